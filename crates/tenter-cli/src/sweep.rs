@@ -54,7 +54,12 @@ pub(crate) fn sweep(arguments: &Arguments) -> Result<ExitCode, Failure> {
         OutputFormat::Table => {
             print_tables(&text(&results, started.elapsed().as_secs_f64()));
         }
-        OutputFormat::Json => print(&format!("{:#}\n", document(&results))),
+        OutputFormat::Json => {
+            let mut document = document(&results);
+            document["wall_s"] = json!(started.elapsed().as_secs_f64());
+            document["trials_wall_s"] = json!(results.progress.trials_wall_s);
+            print(&format!("{document:#}\n"));
+        }
         OutputFormat::Csv => print(&study_table::csv(&Answers {
             studies: vec![results.answer.clone()],
         })),

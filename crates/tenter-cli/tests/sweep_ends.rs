@@ -99,6 +99,32 @@ fn trials(folder: &Path, state: &str) -> BTreeMap<String, (f64, i64)> {
     rows.expect("rows").map(|row| row.expect("a row")).collect()
 }
 
+/// The same of a ledger that may not have its table yet.
+fn trials_now(folder: &Path, state: &str) -> BTreeMap<String, (f64, i64)> {
+    let version = |ledger: &Connection| {
+        ledger.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))
+    };
+    let file = folder.join("ledger.sqlite");
+    let has_table = file.is_file()
+        && Connection::open(file).is_ok_and(|ledger| version(&ledger).is_ok_and(|of| of > 0));
+    if has_table {
+        trials(folder, state)
+    } else {
+        BTreeMap::new()
+    }
+}
+
+/// Waits for something that comes within a minute.
+fn until(mut is_there: impl FnMut() -> bool) {
+    for _ in 0..6_000 {
+        if is_there() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("it has not come within a minute");
+}
+
 /// How often the sweep is killed: `TENTER_KILLS` tries more often than a test has time for.
 fn kills() -> usize {
     let asked = std::env::var("TENTER_KILLS").ok();
@@ -114,7 +140,10 @@ fn a_sweep_that_is_killed_at_any_moment_goes_on_where_it_was() {
     let mut interrupted = 0;
     for kill in 0..kills {
         let mut killed = folder.start("sweep.yaml -o killed");
-        // From before the ledger is there to far into the trials.
+        // Every other time from when trials run, whatever else the machine does.
+        if kill % 2 == 1 {
+            until(|| !trials_now(&ledger, "running").is_empty());
+        }
         let pause = 5 + (kill as u64 * 89) % 400;
         std::thread::sleep(Duration::from_millis(pause));
         // It may have ended before.
@@ -123,11 +152,7 @@ fn a_sweep_that_is_killed_at_any_moment_goes_on_where_it_was() {
         if !ledger.join("ledger.sqlite").is_file() {
             continue;
         }
-        let Ok(now) = std::panic::catch_unwind(|| trials(&ledger, "done")) else {
-            // Its table may not be there yet.
-            assert!(done.is_empty(), "a ledger that had trials is broken");
-            continue;
-        };
+        let now = trials_now(&ledger, "done");
         for (key, before) in &done {
             assert_eq!(
                 now.get(key),
@@ -135,13 +160,13 @@ fn a_sweep_that_is_killed_at_any_moment_goes_on_where_it_was() {
                 "a finished trial was lost or run again"
             );
         }
-        interrupted += trials(&ledger, "running").len();
+        interrupted += trials_now(&ledger, "running").len();
         done = now;
     }
     assert!(interrupted > 0, "no kill has met a trial that was running");
     let resumed = folder.json("sweep.yaml -o killed --resume");
+    let now = trials(&ledger, "done");
     for (key, before) in &done {
-        let now = trials(&ledger, "done");
         assert_eq!(now.get(key), Some(before), "a finished trial was run again");
     }
     let whole = folder.json("sweep.yaml -o whole");
@@ -161,7 +186,8 @@ fn workers_share_a_queue_and_one_may_be_killed() {
     let work = "worker --ledger shared --workers 1 --format json";
     let mut lost = folder.start(work);
     let others = [folder.start(work), folder.start(work)];
-    std::thread::sleep(Duration::from_millis(150));
+    let answers = folder.0.join("shared/queue/answers");
+    until(|| fs::read_dir(&answers).is_ok_and(|answers| answers.count() > 9));
     // It may have ended before; then there is nothing that it has left.
     let _ = lost.kill();
     lost.wait().expect("it has ended");
@@ -173,7 +199,7 @@ fn workers_share_a_queue_and_one_may_be_killed() {
         assert_eq!(answer["failed"], 0);
         run += answer["run"].as_u64().expect("a count");
     }
-    assert!(run > 0 && run <= 120);
+    assert!(run > 0);
     // It takes the answers, waits until the worker that was killed is lost, and runs what it left.
     let shared = folder.json("sweep.yaml -o shared");
     let whole = folder.json("sweep.yaml -o whole");

@@ -63,7 +63,7 @@ pub use parquet_table::{DIGEST_NOTE, ParquetTable, SEED_NOTE, UNIT_NOTE, VERSION
 pub use read::{finished_trial, read_counts, read_manifest, read_notes, read_rows, read_summary};
 pub use records::{SeedsFolder, read_seeds, read_sweep, seeds_record};
 pub use report_memory::report_memory_bytes;
-pub use seed_folder::{clear_seeds, seed_folder, takes_seeds};
+pub use seed_folder::{clear_seeds, seed_folder, seed_folders, takes_seeds};
 pub use seeds::{SEEDS_FILE, seed_rows, seed_table, write_seed_rows};
 pub use table::{Format, TrialReport};
 pub use table_groups::{ColumnValues, GroupColumn, TableGroups};

@@ -80,7 +80,7 @@ pub use stored::{StoredBatches, StoredTable};
 pub use study::{StudyEstimate, StudyRun};
 pub use sweep::{
     NextTrial, RESULTS_FILE, SweepObserver, SweepProgress, SweepResults, SweepRun, SweepSession,
-    SweepWorker, TrialAnswer, TrialOrder, WorkerResults,
+    SweepWorker, TrialAnswer, TrialOrder, WorkerResults, read_trial,
 };
 pub use table::Table;
 pub use trial::{Trial, Watched};
@@ -95,6 +95,6 @@ pub use tenter_record::{
 pub use tenter_scenario::{Diagnostics, Format, Position, Problem, schema, spec};
 pub use tenter_sim::Interference;
 pub use tenter_study::{
-    Extent, Measured, SeedOf, Study, StudyAnswer, Sweep, SweepTrial, TrialSeed, Winner,
+    Extent, Measured, ReadingKeys, SeedOf, Study, StudyAnswer, Sweep, SweepTrial, TrialSeed, Winner,
 };
 pub use tenter_units::{Bytes, Rate, Time};

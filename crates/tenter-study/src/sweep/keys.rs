@@ -4,6 +4,7 @@ use super::charts::ChartKeys;
 use super::take::Take;
 use crate::published::Gate;
 use tenter_config::{Named, Reader, Value as _, Written, choice, component};
+use tenter_scenario::{Format, read_document};
 
 /// Names and paths have no more characters.
 pub(super) const WORDS: usize = 4_096;
@@ -141,6 +142,19 @@ impl ReadingKeys {
         let only = self.only.written();
         let take = self.take.written();
         format!("{} of {}.{} where {only}", take, self.table, self.column)
+    }
+
+    /// The reading that reads what a text of [`ReadingKeys::identity`] says; nothing where the text
+    /// is none.
+    pub fn of_identity(text: &str) -> Option<ReadingKeys> {
+        let (take, rest) = text.split_once(" of ")?;
+        let (column, only) = rest.split_once(" where ")?;
+        let (table, column) = column.split_once('.')?;
+        let text = format!(
+            "{{name: reading, take: {take}, table: {table}, column: {column}, where: {only}}}"
+        );
+        let keys: ReadingKeys = read_document(&text, "reading", Format::Yaml).ok()?;
+        keys.check().is_ok().then_some(keys)
     }
 
     /// The ends of the band, where there is one.

@@ -126,7 +126,11 @@ fn a_reading_is_of_any_column_of_any_table() {
         tiers: &[],
         names: &Names::default(),
     };
-    assert_eq!(sweep.keys.readings[0].read(tables), Some(3.0));
+    let reading = &sweep.keys.readings[0];
+    assert_eq!(reading.read(tables), Some(3.0));
+    let again = ReadingKeys::of_identity(&reading.identity()).expect("the same reading");
+    assert_eq!(again.read(tables), Some(3.0));
+    assert_eq!(ReadingKeys::of_identity("time of all"), None);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use tenter_report::Tiers;
 use tenter_scenario::Format;
-use tenter_study::{Measured, StudyAnswer, Sweep, SweepTrial, Winner};
+use tenter_study::{Measured, ReadingKeys, StudyAnswer, Sweep, SweepTrial, Winner};
 
 use crate::{Control, Error, Scenario, Trial, read_text};
 use only::Only;
@@ -65,6 +65,8 @@ pub struct SweepProgress {
     pub failed: usize,
     /// Those that run now.
     pub running: usize,
+    /// Wall time that the trials of this run have taken so far, each by itself, in seconds.
+    pub trials_wall_s: f64,
     /// Packet-hops of this run so far.
     pub packet_hops: f64,
     /// Packet-hops that all trials are expected to have, less those of trials that had run before.
@@ -253,8 +255,17 @@ impl SweepRun {
     }
 }
 
-/// The values of the readings of a trial.
+/// The values of the readings of a trial, by what they read.
 fn read(sweep: &Sweep, trial: &Trial) -> Vec<(String, Option<f64>)> {
+    let readings = sweep.keys.readings.iter();
+    let identities = readings.map(ReadingKeys::identity);
+    identities
+        .zip(read_trial(&sweep.keys.readings, trial))
+        .collect()
+}
+
+/// The values of readings of a trial; nothing where no row has one, or was kept.
+pub fn read_trial(readings: &[ReadingKeys], trial: &Trial) -> Vec<Option<f64>> {
     let names = trial.names();
     let counts = trial.counts();
     let tiers = Tiers::of(&counts.ports, &counts.switches).rows(&counts.ports);
@@ -266,8 +277,6 @@ fn read(sweep: &Sweep, trial: &Trial) -> Vec<(String, Option<f64>)> {
         tiers: &tiers,
         names: &names,
     };
-    let readings = sweep.keys.readings.iter();
-    readings
-        .map(|reading| (reading.identity(), reading.read(tables)))
-        .collect()
+    let values = readings.iter().map(|reading| reading.read(tables));
+    values.collect()
 }

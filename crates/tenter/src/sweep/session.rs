@@ -340,7 +340,9 @@ impl SweepSession {
             state.progress.kept += 1;
             state.progress.expected_packet_hops -= expected;
         } else {
-            state.progress.packet_hops += outcome.summary.engine.packet_hops as f64;
+            let engine = &outcome.summary.engine;
+            state.progress.trials_wall_s += engine.wall_s + engine.set_up_s;
+            state.progress.packet_hops += engine.packet_hops as f64;
         }
         state.outcomes[number] = Some(Box::new(outcome));
     }
