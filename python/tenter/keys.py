@@ -592,7 +592,7 @@ class FabricSingleSwitchLoadBalancingQueueAwareSpray(TypedDict, total=False):
     one unit of memory, the second of its two parameters. Default: true.
     """
     samples: int
-    """Links drawn by chance for each packet; it takes the one with the shortest queue. Origin:
+    """Links drawn at random for each packet; it takes the one with the shortest queue. Origin:
     DRILL: two random choices, the first of its two parameters. Default: 2.
     """
 
@@ -607,12 +607,12 @@ class FabricSingleSwitchLoadBalancingAdaptive(TypedDict, total=False):
     one that is not named is `destination`. Default: ecmp.
     """
     refresh: Quantity
-    """How often a switch judges how busy its ports are; `0ns` means at every packet, which is
-    slower to simulate. Origin: assumed: switch chips do it in hardware at intervals from a
-    quarter of a microsecond on. Default: 500ns.
+    """Interval at which a switch takes the levels of its ports; `0ns` means at every packet,
+    which is slower to simulate. Origin: assumed: switch chips do it in hardware at intervals
+    from a quarter of a microsecond on. Default: 500ns.
     """
     step: Quantity
-    """A port is one of eight levels busier for each such time that a frame would wait at it.
+    """A port is one level busier, of eight, for each such time that a frame would wait at it.
     Origin: eight quality bands as in dynamic load balancing; their width is assumed, three
     frames of 4 KiB at 400G. Default: 250ns.
     """
@@ -640,17 +640,17 @@ class FabricSingleSwitchLoadBalancingFlowlet(TypedDict, total=False):
     one that is not named is `destination`. Default: ecmp.
     """
     probability: int
-    """With what probability a packet of a flow without a gap moves it, when another link is
+    """Probability with which a packet of a flow without a gap moves it, if another link is
     better by `delta`; packets may then overtake each other. Origin: the probability threshold
     of reactive path rebalancing; with 0 there is none. Default: 0.
     """
     refresh: Quantity
-    """How often a switch judges how busy its ports are; `0ns` means at every packet, which is
-    slower to simulate. Origin: assumed: switch chips do it in hardware at intervals from a
-    quarter of a microsecond on. Default: 500ns.
+    """Interval at which a switch takes the levels of its ports; `0ns` means at every packet,
+    which is slower to simulate. Origin: assumed: switch chips do it in hardware at intervals
+    from a quarter of a microsecond on. Default: 500ns.
     """
     step: Quantity
-    """A port is one of eight levels busier for each such time that a frame would wait at it.
+    """A port is one level busier, of eight, for each such time that a frame would wait at it.
     Origin: eight quality bands as in dynamic load balancing; their width is assumed, three
     frames of 4 KiB at 400G. Default: 250ns.
     """
@@ -670,9 +670,9 @@ class FabricSingleSwitchLoadBalancingTelemetry(TypedDict, total=False):
     common default of the inactivity interval in dynamic load balancing. Default: 256us.
     """
     growth: Quantity
-    """A long queue grows when this much more waits in it than at the last look, or when the
-    sender has been paused since; one that only stands would not be helped by a move. Origin:
-    assumed: 3 % of what a link of 400G carries in `notice_interval`. Default: 16KiB.
+    """A long queue grows when it has this much more than at the last check, or when the sender
+    has been paused since; a move would not help a queue of constant length. Origin: assumed:
+    3 % of what a link of 400G carries in `notice_interval`. Default: 16KiB.
     """
     hold_down: Quantity
     """A flow that has moved stays where it is for this time. Origin: assumed: long enough for
@@ -695,19 +695,19 @@ class FabricSingleSwitchLoadBalancingTelemetry(TypedDict, total=False):
     has sent nothing for `gap`. Default: at-once.
     """
     notice_interval: Quantity
-    """How often a switch looks at a port, at most one notice each time. Origin: assumed: as long
-    as notice and response take, so that one move is seen before the next is asked for.
-    Default: 10us.
+    """Interval at which a switch checks a port, with at most one notice each time. Origin:
+    assumed: as long as notice and response take, so that one move is seen before the next is
+    asked for. Default: 10us.
     """
     notify: Literal["leaf", "host"]
-    """What moves a flow: the switch before the long queue, to the least busy of its links; or
-    the NIC that sends it, by another UDP source port, which ECMP then has any link for.
-    Notices to hosts are packets of class 7. Default: leaf.
+    """The part that moves a flow: the switch before the long queue, to the least busy of its
+    links; or the NIC that sends it, by another UDP source port, for which ECMP may take any
+    link. Notices to hosts are packets of class 7. Default: leaf.
     """
     refresh: Quantity
-    """How often a switch judges how busy its ports are; `0ns` means at every packet, which is
-    slower to simulate. Origin: assumed: switch chips do it in hardware at intervals from a
-    quarter of a microsecond on. Default: 500ns.
+    """Interval at which a switch takes the levels of its ports; `0ns` means at every packet,
+    which is slower to simulate. Origin: assumed: switch chips do it in hardware at intervals
+    from a quarter of a microsecond on. Default: 500ns.
     """
     response: Quantity
     """From the arrival of a notice to the first packet that may take another link, or at the
@@ -715,13 +715,13 @@ class FabricSingleSwitchLoadBalancingTelemetry(TypedDict, total=False):
     Default: 5us.
     """
     step: Quantity
-    """A port is one of eight levels busier for each such time that a frame would wait at it.
+    """A port is one level busier, of eight, for each such time that a frame would wait at it.
     Origin: eight quality bands as in dynamic load balancing; their width is assumed, three
     frames of 4 KiB at 400G. Default: 250ns.
     """
     threshold: Quantity
-    """A queue towards another switch is long when more waits in it; the switch before is then
-    told, if it grows, or where a host sent the packet this one. Origin: assumed: under three
+    """A queue towards another switch is long beyond this. If it also grows, the previous switch
+    is notified, or this one if a host sent the packet. Origin: assumed: under three
     microseconds at 400G, and below the queues at which ECN marks. Default: 128KiB.
     """
 

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use tenter::usual_threads;
+use tenter::{Interference, Plan, usual_threads};
 
 use crate::bench::{Letters, parse_size};
 
-/// What `tenter --help` ends with; docs/exit-codes.md says more.
+/// The end of `tenter --help`; docs/exit-codes.md has more.
 const EXIT_CODES: &str = "\
 Exit codes:
   0    done
@@ -70,25 +70,25 @@ pub(crate) enum Command {
     Run(Run),
     /// Run a collective over sizes and print the table of nccl-tests: same letters, same columns
     Bench(Box<Bench>),
-    /// List the fabrics that `--fabric` knows by name, or print one
+    /// List the presets of `--fabric`, or print one
     Presets(Presets),
-    /// Write a first scenario, to be changed and run
+    /// Write a first scenario, to change and run
     New(New),
     /// Check a scenario and print all of its errors at once
     Validate(Validate),
-    /// Print what a scenario means, what running it costs and what it takes to build it
+    /// Print the meaning of a scenario, the cost of a run and the parts to build it
     Explain(Explain),
-    /// Read what other systems are configured with into a part of a scenario
+    /// Turn the configuration of another system into a part of a scenario
     Import(Import),
-    /// Print the JSON Schema of scenarios, with which editors complete and check them
+    /// Print the JSON Schema of scenarios, for completion and checks in editors
     Schema,
-    /// Reproduce published results, side by side with what was published
+    /// Reproduce published results, side by side with the published values
     Study(Study),
-    /// Run a scenario over variants, axes and seeds, and compare what comes of it
+    /// Run a scenario over variants, axes and seeds, and compare the results
     Sweep(Sweep),
     /// Put trials, folders of seeds or sweeps side by side, or a trial beside a log of nccl-tests
     Compare(Compare),
-    /// Write one or more trials as a single HTML file, with the plots people look at
+    /// Write one or more trials as a single HTML file with plots
     Report(Report),
     /// Print the completions of a shell for this command, for its start-up file
     Completions {
@@ -97,10 +97,10 @@ pub(crate) enum Command {
     },
     /// Write the manual pages of all commands into a folder
     Man {
-        /// The folder; it is made if it is missing
+        /// The folder; created if it is missing
         folder: PathBuf,
     },
-    /// Print the licences of the crates of others that this program contains
+    /// Print the licences of third-party crates in this program
     Licenses,
 }
 
@@ -112,7 +112,7 @@ pub(crate) enum Command {
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) scenario: Scenario,
-    /// Folder for the trial; replaces a trial that is there; by default a new one under `trials/`
+    /// Folder for the trial; replaces an existing trial; by default a new one under `trials/`
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
     /// What to print on standard output
@@ -132,7 +132,7 @@ pub(crate) struct Run {
     /// (`port=leaf0:8`)
     #[arg(long, value_name = "flow=A-B|port=NODE:PORT")]
     pub(crate) watch: Option<String>,
-    /// How many events `--watch` prints at most
+    /// Most events that `--watch` prints
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) watch_limit: usize,
     /// Also write `trace.json` into the trial folder, which ui.perfetto.dev opens: jobs, chunks by
@@ -142,15 +142,39 @@ pub(crate) struct Run {
     /// Also print times over those of the same transfers on a full mesh of links at port speed
     #[arg(long, conflicts_with = "seeds")]
     pub(crate) ideal: bool,
-    /// Also run each job under test alone on the same fabric: its slowdown beside the others
+    /// Also run each measured job alone on the same fabric: its slowdown beside the others
     #[arg(long)]
     pub(crate) baseline: bool,
-    /// Also run each job under test alone, and with each other job: the matrix of slowdowns
+    /// Also run each measured job alone, and with each other job: the matrix of slowdowns
     #[arg(long)]
     pub(crate) interference: bool,
-    /// Run even when the estimate of the memory exceeds what this machine has left
+    /// Run even if the estimate of the memory exceeds the available memory
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+impl Run {
+    /// What the flags ask for; otherwise the scenario says.
+    pub(crate) fn asked_interference(&self) -> Option<Interference> {
+        if self.interference {
+            Some(Interference::Pairs)
+        } else if self.baseline {
+            Some(Interference::Alone)
+        } else {
+            None
+        }
+    }
+
+    /// The name of a new folder under `trials/`: that of the scenario, or of its file.
+    pub(crate) fn folder_name(&self, plan: &Plan) -> String {
+        match plan.name() {
+            "" => {
+                let stem = self.scenario.file.file_stem();
+                stem.unwrap_or_default().to_string_lossy().into_owned()
+            }
+            name => name.to_owned(),
+        }
+    }
 }
 
 /// The letters are those of nccl-tests.
@@ -165,11 +189,11 @@ pub(crate) struct Bench {
     pub(crate) fabric: String,
     #[command(flatten)]
     pub(crate) scan: Scan,
-    /// Judged iterations of each size; with equal random streams they are all alike
+    /// Measured iterations of each size; with equal random streams they are all alike
     #[arg(short = 'n', long = "iters", value_name = "COUNT", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) iterations: u32,
-    /// Iterations before them that are not judged
+    /// Warm-up iterations before them
     #[arg(
         short = 'w',
         long = "warmup_iters",
@@ -191,18 +215,18 @@ pub(crate) struct Bench {
     /// Reduction; it is only printed
     #[arg(short = 'o', long = "op", value_name = "OP", default_value = "sum")]
     pub(crate) reduction: String,
-    /// Root, where the collective has one
+    /// Root, if the collective has one
     #[arg(short = 'r', long = "root", value_name = "RANK", default_value = "0")]
     #[arg(allow_hyphen_values = true)]
     pub(crate) root: String,
-    /// Also write the JSON of nccl-tests there; a file that exists is left alone, and a number
-    /// added to the name
+    /// Also write the JSON of nccl-tests to this file; if the file exists, a number is added to
+    /// the name
     #[arg(short = 'J', long = "output_file", value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
     /// What to print on standard output: the table, or the document of -J
     #[arg(long, value_enum, default_value_t = TextFormat::Text)]
     pub(crate) format: TextFormat,
-    /// By which algorithm, as scenarios call it
+    /// Algorithm, by its name in scenarios
     #[arg(long, value_name = "NAME")]
     pub(crate) algorithm: Option<String>,
     /// Change a value of the fabric or the job, for instance `--set jobs[0].queue_pairs=4`
@@ -211,7 +235,7 @@ pub(crate) struct Bench {
     /// Seed of every random stream
     #[arg(long, value_name = "N", value_parser = seed)]
     pub(crate) seed: Option<u64>,
-    /// Folder for the trial; replaces a trial that is there; by default a new one under `trials/`
+    /// Folder for the trial; replaces an existing trial; by default a new one under `trials/`
     #[arg(long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
     /// Threads to simulate on, at most one per switch, by default one per core up to 4; the results
@@ -219,7 +243,7 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "N", default_value_t = usual_threads(), hide_default_value = true)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: u16,
-    /// Run even when the estimate of the memory exceeds what this machine has left
+    /// Run even if the estimate of the memory exceeds the available memory
     #[arg(long)]
     pub(crate) force: bool,
     #[command(flatten)]
@@ -229,9 +253,9 @@ pub(crate) struct Bench {
 const COLLECTIVE_HELP: &str = "all_reduce, all_gather, reduce_scatter, alltoall, broadcast, reduce, sendrecv, gather, scatter or hypercube";
 
 const BENCH_HELP: &str = "\
-Out of place and in place are one run: the network does not see the difference. `#wrong` is N/A: no
+Out of place and in place are one run: the network carries the same for both. `#wrong` is N/A: no
 data are carried, only their sizes. Runs repeat exactly, so one iteration without warm-up is the
-default. Letters of nccl-tests that mean nothing here are refused with the reason.";
+default. Letters of nccl-tests without a meaning here are refused with the reason.";
 
 /// Which sizes.
 #[derive(Debug, Args)]
@@ -254,7 +278,7 @@ pub(crate) struct Scan {
     )]
     #[arg(value_parser = parse_size)]
     pub(crate) max: u64,
-    /// From one size to the next by multiplication
+    /// Factor from one size to the next
     #[arg(
         short = 'f',
         long = "stepfactor",
@@ -263,7 +287,7 @@ pub(crate) struct Scan {
     )]
     #[arg(value_parser = clap::value_parser!(u64).range(2..))]
     pub(crate) factor: Option<u64>,
-    /// From one size to the next by addition, without -f
+    /// Step from one size to the next, without -f
     #[arg(
         short = 'i',
         long = "stepbytes",
@@ -277,7 +301,7 @@ pub(crate) struct Scan {
 /// Which ranks take part: all NICs, or NODES × THREADS × GPUS of them.
 #[derive(Debug, Args)]
 pub(crate) struct Ranks {
-    /// Nodes (one process each); 1 where -t or -g is given
+    /// Nodes (one process each); 1 if -t or -g is given
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=4_194_304))]
     pub(crate) nodes: Option<u32>,
     /// Threads of each process
@@ -349,7 +373,7 @@ pub(crate) struct Explain {
 
 #[derive(Debug, Args)]
 pub(crate) struct New {
-    /// File to write; one that is there is left alone
+    /// File to write; an existing file is not overwritten
     #[arg(value_name = "FILE", default_value = "scenario.yaml")]
     pub(crate) file: PathBuf,
     /// Begin with a preset in place of a leaf-spine fabric of 64 NICs
@@ -366,9 +390,8 @@ pub(crate) struct Scenario {
     /// Scenario file (YAML or JSON; TOML if it ends in .toml), `-` for standard input, or a preset
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Change a value of the scenario, for instance `--set fabric.spines=8`, or take its key out
-    /// with
-    /// `default` for the value; may be repeated
+    /// Change a value of the scenario, for instance `--set fabric.spines=8`, or remove its key
+    /// with `default` for the value; may be repeated
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) overrides: Vec<String>,
     /// Seed of every random stream, instead of the scenario's
@@ -384,8 +407,8 @@ pub(crate) struct Import {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ImportCommand {
-    /// Buffers, traffic classes, PFC and ECN out of a `config_db.json`, as `fabric.switch`; what
-    /// has no counterpart is listed on standard error
+    /// Buffers, traffic classes, PFC and ECN from a `config_db.json`, as `fabric.switch`;
+    /// standard error lists fields without a counterpart
     Sonic(ImportSonic),
 }
 
@@ -394,8 +417,8 @@ pub(crate) struct ImportSonic {
     /// The `config_db.json` of the switch
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// The port whose settings to take, for instance `Ethernet0`; by default the first of those
-    /// most of which are alike
+    /// The port whose settings to take, for instance `Ethernet0`; by default the first port of
+    /// the largest group of equal ports
     #[arg(long, value_name = "NAME")]
     pub(crate) port: Option<String>,
     /// What to print on standard output
@@ -405,7 +428,7 @@ pub(crate) struct ImportSonic {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ImportFormat {
-    /// YAML; a comment on each line says where it comes from
+    /// YAML; a comment on each line names its origin
     Yaml,
     /// JSON
     Json,
@@ -422,7 +445,7 @@ pub(crate) struct Compare {
     /// A log of nccl-tests, its text or its JSON, beside the first trial
     #[arg(long, value_name = "LOG")]
     pub(crate) nccl_tests: Option<PathBuf>,
-    /// The collective the log is of, where it does not say so: `all_reduce` for instance
+    /// The collective of the log if the log does not name it, for instance `all_reduce`
     #[arg(long, value_name = "NAME", requires = "nccl_tests")]
     pub(crate) collective: Option<String>,
     /// What to print on standard output
@@ -436,10 +459,10 @@ pub(crate) struct Report {
     /// `tenter study run -o` leaves them
     #[arg(required = true, value_name = "FOLDER")]
     pub(crate) folders: Vec<PathBuf>,
-    /// File to write; replaces one that is there; opens in any browser, without a network
+    /// File to write; replaces an existing one; opens in any browser, without a network
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     pub(crate) output: PathBuf,
-    /// Make it even where it would take more memory than there is
+    /// Write the report even if it takes more memory than is available
     #[arg(long)]
     pub(crate) force: bool,
     /// What to print on standard output
@@ -452,17 +475,17 @@ pub(crate) struct Sweep {
     /// Description of the sweep: YAML, TOML or JSON
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Folder for ledger and results, by default `sweeps/NAME`; trials that it holds are not run
-    /// again
+    /// Folder for ledger and results, by default `sweeps/NAME`; finished trials in it are not
+    /// run again
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
     /// Only this variant; may be given several times
     #[arg(long, value_name = "VARIANT")]
     pub(crate) only: Vec<String>,
-    /// Run trials again that have failed before
+    /// Run failed trials again
     #[arg(long)]
     pub(crate) retry_failed: bool,
-    /// Run even trials that would take more memory than there is
+    /// Run even trials that take more memory than is available
     #[arg(long)]
     pub(crate) force: bool,
     /// Trials that run side by side, by default one for each core
@@ -511,10 +534,10 @@ pub(crate) struct StudyRun {
     /// Only these variants, by their names; may be given several times
     #[arg(long = "variant", value_name = "NAME")]
     pub(crate) variants: Vec<String>,
-    /// Of the seeds that a study runs, only the first so many
+    /// Run only the first N seeds of a study
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) seeds: Option<u32>,
-    /// Write the answer there as well (`DIR/studies.json`)
+    /// Also write the answer to this folder (`DIR/studies.json`)
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
     /// What to print on standard output

@@ -22,9 +22,10 @@ use tenter_workload::collective::CollectiveKind;
 use crate::arguments::{Bench, TextFormat};
 use crate::exit::ExitCode;
 use crate::fabric::Fabric;
+use crate::fabric_line::describe;
 use crate::failure::{Failure, print, say};
 use crate::progress::Terminal;
-use crate::run::{self, typed};
+use crate::trial::{carry_out, exit_code, say_failures};
 use collectives::Collective;
 use layout::Layout;
 use sizes::{Sized, Step};
@@ -99,8 +100,8 @@ pub(crate) fn bench(arguments: &Bench) -> Result<ExitCode, Failure> {
     {
         say(&format!("error: {stopped}\n"));
     }
-    run::say_failures(summary, true);
-    Ok(run::exit_code(summary))
+    say_failures(summary, true);
+    Ok(exit_code(summary))
 }
 
 /// Checks everything that was typed, and lays the job over the fabric.
@@ -165,7 +166,7 @@ fn check_overrides(overrides: &[String]) -> Result<(), String> {
         };
         if !free {
             return Err(format!(
-                "`--set {path}` would change what the table is made for: use COLLECTIVE, --algorithm, -b, -e, -f, -i, -n, -w, -r, --nodes, -t and -g"
+                "`--set {path}` changes a value that this command sets: use COLLECTIVE, --algorithm, -b, -e, -f, -i, -n, -w, -r, --nodes, -t and -g"
             ));
         }
     }
@@ -175,7 +176,7 @@ fn check_overrides(overrides: &[String]) -> Result<(), String> {
 /// Whether the algorithm wants the ranks of a server to follow each other.
 fn tells_hosts_apart(collective: &Collective, algorithm: &str) -> bool {
     let kind = CollectiveKind::parse(collective.scenario, algorithm);
-    kind.is_ok_and(|mut kind| kind.npus_per_host_mut().is_some())
+    kind.is_ok_and(|kind| kind.has_key("npus_per_host"))
 }
 
 fn algorithm<'a>(arguments: &'a Bench, collective: &Collective) -> Result<&'a str, String> {
@@ -208,7 +209,7 @@ fn root(arguments: &Bench, collective: &Collective, ranks: u32) -> Result<Option
     match given.parse() {
         Ok(root) if root < ranks => Ok(Some(root)),
         _ => Err(format!(
-            "`-r {given}` is no rank; choose from 0 to {}",
+            "`-r {given}` is not a rank; choose from 0 to {}",
             ranks - 1
         )),
     }
@@ -286,7 +287,7 @@ fn report(
         format!(
             "tenter {}, simulated: {}",
             env!("CARGO_PKG_VERSION"),
-            run::describe(plan)
+            describe(plan)
         ),
         format!(
             "Fabric {}, algorithm {algorithm}, seed {}",
@@ -339,7 +340,7 @@ fn simulate(
         TextFormat::Json => String::new(),
     };
     let mut terminal = Terminal::new().heading(heading);
-    Ok(Some(run::carry_out(run, &mut terminal)?))
+    Ok(Some(carry_out(run, &mut terminal)?))
 }
 
 /// One row per size, up to the first whose iterations were not all done.
@@ -363,7 +364,7 @@ fn rows(prepared: &Prepared, summary: Option<&Summary>) -> Vec<BenchRow> {
         let time_us: f64 = done.iter().map(|done| done.0).sum();
         let moved: f64 = done.iter().map(|done| done.1).sum();
         let algbw = if time_us > 0.0 { moved / time_us } else { 0.0 };
-        let busbw = algbw * job.sequence[index].kind.busbw_factor(job.ranks());
+        let busbw = algbw * job.sequence[index].traffic.busbw_factor(job.ranks());
         Some(row_of(sized, time_us / done.len() as f64, algbw, busbw))
     };
     prepared.sizes.iter().map_while(row).collect()
@@ -454,4 +455,12 @@ fn write_beside(asked: &Path, text: &str) -> std::io::Result<PathBuf> {
         }
     }
     Ok(path)
+}
+
+/// The command as it was typed; bytes that are not UTF-8 show as such.
+fn typed() -> Vec<String> {
+    let arguments = std::env::args_os();
+    arguments
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect()
 }

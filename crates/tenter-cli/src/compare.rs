@@ -130,7 +130,7 @@ fn table(trials: &[NamedSummary], rows: &[ComparisonRow]) -> String {
             text,
             "\nwarning: {} is not complete: {}\n",
             trial.name,
-            reason.unwrap_or("a job was not done")
+            reason.unwrap_or("a job was not completed")
         );
     }
     text

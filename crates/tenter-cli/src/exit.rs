@@ -7,6 +7,10 @@ pub(crate) struct ExitCode(u8);
 impl ExitCode {
     /// The command has done what it was asked.
     pub(crate) const SUCCESS: ExitCode = ExitCode(0);
+    /// A job did not come to its end: a QP gave up, or time was up.
+    pub(crate) const NOT_COMPLETE: ExitCode = ExitCode(1);
+    /// The user interrupted the command; shells use the same code.
+    pub(crate) const INTERRUPTED: ExitCode = ExitCode(130);
 
     pub(crate) fn code(self) -> u8 {
         self.0

@@ -58,7 +58,7 @@ impl Failure {
     pub(crate) fn of_run(error: Error) -> Failure {
         match error {
             Error::Memory { .. } => {
-                Failure::input(format!("{error}, and `--force` runs it all the same"))
+                Failure::input(format!("{error}, and `--force` runs it anyway"))
             }
             error => error.into(),
         }

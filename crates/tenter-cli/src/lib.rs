@@ -16,6 +16,7 @@ mod compare;
 mod exit;
 mod explain;
 mod fabric;
+mod fabric_line;
 mod failure;
 mod folders;
 mod import;
@@ -32,6 +33,7 @@ mod study;
 mod study_table;
 mod sweep;
 mod text;
+mod trial;
 mod validate;
 mod watch;
 

@@ -33,7 +33,7 @@ pub(crate) fn new(arguments: &New) -> Result<ExitCode, Failure> {
         .and_then(|mut file| file.write_all(text.as_bytes()));
     made.map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => Failure::input(format!(
-            "{file} is there already and is left alone; name another file"
+            "{file} exists and is not overwritten; name another file"
         )),
         ErrorKind::NotFound => Failure::input(format!(
             "cannot write {file}: there is no such folder; make it, or name another file"

@@ -130,7 +130,7 @@ fn carried(hops: u64, foretold: f64) -> String {
         Some(_) => format!("{hops_text} of {} packet-hops", number(foretold)),
         None if foretold.is_finite() => {
             format!(
-                "{hops_text} packet-hops, more than the {} foretold",
+                "{hops_text} packet-hops, more than the {} estimated",
                 number(foretold)
             )
         }
@@ -179,7 +179,7 @@ impl Observer for Terminal {
             _ => ("runs", "show"),
         };
         say(&format!(
-            "{count} more {runs} with some of the jobs only {verb} what jobs cost each other\n"
+            "{count} more {runs} with some of the jobs only {verb} how much jobs slow each other down\n"
         ));
     }
 

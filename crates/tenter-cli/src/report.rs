@@ -43,7 +43,7 @@ fn check_memory(arguments: &Report) -> Result<(), Failure> {
     let needed = report_memory_bytes(&arguments.folders);
     match available_memory_bytes() {
         Some(available) if needed > available && !arguments.force => Err(Failure::input(format!(
-            "the report would take about {} of memory, and {} are available: report fewer trials at once, or use a machine with more memory; `--force` makes it all the same",
+            "the report would take about {} of memory, and {} are available: report fewer trials at once, or use a machine with more memory; `--force` makes it anyway",
             binary_size(needed),
             binary_size(available),
         ))),
@@ -68,7 +68,7 @@ fn answers(folders: &[PathBuf]) -> Result<Option<DrawnAnswers>, Failure> {
     for (folder, answers) in folders.iter().zip(found) {
         let Some(answers) = answers else {
             return Err(Failure::input(format!(
-                "{} is no folder of studies, and others are; give folders that `tenter study run -o` left, or folders of trials, but not both",
+                "{} is not a folder of studies, but others are; give folders of `tenter study run -o`, or folders of trials, but not both",
                 folder.display()
             )));
         };

@@ -11,10 +11,11 @@ use tenter_report::{csv, seed_table};
 
 use crate::arguments::{OutputFormat, Run};
 use crate::exit::ExitCode;
+use crate::fabric_line::describe;
 use crate::failure::{Failure, print, print_tables, say};
 use crate::progress::Terminal;
-use crate::run::{self, INTERRUPTED, NOT_COMPLETE};
 use crate::source;
+use crate::trial::say_failures;
 
 /// Runs the seeds from the scenario's (or `--seed`) on, one after the other.
 pub(crate) fn run(arguments: &Run, count: u32) -> Result<ExitCode, Failure> {
@@ -27,12 +28,12 @@ pub(crate) fn run(arguments: &Run, count: u32) -> Result<ExitCode, Failure> {
         .force(arguments.force);
     let mut experiment = match &arguments.output {
         Some(path) => experiment.folder(path),
-        None => experiment.new_folder("trials", run::folder_name(arguments, &plan)),
+        None => experiment.new_folder("trials", arguments.folder_name(&plan)),
     };
-    if let Some(asked) = run::asked_interference(arguments) {
+    if let Some(asked) = arguments.asked_interference() {
         experiment = experiment.interference(asked);
     }
-    let mut terminal = Terminal::new().remark(|_, summary| run::say_failures(summary, true));
+    let mut terminal = Terminal::new().remark(|_, summary| say_failures(summary, true));
     // The trials that have run are shown, whatever comes of the next one.
     let (results, failed) = match experiment.run_with(&mut terminal) {
         Ok(results) => (results, None),
@@ -64,12 +65,12 @@ pub(crate) fn run(arguments: &Run, count: u32) -> Result<ExitCode, Failure> {
         say(&format!(
             "error: stopped by the user after {done} of {count} seeds\n"
         ));
-        return Ok(ExitCode::from(INTERRUPTED));
+        return Ok(ExitCode::INTERRUPTED);
     }
     Ok(if trials.iter().all(Trial::is_complete) {
         ExitCode::SUCCESS
     } else {
-        ExitCode::from(NOT_COMPLETE)
+        ExitCode::NOT_COMPLETE
     })
 }
 
@@ -85,7 +86,7 @@ fn table(plan: &Plan, trials: &[Trial], rows: &[SeedRow], folder: Option<&Path>)
         }
         _ => "none".to_owned(),
     };
-    let fabric = run::describe(plan);
+    let fabric = describe(plan);
     let rows = seed_table(rows);
     let folder = folder.unwrap_or(Path::new("")).display();
     let mut remarks = String::new();

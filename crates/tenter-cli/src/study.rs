@@ -14,9 +14,9 @@ use crate::arguments::{
     OutputFormat, Study as Arguments, StudyCommand, StudyRun as Request, TextFormat,
 };
 use crate::exit::ExitCode;
+use crate::fabric_line::counted;
 use crate::failure::{Failure, print, print_tables, say};
 use crate::progress::Terminal;
-use crate::run::{INTERRUPTED, counted};
 use crate::study_table;
 
 pub(crate) fn study(arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -86,7 +86,7 @@ fn run(arguments: &Request) -> Result<ExitCode, Failure> {
         say_cost(study, &run.estimate()?);
         let Some(answer) = run.answer(&mut terminal)? else {
             say("error: stopped by the user; no study is judged by a part of its trials\n");
-            return Ok(ExitCode::from(INTERRUPTED));
+            return Ok(ExitCode::INTERRUPTED);
         };
         let wall_s = started.elapsed().as_secs_f64();
         text.push_str(&study_table::answer(study, &answer, extent, wall_s));

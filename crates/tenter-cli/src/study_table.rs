@@ -29,7 +29,7 @@ pub(crate) fn list(studies: &[Study]) -> String {
     }
     format!(
         "{text}\n\
-         tenter study show NAME          what the source says and what is assumed\n\
+         tenter study show NAME          its source, assumptions and published rows\n\
          tenter study run NAME… --quick  the smaller cases, in seconds to minutes\n"
     )
 }

@@ -16,9 +16,9 @@ use tenter_study::{Answers, CaseAnswer, ReadingKeys, Value};
 
 use crate::arguments::{OutputFormat, Sweep as Arguments};
 use crate::exit::ExitCode;
+use crate::fabric_line::counted;
 use crate::failure::{Failure, print, print_tables, say};
 use crate::progress::on_interrupt;
-use crate::run::{INTERRUPTED, NOT_COMPLETE, counted};
 use crate::study_table;
 
 /// Failures that are said one by one.
@@ -48,9 +48,9 @@ pub(crate) fn sweep(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     say_failures(&results);
     Ok(if results.was_cancelled {
-        ExitCode::from(INTERRUPTED)
+        ExitCode::INTERRUPTED
     } else if !results.failures.is_empty() {
-        ExitCode::from(NOT_COMPLETE)
+        ExitCode::NOT_COMPLETE
     } else if results.answer.holds() {
         ExitCode::SUCCESS
     } else {
@@ -89,7 +89,7 @@ fn say_failures(results: &SweepResults) {
         say(&format!("error: {more} more trials have failed\n"));
     }
     if results.was_cancelled {
-        say("error: stopped by the user; the same command goes on where it was\n");
+        say("error: stopped by the user; the same command resumes the sweep\n");
     }
 }
 

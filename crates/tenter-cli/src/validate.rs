@@ -6,8 +6,8 @@ use serde_json::json;
 
 use crate::arguments::{TextFormat, Validate};
 use crate::exit::ExitCode;
+use crate::fabric_line::{counted, parts};
 use crate::failure::{Failure, print, problem};
-use crate::run::{counted, parts};
 use crate::source;
 
 pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {

@@ -80,7 +80,7 @@ pub(crate) fn text(watched: &Watched, topology: &Topology) -> String {
         let omitted = watched.omitted;
         let _ = writeln!(text, "… and {omitted} more events (--watch-limit)");
     } else if watched.events.is_empty() {
-        text.push_str("--watch: no packet came by; a flow has packets where a job sends from one host to the other\n");
+        text.push_str("--watch: no packet passed; a flow has packets if a job sends from one host to the other\n");
     }
     text
 }

@@ -124,7 +124,7 @@ fn report_of(folder: &Folder) {
     assert_eq!(both.status.code(), Some(2));
     let text = String::from_utf8_lossy(&both.stderr);
     assert!(
-        text.contains("is no folder of studies, and others are"),
+        text.contains("is not a folder of studies, but others are"),
         "{text}"
     );
 }

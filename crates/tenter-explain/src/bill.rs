@@ -9,7 +9,7 @@ use tenter_units::{Rate, Time};
 use crate::fabric::tier_name;
 use crate::power::{PowerFacts, power_facts};
 
-/// What the fabric consists of.
+/// The parts of the fabric.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Bill {
     /// NICs by rate: Gb/s and count.
@@ -22,10 +22,10 @@ pub struct Bill {
     pub switch_chips_watts: Option<u64>,
     /// That power for each NIC.
     pub watts_per_nic: Option<f64>,
-    /// What switches and cables draw, where a power profile is named.
+    /// Power of switches and cables, if a power profile is named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power: Option<PowerFacts>,
-    /// What nobody knows, in words.
+    /// Unknown figures, in words.
     pub not_known: Vec<String>,
 }
 
@@ -34,7 +34,7 @@ pub struct Bill {
 pub struct SwitchLine {
     /// Their tier.
     pub tier: String,
-    /// How many of them there are.
+    /// Their number.
     pub count: u64,
     /// The ports that each uses: count and Gb/s.
     pub ports: Vec<(u64, f64)>,
@@ -48,7 +48,7 @@ pub struct SwitchLine {
 pub struct CableLine {
     /// What they connect: `NIC - leaf`.
     pub between: String,
-    /// How many of them there are.
+    /// Their number.
     pub count: u64,
     /// Line rate.
     pub rate_gbps: f64,
@@ -61,7 +61,7 @@ pub struct CableLine {
 /// Metres that a signal travels in a nanosecond, in copper and in fibre about.
 const METRES_PER_NS: f64 = 0.198;
 
-/// What the fabric of a plan consists of.
+/// The parts of the fabric of a plan.
 pub fn bill(plan: &Plan) -> Bill {
     let topology = &plan.topology;
     let first = topology.hosts as u32;
@@ -138,8 +138,8 @@ fn optical_lines(plan: &Plan) -> impl Iterator<Item = SwitchLine> {
     })
 }
 
-/// The share of a device that some ports take: each the part that is the reciprocal of how many of
-/// the next listed rate there are. Ports faster than all that are listed do not fit at all.
+/// The share of a device that some ports take: each takes the reciprocal of the number of ports of
+/// the next listed rate. Ports faster than all listed ones do not fit at all.
 fn device_percent(device: &Device, ports: &BTreeMap<Rate, u64>) -> Option<f64> {
     if device.ports.is_empty() {
         return None;
@@ -154,7 +154,7 @@ fn device_percent(device: &Device, ports: &BTreeMap<Rate, u64>) -> Option<f64> {
 
 fn cable_lines(plan: &Plan) -> Vec<CableLine> {
     let topology = &plan.topology;
-    // A fibre leads to an optical switch, which is of no tier.
+    // A fibre leads to an optical switch, which is in no tier.
     let mut alike: BTreeMap<(Option<u8>, Option<u8>, Rate, Time), u64> = BTreeMap::new();
     for cable in &topology.cables {
         let [a, b] = cable.ends.map(|end| topology.tier(end.node));

@@ -1,4 +1,4 @@
-//! The buffer of the switches: pools, thresholds and headroom as they come out.
+//! The buffer of the switches: the resulting pools, thresholds and headroom.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use tenter_units::Rate;
 
 use crate::fabric::tier_name;
 
-/// The model of the switches, with what follows from it.
+/// The model of the switches, with derived values.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SwitchFacts {
     /// The device profile, if one is named.
@@ -25,7 +25,7 @@ pub struct SwitchFacts {
     pub pools: Vec<PoolFacts>,
     /// Headroom that all ports share; missing where each has its own.
     pub headroom_pool_bytes: Option<u64>,
-    /// Into how many equal parts pools and shared headroom are divided.
+    /// The number of equal parts of pools and shared headroom.
     pub partitions: u16,
     /// The classes that have a queue.
     pub classes: Vec<ClassFacts>,
@@ -36,7 +36,7 @@ pub struct SwitchFacts {
 pub struct TierSwitchFacts {
     /// The name of the tier.
     pub tier: String,
-    /// What its switches are.
+    /// The model of its switches.
     #[serde(flatten)]
     pub switch: SwitchFacts,
 }
@@ -53,32 +53,32 @@ pub struct PoolFacts {
 pub struct ClassFacts {
     /// The class, 0 to 7.
     pub class: u8,
-    /// What the jobs send in it: `data`, `control`, `data and control` or `nothing`;
-    /// `signals` where switches tell senders of long queues in it.
+    /// The traffic of the jobs in it: `data`, `control`, `data and control` or `nothing`; `signals`
+    /// if switches signal long queues to senders in it.
     pub carries: String,
     /// `strict`, or the bytes of a round.
     pub scheduling: String,
     /// Number of its pool.
     pub pool: u8,
-    /// Bytes that each account has to itself.
+    /// Reserved bytes of each account.
     pub reserved_bytes: u64,
-    /// How much an account may hold.
+    /// The most shared bytes of an account.
     pub threshold: Threshold,
-    /// Where senders are paused.
+    /// The pauses of senders.
     pub lossless: Option<LosslessFacts>,
-    /// Where frames are marked.
+    /// The marking of frames.
     pub ecn: Option<EcnFacts>,
 }
 
-/// How much shared space an account (an output queue, or a lossless input) may hold.
+/// The most shared bytes of an account (an output queue, or a lossless input).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Threshold {
     /// `alpha 1/8`, `static`, `2 levels of the pool` or `none`.
     pub kind: String,
-    /// While nothing is in the pool; missing where there is no end.
+    /// For an empty pool; missing without a limit.
     pub empty_bytes: Option<u64>,
-    /// What an account that fills the pool alone comes to hold: a dynamic threshold falls while it
-    /// does.
+    /// The bytes that an account alone in the pool comes to hold: a dynamic threshold falls while
+    /// it fills the pool.
     pub alone_bytes: Option<u64>,
 }
 
@@ -87,15 +87,15 @@ pub struct Threshold {
 pub struct LosslessFacts {
     /// `ingress`, `egress`, `pool`, or `pool, hosts only`.
     pub trigger: String,
-    /// Senders go on this far below the threshold.
+    /// Senders resume this far below the threshold.
     pub xon_offset_bytes: u64,
     /// The least headroom of a port.
     pub headroom_min_bytes: u64,
     /// The greatest.
     pub headroom_max_bytes: u64,
-    /// A port that has it.
+    /// A port with the greatest.
     pub headroom_max_port: String,
-    /// Headroom of all ports of the switch that keeps most.
+    /// Headroom of all ports of the switch that reserves most.
     pub headroom_switch_max_bytes: u64,
 }
 
@@ -108,7 +108,7 @@ pub struct EcnFacts {
     pub kmax_bytes: u64,
     /// Probability at `kmax`.
     pub pmax: f64,
-    /// The same for ports of each rate that there is, ascending.
+    /// The same for ports of each present rate, ascending.
     pub at_rates: Vec<EcnAtRate>,
 }
 
@@ -181,7 +181,7 @@ fn facts(
     }
 }
 
-/// Which queues the packets of the jobs are put into: one bit each.
+/// The queues of the packets of the jobs: one bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UsedQueues {
     pub(crate) data: u8,
@@ -199,12 +199,12 @@ impl UsedQueues {
         }
     }
 
-    /// Whether everything is put into one queue.
+    /// Whether all packets are in one queue.
     pub(crate) fn is_one(self) -> bool {
         (self.data | self.control).is_power_of_two()
     }
 
-    /// Whether anything is put into a queue.
+    /// Whether a queue has any packets.
     pub(crate) fn uses(self, queue: usize) -> bool {
         (self.data | self.control) & (1 << queue) != 0
     }
@@ -380,7 +380,7 @@ mod tests {
             (eighth.empty_bytes, eighth.alone_bytes),
             (Some(1_125), Some(1_000))
         );
-        // Twice what is free is never more than there is.
+        // Twice the free bytes are never more than the pool has.
         let twice = threshold(dynamic(2, 1), 9_000);
         assert_eq!(
             (twice.empty_bytes, twice.alone_bytes),

@@ -1,4 +1,4 @@
-//! Optical circuit switches: what they join to begin with, and what changes when.
+//! Optical circuit switches: their initial circuits, and the changes with their times.
 
 use serde::Serialize;
 use tenter_plan::{CircuitPlan, OnChange, Plan, SteeringDemand};
@@ -8,25 +8,25 @@ use tenter_units::Time;
 /// The optical circuit switches of a fabric.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CircuitFacts {
-    /// How many there are.
+    /// Their number.
     pub optical_switches: u64,
     /// The most ports that one of them uses.
     pub ports_max: u64,
-    /// How long light takes through one, in ns.
+    /// Delay of light through one, in ns.
     pub delay_ns: f64,
-    /// How long ports are dark when their circuits change, in ns.
+    /// Time for which ports are dark when their circuits change, in ns.
     pub reconfiguration_ns: f64,
     /// `drain` or `lose`.
     pub on_change: String,
-    /// How long after circuits have come up routing knows, in ns.
+    /// Time after circuits have come up until routing knows, in ns.
     pub convergence_ns: f64,
-    /// From which wait at circuits on packets take the tree, in ns; missing where they do not.
+    /// The wait at circuits beyond which packets take the tree, in ns; missing if they do not.
     pub spill_ns: Option<f64>,
-    /// By what circuits are steered, `jobs` or `counters`; missing where they are not.
+    /// The basis of steering, `jobs` or `counters`; missing without steering.
     pub steering: Option<String>,
-    /// The ports of all of them, and what these are joined with to begin with.
+    /// The ports of all of them, and their initial partners.
     pub ports: Vec<OpticalPortFacts>,
-    /// What changes when.
+    /// The changes and their times.
     pub changes: Vec<CircuitChangeFacts>,
 }
 
@@ -39,7 +39,7 @@ pub struct OpticalPortFacts {
     pub port: u16,
     /// The port of an electrical switch at the other end of its fibre.
     pub device: String,
-    /// The optical port it is joined with; missing for a dark one.
+    /// The optical port with which it is joined; missing for a dark one.
     pub peer: Option<u16>,
     /// The port of an electrical switch there.
     pub peer_device: Option<String>,
@@ -136,7 +136,7 @@ jobs: [{collectives: [{collective: all-reduce, size: 1MiB}]}]
             .plan;
         let facts = circuit_facts(&plan).unwrap();
         assert_eq!((facts.optical_switches, facts.ports_max), (3, 3));
-        // In the first round the last two of three meet, and the first meets nobody.
+        // In the first round the last two of three meet, and the first pauses.
         let first = &facts.ports[..3];
         assert_eq!(first[0].device, "leaf0:1");
         assert_eq!(first[0].peer_device, None);

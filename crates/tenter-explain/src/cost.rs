@@ -1,4 +1,4 @@
-//! What a run costs: packets, memory, time.
+//! The cost of a run: packets, memory, time.
 
 use serde::Serialize;
 use tenter_net::{ClassSpec, UNLIMITED_POOL};
@@ -9,15 +9,15 @@ use tenter_units::Time;
 use tenter_workload::{Job, WorkloadError};
 
 use crate::credit::updates;
-use crate::explanation::ExplainError;
-use crate::ideal::{end_of_all, rounds, starts};
-use crate::memory::{Entries, memory};
+use crate::error::ExplainError;
+use crate::ideal::{end_of_all, in_rounds, rounds, starts};
+use crate::memory::{Entries, MemoryParts, memory};
 use crate::traffic::traffic;
 
-/// What a run costs, as an estimate.
+/// The cost of a run, as an estimate.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Cost {
-    /// Packets carried, counted once per link, without pauses and without what is sent again.
+    /// Packets carried, counted once per link, without pauses and retransmissions.
     pub packet_hops: f64,
     /// Of them, data.
     pub data_packet_hops: f64,
@@ -27,7 +27,7 @@ pub struct Cost {
     pub exact: bool,
     /// Simulated time at least: the ideal times and gaps of the longest job.
     pub simulated_ns: f64,
-    /// Wall time on one thread of the machine that the constants were measured on.
+    /// Wall time on one thread of the machine of the measured constants.
     pub wall_s: f64,
     /// Of it, for each packet-hop, visits of nodes included.
     pub ns_per_packet_hop: f64,
@@ -35,75 +35,42 @@ pub struct Cost {
     pub ns_per_flow: f64,
     /// Peak resident memory.
     pub peak_bytes: u64,
-    /// What the memory is for.
+    /// The parts of the memory.
     pub memory: MemoryParts,
 }
 
-/// What the memory of a run is for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct MemoryParts {
-    /// The program.
-    pub process_bytes: u64,
-    /// Nodes, links, routes, and what they have counted.
-    pub fabric_bytes: u64,
-    /// Queue pairs.
-    pub queue_pairs_bytes: u64,
-    /// Flows under way, and what is kept of all flows.
-    pub flows_bytes: u64,
-    /// Packets in queues.
-    pub packets_bytes: u64,
-    /// Rows that wait to be written, and those of all collectives.
-    pub tables_bytes: u64,
-}
-
-impl MemoryParts {
-    /// All of it.
-    pub fn total(&self) -> u64 {
-        let parts = [
-            self.fabric_bytes,
-            self.queue_pairs_bytes,
-            self.flows_bytes,
-            self.packets_bytes,
-            self.tables_bytes,
-        ];
-        parts
-            .into_iter()
-            .fold(self.process_bytes, u64::saturating_add)
-    }
-}
-
-/// So many transfers are looked at in all collectives together.
+/// The most transfers that are counted in all collectives together.
 const TRANSFERS_MAX: u64 = 4 << 20;
-/// And so many in each of them, however many there are.
+/// And the least in each of them, whatever their number.
 const TRANSFERS_MIN: u64 = 4_096;
 
 /// A packet-hop in a fabric of up to [`HOSTS_CACHED`] hosts, in ns; on the machine of
 /// `benches/README.md`, as are the others.
 const HOP_NS: f64 = 40.0;
-/// What it takes longer whenever the fabric doubles.
+/// Additional time for each doubling of the fabric.
 const HOP_NS_PER_DOUBLING: f64 = 5.0;
 /// Hosts whose state stays in the cache.
 const HOSTS_CACHED: f64 = 128.0;
-/// What a packet-hop takes longer where a buffer is shared: its accounts.
+/// Additional time of a packet-hop with a shared buffer: its accounts.
 const SHARED_NS: f64 = 20.0;
-/// Where a class is lossless in addition: pauses, and visits in the order of time.
+/// With a lossless class in addition: pauses, and visits in the order of time.
 const LOSSLESS_NS: f64 = 10.0;
-/// Where the load balancer chooses for each packet.
+/// With a load balancer that chooses for each packet.
 const BALANCER_NS: f64 = 25.0;
 /// In a scheduled fabric: requests, credits, announcements, and leaves in the order of time.
 const SCHEDULED_NS: f64 = 45.0;
 /// In a fabric that sends by credit: its accounts, and visits in the order of time.
 const CREDIT_NS: f64 = 30.0;
-/// Where senders are slowed down: their rates and timers.
+/// With senders that are slowed down: their rates and timers.
 const CONGESTION_CONTROL_NS: f64 = 20.0;
-/// A visit of a node in a window in which something happens there.
+/// A visit of a node in a window with events.
 const VISIT_NS: f64 = 85.0;
-/// A visit where windows go from event to event: its way through the calendar in addition.
+/// A visit if windows go from event to event: its way through the calendar in addition.
 const CENTRAL_VISIT_NS: f64 = 160.0;
 /// A flow: its queue pair, its records and its row.
 const FLOW_NS: f64 = 1_600.0;
 
-/// What running a plan costs.
+/// The cost of running a plan.
 pub(crate) fn cost(plan: &Plan, routing: &Routing) -> Result<Cost, WorkloadError> {
     let runs: u64 = plan.jobs.iter().map(|job| job.sequence.len() as u64).sum();
     let most = (TRANSFERS_MAX / runs.max(1)).max(TRANSFERS_MIN);
@@ -136,7 +103,7 @@ pub(crate) fn cost(plan: &Plan, routing: &Routing) -> Result<Cost, WorkloadError
     Ok(cost)
 }
 
-/// The packet-hops that a run of a plan has, as an explanation counts them.
+/// The packet-hops of a run of a plan, as an explanation counts them.
 ///
 /// # Errors
 /// When hosts cannot reach each other, or a collective cannot be run.
@@ -144,7 +111,7 @@ pub fn packet_hops(plan: &Plan) -> Result<f64, ExplainError> {
     Ok(cost_of(plan)?.packet_hops)
 }
 
-/// What running a plan costs, as an explanation has it.
+/// The cost of running a plan, as in an explanation.
 ///
 /// # Errors
 /// As [`packet_hops`].
@@ -153,7 +120,7 @@ pub fn cost_of(plan: &Plan) -> Result<Cost, ExplainError> {
     Ok(cost(plan, &routing)?)
 }
 
-/// What a packet-hop itself takes.
+/// The time of a packet-hop itself.
 fn hop_ns(plan: &Plan) -> f64 {
     let doublings = (plan.topology.hosts as f64 / HOSTS_CACHED).log2().max(0.0);
     let mut pools = plan.switches.iter().flat_map(|spec| &spec.pool_bytes);
@@ -174,7 +141,7 @@ fn hop_ns(plan: &Plan) -> f64 {
 }
 
 /// The part of a packet-hop in the visits of nodes: each node is visited once in a window, or for
-/// each packet where that is less often.
+/// each packet if that is less often.
 fn visits_ns(plan: &Plan, simulated: Time, packet_hops: f64) -> f64 {
     let lookahead = Time::from_ps(plan.lookahead.least_ps);
     let window = lookahead.min(plan.window_cap.unwrap_or(WINDOW_MAX));
@@ -188,11 +155,6 @@ fn visits_ns(plan: &Plan, simulated: Time, packet_hops: f64) -> f64 {
         VISIT_NS
     };
     each * (visits / packet_hops.max(1.0)).min(1.0)
-}
-
-/// So many rounds of so many things, to the nearest.
-pub(crate) fn in_rounds(count: u64, rounds: f64) -> u64 {
-    (count as f64 * rounds).round() as u64
 }
 
 fn job_cost(
@@ -214,7 +176,7 @@ fn job_cost(
         let control = traffic.control_hops * rounds;
         cost.packet_hops += data + control + updates(plan, data, control);
         let flows = traffic.transfers.saturating_mul(pairs);
-        if !run.kind.is_endless() {
+        if !run.traffic.is_endless() {
             cost.flows = cost.flows.saturating_add(in_rounds(flows, rounds));
         }
         cost.exact &= traffic.exact;

@@ -1,4 +1,4 @@
-//! What a fabric that sends by credit comes to: lanes, input buffers, and the round trips that they
+//! The values of a fabric that sends by credit: lanes, input buffers, and the round trips that they
 //! cover.
 
 use serde::Serialize;
@@ -9,7 +9,7 @@ use tenter_plan::Plan;
 /// A fabric that sends by credit in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CreditFacts {
-    /// The lanes, which are the classes that switches tell apart.
+    /// The lanes, which are the classes with their own queues in switches.
     pub lanes: Vec<u8>,
     /// Input buffer of each port and lane, in whole blocks.
     pub lane_bytes: u64,
@@ -17,16 +17,16 @@ pub struct CreditFacts {
     pub lane_blocks: u32,
     /// Input buffers of all lanes of a port.
     pub port_bytes: u64,
-    /// A flow-control packet goes out for so much that has become free.
+    /// Freed bytes after which a flow-control packet goes out.
     pub update_bytes: u64,
-    /// The link that needs the largest buffer, by the port that it comes in through.
+    /// The link that needs the largest buffer, by its receiving port.
     pub link: String,
     /// Its rate.
     pub link_gbps: f64,
     /// From the start of its longest frame until the credit for it is back, if the frame leaves at
     /// once and the flow-control packet waits for a frame on the way back.
     pub round_trip_ns: f64,
-    /// What the link carries in that time.
+    /// Bytes that the link carries in that time.
     pub round_trip_bytes: u64,
     /// The input buffer with which it is sure to keep its rate.
     pub needed_bytes: u64,
@@ -36,7 +36,7 @@ pub struct CreditFacts {
     pub links: u64,
 }
 
-/// What there is to say of credit, if the fabric sends by it.
+/// The values of a fabric that sends by credit, if it is one.
 pub(crate) fn credit_facts(plan: &Plan) -> Option<CreditFacts> {
     let spec = plan.credit.as_ref()?;
     let links = plan.links.all();
@@ -66,7 +66,7 @@ pub(crate) fn credit_facts(plan: &Plan) -> Option<CreditFacts> {
     })
 }
 
-/// Flow-control packets for so many data frames and other frames that cross a link.
+/// Flow-control packets for a number of data frames and other frames that cross a link.
 pub(crate) fn updates(plan: &Plan, data: f64, control: f64) -> f64 {
     let Some(spec) = &plan.credit else {
         return 0.0;

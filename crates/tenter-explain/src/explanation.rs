@@ -1,15 +1,15 @@
-//! Everything there is to say about a plan.
+//! The whole explanation of a plan.
 
 use serde::Serialize;
 use tenter_plan::Plan;
-use tenter_topology::{Routing, RoutingError};
-use tenter_workload::WorkloadError;
+use tenter_topology::Routing;
 
 use crate::bill::{Bill, bill};
 use crate::buffers::{SwitchFacts, TierSwitchFacts, switch_facts, tier_facts};
 use crate::circuits::{CircuitFacts, circuit_facts};
 use crate::cost::{Cost, cost};
 use crate::credit::{CreditFacts, credit_facts};
+use crate::error::ExplainError;
 use crate::fabric::{FabricFacts, fabric_facts};
 use crate::host_memory::{PcieFacts, pcie_facts};
 use crate::ideal::{JobFacts, job_facts};
@@ -17,7 +17,7 @@ use crate::idle::idle;
 use crate::paths::{PathClass, path_classes};
 use crate::scheduled::{ScheduledFacts, scheduled_facts};
 
-/// Everything there is to say about a plan without running it.
+/// The whole explanation of a plan, without running it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
     /// Name of the scenario.
@@ -30,7 +30,7 @@ pub struct Explanation {
     pub paths: Vec<PathClass>,
     /// Buffer and classes of the switches.
     pub switch: SwitchFacts,
-    /// Those of tiers that have a model of their own.
+    /// Those of tiers with a model of their own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tier_switches: Vec<TierSwitchFacts>,
     /// Memory, credits and speed-up of a scheduled fabric; missing for any other.
@@ -44,29 +44,18 @@ pub struct Explanation {
     pub circuits: Option<CircuitFacts>,
     /// PCIe between NICs and host memory, where there is any.
     pub pcie: Option<PcieFacts>,
-    /// What the collectives would take if nothing ever waited.
+    /// The times of the collectives without any waiting.
     pub jobs: Vec<JobFacts>,
-    /// What a run costs.
+    /// The cost of a run.
     pub cost: Cost,
-    /// What is to be bought.
+    /// The parts to buy.
     pub bill: Bill,
     /// Settings that have no effect, each a sentence.
     pub notes: Vec<String>,
 }
 
-/// Why a plan cannot be explained: it could not be run either.
-#[derive(Debug, thiserror::Error)]
-pub enum ExplainError {
-    /// Some hosts cannot reach each other.
-    #[error(transparent)]
-    Routing(#[from] RoutingError),
-    /// A collective cannot be run by its ranks.
-    #[error(transparent)]
-    Workload(#[from] WorkloadError),
-}
-
-/// Explains a plan. `given` are the keys that its scenario says itself, as
-/// `Loaded::given` of the scenario lists them.
+/// Explains a plan. `given` are the keys that its scenario gives itself, as `Loaded::given` of the
+/// scenario lists them.
 ///
 /// # Errors
 /// When hosts cannot reach each other, or a collective cannot be run.

@@ -21,8 +21,8 @@ pub struct FabricFacts {
     pub tiers: Vec<TierFacts>,
     /// Pairs of tiers with cables between them.
     pub pairs: Vec<PairFacts>,
-    /// What one half of the hosts can send to the other; missing where half of the narrowest tier
-    /// is not the answer.
+    /// The rate from one half of the hosts to the other; missing if half of the narrowest tier is
+    /// not the answer.
     pub bisection_gbps: Option<f64>,
     /// Whether it is exact; otherwise, where links are unequal, it is at most that.
     pub bisection_exact: bool,
@@ -31,9 +31,9 @@ pub struct FabricFacts {
 /// One tier of switches.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TierFacts {
-    /// What its switches are called.
+    /// The name of its switches.
     pub name: String,
-    /// How many there are.
+    /// Their number.
     pub switches: u64,
     /// The most ports one of them uses.
     pub ports_max: u64,
@@ -66,7 +66,7 @@ pub struct PairFacts {
     pub rate_max_gbps: f64,
 }
 
-/// What the switches of a tier are called in a fabric of so many tiers.
+/// The name of the switches of a tier in a fabric with a number of tiers.
 pub(crate) fn tier_name(topology: &Topology, tier: u8) -> String {
     match (tier, topology.top_tier()) {
         (0, _) => "leaf".to_owned(),

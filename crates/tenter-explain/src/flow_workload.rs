@@ -1,4 +1,4 @@
-//! How many flows a workload comes to, where time decides.
+//! The number of flows of a workload, if time decides.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use tenter_topology::Routing;
 use tenter_workload::flow_workload::{Arrivals, FlowWay, FlowWorkload};
 use tenter_workload::{CollectiveRun, Job, Schedule};
 
-/// How many transfers a collective has, or about how many flows a workload. Without routes the way
-/// between hosts is taken to take no time.
+/// The number of transfers of a collective, or the approximate number of flows of a workload.
+/// Without routes the way between hosts takes no time.
 pub(crate) fn transfers(
     (plan, routing): (&Plan, Option<&Routing>),
     job: &Job,
@@ -18,7 +18,7 @@ pub(crate) fn transfers(
     schedule: &dyn Schedule,
 ) -> u64 {
     let count = u64::from(schedule.transfer_count());
-    let Some(workload) = run.kind.flow_workload() else {
+    let Some(workload) = run.traffic.flow_workload() else {
         return count;
     };
     let Some(duration) = workload.duration else {
@@ -54,8 +54,8 @@ fn flows_per_second(plan: &Plan, job: &Job, workload: &FlowWorkload, latency_s: 
     workload.ways.iter().map(of_way).sum()
 }
 
-/// How many of the flows of an open loop wait when the last one arrives: of those to each receiver
-/// what its port cannot carry while they arrive.
+/// The number of flows of an open loop that wait when the last one arrives: of those to each
+/// receiver the part that its port cannot carry while they arrive.
 pub(crate) fn waiting(plan: &Plan, job: &Job, workload: &FlowWorkload, flows: u64) -> u64 {
     let Some(all) = workload.arrivals_per_second() else {
         return 0;
@@ -72,7 +72,7 @@ pub(crate) fn waiting(plan: &Plan, job: &Job, workload: &FlowWorkload, flows: u6
     (flows as f64 * beyond / all) as u64
 }
 
-/// Flows per second to each receiver of an open loop that has `all`.
+/// Flows per second to each receiver of an open loop, given those of `all`.
 fn arrivals_by_receiver(workload: &FlowWorkload, all: f64) -> BTreeMap<u32, f64> {
     let ways = &workload.ways;
     let count = |rank: &dyn Fn(&FlowWay) -> u32| {
@@ -102,7 +102,7 @@ fn arrivals_by_receiver(workload: &FlowWorkload, all: f64) -> BTreeMap<u32, f64>
     arrivals
 }
 
-/// What a flow takes on a wire, on average.
+/// The mean time of a flow on a wire.
 fn mean_bits(plan: &Plan, workload: &FlowWorkload) -> f64 {
     let mean = workload.sizes.mean();
     let packets = (mean / f64::from(plan.nic.mtu_bytes)).ceil().max(1.0);

@@ -1,4 +1,4 @@
-//! PCIe to host memory: what DMA comes to in payload, and which NICs it slows down.
+//! PCIe to host memory: the payload rate of DMA, and the NICs that it slows down.
 
 use std::collections::BTreeMap;
 
@@ -7,23 +7,23 @@ use tenter_net::{DATA_OVERHEAD_BYTES, WIRE_OVERHEAD_BYTES};
 use tenter_plan::Plan;
 use tenter_units::Rate;
 
-/// PCIe of all NICs, and what each kind of them has of it.
+/// PCIe of all NICs, and the share of each kind of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PcieFacts {
     /// Bytes of transaction layer packets that the link carries, each way.
     pub peak_gbps: f64,
-    /// Payload of a transaction layer packet at most.
+    /// Most payload of a transaction layer packet.
     pub max_payload_bytes: u32,
-    /// What such a packet takes beyond its payload.
+    /// Bytes of such a packet beyond its payload.
     pub tlp_overhead_bytes: u32,
-    /// NICs by what they have of it, those with least first.
+    /// NICs by their share of it, those with least first.
     pub nics: Vec<DmaFacts>,
 }
 
 /// NICs with the same line and the same shares of PCIe.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DmaFacts {
-    /// How many.
+    /// Their number.
     pub count: u64,
     /// One of them.
     pub example: String,
@@ -42,7 +42,7 @@ pub struct DirectionFacts {
     pub link_gbps: f64,
     /// Payload, in full packets.
     pub payload_gbps: f64,
-    /// Of what the line brings or takes, the share that host memory does, in percent, at most 100.
+    /// The share of the line with which host memory keeps up, in percent, at most 100.
     pub line_percent: f64,
     /// Whether the line is ever faster.
     pub limits: bool,

@@ -1,22 +1,21 @@
-//! How long the collectives would take if nobody ever waited for anybody else's traffic.
+//! The times of collectives without any waiting for other traffic.
 
 use serde::Serialize;
 use tenter_plan::Plan;
 use tenter_plan::ideal::Ideal;
 use tenter_topology::Routing;
 use tenter_units::Time;
-use tenter_workload::collective::CollectiveKind;
 use tenter_workload::placement::stretches;
-use tenter_workload::{CollectiveRun, Job, WorkloadError};
+use tenter_workload::{CollectiveRun, Job, Traffic, WorkloadError};
 
 use crate::flow_workload::transfers;
 
-/// A job, and what its collectives would take.
+/// A job, and the times of its collectives.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JobFacts {
     /// Its name.
     pub name: String,
-    /// How many ranks it has.
+    /// Number of its ranks.
     pub ranks: u32,
     /// The hosts of its ranks in their order: `3`, or `8-15` for hosts that follow each other;
     /// ranks that follow each other on the same host count once.
@@ -29,18 +28,18 @@ pub struct JobFacts {
     pub pods: u32,
     /// The fewest pods that could hold as many.
     pub fewest_pods: u32,
-    /// How often its list of collectives is run, warm-up included.
+    /// Number of rounds of its list of collectives, warm-up included.
     pub rounds: u64,
     /// Whether it is load for the others; it then runs its list as often as it can.
     pub background: bool,
-    /// The job whose end it waits for.
+    /// The job for whose end it waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// When it starts: from 0, or from that end on.
     pub start_ns: f64,
-    /// How many streams it has that never end.
+    /// Number of its streams that never end.
     pub flows: u64,
-    /// What its ranks compute in one round of the list.
+    /// The computing of its ranks in one round of the list.
     pub compute_ns: f64,
     /// One entry for each collective and size.
     pub collectives: Vec<IdealTime>,
@@ -53,9 +52,10 @@ pub struct IdealTime {
     pub collective: String,
     /// The algorithm.
     pub algorithm: String,
-    /// The size as nccl-tests counts it; of a workload of flows what they carry, about.
+    /// The size as nccl-tests counts it; of a workload of flows their approximate total.
     pub size_bytes: u64,
-    /// How many transfers it consists of; of a workload of flows about how many there is time for.
+    /// Number of its transfers; of a workload of flows the approximate number for which there is
+    /// time.
     pub transfers: u64,
     /// The closed form, with the ports of the NICs and the shortest path among the ranks; no run in
     /// which all bytes arrive is faster.
@@ -73,10 +73,10 @@ pub(crate) fn job_facts(
     let runs = job.sequence.iter();
     let collectives = runs
         .clone()
-        .filter(|run| !run.kind.is_endless())
+        .filter(|run| !run.traffic.is_endless())
         .map(|run| ideal_time((plan, routing, job), &ideal, run));
-    let flows = runs.map(|run| match &run.kind {
-        CollectiveKind::Flows { flows } => flows.len() as u64,
+    let flows = runs.map(|run| match &run.traffic {
+        Traffic::Flows(flows) => flows.len() as u64,
         _ => 0,
     });
     let topology = &plan.topology;
@@ -115,7 +115,7 @@ fn nics_in_order(hosts: &[u32]) -> Vec<u32> {
     nics
 }
 
-/// When the last job under test ends and background jobs are cut off, if nothing ever waits.
+/// When the last measured job ends and background jobs are cut off, if nothing ever waits.
 pub(crate) fn end_of_all(plan: &Plan) -> Time {
     let jobs = plan.jobs.iter().zip(starts(plan));
     let judged = jobs.filter(|(job, _)| !job.background);
@@ -153,9 +153,14 @@ pub(crate) fn starts(plan: &Plan) -> Vec<Time> {
     starts.into_iter().flatten().collect()
 }
 
-/// How often a job that starts at `start` runs its list of collectives. One under test would end by
-/// itself at `own_end`, and makes the same progress all the time until then or until the limit; a
-/// background job runs it as often as it can until all others have ended, if nothing ever waits.
+/// The product of rounds and items, rounded to the nearest.
+pub(crate) fn in_rounds(count: u64, rounds: f64) -> u64 {
+    (count as f64 * rounds).round() as u64
+}
+
+/// Number of times that a job from `start` runs its list of collectives. A measured one would end
+/// by itself at `own_end`, and makes the same progress all the time until then or until the limit;
+/// a background job runs it as often as it can until all others have ended, if nothing ever waits.
 pub(crate) fn rounds(
     plan: &Plan,
     (job, start): (&Job, Time),
@@ -166,7 +171,7 @@ pub(crate) fn rounds(
     if !job.background {
         let rounds = f64::from(job.iterations) + f64::from(job.warm_up);
         return match plan.time_limit {
-            // Of what takes no time nothing is done before it starts, and then all.
+            // A job that takes no time has done nothing before it starts, and then everything.
             Some(limit) if limit < own_end => {
                 rounds * span(limit) as f64 / span(own_end).max(1) as f64
             }
@@ -185,20 +190,20 @@ fn ideal_time(
 ) -> Result<IdealTime, WorkloadError> {
     let ranks = job.ranks();
     let time = ideal.completion(run);
-    let schedule = run.kind.schedule(ranks, run.size_bytes)?;
+    let schedule = run.traffic.schedule(ranks, run.size_bytes)?;
     let transfers = transfers((plan, Some(routing)), job, run, &*schedule);
-    let flows = run.kind.flow_workload();
+    let flows = run.traffic.flow_workload();
     let of_flows = flows.map(|flows| (flows.sizes.mean() * transfers as f64) as u64);
     let size_bytes = of_flows.unwrap_or(run.size_bytes);
-    let algbw = size_bytes as f64 / time.as_s() / 1e9 * run.kind.algbw_factor(ranks);
+    let algbw = size_bytes as f64 / time.as_s() / 1e9 * run.traffic.algbw_factor(ranks);
     Ok(IdealTime {
-        collective: run.kind.name().to_owned(),
-        algorithm: run.kind.algorithm().to_owned(),
+        collective: run.traffic.name().to_owned(),
+        algorithm: run.traffic.algorithm().to_owned(),
         size_bytes,
         transfers,
         ideal_ns: time.as_ns(),
         ideal_busbw_gbytes_per_s: flows
             .is_none()
-            .then(|| algbw * run.kind.busbw_factor(ranks)),
+            .then(|| algbw * run.traffic.busbw_factor(ranks)),
     })
 }

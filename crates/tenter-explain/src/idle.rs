@@ -1,8 +1,8 @@
 //! Settings of a scenario that cannot change anything in it.
 //!
-//! A threshold that is never reached, a time-out that never runs out or a buffer that never fills
-//! is not among them: that it was not needed is a result. Here stand settings that nothing in the
-//! plan could ever ask for.
+//! A threshold that is never reached, a timeout that never expires or a buffer that never fills is
+//! not among them: that it was not needed is a result. Only settings that nothing in the plan could
+//! use are here.
 
 use tenter_net::input_queued::InputQueues;
 use tenter_net::{ClassSpec, SwitchSpec};
@@ -13,19 +13,19 @@ use tenter_workload::collective::CollectiveKind;
 use tenter_workload::{CollectiveRun, Job};
 
 use crate::buffers::{UsedQueues, used_queues};
-use crate::explanation::ExplainError;
+use crate::error::ExplainError;
 use crate::host_memory::limits_any;
 
-/// Among more kinds of hosts, every pair of neighbours in their order is asked whether it has a
-/// choice of paths, and not every pair.
+/// With more kinds of hosts, every pair of neighbours in their order is checked for a choice of
+/// paths, and not every pair.
 const ALL_PAIRS_MAX: usize = 256;
 
 /// A setting that has no effect: the same scenario without it runs alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdleSetting {
-    /// Where it stands, as an override would write it: `jobs[0].gap`.
+    /// Its path, as in an override: `jobs[0].gap`.
     pub path: String,
-    /// What has no effect, and why, in a sentence without its end.
+    /// The part without effect, and the reason, in a sentence without its end.
     pub note: String,
 }
 
@@ -60,16 +60,16 @@ pub(crate) fn idle(
     Ok(notes)
 }
 
-/// What the rules ask about a plan.
+/// The inputs of the rules about a plan.
 struct Facts<'a> {
     plan: &'a Plan,
     /// Whether packets of any job have more than one path.
     choice: bool,
-    /// Whether switches draw which packets they mark; draws depend on the hash of a packet.
+    /// Whether switches draw the packets that they mark; draws depend on the hash of a packet.
     drawn_marks: bool,
-    /// Whether the scenario says how ranks are spread, which may be at random.
+    /// Whether the scenario sets how ranks are spread, which may be at random.
     placed: bool,
-    /// The queues that packets are put into.
+    /// The queues of packets.
     used: UsedQueues,
     /// Routes that lead where packets would go without them.
     idle_routes: Vec<usize>,
@@ -90,7 +90,7 @@ impl<'a> Facts<'a> {
         })
     }
 
-    /// Why a setting has no effect, if it has none.
+    /// The reason why a setting has no effect, if it has none.
     fn reason(&self, path: &str) -> Option<&'static str> {
         if let Some((index, rest)) = item(path, "jobs") {
             return of_job(self.plan.jobs.get(index)?, rest, self.has_one_queue());
@@ -117,7 +117,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether addresses are part of what load balancing, or a draw of marks, looks at.
+    /// Whether load balancing, or a draw of marks, depends on addresses.
     fn addresses_matter(&self) -> bool {
         self.drawn_marks || self.choice && reads_addresses(&self.plan.switches.usual)
     }
@@ -201,7 +201,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// What input-queued switches do without.
+    /// Settings that input-queued switches do not use.
     fn of_switching(&self, key: &str) -> Option<&'static str> {
         let queues = self.plan.input_queued?.queues;
         match key {
@@ -219,7 +219,7 @@ impl<'a> Facts<'a> {
         self.plan.switches.usual.classes.len() == 1 + of_signals
     }
 
-    /// What optical switches do without.
+    /// Settings that optical switches do not use.
     fn of_circuits(&self, key: &str) -> Option<&'static str> {
         let circuits = self.plan.circuits.as_ref()?;
         let above_leaves = matches!(self.plan.topology_spec, TopologySpec::FatTree(_));
@@ -277,12 +277,11 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether anything is drawn at random: which path a flow takes, a permutation, a delay, a
-    /// clock, a mark.
+    /// Whether anything is drawn at random: the path of a flow, a permutation, a delay, a clock, a
+    /// mark.
     fn random(&self) -> bool {
         let nic = &self.plan.nic;
         let runs = self.plan.jobs.iter().flat_map(|job| &job.sequence);
-        let mut kinds = runs.clone().map(|run| &run.kind);
         let draws =
             |run: &CollectiveRun| run.drawn_from_bytes.is_some() || !run.compute.spread.is_zero();
         let marks = |class: &ClassSpec| class.ecn.is_some();
@@ -291,22 +290,27 @@ impl<'a> Facts<'a> {
             || runs.clone().any(draws)
             || !nic.start_skew_max.is_zero()
             || nic.clock_offset_max_ppm > 0
-            || kinds.any(|kind| matches!(kind.of_group(), CollectiveKind::Permutation { .. }))
+            || runs.clone().any(draws_collective)
             || runs.clone().any(draws_flows)
             || runs.clone().any(draws_pattern)
             || self.plan.switches.any_class(marks)
     }
 }
 
+/// Whether a collective depends on a draw.
+fn draws_collective(run: &CollectiveRun) -> bool {
+    run.traffic.collective().is_some_and(CollectiveKind::draws)
+}
+
 /// Whether flows have random sizes or start at random times.
 fn draws_flows(run: &CollectiveRun) -> bool {
-    let flows = run.kind.flow_workload();
+    let flows = run.traffic.flow_workload();
     flows.is_some_and(|flows| flows.is_open() || flows.sizes.points().len() > 1)
 }
 
 /// Whether neighbours or volumes of an application are random.
 fn draws_pattern(run: &CollectiveRun) -> bool {
-    let pattern = run.kind.pattern();
+    let pattern = run.traffic.pattern();
     pattern.is_some_and(|pattern| pattern.kind().draws())
 }
 
@@ -350,7 +354,7 @@ fn has_choice(plan: &Plan, routing: &Routing, job: &Job) -> bool {
 fn reads_addresses(switch: &SwitchSpec) -> bool {
     match switch.load_balancing.ecmp() {
         Some(ecmp) => ecmp.fields.source_address || ecmp.fields.destination_address,
-        // The hash of all fields picks the entry of a table, or enters what is drawn by chance.
+        // The hash of all fields picks the entry of a table, or is an input of random draws.
         None => switch.load_balancing.reads_hash(),
     }
 }
@@ -370,7 +374,7 @@ fn regular(spec: &TopologySpec) -> bool {
     matches!(cabling, Cabling::Leaves(leaves) if in_order(leaves))
 }
 
-/// Whether no other override speaks of the same pair.
+/// Whether no other override is of the same pair.
 fn is_alone(spec: &LeafSpine, index: usize) -> bool {
     let place = |link: &LinkOverride| (link.leaf, link.spine);
     let own = spec.overrides.get(index).map(place);
@@ -382,7 +386,7 @@ fn is_alone(spec: &LeafSpine, index: usize) -> bool {
     same.count() == 1
 }
 
-/// Routes that say what holds without any.
+/// Routes that state the default.
 fn idle_routes(plan: &Plan) -> Result<Vec<usize>, ExplainError> {
     let topology = &plan.topology;
     if topology.routes.is_empty() {
@@ -406,8 +410,8 @@ fn idle_routes(plan: &Plan) -> Result<Vec<usize>, ExplainError> {
     Ok(idle.map(|(index, _)| index).collect())
 }
 
-/// Classes that were listed and that no packet has, and what is asked of a class that only
-/// acknowledgements have.
+/// Listed classes without packets, and settings of a class that only acknowledgements have that do
+/// not apply to these.
 fn class_notes(plan: &Plan, given: &[String]) -> Vec<IdleSetting> {
     let listed = |key: &str| given.iter().any(|path| path == key);
     if !listed("fabric.switch.classes") {
@@ -421,7 +425,7 @@ fn class_notes(plan: &Plan, given: &[String]) -> Vec<IdleSetting> {
         if of_signals == Some(number) {
             continue;
         }
-        // What it keeps for itself is missing in the pools.
+        // Its reserved bytes are missing in the pools.
         let keeps = class.reserved_bytes > 0 || class.lossless.is_some();
         if !used.uses(queue) && !keeps {
             notes.push(IdleSetting {

@@ -1,15 +1,15 @@
-//! What a plan means and what running it costs, without running it.
+//! The meaning of a plan and the cost of running it, without running it.
 //!
 //! ```text
 //!   Plan ─▶ fabric   tiers, links per switch pair, oversubscription
 //!        ─▶ paths    unloaded latency per path and message, BDP
 //!        ─▶ buffers  pools, thresholds, headroom
-//!        ─▶ circuits  what optical switches join, and what changes when
+//!        ─▶ circuits  initial circuits of optical switches, and their changes
 //!        ─▶ scheduled  memory, credits and speed-up of a scheduled fabric
 //!        ─▶ host_memory  PCIe, and NICs that it slows down
 //!        ─▶ ideal    the closed form of every collective and size
 //!        ─▶ cost     packet-hops, memory, wall time
-//!        ─▶ bill     what is to be bought, and its power
+//!        ─▶ bill     the parts to buy, and their power
 //!        ─▶ idle     settings that have no effect
 //! ```
 //!
@@ -24,6 +24,7 @@ mod buffers;
 mod circuits;
 mod cost;
 mod credit;
+mod error;
 mod explanation;
 mod fabric;
 mod flow_workload;
@@ -43,14 +44,15 @@ pub use buffers::{
     TierSwitchFacts,
 };
 pub use circuits::{CircuitChangeFacts, CircuitFacts, OpticalPortFacts};
-pub use cost::{Cost, MemoryParts, cost_of, packet_hops};
+pub use cost::{Cost, cost_of, packet_hops};
 pub use credit::CreditFacts;
-pub use explanation::{ExplainError, Explanation, explain};
+pub use error::ExplainError;
+pub use explanation::{Explanation, explain};
 pub use fabric::{FabricFacts, PairFacts, TierFacts};
 pub use host_memory::{DirectionFacts, DmaFacts, PcieFacts};
 pub use ideal::{IdealTime, JobFacts};
 pub use idle::{IdleSetting, idle_settings};
-pub use memory::memory_bytes;
+pub use memory::{MemoryParts, memory_bytes};
 pub use paths::{MessageTime, PathClass};
 pub use power::PowerFacts;
 pub use scheduled::ScheduledFacts;

@@ -1,8 +1,8 @@
 //! The memory a run takes at its peak.
 //!
-//! Constants are bytes measured on x86-64 Linux; `docs/explain.md` says how they compare with real
-//! runs.
+//! Constants are bytes measured on x86-64 Linux; `docs/explain.md` compares them with real runs.
 
+use serde::Serialize;
 use tenter_plan::Plan;
 use tenter_plan::ideal::Ideal;
 use tenter_record::{FlowRow, SampleRow};
@@ -10,11 +10,43 @@ use tenter_units::Time;
 use tenter_workload::flow_workload::FlowWorkload;
 use tenter_workload::{CollectiveRun, Job, WorkloadError};
 
-use crate::cost::{MemoryParts, in_rounds};
 use crate::flow_workload::{transfers, waiting};
-use crate::ideal::{end_of_all, rounds, starts};
+use crate::ideal::{end_of_all, in_rounds, rounds, starts};
 use crate::queues::{Crowd, crowd};
 use crate::traffic::ranks_looked_at;
+
+/// The parts of the memory of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct MemoryParts {
+    /// The program.
+    pub process_bytes: u64,
+    /// Nodes, links, routes, and their counters.
+    pub fabric_bytes: u64,
+    /// Queue pairs.
+    pub queue_pairs_bytes: u64,
+    /// Flows under way, and the records of all flows.
+    pub flows_bytes: u64,
+    /// Packets in queues.
+    pub packets_bytes: u64,
+    /// Rows that wait to be written, and those of all collectives.
+    pub tables_bytes: u64,
+}
+
+impl MemoryParts {
+    /// All of it.
+    pub fn total(&self) -> u64 {
+        let parts = [
+            self.fabric_bytes,
+            self.queue_pairs_bytes,
+            self.flows_bytes,
+            self.packets_bytes,
+            self.tables_bytes,
+        ];
+        parts
+            .into_iter()
+            .fold(self.process_bytes, u64::saturating_add)
+    }
+}
 
 /// The program itself, before it has read anything.
 const PROCESS: u64 = 9_400_000;
@@ -26,7 +58,7 @@ const SWITCH_PORT: u64 = 250;
 const QUEUE: u64 = 150;
 /// One end of a lane.
 const LANE_END: u64 = 40;
-/// A virtual output queue of a leaf, and what the other leaf has of it.
+/// A virtual output queue of a leaf, and its part in the other leaf.
 const VOQ: u64 = 130;
 /// A port's row in `ports.parquet`, with its names, twice while it is written.
 const PORT_ROW: u64 = 600;
@@ -34,22 +66,22 @@ const PORT_ROW: u64 = 600;
 const QUEUE_PAIR: u64 = 160;
 /// A flow that waits to be sent: its work request and its timer.
 const FLOW: u64 = 120;
-/// What a flow that is done has in addition, until its row is made: both halves of its record and
+/// The further memory of a finished flow, until its row is made: both halves of its record and
 /// their places.
 const FLOW_DONE: u64 = 120;
-/// What is kept of a flow to the end of the trial: its completion time, and its ratio to the ideal.
+/// The memory of a flow to the end of the trial: its completion time, and its ratio to the ideal.
 const FLOW_KEPT: u64 = 16;
-/// What is kept of a workload of flows, however many there are: histograms of the completion times
-/// and slowdowns of each tenth of its sizes, and of all.
+/// The memory of a workload of flows, whatever their number: histograms of the completion times and
+/// slowdowns of each tenth of its sizes, and of all.
 const FLOW_HISTOGRAMS: u64 = 6_000_000;
-/// A collective of one iteration: its books and its row, which is in the summary, in its table and
-/// in the text that is written of it.
+/// A collective of one iteration: its records and its row, which is in the summary, in its table
+/// and in the text that is written of it.
 const TURN: u64 = 3_000;
 /// A packet in a queue, whose ring is half full on average when it has just grown.
 const PACKET: u64 = 48;
 /// Rows of a table that are kept until they are written together.
 const ROW_GROUP: u64 = 65_536;
-/// Of the rows of a group, what their columns take while they are written, in percent.
+/// The share of the rows of a group that their columns take while they are written, in percent.
 const COLUMNS_PERCENT: u64 = 30;
 /// Bytes a rank pair takes in the tables of queue pairs, unless every rank sends to every other.
 const PAIR_ENTRY: u64 = 16;
@@ -117,15 +149,15 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
 /// The workload of a job whose flows are forgotten once their rows are written.
 fn flow_workload(job: &Job) -> Option<&FlowWorkload> {
     let mut runs = job.sequence.iter();
-    runs.find_map(|run| run.kind.flow_workload())
+    runs.find_map(|run| run.traffic.flow_workload())
 }
 
 /// Flows of all turns of a job.
 fn flows(plan: &Plan, job: &Job, rounds: f64) -> Result<u64, WorkloadError> {
     let mut flows = 0_u64;
-    // Of what never ends, nothing is kept.
-    for run in job.sequence.iter().filter(|run| !run.kind.is_endless()) {
-        let schedule = run.kind.schedule(job.ranks(), run.size_bytes)?;
+    // Flows that never end leave no records.
+    for run in job.sequence.iter().filter(|run| !run.traffic.is_endless()) {
+        let schedule = run.traffic.schedule(job.ranks(), run.size_bytes)?;
         let transfers = transfers((plan, None), job, run, &*schedule);
         let once = transfers.saturating_mul(u64::from(job.queue_pairs));
         flows = flows.saturating_add(in_rounds(once, rounds));
@@ -133,7 +165,7 @@ fn flows(plan: &Plan, job: &Job, rounds: f64) -> Result<u64, WorkloadError> {
     Ok(flows)
 }
 
-/// The greatest crowds that any collective of a job makes.
+/// The greatest peaks of any collective of a job.
 fn greatest_crowd(plan: &Plan, job: &Job) -> Result<Crowd, WorkloadError> {
     let mut greatest = Crowd::default();
     for run in largest_runs(job) {
@@ -147,8 +179,9 @@ fn greatest_crowd(plan: &Plan, job: &Job) -> Result<Crowd, WorkloadError> {
     Ok(greatest)
 }
 
-/// How many flows of a crowd are done at about the same time. A NIC serves its queue pairs in turn,
-/// so flows of many packets all end in the last round, and flows of one packet one after the other.
+/// The number of flows of a peak that end at about the same time. A NIC serves its queue pairs in
+/// turn, so flows of many packets all end in the last round, and flows of one packet one after the
+/// other.
 fn done_together(crowd: &Crowd) -> u64 {
     let once = u128::from(crowd.flows) * u128::from(crowd.flows);
     let single = once / u128::from(crowd.packets.max(1));
@@ -179,7 +212,7 @@ fn fabric(plan: &Plan) -> u64 {
         + routes
 }
 
-/// The ways between ranks that a job uses: rank pairs, or more where lanes are kept apart.
+/// The ways between ranks that a job uses: rank pairs, or more if lanes are kept apart.
 pub(crate) struct Entries {
     pub(crate) count: u64,
     /// Whether every rank sends to every other on one lane: then no table is needed.
@@ -190,7 +223,7 @@ impl Entries {
     pub(crate) fn of(job: &Job) -> Result<Entries, WorkloadError> {
         let mut schedules = Vec::new();
         for run in largest_runs(job) {
-            schedules.push(run.kind.schedule(job.ranks(), run.size_bytes)?);
+            schedules.push(run.traffic.schedule(job.ranks(), run.size_bytes)?);
         }
         let mut entries = Entries {
             count: 0,
@@ -228,7 +261,10 @@ impl Entries {
 fn largest_runs(job: &Job) -> Vec<&CollectiveRun> {
     let mut largest: Vec<&CollectiveRun> = Vec::new();
     for run in &job.sequence {
-        match largest.iter_mut().find(|known| known.kind == run.kind) {
+        match largest
+            .iter_mut()
+            .find(|known| known.traffic == run.traffic)
+        {
             Some(known) if known.size_bytes >= run.size_bytes => {}
             Some(known) => *known = run,
             None => largest.push(run),

@@ -1,4 +1,4 @@
-//! Classes of paths: host pairs whose links are alike, and how long messages take there.
+//! Classes of paths: host pairs whose links are alike, and the times of messages there.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub struct PathClass {
     /// Switches on the way.
     pub switches: u32,
     /// Ordered pairs of hosts; missing in fabrics with more than 512 kinds of hosts, of which only
-    /// some are looked at.
+    /// some are examined.
     pub host_pairs: Option<u64>,
     /// One of the pairs: the name of the sender.
     pub from: String,
@@ -30,9 +30,9 @@ pub struct PathClass {
     pub frame_ns: f64,
     /// That time, and the time of an acknowledgement on the way back.
     pub round_trip_ns: f64,
-    /// Bandwidth-delay product: what the slowest link carries in a round trip.
+    /// Bandwidth-delay product: the rate of the slowest link times the round trip.
     pub bdp_bytes: u64,
-    /// How long requests of some sizes take.
+    /// The times of requests of some sizes.
     pub messages: Vec<MessageTime>,
 }
 
@@ -45,9 +45,9 @@ pub struct MessageTime {
     pub latency_ns: f64,
 }
 
-/// Of more kinds of hosts not all pairs are looked at.
+/// With more kinds of hosts not all pairs are examined.
 const KINDS_MAX: usize = 512;
-/// No request is followed frame by frame that is longer.
+/// No longer request is followed frame by frame.
 const REQUEST_MAX: u64 = 4 << 20;
 
 /// The classes of all paths between hosts, the shortest first.
@@ -127,7 +127,7 @@ fn carried(rate: Rate, time: Time) -> u64 {
     (bits / 8_000_000_000_000) as u64
 }
 
-/// The least there is, a full packet, a full message, and a mebibyte.
+/// The smallest size, a full packet, a full message, and a mebibyte.
 fn message_sizes(plan: &Plan) -> Vec<u64> {
     let mut sizes = vec![
         1,

@@ -1,15 +1,15 @@
-//! What a fabric draws at most, by a power profile.
+//! The greatest power of a fabric, by a power profile.
 //!
-//! Static power is that of parts that exist, whatever passes them: switches, their ports with
+//! Static power is that of existing parts, independent of traffic: switches, their ports with
 //! cables, and both ends of each cable. Dynamic power is energy per bit and element passed. The
 //! distinction, and power per unit throughput, are those of "Bandwidth Steering in HPC Using
-//! Silicon Nanophotonics" (SC19). Here all NICs send at line rate; what a run has moved is in its
-//! summary.
+//! Silicon Nanophotonics" (SC19). Here all NICs send at line rate; the summary of a run has the
+//! power of its traffic.
 
 use serde::Serialize;
 use tenter_plan::{Plan, PowerProfile, PoweredParts};
 
-/// What switches and cables draw.
+/// The power of switches and cables.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PowerFacts {
     /// The profile.
@@ -24,18 +24,18 @@ pub struct PowerFacts {
     pub optical_switches_watts: f64,
     /// All of these.
     pub static_watts: f64,
-    /// Static power over what all NICs together send at line rate.
+    /// Static power over the total line rate of all NICs.
     pub static_watts_per_gbps: f64,
     /// Energy of a bit on the shortest way between two hosts, through one switch.
     pub least_pj_per_bit: f64,
     /// The same on a way up to the highest tier and down again.
     pub most_pj_per_bit: f64,
-    /// Dynamic power where all NICs send at line rate over the highest tier; a tapered fabric does
-    /// not carry as much.
+    /// Dynamic power if all NICs send at line rate over the highest tier; a tapered fabric does not
+    /// carry as much.
     pub dynamic_watts_at_most: f64,
 }
 
-/// What the fabric of a plan draws.
+/// The power of the fabric of a plan.
 pub(crate) fn power_facts(plan: &Plan, profile: &PowerProfile) -> PowerFacts {
     let topology = &plan.topology;
     let power = profile.constants.static_power(&PoweredParts::of(topology));

@@ -1,4 +1,4 @@
-//! How many packets wait in queues at the worst moment, roughly.
+//! A rough number of packets that wait in queues at the worst moment.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use tenter_workload::{CollectiveRun, Job, WorkloadError};
 
 use crate::traffic;
 
-/// The share of the packets that wait at the worst moment where every link has one flow on average,
+/// The share of the packets that wait at the worst moment if every link has one flow on average,
 /// measured for random permutations; with λ flows a link it falls with λ to the power of 3/4.
 const UNEVEN: f64 = 0.6;
 
-/// What may be under way at once in one job, and what of it has to wait.
+/// The data that may be under way at once in one job, and the part that has to wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Crowd {
     /// Flows that start together.
@@ -30,13 +30,13 @@ struct Share {
     received: u64,
 }
 
-/// The crowd of a collective at its start: transfers that wait for nothing.
+/// The peak of a collective at its start: transfers that wait for nothing.
 ///
-/// A NIC that is sent more than it can take while the senders send has a queue of the difference.
-/// Of what crosses the fabric, hashing puts more on some links than on others, the less the more
-/// flows share a link.
+/// A NIC that receives more than its rate while the senders send has a queue of the difference.
+/// Hashing puts more of the traffic across the fabric on some links than on others, the less the
+/// more flows share a link.
 pub(crate) fn crowd(plan: &Plan, job: &Job, run: &CollectiveRun) -> Result<Crowd, WorkloadError> {
-    let schedule = run.kind.schedule(job.ranks(), run.size_bytes)?;
+    let schedule = run.traffic.schedule(job.ranks(), run.size_bytes)?;
     let mut shares: BTreeMap<u32, Share> = BTreeMap::new();
     let (mut transfers, mut crossing, mut crossing_bytes) = (0_u64, 0_u64, 0_u64);
     let mut bytes_of_all = 0_u64;
@@ -53,7 +53,7 @@ pub(crate) fn crowd(plan: &Plan, job: &Job, run: &CollectiveRun) -> Result<Crowd
         let [from, to] = [transfer.src, transfer.dst].map(|rank| job.hosts[rank as usize]);
         let bytes = transfer.bytes.min(window);
         transfers += 1;
-        // Without an end the sender stays busy; with a window only that much is ever on its way.
+        // Without an end the sender stays busy; with a window only that is ever on its way.
         shares.entry(from).or_default().sent += transfer.bytes;
         shares.entry(to).or_default().received += bytes;
         let leaf = |host| plan.topology.neighbour(host, 0).node;
@@ -67,7 +67,7 @@ pub(crate) fn crowd(plan: &Plan, job: &Job, run: &CollectiveRun) -> Result<Crowd
     let (transfers, crossing) = (all(transfers), all(crossing));
     let (crossing_bytes, bytes_of_all) = (all(crossing_bytes), all(bytes_of_all));
     for share in shares.values_mut() {
-        // Each of the ranks looked at has sent all of its own, and is sent a part of what it gets.
+        // Each examined rank has sent all of its own, and has received a part of its share.
         share.received = all(share.received);
     }
     let at_hosts = waiting_for_hosts(plan, &shares);

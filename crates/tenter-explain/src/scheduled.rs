@@ -1,5 +1,5 @@
-//! What a scheduled fabric comes to: memory, credits, speed-up, and how long packets take that
-//! wait for nothing but credit.
+//! The values of a scheduled fabric: memory, credits, speed-up, and the times of packets that wait
+//! for nothing but credit.
 
 use std::collections::VecDeque;
 
@@ -14,26 +14,26 @@ use tenter_units::{Rate, SerialisationTime, Time};
 /// A scheduled fabric in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ScheduledFacts {
-    /// What all virtual output queues of a leaf hold together; missing where that has no end.
+    /// The capacity of all virtual output queues of a leaf together; missing without a limit.
     pub leaf_bytes: Option<u64>,
-    /// What one of them holds where each has memory of its own; missing where they share, or where
-    /// there is no end.
+    /// The capacity of one of them if each has memory of its own; missing if they share, or without
+    /// a limit.
     pub voq_bytes: Option<u64>,
-    /// What a credit is worth.
+    /// The bytes of a credit.
     pub credit_bytes: u64,
-    /// How often the fastest port of a NIC grants one.
+    /// The interval at which the fastest port of a NIC grants one.
     pub credit_ns: f64,
     /// The rate at which it does.
     pub credit_gbps: f64,
-    /// A port with so much waiting grants none.
+    /// The waiting bytes at which a port grants none.
     pub egress_buffer_bytes: u64,
-    /// What the longest packet takes on a link of the fabric, in percent of what it takes on that
-    /// of a NIC.
+    /// The time of the longest packet on a link of the fabric, in percent of that on a link of a
+    /// NIC.
     pub fabric_percent: f64,
-    /// Of all leaves the least of what its links into the fabric carry to what its NICs do, with
-    /// what cells take in addition.
+    /// The least ratio, over all leaves, of the rate of links into the fabric to that of NICs, with
+    /// the overhead of cells.
     pub speed_up: f64,
-    /// How long a request or a credit takes between the first two leaves; missing with one leaf.
+    /// The time of a request or a credit between the first two leaves; missing with one leaf.
     pub control_ns: Option<f64>,
     /// From the first bit of the longest packet to its last at the other NIC, between these leaves,
     /// when its virtual output queue has no credit.
@@ -42,7 +42,7 @@ pub struct ScheduledFacts {
     pub warm_ns: Option<f64>,
 }
 
-/// What there is to say of a scheduled fabric, if the fabric is one.
+/// The values of a scheduled fabric, if the fabric is one.
 pub(crate) fn scheduled_facts(plan: &Plan, routing: &Routing) -> Option<ScheduledFacts> {
     let spec = plan.scheduled.as_ref()?;
     let topology = &plan.topology;
@@ -112,7 +112,7 @@ fn speed_up(plan: &Plan) -> f64 {
     ratios.fold(f64::INFINITY, f64::min)
 }
 
-/// How long requests take between NICs at different leaves: `None` if the fabric is not scheduled,
+/// The times of requests between NICs at different leaves: `None` if the fabric is not scheduled,
 /// or they are at one leaf. `frames` are the frames of the request, each with the gap that the
 /// sender leaves behind it.
 pub(crate) fn scheduled_time(
@@ -136,7 +136,7 @@ struct Way<'a> {
     /// For each link out of the leaf, that and one of its spine to the other leaf.
     lanes: Vec<[Wire; 2]>,
     last: Wire,
-    /// What a request or a credit takes.
+    /// The time of a request or a credit.
     control: Time,
     pace: SerialisationTime,
 }
@@ -232,7 +232,7 @@ impl<'a> Way<'a> {
     }
 }
 
-/// What happens next.
+/// The next event.
 enum What {
     Arrival,
     Credit,

@@ -1,4 +1,4 @@
-//! How many packets a collective puts onto how many links.
+//! The number of packets of a collective and of the links that they cross.
 
 use tenter_endpoint::{AckPolicy, MessageCut};
 use tenter_plan::Plan;
@@ -7,7 +7,7 @@ use tenter_workload::{CollectiveRun, Job, Schedule, WorkloadError, split};
 
 use crate::flow_workload::transfers;
 
-/// Packets of one collective, counted once per link they cross, if none is lost and nobody pauses.
+/// Packets of one collective, counted once per link they cross, without losses and pauses.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Traffic {
     pub(crate) transfers: u64,
@@ -38,13 +38,13 @@ pub(crate) fn traffic(
     run: &CollectiveRun,
     most: u64,
 ) -> Result<Traffic, WorkloadError> {
-    let schedule = run.kind.schedule(job.ranks(), run.size_bytes)?;
+    let schedule = run.traffic.schedule(job.ranks(), run.size_bytes)?;
     let transfers = transfers((plan, Some(routing)), job, run, &*schedule);
     let looked_at = transfers.min(most.max(1));
     let mut sum = Traffic {
         transfers,
         // Sizes of flows are known; how many there is time for is an estimate.
-        exact: looked_at == transfers && run.kind.flow_workload().is_none(),
+        exact: looked_at == transfers && run.traffic.flow_workload().is_none(),
         ..Traffic::default()
     };
     let mut last: Option<Load> = None;

@@ -5,17 +5,19 @@
 
 mod buffers;
 mod classes;
+mod input;
 mod leftovers;
 mod ports;
 
 use std::cell::RefCell;
 
-use crate::config_db::{ConfigDb, Id, Reference};
+use crate::config_db::ConfigDb;
 use crate::fragment::{Fragment, Part, word};
 use tenter_notation::diagnostics::{Diagnostics, Problems, Source, printable, quote};
 use tenter_notation::yaml;
 
-use ports::Port;
+use input::Import;
+use ports::PORT;
 
 /// The tables that are read.
 const TABLES: [&str; 24] = [
@@ -44,10 +46,6 @@ const TABLES: [&str; 24] = [
     "TC_TO_QUEUE_MAP",
     "WRED_PROFILE",
 ];
-/// The table of the ports, which are only counted.
-const PORT: &str = "PORT";
-/// Classes a scenario has.
-const CLASSES: u8 = tenter_net::CLASSES as u8;
 
 /// Reads the tables of buffers and traffic classes of a `config_db.json` into `fabric.switch`.
 ///
@@ -85,13 +83,6 @@ pub fn import_sonic(
     }
 }
 
-/// One import.
-struct Import<'a> {
-    database: &'a ConfigDb<'a>,
-    port: &'a Port,
-    warnings: RefCell<Vec<String>>,
-}
-
 impl Import<'_> {
     fn fragment(&self, source_name: &str) -> Fragment {
         let others = &self.port.others;
@@ -121,50 +112,6 @@ impl Import<'_> {
             switch,
             warnings: self.warnings.take(),
         }
-    }
-
-    /// Notes what has no counterpart; a reason that was given for a place is not repeated.
-    fn warn(&self, place: &str, reason: &str) {
-        let line = format!("{place}: {reason}");
-        let mut warnings = self.warnings.borrow_mut();
-        if !warnings.contains(&line) {
-            warnings.push(line);
-        }
-    }
-
-    /// Whether the file says nothing of buffers.
-    fn nothing_shared(&self) -> bool {
-        self.database.objects("BUFFER_POOL").next().is_none()
-    }
-
-    /// The map of a port (or of the whole switch) that is called `field`.
-    fn map(&self, field: &str, table: &str) -> Option<Id> {
-        let global = self.database.find("PORT_QOS_MAP", "global");
-        let own = self.port.maps.into_iter().chain(global);
-        let named = own.filter(|&maps| self.database.has(maps, field));
-        let reference = named.map(|maps| self.database.reference(maps, field, table));
-        match reference.flatten().next() {
-            Some(Reference::Object(map)) => Some(map),
-            _ => None,
-        }
-    }
-
-    /// The numbers, separated by commas, of a field of the port's maps.
-    fn numbers(&self, field: &str) -> Option<Vec<u8>> {
-        let maps = self.port.maps?;
-        let text = self.database.text(maps, field)?;
-        let words = text
-            .split(',')
-            .map(str::trim)
-            .filter(|word| !word.is_empty());
-        let numbers = words.map(|word| word.parse().ok().filter(|number| *number < CLASSES));
-        let numbers: Option<Vec<u8>> = numbers.collect();
-        if numbers.is_none() {
-            let help = "write priorities from 0 to 7 with commas between, for example `3,4`";
-            let what = format!("cannot be {}", quote(text));
-            self.database.wrong(maps, field, &what, help);
-        }
-        numbers
     }
 
     /// `pfc_watchdog`, if the port has one that does something.

@@ -19,8 +19,8 @@ impl ArrivalsByPort {
     /// No arrival.
     pub(crate) const NONE: u32 = u32::MAX;
 
-    /// Starts a visit of a switch with so many ports; `of_arrivals` are those of the arrivals, in
-    /// the order of time.
+    /// Starts a visit of a switch with a number of ports; `of_arrivals` are those of the arrivals,
+    /// in the order of time.
     #[inline]
     pub(crate) fn begin(&mut self, ports: usize, of_arrivals: impl Iterator<Item = u16>) {
         self.ports.clear();
@@ -44,7 +44,7 @@ impl ArrivalsByPort {
         if self.next.len() < count {
             self.next.resize(count, ArrivalsByPort::NONE);
         }
-        // From the last to the first, so that each is put before what follows it.
+        // From the last to the first, so that each is put before its successor.
         for (place, (&port, next)) in self.ports.iter().zip(&mut self.next).enumerate().rev() {
             let port = usize::from(port);
             *next = std::mem::replace(&mut self.first[port], place as u32);

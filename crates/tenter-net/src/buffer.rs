@@ -10,6 +10,7 @@
 //! [`SharedBuffer`] puts them together for each frame.
 
 mod certificate;
+mod credit;
 mod frame;
 mod full_queues;
 mod journal;
@@ -17,6 +18,7 @@ mod limits;
 mod occupancy;
 mod pauses;
 mod replay;
+mod storage;
 
 use std::collections::VecDeque;
 
@@ -26,13 +28,14 @@ use limits::{Watch, shared_more, within};
 use occupancy::Occupancy;
 use pauses::Pauses;
 
+pub(crate) use credit::CreditBuffer;
 pub(crate) use frame::{ControlMessage, PendingControl, Place, QueuedFrame};
 pub(crate) use occupancy::Admission;
 pub use occupancy::PoolRecord;
 pub use pauses::{PausesBy, PriorityGroupRecord};
+pub(crate) use storage::{Buffer, Storage, Unlimited};
 
 use crate::class::{CLASSES, ClassSpec, Limit};
-use crate::credit::{CreditSpec, InputBuffers, LaneBuffer};
 use crate::memory::{BufferSharing, UNLIMITED_POOL};
 
 const NEVER: u64 = u64::MAX;
@@ -44,25 +47,23 @@ pub(crate) struct SharedBuffer {
     private_limits: [u64; CLASSES],
     /// Whether any queue has no memory of its own.
     shared: bool,
-    /// Queues whose frames must be released, one bit each: those that share their memory, and all
-    /// where senders need credit.
+    /// Queues that share their memory, one bit each: their frames are charged and released.
     booked: u8,
     certificate: Certificate,
     memory: Occupancy,
     pauses: Pauses,
     journal: Journal,
-    /// The input buffers of a fabric that sends by credit.
-    inputs: Option<Box<InputBuffers>>,
 }
 
 impl SharedBuffer {
     /// The empty buffer of a switch. `headroom` has one size per port and class, class after class
-    /// within a port; `quantum_ps` is how long 512 bits last at each port.
+    /// within a port; of each port there are how long 512 bits last, in ps, and whether it leads to
+    /// a host.
     pub(crate) fn new(
         specs: &[ClassSpec],
         pool_bytes: &[u64],
         headroom: &[u64],
-        quantum_ps: Vec<u64>,
+        (quantum_ps, to_host): (Vec<u64>, Vec<bool>),
     ) -> SharedBuffer {
         let lossless = specs.iter().any(|spec| spec.lossless.is_some());
         let headroom = if lossless { headroom } else { &[] };
@@ -81,15 +82,9 @@ impl SharedBuffer {
             private_limits,
             certificate: Certificate::new(),
             memory: Occupancy::new(specs, pool_bytes, headroom),
-            pauses: Pauses::new(headroom.len(), quantum_ps),
+            pauses: Pauses::new(headroom.len(), quantum_ps, to_host),
             journal: Journal::default(),
-            inputs: None,
         }
-    }
-
-    /// Says which ports lead to hosts, before anything has happened.
-    pub(crate) fn lead_to_hosts(&mut self, to_host: Vec<bool>) {
-        self.pauses.lead_to_hosts(to_host);
     }
 
     /// Divides the empty buffer of a number of ports into partitions, and lets them share headroom.
@@ -100,7 +95,7 @@ impl SharedBuffer {
     /// How many bytes a queue may hold that shares its memory with no other: its frames are not
     /// charged.
     #[inline]
-    pub(crate) fn private_limit(&self, queue: usize) -> Option<u64> {
+    fn private_limit(&self, queue: usize) -> Option<u64> {
         let limit = self.private_limits[queue];
         (limit != NEVER).then_some(limit)
     }
@@ -181,109 +176,9 @@ impl SharedBuffer {
         }
     }
 
-    /// Whether some sender is paused: then a departure may resume it, so all departures must be
-    /// carried out in the order of time. Where senders need credit, each may give some.
-    #[inline]
-    pub(crate) fn is_armed(&self) -> bool {
-        self.pauses.any() || self.inputs.is_some()
-    }
-
-    /// Whether control frames are pending.
-    #[inline]
-    pub(crate) fn has_pending(&self) -> bool {
-        !self.pauses.pending.is_empty()
-    }
-
-    /// The first control frame that is pending.
-    pub(crate) fn take_pending(&mut self) -> Option<PendingControl> {
-        self.pauses.pending.pop_front()
-    }
-
     /// All control frames that are pending, in order.
     pub(crate) fn take_all_pending(&mut self) -> VecDeque<PendingControl> {
         std::mem::take(&mut self.pauses.pending)
-    }
-
-    /// Gives each of a number of ports an input buffer for each class, to which senders have
-    /// credit.
-    pub(crate) fn divide(&mut self, spec: &CreditSpec, ports: usize) {
-        let inputs = InputBuffers::new(spec, ports, self.memory.classes.len());
-        self.inputs = Some(Box::new(inputs));
-        self.booked = u8::MAX;
-    }
-
-    /// Whether the departure of a frame from a queue must be [released](SharedBuffer::release).
-    #[inline]
-    pub(crate) fn is_booked(&self, queue: usize) -> bool {
-        self.booked & (1 << queue) != 0
-    }
-
-    /// Whether senders go by credit.
-    #[inline]
-    pub(crate) fn grants_credit(&self) -> bool {
-        self.inputs.is_some()
-    }
-
-    /// The input buffer of a port and a queue, where senders go by credit.
-    pub(crate) fn input(&self, port: u16, queue: usize) -> Option<&LaneBuffer> {
-        self.inputs.as_ref().map(|inputs| inputs.of(port, queue))
-    }
-
-    /// Takes a frame into the input buffer of its port and queue, for which it had credit.
-    pub(crate) fn take_in(&mut self, input: (u16, usize), frame_bytes: u16) {
-        if let Some(inputs) = &mut self.inputs {
-            inputs.of_mut(input).take(frame_bytes);
-        }
-    }
-
-    /// A frame leaves the input buffer of its port and queue.
-    #[inline(never)]
-    pub(crate) fn give_back(&mut self, input: (u16, usize), frame_bytes: u16) {
-        if let Some(inputs) = &mut self.inputs {
-            let limit = inputs.of_mut(input).free(frame_bytes);
-            self.send_limit(input, limit);
-        }
-    }
-
-    /// So many blocks were sent to the input buffer of a port and queue and lost.
-    pub(crate) fn adjust_credit(&mut self, input: (u16, usize), blocks: u32) {
-        if let Some(inputs) = &mut self.inputs {
-            let limit = inputs.of_mut(input).adjust(blocks);
-            self.send_limit(input, limit);
-        }
-    }
-
-    fn send_limit(&mut self, (port, queue): (u16, usize), limit: Option<u32>) {
-        self.pauses
-            .pending
-            .extend(limit.map(|limit| PendingControl {
-                port,
-                queue: queue as u8,
-                message: ControlMessage::Credit(limit),
-            }));
-    }
-
-    /// The link of a port comes up: its sender must be told what it may send.
-    pub(crate) fn renew_credit(&mut self, port: u16) {
-        let Some(inputs) = &mut self.inputs else {
-            return;
-        };
-        for queue in 0..self.memory.classes.len() {
-            let limit = inputs.of_mut((port, queue)).renew();
-            self.pauses.pending.push_back(PendingControl {
-                port,
-                queue: queue as u8,
-                message: ControlMessage::Credit(limit),
-            });
-        }
-    }
-
-    /// XOFF frames of all classes to the sender at a port.
-    pub(crate) fn xoffs(&self, port: u16) -> u64 {
-        let first = self.memory.group(port, 0);
-        let own = first..first + self.memory.classes.len();
-        let own = own.filter(|&group| group < self.memory.groups.len());
-        own.map(|group| self.pauses.frames(group)[0]).sum()
     }
 
     /// Whether a class is lossless.
@@ -305,17 +200,36 @@ impl SharedBuffer {
         self.memory.classes[queue].pool == self.memory.classes[other].pool
     }
 
-    /// What would become of a frame of a queue that shares its memory.
+    /// Whether a frame may be stored, and where.
+    ///
+    /// Every model of a switch asks here before it stores a frame, or, where a certificate says that
+    /// all frames fit, [`SharedBuffer::admission_of_certain`].
     #[inline]
     pub(crate) fn admission(&self, frame: &QueuedFrame) -> Admission {
-        self.memory.admission(frame)
+        match self.private_limit(frame.queue) {
+            Some(limit) if frame.queue_bytes() > limit => Admission::Refused,
+            Some(_) => Admission::Private,
+            None => self.memory.admission(frame),
+        }
     }
 
-    /// Whether storing a frame makes the pool fuller than ever, or makes it or its queue pause
-    /// senders: only the exact state can decide that.
+    /// The same of a frame for which [`SharedBuffer::all_fit`] holds, whatever leaves meanwhile.
     #[inline]
-    pub(crate) fn needs_exact(&self, frame: &QueuedFrame) -> bool {
-        self.memory.needs_exact(frame)
+    pub(crate) fn admission_of_certain(&self, frame: &QueuedFrame) -> Admission {
+        match self.private_limit(frame.queue) {
+            Some(limit) if frame.queue_bytes() > limit => Admission::Refused,
+            Some(_) => Admission::Private,
+            None => Admission::Stored,
+        }
+    }
+
+    /// Whether what becomes of a frame, or what follows from it, depends on departures that may not
+    /// have been carried out: if it is not simply stored, if the pool becomes fuller than ever, or
+    /// if it or its queue pauses senders.
+    #[inline]
+    pub(crate) fn needs_exact(&self, admission: Admission, frame: &QueuedFrame) -> bool {
+        self.private_limits[frame.queue] == NEVER
+            && (admission != Admission::Stored || self.memory.needs_exact(frame))
     }
 
     /// Stores a frame as [`SharedBuffer::admission`] has said.
@@ -325,6 +239,9 @@ impl SharedBuffer {
     )]
     #[inline(always)]
     pub(crate) fn charge(&mut self, admission: Admission, frame: QueuedFrame, now: u64) {
+        if admission == Admission::Private {
+            return;
+        }
         if self.journal.is_open() {
             self.journal.charge(frame, now);
             return;
@@ -406,39 +323,6 @@ impl SharedBuffer {
         self.pauses.pause(&self.memory, group, now);
     }
 
-    /// Releases a frame that leaves its output queue at `now`.
-    #[expect(
-        clippy::inline_always,
-        reason = "once a packet; a call costs a third of it"
-    )]
-    #[inline(always)]
-    pub(crate) fn release(&mut self, frame: QueuedFrame, now: u64) {
-        let queue = frame.queue;
-        if self.private_limits[queue] != NEVER {
-            if self.inputs.is_some() {
-                self.give_back((frame.input, queue), frame.bytes as u16);
-            }
-            return;
-        }
-        if self.journal.is_open() {
-            self.journal.release(frame, now);
-            return;
-        }
-        let from_headroom = self.memory.remove(frame);
-        if from_headroom > 0 {
-            self.free_shared_headroom(frame.input, from_headroom);
-        }
-        if self.pauses.any() {
-            self.on_released(frame.place(), frame.others, now);
-        }
-    }
-
-    /// As [`SharedBuffer::release`], for where that is seldom.
-    #[inline(never)]
-    pub(crate) fn release_seldom(&mut self, frame: QueuedFrame, now: u64) {
-        self.release(frame, now);
-    }
-
     /// What a port's group has been through up to `now`.
     pub(crate) fn ingress(&self, port: u16, queue: usize, now: u64) -> PriorityGroupRecord {
         self.pauses.record(&self.memory, port, queue, now)
@@ -465,26 +349,88 @@ impl SharedBuffer {
         self.pauses.stop_holding_back(&self.memory, now);
     }
 
-    /// Forgets at `now` that the sender at the other end of a port's link is paused: the link goes
-    /// down, or comes up and no pause is known there.
-    pub(crate) fn forget_pauses(&mut self, port: u16, now: u64) {
-        self.pauses.forget(&self.memory, port, now);
-    }
-
     /// Asks again at `now` for all pauses that last at a port: another sender is at the other end.
     pub(crate) fn repeat_pauses(&mut self, port: u16, now: u64) {
         self.pauses.repeat(&self.memory, port, now);
     }
+}
 
-    /// When the next pause must be repeated; `u64::MAX` when none lasts.
+impl Storage for SharedBuffer {
     #[inline]
-    pub(crate) fn next_refresh(&self) -> u64 {
+    fn is_booked(&self, queue: usize) -> bool {
+        self.booked & (1 << queue) != 0
+    }
+
+    #[expect(
+        clippy::inline_always,
+        reason = "once a packet; a call costs a third of it"
+    )]
+    #[inline(always)]
+    fn release(&mut self, frame: QueuedFrame, now: u64) {
+        if !self.is_booked(frame.queue) {
+            return;
+        }
+        if self.journal.is_open() {
+            self.journal.release(frame, now);
+            return;
+        }
+        let from_headroom = self.memory.remove(frame);
+        if from_headroom > 0 {
+            self.free_shared_headroom(frame.input, from_headroom);
+        }
+        if self.pauses.any() {
+            self.on_released(frame.place(), frame.others, now);
+        }
+    }
+
+    #[inline(never)]
+    fn release_seldom(&mut self, frame: QueuedFrame, now: u64) {
+        self.release(frame, now);
+    }
+}
+
+impl Buffer for SharedBuffer {
+    /// Some sender is paused, and a departure may resume it.
+    #[inline]
+    fn is_armed(&self) -> bool {
+        self.pauses.any()
+    }
+
+    #[inline]
+    fn has_pending(&self) -> bool {
+        !self.pauses.pending.is_empty()
+    }
+
+    fn take_pending(&mut self) -> Option<PendingControl> {
+        self.pauses.pending.pop_front()
+    }
+
+    #[inline]
+    fn next_refresh(&self) -> u64 {
         self.pauses.next_refresh()
     }
 
-    /// Repeats the pauses that are due at `now`, in the order of ports.
-    pub(crate) fn refresh(&mut self, now: u64) {
+    fn refresh(&mut self, now: u64) {
         self.pauses.refresh(&self.memory, now);
+    }
+
+    fn link_down(&mut self, port: u16, now: u64) {
+        self.pauses.forget(&self.memory, port, now);
+    }
+
+    fn link_up(&mut self, port: u16, now: u64) {
+        self.pauses.forget(&self.memory, port, now);
+    }
+
+    fn has_paused(&self, port: u16, queue: usize) -> bool {
+        self.ingress(port, queue, 0).is_paused
+    }
+
+    fn xoffs(&self, port: u16) -> u64 {
+        let first = self.memory.group(port, 0);
+        let own = first..first + self.memory.classes.len();
+        let own = own.filter(|&group| group < self.memory.groups.len());
+        own.map(|group| self.pauses.frames(group)[0]).sum()
     }
 }
 

@@ -10,27 +10,27 @@ use crate::memory::UNLIMITED_POOL;
 /// How many classes there are.
 pub const CLASSES: usize = 8;
 
-/// How a class gets its turn at an output port.
+/// How a class is scheduled at an output port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheduling {
     /// Before all weighted classes; among strict ones the higher number first.
     Strict,
-    /// A share of what strict classes leave, by deficit round robin: so many bytes are added to the
-    /// class's deficit in each round.
+    /// A share of the rate that strict classes leave, by deficit round robin: this number of bytes
+    /// is added to the class's deficit in each round.
     Weighted {
         /// Bytes a round; at least the largest frame.
         quantum_bytes: u32,
     },
 }
 
-/// What a switch does with the frames of one class.
+/// The treatment of the frames of one class in a switch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassSpec {
     /// The class, 0 to 7.
     pub class: u8,
-    /// How it gets its turn.
+    /// How it is scheduled.
     pub scheduling: Scheduling,
-    /// The pool its frames take their shared space from, an index into
+    /// The pool from which its frames take shared space, an index into
     /// [`SwitchSpec::pool_bytes`](crate::SwitchSpec::pool_bytes).
     pub pool: u8,
     /// Bytes that each account of the class (an output queue; for a lossless class an ingress
@@ -63,7 +63,7 @@ impl ClassSpec {
 /// A limit of an account on the shared space of its pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// So many bytes.
+    /// A number of bytes.
     Static(u64),
     /// The free bytes of the pool times numerator over denominator (Choudhury and Hahne, "Dynamic
     /// queue length thresholds for shared-memory packet switches").
@@ -73,12 +73,12 @@ pub enum Limit {
         /// Denominator of alpha, not zero.
         denominator: u32,
     },
-    /// So many bytes as the fill of the pool allows, level by level.
+    /// A number of bytes for each level of the pool's fill.
     Levels(Levels),
 }
 
 impl Limit {
-    /// What everything in a pool of so many bytes may hold together, when it is one account.
+    /// The most shared bytes of all frames in a pool of a size together, as one account.
     pub fn of_all(&self, pool_bytes: u64) -> u64 {
         match self {
             Limit::Static(bytes) => *bytes,
@@ -142,7 +142,8 @@ impl Levels {
         &self.levels[..usize::from(self.count)]
     }
 
-    /// What an account may hold at this fill of the pool; below the first level there is no limit.
+    /// The most bytes of an account at this fill of the pool; below the first level there is no
+    /// limit.
     #[inline]
     pub fn limit(&self, pool_used: u64) -> u64 {
         let passed = self
@@ -165,11 +166,11 @@ impl Levels {
 /// Priority flow control of a class (IEEE 802.1Qbb).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LosslessSpec {
-    /// What is compared with the limit.
+    /// The quantity compared with the limit.
     pub trigger: PfcTrigger,
-    /// The sender may go on when the account is this far below its limit, or is empty.
+    /// The sender may resume when the account is this far below its limit, or is empty.
     pub xon_offset_bytes: u64,
-    /// Bytes kept for what is still on its way after XOFF, for each port, outside the pool.
+    /// Bytes reserved for frames still on their way after XOFF, for each port, outside the pool.
     pub headroom: Headroom,
     /// Pause time asked for, in quanta of 512 bit times.
     pub quanta: u16,
@@ -177,19 +178,19 @@ pub struct LosslessSpec {
     pub refresh_percent: u8,
 }
 
-/// What an XOFF is triggered by.
+/// The trigger of an XOFF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PfcTrigger {
-    /// What has arrived through one port in the class and is still there; that port's sender is
-    /// paused.
+    /// The bytes that arrived through one port in the class and are still stored; that port's
+    /// sender is paused.
     Ingress,
-    /// What an output queue holds; those who send into it are paused.
+    /// The bytes of an output queue; its senders are paused.
     Egress,
-    /// What the whole pool holds; every sender within the scope is paused.
+    /// The bytes of the whole pool; every sender within the scope is paused.
     Pool(PoolScope),
 }
 
-/// Whose senders a pool that is too full pauses.
+/// The senders that a full pool pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PoolScope {
     /// Those of all ports.
@@ -244,10 +245,10 @@ fn thresholds_do_not_fall(spec: &EcnSpec, reader: &mut dyn Reader) -> bool {
 /// When a switch decides whether a frame is marked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MarkAt {
-    /// When it is put into its queue, by what this holds with it.
+    /// When it is put into its queue, by the length of the queue with it.
     #[default]
     Enqueue,
-    /// When its first bit leaves, by what it leaves behind.
+    /// When its first bit leaves, by the length of the queue behind it.
     Dequeue,
 }
 
@@ -266,7 +267,7 @@ impl EcnSpec {
         (scaled(self.min_bytes), scaled(self.max_bytes))
     }
 
-    /// Marks every frame that makes its queue longer than so much.
+    /// Marks every frame that makes its queue longer than this.
     pub fn above(bytes: u64) -> EcnSpec {
         EcnSpec {
             min_bytes: bytes,

@@ -8,8 +8,8 @@
 //!                                      when blocks have become free
 //! ```
 //!
-//! Both ends count blocks of 64 bytes since the link was trained, and tell each other sums, never
-//! differences: so what is lost on the way is made good by the next flow-control packet.
+//! Both ends count blocks of 64 bytes since the link was trained, and send each other sums, never
+//! differences: so the next flow-control packet makes up for a loss on the way.
 //!
 //! Source: InfiniBand Architecture Specification, volume 1, link layer: flow control.
 
@@ -77,8 +77,8 @@ impl CreditSpec {
         blocks * u64::from(CREDIT_BLOCK_BYTES)
     }
 
-    /// The least input buffer of a lane, in bytes, with which frames of up to so many bytes never
-    /// wait for ever: blocks of which the sender has not been told are no use to it.
+    /// The least input buffer of a lane, in bytes, with which frames of up to this size never wait
+    /// forever: blocks that have not been reported are of no use to the sender.
     pub fn least_lane_bytes(&self, frame_bytes: u32) -> u64 {
         let blocks = credit_blocks(frame_bytes) + self.update_blocks() - 1;
         u64::from(blocks * CREDIT_BLOCK_BYTES)
@@ -93,7 +93,7 @@ pub struct LaneBuffer {
     /// ABR, adjusted blocks received.
     received: u32,
     occupied: u32,
-    /// The FCCL that the other end was last told.
+    /// The FCCL last sent to the other end.
     told: u32,
     high_water: u32,
     updates: u64,
@@ -129,7 +129,7 @@ impl LaneBuffer {
         );
     }
 
-    /// A frame leaves; returns the new credit limit if the other end must be told.
+    /// A frame leaves; returns the new credit limit if it must be sent to the other end.
     #[inline]
     pub fn free(&mut self, frame_bytes: u16) -> Option<u32> {
         self.occupied -= credit_blocks(u32::from(frame_bytes));
@@ -160,7 +160,7 @@ impl LaneBuffer {
         self.received.wrapping_add(free)
     }
 
-    /// Notes that the other end is told; returns the limit.
+    /// Notes that the limit is sent to the other end; returns it.
     pub fn tell(&mut self) -> u32 {
         self.told = self.limit();
         self.updates += 1;
@@ -174,7 +174,7 @@ impl LaneBuffer {
         self.tell()
     }
 
-    /// ABR, and the limit that the other end was last told.
+    /// ABR, and the limit last sent to the other end.
     pub fn counted(&self) -> (u32, u32) {
         (self.received, self.told)
     }
@@ -241,7 +241,7 @@ impl LaneCredit {
             .wrapping_add(credit_blocks(u32::from(frame_bytes)));
     }
 
-    /// Goes by a flow-control packet.
+    /// Applies a flow-control packet.
     pub fn hear(&mut self, limit: u32) {
         self.limit = limit;
         self.updates += 1;
@@ -296,7 +296,7 @@ mod tests {
 
     use super::{CreditSpec, LaneBuffer, LaneCredit, credit_blocks};
 
-    /// 10 blocks, told of after every third.
+    /// 10 blocks, reported after every third.
     fn spec() -> CreditSpec {
         CreditSpec {
             lane_bytes: 700,
@@ -328,7 +328,7 @@ mod tests {
         assert_eq!(buffer.free(300), Some(15));
         credit.hear(15);
         assert_eq!(credit.left(), 6);
-        // Two blocks are not told of, with the next four they are.
+        // Two blocks are not reported, with the next four they are.
         credit.spend(100);
         buffer.take(100);
         assert_eq!(buffer.free(100), None);

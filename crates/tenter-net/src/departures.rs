@@ -5,11 +5,11 @@ use std::collections::BinaryHeap;
 
 use crate::port::Port;
 
-/// When ports next send. An entry may be stale; the port itself is the truth.
+/// When ports next send. An entry may be stale; only the port itself is exact.
 #[derive(Clone, Debug)]
 pub(crate) struct Departures {
     heap: BinaryHeap<Reverse<(u64, u16)>>,
-    /// Under what time each port was last entered, if that entry is still there.
+    /// The time under which each port was last entered, if that entry is still there.
     entered: Vec<u64>,
 }
 

@@ -6,7 +6,7 @@
 //!              ╲ frame on the wire, pause frame,           ╱ flight of the last frame
 //!  sender       ╲ cable, response time                    ╱
 //!  ──────────────────────────────────────────●───────────────────────▶
-//!                                            obeys from here on
+//!                                            applied from here on
 //! ```
 
 pub(crate) mod paused_link;
@@ -22,14 +22,14 @@ pub use paused_link::PausedLink;
 
 /// Wire bytes of a pause frame: 64 and the preamble and gap (IEEE 802.1Qbb).
 pub const PAUSE_WIRE_BYTES: u32 = 64 + WIRE_OVERHEAD_BYTES;
-/// Bytes that arrive from the instant of an XOFF on, in the worst phase of the model: with so many
-/// nothing is dropped, and with one frame less something can be.
+/// Bytes that arrive from the instant of an XOFF on, in the worst phase of the model: with this
+/// headroom nothing is dropped, and with one frame less a frame can be.
 ///
 /// XOFF is decided at t, when a frame arrives. The sender starts its last frame at the latest when
 /// a frame on the reverse wire has ended, the pause frame has gone out and crossed the cable, and
-/// the response time has passed. What started since t − flight arrives at t or later, the frame
-/// that made it XOFF first. So the sender's wire is busy for that whole stretch, and one more frame
-/// starts at its end.
+/// the response time has passed. Frames started since t − flight arrive at t or later, first the
+/// frame that caused the XOFF. So the sender's wire is busy for that whole stretch, and one more
+/// frame starts at its end.
 pub fn model(link: &PausedLink) -> u64 {
     let reverse = u64::from(link.reverse_wire_bytes + PAUSE_WIRE_BYTES) * 8;
     let waits = link.rate.time_of_bits(u128::from(reverse)) + link.cable_delay + link.response_time;
@@ -55,9 +55,9 @@ pub struct SonicLink {
     pub port_mtu_bytes: u64,
     /// Largest packet of the lossless class.
     pub lossless_mtu_bytes: u64,
-    /// What the MAC and the PHY hold.
+    /// Bytes held by the MAC and the PHY.
     pub mac_phy_bytes: u64,
-    /// What a gearbox on the way holds, each way; zero without.
+    /// Bytes held by a gearbox on the way, each way; zero without.
     pub gearbox_bytes: u64,
     /// The cell in which the chip stores packets, if these may be as small as 64 bytes and fill
     /// just one; `None` counts full cells.
@@ -65,8 +65,8 @@ pub struct SonicLink {
 }
 
 impl SonicLink {
-    /// A link of a rate and a delay with `SONiC`'s defaults: port MTU 9216, 0.8 KiB of MAC and
-    /// PHY, no gearbox, nothing but small packets in cells of 192 bytes (NVIDIA Spectrum-4).
+    /// A link of a rate and a delay with `SONiC`'s defaults: port MTU 9216, 0.8 KiB of MAC and PHY,
+    /// no gearbox, only small packets in cells of 192 bytes (NVIDIA Spectrum-4).
     pub fn with_defaults(rate: Rate, cable_delay: Time, lossless_mtu_bytes: u64) -> SonicLink {
         SonicLink {
             rate,
@@ -99,8 +99,8 @@ pub fn sonic(link: &SonicLink) -> u64 {
     link.lossless_mtu_bytes + occupied(delayed, link.small_packet_cell_bytes)
 }
 
-/// What small packets occupy in cells, in the worst case: a packet of 64 bytes takes a whole cell,
-/// or, where a cell is at most two of them, one byte more than a cell takes two.
+/// The cells of small packets, in the worst case: a packet of 64 bytes takes a whole cell, or,
+/// where a cell is at most two of them, one byte more than a cell takes two.
 fn occupied(bytes: u64, cell: Option<u64>) -> u64 {
     match cell {
         None => bytes,
@@ -109,7 +109,7 @@ fn occupied(bytes: u64, cell: Option<u64>) -> u64 {
     }
 }
 
-/// What the headroom of a switch depends on beside the switch and the cables.
+/// The further inputs of a switch's headroom, beside the switch and the cables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Senders {
     /// The largest frame that any NIC sends, in frame bytes.
@@ -133,7 +133,7 @@ pub fn incoming<'a>(
     })
 }
 
-/// The link from its leaf to a host whose NIC takes so long from the wire to the queue pair.
+/// The link from its leaf to a host, with a NIC latency from the wire to the queue pair.
 pub fn into_host(
     (topology, switches): (&Topology, &Switches),
     host: u32,
@@ -241,7 +241,7 @@ mod tests {
     use super::*;
     use crate::response_time::RESPONSE_QUANTA;
 
-    /// Delay of a cable of so many metres at 1.98·10⁸ m/s, to the picosecond.
+    /// Delay of a cable of a length in metres at 1.98·10⁸ m/s, to the picosecond.
     fn cable(metres: u64) -> Time {
         Time::from_ps((metres * 1_000_000 + 99) / 198)
     }

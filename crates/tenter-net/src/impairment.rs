@@ -1,4 +1,4 @@
-//! What a bad cable, or a tester in its place, does to the frames of one link.
+//! The effect of a bad cable, or of a tester in its place, on the frames of one link.
 
 use std::collections::VecDeque;
 
@@ -9,74 +9,74 @@ use crate::packet::Packet;
 /// A probability in units of 2⁻⁶⁴; the largest value stands for 1.
 pub type Probability = u64;
 
-/// What happens to the frames of one direction of a link.
+/// The impairment of the frames of one direction of a link.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImpairmentSpec {
     /// The probability of losing a frame of any kind and size.
     pub frame_loss: Probability,
     /// The probability that a bit is received wrong: a frame with such a bit is lost.
     pub bit_errors: Probability,
-    /// What a tester does, rule after rule; a frame suffers from the first that strikes it.
+    /// The rules of a tester in their order; the first that matches a frame applies.
     pub rules: Vec<TesterRule>,
 }
 
-/// What a tester does to some frames.
+/// A rule of a tester for some frames.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TesterRule {
-    /// Kinds of frames it is for, one bit for each `PacketKind`; pause frames never are.
+    /// Kinds of frames of the rule, one bit for each `PacketKind`; pause frames never are.
     pub kinds: u16,
-    /// Hashes of the flows it is for, ascending; `None` for all.
+    /// Hashes of the flows of the rule, ascending; `None` for all.
     pub hashes: Option<Vec<u32>>,
     /// The host the frames go to; `None` for any.
     pub destination: Option<u32>,
-    /// Which of these it strikes.
+    /// Which of these match.
     pub strikes: Strikes,
-    /// What it does to them.
+    /// The effect on them.
     pub action: TesterAction,
 }
 
-/// Which of the frames that a rule is for it strikes.
+/// Which frames of a rule match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strikes {
-    /// Of every so many the last, beginning after those skipped, at most `most` times.
+    /// Every n-th frame, after those skipped, at most `most` times.
     Every {
         /// Frames let through at the beginning.
         skip: u64,
-        /// One in so many.
+        /// The n of every n-th frame.
         period: u64,
-        /// How often at most.
+        /// The most matches.
         most: u64,
     },
-    /// Those whose sequence number is in a range, each time they are sent, at most `most` times.
+    /// Frames with a sequence number in a range, each time they are sent, at most `most` times.
     Sequences {
         /// The first number.
         first: u32,
         /// The last number.
         last: u32,
-        /// How often at most.
+        /// The most matches.
         most: u64,
     },
     /// Each with this probability.
     Chance(Probability),
 }
 
-/// What a rule does to a frame.
+/// The effect of a rule on a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TesterAction {
     /// It is lost.
     Drop,
-    /// It is held back until so many further frames of any kind have passed.
+    /// It is held back until this number of further frames of any kind has passed.
     Hold(u16),
 }
 
-/// What becomes of a frame.
+/// The outcome for a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// It arrives.
     Passes,
-    /// It does not.
+    /// It is lost.
     Lost,
-    /// It arrives behind so many others.
+    /// It arrives behind this number of others.
     Held(u16),
 }
 
@@ -89,12 +89,12 @@ struct Held {
     behind: u16,
 }
 
-/// The impairment of a link at work.
+/// The impairment of a link with its state.
 #[derive(Clone, Debug)]
 pub(crate) struct Impairment {
     spec: ImpairmentSpec,
     stream: Stream,
-    /// For each rule the frames it was for and those it struck.
+    /// For each rule the frames in its scope and those that matched.
     counts: Vec<(u64, u64)>,
     held: VecDeque<Held>,
     /// The probability that a frame of a size has a wrong bit, for the sizes seen so far.
@@ -113,7 +113,7 @@ impl Impairment {
         }
     }
 
-    /// What becomes of a frame. Frames are asked about in the order in which they are sent.
+    /// The outcome for a frame. Callers ask in the order in which frames are sent.
     pub(crate) fn fate(&mut self, packet: &Packet) -> Fate {
         let frame_loss = self.spec.frame_loss;
         let wrong = self.wrong(packet.frame_bytes);
@@ -215,8 +215,8 @@ impl Impairment {
     }
 }
 
-/// A frame is held back for at most so many others; so no more follow one at a time, and they do in
-/// fewer picoseconds than the smallest frame takes on a wire of 1 Tbit/s (672).
+/// A frame is held back for at most this number of others, so at most this number follows one at a
+/// time, in fewer picoseconds than the smallest frame takes on a wire of 1 Tbit/s (672).
 pub const HOLD_MAX: u16 = 511;
 
 impl TesterRule {
@@ -232,14 +232,15 @@ impl TesterRule {
     }
 }
 
-/// The probability that at least one of `count` things happens which have this probability each:
-/// 1 − (1 − p)ⁿ, by squaring, in whole numbers so that it is the same on every machine.
+/// The probability that at least one of `count` independent events occurs, each with the same
+/// probability: 1 − (1 − p)ⁿ, by squaring, in whole numbers so that it is the same on every
+/// machine.
 pub fn any_of(probability: Probability, count: u32) -> Probability {
     const ONE: u128 = 1 << 64;
     let mut factor = ONE - u128::from(probability);
     let mut none = ONE;
     let mut left = count;
-    // A product of two factors below 2⁶⁴ fits; 1 itself is passed over.
+    // A product of two factors below 2⁶⁴ fits; 1 itself is skipped.
     let product = |a: u128, b: u128| {
         if a == ONE {
             b

@@ -6,12 +6,12 @@
 //!           (folded into the link)    equal-cost ports)                (folded likewise)
 //! ```
 //!
-//! The functions here are driven by an engine, but they know none: a switch is handed a packet and
-//! an instant, and puts what it sends onto a [`Medium`]. The windowed engine and the reference
-//! engine of the test kit drive the same functions.
+//! An engine drives the functions here, and they do not know it: a switch is handed a packet and an
+//! instant, and puts the frames that it sends onto a [`Medium`]. The windowed engine and the
+//! reference engine of the test kit drive the same functions.
 //!
-//! **Ports are lazy.** A port does nothing at the instant a frame ends; it is brought forward when
-//! it is next touched (`Port::advance`). That is exact because a departure at d matters to nobody
+//! **Ports are lazy.** A port does nothing at the instant a frame ends; it is brought up to date
+//! when it is next used (`Port::advance`). That is exact because a departure at d affects no node
 //! before d + serialisation + latency.
 
 mod arrivals_by_port;
@@ -63,7 +63,7 @@ pub use signals::{
     SignalWiring,
 };
 pub use spec::{Forwarding, SwitchSpec, Switches};
-pub use switch::{Headrooms, Switch, SwitchModel};
+pub use switch::{Headrooms, Switch, SwitchModel, SwitchParts};
 pub use telemetry::{Hop, Telemetry};
 pub use transmitter::{FarEnd, MacControl, Transmitter, WireLosses};
 pub use visit_counts::VisitCounts;

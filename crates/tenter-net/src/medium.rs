@@ -1,10 +1,10 @@
-//! What a node puts its packets onto.
+//! The links onto which a node puts its packets.
 
 use tenter_engine::Output;
 
 use crate::packet::Packet;
 
-/// The links of a node and, if anybody looks, the watcher.
+/// The links of a node and, in a watched run, the watcher.
 ///
 /// `WATCHED` is a constant so that an unwatched run pays nothing for the events.
 pub trait Medium {
@@ -14,23 +14,23 @@ pub trait Medium {
     /// Puts a packet onto the link behind an output; it reaches the other end at `at`.
     fn send(&mut self, output: Output, at: u64, packet: &Packet);
 
-    /// Whether nodes leave the cache from one visit to the next, so that prefetching is worth it.
+    /// Whether nodes leave the cache from one visit to the next, so that prefetching pays off.
     fn is_large(&self) -> bool {
         false
     }
 
-    /// Prefetches the memory that leads to where a packet will be put that reaches the other end of
+    /// Prefetches the memory that leads to the place of a packet that will reach the other end of
     /// an output at about `at`, in ps.
     fn prefetch_way(&self, _output: Output, _at: u64) {}
 
-    /// Prefetches the memory into which it will be put.
+    /// Prefetches the memory of that place.
     fn prefetch_room(&self, _output: Output, _at: u64) {}
 
-    /// Tells the watcher that something happened to a packet.
+    /// Reports an event of a packet to the watcher.
     fn note(&mut self, event: Event);
 }
 
-/// What happened to a packet.
+/// The event of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EventKind {
     /// It came out of the link and the ingress pipeline.
@@ -44,13 +44,13 @@ pub enum EventKind {
     /// It was to wait or waited at a port whose link is down, or at a queue that the PFC watchdog
     /// has closed.
     Lost,
-    /// It waited at a port whose circuit goes, and was taken out of the queue to be routed anew.
+    /// It waited at a port whose circuit changes, and was taken out of the queue to be rerouted.
     Rerouted,
     /// The NIC took it in order.
     Accepted,
-    /// The NIC threw it away: out of sequence or received before.
+    /// The NIC dropped it: out of sequence or received before.
     Discarded,
-    /// It is a pause frame, which acts from now on.
+    /// It is a pause frame, which takes effect now.
     Obeyed,
 }
 

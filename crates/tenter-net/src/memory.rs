@@ -3,10 +3,10 @@
 /// How the ports of a switch share its buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferSharing {
-    /// What all ports have in headroom together at most; `None`: each has its own whole.
+    /// The most headroom of all ports together; `None`: each has its own whole.
     pub headroom_pool_bytes: Option<u64>,
-    /// Into how many equal parts the pools are divided, and the pool of headroom: ports take space
-    /// from the part of their group of neighbours. One is a buffer that all share.
+    /// The number of equal parts of the pools, and of the pool of headroom: ports take space from
+    /// the part of their group of neighbours. One is a buffer that all share.
     pub partitions: u16,
 }
 
@@ -25,7 +25,7 @@ impl BufferSharing {
         usize::from(self.partitions.max(1))
     }
 
-    /// What one part has of a pool, or of the headroom that ports share.
+    /// The share of one part in a pool, or in the headroom that ports share.
     pub fn of_one_part(&self, bytes: u64) -> u64 {
         if bytes == UNLIMITED_POOL {
             bytes
@@ -34,8 +34,8 @@ impl BufferSharing {
         }
     }
 
-    /// The part of a port of a switch that has so many: neighbours share one, and parts have as
-    /// many ports as others, or one more.
+    /// The part of a port of a switch with a number of ports: neighbours share one, and parts have
+    /// as many ports as others, or one more.
     pub fn part_of_port(&self, port: usize, ports: usize) -> usize {
         port * self.parts() / ports
     }

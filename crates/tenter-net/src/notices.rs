@@ -1,76 +1,64 @@
-//! What switches tell each other of long queues, where their load balancer goes by it.
+//! Notices of long queues between switches, for load balancers that use them.
 //!
 //! A notice is a MAC control frame: it goes out through the port that a packet came through, before
-//! everything that waits there, and acts when a pause frame would. One to a host is a packet,
-//! routed like any other, in a class of its own.
-
-use std::sync::Arc;
+//! all frames that wait there, and takes effect when a pause frame would. A notice to a host is a
+//! packet, routed like any other, in a class of its own.
 
 use tenter_topology::Routing;
 
+use crate::buffer::Buffer;
 use crate::load_balancing::{NoticeTarget, TelemetryTable};
 use crate::medium::{EventKind, Medium};
 use crate::packet::Packet;
-use crate::signals::Headers;
-use crate::switch::Switch;
+use crate::switch::{QueuedSwitch, Queueing};
 
-impl Switch {
-    /// Tells the switch from which a packet came through `input`, or this one where a host sent it,
-    /// that the packet's queue at a port is long, if that must be.
+impl<B: Buffer, Q> QueuedSwitch<B, Q>
+where
+    QueuedSwitch<B, Q>: Queueing,
+{
+    /// Notifies the switch from which a packet came through `input`, or this one if a host sent it,
+    /// that the packet's queue at a port is long, if a notice is due.
     #[inline(never)]
-    pub(crate) fn tell<M: Medium>(
+    pub(crate) fn send_notices<M: Medium>(
         &mut self,
         packet: &Packet,
         (input, port): (u16, u16),
         routing: &Routing,
         medium: &mut M,
     ) {
-        let queue = self.rules.queue(packet);
-        let queue_bytes = self.ports[usize::from(port)].bytes_in(queue);
+        let queue = self.chassis.rules.queue(packet);
+        let queue_bytes = self.chassis.ports[usize::from(port)].bytes_in(queue);
         let xoffs = self.buffer.xoffs(input);
-        let here = (self.index, routing);
+        let here = (self.chassis.index, routing);
         let Some(table) = self.balancer.telemetry() else {
             return;
         };
         match table.tells(packet, (input, port), (queue_bytes, xoffs), here) {
             NoticeTarget::Nobody => {}
             NoticeTarget::Before => self.send_notice(packet, (input, port), medium),
-            NoticeTarget::Host => self.tell_host(packet, routing, medium),
+            NoticeTarget::Host => self.notify_host(packet, routing, medium),
             NoticeTarget::Itself => {
                 table.ask(
                     packet,
                     port,
-                    routing.candidates(self.index, packet.destination),
+                    routing.candidates(self.chassis.index, packet.destination),
                 );
             }
         }
     }
 
-    /// Sends the NIC that has sent a packet word of the queue that it waits in.
-    fn tell_host<M: Medium>(&mut self, packet: &Packet, routing: &Routing, medium: &mut M) {
+    /// Notifies the NIC that has sent a packet of the queue in which it waits.
+    fn notify_host<M: Medium>(&mut self, packet: &Packet, routing: &Routing, medium: &mut M) {
         let table = self.balancer.telemetry();
         let Some(notice) = table.and_then(|table| table.host_notice(packet)) else {
             return;
         };
-        let candidates = routing.candidates(self.index, notice.destination);
-        let around = (&self.ports[..], routing);
-        let seed = self.rules.seed;
+        let candidates = routing.candidates(self.chassis.index, notice.destination);
+        let around = (&self.chassis.ports[..], routing);
+        let seed = self.chassis.rules.seed;
         let chosen = self.balancer.choose(&notice, candidates, seed, around);
         let port = candidates[chosen];
         self.offer(&notice, port, port, medium);
-    }
-
-    /// Lets it tell hosts of long queues, where its load balancer does, before anything has
-    /// happened.
-    pub fn notify_hosts(&mut self, headers: Arc<dyn Headers>) {
-        if let Some(table) = self.balancer.telemetry() {
-            table.read_headers(headers);
-        }
-    }
-
-    /// Notices of long queues that it has sent to hosts.
-    pub fn host_notices(&self) -> u64 {
-        self.balancer.host_notices()
     }
 
     fn send_notice<M: Medium>(
@@ -80,38 +68,26 @@ impl Switch {
         medium: &mut M,
     ) {
         let now = packet.at;
-        let backlog = self.ports[usize::from(port)].backlog(now);
+        let backlog = self.chassis.ports[usize::from(port)].backlog(now);
         let notice = TelemetryTable::notice(packet, self.balancer.level_of(backlog).max(1));
         self.advance_port(input, now, medium);
-        self.ports[usize::from(input)].send_control(notice, now, medium);
-        if self.buffer.is_armed() {
-            self.enter_departure(input);
-        }
+        self.chassis.ports[usize::from(input)].send_control(notice, now, medium);
+        self.port_changed(input);
     }
 
-    /// Takes a notice that came through a port.
+    /// Receives a notice through a port.
     #[inline(never)]
-    pub(crate) fn hear<M: Medium>(
+    pub(crate) fn on_notice<M: Medium>(
         &mut self,
         notice: &Packet,
         port: u16,
         routing: &Routing,
         medium: &mut M,
     ) {
-        self.note(EventKind::Obeyed, notice, port, medium);
-        let candidates = routing.candidates(self.index, notice.destination);
+        self.chassis.note(EventKind::Obeyed, notice, port, medium);
+        let candidates = routing.candidates(self.chassis.index, notice.destination);
         if let Some(table) = self.balancer.telemetry() {
             table.hear(notice, port, candidates, routing);
         }
-    }
-
-    /// Notices of long queues sent through a port, and received through it.
-    pub fn notices(&self, port: u16) -> (u64, u64) {
-        self.balancer.told(port).0
-    }
-
-    /// How often flows have been moved to another link because of notices.
-    pub fn moves(&self) -> u64 {
-        self.balancer.told(0).1
     }
 }

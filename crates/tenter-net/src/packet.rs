@@ -33,13 +33,12 @@ pub(crate) const REROUTE_FRAME_BYTES: u16 = 64;
 pub const FLOW_CONTROL_BYTES: u16 = 8;
 /// What credits count in: a block of 64 bytes.
 pub const CREDIT_BLOCK_BYTES: u32 = 64;
-/// What a request or a credit of a scheduled fabric is taken to be on a control link, in bytes: the
-/// smallest frame there is. It occupies no wire of the model.
+/// The size of a request or a credit of a scheduled fabric on a control link, in bytes: the
+/// smallest possible frame. It occupies no wire of the model.
 pub const CONTROL_LINK_BYTES: u16 = 64;
-/// Resolution of [`Packet::sent`], in ps: 32 bits of it wrap after 0.55 s. A packet may wait
-/// longer,
-/// in queues of hundreds of megabytes at 10G, so nobody reports a latency taken from it for a flow
-/// that took as long as that.
+/// Resolution of [`Packet::sent`], in ps: 32 bits of it wrap after 0.55 s. A packet may wait longer
+/// in queues of hundreds of megabytes at 10G, so no latency is reported from it for a flow that
+/// took at least that time.
 pub const SENT_UNIT_PS: u64 = 128;
 
 /// Blocks that a frame takes in an input buffer.
@@ -48,7 +47,7 @@ pub fn credit_blocks(frame_bytes: u32) -> u32 {
     frame_bytes.div_ceil(CREDIT_BLOCK_BYTES)
 }
 
-/// What a packet is for.
+/// The kind of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum PacketKind {
@@ -66,41 +65,41 @@ pub enum PacketKind {
     Nak,
     /// Asks the peer's NIC to set up a queue pair.
     ConnectRequest,
-    /// Says that it is set up.
+    /// Reports that it is set up.
     ConnectReply,
-    /// Tells a sender that packets of its queue pair were marked.
+    /// Notifies a sender that packets of its queue pair were marked.
     Cnp,
-    /// Asks for the packets from `sequence` to the one before `sent` again, and for no others.
+    /// Requests the packets from `sequence` to the one before `sent` again, and no others.
     SelectiveNak,
-    /// Says that everything before `sequence` has been sent and nothing will be sent again.
+    /// Reports that everything before `sequence` has been sent and nothing will be retransmitted.
     EndOfData,
-    /// A switch tells a sender that a packet of its queue pair with the hash `sequence` waits in a
-    /// long queue: it shall take another way. It is routed like any packet.
+    /// A switch notifies a sender that a packet of its queue pair with the hash `sequence` waits in
+    /// a long queue: it shall take another way. It is routed like any packet.
     Reroute,
-    /// A leaf of a scheduled fabric asks for credit: `sequence` bytes for its packets of a class to
+    /// A leaf of a scheduled fabric requests credit: `sequence` bytes for its packets of a class to
     /// `destination`. It goes over a control link, from leaf to leaf.
     CreditRequest,
     /// It is granted: `sequence` bytes. It goes over a control link too.
     Credit,
-    /// A switch tells a sender that its packets to the host `queue_pair` wait in a long queue: it
-    /// shall pause a class for so many quanta, both in `sequence` ([`Signal`](crate::Signal)). It
-    /// is routed like any packet.
+    /// A switch signals to a sender that its packets to the host `queue_pair` wait in a long queue:
+    /// it shall pause a class for a number of quanta, both in `sequence`
+    /// ([`Signal`](crate::Signal)). It is routed like any packet.
     Signal,
     /// The end of a transfer within a scale-up domain: it passes no link and no NIC.
     ScaleUp,
-    /// Pauses a class of the link's other end for `sequence` quanta, or lets it go on (0). It is a
-    /// MAC control frame: it never leaves its link.
+    /// Pauses a class of the link's other end for `sequence` quanta, or resumes it (0). It is a MAC
+    /// control frame: it never leaves its link.
     Pause,
-    /// A switch tells the one before it that a queue is long in which a packet with this hash for
-    /// this destination waits; `sequence` is the level of the queue. It is a MAC control frame.
+    /// A switch notifies the previous one that a packet with this hash for this destination waits
+    /// in a long queue; `sequence` is the level of the queue. It is a MAC control frame.
     Notice,
-    /// One end of a link tells the other, in a fabric that sends by credit, that it may send up to
+    /// One end of a link grants the other, in a fabric that sends by credit, that it may send up to
     /// `sequence` blocks in all in a class, and in `sent` how many it has sent itself. As a MAC
     /// control frame it never leaves its link.
     FlowControl,
-    /// What the other end of a link learns of a frame that was lost on it, where frames are sent by
+    /// The report to the other end of a link of a frame that was lost on it, if frames are sent by
     /// credit: `sequence` blocks of its class were sent beside those that came. The flow-control
-    /// packet after the frame would say so; it takes no wire of its own.
+    /// packet after the frame would report it; it takes no wire of its own.
     LostCredit,
 }
 
@@ -126,7 +125,7 @@ impl PacketKind {
     /// Whether its [`Packet::queue_pair`] is one of the NIC it arrives at.
     #[inline]
     pub fn is_of_queue_pair(self) -> bool {
-        // What is not comes behind.
+        // Kinds without such a queue pair come behind.
         (self as u8) < PacketKind::Signal as u8
     }
 
@@ -143,8 +142,8 @@ impl PacketKind {
 pub struct Packet {
     /// When it reaches the node it is on its way to, behind that node's ingress pipeline, in ps.
     pub at: u64,
-    /// The queue pair at the destination NIC: a receive slot for what a sender says, a send slot
-    /// for what a receiver says.
+    /// The queue pair at the destination NIC: a receive slot in packets of a sender, a send slot in
+    /// packets of a receiver.
     pub queue_pair: u32,
     /// Packet sequence number (data), or the next one expected (ACK, NAK).
     pub sequence: u32,
@@ -158,7 +157,7 @@ pub struct Packet {
     pub sent: u32,
     /// Frame size including FCS, without preamble and gap.
     pub frame_bytes: u16,
-    /// What it is for.
+    /// Its kind.
     pub kind: PacketKind,
     /// [`Packet::ACK_REQUEST`] and the others; the class in the upper three bits.
     pub flags: u8,
@@ -166,7 +165,7 @@ pub struct Packet {
 
 const _: () = assert!(size_of::<Packet>() == 32);
 
-/// What a switch leaves to chance. Draws for one thing say nothing about those for another.
+/// The random choices of a switch. Draws for one are independent of those for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Draw {
     /// Whether a packet is marked.
@@ -186,7 +185,7 @@ impl Packet {
     pub const ECN_CAPABLE: u8 = 4;
     /// A switch has marked it: congestion experienced.
     pub const CONGESTION_EXPERIENCED: u8 = 8;
-    /// The receiver shall ask again for everything that is missing.
+    /// The receiver shall request everything that is missing again.
     pub const REPORT_REQUEST: u8 = 16;
     /// An acknowledgement or a NAK carries a congestion notification; data have another use for the
     /// bit.
@@ -199,8 +198,8 @@ impl Packet {
         mix64(mix64(identity ^ u64::from(seed)) ^ self.at ^ (purpose as u64) << 63)
     }
 
-    /// A flow-control packet for a class: what the other end may send, and what this end has sent,
-    /// in blocks.
+    /// A flow-control packet for a class: the credit limit of the other end and the total sent by
+    /// this end, in blocks.
     pub fn flow_control(class: u8, limit: u32, sent: u32) -> Packet {
         Packet {
             at: 0,
@@ -215,7 +214,7 @@ impl Packet {
         }
     }
 
-    /// A pause frame for a class; zero quanta let it go on.
+    /// A pause frame for a class; zero quanta resume it.
     pub(crate) fn pause(class: u8, quanta: u16) -> Packet {
         Packet {
             at: 0,
@@ -230,7 +229,7 @@ impl Packet {
         }
     }
 
-    /// Word of this frame's having been lost, for the other end of its link.
+    /// The report that this frame was lost, for the other end of its link.
     pub(crate) fn lost_credit(&self) -> Packet {
         let blocks = credit_blocks(u32::from(self.frame_bytes));
         Packet {
@@ -239,7 +238,7 @@ impl Packet {
         }
     }
 
-    /// What it takes on the wire, in bytes.
+    /// Its size on the wire, in bytes.
     #[inline]
     pub(crate) fn wire_bytes_of_control(&self) -> u32 {
         if self.kind == PacketKind::FlowControl {

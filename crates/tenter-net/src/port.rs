@@ -7,9 +7,11 @@ mod input_queued;
 use tenter_engine::{EventList, prefetch, prefetch_at};
 
 use crate::arrivals_by_port::ArrivalsByPort;
-use crate::buffer::{Admission, ControlMessage, PendingControl, QueuedFrame, SharedBuffer};
+use crate::buffer::{
+    Admission, ControlMessage, PendingControl, QueuedFrame, SharedBuffer, Storage,
+};
 use crate::class::{CLASSES, ClassSpec, EcnSpec, MarkAt, queue_of_class};
-use crate::credit::LaneCredit;
+use crate::credit::{CreditSpec, LaneCredit};
 use crate::medium::{EventKind, Medium};
 use crate::packet::{Packet, PacketKind};
 use crate::queue::{ClassQueue, PauseRecord, QueueCounters};
@@ -83,6 +85,15 @@ impl PortRules {
         }
     }
 
+    /// What a departure may have to know and change, with the buffer of the switch.
+    #[inline]
+    pub(crate) fn around<'a, S>(&'a self, buffer: &'a mut S) -> PortEnv<'a, S> {
+        PortEnv {
+            rules: self,
+            buffer,
+        }
+    }
+
     /// The queue a packet waits in.
     #[inline]
     pub(crate) fn queue(&self, packet: &Packet) -> usize {
@@ -104,9 +115,9 @@ impl PortRules {
 
 /// What a departure may have to know of and change in the rest of its switch.
 #[derive(Debug)]
-pub(crate) struct PortEnv<'a> {
+pub(crate) struct PortEnv<'a, S> {
     pub(crate) rules: &'a PortRules,
-    pub(crate) buffer: &'a mut SharedBuffer,
+    pub(crate) buffer: &'a mut S,
 }
 
 /// An output port of a switch.
@@ -147,9 +158,19 @@ pub struct Port {
 }
 
 impl Port {
-    /// A port with so many queues, some of whose frames are marked when they leave.
-    pub(crate) fn new(transmitter: Transmitter, queues: usize, marking_late: u8) -> Port {
+    /// A port with a number of queues, some of whose frames are marked when they leave, and which
+    /// may send by credit.
+    pub(crate) fn new(
+        mut transmitter: Transmitter,
+        queues: usize,
+        marking_late: u8,
+        credit: Option<&CreditSpec>,
+    ) -> Port {
+        if credit.is_some() {
+            transmitter.return_lost_credit();
+        }
         Port {
+            lanes: credit.map(|spec| vec![LaneCredit::new(spec); queues].into()),
             transmitter,
             queues: vec![ClassQueue::default(); queues].into(),
             bytes: 0,
@@ -165,7 +186,6 @@ impl Port {
             storms: 0,
             earlier_high_water_bytes: 0,
             first_xoff: None,
-            lanes: None,
         }
     }
 
@@ -226,7 +246,7 @@ impl Port {
         arrivals: &EventList<Packet>,
         (mut place, turns): (u32, &ArrivalsByPort),
         end: u64,
-        around: &mut PortEnv<'_>,
+        around: &mut PortEnv<'_, SharedBuffer>,
         medium: &mut M,
     ) {
         around.buffer.begin_port();
@@ -248,7 +268,7 @@ impl Port {
     fn obey_in_turn<M: Medium>(
         &mut self,
         packet: &Packet,
-        around: &mut PortEnv<'_>,
+        around: &mut PortEnv<'_, SharedBuffer>,
         medium: &mut M,
     ) {
         let now = packet.at;
@@ -263,7 +283,7 @@ impl Port {
     fn take<M: Medium>(
         &mut self,
         (packet, input): (&Packet, u16),
-        around: &mut PortEnv<'_>,
+        around: &mut PortEnv<'_, SharedBuffer>,
         medium: &mut M,
     ) {
         let now = packet.at;
@@ -272,19 +292,10 @@ impl Port {
             self.pass(packet, now, medium);
         } else if self.is_closed(queue) {
             self.lose(packet, now, medium);
-        } else if let Some(limit) = around.buffer.private_limit(queue) {
-            self.store_within(limit, (packet, input, queue), around.rules, medium);
         } else {
-            let others = self.bytes_in(queue);
-            self.store((packet, input, queue), around.rules, medium);
-            let frame = QueuedFrame {
-                input,
-                output: self.transmitter.port(),
-                queue,
-                bytes: u64::from(packet.frame_bytes),
-                others,
-            };
-            around.buffer.charge(Admission::Stored, frame, now);
+            let frame = self.queued_frame(input, queue, packet);
+            let admission = around.buffer.admission_of_certain(&frame);
+            self.put((packet, frame), admission, around, medium);
         }
     }
 
@@ -300,24 +311,26 @@ impl Port {
         }
     }
 
-    /// Stores a frame in a queue with memory of its own, or drops it.
+    /// Stores a frame as its buffer has said, or drops it; whether it is stored.
     #[expect(
         clippy::inline_always,
         reason = "once a packet; a call costs a tenth of it"
     )]
     #[inline(always)]
-    pub(crate) fn store_within<M: Medium>(
+    pub(crate) fn put<M: Medium>(
         &mut self,
-        limit: u64,
-        (packet, input, queue): (&Packet, u16, usize),
-        rules: &PortRules,
+        (packet, frame): (&Packet, QueuedFrame),
+        admission: Admission,
+        around: &mut PortEnv<'_, SharedBuffer>,
         medium: &mut M,
-    ) {
-        if self.bytes_in(queue) + u64::from(packet.frame_bytes) > limit {
-            self.drop_frame(queue, packet, packet.at, medium);
-        } else {
-            self.store((packet, input, queue), rules, medium);
+    ) -> bool {
+        if admission == Admission::Refused {
+            self.drop_frame(frame.queue, packet, packet.at, medium);
+            return false;
         }
+        self.store((packet, frame.input, frame.queue), around.rules, medium);
+        around.buffer.charge(admission, frame, packet.at);
+        true
     }
 
     /// Marks a frame if it must be, and puts it into its queue.
@@ -397,7 +410,7 @@ impl Port {
         &mut self,
         number: usize,
         now: u64,
-        around: &mut PortEnv<'_>,
+        around: &mut PortEnv<'_, impl Storage>,
         medium: &mut impl Medium,
     ) {
         while let Some(&packet) = self.queues[number].front() {
@@ -418,7 +431,7 @@ impl Port {
         &mut self,
         now: u64,
         under_way: WireLosses,
-        around: &mut PortEnv<'_>,
+        around: &mut PortEnv<'_, impl Storage>,
         medium: &mut impl Medium,
     ) {
         self.transmitter.link_down(now, under_way);
@@ -473,7 +486,7 @@ impl Port {
         number: usize,
         action: WatchdogAction,
         now: u64,
-        around: &mut PortEnv<'_>,
+        around: &mut PortEnv<'_, impl Storage>,
         medium: &mut impl Medium,
     ) {
         self.storms += 1;
@@ -513,7 +526,7 @@ impl Port {
     pub(crate) fn advance(
         &mut self,
         until: u64,
-        around: &mut PortEnv<'_>,
+        around: &mut PortEnv<'_, impl Storage>,
         medium: &mut impl Medium,
     ) {
         self.advance_inline(until, around, medium);
@@ -525,7 +538,12 @@ impl Port {
         reason = "once a packet; a call costs a tenth of it"
     )]
     #[inline(always)]
-    fn advance_inline(&mut self, until: u64, around: &mut PortEnv<'_>, medium: &mut impl Medium) {
+    fn advance_inline(
+        &mut self,
+        until: u64,
+        around: &mut PortEnv<'_, impl Storage>,
+        medium: &mut impl Medium,
+    ) {
         while let Some(start) = self.next_departure() {
             if start > until {
                 return;
@@ -540,7 +558,12 @@ impl Port {
         reason = "once a packet; a call costs a tenth of it"
     )]
     #[inline(always)]
-    fn depart(&mut self, start: u64, around: &mut PortEnv<'_>, medium: &mut impl Medium) {
+    fn depart(
+        &mut self,
+        start: u64,
+        around: &mut PortEnv<'_, impl Storage>,
+        medium: &mut impl Medium,
+    ) {
         let eligible = self.waiting & !self.paused_at(start);
         let number = around
             .rules

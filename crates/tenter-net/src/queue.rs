@@ -7,7 +7,7 @@ use crate::packet::Packet;
 /// About as many frames as leave a port in one window.
 const PREFETCHED_FRAMES: usize = 8;
 
-/// One output queue; what every frame needs is in the first cache line.
+/// One output queue; the fields that every frame needs are in the first cache line.
 #[derive(Clone, Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct ClassQueue {
@@ -16,15 +16,14 @@ pub(crate) struct ClassQueue {
     pub(crate) high_water_bytes: u64,
     /// The other end has paused the class until then.
     pub(crate) paused_until: u64,
-    /// The same while the watchdog of the queue is active and `paused_until` is what it makes of
-    /// that.
+    /// The same while the watchdog of the queue is active and `paused_until` is its replacement.
     pub(crate) told_until: u64,
     pub(crate) deficit: u32,
     pub(crate) counters: QueueCounters,
     pub(crate) pause: PauseRecord,
 }
 
-/// What went wrong, or nearly so, at one output queue.
+/// Losses and marks at one output queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueCounters {
     /// Frames that found no room.
@@ -40,15 +39,14 @@ pub struct QueueCounters {
 pub struct PauseRecord {
     /// Pause frames received that stopped the class.
     pub xoff_frames: u64,
-    /// Pause frames received that let it go on.
+    /// Pause frames received that resumed it.
     pub xon_frames: u64,
     since: u64,
     ended: u64,
 }
 
 impl PauseRecord {
-    /// Takes a pause until `until` that is obeyed from `now`, when the last one ended or ends at
-    /// `before`.
+    /// Applies a pause until `until` from `now`, when the last one ended or ends at `before`.
     pub fn take(&mut self, now: u64, before: u64, until: u64) {
         if until > now {
             self.xoff_frames += 1;
@@ -58,7 +56,7 @@ impl PauseRecord {
         self.turn(now, before, until);
     }
 
-    /// The same without a pause frame: it stops for want of credit, or goes on.
+    /// The same without a pause frame: it waits for credit, or goes on.
     pub fn turn(&mut self, now: u64, before: u64, until: u64) {
         if before > now {
             // Still paused: the pause goes on, or ends here.
@@ -80,7 +78,7 @@ impl PauseRecord {
         self.since = now;
     }
 
-    /// When the pause that lasts began.
+    /// The beginning of the present pause.
     pub(crate) fn since(&self) -> u64 {
         self.since
     }
@@ -108,7 +106,7 @@ impl ClassQueue {
         self.frames.front_mut()
     }
 
-    /// Removes the first frame, which has so many bytes.
+    /// Removes the first frame, which has this number of bytes.
     #[inline]
     pub(crate) fn remove_front(&mut self, bytes: u64) {
         self.bytes -= bytes;
@@ -171,7 +169,7 @@ mod tests {
         record.take(150, 200, 250);
         assert_eq!(record.paused(180, 250), 80);
         assert_eq!(record.paused(300, 250), 150);
-        // Paused again at 400 until 500, let go at 430.
+        // Paused again at 400 until 500, resumed at 430.
         record.take(400, 250, 500);
         record.take(430, 500, 430);
         assert_eq!(record.paused(1_000, 430), 180);

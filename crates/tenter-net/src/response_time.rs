@@ -5,8 +5,8 @@ use tenter_units::{Rate, Time};
 /// Bits that one quantum of pause time lasts (IEEE 802.3, Annex 31B).
 pub const QUANTUM_BITS: u64 = 512;
 
-/// Line rate in Gb/s and the quanta within which a port of that rate must obey (IEEE 802.3, Annex
-/// 31B.3.7, as tabulated in `SONiC`'s dynamic headroom calculation).
+/// Line rate in Gb/s and the quanta within which a port of that rate must respond (IEEE 802.3,
+/// Annex 31B.3.7, as tabulated in `SONiC`'s dynamic headroom calculation).
 pub(crate) const RESPONSE_QUANTA: [(u64, u64); 8] = [
     (10, 67),
     (25, 80),
@@ -18,10 +18,10 @@ pub(crate) const RESPONSE_QUANTA: [(u64, u64); 8] = [
     (800, 905),
 ];
 
-/// The quanta that a sender may take to obey a pause frame at this rate.
+/// The quanta until a sender applies a pause frame at this rate.
 ///
-/// A rate between two rows takes the next higher one, which asks for more; above the last row the
-/// quanta grow with the rate, so that the time stays what it is at 800G.
+/// A rate between two rows takes the next higher one, which is longer; above the last row the
+/// quanta grow with the rate, so that the time stays that of 800G.
 pub fn response_quanta(rate: Rate) -> u64 {
     let bits = rate.bits_per_second();
     let rows = RESPONSE_QUANTA.iter();
@@ -35,8 +35,8 @@ pub fn response_quanta(rate: Rate) -> u64 {
     row.map_or_else(beyond, |(_, quanta)| quanta)
 }
 
-/// The time that a sender may take to obey a pause frame at this rate: [`response_quanta`], rounded
-/// up to a picosecond.
+/// The time until a sender applies a pause frame at this rate: [`response_quanta`], rounded up to a
+/// picosecond.
 pub fn response_time(rate: Rate) -> Time {
     rate.time_of_bits(u128::from(response_quanta(rate) * QUANTUM_BITS))
 }

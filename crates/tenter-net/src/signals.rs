@@ -4,15 +4,15 @@
 //!  sender ── source leaf ─── spine ─── last-hop leaf ── receiver
 //!     ◀─ pause ─┤◀──────── signal ────────┤ queue of the class ≥ threshold
 //!    frame (802.1Qbb): the sender's        │ when a data packet comes for it
-//!    class stands still                    ▼ the packet goes on
+//!    class is paused                       ▼ the packet goes on
 //! ```
 //!
-//! With Remote PFC the source leaf turns the signal into a pause frame, which stops a class of the
-//! sender; with source flow control it goes on to the NIC, which stops what goes to that receiver.
+//! With Remote PFC the source leaf turns the signal into a pause frame, which pauses a class of the
+//! sender; with source flow control it goes on to the NIC, which pauses traffic to that receiver.
 //!
 //! Source: *Remote Priority Flow Control (Remote PFC)*, OCP Summit 2021; Le et al., "SFC:
-//! Near-Source Congestion Signaling and Flow Control". What both leave open is written down in the
-//! decision page.
+//! Near-Source Congestion Signaling and Flow Control". The decision page records the choices that
+//! both leave open.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -24,10 +24,10 @@ use crate::buffer::{ControlMessage, PendingControl};
 use crate::class::CLASSES;
 use crate::packet::{Packet, PacketKind, SENT_UNIT_PS, SIGNAL_FRAME_BYTES};
 
-/// The longest pause there is, in quanta.
+/// The longest possible pause, in quanta.
 const QUANTA_MAX: u64 = u16::MAX as u64;
 
-/// Who obeys a signal.
+/// The part that applies a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignalMode {
     /// The class of the sender's NIC, by a pause frame of the source leaf.
@@ -36,7 +36,7 @@ pub enum SignalMode {
     Nic,
 }
 
-/// Which queues are looked at.
+/// The queues that are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceOfSignals {
     /// Those in front of hosts.
@@ -52,24 +52,25 @@ choice!(PlaceOfSignals { "last-hop" => LastHop, "any" => Any });
 /// The parameters of signals to senders, the same for all switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SignalSpec {
-    /// Who obeys.
+    /// The part that applies a signal.
     pub mode: SignalMode,
-    /// Which queues are looked at.
+    /// The queues that are checked.
     pub place: PlaceOfSignals,
-    /// A signal is sent when a data packet comes for a queue of so many frame bytes or more.
+    /// A signal is sent when a data packet comes for a queue of at least this number of frame
+    /// bytes.
     pub threshold_bytes: u64,
-    /// Down to which the pause lets the queue drain; less than the threshold.
+    /// The pause lets the queue drain down to this; less than the threshold.
     pub target_bytes: u64,
     /// The class of signals, which has a strict queue to itself.
     pub class: u8,
-    /// How many pairs of receiver and class a source leaf remembers; 0 for none.
+    /// Number of pairs of receiver and class that a source leaf remembers; 0 for none.
     pub cache_entries: u32,
-    /// Whether a sender is told again before its pause has passed, when that has become too short
-    /// by what the queue takes from threshold to target.
+    /// Whether a sender is signalled again before its pause has passed, when that has become too
+    /// short by the time that the queue takes from threshold to target.
     pub renews: bool,
 }
 
-/// Who sent a packet, as its headers say.
+/// The sender of a packet, as in its headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sender {
     /// The host.
@@ -80,13 +81,13 @@ pub struct Sender {
     pub slot: u32,
 }
 
-/// Reads what the packets of the model do not carry with them but real ones do.
+/// Reads the header fields that packets of the model do not carry but real ones do.
 pub trait Headers: Debug + Send + Sync {
     /// The sender of a data packet.
     fn sender(&self, packet: &Packet) -> Sender;
 }
 
-/// What a switch knows of hosts.
+/// The hosts, as far as a switch needs them.
 #[derive(Clone, Debug)]
 pub struct SignalWiring {
     /// Reads the headers of packets.
@@ -97,34 +98,34 @@ pub struct SignalWiring {
     pub hosts: Vec<Option<u32>>,
 }
 
-/// What made a sender pause.
+/// The cause of a sender's pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
     /// A signal of another switch.
     Signal,
     /// The switch it is cabled to, whose own queue is long.
     OwnQueue,
-    /// What the switch it is cabled to remembers of a signal to another sender.
+    /// The memory of the switch it is cabled to of a signal to another sender.
     Cache,
 }
 
-/// What a signal says, and the pause frame that is made of one.
+/// The content of a signal, and of the pause frame made of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signal {
     /// The host whose packets wait.
     pub receiver: u32,
     /// The class that shall pause.
     pub class: u8,
-    /// For how many quanta of the sender's link.
+    /// The pause in quanta of the sender's link.
     pub quanta: u16,
-    /// What made the sender pause.
+    /// The cause of the pause.
     pub cause: Cause,
-    /// When that was found, in units of [`SENT_UNIT_PS`]; for the records, nobody goes by it.
+    /// When that was found, in units of [`SENT_UNIT_PS`]; only for the records.
     pub made: u32,
 }
 
 impl SignalSpec {
-    /// What the mode is called in a scenario.
+    /// The name of the mode in a scenario.
     pub fn mode_name(&self) -> &'static str {
         match self.mode {
             SignalMode::RemotePfc => "remote-pfc",
@@ -132,15 +133,14 @@ impl SignalSpec {
         }
     }
 
-    /// Whether a switch whose ports lead to these hosts has to do with signals, beside routing
-    /// them.
+    /// Whether a switch whose ports lead to these hosts handles signals, beside routing them.
     pub fn concerns(&self, hosts: &[Option<u32>]) -> bool {
         self.place == PlaceOfSignals::Any || hosts.iter().any(Option::is_some)
     }
 }
 
 impl Signal {
-    /// What a packet says, if it is a signal or a pause frame that was made of one.
+    /// The content of a packet, if it is a signal or a pause frame that was made of one.
     pub fn of(packet: &Packet) -> Option<Signal> {
         let receiver = match packet.kind {
             PacketKind::Signal => packet.queue_pair,
@@ -192,18 +192,18 @@ impl Signal {
         }
     }
 
-    /// From what was found until `at`, in units of [`SENT_UNIT_PS`].
+    /// The time from the finding until `at`, in units of [`SENT_UNIT_PS`].
     pub fn age(&self, at: u64) -> u32 {
         ((at / SENT_UNIT_PS) as u32).wrapping_sub(self.made)
     }
 }
 
-/// What a switch has counted of signals.
+/// The counters of a switch for signals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SignalRecord {
     /// Signals it sent to senders at other switches, or to their NICs.
     pub sent: u64,
-    /// Packets for a queue above the threshold whose sender had been told before.
+    /// Packets for a queue above the threshold whose sender had been signalled before.
     pub suppressed: u64,
     /// Signals of other switches that it turned into pause frames, or that were covered.
     pub converted: u64,
@@ -213,26 +213,26 @@ pub struct SignalRecord {
     pub cache_hits: u64,
     /// Signals that it could not remember: there was no room.
     pub cache_refused: u64,
-    /// Pauses for which it sent no frame: the class was to stand still as long already.
+    /// Pauses without a frame: the class was already paused for that time.
     pub covered: u64,
 }
 
-/// What a switch has to do with signals.
+/// The state of a switch for signals.
 #[derive(Clone, Debug)]
 pub(crate) struct Signals {
     pub(crate) spec: SignalSpec,
     wiring: SignalWiring,
-    /// Until when a sender is not told again, by (port, queue, sender, receiver).
+    /// The time until which a sender is not signalled again, by (port, queue, sender, receiver).
     quiet: BTreeMap<(u16, u8, u32, u32), u64>,
-    /// When there are so many, those that have passed are dropped.
+    /// At this number of entries, those that have passed are dropped.
     quiet_limit: usize,
     cache: BTreeMap<(u32, u8), Remembered>,
-    /// By port, then class: until when the host there has been told to pause.
+    /// By port, then class: the end of the pause of which the host there knows.
     paused: Vec<u64>,
     /// By port, then class: pause frames sent for it.
     frames: Vec<u64>,
-    /// By port, then class: frames of the switch's own flow control that would have let the class
-    /// go on, and were sent as pauses.
+    /// By port, then class: frames of the switch's own flow control that would have resumed the
+    /// class, and were sent as pauses.
     held: Vec<u64>,
     pub(crate) record: SignalRecord,
     /// Signals that ended here: as pause frames.
@@ -243,7 +243,7 @@ pub(crate) struct Signals {
 #[derive(Clone, Debug, Default)]
 struct Remembered {
     until: u64,
-    /// Ports whose senders know, and until when.
+    /// Ports whose senders have been signalled, and the end of their pauses.
     told: Vec<(u16, u64)>,
 }
 
@@ -275,7 +275,7 @@ impl Signals {
         ports.find(|&port| self.host(port) == Some(host))
     }
 
-    /// Whether the queues of a port are looked at.
+    /// Whether the queues of a port are checked.
     pub(crate) fn watches_port(&self, port: u16) -> bool {
         self.spec.place == PlaceOfSignals::Any || self.host(port).is_some()
     }
@@ -285,19 +285,19 @@ impl Signals {
         self.frames[place(port, class)]
     }
 
-    /// Frames of the switch's own flow control that were to let a class go on and were sent as
-    /// pauses, because signals ask for a longer one.
+    /// Frames of the switch's own flow control that were to resume a class and were sent as pauses,
+    /// because signals ask for a longer one.
     pub(crate) fn held(&self, port: u16, class: u8) -> u64 {
         self.held[place(port, class)]
     }
 
-    /// Whom to tell that a packet comes for a queue, and for how many quanta to pause, unless that
-    /// sender has been told: `drains` is how long the queue takes down to the target, in ps, and
-    /// `step` how long from the threshold.
+    /// The sender to signal when a packet comes for a queue, and the quanta to pause, unless that
+    /// sender has been signalled: `drains` is the time of the queue down to the target, in ps, and
+    /// `step` the time from the threshold.
     ///
     /// The pause lasts until the announced time has passed at the sender. A signal that leaves when
-    /// that time has passed here arrives just then, whatever a signal takes; so that is when the
-    /// next may be sent.
+    /// that time has passed here arrives exactly then, whatever the delay of a signal; so that is
+    /// when the next may be sent.
     pub(crate) fn judge(
         &mut self,
         packet: &Packet,
@@ -354,8 +354,8 @@ impl Signals {
         entry.tell(port, until);
     }
 
-    /// The pause of a host at a port that has sent a packet, where another was told to pause and it
-    /// was not.
+    /// The pause of a host at a port that has sent a packet, if another was signalled to pause and
+    /// it was not.
     pub(crate) fn recall(&mut self, packet: &Packet, (port, host): (u16, u32)) -> Option<Signal> {
         let now = packet.at;
         let entry = self.cache.get_mut(&(packet.destination, packet.class()))?;
@@ -374,8 +374,8 @@ impl Signals {
         })
     }
 
-    /// Whether a frame must be sent for the pause of a host at a port, which stands still for that
-    /// long in any case where it is paused by the switch's own flow control.
+    /// Whether a frame must be sent for the pause of a host at a port, which the switch's own flow
+    /// control may already have paused for that time.
     pub(crate) fn must_tell(
         &mut self,
         signal: &Signal,
@@ -396,7 +396,7 @@ impl Signals {
         tells
     }
 
-    /// Lets a pause frame of the switch's own flow control ask for no less than what is left of the
+    /// Makes a pause frame of the switch's own flow control at least as long as the rest of the
     /// pause that signals have asked for.
     pub(crate) fn extend(&mut self, control: &mut PendingControl, class: u8, now: u64) {
         let (ControlMessage::Pause(quanta), Some(host)) =

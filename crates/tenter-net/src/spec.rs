@@ -1,4 +1,4 @@
-//! What a switch is built from: plain numbers, all units resolved.
+//! The specification of a switch: plain numbers, all units resolved.
 
 use tenter_config::choice;
 use tenter_topology::Topology;
@@ -16,8 +16,8 @@ pub enum Forwarding {
     /// The frame is received whole before it may leave.
     StoreAndForward,
     /// The frame may leave as soon as its head has passed the pipeline, on inputs no slower than
-    /// any output of the switch; other inputs store and forward, for a faster output would run dry
-    /// in mid-frame.
+    /// any output of the switch; other inputs store and forward, because a faster output would run
+    /// dry in mid-frame.
     CutThrough,
 }
 
@@ -37,8 +37,8 @@ pub struct SwitchSpec {
     pub pool_bytes: Vec<u64>,
     /// How ports share the buffer beside that.
     pub sharing: BufferSharing,
-    /// What becomes of each class, ascending by class, at least one. A class that is not listed
-    /// shares the queue of the next lower one that is, or of the first.
+    /// The treatment of each class, ascending by class, at least one. A class that is not listed
+    /// shares the queue of the next lower listed one, or of the first.
     pub classes: Vec<ClassSpec>,
     /// How one of several equal-cost ports is chosen.
     pub load_balancing: LoadBalancing,
@@ -50,14 +50,14 @@ pub struct SwitchSpec {
 /// among ports in the same way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Switches {
-    /// That of all tiers without one of their own.
+    /// The model of all tiers without one of their own.
     pub usual: SwitchSpec,
     /// The others, each with its tier, 0 for leaves; no tier twice.
     pub tiers: Vec<(u8, SwitchSpec)>,
     /// Whether leaves have frames whole before they do anything with them, however they forward:
     /// those of a scheduled fabric.
     pub leaves_take_whole: bool,
-    /// How long a port takes to obey a pause frame; `None` for what its rate allows.
+    /// Response time of a port to a pause frame; `None` for that of its rate.
     pub pause_response: Option<Time>,
 }
 
@@ -72,7 +72,7 @@ impl Switches {
         }
     }
 
-    /// How long a port of this rate takes to obey a pause frame.
+    /// Response time of a port of this rate to a pause frame.
     pub fn response_time(&self, rate: Rate) -> Time {
         self.pause_response.unwrap_or_else(|| response_time(rate))
     }
@@ -105,7 +105,7 @@ impl Switches {
         own.map_or(&self.usual, |(_, spec)| spec)
     }
 
-    /// All models, the usual one first.
+    /// All models, the base one first.
     pub fn iter(&self) -> impl Iterator<Item = &SwitchSpec> {
         std::iter::once(&self.usual).chain(self.tiers.iter().map(|(_, spec)| spec))
     }
@@ -122,8 +122,8 @@ impl Switches {
         listed.chain(used).max()
     }
 
-    /// Gives every switch a strict queue for a class above all others, with memory of its own that
-    /// never runs out.
+    /// Gives every switch a strict queue for a class above all others, with memory of its own
+    /// without limit.
     pub fn add_class_for_signals(&mut self, class: u8) {
         for spec in self.iter_mut() {
             let mut pools = spec.pool_bytes.iter();

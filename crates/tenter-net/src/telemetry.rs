@@ -1,10 +1,10 @@
 //! In-band telemetry: what switches write into data packets on their way.
 //!
-//! A packet has 32 bytes and no room for it. What is written lies beside the packets, in one record
-//! for each that is under way, and the packet carries the record's name in [`Packet::sent`]; when
-//! the packet was sent is in the record. A record belongs to one packet at a time, and the packet
-//! to one node, so whoever writes or reads a record has it alone: what one window wrote is seen in
-//! the next, for the packet itself is handed over the same way.
+//! A packet has 32 bytes and no room for it. Telemetry lies beside the packets, in one record for
+//! each that is under way, and the packet carries the record's name in [`Packet::sent`]; when the
+//! packet was sent is in the record. A record belongs to one packet at a time, and the packet to
+//! one node, so the reader or writer of a record has it alone: data written in one window is read
+//! in the next, because the packet itself is handed over the same way.
 //!
 //! [`Packet::sent`]: crate::Packet::sent
 
@@ -13,14 +13,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Records in the first block of a host; each further block has twice as many.
 const FIRST_BLOCK: u32 = 64;
-/// With so many blocks a host has more than 2^30 records.
+/// With this number of blocks a host has more than 2^30 records.
 const BLOCKS: usize = 25;
 /// Words before the first hop: when the packet was sent, and how many hops there are.
 const HEAD: usize = 2;
 /// Words of a hop.
 const HOP: usize = 5;
 
-/// What a switch writes as it sends a packet.
+/// The telemetry that a switch writes as it sends a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hop {
     /// Which port of which node.
@@ -54,7 +54,7 @@ impl Telemetry {
     /// In place of a record's name: there is none.
     pub const NONE: u32 = u32::MAX;
 
-    /// For so many hosts, with room for so many hops in each packet.
+    /// For a number of hosts, with room for a number of hops in each packet.
     pub fn new(hosts: usize, hops: u8) -> Telemetry {
         let of_hosts = usize::BITS - hosts.saturating_sub(1).leading_zeros();
         Telemetry {
@@ -64,7 +64,7 @@ impl Telemetry {
         }
     }
 
-    /// How many records a host may have.
+    /// Most records of a host.
     pub fn records(&self) -> u32 {
         (1 << self.bits) - 1
     }
@@ -83,7 +83,7 @@ impl Telemetry {
         name & self.records()
     }
 
-    /// When the packet was sent, as [`Packet::sent`](crate::Packet::sent) would say.
+    /// When the packet was sent, as in [`Packet::sent`](crate::Packet::sent).
     pub fn sent(&self, name: u32) -> u32 {
         self.words(name)[0].load(Ordering::Relaxed) as u32
     }

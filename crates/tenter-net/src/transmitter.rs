@@ -29,12 +29,12 @@ pub struct Transmitter {
     carried: u32,
     port: u16,
     arrives_whole: bool,
-    /// Whether more is to be done for a frame than to put it onto the wire: it may be lost or held
-    /// back there, or telemetry is written into it.
+    /// Whether a frame needs more than to be put onto the wire: it may be lost or held back there,
+    /// or telemetry is written into it.
     is_special: bool,
     node: u32,
     mac: MacControl,
-    /// Made when something first befalls the link.
+    /// Made at the first fault or repair of the link.
     link_faults: Option<Box<LinkFaults>>,
     /// Where telemetry is written, if any is.
     telemetry: Option<Arc<Telemetry>>,
@@ -43,22 +43,22 @@ pub struct Transmitter {
 /// When the wire of a link that is down is free.
 const NEVER: u64 = u64::MAX;
 
-/// What has befallen a link.
+/// The faults of a link.
 #[derive(Clone, Debug, Default)]
 struct LinkFaults {
     /// When the last frame before the link went down had ended.
     ended: u64,
-    /// What was left of the frames that were on the wire whenever it went down, in ps.
+    /// The rest of the frames that were on the wire whenever it went down, in ps.
     cut_ps: u64,
     losses: WireLosses,
     impairment: Option<Impairment>,
-    /// Whether the other end is told of frames that are lost, for their credit, and of how many it
-    /// was.
+    /// Whether the other end is notified of lost frames, for their credit, and the number of those
+    /// reported.
     returns_lost_credit: bool,
     lost_credit_returned: u64,
 }
 
-/// What was sent over a link and did not arrive.
+/// The frames that were sent over a link and did not arrive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WireLosses {
     /// Frames, without pause frames.
@@ -76,25 +76,25 @@ pub struct FarEnd {
     pub output: Output,
     /// From the wire to the other end's event list.
     pub latency: Time,
-    /// Whether that counts from the end of a frame, for the other end takes frames whole.
+    /// Whether that counts from the end of a frame, because the other end takes frames whole.
     pub arrives_whole: bool,
     /// The input of the other end for MAC control frames.
     pub mac_output: Output,
-    /// From the end of a MAC control frame to the instant from which the other end obeys, in ps.
+    /// From the end of a MAC control frame to its effect at the other end, in ps.
     pub mac_latency: u64,
 }
 
 /// Where MAC control frames go, and how many have gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MacControl {
-    /// The input of the other end that takes them: apart from data, for they pass no pipeline.
+    /// The input of the other end that takes them: apart from data, because they pass no pipeline.
     pub output: Output,
-    /// From the end of the frame to the instant from which the other end obeys, in ps: the cable
-    /// and the response time of IEEE 802.1Qbb.
+    /// From the end of the frame to its effect at the other end, in ps: the cable and the response
+    /// time of IEEE 802.1Qbb.
     pub latency: u64,
     /// Pause frames that stopped a class.
     pub xoff_frames: u64,
-    /// Pause frames that let a class go on.
+    /// Pause frames that resumed a class.
     pub xon_frames: u64,
 }
 
@@ -127,7 +127,7 @@ impl Transmitter {
         }
     }
 
-    /// Prefetches what a frame needs that is sent.
+    /// Prefetches the data for sending a frame.
     #[inline]
     pub(crate) fn prefetch(&self) {
         prefetch(&self.free_at);
@@ -135,13 +135,13 @@ impl Transmitter {
         prefetch(&self.output);
     }
 
-    /// Prefetches what leads to where its next frame will be put, if it leaves at `now` or later.
+    /// Prefetches the pointers to the place of its next frame, if it leaves at `now` or later.
     #[inline]
     pub(crate) fn prefetch_way(&self, now: u64, medium: &impl Medium) {
         medium.prefetch_way(self.output, self.next_arrival(now));
     }
 
-    /// Prefetches where its next frame will be put.
+    /// Prefetches the place of its next frame.
     #[inline]
     pub(crate) fn prefetch_room(&self, now: u64, medium: &impl Medium) {
         medium.prefetch_room(self.output, self.next_arrival(now));
@@ -183,16 +183,16 @@ impl Transmitter {
         }
     }
 
-    /// How long frames that were counted as sent have not been on the wire, since it went down
-    /// while they were, in ps.
+    /// The part of frames counted as sent that was not on the wire, because it went down meanwhile,
+    /// in ps.
     pub fn cut_short(&self) -> u64 {
         self.link_faults
             .as_ref()
             .map_or(0, |link_faults| link_faults.cut_ps)
     }
 
-    /// The link goes down at `now`, and what was under way on it is lost: of the frames that had
-    /// been sent so many, without those that are held back.
+    /// The link goes down at `now`, and the frames under way on it are lost: this number of the
+    /// frames that had been sent, without those that are held back.
     pub fn link_down(&mut self, now: u64, under_way: WireLosses) {
         let link_faults = self.link_faults.get_or_insert_default();
         let held = link_faults
@@ -215,7 +215,7 @@ impl Transmitter {
         self.carried = 0;
     }
 
-    /// What the link was given and has not begun to send is not sent.
+    /// Takes back the frames that the link was given and has not begun to send.
     pub(crate) fn take_back(&mut self, back: &TakenBack) {
         for (sent, back) in self.sent.iter_mut().zip(back.sent) {
             sent.0 -= back.0;
@@ -234,13 +234,14 @@ impl Transmitter {
         }
     }
 
-    /// Starts no frame any more, until the link comes up again: what has begun ends, and arrives.
+    /// Starts no frame until the link comes up again; a frame that has begun ends, and arrives.
     pub(crate) fn hold(&mut self) {
         self.link_faults.get_or_insert_default().ended = self.free_at;
         self.free_at = NEVER;
     }
 
-    /// Counts what was under way on the link when the light went, after it was held.
+    /// Counts the frames that were under way on the link when its circuit went down, after it was
+    /// held.
     pub(crate) fn lose_under_way(&mut self, under_way: WireLosses) {
         let losses = &mut self.link_faults.get_or_insert_default().losses;
         losses.frames += under_way.frames;
@@ -265,8 +266,8 @@ impl Transmitter {
         }
     }
 
-    /// From `now` on frames take another time, and may have to arrive whole. A frame that is being
-    /// sent ends as it would have.
+    /// From `now` on frames take another time, and may have to arrive whole. A frame on the wire
+    /// ends as before.
     pub fn set_serialisation(
         &mut self,
         serialisation: SerialisationTime,
@@ -277,7 +278,7 @@ impl Transmitter {
         self.arrives_whole = arrives_whole;
         self.carried = 0;
         if !self.is_dark() {
-            // A frame that need no longer arrive whole must not arrive together with the last one
+            // A frame that no longer has to arrive whole must not arrive together with the last one
             // that had to, nor with one that was held back behind that.
             self.free_at = self.free_at.max(now) + u64::from(HOLD_MAX) + 1;
         }
@@ -289,15 +290,15 @@ impl Transmitter {
         self.link_faults.get_or_insert_default().impairment = Some(Impairment::new(spec, stream));
     }
 
-    /// Tells the other end of frames that are lost by impairments from now on, so that their credit
-    /// is not.
+    /// Notifies the other end of frames that are lost by impairments from now on, so that their
+    /// credit is not.
     pub fn return_lost_credit(&mut self) {
         if let Some(link_faults) = &mut self.link_faults {
             link_faults.returns_lost_credit = true;
         }
     }
 
-    /// Of how many lost frames the other end was told.
+    /// Number of lost frames reported to the other end.
     pub fn lost_credit_returned(&self) -> u64 {
         self.link_faults
             .as_ref()
@@ -310,8 +311,8 @@ impl Transmitter {
         self.telemetry = Some(telemetry);
     }
 
-    /// Writes into a packet that is about to be sent at `start` what is to be said of this link,
-    /// where so many frame bytes are left in its queue.
+    /// Writes the telemetry of this link into a packet that is about to be sent at `start`, with
+    /// this number of frame bytes left in its queue.
     fn stamp(&self, packet: &Packet, start: u64, queue_bytes: u64) {
         let Some(telemetry) = &self.telemetry else {
             return;
@@ -376,7 +377,7 @@ impl Transmitter {
         self.serialisation.of(64, 0).0.ps() * u64::from(quanta)
     }
 
-    /// How long so many bytes take, in ps, to within a picosecond in 64 bytes.
+    /// The time of a number of bytes, in ps, to within a picosecond in 64 bytes.
     pub(crate) fn time_of(&self, bytes: u32) -> u64 {
         self.serialisation.of(64, 0).0.ps() * u64::from(bytes) / 64
     }
@@ -393,7 +394,7 @@ impl Transmitter {
         self.transmit_from(None, packet, start, medium);
     }
 
-    /// The same with a frame from a queue in which so many frame bytes are left.
+    /// The same with a frame from a queue in which this number of frame bytes is left.
     #[inline]
     pub(crate) fn transmit_queued<M: Medium>(
         &mut self,
@@ -424,7 +425,7 @@ impl Transmitter {
 
     /// Sends a frame into which telemetry is written, or over an impaired link.
     ///
-    /// It takes the packet itself: one that nobody refers to need not be put together in memory.
+    /// It takes the packet itself: without a reference it need not be put together in memory.
     #[inline(never)]
     fn transmit_specially<M: Medium>(
         &mut self,
@@ -449,7 +450,7 @@ impl Transmitter {
     #[inline]
     fn put<M: Medium>(&mut self, packet: &Packet, start: u64, medium: &mut M) -> u64 {
         self.occupy(u32::from(packet.frame_bytes) + WIRE_OVERHEAD_BYTES, start);
-        // Without a branch: nobody can foresee whether data or an acknowledgement comes.
+        // Without a branch: whether data or an acknowledgement comes is unpredictable.
         let sent = &mut self.sent[usize::from(packet.kind.is_data())];
         sent.0 += 1;
         sent.1 += u64::from(packet.frame_bytes);
@@ -514,13 +515,13 @@ impl Transmitter {
         lost
     }
 
-    /// Sends a pause frame for a class as soon as the wire is free: before everything that waits.
-    /// Zero quanta let the class go on.
+    /// Sends a pause frame for a class as soon as the wire is free: before all waiting frames. Zero
+    /// quanta resume the class.
     pub fn pause(&mut self, class: u8, quanta: u16, now: u64, medium: &mut impl Medium) {
         self.send_pause(Packet::pause(class, quanta), now, medium);
     }
 
-    /// The same with a pause frame that is there.
+    /// The same with a given pause frame.
     pub(crate) fn send_pause(&mut self, packet: Packet, now: u64, medium: &mut impl Medium) {
         if packet.sequence == 0 {
             self.mac.xon_frames += 1;
@@ -530,8 +531,8 @@ impl Transmitter {
         self.send_control(packet, now, medium);
     }
 
-    /// Sends a MAC control frame or a flow-control packet as soon as the wire is free: before
-    /// everything that waits.
+    /// Sends a MAC control frame or a flow-control packet as soon as the wire is free: before all
+    /// waiting frames.
     pub fn send_control(&mut self, packet: Packet, now: u64, medium: &mut impl Medium) {
         if self.is_dark() {
             self.link_faults.get_or_insert_default().losses.pauses += 1;

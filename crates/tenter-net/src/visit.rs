@@ -1,29 +1,30 @@
-//! How a switch does all that happens to it in a window: port after port where that is exact, else
-//! in the order of time.
+//! The visit of a switch in a window: port after port where that is exact, else in the order of
+//! time.
 //!
-//! Ports of one switch have nothing to do with each other except through the shared buffer. A visit
-//! first adds up what arrives in it. If all of that would find room on top of what the buffer holds
-//! at the start, whatever leaves meanwhile, then no frame is refused and no sender is paused in
-//! this visit, in any order; so each port may go through all of its window before the next one
-//! begins. The one thing that does depend on the order between ports, how full the buffer ever was,
-//! is then worked out from a journal, and only if it may have become fuller than ever.
+//! Ports of one switch are independent except for the shared buffer. A visit first adds up its
+//! arrivals. If all of them would find room beside the buffer's content at the start, whatever
+//! leaves meanwhile, then no frame is refused and no sender is paused in this visit, in any order;
+//! so each port may go through all of its window before the next one begins. Only the greatest fill
+//! of the buffer does depend on the order between ports; it is then computed from a journal, and
+//! only if it may have become greater than ever.
 
 use tenter_engine::EventList;
 use tenter_topology::Routing;
 
 use crate::arrivals_by_port::ArrivalsByPort;
+use crate::buffer::Buffer;
 use crate::class::CLASSES;
 use crate::medium::Medium;
 use crate::packet::Packet;
-use crate::port::{Port, PortEnv};
-use crate::switch::Switch;
+use crate::port::Port;
+use crate::switch::{OutputQueued, Queueing};
 use crate::visit_counts::VisitCounts;
 
 const NEVER: u64 = u64::MAX;
 
-impl Switch {
+impl OutputQueued {
     /// How often visits went which way.
-    pub fn visit_counts(&self) -> VisitCounts {
+    pub(crate) fn visit_counts(&self) -> VisitCounts {
         let journals = self.buffer.journal_counts();
         VisitCounts {
             journals: journals.opened,
@@ -35,10 +36,9 @@ impl Switch {
         }
     }
 
-    /// Does everything that happens before `end`, with all that arrives until then; returns when
-    /// something next happens of its own.
+    /// As [`Switch::visit`](crate::Switch::visit).
     #[inline]
-    pub fn visit<M: Medium>(
+    pub(crate) fn visit<M: Medium>(
         &mut self,
         arrivals: &EventList<Packet>,
         end: u64,
@@ -46,13 +46,7 @@ impl Switch {
         turns: &mut ArrivalsByPort,
         medium: &mut M,
     ) -> Option<u64> {
-        if let Some(mut leaf) = self.at_work() {
-            return leaf.visit(arrivals, (end, routing), medium);
-        }
-        if self.model.crossbar().is_some() {
-            return self.visit_inputs(arrivals, (end, routing), medium);
-        }
-        if self.is_pausing() || self.balancer.reads_queues() || self.signals.is_some() {
+        if self.buffer.is_armed() || self.balancer.reads_queues() || self.signals.is_some() {
             self.visits.in_time_order += 1;
             self.prefetch_frames();
             for (packet, input) in arrivals.iter() {
@@ -82,7 +76,7 @@ impl Switch {
         turns: &mut ArrivalsByPort,
         medium: &mut M,
     ) -> bool {
-        let ports = self.ports.len();
+        let ports = self.chassis.ports.len();
         if !self.buffer.is_shared() {
             turns.begin(
                 ports,
@@ -104,7 +98,7 @@ impl Switch {
                 }
                 let port = self.route(packet, input, routing, medium);
                 arriving += u64::from(packet.frame_bytes);
-                queues |= 1 << self.rules.queue(packet);
+                queues |= 1 << self.chassis.rules.queue(packet);
                 port
             }),
         );
@@ -116,8 +110,8 @@ impl Switch {
         certain
     }
 
-    /// As [`SharedBuffer::all_fit`](crate::buffer::SharedBuffer::all_fit), by how full the
-    /// queues and priority groups of these very arrivals are.
+    /// As [`SharedBuffer::all_fit`](crate::buffer::SharedBuffer::all_fit), by the fills of the
+    /// queues and priority groups of these very arrivals.
     #[inline(never)]
     fn all_fit_exactly(
         &mut self,
@@ -125,18 +119,18 @@ impl Switch {
         turns: &ArrivalsByPort,
         arriving: u64,
     ) -> bool {
-        let ports = &self.ports;
+        let ports = &self.chassis.ports;
         self.buffer.tighten_bounds(ports.len(), |queue| {
             let waiting = ports.iter().map(|port| port.bytes_in(queue));
             waiting.max().unwrap_or(0)
         });
         let mut fullest = [None; CLASSES];
         for (place, (packet, input)) in arrivals.iter().enumerate() {
-            if usize::from(input) >= self.ports.len() {
+            if usize::from(input) >= self.chassis.ports.len() {
                 continue;
             }
-            let queue = self.rules.queue(packet);
-            let waiting = self.ports[usize::from(turns.port(place))].bytes_in(queue);
+            let queue = self.chassis.rules.queue(packet);
+            let waiting = self.chassis.ports[usize::from(turns.port(place))].bytes_in(queue);
             let fill = self.buffer.fill(input, queue, waiting);
             debug_assert!(
                 Some(fill) <= self.buffer.bounds(1 << queue)[queue],
@@ -158,22 +152,19 @@ impl Switch {
     ) -> Option<u64> {
         turns.link();
         let mut next = NEVER;
-        let mut around = PortEnv {
-            rules: &self.rules,
-            buffer: &mut self.buffer,
-        };
-        let mut busy = turns.take_busy(&mut self.active);
+        let mut around = self.chassis.rules.around(&mut self.buffer);
+        let mut busy = turns.take_busy(&mut self.queues.active);
         for &number in busy.iter().take(STEPS[2]) {
-            self.ports[usize::from(number)].prefetch_frames();
+            self.chassis.ports[usize::from(number)].prefetch_frames();
         }
         for place in 0..busy.len() {
-            prefetch_ports(&self.ports, &busy[place..], end, medium);
+            prefetch_ports(&self.chassis.ports, &busy[place..], end, medium);
             let number = usize::from(busy[place]);
-            let port = &mut self.ports[number];
+            let port = &mut self.chassis.ports[number];
             let first = turns.take_first(number);
             port.serve(arrivals, (first, turns), end, &mut around, medium);
             if let Some(departure) = port.next_departure() {
-                self.active[number / 64] |= 1 << (number % 64);
+                self.queues.active[number / 64] |= 1 << (number % 64);
                 next = next.min(departure);
             }
         }
@@ -191,11 +182,11 @@ impl Switch {
         turns: &ArrivalsByPort,
         medium: &mut M,
     ) -> Option<u64> {
-        let ports = self.ports.len() as u16;
+        let ports = self.chassis.ports.len() as u16;
         for (place, (packet, input)) in arrivals.iter().enumerate() {
             self.bring_before(packet.at, medium);
             if input >= ports {
-                self.obey(packet, input - ports, medium);
+                self.on_pause(packet, input - ports, medium);
             } else {
                 self.offer(packet, input, turns.port(place), medium);
             }
@@ -204,10 +195,10 @@ impl Switch {
     }
 }
 
-/// So many ports ahead, what a port needs is prefetched, in steps of which each leads to the next.
+/// The data of a port is prefetched this number of ports ahead, in steps that lead to each other.
 const STEPS: [usize; 3] = [6, 4, 2];
 
-/// Prefetches what the next of the busy ports need, of which the first one is about to be served.
+/// Prefetches the data of the next busy ports, of which the first one is about to be served.
 ///
 /// Near the end the last one is prefetched again, which costs less than to ask.
 #[inline]

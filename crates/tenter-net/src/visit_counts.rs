@@ -10,8 +10,8 @@ pub struct VisitCounts {
     pub by_port: u64,
     /// Arrival after arrival, as it was not certain that all would find room.
     pub in_order: u64,
-    /// Arrival after arrival, as a sender was paused, the load balancer looks at queues, or senders
-    /// are signalled to.
+    /// Arrival after arrival, because a sender was paused, the load balancer reads queues, or
+    /// senders are signalled to.
     pub in_time_order: u64,
     /// Visits port after port that kept a journal.
     pub journals: u64,
@@ -21,7 +21,7 @@ pub struct VisitCounts {
     pub slots_in_order: u64,
     /// … and port after port.
     pub slots_by_port: u64,
-    /// Frames in journals that a pause frame let go at the instant at which it arrived.
+    /// Frames in journals that a pause frame resumed at the instant at which it arrived.
     pub late_releases: u64,
 }
 

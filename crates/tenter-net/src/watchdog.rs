@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use tenter_config::{choice, component};
 use tenter_units::Time;
 
+use crate::buffer::SharedBuffer;
 use crate::medium::Medium;
 use crate::port::{Port, PortEnv, WatchdogAction};
 
@@ -29,13 +30,13 @@ const TIMES: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(100_000_000
 choice!(WatchdogAction { "drop" => Drop, "forward" => Forward });
 
 impl WatchdogSpec {
-    /// Looks at one queue at `now`; whether it did anything.
+    /// Checks one queue at `now`; whether it did anything.
     pub(crate) fn look(
         &self,
         port: &mut Port,
         queue: usize,
         now: u64,
-        around: &mut PortEnv<'_>,
+        around: &mut PortEnv<'_, SharedBuffer>,
         medium: &mut impl Medium,
     ) -> bool {
         if let Some(since) = port.stuck_since(queue, now) {

@@ -13,9 +13,8 @@ use std::collections::BTreeMap;
 use tenter_net::{DATA_OVERHEAD_BYTES, WIRE_OVERHEAD_BYTES};
 use tenter_topology::Routing;
 use tenter_units::{Rate, Time};
-use tenter_workload::closed_form::ideal_completion;
-use tenter_workload::collective::{CollectiveKind, Flow};
-use tenter_workload::{CollectiveRun, Job, split};
+use tenter_workload::closed_form::IdealSwitch;
+use tenter_workload::{CollectiveRun, Flow, Job, Traffic, split};
 
 use crate::plan::Plan;
 use nearest::least_latency;
@@ -101,17 +100,21 @@ impl<'a> Ideal<'a> {
     /// what the port with most to carry takes if that is more.
     pub fn completion(&self, run: &CollectiveRun) -> Time {
         let ranks = self.job.ranks();
-        if let CollectiveKind::Flows { flows } = &run.kind {
+        if let Traffic::Flows(flows) = &run.traffic {
             return self.all_messages(flows, run.size_bytes);
         }
-        if run.kind.flow_workload().is_none()
+        if run.traffic.flow_workload().is_none()
             && let Some(time) = self.through_domain(run)
         {
             return time.saturating_add(self.start_up());
         }
-        let port_time = |bytes| self.port_time(bytes, self.rates.1);
         let latency = self.latency(run);
-        let even = ideal_completion(&run.kind, ranks, run.size_bytes, &port_time, latency);
+        let even = run.traffic.ideal_completion(&IdealSwitch {
+            ranks,
+            size_bytes: run.size_bytes,
+            port_time: &|bytes| self.port_time(bytes, self.rates.1),
+            latency,
+        });
         let time = if self.rates.0 == self.rates.1 {
             even
         } else {
@@ -147,7 +150,7 @@ impl<'a> Ideal<'a> {
     /// transfers to look at.
     fn busiest_port(&self, run: &CollectiveRun) -> Time {
         let ranks = self.job.ranks();
-        let Ok(schedule) = run.kind.schedule(ranks, run.size_bytes) else {
+        let Ok(schedule) = run.traffic.schedule(ranks, run.size_bytes) else {
             return Time::ZERO;
         };
         // Ranks of one NIC share its port.
@@ -195,7 +198,7 @@ impl<'a> Ideal<'a> {
     fn least_frame(&self, run: &CollectiveRun) -> u32 {
         let cut = self.plan.nic.cut();
         let pairs = self.job.queue_pairs;
-        let schedule = run.kind.schedule(self.job.ranks(), run.size_bytes).ok();
+        let schedule = run.traffic.schedule(self.job.ranks(), run.size_bytes).ok();
         let few = schedule.filter(|schedule| schedule.transfer_count() <= TRANSFERS_MAX);
         let mut payload = if few.is_some() {
             self.plan.nic.mtu_bytes

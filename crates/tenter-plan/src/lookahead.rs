@@ -3,7 +3,7 @@
 use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{FLOW_CONTROL_BYTES, PAUSE_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
 use tenter_units::Time;
-use tenter_workload::collective::ScaleUp;
+use tenter_workload::ScaleUp;
 
 use crate::delays::Delays;
 

@@ -6,8 +6,7 @@ use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{CreditSpec, SignalSpec, Switches, WatchdogSpec};
 use tenter_topology::{Topology, TopologySpec};
 use tenter_units::Time;
-use tenter_workload::Job;
-use tenter_workload::collective::ScaleUp;
+use tenter_workload::{Job, ScaleUp};
 
 use crate::circuits::CircuitPlan;
 use crate::delays::Delays;

@@ -7,13 +7,13 @@ use tenter_study::Answers;
 
 use crate::TrialError;
 
-/// The file that the output folder of studies has beside the trial folders.
+/// The file in the output folder of studies, beside the trial folders.
 pub const ANSWERS_FILE: &str = "studies.json";
 
-/// The file of the same kind that the folder of a sweep has.
+/// The file of the same kind in the folder of a sweep.
 pub const SWEEP_FILE: &str = "sweep.json";
 
-/// The answers in the output folder of studies or of a sweep; `None` where the folder has none.
+/// The answers in the output folder of studies or of a sweep; `None` if the folder has none.
 ///
 /// # Errors
 /// When the file cannot be read, or is damaged or of another version.

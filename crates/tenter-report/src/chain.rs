@@ -1,15 +1,15 @@
-//! What held a collective up: the chain of chunks that ends with the last one to arrive.
+//! The cause of a collective's delay: the chain of chunks that ends with the last one to arrive.
 //!
-//! A rank posts a chunk when something it waited for has come about: a chunk has arrived there, or
-//! one of its own was acknowledged. Followed backwards from the chunk that arrived last, this gives
-//! the chain of chunks of which each waited for the one before; what it lost on the way is what the
-//! collective lost.
+//! A rank posts a chunk when one of its dependencies is met: a chunk has arrived there, or one of
+//! its own was acknowledged. Followed backwards from the chunk that arrived last, this gives the
+//! chain of chunks of which each waited for the one before; the time lost on the way is the loss of
+//! the collective.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::trial_data::Chunk;
 
-/// What made a rank post a chunk.
+/// The cause of a chunk's posting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// Nothing: the collective began.
@@ -25,7 +25,7 @@ pub enum Cause {
 pub struct Link {
     /// The chunk.
     pub chunk: Chunk,
-    /// What it waited for.
+    /// Its cause.
     pub cause: Cause,
     /// Between that and its posting: computing, start skew, transport through a host.
     pub rank_wait: f64,
@@ -38,7 +38,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// What the chunk lost against the fastest of its size.
+    /// The time that the chunk lost against the fastest of its size.
     pub fn excess(&self) -> f64 {
         self.transfer - self.fastest
     }
@@ -90,7 +90,7 @@ impl Chain {
     }
 
     /// Sums over the chain, in ns: waiting at ranks, waiting in NICs, the fastest transfers, and
-    /// what the chunks lost against these.
+    /// the time that the chunks lost against these.
     pub fn sums(&self) -> [f64; 4] {
         self.links.iter().fold([0.0; 4], |sums, link| {
             let parts = [link.rank_wait, link.nic_wait, link.fastest, link.excess()];
@@ -99,7 +99,7 @@ impl Chain {
     }
 }
 
-/// Something a rank may have waited for.
+/// A possible cause at a rank.
 #[derive(Clone, Copy)]
 struct Event {
     at: f64,
@@ -107,7 +107,7 @@ struct Event {
     cause: Cause,
 }
 
-/// What happened at each rank, in the order of time.
+/// The events at each rank, in the order of time.
 struct Events {
     of_rank: BTreeMap<u32, Vec<Event>>,
 }
@@ -135,7 +135,7 @@ impl Events {
         Events { of_rank }
     }
 
-    /// The last that happened at the chunk's sender before it was posted.
+    /// The last event at the chunk's sender before it was posted.
     fn before(&self, chunk: &Chunk, chunks: &[Chunk]) -> Option<Event> {
         let events = self.of_rank.get(&chunk.src_rank)?;
         let count = events.partition_point(|event| event.at <= chunk.posted);

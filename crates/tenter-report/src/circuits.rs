@@ -1,4 +1,4 @@
-//! What optical switches joined from when until when, and what the links carried meanwhile.
+//! The circuits of optical switches over time, and the load of the links meanwhile.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -7,9 +7,9 @@ use tenter_record::CircuitRow;
 use crate::tree::{Place, Tree};
 use crate::trial_data::{PortSample, TrialData};
 
-/// States of the circuits that are told of at most: the first, the last and the longest.
+/// The most states of the circuits that are shown: the first, the last and the longest.
 const STATES: usize = 4;
-/// Instants are whole picoseconds; less than ten of them are no difference, in ns.
+/// Instants are whole picoseconds; a difference below ten of them counts as none, in ns.
 const CLOSE: f64 = 0.01;
 
 /// The circuits of a trial, state by state, over the tree.
@@ -19,36 +19,36 @@ pub(crate) struct Circuits {
     pub(crate) tree: Tree,
     /// The first state that lasted, the longest and the last, in the order of time.
     pub(crate) states: Vec<State>,
-    /// How many lasted; what was there only while ports were reconfigured is not counted.
+    /// Number of lasting states; those during a reconfiguration are not counted.
     pub(crate) lasted: usize,
 }
 
-/// What was joined for some time, and what the links carried.
+/// The circuits of some time, and the load of the links.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
-    /// From when, in ns.
+    /// Its start, in ns.
     pub(crate) from: f64,
-    /// Until when.
+    /// Its end.
     pub(crate) to: f64,
-    /// How long of it what was sent is known for, in ns; `None` where nothing is known of it.
+    /// The part of it with known traffic, in ns; `None` without any.
     pub(crate) known: Option<f64>,
     /// The links between switches.
     pub(crate) links: Vec<Link>,
     /// Ports without a circuit, by switch.
     pub(crate) dark: BTreeMap<u32, u64>,
-    /// Of the links between the highest two tiers, each direction by itself, or of all where there
-    /// is one tier: mean and greatest share of what they could carry.
+    /// Of the links between the highest two tiers, each direction by itself, or of all if there is
+    /// one tier: mean and greatest share of their capacity.
     pub(crate) upper: Option<(f64, f64)>,
 }
 
-/// What kind of link it is.
+/// The kind of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// A cable.
     Cable,
-    /// A circuit that is a cable of the standard tree, or that has none to be compared with.
+    /// A circuit that is a cable of the standard tree, or that has no counterpart there.
     Circuit,
-    /// A circuit to somewhere else than the tree's cable leads to.
+    /// A circuit that does not lead where the tree's cable would.
     Moved,
 }
 
@@ -57,13 +57,13 @@ pub(crate) enum Kind {
 pub(crate) struct Link {
     /// Node indices, the lower first.
     pub(crate) ends: (u32, u32),
-    /// Of what kind they are.
+    /// Their kind.
     pub(crate) kind: Kind,
-    /// How many.
+    /// Their number.
     pub(crate) count: u64,
     /// Line rate from the first end to the second, and back, of all of them.
     pub(crate) gbps: [f64; 2],
-    /// Bytes that frames had, in the time for which they are known.
+    /// Bytes of frames, in the time for which they are known.
     pub(crate) bytes: [f64; 2],
 }
 
@@ -103,10 +103,10 @@ impl Circuits {
     }
 }
 
-/// How long what was sent is known for, and what each port sent in that time.
+/// The time with known traffic, and the bytes of each port in that time.
 type Sent = Option<(f64, HashMap<Place, f64>)>;
 
-/// Links by their ends and kind, and how many ports they have at either end.
+/// Links by their ends and kind, and their number of ports at either end.
 type Links = BTreeMap<((u32, u32), Kind), (Link, [u64; 2])>;
 
 fn state(
@@ -187,7 +187,7 @@ impl Link {
     }
 }
 
-/// What was sent over what could be: bytes times 8 per ns are Gbit/s.
+/// Bytes sent over capacity: bytes times 8 per ns are Gbit/s.
 pub(crate) fn share(bytes: f64, gbps: f64, ns: f64) -> f64 {
     if gbps > 0.0 && ns > 0.0 {
         bytes * 8.0 / (gbps * ns)
@@ -213,7 +213,7 @@ impl State {
         circuits.map(|link| link.count).sum()
     }
 
-    /// Of what leaves sent to other switches, the share that went to leaves directly.
+    /// Of the bytes that leaves sent to other switches, the share that went to leaves directly.
     pub(crate) fn direct(&self, tree: &Tree) -> Option<f64> {
         self.known?;
         let (mut direct, mut all) = (0.0, 0.0);
@@ -231,12 +231,12 @@ impl State {
     }
 }
 
-/// When circuits changed.
+/// The changes of circuits.
 struct History {
     /// The instants at which any circuit came or went, in ns; each begins an interval.
     times: Vec<f64>,
     end: f64,
-    /// How many reconfigurations are under way in each interval.
+    /// Number of reconfigurations under way in each interval.
     under_way: Vec<u32>,
 }
 
@@ -256,7 +256,7 @@ impl History {
                 joined.insert(place);
                 darkness.extend(dark_since.remove(&place).map(|since| (since, interval)));
             } else if interval > 0 || joined.contains(&place) {
-                // What is dark from the beginning has lost nothing; a change at once has.
+                // A port dark from the beginning has lost nothing; one with a change at once has.
                 dark_since.insert(place, interval);
             }
         }
@@ -265,7 +265,7 @@ impl History {
             times,
             end,
         };
-        // All reconfigurations take equally long; what was dark for longer was left so.
+        // All reconfigurations take equally long; a port dark for longer was left so.
         let lasted = |&(from, to): &(usize, usize)| history.times[to] - history.times[from];
         let shortest = darkness.iter().map(lasted).fold(f64::INFINITY, f64::min);
         darkness.retain(|of| lasted(of) <= shortest + CLOSE);
@@ -277,7 +277,7 @@ impl History {
         history
     }
 
-    /// From when until when an interval lasted.
+    /// Start and end of an interval.
     fn span(&self, interval: usize) -> (f64, f64) {
         let to = self.times.get(interval + 1).copied();
         (self.times[interval], to.unwrap_or(self.end))
@@ -291,7 +291,7 @@ impl History {
             .collect()
     }
 
-    /// With whom each port of an electrical switch was joined in an interval.
+    /// The partner of each port of an electrical switch in an interval.
     fn peers(&self, rows: &[CircuitRow], interval: usize) -> HashMap<Place, Option<u32>> {
         let from = self.times[interval];
         let until = rows.iter().take_while(|row| row.time.as_ns() <= from);
@@ -315,7 +315,7 @@ fn chosen(lasting: &[usize], history: &History) -> Vec<usize> {
     longest
 }
 
-/// When a trial was sampled.
+/// The samples of a trial.
 struct Sampled {
     /// Time between samples; none without samples.
     interval: Option<f64>,
@@ -328,7 +328,7 @@ impl Sampled {
         let mut instants: Vec<f64> = samples.iter().map(|sample| sample.time).collect();
         instants.dedup();
         instants.retain(|&instant| instant > 0.0);
-        // What is between the last two may be less: the last one is that of the end.
+        // The last interval may be shorter: the last sample is that of the end.
         let regular = &instants[..instants.len().saturating_sub(1)];
         let gaps = regular.windows(2).map(|pair| pair[1] - pair[0]);
         let interval = gaps
@@ -352,7 +352,7 @@ impl Sampled {
         (end > begin + CLOSE).then_some((begin, end))
     }
 
-    /// What each port sent in the samples that lie in each of these spans, which follow each other.
+    /// Bytes of each port in the samples that lie in each of these spans, which follow each other.
     fn sent(&self, samples: &[PortSample], spans: &[(f64, f64)]) -> Vec<Sent> {
         let parts: Vec<Option<(f64, f64)>> = spans.iter().map(|&span| self.within(span)).collect();
         let mut sent: Vec<Sent> = parts
@@ -360,7 +360,7 @@ impl Sampled {
             .map(|part| part.map(|(begin, end)| (end - begin, HashMap::new())))
             .collect();
         for sample in samples {
-            // Parts begin where a sample ends, so what ends later began no earlier.
+            // Parts begin where a sample ends, so a later end began no earlier.
             let is_in = |&(begin, end): &(f64, f64)| {
                 sample.time > begin + CLOSE && sample.time <= end + CLOSE
             };

@@ -14,14 +14,14 @@ use crate::text_table::{TextColumn, TextTable};
 /// A trial with its name.
 #[derive(Clone, Debug)]
 pub struct NamedSummary {
-    /// What to call it: unlike the others.
+    /// Its name, unlike the others.
     pub name: String,
-    /// What it says.
+    /// Its summary.
     pub summary: Summary,
 }
 
-/// Which row of a trial stands beside which of another: the job, then its operation. The algorithm
-/// is no part of it, so that algorithms can be compared.
+/// The key by which rows of trials belong together: the job, then its operation. The algorithm is
+/// not part of it, so that algorithms can be compared.
 type Key = (String, Within);
 
 /// The rows of all trials, those that belong together one after the other, in the order in which
@@ -68,12 +68,11 @@ pub fn comparison_rows(trials: &[NamedSummary]) -> Vec<ComparisonRow> {
     all
 }
 
-/// The job as a whole, or the collective, its size where that was asked for, and which of several
-/// alike.
+/// The job as a whole, or the collective, its size if that was given, and the number among equal
+/// ones.
 type Within = Option<(String, Option<u64>, usize)>;
 
-/// What was asked for, where it is no outcome: how many bytes flows of a load come to depends on
-/// what was drawn.
+/// The given size, if it is not a result: the bytes of a load of flows depend on the draws.
 fn asked_bytes(row: &CollectiveRow) -> Option<u64> {
     (row.collective != FLOWS).then_some(row.size_bytes)
 }
@@ -89,7 +88,7 @@ fn is_one_collective(trials: &[NamedSummary], name: &str) -> bool {
     })
 }
 
-/// What was counted in a trial as a whole, whichever job it was of.
+/// The counters of a trial as a whole, independent of jobs.
 fn row_of_trial(trial: &NamedSummary) -> ComparisonRow {
     let totals = &trial.summary.totals;
     let power = trial.summary.power.as_ref();
@@ -109,8 +108,8 @@ pub(crate) fn is_whole_trial(row: &ComparisonRow) -> bool {
     row.xoff_frames.is_some()
 }
 
-/// What blocks of rows are told apart by beside their collectives: the job of a row, or nothing
-/// where no trial has several, and the jobs of one block may have other names.
+/// The key of blocks of rows beside their collectives: the job of a row, or nothing if no trial has
+/// several, and the jobs of one block may have other names.
 pub(crate) fn job_of(rows: &[ComparisonRow]) -> impl Fn(&ComparisonRow) -> String + use<> {
     let mut jobs: BTreeMap<&str, &str> = BTreeMap::new();
     let of_jobs = rows.iter().filter(|row| !is_whole_trial(row));
@@ -213,7 +212,7 @@ fn differ(row: &mut ComparisonRow, first: &ComparisonRow) {
 /// differences against them.
 ///
 /// # Errors
-/// A sentence, when it is not clear which collective the log is of, or no size is in both.
+/// A sentence, when the collective of the log is unclear, or no size is in both.
 pub fn add_log(
     rows: &mut Vec<ComparisonRow>,
     log: &NcclLog,
@@ -268,7 +267,7 @@ pub fn add_log(
     ))
 }
 
-/// The collective a log is of: the one that is named, or that the log names, or the only one of the
+/// The collective of a log: the given one, the one that the log names, or the only one of the
 /// trial.
 fn collective_of_log(
     rows: &[ComparisonRow],
@@ -441,7 +440,7 @@ fn collective_table(rows: &[ComparisonRow]) -> TextTable {
     table
 }
 
-/// The head of a column of differences: what they are against.
+/// The head of a column of differences: their reference.
 fn against(rows: &[ComparisonRow]) -> String {
     const SHOWN: usize = 16;
     let first = rows.first().map_or("", |row| &row.trial);
@@ -547,17 +546,17 @@ mod tests {
             rows.map(|row| row.trial).collect::<Vec<_>>()
         };
         assert_eq!(names("flows"), ["a", "b", "a", "b"]);
-        // What has a size of its own is compared with the same size only.
+        // A row with a size of its own is compared only with the same size.
         assert_eq!(names("all-reduce"), ["a", "a", "b", "b"]);
     }
 
     #[test]
     fn differences_are_against_the_first() {
-        // Single jobs belong together whatever they are called.
+        // Single jobs belong together whatever their names.
         let rows = comparison_rows(&[trial("a", "x", 1_000), trial("b", "y", 1_500)]);
         let names: Vec<&str> = rows.iter().map(|row| row.trial.as_str()).collect();
         assert_eq!(names, ["a", "b", "a", "b", "a", "b"]);
-        // What was counted in a whole trial stands there once.
+        // The counters of a whole trial are there once.
         let counted = |row: &&ComparisonRow| row.xoff_frames.is_some();
         assert_eq!(rows.iter().filter(counted).count(), 2);
         assert!(rows[4..].iter().all(is_whole_trial));
@@ -587,7 +586,7 @@ mod tests {
             text.contains("vs first") && !text.contains("vs leaf"),
             "{text}"
         );
-        // Nobody paused: no time, rather than one of nanoseconds.
+        // No pauses: no time, rather than one of nanoseconds.
         assert!(
             text.contains("paused\n") && !text.contains("frames  frames      ns"),
             "{text}"
@@ -656,7 +655,7 @@ mod tests {
         assert_eq!(rows[2].time_difference, Some(25.0));
         let busbw = rows[2].busbw_difference.expect("both have one");
         assert!((busbw + 20.0).abs() < 1e-9, "{busbw}");
-        // It stands there once, beside the first of two trials whose jobs have other names.
+        // It is there once, beside the first of two trials whose jobs have other names.
         let mut both = comparison_rows(&[trial("a", "x", 1_000), trial("b", "y", 1_500)]);
         add_log(&mut both, &log, "run.log", None).expect("the only collective");
         let names: Vec<&str> = both.iter().map(|row| row.trial.as_str()).collect();

@@ -10,14 +10,14 @@ thread_local! {
     static DECODING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is in the Parquet library: a panic hook has nothing to say then, as the
-/// panic comes back as an error that names the file.
+/// Whether this thread is in the Parquet library: a panic hook then prints nothing, as the panic
+/// comes back as an error that names the file.
 pub fn is_decoding() -> bool {
     DECODING.get()
 }
 
-/// Lets the Parquet library read something of a file. What it has half read is dropped when it
-/// fails, so nobody sees it.
+/// Lets the Parquet library read something of a file. The half-read data is dropped when it fails,
+/// so no caller sees it.
 pub(crate) fn guarded<T>(
     decode: impl FnOnce() -> Result<T, ParquetError>,
 ) -> Result<T, ParquetError> {

@@ -1,4 +1,4 @@
-//! What studies ask a report to draw of their trials, read from the trial folders.
+//! The drawings that studies ask a report to make of their trials, read from the trial folders.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -11,39 +11,40 @@ use crate::trial_data::scan;
 use crate::trial_folder::{SUMMARY_FILE, table_file};
 use crate::{TrialError, read_rows, read_summary};
 
-/// Points of a recorded queue at most; of each stretch of time the least and the greatest stay.
+/// The most points of a recorded queue; of each stretch of time the least and the greatest stay.
 const POINTS: usize = 1_200;
-/// Points of a distribution at most: the steps of a large one cannot be told apart.
+/// The most points of a distribution: the steps of a large one are indistinguishable.
 const PARTS: usize = 240;
 /// Points of its tail for each power of ten.
 const POINTS_OF_A_TENTH: f64 = 40.0;
 
-/// A drawing of a study with what was recorded for it.
+/// A drawing of a study with its recorded data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawn {
-    /// What the study asks for.
+    /// The request of the study.
     pub drawing: Drawing,
-    /// Its lines: port by port, and of each port variant by variant; one without points where
-    /// nothing was recorded. Times are in ns.
+    /// Its lines: port by port, and of each port variant by variant; one without points if nothing
+    /// was recorded. Times are in ns.
     pub lines: Vec<DrawnLine>,
-    /// How many of its variants were run: so many lines after each other are of one port.
+    /// Number of its variants that were run: that number of consecutive lines is of one port.
     pub variants: usize,
 }
 
 /// A line of a drawing, its points in the order of the first value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DrawnLine {
-    /// What the legend calls it.
+    /// Its name in the legend.
     pub name: String,
-    /// Instants and bytes of a queue; or flow completion times and how many per cent of the flows
-    /// were complete by then, or were not.
+    /// Instants and bytes of a queue; or flow completion times and the per cent of the flows were
+    /// complete by then, or were not.
     pub points: Vec<(f64, f64)>,
 }
 
 /// The drawings of a study, from the trials below the output folder of studies.
 ///
-/// A queue is that of the first seed; flow completion times are those of all seeds. What was not
-/// run, or whose trial folder is gone, has no line, and a drawing without lines is left out.
+/// A queue is that of the first seed; flow completion times are those of all seeds. Variants that
+/// were not run, or whose trial folder is gone, have no line, and a drawing without lines is left
+/// out.
 ///
 /// # Errors
 /// When a trial folder is damaged.
@@ -124,10 +125,10 @@ fn queue_lines(
     Ok(lines)
 }
 
-/// Node and port, as tables have them.
+/// Node and port, as in tables.
 type Place = (f64, f64);
 
-/// The queue of each of these ports over time, without points where the trial has no such port; of
+/// The queue of each of these ports over time, without points if the trial has no such port; of
 /// several links between two nodes, that of the first.
 fn queues(
     trial: &Path,
@@ -149,7 +150,7 @@ fn queues(
     Ok(queues.iter().map(|queue| envelope(queue, POINTS)).collect())
 }
 
-/// The most that waited at each port between its samples.
+/// The deepest queue at each port between its samples.
 fn sampled(trial: &Path, places: &[Option<Place>]) -> Result<Vec<Vec<(f64, f64)>>, TrialError> {
     let columns = ["time_ns", "node", "port", "queue_high_water_bytes"];
     let mut courses = vec![Course::default(); places.len()];
@@ -163,8 +164,7 @@ fn sampled(trial: &Path, places: &[Option<Place>]) -> Result<Vec<Vec<(f64, f64)>
     Ok(courses.into_iter().map(|course| course.points).collect())
 }
 
-/// What samples say of one port: a sample leaves out ports with nothing to say, which is nothing
-/// that waited.
+/// The samples of one port: a sample leaves out idle ports, whose queue is empty.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Course {
     pub(crate) points: Vec<(f64, f64)>,
@@ -182,7 +182,7 @@ impl Course {
     }
 }
 
-/// What waited at each port after each change, in all of its queues.
+/// The bytes waiting at each port after each change, in all of its queues.
 fn changes(trial: &Path, places: &[Option<Place>]) -> Result<Vec<Vec<(f64, f64)>>, TrialError> {
     let mut queues = vec![Vec::new(); places.len()];
     if !table_file::<QueueChangeRow>(trial).is_file() {
@@ -273,8 +273,8 @@ pub(crate) fn distribution(times: &[f64]) -> Vec<(f64, f64)> {
     points
 }
 
-/// How many per cent of the flows took longer, for ascending times: each tenth of what is left has
-/// as many points as the tenth before.
+/// Per cent of the flows that took longer, for ascending times: each tenth of the rest has as many
+/// points as the tenth before.
 pub(crate) fn tail(times: &[f64]) -> Vec<(f64, f64)> {
     let count = times.len();
     let step = |left: usize| ((left.max(1) as f64).log10() * POINTS_OF_A_TENTH) as u32;

@@ -1,4 +1,4 @@
-//! What can go wrong with a trial folder.
+//! Errors of trial folders.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,30 +6,30 @@ use std::path::{Path, PathBuf};
 use parquet::errors::ParquetError;
 use tenter_record::SinkError;
 
-/// Why a trial could not be written or read, with the file and what to do about it.
+/// The reason why a trial could not be written or read, with the file and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
     /// The file system refused.
     #[error("cannot {action} {}: {source}; {}", path.display(), remedy(action, source.kind()))]
     Io {
-        /// What was tried: `create`, `write`, `read` or `remove`.
+        /// The failed action: `create`, `write`, `read` or `remove`.
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// A Parquet file could not be encoded or decoded.
     #[error("cannot {action} {}: {source}; {}", path.display(), parquet_remedy(action))]
     Parquet {
-        /// What was tried: `write` or `read`.
+        /// The failed action: `write` or `read`.
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the Parquet library said.
+        /// The error of the Parquet library.
         source: ParquetError,
     },
-    /// A JSON file or a table does not hold what a trial of this version holds.
+    /// A JSON file or a table does not have the content of a trial of this version.
     #[error(
         "cannot understand {}: {source}; it is damaged or from another version of Tenter, so run the trial again",
         path.display()
@@ -37,15 +37,15 @@ pub enum TrialError {
     Content {
         /// The file.
         path: PathBuf,
-        /// What was found, and where.
+        /// The finding and its place.
         source: serde_json::Error,
     },
-    /// What was named is not the folder of a finished trial.
+    /// The named folder is not that of a finished trial.
     #[error("{}: {reason}", path.display())]
     Unusable {
         /// The folder.
         path: PathBuf,
-        /// What it is instead, and what to name.
+        /// What it is instead, and a remedy.
         reason: String,
     },
     /// The folder to write to holds something else.
@@ -66,13 +66,13 @@ pub enum TrialError {
     InUse {
         /// The folder.
         path: PathBuf,
-        /// The command of that run, and since when it has run.
+        /// The command of that run, and its start.
         holder: String,
     },
 }
 
 impl TrialError {
-    /// Whether the disk is at fault, and not what was asked for: it is full, or fails.
+    /// Whether the disk is at fault, and not the request: it is full, or fails.
     pub fn is_of_disk(&self) -> bool {
         use io::ErrorKind::{FileTooLarge, Other, QuotaExceeded, StorageFull, WriteZero};
         match self {
@@ -140,7 +140,7 @@ impl From<TrialError> for SinkError {
 }
 
 fn remedy(action: &str, kind: io::ErrorKind) -> &'static str {
-    // What is read was named by whoever asks, and is not elsewhere because of `-o`.
+    // The user has named the files that are read, so `-o` does not help.
     if action == "read" {
         return match kind {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => "check the path",

@@ -1,4 +1,4 @@
-//! What `tenter explain` prints.
+//! The text of `tenter explain`.
 
 use std::fmt::{self, Write as _};
 
@@ -11,10 +11,10 @@ use tenter_explain::{
 use crate::numbers::{binary_size, decimals_for, duration_s, grouped, si};
 use crate::text_table::{TextColumn, TextTable};
 
-/// An explanation for people: one block for each question, tables where there are several answers.
+/// An explanation for people: one block for each question, tables if there are several answers.
 pub fn explanation_text(explanation: &Explanation) -> String {
     let mut text = String::new();
-    // A `String` takes everything.
+    // A `String` accepts everything.
     let _ = write(explanation, &mut text);
     text
 }
@@ -111,7 +111,7 @@ fn write_fabric(fabric: &FabricFacts, out: &mut String) -> fmt::Result {
     Ok(())
 }
 
-/// So many ports of optical switches are shown, and so many changes.
+/// The most ports of optical switches that are shown, and the most changes.
 const OPTICAL_ROWS: usize = 32;
 
 fn write_circuits(circuits: &CircuitFacts, out: &mut String) -> fmt::Result {
@@ -125,7 +125,7 @@ fn write_circuits(circuits: &CircuitFacts, out: &mut String) -> fmt::Result {
         if circuits.on_change == "drain" {
             "drained before"
         } else {
-            "what is under way is lost"
+            "packets under way are lost"
         },
     )?;
     if let Some(spill) = circuits.spill_ns {
@@ -137,7 +137,7 @@ fn write_circuits(circuits: &CircuitFacts, out: &mut String) -> fmt::Result {
     }
     match circuits.steering.as_deref() {
         Some("jobs") => writeln!(out, "steered when jobs start and end")?,
-        Some(_) => writeln!(out, "steered by what NICs count")?,
+        Some(_) => writeln!(out, "steered by counters of NICs")?,
         None => {}
     }
     let mut table = TextTable::new(vec![
@@ -220,7 +220,7 @@ fn write_scheduled(scheduled: &ScheduledFacts, out: &mut String) -> fmt::Result 
     let memory = match (scheduled.leaf_bytes, scheduled.voq_bytes) {
         (Some(bytes), _) => format!("{} bytes at each leaf", count(bytes)),
         (None, Some(bytes)) => format!("{} bytes for each", count(bytes)),
-        (None, None) => "no end of bytes".to_owned(),
+        (None, None) => "unlimited memory".to_owned(),
     };
     writeln!(
         out,
@@ -265,7 +265,7 @@ fn write_credit(credit: &CreditFacts, out: &mut String) -> fmt::Result {
     )?;
     writeln!(
         out,
-        "  credit is back {} us after a frame has begun to go into {}, in which the link carries {} bytes",
+        "  credit returns {} us after the start of a frame into {}; the link carries {} bytes in that time",
         microseconds(credit.round_trip_ns),
         credit.link,
         count(credit.round_trip_bytes),
@@ -399,7 +399,7 @@ fn class_cells(class: &ClassFacts) -> Vec<String> {
     ]
 }
 
-/// From where to where a queue is marked, of each rate of ports where these differ.
+/// The range of queue lengths that are marked, of each rate of ports if these differ.
 fn marking(ecn: &EcnFacts) -> String {
     let span = |kmin: u64, kmax: u64| format!("{} to {} bytes", count(kmin), count(kmax));
     let differ = ecn
@@ -446,7 +446,7 @@ fn write_job(job: &JobFacts, out: &mut String) -> fmt::Result {
             let factor = f64::from(groups) / f64::from(fewest.max(1));
             writeln!(
                 out,
-                "  spans {groups} {what} where {fewest} would do: fragmentation {factor:.2}"
+                "  spans {groups} {what} where {fewest} would suffice: fragmentation {factor:.2}"
             )?;
         }
     }
@@ -495,18 +495,18 @@ fn rounds(job: &JobFacts) -> String {
     }
 }
 
-/// What the times of a job's table are.
+/// The kind of the times of a job's table.
 fn times_of(job: &JobFacts) -> &'static str {
-    // Of flows of a load no busbw is told.
+    // A load of flows has no busbw.
     let drawn = |ideal: &IdealTime| ideal.ideal_busbw_gbytes_per_s.is_none();
     if !job.collectives.is_empty() && job.collectives.iter().all(drawn) {
-        "expected values, as sizes and starts are drawn"
+        "expected values, because sizes and starts are drawn"
     } else {
         "ideal times"
     }
 }
 
-/// The hosts of a job, as many of them as a line has room for.
+/// The hosts of a job, as many as fit on a line.
 fn hosts(stretches: &[String]) -> String {
     const SHOWN: usize = 12;
     let shown = stretches.iter().take(SHOWN).cloned().collect::<Vec<_>>();
@@ -552,7 +552,7 @@ fn write_cost(cost: &Cost, out: &mut String) -> fmt::Result {
         (memory.packets_bytes, "packets in queues"),
         (memory.tables_bytes, "tables"),
     ];
-    // A part that is not estimated, as the queues of a load, is none of 0 bytes.
+    // A part that is not estimated, as the queues of a load, is not one of 0 bytes.
     let parts = parts.iter().filter(|(bytes, _)| *bytes > 0);
     let parts: Vec<String> = parts
         .map(|&(bytes, of)| format!("{of} {}B", si(bytes as f64)))
@@ -578,7 +578,7 @@ fn write_power(power: &PowerFacts, out: &mut String) -> fmt::Result {
     )?;
     writeln!(
         out,
-        "  power for what all NICs send at line rate: static {:.3} W per Gb/s; dynamic {:.2} to {:.2} pJ per bit, {} W at most",
+        "  power with all NICs at line rate: static {:.3} W per Gb/s; dynamic {:.2} to {:.2} pJ per bit, {} W at most",
         power.static_watts_per_gbps,
         power.least_pj_per_bit,
         power.most_pj_per_bit,

@@ -38,7 +38,7 @@ enum OwnCell {
 }
 
 impl FreeColumn {
-    /// A column without values; the unit is empty where it has none.
+    /// A column without values; the unit is empty if it has none.
     pub fn new(name: impl Into<String>, kind: Kind, unit: impl Into<String>) -> FreeColumn {
         FreeColumn {
             name: name.into(),
@@ -59,7 +59,7 @@ impl OwnCell {
 }
 
 impl FreeTable {
-    /// A table without rows. A column that has the name of an earlier one gets a number behind it.
+    /// A table without rows. A column with the name of an earlier one gets a number behind it.
     pub fn new(name: &str, columns: Vec<FreeColumn>) -> FreeTable {
         let mut table = FreeTable {
             name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! The manifest: what ran where, and whether it ran to its end.
+//! The manifest of a trial: program, machine, time, and whether it ran to its end.
 
 use std::fs;
 use std::time::SystemTime;
@@ -9,18 +9,18 @@ use crate::utc::rfc_3339;
 
 /// `manifest.json` of a trial folder.
 ///
-/// It is written when the folder is created, saying that the trial is not complete, and again as
+/// It is written when the folder is created, stating that the trial is not complete, and again as
 /// the very last file of the trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// Version of Tenter.
     pub tenter_version: String,
-    /// What was run, and how it was asked for.
+    /// The run, and its request.
     #[serde(flatten)]
     pub run: RunIdentity,
     /// Digest of the results; `None` until the trial has ended.
     pub digest: Option<String>,
-    /// Whether every job was done and every file written.
+    /// Whether every job was completed and every file written.
     pub complete: bool,
     /// Why the trial is not complete.
     pub stopped: Option<String>,
@@ -30,19 +30,19 @@ pub struct Manifest {
     pub started_utc: String,
     /// Wall time from there to the last file; `None` until then.
     pub wall_s: Option<f64>,
-    /// Peak resident memory of the process; `None` until the end, and where the system does not
-    /// say.
+    /// Peak resident memory of the process; `None` until the end, and if the system does not report
+    /// it.
     pub peak_rss_bytes: Option<u64>,
 }
 
-/// What was run, and how it was asked for.
+/// The run, and its request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunIdentity {
     /// Name of the scenario.
     pub scenario: String,
     /// Seed of every random stream.
     pub seed: u64,
-    /// Commit that Tenter was built from, where the build knew it.
+    /// Commit from which Tenter was built, if the build knew it.
     pub commit: Option<String>,
     /// The command and its arguments.
     pub command: Vec<String>,
@@ -50,7 +50,8 @@ pub struct RunIdentity {
     /// versions.
     #[serde(default)]
     pub program: Option<String>,
-    /// Which further runs measured what jobs cost each other: `none`, `alone` or `pairs`.
+    /// The further runs that measured how much jobs slow each other down: `none`, `alone` or
+    /// `pairs`.
     #[serde(default)]
     pub interference: String,
 }
@@ -62,9 +63,9 @@ pub struct Machine {
     pub os: String,
     /// Instruction set: `x86_64`, `aarch64`.
     pub architecture: String,
-    /// Model of the processor, where the system says.
+    /// Model of the processor, if the system reports it.
     pub cpu_model: Option<String>,
-    /// Processors the program may use; `None` where the system does not say.
+    /// Processors that the program may use; `None` if the system does not report them.
     pub cores: Option<usize>,
 }
 

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-/// Bytes that this process may still take: what the system has available, what is left of the limit
-/// of its control group, or what is left of its own limits (`ulimit -v` and `-d`), whichever is
-/// least. `None` on systems that do not say.
+/// Bytes that this process may still take: the available memory of the system, the rest of the
+/// limit of its control group, or the rest of its own limits (`ulimit -v` and `-d`), whichever is
+/// least. `None` on systems that do not report them.
 pub fn available_memory_bytes() -> Option<u64> {
     let text = |path: &str| fs::read_to_string(path).ok();
     let system = text("/proc/meminfo").as_deref().and_then(available);
@@ -18,17 +18,17 @@ pub fn available_memory_bytes() -> Option<u64> {
     all.flatten().min()
 }
 
-/// The limits of a process, by their names in `/proc/self/limits`, and what counts against them in
-/// `/proc/self/status`.
+/// The limits of a process, by their names in `/proc/self/limits`, and the use that counts against
+/// them in `/proc/self/status`.
 const LIMITS: [(&str, &str); 2] = [
     ("Max address space", "VmSize:"),
     ("Max data size", "VmData:"),
 ];
 
-/// What is left of a limit of this process; `None` where it has none.
+/// The rest of a limit of this process; `None` if it has none.
 fn left_of_limit((name, used): (&str, &str), limits: &str, status: &str) -> Option<u64> {
     let limit = limits.lines().find_map(|line| line.strip_prefix(name))?;
-    // The soft limit comes first; `unlimited` is no number.
+    // The soft limit comes first; `unlimited` is not a number.
     let limit: u64 = limit.split_whitespace().next()?.parse().ok()?;
     Some(limit.saturating_sub(kibibytes(status, used)?))
 }
@@ -41,7 +41,7 @@ fn kibibytes(text: &str, name: &str) -> Option<u64> {
     kibibytes.checked_mul(1_024)
 }
 
-/// What the system has available, by `/proc/meminfo`.
+/// The available memory of the system, by `/proc/meminfo`.
 fn available(text: &str) -> Option<u64> {
     kibibytes(text, "MemAvailable:")
 }
@@ -64,8 +64,8 @@ impl Hierarchy {
         })
     }
 
-    /// The limit of a group, what it has taken, and within that the pages of files that nobody has
-    /// used for a while, which can be had at once: two files, and a line of `memory.stat`.
+    /// The limit of a group, its use, and within that the pages of files that have not been used
+    /// for a while, which can be had at once: two files, and a line of `memory.stat`.
     fn files(self) -> [&'static str; 3] {
         match self {
             Hierarchy::V2 => ["memory.max", "memory.current", "inactive_file "],
@@ -89,7 +89,7 @@ impl Hierarchy {
         })
     }
 
-    /// What is left of the limits of all groups that this process is in.
+    /// The rest of the limits of all groups of this process.
     fn left(self, own: &str) -> Option<u64> {
         let group = self.group(own).unwrap_or("/");
         let folder = self.root().join(group.trim_start_matches('/'));
@@ -102,11 +102,12 @@ impl Hierarchy {
             .min()
     }
 
-    /// What is left of the limit of a group, if it has one.
+    /// The rest of the limit of a group, if it has one.
     fn left_in_group(self, folder: &Path) -> Option<u64> {
         let [limit, current, inactive] = self.files();
         let text = |file: &str| fs::read_to_string(folder.join(file)).ok();
-        // `max` is no number: then there is no limit. Version 1 says a number that no machine has.
+        // `max` is not a number: then there is no limit. Version 1 has a number that no machine
+        // has.
         let limit: u64 = text(limit)?.trim().parse().ok()?;
         let current: u64 = text(current)?.trim().parse().ok()?;
         let idle = text("memory.stat").and_then(|text| line(&text, inactive));

@@ -1,4 +1,4 @@
-//! Logs of nccl-tests taken in: the text its programs print, and their JSON.
+//! Reading of logs of nccl-tests: the text that its programs print, and their JSON.
 //!
 //! Source: NVIDIA/nccl-tests, the columns of its text and the keys of its JSON. Old versions
 //! without the column `root` are read too, and logs in which `mpirun` has marked each line with its
@@ -17,16 +17,16 @@ pub struct NcclRow {
     pub busbw: f64,
 }
 
-/// What a log says.
+/// The content of a log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NcclLog {
-    /// The collective as scenarios call it, where the log says which it was.
+    /// The collective by its name in scenarios, if the log names it.
     pub collective: Option<&'static str>,
     /// The sizes in the order of the log.
     pub rows: Vec<NcclRow>,
 }
 
-/// The programs of nccl-tests, and the collectives of scenarios they are.
+/// The programs of nccl-tests, and their collectives in scenarios.
 const PROGRAMS: [(&str, &str); 10] = [
     ("all_reduce", "all-reduce"),
     ("all_gather", "all-gather"),
@@ -117,7 +117,7 @@ fn without_rank(line: &str) -> &str {
     }
 }
 
-/// One row of results; `lead` columns come before the time, or as many as their count tells.
+/// One row of results; `lead` columns come before the time, or as many as their count implies.
 fn row_of_text(line: &str, lead: Option<usize>) -> Result<Option<NcclRow>, String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     // size count type redop [root], then four columns out of place and four in place.
@@ -127,7 +127,7 @@ fn row_of_text(line: &str, lead: Option<usize>) -> Result<Option<NcclRow>, Strin
             format!("the row ends before its column `{name}`; the log may be cut off")
         })?;
         word.parse()
-            .map_err(|_| format!("`{word}` in column `{name}` is no number"))
+            .map_err(|_| format!("`{word}` in column `{name}` is not a number"))
     };
     let size = words[0]
         .parse()
@@ -232,7 +232,7 @@ mod tests {
             ("1 2 3 4 5 6 7 8 9 ten eleven", ""),
             (
                 "8 2 float sum -1 x 1 1 0 1 1 1 0",
-                "line 1: `x` in column `time` is no number",
+                "line 1: `x` in column `time` is not a number",
             ),
             ("8 2 float sum -1 nan 1 1 0 1 1 1 0", "make no sense"),
             ("8 2 float sum -1 1 1 -4 0 1 1 1 0", "make no sense"),

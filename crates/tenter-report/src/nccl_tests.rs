@@ -12,12 +12,12 @@ use crate::utc::rfc_3339;
 /// The version of the JSON format of nccl-tests that is written.
 const JSON_VERSION: u32 = 2;
 
-/// How sizes follow each other.
+/// The step from one size to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BenchStep {
-    /// Each is so many times the one before.
+    /// Each is a multiple of the one before.
     Factor(u64),
-    /// Each is so many bytes more.
+    /// Each is a number of bytes more.
     Bytes(u64),
 }
 
@@ -28,20 +28,20 @@ pub struct BenchDevice {
     pub process: u32,
     /// The name of its NIC in the fabric.
     pub host: String,
-    /// Which device of its process it is.
+    /// Its device within the process.
     pub device: u32,
-    /// What it is.
+    /// Its description.
     pub about: String,
 }
 
-/// One row: what was asked for and what came of it, the same out of place and in place.
+/// One row: the request and the result, the same out of place and in place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BenchRow {
     /// Size in bytes, as nccl-tests counts it.
     pub size_bytes: u64,
-    /// Elements, per rank where each rank has a share.
+    /// Elements, per rank if each rank has a share.
     pub count: u64,
-    /// The mean of the iterations in microseconds; 0 where nothing was sent.
+    /// The mean of the iterations in microseconds; 0 if nothing was sent.
     pub time_us: f64,
     /// Algorithm bandwidth in 10⁹ bytes per second.
     pub algbw: f64,
@@ -52,7 +52,7 @@ pub struct BenchRow {
 /// A benchmark as nccl-tests shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BenchReport {
-    /// What ran, as a program of nccl-tests is called: `all_reduce_perf`.
+    /// The collective, by the name of a program of nccl-tests: `all_reduce_perf`.
     pub program: String,
     /// The first lines of the header, without `# `.
     pub about: Vec<String>,
@@ -60,19 +60,19 @@ pub struct BenchReport {
     pub threads: u32,
     /// Devices of each thread.
     pub gpus: u32,
-    /// The least size that was asked for, in bytes.
+    /// The smallest requested size, in bytes.
     pub min_bytes: u64,
-    /// The greatest, in bytes.
+    /// The largest, in bytes.
     pub max_bytes: u64,
     /// From one to the next.
     pub step: BenchStep,
-    /// Iterations that were not judged.
+    /// Warm-up iterations.
     pub warm_up: u32,
-    /// Iterations that were.
+    /// Measured iterations.
     pub iterations: u32,
     /// The ranks in their order.
     pub devices: Vec<BenchDevice>,
-    /// The element type, as NCCL calls it.
+    /// The element type, by its name in NCCL.
     pub datatype: String,
     /// The reduction, or `none`.
     pub redop: String,
@@ -118,7 +118,7 @@ impl BenchReport {
         text
     }
 
-    /// One row. Whether results are right is not known: no data are carried, only their sizes.
+    /// One row. The correctness of results is unknown: no data are carried, only their sizes.
     pub fn row(&self, row: &BenchRow) -> String {
         let one = format!(
             "  {}  {}  {}    N/A",
@@ -143,8 +143,7 @@ impl BenchReport {
         )
     }
 
-    /// The same as JSON; `arguments` are those of the command, `more` is what nccl-tests does not
-    /// say.
+    /// The same as JSON; `arguments` are those of the command, `more` has the additional keys.
     pub fn json(
         &self,
         rows: &[BenchRow],

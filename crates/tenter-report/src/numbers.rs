@@ -59,7 +59,7 @@ pub fn duration_s(seconds: f64) -> String {
     }
 }
 
-/// Decimals that show `value` with `significant` digits; 0 for zero and for what is no number.
+/// Decimals that show `value` with `significant` digits; 0 for zero and for what is not a number.
 pub(crate) fn decimals_for(value: f64, significant: i32) -> usize {
     if value == 0.0 || !value.is_finite() {
         return 0;

@@ -10,12 +10,12 @@ use crate::quantity::is_same_value;
 use crate::sweep_numbers::{Numbers, paired, point_name, shown_unit};
 use crate::text_table::{TextColumn, TextTable};
 
-/// A record with what its folder is called.
+/// A record with the name of its folder.
 #[derive(Clone, Debug)]
 pub struct NamedRecord {
     /// Unlike the others.
     pub name: String,
-    /// What was read.
+    /// Its readings.
     pub record: SweepRecord,
 }
 
@@ -28,10 +28,10 @@ struct Place<'a> {
 }
 
 /// The variants of one record beside its first, or the variants of several records beside those of
-/// the first record: row by row what both have at equal settings with equal seeds.
+/// the first record: row by row the common values at equal settings with equal seeds.
 ///
 /// # Errors
-/// A sentence that says why nothing can be paired, and the remedy.
+/// A sentence with the reason why nothing can be paired, and the remedy.
 pub fn paired_rows(records: &[NamedRecord]) -> Result<Vec<PairedRow>, String> {
     let (first, others) = match records {
         [] => return Err("there is nothing to compare; name two folders".to_owned()),
@@ -46,7 +46,7 @@ pub fn paired_rows(records: &[NamedRecord]) -> Result<Vec<PairedRow>, String> {
         }
         rows.extend(found);
     }
-    // All that is read of one thing stands together.
+    // All readings of one quantity are together.
     let names: Vec<&str> = first
         .record
         .readings
@@ -109,7 +109,7 @@ fn between(first: &NamedRecord, other: &NamedRecord) -> Result<Vec<PairedRow>, S
             names.collect::<Vec<_>>().join(", ")
         };
         return Err(format!(
-            "{} and {} read nothing alike ({} and {}); compare folders with the same readings",
+            "{} and {} have no reading in common ({} and {}); compare folders with the same readings",
             first.name,
             other.name,
             names(a),
@@ -119,7 +119,7 @@ fn between(first: &NamedRecord, other: &NamedRecord) -> Result<Vec<PairedRow>, S
     let points = equal_points(a, b);
     if points.is_empty() {
         return Err(format!(
-            "{} and {} have no settings alike ({} and {}); let their axes share values",
+            "{} and {} have no settings in common ({} and {}); let their axes share values",
             first.name,
             other.name,
             example(a),
@@ -129,7 +129,7 @@ fn between(first: &NamedRecord, other: &NamedRecord) -> Result<Vec<PairedRow>, S
     let variants = equal_variants(a, b);
     if variants.is_empty() {
         return Err(format!(
-            "{} and {} have no variant of the same name ({} and {}); give variants that belong together one name",
+            "{} and {} have no variant of the same name ({} and {}); give matching variants the same name",
             first.name,
             other.name,
             a.variants.join(", "),
@@ -196,7 +196,7 @@ fn value_at<'r>(record: &'r SweepRecord, point: usize, path: &str) -> Option<&'r
         .map(|(_, value)| value.as_str())
 }
 
-/// Variants of the same name; the only ones belong together, whatever their names are.
+/// Variants of the same name; the only ones belong together, whatever their names.
 fn equal_variants(a: &SweepRecord, b: &SweepRecord) -> Vec<(usize, usize)> {
     if a.variants.len() == 1 && b.variants.len() == 1 {
         return vec![(0, 0)];
@@ -208,7 +208,7 @@ fn equal_variants(a: &SweepRecord, b: &SweepRecord) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// What a side of a comparison is called.
+/// The name of a side of a comparison.
 fn side(place: Place<'_>) -> String {
     let Place {
         record, variant, ..
@@ -219,7 +219,7 @@ fn side(place: Place<'_>) -> String {
     }
 }
 
-/// A row, where both have values with the same seeds.
+/// A row, if both have values with the same seeds.
 fn row(
     ((own, of_own), (base, of_base)): ((&Numbers<'_>, Place<'_>), (&Numbers<'_>, Place<'_>)),
     (name, against): (String, String),
@@ -285,7 +285,7 @@ pub fn paired_table(rows: &[PairedRow]) -> String {
     text
 }
 
-/// The rows of one reading: what it is called, columns and texts.
+/// The rows of one reading: its title, columns and texts.
 pub(crate) fn paired_cells(rows: &[PairedRow]) -> (String, Vec<TextColumn>, Vec<Vec<String>>) {
     let first = &rows[0];
     let sizes = rows.iter().flat_map(|row| [row.value, row.against_value]);

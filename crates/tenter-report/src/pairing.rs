@@ -4,13 +4,13 @@ use tenter_study::sign_test;
 
 use crate::statistics::Spread;
 
-/// What a comparison of pairs comes to.
+/// The result of a comparison of pairs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pairs {
     pub(crate) count: usize,
-    /// In how many the first is better.
+    /// Number of pairs in which the first is better.
     pub(crate) wins: usize,
-    /// In how many it is worse.
+    /// Number of pairs in which it is worse.
     pub(crate) losses: usize,
     /// The geometric mean of the first over the second; none where a value is not above zero.
     pub(crate) ratio: Option<f64>,
@@ -49,12 +49,12 @@ impl Pairs {
         })
     }
 
-    /// How much less or more the first is: `37.2 % less`; empty where there is no ratio.
+    /// The difference of the first in percent: `37.2 % less`; empty without a ratio.
     pub(crate) fn difference(&self) -> String {
         self.ratio.map(difference).unwrap_or_default()
     }
 
-    /// How sure that is: the interval, the wins and the sign test.
+    /// The confidence: the interval, the wins and the sign test.
     pub(crate) fn confidence(&self) -> String {
         let Pairs {
             count,
@@ -63,7 +63,7 @@ impl Pairs {
             ..
         } = *self;
         if count == 1 {
-            return "one seed, which says nothing of the confidence".to_owned();
+            return "one seed, so no confidence".to_owned();
         }
         let interval = self.interval.map(|(low, high)| {
             let (low, high) = ((low - 1.0) * 100.0, (high - 1.0) * 100.0);

@@ -30,7 +30,7 @@ pub const SEED_NOTE: &str = "tenter.seed";
 /// The metadata with the digest of a trial; of several trials their digests, in the order of the
 /// seeds, or the digest of a sweep.
 pub const DIGEST_NOTE: &str = "tenter.digest";
-/// What the metadata with the unit of a column begins with; the name of the column follows.
+/// The prefix of the metadata with the unit of a column; the name of the column follows.
 pub const UNIT_NOTE: &str = "tenter.unit.";
 
 /// Writes rows of one type to a Parquet file.
@@ -108,7 +108,7 @@ impl<R: Row + Clone, W: Write + Send> ParquetTable<R, W> {
         }
     }
 
-    /// Writes what is left and the footer.
+    /// Writes the rest and the footer.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -123,7 +123,7 @@ impl<R: Row + Clone, W: Write + Send> ParquetTable<R, W> {
         let Some(mut writer) = self.writer.take() else {
             return Ok(());
         };
-        // Writes the footer and flushes, which is where a full disk shows.
+        // Writes the footer and flushes; a full disk shows here.
         writer
             .finish()
             .map(drop)
@@ -137,7 +137,7 @@ impl<R: Row + Clone, W: Write + Send> ParquetTable<R, W> {
         let written = write_row_group(writer, &self.waiting[..count], &self.names);
         self.waiting.drain(..count);
         if written.is_err() {
-            // What follows a half-written row group could not be read; the file stays as it is.
+            // Data behind a half-written row group could not be read; the file stays as it is.
             self.writer = None;
         }
         written.map_err(TrialError::parquet("write", &self.path))
@@ -146,7 +146,7 @@ impl<R: Row + Clone, W: Write + Send> ParquetTable<R, W> {
 
 impl<R: Row + Clone, W: Write + Send> Drop for ParquetTable<R, W> {
     fn drop(&mut self) {
-        // Nobody is left to hear of an error; whoever wants to know calls `finish`.
+        // No caller is left for an error; those who need it call `finish`.
         let _ = self.close();
     }
 }
@@ -260,7 +260,7 @@ fn write_column<R: Row>(
     write_cells(target, (column.kind, column.optional), cells)
 }
 
-/// Writes cells of a kind, which may be missing where the column is optional.
+/// Writes cells of a kind, which may be missing if the column is optional.
 pub(crate) fn write_cells<'c>(
     target: &mut SerializedColumnWriter<'_>,
     (kind, optional): (Kind, bool),
@@ -284,8 +284,8 @@ pub(crate) fn write_cells<'c>(
     }
 }
 
-/// Writes the values that are there and, for an optional column, the level (0 or 1) that says which
-/// are.
+/// Writes the present values and, for an optional column, the level (0 or 1) that marks which are
+/// present.
 fn put<T: DataType>(
     target: &mut SerializedColumnWriter<'_>,
     optional: bool,

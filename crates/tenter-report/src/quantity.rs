@@ -1,6 +1,6 @@
 //! Values of axes as numbers: `1MiB`, `400Gbps`, `5us`, `0.5`.
 
-/// What a value of an axis measures.
+/// The quantity of a value of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Measure {
     Plain,
@@ -13,7 +13,7 @@ pub(crate) enum Measure {
     Rate,
 }
 
-/// The number of a value in its base unit; none where it is a word, or its unit is not known.
+/// The number of a value in its base unit; none if it is a word, or its unit is not known.
 pub(crate) fn quantity(text: &str) -> Option<(f64, Measure)> {
     const UNITS: [(&str, f64, Measure); 26] = [
         ("", 1.0, Measure::Plain),

@@ -1,4 +1,4 @@
-//! Trial folders taken back in.
+//! Reading of trial folders.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -31,8 +31,8 @@ pub fn read_manifest(folder: &Path) -> Result<Manifest, TrialError> {
 }
 
 /// The summary of the trial in a folder if it is complete, has this configuration with these files
-/// beside it (names and texts), and the very program of `run` ran it; nothing where it is not, or
-/// cannot be read.
+/// beside it (names and texts), and the very program of `run` ran it; otherwise, or if it cannot be
+/// read, nothing.
 pub fn finished_trial(
     folder: &Path,
     config: &str,
@@ -55,7 +55,7 @@ pub fn finished_trial(
     (Some(&summary.engine.digest) == manifest.digest.as_ref()).then_some(summary)
 }
 
-/// What the nodes of a trial have counted: all of its tables that are known only at its end.
+/// The counters of the nodes of a trial: all of its tables that are known only at its end.
 ///
 /// # Errors
 /// When a file is missing that every trial has, or one is damaged.

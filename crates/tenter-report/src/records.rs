@@ -1,4 +1,4 @@
-//! Records of sweeps and of folders of seeds, taken back in from their folders.
+//! Reading of records of sweeps and of folders of seeds from their folders.
 
 use std::fs;
 use std::path::Path;
@@ -17,9 +17,9 @@ use crate::{TrialError, read_summary};
 /// A folder with the trials of several seeds.
 #[derive(Clone, Debug)]
 pub struct SeedsFolder {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What its trials have left, seed by seed.
+    /// The results of its trials, seed by seed.
     pub trials: Vec<Summary>,
 }
 
@@ -29,7 +29,7 @@ struct SweepFile {
     sweep: Option<SweepRecord>,
 }
 
-/// The record of the sweep in a folder; `None` where the folder holds none.
+/// The record of the sweep in a folder; `None` if the folder has none.
 ///
 /// # Errors
 /// When its file is damaged, or of a version that kept no record.
@@ -43,11 +43,11 @@ pub fn read_sweep(folder: &Path) -> Result<Option<SweepRecord>, TrialError> {
     let record = file.sweep.filter(is_sound);
     record.map(Some).ok_or_else(|| TrialError::Unusable {
         path: folder.to_owned(),
-        reason: "its sweep.json has no values by seed, as an earlier version of Tenter wrote it; the same `tenter sweep` writes it anew and runs no trial twice".to_owned(),
+        reason: "its sweep.json has no values by seed, because an earlier version of Tenter wrote it; the same `tenter sweep` rewrites it and runs no trial twice".to_owned(),
     })
 }
 
-/// Whether the parts of a record go together, which a file that was edited may not.
+/// Whether the parts of a record are consistent, which they may not be in an edited file.
 fn is_sound(record: &SweepRecord) -> bool {
     let trial = |trial: &SweepValues| {
         trial.point < record.points.len()
@@ -60,7 +60,7 @@ fn is_sound(record: &SweepRecord) -> bool {
         && record.trials.iter().all(trial)
 }
 
-/// The trials of the seeds in a folder; `None` where the folder holds no such trials.
+/// The trials of the seeds in a folder; `None` if the folder has no such trials.
 ///
 /// # Errors
 /// When a trial is damaged.
@@ -135,13 +135,13 @@ fn scenarios(folders: &[SeedsFolder]) -> String {
     names.join(", ")
 }
 
-/// What is read of a trial: completion times of its jobs and collectives, and their bus bandwidth.
+/// The readings of a trial: completion times of its jobs and collectives, and their bus bandwidth.
 fn values_of(summary: &Summary) -> Vec<(SweepReading, Option<f64>)> {
     let under_test = summary.jobs.iter().filter(|job| !job.job.background);
     let single = under_test.clone().count() == 1;
     let mut values = Vec::new();
     for job in under_test {
-        // Where there is one job, its name does not matter.
+        // With one job, its name does not matter.
         let name = if single { "" } else { job.job.name.as_str() };
         let lead = match name {
             "" => String::new(),

@@ -11,15 +11,15 @@ use crate::trial_folder::{SUMMARY_FILE, table_file};
 
 /// The program itself.
 const PROCESS: u64 = 15_000_000;
-/// A flow: what the chart of chunks and the chain need of it, in a list that has just grown.
+/// A flow: its data for the chart of chunks and the chain, in a list that has just grown.
 const FLOW: u64 = 225;
 /// A sample of a port, in such a list too.
 const SAMPLE: u64 = 120;
 /// A byte of the summary: its text, and the rows that are read from it.
 const SUMMARY_BYTE: u64 = 3;
 
-/// About how many bytes a report of these trials takes at its peak. What cannot be read counts for
-/// nothing: reading it says why.
+/// Approximate peak memory of a report of these trials, in bytes. A file that cannot be read counts
+/// for nothing: reading it gives the reason.
 pub fn report_memory_bytes<P: AsRef<Path>>(folders: &[P]) -> u64 {
     let folder = |folder: &P| {
         let folder = folder.as_ref();

@@ -1,4 +1,4 @@
-//! The folder of the trials of several seeds, when it is used again.
+//! The folder of the trials of several seeds, when it is reused.
 
 use std::fs;
 use std::io;
@@ -25,9 +25,9 @@ pub fn takes_seeds(folder: &Path) -> Result<bool, TrialError> {
     Ok(names.is_empty() || names.iter().any(is_ours))
 }
 
-/// Removes the table of an older run, and its trials with seeds that `keep` does not want, so that
-/// none of them is taken for one of the run that begins. What this program did not write stays, and
-/// so does a folder that holds some of it.
+/// Removes the table of an older run, and its trials with seeds outside `keep`, so that none of
+/// them is mistaken for one of the new run. Files of other programs stay, and so does a folder with
+/// some of them.
 ///
 /// # Errors
 /// When a file cannot be removed.
@@ -65,13 +65,13 @@ fn is_own(trial: &Path) -> bool {
     has_manifest(trial) || is_just_made(trial)
 }
 
-/// The seed whose trial a folder of this name holds; `seed-01` is nobody's.
+/// The seed of the trial in a folder of this name; `seed-01` is not such a name.
 fn seed_of(name: &str) -> Option<u64> {
     let seed: u64 = name.strip_prefix("seed-")?.parse().ok()?;
     (name == format!("seed-{seed}")).then_some(seed)
 }
 
-/// Names of all that is in a folder, in order; none where there is no folder.
+/// The names in a folder, in order; none without a folder.
 fn names(folder: &Path) -> Result<Vec<String>, TrialError> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

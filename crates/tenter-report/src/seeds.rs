@@ -1,4 +1,4 @@
-//! Several trials of one scenario that differ in their seeds: what their times come to.
+//! Several trials of one scenario that differ in their seeds: statistics of their times.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -17,14 +17,14 @@ use crate::{ParquetTable, TrialError};
 /// The file of the table, in the folder that holds the trial folders.
 pub const SEEDS_FILE: &str = "seeds.parquet";
 
-/// One row per job, and one per collective and size of it, in the order of the scenario; nothing
-/// for what was done in no trial.
+/// One row per job, and one per collective and size of it, in the order of the scenario; none for
+/// those that no trial completed.
 pub fn seed_rows(trials: &[Summary]) -> Vec<SeedRow> {
     let Some(first) = trials.first() else {
         return Vec::new();
     };
     let mut rows = Vec::new();
-    // What a load has moved is no result.
+    // The bytes that a load has moved are not a result.
     let jobs = first.jobs.iter().enumerate();
     for (position, job) in jobs.filter(|(_, job)| !job.job.background) {
         let of_job = |trial: &Summary| -> Option<f64> {
@@ -63,7 +63,7 @@ pub fn seed_rows(trials: &[Summary]) -> Vec<SeedRow> {
     rows
 }
 
-/// The mean of a value over a collective's judged iterations; nothing when one of them has none.
+/// The mean of a value over a collective's measured iterations; nothing if one of them has none.
 pub(crate) fn mean_of_iterations(
     job: &JobSummary,
     index: u32,
@@ -83,8 +83,8 @@ pub(crate) fn time_ns(row: &CollectiveRow) -> Option<f64> {
     row.completion_time.map(Time::as_ns)
 }
 
-/// What the bus bandwidth counts as moved: it differs from trial to trial where lost frames are not
-/// sent again.
+/// The bytes that the bus bandwidth counts as moved: they differ from trial to trial if lost frames
+/// are not retransmitted.
 pub(crate) fn bus_bytes(row: &CollectiveRow) -> Option<f64> {
     Some(row.busbw_gbytes_per_s? * time_ns(row)?)
 }
@@ -111,7 +111,7 @@ fn row(
     })
 }
 
-/// The mean of what was moved over the mean time.
+/// The mean of the moved bytes over the mean time.
 fn with_bandwidth(
     row: SeedRow,
     trials: &[Summary],
@@ -219,7 +219,7 @@ mod tests {
 
     use super::*;
 
-    /// A trial whose collective of 1 MiB takes so many microseconds in each iteration.
+    /// A trial whose collective of 1 MiB takes a number of microseconds in each iteration.
     fn trial(seed: u64, times_us: &[u64], jct_us: Option<u64>) -> Summary {
         let collective = |(iteration, &us): (usize, &u64)| CollectiveRow {
             iteration: iteration as u32,

@@ -1,4 +1,4 @@
-//! The mean of a few values and how far it can be trusted.
+//! The mean of a few values and its confidence interval.
 
 /// The 0.975 quantile of Student's t distribution for 1 to 30 degrees of freedom.
 const T_975: [f64; 30] = [

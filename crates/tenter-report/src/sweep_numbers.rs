@@ -1,4 +1,4 @@
-//! The numbers of a reading of a sweep: what pictures, tables and comparisons are made of.
+//! The numbers of a reading of a sweep, for pictures, tables and comparisons.
 
 use tenter_study::{SweepReading, SweepRecord};
 
@@ -7,7 +7,7 @@ use crate::pairing::Pairs;
 /// A reading at a point for a variant.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cell {
-    /// What the statistic makes of the seeds.
+    /// The statistic over the seeds.
     pub(crate) value: Option<f64>,
     /// Seeds and values, in the order of the seeds.
     pub(crate) seeds: Vec<(u64, f64)>,
@@ -28,7 +28,7 @@ pub(crate) struct Numbers<'r> {
     pub(crate) reading: &'r SweepReading,
     /// Point by point, variant by variant, as read.
     raw: Vec<Cell>,
-    /// The same as shown: over those of another variant, where the reading is against one.
+    /// The same as shown: over those of another variant, if the reading is against one.
     shown: Vec<Cell>,
 }
 
@@ -111,7 +111,7 @@ impl<'r> Numbers<'r> {
         self.shown.iter()
     }
 
-    /// The best variant at a point, where several have values.
+    /// The best variant at a point, if several have values.
     pub(crate) fn best(&self, point: usize) -> Option<Best> {
         let variants = 0..self.record.variants.len();
         let mut ranked: Vec<(usize, f64)> = variants
@@ -132,7 +132,7 @@ impl<'r> Numbers<'r> {
         })
     }
 
-    /// The unit that values are shown in, and how many units of the column it is.
+    /// The unit in which values are shown, and its number of units of the column.
     pub(crate) fn unit(&self) -> (String, f64) {
         if !self.reading.against.is_empty() {
             return (format!("times that of {}", self.reading.against), 1.0);
@@ -141,7 +141,7 @@ impl<'r> Numbers<'r> {
         shown_unit(&self.reading.unit, sizes.map(f64::abs).fold(0.0, f64::max))
     }
 
-    /// What a variant is called; nothing where there is one thing only.
+    /// The name of a variant; nothing if there is only one.
     pub(crate) fn variant(&self, variant: usize) -> &str {
         match self.record.variants[variant].as_str() {
             "" => "all trials",
@@ -149,21 +149,20 @@ impl<'r> Numbers<'r> {
         }
     }
 
-    /// What a point is called: `spines=4, size=1MiB`.
+    /// The name of a point: `spines=4, size=1MiB`.
     pub(crate) fn point(&self, point: usize) -> String {
         point_name(self.record, point)
     }
 }
 
-/// What a point is called; empty where nothing was varied.
+/// The name of a point; empty if nothing was varied.
 pub(crate) fn point_name(record: &SweepRecord, point: usize) -> String {
     let values = record.axes.iter().zip(&record.points[point]);
     let values = values.map(|(axis, value)| format!("{}={value}", axis.name));
     values.collect::<Vec<_>>().join(", ")
 }
 
-/// A unit in which the greatest value is a readable number, and how many of the unit of the column
-/// it is.
+/// A unit in which the greatest value is a readable number, and its number of units of the column.
 pub(crate) fn shown_unit(unit: &str, greatest: f64) -> (String, f64) {
     let mebi = f64::from(1 << 20);
     let (name, factor) = match unit {

@@ -19,13 +19,13 @@ use crate::text_table::{TextColumn, TextTable};
 /// The collective of workloads of flows, in their rows.
 pub(crate) const FLOWS: &str = "flows";
 
-/// Whether a job is a load of flows and nothing else, whose end says nothing of the network.
+/// Whether a job is a load of flows and nothing else, whose end is not a property of the network.
 pub(crate) fn is_load_of_flows(job: &JobSummary) -> bool {
     let mut rows = job.collectives.iter();
     !job.collectives.is_empty() && rows.all(|row| row.collective == FLOWS)
 }
 
-/// How a trial is shown.
+/// The format of a shown trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
     /// For people.
@@ -40,11 +40,11 @@ pub enum Format {
 /// A trial to be shown.
 #[derive(Clone, Copy, Debug)]
 pub struct TrialReport<'a> {
-    /// What the trial said.
+    /// The summary of the trial.
     pub summary: &'a Summary,
     /// The fabric in a line: NICs, switches, rate, load balancing.
     pub fabric: &'a str,
-    /// Where the trial folder is, if one was written.
+    /// The trial folder, if one was written.
     pub folder: Option<&'a Path>,
     /// Whether people are also shown times over those on a full mesh at port speed.
     pub ideal: bool,
@@ -111,7 +111,7 @@ impl TrialReport<'_> {
             let why = summary
                 .stopped
                 .as_deref()
-                .unwrap_or("not every job was done");
+                .unwrap_or("not every job was completed");
             writeln!(out, "NOT COMPLETE  {why}")?;
         }
         for warning in &summary.warnings {
@@ -128,7 +128,7 @@ impl TrialReport<'_> {
     }
 }
 
-/// How far apart the hosts of a job are, where they could be closer together.
+/// The distance of the hosts of a job, if they could be closer together.
 fn write_fragmentation(row: &JobRow, out: &mut impl fmt::Write) -> fmt::Result {
     let (leaves, pods) = (row.leaf_fragmentation, row.pod_fragmentation);
     match (leaves, pods) {
@@ -159,8 +159,8 @@ fn write_job(job: &JobSummary, out: &mut impl fmt::Write) -> fmt::Result {
     match row.jct {
         Some(jct) => {
             let ms = milliseconds(jct, decimals([Some(jct)]));
-            // When the last flow of a load ends says when it was stopped, and of no job how long
-            // it takes.
+            // The last flow of a load ends when the load was stopped, which is not the time of a
+            // job.
             if is_load_of_flows(job) {
                 writeln!(out, ", last flow ended after {ms} ms")?;
             } else {
@@ -192,7 +192,7 @@ fn write_job(job: &JobSummary, out: &mut impl fmt::Write) -> fmt::Result {
     Ok(())
 }
 
-/// Why a job was not completed, one reason a line.
+/// The reasons why a job was not completed, one a line.
 fn write_failure(row: &JobRow, out: &mut impl fmt::Write) -> fmt::Result {
     let Some(failure) = &row.failure else {
         return Ok(());
@@ -206,7 +206,7 @@ fn write_failure(row: &JobRow, out: &mut impl fmt::Write) -> fmt::Result {
     Ok(())
 }
 
-/// What a load has moved; nothing of it is judged.
+/// The bytes that a load has moved; nothing of it is judged.
 fn write_background(job: &JobSummary, out: &mut impl fmt::Write) -> fmt::Result {
     let row = &job.job;
     let rate = optional(row.rx_gbps, |gbps| format!("{}b/s", si(gbps * 1e9)));
@@ -259,7 +259,7 @@ fn collective_table(rows: &[&CollectiveRow]) -> TextTable {
         columns.push(TextColumn::number("iteration", ""));
     }
     columns.push(TextColumn::number("time", "ms"));
-    // Flows of a load have no algorithm whose bandwidth or ideal could be told.
+    // Flows of a load have no algorithm with a bandwidth or an ideal time.
     if of_flows {
         columns.push(TextColumn::number("goodput", "GB/s"));
     } else {
@@ -312,11 +312,11 @@ fn fcts(row: &CollectiveRow) -> [Option<Time>; 4] {
     [row.fct_min, row.fct_p50, row.fct_p95, row.fct_max]
 }
 
-/// So many columns fit on a screen; the table in the folder has them all.
+/// The most columns that fit on a screen; the table in the folder has them all.
 const BESIDE_SHOWN: usize = 12;
 
-/// What the jobs cost each other: times alone and together, and one column for each job beside them
-/// where pairs were run.
+/// The slowdown of jobs by each other: times alone and together, and one column for each job beside
+/// them if pairs were run.
 fn write_interference(rows: &[InterferenceRow], out: &mut impl fmt::Write) -> fmt::Result {
     if rows.is_empty() {
         return Ok(());
@@ -392,7 +392,7 @@ fn write_totals(summary: &Summary, out: &mut impl fmt::Write) -> fmt::Result {
     write_marks(totals, out)
 }
 
-/// What the fabric drew.
+/// The power of the fabric.
 fn write_power(power: &PowerRow, out: &mut impl fmt::Write) -> fmt::Result {
     let short = |value: f64| format!("{value:.*}", decimals_for(value, 4));
     let of = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), short);
@@ -409,13 +409,13 @@ fn write_power(power: &PowerRow, out: &mut impl fmt::Write) -> fmt::Result {
     )
 }
 
-/// What was dropped where nothing should be.
+/// Unexpected drops.
 fn write_lost(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
     let lossless = totals.lossless_dropped_frames;
     let places = [
         (lossless, "of lossless classes in switches"),
         (totals.nic_dropped_frames, "in the receive buffers of NICs"),
-        (totals.given_up_frames, "that nobody sends again"),
+        (totals.given_up_frames, "that are not retransmitted"),
         (
             totals.lost_frames,
             "on links that went down or are impaired",
@@ -433,7 +433,7 @@ fn write_lost(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
     writeln!(out, "lost     {}", places.join(", "))
 }
 
-/// What the links have carried beside data.
+/// The bytes of the links beside data.
 fn write_wire(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
     if totals.wire_bytes == 0 {
         return Ok(());
@@ -455,7 +455,7 @@ fn write_wire(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
     writeln!(out)
 }
 
-/// What the bytes of pauses on the wire are: where frames are sent by credit, those of flow-control
+/// The name of the bytes of pauses on the wire: if frames are sent by credit, those of flow-control
 /// packets.
 pub(crate) fn pause_word(totals: &Totals) -> &'static str {
     let told = totals.xoff_frames + totals.notice_frames > 0;
@@ -479,7 +479,7 @@ fn write_pauses(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
     } else if nobody {
         return Ok(());
     } else {
-        write!(out, "credit   lanes stood still")?;
+        write!(out, "credit   lanes waited")?;
         "without any"
     };
     let times = [totals.nic_paused, totals.switch_paused, totals.most_paused];
@@ -514,7 +514,7 @@ fn write_signals(totals: &Totals, out: &mut impl fmt::Write) -> fmt::Result {
     }
     writeln!(
         out,
-        "signals  {} sent to senders of long queues, {} by leaves because of them or of their own",
+        "signals  {} sent to senders of long queues, {} by leaves for them or for their own queues",
         count(totals.signal_frames),
         counted(totals.signal_xoff_frames, "pause frame"),
     )
@@ -566,7 +566,7 @@ fn counted(number: u64, noun: &str) -> String {
     )
 }
 
-/// What is missing is a hyphen, as a zero would be a claim.
+/// A missing value is a hyphen, because a zero would be a claim.
 fn optional<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| "-".to_owned(), text)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-/// On which side a column's texts stand.
+/// The alignment of a column's texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     /// Names.
@@ -16,9 +16,9 @@ pub enum Align {
 pub struct TextColumn {
     /// First line.
     pub name: String,
-    /// Second line, in brackets; empty where there is no unit.
+    /// Second line, in brackets; empty without a unit.
     pub unit: String,
-    /// How head and body are aligned.
+    /// The alignment of head and body.
     pub align: Align,
 }
 

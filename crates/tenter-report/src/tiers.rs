@@ -1,11 +1,11 @@
-//! Tiers of a fabric, found from who is cabled to whom.
+//! Tiers of a fabric, found from its cables.
 
 use std::collections::{BTreeMap, HashMap};
 
 use tenter_record::{PortRow, SwitchRow, TierRow};
 use tenter_units::Time;
 
-/// How far each node is from the nearest NIC.
+/// The distance of each node from the nearest NIC.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tiers {
     /// 0 for NICs, 1 for the switches they are cabled to, and so on, by node index.
@@ -19,7 +19,7 @@ impl Tiers {
         Tiers::by(ports, switches, |port| Some(&port.peer_name))
     }
 
-    /// The same where `peer` says to whom a port leads.
+    /// The same if `peer` gives the node to which a port leads.
     pub(crate) fn by<'a>(
         ports: &'a [PortRow],
         switches: &[SwitchRow],
@@ -74,7 +74,7 @@ impl Tiers {
         )
     }
 
-    /// Which way a port leads: `NIC → leaf`, `leaf → spine`, or by number in deeper fabrics.
+    /// The direction of a port: `NIC → leaf`, `leaf → spine`, or by number in deeper fabrics.
     pub fn direction(&self, (from, to): (u32, u32)) -> String {
         format!("{} → {}", self.name(from), self.name(to))
     }
@@ -119,7 +119,7 @@ impl Tiers {
         }
     }
 
-    /// What a tier is called: `leaf`, `spine`, or by number in deeper fabrics.
+    /// The name of a tier: `leaf`, `spine`, or by number in deeper fabrics.
     pub(crate) fn name(&self, tier: u32) -> String {
         let top = self
             .of_node
@@ -138,7 +138,7 @@ impl Tiers {
     }
 }
 
-/// How a value is spread over ports, of which there is one at least.
+/// The spread of a value over ports, of which there is at least one.
 struct Spread {
     min: u64,
     mean: f64,

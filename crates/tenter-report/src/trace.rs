@@ -25,14 +25,14 @@ pub const TRACE_FILE: &str = "trace.json";
 /// trace stays below 80 MB.
 const CHUNKS_MAX: usize = 200_000;
 const VALUES_MAX: usize = 200_000;
-/// Tracks of all ranks together, each of which has its share: nobody looks at more.
+/// Tracks of all ranks together, each of which has its share: more are not readable.
 const TRACKS_MAX: usize = 16_384;
 
 /// Process numbers of the trace: the jobs, then the ranks of each job, then the nodes.
 const JOBS: usize = 1;
 const RANKS: usize = 2;
 
-/// What had to be left out of a trace.
+/// The parts that had to be left out of a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TraceLimits {
     /// Chunks beyond the limit, the last to be sent, and those sent while too many of their rank
@@ -140,7 +140,7 @@ fn jobs(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<()> {
     Ok(())
 }
 
-/// The chunks by the rank that sends; how many were left out.
+/// The chunks by the rank that sends; returns the number left out.
 fn chunks(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<usize> {
     let (tracks, placed) = placed(trial);
     let mut first_track: HashMap<(u32, u32), usize> = HashMap::new();
@@ -183,7 +183,7 @@ fn chunks(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<usiz
 /// When each track of a rank is free again, by job and rank.
 type Tracks = BTreeMap<(u32, u32), Vec<f64>>;
 
-/// The chunks that are shown, each with the first track of its rank that is free for it.
+/// The shown chunks, each with the first track of its rank that is free for it.
 fn placed(trial: &TrialData) -> (Tracks, Vec<(&Chunk, usize)>) {
     let mut order: Vec<&Chunk> = trial.chunks.iter().collect();
     order.sort_by(|a, b| a.first_sent.total_cmp(&b.first_sent));
@@ -210,7 +210,7 @@ fn placed(trial: &TrialData) -> (Tracks, Vec<(&Chunk, usize)>) {
     (tracks, placed)
 }
 
-/// Queues and pauses of ports; how many ports were left out.
+/// Queues and pauses of ports; returns the number of ports left out.
 fn counters(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<usize> {
     let mut instants: Vec<f64> = trial.samples.iter().map(|sample| sample.time).collect();
     instants.dedup();
@@ -282,8 +282,8 @@ fn changes(
     }
 }
 
-/// The samples of a port with their times, and nothing at the instants after which it had none: a
-/// port that is idle is not sampled.
+/// The samples of a port with their times, and nothing at the instants after which it had none: an
+/// idle port is not sampled.
 fn with_gaps<'a>(
     samples: &[&'a PortSample],
     instants: &[f64],

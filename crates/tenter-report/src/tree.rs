@@ -1,4 +1,4 @@
-//! The switches of a fabric in tiers and pods, as they are cabled, whatever circuits there are.
+//! The switches of a fabric in tiers and pods, as they are cabled, whatever the circuits.
 //!
 //! Of a flexible fat tree the cables of the standard tree are known from the ports of its optical
 //! switches: the lower ends of an optical switch's cables are its first half of ports, the upper
@@ -24,13 +24,13 @@ pub(crate) struct TreeSwitch {
     pub(crate) name: String,
     /// 1 for a leaf, one more for each tier above.
     pub(crate) tier: u32,
-    /// Which pod it is in, in fabrics of three tiers and more; missing in the highest tier.
+    /// Its pod, in fabrics of three tiers and more; missing in the highest tier.
     pub(crate) pod: Option<u32>,
     /// NICs that are cabled to it.
     pub(crate) hosts: u64,
 }
 
-/// The switches of a fabric, and where ports lead when circuits are the cables of the tree.
+/// The switches of a fabric, and the ends of ports when circuits are the cables of the tree.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
     /// By node index; without those that reach no NIC.
@@ -105,7 +105,7 @@ impl Tree {
         tiers.max().unwrap_or(0)
     }
 
-    /// How many switches a tier has.
+    /// Number of switches of a tier.
     pub(crate) fn count(&self, tier: u32) -> usize {
         let of_tier = self.switches.iter().filter(|switch| switch.tier == tier);
         of_tier.count()
@@ -153,7 +153,7 @@ impl Tree {
     }
 }
 
-/// The ports that lead to optical switches, with where the cable of the standard tree leads.
+/// The ports that lead to optical switches, with the end of the cable of the standard tree.
 fn homes(rows: &[CircuitRow], is_leaf: impl Fn(u32) -> bool) -> HashMap<Place, Option<u32>> {
     let mut devices: BTreeMap<(u32, u16), Place> = BTreeMap::new();
     let mut ports: HashMap<u32, u16> = HashMap::new();
@@ -276,8 +276,7 @@ pub(crate) mod tests {
             (10, 3, None),
         ];
         assert_eq!(places(&Tree::of(&trial)), expected);
-        // The same where circuits begin elsewhere: leaf 5 with leaf 6, and pod 0's switch with
-        // leaf 7.
+        // The same if circuits begin elsewhere: leaf 5 with leaf 6, and pod 0's switch with leaf 7.
         for row in &mut trial.circuits {
             row.peer_node = None;
         }

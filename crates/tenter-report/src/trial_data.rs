@@ -13,7 +13,7 @@ use crate::read::rows_if_any;
 use crate::trial_folder::{CONFIG_FILE, SUMMARY_FILE, table_file};
 use crate::{Manifest, SEEDS_FILE, TrialError, read_manifest, read_rows, read_summary};
 
-/// A data chunk on a queue pair, as far as reports look at it. Times are in ns.
+/// A data chunk on a queue pair, as far as reports use it. Times are in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Chunk {
     /// Index of the job.
@@ -44,15 +44,15 @@ pub struct Chunk {
     pub first_sent: f64,
     /// When its last byte had arrived.
     pub received: f64,
-    /// When the sender knew.
+    /// When its acknowledgement reached the sender.
     pub acknowledged: f64,
     /// Frames sent less frames accepted.
     pub frames_delta: f64,
-    /// Frames sent again.
+    /// Frames retransmitted.
     pub retransmitted_frames: f64,
 }
 
-/// A port at one sampling instant, as far as reports look at it.
+/// A port at one sampling instant, as far as reports use it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PortSample {
     /// The instant in ns.
@@ -92,7 +92,7 @@ pub struct TrialData {
     pub switches: Vec<SwitchRow>,
     /// The samples in the order of `samples.parquet`.
     pub samples: Vec<PortSample>,
-    /// `circuits.parquet`; empty where the fabric has no optical circuit switches.
+    /// `circuits.parquet`; empty if the fabric has no optical circuit switches.
     pub circuits: Vec<CircuitRow>,
 }
 
@@ -100,7 +100,7 @@ impl TrialData {
     /// Reads a trial folder.
     ///
     /// # Errors
-    /// When it is no trial folder, the trial was killed before it could finish, or a file is
+    /// When it is not a trial folder, the trial was killed before it could finish, or a file is
     /// damaged.
     pub fn read(folder: &Path) -> Result<TrialData, TrialError> {
         check_is_trial(folder)?;
@@ -136,7 +136,7 @@ impl TrialData {
         }
     }
 
-    /// What to call the trial: the last part of its folder's name.
+    /// The name of the trial: the last part of its folder's name.
     pub fn name(&self) -> String {
         let path = self.path.canonicalize();
         let path = path.as_ref().unwrap_or(&self.path);
@@ -145,7 +145,7 @@ impl TrialData {
     }
 }
 
-/// Says what is wrong with a folder that holds no finished trial.
+/// The error for a folder without a finished trial.
 ///
 /// # Errors
 /// When the folder does not exist, holds trials of several seeds, no trial, or an unfinished one.
@@ -274,7 +274,7 @@ pub(crate) fn scan<R: Row, const N: usize>(
     groups().map_err(TrialError::parquet("read", &path))
 }
 
-/// For so many rows memory is set aside at once; a damaged file may claim any number.
+/// The most rows for which memory is set aside at once; a damaged file may claim any number.
 const ROWS_RESERVED: usize = 1 << 20;
 
 /// One column of one row group.

@@ -28,12 +28,12 @@ const PARTIAL_MANIFEST: &str = "manifest.json.partial";
 
 /// A trial folder that is being written.
 ///
-/// `config.yaml` and a `manifest.json` that says the trial is not complete are there from the
-/// start; flows and samples are streamed in row groups; [`TrialFolder::finish`] writes the rest and
-/// the final manifest. A trial that was stopped is finished in the same way, with a summary that
-/// says so; one that was dropped without `finish` keeps its first manifest. Only a process that is
-/// killed outright leaves `flows.parquet` and `samples.parquet` without the footer that readers
-/// need.
+/// `config.yaml` and a `manifest.json` that states that the trial is not complete are there from
+/// the start; flows and samples are streamed in row groups; [`TrialFolder::finish`] writes the rest
+/// and the final manifest. A trial that was stopped is finished in the same way, with a summary
+/// that states it; one that was dropped without `finish` keeps its first manifest. Only a process
+/// that is killed outright leaves `flows.parquet` and `samples.parquet` without the footer that
+/// readers need.
 pub struct TrialFolder {
     path: PathBuf,
     /// Keeps other runs out until this one is finished or dropped.
@@ -50,10 +50,10 @@ impl TrialFolder {
     /// replaced.
     ///
     /// `config` is the whole text of `config.yaml`; `names` are joined into the tables. Nothing is
-    /// created for a scenario that does not hold: check it first.
+    /// created for an invalid scenario: check it first.
     ///
-    /// A folder that cannot be begun is not left behind, nor are those above it that were made for
-    /// it.
+    /// If a folder cannot be begun, it is not left behind, nor are those above it that were made
+    /// for it.
     ///
     /// # Errors
     /// When the folder holds something else than a trial, or cannot be written.
@@ -64,17 +64,17 @@ impl TrialFolder {
         run: RunIdentity,
     ) -> Result<TrialFolder, TrialError> {
         let absent = |folder: &&Path| {
-            // A link that leads nowhere is there all the same.
+            // A link that leads nowhere still exists.
             let found = folder.symlink_metadata();
             found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
         };
         let made: Vec<&Path> = path.ancestors().take_while(absent).collect();
         TrialFolder::begin(path, config, names, run).inspect_err(|error| {
-            // Another run has made the folder since, and is at work in it.
+            // Another run has made the folder since, and is using it.
             if matches!(error, TrialError::InUse { .. }) {
                 return;
             }
-            // What cannot be removed, or holds something else by now, stays.
+            // A folder that cannot be removed, or has other contents by now, stays.
             if let [own, above @ ..] = made.as_slice() {
                 let _ = fs::remove_dir_all(own);
                 for folder in above {
@@ -146,10 +146,10 @@ impl TrialFolder {
 
     /// Writes everything that is known only at the end, the manifest last.
     ///
-    /// Whether the trial is complete, and why it is not, is taken from the summary.
+    /// The summary decides whether the trial is complete, and has the reason if it is not.
     ///
     /// # Errors
-    /// When a file cannot be written; the folder then still says that it is not complete.
+    /// When a file cannot be written; the folder is then still marked as not complete.
     pub fn finish(self, summary: &Summary, counts: &Counts) -> Result<(), TrialError> {
         let TrialFolder {
             path,
@@ -203,10 +203,10 @@ impl TrialFolder {
     }
 }
 
-/// Takes a folder for one run: makes it where it is missing, and locks it; nothing is locked where
-/// the system cannot lock folders.
+/// Takes a folder for one run: makes it if it is missing, and locks it; nothing is locked if the
+/// system cannot lock folders.
 ///
-/// The system lets go of it when the file is dropped or the process ends, however it ends.
+/// The system releases it when the file is dropped or the process ends, however it ends.
 ///
 /// # Errors
 /// When it cannot be made, or another run has locked it.
@@ -225,7 +225,7 @@ pub fn take_folder(folder: &Path) -> Result<Option<File>, TrialError> {
     }
 }
 
-/// Whose run writes to a folder, as its manifest says.
+/// The run that writes to a folder, by its manifest.
 fn holder(folder: &Path) -> String {
     let text = fs::read_to_string(folder.join(MANIFEST_FILE)).unwrap_or_default();
     match serde_json::from_str::<Manifest>(&text) {
@@ -238,14 +238,14 @@ fn holder(folder: &Path) -> String {
     }
 }
 
-/// Whether a folder holds a manifest that Tenter wrote, of whatever version.
+/// Whether a folder has a manifest that Tenter wrote, of any version.
 pub(crate) fn has_manifest(folder: &Path) -> bool {
     let text = fs::read_to_string(folder.join(MANIFEST_FILE)).unwrap_or_default();
     let value: Result<serde_json::Value, _> = serde_json::from_str(&text);
     value.is_ok_and(|value| value["tenter_version"].is_string() && value["complete"].is_boolean())
 }
 
-/// Whether a folder holds nothing, or no more than a manifest that a killed run had not finished.
+/// Whether a folder is empty, or has only a manifest that a killed run had not finished.
 pub(crate) fn is_just_made(folder: &Path) -> bool {
     let Ok(mut entries) = fs::read_dir(folder) else {
         return false;
@@ -312,7 +312,7 @@ pub(crate) fn table_file<R: Row>(folder: &Path) -> PathBuf {
     folder.join(R::TABLE).with_extension("parquet")
 }
 
-/// Removes the files of the trial before, so that none of them is taken for one of this trial.
+/// Removes the files of the trial before, so that none of them is mistaken for one of this trial.
 fn clear(folder: &Path) -> Result<(), TrialError> {
     fs::read_dir(folder).map_err(TrialError::io("read", folder))?;
     if is_just_made(folder) {
@@ -331,7 +331,7 @@ fn clear(folder: &Path) -> Result<(), TrialError> {
     files.into_iter().try_for_each(|file| remove(file))
 }
 
-/// The files `sends-0.csv` and so on that `config.yaml` names; one that is missing hides no other.
+/// The files `sends-0.csv` and so on that `config.yaml` names; a missing one hides no other.
 fn files_beside(folder: &Path) -> Vec<PathBuf> {
     let is_beside = |name: &str| {
         let number = name.strip_prefix("sends-");
@@ -370,7 +370,7 @@ pub(crate) fn own_files(folder: &Path) -> Vec<PathBuf> {
         table_file::<QueueChangeRow>(folder),
         folder.join(TRACE_FILE),
         folder.join(PARTIAL_MANIFEST),
-        // By which a trial is known.
+        // These identify a trial.
         folder.join(MANIFEST_FILE),
     ]);
     files
@@ -418,7 +418,8 @@ pub(crate) fn partial(path: &Path) -> PathBuf {
 }
 
 /// Writes a text file beside its final name and moves it there, so that a reader sees the old text
-/// or the new one, never half of it. What is no regular file, as `/dev/stdout`, is written to.
+/// or the new one, never half of it. A file that is not regular, as `/dev/stdout`, is written
+/// directly.
 ///
 /// # Errors
 /// When the file cannot be written; an older one is then as it was.

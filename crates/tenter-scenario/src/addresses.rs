@@ -7,8 +7,9 @@ use std::str::FromStr;
 
 use tenter_endpoint::NicAddress;
 use tenter_topology::Topology;
+use tenter_workload::spec::HostRef;
 
-use crate::hosts::{HostNames, HostRef};
+use crate::hosts::HostNames;
 use tenter_config::{component, parsed, word_or};
 use tenter_notation::diagnostics::Location;
 

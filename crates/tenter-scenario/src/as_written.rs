@@ -1,9 +1,9 @@
-//! Sections that are no components yet: readers of their own take their keys one by one, and what
-//! these have filled in is held as it is written.
+//! A section that is no component yet: a reader of its own takes its keys one by one, and the filled
+//! section is held in its written form.
 
 use tenter_config::{Reader, Shape, Value, Written};
 
-use crate::{endpoint, jobs};
+use crate::endpoint;
 
 /// Without quotation marks, which some notations need around all words.
 fn plain(written: &Written) -> String {
@@ -36,39 +36,6 @@ impl Value for EndpointAsWritten {
 
     fn read(reader: &mut dyn Reader, key: &str, (): ()) -> Option<EndpointAsWritten> {
         reader.any(key).map(EndpointAsWritten)
-    }
-
-    fn written(&self) -> Written {
-        self.0.clone()
-    }
-}
-
-/// The section `jobs`.
-#[derive(Clone, Debug)]
-pub struct JobsAsWritten(pub Written);
-
-impl PartialEq for JobsAsWritten {
-    fn eq(&self, other: &JobsAsWritten) -> bool {
-        plain(&self.0) == plain(&other.0)
-    }
-}
-
-/// No jobs.
-impl Default for JobsAsWritten {
-    fn default() -> JobsAsWritten {
-        JobsAsWritten(Written::List(Vec::new()))
-    }
-}
-
-impl Value for JobsAsWritten {
-    type Bounds = ();
-
-    fn shape((): ()) -> Shape {
-        Shape::List(Box::new(Shape::Mapping(jobs::TABLES[0])))
-    }
-
-    fn read(reader: &mut dyn Reader, key: &str, (): ()) -> Option<JobsAsWritten> {
-        reader.any(key).map(JobsAsWritten)
     }
 
     fn written(&self) -> Written {

@@ -5,10 +5,11 @@ use tenter_endpoint::{DmaRates, NicAddress};
 use tenter_net::{SignalSpec, Switches};
 use tenter_topology::{Topology, TopologySpec};
 use tenter_workload::Job;
+use tenter_workload::spec::JobSpec;
 
 use crate::endpoint::{self, Endpoint};
 use crate::hosts::HostNames;
-use crate::jobs::{self, JobDraft};
+use crate::jobs;
 use crate::scenario::{Scenario, ScenarioParts};
 use crate::source_flow_control::{self, SignalDraft};
 use crate::switch_model::SwitchDraft;
@@ -19,7 +20,7 @@ use crate::{
 };
 use tenter_notation::decode::{Read, Section};
 use tenter_notation::diagnostics::Problems;
-use tenter_notation::tree::{Node, Value};
+use tenter_notation::tree::Node;
 use tenter_plan::{
     CircuitPlan, Devices, Fault, FaultEvent, FaultPlan, LinkImpairment, Links, Lookahead, Plan,
 };
@@ -30,7 +31,6 @@ struct Draft {
     /// The seed of the scenario, or the one in its place.
     seed: Option<u64>,
     endpoint: Option<Endpoint>,
-    jobs: Option<Vec<JobDraft>>,
 }
 
 /// From the tree to the plan and the effective configuration. There is a plan exactly when no
@@ -55,14 +55,13 @@ pub(crate) fn typed(root: Node, problems: &Problems) -> Option<Scenario> {
 /// Reads all sections, and fills in what they leave out.
 fn read(mut root: Node, seed: Option<u64>, problems: &Problems) -> (Draft, Node) {
     device_defaults::fill_in(&mut root);
+    jobs::fill_in(&mut root, seed);
     let mut section = Section::root(root, &Scenario::TABLE, problems);
     for key in Scenario::KEYS {
         // The sections that have readers of their own are read before the others.
         section.put(key.name, Node::empty());
     }
-    let own_seed = section.peek("seed").map_or(Some(1), whole_number);
     let endpoint = endpoint::read(&mut section);
-    let jobs = jobs::read(&mut section, seed.or(own_seed).unwrap_or(0));
     let parts = Scenario::read_parts(&mut section);
     let seed = seed.or(parts.seed);
     if let Some(seed) = seed {
@@ -72,16 +71,8 @@ fn read(mut root: Node, seed: Option<u64>, problems: &Problems) -> (Draft, Node)
         parts,
         seed,
         endpoint,
-        jobs,
     };
     (draft, section.finish())
-}
-
-fn whole_number(node: &Node) -> Option<u64> {
-    match &node.value {
-        Value::Scalar { text, .. } => text.parse().ok(),
-        Value::List(_) | Value::Map(_) => None,
-    }
 }
 
 impl Draft {
@@ -108,7 +99,14 @@ impl Draft {
             (problems, warnings),
         );
         let names = HostNames::of(&topology, npus_per_nic(endpoint), problems);
-        let (jobs, addresses, dma) = place(self.jobs, endpoint, &topology, &names, seed, effective);
+        let (jobs, addresses, dma) = place(
+            own.jobs.as_deref(),
+            endpoint,
+            &topology,
+            &names,
+            seed,
+            effective,
+        );
         let faults = own.faults.as_ref();
         let faults = faults.and_then(|of| of.bind(&topology, seed, problems));
         let impaired = impairments::bind(own.impairments.as_deref(), &topology, problems);
@@ -196,7 +194,7 @@ type Placed = (
 
 /// Binds them, and checks whether ranks reach each other, where all that decides it could be read.
 fn place(
-    drafts: Option<Vec<JobDraft>>,
+    specs: Option<&[JobSpec]>,
     endpoint: Option<&Endpoint>,
     topology: &Topology,
     names: &HostNames<'_>,
@@ -205,7 +203,7 @@ fn place(
 ) -> Placed {
     let addresses = endpoint.and_then(|endpoint| endpoint.addresses.assign(topology, names));
     let of_nic = (seed, endpoint.map(|endpoint| &endpoint.nic));
-    let jobs = jobs::bind(drafts, names, of_nic, effective);
+    let jobs = jobs::bind(specs, names, of_nic, effective);
     if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, endpoint) {
         reach::check(jobs, addresses, &endpoint.addresses, names);
     }

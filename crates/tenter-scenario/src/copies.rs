@@ -1,8 +1,8 @@
 //! `copies` of a job: as many equal jobs in its place, each with a name of its own.
 
-use crate::jobs::JOBS_MAX;
 use tenter_notation::diagnostics::Problems;
 use tenter_notation::tree::{Entry, Node, VALUES_MAX, Value};
+use tenter_workload::spec::JOBS_MAX;
 
 /// Puts the copies of all jobs into the tree. A value that is no count is left for the reader,
 /// which refuses it.
@@ -21,7 +21,7 @@ pub(crate) fn write_out(root: &mut Node, problems: &Problems) {
             continue;
         };
         let values = count.saturating_mul(values_in(&job));
-        if expanded.len() + count > JOBS_MAX || values > room {
+        if expanded.len() + count > JOBS_MAX as usize || values > room {
             let at = job.entry_mut("copies").and_then(|copies| copies.at);
             let message = format!("{count} copies are more than a scenario holds");
             let help = format!("a scenario has at most {JOBS_MAX} jobs; run fewer of them");

@@ -8,13 +8,11 @@ use crate::buffer::Around;
 /// them passes the network.
 pub(crate) fn check(around: &Around<'_>) {
     for (index, job) in around.jobs.iter().enumerate() {
-        let mut sizes = job
+        let collectives = job
             .sequence
             .iter()
-            .filter_map(|run| match run.kind.of_group() {
-                CollectiveKind::AllToAllPxn { npus_per_host } => Some(*npus_per_host),
-                _ => None,
-            });
+            .filter_map(|run| run.traffic.collective());
+        let mut sizes = collectives.filter_map(CollectiveKind::hands_over);
         let apart = |npus: u32| {
             let joined = |a: u32, b: u32| around.endpoint.host.joins(a, b);
             let mut hosts = job.hosts.chunks(npus as usize);

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use tenter_config::{Reader, component};
 use tenter_units::Time;
-use tenter_workload::collective::ScaleUp;
+use tenter_workload::ScaleUp;
 
 component! {
     /// What the host adds to each send.

@@ -1,75 +1,13 @@
-//! Hosts as users name them: by name, by number, or a stretch of numbers.
+//! The hosts of a fabric by their names and numbers.
 
 use std::collections::BTreeMap;
-use std::convert::Infallible;
-use std::fmt;
-use std::str::FromStr;
 
 use tenter_topology::Topology;
 use tenter_units::Rate;
+use tenter_workload::spec::HostRef;
 
-use tenter_config::parsed;
-use tenter_notation::decode::{Field, suggestion};
+use tenter_notation::decode::suggestion;
 use tenter_notation::diagnostics::{Location, Problems, quote};
-
-/// A host as written.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum HostRef {
-    /// Counted from 0 in the order of the fabric.
-    Number(u32),
-    /// The hosts from one number to another, both included.
-    Stretch(u32, u32),
-    /// By the name the fabric gives it.
-    Name(String),
-}
-
-impl HostRef {
-    /// Reads a host out of a field.
-    pub(crate) fn read(field: &Field<'_>) -> Option<HostRef> {
-        let Some(word) = field.word() else {
-            let what = format!("must be a host, not {}", field.node.describe());
-            field.problem(
-                &what,
-                "write its name or its number, counted from 0".to_owned(),
-            );
-            return None;
-        };
-        word.parse().ok()
-    }
-}
-
-impl FromStr for HostRef {
-    type Err = Infallible;
-
-    fn from_str(word: &str) -> Result<HostRef, Infallible> {
-        if let Ok(number) = word.parse() {
-            return Ok(HostRef::Number(number));
-        }
-        let stretch = word.split_once('-').and_then(|(first, last)| {
-            Some(HostRef::Stretch(
-                first.trim().parse().ok()?,
-                last.trim().parse().ok()?,
-            ))
-        });
-        Ok(stretch.unwrap_or_else(|| HostRef::Name(word.to_owned())))
-    }
-}
-
-impl fmt::Display for HostRef {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            HostRef::Number(number) => write!(out, "{number}"),
-            HostRef::Stretch(first, last) => write!(out, "{first}-{last}"),
-            HostRef::Name(name) => out.write_str(name),
-        }
-    }
-}
-
-parsed!(HostRef {
-    "name or number",
-    "must be a host, not",
-    "write its name or its number, counted from 0"
-});
 
 /// The hosts of a fabric by name, and where to report those that are not there.
 pub(crate) struct HostNames<'t> {
@@ -229,6 +167,16 @@ impl<'t> HostNames<'t> {
     /// Where the value at a path stands.
     pub(crate) fn place(&self, path: &str) -> Option<Location> {
         self.problems.place(path)
+    }
+
+    /// Notes what shows at the value at a path, in words that name it themselves.
+    pub(crate) fn note(&self, path: &str, message: impl Into<String>, help: &str) {
+        self.problems.note(path, message, help);
+    }
+
+    /// Notes what is wrong with the value at a path.
+    pub(crate) fn push_at(&self, path: &str, what: &str, help: &str) {
+        self.problems.push_at(path, what, help);
     }
 
     /// Notes a problem.

@@ -38,7 +38,6 @@ mod assemble;
 mod buffer;
 mod circuits;
 mod classes;
-mod collectives;
 mod congestion;
 mod copies;
 mod delays;

@@ -7,8 +7,9 @@ use std::str::FromStr;
 use tenter_endpoint::{DmaRates, PcieSpec};
 use tenter_units::{Bytes, Rate};
 use tenter_workload::Job;
+use tenter_workload::spec::HostRef;
 
-use crate::hosts::{HostNames, HostRef};
+use crate::hosts::HostNames;
 use tenter_config::{Reader, Value, component, parsed};
 use tenter_notation::decode::{Read, Section, suggestion};
 use tenter_notation::diagnostics::quote;

@@ -4,7 +4,7 @@
 use tenter_endpoint::MessageCut;
 use tenter_workload::collective::CollectiveKind;
 use tenter_workload::pattern::PatternSchedule;
-use tenter_workload::{Job, QueuePairScope, Schedule, WorkloadError, split};
+use tenter_workload::{Job, QueuePairScope, Schedule, Traffic, WorkloadError, split};
 
 /// A collective puts fewer packets than this on each queue pair. Sequence numbers have 32 bits and
 /// are compared over half their range: two collectives in a row, the first of them not acknowledged
@@ -23,9 +23,9 @@ pub(crate) struct Crowd {
 /// more, counted as if none were acknowledged before the last is posted.
 ///
 /// # Errors
-/// Those of [`CollectiveKind::schedule`].
+/// Those of [`Traffic::schedule`].
 pub(crate) fn crowd(
-    (kind, size_bytes): (&CollectiveKind, u64),
+    (kind, size_bytes): (&Traffic, u64),
     ranks: u32,
     job: &Job,
     cut: MessageCut,
@@ -34,7 +34,7 @@ pub(crate) fn crowd(
     // transfers per rank and one per chunk where chunks have a length, or one per phase of a step
     // (tests of the collectives say so); each has at most two packets that are not full.
     let most = split::share(2 * size_bytes + u64::from(ranks), job.queue_pairs, 0);
-    let chunk_bytes = kind.chunk_bytes();
+    let chunk_bytes = kind.collective().and_then(CollectiveKind::chunk_bytes);
     let chunks = chunk_bytes.map_or(0, |bytes| size_bytes / bytes.max(1));
     let phases = kind.pattern().map_or(0, PatternSchedule::phases) as u64;
     let transfers = 2 * u64::from(ranks) + chunks + phases;

@@ -3,8 +3,7 @@
 use std::net::Ipv4Addr;
 
 use tenter_endpoint::NicAddress;
-use tenter_workload::collective::CollectiveKind;
-use tenter_workload::{Destination, Job};
+use tenter_workload::{Destination, Job, Traffic};
 
 use crate::addresses::Addresses;
 use crate::hosts::HostNames;
@@ -44,15 +43,15 @@ fn first_unreachable(job: &Job, addresses: &[NicAddress]) -> Option<(u32, u32)> 
         return None;
     }
     let reaches = |from: u32, to: u32| has_gateway(nic(from)) || within(nic(from), nic(to).address);
-    let mut kinds: Vec<&CollectiveKind> = Vec::new();
+    let mut kinds: Vec<&Traffic> = Vec::new();
     let mut peers: Vec<Destination> = Vec::new();
     for run in &job.sequence {
-        if kinds.contains(&&run.kind) {
+        if kinds.contains(&&run.traffic) {
             continue;
         }
-        kinds.push(&run.kind);
+        kinds.push(&run.traffic);
         // What cannot run at all has been reported.
-        let Ok(schedule) = run.kind.schedule(job.ranks(), run.size_bytes) else {
+        let Ok(schedule) = run.traffic.schedule(job.ranks(), run.size_bytes) else {
             continue;
         };
         for rank in 0..job.ranks() {

@@ -5,8 +5,7 @@ use tenter_net::Switches;
 use tenter_topology::Topology;
 use tenter_units::Time;
 use tenter_workload::Job;
-use tenter_workload::closed_form::ideal_completion;
-use tenter_workload::collective::CollectiveKind;
+use tenter_workload::closed_form::IdealSwitch;
 
 use crate::observe::{Observe, Sampling};
 use tenter_notation::tree::Node;
@@ -96,10 +95,12 @@ fn of_job(job: &Job, topology: &Topology, latency: Time) -> Time {
     let rate = rates.min().unwrap_or_default();
     let port_time = |bytes: u64| rate.time_of_bits(u128::from(bytes) * 8);
     let round = job.sequence.iter().fold(0_u128, |sum, run| {
-        let time = match run.kind {
-            CollectiveKind::Flows { .. } => Time::MAX,
-            _ => ideal_completion(&run.kind, job.ranks(), run.size_bytes, &port_time, latency),
-        };
+        let time = run.traffic.ideal_completion(&IdealSwitch {
+            ranks: job.ranks(),
+            size_bytes: run.size_bytes,
+            port_time: &port_time,
+            latency,
+        });
         sum + [time, run.compute.mean, job.gap]
             .map(|time| u128::from(time.ps()))
             .iter()

@@ -3,11 +3,10 @@
 use tenter_config::{Component, KeyTable, Reader, Value, component};
 use tenter_plan::CircuitPlan;
 use tenter_topology::TopologySpec;
-use tenter_workload::collective::Groups;
-use tenter_workload::pattern::PatternKind;
+use tenter_workload::spec::{JOBS_MAX, JobSpec};
 
 use crate::addresses::Addresses;
-use crate::as_written::{EndpointAsWritten, JobsAsWritten};
+use crate::as_written::EndpointAsWritten;
 use crate::fabric::{Fabric, FabricParts};
 use crate::faults::Faults;
 use crate::host::Host;
@@ -20,7 +19,7 @@ use crate::source_flow_control::SourceFlowControl;
 use crate::source_ports::SourcePorts;
 use crate::switch::Switch;
 use crate::switching::Switching;
-use crate::{collectives, congestion, endpoint, jobs};
+use crate::{congestion, endpoint};
 
 component! {
     /// A fabric, its hosts, and the jobs that run on them.
@@ -38,7 +37,7 @@ component! {
         /// NIC, host and addresses.
         endpoint: EndpointAsWritten = "{}";
         /// The jobs: which hosts take part, and what they run.
-        jobs: JobsAsWritten;
+        jobs: Vec<JobSpec>;
         /// What breaks and is mended during the trial.
         faults: Faults = "{}";
         /// What is done to frames on their way.
@@ -54,8 +53,22 @@ component! {
 }
 
 fn lists_end(own: &ScenarioParts, reader: &mut dyn Reader) {
+    if let Some(jobs) = &own.jobs {
+        check_count(jobs.len(), reader);
+    }
     if let Some(entries) = &own.impairments {
         impairments::check(entries, reader);
+    }
+}
+
+/// Refuses a list without jobs, and one that is too long.
+fn check_count(jobs: usize, reader: &mut dyn Reader) {
+    if jobs == 0 {
+        let what = "is empty: there is nothing to run";
+        reader.refuse("jobs", what, "list at least one job");
+    } else if jobs > JOBS_MAX as usize {
+        let what = format!("has more than {JOBS_MAX} jobs");
+        reader.refuse("jobs", &what, "spread them over several scenarios");
     }
 }
 
@@ -69,7 +82,7 @@ impl Scenario {
             seed: 1,
             fabric: Fabric::new(topology),
             endpoint: EndpointAsWritten::default(),
-            jobs: JobsAsWritten::default(),
+            jobs: Vec::new(),
             faults: Faults::default(),
             impairments: Vec::new(),
             observe: Observe::default(),
@@ -117,15 +130,7 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
         .chain(Host::TABLE.with_inner())
         .chain(congestion::tables())
         .chain(Addresses::TABLE.with_inner())
-        .chain(jobs::TABLES)
-        .chain(
-            PatternKind::VARIANTS
-                .members
-                .iter()
-                .map(|(_, table)| *table),
-        )
-        .chain(collectives::TABLES)
-        .chain([&Groups::TABLE])
+        .chain(JobSpec::TABLE.with_inner())
         .chain(Faults::TABLE.with_inner())
         .chain(Impairment::TABLE.with_inner());
     own.chain(rest)

@@ -17,8 +17,6 @@ use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_plan::CircuitPlan;
 use tenter_topology::TopologySpec;
 use tenter_units::{Bytes, Rate, Time};
-use tenter_workload::collective::CollectiveKind;
-use tenter_workload::pattern::PatternKind;
 
 use crate::fabric::Fabric;
 use crate::load_balancing::Balancing;
@@ -27,7 +25,7 @@ use crate::scenario::Scenario;
 use crate::source_flow_control::SourceFlowControl;
 use crate::switch::Switch;
 use crate::switching::Switching;
-use crate::{collectives, congestion, endpoint, jobs};
+use crate::{congestion, endpoint};
 use object::{Object, of_shape, one_of};
 use tenter_config::{Component, KeyTable, Value as _};
 
@@ -66,7 +64,6 @@ fn root() -> Value {
     Object::of(&[&Scenario::TABLE])
         .with("fabric", fabric())
         .with("endpoint", endpoint())
-        .with("jobs", job())
         .schema()
 }
 
@@ -111,72 +108,6 @@ fn congestion_control() -> Value {
     let members = members.map(|(word, table)| Object::of(&[own, table]).fixed("kind", word));
     let all = std::iter::once(first.fixed("kind", first_name)).chain(members);
     one_of(all.map(Object::schema))
-}
-
-fn job() -> Value {
-    let [own, start, flow, workload, pair, point, pattern] = jobs::TABLES;
-    let of_kind = |(name, table): &(&'static str, &'static KeyTable)| {
-        Object::of(&[pattern, table]).fixed("kind", name).schema()
-    };
-    let patterns = one_of(PatternKind::VARIANTS.members.iter().map(of_kind));
-    let workload = Object::of(&[workload])
-        .with("pattern", patterns.clone())
-        .with("pairs", Object::of(&[pair]).schema())
-        .with("points", Object::of(&[point]).schema());
-    let collectives = CollectiveKind::MEMBERS.map(|member| collective(&member.default));
-    Object::of(&[own])
-        .with("collectives", one_of(collectives))
-        .with("start", Object::of(&[start]).schema())
-        .with("flows", Object::of(&[flow]).schema())
-        .with("workload", workload.schema())
-        .with("pattern", patterns)
-        .schema()
-}
-
-/// One collective by one algorithm, with the keys that the two have.
-fn collective(kind: &CollectiveKind) -> Value {
-    let [
-        own,
-        range,
-        drawn,
-        permutation,
-        rooted,
-        chunked,
-        distances,
-        hosts,
-        hierarchical,
-    ] = collectives::TABLES;
-    let mut kind = kind.clone();
-    let mut tables = vec![own];
-    if matches!(kind, CollectiveKind::Permutation { .. }) {
-        tables.push(permutation);
-    }
-    if kind.root_mut().is_some() {
-        tables.push(rooted);
-    }
-    if kind.chunk_bytes_mut().is_some() {
-        tables.push(chunked);
-    }
-    if kind.distances_mut().is_some() {
-        tables.push(distances);
-    }
-    if kind.npus_per_host_mut().is_some() {
-        tables.push(hosts);
-    }
-    if kind.scale_up_mut().is_some() {
-        tables.push(hierarchical);
-    }
-    let sizes = [range, drawn].map(|table| Object::of(&[table]).schema());
-    let object = Object::of(&tables)
-        .fixed("collective", kind.name())
-        .with("sizes", one_of(sizes));
-    let usual = CollectiveKind::algorithms_of(kind.name()).next() == Some(kind.algorithm());
-    if usual {
-        object.fixed_or_left_out("algorithm", kind.algorithm())
-    } else {
-        object.fixed("algorithm", kind.algorithm())
-    }
-    .schema()
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ mod base;
 use tenter_endpoint::{DmaRates, Interleave};
 use tenter_scenario::Loaded;
 use tenter_units::{Rate, Time};
-use tenter_workload::collective::{CollectiveKind, Groups};
+use tenter_workload::collective::AllReduceRing;
+use tenter_workload::{Groups, Traffic};
 
 use base::Base;
 
@@ -218,11 +219,11 @@ fn a_collective_may_run_in_groups() {
         )
     };
     let kind = good(&[&job("{size: 2, stride: 2}")]).plan.jobs[0].sequence[0]
-        .kind
+        .traffic
         .clone();
-    let expected = CollectiveKind::Grouped {
-        groups: Groups { size: 2, stride: 2 },
-        kind: Box::new(CollectiveKind::AllReduceRing),
+    let expected = Traffic::Collective {
+        kind: AllReduceRing.into(),
+        groups: Some(Groups { size: 2, stride: 2 }),
     };
     assert_eq!(kind, expected);
     assert_eq!((kind.name(), kind.busbw_factor(4)), ("all-reduce", 1.0));

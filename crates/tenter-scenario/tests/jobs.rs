@@ -3,7 +3,7 @@
 
 use tenter_scenario::{Format, Loaded, load};
 use tenter_units::{Rate, Time};
-use tenter_workload::collective::CollectiveKind;
+use tenter_workload::Traffic;
 use tenter_workload::flow_workload::{Arrivals, GapLaw};
 use tenter_workload::pattern::PatternSchedule;
 
@@ -170,7 +170,7 @@ fn flows_name_their_hosts() {
     let both = format!("{TESTED}{load}");
     assert_eq!(hosts(&both), [vec![0, 1], vec![3, 7, 4, 5]]);
     let job = good(&both).plan.jobs.remove(1);
-    let CollectiveKind::Flows { flows } = &job.sequence[0].kind else {
+    let Traffic::Flows(flows) = &job.sequence[0].traffic else {
         panic!("{job:?}");
     };
     let flows: Vec<_> = flows
@@ -220,7 +220,10 @@ const FLOWS: &str = "  - {name: web, workload: {sizes: 4KiB, pairs: [{from: [3, 
 fn workloads_of_flows_name_their_hosts() {
     assert_eq!(hosts(FLOWS), [vec![3, 7, 4, 5]]);
     let job = good(FLOWS).plan.jobs.remove(0);
-    let workload = job.sequence[0].kind.flow_workload().expect("one of flows");
+    let workload = job.sequence[0]
+        .traffic
+        .flow_workload()
+        .expect("one of flows");
     let ways: Vec<_> = workload
         .ways
         .iter()
@@ -236,7 +239,7 @@ fn laws_are_named_or_written_down() {
     let distribution = |sizes: &str| {
         let job = FLOWS.replace("sizes: 4KiB", sizes);
         let plan = good(&job).plan;
-        let workload = plan.jobs[0].sequence[0].kind.flow_workload().cloned();
+        let workload = plan.jobs[0].sequence[0].traffic.flow_workload().cloned();
         workload.expect("one of flows").sizes
     };
     let mean = distribution("sizes: facebook-hadoop-homa").mean();
@@ -306,7 +309,7 @@ fn open_loops_have_a_load() {
     let open = FLOWS.replace("flows: 9", "flows: 9, arrivals: poisson, load: 0.5");
     let mut job = good(&open).plan.jobs.remove(0);
     let run = job.sequence.remove(0);
-    let workload = run.kind.flow_workload().expect("one of flows");
+    let workload = run.traffic.flow_workload().expect("one of flows");
     let Arrivals::EachSender { gaps, means, .. } = &workload.arrivals else {
         panic!("{workload:?}");
     };
@@ -319,7 +322,10 @@ fn open_loops_have_a_load() {
     assert_eq!(mean, 167_760);
     let incasts = open.replace("load: 0.5", "load: 0.5, fan_in: 3");
     let job = good(&incasts).plan.jobs.remove(0);
-    let workload = job.sequence[0].kind.flow_workload().expect("one of flows");
+    let workload = job.sequence[0]
+        .traffic
+        .flow_workload()
+        .expect("one of flows");
     let Arrivals::Incasts { mean, degree, .. } = workload.arrivals else {
         panic!("{workload:?}");
     };
@@ -407,7 +413,7 @@ fn flows_follow_a_pattern() {
     assert_eq!(hosts(DEMAND), [vec![4, 0, 2, 3, 7, 6]]);
     let mut job = good(DEMAND).plan.jobs.remove(0);
     let run = job.sequence.remove(0);
-    let workload = run.kind.flow_workload().expect("one of flows");
+    let workload = run.traffic.flow_workload().expect("one of flows");
     let weights = workload.weights().expect("those of the matrix");
     let ways = workload.ways.iter().enumerate();
     let ways = ways.map(|(index, way)| (way.src, way.dst, way.parallel, weights.of(index)));
@@ -433,7 +439,7 @@ fn flows_follow_a_pattern() {
     // Where a receiver has more than any sender, it is what counts.
     let incast = DEMAND.replace("0 1 3000", "0 2 3000");
     let workload = good(&incast).plan.jobs.remove(0).sequence.remove(0);
-    let workload = workload.kind.flow_workload().cloned();
+    let workload = workload.traffic.flow_workload().cloned();
     let workload = workload.expect("one of flows");
     let Arrivals::EachSender { means, .. } = &workload.arrivals else {
         panic!("{workload:?}");
@@ -448,7 +454,7 @@ fn senders_may_be_alike() {
         .replace("load: 0.5,", "load: 0.5, senders: alike,")
         .replace("'0 1 3000;", "'0 1 2000; 0 4 1000;");
     let workload = good(&alike).plan.jobs.remove(0).sequence.remove(0);
-    let workload = workload.kind.flow_workload().cloned();
+    let workload = workload.traffic.flow_workload().cloned();
     let workload = workload.expect("one of flows");
     let weights = workload.weights().expect("those of the matrix");
     let whole = 1 << 40;
@@ -485,7 +491,7 @@ fn demand(pattern: &str, ranks: &str) -> String {
 fn patterns_of_flows_are_those_of_applications() {
     let weights = |text: &str| {
         let plan = good(text).plan;
-        let workload = plan.jobs[0].sequence[0].kind.flow_workload();
+        let workload = plan.jobs[0].sequence[0].traffic.flow_workload();
         let workload = workload.expect("one of flows");
         let weights = workload.weights().expect("those of the matrix");
         let ways = workload.ways.iter().enumerate();
@@ -497,7 +503,7 @@ fn patterns_of_flows_are_those_of_applications() {
     let job = format!("  - {{name: web, ranks: 6, pattern: {amr}}}");
     let plan = good(&job).plan;
     let matrix = plan.jobs[0].sequence[0]
-        .kind
+        .traffic
         .pattern()
         .map(PatternSchedule::matrix);
     let matrix: Vec<_> = matrix.expect("a pattern").iter().collect();

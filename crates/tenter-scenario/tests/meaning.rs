@@ -4,7 +4,7 @@ use tenter_endpoint::AckPolicy;
 use tenter_net::{Forwarding, Limit, UNLIMITED_POOL};
 use tenter_scenario::{Diagnostics, Format, Loaded, load, text_of};
 use tenter_units::Time;
-use tenter_workload::collective::CollectiveKind;
+use tenter_workload::collective::Permutation;
 
 const SMALL: &str = "
 fabric: {kind: single-switch, hosts: 4}
@@ -149,8 +149,8 @@ fn the_seed_can_be_replaced_and_reaches_permutations() {
     let loaded = load(&text, "x.yaml", Format::Yaml, &[], Some(9)).unwrap();
     assert_eq!(loaded.plan.seed, 9);
     assert_eq!(
-        loaded.plan.jobs[0].sequence[0].kind,
-        CollectiveKind::Permutation { seed: 9 }
+        loaded.plan.jobs[0].sequence[0].traffic,
+        Permutation { seed: Some(9) }.into()
     );
     let again = load(&loaded.effective, "x.yaml", Format::Yaml, &[], None).unwrap();
     assert_eq!(again.plan, loaded.plan);

@@ -29,7 +29,7 @@ fn steps_are_iterations_unless_they_differ() {
     assert_eq!(job.turns(), Some(9));
     let job = &good("{pattern: {kind: amr, steps: 3}}").plan.jobs[0];
     assert_eq!((job.sequence.len(), job.iterations), (3, 1));
-    assert_ne!(job.sequence[0].kind, job.sequence[1].kind);
+    assert_ne!(job.sequence[0].traffic, job.sequence[1].traffic);
     let job = &good("{pattern: {kind: amr, steps: 3, regrid: 0}}")
         .plan
         .jobs[0];

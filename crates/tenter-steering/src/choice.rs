@@ -1,11 +1,10 @@
-//! Which circuits a fabric should have for a traffic.
+//! The circuits of a fabric for a traffic demand.
 //!
-//! The [matching](crate::matching) says which pairs of leaves are worth a circuit, and not how many
-//! circuits are worth what they take from the tree. So it is asked for several numbers of them, and
-//! what each answer would do is estimated with the routes that it leads to: the busiest link
-//! decides, and of equals the shorter way. Where circuits do not spill, all that a pair with
-//! circuits sends passes them, so pairs that would get too few for what they send are left to the
-//! tree.
+//! The [matching](crate::matching) finds the pairs of leaves that are worth a circuit, and not how
+//! many circuits are worth their cost to the tree. So it is called for several numbers of them, and
+//! the effect of each answer is estimated with its routes: the busiest link decides, and of equals
+//! the shorter way. If circuits do not spill, all traffic of a pair with circuits passes them, so
+//! pairs that would get too few for their traffic are left to the tree.
 
 mod greedy;
 
@@ -20,22 +19,22 @@ use crate::traffic::Traffic;
 
 pub use greedy::choose_greedily;
 
-/// Numbers of circuits for each leaf that are tried, at most.
+/// The most numbers of circuits for each leaf that are tried.
 const NUMBERS_MAX: u32 = 8;
-/// So often one question is asked again without the pairs that have too few circuits.
+/// The most repetitions of one question without the pairs that have too few circuits.
 const ROUNDS_MAX: u32 = 8;
-/// So often all questions are asked, each time for a better answer than the best so far.
+/// The most repetitions of all questions, each time for a better answer than the best so far.
 const PASSES_MAX: u32 = 3;
-/// The share of an uplink's mean load that a circuit must carry, in thousandths: all that is worth
-/// it by itself, and all that carries anything.
+/// The share of an uplink's mean load that a circuit must carry, in thousandths: for circuits that
+/// are worth it by themselves, and for all circuits with traffic.
 const LEAST_SHARES: [u32; 2] = [1_000, 0];
 
-/// A fabric with the circuits that were chosen.
+/// A fabric with the chosen circuits.
 #[derive(Clone, Debug)]
 pub struct Choice {
     /// The fabric with them.
     pub topology: Topology,
-    /// What they would do.
+    /// Their estimate.
     pub estimate: Estimate,
 }
 
@@ -46,7 +45,7 @@ pub fn can_steer(topology: &Topology) -> bool {
 }
 
 /// Chooses circuits for a traffic. Ports that get none keep the one that they have in `home`, if
-/// the other end does as well. Where nothing is better than `home`, that is the choice.
+/// the other end does as well. If nothing is better than `home`, that is the choice.
 ///
 /// # Panics
 /// When a switch has more ports than [`can_steer`] allows, or `home` does not join all hosts, which
@@ -58,7 +57,7 @@ pub fn choose(home: &Topology, scenes: &Scenes, spills: bool) -> Choice {
         estimate: known.expect("the fabric joins its hosts"),
     };
     let search = Chooser::new(home, scenes, spills);
-    // Where no pair is left out, answers do not depend on the best so far.
+    // If no pair is left out, answers do not depend on the best so far.
     let passes = if search.leaves_out() { PASSES_MAX } else { 1 };
     for _ in 0..passes {
         let before = best.estimate;
@@ -72,7 +71,7 @@ pub fn choose(home: &Topology, scenes: &Scenes, spills: bool) -> Choice {
     best
 }
 
-/// What the matching is asked.
+/// A question to the matching.
 #[derive(Clone, Debug)]
 struct Question {
     policy: Policy,
@@ -82,7 +81,7 @@ struct Question {
     left_out: BTreeSet<(u32, u32)>,
 }
 
-/// What does not change while circuits are chosen.
+/// The inputs that do not change while circuits are chosen.
 struct Chooser<'a> {
     home: &'a Topology,
     scenes: &'a Scenes,
@@ -93,7 +92,7 @@ struct Chooser<'a> {
     order: Vec<usize>,
     /// The leaves, by node.
     leaf_of: BTreeMap<u32, u32>,
-    /// By scene, what the busiest NIC takes.
+    /// By scene, the time of the busiest NIC.
     nics: Vec<u128>,
 }
 
@@ -123,7 +122,7 @@ impl<'a> Chooser<'a> {
         }
     }
 
-    /// All that is asked, from few circuits to many.
+    /// All questions, from few circuits to many.
     fn questions(&self) -> Vec<Question> {
         let has_tree = self.home.optics.has_tree();
         let mut uplinks: BTreeMap<u32, u32> = BTreeMap::new();
@@ -226,14 +225,14 @@ impl<'a> Chooser<'a> {
         }
     }
 
-    /// Whether pairs with too few circuits are left to the tree: not where these spill, nor where
-    /// leaves pass on what comes from others.
+    /// Whether pairs with too few circuits are left to the tree: not if these spill, nor if leaves
+    /// forward traffic of others.
     fn leaves_out(&self) -> bool {
         !self.spills && self.home.optics.has_tree()
     }
 
-    /// The pairs of leaves whose circuits would take as long for what they send each other as the
-    /// busiest link of the best answer so far, and longer than any NIC.
+    /// The pairs of leaves whose circuits would take as long for their traffic as the busiest link
+    /// of the best answer so far, and longer than any NIC.
     fn overloaded(&self, topology: &Topology, busiest: u128) -> BTreeSet<(u32, u32)> {
         let mut circuits: BTreeMap<(u32, u32), Links> = BTreeMap::new();
         if !self.leaves_out() {
@@ -274,7 +273,7 @@ fn spread_order(switches: usize) -> Vec<usize> {
         .collect()
 }
 
-/// What has to change for one set of circuits to become another one.
+/// The changes from one set of circuits to another.
 pub fn rewirings(from: &Topology, to: &Topology) -> Vec<Rewiring> {
     let switches = (0_u32..).zip(from.optics.switches());
     let rewirings = switches.map(|(switch, of)| {

@@ -1,10 +1,10 @@
-//! Controllers of optical circuits: which ports optical switches connect, for what hosts send.
+//! Controllers of optical circuits: the ports that optical switches connect, for a traffic demand.
 //!
 //! ```text
 //!   Traffic ─▶ Scenes ─demand─▶ steer: matchings ─▶ choose: loads of several ─▶ rewirings
 //! ```
 //!
-//! [`Traffic`] is what leaves send each other, and [`Scenes`] are the traffics that do not overlap
+//! [`Traffic`] is the traffic between leaves, and [`Scenes`] are the traffics that do not overlap
 //! in time. [`choose`] tries the circuits that [`matching::steer`] finds for several numbers of
 //! them, and keeps those whose [`Estimate`] is best; [`choose_greedily`] gives the heaviest pair of
 //! leaves the next circuit. Both return the fabric with its new circuits, and [`rewirings`] is the

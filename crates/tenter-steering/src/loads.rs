@@ -1,4 +1,4 @@
-//! How busy links are when traffic takes its routes, evenly spread where there are several.
+//! The load of links when traffic takes its routes, evenly spread over equal ones.
 
 use std::collections::BTreeMap;
 
@@ -7,22 +7,22 @@ use tenter_topology::{Routing, Topology};
 use crate::scenes::{Scenes, amount_in, in_use};
 use crate::traffic::{Traffic, time_of};
 
-/// How long traffic takes through a fabric, what of it is late, and how far it goes; the less of
-/// each the better, the first deciding. Times are in the unit of the traffic's amounts.
+/// The time of traffic through a fabric, its late part, and its distance; the less of each the
+/// better, the first deciding. Times are in the unit of the traffic's amounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Estimate {
-    /// The time of the busiest link, or NIC where that takes longer, of all scenes together.
+    /// The time of the busiest link, or NIC if that takes longer, of all scenes together.
     pub busiest: u128,
     /// By how much links between switches take longer than the busiest NIC sends, all of them
-    /// together. A NIC that many send to may take longer still, and hides these links from
-    /// `busiest`; what others send waits for them all the same.
+    /// together. A NIC that receives from many may take longer still, and hides these links from
+    /// `busiest`; the traffic of other NICs waits for them all the same.
     pub late: u128,
-    /// The times of all links between switches together: what is sent, by how far it goes.
+    /// The times of all links between switches together: the traffic times its distance.
     pub total: u128,
 }
 
 impl Estimate {
-    /// Whether it is better than another one by so many thousandths at least.
+    /// Whether it is better than another one by a number of thousandths at least.
     pub fn improves(self, other: Estimate, thousandths: u32) -> bool {
         let less = |own: u128, other: u128| {
             let kept = u128::from(1_000_u32.saturating_sub(thousandths));
@@ -35,9 +35,9 @@ impl Estimate {
     }
 }
 
-/// What the circuits that there are would do for some traffic; nothing where they do not join all.
+/// The estimate of the present circuits for a traffic; `None` if they do not join all.
 ///
-/// Where circuits `spill`, they carry what they can while the busiest NIC sends, and the tree the
+/// If circuits `spill`, they carry what they can while the busiest NIC sends, and the tree the
 /// rest.
 pub fn estimate(topology: &Topology, scenes: &Scenes, spills: bool) -> Option<Estimate> {
     let routing = Routing::build(topology).ok()?;
@@ -65,7 +65,7 @@ pub fn estimate(topology: &Topology, scenes: &Scenes, spills: bool) -> Option<Es
     }))
 }
 
-/// An amount over equal ports: what is over after even shares goes to the first of them.
+/// An amount over equal ports: the remainder of even shares goes to the first of them.
 fn shares(ports: &[u16], amount: u64) -> impl Iterator<Item = (u16, u64)> + '_ {
     let count = (ports.len() as u64).max(1);
     let share = move |place: u64| amount / count + u64::from(place < amount % count);
@@ -80,7 +80,7 @@ struct Loads<'t> {
     /// Where the ports of each switch begin.
     first: Vec<u32>,
     amounts: Vec<u64>,
-    /// By switch: what is to go on from there.
+    /// By switch: the amount that goes on from there.
     waiting: Vec<u64>,
     /// The time of the busiest NIC, and of the one that sends longest.
     nic: u128,
@@ -106,7 +106,7 @@ impl<'t> Loads<'t> {
             sender: traffic.busiest_sender(topology),
             spills,
         };
-        // A host of each leaf stands for all of them.
+        // One host of each leaf stands for all of them.
         let mut leader = vec![0; traffic.leaves() as usize];
         for host in (0..hosts).rev() {
             leader[traffic.leaf_of(host) as usize] = host;
@@ -122,7 +122,7 @@ impl<'t> Loads<'t> {
         loads
     }
 
-    /// Sends what several leaves have for one, the farthest first: every hop is one nearer.
+    /// Sends the traffic of several leaves to one, the farthest first: every hop is one nearer.
     fn send(&mut self, routing: &Routing, to: u32, sources: &[(u32, u64)]) {
         let mut levels: Vec<Vec<u32>> = Vec::new();
         for &(from, amount) in sources {
@@ -150,8 +150,8 @@ impl<'t> Loads<'t> {
         }
     }
 
-    /// What takes the shortest way: all of it, or as much as circuits carry while the busiest NIC
-    /// sends.
+    /// The part that takes the shortest way: all of it, or as much as circuits carry while the
+    /// busiest NIC sends.
     fn direct(&self, routing: &Routing, (from, to): (u32, u32), amount: u64) -> u64 {
         let leaf = routing.attachment(from);
         if !self.spills || routing.others(leaf, to).is_empty() {
@@ -191,14 +191,14 @@ impl<'t> Loads<'t> {
         }
     }
 
-    /// So much more leaves a switch by a port; the switch that it comes to.
+    /// An amount leaves a switch by a port; returns the switch to which it goes.
     fn pass(&mut self, switch: u32, port: u16, amount: u64) -> u32 {
         let hosts = self.topology.hosts as u32;
         self.amounts[(self.first[switch as usize] + u32::from(port)) as usize] += amount;
         self.topology.neighbour(hosts + switch, port).node - hosts
     }
 
-    /// So much more waits at a switch, which is on its level from then on.
+    /// An amount waits at a switch, which is on its level from then on.
     fn hand(&mut self, level: &mut Vec<u32>, switch: u32, amount: u64) {
         let waiting = &mut self.waiting[switch as usize];
         if *waiting == 0 && amount > 0 {

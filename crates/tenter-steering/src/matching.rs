@@ -1,4 +1,4 @@
-//! Which ports optical switches connect, for a demand between pods.
+//! The ports that optical switches connect, for a demand between pods.
 //!
 //! Source: "Bandwidth Steering in HPC Using Silicon Nanophotonics" (G. Michelogiannakis and others,
 //! SC19): one optical switch after the other, a matching of greatest weight between its ports, with
@@ -6,9 +6,9 @@
 //! NP-complete. The weight T/(1 + L), for a demand T of a pair that has L circuits already, is
 //! assumed; the source names none.
 //!
-//! What the circuits of a pair are worth is then T·(1 + 1/2 + … + 1/L). Where no pod has two ports
-//! on one switch each switch adds the most that it can, so the sum is at least half of the best
-//! there is (M. Fisher, G. Nemhauser, L. Wolsey, "An analysis of approximations for maximizing
+//! The circuits of a pair are then worth T·(1 + 1/2 + … + 1/L). If no pod has two ports on one
+//! switch each switch adds the most that it can, so the sum is at least half of the best possible
+//! one (M. Fisher, G. Nemhauser, L. Wolsey, "An analysis of approximations for maximizing
 //! submodular set functions II", 1978).
 
 use std::convert::Infallible;
@@ -18,19 +18,19 @@ use rustworkx_core::petgraph::graph::UnGraph;
 
 use std::collections::BTreeMap;
 
-/// What pods send each other per time or in all, whatever the unit; both directions added up.
+/// The traffic between pods per time or in all, in any unit; both directions added up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Demand {
     pods: u32,
-    /// By the lower and the higher pod; those that send each other nothing are left out.
+    /// By the lower and the higher pod; pairs without traffic are left out.
     pairs: BTreeMap<(u32, u32), u64>,
 }
 
-/// Demands above are taken for this.
+/// Demands above are cut to this.
 pub(crate) const DEMAND_MAX: u64 = 1 << 52;
 
 impl Demand {
-    /// From (source, destination, amount) in any order, of pods below `pods`; what a pod sends to
+    /// From (source, destination, amount) in any order, of pods below `pods`; traffic of a pod to
     /// itself is left out.
     ///
     /// # Panics
@@ -52,13 +52,13 @@ impl Demand {
         self.pods
     }
 
-    /// What two pods send each other.
+    /// The traffic between two pods.
     pub fn between(&self, a: u32, b: u32) -> u64 {
         let pair = (a.min(b), a.max(b));
         self.pairs.get(&pair).copied().unwrap_or(0)
     }
 
-    /// What each pod sends and receives.
+    /// The traffic of each pod, sent and received.
     fn of_pods(&self) -> Vec<u64> {
         let mut sums = vec![0_u64; self.pods as usize];
         for (&(a, b), &amount) in &self.pairs {
@@ -70,16 +70,16 @@ impl Demand {
     }
 }
 
-/// When ports stay in the tree. A circuit comes out of the bandwidth of the tree: it takes one
-/// uplink from each of its two pods.
+/// The rules by which ports stay in the tree. A circuit comes out of the bandwidth of the tree: it
+/// takes one uplink from each of its two pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// The least that a circuit carries, in thousandths of what an uplink of its pods would carry
     /// if the pod's demand were spread over all of them: at 1,000 no uplink is worse used than
-    /// before. 0 sets every circuit that anything is sent on.
+    /// before. 0 sets every circuit with traffic.
     pub least_share: u32,
     /// Uplinks of each pod that stay in the tree in any case; without any a pod reaches only those
-    /// that it has circuits to.
+    /// with which it has circuits.
     pub keep: u32,
 }
 
@@ -92,11 +92,11 @@ impl Default for Policy {
     }
 }
 
-/// Chooses the circuits of optical switches, of which `switches` has the pod of each port. Gives
+/// Chooses the circuits of optical switches, of which `switches` has the pod of each port. Returns
 /// for each switch the pairs of ports to connect, the lower port first, ascending; the others stay
 /// in the tree.
 ///
-/// Time is that of k switches of r ports, O(k·r⁴). Ties go by a fixed hash of switch and ports.
+/// Time is that of k switches of r ports, O(k·r⁴). A fixed hash of switch and ports breaks ties.
 ///
 /// # Panics
 /// When a port is of a pod out of range, or a switch has more than 128 ports, which is the caller's
@@ -125,11 +125,11 @@ pub fn steer(demand: &Demand, switches: &[Vec<u32>], policy: Policy) -> Vec<Vec<
         .collect()
 }
 
-/// Where the choice stands between two switches.
+/// The state of the choice between two switches.
 struct State<'d> {
     demand: &'d Demand,
     policy: Policy,
-    /// What each pod sends and receives.
+    /// The traffic of each pod, sent and received.
     demand_of: Vec<u64>,
     uplinks: Vec<u32>,
     /// Uplinks of each pod that may still become circuits.
@@ -142,7 +142,7 @@ struct State<'d> {
 const SCALE: i128 = 720_720;
 /// Ports of a switch at most, for which sums of weights are exact.
 pub(crate) const PORTS_MAX: usize = 128;
-/// Bits that decide among equals: the sum of 64 of them, for 128 ports, is less than one of weight.
+/// Bits that break ties: the sum of 64 of them, for 128 ports, is less than one of weight.
 const TIE_BITS: u32 = 44;
 
 impl State<'_> {
@@ -186,7 +186,7 @@ impl State<'_> {
         pairs
     }
 
-    /// What one more circuit of two pods is worth; nothing where it would hurt.
+    /// The worth of one more circuit of two pods; `None` if it would hurt.
     fn weight(&self, a: u32, b: u32) -> Option<i128> {
         let amount = i128::from(self.demand.between(a, b));
         if a == b || amount == 0 {
@@ -203,7 +203,7 @@ impl State<'_> {
     }
 }
 
-/// What decides among matchings of equal weight: the finaliser of `SplitMix64`, so that sums of
+/// The tie-breaker among matchings of equal weight: the finaliser of `SplitMix64`, so that sums of
 /// different edges are not equal either.
 fn tie(switch: u32, a: u16, b: u16) -> i128 {
     let edge = u64::from(switch) << 32 | u64::from(a) << 16 | u64::from(b);

@@ -8,13 +8,13 @@ use crate::matching::Demand;
 use crate::traffic::{Traffic, time_of};
 use tenter_units::Rate;
 
-/// The busiest NIC of a job needs this time for what it sends in all, once jobs count alike.
+/// The busiest NIC of a job needs this time for all that it sends, once jobs count alike.
 const UNIT_TIME: u128 = 1 << 58;
-/// With more than so many, jobs count by what they send in all.
+/// With more scenes than this, jobs count by all that they send.
 const SCENES_MAX: usize = 16;
 
-/// What is sent at different times: the phases of applications. Who sends what in one phase cannot
-/// use links that stand idle in another.
+/// The traffic at different times: the phases of applications. The traffic of one phase cannot use
+/// links that are idle in another.
 #[derive(Clone, Debug)]
 pub struct Scenes {
     scenes: Vec<Traffic>,
@@ -29,8 +29,8 @@ impl Scenes {
     }
 
     /// Jobs that run at the same time, each with its phases. Jobs count alike: the NICs of each are
-    /// busy all the time. How the phases of several jobs coincide nobody knows: while one has a
-    /// phase the others send what they send on average.
+    /// busy all the time. How the phases of several jobs coincide is unknown: while one has a phase
+    /// the others send their average.
     pub fn of_jobs(topology: &Topology, jobs: &[&[Traffic]]) -> Scenes {
         let time = |of: &Traffic| of.busiest_nic(topology);
         let alike: Vec<Vec<Traffic>> = jobs
@@ -81,7 +81,7 @@ impl Scenes {
         self.scenes.iter()
     }
 
-    /// What a matching goes by: all of it, but for some pairs of leaves.
+    /// The demand for a matching: all of it, but for some pairs of leaves.
     pub(crate) fn demand(&self, without: &BTreeSet<(u32, u32)>) -> Demand {
         let leaves = self.scenes.first().map_or(0, Traffic::leaves);
         let sends = self.scenes.iter().flat_map(Traffic::between);
@@ -89,8 +89,8 @@ impl Scenes {
         Demand::of(leaves, kept)
     }
 
-    /// How long all scenes take if two leaves have only so many links for what they send each
-    /// other.
+    /// The time of all scenes if two leaves have only a number of links for the traffic between
+    /// them.
     pub(crate) fn time_of_pair(&self, nics: &[u128], (a, b): (u32, u32), links: Links) -> u128 {
         let times = self.scenes.iter().zip(nics).map(|(scene, nic)| {
             let most = scene.sent(a, b).max(scene.sent(b, a));
@@ -107,13 +107,13 @@ pub(crate) struct Links {
     pub(crate) rate: Rate,
 }
 
-/// How long a link takes whose frames need some time: they do not come evenly, so it stands idle
-/// for a fifth of it before it holds up a NIC that is busy all the time. Assumed.
+/// The time of a link whose frames need some time: they do not come evenly, so it is idle for a
+/// fifth of it before it holds up a NIC that is busy all the time. Assumed.
 pub(crate) fn in_use(time: u128) -> u128 {
     time.saturating_mul(5) / 4
 }
 
-/// What a link carries in a time, idle for a fifth of it.
+/// The amount that a link carries in a time, idle for a fifth of it.
 pub(crate) fn amount_in(time: u128, rate: Rate) -> u64 {
     let bits = u128::from(rate.bits_per_second());
     let amount = ((time / 5 * 4).saturating_mul(bits) / 1_000_000_000_000) >> 20;

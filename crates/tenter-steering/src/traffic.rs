@@ -1,4 +1,4 @@
-//! What hosts send each other, as far as the choice of circuits needs to know.
+//! The traffic between hosts, as far as the choice of circuits needs it.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use tenter_topology::Topology;
 
 use crate::matching::DEMAND_MAX;
 
-/// What hosts send each other per time or in all, whatever the unit: kept between leaves, for that
-/// is what circuits join, and in all for each NIC.
+/// The traffic between hosts per time or in all, in any unit: kept between leaves, because circuits
+/// join these, and in all for each NIC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traffic {
     /// The leaf of each host, counted from 0 in the order of their first hosts.
@@ -17,16 +17,16 @@ pub struct Traffic {
     leaves: u32,
     /// By the leaf that sends and the one that receives; nothing within a leaf.
     between: BTreeMap<(u32, u32), u64>,
-    /// By host: what it sends, and what it receives.
+    /// By host: its traffic sent and received.
     by_host: Vec<[u64; 2]>,
 }
 
-/// Adds, up to the greatest amount there is.
+/// Adds, up to the greatest possible amount.
 fn add_to(sum: &mut u64, amount: u64) {
     *sum = sum.saturating_add(amount).min(DEMAND_MAX);
 }
 
-/// How long an amount takes at a rate, in a unit of time that is the same for all rates.
+/// The time of an amount at a rate, in a unit of time that is the same for all rates.
 pub(crate) fn time_of(amount: u64, rate: Rate) -> u128 {
     let bits = u128::from(rate.bits_per_second().max(1));
     (u128::from(amount) << 20) * 1_000_000_000_000 / bits
@@ -50,7 +50,7 @@ impl Traffic {
         }
     }
 
-    /// One host sends another so much more.
+    /// One host sends another a further amount.
     pub fn add(&mut self, src: u32, dst: u32, amount: u64) {
         if src == dst || amount == 0 {
             return;
@@ -63,7 +63,7 @@ impl Traffic {
         }
     }
 
-    /// All that another traffic of the same fabric has, too.
+    /// Adds all traffic of another one of the same fabric.
     pub fn add_all(&mut self, other: &Traffic) {
         for (&leaves, &amount) in &other.between {
             add_to(self.between.entry(leaves).or_default(), amount);
@@ -79,7 +79,7 @@ impl Traffic {
         self.between.is_empty()
     }
 
-    /// So many times as much: `parts` of a `whole`.
+    /// The traffic times a ratio: `parts` of a `whole`.
     #[must_use]
     pub fn scaled(&self, parts: u128, whole: u128) -> Traffic {
         let scale = |amount: u64| {
@@ -95,12 +95,12 @@ impl Traffic {
         scaled
     }
 
-    /// What receivers can take while the busiest NIC sends. The hosts of a leaf count together: of
-    /// what comes for them as much is left out from every sender.
+    /// The traffic that receivers can take while the busiest NIC sends. The hosts of a leaf count
+    /// together: of the traffic to them the same share is left out from every sender.
     #[must_use]
     pub fn taken(&self, topology: &Topology) -> Traffic {
         let time = self.busiest_sender(topology);
-        // By leaf: what comes for its hosts, and what of it they take.
+        // By leaf: the traffic to its hosts, and the part of it that they take.
         let mut leaves = vec![[0_u128; 2]; self.leaves as usize];
         for (host, &[_, received]) in (0_u32..).zip(&self.by_host) {
             let most = time_of(received, topology.cable(host, 0).rate).max(1);
@@ -118,13 +118,13 @@ impl Traffic {
         traffic
     }
 
-    /// The longest that any NIC takes for what it sends or receives, in the unit of time of
+    /// The longest time of any NIC for what it sends or receives, in the unit of time of
     /// [`Estimate`](crate::Estimate).
     pub fn busiest_nic(&self, topology: &Topology) -> u128 {
         self.longest(topology, |[sent, received]| *sent.max(received))
     }
 
-    /// The longest that any NIC takes for what it sends, in the same unit.
+    /// The longest time of any NIC for what it sends, in the same unit.
     pub fn busiest_sender(&self, topology: &Topology) -> u128 {
         self.longest(topology, |[sent, _]| *sent)
     }
@@ -147,12 +147,12 @@ impl Traffic {
         self.leaves
     }
 
-    /// What each leaf sends each other, ascending by the two.
+    /// The traffic between each two leaves, ascending by the two.
     pub fn between(&self) -> impl Iterator<Item = (u32, u32, u64)> + '_ {
         self.between.iter().map(|(&(a, b), &sum)| (a, b, sum))
     }
 
-    /// What one leaf sends another.
+    /// The traffic from one leaf to another.
     pub(crate) fn sent(&self, src: u32, dst: u32) -> u64 {
         self.between.get(&(src, dst)).copied().unwrap_or(0)
     }

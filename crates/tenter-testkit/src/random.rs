@@ -132,7 +132,8 @@ mod tests {
         CircuitPlan, Fault, LinkImpairment, OnChange, Plan, RulePlan, SteeringDemand,
     };
     use tenter_topology::TopologySpec;
-    use tenter_workload::collective::{CollectiveKind, Distances};
+    use tenter_workload::Traffic;
+    use tenter_workload::collective::{AllReduceHalvingDoubling, CollectiveKind, Distances};
 
     use super::random_scenario;
 
@@ -335,7 +336,15 @@ mod tests {
     /// What there is of hosts and of groups of ranks in a plan.
     fn hosts_of(plan: &Plan) -> Vec<&'static str> {
         let mut runs = plan.jobs.iter().flat_map(|job| &job.sequence);
-        let grouped = runs.any(|run| matches!(run.kind, CollectiveKind::Grouped { .. }));
+        let grouped = runs.any(|run| {
+            matches!(
+                run.traffic,
+                Traffic::Collective {
+                    groups: Some(_),
+                    ..
+                }
+            )
+        });
         let dma = |is: &dyn Fn(&DmaRates) -> bool| plan.dma.iter().any(is);
         let by_message = plan.nic.interleave == Interleave::Message;
         let has = [
@@ -431,20 +440,22 @@ mod tests {
             ),
             (
                 "endless flows",
-                runs.clone().any(|run| run.kind.is_endless()),
+                runs.clone().any(|run| run.traffic.is_endless()),
             ),
             (
                 "flows by a distribution",
-                runs.clone().any(|run| run.kind.flow_workload().is_some()),
+                runs.clone()
+                    .any(|run| run.traffic.flow_workload().is_some()),
             ),
             (
                 "flows in an open loop",
-                runs.clone().any(|run| run.kind.algorithm() == "open-loop"),
+                runs.clone()
+                    .any(|run| run.traffic.algorithm() == "open-loop"),
             ),
             (
                 "flows by a pattern",
                 runs.clone().any(|run| {
-                    let flows = run.kind.flow_workload();
+                    let flows = run.traffic.flow_workload();
                     flows.is_some_and(|flows| flows.weights().is_some())
                 }),
             ),
@@ -456,8 +467,10 @@ mod tests {
             (
                 "distances that double",
                 runs.clone().any(|run| {
-                    let doubles = &Distances::Doubling;
-                    run.kind.clone().distances_mut().as_deref() == Some(doubles)
+                    let doubles = AllReduceHalvingDoubling {
+                        distances: Distances::Doubling,
+                    };
+                    run.traffic.collective() == Some(&doubles.into())
                 }),
             ),
             ("computing", runs.any(|run| !run.compute.spread.is_zero())),
@@ -643,7 +656,7 @@ mod tests {
             count(format!("{:?}", plan.jobs[0].queue_pair_scope));
             count(format!("mtu {}", plan.nic.mtu_bytes));
             for run in plan.jobs.iter().flat_map(|job| &job.sequence) {
-                count(run.kind.member().to_string());
+                count(run.traffic.member().to_string());
             }
             for what in jobs_of(&plan) {
                 count(what.to_owned());

@@ -48,7 +48,7 @@ fn no_run_is_faster_than_its_ideal_time() {
                 assert!(took >= ideal, "seed {seed}: {took} for {ideal}");
                 continue;
             }
-            if run.kind.flow_workload().is_some() {
+            if run.traffic.flow_workload().is_some() {
                 // The ideal is that of as many bytes as are expected.
                 continue;
             }

@@ -50,7 +50,7 @@ pub enum Cabling {
 
 word_or!(Cabling { "regular" => Regular, Leaves(Vec<u32>) });
 
-/// Slower links would make a frame take seconds, faster ones do not exist.
+/// Slower links would make a frame take seconds; there are no faster ones.
 pub(crate) const RATES: RangeInclusive<Rate> =
     Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
 /// A second of delay is 200,000 km of fibre.
@@ -62,8 +62,7 @@ impl TopologySpec {
     /// Wires the fabric and checks it.
     ///
     /// # Errors
-    /// The first thing that is wrong with the description, with the parameter or node and the
-    /// remedy.
+    /// The first error in the description, with the parameter or node and the remedy.
     pub fn build(&self) -> Result<Topology, TopologyError> {
         match self {
             TopologySpec::SingleSwitch(spec) => spec.build(),

@@ -2,7 +2,7 @@
 
 use crate::Topology;
 
-/// What a switch offers downwards against what it has upwards.
+/// The rate of a switch downwards against its rate upwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Oversubscription {
     /// Node number of the switch.
@@ -28,7 +28,7 @@ impl Oversubscription {
 pub struct TierCapacity {
     /// The tier, 0 for leaves.
     pub tier: u8,
-    /// How many switches are in it.
+    /// Number of its switches.
     pub switches: u32,
     /// Line rate of all cables to hosts and lower tiers, in bit/s.
     pub down_bps: u128,
@@ -36,12 +36,12 @@ pub struct TierCapacity {
     pub up_bps: u128,
 }
 
-/// What one half of the hosts can send to the other.
+/// The rate from one half of the hosts to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bisection {
     /// In bit/s.
     pub bps: u128,
-    /// Whether it is that; otherwise, with links of unequal rates, it is at most that.
+    /// Whether it is exact; otherwise, with links of unequal rates, it is an upper bound.
     pub exact: bool,
 }
 
@@ -86,12 +86,12 @@ impl Topology {
         tiers
     }
 
-    /// What one half of the hosts can send to the other, with the hosts cut into halves where least
+    /// The rate from one half of the hosts to the other, with the hosts cut into halves where least
     /// gets through: half of the narrowest tier's capacity.
     ///
-    /// Nothing where that is not the answer: with an odd number of hosts, with cables within a
-    /// tier, or where the parts of the fabric below the narrowest tier's uplinks are not an even
-    /// number of parts with equally many hosts. Then a half of the hosts is no half of the parts.
+    /// `None` where that is not the answer: with an odd number of hosts, with cables within a tier,
+    /// or where the parts of the fabric below the narrowest tier's uplinks are not an even number
+    /// of parts with equally many hosts. Then a half of the hosts is not a half of the parts.
     pub fn bisection(&self) -> Option<Bisection> {
         if !self.hosts.is_multiple_of(2) || self.has_cables_within_tiers() {
             return None;

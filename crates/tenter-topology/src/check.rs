@@ -1,4 +1,4 @@
-//! What every topology must satisfy, whoever described it.
+//! The conditions for every topology, whatever its description.
 
 use std::collections::HashSet;
 
@@ -46,7 +46,7 @@ impl Topology {
         if self.hosts == 0 {
             return Ok(());
         }
-        // Cables carry both ways, so what host 0 reaches reaches everything host 0 does.
+        // Cables carry both ways, so a node reached by host 0 reaches everything that host 0 does.
         let mut seen = vec![false; self.nodes.len()];
         let mut waiting = vec![0_u32];
         seen[0] = true;

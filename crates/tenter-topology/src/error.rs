@@ -1,6 +1,6 @@
 //! Why a topology cannot be built.
 
-/// What is wrong with a topology, where, and what to change.
+/// An error in a topology, with its place and remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TopologyError {
     /// A count that must be at least one.
@@ -35,7 +35,7 @@ pub enum TopologyError {
         "the topology has {cables} cables, and at most 16777216 (2^24) are supported; reduce {parameters}"
     )]
     TooManyCables {
-        /// How many there would be.
+        /// The number of cables.
         cables: u128,
         /// The parameters whose product it is.
         parameters: &'static str,
@@ -47,7 +47,7 @@ pub enum TopologyError {
     TooManyPorts {
         /// Name of the node.
         node: String,
-        /// How many ports it would have.
+        /// The number of ports.
         ports: u64,
     },
     /// A host with no cable or with several.
@@ -57,7 +57,7 @@ pub enum TopologyError {
     HostPorts {
         /// Name of the host.
         host: String,
-        /// How many ports it has.
+        /// The number of its ports.
         ports: u64,
     },
     /// A cable between two hosts.
@@ -105,7 +105,7 @@ pub enum TopologyError {
         at: String,
         /// The switch it is to lead to.
         to: String,
-        /// What is wrong with it, and the remedy.
+        /// The error, and the remedy.
         what: String,
     },
     /// Routes that do not lead where they should.
@@ -164,9 +164,9 @@ pub enum TopologyError {
     /// A cabling map of the wrong length.
     #[error("`cabling` has {given} entries; give {wanted}, the leaf of every host in rank order")]
     CablingLength {
-        /// How many it has.
+        /// Its length.
         given: usize,
-        /// How many it needs, in words where it is a range.
+        /// The required length, in words if it is a range.
         wanted: String,
     },
     /// A cabling map that names a leaf that does not exist.
@@ -202,7 +202,7 @@ pub enum TopologyError {
     /// Optical circuit switches that cannot be in a fabric.
     #[error("{what}")]
     Optical {
-        /// What is wrong, and the remedy.
+        /// The error, and the remedy.
         what: String,
     },
     /// Circuits that an optical switch cannot have.
@@ -210,7 +210,7 @@ pub enum TopologyError {
     Circuit {
         /// Its name.
         switch: String,
-        /// What is wrong with them, and the remedy.
+        /// The error, and the remedy.
         what: String,
     },
 }

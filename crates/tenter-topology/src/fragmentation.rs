@@ -1,4 +1,4 @@
-//! How scattered hosts are: the leaves and pods they span, over the fewest possible.
+//! The fragmentation of hosts: the leaves and pods they span, over the fewest possible.
 //!
 //! Source: the metric of "Bandwidth Steering in HPC Using Silicon Nanophotonics" (SC19) for jobs on
 //! Cori: observed number of groups that an application spans, divided by the smallest possible one.
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::Topology;
 
-/// How many groups some hosts span, and how few could hold as many.
+/// The number of groups that some hosts span, and the fewest that could hold as many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// Groups with at least one of the hosts.
@@ -17,14 +17,14 @@ pub struct Span {
 }
 
 impl Span {
-    /// The fragmentation factor: 1 where hosts are as close together as they can be.
+    /// The fragmentation factor: 1 if hosts are as close together as possible.
     pub fn factor(self) -> f64 {
         f64::from(self.groups) / f64::from(self.fewest.max(1))
     }
 }
 
 impl Topology {
-    /// The leaves that hosts hang on.
+    /// The leaves of the hosts.
     pub fn leaf_span(&self, hosts: &[u32]) -> Span {
         let leaf = |host: u32| self.neighbour(host, 0).node;
         let leaves: Vec<u32> = (0..self.hosts as u32).map(leaf).collect();
@@ -70,7 +70,7 @@ impl Topology {
     }
 }
 
-/// What some hosts span, where each host of the fabric is in a group.
+/// The span of some hosts, where each host of the fabric is in a group.
 fn span(group_of: &[u32], hosts: &[u32]) -> Span {
     let mut sizes: BTreeMap<u32, usize> = BTreeMap::new();
     for &group in group_of {

@@ -1,7 +1,7 @@
-//! Graphs, wiring and routing tables of network fabrics: data only, nothing moves here.
+//! Graphs, wiring and routing tables of network fabrics: data only, without time.
 //!
-//! A [`TopologySpec`] holds the few numbers a person gives; [`TopologySpec::build`] turns them into
-//! a [`Topology`] of nodes, ports and cables; [`Routing::build`] finds every equal-cost egress port
+//! A [`TopologySpec`] holds the parameters of a user; [`TopologySpec::build`] turns them into a
+//! [`Topology`] of nodes, ports and cables; [`Routing::build`] finds every equal-cost egress port
 //! towards every host.
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! Which nodes belong together: in memory, and on threads.
+//! Neighbouring nodes, in memory and on threads.
 
 use crate::Topology;
 
@@ -45,10 +45,10 @@ impl Topology {
     }
 
     /// The thread of every node, for `threads` threads (at least one): a switch and its hosts are
-    /// never parted, and threads have about the same number of ports.
+    /// never separated, and threads have about the same number of ports.
     ///
     /// Leaves are dealt out in runs of [`locality_order`](Topology::locality_order), so that pods
-    /// stay whole where they can; each switch above them goes where most of its cables lead, unless
+    /// stay whole where possible; each switch above them goes where most of its cables lead, unless
     /// that thread already has its share.
     pub fn partition(&self, threads: u16) -> Vec<u16> {
         let threads = usize::from(threads.max(1));
@@ -110,7 +110,7 @@ impl Topology {
     }
 }
 
-/// A partition being made.
+/// A partition under construction.
 struct Dealing<'a> {
     topology: &'a Topology,
     thread_of_node: Vec<Option<u16>>,

@@ -1,7 +1,7 @@
-//! Optical circuit switches: which ports of electrical switches they join.
+//! Optical circuit switches: the ports of electrical switches that they join.
 //!
-//! An optical circuit switch has no buffer and looks at no packet. It is a matching of its ports:
-//! light that comes in through one leaves through the other, both ways. What it joins is one link
+//! An optical circuit switch has no buffer and reads no packet. It is a matching of its ports:
+//! light that comes in through one leaves through the other, both ways. A circuit is one link
 //! between two ports of electrical switches, as long as both fibres and the way through the switch;
 //! so the graph has that link as a cable, and no node for the optical switch. A port without a
 //! circuit is *dark*: its fibre leads back to itself in the graph, and carries nothing.
@@ -30,9 +30,9 @@ pub use build::{OpticalCabling, OpticalSpec, OpticalTier};
 pub struct OpticalSwitch {
     /// Unique in the topology: `ocs0`.
     pub name: String,
-    /// What is plugged into its ports.
+    /// The fibres in its ports.
     pub ports: Vec<OpticalPort>,
-    /// How long light takes from one of its ports to another.
+    /// Delay of light from one of its ports to another.
     pub delay: Time,
 }
 
@@ -58,7 +58,7 @@ pub struct OpticalPlace {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Optics {
     switches: Vec<OpticalSwitch>,
-    /// Where the fibre in a port of an electrical switch leads. Only looked up.
+    /// The end of the fibre in a port of an electrical switch. Only looked up.
     places: BTreeMap<CableEnd, OpticalPlace>,
     /// Whether there is a tree above the leaves, too.
     has_tree: bool,
@@ -84,8 +84,8 @@ impl Optics {
         &self.switches
     }
 
-    /// Whether there is a tree above the leaves as well: circuits between leaves are for what these
-    /// leaves send each other, and the tree is for the rest.
+    /// Whether there is a tree above the leaves as well: circuits between leaves then carry traffic
+    /// between these leaves, and the tree the rest.
     pub fn has_tree(&self) -> bool {
         self.has_tree
     }
@@ -95,18 +95,18 @@ impl Optics {
         self.switches.is_empty()
     }
 
-    /// Where the fibre in a port leads; `None` for a port without one.
+    /// The end of the fibre in a port; `None` for a port without one.
     pub fn place(&self, device: CableEnd) -> Option<OpticalPlace> {
         self.places.get(&device).copied()
     }
 
-    /// What is plugged into a port of an optical switch.
+    /// The fibre in a port of an optical switch.
     pub fn port(&self, place: OpticalPlace) -> OpticalPort {
         self.switches[place.switch as usize].ports[usize::from(place.port)]
     }
 
-    /// Every port that a port may be joined with, and the delay of that circuit; nothing for a port
-    /// without a fibre.
+    /// Every port with which a port may be joined, and the delay of that circuit; nothing for a
+    /// port without a fibre.
     pub fn possible(&self, device: CableEnd) -> impl Iterator<Item = (CableEnd, Time)> + '_ {
         let place = self.place(device);
         let switch = place.map(|place| &self.switches[place.switch as usize]);
@@ -132,7 +132,7 @@ impl Topology {
         self.neighbour(node, port) == CableEnd { node, port }
     }
 
-    /// The port that a port of an optical switch is joined with, if any.
+    /// The port with which a port of an optical switch is joined, if any.
     pub fn circuit(&self, place: OpticalPlace) -> Option<u16> {
         let CableEnd { node, port } = self.optics.port(place).device;
         let peer = self.optics.place(self.neighbour(node, port))?;
@@ -158,8 +158,7 @@ impl Topology {
         ends.filter(|ends| ends.iter().all(|end| self.tier(end.node) == Some(0)))
     }
 
-    /// The ports of an optical switch that a rewiring takes a circuit from or gives another one,
-    /// ascending.
+    /// The ports of an optical switch whose circuit a rewiring takes or replaces, ascending.
     pub fn affected(&self, rewiring: &Rewiring) -> Vec<u16> {
         let at = |port| OpticalPlace {
             switch: rewiring.switch,
@@ -182,7 +181,7 @@ impl Topology {
     }
 
     /// The first node that host 0 does not reach, if there is one. With circuits that change
-    /// switches must be reached as well: what is on its way to one must find a way on.
+    /// switches must be reached as well: a packet on its way to one must find a way on.
     pub fn unreached(&self) -> Option<u32> {
         let mut seen = vec![false; self.nodes.len()];
         let mut waiting = vec![0_u32];
@@ -198,8 +197,8 @@ impl Topology {
         Some(first as u32)
     }
 
-    /// By switch, counted from the first one: whether it is a leaf that passes on what comes from
-    /// other switches only where there is no other way. Empty where none is like that.
+    /// By switch, counted from the first one: whether it is a leaf that forwards traffic of other
+    /// switches only without another way. Empty if none is like that.
     pub(crate) fn last_resorts(&self) -> Vec<bool> {
         if !self.optics.has_tree {
             return Vec::new();
@@ -241,11 +240,11 @@ impl Topology {
         cable.delay = delay;
     }
 
-    /// Checks that a rewiring names ports that there are, none of them twice, and joins no two
-    /// ports of one electrical switch.
+    /// Checks that a rewiring names existing ports, none of them twice, and joins no two ports of
+    /// one electrical switch.
     ///
     /// # Errors
-    /// [`TopologyError::Circuit`] with the first that is wrong.
+    /// [`TopologyError::Circuit`] with the first error.
     pub fn check_rewiring(&self, rewiring: &Rewiring) -> Result<(), TopologyError> {
         let switches = self.optics.switches();
         let Some(switch) = switches.get(rewiring.switch as usize) else {

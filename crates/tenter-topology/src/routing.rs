@@ -5,7 +5,7 @@ use std::hint::select_unpredictable;
 
 use crate::{CableEnd, Topology};
 
-/// The most switches on a path: what the 8-bit time-to-live of an IP packet survives.
+/// The most switches on a path: the limit of the 8-bit time-to-live of an IP packet.
 const PATH_MAX: u8 = 255;
 /// The most entries of the table (1 GiB of them).
 const ENTRIES_MAX: usize = 1 << 28;
@@ -27,7 +27,7 @@ pub enum RoutingError {
         /// Name of the other.
         to: String,
     },
-    /// A path longer than any packet lives.
+    /// A path longer than the time-to-live of a packet.
     #[error(
         "the shortest path from host `{from}` to host `{to}` passes more than 255 switches; add shorter links"
     )]
@@ -37,7 +37,7 @@ pub enum RoutingError {
         /// Name of the other.
         to: String,
     },
-    /// Static routes that lead back to where they came from.
+    /// Static routes that lead back to their start.
     #[error(
         "what `{switch}` sends to the hosts on `{destination}` may go round in a circle; change `routes` so that every way leads there"
     )]
@@ -69,7 +69,7 @@ struct HostPlace {
     port: u16,
 }
 
-/// Whether a table has room for so many switches and groups.
+/// Whether a table has room for a number of switches and groups.
 fn has_room(switches: usize, groups: usize) -> Result<(), RoutingError> {
     if switches.saturating_mul(groups) > ENTRIES_MAX {
         return Err(RoutingError::TooLarge { switches, groups });
@@ -80,18 +80,17 @@ fn has_room(switches: usize, groups: usize) -> Result<(), RoutingError> {
 /// For every switch and destination host, the egress ports on a shortest path, or those of its
 /// [static route](crate::StaticRoute).
 ///
-/// Cost is the number of switches. Leaves of a tree with optical switches pass on what comes from
-/// other switches only where there is no other way. Routes are kept per *group*, all hosts on one
-/// switch, and equal lists of ports are stored once: 128 leaves × 64 spines need 24,576 table
-/// entries and 130 lists.
+/// Cost is the number of switches. Leaves of a tree with optical switches forward traffic of other
+/// switches only without another way. Routes are kept per *group*, all hosts on one switch, and
+/// equal lists of ports are stored once: 128 leaves × 64 spines need 24,576 table entries and 130
+/// lists.
 #[derive(Clone, Debug)]
 pub struct Routing {
     hosts: Vec<HostPlace>,
     groups: usize,
     /// Per switch and group, switch-major.
     table: Vec<PortList>,
-    /// The same for ways through the tree, where a circuit leads there directly; empty where none
-    /// does.
+    /// The same for ways through the tree, if a circuit leads there directly; empty if none does.
     others: Vec<PortList>,
     lists: PortLists,
     /// Per pair of groups: switches on the longest path between them, which is a shortest one
@@ -139,8 +138,8 @@ impl Routing {
         Ok(routing)
     }
 
-    /// Whether the table of a topology would not be larger than memory: what [`build`](Self::build)
-    /// asks first, without the routes.
+    /// Whether the table of a topology would fit in memory: the first check of
+    /// [`build`](Self::build) without the routes.
     ///
     /// # Errors
     /// When a host is on no switch, or the table would be too large.
@@ -148,12 +147,12 @@ impl Routing {
         has_room(topology.switches(), Routing::attach(topology)?.groups)
     }
 
-    /// The routes that are left when some cables are out of use (`is_out`, by the cable's number).
+    /// The remaining routes when some cables are out of use (`is_out`, by the cable's number).
     ///
-    /// A static route is withdrawn where no cable of it is in use, and all those to a switch are
-    /// where they would lead in a circle together with the routes that are left. Where no way is
-    /// left to a host, switches keep the routes that these routes (those of the whole topology)
-    /// have: they end at a cable that is out of use. Distances stay those of the whole topology.
+    /// A static route is withdrawn if no cable of it is in use, and all those to a switch are if
+    /// they would lead in a circle together with the remaining routes. If no way is left to a host,
+    /// switches keep the routes that these routes (those of the whole topology) have: they end at a
+    /// cable that is out of use. Distances stay those of the whole topology.
     #[must_use]
     pub fn without(&self, topology: &Topology, is_out: &[bool]) -> Routing {
         let mut routing = self.clone();
@@ -361,7 +360,7 @@ impl Routing {
             first: u32::from(host.port),
             count: 1,
         };
-        // Whether a packet goes up or down in a tree cannot be foreseen: no branch.
+        // The direction of a packet in a tree is unpredictable: no branch.
         let list = select_unpredictable(host.switch == switch, here, elsewhere);
         self.lists.get(list)
     }
@@ -392,7 +391,7 @@ impl Routing {
         self.hosts.iter().filter(here).map(|place| place.port)
     }
 
-    /// How many switches a path from host `a` to host `b` passes: 1 on one leaf, 3 over a spine. Of
+    /// Number of switches on a path from host `a` to host `b`: 1 on one leaf, 3 over a spine. Of
     /// several of different lengths, which only static routes make, it is the longest.
     ///
     /// Zero from a host to itself.
@@ -475,12 +474,12 @@ struct PortList {
 struct PortLists {
     /// First each port that a host may be on, in order, so that there is a list of it alone.
     ports: Vec<u16>,
-    /// Only looked up, never walked; empty once the table is complete.
+    /// Only looked up, never iterated; empty once the table is complete.
     known: HashMap<Box<[u16]>, PortList>,
 }
 
 impl PortLists {
-    /// The lists of each of so many ports alone.
+    /// The single-port lists of a number of ports.
     fn of_single_ports(ports: u16) -> PortLists {
         let single = |port: u16| {
             let place = PortList {
@@ -528,8 +527,8 @@ struct SwitchGraph {
     starts: Vec<u32>,
     /// Neighbour and own port, by port.
     edges: Vec<(u32, u16)>,
-    /// By switch: whether it passes on what comes from another switch only where there is no other
-    /// way; empty where none is like that.
+    /// By switch: whether it forwards traffic of another switch only without another way; empty
+    /// where none is like that.
     is_last_resort: Vec<bool>,
 }
 

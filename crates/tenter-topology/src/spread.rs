@@ -1,4 +1,4 @@
-//! By how much equal-cost paths differ.
+//! The differences of equal-cost paths.
 
 use tenter_units::Time;
 
@@ -8,9 +8,9 @@ use crate::{Routing, Topology};
 type Ways = (Time, Time);
 
 impl Routing {
-    /// By how much the paths that packets may take from one switch to the same host differ at most,
-    /// in an empty network: cables, and a frame of so many bytes on the wire that every switch
-    /// takes whole.
+    /// The greatest difference of the paths that packets may take from one switch to the same host,
+    /// in an empty network: cables, and a frame of a size on the wire that every switch takes
+    /// whole.
     pub fn delay_spread(&self, topology: &Topology, wire_bytes: u32) -> Time {
         let mut leaders: Vec<(u32, u32)> = (0..topology.hosts as u32)
             .map(|host| (self.attachment(host), host))

@@ -15,9 +15,9 @@ pub struct Topology {
     pub nodes: Vec<Node>,
     /// Every cable once; the two directions are its two links.
     pub cables: Vec<Cable>,
-    /// How many of the nodes are hosts: `nodes[..hosts]`.
+    /// Number of hosts among the nodes: `nodes[..hosts]`.
     pub hosts: usize,
-    /// Where switches do not take the shortest path.
+    /// Switches that do not take the shortest path.
     pub routes: Vec<StaticRoute>,
     /// The optical circuit switches in its cables.
     pub optics: Optics,
@@ -47,7 +47,7 @@ pub struct Node {
     pub fastest: Rate,
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
     /// One NIC with exactly one port, port 0.
@@ -81,7 +81,7 @@ pub struct CableEnd {
     pub port: u16,
 }
 
-/// What is plugged into a port.
+/// The plug in a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortRef {
     /// Cable number.
@@ -91,7 +91,7 @@ pub struct PortRef {
 }
 
 impl Topology {
-    /// How many of the nodes are switches; switch `s` is node `hosts + s`.
+    /// Number of switches among the nodes; switch `s` is node `hosts + s`.
     pub fn switches(&self) -> usize {
         self.nodes.len() - self.hosts
     }

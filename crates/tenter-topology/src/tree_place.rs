@@ -1,19 +1,27 @@
-//! Where hosts and switches stand in a fat tree, for routing by destination alone.
+//! The places of hosts and switches in a fat tree, for routing by destination alone.
 
 use crate::Topology;
 
-/// Where a switch stands in a fat tree, as far as routing by destination goes by it.
+/// The place of a switch in a fat tree, as far as routing by destination needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreePlace {
-    /// How many switches of its tier serve the same hosts: the number of ways up from a leaf to
-    /// this tier, parallel cables counted once.
+    /// Number of switches of its tier that serve the same hosts: the number of ways up from a leaf
+    /// to this tier, parallel cables counted once.
     pub stride: u32,
     /// How many switches it has above it; 0 at the top.
     pub parents: u32,
 }
 
+impl TreePlace {
+    /// That of a switch with hosts alone around it.
+    pub const ROOT: TreePlace = TreePlace {
+        stride: 1,
+        parents: 0,
+    };
+}
+
 impl Topology {
-    /// Where a switch stands, by the tiers of its neighbours.
+    /// The place of a switch, by the tiers of its neighbours.
     pub fn tree_place(&self, switch: u32) -> TreePlace {
         let tier = self.tier(switch);
         let of_tier = |is: fn(&Option<u8>, &Option<u8>) -> bool| {

@@ -12,9 +12,9 @@ pub const CABLES_MAX: u32 = 1 << 24;
 /// The most ports a node may have.
 pub const PORTS_MAX: u32 = u16::MAX as u32;
 
-/// Refuses sizes nobody can simulate, before anything is allocated for them.
+/// Refuses sizes that are too large to simulate, before anything is allocated for them.
 ///
-/// `parameters` names what the user would reduce.
+/// `parameters` names the parameters to reduce.
 pub(crate) fn check_size(
     hosts: u128,
     cables: u128,
@@ -36,7 +36,7 @@ pub(crate) fn product(counts: &[u32]) -> u128 {
     })
 }
 
-/// A topology in the making. Hosts are added before switches, lower tiers before upper ones.
+/// A topology under construction. Hosts are added before switches, lower tiers before upper ones.
 #[derive(Default)]
 pub(crate) struct Wiring {
     nodes: Vec<Node>,

@@ -141,7 +141,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::collective::CollectiveKind;
+    use crate::collective::{BroadcastTree, CollectiveKind};
 
     fn mesh(names: (&str, &str), ranks: u32, size: u64) -> (FullMesh, Box<dyn Schedule>) {
         let kind = CollectiveKind::parse(names.0, names.1).expect("a member");
@@ -204,10 +204,10 @@ mod tests {
     #[test]
     fn steps_are_added_up_apart() {
         // Three ranks in a row: each passes on both chunks of 500 bytes, in a step of its own.
-        let kind = CollectiveKind::BroadcastTree {
+        let kind = CollectiveKind::BroadcastTree(BroadcastTree {
             root: 0,
             chunk_bytes: 500,
-        };
+        });
         let schedule = kind.schedule(3, 1_000).expect("it can be run");
         let mesh = FullMesh::new(&*schedule, &nics([400; 3]), |_| false);
         let ids = 0..schedule.transfer_count();
@@ -226,7 +226,7 @@ mod tests {
             size in 1_u64..100_000,
             skip in 1_u32..4,
         ) {
-            let kind = CollectiveKind::MEMBERS[member].default.clone();
+            let kind = CollectiveKind::defaults().swap_remove(member);
             let ranks = 16_u32.max(1 << exponent);
             let schedule = kind.schedule(ranks, size).expect("a power of two suits all");
             // As many ranks of one NIC as are skipped together.

@@ -2,29 +2,7 @@
 
 use tenter_units::Time;
 
-use crate::collective::CollectiveKind;
-use crate::{Schedule, WorkloadError};
-
-/// Whether the transfers between two ranks share their queue pairs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueuePairScope {
-    /// The QPs of a rank pair carry every transfer of that pair, in order; an algorithm with
-    /// several channels has QPs of its own for each.
-    RankPair,
-    /// Each data chunk on each hop has QPs of its own, as collective testers emulate it.
-    Chunk,
-}
-
-impl QueuePairScope {
-    /// What tells the queue pairs of one (source, destination) from each other; the hop is implied
-    /// by that pair.
-    pub const fn lane(self, channel: u32, chunk: u32) -> u32 {
-        match self {
-            QueuePairScope::RankPair => channel,
-            QueuePairScope::Chunk => chunk,
-        }
-    }
-}
+use crate::{QueuePairScope, Schedule, Traffic, WorkloadError};
 
 /// Time that all ranks of a job compute before they start a collective.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,8 +28,8 @@ impl Compute {
 /// One collective operation of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CollectiveRun {
-    /// Which collective, by which algorithm.
-    pub kind: CollectiveKind,
+    /// What the ranks send.
+    pub traffic: Traffic,
     /// The size as nccl-tests counts it, in bytes; the largest, where it is drawn each time.
     pub size_bytes: u64,
     /// The least size, where it is drawn each time, every number of bytes equally likely.
@@ -110,11 +88,11 @@ impl Job {
     /// One schedule per entry of the sequence, in its order.
     ///
     /// # Errors
-    /// Those of [`CollectiveKind::schedule`], of the first entry that has one.
+    /// Those of [`Traffic::schedule`], of the first entry that has one.
     pub fn schedules(&self) -> Result<Vec<Box<dyn Schedule>>, WorkloadError> {
         self.sequence
             .iter()
-            .map(|run| run.kind.schedule(self.ranks(), run.size_bytes))
+            .map(|run| run.traffic.schedule(self.ranks(), run.size_bytes))
             .collect()
     }
 }

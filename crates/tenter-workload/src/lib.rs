@@ -2,7 +2,7 @@
 //! waits for.
 //!
 //! ```text
-//!   CollectiveKind ─schedule(ranks, size)─▶ dyn Schedule ─▶ transfers, released as arrivals allow
+//!      Traffic ─────schedule(ranks, size)─▶ dyn Schedule ─▶ transfers, released as arrivals allow
 //!        Job ─────────────for_job─────────▶ QueuePairs   ─▶ slots of every queue pair, both ends
 //! ```
 //!
@@ -36,12 +36,18 @@ mod job;
 pub mod pairs;
 pub mod pattern;
 pub mod placement;
+mod scale_up;
 mod schedule;
-pub mod sizes;
+pub mod spec;
 pub mod split;
+mod traffic;
+mod transfer;
 
 pub use error::WorkloadError;
 pub use full_mesh::FullMesh;
-pub use job::{CollectiveRun, Compute, Job, QueuePairScope};
+pub use job::{CollectiveRun, Compute, Job};
 pub use pairs::QueuePairs;
-pub use schedule::{Destination, Schedule, Transfer};
+pub use scale_up::ScaleUp;
+pub use schedule::Schedule;
+pub use traffic::{Flow, Groups, Traffic};
+pub use transfer::{Destination, QueuePairScope, Transfer};

@@ -6,10 +6,10 @@
 
 use serde_json::{Value, json};
 use tenter_plan::Plan;
-use tenter_workload::collective::{CollectiveKind, ScaleUp};
+use tenter_workload::collective::{AllReduceHierarchical, CollectiveKind};
 
 use super::layout::Layout;
-use crate::run::counted;
+use crate::fabric_line::counted;
 
 /// What is assumed, in lines for the header of the table.
 pub(super) fn lines(plan: &Plan, layout: &Layout) -> Vec<String> {
@@ -53,23 +53,23 @@ fn servers(plan: &Plan, layout: &Layout) -> String {
 }
 
 /// By whose formula parts of the algorithm pass within servers, whatever the fabric has there.
-fn formula(plan: &Plan) -> Option<ScaleUp> {
-    match plan.jobs[0].sequence.first()?.kind {
-        CollectiveKind::AllReduceHierarchical { scale_up } => Some(scale_up),
+fn formula(plan: &Plan) -> Option<&AllReduceHierarchical> {
+    match plan.jobs[0].sequence.first()?.traffic.collective()? {
+        CollectiveKind::AllReduceHierarchical(own) => Some(own),
         _ => None,
     }
 }
 
 fn scale_up(plan: &Plan, layout: &Layout) -> String {
-    if let Some(domain) = formula(plan) {
+    if let Some(own) = formula(plan) {
         return format!(
-            "{} GPUs at {} and {} by formula; only what passes between servers crosses NICs",
-            domain.npus_per_host, domain.rate, domain.latency
+            "{} GPUs at {} and {} by formula; only traffic between servers crosses NICs",
+            own.npus_per_host, own.scale_up_rate, own.scale_up_latency
         );
     }
     if let Some(domain) = plan.scale_up {
         return format!(
-            "{} GPUs at {} and {}; what they send each other crosses no NIC",
+            "{} GPUs at {} and {}; traffic among them crosses no NIC",
             domain.npus_per_host, domain.rate, domain.latency
         );
     }
@@ -105,8 +105,8 @@ fn algorithm(plan: &Plan) -> String {
     let Some(run) = plan.jobs[0].sequence.first() else {
         return "none".to_owned();
     };
-    let own = run.kind.algorithm();
-    let others: Vec<&str> = CollectiveKind::algorithms_of(run.kind.name())
+    let own = run.traffic.algorithm();
+    let others: Vec<&str> = CollectiveKind::algorithms_of(run.traffic.name())
         .filter(|name| *name != own)
         .collect();
     if others.is_empty() {

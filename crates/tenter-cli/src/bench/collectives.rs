@@ -150,7 +150,8 @@ const TYPES: [(&str, u64); 12] = [
 const REDUCTIONS: [&str; 6] = ["sum", "prod", "max", "min", "avg", "mulsum"];
 
 /// What there is to say about `all`.
-const ONE_AT_A_TIME: &str = "the network carries bytes and does not know them apart, so every table would be the same; give one";
+const ONE_AT_A_TIME: &str =
+    "the network does not distinguish types of data, so every table would be the same; give one";
 
 /// The bytes of an element type.
 pub(super) fn element_bytes(name: &str) -> Result<u64, String> {

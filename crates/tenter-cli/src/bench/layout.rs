@@ -5,7 +5,7 @@ use tenter_report::BenchDevice;
 use tenter_topology::TopologySpec;
 
 use crate::arguments::{RankOrder, Ranks};
-use crate::run::shared_by;
+use crate::fabric_line::shared_by;
 
 /// The ranks of a benchmark.
 #[derive(Debug, PartialEq, Eq)]
@@ -53,11 +53,11 @@ impl Layout {
         let stride = rail.map_or(whole, |(_, per_server)| per_server);
         check_counts((nodes, per_node), stride, (nics, npus), rail)?;
         if within_hosts && ranks.order == Some(RankOrder::Rails) {
-            return Err("an algorithm that tells hosts apart needs `--order hosts`".to_owned());
+            return Err("an algorithm with steps within hosts needs `--order hosts`".to_owned());
         }
         if within_hosts && rail.is_none() && all {
             return Err(
-                "an algorithm that tells hosts apart needs servers; give `--nodes` and `-g`, or a fabric of kind `rail`"
+                "an algorithm with steps within hosts needs servers; give `--nodes` and `-g`, or a fabric of kind `rail`"
                     .to_owned(),
             );
         }

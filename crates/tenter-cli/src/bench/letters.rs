@@ -31,7 +31,7 @@ const fn letter(
 }
 
 const NO_GPU: &str = "no GPU is simulated: a rank is a NIC";
-const NO_MEMORY: &str = "no memory is simulated, only what the network carries";
+const NO_MEMORY: &str = "no memory is simulated, only network traffic";
 const EVERY_ITERATION: &str = "every iteration is in the trial folder, in `collectives.parquet`";
 
 const LETTERS: [Letter; 20] = [
@@ -70,7 +70,7 @@ const LETTERS: [Letter; 20] = [
         'T',
         "timeout",
         None,
-        "a run that cannot go on ends by itself and says who waits for whom; `--set limits.time=10s` limits simulated time",
+        "a run that cannot go on ends by itself and names the ranks that wait; `--set limits.time=10s` limits simulated time",
     ),
     letter('G', "cudagraph", Some("0"), NO_GPU),
     letter(

@@ -307,7 +307,7 @@ fn the_header_says_what_was_assumed() {
     assert_eq!(
         header("all_reduce -g 8 --set endpoint.host.scale_up.npus_per_host=8"),
         "# Servers: 1 server with 8 GPUs, and a NIC for each\n\
-         # Scale-up domain: 8 GPUs at 3.6Tbps and 1us; what they send each other crosses no NIC\n\
+         # Scale-up domain: 8 GPUs at 3.6Tbps and 1us; traffic among them crosses no NIC\n\
          # Rank order: GPU after GPU, server after server\n\
          # Algorithm: ring at every size, where NCCL chooses by size and topology; --algorithm \
          takes bidirectional-ring, halving-doubling, double-binary-tree, hierarchical"

@@ -42,7 +42,7 @@ fn the_matrix_of_slow_downs_is_printed_and_kept() {
     // 7 alone; of 8 jobs 28 pairs, each with one under test at least.
     assert_eq!(
         answer.stderr,
-        "35 more runs with some of the jobs only show what jobs cost each other\n"
+        "35 more runs with some of the jobs only show how much jobs slow each other down\n"
     );
     assert!(
         answer
@@ -66,7 +66,7 @@ fn a_scenario_may_ask_for_the_baseline() {
     let answer = workplace.words("run flows.yaml -o out").expect(0);
     assert_eq!(
         answer.stderr,
-        "1 more run with some of the jobs only shows what jobs cost each other\n"
+        "1 more run with some of the jobs only shows how much jobs slow each other down\n"
     );
     let rows: Vec<InterferenceRow> = read_rows(&workplace.path("out")).expect("the table");
     assert_eq!(rows.len(), 1);

@@ -153,7 +153,7 @@ fn what_cannot_be_read_is_refused_with_what_to_do() {
         ),
         (
             "compare one --nccl-tests broken.log",
-            "broken.log: line 1: `oops` in column `algbw` is no number",
+            "broken.log: line 1: `oops` in column `algbw` is not a number",
         ),
         (
             "compare one --nccl-tests other.log",

@@ -136,7 +136,7 @@ fn a_flow_that_nobody_sends_is_said_to_be_none() {
     workplace.write("one.yaml", pair);
     for target in ["flow=host0-host2", "flow=host1-host1", "port=leaf0:2"] {
         let stdout = watch(&workplace, &[target]);
-        assert!(stdout.starts_with("--watch: no packet came by"), "{stdout}");
+        assert!(stdout.starts_with("--watch: no packet passed"), "{stdout}");
     }
 }
 

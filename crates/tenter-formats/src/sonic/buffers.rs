@@ -6,8 +6,8 @@ use tenter_units::{Rate, Time};
 
 use crate::config_db::{Id, Reference};
 use crate::fragment::{Part, size, word};
-use crate::sonic::Import;
 use crate::sonic::classes::Class;
+use crate::sonic::input::Import;
 
 /// No size of a file is larger: 1 TiB.
 const SIZE_MAX: i64 = 1 << 40;

@@ -3,7 +3,7 @@
 
 use crate::config_db::{Id, Reference};
 use crate::fragment::{Part, size, word};
-use crate::sonic::{CLASSES, Import};
+use crate::sonic::input::{CLASSES, Import};
 use tenter_config::Share;
 use tenter_notation::diagnostics::quote;
 

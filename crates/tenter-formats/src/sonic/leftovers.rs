@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::config_db::Unread;
-use crate::sonic::{Import, PORT};
+use crate::sonic::input::Import;
+use crate::sonic::ports::PORT;
 use tenter_notation::diagnostics::printable;
 
 /// Names shown of a long list.

@@ -7,6 +7,9 @@ use crate::config_db::{ConfigDb, Id};
 use tenter_notation::decode::suggestion;
 use tenter_notation::diagnostics::{Problems, quote};
 
+/// The table of the ports, which are only counted.
+pub(super) const PORT: &str = "PORT";
+
 /// What a port is configured with.
 #[derive(Debug, Default)]
 pub(super) struct Port {
@@ -70,7 +73,7 @@ pub(super) fn choose(
         database.touch(id);
     }
     chosen.others = others;
-    chosen.count = database.objects(super::PORT).count().max(order.len()) as u64;
+    chosen.count = database.objects(PORT).count().max(order.len()) as u64;
     Some(chosen)
 }
 

@@ -10,6 +10,8 @@ const NEVER: u64 = u64::MAX;
 /// What the buffer does with a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
+    /// Into memory that its queue has for itself: it is not charged.
+    Private,
     /// Into reserved or shared space.
     Stored,
     /// Into headroom: the sender must pause.

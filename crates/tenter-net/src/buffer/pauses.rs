@@ -95,24 +95,20 @@ pub(super) struct Pauses {
 }
 
 impl Pauses {
-    /// No sender of these groups is paused; `quantum_ps` is how long 512 bits last at each port.
-    pub(super) fn new(groups: usize, quantum_ps: Vec<u64>) -> Pauses {
+    /// No sender of these groups is paused. Of each port there are how long 512 bits last, in ps,
+    /// and whether it leads to a host.
+    pub(super) fn new(groups: usize, quantum_ps: Vec<u64>, to_host: Vec<bool>) -> Pauses {
         Pauses {
             groups: vec![Pause::NONE; groups],
             wraps: BTreeMap::new(),
             paused: Vec::new(),
             full: FullQueues::default(),
-            to_host: Vec::new(),
+            to_host,
             next_refresh: NEVER,
             quantum_ps,
             holds_back: false,
             pending: VecDeque::new(),
         }
-    }
-
-    /// Says which ports lead to hosts, before anything has happened.
-    pub(super) fn lead_to_hosts(&mut self, to_host: Vec<bool>) {
-        self.to_host = to_host;
     }
 
     /// Whether any sender is paused.

@@ -1,4 +1,6 @@
-use super::{Admission, PoolRecord, PriorityGroupRecord, QueuedFrame, SharedBuffer};
+use super::{
+    Admission, Buffer, PoolRecord, PriorityGroupRecord, QueuedFrame, SharedBuffer, Storage,
+};
 use crate::{ClassSpec, Headroom, Limit, LosslessSpec, PfcTrigger};
 
 const LOSSLESS: usize = 0;
@@ -22,7 +24,12 @@ fn buffer() -> SharedBuffer {
         refresh_percent: 50,
     };
     let classes = [class(0, 1_500, Some(lossless)), class(1, 700, None)];
-    SharedBuffer::new(&classes, &[60_000; 2], &[5_000, 0, 5_000, 0], vec![1; 2])
+    SharedBuffer::new(
+        &classes,
+        &[60_000; 2],
+        &[5_000, 0, 5_000, 0],
+        (vec![1; 2], Vec::new()),
+    )
 }
 
 fn state(buffer: &SharedBuffer) -> (Vec<PoolRecord>, Vec<PriorityGroupRecord>) {
@@ -66,7 +73,7 @@ fn a_journal_gives_the_books_of_the_order_of_time_also_after_a_pause_that_was_fo
     assert!(buffer.is_armed());
     buffer.take_all_pending();
     // Its link goes down and comes up: the sender knows of no pause, and what it sent is there.
-    buffer.forget_pauses(0, 3);
+    buffer.link_down(0, 3);
     assert!(!buffer.is_armed());
     let mut ordered = buffer.clone();
 

@@ -2,7 +2,7 @@
 //!
 //! In each round every output that is free grants the first input that requests it, from its
 //! pointer on, and every input accepts the first output that grants it, from its own pointer on.
-//! Pointers move one beyond what was accepted, in the first round alone, so that outputs grant
+//! Pointers move one beyond the accepted partner, in the first round alone, so that outputs grant
 //! different inputs soon, and no input waits for ever.
 
 /// Which inputs have a frame for which outputs.
@@ -133,7 +133,7 @@ impl Allocator {
         let bits = requests.of(usize::from(output));
         let words = self.free.len();
         let (start, bit) = (usize::from(from) / 64, from % 64);
-        // The word of the pointer comes twice: first what is at it or beyond, last all of it.
+        // The word of the pointer comes twice: first the bits at it or beyond, last all of it.
         (0..=words).find_map(|step| {
             let word = (start + step) % words;
             let mut found = bits[word] & self.free[word];

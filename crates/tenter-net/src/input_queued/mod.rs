@@ -30,17 +30,17 @@ pub struct InputQueuedSpec {
 /// How frames of a class wait at an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputQueues {
-    /// In so many virtual channels (at least one), each in the order of arrival; a frame that
+    /// In a number of virtual channels (at least one), each in the order of arrival; a frame that
     /// arrives takes the shortest.
     Fifo(u8),
     /// In a queue for each output.
     PerOutput,
 }
 
-/// What waits at the inputs of a switch, and which of them send.
+/// The frames that wait at the inputs of a switch, and the inputs that send.
 ///
 /// The frames themselves are in the queues of the ports that they leave by. Those of one input and
-/// class for one output leave in the order of arrival, whatever channels they stand for.
+/// class for one output leave in the order of arrival, whatever their channels.
 #[derive(Clone, Debug)]
 pub(crate) struct Crossbar {
     spec: InputQueuedSpec,
@@ -60,9 +60,9 @@ struct Lane {
     waiting: Vec<u32>,
     /// By input: frames that wait.
     of_input: Vec<u32>,
-    /// Where inputs have a queue for each output: who has a frame for whom.
+    /// With a queue for each output: which input has a frame for which output.
     requests: Requests,
-    /// Where inputs have channels, by input and channel: the outputs of the frames, in order.
+    /// With channels, by input and channel: the outputs of the frames, in order.
     channels: Vec<VecDeque<u16>>,
     /// The input that each output grants first, and the output that each input accepts first.
     grant: Vec<u16>,
@@ -100,7 +100,7 @@ impl Crossbar {
         self.next
     }
 
-    /// Something has changed at `now`, after which frames may be able to leave.
+    /// A change at `now`, after which frames may be able to leave.
     pub(crate) fn wake(&mut self, now: u64) {
         self.next = self.next.min(now);
     }
@@ -123,7 +123,7 @@ impl Crossbar {
         self.wake(now);
     }
 
-    /// A frame that waits is taken away otherwise than by the crossbar.
+    /// A waiting frame is taken away otherwise than by the crossbar.
     pub(crate) fn take_away(&mut self, (input, output, queue): (u16, u16, usize)) {
         let channels = self.channels();
         let lane = &mut self.lanes[queue];
@@ -194,7 +194,7 @@ impl Crossbar {
         matched
     }
 
-    /// Whether frames wait for others in front of them that leave through other ports.
+    /// Whether frames wait behind others that leave through other ports.
     pub(crate) fn is_in_order(&self) -> bool {
         self.channels() > 0
     }
@@ -251,7 +251,7 @@ impl Lane {
         &mut self.channels[usize::from(input) * channels..][..channels]
     }
 
-    /// A frame from an input to an output waits no more.
+    /// A frame from an input to an output no longer waits.
     fn count_off(&mut self, (input, output): (u16, u16), ports: usize) {
         let (from, to) = (usize::from(input), usize::from(output));
         let count = &mut self.waiting[from * ports + to];

@@ -6,7 +6,7 @@ use tenter_engine::Stream;
 use super::{Crossbar, InputQueuedSpec, InputQueues};
 
 /// The part of the slots in which an output of a saturated switch sends. All frames take one slot,
-/// and so many wait at each input at all times.
+/// and a constant number waits at each input at all times.
 fn throughput(ports: u16, queues: InputQueues, iterations: u16, waiting: u32, slots: u64) -> f64 {
     let spec = InputQueuedSpec { queues, iterations };
     let mut crossbar = Crossbar::new(spec, usize::from(ports), 1);
@@ -79,7 +79,7 @@ fn a_queue_for_each_output_lets_all_ports_send() {
             }
         }
     }
-    // Where destinations are drawn some queues are empty at times.
+    // With random destinations some queues are empty at times.
     let drawn = throughput(16, InputQueues::PerOutput, 4, 400, 20_000);
     assert!(drawn > 0.98, "{drawn}");
 }

@@ -3,7 +3,7 @@
 use tenter_config::component;
 
 use crate::load_balancing::quality::QualitySpec;
-use crate::load_balancing::view::{Balance, Described, View};
+use crate::load_balancing::view::{Balance, Described, SwitchSite, View};
 use crate::packet::Packet;
 
 component! {
@@ -17,7 +17,7 @@ impl Described for Adaptive {
     type AtWork = Adaptive;
     const MAY_REORDER: bool = true;
 
-    fn begin(&self, _: usize) -> Adaptive {
+    fn begin(&self, _: &SwitchSite) -> Adaptive {
         *self
     }
 

@@ -1,16 +1,17 @@
-//! The load balancer of one switch at work.
+//! The load balancer of one switch.
 
-use tenter_topology::{Routing, TreePlace};
+use tenter_topology::Routing;
+use tenter_units::Time;
 
 use crate::load_balancing::quality::{Quality, QualitySpec};
 use crate::load_balancing::telemetry::TelemetryTable;
-use crate::load_balancing::view::View;
+use crate::load_balancing::view::{SwitchSite, View};
 use crate::load_balancing::{LoadBalancing, Member};
 use crate::packet::Packet;
 use crate::port::Port;
 use crate::scheduled::spray::Spray;
 
-/// The load balancer of a switch, with what it remembers.
+/// The load balancer of a switch, with its state.
 #[derive(Clone, Debug)]
 pub(crate) struct Balancer {
     member: Member,
@@ -20,31 +21,26 @@ pub(crate) struct Balancer {
 }
 
 impl Balancer {
-    /// The load balancer of a switch with so many ports.
-    pub(crate) fn new(spec: &LoadBalancing, ports: usize) -> Balancer {
-        let (member, quality) = spec.member(ports);
+    /// The load balancer of a switch. Packets that would wait for more than `spill` at every
+    /// circuit straight to their leaf take the tree; then it [may](LoadBalancing::may_spill).
+    pub(crate) fn new(spec: &LoadBalancing, site: &SwitchSite, spill: Option<Time>) -> Balancer {
+        let (member, quality) = spec.member(site);
+        let quality = spill.map(|_| QualitySpec::EXACT).or(quality);
         Balancer {
             member,
-            quality: Quality::new(quality, ports),
-            spill: None,
+            quality: Quality::new(quality, site.ports),
+            spill: spill.map(Time::ps),
         }
     }
 
-    /// That of a spine of a scheduled fabric with so many ports, whose destinations go by the first
-    /// port that leads there.
+    /// That of a spine of a scheduled fabric with a number of ports, whose destinations use the
+    /// first port that leads there.
     pub(crate) fn of_spine(spray: Spray, ports: usize) -> Balancer {
         Balancer {
             member: Member::Spine(Box::new(spray)),
             quality: Quality::new(None, ports),
             spill: None,
         }
-    }
-
-    /// Packets that would wait for more than `limit` ps at every circuit straight to their leaf
-    /// take the tree from now on. The load balancer [may spill](LoadBalancing::may_spill).
-    pub(crate) fn spill(&mut self, limit: u64, ports: usize) {
-        self.quality = Quality::new(Some(QualitySpec::EXACT), ports);
-        self.spill = Some(limit);
     }
 
     /// The port that a packet takes at switch number `index`, which has been brought to the
@@ -69,7 +65,7 @@ impl Balancer {
             "what keeps flows in order does not spill"
         );
         let candidates = routing.candidates(index, packet.destination);
-        // Of one candidate the place is 0; to ask first would be a branch that cannot be foreseen.
+        // With one candidate the place is 0; a test for that would be an unpredictable branch.
         candidates[ecmp.place(packet.hash, seed, candidates.len() as u32) as usize]
     }
 
@@ -109,13 +105,6 @@ impl Balancer {
         }
     }
 
-    /// Says where the switch stands in the tree, before anything has happened.
-    pub(crate) fn stand_at(&mut self, place: TreePlace) {
-        if let Member::Destination(forwarding) = &mut self.member {
-            forwarding.0 = place;
-        }
-    }
-
     /// Whether a choice depends on queues, so that packets must be taken, and departures carried
     /// out, in the order of time.
     #[inline]
@@ -123,7 +112,7 @@ impl Balancer {
         self.quality.is_kept()
     }
 
-    /// Whether it looks at queues as they are at the very instant.
+    /// Whether it reads queues at the very instant.
     pub(crate) fn is_exact(&self) -> bool {
         self.quality.is_exact()
     }
@@ -138,7 +127,7 @@ impl Balancer {
         self.quality.refresh(ports, now);
     }
 
-    /// What it remembers where switches tell each other of long queues.
+    /// Its state for notices of long queues between switches.
     #[inline]
     pub(crate) fn telemetry(&mut self) -> Option<&mut TelemetryTable> {
         match &mut self.member {
@@ -164,7 +153,7 @@ impl Balancer {
         }
     }
 
-    /// The level of a port at which a frame would wait so long, in ps.
+    /// The level of a port at which a frame would wait this time, in ps.
     pub(crate) fn level_of(&self, backlog: u64) -> u8 {
         self.quality.level_of(backlog)
     }
@@ -178,7 +167,7 @@ impl Balancer {
         seed: u32,
         (ports, routing): (&[Port], &Routing),
     ) -> Option<usize> {
-        // What spills may have other ways than a single circuit.
+        // Packets that spill may have other ways than a single circuit.
         if candidates.len() == 1 && self.spill.is_none() {
             return Some(0);
         }

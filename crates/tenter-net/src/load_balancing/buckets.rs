@@ -1,4 +1,4 @@
-//! What a switch remembers of flows: tables of buckets, which flows share by their hash.
+//! The memory of a switch for flows: tables of buckets, which flows share by their hash.
 
 /// One table for each list of equal-cost ports that flows have been sent to. Flows with other
 /// candidates never share a bucket: they would take it from each other again and again.
@@ -16,7 +16,7 @@ struct Group<B> {
 }
 
 impl<B: Clone> Buckets<B> {
-    /// Tables with so many entries, all of them `empty`.
+    /// Tables with a number of entries, all of them `empty`.
     pub(crate) fn new(entries: u32, empty: B) -> Buckets<B> {
         Buckets {
             entries: entries as usize,

@@ -1,15 +1,14 @@
-//! Routing by destination alone, as the linear forwarding tables of an InfiniBand subnet have it:
-//! all packets to a host take the same port, whoever sends them.
+//! Routing by destination alone, like the linear forwarding tables of an InfiniBand subnet: all
+//! packets to a host take the same port, whatever their sender.
 //!
-//! Which port that is follows D-Mod-K (Zahavi, "D-Mod-K routing providing non-blocking traffic for
-//! shift permutations on real life fat trees"): hosts are numbered in the order of their leaves,
-//! and tier by tier a host's number, divided by the ways up to that tier, says which of the
-//! switches above is its.
+//! The port follows D-Mod-K (Zahavi, "D-Mod-K routing providing non-blocking traffic for shift
+//! permutations on real life fat trees"): hosts are numbered in the order of their leaves, and tier
+//! by tier a host's number, divided by the ways up to that tier, selects the switch above.
 
 use tenter_config::component;
 use tenter_topology::TreePlace;
 
-use crate::load_balancing::view::{Balance, Described, View};
+use crate::load_balancing::view::{Balance, Described, SwitchSite, View};
 use crate::packet::Packet;
 
 component! {
@@ -19,17 +18,14 @@ component! {
 
 /// Where a switch stands in the tree.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Forwarding(pub(crate) TreePlace);
+pub(crate) struct Forwarding(TreePlace);
 
 impl Described for ByDestination {
     type AtWork = Forwarding;
     const MAY_REORDER: bool = false;
 
-    fn begin(&self, _: usize) -> Forwarding {
-        Forwarding(TreePlace {
-            stride: 1,
-            parents: 0,
-        })
+    fn begin(&self, site: &SwitchSite) -> Forwarding {
+        Forwarding(site.place)
     }
 
     fn reads_hash(&self) -> bool {
@@ -55,7 +51,7 @@ impl Balance for Forwarding {
 }
 
 impl Forwarding {
-    /// The place, among so many ports, of the one that packets to a host of this number take.
+    /// The place, among a number of ports, of the one for packets to a host of this number.
     fn place(self, number: u32, ways: usize) -> usize {
         let TreePlace { stride, parents } = self.0;
         let (number, parents) = ((number / stride) as usize, parents as usize);
@@ -95,7 +91,7 @@ mod tests {
     #[test]
     fn parallel_cables_take_hosts_in_turn_both_ways() {
         // Two cables to each of two switches: ports 0 and 1 lead to the first, 2 and 3 to the
-        // second. Hosts 0, 2, 4, 6 go by the first, and take its cables in turn.
+        // second. Hosts 0, 2, 4, 6 use the first, and take its cables in turn.
         let up = places(1, 2, 4, 8);
         assert_eq!(up, [0, 2, 1, 3, 0, 2, 1, 3]);
         // On the way down these four are even on the two cables to their leaf, too.

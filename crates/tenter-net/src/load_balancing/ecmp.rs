@@ -6,14 +6,14 @@
 //! why the default sends the hash through a non-linear mix per switch.
 
 use crate::load_balancing::hash::Ecmp;
-use crate::load_balancing::view::{Balance, Described, View};
+use crate::load_balancing::view::{Balance, Described, SwitchSite, View};
 use crate::packet::Packet;
 
 impl Described for Ecmp {
     type AtWork = Ecmp;
     const MAY_REORDER: bool = false;
 
-    fn begin(&self, _: usize) -> Ecmp {
+    fn begin(&self, _: &SwitchSite) -> Ecmp {
         *self
     }
 

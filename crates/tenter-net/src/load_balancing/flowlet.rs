@@ -5,7 +5,7 @@ use tenter_units::Time;
 
 use crate::load_balancing::buckets::Buckets;
 use crate::load_balancing::quality::QualitySpec;
-use crate::load_balancing::view::{Balance, Described, View};
+use crate::load_balancing::view::{Balance, Described, SwitchSite, View};
 use crate::packet::{Draw, Packet};
 
 /// No gap is longer.
@@ -23,7 +23,7 @@ component! {
         /// Entries of a switch's table of flows; flows of one entry count as one.
         buckets: u32 = "256", in 1..=BUCKETS_MAX,
             from "a common default of the flow set size in dynamic load balancing";
-        /// With what probability a packet of a flow without a gap moves it, when another link is
+        /// Probability with which a packet of a flow without a gap moves it, if another link is
         /// better by `delta`; packets may then overtake each other.
         probability: Percent = "0", in 0..=100,
             from "the probability threshold of reactive path rebalancing; with 0 there is none";
@@ -36,8 +36,7 @@ component! {
 
 impl Flowlet {
     /// Whether a packet without a gap moves its flow from a candidate to another one: with a
-    /// probability, where the other one is less busy by so much. It may then overtake those before
-    /// it.
+    /// probability, if the other one is less busy by `delta`. It may then overtake those before it.
     fn moves(&self, packet: &Packet, (from, to): (usize, usize), view: &View<'_>) -> bool {
         let level = |place: usize| view.level(view.candidates[place], packet.at);
         if level(from) < level(to) + self.delta {
@@ -78,7 +77,7 @@ impl FlowletTable {
         }
     }
 
-    /// How often a flow has moved without a gap.
+    /// Number of times that a flow has moved without a gap.
     pub(crate) fn moves(&self) -> u64 {
         self.moves
     }
@@ -88,7 +87,7 @@ impl Described for Flowlet {
     type AtWork = FlowletTable;
     const MAY_REORDER: bool = true;
 
-    fn begin(&self, _: usize) -> FlowletTable {
+    fn begin(&self, _: &SwitchSite) -> FlowletTable {
         FlowletTable::new(*self)
     }
 

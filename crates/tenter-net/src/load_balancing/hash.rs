@@ -123,7 +123,7 @@ impl Ecmp {
     }
 }
 
-/// What the hash reads: the addresses and ports of a packet.
+/// The inputs of the hash: the addresses and ports of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FiveTuple {
     /// IPv4 source address.

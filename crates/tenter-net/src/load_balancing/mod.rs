@@ -29,6 +29,7 @@ pub use random_spray::RandomSpray;
 pub use round_robin_spray::RoundRobinSpray;
 pub use telemetry::{HOST_NOTICE_CLASS, Moves, Notify, TelemetryAssisted};
 pub(crate) use telemetry::{NoticeTarget, TelemetryTable};
+pub(crate) use view::SwitchSite;
 pub use view::{InOrderNics, Order};
 pub use weighted_ecmp::WeightedEcmp;
 
@@ -41,8 +42,8 @@ use crate::packet::Packet;
 use crate::scheduled::spray::Spray;
 use view::{Balance, Described, View, order_keys};
 
-/// Declares the list of load balancers, and with it all that asks each of them the same: its word
-/// in a scenario, its keys, how it is read, what it says of itself and what it chooses.
+/// Declares the list of load balancers, and with it the functions common to all: the word in a
+/// scenario, the keys, the reader, the properties and the choice.
 macro_rules! members {
     (
         $(#[$about:meta])*
@@ -57,7 +58,7 @@ macro_rules! members {
         }
 
         impl $list {
-            /// The word of each member, as `kind` has it.
+            /// The word of each member, as in `kind`.
             pub const NAMES: &'static [&'static str] = &[$($word),+];
 
             /// The key that chooses, and the keys of each member.
@@ -108,7 +109,7 @@ macro_rules! members {
             }
 
             /// Whether packets may take other ways at once by the queues of this very instant: not
-            /// where they must keep their order, nor where a table says how busy ports are.
+            /// if they must keep their order, nor if a table has the levels of ports.
             pub fn may_spill(&self) -> bool {
                 let quality = match self {
                     $($list::$name(spec) => spec.quality(),)+
@@ -116,7 +117,7 @@ macro_rules! members {
                 self.reorders() && quality.is_none_or(|of| of == QualitySpec::EXACT)
             }
 
-            /// The hash that picks its links, where it is that alone.
+            /// The hash that picks its links, if that alone does.
             pub fn ecmp(&self) -> Option<&Ecmp> {
                 match self {
                     $($list::$name(spec) => spec.ecmp(),)+
@@ -130,8 +131,8 @@ macro_rules! members {
                 }
             }
 
-            /// Whether the hash of a packet has any part in the choice of its port, be it that
-            /// random draws depend on it.
+            /// Whether the hash of a packet has any part in the choice of its port, even through
+            /// random draws that depend on it.
             pub fn reads_hash(&self) -> bool {
                 match self {
                     $($list::$name(spec) => spec.reads_hash(),)+
@@ -146,34 +147,34 @@ macro_rules! members {
             }
 
             /// For how long a flow must have sent nothing before it takes another way; `None`
-            /// where nothing is waited for.
+            /// without such a gap.
             pub fn gap(&self) -> Option<Time> {
                 match self {
                     $($list::$name(spec) => spec.gap(),)+
                 }
             }
 
-            /// By which of its keys it would keep packets in order, said behind a comma; empty
-            /// where none does.
+            /// The keys by which it would keep packets in order, as text behind a comma; empty
+            /// without any.
             pub fn order_remedy(&self) -> &'static str {
                 match self {
                     $($list::$name(spec) => spec.order_remedy(),)+
                 }
             }
 
-            /// What a switch with so many ports remembers, and what it must know of its ports.
-            pub(super) fn member(&self, ports: usize) -> (Member, Option<QualitySpec>) {
+            /// The state of a switch, and the knowledge of its ports.
+            pub(super) fn member(&self, site: &SwitchSite) -> (Member, Option<QualitySpec>) {
                 match self {
-                    $($list::$name(spec) => (Member::$name(spec.begin(ports)), spec.quality()),)+
+                    $($list::$name(spec) => (Member::$name(spec.begin(site)), spec.quality()),)+
                 }
             }
         }
 
-        /// A load balancer at work in one switch, with what it remembers.
+        /// A load balancer in one switch, with its state.
         #[derive(Clone, Debug)]
         pub(super) enum Member {
             $($name(<$spec as Described>::AtWork),)+
-            /// Of a spine of a scheduled fabric, which nobody chooses.
+            /// Of a spine of a scheduled fabric, which is not selectable.
             Spine(Box<Spray>),
         }
 
@@ -196,13 +197,13 @@ macro_rules! members {
 }
 
 members! {
-/// Every load balancer there is, with its parameters.
+/// Every load balancer, with its parameters.
 pub enum LoadBalancing {
     /// A hash of the packet's addresses and ports picks the link, for the whole life of a flow.
     "ecmp" => Ecmp(Ecmp),
     /// As ECMP, but a link gets flows in proportion to its rate.
     "weighted-ecmp" => WeightedEcmp(WeightedEcmp),
-    /// Any link, for every packet anew.
+    /// A random link, for every packet anew.
     "random-spray" => RandomSpray(RandomSpray),
     /// One link after the other, for every packet anew.
     "round-robin-spray" => RoundRobinSpray(RoundRobinSpray),
@@ -212,7 +213,7 @@ pub enum LoadBalancing {
     "adaptive" => Adaptive(Adaptive),
     /// The link with the shortest queue, for every burst of a flow anew.
     "flowlet" => Flowlet(Flowlet),
-    /// A link by the hash, until a switch further on says that it leads to a long queue.
+    /// A link by the hash, until a switch further on reports that it leads to a long queue.
     "telemetry" => Telemetry(TelemetryAssisted),
     /// The same link for all packets to a host.
     "destination" => Destination(ByDestination),
@@ -236,13 +237,13 @@ impl LoadBalancing {
         self.ecmp().unwrap_or_else(|| Ecmp::usual()).hash(tuple)
     }
 
-    /// Whether the hash takes in the source port; then it is another one for any other port.
+    /// Whether the hash includes the source port; then another port changes the hash.
     pub fn hashes_source_port(&self) -> bool {
         self.source_port_differences(2)[1] != 0
     }
 
-    /// What the hash of a packet changes by, as an exclusive or, when its source port does: for
-    /// each of so many ports. It is the same for all packets, as the hash functions are linear.
+    /// The change of a packet's hash, as an exclusive or, by another source port: for each of a
+    /// number of ports. It is the same for all packets, as the hash functions are linear.
     pub fn source_port_differences(&self, ports: u16) -> Vec<u32> {
         let hash = |source_port: u16| {
             self.hash(&FiveTuple {
@@ -256,7 +257,7 @@ impl LoadBalancing {
         (0..ports).map(|port| hash(port) ^ hash(0)).collect()
     }
 
-    /// What it does where switches send notices of long queues.
+    /// Its parameters if switches send notices of long queues.
     fn telemetry(&self) -> Option<&TelemetryAssisted> {
         if let LoadBalancing::Telemetry(spec) = self {
             Some(spec)
@@ -270,12 +271,12 @@ impl LoadBalancing {
         self.telemetry().is_some_and(|of| of.notify == Notify::Leaf)
     }
 
-    /// The class of notices to hosts, where there are any.
+    /// The class of notices to hosts, if there are any.
     pub fn notice_class(&self) -> Option<u8> {
         self.notifies_hosts().map(|_| HOST_NOTICE_CLASS)
     }
 
-    /// What hosts do about notices of long queues, where they get any.
+    /// The reaction of hosts to notices of long queues, if they get any.
     pub fn notifies_hosts(&self) -> Option<&TelemetryAssisted> {
         self.telemetry().filter(|of| of.notify == Notify::Host)
     }

@@ -1,4 +1,4 @@
-//! What a switch knows of how busy its ports are: a level for each, as load-balancing hardware
+//! The levels of a switch's ports: one for each port by its backlog, as load-balancing hardware
 //! keeps it.
 
 use tenter_config::component;
@@ -6,11 +6,11 @@ use tenter_units::Time;
 
 use crate::port::Port;
 
-/// So many levels there are.
+/// The number of levels.
 const LEVELS: u64 = 8;
 const NEVER: u64 = u64::MAX;
 
-/// No refresh is more frequent, unless levels are exact: a switch looks at all its ports each time.
+/// No refresh is more frequent, unless levels are exact: a switch reads all its ports each time.
 const REFRESH_MIN: Time = Time::from_ns(10);
 /// No refresh is rarer: a run lasts until the last one.
 const REFRESH_MAX: Time = Time::from_us(100);
@@ -20,11 +20,11 @@ const STEP_MAX: Time = Time::from_us(1_000_000);
 component! {
     /// How a switch judges its ports.
     pub struct QualitySpec {
-        /// How often a switch judges how busy its ports are; `0ns` means at every packet, which is
-        /// slower to simulate.
+        /// Interval at which a switch takes the levels of its ports; `0ns` means at every packet,
+        /// which is slower to simulate.
         refresh: Time = "500ns", in Time::ZERO..=REFRESH_MAX, unless too_often,
             from "assumed: switch chips do it in hardware at intervals from a quarter of a microsecond on";
-        /// A port is one of eight levels busier for each such time that a frame would wait at it.
+        /// A port is one level busier, of eight, for each such time that a frame would wait at it.
         step: Time = "250ns", in Time::from_ps(1)..=STEP_MAX,
             from "eight quality bands as in dynamic load balancing; their width is assumed, three frames of 4 KiB at 400G";
     }
@@ -39,7 +39,7 @@ fn too_often(refresh: Time) -> Option<(String, String)> {
 }
 
 impl QualitySpec {
-    /// For who looks at the queues themselves, as they are at every instant.
+    /// For members that read the queues themselves, at every instant.
     pub(crate) const EXACT: QualitySpec = QualitySpec {
         refresh: Time::ZERO,
         step: Time::from_ps(1),
@@ -53,7 +53,7 @@ pub(crate) struct Quality {
     refresh: u64,
     step: u64,
     levels: Vec<u8>,
-    /// The next refresh; `NEVER` while all ports are idle, which the levels then say already.
+    /// The next refresh; `NEVER` while all ports are idle, which the levels already show.
     next: u64,
 }
 
@@ -102,7 +102,7 @@ impl Quality {
         self.next = if idle { NEVER } else { now + self.refresh };
     }
 
-    /// The level of a port at which a frame would wait so long, in ps.
+    /// The level of a port at which a frame would wait this time, in ps.
     pub(crate) fn level_of(&self, backlog: u64) -> u8 {
         level_of(backlog, self.step)
     }

@@ -1,12 +1,12 @@
-//! Queue-aware packet spray: every packet takes the shortest of a few queues drawn by chance, and
-//! of the one that was shortest last time (DRILL).
+//! Queue-aware packet spray: every packet takes the shortest of a few randomly drawn queues, and of
+//! the one that was shortest last time (DRILL).
 
 use tenter_config::component;
 use tenter_engine::mix64;
 
 use crate::load_balancing::buckets::Buckets;
 use crate::load_balancing::quality::QualitySpec;
-use crate::load_balancing::view::{Balance, Described, View};
+use crate::load_balancing::view::{Balance, Described, SwitchSite, View};
 use crate::packet::{Draw, Packet};
 
 /// No packet compares more queues.
@@ -15,7 +15,7 @@ const SAMPLES_MAX: u8 = 64;
 component! {
     /// How many queues a packet compares. A switch looks at them as they are at that instant.
     pub struct QueueAwareSpray {
-        /// Links drawn by chance for each packet; it takes the one with the shortest queue.
+        /// Links drawn at random for each packet; it takes the one with the shortest queue.
         samples: u8 = "2", in 1..=SAMPLES_MAX,
             from "DRILL: two random choices, the first of its two parameters";
         /// Whether the link that the packet before found best is compared with them.
@@ -24,7 +24,7 @@ component! {
     }
 }
 
-/// What one switch remember: for each list of equal-cost ports the place of the best one.
+/// The memory of one switch: for each list of equal-cost ports the place of the best one.
 #[derive(Clone, Debug)]
 pub(crate) struct SprayMemory {
     spec: QueueAwareSpray,
@@ -35,7 +35,7 @@ impl Described for QueueAwareSpray {
     type AtWork = SprayMemory;
     const MAY_REORDER: bool = true;
 
-    fn begin(&self, _: usize) -> SprayMemory {
+    fn begin(&self, _: &SwitchSite) -> SprayMemory {
         SprayMemory {
             spec: *self,
             best: Buckets::new(1, None),

@@ -1,6 +1,6 @@
 //! Random packet spray: every packet takes any of the links.
 
-use crate::load_balancing::view::{Balance, Described, View};
+use crate::load_balancing::view::{Balance, Described, SwitchSite, View};
 use crate::packet::Packet;
 use tenter_config::component;
 
@@ -14,7 +14,7 @@ impl Described for RandomSpray {
     type AtWork = RandomSpray;
     const MAY_REORDER: bool = true;
 
-    fn begin(&self, _: usize) -> RandomSpray {
+    fn begin(&self, _: &SwitchSite) -> RandomSpray {
         *self
     }
 }

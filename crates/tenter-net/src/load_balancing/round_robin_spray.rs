@@ -1,6 +1,6 @@
 //! Round-robin packet spray: one link after the other.
 
-use crate::load_balancing::view::{Balance, Described, View};
+use crate::load_balancing::view::{Balance, Described, SwitchSite, View};
 use crate::packet::Packet;
 use tenter_config::component;
 
@@ -9,7 +9,7 @@ component! {
     pub struct RoundRobinSpray {}
 }
 
-/// Where the turn stands in one switch.
+/// The turn of one switch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Turn {
     /// Packets that had a choice so far; none before the first.
@@ -20,7 +20,7 @@ impl Described for RoundRobinSpray {
     type AtWork = Turn;
     const MAY_REORDER: bool = true;
 
-    fn begin(&self, _: usize) -> Turn {
+    fn begin(&self, _: &SwitchSite) -> Turn {
         Turn { turn: None }
     }
 

@@ -1,5 +1,5 @@
-//! Telemetry-assisted load balancing: a flow keeps its link until a switch further on says that its
-//! queue is long.
+//! Telemetry-assisted load balancing: a flow keeps its link until a switch further on reports that
+//! its queue is long.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use crate::load_balancing::buckets::Buckets;
 use crate::load_balancing::flowlet::BUCKETS_MAX;
 use crate::load_balancing::hash::Ecmp;
 use crate::load_balancing::quality::QualitySpec;
-use crate::load_balancing::view::{Balance, Described, View};
+use crate::load_balancing::view::{Balance, Described, SwitchSite, View};
 use crate::packet::{PAUSE_FRAME_BYTES, Packet, PacketKind, REROUTE_FRAME_BYTES};
 use crate::signals::{Headers, Sender};
 
 const NEVER: u64 = u64::MAX;
-/// Levels take so many bits of what has been heard of a way.
+/// Levels take this number of bits of a notice about a way.
 const LEVEL_BITS: u32 = 3;
 /// A bucket that has no link yet.
 const NO_PLACE: u16 = u16::MAX;
@@ -32,13 +32,13 @@ const DELTA_MAX: u8 = 14;
 /// The class of notices to hosts: above all others, with a strict queue to itself.
 pub const HOST_NOTICE_CLASS: u8 = 7;
 
-/// Who moves a flow.
+/// The part that moves a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notify {
     /// The switch before the long queue, to the least busy of its links.
     Leaf,
-    /// The sender's NIC, which gives the flow another source port: the switches, which go by the
-    /// hash alone, then have any of their links for it.
+    /// The sender's NIC, which gives the flow another source port: the switches, which use the hash
+    /// alone, then may take any of their links for it.
     Host,
 }
 
@@ -68,20 +68,19 @@ component! {
     /// there.
     pub struct TelemetryAssisted {
         idle idle;
-        /// What moves a flow: the switch before the long queue, to the least busy of its links; or
-        /// the NIC that sends it, by another UDP source port, which ECMP then has any link for.
-        /// Notices to hosts are packets of class 7.
+        /// The part that moves a flow: the switch before the long queue, to the least busy of its
+        /// links; or the NIC that sends it, by another UDP source port, for which ECMP may take any
+        /// link. Notices to hosts are packets of class 7.
         notify: Notify = "leaf";
-        /// A queue towards another switch is long when more waits in it; the switch before is then
-        /// told, if it grows, or where a host sent the packet this one.
+        /// A queue towards another switch is long beyond this. If it also grows, the previous
+        /// switch is notified, or this one if a host sent the packet.
         threshold: Bytes = "128KiB", in SIZES,
             from "assumed: under three microseconds at 400G, and below the queues at which ECN marks";
-        /// A long queue grows when this much more waits in it than at the last look, or
-        /// when the sender has been paused since; one that only stands would not be helped by a
-        /// move.
+        /// A long queue grows when it has this much more than at the last check, or when the sender
+        /// has been paused since; a move would not help a queue of constant length.
         growth: Bytes = "16KiB", in SIZES,
             from "assumed: 3 % of what a link of 400G carries in `notice_interval`";
-        /// How often a switch looks at a port, at most one notice each time.
+        /// Interval at which a switch checks a port, with at most one notice each time.
         notice_interval: Time = "10us", in Time::ZERO..=SECOND,
             from "assumed: as long as notice and response take, so that one move is seen before the next is asked for";
         /// From the arrival of a notice to the first packet that may take another link, or at the
@@ -110,7 +109,7 @@ component! {
     }
 }
 
-/// Keys that only leaves go by.
+/// Keys that only leaves use.
 fn idle(spec: &TelemetryAssisted) -> Vec<Idle> {
     if spec.notify == Notify::Leaf {
         return Vec::new();
@@ -136,7 +135,7 @@ fn goes_together(spec: &TelemetryAssisted, reader: &mut dyn Reader) -> bool {
 struct Bucket {
     /// When its last packet arrived.
     last: u64,
-    /// From then on it is to move; `NEVER` while nobody has asked for it.
+    /// The time from which it is to move; `NEVER` without a notice.
     due: u64,
     /// Until then notices do not move it.
     held_until: u64,
@@ -144,39 +143,39 @@ struct Bucket {
     place: u16,
 }
 
-/// What is known of a port that queues may become long at.
+/// The state of a port at which queues may become long.
 #[derive(Clone, Copy, Debug, Default)]
 struct Look {
-    /// When it is looked at next.
+    /// When it is checked next.
     next: u64,
-    /// When it was last looked at, and the bytes in the queue at hand then.
+    /// When it was last checked, and the bytes in the queue at hand then.
     last: u64,
     bytes: u64,
     /// A notice was sent then.
     told: bool,
 }
 
-/// Who is told of a long queue.
+/// The receiver of a notice of a long queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoticeTarget {
-    /// Nobody.
+    /// None.
     Nobody,
     /// The switch that the packet came from.
     Before,
-    /// The switch itself, as a host sent the packet.
+    /// The switch itself, because a host sent the packet.
     Itself,
     /// The NIC that sent it.
     Host,
 }
 
-/// What one switch remembers.
+/// The memory of one switch.
 #[derive(Clone, Debug)]
 pub(crate) struct TelemetryTable {
     spec: TelemetryAssisted,
     table: Buckets<Bucket>,
-    /// By port and then by leaf: until when what was heard counts, and the level.
+    /// By port and then by leaf: the time until which a notice counts, and its level.
     heard: Vec<u64>,
-    /// By port: when and how it is looked at.
+    /// By port: when and how it is checked.
     looks: Vec<Look>,
     /// By port: XOFFs that have gone out through it, and when a packet came that found another.
     xoffs: Vec<(u64, u64)>,
@@ -187,12 +186,17 @@ pub(crate) struct TelemetryTable {
     moves: u64,
     /// Notices sent to hosts.
     host_notices: u64,
-    /// Reads who sent a packet, where hosts are told.
+    /// Reads the sender of a packet, if hosts are notified.
     headers: Option<Arc<dyn Headers>>,
 }
 
 impl TelemetryTable {
-    pub(crate) fn new(spec: TelemetryAssisted, ports: usize) -> TelemetryTable {
+    /// That of a switch with a number of ports; `headers` tells it who sent a packet.
+    fn new(
+        spec: TelemetryAssisted,
+        ports: usize,
+        headers: Option<Arc<dyn Headers>>,
+    ) -> TelemetryTable {
         let empty = Bucket {
             last: 0,
             due: NEVER,
@@ -209,21 +213,16 @@ impl TelemetryTable {
             notices: vec![(0, 0); ports],
             moves: 0,
             host_notices: 0,
-            headers: None,
+            headers,
         }
     }
 
-    /// Lets it read who sent a packet.
-    pub(crate) fn read_headers(&mut self, headers: Arc<dyn Headers>) {
-        self.headers = Some(headers);
-    }
-
-    /// How many notices it has sent to hosts.
+    /// Number of notices that it has sent to hosts.
     pub(crate) fn host_notices(&self) -> u64 {
         self.host_notices
     }
 
-    /// The notice that goes to the sender of a packet; none where nobody reads headers.
+    /// The notice to the sender of a packet; none if headers are not read.
     pub(crate) fn host_notice(&mut self, packet: &Packet) -> Option<Packet> {
         if self.spec.notify == Notify::Leaf {
             return None;
@@ -251,14 +250,14 @@ impl TelemetryTable {
             .unwrap_or_default()
     }
 
-    /// How often a bucket has moved to another link.
+    /// Number of times that a bucket has moved to another link.
     pub(crate) fn moves(&self) -> u64 {
         self.moves
     }
 
-    /// Who shall be told of a packet that came through `input`, when so many bytes wait in its
-    /// queue at `port`, and so many XOFFs have gone out through `input`; notes that it is. To a
-    /// host there is one way only.
+    /// The receiver of a notice about a packet that came through `input`, with this number of bytes
+    /// waiting in its queue at `port`, and this number of XOFFs sent through `input`; records the
+    /// notice. To a host there is one way only.
     pub(crate) fn tells(
         &mut self,
         packet: &Packet,
@@ -350,7 +349,7 @@ impl TelemetryTable {
             return;
         }
         let bucket = self.table.of(candidates, packet.hash);
-        // A flow that has left the link since is none of the queue's any more.
+        // A flow that has left the link since no longer belongs to the queue.
         let is_there = candidates.get(usize::from(bucket.place)) == Some(&port);
         if is_there && bucket.due == NEVER && bucket.held_until <= packet.at {
             bucket.due = packet.at + self.spec.response.ps();
@@ -358,12 +357,12 @@ impl TelemetryTable {
     }
 }
 
-/// The place of what was heard of the way through a port to a host's leaf.
+/// The place of a notice about the way through a port to a host's leaf.
 fn way(port: u16, host: u32, routing: &Routing) -> usize {
     usize::from(port) * routing.groups() + routing.group(host)
 }
 
-/// The level that was heard of a way, if it still counts.
+/// The level of a notice about a way, if it still counts.
 fn level_of(heard: &[u64], way: usize, now: u64) -> u8 {
     let entry = heard.get(way).copied().unwrap_or(0);
     if entry >> LEVEL_BITS > now {
@@ -377,8 +376,9 @@ impl Described for TelemetryAssisted {
     type AtWork = Box<TelemetryTable>;
     const MAY_REORDER: bool = true;
 
-    fn begin(&self, ports: usize) -> Box<TelemetryTable> {
-        Box::new(TelemetryTable::new(*self, ports))
+    fn begin(&self, site: &SwitchSite) -> Box<TelemetryTable> {
+        let headers = site.headers.clone();
+        Box::new(TelemetryTable::new(*self, site.ports, headers))
     }
 
     fn quality(&self) -> Option<QualitySpec> {
@@ -469,7 +469,7 @@ mod tests {
         }
     }
 
-    /// Flow 1 at a switch whose ports are all idle, and what it is told.
+    /// Flow 1 at a switch whose ports are all idle, and the notices that it gets.
     struct Bench {
         table: Box<TelemetryTable>,
         routing: Routing,
@@ -478,7 +478,7 @@ mod tests {
     impl Bench {
         fn new(spec: TelemetryAssisted) -> Bench {
             Bench {
-                table: spec.begin(4),
+                table: Box::new(TelemetryTable::new(spec, 4, None)),
                 routing: routing(),
             }
         }
@@ -512,7 +512,7 @@ mod tests {
         let mut bench = Bench::new(spec());
         let first = bench.port(0);
         bench.tell(first, 1_000);
-        // The notice acts from 6 us on.
+        // The notice takes effect from 6 us on.
         assert_eq!(bench.port(5_999), first);
         let second = bench.port(6_000);
         assert_ne!(second, first);
@@ -537,7 +537,7 @@ mod tests {
         let other = (first + 1) % 4;
         bench.tell(other, 1_000);
         assert_eq!(bench.port(20_000), first);
-        // What was said of the other is remembered all the same, until 51 us.
+        // The notice about the other is still remembered, until 51 us.
         bench.tell(first, 30_000);
         let second = bench.port(35_000);
         assert!(second != first && second != other);
@@ -583,7 +583,7 @@ mod tests {
         let first = bench.port(0);
         bench.tell(first, 1_000);
         assert_eq!(bench.port(20_000), first);
-        let mut spine = TelemetryTable::new(TelemetryAssisted { notify, ..spec() }, 2);
+        let mut spine = TelemetryTable::new(TelemetryAssisted { notify, ..spec() }, 2, None);
         let data = packet(1, 0, 10_000_000);
         let told = spine.tells(&data, (0, 1), (20_000, 0), (2, &routing()));
         assert_eq!(told, NoticeTarget::Host);
@@ -594,7 +594,7 @@ mod tests {
     fn a_queue_is_told_of_once_in_an_interval_and_never_to_or_about_hosts() {
         // Leaf 0 has its host at port 0 and four uplinks; the spine (switch 2) has two leaves.
         let routing = routing();
-        let mut spine = TelemetryTable::new(spec(), 2);
+        let mut spine = TelemetryTable::new(spec(), 2, None);
         let mut tells = |at_us: u64, ports: (u16, u16), bytes, xoffs| {
             let packet = packet(1, 0, at_us * 1_000_000);
             spine.tells(&packet, ports, (bytes, xoffs), (2, &routing)) == NoticeTarget::Before
@@ -603,11 +603,11 @@ mod tests {
         assert!(tells(10, (0, 1), 11_000, 0));
         assert!(!tells(19, (0, 1), 20_000, 0));
         assert!(tells(19, (1, 0), 20_000, 0));
-        // The notice is to have its effect before the queue is judged again.
+        // The notice is to have its effect before the queue is checked again.
         assert!(!tells(20, (0, 1), 20_000, 0));
         assert!(tells(30, (0, 1), 21_000, 0));
-        // An XOFF before the look at 40 us counts for nothing, one at 50 us does, and a queue that
-        // only stands does not.
+        // An XOFF before the check at 40 us does not count, one at 50 us does, and a queue that
+        // only stays constant does not.
         assert!(!tells(39, (0, 1), 21_000, 1));
         assert!(!tells(40, (0, 1), 21_000, 1));
         assert!(!tells(50, (0, 1), 21_999, 1));
@@ -617,7 +617,7 @@ mod tests {
         assert!(!tells(80, (0, 1), 20_999, 3));
         assert!(tells(90, (0, 1), 20_000, 4));
         assert_eq!((spine.notices(0), spine.notices(1)), ((4, 0), (1, 0)));
-        let mut leaf = TelemetryTable::new(spec(), 5);
+        let mut leaf = TelemetryTable::new(spec(), 5, None);
         let mut told = |ports| {
             let packet = packet(1, 0, 0);
             leaf.tells(&packet, ports, (20_000, 0), (0, &routing))

@@ -1,13 +1,13 @@
-//! What each member chooses among idle ports, and among ports of which one is busy.
+//! The choice of each member among idle ports, and among ports of which one is busy.
 
 use tenter_config::Percent;
 use tenter_engine::Output;
-use tenter_topology::{LeafSpine, Routing, TopologySpec};
+use tenter_topology::{LeafSpine, Routing, TopologySpec, TreePlace};
 use tenter_units::{Rate, Time};
 
 use super::{
     Adaptive, Balancer, Ecmp, FiveTuple, Flowlet, HashFunction, LoadBalancing, QualitySpec,
-    QueueAwareSpray, RandomSpray, RoundRobinSpray, WeightedEcmp,
+    QueueAwareSpray, RandomSpray, RoundRobinSpray, SwitchSite, WeightedEcmp,
 };
 use crate::medium::{Event, Medium};
 use crate::packet::{Draw, Packet, PacketKind};
@@ -17,7 +17,7 @@ use crate::transmitter::{MacControl, Transmitter};
 const PORTS: usize = 4;
 const CANDIDATES: [u16; PORTS] = [0, 1, 2, 3];
 
-/// Nothing comes of what is sent.
+/// Discards what is sent.
 pub(super) struct Nowhere;
 
 impl Medium for Nowhere {
@@ -63,6 +63,7 @@ pub(super) fn ports() -> Vec<Port> {
             Transmitter::new((0, number), output, wire, latency, mac),
             1,
             0,
+            None,
         )
     };
     CANDIDATES.map(port).into()
@@ -86,13 +87,23 @@ pub(super) fn routing() -> Routing {
     Routing::build(&topology.expect("a small fabric")).expect("all hosts are reached")
 }
 
+/// A load balancer in a switch by itself.
+fn balancer(spec: &LoadBalancing) -> Balancer {
+    let site = SwitchSite {
+        ports: PORTS,
+        place: TreePlace::ROOT,
+        headers: None,
+    };
+    Balancer::new(spec, &site, None)
+}
+
 /// How often each port is chosen for packets a microsecond apart.
 fn chosen(
     spec: &LoadBalancing,
     ports: &[Port],
     packets: impl Iterator<Item = Packet>,
 ) -> [u32; PORTS] {
-    let mut balancer = Balancer::new(spec, PORTS);
+    let mut balancer = balancer(spec);
     let mut counts = [0; PORTS];
     let routing = routing();
     for packet in packets {
@@ -174,7 +185,7 @@ fn flows_with_other_candidates_share_no_entry() {
     });
     let (ports, routing) = (ports(), routing());
     for seed in 0..16 {
-        let mut balancer = Balancer::new(&spec, PORTS);
+        let mut balancer = balancer(&spec);
         let mut choose = |flow: u32, at: u64, candidates: &[u16]| {
             candidates[balancer.choose(&packet(flow, 0, at), candidates, seed, (&ports, &routing))]
         };
@@ -233,7 +244,7 @@ fn a_busy_port_is_left_alone() {
     let burst = (0..300).map(|sequence| packet(1, sequence, 100_000));
     let counts = chosen(&adaptive, &ports, burst);
     assert_eq!(counts[2], 0, "{counts:?}");
-    // Levels of before are what counts when they are refreshed once a second.
+    // Older levels count if they are refreshed once a second.
     let rarely = QualitySpec {
         refresh: Time::from_us(1_000_000),
         ..QUALITY
@@ -257,7 +268,7 @@ fn a_flow_without_a_gap_moves_when_another_link_is_better_by_enough() {
         let routing = routing();
         let of_seed = |seed: u32| {
             let mut ports = ports();
-            let mut balancer = Balancer::new(&spec, PORTS);
+            let mut balancer = balancer(&spec);
             let view = |ports: &[Port], at: u64, balancer: &mut Balancer| {
                 let packet = packet(seed, at as u32, at);
                 balancer.choose(&packet, &CANDIDATES, seed, (ports, &routing))
@@ -309,7 +320,7 @@ fn levels_are_refreshed_until_all_ports_are_idle() {
         ..QUALITY
     };
     let adaptive = LoadBalancing::Adaptive(Adaptive { quality });
-    let mut balancer = Balancer::new(&adaptive, PORTS);
+    let mut balancer = balancer(&adaptive);
     assert_eq!(balancer.next_refresh(), None);
     let first = packet(0, 0, 400_001);
     balancer.choose(&first, &CANDIDATES, 7, (&ports, &routing()));
@@ -329,7 +340,7 @@ fn marks_are_drawn_apart_from_links() {
     let ports = ports();
     let mut marked = [0; PORTS];
     for packet in flows(8_000) {
-        let mut balancer = Balancer::new(&LoadBalancing::RandomSpray(RandomSpray {}), PORTS);
+        let mut balancer = balancer(&LoadBalancing::RandomSpray(RandomSpray {}));
         let place = balancer.choose(&packet, &CANDIDATES, 7, (&ports, &routing()));
         marked[place] += u32::from(packet.draw(7, Draw::Mark) >> 63 == 0);
     }

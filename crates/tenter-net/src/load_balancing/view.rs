@@ -1,13 +1,16 @@
-//! What each load balancer is, and what it may look at.
+//! The interface of a load balancer, and its view of the switch.
+
+use std::sync::Arc;
 
 use tenter_config::{Component, Key, choice, component};
-use tenter_topology::Routing;
+use tenter_topology::{Routing, TreePlace};
 use tenter_units::Time;
 
 use crate::load_balancing::hash::Ecmp;
 use crate::load_balancing::quality::{Quality, QualitySpec};
 use crate::packet::{Draw, Packet};
 use crate::port::Port;
+use crate::signals::Headers;
 
 component! {
     /// What a load balancer by which packets may overtake each other asks of NICs.
@@ -37,18 +40,29 @@ pub(crate) const fn order_keys<T: Described>() -> &'static [Key] {
     if T::MAY_REORDER { Order::KEYS } else { &[] }
 }
 
+/// Where a switch is, as far as its load balancer may go by it.
+#[derive(Debug)]
+pub(crate) struct SwitchSite {
+    /// How many ports it has.
+    pub(crate) ports: usize,
+    /// Where it stands in a tree.
+    pub(crate) place: TreePlace,
+    /// Reads who sent a packet, where hosts are told of long queues.
+    pub(crate) headers: Option<Arc<dyn Headers>>,
+}
+
 /// The parameters of a load balancer, which all switches share.
 pub(crate) trait Described {
-    /// What one switch remembers.
+    /// The memory of one switch.
     type AtWork: Balance;
 
     /// Whether packets of a flow may overtake each other, with some values of its keys at least.
     const MAY_REORDER: bool;
 
-    /// What a switch with so many ports remembers before the first packet.
-    fn begin(&self, ports: usize) -> Self::AtWork;
+    /// The memory of a switch at this place before the first packet.
+    fn begin(&self, site: &SwitchSite) -> Self::AtWork;
 
-    /// What a switch must know of how busy its ports are; `None`: nothing.
+    /// The knowledge of its ports that a switch keeps; `None`: none.
     fn quality(&self) -> Option<QualitySpec> {
         None
     }
@@ -58,7 +72,7 @@ pub(crate) trait Described {
         Self::MAY_REORDER
     }
 
-    /// The hash that picks its links, where it is that alone.
+    /// The hash that picks its links, if that alone does.
     fn ecmp(&self) -> Option<&Ecmp> {
         None
     }
@@ -68,7 +82,8 @@ pub(crate) trait Described {
         self.ecmp().is_some()
     }
 
-    /// Whether the hash of a packet has any part in the choice, be it that draws depend on it.
+    /// Whether the hash of a packet has any part in the choice, even through draws that depend on
+    /// it.
     fn reads_hash(&self) -> bool {
         true
     }
@@ -83,13 +98,13 @@ pub(crate) trait Described {
         None
     }
 
-    /// By which of its keys it would keep packets in order, said behind a comma.
+    /// The keys by which it would keep packets in order, as text behind a comma.
     fn order_remedy(&self) -> &'static str {
         ""
     }
 }
 
-/// What a load balancer may look at when it chooses.
+/// The data that a load balancer may read when it chooses.
 #[derive(Debug)]
 pub(crate) struct View<'a> {
     /// The equal-cost ports, at least two.
@@ -105,7 +120,7 @@ pub(crate) struct View<'a> {
 }
 
 impl View<'_> {
-    /// One of `count` by chance.
+    /// One of `count` at random.
     pub(crate) fn any_of(&self, packet: &Packet, count: usize) -> usize {
         let draw = packet.draw(self.seed, Draw::Link) >> 32;
         ((draw * count as u64) >> 32) as usize
@@ -116,12 +131,12 @@ impl View<'_> {
         self.quality.level(self.ports, port, now)
     }
 
-    /// The least busy candidate; of several any, by chance.
+    /// The least busy candidate; of several a random one.
     pub(crate) fn best(&self, packet: &Packet) -> usize {
         self.least(packet, |port| self.level(port, packet.at))
     }
 
-    /// The candidate of the lowest level; of several any, by chance.
+    /// The candidate of the lowest level; of several a random one.
     pub(crate) fn least(&self, packet: &Packet, level: impl Fn(u16) -> u8) -> usize {
         let levels = self.candidates.iter().map(|&port| level(port));
         let (best, equal) = levels.fold((None, 0), |(best, equal), level| match best {
@@ -136,10 +151,10 @@ impl View<'_> {
     }
 }
 
-/// A load balancer at work in one switch.
+/// A load balancer in one switch.
 pub(crate) trait Balance {
-    /// The place among the candidates of the port a packet takes. It is asked for packets in the
-    /// order in which they arrive.
+    /// The place among the candidates of the port of a packet. Callers ask for packets in the order
+    /// in which they arrive.
     fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize;
 
     /// The place of the port that all packets with this hash to this host take; `None` where the

@@ -3,7 +3,7 @@
 use tenter_config::component;
 
 use crate::load_balancing::hash::{Ecmp, HashSeeding};
-use crate::load_balancing::view::{Balance, Described, View};
+use crate::load_balancing::view::{Balance, Described, SwitchSite, View};
 use crate::packet::Packet;
 
 component! {
@@ -22,7 +22,7 @@ impl Described for WeightedEcmp {
     type AtWork = WeightedEcmp;
     const MAY_REORDER: bool = false;
 
-    fn begin(&self, _: usize) -> WeightedEcmp {
+    fn begin(&self, _: &SwitchSite) -> WeightedEcmp {
         *self
     }
 

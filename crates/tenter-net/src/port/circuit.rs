@@ -1,5 +1,6 @@
 //! A port whose link is a circuit: it stops before the light goes, and goes on with another peer.
 
+use crate::buffer::{SharedBuffer, Storage};
 use crate::medium::{EventKind, Medium};
 use crate::packet::Packet;
 use crate::port::{Port, PortEnv};
@@ -22,7 +23,7 @@ impl Port {
         &mut self,
         number: usize,
         now: u64,
-        around: &mut PortEnv<'_>,
+        around: &mut PortEnv<'_, SharedBuffer>,
         medium: &mut impl Medium,
     ) -> Option<Packet> {
         let queue = &mut self.queues[number];

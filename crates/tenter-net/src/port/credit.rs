@@ -1,7 +1,7 @@
 //! A port that sends by credit: a lane whose first frame is not covered stands still, as one that
 //! is paused without end does.
 
-use crate::credit::{CreditSpec, LaneCredit};
+use crate::credit::LaneCredit;
 use crate::medium::Medium;
 use crate::packet::Packet;
 use crate::port::Port;
@@ -9,13 +9,6 @@ use crate::port::Port;
 const NEVER: u64 = u64::MAX;
 
 impl Port {
-    /// Sends by credit from the start.
-    pub(crate) fn send_by_credit(&mut self, spec: &CreditSpec) {
-        let lanes = vec![LaneCredit::new(spec); self.queues.len()];
-        self.lanes = Some(lanes.into());
-        self.transmitter.return_lost_credit();
-    }
-
     /// The credit of a queue's lane, if frames need any.
     pub fn credit(&self, queue: usize) -> Option<&LaneCredit> {
         self.lanes.as_ref().map(|lanes| &lanes[queue])
@@ -68,9 +61,9 @@ impl Port {
         self.paused |= 1 << number;
     }
 
-    /// Goes by a flow-control packet for a queue's lane from `now` on, to which the port has been
-    /// brought.
-    pub(crate) fn hear(&mut self, queue: usize, limit: u32, now: u64) {
+    /// A flow-control packet for a queue's lane takes effect from `now` on, to which the port has
+    /// been brought.
+    pub(crate) fn on_credit(&mut self, queue: usize, limit: u32, now: u64) {
         if let Some(lanes) = &mut self.lanes {
             lanes[queue].hear(limit);
         }

@@ -1,6 +1,7 @@
 //! A port of an input-queued switch: what waits for it is listed in its queues, and the crossbar
 //! says which frame leaves, and when.
 
+use crate::buffer::{SharedBuffer, Storage};
 use crate::medium::Medium;
 use crate::packet::Packet;
 use crate::port::{Port, PortEnv};
@@ -24,7 +25,7 @@ impl Port {
         &mut self,
         (input, number): (u16, usize),
         now: u64,
-        around: &mut PortEnv<'_>,
+        around: &mut PortEnv<'_, SharedBuffer>,
         medium: &mut impl Medium,
     ) -> u64 {
         let queue = &mut self.queues[number];

@@ -1,7 +1,7 @@
 //! The cells that a link into the fabric has been given and has not begun to send.
 //!
-//! A cell is handed to its link when it is cut, since its departure is known then. A reader
-//! of the link in between must see what has gone over the wire, and what waits.
+//! A cell is handed to its link when it is cut, because its departure is known then. A reader of
+//! the link in between must see which cells have gone over the wire, and which wait.
 
 use std::collections::VecDeque;
 
@@ -22,7 +22,7 @@ struct Cell {
     is_data: bool,
 }
 
-/// What has been taken back of what a link was given.
+/// The cells taken back from a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TakenBack {
     /// Frames and frame bytes: without payload, and data.
@@ -53,14 +53,14 @@ impl Ahead {
         self.bytes
     }
 
-    /// The frame bytes that have not begun to be sent before `now`, an edge.
+    /// The frame bytes that have not begun to be sent before `now`, a sync point.
     pub(crate) fn bytes(&self, now: u64) -> u64 {
         let gone = self.cells.iter().take_while(|cell| cell.start < now);
         self.bytes - gone.map(|cell| u64::from(cell.bytes)).sum::<u64>()
     }
 
-    /// Takes back what has not begun to be sent before `now`, an edge, from a link that would have
-    /// sent all of it at `end`.
+    /// Takes back the cells that have not begun to be sent before `now`, a sync point, from a link
+    /// that would have sent all of it at `end`.
     pub(crate) fn take_back(&mut self, now: u64, end: u64) -> TakenBack {
         let mut back = TakenBack {
             ended: end,
@@ -74,7 +74,7 @@ impl Ahead {
             let sent = &mut back.sent[usize::from(cell.is_data)];
             sent.0 += 1;
             sent.1 += u64::from(cell.bytes);
-            // Should the cell before it be forgotten, it has ended by then.
+            // If the cell before it is forgotten, it has ended by then.
             back.ended = cell.start;
         }
         self.bytes = 0;
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn a_cell_waits_until_it_begins_to_be_sent() {
         let ahead = three();
-        // At the instant at which it begins, an edge sees it wait, as in any queue.
+        // At the instant at which it begins, a sync point sees it wait, as in any queue.
         let waits = [1, 10, 11, 20, 21].map(|now| ahead.bytes(now));
         assert_eq!(waits, [200, 200, 100, 100, 0]);
     }

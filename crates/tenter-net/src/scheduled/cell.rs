@@ -1,4 +1,4 @@
-//! What a packet is cut into on its way through the fabric.
+//! The cells of a packet on its way through the fabric.
 
 use tenter_config::{Reader, component};
 use tenter_units::Bytes;
@@ -19,7 +19,7 @@ component! {
     }
 }
 
-/// The most bytes of a bundle: what a frame of the simulation holds.
+/// The most bytes of a bundle: the most that a frame of the simulation holds.
 const BUNDLE_MAX: u32 = 15_000;
 
 fn bundles_are_frames(spec: &CellSpec, reader: &mut dyn Reader) -> bool {
@@ -40,7 +40,7 @@ impl CellSpec {
         self.payload_bytes * self.bundle
     }
 
-    /// The wire bytes of so many bytes of a packet.
+    /// The wire bytes of a number of bytes of a packet.
     pub(super) fn wire_bytes(&self, bytes: u32) -> u32 {
         let cells = bytes.div_ceil(self.payload_bytes);
         (bytes + cells * self.overhead_bytes).max(SHORTEST_WIRE_BYTES)
@@ -49,7 +49,7 @@ impl CellSpec {
     /// The bytes of a packet in its items before this one.
     ///
     /// Items that differ in size would meet the links in the same order packet after packet, and
-    /// some links would have the long ones only.
+    /// some links would have only the long ones.
     pub(super) fn bytes_before(&self, frame_bytes: u32, number: u32, items: u32) -> u32 {
         let cells = frame_bytes.div_ceil(self.payload_bytes);
         (number * cells / items * self.payload_bytes).min(frame_bytes)

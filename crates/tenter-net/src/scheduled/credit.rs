@@ -1,4 +1,4 @@
-//! The scheduler of a destination port: who may send to it next, and when.
+//! The scheduler of a destination port: which queue may send to it next, and when.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use crate::scheduled::spec::ScheduledSpec;
 /// Grants the credits of one port, one after the other, to the virtual output queues that have
 /// asked.
 ///
-/// Queues of one class take turns, and so do classes: what a port sends first is its own affair.
+/// Queues of one class take turns, and so do classes: the port itself orders what it sends.
 #[derive(Clone, Debug)]
 pub(crate) struct CreditScheduler {
     credit_bytes: u32,
@@ -21,10 +21,10 @@ pub(crate) struct CreditScheduler {
     next_at: u64,
     /// The fraction of a picosecond that is carried into the next interval.
     carried: u32,
-    /// What each queue has asked for and not been granted, class after class within a leaf; below
-    /// zero by less than a credit.
+    /// Bytes that each queue has requested and not been granted, class after class within a leaf;
+    /// below zero by less than a credit.
     debts: Box<[i64]>,
-    /// For each class the leaves that have asked, in the order of their turns.
+    /// For each class the requesting leaves, in the order of their turns.
     turns: Box<[VecDeque<u16>]>,
     /// The class whose turn it is.
     turn: usize,
@@ -41,11 +41,11 @@ struct Slowdown {
     raised: u64,
     /// When a cell was last marked.
     marked: u64,
-    /// How long a step lasts, in ps; 0 where nothing is ever marked.
+    /// The duration of a step, in ps; 0 if nothing is ever marked.
     hold: u64,
 }
 
-/// The steps of the rate, of which one always remains: Broadcom's headers know eight levels.
+/// The steps of the rate, of which one always remains: Broadcom's headers have eight levels.
 const STEPS: u8 = 8;
 
 impl Slowdown {
@@ -125,14 +125,14 @@ impl CreditScheduler {
         usize::from(leaf) * self.turns.len() + class
     }
 
-    /// Prefetches what a request of a queue of a leaf needs.
+    /// Prefetches the data for a request of a queue of a leaf.
     #[inline]
     pub(crate) fn prefetch(&self, leaf: u16, class: usize) {
         prefetch_at(&self.debts, self.place(leaf, class));
         prefetch_at(&self.turns, class);
     }
 
-    /// Prefetches what leads to what the next credit needs.
+    /// Prefetches the pointers to the data of the next credit.
     #[inline]
     pub(crate) fn prefetch_turns(&self) {
         prefetch(&self.turns);
@@ -140,7 +140,7 @@ impl CreditScheduler {
         prefetch(&self.granted);
     }
 
-    /// Prefetches what the next credit needs.
+    /// Prefetches the data of the next credit.
     #[inline]
     pub(crate) fn prefetch_next(&self) {
         for (class, turns) in self.turns.iter().enumerate() {
@@ -150,7 +150,7 @@ impl CreditScheduler {
         }
     }
 
-    /// A queue of a leaf asks for so many bytes more.
+    /// A queue of a leaf requests this number of bytes more.
     pub(crate) fn ask(&mut self, leaf: u16, class: usize, bytes: u32) {
         let place = self.place(leaf, class);
         let debt = &mut self.debts[place];
@@ -161,7 +161,7 @@ impl CreditScheduler {
         }
     }
 
-    /// When the next credit is due, at `now` or later: [`NEVER`] when nobody has asked.
+    /// When the next credit is due, at `now` or later: [`NEVER`] without requests.
     pub(crate) fn due(&self, now: u64, paused_until: impl Fn(usize) -> u64) -> u64 {
         let asking = (0..self.turns.len()).filter(|&class| !self.turns[class].is_empty());
         let allowed = asking.map(paused_until).min();

@@ -8,12 +8,10 @@ use std::sync::Arc;
 use tenter_engine::{EventList, Output};
 use tenter_topology::Routing;
 
-use crate::buffer::{Admission, QueuedFrame, SharedBuffer};
-use crate::class::ClassSpec;
+use crate::buffer::{Admission, Buffer, QueuedFrame, SharedBuffer, Storage, Unlimited};
 use crate::medium::{EventKind, Medium};
-use crate::memory::UNLIMITED_POOL;
 use crate::packet::{CONTROL_LINK_BYTES, Packet, PacketKind};
-use crate::port::{Port, PortEnv, PortRules};
+use crate::port::{Port, PortEnv};
 use crate::scheduled::ahead::Ahead;
 use crate::scheduled::credit::CreditScheduler;
 use crate::scheduled::earliest::{Earliest, NEVER};
@@ -22,6 +20,8 @@ use crate::scheduled::slots::Slots;
 use crate::scheduled::spec::{HostPlace, ScheduledSpec};
 use crate::scheduled::spray::Spray;
 use crate::scheduled::voq::Voq;
+use crate::switch::Chassis;
+use crate::transmitter::WireLosses;
 
 /// The control link from a leaf to another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,8 +107,6 @@ pub(crate) struct Leaf {
     /// When a packet is given up, and which: (instant, assembly, number). Only where cells may be
     /// lost.
     deadlines: VecDeque<(u64, u32, u32)>,
-    /// What ports account their frames in: there is always room.
-    books: SharedBuffer,
     voq_bytes: u64,
     record: LeafRecord,
 }
@@ -147,7 +145,6 @@ impl Leaf {
             departures: Earliest::new(host_ports),
             dues: Earliest::new(host_ports),
             deadlines: VecDeque::new(),
-            books: books(classes),
             voq_bytes: 0,
             record: LeafRecord::default(),
             host_ports,
@@ -203,31 +200,40 @@ const BLOCK: usize = 16;
 /// At a port that leads to another switch.
 const NO_HOST: u32 = u32::MAX;
 
-/// A buffer that always has room: each queue has memory of its own without end.
-fn books(classes: usize) -> SharedBuffer {
-    let classes = (0..classes as u8).map(ClassSpec::without_end);
-    let classes: Vec<ClassSpec> = classes.collect();
-    SharedBuffer::new(&classes, &[UNLIMITED_POOL], &[], Vec::new())
+/// A leaf of a scheduled fabric.
+///
+/// Its buffer is that of what waits in virtual output queues. What waits at ports of hosts has
+/// credit, and room without end.
+#[derive(Clone, Debug)]
+pub(crate) struct VoqLeaf {
+    pub(crate) chassis: Chassis,
+    pub(crate) buffer: SharedBuffer,
+    pub(crate) leaf: Leaf,
 }
 
-/// A leaf, taken apart into what it works with.
-pub(crate) struct AtWork<'a> {
-    pub(crate) leaf: &'a mut Leaf,
-    pub(crate) ports: &'a mut [Port],
-    /// The accounts of what waits in virtual output queues, and of the hosts that sent it.
-    pub(crate) buffer: &'a mut SharedBuffer,
-    pub(crate) rules: &'a PortRules,
-    pub(crate) class_of: &'a [u8],
-    pub(crate) received: &'a mut [(u64, u64)],
-    /// Its number among the switches.
-    pub(crate) index: u32,
-}
+impl VoqLeaf {
+    pub(crate) fn new(
+        chassis: Chassis,
+        buffer: SharedBuffer,
+        spec: &ScheduledSpec,
+        wiring: LeafWiring,
+    ) -> VoqLeaf {
+        let leaf = Leaf::new(spec, wiring, &chassis.ports, chassis.class_of.len());
+        VoqLeaf {
+            chassis,
+            buffer,
+            leaf,
+        }
+    }
 
-impl AtWork<'_> {
     /// When something next happens of its own.
-    pub(crate) fn next_event(&self) -> u64 {
-        let timer = self.leaf.next_timer().min(self.buffer.next_refresh());
-        self.leaf.departures.first().0.min(timer)
+    fn next_event(&self) -> u64 {
+        self.leaf.departures.first().0.min(self.next_timer())
+    }
+
+    /// When its next timer is due; departures are none.
+    pub(crate) fn next_timer(&self) -> u64 {
+        self.leaf.next_timer().min(self.buffer.next_refresh())
     }
 
     /// Does everything that happens before `end`; returns when something next happens of its own.
@@ -265,6 +271,22 @@ impl AtWork<'_> {
         }
     }
 
+    /// As [`Switch::advance_to`](crate::Switch::advance_to).
+    pub(crate) fn advance_to<M: Medium>(&mut self, end: u64, medium: &mut M) -> Option<u64> {
+        loop {
+            let (departure, port) = self.leaf.departures.first();
+            let now = self.next_event();
+            if now >= end {
+                return (now != NEVER).then_some(now);
+            }
+            if departure == now {
+                self.advance_port(port as u16, now, medium);
+            } else {
+                self.fire(now, medium);
+            }
+        }
+    }
+
     /// Takes what arrives through any input.
     pub(crate) fn arrive<M: Medium>(
         &mut self,
@@ -273,27 +295,19 @@ impl AtWork<'_> {
         routing: &Routing,
         medium: &mut M,
     ) {
-        let ports = self.ports.len() as u16;
+        let ports = self.chassis.ports.len() as u16;
         if input >= 2 * ports {
             self.take_control(packet, input - 2 * ports, routing, medium);
         } else if input >= ports {
-            self.obey(packet, input - ports, medium);
+            self.on_pause(packet, input - ports, medium);
         } else {
-            let received = &mut self.received[usize::from(input)];
-            received.0 += 1;
-            received.1 += u64::from(packet.frame_bytes);
-            self.note(EventKind::Arrived, packet, input, medium);
+            self.chassis.count_arrival(packet, input, medium);
             if self.leaf.is_host_port(input) {
                 self.take_from_host(packet, input, routing, medium);
             } else {
                 self.take_cell(packet, medium);
             }
         }
-    }
-
-    fn note<M: Medium>(&self, kind: EventKind, packet: &Packet, port: u16, medium: &mut M) {
-        let wire = self.ports[usize::from(port)].transmitter();
-        wire.note(kind, packet.at, packet, medium);
     }
 
     /// Puts a packet of a host into its virtual output queue, pauses the host, or drops it.
@@ -304,7 +318,7 @@ impl AtWork<'_> {
         routing: &Routing,
         medium: &mut M,
     ) {
-        let class = self.rules.queue(packet);
+        let class = self.chassis.rules.queue(packet);
         let number = packet.destination as usize * self.leaf.classes + class;
         let frame = u64::from(packet.frame_bytes);
         let before = self.leaf.voqs[number].bytes();
@@ -315,20 +329,14 @@ impl AtWork<'_> {
             bytes: frame,
             others: before,
         };
-        let admission = match self.buffer.private_limit(class) {
-            Some(limit) if before + frame > limit => Admission::Refused,
-            Some(_) => Admission::Stored,
-            None => self.buffer.admission(&waiting),
-        };
+        let admission = self.buffer.admission(&waiting);
         if admission == Admission::Refused {
-            self.ports[usize::from(input)].drop_frame(class, packet, packet.at, medium);
+            self.chassis.ports[usize::from(input)].drop_frame(class, packet, packet.at, medium);
             return;
         }
-        if self.buffer.private_limit(class).is_none() {
-            self.buffer.charge(admission, waiting, packet.at);
-        }
-        self.note(EventKind::Queued, packet, input, medium);
-        let leaf = &mut *self.leaf;
+        self.buffer.charge(admission, waiting, packet.at);
+        self.chassis.note(EventKind::Queued, packet, input, medium);
+        let leaf = &mut self.leaf;
         count(&mut leaf.record.accepted, packet);
         leaf.voqs[number].push(packet, input, &mut leaf.slots);
         leaf.voq_bytes += frame;
@@ -342,7 +350,7 @@ impl AtWork<'_> {
 
     /// Asks the scheduler of a queue's port for what the queue has no credit for.
     fn request<M: Medium>(&mut self, (host, class): (u32, usize), now: u64, medium: &mut M) {
-        let leaf = &mut *self.leaf;
+        let leaf = &mut self.leaf;
         let voq = &mut leaf.voqs[host as usize * leaf.classes + class];
         let Some(bytes) = voq.request() else {
             return;
@@ -373,7 +381,7 @@ impl AtWork<'_> {
             sent: 0,
             frame_bytes: CONTROL_LINK_BYTES,
             kind,
-            flags: Packet::class_flags(self.class_of[class]),
+            flags: Packet::class_flags(self.chassis.class_of[class]),
         };
         self.leaf.record.control_messages += 1;
         self.send_to_leaf(to, &message, now, medium);
@@ -407,7 +415,7 @@ impl AtWork<'_> {
 
     /// Takes the next packet that has credit out of its queue and of the accounts.
     fn take_out(&mut self, (host, class): (u32, usize), now: u64) -> Option<(Packet, u32)> {
-        let leaf = &mut *self.leaf;
+        let leaf = &mut self.leaf;
         let voq = &mut leaf.voqs[host as usize * leaf.classes + class];
         let (mut packet, number) = voq.pop(&mut leaf.slots)?;
         let left = QueuedFrame {
@@ -431,10 +439,10 @@ impl AtWork<'_> {
         routing: &Routing,
         medium: &mut M,
     ) {
-        let leaf = &mut *self.leaf;
+        let leaf = &mut self.leaf;
         count(&mut leaf.record.sent, packet);
         let now = packet.at;
-        let candidates = routing.candidates(self.index, packet.destination);
+        let candidates = routing.candidates(self.chassis.index, packet.destination);
         // What ports of the fabric mark is what they call congestion.
         let marks = leaf.spec.indication.map_or(0, |_| Packet::ECN_CAPABLE);
         for place in 0..leaf.spec.cells(packet.frame_bytes) {
@@ -449,11 +457,11 @@ impl AtWork<'_> {
             for _ in 0..candidates.len() {
                 let chosen = leaf.spray.next(usize::from(to), candidates.len());
                 number = usize::from(candidates[chosen]);
-                if !self.ports[number].transmitter().is_dark() {
+                if !self.chassis.ports[number].transmitter().is_dark() {
                     break;
                 }
             }
-            let port = &mut self.ports[number];
+            let port = &mut self.chassis.ports[number];
             let indication = leaf.spec.indication;
             if indication.is_some_and(|of| port.bytes_ahead(now) > of.threshold_bytes) {
                 cell.flags |= Packet::CONGESTION_EXPERIENCED;
@@ -470,7 +478,7 @@ impl AtWork<'_> {
         routing: &Routing,
         medium: &mut M,
     ) {
-        let class = self.rules.queue(message);
+        let class = self.chassis.rules.queue(message);
         let host = message.destination;
         match message.kind {
             PacketKind::CreditRequest => {
@@ -478,7 +486,7 @@ impl AtWork<'_> {
                 self.take_request(port, (from, class), message.sequence, message.at);
             }
             PacketKind::Credit => {
-                let leaf = &mut *self.leaf;
+                let leaf = &mut self.leaf;
                 leaf.voqs[host as usize * leaf.classes + class].credit(message.sequence);
                 self.serve((host, class), routing, message.at, medium);
             }
@@ -495,8 +503,8 @@ impl AtWork<'_> {
 
     /// Notes when the next credit of a port is due.
     fn plan_credit(&mut self, number: u16, now: u64) {
-        let leaf = &mut *self.leaf;
-        let port = &self.ports[usize::from(number)];
+        let leaf = &mut self.leaf;
+        let port = &self.chassis.ports[usize::from(number)];
         let Some(credits) = &leaf.credits[usize::from(number)] else {
             return;
         };
@@ -520,7 +528,7 @@ impl AtWork<'_> {
     fn announce(&mut self, packet: &Packet, from: (u16, usize)) {
         let port = self.leaf.wiring.places[packet.destination as usize].port;
         let place = self.assembly(port, from);
-        let leaf = &mut *self.leaf;
+        let leaf = &mut self.leaf;
         let cells = leaf.spec.cells(packet.frame_bytes);
         let number = leaf.assemblies[place].announce(packet, cells, &mut leaf.slots);
         let depth = leaf.assemblies[place].len() as u64;
@@ -534,7 +542,7 @@ impl AtWork<'_> {
     /// Takes a cell that came out of the fabric.
     fn take_cell<M: Medium>(&mut self, cell: &Packet, medium: &mut M) {
         let HostPlace { leaf, port } = self.leaf.wiring.places[cell.destination as usize];
-        let class = self.rules.queue(cell);
+        let class = self.chassis.rules.queue(cell);
         // Where links have failed a cell may come to a leaf that it was to pass by on a detour, or
         // when its packet has been given up: it is lost.
         if leaf != self.leaf.wiring.number {
@@ -547,7 +555,7 @@ impl AtWork<'_> {
             credits.slow_down(cell.at);
         }
         let place = self.assembly(port, (cell.queue_pair as u16, class));
-        let leaf = &mut *self.leaf;
+        let leaf = &mut self.leaf;
         if leaf.assemblies[place].take(cell.sequence, &mut leaf.slots) {
             self.release(place, port, cell.at, medium);
         }
@@ -556,7 +564,7 @@ impl AtWork<'_> {
     /// Sends on what is whole and in order.
     fn release<M: Medium>(&mut self, place: usize, port: u16, now: u64, medium: &mut M) {
         loop {
-            let leaf = &mut *self.leaf;
+            let leaf = &mut self.leaf;
             let Some(mut packet) = leaf.assemblies[place].pop(&mut leaf.slots) else {
                 return;
             };
@@ -569,15 +577,15 @@ impl AtWork<'_> {
     /// Sends a packet to its host, or lets it wait there.
     fn deliver<M: Medium>(&mut self, packet: &Packet, number: u16, now: u64, medium: &mut M) {
         count(&mut self.leaf.record.delivered, packet);
-        let class = self.rules.queue(packet);
+        let class = self.chassis.rules.queue(packet);
         self.bring_port(number, now, medium);
-        let port = &mut self.ports[usize::from(number)];
+        let port = &mut self.chassis.ports[usize::from(number)];
         if port.is_free(class, now) {
             port.pass(packet, now, medium);
         } else if port.is_closed(class) {
             port.lose(packet, now, medium);
         } else {
-            port.store((packet, number, class), self.rules, medium);
+            port.store((packet, number, class), &self.chassis.rules, medium);
         }
         self.look_at_port(number, now);
     }
@@ -590,31 +598,29 @@ impl AtWork<'_> {
         }
     }
 
-    /// As [`AtWork::advance_port`], for a caller that goes on to change the port and then looks.
+    /// As [`VoqLeaf::advance_port`], for a caller that goes on to change the port and then looks.
     fn bring_port<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
-        let mut around = PortEnv {
-            rules: self.rules,
-            buffer: &mut self.leaf.books,
-        };
-        self.ports[usize::from(number)].advance(now, &mut around, medium);
+        let mut unlimited = Unlimited;
+        let mut around = self.chassis.rules.around(&mut unlimited);
+        self.chassis.ports[usize::from(number)].advance(now, &mut around, medium);
     }
 
     /// Notes when a port of a host, which has changed, next sends and grants.
     fn look_at_port(&mut self, number: u16, now: u64) {
-        let departure = self.ports[usize::from(number)].next_departure();
+        let departure = self.chassis.ports[usize::from(number)].next_departure();
         let departure = departure.unwrap_or(NEVER);
         self.leaf.departures.set(usize::from(number), departure);
         self.plan_credit(number, now);
     }
 
-    /// Obeys a pause frame of a host.
-    fn obey<M: Medium>(&mut self, packet: &Packet, number: u16, medium: &mut M) {
-        self.note(EventKind::Obeyed, packet, number, medium);
+    /// A pause frame of a host takes effect.
+    fn on_pause<M: Medium>(&mut self, packet: &Packet, number: u16, medium: &mut M) {
+        self.chassis.note(EventKind::Obeyed, packet, number, medium);
         if self.leaf.is_host_port(number) {
             self.bring_port(number, packet.at, medium);
         }
-        let class = self.rules.queue(packet);
-        self.ports[usize::from(number)].obey(class, packet.sequence, packet.at);
+        let class = self.chassis.rules.queue(packet);
+        self.chassis.ports[usize::from(number)].obey(class, packet.sequence, packet.at);
         if self.leaf.is_host_port(number) {
             self.look_at_port(number, packet.at);
         }
@@ -636,8 +642,8 @@ impl AtWork<'_> {
 
     /// Grants the credit of a port that is due.
     fn grant<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
-        let leaf = &mut *self.leaf;
-        let port = &self.ports[usize::from(number)];
+        let leaf = &mut self.leaf;
+        let port = &self.chassis.ports[usize::from(number)];
         let granted = leaf.credits[usize::from(number)]
             .as_mut()
             .and_then(|credits| credits.grant(now, |class| port.paused_until(class)));
@@ -665,7 +671,7 @@ impl AtWork<'_> {
         let Some((_, place, number)) = self.leaf.deadlines.pop_front() else {
             return;
         };
-        let leaf = &mut *self.leaf;
+        let leaf = &mut self.leaf;
         let Some(packet) = leaf.assemblies[place as usize].give_up(number, &mut leaf.slots) else {
             return;
         };
@@ -679,8 +685,8 @@ impl AtWork<'_> {
         while self.buffer.has_pending() {
             for control in self.buffer.take_all_pending() {
                 self.advance_port(control.port, now, medium);
-                let class = self.class_of[usize::from(control.queue)];
-                let port = &mut self.ports[usize::from(control.port)];
+                let class = self.chassis.class_of[usize::from(control.queue)];
+                let port = &mut self.chassis.ports[usize::from(control.port)];
                 port.send_pending(class, control, now, medium);
                 if self.leaf.is_host_port(control.port) {
                     self.look_at_port(control.port, now);
@@ -689,19 +695,17 @@ impl AtWork<'_> {
         }
     }
 
-    /// A port was changed from outside at `now`, by `change`.
+    /// A port is changed from outside at `now`, by `change`.
     pub(crate) fn change<M: Medium>(
         &mut self,
         number: u16,
         now: u64,
         medium: &mut M,
-        change: impl FnOnce(&mut Port, &mut PortEnv<'_>, &mut M),
+        change: impl FnOnce(&mut Port, &mut PortEnv<'_, Unlimited>, &mut M),
     ) {
-        let mut around = PortEnv {
-            rules: self.rules,
-            buffer: &mut self.leaf.books,
-        };
-        let port = &mut self.ports[usize::from(number)];
+        let mut unlimited = Unlimited;
+        let mut around = self.chassis.rules.around(&mut unlimited);
+        let port = &mut self.chassis.ports[usize::from(number)];
         change(port, &mut around, medium);
         let rate = port.bits_per_second();
         if let Some(credits) = &mut self.leaf.credits[usize::from(number)] {
@@ -709,5 +713,40 @@ impl AtWork<'_> {
             self.look_at_port(number, now);
         }
         self.flush_control(now, medium);
+    }
+
+    /// As [`Switch::link_down`](crate::Switch::link_down).
+    pub(crate) fn link_down<M: Medium>(
+        &mut self,
+        number: u16,
+        under_way: WireLosses,
+        now: u64,
+        medium: &mut M,
+    ) {
+        self.buffer.link_down(number, now);
+        let end = self.chassis.ports[usize::from(number)]
+            .transmitter()
+            .free_at();
+        let back = self.leaf.ahead_mut(number).take_back(now, end);
+        self.change(number, now, medium, |port, around, medium| {
+            port.transmitter_mut().take_back(&back);
+            port.link_down(now, under_way, around, medium);
+            port.unsend(&back);
+        });
+    }
+
+    /// As [`Switch::link_up`](crate::Switch::link_up).
+    pub(crate) fn link_up<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
+        self.buffer.link_up(number, now);
+        self.change(number, now, medium, |port, _, _| port.link_up(now));
+    }
+
+    /// As [`Switch::stop_sending`](crate::Switch::stop_sending).
+    pub(crate) fn stop_sending(&mut self, now: u64) {
+        for (number, port) in (0..).zip(&mut self.chassis.ports) {
+            let wire = port.transmitter_mut();
+            let back = self.leaf.ahead_mut(number).take_back(now, wire.free_at());
+            wire.take_back(&back);
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The scheduled fabric: leaves that ask for credit before they send, and spray what they send.
+//! The scheduled fabric: leaves request credit before they send, and spray over all links.
 //!
 //! ```text
 //!  NIC ─▶ VOQ of (destination port, class) ─▶ cells, sprayed ─▶ spines ─▶ reassembly ─▶ port ─▶ …
@@ -7,10 +7,10 @@
 //!             scheduler of the destination port, paced, stopped by a pause or a full queue ◀┘
 //! ```
 //!
-//! Requests, credits and the list of what is on its way go from leaf to leaf over control links: no
-//! wire, a delay of their own, an input of their own behind all others. A leaf does everything in
-//! the order of time; so nothing here is lazy but the links into the fabric, which nobody pauses:
-//! when a cell leaves is known when it is cut.
+//! Requests, credits and announcements of packets go from leaf to leaf over control links: no wire,
+//! a delay of their own, an input of their own behind all others. A leaf does everything in the
+//! order of time; so nothing here is lazy except the links into the fabric, which are never paused:
+//! the departure of a cell is known when it is cut.
 //!
 //! Sources: "Distributed disaggregated chassis" (Open Compute Project); the public headers of
 //! Broadcom's DNX SDK for names, sizes and states.
@@ -28,7 +28,7 @@ mod voq;
 
 pub(crate) use ahead::{Ahead, TakenBack};
 pub use cell::CellSpec;
-pub(crate) use leaf::{AtWork, Leaf};
+pub(crate) use leaf::VoqLeaf;
 pub use leaf::{LeafRecord, LeafWiring, Peer};
 pub use spec::{HostPlace, IndicationSpec, ScheduledSpec};
 pub use spray::SprayKind;

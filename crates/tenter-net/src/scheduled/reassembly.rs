@@ -3,19 +3,19 @@
 use crate::packet::Packet;
 use crate::scheduled::slots::{Series, Slots};
 
-/// What one virtual output queue has sent and this leaf has not sent on, in the order of its
-/// numbers. The instant of a packet is how many of its cells have not come.
+/// The packets that one virtual output queue has sent and this leaf has not sent on, in the order
+/// of their numbers. The instant of a packet is the number of its cells that have not come.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Assembly(Series);
 
 impl Assembly {
-    /// A packet of so many cells is on its way, behind all before it; its number.
+    /// A packet of this number of cells is on its way, behind all before it; its number.
     pub(crate) fn announce(&mut self, packet: &Packet, cells: u16, slots: &mut Slots) -> u32 {
         self.0.push(packet, slots).at = u64::from(cells);
         self.0.first().wrapping_add(self.0.len() as u32 - 1)
     }
 
-    /// A cell of the packet of that number has come; whether it was still waited for.
+    /// A cell of the packet of that number has come; whether it was still expected.
     pub(crate) fn take(self, number: u32, slots: &mut Slots) -> bool {
         let Some(packet) = self.0.get_mut(number, slots) else {
             return false;
@@ -108,7 +108,7 @@ mod tests {
             Some(11)
         );
         assert_eq!(assembly.pop(slots).map(|packet| packet.sequence), Some(12));
-        // It comes after all: nobody waits for it.
+        // It comes after all: no packet waits for it.
         assert!(!assembly.take(1, slots));
         assert_eq!(assembly.announce(&packet(13), 1, slots), 3);
     }

@@ -1,9 +1,9 @@
 //! Queues of packets that share the memory of their leaf.
 //!
 //! A leaf of a big fabric has thousands of queues, of which each holds a packet or two for a few
-//! microseconds and then none for longer. With memory of its own for each, what is used at a time
-//! would be scattered over all that ever was; here a queue that runs empty leaves its memory, still
-//! in the cache, to the next one.
+//! microseconds and then none for longer. If each had memory of its own, the memory in use at a
+//! time would be scattered over all ever used; here a queue that runs empty leaves its memory,
+//! still in the cache, to the next one.
 
 use tenter_engine::prefetch_at;
 
@@ -21,7 +21,7 @@ const FIRST_ORDER: u8 = 1;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Slots {
     packets: Vec<Slot>,
-    /// Where blocks begin that nobody uses, by the logarithm of their size.
+    /// The beginnings of unused blocks, by the logarithm of their size.
     spare: Vec<Vec<u32>>,
 }
 
@@ -141,7 +141,7 @@ impl Series {
 }
 
 impl Slots {
-    /// A block of 2 to the power of `order` packets; which ones they are does not matter.
+    /// A block of 2 to the power of `order` packets with any content.
     #[inline]
     fn take(&mut self, order: u8, fill: &Packet) -> u32 {
         let spare = self.spare.get_mut(usize::from(order)).and_then(Vec::pop);

@@ -11,7 +11,7 @@ use crate::packet::Packet;
 pub enum SprayKind {
     /// One after the other, for each destination leaf.
     RoundRobin,
-    /// Any, by chance.
+    /// A random one.
     Random,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Spray {
 }
 
 impl Spray {
-    /// The spray of the switch `name`, for so many destinations. Turns begin anywhere, or all
+    /// The spray of the switch `name` over a number of destinations. Turns begin anywhere, or all
     /// leaves would send to one spine at a time.
     pub(crate) fn new(kind: SprayKind, destinations: usize, (seed, name): (u64, &str)) -> Spray {
         let mut stream = Stream::new(seed, name, "spray");
@@ -60,7 +60,7 @@ impl Spray {
 }
 
 impl Balance for Spray {
-    /// Destinations go by the first port that leads there.
+    /// Destinations use the first port that leads there.
     fn choose(&mut self, _packet: &Packet, view: &View<'_>) -> usize {
         self.next(usize::from(view.candidates[0]), view.candidates.len())
     }

@@ -3,30 +3,30 @@
 use crate::packet::{Packet, WIRE_OVERHEAD_BYTES};
 use crate::scheduled::slots::{Series, Slots};
 
-/// What a queue needs.
+/// The credit state of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum VoqState {
-    /// More waits than it has credit for.
+    /// It holds more than it has credit for.
     Hungry,
-    /// It has credit for all that waits.
+    /// It has credit for all that it holds.
     Satisfied,
-    /// Nothing waits.
+    /// It is empty.
     Empty,
 }
 
 /// Packets that came from the hosts of a leaf and wait for credit of one destination port.
 ///
 /// All bytes but those of `bytes` are wire bytes at the destination port. There is one for each
-/// host of the fabric, and what is needed of one is rarely in the cache: so two share a line.
+/// host of the fabric, and the data of one is rarely in the cache: so two share a line.
 #[derive(Clone, Debug, Default)]
 #[repr(align(32))]
 pub(crate) struct Voq {
     frames: Series,
     bytes: u64,
-    /// What was granted less what was sent: below zero by less than a packet, and above it by no
-    /// more than a credit while nothing waits.
+    /// Bytes granted less bytes sent: below zero by less than a packet, and above it by at most a
+    /// credit while the queue is empty.
     balance: i32,
-    /// What arrived and was not asked for.
+    /// Bytes that arrived and have not been requested.
     unasked: u32,
 }
 
@@ -42,13 +42,13 @@ impl Voq {
         self.bytes
     }
 
-    /// Prefetches what leaves next.
+    /// Prefetches the packet that leaves next.
     #[inline]
     pub(crate) fn prefetch_front(&self, slots: &Slots) {
         self.frames.prefetch_front(slots);
     }
 
-    /// Prefetches the place of what comes next.
+    /// Prefetches the place of the next arrival.
     #[inline]
     pub(crate) fn prefetch_back(&self, slots: &Slots) {
         self.frames.prefetch_back(slots);
@@ -79,7 +79,7 @@ impl Voq {
         self.frames.push(packet, slots).store_from(input);
     }
 
-    /// How much to ask for, if for anything: what waits, has no credit and was not asked for.
+    /// Bytes to request, if any: those that wait, have no credit and have not been requested.
     pub(crate) fn request(&mut self) -> Option<u32> {
         if self.state() != VoqState::Hungry || self.unasked == 0 {
             return None;
@@ -154,7 +154,7 @@ mod tests {
             Some((480, 1))
         );
         assert_eq!(voq.state(), VoqState::Empty);
-        // The balance is -300, and 300 of what was asked for are still to come.
+        // The balance is -300, and 300 of the requested bytes are still to come.
         voq.push(&packet(80), 3, slots);
         assert_eq!(voq.request(), Some(100));
         voq.credit(300);
@@ -162,7 +162,7 @@ mod tests {
         voq.credit(4_000);
         assert_eq!(voq.state(), VoqState::Satisfied);
         assert!(voq.pop(slots).is_some());
-        // 3,900 are left: nothing need be asked for.
+        // 3,900 are left: no request is needed.
         voq.push(&packet(3_880), 3, slots);
         assert_eq!((voq.state(), voq.request()), (VoqState::Satisfied, None));
         assert!(voq.pop(slots).is_some());

@@ -7,42 +7,43 @@
 
 use tenter_topology::Routing;
 
+use crate::buffer::{Buffer, SharedBuffer};
 use crate::medium::Medium;
-use crate::port::PortEnv;
-use crate::switch::Switch;
-use crate::transmitter::{FarEnd, WireLosses};
+use crate::switch::queued::{QueuedSwitch, Queueing};
+use crate::transmitter::FarEnd;
 
-impl Switch {
-    /// A port starts no frame any more, up to `now` everything having been done.
-    pub fn hold(&mut self, number: u16) {
-        self.ports[usize::from(number)].hold();
-    }
-
+impl<Q> QueuedSwitch<SharedBuffer, Q>
+where
+    QueuedSwitch<SharedBuffer, Q>: Queueing,
+{
     /// Routes anew what waits at a port that is held. Frames stay where they are if no other way
     /// leads to their hosts.
     ///
     /// One frame after the other is taken out and put in again, so that a frame of a lossless class
     /// finds the room that it left. Senders resume only at the end: a sender that is resumed and
     /// paused again for each frame would fill more than its headroom.
-    pub fn reroute<M: Medium>(&mut self, number: u16, routing: &Routing, now: u64, medium: &mut M) {
+    pub(super) fn reroute<M: Medium>(
+        &mut self,
+        number: u16,
+        routing: &Routing,
+        now: u64,
+        medium: &mut M,
+    ) {
         self.buffer.hold_back();
-        for queue in 0..self.class_of.len() {
-            for _ in 0..self.ports[usize::from(number)].frames_in(queue) {
-                let mut around = PortEnv {
-                    rules: &self.rules,
-                    buffer: &mut self.buffer,
-                };
-                let port = &mut self.ports[usize::from(number)];
+        for queue in 0..self.chassis.class_of.len() {
+            for _ in 0..self.chassis.ports[usize::from(number)].frames_in(queue) {
+                let mut around = self.chassis.rules.around(&mut self.buffer);
+                let port = &mut self.chassis.ports[usize::from(number)];
                 let Some(mut packet) = port.take_back(queue, now, &mut around, medium) else {
                     break;
                 };
                 let input = packet.stored_from();
-                if let Some(crossbar) = self.model.crossbar_mut() {
-                    crossbar.take_away((input, number, queue));
-                }
+                self.frame_taken(input, number, queue);
                 packet.at = now;
-                let own = (self.index, self.rules.seed);
-                let chosen = self.balancer.port(&packet, own, &self.ports, routing);
+                let own = (self.chassis.index, self.chassis.rules.seed);
+                let chosen = self
+                    .balancer
+                    .port(&packet, own, &self.chassis.ports, routing);
                 self.offer(&packet, input, chosen, medium);
             }
         }
@@ -50,30 +51,25 @@ impl Switch {
         self.settle(now, medium);
     }
 
-    /// The light of a port that is held goes at `now`; what was still under way from here is lost.
-    pub fn darken(&mut self, number: u16, under_way: WireLosses, now: u64) {
-        self.ports[usize::from(number)].darken(now, under_way);
-    }
-
     /// A dark port leads elsewhere from `now` on. Pauses that last are said first, and frames
     /// follow `guard` later, when those of the other end have acted.
-    pub fn join<M: Medium>(
+    pub(super) fn join<M: Medium>(
         &mut self,
         number: u16,
         far: &FarEnd,
         (guard, now): (u64, u64),
         medium: &mut M,
     ) {
-        let port = &mut self.ports[usize::from(number)];
+        let port = &mut self.chassis.ports[usize::from(number)];
         port.transmitter_mut().lead_to(far);
         port.link_up(now);
         self.buffer.repeat_pauses(number, now);
         // Before any frame, which would make the other end's wait.
         while let Some(control) = self.buffer.take_pending() {
-            let class = self.class_of[usize::from(control.queue)];
-            self.ports[usize::from(control.port)].send_pending(class, control, now, medium);
+            let class = self.chassis.class_of[usize::from(control.queue)];
+            self.chassis.ports[usize::from(control.port)].send_pending(class, control, now, medium);
         }
-        let port = &mut self.ports[usize::from(number)];
+        let port = &mut self.chassis.ports[usize::from(number)];
         port.transmitter_mut().wait_until(now.saturating_add(guard));
         self.settle(now, medium);
     }

@@ -4,30 +4,72 @@
 //! wherever it waits meanwhile; what has become free goes back to the sender. As every departure
 //! may do that, the switch carries them out in the order of time.
 
-use crate::credit::LaneBuffer;
+use tenter_engine::EventList;
+use tenter_topology::Routing;
+
+use crate::buffer::CreditBuffer;
+use crate::credit::CreditSpec;
 use crate::medium::{EventKind, Medium};
 use crate::packet::{Packet, PacketKind};
-use crate::switch::Switch;
+use crate::switch::parts::{Chassis, SwitchParts};
+use crate::switch::queued::{CreditSwitch, Outputs, Queueing};
+use crate::visit_counts::VisitCounts;
 
-impl Switch {
-    /// The input buffer of a port and a queue, where senders go by credit.
-    pub fn input_buffer(&self, port: u16, queue: usize) -> Option<&LaneBuffer> {
-        self.buffer.input(port, queue)
+impl CreditSwitch {
+    /// A switch of these parts. It has to do with no signals.
+    pub(super) fn new(parts: SwitchParts<'_>, credit: &CreditSpec) -> CreditSwitch {
+        let (ports, queues) = (parts.transmitters.len(), parts.spec.classes.len());
+        CreditSwitch {
+            balancer: parts.balancer(),
+            buffer: CreditBuffer::new(credit, ports, queues),
+            queues: Outputs::new(ports),
+            signals: None,
+            visits: VisitCounts::default(),
+            chassis: Chassis::new(parts, Some(credit)),
+        }
     }
 
-    /// Sends a frame that came through `input` through port `number`, or stores it: there is room.
-    #[inline(never)]
-    pub(super) fn offer_by_credit<M: Medium>(
+    /// As [`Switch::visit`](crate::Switch::visit).
+    pub(super) fn visit<M: Medium>(
         &mut self,
-        packet: &Packet,
-        (input, number): (u16, u16),
+        arrivals: &EventList<Packet>,
+        (end, routing): (u64, &Routing),
         medium: &mut M,
-    ) {
+    ) -> Option<u64> {
+        self.visits.in_time_order += 1;
+        self.prefetch_frames();
+        for (packet, input) in arrivals.iter() {
+            self.bring_before(packet.at, medium);
+            self.arrive(packet, input, routing, medium);
+        }
+        self.advance_to(end, medium)
+    }
+
+    /// A flow-control packet that came through a port takes effect, or word of a lost frame.
+    fn on_credit<M: Medium>(&mut self, packet: &Packet, number: u16, medium: &mut M) {
         let now = packet.at;
-        let queue = self.rules.queue(packet);
+        self.chassis.note(EventKind::Obeyed, packet, number, medium);
+        self.advance_output(number, now, medium);
+        let queue = self.chassis.rules.queue(packet);
+        if packet.kind == PacketKind::LostCredit {
+            self.buffer.adjust_credit((number, queue), packet.sequence);
+            self.flush_control(now, medium);
+        } else {
+            self.chassis.ports[usize::from(number)].on_credit(queue, packet.sequence, now);
+        }
+        self.enter_departure(number);
+    }
+}
+
+impl Queueing for CreditSwitch {
+    /// There is room: the sender had credit.
+    #[inline(never)]
+    fn offer<M: Medium>(&mut self, packet: &Packet, input: u16, number: u16, medium: &mut M) {
+        let now = packet.at;
+        let queue = self.chassis.rules.queue(packet);
         self.buffer.take_in((input, queue), packet.frame_bytes);
-        self.advance_port(number, now, medium);
-        let port = &mut self.ports[usize::from(number)];
+        self.advance_output(number, now, medium);
+        let port = &mut self.chassis.ports[usize::from(number)];
         if port.is_free(queue, now) && port.covers(queue, packet) {
             port.pass_by_credit(packet, queue, now, medium);
             self.buffer.give_back((input, queue), packet.frame_bytes);
@@ -35,28 +77,46 @@ impl Switch {
             port.lose(packet, now, medium);
             self.buffer.give_back((input, queue), packet.frame_bytes);
         } else {
-            port.store((packet, input, queue), &self.rules, medium);
+            port.store((packet, input, queue), &self.chassis.rules, medium);
             port.look(queue, now);
-            self.active[usize::from(number) / 64] |= 1 << (number % 64);
+            self.queues.wake(number);
         }
-        if self.buffer.has_pending() {
-            self.flush_control(now, medium);
-        }
+        self.flush_control(now, medium);
         self.enter_departure(number);
     }
 
-    /// Goes by a flow-control packet that came through a port, or by word of a lost frame.
-    pub(super) fn on_credit<M: Medium>(&mut self, packet: &Packet, number: u16, medium: &mut M) {
-        let now = packet.at;
-        self.note(EventKind::Obeyed, packet, number, medium);
-        self.advance_port(number, now, medium);
-        let queue = self.rules.queue(packet);
-        if packet.kind == PacketKind::LostCredit {
-            self.buffer.adjust_credit((number, queue), packet.sequence);
-            self.flush_control(now, medium);
+    fn on_control<M: Medium>(&mut self, packet: &Packet, number: u16, medium: &mut M) {
+        if packet.kind == PacketKind::Pause {
+            self.on_pause(packet, number, medium);
         } else {
-            self.ports[usize::from(number)].hear(queue, packet.sequence, now);
+            self.on_credit(packet, number, medium);
         }
-        self.enter_departure(number);
+    }
+
+    fn advance_port<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
+        self.advance_output(number, now, medium);
+    }
+
+    /// All departures are carried out in the order of time.
+    fn bring_to<M: Medium>(&mut self, _: u64, _: &mut M) {}
+
+    fn port_changed(&mut self, number: u16) {
+        self.output_changed(number);
+    }
+
+    fn pause_changed(&mut self, number: u16, _: u64) {
+        self.output_changed(number);
+    }
+
+    fn frame_taken(&mut self, _: u16, _: u16, _: usize) {}
+
+    fn port_emptied(&mut self, _: u16) {}
+
+    fn settle<M: Medium>(&mut self, now: u64, medium: &mut M) {
+        self.settle_outputs(now, medium);
+    }
+
+    fn flush_control<M: Medium>(&mut self, now: u64, medium: &mut M) {
+        self.flush_outputs(false, now, medium);
     }
 }

@@ -6,22 +6,39 @@
 use tenter_engine::EventList;
 use tenter_topology::Routing;
 
+use crate::buffer::Buffer;
+use crate::input_queued::{Crossbar, InputQueuedSpec};
 use crate::medium::Medium;
 use crate::packet::Packet;
-use crate::port::PortEnv;
-use crate::switch::Switch;
+use crate::signals::Signals;
+use crate::switch::output_queued::shared_buffer;
+use crate::switch::parts::{Chassis, SwitchParts};
+use crate::switch::queued::{InputQueued, Queueing};
+use crate::visit_counts::VisitCounts;
 
-impl Switch {
-    /// Whether a frame of a queue that came through `input` could be the next to leave through an
-    /// output, as far as other frames of that input are concerned: it does not stand behind one
-    /// that must leave first.
-    pub fn may_come_next(&self, (input, output, queue): (u16, u16, usize)) -> bool {
-        let in_order = self.model.crossbar().filter(|of| of.is_in_order());
-        in_order.is_none_or(|of| of.heads(input, queue).any(|head| head == output))
+impl InputQueued {
+    /// A switch of these parts.
+    pub(super) fn new(mut parts: SwitchParts<'_>, spec: &InputQueuedSpec) -> InputQueued {
+        let signals = parts.signals.take();
+        let (ports, queues) = (parts.transmitters.len(), parts.spec.classes.len());
+        InputQueued {
+            balancer: parts.balancer(),
+            buffer: shared_buffer(&parts),
+            queues: Crossbar::new(*spec, ports, queues),
+            signals: signals.map(|(spec, wiring)| Box::new(Signals::new(&spec, wiring))),
+            visits: VisitCounts::default(),
+            chassis: Chassis::new(parts, None),
+        }
     }
 
-    /// As [`Switch::visit`].
-    pub(crate) fn visit_inputs<M: Medium>(
+    /// As [`Switch::may_come_next`](crate::Switch::may_come_next).
+    pub(super) fn may_come_next(&self, (input, output, queue): (u16, u16, usize)) -> bool {
+        let crossbar = &self.queues;
+        !crossbar.is_in_order() || crossbar.heads(input, queue).any(|head| head == output)
+    }
+
+    /// As [`Switch::visit`](crate::Switch::visit).
+    pub(super) fn visit<M: Medium>(
         &mut self,
         arrivals: &EventList<Packet>,
         (end, routing): (u64, &Routing),
@@ -32,81 +49,124 @@ impl Switch {
             self.fire_before(packet.at, medium);
             self.arrive(packet, input, routing, medium);
         }
+        self.advance_to(end, medium)
+    }
+
+    /// As [`Switch::advance_to`](crate::Switch::advance_to).
+    pub(super) fn advance_to<M: Medium>(&mut self, end: u64, medium: &mut M) -> Option<u64> {
         self.fire_before(end, medium);
-        self.next_timer()
+        let next = self.next_timer();
+        (next != u64::MAX).then_some(next)
+    }
+
+    /// When something next happens of its own; `u64::MAX` for never.
+    pub(super) fn next_timer(&self) -> u64 {
+        self.next_common_timer().min(self.queues.next())
     }
 
     /// Does all that is due before an instant.
-    pub(super) fn fire_before<M: Medium>(&mut self, before: u64, medium: &mut M) {
-        while let Some(at) = self.next_timer().filter(|&at| at < before) {
+    fn fire_before<M: Medium>(&mut self, before: u64, medium: &mut M) {
+        loop {
+            let at = self.next_timer();
+            if at >= before {
+                return;
+            }
             self.fire(at, medium);
         }
     }
 
-    /// Stores a frame that came through `input` and leaves through port `number`, or drops it.
-    #[inline(never)]
-    pub(super) fn offer_to_crossbar<M: Medium>(
-        &mut self,
-        packet: &Packet,
-        (input, number): (u16, u16),
-        medium: &mut M,
-    ) {
-        let queue = self.rules.queue(packet);
-        let port = &mut self.ports[usize::from(number)];
-        if port.is_closed(queue) {
-            port.lose(packet, packet.at, medium);
-            return;
-        }
-        let before = port.bytes_in(queue);
-        if let Some(limit) = self.buffer.private_limit(queue) {
-            port.store_within(limit, (packet, input, queue), &self.rules, medium);
-        } else {
-            self.store_shared(packet, (input, number, queue), medium);
-        }
-        let port = &mut self.ports[usize::from(number)];
-        if port.bytes_in(queue) > before {
-            port.leave_to_crossbar(queue);
-            if let Some(crossbar) = self.model.crossbar_mut() {
-                crossbar.push((input, number, queue), packet.at);
-            }
+    /// Does what is due at `now`.
+    pub(super) fn fire<M: Medium>(&mut self, now: u64, medium: &mut M) {
+        self.fire_common(now, medium);
+        if self.queues.next() == now {
+            self.match_inputs(now, medium);
         }
     }
 
     /// Matches inputs and outputs that are free at `now`, and sends.
     #[inline(never)]
-    pub(super) fn match_inputs<M: Medium>(&mut self, now: u64, medium: &mut M) {
-        let Some(crossbar) = self.model.crossbar_mut() else {
-            return;
-        };
+    fn match_inputs<M: Medium>(&mut self, now: u64, medium: &mut M) {
         // Classes are strict: the highest goes first.
-        for queue in (0..self.class_of.len()).rev() {
-            let ports = &self.ports;
+        for queue in (0..self.chassis.class_of.len()).rev() {
+            let ports = &self.chassis.ports;
             let is_free = |output: u16| ports[usize::from(output)].free_from(queue) <= now;
-            for (input, output) in crossbar.allocate(queue, now, is_free) {
-                let mut around = PortEnv {
-                    rules: &self.rules,
-                    buffer: &mut self.buffer,
-                };
-                let port = &mut self.ports[usize::from(output)];
+            for (input, output) in self.queues.allocate(queue, now, is_free) {
+                let mut around = self.chassis.rules.around(&mut self.buffer);
+                let port = &mut self.chassis.ports[usize::from(output)];
                 let until = port.send_from((input, queue), now, &mut around, medium);
-                crossbar.occupy(input, until);
+                self.queues.occupy(input, until);
             }
         }
-        if self.buffer.has_pending() {
-            self.flush_control(now, medium);
+        self.flush_control(now, medium);
+        let ports = &self.chassis.ports;
+        self.queues.plan(now, |output, queue| {
+            ports[usize::from(output)].free_from(queue)
+        });
+    }
+}
+
+impl Queueing for InputQueued {
+    /// Every frame passes the crossbar.
+    #[inline(never)]
+    fn offer<M: Medium>(&mut self, packet: &Packet, input: u16, number: u16, medium: &mut M) {
+        let queue = self.chassis.rules.queue(packet);
+        let port = &mut self.chassis.ports[usize::from(number)];
+        if port.is_closed(queue) {
+            port.lose(packet, packet.at, medium);
+            return;
         }
-        let ports = &self.ports;
-        if let Some(crossbar) = self.model.crossbar_mut() {
-            crossbar.plan(now, |output, queue| {
-                ports[usize::from(output)].free_from(queue)
-            });
+        let frame = port.queued_frame(input, queue, packet);
+        let admission = self.buffer.admission(&frame);
+        let mut around = self.chassis.rules.around(&mut self.buffer);
+        if port.put((packet, frame), admission, &mut around, medium) {
+            // Control frames go out behind what the port sends: not behind this frame.
+            port.leave_to_crossbar(queue);
+            self.flush_control(packet.at, medium);
+            self.queues.push((input, number, queue), packet.at);
         }
     }
 
-    /// Something has changed from outside at `now`.
-    pub(super) fn wake_crossbar(&mut self, now: u64) {
-        if let Some(crossbar) = self.model.crossbar_mut() {
-            crossbar.wake(now);
+    fn on_control<M: Medium>(&mut self, packet: &Packet, number: u16, medium: &mut M) {
+        self.on_pause(packet, number, medium);
+    }
+
+    /// Ports send nothing of their own.
+    fn advance_port<M: Medium>(&mut self, number: u16, _: u64, _: &mut M) {
+        debug_assert!(
+            !self.chassis.ports[usize::from(number)].has_waiting(),
+            "a frame waits that the crossbar does not know of"
+        );
+    }
+
+    fn bring_to<M: Medium>(&mut self, _: u64, _: &mut M) {}
+
+    fn port_changed(&mut self, _: u16) {}
+
+    fn pause_changed(&mut self, _: u16, now: u64) {
+        self.queues.wake(now);
+    }
+
+    fn frame_taken(&mut self, input: u16, number: u16, queue: usize) {
+        self.queues.take_away((input, number, queue));
+    }
+
+    fn port_emptied(&mut self, number: u16) {
+        self.queues.clear(number);
+    }
+
+    fn settle<M: Medium>(&mut self, now: u64, medium: &mut M) {
+        self.queues.wake(now);
+        self.flush_control(now, medium);
+    }
+
+    fn flush_control<M: Medium>(&mut self, now: u64, medium: &mut M) {
+        while let Some(mut control) = self.buffer.take_pending() {
+            let class = self.chassis.class_of[usize::from(control.queue)];
+            if let Some(signals) = &mut self.signals {
+                signals.extend(&mut control, class, now);
+            }
+            let port = &mut self.chassis.ports[usize::from(control.port)];
+            port.send_pending(class, control, now, medium);
         }
     }
 }

@@ -2,51 +2,16 @@
 
 use tenter_topology::Routing;
 
+use crate::buffer::Buffer;
 use crate::medium::Medium;
-use crate::packet::{Packet, PacketKind, REROUTE_FRAME_BYTES, SENT_UNIT_PS, SIGNAL_FRAME_BYTES};
-use crate::signals::{
-    Cause, Sender, Signal, SignalMode, SignalRecord, SignalSpec, SignalWiring, Signals,
-};
-use crate::switch::Switch;
+use crate::packet::{Packet, PacketKind, SENT_UNIT_PS};
+use crate::signals::{Cause, Sender, Signal, SignalMode};
+use crate::switch::queued::{QueuedSwitch, Queueing};
 
-impl Switch {
-    /// Signals to senders, or passes signals on to the hosts that are cabled to it, before anything
-    /// has happened.
-    pub fn signal_to_senders(&mut self, spec: &SignalSpec, wiring: SignalWiring) {
-        self.signals = Some(Box::new(Signals::new(spec, wiring)));
-    }
-
-    /// What it has counted of signals, if it has to do with any.
-    pub fn signal_record(&self) -> Option<SignalRecord> {
-        self.signals.as_ref().map(|signals| signals.record)
-    }
-
-    /// Pause frames that went out through a port for a class because of signals.
-    pub fn signalled_pauses(&self, port: u16, class: u8) -> u64 {
-        let signals = self.signals.as_ref();
-        signals.map_or(0, |signals| signals.frames(port, class))
-    }
-
-    /// Frames of the switch's own flow control that were to let a class go on, and were sent as
-    /// pauses because signals ask for a longer one.
-    pub fn held_pauses(&self, port: u16, class: u8) -> u64 {
-        let signals = self.signals.as_ref();
-        signals.map_or(0, |signals| signals.held(port, class))
-    }
-
-    /// Frames that began here, and those that ended here, with their frame bytes: signals, and
-    /// notices to senders.
-    pub fn made_and_consumed(&self) -> [(u64, u64); 2] {
-        let signals = self.signals.as_ref();
-        let (made, consumed) =
-            signals.map_or((0, 0), |signals| (signals.record.sent, signals.consumed));
-        let bytes = |frames: u64, each: u16| (frames, frames * u64::from(each));
-        let notices = bytes(self.host_notices(), REROUTE_FRAME_BYTES);
-        let made = bytes(made, SIGNAL_FRAME_BYTES);
-        let made = (made.0 + notices.0, made.1 + notices.1);
-        [made, bytes(consumed, SIGNAL_FRAME_BYTES)]
-    }
-
+impl<B: Buffer, Q> QueuedSwitch<B, Q>
+where
+    QueuedSwitch<B, Q>: Queueing,
+{
     /// Looks at a packet that came through `input` and is about to be queued at `port`; whether it
     /// ends here.
     #[inline(never)]
@@ -118,11 +83,9 @@ impl Switch {
             return;
         };
         self.advance_port(port, now, medium);
-        if self.buffer.is_armed() {
-            self.enter_departure(port);
-        }
-        let queue = self.rules.queue(packet);
-        let out = &self.ports[usize::from(port)];
+        self.port_changed(port);
+        let queue = self.chassis.rules.queue(packet);
+        let out = &self.chassis.ports[usize::from(port)];
         let waiting = out.bytes_in(queue);
         if waiting < threshold {
             return;
@@ -137,7 +100,7 @@ impl Switch {
         let Some((sender, quanta)) = signals.judge(packet, (port, queue), drains) else {
             return;
         };
-        let candidates = routing.candidates(self.index, sender.host);
+        let candidates = routing.candidates(self.chassis.index, sender.host);
         let own = signals.port_of(sender.host, candidates);
         let signal = Signal {
             receiver: packet.destination,
@@ -155,8 +118,8 @@ impl Switch {
             Some(input) => self.send_signal(&signal, sender, input, now, medium),
             None => {
                 let packet = signals.packet(&signal, sender, now);
-                let seed = self.rules.seed;
-                let around = (&self.ports[..], routing);
+                let seed = self.chassis.rules.seed;
+                let around = (&self.chassis.ports[..], routing);
                 let chosen = self.balancer.choose(&packet, candidates, seed, around);
                 self.send_signal(&signal, sender, candidates[chosen], now, medium);
             }
@@ -188,8 +151,8 @@ impl Switch {
         medium: &mut M,
     ) {
         let frame = signal.pause_frame();
-        let queue = self.rules.queue(&frame);
-        let stands = self.buffer.ingress(port, queue, now).is_paused;
+        let queue = self.chassis.rules.queue(&frame);
+        let stands = self.buffer.has_paused(port, queue);
         let Some(signals) = &mut self.signals else {
             return;
         };
@@ -197,9 +160,7 @@ impl Switch {
             return;
         }
         self.advance_port(port, now, medium);
-        self.ports[usize::from(port)].send_pause(frame, now, medium);
-        if self.buffer.is_armed() {
-            self.enter_departure(port);
-        }
+        self.chassis.ports[usize::from(port)].send_pause(frame, now, medium);
+        self.port_changed(port);
     }
 }

@@ -1,16 +1,18 @@
-//! One event list is handed to [`Switch::visit`], and to a switch like it one arrival at a time:
-//! both must do the same.
+//! One event list is handed to [`Switch::visit`](crate::Switch::visit), and to a switch like it one
+//! arrival at a time: both must do the same.
 
 use tenter_engine::{EventList, Output, mix64};
 use tenter_topology::{Routing, SingleSwitch, TopologySpec};
 use tenter_units::{Rate, Time};
 
 use super::VisitCounts;
+use crate::buffer::Buffer;
 use crate::load_balancing::{Ecmp, LoadBalancing};
+use crate::switch::OutputQueued;
 use crate::{
     ArrivalsByPort, BufferSharing, ClassSpec, Event, EventKind, Forwarding, Headroom, Limit,
-    LosslessSpec, MacControl, Medium, Packet, PacketKind, PfcTrigger, Scheduling, Switch,
-    SwitchModel, SwitchSpec, Transmitter,
+    LosslessSpec, MacControl, Medium, Packet, PacketKind, PfcTrigger, Scheduling, SwitchParts,
+    SwitchSpec, Transmitter,
 };
 
 const PORTS: u16 = 4;
@@ -74,7 +76,7 @@ fn classes() -> Vec<ClassSpec> {
     ]
 }
 
-fn switch(pool_bytes: u64) -> Switch {
+fn switch(pool_bytes: u64) -> OutputQueued {
     let rate = Rate::from_gbps(400);
     let transmitter = |port| {
         let output = Output {
@@ -101,15 +103,16 @@ fn switch(pool_bytes: u64) -> Switch {
         load_balancing: LoadBalancing::Ecmp(Ecmp::default()),
     };
     let transmitters = (0..PORTS).map(transmitter).collect();
-    let headroom = [0, 20_000].repeat(usize::from(PORTS));
-    let model = SwitchModel::OutputQueued;
-    Switch::new((0, 0, 1), &spec, transmitters, &headroom, model)
+    let headrooms = [0, 20_000].repeat(usize::from(PORTS));
+    let parts = SwitchParts::alone(&spec, transmitters, headrooms);
+    let balancer = parts.balancer();
+    OutputQueued::new(parts, balancer)
 }
 
 /// All that can be asked of a switch.
-fn state(switch: &Switch, now: u64) -> String {
+fn state(switch: &OutputQueued, now: u64) -> String {
     let port = |number: u16| {
-        let port = &switch.ports()[usize::from(number)];
+        let port = &switch.chassis.ports[usize::from(number)];
         let queue = |queue: usize| {
             let waiting: Vec<u32> = port.waiting_in(queue).map(|frame| frame.sequence).collect();
             format!(
@@ -118,7 +121,7 @@ fn state(switch: &Switch, now: u64) -> String {
                 port.paused(queue, now),
                 port.paused_until(queue),
                 port.queue_high_water_bytes(queue),
-                switch.ingress(number, queue, now),
+                switch.buffer.ingress(number, queue, now),
             )
         };
         let wire = port.transmitter();
@@ -134,8 +137,8 @@ fn state(switch: &Switch, now: u64) -> String {
         )
     };
     let ports: String = (0..PORTS).map(port).collect();
-    let pools: Vec<_> = switch.pools().collect();
-    format!("{ports}{pools:?} {}", switch.is_pausing())
+    let pools: Vec<_> = switch.buffer.pools().collect();
+    format!("{ports}{pools:?} {}", switch.buffer.is_armed())
 }
 
 /// What comes in from outside: random, but one frame after the other on each input.

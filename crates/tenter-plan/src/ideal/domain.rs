@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use tenter_units::Time;
-use tenter_workload::closed_form::ideal_completion;
-use tenter_workload::collective::ScaleUp;
-use tenter_workload::{CollectiveRun, Schedule};
+use tenter_workload::closed_form::IdealSwitch;
+use tenter_workload::{CollectiveRun, ScaleUp, Schedule};
 
 use super::{Ideal, rate};
 
@@ -36,7 +35,10 @@ impl Ideal<'_> {
         if domains.len() == self.job.hosts.len() {
             return None;
         }
-        let schedule = run.kind.schedule(self.job.ranks(), run.size_bytes).ok()?;
+        let schedule = run
+            .traffic
+            .schedule(self.job.ranks(), run.size_bytes)
+            .ok()?;
         if schedule.transfer_count() > TRANSFERS_MAX {
             return Some(self.over_both(run, domain));
         }
@@ -47,7 +49,7 @@ impl Ideal<'_> {
             busy => busy.saturating_add(latency),
         };
         let ports = end(walk.port, latencies.0).max(end(walk.npu, latencies.1));
-        let within = run.kind.within_hosts(run.size_bytes);
+        let within = run.traffic.within_hosts(run.size_bytes);
         let time = ports.max(walk.chain);
         Some(time.saturating_add(within).saturating_add(within))
     }
@@ -71,7 +73,12 @@ impl Ideal<'_> {
         };
         let latency = self.latency(run).min(self.domain_latency(domain));
         let ranks = self.job.ranks();
-        ideal_completion(&run.kind, ranks, run.size_bytes, &port_time, latency)
+        run.traffic.ideal_completion(&IdealSwitch {
+            ranks,
+            size_bytes: run.size_bytes,
+            port_time: &port_time,
+            latency,
+        })
     }
 
     fn walk(&self, schedule: &dyn Schedule, domain: ScaleUp, latencies: (Time, Time)) -> Walk {

@@ -11,7 +11,7 @@ const TOP: f64 = 22.0;
 const BOTTOM: f64 = 318.0;
 /// A bar is no wider.
 const WIDEST: f64 = 52.0;
-/// Between two groups there is room for so many bars.
+/// The room between two groups, in bars.
 const BETWEEN: f64 = 1.0;
 /// A bar that is narrower has a small number above it.
 const NUMBER_WIDTH: f64 = 26.0;
@@ -25,9 +25,9 @@ const NAME_LINES: usize = 3;
 /// One bar.
 #[derive(Clone, Debug)]
 pub(super) struct Bar {
-    /// Which entry of the legend it belongs to.
+    /// Its entry in the legend.
     pub(super) series: usize,
-    /// Its height; `None` where nothing was measured.
+    /// Its height; `None` without a measurement.
     pub(super) value: Option<f64>,
     /// The least and the greatest of the values behind it.
     pub(super) spread: Option<(f64, f64)>,
@@ -37,14 +37,14 @@ pub(super) struct Bar {
     pub(super) published: Option<f64>,
     /// The lower and the upper end of the band.
     pub(super) band: Option<[f64; 2]>,
-    /// What is shown under the pointer.
+    /// The text under the pointer.
     pub(super) text: String,
 }
 
-/// Bars that stand together.
+/// Adjacent bars.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
-    /// What is written below them.
+    /// The text below them.
     pub(super) name: String,
     /// The bars.
     pub(super) bars: Vec<Bar>,
@@ -53,11 +53,11 @@ pub(super) struct Group {
 /// Groups of bars that share an axis.
 #[derive(Clone, Debug)]
 pub(super) struct BarChart<'a> {
-    /// What is shown, for those who do not see it.
+    /// A description for readers who do not see it.
     pub(super) title: &'a str,
-    /// What the axis measures, with the unit.
+    /// The quantity of the axis, with the unit.
     pub(super) axis: &'a str,
-    /// The names of all series of the page, of which the legend has those that are there.
+    /// The names of all series of the page, of which the legend has the present ones.
     pub(super) series: &'a [String],
     /// The groups from left to right.
     pub(super) groups: Vec<Group>,
@@ -78,7 +78,7 @@ impl BarChart<'_> {
         let room = RIGHT - LEFT;
         let slots = bars().count() as f64 + BETWEEN * self.groups.len() as f64;
         let slot = (room / slots.max(1.0)).min(WIDEST);
-        // The groups stand in the middle of equal parts of what is left.
+        // The groups are in the middle of equal parts of the rest.
         let spare = (room - slot * slots) / self.groups.len().max(1) as f64;
         let names: Vec<Vec<String>> = self
             .groups
@@ -181,7 +181,7 @@ impl BarChart<'_> {
             (
                 bars().any(|bar| bar.band.is_some()),
                 "<rect class=\"band\" x=\"1\" y=\"1\" width=\"10\" height=\"10\"/>",
-                "band it must be in",
+                "stated band",
             ),
         ];
         for (_, drawing, name) in marks.iter().filter(|(there, _, _)| *there) {
@@ -299,7 +299,7 @@ fn draw_seeds(seeds: &[f64], (left, slot): (f64, f64), scale: &Scale, page: &mut
     }
 }
 
-/// A name in lines of about so many letters, cut where there is no room for more.
+/// A name in lines of about this number of letters, cut if there is no room for more.
 fn lines(name: &str, letters: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in name.split_whitespace() {

@@ -17,7 +17,7 @@ pub(super) fn section(number: usize, runs: &[Run<'_>], by_size: &[FlowSizeRow], 
     add(page, format_args!("<section id=\"fct{number}\">"));
     page.push_str(
         "<h2>Flow completion time</h2>\
-         <p class=\"lead\">Share of the flows (data chunks on queue pairs) that were complete within a time, from posting to the last byte at the receiver. Warm-up iterations are left out. The steeper a line, the more alike the flows fared; a tail to the right is what the collective waited for.</p>",
+         <p class=\"lead\">Share of the flows (data chunks on queue pairs) that were complete within a time, from posting to the last byte at the receiver. Warm-up iterations are left out. The steeper a line, the more equal the times of the flows; the collective waited for the tail on the right.</p>",
     );
     let mut drawn = 0;
     for (operation, sizes) in grouped_by_operation(runs) {
@@ -49,7 +49,7 @@ pub(super) fn section(number: usize, runs: &[Run<'_>], by_size: &[FlowSizeRow], 
     page.push_str("</section>\n");
 }
 
-/// The distribution over all judged iterations of one size.
+/// The distribution over all measured iterations of one size.
 fn line(runs: &[&Run<'_>]) -> Option<DrawnLine> {
     let judged = runs.iter().any(|run| !run.row.warm_up);
     let counted = runs.iter().filter(|run| !judged || !run.row.warm_up);

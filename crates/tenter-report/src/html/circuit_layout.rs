@@ -1,4 +1,4 @@
-//! Where switches stand in the picture of a tree: in rows by tier, pod beside pod, or in a ring.
+//! Places of switches in the picture of a tree: in rows by tier, pod beside pod, or in a ring.
 
 use std::collections::{BTreeMap, HashMap};
 use std::f64::consts::TAU;
@@ -6,11 +6,11 @@ use std::f64::consts::TAU;
 use super::text::count;
 use crate::tree::{Tree, TreeSwitch};
 
-/// Leaves that are drawn one by one at most; beyond it a box stands for a pod or several leaves.
+/// The most leaves that are drawn one by one; beyond it a box stands for a pod or several leaves.
 const LEAVES: usize = 32;
-/// Boxes beside each other at most.
+/// The most adjacent boxes.
 const BOXES: usize = 40;
-/// Boxes beside each other in a picture of half the width of the page.
+/// The most adjacent boxes in a picture of half the width of the page.
 const FEW: usize = 10;
 /// Width of such a picture.
 const FEW_WIDTH: f64 = 540.0;
@@ -22,15 +22,15 @@ const STEP: f64 = 96.0;
 const NARROW: f64 = 38.0;
 /// Height of boxes whose names are written upright.
 const UPRIGHT: f64 = 50.0;
-/// Between the edge of the picture and what is drawn, where a pod has its frame.
+/// Between the edge of the picture and the drawing, where a pod has its frame.
 const MARGIN: f64 = 10.0;
 
 /// A box: a switch, or several of them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Item {
-    /// What is written in it, in the order of what one would rather read.
+    /// The texts in it, in the order of preference.
     pub(super) names: Vec<String>,
-    /// What is said of it.
+    /// Its description.
     pub(super) about: String,
     /// The middle of the box.
     pub(super) at: (f64, f64),
@@ -38,7 +38,7 @@ pub(super) struct Item {
     pub(super) size: (f64, f64),
     /// From 0 for the highest tier.
     pub(super) row: usize,
-    /// NICs on it, where it is a single leaf.
+    /// NICs on it, if it is a single leaf.
     pub(super) hosts: u64,
     /// Whether it stands for several switches.
     pub(super) is_group: bool,
@@ -47,28 +47,28 @@ pub(super) struct Item {
 /// The frame around a pod.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Frame {
-    /// What it is called.
+    /// Its name.
     pub(super) name: String,
     /// Left, top, width and height.
     pub(super) place: (f64, f64, f64, f64),
 }
 
-/// Where everything stands.
+/// The places of all parts.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     /// The boxes.
     pub(super) items: Vec<Item>,
     /// The box of each switch, by node index.
     pub(super) of_node: HashMap<u32, usize>,
-    /// The pods, where switches are drawn one by one.
+    /// The pods, if switches are drawn one by one.
     pub(super) frames: Vec<Frame>,
     /// Width of the picture.
     pub(super) width: f64,
     /// Down to the lower edge of the lowest boxes.
     pub(super) height: f64,
-    /// The middle of the ring, where it is one.
+    /// The middle of the ring, if it is one.
     pub(super) ring: Option<(f64, f64)>,
-    /// How many rows there are.
+    /// Number of rows.
     pub(super) rows: usize,
     /// Whether boxes stand for several switches.
     pub(super) is_grouped: bool,
@@ -234,7 +234,7 @@ impl Layout {
         self.put(item, &group.members);
     }
 
-    /// A box for each pod or so many leaves, and one for each tier that is of no pod.
+    /// A box for each pod or group of leaves, and one for each tier outside pods.
     fn layers(tree: &Tree, groups: &[Group<'_>]) -> Layout {
         let top = tree.top();
         let width = WIDTH;
@@ -281,7 +281,7 @@ fn single<'a>(tree: &'a Tree) -> Vec<Group<'a>> {
     tree.switches.iter().map(group).collect()
 }
 
-/// Pods, or leaves in the fabrics without; so many after each other that there are not too many.
+/// Pods, or leaves in the fabrics without; grouped so that there are not too many.
 fn grouped(tree: &Tree) -> Vec<Group<'_>> {
     let top = tree.top();
     let mut groups: BTreeMap<u32, Group<'_>> = BTreeMap::new();
@@ -333,7 +333,7 @@ fn item(group: &Group<'_>, at: (f64, f64), size: (f64, f64), row: usize) -> Item
         None => group.name.clone(),
     };
     let mut names = vec![name];
-    // Within its frame a switch is known by the end of its name.
+    // Within its frame the end of its name identifies a switch.
     if let Some((_, end)) = group.name.rsplit_once('/') {
         names.push(end.to_owned());
     }

@@ -1,4 +1,4 @@
-//! The picture of a tree with its circuits: boxes, and links coloured by how busy they were.
+//! The picture of a tree with its circuits: boxes, and links coloured by load.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::circuit_layout::{Item, Layout};
 use super::text::{add, bytes, count, escape, number};
 use crate::circuits::{Kind, State, share};
 
-/// Shares of what links can carry that the full colour may stand for.
+/// Shares of capacity for which the full colour may stand.
 const FULL: [f64; 5] = [0.05, 0.1, 0.25, 0.5, 1.0];
 
 /// One state of the circuits, laid out.
@@ -18,14 +18,14 @@ pub(super) struct Picture<'a> {
     inner: BTreeMap<usize, Bundle>,
 }
 
-/// What pictures that stand beside each other have in common.
+/// The common scale of adjacent pictures.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Common {
-    /// The share of what a link can carry that has the full colour.
+    /// The share of a link's capacity that has the full colour.
     pub(super) full: f64,
     /// The most links that are drawn as one.
     pub(super) most: u64,
-    /// How far arcs reach below the boxes.
+    /// The depth of arcs below the boxes.
     pub(super) depth: f64,
 }
 
@@ -39,7 +39,7 @@ struct Bundle {
     bytes: [f64; 2],
 }
 
-/// The edge of a box that a link is attached to.
+/// The edge of a box to which a link is attached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Side {
     Above,
@@ -49,7 +49,7 @@ enum Side {
 }
 
 impl Common {
-    /// What fits all of these pictures.
+    /// The scale that fits all of these pictures.
     pub(super) fn of(pictures: &[Picture<'_>]) -> Common {
         let bundles = || pictures.iter().flat_map(|picture| &picture.bundles);
         let busy = pictures.iter().flat_map(|picture| {
@@ -68,7 +68,7 @@ impl Common {
 }
 
 impl Bundle {
-    /// The share of what it could carry, each way.
+    /// The share of its capacity, each way.
     fn busy(&self, known: Option<f64>) -> Option<[f64; 2]> {
         let known = known?;
         let share = |way: usize| share(self.bytes[way], self.gbps[way], known);
@@ -126,7 +126,7 @@ impl<'a> Picture<'a> {
         }
     }
 
-    /// How far its arcs reach below the boxes.
+    /// The depth of its arcs below the boxes.
     fn depth(&self) -> f64 {
         if self.layout.ring.is_some() {
             return 0.0;
@@ -140,7 +140,7 @@ impl<'a> Picture<'a> {
         arcs.map(|bundle| self.reach(bundle)).fold(0.0, f64::max)
     }
 
-    /// How far an arc goes down: further where it goes further along.
+    /// The depth of an arc: the longer, the deeper.
     fn reach(&self, bundle: &Bundle) -> f64 {
         let (a, b) = self.ends(bundle);
         let reach = 14.0 + 0.17 * (a.at.0 - b.at.0).abs();
@@ -205,7 +205,7 @@ impl<'a> Picture<'a> {
         page.push_str("</svg>\n");
     }
 
-    /// Where both ends of each bundle are attached to their boxes, from the left of the picture.
+    /// The places of both ends of each bundle on their boxes, from the left of the picture.
     fn attached(&self) -> Vec<[f64; 2]> {
         type Key = (usize, Side, f64);
         let mut ends: Vec<(Key, usize, usize)> = Vec::new();
@@ -318,7 +318,7 @@ impl<'a> Picture<'a> {
         }
     }
 
-    /// What is said of a bundle.
+    /// The description of a bundle.
     fn about(&self, bundle: &Bundle) -> String {
         let (a, b) = self.ends(bundle);
         let what = match (bundle.kind, bundle.count) {
@@ -378,7 +378,7 @@ impl<'a> Picture<'a> {
                 escape(&about)
             ),
         );
-        // What is left for the name above the load or the hosts.
+        // The room for the name above the load or the hosts.
         let mut below = top + height;
         if let Some(inner) = inner {
             let (class, style) = self.colour(inner, common);
@@ -433,7 +433,7 @@ impl<'a> Picture<'a> {
     }
 }
 
-/// A stroke for so many links, of which the most are `most`.
+/// A stroke for a number of links, of which the most are `most`.
 fn thickness(links: u64, most: u64) -> f64 {
     let more = links.saturating_sub(1) as f64;
     let each = (7.0 / most.saturating_sub(1).max(1) as f64).min(1.1);
@@ -458,7 +458,7 @@ fn ticks(item: &Item, (left, bottom): (f64, f64), page: &mut String) -> bool {
     true
 }
 
-/// Writes the name of a box around a place, upright where it is too long for the box.
+/// Writes the name of a box around a place, upright if it is too long for the box.
 fn name(item: &Item, (x, y): (f64, f64), height: f64, page: &mut String) {
     let across = fitting(&item.names, item.size.0 - 4.0);
     let (found, turn) = match across {
@@ -478,7 +478,7 @@ fn name(item: &Item, (x, y): (f64, f64), height: f64, page: &mut String) {
 
 /// The first name that fits a width, and the size of its letters.
 fn fitting(names: &[String], width: f64) -> Option<(&str, u32)> {
-    // Letters are a little more than half as wide as they are high.
+    // Letters are slightly more than half as wide as they are high.
     let fits =
         |name: &str, size: u32| name.chars().count() as f64 * f64::from(size) * 0.56 <= width;
     let sizes = [12, 11, 10];

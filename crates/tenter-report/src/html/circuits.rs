@@ -1,4 +1,4 @@
-//! What optical switches joined, over the tree: a picture before circuits changed and one after.
+//! The circuits of optical switches, over the tree: a picture before they changed and one after.
 
 use super::circuit_layout::Layout;
 use super::circuit_picture::{Common, Picture};
@@ -6,7 +6,7 @@ use super::text::{add, count, escape, number, time};
 use crate::circuits::{Circuits, Kind, State};
 use crate::trial_data::TrialData;
 
-/// Adds the section of a trial, where it has optical switches.
+/// Adds the section of a trial, if it has optical switches.
 pub(super) fn section(id: usize, trial: &TrialData, page: &mut String) {
     if trial.circuits.is_empty() {
         return;
@@ -19,8 +19,8 @@ pub(super) fn section(id: usize, trial: &TrialData, page: &mut String) {
     page.push_str("</section>\n");
 }
 
-/// Adds the pictures of several trials at the same colours, where one has optical switches; of
-/// those without, as far as they have as many hosts and leaves.
+/// Adds the pictures of several trials in the same colours, if one has optical switches; of those
+/// without, if they have as many hosts and leaves.
 pub(super) fn together(trials: &[TrialData], page: &mut String) {
     let optical = |trial: &TrialData| !trial.circuits.is_empty();
     if !trials.iter().any(optical) {
@@ -47,7 +47,7 @@ pub(super) fn together(trials: &[TrialData], page: &mut String) {
 
 /// A trial that is drawn.
 struct Drawn {
-    /// What to call it; not needed where it is the only one.
+    /// Its name; not needed if it is the only one.
     name: Option<String>,
     circuits: Circuits,
     layout: Layout,
@@ -73,7 +73,7 @@ impl Drawn {
         pictures.collect()
     }
 
-    /// When a state was there.
+    /// The time of a state.
     fn when(&self, place: usize) -> &'static str {
         match (self.circuits.states.len(), place) {
             (1, _) if self.is_optical => "All the time",
@@ -123,9 +123,9 @@ fn draw(drawn: &[Drawn], page: &mut String) {
     table(drawn, page);
 }
 
-/// What is drawn, and what is not.
+/// The drawn and the omitted states.
 fn lead(drawn: &[Drawn], page: &mut String) {
-    page.push_str("<p class=\"lead\">Switches as they are cabled, with what optical switches joined. Links of a kind between the same two are one line, the thicker the more");
+    page.push_str("<p class=\"lead\">Switches as they are cabled, with the circuits of optical switches. Parallel links of one kind are one line, thicker for more links");
     page.push_str(if drawn.iter().any(|of| of.layout.is_grouped) {
         "; a box is a pod, or several leaves, and the bar in it stands for the links within."
     } else {
@@ -191,7 +191,7 @@ fn legend(drawn: &[Drawn], common: Common, page: &mut String) {
     if states().any(|state| state.links.iter().any(|link| link.kind == Kind::Moved)) {
         key(
             "<path class=\"plain moved\" d=\"M0 6H26\" style=\"stroke-width:2\"/>",
-            "circuit that is no cable of the tree",
+            "circuit not along a cable of the tree",
             page,
         );
     }
@@ -205,7 +205,7 @@ fn legend(drawn: &[Drawn], common: Common, page: &mut String) {
     page.push_str("</p>");
 }
 
-/// A table of the states: columns that say nothing are left out.
+/// A table of the states; empty columns are left out.
 fn table(drawn: &[Drawn], page: &mut String) {
     let upper: Vec<String> = drawn.iter().map(upper_links).collect();
     let same = upper.iter().all(|name| *name == upper[0]);

@@ -18,7 +18,7 @@ pub(super) fn add_jobs(rows: &[FlowSizeRow], page: &mut String) {
         add(
             page,
             format_args!(
-                "<h3>{name} by flow size <small>each row a tenth of the flows that the size distribution has</small></h3>"
+                "<h3>{name} by flow size <small>each row is a tenth of the flows of the size distribution</small></h3>"
             ),
         );
         table(job, page);
@@ -72,7 +72,7 @@ fn table(rows: &[FlowSizeRow], page: &mut String) {
     page.push_str("</tbody></table></div>\n");
 }
 
-/// Percentiles of the slowdown over the size of the flows, where a distribution has several sizes.
+/// Percentiles of the slowdown over the size of the flows, if a distribution has several sizes.
 fn slow_downs(name: &str, rows: &[FlowSizeRow], page: &mut String) {
     type Percentile = fn(&FlowSizeRow) -> Option<f64>;
     let percentiles: [(&str, Percentile); 4] = [

@@ -1,4 +1,4 @@
-//! The links of the fabric, tier by tier, coloured by how busy, paused or lossy they were.
+//! The links of the fabric, tier by tier, coloured by load, pauses or drops.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use super::text::{add, count, escape, number, time};
 use crate::tiers::Tiers;
 use crate::trial_data::TrialData;
 
-/// Cells of one direction at most; beyond it neighbours share a cell that shows the greatest.
+/// The most cells of one direction; beyond it neighbours share a cell that shows the greatest.
 const CELLS: usize = 4_096;
-/// Rows of one direction at most.
+/// The most rows of one direction.
 const ROWS: usize = 128;
 const LEFT: f64 = 110.0;
 const WIDTH: f64 = 970.0;
@@ -78,7 +78,7 @@ impl Greatest {
     }
 }
 
-/// All links that lead from one tier to another.
+/// All links from one tier to another.
 fn direction(
     name: &str,
     (from, to): (u32, u32),
@@ -86,7 +86,7 @@ fn direction(
     greatest: &Greatest,
     page: &mut String,
 ) {
-    // NICs have one port each; their row is that of the switch they are cabled to.
+    // NICs have one port each; their row is that of the switch to which they are cabled.
     let mut rows: Vec<(&str, Vec<&PortRow>)> = Vec::new();
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     for &port in ports {

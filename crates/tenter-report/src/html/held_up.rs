@@ -12,11 +12,11 @@ use crate::chain::{Cause, Chain, Link};
 use crate::tiers::Tiers;
 use crate::trial_data::{PortSample, TrialData};
 
-/// Chunks of the chain that are drawn, and those that are listed.
+/// The most chunks of the chain that are drawn, and that are listed.
 const DRAWN: usize = 500;
 const LISTED: usize = 8;
 
-/// Ports by what they are looked up with.
+/// Ports by their lookup keys.
 pub(super) struct Ports<'a> {
     trial: &'a TrialData,
     tiers: &'a Tiers,
@@ -55,7 +55,7 @@ impl<'a> Ports<'a> {
             .copied()
     }
 
-    /// Samples within a span of time, or the first after it where it falls between two.
+    /// Samples within a span of time, or the first after it if it falls between two.
     fn samples(&self, from: f64, to: f64) -> &'a [PortSample] {
         let samples = &self.trial.samples;
         let first = samples.partition_point(|sample| sample.time < from);
@@ -67,8 +67,8 @@ impl<'a> Ports<'a> {
         &samples[first..last]
     }
 
-    /// The deepest sampled queue of some ports while a chunk was on its way, and its port with how
-    /// long it was paused.
+    /// The deepest sampled queue of some ports while a chunk was on its way, and its port with its
+    /// paused time.
     fn deepest(&self, link: &Link, ports: &[&PortRow]) -> Option<(f64, String)> {
         let samples = self.samples(link.chunk.first_sent, link.chunk.received);
         let of = |sample: &PortSample| {
@@ -89,7 +89,7 @@ impl<'a> Ports<'a> {
         (queue > 0.0).then_some((queue, place))
     }
 
-    /// What is known of the ports a chunk went through.
+    /// The known facts about the ports of a chunk.
     fn findings(&self, link: &Link) -> Vec<String> {
         let mut findings = Vec::new();
         let Some((nic, last)) = self
@@ -127,7 +127,7 @@ impl<'a> Ports<'a> {
         }
         if link.chunk.retransmitted_frames > 0.0 {
             findings.push(format!(
-                "{} frames sent again",
+                "{} frames retransmitted",
                 number(link.chunk.retransmitted_frames, 9)
             ));
         }
@@ -135,7 +135,7 @@ impl<'a> Ports<'a> {
     }
 }
 
-/// Adds what held up one iteration.
+/// Adds the chain of one iteration.
 pub(super) fn draw(ports: &Ports<'_>, run: &Run<'_>, page: &mut String) {
     page.push_str("<h3>What held it up</h3>");
     let chain = Chain::of(run.chunks, run.row.start.as_ns());
@@ -172,14 +172,14 @@ fn sentence(chain: &Chain, total: f64, page: &mut String) {
         )
     } else {
         format!(
-            "a chain of {count} chunks, from rank {} to rank {}, each posted when the one before was done",
+            "a chain of {count} chunks, from rank {} to rank {}, each posted after the one before",
             first.chunk.src_rank, last.chunk.dst_rank
         )
     };
     add(
         page,
         format_args!(
-            "<p class=\"lead\">The last chunk arrived after {}. Behind it is {chunks}. “Lost on the way” is what the chunks took beyond the fastest chunk of the same size in this collective.</p>",
+            "<p class=\"lead\">The last chunk arrived after {}. Behind it is {chunks}. “Lost on the way” is the time of the chunks beyond that of the fastest chunk of the same size in this collective.</p>",
             time(total)
         ),
     );

@@ -10,15 +10,15 @@ use crate::drawings::DrawnLine;
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 1_084.0;
 const TOP: f64 = 12.0;
-/// Colours of lines that the style sheet has; it has [`DASHES`] kinds of dashes.
+/// Colours of lines in the style sheet; it has [`DASHES`] kinds of dashes.
 const COLOURS: usize = 8;
 
 /// Lines that share axes.
 #[derive(Clone, Debug)]
 pub(super) struct LineChart<'a> {
-    /// What is shown, for those who do not see it.
+    /// A description for readers who do not see it.
     pub(super) title: &'a str,
-    /// What the axes measure, without units.
+    /// The quantities of the axes, without units.
     pub(super) x_label: &'a str,
     /// The same, upwards.
     pub(super) y_label: &'a str,
@@ -26,7 +26,7 @@ pub(super) struct LineChart<'a> {
     pub(super) height: f64,
     /// Whether a line stays at a value until the next point.
     pub(super) steps: bool,
-    /// So many lines after each other belong together: they share a colour and differ by dashes.
+    /// This number of consecutive lines belongs together: they share a colour and differ by dashes.
     pub(super) family: usize,
     /// The lines, their points in base units.
     pub(super) lines: &'a [DrawnLine],
@@ -207,7 +207,7 @@ pub(super) fn x_axis(x: &Scale, (top, bottom): (f64, f64), page: &mut String) {
     }
 }
 
-/// What an axis measures, with its unit unless its numbers have theirs.
+/// The quantity of an axis, with its unit unless its numbers have theirs.
 fn axis_label(label: &str, scale: &Scale) -> String {
     if scale.own.is_empty() {
         labelled(label, scale.unit)
@@ -216,7 +216,7 @@ fn axis_label(label: &str, scale: &Scale) -> String {
     }
 }
 
-/// What an axis measures, with its unit.
+/// The quantity of an axis, with its unit.
 pub(super) fn labelled(label: &str, unit: Unit) -> String {
     if unit.name.is_empty() {
         escape(label)

@@ -1,7 +1,7 @@
 //! The report of one or more trials: a single HTML file that needs nothing else.
 //!
 //! Drawings are SVG made here, coloured by the style sheet, so that they follow the reader's light
-//! or dark scheme and print as they are. The script only adds what moves: values under the pointer
+//! or dark scheme and print as they are. The script only adds interaction: values under the pointer
 //! or the arrow keys, lines that are switched off, other colours of the links.
 
 mod bar_chart;
@@ -39,14 +39,14 @@ use crate::trial_data::TrialData;
 
 const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
-/// Collectives whose timelines a page has.
+/// The most collectives with a timeline on a page.
 const TIMELINES: usize = 24;
 
-/// What stands around the contents of a page.
+/// The frame around the contents of a page.
 struct Head<'a> {
-    /// What the window is called.
+    /// The title of the window.
     title: &'a str,
-    /// What its end says of the numbers.
+    /// The remark at its end about the numbers.
     remark: &'a str,
 }
 
@@ -140,7 +140,7 @@ fn article(number: usize, trial: &TrialData, page: &mut String) {
     let state = match (&summary.stopped, summary.complete) {
         (_, true) => "<span class=\"state good\">complete</span>".to_owned(),
         (Some(reason), false) => {
-            // What its user stopped says so itself.
+            // A trial that its user stopped states it itself.
             let by_user = summary.stopped_by == Some(StopKind::User);
             let head = if by_user { "" } else { "stopped: " };
             format!("<span class=\"state bad\">{head}{}</span>", escape(reason))

@@ -1,4 +1,4 @@
-//! The head of a trial in a report: what ran, how it went, and the table of its collectives.
+//! The head of a trial in a report: its run, its outcome, and the table of its collectives.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +34,7 @@ pub(super) fn section(id: usize, trial: &TrialData, tiers: &Tiers, page: &mut St
     page.push_str("</section>\n");
 }
 
-/// One number at the head of a page: its name, and what is said of it.
+/// One number at the head of a page: its name, and a remark.
 pub(super) fn tile(name: &str, value: &str, about: &str, page: &mut String) {
     add(
         page,
@@ -46,7 +46,7 @@ pub(super) fn tile(name: &str, value: &str, about: &str, page: &mut String) {
     );
 }
 
-/// What the end of a job is called.
+/// The name of the end of a job.
 fn name_of_end(job: &JobSummary) -> &'static str {
     if is_load_of_flows(job) {
         "Last flow ended after"
@@ -101,7 +101,7 @@ fn tiles(summary: &Summary, page: &mut String) {
     tile("Frames lost", &count(dropped + on_links), &about, page);
     let paused = totals.nic_paused + totals.switch_paused;
     let about = totals.most_paused_port.as_ref().map_or_else(
-        || "no port was stopped".to_owned(),
+        || "no port was paused".to_owned(),
         |port| format!("longest {port}: {}", time(totals.most_paused.as_ns())),
     );
     let value = if paused.is_zero() {
@@ -123,7 +123,7 @@ fn tiles(summary: &Summary, page: &mut String) {
     page.push_str("</dl>\n");
 }
 
-/// What the fabric drew, and for what.
+/// The power of the fabric, and its use.
 fn power_tile(power: &PowerRow, page: &mut String) {
     let unit = Unit::of("W");
     let shown = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |v| unit.show(v, 4));
@@ -156,7 +156,7 @@ fn unit_of(times: impl Iterator<Item = Option<Time>>) -> Unit {
     Unit::time(times.flatten().map(Time::as_ns).fold(0.0, f64::max))
 }
 
-/// The matrix of slowdowns: each job under test alone, beside all others, and beside each of them.
+/// The matrix of slowdowns: each measured job alone, beside all others, and beside each of them.
 fn interference(rows: &[InterferenceRow], page: &mut String) {
     if rows.is_empty() {
         return;
@@ -165,7 +165,7 @@ fn interference(rows: &[InterferenceRow], page: &mut String) {
     let beside = |row: &InterferenceRow| Some((row.beside?, row.beside_name.clone()?));
     let others: BTreeMap<u32, String> = rows.iter().filter_map(beside).collect();
     page.push_str(
-        "<h3>What the jobs cost each other <small>completion time beside others over that alone\
+        "<h3>How much jobs slow each other down <small>completion time beside others over that alone\
          </small></h3><div class=\"scroll\"><table><thead><tr><th>job</th>\
          <th class=\"n\">alone</th><th class=\"n\">beside all</th><th class=\"n\">slowdown</th>",
     );
@@ -295,7 +295,7 @@ fn collective_row(
     page.push_str("</tr>");
 }
 
-/// What ran, where and when.
+/// The run: its content, place and time.
 fn facts(trial: &TrialData, tiers: &Tiers, page: &mut String) {
     let summary = &trial.summary;
     let manifest = &trial.manifest;

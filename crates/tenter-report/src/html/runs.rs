@@ -16,7 +16,7 @@ pub(super) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Which operation of which job, without its size.
+    /// The operation and its job, without its size.
     pub(super) fn operation(&self) -> String {
         let CollectiveRow {
             collective,
@@ -79,7 +79,7 @@ pub(super) fn grouped_by_operation<'r, 'a>(
     groups
 }
 
-/// Of each collective the iteration that took longest, judged ones before warm-ups.
+/// Of each collective the iteration that took longest, measured ones before warm-ups.
 pub(super) fn slowest<'r, 'a>(runs: &'r [Run<'a>]) -> Vec<&'r Run<'a>> {
     let mut slowest: Vec<&Run<'_>> = Vec::new();
     for run in runs {

@@ -13,8 +13,8 @@ pub(super) struct Scale {
     pub(super) log: bool,
     /// The unit of the numbers beside the axis.
     pub(super) unit: Unit,
-    /// Values to write beside the axis with their texts, which name their units; empty where the
-    /// axis chooses round numbers.
+    /// Values to write beside the axis with their texts, which name their units; empty if the axis
+    /// chooses round numbers.
     pub(super) own: Vec<(f64, String)>,
 }
 
@@ -73,7 +73,7 @@ impl Scale {
         }
     }
 
-    /// Where a value is drawn.
+    /// The place of a value in the drawing.
     pub(super) fn place(&self, value: f64) -> f64 {
         let ((d0, d1), (r0, r1)) = (self.domain, self.range);
         let share = if self.log {

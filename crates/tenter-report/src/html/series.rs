@@ -9,7 +9,7 @@ use crate::drawings::DrawnLine;
 use crate::tiers::Tiers;
 use crate::trial_data::TrialData;
 
-/// Points of a line at most.
+/// The most points of a line.
 const POINTS: usize = 400;
 /// Ports that are shown one by one.
 const PORTS: usize = 8;
@@ -21,7 +21,7 @@ pub(super) fn section(id: usize, trial: &TrialData, tiers: &Tiers, page: &mut St
     page.push_str("<h2>Queues and pauses over time</h2>");
     if trial.samples.is_empty() {
         page.push_str(
-            "<p class=\"empty\">This trial has no samples: they were switched off (<code>observe.samples</code>), or it was over before the first one was due (<code>observe.sample_interval</code>).</p></section>\n",
+            "<p class=\"empty\">This trial has no samples: they were switched off (<code>observe.samples</code>), or it ended before the first one was due (<code>observe.sample_interval</code>).</p></section>\n",
         );
         return;
     }
@@ -29,7 +29,7 @@ pub(super) fn section(id: usize, trial: &TrialData, tiers: &Tiers, page: &mut St
     add(
         page,
         format_args!(
-            "<p class=\"lead\">Sampled every {}{}. Of a queue the most between two samples is drawn, exactly.</p>",
+            "<p class=\"lead\">Sampled every {}{}. Queues show the exact maximum between two samples.</p>",
             time(series.interval),
             if series.together > 1 {
                 format!(
@@ -48,7 +48,7 @@ pub(super) fn section(id: usize, trial: &TrialData, tiers: &Tiers, page: &mut St
     page.push_str("</section>\n");
 }
 
-/// Where samples are drawn: bins that end at samples, so that each value stands where it was taken.
+/// The bins of drawn samples: they end at samples, so that each value is where it was taken.
 struct Series {
     end: f64,
     interval: f64,
@@ -64,8 +64,8 @@ impl Series {
         Series::at_instants(&instants)
     }
 
-    /// Samples are taken at multiples of an interval, and at the end, which comes when it comes.
-    /// Where nothing was to be said of any port there is none.
+    /// Samples are taken at multiples of an interval, and at the end, at any instant. An instant
+    /// without active ports has none.
     fn at_instants(instants: &[f64]) -> Series {
         let end = instants.last().copied().unwrap_or(0.0);
         let regular = &instants[..instants.len().saturating_sub(1)];
@@ -82,7 +82,7 @@ impl Series {
         }
     }
 
-    /// How long a bin is, but for the last, which ends with the trial.
+    /// The length of a bin, except the last, which ends with the trial.
     fn step(&self) -> f64 {
         self.interval * self.together as f64
     }
@@ -93,7 +93,7 @@ impl Series {
         bin.clamp(1, self.bins) - 1
     }
 
-    /// How long a bin is.
+    /// The length of a bin.
     fn width(&self, bin: usize) -> f64 {
         self.at(bin) - self.step() * bin as f64
     }
@@ -103,8 +103,8 @@ impl Series {
         (self.step() * (bin + 1) as f64).min(self.end)
     }
 
-    /// The greatest value of each bin, 0 where there was no sample; where that of the first bin
-    /// is a mean over it, the line begins with it.
+    /// The greatest value of each bin, 0 without a sample; if that of the first bin is a mean over
+    /// it, the line begins with it.
     fn line(&self, name: String, values: &BTreeMap<usize, f64>, is_mean: bool) -> DrawnLine {
         let value = |bin: usize| values.get(&bin).copied().unwrap_or(0.0);
         let points = (0..self.bins).map(|bin| (self.at(bin), value(bin)));
@@ -179,7 +179,7 @@ fn queues(trial: &TrialData, series: &Series, x: &Scale, page: &mut String) {
     chart.draw(x, &y, page);
 }
 
-/// What each tier sends, over what it could.
+/// The load of each tier, over its capacity.
 fn throughput(trial: &TrialData, tiers: &Tiers, series: &Series, x: &Scale, page: &mut String) {
     let mut capacity: BTreeMap<(u32, u32), f64> = BTreeMap::new();
     let mut direction: HashMap<PortKey, (u32, u32)> = HashMap::new();
@@ -224,7 +224,7 @@ fn throughput(trial: &TrialData, tiers: &Tiers, series: &Series, x: &Scale, page
     chart.draw(x, &y, page);
 }
 
-/// When ports were stopped by the other end, a row for each of those that were longest.
+/// When ports were paused by the other end, a row for each of those that were paused longest.
 fn pauses(trial: &TrialData, series: &Series, x: &Scale, page: &mut String) {
     const ROW: f64 = 16.0;
     page.push_str("<h3>Paused ports</h3>");
@@ -240,7 +240,7 @@ fn pauses(trial: &TrialData, series: &Series, x: &Scale, page: &mut String) {
     let paused = totals.values().filter(|&&total| total > 0.0).count();
     let shown = if paused > ports.len() {
         format!(
-            "The {} of {paused} paused ports that were stopped longest. ",
+            "The {} of {paused} ports that were paused longest. ",
             ports.len()
         )
     } else {
@@ -249,7 +249,7 @@ fn pauses(trial: &TrialData, series: &Series, x: &Scale, page: &mut String) {
     add(
         page,
         format_args!(
-            "<p class=\"lead\">{shown}Coloured where a sample found the port stopped by the other end; the total at the right is exact.</p>"
+            "<p class=\"lead\">{shown}Coloured where a sample found the port paused by the other end; the total at the right is exact.</p>"
         ),
     );
     let bottom = ports.len() as f64 * ROW + 8.0;
@@ -280,7 +280,7 @@ fn pauses(trial: &TrialData, series: &Series, x: &Scale, page: &mut String) {
     page.push_str("</svg>\n");
 }
 
-/// The row of a port: its name, when it was paused, and for how long in total.
+/// The row of a port: its name, the times of its pauses, and their total.
 fn pause_strip(
     trial: &TrialData,
     series: &Series,

@@ -19,7 +19,7 @@ pub(super) fn section(trials: &[TrialData], page: &mut String) {
         })
         .collect();
     let rows = comparison_rows(&named);
-    page.push_str("<section id=\"comparison\"><h2>Side by side</h2><p class=\"lead\">Differences are in percent of the first trial; times are means over the judged iterations.</p><div class=\"scroll\">");
+    page.push_str("<section id=\"comparison\"><h2>Side by side</h2><p class=\"lead\">Differences are in percent of the first trial; times are means over the measured iterations.</p><div class=\"scroll\">");
     let greatest = |time: &dyn Fn(&ComparisonRow) -> Option<Time>| {
         let times = rows.iter().filter_map(time);
         Unit::time(times.map(Time::as_ns).fold(0.0, f64::max))

@@ -10,7 +10,7 @@ use super::text::{add, count, escape, number};
 use super::{Head, page, together};
 use crate::drawings::Drawn;
 
-/// What a chart is called that the study has none of its own for.
+/// The title of a chart for a study that has none of its own.
 const AGAINST_PUBLISHED: &str = "Measured over published";
 
 /// The report of these studies as the text of an HTML file.
@@ -41,7 +41,7 @@ fn contents(title: &str, answers: &Answers, page: &mut String) {
     add(
         page,
         format_args!(
-            "<header class=\"top\"><p class=\"brand\">Tenter report</p><h1>{}</h1></header><section id=\"verdicts\"><h2>Verdicts</h2><div class=\"scroll\"><table><thead><tr><th>study</th><th>what it compares</th><th class=\"n\">required rows</th><th class=\"n\">open rows</th><th class=\"n\">for information</th><th>outcome</th></tr></thead><tbody>",
+            "<header class=\"top\"><p class=\"brand\">Tenter report</p><h1>{}</h1></header><section id=\"verdicts\"><h2>Verdicts</h2><div class=\"scroll\"><table><thead><tr><th>study</th><th>comparison</th><th class=\"n\">required rows</th><th class=\"n\">open rows</th><th class=\"n\">for information</th><th>outcome</th></tr></thead><tbody>",
             escape(title)
         ),
     );
@@ -78,7 +78,7 @@ fn heading(title: &str) -> String {
     first.chain(letters).collect()
 }
 
-/// Whether a study holds, in words and colour.
+/// The outcome of a study, in words and colour.
 fn state(study: &StudyAnswer) -> String {
     let required = study.tally(Gate::Required);
     let (class, text) = if study.cases.is_empty() && study.left_out.is_empty() {
@@ -136,11 +136,7 @@ fn tiles(study: &StudyAnswer, page: &mut String) {
             "Required rows that match",
             "a miss fails the study",
         ),
-        (
-            Gate::Open,
-            "Open rows that match",
-            "a miss is shown, and no more",
-        ),
+        (Gate::Open, "Open rows that match", "a miss is only shown"),
     ];
     for (gate, name, about) in gates {
         tile(name, &tally_text(study.tally(gate)), about, page);
@@ -174,12 +170,12 @@ fn name_of(row: &CaseAnswer) -> String {
     format!("{}, {}", row.case, series_of(row))
 }
 
-/// What the bar of a row is called.
+/// The name of the bar of a row.
 fn series_of(row: &CaseAnswer) -> &str {
     row.bar.as_deref().unwrap_or(&row.variant)
 }
 
-/// The drawings that the study asks for, or one of what was judged.
+/// The drawings that the study asks for, or one of the judged rows.
 fn charts(id: usize, study: &StudyAnswer, page: &mut String) {
     let mut drawn: Vec<(&Chart, Vec<CaseAnswer>)> = Vec::new();
     let fallback = Chart {
@@ -224,7 +220,7 @@ fn charts(id: usize, study: &StudyAnswer, page: &mut String) {
     page.push_str("</section>\n");
 }
 
-/// What single trials recorded, as far as the study asks for it.
+/// The records of single trials, as far as the study asks for them.
 fn drawn(id: usize, drawings: &[Drawn], page: &mut String) {
     if drawings.is_empty() {
         return;
@@ -239,8 +235,8 @@ fn drawn(id: usize, drawings: &[Drawn], page: &mut String) {
     page.push_str("</section>\n");
 }
 
-/// The judged rows with a published number, and what other variants measured of the same, in
-/// percent of what was published.
+/// The judged rows with a published number, and the measurements of other variants, in percent of
+/// the published value.
 fn against_published(cases: &[CaseAnswer]) -> Vec<CaseAnswer> {
     let judged = |row: &CaseAnswer| {
         let same = |other: &&CaseAnswer| (&other.case, &other.metric) == (&row.case, &row.metric);
@@ -298,7 +294,7 @@ fn groups(rows: &[CaseAnswer], series: &[String]) -> Vec<Group> {
     groups
 }
 
-/// What is said of a bar under the pointer.
+/// The text of a bar under the pointer.
 fn bar_text(row: &CaseAnswer) -> String {
     let mut text = format!("{}\n{}", name_of(row), row.metric);
     let value = measured(row).map_or_else(|| "not measured".to_owned(), |value| number(value, 4));
@@ -410,7 +406,7 @@ fn table(rows: &[&CaseAnswer], page: &mut String) {
     page.push_str("</tbody></table></div>");
 }
 
-/// Who was paused in each variant.
+/// The paused NICs in each variant.
 fn pauses(of_variants: &[Pauses], page: &mut String) {
     if of_variants.is_empty() {
         return;
@@ -434,9 +430,9 @@ fn pauses(of_variants: &[Pauses], page: &mut String) {
     page.push_str("</tbody></table></div></details></section>\n");
 }
 
-/// What was run.
+/// The variants that were run.
 fn variants(study: &StudyAnswer, page: &mut String) {
-    page.push_str("<section><details><summary>What was run</summary><div class=\"scroll\"><table><thead><tr><th>variant</th><th>what it stands for</th><th class=\"n\">trials</th></tr></thead><tbody>");
+    page.push_str("<section><details><summary>What was run</summary><div class=\"scroll\"><table><thead><tr><th>variant</th><th>meaning</th><th class=\"n\">trials</th></tr></thead><tbody>");
     for variant in &study.variants {
         add(
             page,

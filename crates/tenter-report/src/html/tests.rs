@@ -196,7 +196,7 @@ fn a_study_has_bars_and_rows() {
     );
     assert!(page.contains("mean of 2 seeds</td>") && page.contains("✗ miss"));
     assert!(page.contains("<span class=\"state good\">holds</span>"));
-    // Without a chart of its own, what was judged is drawn over what was published.
+    // Without a chart of its own, judged rows are drawn over the published values.
     let plain = StudyAnswer {
         charts: Vec::new(),
         left_out: vec!["b<".to_owned()],

@@ -6,9 +6,9 @@ use tenter_units::turns_text;
 
 use crate::numbers::decimals_for;
 
-/// `text` with everything escaped that means something in HTML, between tags or in a quoted
+/// `text` with everything escaped that has a meaning in HTML, between tags or in a quoted
 /// attribute. Control characters, which HTML does not allow, become U+FFFD, and so do marks of
-/// direction, which would turn round what stands beside them.
+/// direction, which would reverse the neighbouring text.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -31,7 +31,8 @@ fn is_noncharacter(c: char) -> bool {
     (0xfdd0..=0xfdef).contains(&code) || code & 0xfffe == 0xfffe
 }
 
-/// A number with so many significant digits, without zeros at its end: `1.5`, `0.0312`, `1,234`.
+/// A number with a number of significant digits, without zeros at its end: `1.5`, `0.0312`,
+/// `1,234`.
 pub(super) fn number(value: f64, significant: i32) -> String {
     if !value.is_finite() {
         return "–".to_owned();
@@ -66,7 +67,7 @@ fn grouped(digits: &str) -> String {
     text
 }
 
-/// A number with so many significant digits, for columns of tables: `1.500`.
+/// A number with a number of significant digits, for columns of tables: `1.500`.
 pub(super) fn fixed(value: f64, significant: i32) -> String {
     format!("{value:.*}", decimals_for(value, significant))
 }
@@ -76,7 +77,7 @@ pub(super) fn count(count: u64) -> String {
     crate::numbers::grouped(i64::try_from(count).unwrap_or(i64::MAX))
 }
 
-/// A unit of measure: its name, and how many base units it is.
+/// A unit of measure: its name, and its number of base units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Unit {
     pub(super) name: &'static str,
@@ -107,7 +108,7 @@ impl Unit {
         })
     }
 
-    /// A unit that is what is counted.
+    /// The counted thing as a unit.
     pub(super) fn of(name: &'static str) -> Unit {
         Unit { name, factor: 1.0 }
     }
@@ -141,7 +142,7 @@ pub(super) fn bytes(bytes: f64) -> String {
     Unit::bytes(bytes).show(bytes, 3)
 }
 
-/// Bytes that links have carried, in decimal units like their rates and as `tenter run` has them:
+/// Bytes that links have carried, in decimal units like their rates and as in `tenter run`:
 /// `667 MB`.
 pub(super) fn moved(bytes: u64) -> String {
     format!(

@@ -1,4 +1,4 @@
-//! Which rank sent which chunk when: bars, or where there are too many of them, strips.
+//! Chunks by sending rank over time: bars, or if there are too many of them, strips.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,13 +10,13 @@ use crate::trial_data::{Chunk, TrialData};
 
 const LEFT: f64 = 104.0;
 const RIGHT: f64 = 1_084.0;
-/// Bars of one drawing at most, and rows of bars.
+/// The most bars of one drawing, and the most rows of bars.
 const BARS: usize = 3_000;
 const LANES: usize = 130;
-/// Rows of strips at most.
+/// The most rows of strips.
 const ROWS: usize = 32;
 
-/// How many marks the timelines of a page may have together.
+/// The most marks of all timelines of a page together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Budget {
     bars: usize,
@@ -24,7 +24,7 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// For so many drawings.
+    /// For a number of drawings.
     pub(super) fn of(drawings: usize) -> Budget {
         let drawings = drawings.max(1);
         Budget {
@@ -102,7 +102,7 @@ fn open(height: f64, label: &str, x: &Scale, page: &mut String) {
 fn draw_bars(lanes: &[(u32, Vec<Vec<&Chunk>>)], start: f64, x: &Scale, page: &mut String) {
     let count: usize = lanes.iter().map(|rank| rank.1.len()).sum();
     let height = (420.0 / count as f64).clamp(5.0, 16.0);
-    page.push_str("<p class=\"lead\">One bar per chunk, from its first bit on the wire to its last byte at the receiver, in the rows of the rank that sends. Colours tell steps of the algorithm apart.</p>");
+    page.push_str("<p class=\"lead\">One bar per chunk, from its first bit on the wire to its last byte at the receiver, in the rows of the rank that sends. Colours distinguish steps of the algorithm.</p>");
     open(
         count as f64 * height + 6.0,
         "Chunks by sending rank over time",
@@ -142,7 +142,7 @@ fn bar(chunk: &Chunk, start: f64, (top, height): (f64, f64), x: &Scale, page: &m
     );
     let again = if chunk.retransmitted_frames > 0.0 {
         format!(
-            "\n{} frames sent again",
+            "\n{} frames retransmitted",
             number(chunk.retransmitted_frames, 9)
         )
     } else {
@@ -173,7 +173,7 @@ fn bar(chunk: &Chunk, start: f64, (top, height): (f64, f64), x: &Scale, page: &m
     );
 }
 
-/// How fast each rank sent, as colour: what chunks carry is spread over the time they take.
+/// The sending rate of each rank, as colour: the bytes of chunks are spread over their time.
 fn draw_strips(
     trial: &TrialData,
     ranks: &BTreeMap<u32, Vec<&Chunk>>,
@@ -192,7 +192,7 @@ fn draw_strips(
         .map(|port| (port.node, port.rate_gbps))
         .collect();
     let height = (420.0 / rows.len().max(1) as f64).clamp(9.0, 16.0);
-    page.push_str("<p class=\"lead\">Too many chunks for single bars: the colour says how fast the ranks of a row sent, as a share of their line rate, with each chunk spread evenly over its time on the wire.</p>\
+    page.push_str("<p class=\"lead\">Too many chunks for single bars: the colour is the rate at which the ranks of a row sent, as a share of their line rate, with each chunk spread evenly over its time on the wire.</p>\
         <p class=\"ramp\"><span>0</span><i aria-hidden=\"true\"></i><span>100% of line rate</span></p>");
     open(
         rows.len() as f64 * height + 6.0,

@@ -1,4 +1,4 @@
-//! What several trials recorded, on one pair of axes.
+//! The records of several trials, on one pair of axes.
 
 use std::collections::HashSet;
 
@@ -11,9 +11,9 @@ use super::text::{Unit, add, escape};
 use crate::drawings::{Course, Drawn, DrawnLine, distribution, envelope, warm_ups};
 use crate::trial_data::TrialData;
 
-/// Ports whose queues are drawn of each trial.
+/// The most ports of each trial whose queues are drawn.
 const PORTS: usize = 4;
-/// Points of a queue at most.
+/// The most points of a queue.
 const POINTS: usize = 800;
 const HEIGHT: f64 = 320.0;
 
@@ -35,7 +35,7 @@ pub(super) fn drawn(drawn: &Drawn, page: &mut String) {
     draw(&drawing.title, drawing.shows, (&drawn.lines, family), page);
 }
 
-/// Adds the queues and the completion times of trials side by side, where they have some.
+/// Adds the queues and the completion times of trials side by side, if they have some.
 pub(super) fn section(trials: &[TrialData], page: &mut String) {
     let names: Vec<String> = trials.iter().map(TrialData::name).collect();
     let mut queues = Vec::new();
@@ -71,12 +71,12 @@ pub(super) fn section(trials: &[TrialData], page: &mut String) {
     }
 }
 
-/// Draws the queues of so many trials, port by port and of each port trial by trial.
+/// Draws the queues of a number of trials, port by port and of each port trial by trial.
 fn draw_queues(queues: &[DrawnLine], trials: usize, page: &mut String) {
     if queues.is_empty() {
         return;
     }
-    // So many lines of a colour can be told apart by their dashes; otherwise each port has a
+    // This number of lines of a colour can be distinguished by dashes; otherwise each port has a
     // drawing of its own, with a colour for each trial.
     let (drawings, family, lead) = if trials <= DASHES {
         let lead = "A colour for each port and dashes for each trial";
@@ -91,7 +91,7 @@ fn draw_queues(queues: &[DrawnLine], trials: usize, page: &mut String) {
     add(
         page,
         format_args!(
-            "<h3>Deepest queues of all trials</h3><p class=\"lead\">{lead}: the most that waited between two samples, exactly.</p>"
+            "<h3>Deepest queues of all trials</h3><p class=\"lead\">{lead}: the exact maximum between two samples.</p>"
         ),
     );
     for lines in drawings {
@@ -99,8 +99,8 @@ fn draw_queues(queues: &[DrawnLine], trials: usize, page: &mut String) {
     }
 }
 
-/// The ports that all trials have, by the nodes at both ends, at which most waited in any of those
-/// with samples.
+/// The ports that all trials have, by the nodes at both ends, with the deepest queues in any of
+/// those with samples.
 fn deepest(trials: &[TrialData]) -> Vec<(String, String)> {
     let sampled = trials.iter().filter(|trial| !trial.samples.is_empty());
     let mut ports: Vec<&PortRow> = sampled.flat_map(|trial| &trial.ports).collect();
@@ -134,7 +134,7 @@ fn completion_times(trial: &TrialData) -> Vec<f64> {
     times
 }
 
-/// Draws lines, so many of which after each other belong together.
+/// Draws lines, a given number of which belongs together.
 fn draw(title: &str, shows: Shows, (lines, family): (&[DrawnLine], usize), page: &mut String) {
     let ((from, to), (least, most)) = extent(lines);
     let upwards = LineChart::upwards(HEIGHT);

@@ -85,7 +85,7 @@ fn what_cannot_be_paired_is_refused_with_a_remedy() {
     assert!(refused(variants).contains("no variant of the same name"));
     let mut readings = base();
     readings.readings[0].of = "other".to_owned();
-    assert!(refused(readings).contains("read nothing alike"));
+    assert!(refused(readings).contains("have no reading in common"));
     let single = planted::record(&["a"], SIZES, 1..=2, |_, _, _| 1.0);
     let error = paired_rows(&[named("one", single)]).expect_err("one variant");
     assert!(error.contains("name another folder"), "{error}");

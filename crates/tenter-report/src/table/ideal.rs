@@ -8,7 +8,7 @@ use super::{decimals, milliseconds, optional};
 use crate::numbers::binary_size;
 use crate::text_table::{TextColumn, TextTable};
 
-/// One line for each job under test, and below it one for each of its judged collectives.
+/// One line for each measured job, and below it one for each of its measured collectives.
 pub(super) fn write(jobs: &[JobSummary], out: &mut impl fmt::Write) -> fmt::Result {
     let judged = || jobs.iter().filter(|job| !job.job.background);
     let rows = |job: &JobSummary| -> Vec<CollectiveRow> {

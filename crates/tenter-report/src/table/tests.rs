@@ -195,7 +195,7 @@ marks    12,345 frames marked by switches, 21.50 % of the data frames that arriv
 ";
     let text = table(&trial);
     assert!(text.contains(expected), "{text}");
-    // A pause that is sent and never obeyed, as the last of a trial may be, has no time.
+    // A pause that is sent and never applied, as the last of a trial may be, has no time.
     trial.totals = Totals {
         xoff_frames: 1,
         ..Totals::default()
@@ -229,7 +229,7 @@ fn iterations_have_a_column_and_warm_ups_none() {
 
 #[test]
 fn iterations_stand_together_whatever_ran_in_between() {
-    // Two operations of two sizes, one warm-up and two iterations that are judged.
+    // Two operations of two sizes, one warm-up and two measured iterations.
     let mut trial = summary();
     let mut rows = Vec::new();
     for iteration in 0..3 {

@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tenter_endpoint::{MessageCut, NicSpec};
 use tenter_engine::Stream;
+use tenter_plan::SIMULATED_MAX;
 use tenter_units::Bytes;
-use tenter_workload::Job;
-use tenter_workload::collective::CollectiveKind;
-use tenter_workload::placement::{Placement, stretches};
+use tenter_workload::placement::stretches;
+use tenter_workload::spec::{HostRef, JobClass, JobSpec, Ranks, Start};
+use tenter_workload::{Job, Traffic};
 
-use super::{JobDraft, Ranks, WorkloadDraft, flows, start};
-use crate::collectives::Entry;
-use crate::hosts::{HostNames, HostRef};
+use super::workload::Workload;
+use super::{flows, pattern, start};
+use crate::hosts::HostNames;
 use crate::queue_pair_packets::{Crowd, PACKETS_END, crowd};
 use tenter_notation::decode::split_remedy;
 use tenter_notation::diagnostics::{Location, quote};
@@ -22,95 +23,171 @@ const RANKS_MAX: u64 = 1 << 22;
 /// Entries of a list of hosts that are reported before the rest is passed over.
 const MISTAKES_MAX: u32 = 20;
 
-impl JobDraft {
+/// What a job sends at once, the largest of its sizes, and where it was written.
+pub(super) struct Entry {
+    pub(super) traffic: Traffic,
+    pub(super) largest_bytes: u64,
+    pub(super) path: String,
+}
+
+/// A job as it is written, at its path, and what it is bound to.
+struct Binding<'a> {
+    spec: &'a JobSpec,
+    path: String,
+    names: &'a HostNames<'a>,
+    seed: u64,
+    nic: Option<&'a NicSpec>,
+}
+
+/// A job as it is written, without hosts and with its collectives alone.
+fn job_of(spec: &JobSpec) -> Job {
+    let collectives = spec.collectives.iter().flatten();
+    Job {
+        name: spec.name.clone().unwrap_or_default(),
+        hosts: Vec::new(),
+        background: spec.background,
+        sequence: collectives.flat_map(|of| of.runs()).collect(),
+        iterations: spec.iterations,
+        warm_up: spec.warm_up,
+        start: match &spec.start {
+            Start::At(time) => *time,
+            Start::After(after) => after.delay,
+        },
+        after: None,
+        gap: spec.gap,
+        queue_pairs: spec.queue_pairs,
+        class: match spec.class {
+            JobClass::Nic => None,
+            JobClass::Class(class) => Some(class),
+        },
+        queue_pair_scope: spec.queue_pair_scope,
+    }
+}
+
+impl Binding<'_> {
     /// Binds the ranks to the hosts of a fabric, of which jobs before this one have `taken` so many
     /// NPUs each, and asks the collectives whether they can run on that many.
-    fn bind(
-        mut self,
-        names: &HostNames<'_>,
-        (taken, seed): (&[u32], u64),
-        nic: Option<&NicSpec>,
-    ) -> Option<Job> {
-        if !self.flows.is_empty() {
-            flows::bind(&self.flows, names, nic?.message_bytes, &mut self.job)?;
-            return Some(self.job);
+    fn bind(&self, mut job: Job, taken: &[u32]) -> Option<Job> {
+        let (spec, names) = (self.spec, self.names);
+        let path = format!("{}.workload", self.path);
+        let workload = spec.workload.as_ref().map(|spec| Workload {
+            spec,
+            path: &path,
+            seed: self.seed,
+        });
+        if let Some(workload) = workload.filter(|of| of.spec.pattern.is_none()) {
+            workload.bind(names, self.nic?, &mut job)?;
+            return Some(job);
         }
-        if let Some(workload) = self.workload.take_if(|workload| workload.names_hosts()) {
-            workload.bind(names, nic?, &mut self.job)?;
-            return Some(self.job);
+        if let Some(specs) = &spec.flows {
+            let of_job = (self.path.as_str(), self.nic?.message_bytes);
+            flows::bind(specs, names, of_job, &mut job)?;
+            return Some(job);
         }
-        let cut = nic.map(NicSpec::cut);
-        let hosts = match &self.ranks {
-            Ranks::Hosts(list) => listed_hosts(list, names)?,
-            Ranks::All | Ranks::Count(_) => self.placed_hosts(names, taken, seed)?,
+        job.hosts = match &spec.ranks {
+            Ranks::Hosts(list) => listed_hosts(list, &format!("{}.ranks", self.path), names)?,
+            Ranks::All | Ranks::Count(_) => self.placed_hosts(&job.name, taken)?,
         };
-        self.job.hosts = hosts;
-        if let Some(workload) = self.workload.take() {
-            workload.bind(names, nic?, &mut self.job)?;
-            return Some(self.job);
+        if let Some(workload) = workload {
+            workload.bind(names, self.nic?, &mut job)?;
+            return Some(job);
         }
-        if let Some(pattern) = self.pattern.take() {
-            self.entries = pattern.bind(names, &mut self.job)?;
+        let entries = if let Some(spec) = &spec.pattern {
+            let path = format!("{}.pattern", self.path);
+            pattern::bind(spec, names, (&path, self.seed), &mut job)?
+        } else {
+            self.check_last_start(&job)?;
+            self.entries()
+        };
+        self.check_kinds(&entries, job.ranks());
+        if let Some(cut) = self.nic.map(NicSpec::cut) {
+            self.check_packets(&entries, &job, cut);
         }
-        self.check_kinds(self.job.ranks(), names);
-        if let Some(cut) = cut {
-            self.check_packets(self.job.ranks(), cut, names);
-        }
-        Some(self.job)
+        Some(job)
+    }
+
+    /// The collectives of the job.
+    fn entries(&self) -> Vec<Entry> {
+        let collectives = self.spec.collectives.iter().flatten().enumerate();
+        let entry = |(index, of): (usize, &tenter_workload::spec::CollectiveSpec)| Entry {
+            traffic: of.traffic(),
+            largest_bytes: of.sizes().into_iter().max().unwrap_or(0),
+            path: format!("{}.collectives[{index}]", self.path),
+        };
+        collectives.map(entry).collect()
+    }
+
+    /// Refuses a job whose last collective could not start in time even if none took any.
+    fn check_last_start(&self, job: &Job) -> Option<()> {
+        let Some(turns) = starts_too_late(job) else {
+            return Some(());
+        };
+        let what = format!(
+            "is `{}`, which puts the last of {turns} collectives beyond {SIMULATED_MAX}, the longest simulation",
+            job.gap
+        );
+        let help = "give a shorter `gap` or `compute`, fewer `iterations` or fewer sizes";
+        self.names
+            .push_at(&format!("{}.gap", self.path), &what, help);
+        None
     }
 
     /// Sizes are checked already; what remains depends on the algorithm, the number of ranks, and
     /// at most on the largest size.
-    fn check_kinds(&self, ranks: u32, names: &HostNames<'_>) {
-        let mut checked: Vec<(CollectiveKind, u64)> = Vec::new();
-        for entry in &self.entries {
-            // The seed of a permutation changes nothing here, nor does the size of anything that is
-            // not cut into chunks of a length.
-            let kind = match &entry.kind {
-                CollectiveKind::Permutation { .. } => entry.kind.member().default.clone(),
-                other => other.clone(),
-            };
-            let size_bytes = kind.chunk_bytes().map_or(1, |_| entry.largest_bytes);
-            if checked.contains(&(kind.clone(), size_bytes)) {
+    fn check_kinds(&self, entries: &[Entry], ranks: u32) {
+        let mut checked: Vec<(&Traffic, u64)> = Vec::new();
+        for entry in entries {
+            // The size of what is not cut into chunks of a length changes nothing here.
+            let chunk_bytes = entry.traffic.collective().and_then(|of| of.chunk_bytes());
+            let size_bytes = chunk_bytes.map_or(1, |_| entry.largest_bytes);
+            let kind = (&entry.traffic, size_bytes);
+            if checked.contains(&kind) {
                 continue;
             }
-            if let Err(error) = kind.schedule(ranks, size_bytes) {
+            if let Err(error) = entry.traffic.schedule(ranks, size_bytes) {
                 let text = error.to_string();
                 let (message, help) = split_remedy(&text);
-                names.problem(entry.at, message.to_owned(), help);
+                let at = self.names.place(&entry.path);
+                self.names.problem(at, message.to_owned(), help);
             }
-            checked.push((kind, size_bytes));
+            checked.push(kind);
         }
     }
 
     /// Packets are told apart by sequence numbers, so there must not be too many on a queue pair.
-    fn check_packets(&self, ranks: u32, cut: MessageCut, names: &HostNames<'_>) {
+    fn check_packets(&self, entries: &[Entry], job: &Job, cut: MessageCut) {
         for Entry {
-            kind,
+            traffic,
             largest_bytes,
-            at,
-        } in &self.entries
+            path,
+        } in entries
         {
             // What cannot run at all has been reported.
-            let found = crowd((kind, *largest_bytes), ranks, &self.job, cut);
+            let found = crowd((traffic, *largest_bytes), job.ranks(), job, cut);
             let Ok(Some(Crowd { src, dst, packets })) = found else {
                 continue;
             };
             let message = format!(
                 "{} of {} puts {packets} packets on one queue pair of rank {src} to rank {dst}, and its sequence numbers suffice for {}",
-                kind.member(),
+                traffic.member(),
                 Bytes::new(*largest_bytes),
                 PACKETS_END - 1,
             );
             let help =
                 "give a larger `message_size` or `mtu`, more `queue_pairs`, or a smaller size";
-            names.problem(*at, message, Some(help.to_owned()));
+            self.names.note(path, message, help);
         }
+    }
+
+    /// Where the ranks of the job were written.
+    fn ranks_at(&self) -> Option<Location> {
+        self.names.place(&format!("{}.ranks", self.path))
     }
 
     /// The hosts that the placement of the job chooses: it places ranks on NPUs, which are numbered
     /// host after host. Ranks take the NPUs of a host in their order.
-    fn placed_hosts(&self, names: &HostNames<'_>, taken: &[u32], seed: u64) -> Option<Vec<u32>> {
+    fn placed_hosts(&self, job: &str, taken: &[u32]) -> Option<Vec<u32>> {
+        let names = self.names;
         let npus = names.npus();
         let all = u64::from(names.count()) * u64::from(npus);
         let all = u32::try_from(all)
@@ -119,24 +196,24 @@ impl JobDraft {
         let Some(all) = all else {
             let message = format!("the fabric has more than {RANKS_MAX} NPUs to place ranks on");
             let help = "give a smaller `endpoint.host.npus_per_nic`, or list the hosts".to_owned();
-            names.problem(self.ranks_at, message, Some(help));
+            names.problem(self.ranks_at(), message, Some(help));
             return None;
         };
-        let only_free = self.spread.free_hosts;
+        let only_free = self.spec.free_hosts;
         let is_free = |&npu: &u32| !only_free || npu % npus >= taken[(npu / npus) as usize];
         let free: Vec<u32> = (0..all).filter(is_free).collect();
-        let ranks = match self.ranks {
+        let ranks = match self.spec.ranks {
             Ranks::Count(ranks) => ranks,
             // One that is left is no job.
             _ if only_free => (free.len() as u32).max(2),
             _ => free.len() as u32,
         };
         if ranks > free.len() as u32 {
-            self.report_too_few(ranks, free.len(), names);
+            self.report_too_few(ranks, free.len());
             return None;
         }
-        let mut stream = Stream::new(seed, &self.job.name, "placement");
-        let placed = self.spread.placement.place(
+        let mut stream = Stream::new(self.seed, job, "placement");
+        let placed = self.spec.placement().place(
             ranks,
             &free,
             |npu| names.leaf(npu / npus),
@@ -146,14 +223,15 @@ impl JobDraft {
     }
 
     /// There are more ranks than places that are left to them.
-    fn report_too_few(&self, ranks: u32, left: usize, names: &HostNames<'_>) {
+    fn report_too_few(&self, ranks: u32, left: usize) {
+        let names = self.names;
         let (hosts, npus) = (names.count(), names.npus());
         let (one, many) = if npus > 1 {
             ("an NPU", "NPUs")
         } else {
             ("a host", "hosts")
         };
-        let (message, help) = if self.spread.free_hosts {
+        let (message, help) = if self.spec.free_hosts {
             let all = u64::from(hosts) * u64::from(npus);
             let message = format!(
                 "{ranks} ranks need {one} each, and the jobs before leave {left} of {all} free"
@@ -174,25 +252,17 @@ impl JobDraft {
                 format!("use at most {left} ranks, or enlarge the fabric"),
             )
         };
-        names.problem(self.ranks_at, message, Some(help));
-    }
-
-    /// Whether the hosts are those that a reader of the scenario expects without looking further.
-    fn is_plain(&self) -> bool {
-        let workload = self.workload.as_ref();
-        let listed = matches!(self.ranks, Ranks::Hosts(_))
-            || !self.flows.is_empty()
-            || workload.is_some_and(WorkloadDraft::names_hosts);
-        listed || (self.spread.placement == Placement::Packed && !self.spread.free_hosts)
+        names.problem(self.ranks_at(), message, Some(help));
     }
 }
 
 /// The hosts of a list, each at most as often as it has NPUs.
-fn listed_hosts(list: &[(HostRef, Option<Location>)], names: &HostNames<'_>) -> Option<Vec<u32>> {
+fn listed_hosts(list: &[HostRef], path: &str, names: &HostNames<'_>) -> Option<Vec<u32>> {
     let mut hosts = Vec::new();
     let mut ranks_on: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     let mut mistakes = 0;
-    for (host, at) in list {
+    for (index, host) in list.iter().enumerate() {
+        let at = names.place(&format!("{path}[{index}]"));
         if mistakes == MISTAKES_MAX {
             break;
         }
@@ -201,7 +271,7 @@ fn listed_hosts(list: &[(HostRef, Option<Location>)], names: &HostNames<'_>) -> 
             names
                 .expand(
                     host,
-                    *at,
+                    at,
                     &mut hosts,
                     &format!("rank {first_rank} is unreachable: "),
                 )
@@ -211,7 +281,7 @@ fn listed_hosts(list: &[(HostRef, Option<Location>)], names: &HostNames<'_>) -> 
             let earlier = ranks_on.entry(hosts[rank]).or_default();
             earlier.push(rank);
             if earlier.len() > names.npus() as usize {
-                report_full(hosts[rank], earlier, *at, names);
+                report_full(hosts[rank], earlier, at, names);
                 mistakes += 1;
                 // One report per entry is enough, and a long list of the same stretch stays short.
                 hosts.truncate(rank + 1);
@@ -242,65 +312,111 @@ fn report_full(host: u32, ranks: &[usize], at: Option<Location>, names: &HostNam
     names.problem(at, message, Some(help.to_owned()));
 }
 
-/// Binds all jobs; problems are noted for each of them. Hosts that were chosen are written into the
-/// effective configuration.
+/// How many collectives a job has whose last one could not start in time even if none took any.
+pub(super) fn starts_too_late(job: &Job) -> Option<u64> {
+    let turns = job.turns()?;
+    let gaps = u128::from(turns.saturating_sub(1)) * u128::from(job.gap.ps());
+    let compute = job.sequence.iter().map(|run| run.compute);
+    let compute = compute.map(|compute| u128::from(compute.mean.ps() + compute.spread.ps()));
+    let rounds = u128::from(job.warm_up) + u128::from(job.iterations);
+    let computing = compute.sum::<u128>() * rounds;
+    let last = u128::from(job.start.ps()) + gaps + computing;
+    (last > u128::from(SIMULATED_MAX.ps())).then_some(turns)
+}
+
+/// Binds all jobs; problems are noted for each of them. What depends on other keys or was chosen is
+/// written into the effective configuration.
 pub(crate) fn bind(
-    drafts: Option<Vec<JobDraft>>,
+    specs: Option<&[JobSpec]>,
     names: &HostNames<'_>,
     (seed, nic): (u64, Option<&NicSpec>),
     effective: &mut Node,
 ) -> Option<Vec<Job>> {
-    let mut drafts = drafts?;
-    let first_at = drafts.first().and_then(|draft| draft.name_at);
-    let mut seen = BTreeSet::new();
-    for draft in &drafts {
-        if !seen.insert(draft.job.name.as_str()) {
-            let message = format!("two jobs are called {}", quote(&draft.job.name));
-            names.problem(draft.name_at, message, Some("rename one of them".into()));
-        }
-    }
-    start::bind(&mut drafts, names);
-    let (mut jobs, mut ranks, mut complete) = (Vec::new(), 0, true);
+    let specs = specs?;
+    let mut jobs: Vec<Job> = specs.iter().map(job_of).collect();
+    refuse_equal_names(&jobs, names);
+    start::bind(specs, &mut jobs, names);
+    let (mut bound, mut ranks, mut complete) = (Vec::new(), 0, true);
     let mut taken = vec![0; names.count() as usize];
-    for (index, draft) in drafts.into_iter().enumerate() {
-        let at = draft.ranks_at.or(draft.name_at);
-        let is_plain = draft.is_plain();
-        let Some(job) = draft.bind(names, (&taken, seed), nic) else {
+    for (index, (spec, job)) in specs.iter().zip(jobs).enumerate() {
+        let binding = Binding {
+            spec,
+            path: format!("jobs[{index}]"),
+            names,
+            seed,
+            nic,
+        };
+        let Some(job) = binding.bind(job, &taken) else {
             complete = false;
             continue;
         };
         ranks += u64::from(job.ranks());
         if ranks > RANKS_MAX {
             let message = format!("the jobs have more than {RANKS_MAX} ranks together");
-            names.problem(at, message, Some("use fewer jobs, or fewer ranks".into()));
+            let help = "use fewer jobs, or fewer ranks";
+            names.note(&format!("{}.ranks", binding.path), message, help);
             return None;
         }
         for &host in &job.hosts {
             taken[host as usize] += 1;
         }
-        if !is_plain {
-            write_hosts(effective, index, &job.hosts);
-        }
-        jobs.push(job);
+        write_chosen(effective.item_mut("jobs", index), spec, &job);
+        bound.push(job);
     }
-    if complete && jobs.iter().all(|job| job.background) {
-        let help = "leave `background` out of those to be judged".to_owned();
-        let message = "all jobs are background load, and none is under test".to_owned();
-        names.problem(first_at, message, Some(help));
+    if complete && bound.iter().all(|job| job.background) {
+        let help = "leave `background` out of those to be judged";
+        let message = "all jobs are background load, and none is under test";
+        names.note("jobs[0].name", message, help);
         return None;
     }
-    complete.then_some(jobs)
+    complete.then_some(bound)
 }
 
-/// Lists the hosts of a job in place of how they were chosen.
-fn write_hosts(effective: &mut Node, index: usize, hosts: &[u32]) {
-    let Some(job) = effective.item_mut("jobs", index) else {
+fn refuse_equal_names(jobs: &[Job], names: &HostNames<'_>) {
+    let mut seen = BTreeSet::new();
+    for (index, job) in jobs.iter().enumerate() {
+        if !seen.insert(job.name.as_str()) {
+            let message = format!("two jobs are called {}", quote(&job.name));
+            names.note(
+                &format!("jobs[{index}].name"),
+                message,
+                "rename one of them",
+            );
+        }
+    }
+}
+
+/// Writes what was chosen for a job: its hosts in place of how they were chosen, the number of its
+/// steps, the queue pairs of its pairs.
+fn write_chosen(effective: Option<&mut Node>, spec: &JobSpec, job: &Job) {
+    let Some(effective) = effective else {
         return;
     };
-    for key in ["placement", "group_size", "free_hosts"] {
-        job.remove(&[key]);
+    if !spec.names_hosts() {
+        for key in ["placement", "group_size", "free_hosts"] {
+            effective.remove(&[key]);
+        }
+        let words = stretches(&job.hosts).into_iter().map(Node::plain);
+        let list = Node::unplaced(Value::List(words.collect()));
+        effective.put(&["ranks"], list);
     }
-    let words = stretches(hosts).into_iter().map(Node::plain);
-    let list = Node::unplaced(Value::List(words.collect()));
-    job.put(&["ranks"], list);
+    if let Some(pattern) = spec
+        .pattern
+        .as_ref()
+        .filter(|of| of.has_steps(job.background))
+    {
+        let steps = pattern.steps(job.background).to_string();
+        effective.put(&["pattern", "steps"], Node::plain(steps));
+    }
+    let Some(workload) = &spec.workload else {
+        return;
+    };
+    for (index, pair) in workload.pairs.iter().flatten().enumerate() {
+        let node = effective.entry_mut("workload");
+        let node = node.and_then(|workload| workload.item_mut("pairs", index));
+        if let (Some(node), None) = (node, pair.parallel) {
+            let parallel = workload.usual_parallel().to_string();
+            node.put(&["parallel"], Node::plain(parallel));
+        }
+    }
 }

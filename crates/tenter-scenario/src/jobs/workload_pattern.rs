@@ -2,22 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use tenter_engine::Draws;
 use tenter_units::Time;
 use tenter_workload::Job;
 use tenter_workload::flow_workload::{Arrivals, FlowWay, FlowWorkload, GapLaw, Receivers, Weights};
-use tenter_workload::pattern::{PatternKind, PatternSchedule};
+use tenter_workload::pattern::PatternSchedule;
+use tenter_workload::spec::{PatternSpec, SLOTS_MAX, Senders};
 
 use super::pattern;
-use super::workload::SLOTS_MAX;
+use super::workload::Workload;
 use crate::hosts::HostNames;
-use tenter_notation::decode::{Field, Section, split_remedy};
-use tenter_notation::diagnostics::Location;
-use tenter_notation::tree::Node;
-
-/// Flows of a pair in an open loop take so many queue pairs in turn, unless another number is
-/// given.
-pub(super) const PARALLEL: u32 = 8;
+use tenter_notation::decode::split_remedy;
 
 /// Where all ranks send alike, the weights of each add up to a power of two with so many bits; 2²⁰
 /// of them are still fewer than 64 bits.
@@ -26,72 +20,23 @@ const SUM_BITS: u32 = 40;
 /// Half of what 32 bits count: arrivals at random are sometimes more than expected.
 const NUMBERS_MAX: f64 = (1_u64 << 31) as f64;
 
-/// How much each rank of a pattern sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Senders {
-    /// In proportion to the bytes of its row.
-    ByBytes,
-    /// All that send the same.
-    Alike,
+/// A pattern that says who sends, of a workload.
+pub(super) struct Demand<'a> {
+    pub(super) pattern: &'a PatternSpec,
+    pub(super) workload: Workload<'a>,
 }
 
-/// A pattern whose ranks are not known yet.
-pub(super) struct Demand {
-    kind: PatternKind,
-    draws: Draws,
-    pub(super) senders: Senders,
-    parallel: u32,
-    at: Option<Location>,
-}
-
-/// Reads the mapping, in a workload whose loop is open or not; `None` too where that is not known.
-pub(super) fn read(
-    section: &mut Section<'_>,
-    field: Field<'_>,
-    of_job: (u64, &str),
-    is_open: Option<bool>,
-) -> Option<Demand> {
-    let at = field.at;
-    if is_open == Some(false) {
-        let help = "add `arrivals: poisson` and `load: 0.6`, for example; an application in a closed loop is a `pattern` of the job itself";
-        field.problem("is for an open loop", help.to_owned());
-    }
-    let (kind, node) = pattern::read_without_steps(field);
-    section.put("pattern", node);
-    let parallel = if section.has("parallel") {
-        section.integer("parallel", 1..=SLOTS_MAX)
-    } else {
-        section.put("parallel", Node::plain(PARALLEL.to_string()));
-        Some(PARALLEL)
-    };
-    let choices = [("by-bytes", Senders::ByBytes), ("alike", Senders::Alike)];
-    let senders = if section.has("senders") {
-        section.choice("senders", &choices)
-    } else {
-        section.put("senders", Node::plain("by-bytes"));
-        Some(Senders::ByBytes)
-    };
-    if is_open != Some(true) {
-        return None;
-    }
-    Some(Demand {
-        kind: kind?,
-        draws: pattern::draws_of(of_job),
-        senders: senders?,
-        parallel: parallel?,
-        at,
-    })
-}
-
-impl Demand {
+impl Demand<'_> {
     /// The ways between the ranks of a job, and how often flows go each of them.
     pub(super) fn ways(&self, names: &HostNames<'_>, job: &Job) -> Option<(Vec<FlowWay>, Weights)> {
-        let matrix = match PatternSchedule::new(self.kind.clone(), self.draws, job.ranks(), 0) {
+        let draws = pattern::draws_of((self.workload.seed, &job.name));
+        let kind = self.pattern.kind.clone();
+        let matrix = match PatternSchedule::new(kind, draws, job.ranks(), 0) {
             Ok(schedule) => schedule.matrix(),
             Err(error) => {
                 let text = error.to_string();
                 let (message, help) = split_remedy(&text);
-                names.problem(self.at, message.to_owned(), help);
+                names.problem(names.place(&self.path()), message.to_owned(), help);
                 return None;
             }
         };
@@ -99,25 +44,27 @@ impl Demand {
         let sends = matrix.iter().filter(|(_, _, bytes)| *bytes > 0);
         let sends: Vec<_> = sends.collect();
         if sends.is_empty() {
-            let help = "give at least one pair of different ranks its bytes".to_owned();
-            names.problem(self.at, "the pattern sends nothing".to_owned(), Some(help));
+            let help = "give at least one pair of different ranks its bytes";
+            names.note(&self.path(), "the pattern sends nothing", help);
             return None;
         }
-        if sends.len() as u64 * u64::from(self.parallel) > SLOTS_MAX {
+        let parallel = self.workload.spec.parallel;
+        if sends.len() as u64 * u64::from(parallel) > u64::from(SLOTS_MAX) {
             let message = format!(
-                "the job has more than {SLOTS_MAX} queue pairs: {} pairs of ranks with {} each",
+                "the job has more than {SLOTS_MAX} queue pairs: {} pairs of ranks with {parallel} each",
                 sends.len(),
-                self.parallel
             );
-            let help = "give fewer `parallel`, or fewer ranks".to_owned();
-            names.problem(self.at, message, Some(help));
+            names.note(
+                &self.path(),
+                message,
+                "give fewer `parallel`, or fewer ranks",
+            );
             return None;
         }
-        let weights = match self.senders {
+        let weights = match self.workload.spec.senders {
             Senders::ByBytes => sends.iter().map(|(_, _, bytes)| *bytes).collect(),
             Senders::Alike => levelled(&sends),
         };
-        let parallel = self.parallel;
         let way = |(src, dst, _)| FlowWay { src, dst, parallel };
         Some((sends.into_iter().map(way).collect(), Weights::new(&weights)))
     }
@@ -136,7 +83,7 @@ impl Demand {
         let flows = given.unwrap_or(f64::MAX).min(in_time.unwrap_or(f64::MAX));
         let most = (0..workload.ways.len()).map(|way| weights.of(way)).max()?;
         let of_pair = flows * most as f64 / weights.total() as f64;
-        let last = of_pair / f64::from(self.parallel) * workload.slots() as f64;
+        let last = of_pair / f64::from(self.workload.spec.parallel) * workload.slots() as f64;
         if last < NUMBERS_MAX {
             return Some(());
         }
@@ -144,9 +91,13 @@ impl Demand {
             "{of_pair:.0} flows of one pair, beside {} other pairs with as many queue pairs, are more than there are numbers for",
             workload.ways.len() - 1
         );
-        let help = "give a shorter `duration`, or fewer `flows`".to_owned();
-        names.problem(self.at, message, Some(help));
+        let help = "give a shorter `duration`, or fewer `flows`";
+        names.note(&self.path(), message, help);
         None
+    }
+
+    fn path(&self) -> String {
+        format!("{}.pattern", self.workload.path)
     }
 }
 

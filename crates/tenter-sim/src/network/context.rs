@@ -10,8 +10,8 @@ use tenter_net::{CreditSpec, SignalSpec, SwitchSpec, Switches, Telemetry};
 use tenter_plan::{LinkImpairment, Links, Lookahead};
 use tenter_topology::{Routing, Topology};
 use tenter_units::{Rate, Time};
+use tenter_workload::ScaleUp;
 use tenter_workload::Transfer;
-use tenter_workload::collective::ScaleUp;
 
 use super::jobs::{JobPlan, JobProgress, RankHere};
 use super::partition_records::FlowKey;

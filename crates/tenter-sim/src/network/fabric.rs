@@ -18,8 +18,8 @@ use super::watch::Watcher;
 pub enum NodeModel {
     /// A host with its NIC.
     Host(Box<Host>),
-    /// A switch.
-    Switch(Box<Switch>),
+    /// A switch of any model.
+    Switch(Switch),
 }
 
 /// The nodes of one part.

@@ -75,12 +75,12 @@ impl JobPlan {
     /// Whether its first collective never ends.
     pub(crate) fn is_endless(&self) -> bool {
         let first = self.job.sequence.first();
-        first.is_some_and(|run| run.kind.is_endless())
+        first.is_some_and(|run| run.traffic.is_endless())
     }
 
     /// What its flows are, where it runs a workload of flows.
     pub(crate) fn flow_workload(&self) -> Option<&FlowWorkload> {
-        self.job.sequence.first()?.kind.flow_workload()
+        self.job.sequence.first()?.traffic.flow_workload()
     }
 
     /// Where that turn stands.
@@ -123,14 +123,14 @@ impl JobPlan {
 
     /// The schedule of that turn.
     pub(crate) fn schedule(&self, number: u32) -> Result<Arc<dyn Schedule>, WorkloadError> {
-        let kind = &self.run(number).kind;
+        let kind = &self.run(number).traffic;
         let schedule = kind.schedule(self.job.ranks(), self.size_bytes(number))?;
         Ok(Arc::from(schedule))
     }
 
     /// What passes within hosts before the first and after the last transfer of that turn, in ps.
     pub(crate) fn within_hosts(&self, number: u32) -> u64 {
-        let kind = &self.run(number).kind;
+        let kind = &self.run(number).traffic;
         kind.within_hosts(self.size_bytes(number)).ps()
     }
 }

@@ -7,7 +7,8 @@ use tenter_endpoint::Nic;
 use tenter_engine::{Output, Stream, mix64};
 use tenter_net::impairment::{ImpairmentSpec, TesterRule};
 use tenter_net::{
-    Headers, MacControl, Packet, Sender, SignalMode, SignalWiring, Switch, SwitchModel, Transmitter,
+    Headers, MacControl, Packet, Sender, SignalMode, SignalSpec, SignalWiring, Switch, SwitchModel,
+    SwitchParts, Transmitter,
 };
 use tenter_plan::{LinkImpairment, RulePlan};
 use tenter_topology::CableEnd;
@@ -90,26 +91,41 @@ impl Context {
             let [transmitter] = transmitters.try_into().expect("a NIC has one port");
             return NodeModel::Host(Box::new(self.host(node, transmitter)));
         }
+        NodeModel::Switch(self.switch_node(node, transmitters))
+    }
+
+    fn switch_node(self: &Arc<Context>, node: u32, transmitters: Vec<Transmitter>) -> Switch {
         let index = node - self.topology.hosts as u32;
-        let seed = mix64(self.seed ^ mix64(u64::from(index))) as u32;
-        let headrooms = self.headrooms(node);
-        let place = (node, index, seed);
-        let spec = self.switch(node);
         let model = self.switch_model(node);
-        let mut switch = if let SwitchModel::Spine { spec: fabric, .. } = model {
-            let spine = spec.of_spine(fabric.indication);
-            Switch::new(place, &spine, transmitters, &Vec::new(), model)
-        } else {
-            Switch::new(place, spec, transmitters, &headrooms, model)
+        let spec = self.switch(node);
+        let spine = match &model {
+            SwitchModel::Spine { spec: fabric, .. } => Some(spec.of_spine(fabric.indication)),
+            _ => None,
         };
-        switch.stand_at(self.topology.tree_place(node));
-        switch.lead_to_hosts(self.leads_to_hosts(node));
-        if let Some(limit) = self.spill.filter(|_| self.topology.tier(node) == Some(0)) {
-            switch.spill(limit);
-        }
-        self.give_signals(node, &mut switch);
-        self.give_headers(node, &mut switch);
-        NodeModel::Switch(Box::new(switch))
+        let is_leaf = self.topology.tier(node) == Some(0);
+        let notifies = spec.load_balancing.notifies_hosts().is_some();
+        let parts = SwitchParts {
+            node,
+            index,
+            seed: mix64(self.seed ^ mix64(u64::from(index))) as u32,
+            headrooms: match spine {
+                Some(_) => Vec::new(),
+                None => self.headrooms(node),
+            },
+            spec: spine.as_ref().unwrap_or(spec),
+            transmitters,
+            to_host: self.leads_to_hosts(node),
+            place: self.topology.tree_place(node),
+            spill: self.spill.filter(|_| is_leaf),
+            signals: self.switch_signals(node),
+            headers: notifies.then(|| self.headers()),
+        };
+        Switch::new(parts, model)
+    }
+
+    /// What reads senders out of packets.
+    fn headers(self: &Arc<Context>) -> Arc<dyn Headers> {
+        Arc::new(PacketHeaders(Arc::clone(self)))
     }
 
     /// The model of a switch.
@@ -179,34 +195,25 @@ impl Context {
         }
     }
 
-    /// Lets a switch tell hosts of long queues, where its load balancer does.
-    pub(crate) fn give_headers(self: &Arc<Context>, node: u32, switch: &mut Switch) {
-        if self.switch(node).load_balancing.notifies_hosts().is_some() {
-            switch.notify_hosts(Arc::new(PacketHeaders(Arc::clone(self))));
-        }
-    }
-
-    /// Lets a switch that has to do with signals do so.
-    pub(crate) fn give_signals(self: &Arc<Context>, node: u32, switch: &mut Switch) {
-        let Some(spec) = &self.signals else {
-            return;
-        };
+    /// What a switch has to do with signals, if anything.
+    fn switch_signals(self: &Arc<Context>, node: u32) -> Option<(SignalSpec, SignalWiring)> {
+        let spec = self.signals.as_ref()?;
         let peers = self.topology.neighbours(node).map(|peer| peer.node);
         let hosts = peers.map(|peer| self.topology.is_host(peer).then_some(peer));
         let hosts: Vec<Option<u32>> = hosts.collect();
         if !spec.concerns(&hosts) {
-            return;
+            return None;
         }
         let quantum = |host: u32| {
             let serialisation = self.topology.cable(host, 0).rate.serialisation(0);
             serialisation.of(64, 0).0.ps()
         };
         let wiring = SignalWiring {
-            headers: Arc::new(PacketHeaders(Arc::clone(self))),
+            headers: self.headers(),
             quantum_ps: (0..self.topology.hosts as u32).map(quantum).collect(),
             hosts,
         };
-        switch.signal_to_senders(spec, wiring);
+        Some((*spec, wiring))
     }
 
     /// Lets a NIC obey signals, if they are for NICs.

@@ -27,7 +27,7 @@ impl Unloaded {
         let flows = job
             .sequence
             .first()
-            .and_then(|run| run.kind.flow_workload());
+            .and_then(|run| run.traffic.flow_workload());
         let Some(workload) = flows.filter(|_| plan.scheduled.is_none()) else {
             return unloaded;
         };

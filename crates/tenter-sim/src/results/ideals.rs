@@ -66,7 +66,7 @@ impl Ideals {
 
 /// Whether a collective has a completion time that a closed form foretells.
 fn has_time(run: &CollectiveRun) -> bool {
-    !run.kind.is_endless() && run.kind.flow_workload().is_none()
+    !run.traffic.is_endless() && run.traffic.flow_workload().is_none()
 }
 
 fn of_job(plan: &Plan, context: &Context, number: usize) -> Times {
@@ -82,7 +82,7 @@ fn of_job(plan: &Plan, context: &Context, number: usize) -> Times {
         let same = known
             .iter()
             .rev()
-            .find(|(other, _)| other.size_bytes == run.size_bytes && other.kind == run.kind);
+            .find(|(other, _)| other.size_bytes == run.size_bytes && other.traffic == run.traffic);
         let time = same.map_or_else(|| ideal.completion(run), |&(_, time)| time);
         if same.is_none() {
             known.push((run, time));

@@ -182,7 +182,7 @@ fn collective_row(
     let start = Time::from_ps(tally.start);
     let end = tally.end.map(Time::from_ps);
     let time = end.map(|end| end - start);
-    let (kind, ranks) = (&plan.run(number).kind, plan.job.ranks());
+    let (kind, ranks) = (&plan.run(number).traffic, plan.job.ranks());
     let flow_work = tally.flow_work.as_deref();
     let size = flow_work.map_or_else(|| plan.size_bytes(number), FlowTally::payload);
     let share = arrived_share(context, tally);

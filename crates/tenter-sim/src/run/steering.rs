@@ -19,8 +19,8 @@ use tenter_steering::{Estimate, Scenes, Traffic};
 use tenter_topology::Topology;
 use tenter_units::Time;
 use tenter_workload::WorkloadError;
-use tenter_workload::collective::{CollectiveKind, Flow};
 use tenter_workload::flow_workload::FlowWorkload;
+use tenter_workload::{Flow, Traffic as Sent};
 
 use crate::error::SimulationError;
 use crate::network::{Context, Driver, NodeModel};
@@ -288,9 +288,9 @@ fn phases_of(context: &Context, job: usize) -> Result<Vec<Traffic>, WorkloadErro
     let plan = &context.jobs[job];
     let mut phases: Vec<Traffic> = Vec::new();
     for number in 0..plan.job.sequence.len() as u32 {
-        match &plan.run(number).kind {
-            CollectiveKind::Flows { flows } => phases.push(traffic_of_streams(context, job, flows)),
-            CollectiveKind::FlowWorkload { workload } => {
+        match &plan.run(number).traffic {
+            Sent::Flows(flows) => phases.push(traffic_of_streams(context, job, flows)),
+            Sent::FlowWorkload(workload) => {
                 phases.push(traffic_of_flows(context, job, workload));
             }
             _ => phases.extend(steps_of(context, job, number)?),

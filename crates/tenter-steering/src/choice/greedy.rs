@@ -1,5 +1,5 @@
-//! The published rule by itself: the heaviest matching of every optical switch, whatever it takes
-//! from the tree.
+//! The published rule by itself: the heaviest matching of every optical switch, whatever its cost
+//! to the tree.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +10,10 @@ use crate::loads::estimate;
 use crate::matching::Demand;
 use crate::scenes::Scenes;
 
-/// The circuits that the matching alone gives, as the source has it: every optical switch in turn
-/// gets the heaviest one, and all of it is set, whatever that takes from the tree. One uplink of
-/// each leaf stays. A switch that would have no way to any leaf keeps the links of the pair that
-/// sends least; where some leaf is still cut off, leaves keep more uplinks. `home` is as for
+/// The circuits of the matching alone, as in the source: every optical switch in turn gets the
+/// heaviest one, and all of it is set, whatever its cost to the tree. One uplink of each leaf
+/// stays. A switch that would have no way to any leaf keeps the links of the pair that sends least;
+/// if some leaf is still cut off, leaves keep more uplinks. `home` is as for
 /// [`choose`](crate::choose).
 ///
 /// # Panics
@@ -46,8 +46,8 @@ pub fn choose_greedily(home: &Topology, scenes: &Scenes, spills: bool) -> Choice
 }
 
 impl Chooser<'_> {
-    /// What gives a switch links of the tree back: of the circuits that took some, the one whose
-    /// leaves send each other least.
+    /// The circuit to undo so that a switch gets links of the tree back: of the circuits that took
+    /// some, the one whose leaves send each other least.
     fn way_back(&self, topology: &Topology, lost: u32, demand: &Demand) -> Option<Rewiring> {
         let switches = (0_u32..).zip(self.home.optics.switches());
         let places = switches.flat_map(|(switch, of)| {

@@ -12,8 +12,9 @@ fn tree(links: u32) -> Topology {
     two_pods((2, 1), 8, Some(links))
 }
 
-/// Two pods of so many leaves and aggregation switches, with so many cores above each of these and
-/// so many links from each pod to the cores; four hosts and four uplinks for each leaf.
+/// Two pods of a number of leaves and aggregation switches, with a number of cores above each of
+/// these and a number of links from each pod to the cores; four hosts and four uplinks for each
+/// leaf.
 fn two_pods((leaves, aggs): (u32, u32), cores_per_agg: u32, links: Option<u32>) -> Topology {
     let rate = Rate::from_gbps(100);
     let delay = Time::from_ns(10);
@@ -71,7 +72,7 @@ fn loads_by_hand() {
     assert_eq!(estimate.total, 4 * 16 * nic);
 }
 
-/// Half of what comes for a leaf is for one host, twice of what it can take.
+/// Half of the traffic to a leaf is for one host, twice of what it can take.
 #[test]
 fn what_receivers_cannot_take_makes_no_link_late() {
     let tree = tree(4);
@@ -165,7 +166,7 @@ fn circuits_in_place_of_spines_are_where_the_traffic_is() {
     let scenes = Scenes::of(traffic);
     let choice = choose(&home, &scenes, false);
     let before = estimate(&home, &scenes, false).unwrap();
-    // Two circuits to either neighbour, for what four NICs send.
+    // Two circuits to either neighbour, for the traffic of four NICs.
     assert_eq!(choice.estimate.busiest, 5 * nic / 2, "{before:?}");
     assert!(choice.estimate.improves(before, 100));
     assert!(!choice.estimate.improves(choice.estimate, 0));

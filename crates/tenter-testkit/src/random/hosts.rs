@@ -4,7 +4,7 @@
 use tenter_endpoint::{DmaRates, Entropy, Interleave, PcieSpec};
 use tenter_plan::Plan;
 use tenter_units::{Rate, Time};
-use tenter_workload::collective::ScaleUp;
+use tenter_workload::ScaleUp;
 
 use super::draw::Draw;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use tenter_workload::collective::{CollectiveKind, ScaleUp};
+use tenter_workload::collective::CollectiveKind;
 
 use super::draw::Draw;
 use super::{pattern, workload};
@@ -160,9 +160,9 @@ fn endless(draw: &mut Draw, index: u64, hosts: &[u64], queue_pairs: u64) -> Stri
 }
 
 /// Groups, and the order of distances where there is a choice.
-fn groups_and_distances(draw: &mut Draw, ranks: u64, mut kind: CollectiveKind) -> String {
+fn groups_and_distances(draw: &mut Draw, ranks: u64, kind: CollectiveKind) -> String {
     let mut text = groups(draw, ranks, &kind);
-    if kind.distances_mut().is_some() {
+    if kind.has_key("distances") {
         let order = draw.pick(&["halving", "doubling"]);
         let _ = write!(text, ", distances: {order}");
     }
@@ -238,27 +238,22 @@ fn collective(
     let root = draw.below(ranks);
     // What to write, how many transfers that makes, and how many bytes they are of one unit.
     let mut choices = Vec::new();
-    for member in CollectiveKind::MEMBERS {
-        let mut kind = member.default.clone();
+    for kind in CollectiveKind::defaults() {
+        let member = kind.member();
+        // How many chunks, where they are cut by length: that length for one unit.
+        let pieces = draw.within(1..=3);
+        let keys = keys(draw, &kind, ranks, root);
         let mut name = format!(
             "collective: {}, algorithm: {}",
             member.collective, member.algorithm
         );
-        if let Some(own) = kind.root_mut() {
-            *own = root as u32;
-            let _ = write!(name, ", root: {root}");
+        for (key, value) in &keys {
+            let _ = write!(name, ", {key}: {value}");
         }
-        // How many chunks, where they are cut by length: that length for one unit.
-        let pieces = draw.within(1..=3);
-        if let Some(chunk_bytes) = kind.chunk_bytes_mut() {
-            *chunk_bytes = UNIT.div_ceil(pieces);
-        }
-        if let Some(own) = kind.scale_up_mut() {
-            name.push_str(&scale_up(draw, ranks, own));
-        } else if let Some(own) = kind.npus_per_host_mut() {
-            *own = draw_npus(draw, ranks);
-            let _ = write!(name, ", npus_per_host: {own}");
-        }
+        let is_cut = kind.has_key("chunk_size");
+        let chunk = is_cut.then(|| ("chunk_size", format!("{}B", UNIT.div_ceil(pieces))));
+        let keys: Vec<_> = keys.into_iter().chain(chunk).collect();
+        let kind = kind.with(&keys).expect("these are values of its keys");
         // A hypercube wants a power of two.
         let Ok(schedule) = kind.schedule(ranks as u32, UNIT) else {
             continue;
@@ -267,7 +262,7 @@ fn collective(
         let bytes = |id| schedule.transfer(id).bytes;
         let volume: u64 = (0..schedule.transfer_count()).map(bytes).sum();
         if transfers * queue_pairs <= share || transfers <= ranks {
-            let pieces = kind.chunk_bytes_mut().map(|_| pieces);
+            let pieces = is_cut.then_some(pieces);
             let weight = match (member.collective, member.algorithm) {
                 // Where several send to one, frames are dropped, over which engines may differ.
                 ("all-to-all" | "gather" | "incast", "parallel") | ("permutation", _) => 4,
@@ -306,13 +301,24 @@ fn draw_npus(draw: &mut Draw, ranks: u64) -> u32 {
     npus[draw.below(npus.len() as u64) as usize] as u32
 }
 
-/// Hosts of any size that the ranks fill, and their scale-up domain.
-fn scale_up(draw: &mut Draw, ranks: u64, own: &mut ScaleUp) -> String {
-    own.npus_per_host = draw_npus(draw, ranks);
-    format!(
-        ", npus_per_host: {}, scale_up_rate: {}Gbps, scale_up_latency: {}",
-        own.npus_per_host,
-        draw.within(10..=4_000),
-        draw.seldom_time(50, 15_000),
-    )
+/// Values for the keys of a collective, but for the lengths of chunks: roots, hosts of any size that
+/// the ranks fill, and their scale-up domain.
+fn keys(
+    draw: &mut Draw,
+    kind: &CollectiveKind,
+    ranks: u64,
+    root: u64,
+) -> Vec<(&'static str, String)> {
+    let mut keys = Vec::new();
+    if kind.has_key("root") {
+        keys.push(("root", root.to_string()));
+    }
+    if kind.has_key("npus_per_host") {
+        keys.push(("npus_per_host", draw_npus(draw, ranks).to_string()));
+    }
+    if kind.has_key("scale_up_rate") {
+        keys.push(("scale_up_rate", format!("{}Gbps", draw.within(10..=4_000))));
+        keys.push(("scale_up_latency", draw.seldom_time(50, 15_000)));
+    }
+    keys
 }

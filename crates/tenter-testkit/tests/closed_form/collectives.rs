@@ -9,8 +9,8 @@
 //! ports, and arrive in the gaps that the receivers' own ACKs have left in the data.
 
 use tenter_units::{Rate, Time};
-use tenter_workload::closed_form::ideal_completion;
-use tenter_workload::collective::{CollectiveKind, ScaleUp};
+use tenter_workload::closed_form::IdealSwitch;
+use tenter_workload::collective::*;
 
 use crate::trial::Trial;
 use crate::wire::{ACK_WIRE, FIRST_WIRE, MESSAGE, MTU, default_wire, wire};
@@ -37,10 +37,26 @@ observe: {{samples: false}}
     Trial::run(&scenario, overrides)
 }
 
+/// The closed form over a number of ranks for a size, in ps.
+fn completion(
+    kind: &CollectiveKind,
+    (ranks, size_bytes): (u32, u64),
+    port_time: &dyn Fn(u64) -> Time,
+    latency_ps: u64,
+) -> u64 {
+    let time = kind.ideal_completion(&IdealSwitch {
+        ranks,
+        size_bytes,
+        port_time,
+        latency: Time::from_ps(latency_ps),
+    });
+    time.ps()
+}
+
 /// The closed form where every transfer takes a port so long, whatever its size.
 fn ideal(kind: &CollectiveKind, ranks: u32, chunk: u64, latency: u64) -> u64 {
     let port_time = |_| Time::from_ps(chunk);
-    ideal_completion(kind, ranks, 1, &port_time, Time::from_ps(latency)).ps()
+    completion(kind, (ranks, 1), &port_time, latency)
 }
 
 const SHAPES: [(u32, u64); 9] = [
@@ -59,7 +75,7 @@ const SHAPES: [(u32, u64); 9] = [
 fn all_to_all_that_no_acknowledgement_disturbs() {
     // (n−1)·chunk + latency. Of 8 ranks with blocks of 1 MiB: 8·(4,194 + 31·4,178) = 1,069,696
     // bytes on the wire, 21,393,920 ps; 7 times that and 1,200,600,000 ps.
-    let kind = CollectiveKind::AllToAllParallel;
+    let kind = CollectiveKind::AllToAllParallel(AllToAllParallel);
     assert_eq!(default_wire(1 << 20) * BYTE, 21_393_920);
     for (ranks, block) in SHAPES {
         let size = u64::from(ranks) * block;
@@ -131,7 +147,7 @@ fn last_data_frame(ranks: u32, block: u64, latency: u64) -> u64 {
 
 #[test]
 fn all_to_all_with_its_acknowledgements() {
-    let kind = CollectiveKind::AllToAllParallel;
+    let kind = CollectiveKind::AllToAllParallel(AllToAllParallel);
     for (ranks, block) in SHAPES {
         let trial = single_switch(ranks, "all-to-all", u64::from(ranks) * block, &[]);
         let ideal = ideal(&kind, ranks, default_wire(block) * BYTE, NEAR);
@@ -172,10 +188,10 @@ fn rings_and_pairwise_exchanges() {
     // Of 8 ranks with chunks of 1 MiB, 8 messages: 14·(21,393,920 + 8·1,720 + 650,000) − 1,720 ps.
     assert_eq!(14 * (21_393_920 + 8 * 1_720 + 650_000) - 1_720, 308_805_800);
     for kind in [
-        CollectiveKind::AllReduceRing,
-        CollectiveKind::AllGatherRing,
-        CollectiveKind::ReduceScatterRing,
-        CollectiveKind::AllToAllPairwise,
+        CollectiveKind::AllReduceRing(AllReduceRing),
+        CollectiveKind::AllGatherRing(AllGatherRing),
+        CollectiveKind::ReduceScatterRing(ReduceScatterRing),
+        CollectiveKind::AllToAllPairwise(AllToAllPairwise),
     ] {
         let algorithm = format!("jobs[0].collectives[0].algorithm={}", kind.algorithm());
         for (ranks, chunk) in SHAPES {
@@ -207,13 +223,11 @@ fn hierarchical() {
     for (ranks, chunk) in SHAPES {
         for npus in (1..=ranks / 2).filter(|npus| ranks.is_multiple_of(*npus)) {
             let size = u64::from(ranks) * chunk;
-            let mut kind = member("all-reduce", "hierarchical");
-            let scale_up = kind.scale_up_mut().expect("it tells hosts apart");
-            *scale_up = ScaleUp {
+            let kind = CollectiveKind::from(AllReduceHierarchical {
                 npus_per_host: npus,
-                rate: Rate::from_gbps(800),
-                latency: Time::from_us(2),
-            };
+                scale_up_rate: Rate::from_gbps(800),
+                scale_up_latency: Time::from_us(2),
+            });
             let set = [
                 "jobs[0].collectives[0].algorithm=hierarchical",
                 &*format!("jobs[0].collectives[0].npus_per_host={npus}"),
@@ -225,8 +239,7 @@ fn hierarchical() {
             let trial = single_switch(ranks, "all-reduce", size, &set);
             let step = default_wire(chunk) * BYTE + in_the_way(chunk) * ACK;
             let port_time = |_| Time::from_ps(step);
-            let latency = Time::from_ps(NEAR);
-            let expected = ideal_completion(&kind, ranks, size, &port_time, latency).ps() - ACK;
+            let expected = completion(&kind, (ranks, size), &port_time, NEAR) - ACK;
             let case = format!("{ranks} ranks in hosts of {npus}, {chunk} B");
             assert_eq!(trial.completion(0), expected, "{case}");
             assert_eq!(trial.completion(1), expected, "{case}, again");
@@ -275,7 +288,7 @@ fn bidirectional_ring() {
     //     2(n−1)·2·chunk + latency,  2(n−1)·(chunk + latency)
     //
     // The upper bound counts the ACKs of both rings, which wait among data.
-    let kind = CollectiveKind::AllReduceBidirectionalRing;
+    let kind = CollectiveKind::AllReduceBidirectionalRing(AllReduceBidirectionalRing);
     for (ranks, chunk) in SHAPES {
         let size = 2 * u64::from(ranks) * chunk;
         let algorithm = "jobs[0].collectives[0].algorithm=bidirectional-ring";
@@ -295,7 +308,7 @@ fn bidirectional_ring() {
 fn ring_all_reduce_that_no_acknowledgement_disturbs() {
     // Chunks of one message, and a delay before each send in which the ACK goes out:
     // 2(n−1)·(chunk + latency + delay) exactly.
-    let kind = CollectiveKind::AllReduceRing;
+    let kind = CollectiveKind::AllReduceRing(AllReduceRing);
     for (ranks, chunk) in [(2, 4_096), (4, 100_000), (8, 131_072), (16, 9_999)] {
         let size = u64::from(ranks) * chunk;
         let delay = "endpoint.host.step_delay=5ns";
@@ -309,8 +322,8 @@ fn ring_all_reduce_that_no_acknowledgement_disturbs() {
 fn one_to_one() {
     // Each rank sends S bytes, and acknowledges what it receives; the last ACK delays nobody.
     for kind in [
-        CollectiveKind::Permutation { seed: 1 },
-        CollectiveKind::SendRecv,
+        CollectiveKind::Permutation(Permutation { seed: Some(1) }),
+        CollectiveKind::SendRecv(SendRecv),
     ] {
         for (ranks, size) in [(2, 4_096), (5, 131_072), (8, 1 << 20), (16, 777_777)] {
             let trial = single_switch(ranks, kind.name(), size, &[]);
@@ -333,10 +346,22 @@ fn one_root_and_all_others() {
         let root = ranks / 2;
         let shares = u64::from(ranks) * share;
         for (kind, size, chunk) in [
-            (CollectiveKind::GatherParallel { root }, shares, share),
-            (CollectiveKind::Incast { root }, shares, share),
-            (CollectiveKind::ScatterParallel { root }, shares, share),
-            (CollectiveKind::BroadcastParallel { root }, share, share),
+            (
+                CollectiveKind::GatherParallel(GatherParallel { root }),
+                shares,
+                share,
+            ),
+            (CollectiveKind::Incast(Incast { root }), shares, share),
+            (
+                CollectiveKind::ScatterParallel(ScatterParallel { root }),
+                shares,
+                share,
+            ),
+            (
+                CollectiveKind::BroadcastParallel(BroadcastParallel { root }),
+                share,
+                share,
+            ),
         ] {
             let name = kind.name();
             let set = [
@@ -348,9 +373,8 @@ fn one_root_and_all_others() {
             let expected = ideal(&kind, ranks, default_wire(chunk) * BYTE, NEAR);
             assert_eq!(trial.completion(0), expected, "{name}, {ranks} · {share} B");
             let port_time = |bytes| Time::from_ps(default_wire(bytes) * BYTE);
-            let latency = Time::from_ps(NEAR);
-            let by_size = ideal_completion(&kind, ranks, size, &port_time, latency);
-            assert_eq!(by_size.ps(), expected, "{name}, {ranks} · {share} B");
+            let by_size = completion(&kind, (ranks, size), &port_time, NEAR);
+            assert_eq!(by_size, expected, "{name}, {ranks} · {share} B");
             if (name, ranks, share) == ("gather", 8, 1 << 20) {
                 assert_eq!(expected, 150_407_440);
             }
@@ -384,7 +408,7 @@ fn halving_and_doubling() {
             .collect();
         let kind_ideal = |ranks, size, port_time: &dyn Fn(u64) -> u64| {
             let port_time = |bytes| Time::from_ps(port_time(bytes));
-            ideal_completion(&kind, ranks, size, &port_time, Time::from_ps(NEAR)).ps()
+            completion(&kind, (ranks, size), &port_time, NEAR)
         };
         for (ranks, share) in SHAPES {
             let size = u64::from(ranks) * share;
@@ -445,8 +469,8 @@ observe: {{samples: false}}
 /// A collective that goes chunk by chunk, on one switch: how long it took, and its closed form.
 fn chunk_by_chunk(kind: &CollectiveKind, ranks: u32, chunk: u64, pieces: u64) -> (u64, u64) {
     let size = chunk * pieces;
-    let mut kind = kind.clone();
-    *kind.chunk_bytes_mut().expect("it is cut into chunks") = chunk;
+    let chunks = [("chunk_size", format!("{chunk}B"))];
+    let kind = kind.with(&chunks).expect("it is cut into chunks");
     let set = [
         &*format!("jobs[0].collectives[0].algorithm={}", kind.algorithm()),
         &*format!("jobs[0].collectives[0].chunk_size={chunk}B"),
@@ -455,9 +479,8 @@ fn chunk_by_chunk(kind: &CollectiveKind, ranks: u32, chunk: u64, pieces: u64) ->
     ];
     let trial = single_switch(ranks, kind.name(), size, &set);
     let port_time = |bytes| Time::from_ps(default_wire(bytes) * BYTE);
-    let latency = Time::from_ps(NEAR);
-    let least = ideal_completion(&kind, ranks, size, &port_time, latency);
-    (trial.completion(0), least.ps())
+    let least = completion(&kind, (ranks, size), &port_time, NEAR);
+    (trial.completion(0), least)
 }
 
 fn member(collective: &str, algorithm: &str) -> CollectiveKind {

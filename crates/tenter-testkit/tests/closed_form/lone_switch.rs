@@ -4,7 +4,7 @@ use tenter_engine::Output;
 use tenter_net::load_balancing::{Ecmp, LoadBalancing};
 use tenter_net::{
     BufferSharing, ClassSpec, Event, EventKind, Forwarding, MacControl, Medium, Packet, PacketKind,
-    Switch, SwitchModel, SwitchSpec, Transmitter,
+    Switch, SwitchModel, SwitchParts, SwitchSpec, Transmitter,
 };
 use tenter_topology::{Routing, SingleSwitch, TopologySpec};
 use tenter_units::{Rate, Time};
@@ -90,10 +90,7 @@ impl LoneSwitch {
         let transmitters = (0..ports).map(transmitter).collect();
         LoneSwitch {
             switch: Switch::new(
-                (0, 0, 1),
-                &spec,
-                transmitters,
-                &headroom,
+                SwitchParts::alone(&spec, transmitters, headroom),
                 SwitchModel::OutputQueued,
             ),
             routing: Routing::build(&topology).expect("one switch reaches all"),

@@ -6,7 +6,7 @@ use tenter_engine::{Output, Stream};
 use tenter_net::load_balancing::{Ecmp, LoadBalancing};
 use tenter_net::{
     BufferSharing, ClassSpec, Event, Forwarding, MacControl, Medium, Packet, PacketKind, Switch,
-    SwitchModel, SwitchSpec, Transmitter, UNLIMITED_POOL,
+    SwitchModel, SwitchParts, SwitchSpec, Transmitter, UNLIMITED_POOL,
 };
 use tenter_units::{Rate, Time};
 
@@ -78,13 +78,8 @@ fn switch() -> Switch {
         classes: vec![ClassSpec::without_end(0)],
         load_balancing: LoadBalancing::Ecmp(Ecmp::default()),
     };
-    Switch::new(
-        (0, 0, 0),
-        &spec,
-        vec![wire],
-        &vec![0],
-        SwitchModel::OutputQueued,
-    )
+    let parts = SwitchParts::alone(&spec, vec![wire], vec![0]);
+    Switch::new(parts, SwitchModel::OutputQueued)
 }
 
 /// The waits of packets that arrive at these instants.

@@ -37,7 +37,7 @@ component! {
     }
 }
 
-/// What a node of an explicit topology is.
+/// The kind of a node of an explicit topology.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExplicitKind {
     /// A host.
@@ -205,7 +205,7 @@ impl ExplicitLink {
 }
 
 impl ExplicitRoute {
-    /// The route by numbers, or what is wrong with it.
+    /// The route by numbers, or its error.
     fn find(
         &self,
         topology: &Topology,

@@ -117,7 +117,7 @@ parsed!(Taper {
     "write for example `2`: half of the cables"
 });
 
-/// A taper of 1, and one that a count stands for, need not be said.
+/// A taper of 1, and one that a count stands for, need not be written.
 fn no_taper(core: &CoreTier) -> Vec<Idle> {
     let is_none = core.taper.of == core.taper.parts;
     Vec::from_iter(is_none.then(|| Idle::unsaid("taper")))

@@ -132,7 +132,7 @@ impl LeafSpine {
         }
     }
 
-    /// Counts the cables; the overrides have been checked to be of different pairs.
+    /// Counts the cables; the overrides are known to be of different pairs.
     fn cable_count(&self, hosts: u128) -> u128 {
         let changed = self.overrides.iter().filter_map(|change| change.links);
         let (pairs, links) = changed.fold((0_u128, 0_u128), |(pairs, sum), links| {

@@ -1,4 +1,4 @@
-//! Where optical circuit switches are put into a fabric.
+//! Placement of optical circuit switches in a fabric.
 
 use tenter_config::choice;
 use tenter_units::Time;
@@ -7,31 +7,31 @@ use super::spread::round_robin;
 use super::{OpticalPlace, OpticalPort, OpticalSwitch, Rewiring};
 use crate::{Cable, CableEnd, FatTree, LeafSpine, PortRef, Topology, TopologyError, TopologySpec};
 
-/// Where the optical circuit switches of a fabric are.
+/// The place of the optical circuit switches in a fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpticalTier {
     /// In the cables between leaves and the switches above them: the flexible fat tree. A cable of
-    /// the tree becomes two fibres of half its delay, and the circuits to begin with are the cables
-    /// of the tree.
+    /// the tree becomes two fibres of half its delay, and the initial circuits are the cables of
+    /// the tree.
     AboveLeaves,
     /// In place of the spines of a leaf-spine fabric: each spine becomes an optical switch to which
-    /// the cables of the leaves lead as they did. The circuits to begin with spread over all pairs
-    /// of leaves as evenly as can be.
+    /// the cables of the leaves lead as before. The initial circuits spread over all pairs of
+    /// leaves as evenly as possible.
     InPlaceOfSpines,
 }
 
-/// Which cables of a tree lead through one optical switch. Each takes one cable of each of several
-/// pods: those to the aggregation switch of one number in its pod, and of one number among the
-/// parallel cables to it.
+/// The cables of a tree that lead through one optical switch. Each takes one cable of each of
+/// several pods: those to the aggregation switch of one number in its pod, and of one number among
+/// the parallel cables to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpticalCabling {
-    /// The cables of the leaves of one number in their pods: it is always the same leaves that can
-    /// be joined.
+    /// The cables of the leaves of one number in their pods: only fixed sets of leaves can be
+    /// joined.
     Straight,
     /// Each level of cables, that is those to one aggregation switch and one of the parallel ones,
     /// has another Latin square of pods and leaves, and another pod first. So a leaf can be joined
     /// with others over each of its cables: where the leaves of a pod are a prime or a power of two
-    /// up to 256, with every leaf of another pod over one in so many levels.
+    /// up to 256, with every leaf of another pod over one in that number of levels.
     Rotated,
 }
 
@@ -44,9 +44,9 @@ pub struct OpticalSpec {
     pub tier: OpticalTier,
     /// The most ports of each, even; those in place of spines have one for each cable.
     pub radix: u16,
-    /// How long light takes through one.
+    /// Delay of light through one.
     pub delay: Time,
-    /// Which cables of a tree share one; those in place of spines have the cables of a spine.
+    /// The cables of a tree that share one; those in place of spines have the cables of a spine.
     pub cabling: OpticalCabling,
 }
 
@@ -54,7 +54,7 @@ impl OpticalSpec {
     /// Wires a fabric with these switches in it, and checks it.
     ///
     /// # Errors
-    /// What is wrong with the fabric, or why these switches cannot be in it.
+    /// An error of the fabric, or the reason why these switches cannot be in it.
     pub fn build(&self, fabric: &TopologySpec) -> Result<Topology, TopologyError> {
         let refuse = |what: &str| {
             Err(TopologyError::Optical {
@@ -102,7 +102,7 @@ impl OpticalSpec {
         Ok(topology)
     }
 
-    /// Where the cable of a leaf comes among those of one level: aggregation switch and parallel
+    /// The place of the cable of a leaf among those of one level: aggregation switch and parallel
     /// cable.
     fn place(&self, tree: &FatTree, level: u32, (pod, leaf): (u32, u32)) -> (u32, u32) {
         match self.cabling {
@@ -116,8 +116,8 @@ impl OpticalSpec {
         }
     }
 
-    /// Puts an optical switch into cables, with the circuits that leave them what they are: port
-    /// `i` is at the lower end of cable `i`, and joined with the one at its upper end.
+    /// Puts an optical switch into cables, with the circuits that keep them unchanged: port `i` is
+    /// at the lower end of cable `i`, and joined with the one at its upper end.
     fn insert(&self, topology: &mut Topology, switch: u32, cables: &[u32]) {
         let halves = |cable: &Cable| {
             let lower = Time::from_ps(cable.delay.ps() / 2);

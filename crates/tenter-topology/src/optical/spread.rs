@@ -1,6 +1,6 @@
-//! Circuits that spread over all pairs of switches as evenly as can be.
+//! Circuits that spread over all pairs of switches as evenly as possible.
 
-/// The pairs of round `round` of a round-robin tournament of `players`: everyone meets everyone in
+/// The pairs of round `round` of a round-robin tournament of `players`: each meets each in
 /// `players − 1` rounds (`players` if that is odd, each then pausing once), and two rounds that
 /// follow each other make one ring of all.
 ///
@@ -16,7 +16,7 @@ pub(super) fn round_robin(players: u32, round: u32) -> Vec<(u32, u32)> {
         let other = if step == 0 { moving } else { at(moving - step) };
         (at(step), other)
     });
-    // An odd number is filled up with nobody.
+    // An odd number is filled up with a dummy.
     let pairs = pairs.filter(|&(one, other)| one < players && other < players);
     pairs
         .map(|(one, other)| (one.min(other), one.max(other)))

@@ -134,7 +134,7 @@ fn a_circuit_between_leaves_shortens_the_path() {
         topology.cable(4, 1).delay,
         Time::from_ps(100_500 + 7_000 + 100_500)
     );
-    // Who was joined with them is dark, and the fibre leads back.
+    // The former partners are dark, and the fibre leads back.
     let at = |port| OpticalPlace { switch: 0, port };
     assert_eq!(topology.circuit(at(4)), None);
     assert!(topology.is_dark(8, 0) && !topology.is_dark(4, 1));

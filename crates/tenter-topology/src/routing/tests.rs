@@ -64,9 +64,9 @@ fn routes_go_round_cables_that_are_out_of_use() {
     let left = without(&[["leaf0", "spine1"]]);
     assert_eq!(left.candidates(0, 1), [1]);
     assert_eq!(left.candidates(1, 0), [1]);
-    // What is on the spine already goes back to the other leaf, and by the other spine.
+    // A packet already on the spine goes back to the other leaf, and by the other spine.
     assert_eq!(left.candidates(3, 0), [1]);
-    // Where no way is left the old ones stay, and end at a cable that is out of use.
+    // If no way is left the old routes stay, and end at a cable that is out of use.
     let none = without(&[["leaf0", "spine0"], ["leaf0", "spine1"]]);
     assert_eq!(none.candidates(0, 1), [1, 2]);
     assert_eq!(none.candidates(2, 0), [0]);

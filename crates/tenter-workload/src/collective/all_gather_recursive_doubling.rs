@@ -4,33 +4,53 @@
 //! Gropp, 2005). It has no parameters. Ranks beyond a power of two are folded into their
 //! neighbours, as there in all-reduce.
 
+use tenter_config::component;
+use tenter_units::Time;
+
+use super::algorithm::Collective;
 use super::butterfly::{Butterfly, Exchanges};
-use super::{CollectiveKind, CollectiveMember, Factor};
+use super::member::{CollectiveMember, Factor};
+use crate::closed_form::IdealSwitch;
+use crate::{Schedule, WorkloadError};
 
-pub(super) const MEMBER: CollectiveMember = CollectiveMember {
-    collective: "all-gather",
-    algorithm: "recursive-doubling",
-    summary: "ranks exchange all they have, twice as much each time",
-    model_page: "docs/models/collective-all-gather-recursive-doubling.md",
-    // k·2ᵏ + 2·extras ≤ 2³²−1, with k = 27 at most.
-    ranks_max: (1 << 28) - 1,
-    // Each rank has its own block already.
-    busbw: Factor::AllButOwn,
-    default: CollectiveKind::AllGatherRecursiveDoubling,
-};
+component! {
+    /// All-gather in log₂ n exchanges, each of twice as many bytes as the one before.
+    pub struct AllGatherRecursiveDoubling;
+}
 
-pub(super) fn schedule(ranks: u32, size_bytes: u64) -> Butterfly {
-    Butterfly::new(ranks, size_bytes, Exchanges::Doubling)
+impl Collective for AllGatherRecursiveDoubling {
+    const MEMBER: CollectiveMember = CollectiveMember {
+        collective: "all-gather",
+        algorithm: "recursive-doubling",
+        summary: "ranks exchange all they have, twice as much each time",
+        model_page: "docs/models/collective-all-gather-recursive-doubling.md",
+        // k·2ᵏ + 2·extras ≤ 2³²−1, with k = 27 at most.
+        ranks_max: (1 << 28) - 1,
+        // Each rank has its own block already.
+        busbw: Factor::AllButOwn,
+    };
+
+    fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
+        Ok(Box::new(Butterfly::new(
+            ranks,
+            size_bytes,
+            Exchanges::Doubling,
+        )))
+    }
+
+    /// Σ (c(S/2ʲ) + L), j = k … 1: exchanges follow each other.
+    fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
+        Exchanges::Doubling.ideal(switch)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Schedule;
 
     #[test]
     fn each_exchange_is_twice_the_one_before() {
-        let schedule = schedule(8, 8 << 10);
+        let schedule = AllGatherRecursiveDoubling.schedule(8, 8 << 10).unwrap();
         let bytes: Vec<_> = (0..3)
             .map(|step| schedule.transfer(8 * step).bytes)
             .collect();

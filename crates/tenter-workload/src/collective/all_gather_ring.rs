@@ -4,35 +4,52 @@
 //! second half of "Bandwidth optimal all-reduce algorithms for clusters of workstations"
 //! (Patarasuk, Yuan, 2009). It has no parameters; the ring is the order of the ranks.
 
+use tenter_config::component;
+use tenter_units::Time;
+
+use super::algorithm::Collective;
 use super::chunks::Chunks;
+use super::member::{CollectiveMember, Factor};
 use super::ring::Ring;
-use super::{CollectiveKind, CollectiveMember, Factor};
+use crate::closed_form::IdealSwitch;
+use crate::{Schedule, WorkloadError};
 
-pub(super) const MEMBER: CollectiveMember = CollectiveMember {
-    collective: "all-gather",
-    algorithm: "ring",
-    summary: "the block of each rank travels once round a ring",
-    model_page: "docs/models/collective-all-gather-ring.md",
-    // n(n−1) ≤ 2³²−1.
-    ranks_max: 65_536,
-    // Each rank has its own block already.
-    busbw: Factor::AllButOwn,
-    default: CollectiveKind::AllGatherRing,
-};
+component! {
+    /// All-gather round a ring.
+    pub struct AllGatherRing;
+}
 
-/// In step s rank r sends block (r − s) mod n to rank r + 1; it starts with its own.
-pub(super) fn schedule(ranks: u32, size_bytes: u64) -> Ring {
-    Ring::new(Chunks::new(size_bytes, ranks), 0, ranks - 1, 0)
+impl Collective for AllGatherRing {
+    const MEMBER: CollectiveMember = CollectiveMember {
+        collective: "all-gather",
+        algorithm: "ring",
+        summary: "the block of each rank travels once round a ring",
+        model_page: "docs/models/collective-all-gather-ring.md",
+        // n(n−1) ≤ 2³²−1.
+        ranks_max: 65_536,
+        // Each rank has its own block already.
+        busbw: Factor::AllButOwn,
+    };
+
+    /// In step s rank r sends block (r − s) mod n to rank r + 1; it starts with its own.
+    fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
+        let blocks = Chunks::new(size_bytes, ranks);
+        Ok(Box::new(Ring::new(blocks, 0, ranks - 1, 0)))
+    }
+
+    /// (n−1)·(c + L): a step waits for the arrival of the last.
+    fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
+        switch.steps(switch.others())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Schedule;
 
     #[test]
     fn three_ranks_by_hand() {
-        let ring = schedule(3, 9);
+        let ring = AllGatherRing.schedule(3, 9).unwrap();
         let sent: Vec<_> = (0..ring.transfer_count())
             .map(|id| ring.transfer(id))
             .map(|t| (t.step, t.src, t.dst, t.chunk, t.reduce))

@@ -4,21 +4,45 @@
 //! itself as in "Bandwidth optimal all-reduce algorithms for clusters of workstations" (Patarasuk,
 //! Yuan, 2009). It has no parameters; the rings are the order of the ranks.
 
-use super::chunks::Chunks;
-use super::{CollectiveKind, CollectiveMember, Factor};
-use crate::{Destination, QueuePairScope, Schedule, Transfer};
+use tenter_config::component;
+use tenter_units::Time;
 
-pub(super) const MEMBER: CollectiveMember = CollectiveMember {
-    collective: "all-reduce",
-    algorithm: "bidirectional-ring",
-    summary: "two rings in opposite directions, each with half of the buffer",
-    model_page: "docs/models/collective-all-reduce-bidirectional-ring.md",
-    // 4n(n−1) ≤ 2³²−1.
-    ranks_max: 32_768,
-    // That of all-reduce, whatever the algorithm.
-    busbw: Factor::TwiceAllButOwn,
-    default: CollectiveKind::AllReduceBidirectionalRing,
-};
+use super::algorithm::Collective;
+use super::chunks::Chunks;
+use super::member::{CollectiveMember, Factor};
+use crate::closed_form::{IdealSwitch, times};
+use crate::{Destination, QueuePairScope, Schedule, Transfer, WorkloadError};
+
+component! {
+    /// All-reduce round two rings in opposite directions, each with half of the buffer.
+    pub struct AllReduceBidirectionalRing;
+}
+
+impl Collective for AllReduceBidirectionalRing {
+    const MEMBER: CollectiveMember = CollectiveMember {
+        collective: "all-reduce",
+        algorithm: "bidirectional-ring",
+        summary: "two rings in opposite directions, each with half of the buffer",
+        model_page: "docs/models/collective-all-reduce-bidirectional-ring.md",
+        // 4n(n−1) ≤ 2³²−1.
+        ranks_max: 32_768,
+        // That of all-reduce, whatever the algorithm.
+        busbw: Factor::TwiceAllButOwn,
+    };
+
+    fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
+        Ok(Box::new(Rings::new(ranks, size_bytes)))
+    }
+
+    /// ≥ 4(n−1)·c(S/2n) + L: each port sends 4(n−1) chunks. ≥ 2(n−1)·(c(S/2n) + L): a step waits
+    /// for the arrival of the last.
+    fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
+        let half = switch.size_bytes / switch.parts() / 2;
+        let port = times((switch.port_time)(half), 4 * switch.others());
+        let steps = times(switch.hop(half), 2 * switch.others());
+        port.saturating_add(switch.latency).max(steps)
+    }
+}
 
 /// The direction of a ring, which is a channel of its own: up to the next rank, or down to the one
 /// before.
@@ -43,14 +67,14 @@ impl Way {
 ///
 /// The chunks of the upward ring are 0 to n−1, those of the downward ring n to 2n−1. In step s rank
 /// r sends chunk (r − s) mod n upwards and chunk n + (r + s) mod n downwards.
-pub(super) struct AllReduceBidirectionalRing {
+struct Rings {
     chunks: Chunks,
     ranks: u32,
 }
 
-impl AllReduceBidirectionalRing {
-    pub(super) fn new(ranks: u32, size_bytes: u64) -> AllReduceBidirectionalRing {
-        AllReduceBidirectionalRing {
+impl Rings {
+    fn new(ranks: u32, size_bytes: u64) -> Rings {
+        Rings {
             chunks: Chunks::new(size_bytes, 2 * ranks),
             ranks,
         }
@@ -96,7 +120,7 @@ impl AllReduceBidirectionalRing {
     }
 }
 
-impl Schedule for AllReduceBidirectionalRing {
+impl Schedule for Rings {
     fn ranks(&self) -> u32 {
         self.ranks
     }
@@ -165,7 +189,7 @@ mod tests {
 
     #[test]
     fn three_ranks_by_hand() {
-        let rings = AllReduceBidirectionalRing::new(3, 12);
+        let rings = Rings::new(3, 12);
         let sent = |id| {
             let t = rings.transfer(id);
             (t.step, t.src, t.dst, t.chunk, t.bytes, t.reduce)
@@ -182,7 +206,7 @@ mod tests {
 
     #[test]
     fn of_two_ranks_each_ring_has_its_own_channel() {
-        let rings = AllReduceBidirectionalRing::new(2, 12);
+        let rings = Rings::new(2, 12);
         let mut ways = Vec::new();
         rings.pairs(1, QueuePairScope::RankPair, &mut ways);
         let expected = [0, 1].map(|lane| Destination { dst: 0, lane });

@@ -6,24 +6,59 @@
 //! (Keysight). Parameter: the bytes of a chunk, 512 KiB by default, which is NCCL's buffer of 4 MiB
 //! in 8 slots.
 
+use tenter_config::component;
+use tenter_units::{Bytes, Time};
+
+use super::algorithm::Collective;
 use super::chunks::Pieces;
+use super::limits::CHUNKS;
+use super::member::{CollectiveMember, Factor};
 use super::tree::{Order, Shape, Tree};
-use super::{CHUNK_BYTES, CollectiveKind, CollectiveMember, Factor};
+use crate::closed_form::{IdealSwitch, times};
 use crate::{Destination, QueuePairScope, Schedule, Transfer, WorkloadError};
 
-pub(super) const MEMBER: CollectiveMember = CollectiveMember {
-    collective: "all-reduce",
-    algorithm: "double-binary-tree",
-    summary: "sums go up two trees, each with half of the buffer, and the results back down",
-    model_page: "docs/models/collective-all-reduce-double-binary-tree.md",
-    // 4(n−1) ≤ 2³²−1.
-    ranks_max: 1 << 30,
-    // That of all-reduce, whatever the algorithm.
-    busbw: Factor::TwiceAllButOwn,
-    default: CollectiveKind::AllReduceDoubleBinaryTree {
-        chunk_bytes: CHUNK_BYTES,
-    },
-};
+component! {
+    /// All-reduce up and down two binary trees, each with half of the buffer.
+    pub struct AllReduceDoubleBinaryTree as "`jobs[].collectives[]` with `collective: all-reduce` and `algorithm: double-binary-tree`" {
+        /// The buffer is passed on in chunks of this size.
+        chunk_bytes as "chunk_size": u64 as Bytes = "512KiB", in CHUNKS, from "NCCL's default buffer of 4 MiB in 8 slots";
+    }
+}
+
+impl Collective for AllReduceDoubleBinaryTree {
+    const MEMBER: CollectiveMember = CollectiveMember {
+        collective: "all-reduce",
+        algorithm: "double-binary-tree",
+        summary: "sums go up two trees, each with half of the buffer, and the results back down",
+        model_page: "docs/models/collective-all-reduce-double-binary-tree.md",
+        // 4(n−1) ≤ 2³²−1.
+        ranks_max: 1 << 30,
+        // That of all-reduce, whatever the algorithm.
+        busbw: Factor::TwiceAllButOwn,
+    };
+
+    fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
+        let trees = TwoTrees::new(ranks, size_bytes, self.chunk_bytes)?;
+        Ok(Box::new(trees))
+    }
+
+    /// ≥ f·c(S)/2 + L: a port sends f = min(n, 4) halves. ≥ 2h·(c(x) + L): the first chunk goes up
+    /// and down.
+    fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
+        let half = switch.size_bytes.div_ceil(2);
+        let port = times(
+            switch.all(half, self.chunk_bytes),
+            u64::from(switch.ranks.min(4)),
+        );
+        let there_and_back = 2 * u64::from(switch.height());
+        let first = times(switch.hop(half.min(self.chunk_bytes)), there_and_back);
+        port.saturating_add(switch.latency).max(first)
+    }
+
+    fn chunk_bytes(&self) -> Option<u64> {
+        Some(self.chunk_bytes)
+    }
+}
 
 /// The two trees. Inner ranks of one are leaves of the other, but of an odd number of ranks the
 /// root of the first stands among the inner ranks of the second.
@@ -49,21 +84,22 @@ struct Part {
 
 /// Transfer id = ((2 · chunk + tree) · 2 + 1 if down) · (n−1) + position of the lower end − 1; the
 /// chunk in the buffer is 2 · chunk + tree, and the tree is the channel.
-pub(super) struct AllReduceDoubleBinaryTree {
+struct TwoTrees {
     trees: [Tree; 2],
     /// The first half, which is the longer one, and the second.
     pieces: [Pieces; 2],
 }
 
-impl AllReduceDoubleBinaryTree {
-    pub(super) fn new(
-        ranks: u32,
-        size_bytes: u64,
-        chunk_bytes: u64,
-    ) -> Result<AllReduceDoubleBinaryTree, WorkloadError> {
+impl TwoTrees {
+    fn new(ranks: u32, size_bytes: u64, chunk_bytes: u64) -> Result<TwoTrees, WorkloadError> {
         let second = size_bytes / 2;
-        let longer = Pieces::new(&MEMBER, size_bytes - second, chunk_bytes, 4 * (ranks - 1))?;
-        Ok(AllReduceDoubleBinaryTree {
+        let longer = Pieces::new(
+            &AllReduceDoubleBinaryTree::MEMBER,
+            size_bytes - second,
+            chunk_bytes,
+            4 * (ranks - 1),
+        )?;
+        Ok(TwoTrees {
             trees: trees(ranks),
             pieces: [longer, longer.shortened(second)],
         })
@@ -114,7 +150,7 @@ impl AllReduceDoubleBinaryTree {
     }
 }
 
-impl Schedule for AllReduceDoubleBinaryTree {
+impl Schedule for TwoTrees {
     fn ranks(&self) -> u32 {
         self.trees[0].ranks()
     }
@@ -231,7 +267,7 @@ mod tests {
     fn two_ranks_by_hand() {
         // In the first tree rank 0 is the root, in the second rank 1. 5 bytes in halves of 3 and 2,
         // chunks of 2 bytes.
-        let schedule = AllReduceDoubleBinaryTree::new(2, 5, 2).unwrap();
+        let schedule = TwoTrees::new(2, 5, 2).unwrap();
         let sent: Vec<_> = (0..schedule.transfer_count())
             .map(|id| schedule.transfer(id))
             .map(|t| (t.src, t.dst, t.bytes, t.chunk, t.channel, t.reduce))
@@ -252,7 +288,7 @@ mod tests {
     #[test]
     fn what_is_complete_at_the_root_turns_round() {
         // Of 4 ranks, 0 is above 2, which has 1 and 3 below.
-        let schedule = AllReduceDoubleBinaryTree::new(4, 8, 8).unwrap();
+        let schedule = TwoTrees::new(4, 8, 8).unwrap();
         let hop = |id: u32| {
             let t = schedule.transfer(id);
             (t.src, t.dst, t.step)

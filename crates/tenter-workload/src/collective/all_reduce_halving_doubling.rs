@@ -6,47 +6,57 @@
 //! MPICH" (Thakur, Rabenseifner, Gropp, 2005), where the other one is Rabenseifner's algorithm.
 //! Ranks beyond a power of two are folded into their neighbours, as there.
 
-use super::butterfly::{Butterfly, Exchanges};
-use super::{CollectiveKind, CollectiveMember, Factor};
+use tenter_config::component;
+use tenter_units::Time;
 
-/// How far apart the ranks of an exchange are while vectors are halved; on the way back the same
-/// exchanges come in the reverse order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Distances {
-    /// The largest exchange is between ranks n/2 apart, the next n/4, the smallest 1.
-    #[default]
-    Halving,
-    /// The largest exchange is between neighbours, the next between ranks 2 apart, the smallest
-    /// n/2.
-    Doubling,
+use super::algorithm::Collective;
+use super::butterfly::{Butterfly, Distances, Exchanges};
+use super::member::{CollectiveMember, Factor};
+use crate::closed_form::IdealSwitch;
+use crate::{Schedule, WorkloadError};
+
+component! {
+    /// All-reduce by recursive halving, then recursive doubling.
+    pub struct AllReduceHalvingDoubling as "`jobs[].collectives[]` with `collective: all-reduce` and `algorithm: halving-doubling`" {
+        /// How far apart the ranks of an exchange are while the vector is halved, and the other way
+        /// round on the way back. `halving`: ranks n/2 apart exchange halves, ranks n/4 apart
+        /// quarters, and so on; `doubling`: neighbours exchange halves, ranks 2 apart quarters, and
+        /// so on.
+        distances: Distances = "halving", from "AI Fabric Test Methodology (Keysight); `doubling` is the order of MPICH and Open MPI";
+    }
 }
 
-pub(super) const MEMBER: CollectiveMember = CollectiveMember {
-    collective: "all-reduce",
-    algorithm: "halving-doubling",
-    summary: "ranks exchange halves, quarters, … of their sums, then the results backwards",
-    model_page: "docs/models/collective-all-reduce-halving-doubling.md",
-    // 2k·2ᵏ + 2·extras ≤ 2³²−1, with k = 26 at most.
-    ranks_max: (1 << 27) - 1,
-    // That of all-reduce, whatever the algorithm.
-    busbw: Factor::TwiceAllButOwn,
-    default: CollectiveKind::AllReduceHalvingDoubling {
-        distances: Distances::Halving,
-    },
-};
+impl Collective for AllReduceHalvingDoubling {
+    const MEMBER: CollectiveMember = CollectiveMember {
+        collective: "all-reduce",
+        algorithm: "halving-doubling",
+        summary: "ranks exchange halves, quarters, … of their sums, then the results backwards",
+        model_page: "docs/models/collective-all-reduce-halving-doubling.md",
+        // 2k·2ᵏ + 2·extras ≤ 2³²−1, with k = 26 at most.
+        ranks_max: (1 << 27) - 1,
+        // That of all-reduce, whatever the algorithm.
+        busbw: Factor::TwiceAllButOwn,
+    };
 
-pub(super) fn schedule(ranks: u32, size_bytes: u64, distances: Distances) -> Butterfly {
-    Butterfly::new(ranks, size_bytes, Exchanges::Both(distances))
+    fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
+        let exchanges = Exchanges::Both(self.distances);
+        Ok(Box::new(Butterfly::new(ranks, size_bytes, exchanges)))
+    }
+
+    /// 2·Σ (c(S/2ʲ) + L), j = 1 … k: exchanges follow each other.
+    fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
+        Exchanges::Both(self.distances).ideal(switch)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Schedule;
 
     /// KiB and distance of the exchanges of rank 0, of 8 ranks with 1 MiB.
     fn exchanges(distances: Distances) -> [(u64, u32); 6] {
-        let schedule = schedule(8, 1 << 20, distances);
+        let exchanges = AllReduceHalvingDoubling { distances };
+        let schedule = exchanges.schedule(8, 1 << 20).unwrap();
         [0, 1, 2, 3, 4, 5].map(|step| {
             let transfer = schedule.transfer(8 * step);
             (transfer.bytes >> 10, transfer.dst)

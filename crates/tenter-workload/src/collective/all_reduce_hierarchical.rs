@@ -10,113 +10,89 @@ use std::ops::RangeInclusive;
 use tenter_config::component;
 use tenter_units::{Rate, Time};
 
+use super::algorithm::Collective;
 use super::chunks::Chunks;
+use super::limits::COUNTS;
+use super::member::{CollectiveMember, Factor};
 use super::ring::Ring;
-use super::{CollectiveKind, CollectiveMember, Factor};
-use crate::WorkloadError;
-
-component! {
-    /// The NPUs of a host and what connects them.
-    pub struct ScaleUp as "`endpoint.host.scale_up`" {
-        /// NPUs of a host: the NICs of the first `npus_per_host` NPUs are those of the first host,
-        /// and so on.
-        npus_per_host: u32 = "8", in 2..=1024, from "usual servers";
-        /// What an NPU sends into its host, one transfer after the other.
-        rate: Rate = "3600Gbps", in RATES, from "NVIDIA H100 data sheet: NVLink with 900 GB/s both ways together";
-        /// From the last byte sent within a host to its use at the receiver.
-        latency: Time = "1us", in Time::from_ns(50)..=Time::from_us(1_000_000), from "assumed";
-    }
-}
+use crate::closed_form::{IdealSwitch, times};
+use crate::{Schedule, WorkloadError};
 
 /// Rates of a scale-up domain.
 const RATES: RangeInclusive<Rate> =
-    Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(1_000_000);
+    Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
 
-impl ScaleUp {
-    /// Eight NPUs with `NVLink` of the fourth generation: 900 GB/s both ways together (NVIDIA H100
-    /// data sheet). The latency is assumed.
-    const DEFAULT: ScaleUp = ScaleUp {
-        npus_per_host: 8,
-        rate: Rate::from_gbps(3_600),
-        latency: Time::from_us(1),
+component! {
+    /// All-reduce within hosts, round rings across them, and within hosts again.
+    pub struct AllReduceHierarchical as "`jobs[].collectives[]` with `collective: all-reduce` and `algorithm: hierarchical`" {
+        /// NPUs of each host; ranks that follow each other share a host.
+        npus_per_host: u32 = "8", in COUNTS, from "usual servers";
+        /// What an NPU sends and receives within its host, each way.
+        scale_up_rate: Rate = "3600Gbps", in RATES, from "NVIDIA H100 data sheet: NVLink with 900 GB/s both ways together";
+        /// From the last byte sent within a host to its use at the receiver.
+        scale_up_latency: Time = "1us", in Time::ZERO..=Time::from_us(1_000_000), from "assumed";
+    }
+}
+
+impl Collective for AllReduceHierarchical {
+    const MEMBER: CollectiveMember = CollectiveMember {
+        collective: "all-reduce",
+        algorithm: "hierarchical",
+        summary: "reduce-scatter within hosts, a ring per NPU across them, all-gather within hosts",
+        model_page: "docs/models/collective-all-reduce-hierarchical.md",
+        // 2n(n−1) ≤ 2³²−1, with one NPU in each host.
+        ranks_max: 46_341,
+        // That of all-reduce, whatever the algorithm.
+        busbw: Factor::TwiceAllButOwn,
     };
 
+    /// The rings across hosts. Rank h·g + i is NPU i of host h, of g in each host; its ring is that
+    /// of all NPUs i, over part i of the buffer.
+    fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
+        let npus = self.npus_per_host;
+        Self::MEMBER.check_hosts(ranks, npus)?;
+        let chunks = Chunks::new(size_bytes, ranks);
+        Ok(Box::new(Ring::side_by_side(chunks, npus)))
+    }
+
+    /// 2(N−1)·(c + L) + 2·w: as the ring, between N hosts, with w = (g−1)·S/g at the rate of the
+    /// scale-up domain and its latency, within a host of g NPUs.
+    fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
+        let hosts = switch.ranks / self.npus_per_host.max(1);
+        let within = times(self.within_hosts(switch.size_bytes), 2);
+        let steps = switch.steps(2 * u64::from(hosts.saturating_sub(1)));
+        steps.saturating_add(within)
+    }
+
     /// How long the reduce-scatter within a host takes, or the all-gather: each NPU sends the
-    /// others their parts of its buffer, all at once, over a switch that makes nobody wait. Zero
-    /// for a single NPU. Saturates at [`Time::MAX`].
-    pub(super) fn phase(self, size_bytes: u64) -> Time {
+    /// others their parts of its buffer, all at once, over a switch that makes no NPU wait. Zero for
+    /// a single NPU. Saturates at [`Time::MAX`].
+    fn within_hosts(&self, size_bytes: u64) -> Time {
         if self.npus_per_host < 2 {
             return Time::ZERO;
         }
         let npus = u128::from(self.npus_per_host);
         let bytes = (npus - 1) * u128::from(size_bytes).div_ceil(npus);
-        self.rate
-            .time_of_bits(8 * bytes)
-            .saturating_add(self.latency)
+        let time = self.scale_up_rate.time_of_bits(8 * bytes);
+        time.saturating_add(self.scale_up_latency)
     }
-
-    /// Whether two NPUs, by their numbers among all, are of one host.
-    pub fn joins(self, a: u32, b: u32) -> bool {
-        a / self.npus_per_host == b / self.npus_per_host
-    }
-
-    /// Whether the NPUs of two NICs are of one host, where so many NPUs share each NIC.
-    pub fn joins_nics(self, npus_per_nic: u32, a: u32, b: u32) -> bool {
-        self.joins(a * npus_per_nic, b * npus_per_nic)
-    }
-
-    /// How long an NPU is busy with sending so many bytes, rounded up to a picosecond; saturates at
-    /// [`Time::MAX`].
-    pub fn time_of(self, bytes: u64) -> Time {
-        self.rate.time_of_bits(8 * u128::from(bytes))
-    }
-}
-
-pub(super) const MEMBER: CollectiveMember = CollectiveMember {
-    collective: "all-reduce",
-    algorithm: "hierarchical",
-    summary: "reduce-scatter within hosts, a ring per NPU across them, all-gather within hosts",
-    model_page: "docs/models/collective-all-reduce-hierarchical.md",
-    // 2n(n−1) ≤ 2³²−1, with one NPU in each host.
-    ranks_max: 46_341,
-    // That of all-reduce, whatever the algorithm.
-    busbw: Factor::TwiceAllButOwn,
-    default: CollectiveKind::AllReduceHierarchical {
-        scale_up: ScaleUp::DEFAULT,
-    },
-};
-
-/// The rings across hosts. Rank h·g + i is NPU i of host h, of g in each host; its ring is that of
-/// all NPUs i, over part i of the buffer.
-///
-/// # Errors
-/// A number of ranks that does not fill two hosts or more.
-pub(super) fn schedule(
-    ranks: u32,
-    size_bytes: u64,
-    scale_up: ScaleUp,
-) -> Result<Ring, WorkloadError> {
-    let npus = scale_up.npus_per_host;
-    MEMBER.check_hosts(ranks, npus)?;
-    Ok(Ring::side_by_side(Chunks::new(size_bytes, ranks), npus))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Schedule;
 
-    fn scale_up(npus_per_host: u32) -> ScaleUp {
-        ScaleUp {
+    fn hosts_of(npus_per_host: u32) -> AllReduceHierarchical {
+        AllReduceHierarchical {
             npus_per_host,
-            rate: Rate::from_gbps(8),
-            latency: Time::from_us(3),
+            scale_up_rate: Rate::from_gbps(8),
+            scale_up_latency: Time::from_us(3),
         }
     }
 
     #[test]
     fn two_hosts_of_two_by_hand() {
-        let rings = schedule(4, 16, scale_up(2)).unwrap();
+        let rings = hosts_of(2).schedule(4, 16).unwrap();
         let sent = |id| {
             let t = rings.transfer(id);
             (t.step, t.src, t.dst, t.chunk, t.bytes, t.reduce)
@@ -133,18 +109,18 @@ mod tests {
     #[test]
     fn a_phase_by_hand() {
         // Three parts of 250 bytes at a byte a nanosecond, and 3 us.
-        assert_eq!(scale_up(4).phase(1_000), Time::from_ns(750 + 3_000));
-        assert_eq!(scale_up(1).phase(1_000), Time::ZERO);
-        assert_eq!(scale_up(2).phase(u64::MAX), Time::MAX);
+        assert_eq!(hosts_of(4).within_hosts(1_000), Time::from_ns(750 + 3_000));
+        assert_eq!(hosts_of(1).within_hosts(1_000), Time::ZERO);
+        assert_eq!(hosts_of(2).within_hosts(u64::MAX), Time::MAX);
     }
 
     #[test]
     fn hosts_that_are_not_full_are_refused() {
         for (ranks, npus) in [(9, 2), (4, 4), (4, 8), (4, 0)] {
-            let refused = schedule(ranks, 1, scale_up(npus));
+            let refused = hosts_of(npus).schedule(ranks, 1);
             assert!(matches!(refused, Err(WorkloadError::HostsNotFull { .. })));
         }
-        let refused = schedule(9, 1, scale_up(2)).unwrap_err();
+        let refused = hosts_of(2).schedule(9, 1).err().unwrap();
         assert_eq!(
             refused.to_string(),
             "all-reduce (hierarchical): 9 ranks do not fill two or more hosts with 2 NPUs each; \

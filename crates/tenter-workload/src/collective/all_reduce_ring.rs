@@ -4,39 +4,55 @@
 //! 2009), as in NCCL and in "AI Fabric Test Methodology" (Keysight). It has no parameters; the ring
 //! is the order of the ranks.
 
+use tenter_config::component;
+use tenter_units::Time;
+
+use super::algorithm::Collective;
 use super::chunks::Chunks;
+use super::member::{CollectiveMember, Factor};
 use super::ring::Ring;
-use super::{CollectiveKind, CollectiveMember, Factor};
+use crate::closed_form::IdealSwitch;
+use crate::{Schedule, WorkloadError};
 
-pub(super) const MEMBER: CollectiveMember = CollectiveMember {
-    collective: "all-reduce",
-    algorithm: "ring",
-    summary: "sums travel round a ring in one direction, then the results do",
-    model_page: "docs/models/collective-all-reduce-ring.md",
-    // 2n(n−1) ≤ 2³²−1.
-    ranks_max: 46_341,
-    // Every byte crosses each rank's port twice, but for one chunk each time.
-    busbw: Factor::TwiceAllButOwn,
-    default: CollectiveKind::AllReduceRing,
-};
+component! {
+    /// All-reduce round a ring in one direction: reduce-scatter, then all-gather.
+    pub struct AllReduceRing;
+}
 
-/// In step s rank r sends chunk (r − s) mod n to rank r + 1.
-///
-/// One formula serves both halves: the reduce-scatter ends (s = n−2) with chunk r+1 complete at
-/// rank r, which is what (r − s) mod n names at s = n−1, the first step of the all-gather.
-pub(super) fn schedule(ranks: u32, size_bytes: u64) -> Ring {
-    let chunks = Chunks::new(size_bytes, ranks);
-    Ring::new(chunks, 0, 2 * (ranks - 1), ranks - 1)
+impl Collective for AllReduceRing {
+    const MEMBER: CollectiveMember = CollectiveMember {
+        collective: "all-reduce",
+        algorithm: "ring",
+        summary: "sums travel round a ring in one direction, then the results do",
+        model_page: "docs/models/collective-all-reduce-ring.md",
+        // 2n(n−1) ≤ 2³²−1.
+        ranks_max: 46_341,
+        // Every byte crosses each rank's port twice, but for one chunk each time.
+        busbw: Factor::TwiceAllButOwn,
+    };
+
+    /// In step s rank r sends chunk (r − s) mod n to rank r + 1.
+    ///
+    /// One formula serves both halves: the reduce-scatter ends (s = n−2) with chunk r+1 complete at
+    /// rank r, which is what (r − s) mod n names at s = n−1, the first step of the all-gather.
+    fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
+        let chunks = Chunks::new(size_bytes, ranks);
+        Ok(Box::new(Ring::new(chunks, 0, 2 * (ranks - 1), ranks - 1)))
+    }
+
+    /// 2(n−1)·(c + L): a step waits for the arrival of the last.
+    fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
+        switch.steps(2 * switch.others())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Schedule;
 
     #[test]
     fn three_ranks_by_hand() {
-        let ring = schedule(3, 9);
+        let ring = AllReduceRing.schedule(3, 9).unwrap();
         let sent = |id| {
             let t = ring.transfer(id);
             (t.step, t.src, t.dst, t.chunk, t.reduce)

@@ -4,33 +4,53 @@
 //! Gropp, 2005), pairwise exchange, in its form for any number of ranks; sizes and bus bandwidth as
 //! in NVIDIA/nccl-tests `alltoall.cu`. It has no parameters.
 
-use super::chunks::Chunks;
-use super::{CollectiveKind, CollectiveMember, Factor};
-use crate::{Destination, QueuePairScope, Schedule, Transfer};
+use tenter_config::component;
+use tenter_units::Time;
 
-pub(super) const MEMBER: CollectiveMember = CollectiveMember {
-    collective: "all-to-all",
-    algorithm: "pairwise",
-    summary: "every rank sends a block to one other rank after the other",
-    model_page: "docs/models/collective-all-to-all-pairwise.md",
-    // n(n−1) ≤ 2³²−1.
-    ranks_max: 65_536,
-    // Each rank keeps its own block.
-    busbw: Factor::AllButOwn,
-    default: CollectiveKind::AllToAllPairwise,
-};
+use super::algorithm::Collective;
+use super::chunks::Chunks;
+use super::member::{CollectiveMember, Factor};
+use crate::closed_form::IdealSwitch;
+use crate::{Destination, QueuePairScope, Schedule, Transfer, WorkloadError};
+
+component! {
+    /// All-to-all, one destination after the other.
+    pub struct AllToAllPairwise;
+}
+
+impl Collective for AllToAllPairwise {
+    const MEMBER: CollectiveMember = CollectiveMember {
+        collective: "all-to-all",
+        algorithm: "pairwise",
+        summary: "every rank sends a block to one other rank after the other",
+        model_page: "docs/models/collective-all-to-all-pairwise.md",
+        // n(n−1) ≤ 2³²−1.
+        ranks_max: 65_536,
+        // Each rank keeps its own block.
+        busbw: Factor::AllButOwn,
+    };
+
+    fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
+        Ok(Box::new(Transfers::new(ranks, size_bytes)))
+    }
+
+    /// (n−1)·(c + L): a step waits for the arrival of the last.
+    fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
+        switch.steps(switch.others())
+    }
+}
 
 /// In step s rank r sends to rank r + s + 1; transfer id = step · n + source.
 ///
 /// Chunks are the blocks by source, then by destination, as in the parallel all-to-all.
-pub(super) struct AllToAllPairwise {
+struct Transfers {
     /// One block per rank, of the buffer each rank sends from.
     blocks: Chunks,
 }
 
-impl AllToAllPairwise {
-    pub(super) fn new(ranks: u32, size_bytes: u64) -> AllToAllPairwise {
-        AllToAllPairwise {
+impl Transfers {
+    fn new(ranks: u32, size_bytes: u64) -> Transfers {
+        Transfers {
             blocks: Chunks::new(size_bytes, ranks),
         }
     }
@@ -44,7 +64,7 @@ impl AllToAllPairwise {
     }
 }
 
-impl Schedule for AllToAllPairwise {
+impl Schedule for Transfers {
     fn ranks(&self) -> u32 {
         self.blocks.count()
     }
@@ -102,7 +122,7 @@ mod tests {
 
     #[test]
     fn steps_of_four_ranks() {
-        let schedule = AllToAllPairwise::new(4, 10);
+        let schedule = Transfers::new(4, 10);
         let sent = |id| {
             let t = schedule.transfer(id);
             (t.step, t.src, t.dst, t.bytes, t.chunk)
@@ -116,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_rank_sends_one_block_more_than_it_has_received() {
-        let schedule = AllToAllPairwise::new(5, 5);
+        let schedule = Transfers::new(5, 5);
         for id in 0..schedule.transfer_count() {
             let mut released = Vec::new();
             schedule.released_by(id, &mut released);

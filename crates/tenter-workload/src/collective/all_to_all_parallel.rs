@@ -6,31 +6,51 @@
 //! shift" all-to-all of MPI libraries, so that in no round do two ranks post to the same
 //! destination.
 
-use super::chunks::Chunks;
-use super::{CollectiveKind, CollectiveMember, Factor};
-use crate::{Destination, QueuePairScope, Schedule, Transfer};
+use tenter_config::component;
+use tenter_units::Time;
 
-pub(super) const MEMBER: CollectiveMember = CollectiveMember {
-    collective: "all-to-all",
-    algorithm: "parallel",
-    summary: "every rank sends a block to every other rank at once",
-    model_page: "docs/models/collective-all-to-all-parallel.md",
-    // n(n−1) ≤ 2³²−1.
-    ranks_max: 65_536,
-    // Each rank keeps its own block.
-    busbw: Factor::AllButOwn,
-    default: CollectiveKind::AllToAllParallel,
-};
+use super::algorithm::Collective;
+use super::chunks::Chunks;
+use super::member::{CollectiveMember, Factor};
+use crate::closed_form::IdealSwitch;
+use crate::{Destination, QueuePairScope, Schedule, Transfer, WorkloadError};
+
+component! {
+    /// All-to-all, all pairs at once, interleaved over the destinations.
+    pub struct AllToAllParallel;
+}
+
+impl Collective for AllToAllParallel {
+    const MEMBER: CollectiveMember = CollectiveMember {
+        collective: "all-to-all",
+        algorithm: "parallel",
+        summary: "every rank sends a block to every other rank at once",
+        model_page: "docs/models/collective-all-to-all-parallel.md",
+        // n(n−1) ≤ 2³²−1.
+        ranks_max: 65_536,
+        // Each rank keeps its own block.
+        busbw: Factor::AllButOwn,
+    };
+
+    fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
+        Ok(Box::new(Transfers::new(ranks, size_bytes)))
+    }
+
+    /// (n−1)·c + L: each port sends n−1 blocks.
+    fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
+        switch.one_port(switch.others())
+    }
+}
 
 /// Transfer id and chunk are the same number, ordered by source, then by destination.
-pub(super) struct AllToAllParallel {
+struct Transfers {
     /// One block per rank, of the buffer each rank sends from.
     blocks: Chunks,
 }
 
-impl AllToAllParallel {
-    pub(super) fn new(ranks: u32, size_bytes: u64) -> AllToAllParallel {
-        AllToAllParallel {
+impl Transfers {
+    fn new(ranks: u32, size_bytes: u64) -> Transfers {
+        Transfers {
             blocks: Chunks::new(size_bytes, ranks),
         }
     }
@@ -40,7 +60,7 @@ impl AllToAllParallel {
     }
 }
 
-impl Schedule for AllToAllParallel {
+impl Schedule for Transfers {
     fn ranks(&self) -> u32 {
         self.blocks.count()
     }
@@ -94,7 +114,7 @@ mod tests {
 
     #[test]
     fn posting_rotates_over_the_destinations() {
-        let schedule = AllToAllParallel::new(4, 400);
+        let schedule = Transfers::new(4, 400);
         let posted = |rank| {
             let mut ids = Vec::new();
             schedule.initial(rank, &mut ids);
@@ -109,7 +129,7 @@ mod tests {
 
     #[test]
     fn no_round_has_a_destination_twice() {
-        let schedule = AllToAllParallel::new(9, 9);
+        let schedule = Transfers::new(9, 9);
         let mut posted = vec![Vec::new(); 9];
         for (rank, ids) in (0..9).zip(&mut posted) {
             schedule.initial(rank, ids);
@@ -127,7 +147,7 @@ mod tests {
     #[test]
     fn blocks_are_those_of_the_destination() {
         // S = 10 over 4 ranks: blocks of 2, 3, 2 and 3 bytes for ranks 0, 1, 2 and 3.
-        let schedule = AllToAllParallel::new(4, 10);
+        let schedule = Transfers::new(4, 10);
         let bytes: Vec<_> = (0..3).map(|id| schedule.transfer(id).bytes).collect();
         assert_eq!(bytes, [3, 2, 3]);
         let expected = Transfer {

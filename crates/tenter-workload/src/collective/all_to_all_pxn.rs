@@ -6,21 +6,53 @@
 //! of a host for one destination together; named as an algorithm of the all-to-all in AI Fabric
 //! Test Methodology (Keysight).
 
+use tenter_config::component;
+use tenter_units::Time;
+
+use super::algorithm::Collective;
 use super::chunks::Chunks;
-use super::{CollectiveKind, CollectiveMember, Factor};
+use super::limits::COUNTS;
+use super::member::{CollectiveMember, Factor};
+use crate::closed_form::IdealSwitch;
 use crate::{Destination, QueuePairScope, Schedule, Transfer, WorkloadError};
 
-pub(super) const MEMBER: CollectiveMember = CollectiveMember {
-    collective: "all-to-all",
-    algorithm: "pxn",
-    summary: "blocks are gathered within hosts and leave by the NIC on the destination's rail",
-    model_page: "docs/models/collective-all-to-all-pxn.md",
-    // n·(n−h) + n·(h−1) = n(n−1) ≤ 2³²−1, with h hosts.
-    ranks_max: 65_536,
-    // Each rank keeps its own block.
-    busbw: Factor::AllButOwn,
-    default: CollectiveKind::AllToAllPxn { npus_per_host: 8 },
-};
+component! {
+    /// All-to-all over rails: gathered within hosts, then one transfer for each rail and host.
+    pub struct AllToAllPxn as "`jobs[].collectives[]` with `collective: all-to-all` and `algorithm: pxn`" {
+        /// NPUs of each host; ranks that follow each other share a host.
+        npus_per_host: u32 = "8", in COUNTS, from "usual servers";
+    }
+}
+
+impl Collective for AllToAllPxn {
+    const MEMBER: CollectiveMember = CollectiveMember {
+        collective: "all-to-all",
+        algorithm: "pxn",
+        summary: "blocks are gathered within hosts and leave by the NIC on the destination's rail",
+        model_page: "docs/models/collective-all-to-all-pxn.md",
+        // n·(n−h) + n·(h−1) = n(n−1) ≤ 2³²−1, with h hosts.
+        ranks_max: 65_536,
+        // Each rank keeps its own block.
+        busbw: Factor::AllButOwn,
+    };
+
+    fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
+        let transfers = Transfers::new(ranks, size_bytes, self.npus_per_host)?;
+        Ok(Box::new(transfers))
+    }
+
+    /// ≥ (2n−N−g)·c + L: each port sends (g−1)·N and (N−1)·g blocks, with g NPUs in each of N hosts;
+    /// without a scale-up domain.
+    fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
+        let npus = u64::from(self.npus_per_host.max(1));
+        let hosts = switch.parts() / npus;
+        switch.one_port((npus - 1) * hosts + hosts.saturating_sub(1) * npus)
+    }
+
+    fn hands_over(&self) -> Option<u32> {
+        Some(self.npus_per_host)
+    }
+}
 
 /// With g NPUs in each of h hosts, rank a·g + i is NPU i of host a.
 ///
@@ -28,7 +60,7 @@ pub(super) const MEMBER: CollectiveMember = CollectiveMember {
 /// NPU of its host, then by turn: turn t is about destinations in host a + 1 + t, so the last of
 /// the h turns is about the host itself. The n·(h−1) others go along the rails, ordered by source,
 /// then by turn. Transfer id and chunk are the same number.
-pub(super) struct AllToAllPxn {
+struct Transfers {
     /// One block per rank, of the buffer each rank sends from.
     blocks: Chunks,
     npus: u32,
@@ -42,21 +74,15 @@ enum Place {
     Sent(u32, u32),
 }
 
-/// # Errors
-/// A number of ranks that does not fill two hosts or more.
-pub(super) fn schedule(
-    ranks: u32,
-    size_bytes: u64,
-    npus_per_host: u32,
-) -> Result<AllToAllPxn, WorkloadError> {
-    MEMBER.check_hosts(ranks, npus_per_host)?;
-    Ok(AllToAllPxn {
-        blocks: Chunks::new(size_bytes, ranks),
-        npus: npus_per_host,
-    })
-}
+impl Transfers {
+    /// # Errors
+    /// A number of ranks that does not fill two hosts or more.
+    fn new(ranks: u32, size_bytes: u64, npus: u32) -> Result<Transfers, WorkloadError> {
+        AllToAllPxn::MEMBER.check_hosts(ranks, npus)?;
+        let blocks = Chunks::new(size_bytes, ranks);
+        Ok(Transfers { blocks, npus })
+    }
 
-impl AllToAllPxn {
     fn hosts(&self) -> u32 {
         self.ranks() / self.npus
     }
@@ -101,7 +127,7 @@ impl AllToAllPxn {
     }
 }
 
-impl Schedule for AllToAllPxn {
+impl Schedule for Transfers {
     fn ranks(&self) -> u32 {
         self.blocks.count()
     }
@@ -205,7 +231,7 @@ mod tests {
     #[test]
     fn two_hosts_of_two_by_hand() {
         // S = 10 over 4 ranks: blocks of 2, 3, 2 and 3 bytes for ranks 0, 1, 2 and 3.
-        let schedule = schedule(4, 10, 2).unwrap();
+        let schedule = Transfers::new(4, 10, 2).unwrap();
         let sent = |id| {
             let t = schedule.transfer(id);
             (t.step, t.src, t.dst, t.bytes)
@@ -222,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_rail_is_used_when_all_npus_have_handed_over() {
-        let schedule = schedule(12, 120, 4).unwrap();
+        let schedule = Transfers::new(12, 120, 4).unwrap();
         let mut waits = vec![0; schedule.transfer_count() as usize];
         for id in 0..schedule.transfer_count() {
             let mut released = Vec::new();
@@ -239,7 +265,7 @@ mod tests {
 
     #[test]
     fn one_npu_in_each_host_needs_nobody() {
-        let schedule = schedule(3, 9, 1).unwrap();
+        let schedule = Transfers::new(3, 9, 1).unwrap();
         let mut first = Vec::new();
         schedule.initial(2, &mut first);
         let posted: Vec<_> = first.iter().map(|&id| schedule.transfer(id).dst).collect();

@@ -3,33 +3,53 @@
 //! Origin: broadcast, parallel, of "AI Fabric Test Methodology" (Keysight); size and bus bandwidth
 //! as the broadcast of NVIDIA/nccl-tests. Parameter: the root, 0 by default.
 
+use tenter_config::component;
+use tenter_units::Time;
+
+use super::algorithm::Collective;
+use super::limits::RANKS;
+use super::member::{CollectiveMember, Factor};
 use super::star::Star;
-use super::{CollectiveKind, CollectiveMember, Factor};
-use crate::WorkloadError;
+use crate::closed_form::{IdealSwitch, times};
+use crate::{Schedule, WorkloadError};
 
-pub(super) const MEMBER: CollectiveMember = CollectiveMember {
-    collective: "broadcast",
-    algorithm: "parallel",
-    summary: "one root sends the same message to every rank at once",
-    model_page: "docs/models/collective-broadcast-parallel.md",
-    ranks_max: u32::MAX,
-    // As if the message left the root only once.
-    busbw: Factor::One,
-    default: CollectiveKind::BroadcastParallel { root: 0 },
-};
+component! {
+    /// One rank sends the same message to every other, all at once.
+    pub struct BroadcastParallel as "`jobs[].collectives[]` with `collective: broadcast` and `algorithm: parallel`" {
+        /// The rank that all others receive from.
+        root: u32 = "0", in RANKS;
+    }
+}
 
-pub(super) fn schedule(ranks: u32, size_bytes: u64, root: u32) -> Result<Star, WorkloadError> {
-    Star::of_copies(&MEMBER, (ranks, root), size_bytes)
+impl Collective for BroadcastParallel {
+    const MEMBER: CollectiveMember = CollectiveMember {
+        collective: "broadcast",
+        algorithm: "parallel",
+        summary: "one root sends the same message to every rank at once",
+        model_page: "docs/models/collective-broadcast-parallel.md",
+        ranks_max: u32::MAX,
+        // As if the message left the root only once.
+        busbw: Factor::One,
+    };
+
+    fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
+        let star = Star::of_copies(&Self::MEMBER, (ranks, self.root), size_bytes)?;
+        Ok(Box::new(star))
+    }
+
+    /// (n−1)·c(S) + L: the root's port sends n−1 copies.
+    fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
+        times(switch.whole(), switch.others()).saturating_add(switch.latency)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Schedule;
 
     #[test]
     fn everyone_gets_the_same_message() {
-        let broadcast = schedule(3, 7, 1).unwrap();
+        let broadcast = BroadcastParallel { root: 1 }.schedule(3, 7).unwrap();
         let sent: Vec<_> = (0..2)
             .map(|id| broadcast.transfer(id))
             .map(|t| (t.src, t.dst, t.bytes, t.chunk))

@@ -4,45 +4,68 @@
 //! NVIDIA/nccl-tests. Parameters: the root, 0 by default, and the bytes of a chunk, 512 KiB by
 //! default, which is NCCL's buffer of 4 MiB in 8 slots.
 
+use tenter_config::component;
+use tenter_units::{Bytes, Time};
+
+use super::algorithm::Collective;
+use super::limits::{CHUNKS, RANKS};
+use super::member::{CollectiveMember, Factor};
 use super::tree::Shape;
 use super::tree_flow::{Flow, TreeFlow};
-use super::{CHUNK_BYTES, CollectiveKind, CollectiveMember, Factor};
-use crate::WorkloadError;
+use crate::closed_form::IdealSwitch;
+use crate::{Schedule, WorkloadError};
 
-pub(super) const MEMBER: CollectiveMember = CollectiveMember {
-    collective: "broadcast",
-    algorithm: "ring",
-    summary: "a message goes chunk by chunk from rank to rank",
-    model_page: "docs/models/collective-broadcast-ring.md",
-    ranks_max: u32::MAX,
-    // Every byte leaves the root once.
-    busbw: Factor::One,
-    default: CollectiveKind::BroadcastRing {
-        root: 0,
-        chunk_bytes: CHUNK_BYTES,
-    },
-};
+component! {
+    /// A message goes chunk by chunk from rank to rank, round a ring that the root opens.
+    pub struct BroadcastRing as "`jobs[].collectives[]` with `collective: broadcast` and `algorithm: ring`" {
+        /// The rank that all others receive from.
+        root: u32 = "0", in RANKS;
+        /// The buffer is passed on in chunks of this size.
+        chunk_bytes as "chunk_size": u64 as Bytes = "512KiB", in CHUNKS, from "NCCL's default buffer of 4 MiB in 8 slots";
+    }
+}
 
-/// The ranks from the root on, one behind the other.
-pub(super) fn schedule(
-    ranks: u32,
-    size_bytes: u64,
-    root: u32,
-    chunk_bytes: u64,
-) -> Result<TreeFlow, WorkloadError> {
-    let kind = (Shape::Chain, Flow::Down);
-    TreeFlow::rooted(&MEMBER, kind, (ranks, root), (size_bytes, chunk_bytes))
+impl Collective for BroadcastRing {
+    const MEMBER: CollectiveMember = CollectiveMember {
+        collective: "broadcast",
+        algorithm: "ring",
+        summary: "a message goes chunk by chunk from rank to rank",
+        model_page: "docs/models/collective-broadcast-ring.md",
+        ranks_max: u32::MAX,
+        // Every byte leaves the root once.
+        busbw: Factor::One,
+    };
+
+    /// The ranks from the root on, one behind the other.
+    fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
+        let kind = (Shape::Chain, Flow::Down);
+        let sizes = (size_bytes, self.chunk_bytes);
+        let flow = TreeFlow::rooted(&Self::MEMBER, kind, (ranks, self.root), sizes)?;
+        Ok(Box::new(flow))
+    }
+
+    /// (n−2)·(c(x) + L) + c(S) + L: the last but one sends all.
+    fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
+        switch.pipeline(self.chunk_bytes, switch.ranks.saturating_sub(2), 1)
+    }
+
+    fn chunk_bytes(&self) -> Option<u64> {
+        Some(self.chunk_bytes)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Schedule;
 
     #[test]
     fn every_rank_passes_it_on_but_the_last() {
         // 7 bytes in chunks of 4, from rank 1: 1 → 2 → 0.
-        let ring = schedule(3, 7, 1, 4).unwrap();
+        let ring = BroadcastRing {
+            root: 1,
+            chunk_bytes: 4,
+        };
+        let ring = ring.schedule(3, 7).unwrap();
         let sent: Vec<_> = (0..ring.transfer_count())
             .map(|id| ring.transfer(id))
             .map(|t| (t.chunk, t.src, t.dst, t.bytes))

@@ -5,9 +5,29 @@
 //! part in the exchanges. Each of the other n − p, the *extras*, hands what it has to a neighbour
 //! before (fold), and gets from it what it must end with (unfold).
 
-use super::all_reduce_halving_doubling::Distances;
+use tenter_config::choice;
+use tenter_units::Time;
+
 use super::chunks::Chunks;
+use crate::closed_form::{IdealSwitch, times};
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
+
+/// How far apart the ranks of an exchange are while vectors are halved; on the way back the same
+/// exchanges come in the reverse order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Distances {
+    /// The largest exchange is between ranks n/2 apart, the next n/4, the smallest 1.
+    #[default]
+    Halving,
+    /// The largest exchange is between neighbours, the next between ranks 2 apart, the smallest
+    /// n/2.
+    Doubling,
+}
+
+choice!(Distances {
+    "halving" => Halving,
+    "doubling" => Doubling,
+});
 
 /// Which half of the work, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +38,29 @@ pub(super) enum Exchanges {
     Doubling,
     /// Halving and then doubling: an all-reduce, with its distances while it halves.
     Both(Distances),
+}
+
+impl Exchanges {
+    /// Exchanges follow each other between 2ᵏ ranks; the others have what they hold taken over
+    /// before and get the result after.
+    pub(super) fn ideal(self, switch: &IdealSwitch<'_>) -> Time {
+        let levels = switch.ranks.max(1).ilog2();
+        let participants = 1_u64 << levels;
+        let (size, block) = (switch.size_bytes, switch.size_bytes / switch.parts());
+        let part = match self {
+            Exchanges::Both(_) => size / participants,
+            Exchanges::Halving | Exchanges::Doubling => block,
+        };
+        let once = (0..levels).fold(Time::ZERO, |sum, level| {
+            sum.saturating_add(switch.hop(part << level))
+        });
+        let extra = u64::from(u64::from(switch.ranks) > participants);
+        match self {
+            Exchanges::Both(_) => times(once, 2).saturating_add(times(switch.hop(size), 2 * extra)),
+            Exchanges::Halving => once.saturating_add(times(switch.hop(size), extra)),
+            Exchanges::Doubling => once.saturating_add(times(switch.hop(size - block), extra)),
+        }
+    }
 }
 
 /// What a transfer is, *participants* being the p ranks of the exchanges, numbered from 0.

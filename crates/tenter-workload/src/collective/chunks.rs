@@ -1,6 +1,6 @@
 //! A buffer cut into a number of chunks, or into chunks of a length.
 
-use super::CollectiveMember;
+use super::member::CollectiveMember;
 use crate::WorkloadError;
 
 /// A buffer of a size in bytes, cut into chunks that differ by at most one byte.
@@ -111,6 +111,8 @@ impl Pieces {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::collective::BroadcastRing;
+    use crate::collective::algorithm::Collective;
     use proptest::prelude::*;
 
     fn lengths(size_bytes: u64, count: u32) -> Vec<u64> {
@@ -130,7 +132,7 @@ mod tests {
 
     #[test]
     fn pieces_have_a_length_but_for_the_last() {
-        let member = &crate::collective::broadcast_ring::MEMBER;
+        let member = &BroadcastRing::MEMBER;
         let lengths =
             |pieces: Pieces| -> Vec<u64> { (0..pieces.count()).map(|i| pieces.bytes(i)).collect() };
         let pieces = |size, chunk| Pieces::new(member, size, chunk, 3).unwrap();
@@ -158,7 +160,7 @@ mod tests {
     proptest! {
         #[test]
         fn pieces_add_up(size in 0_u64..1 << 30, chunk in 1_u64 << 9..1 << 32) {
-            let member = &crate::collective::broadcast_ring::MEMBER;
+            let member = &BroadcastRing::MEMBER;
             let pieces = Pieces::new(member, size, chunk, 7).unwrap();
             let sum: u64 = (0..pieces.count()).map(|i| pieces.bytes(i)).sum();
             prop_assert_eq!(sum, size);

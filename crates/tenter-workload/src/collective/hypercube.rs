@@ -4,38 +4,62 @@
 //! Origin: NVIDIA/nccl-tests `hypercube.cu`; sizes and bandwidths as there. It has no parameters
 //! and runs on powers of two only, as there.
 
+use tenter_config::component;
+use tenter_units::Time;
+
+use super::algorithm::Collective;
 use super::butterfly::{Butterfly, Exchanges};
-use super::{CollectiveKind, CollectiveMember, Factor};
-use crate::WorkloadError;
+use super::member::{CollectiveMember, Factor};
+use crate::closed_form::IdealSwitch;
+use crate::{Schedule, WorkloadError};
 
-pub(super) const MEMBER: CollectiveMember = CollectiveMember {
-    collective: "hypercube",
-    algorithm: "recursive-doubling",
-    summary: "an all-gather along the edges of a hypercube, as nccl-tests has it",
-    model_page: "docs/models/collective-hypercube.md",
-    // k·2ᵏ ≤ 2³²−1, with k = 27 at most.
-    ranks_max: 1 << 27,
-    // Nccl-tests counts what is moved already in the algorithm bandwidth.
-    busbw: Factor::One,
-    default: CollectiveKind::Hypercube,
-};
+component! {
+    /// All-gather along the edges of a hypercube, as nccl-tests has it.
+    pub struct Hypercube;
+}
 
-pub(super) fn schedule(ranks: u32, size_bytes: u64) -> Result<Butterfly, WorkloadError> {
-    if !ranks.is_power_of_two() {
-        let collective = MEMBER.to_string();
-        return Err(WorkloadError::NotPowerOfTwo { collective, ranks });
+impl Collective for Hypercube {
+    const MEMBER: CollectiveMember = CollectiveMember {
+        collective: "hypercube",
+        algorithm: "recursive-doubling",
+        summary: "an all-gather along the edges of a hypercube, as nccl-tests has it",
+        model_page: "docs/models/collective-hypercube.md",
+        // k·2ᵏ ≤ 2³²−1, with k = 27 at most.
+        ranks_max: 1 << 27,
+        // Nccl-tests counts what is moved already in the algorithm bandwidth.
+        busbw: Factor::One,
+    };
+
+    fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
+        if !ranks.is_power_of_two() {
+            let collective = Self::MEMBER.to_string();
+            return Err(WorkloadError::NotPowerOfTwo { collective, ranks });
+        }
+        Ok(Box::new(Butterfly::new(
+            ranks,
+            size_bytes,
+            Exchanges::Doubling,
+        )))
     }
-    Ok(Butterfly::new(ranks, size_bytes, Exchanges::Doubling))
+
+    /// As all-gather, recursive doubling: it is the same traffic.
+    fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
+        Exchanges::Doubling.ideal(switch)
+    }
+
+    /// Nccl-tests leaves out the block that a rank has already.
+    fn algbw(&self) -> Factor {
+        Factor::AllButOwn
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Schedule;
 
     #[test]
     fn dimensions_follow_each_other() {
-        let schedule = schedule(8, 8 << 10).unwrap();
+        let schedule = Hypercube.schedule(8, 8 << 10).unwrap();
         let sent = [3, 11, 19].map(|id| schedule.transfer(id));
         assert_eq!(sent.map(|t| t.src), [3, 3, 3]);
         assert_eq!(sent.map(|t| t.dst), [2, 1, 7]);
@@ -44,7 +68,7 @@ mod tests {
 
     #[test]
     fn other_numbers_of_ranks_are_refused() {
-        let refused = schedule(12, 1).err().unwrap();
+        let refused = Hypercube.schedule(12, 1).err().unwrap();
         assert_eq!(
             refused.to_string(),
             "hypercube (recursive-doubling): 12 ranks are not the corners of a hypercube; \

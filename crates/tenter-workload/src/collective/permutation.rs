@@ -7,23 +7,48 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
+use tenter_config::component;
+use tenter_units::Time;
+
+use super::algorithm::Collective;
+use super::member::{CollectiveMember, Factor};
 use super::one_each::OneEach;
-use super::{CollectiveKind, CollectiveMember, Factor};
+use crate::closed_form::IdealSwitch;
+use crate::{Schedule, WorkloadError};
 
-pub(super) const MEMBER: CollectiveMember = CollectiveMember {
-    collective: "permutation",
-    algorithm: "random",
-    summary: "each rank sends everything to one other rank, each receives from one",
-    model_page: "docs/models/collective-permutation.md",
-    ranks_max: u32::MAX,
-    // That of send-recv: every byte crosses one port each way.
-    busbw: Factor::One,
-    default: CollectiveKind::Permutation { seed: 0 },
-};
+component! {
+    /// Each rank sends everything to one other rank; a random derangement.
+    pub struct Permutation as "`jobs[].collectives[]` with `collective: permutation` and `algorithm: random`" {
+        /// Which permutation without fixed points.
+        seed: Option<u64> = absent "the `seed` of the scenario", in 0..=u64::MAX;
+    }
+}
 
-/// By a derangement drawn from the seed.
-pub(super) fn schedule(ranks: u32, size_bytes: u64, seed: u64) -> OneEach {
-    OneEach::new(derangement(ranks, seed), size_bytes)
+impl Collective for Permutation {
+    const MEMBER: CollectiveMember = CollectiveMember {
+        collective: "permutation",
+        algorithm: "random",
+        summary: "each rank sends everything to one other rank, each receives from one",
+        model_page: "docs/models/collective-permutation.md",
+        ranks_max: u32::MAX,
+        // That of send-recv: every byte crosses one port each way.
+        busbw: Factor::One,
+    };
+
+    /// By a derangement drawn from the seed.
+    fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
+        let destinations = derangement(ranks, self.seed.unwrap_or(0));
+        Ok(Box::new(OneEach::new(destinations, size_bytes)))
+    }
+
+    /// c(S) + L: no port is shared.
+    fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
+        switch.hop(switch.size_bytes)
+    }
+
+    fn draws(&self) -> bool {
+        true
+    }
 }
 
 /// A permutation of `0..ranks` (at least 2) without a fixed point, every one of them equally

@@ -4,33 +4,53 @@
 //! Gropp, 2005). It has no parameters. Ranks beyond a power of two are folded into their
 //! neighbours, as there.
 
+use tenter_config::component;
+use tenter_units::Time;
+
+use super::algorithm::Collective;
 use super::butterfly::{Butterfly, Exchanges};
-use super::{CollectiveKind, CollectiveMember, Factor};
+use super::member::{CollectiveMember, Factor};
+use crate::closed_form::IdealSwitch;
+use crate::{Schedule, WorkloadError};
 
-pub(super) const MEMBER: CollectiveMember = CollectiveMember {
-    collective: "reduce-scatter",
-    algorithm: "recursive-halving",
-    summary: "ranks exchange sums of what the other must end with, half as much each time",
-    model_page: "docs/models/collective-reduce-scatter-recursive-halving.md",
-    // k·2ᵏ + 2·extras ≤ 2³²−1, with k = 27 at most.
-    ranks_max: (1 << 28) - 1,
-    // Each rank's own contribution to its block stays.
-    busbw: Factor::AllButOwn,
-    default: CollectiveKind::ReduceScatterRecursiveHalving,
-};
+component! {
+    /// Reduce-scatter in log₂ n exchanges, each of half as many bytes as the one before.
+    pub struct ReduceScatterRecursiveHalving;
+}
 
-pub(super) fn schedule(ranks: u32, size_bytes: u64) -> Butterfly {
-    Butterfly::new(ranks, size_bytes, Exchanges::Halving)
+impl Collective for ReduceScatterRecursiveHalving {
+    const MEMBER: CollectiveMember = CollectiveMember {
+        collective: "reduce-scatter",
+        algorithm: "recursive-halving",
+        summary: "ranks exchange sums of what the other must end with, half as much each time",
+        model_page: "docs/models/collective-reduce-scatter-recursive-halving.md",
+        // k·2ᵏ + 2·extras ≤ 2³²−1, with k = 27 at most.
+        ranks_max: (1 << 28) - 1,
+        // Each rank's own contribution to its block stays.
+        busbw: Factor::AllButOwn,
+    };
+
+    fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
+        Ok(Box::new(Butterfly::new(
+            ranks,
+            size_bytes,
+            Exchanges::Halving,
+        )))
+    }
+
+    /// Σ (c(S/2ʲ) + L), j = 1 … k: as all-gather, backwards.
+    fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
+        Exchanges::Halving.ideal(switch)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Schedule;
 
     #[test]
     fn each_exchange_is_half_of_the_one_before() {
-        let schedule = schedule(8, 8 << 10);
+        let schedule = ReduceScatterRecursiveHalving.schedule(8, 8 << 10).unwrap();
         let bytes: Vec<_> = (0..3)
             .map(|step| schedule.transfer(8 * step).bytes)
             .collect();

@@ -4,41 +4,53 @@
 //! the first half of "Bandwidth optimal all-reduce algorithms for clusters of workstations"
 //! (Patarasuk, Yuan, 2009). It has no parameters; the ring is the order of the ranks.
 
+use tenter_config::component;
+use tenter_units::Time;
+
+use super::algorithm::Collective;
 use super::chunks::Chunks;
+use super::member::{CollectiveMember, Factor};
 use super::ring::Ring;
-use super::{CollectiveKind, CollectiveMember, Factor};
+use crate::closed_form::IdealSwitch;
+use crate::{Schedule, WorkloadError};
 
-pub(super) const MEMBER: CollectiveMember = CollectiveMember {
-    collective: "reduce-scatter",
-    algorithm: "ring",
-    summary: "the sum of each block travels once round a ring to its rank",
-    model_page: "docs/models/collective-reduce-scatter-ring.md",
-    // n(n−1) ≤ 2³²−1.
-    ranks_max: 65_536,
-    // Each rank's own contribution to its block stays.
-    busbw: Factor::AllButOwn,
-    default: CollectiveKind::ReduceScatterRing,
-};
+component! {
+    /// Reduce-scatter round a ring.
+    pub struct ReduceScatterRing;
+}
 
-/// In step s rank r sends block (r − 1 − s) mod n to rank r + 1, so that the last to arrive at a
-/// rank (s = n−2, from rank r−1) is block r.
-pub(super) fn schedule(ranks: u32, size_bytes: u64) -> Ring {
-    Ring::new(
-        Chunks::new(size_bytes, ranks),
-        ranks - 1,
-        ranks - 1,
-        ranks - 1,
-    )
+impl Collective for ReduceScatterRing {
+    const MEMBER: CollectiveMember = CollectiveMember {
+        collective: "reduce-scatter",
+        algorithm: "ring",
+        summary: "the sum of each block travels once round a ring to its rank",
+        model_page: "docs/models/collective-reduce-scatter-ring.md",
+        // n(n−1) ≤ 2³²−1.
+        ranks_max: 65_536,
+        // Each rank's own contribution to its block stays.
+        busbw: Factor::AllButOwn,
+    };
+
+    /// In step s rank r sends block (r − 1 − s) mod n to rank r + 1, so that the last to arrive at
+    /// a rank (s = n−2, from rank r−1) is block r.
+    fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
+        let blocks = Chunks::new(size_bytes, ranks);
+        Ok(Box::new(Ring::new(blocks, ranks - 1, ranks - 1, ranks - 1)))
+    }
+
+    /// (n−1)·(c + L): a step waits for the arrival of the last.
+    fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
+        switch.steps(switch.others())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Schedule;
 
     #[test]
     fn three_ranks_by_hand() {
-        let ring = schedule(3, 9);
+        let ring = ReduceScatterRing.schedule(3, 9).unwrap();
         let sent: Vec<_> = (0..ring.transfer_count())
             .map(|id| ring.transfer(id))
             .map(|t| (t.step, t.src, t.dst, t.chunk, t.reduce))

@@ -5,44 +5,67 @@
 //! NVIDIA/nccl-tests. Parameters: the root, 0 by default, and the bytes of a chunk, 512 KiB by
 //! default, which is NCCL's buffer of 4 MiB in 8 slots.
 
+use tenter_config::component;
+use tenter_units::{Bytes, Time};
+
+use super::algorithm::Collective;
+use super::limits::{CHUNKS, RANKS};
+use super::member::{CollectiveMember, Factor};
 use super::tree::Shape;
 use super::tree_flow::{Flow, TreeFlow};
-use super::{CHUNK_BYTES, CollectiveKind, CollectiveMember, Factor};
-use crate::WorkloadError;
+use crate::closed_form::IdealSwitch;
+use crate::{Schedule, WorkloadError};
 
-pub(super) const MEMBER: CollectiveMember = CollectiveMember {
-    collective: "reduce",
-    algorithm: "tree",
-    summary: "sums go chunk by chunk up a binary tree",
-    model_page: "docs/models/collective-reduce-tree.md",
-    ranks_max: u32::MAX,
-    // Every byte enters the root once.
-    busbw: Factor::One,
-    default: CollectiveKind::ReduceTree {
-        root: 0,
-        chunk_bytes: CHUNK_BYTES,
-    },
-};
+component! {
+    /// Sums go chunk by chunk up a binary tree.
+    pub struct ReduceTree as "`jobs[].collectives[]` with `collective: reduce` and `algorithm: tree`" {
+        /// The rank that all others send to.
+        root: u32 = "0", in RANKS;
+        /// The buffer is passed on in chunks of this size.
+        chunk_bytes as "chunk_size": u64 as Bytes = "512KiB", in CHUNKS, from "NCCL's default buffer of 4 MiB in 8 slots";
+    }
+}
 
-/// A binary tree in the order of the ranks, from the root on.
-pub(super) fn schedule(
-    ranks: u32,
-    size_bytes: u64,
-    root: u32,
-    chunk_bytes: u64,
-) -> Result<TreeFlow, WorkloadError> {
-    let kind = (Shape::Binary, Flow::Up);
-    TreeFlow::rooted(&MEMBER, kind, (ranks, root), (size_bytes, chunk_bytes))
+impl Collective for ReduceTree {
+    const MEMBER: CollectiveMember = CollectiveMember {
+        collective: "reduce",
+        algorithm: "tree",
+        summary: "sums go chunk by chunk up a binary tree",
+        model_page: "docs/models/collective-reduce-tree.md",
+        ranks_max: u32::MAX,
+        // Every byte enters the root once.
+        busbw: Factor::One,
+    };
+
+    /// A binary tree in the order of the ranks, from the root on.
+    fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
+        let kind = (Shape::Binary, Flow::Up);
+        let sizes = (size_bytes, self.chunk_bytes);
+        let flow = TreeFlow::rooted(&Self::MEMBER, kind, (ranks, self.root), sizes)?;
+        Ok(Box::new(flow))
+    }
+
+    /// ≥ (h−1)·(c(x) + L) + f·c(S) + L: as the ring, f times all.
+    fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
+        switch.along_a_tree(self.chunk_bytes)
+    }
+
+    fn chunk_bytes(&self) -> Option<u64> {
+        Some(self.chunk_bytes)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Schedule;
 
     #[test]
     fn a_rank_waits_for_both_below() {
-        let tree = schedule(8, 1, 0, 4).unwrap();
+        let tree = ReduceTree {
+            root: 0,
+            chunk_bytes: 4,
+        };
+        let tree = tree.schedule(8, 1).unwrap();
         let waits: Vec<_> = (0..7)
             .map(|id| (tree.transfer(id).src, tree.dependencies(id)))
             .collect();

@@ -3,33 +3,50 @@
 //! Origin: NVIDIA/nccl-tests `sendrecv.cu`; size and bus bandwidth as there. It has no parameters;
 //! the ring is the order of the ranks.
 
+use tenter_config::component;
+use tenter_units::Time;
+
+use super::algorithm::Collective;
+use super::member::{CollectiveMember, Factor};
 use super::one_each::OneEach;
-use super::{CollectiveKind, CollectiveMember, Factor};
+use crate::closed_form::IdealSwitch;
+use crate::{Schedule, WorkloadError};
 
-pub(super) const MEMBER: CollectiveMember = CollectiveMember {
-    collective: "send-recv",
-    algorithm: "ring",
-    summary: "each rank sends everything to the next one",
-    model_page: "docs/models/collective-send-recv.md",
-    ranks_max: u32::MAX,
-    // Every byte crosses one port each way.
-    busbw: Factor::One,
-    default: CollectiveKind::SendRecv,
-};
+component! {
+    /// Each rank sends everything to the next one.
+    pub struct SendRecv;
+}
 
-/// Round the ring of the ranks.
-pub(super) fn schedule(ranks: u32, size_bytes: u64) -> OneEach {
-    OneEach::new((1..ranks).chain([0]).collect(), size_bytes)
+impl Collective for SendRecv {
+    const MEMBER: CollectiveMember = CollectiveMember {
+        collective: "send-recv",
+        algorithm: "ring",
+        summary: "each rank sends everything to the next one",
+        model_page: "docs/models/collective-send-recv.md",
+        ranks_max: u32::MAX,
+        // Every byte crosses one port each way.
+        busbw: Factor::One,
+    };
+
+    /// Round the ring of the ranks.
+    fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
+        let next = (1..ranks).chain([0]).collect();
+        Ok(Box::new(OneEach::new(next, size_bytes)))
+    }
+
+    /// c(S) + L: no port is shared.
+    fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
+        switch.hop(switch.size_bytes)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Schedule;
 
     #[test]
     fn everybody_sends_to_the_next() {
-        let schedule = schedule(3, 7);
+        let schedule = SendRecv.schedule(3, 7).unwrap();
         let sent: Vec<_> = (0..3)
             .map(|id| schedule.transfer(id))
             .map(|t| (t.src, t.dst, t.bytes))

@@ -1,8 +1,8 @@
 //! The traffic between one rank, the root, and all others, each way: what gather, scatter, incast
 //! and broadcast have in common when nothing waits for anything.
 
-use super::CollectiveMember;
 use super::chunks::Chunks;
+use super::member::CollectiveMember;
 use crate::{Destination, QueuePairScope, Schedule, Transfer, WorkloadError};
 
 /// Who sends.
@@ -146,7 +146,8 @@ impl Schedule for Star {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collective::gather_parallel::MEMBER;
+    use crate::collective::GatherParallel;
+    use crate::collective::algorithm::Collective;
 
     /// Source, destination, bytes and chunk of every transfer.
     fn sent(star: &Star) -> Vec<(u32, u32, u64, u32)> {
@@ -159,7 +160,8 @@ mod tests {
     #[test]
     fn blocks_of_four_ranks_by_hand() {
         // S = 10 over 4 ranks: blocks of 2, 3, 2 and 3 bytes; rank 1's stays where it is.
-        let star = |direction| Star::of_blocks(&MEMBER, (4, 1), 10, direction).unwrap();
+        let star =
+            |direction| Star::of_blocks(&GatherParallel::MEMBER, (4, 1), 10, direction).unwrap();
         assert_eq!(
             sent(&star(Direction::ToRoot)),
             [(0, 1, 2, 0), (2, 1, 2, 2), (3, 1, 3, 3)]
@@ -172,7 +174,7 @@ mod tests {
 
     #[test]
     fn copies_are_whole() {
-        let star = Star::of_copies(&MEMBER, (3, 2), 10).unwrap();
+        let star = Star::of_copies(&GatherParallel::MEMBER, (3, 2), 10).unwrap();
         assert_eq!(sent(&star), [(2, 0, 10, 0), (2, 1, 10, 0)]);
         let mut posted = Vec::new();
         star.initial(0, &mut posted);
@@ -183,7 +185,9 @@ mod tests {
 
     #[test]
     fn the_root_must_be_a_rank() {
-        let refused = Star::of_copies(&MEMBER, (4, 4), 10).err().unwrap();
+        let refused = Star::of_copies(&GatherParallel::MEMBER, (4, 4), 10)
+            .err()
+            .unwrap();
         assert_eq!(
             refused.to_string(),
             "gather (parallel): root 4 is not one of the 4 ranks; give a root from 0 to 3"

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::{Destination, QueuePairScope, Transfer};
+use crate::{Destination, QueuePairScope, Traffic, Transfer};
 
 /// A member's schedule with nothing said about its pairs, to compare what it says with what it
 /// does.
-pub(super) struct Unhinted(pub(super) Box<dyn Schedule>);
+pub(crate) struct Unhinted(pub(crate) Box<dyn Schedule>);
 
 impl Schedule for Unhinted {
     fn ranks(&self) -> u32 {
@@ -32,26 +32,21 @@ impl Schedule for Unhinted {
 
 /// Every member as it is by default, and with other parameters.
 fn variants() -> Vec<CollectiveKind> {
+    // Of 1,000 bytes in ten chunks, or halves in five.
+    let others = [
+        ("root", "1"),
+        ("chunk_size", "100B"),
+        ("npus_per_host", "3"),
+        ("distances", "doubling"),
+    ];
     let mut variants = Vec::new();
-    for member in CollectiveKind::MEMBERS {
-        variants.push(member.default.clone());
-        let mut other = member.default.clone();
-        if let Some(root) = other.root_mut() {
-            *root = 1;
-        }
-        if let Some(chunk_bytes) = other.chunk_bytes_mut() {
-            // Of 1,000 bytes in ten chunks, or halves in five.
-            *chunk_bytes = 100;
-        }
-        if let Some(npus_per_host) = other.npus_per_host_mut() {
-            *npus_per_host = 3;
-        }
-        if let Some(distances) = other.distances_mut() {
-            *distances = Distances::Doubling;
-        }
-        if other != member.default {
-            variants.push(other);
-        }
+    for kind in CollectiveKind::defaults() {
+        let keys = others.iter().filter(|(key, _)| kind.has_key(key));
+        let keys: Vec<_> = keys.map(|(key, text)| (*key, (*text).to_owned())).collect();
+        let other = kind.with(&keys).expect("these are values of its keys");
+        let differs = other != kind;
+        variants.push(kind);
+        variants.extend(differs.then_some(other));
     }
     variants
 }
@@ -121,7 +116,7 @@ fn every_member_knows_the_nth_transfer_of_a_way() {
 /// Scenarios are checked for too many packets on a queue pair by this bound first.
 #[test]
 fn no_member_sends_a_rank_much_more_than_its_buffer_twice_nor_many_transfers() {
-    for mut kind in variants() {
+    for kind in variants() {
         for (ranks, size) in (2..=17).flat_map(|ranks| [(ranks, 1_000), (ranks, 1)]) {
             let Ok(schedule) = kind.schedule(ranks, size) else {
                 // Not every number of ranks makes a hypercube.
@@ -133,7 +128,7 @@ fn no_member_sends_a_rank_much_more_than_its_buffer_twice_nor_many_transfers() {
                 let way: &mut (u64, u64) = sent.entry((transfer.src, transfer.dst)).or_default();
                 *way = (way.0 + transfer.bytes, way.1 + 1);
             }
-            let chunks = kind.chunk_bytes_mut().map_or(0, |bytes| size / *bytes);
+            let chunks = kind.chunk_bytes().map_or(0, |bytes| size / bytes);
             let most = (2 * size + u64::from(ranks), 2 * u64::from(ranks) + chunks);
             let bounded = sent
                 .values()
@@ -145,10 +140,10 @@ fn no_member_sends_a_rank_much_more_than_its_buffer_twice_nor_many_transfers() {
 
 #[test]
 fn names_lead_to_their_member_and_back() {
-    for member in CollectiveKind::MEMBERS {
+    for default in CollectiveKind::defaults() {
+        let member = default.member();
         let kind = CollectiveKind::parse(member.collective, member.algorithm).unwrap();
-        assert_eq!(kind, member.default);
-        assert_eq!(kind.member(), member);
+        assert_eq!(kind, default);
         assert_eq!(
             (kind.name(), kind.algorithm()),
             (member.collective, member.algorithm)
@@ -187,16 +182,16 @@ fn wrong_names_get_a_suggestion() {
 
 #[test]
 fn what_cannot_run_is_refused_with_a_remedy() {
-    for member in CollectiveKind::MEMBERS {
+    for kind in CollectiveKind::defaults() {
         for ranks in [0, 1] {
-            let refused = member.default.schedule(ranks, 1_000).err().unwrap();
+            let refused = kind.schedule(ranks, 1_000).err().unwrap();
             assert!(matches!(refused, WorkloadError::TooFewRanks { .. }));
             assert!(
                 refused.to_string().contains("bind at least 2 ranks"),
                 "{refused}"
             );
         }
-        let refused = member.default.schedule(8, 0).err().unwrap();
+        let refused = kind.schedule(8, 0).err().unwrap();
         assert!(matches!(refused, WorkloadError::ZeroSize { .. }));
     }
 }
@@ -212,24 +207,36 @@ fn ranks_are_limited_where_ids_run_out() {
         let participants = 1 << ranks.ilog2();
         each * u64::from(ranks.ilog2()) * participants + 2 * (ranks - participants)
     };
-    let halving_doubling = |distances| CollectiveKind::AllReduceHalvingDoubling { distances };
+    let halving_doubling = |distances| AllReduceHalvingDoubling { distances }.into();
     let limited: [(CollectiveKind, Count); 12] = [
-        (CollectiveKind::AllToAllParallel, Box::new(pairs)),
-        (CollectiveKind::AllToAllPairwise, Box::new(pairs)),
         (
-            CollectiveKind::AllToAllPxn { npus_per_host: 8 },
+            CollectiveKind::AllToAllParallel(AllToAllParallel),
             Box::new(pairs),
         ),
         (
-            CollectiveKind::AllReduceRing,
+            CollectiveKind::AllToAllPairwise(AllToAllPairwise),
+            Box::new(pairs),
+        ),
+        (
+            CollectiveKind::AllToAllPxn(AllToAllPxn { npus_per_host: 8 }),
+            Box::new(pairs),
+        ),
+        (
+            CollectiveKind::AllReduceRing(AllReduceRing),
             Box::new(move |n| 2 * pairs(n)),
         ),
         (
-            CollectiveKind::AllReduceBidirectionalRing,
+            CollectiveKind::AllReduceBidirectionalRing(AllReduceBidirectionalRing),
             Box::new(move |n| 4 * pairs(n)),
         ),
-        (CollectiveKind::AllGatherRing, Box::new(pairs)),
-        (CollectiveKind::ReduceScatterRing, Box::new(pairs)),
+        (
+            CollectiveKind::AllGatherRing(AllGatherRing),
+            Box::new(pairs),
+        ),
+        (
+            CollectiveKind::ReduceScatterRing(ReduceScatterRing),
+            Box::new(pairs),
+        ),
         (
             halving_doubling(Distances::Halving),
             Box::new(move |n| exchanges(n, 2)),
@@ -239,21 +246,21 @@ fn ranks_are_limited_where_ids_run_out() {
             Box::new(move |n| exchanges(n, 2)),
         ),
         (
-            CollectiveKind::AllGatherRecursiveDoubling,
+            CollectiveKind::AllGatherRecursiveDoubling(AllGatherRecursiveDoubling),
             Box::new(move |n| exchanges(n, 1)),
         ),
         (
-            CollectiveKind::ReduceScatterRecursiveHalving,
+            CollectiveKind::ReduceScatterRecursiveHalving(ReduceScatterRecursiveHalving),
             Box::new(move |n| exchanges(n, 1)),
         ),
         (
-            CollectiveKind::Hypercube,
+            CollectiveKind::Hypercube(Hypercube),
             Box::new(move |n| exchanges(n, 1)),
         ),
     ];
     for (kind, transfers) in limited {
         let most = u64::from(kind.member().ranks_max);
-        let more = if kind == CollectiveKind::Hypercube {
+        let more = if kind == CollectiveKind::Hypercube(Hypercube) {
             2 * most
         } else {
             most + 1
@@ -276,17 +283,16 @@ fn ranks_are_limited_where_ids_run_out() {
 }
 
 #[test]
-fn parameters_are_found_where_there_are_any() {
-    for member in CollectiveKind::MEMBERS {
-        let mut kind = member.default.clone();
-        let written = format!("{kind:?}");
-        assert_eq!(kind.root_mut().is_some(), written.contains("root"));
-        let chunked = kind.chunk_bytes_mut().is_some();
-        assert_eq!(chunked, written.contains("chunk_bytes"));
-        assert_eq!(
-            kind.distances_mut().is_some(),
-            written.contains("distances")
-        );
+fn a_collective_is_written_by_its_words_and_keys() {
+    let ring = CollectiveKind::parse("broadcast", "ring").unwrap();
+    let keys = [("root", "3".to_owned()), ("chunk_size", "1KiB".to_owned())];
+    let other = ring.with(&keys).unwrap();
+    assert_eq!(other.chunk_bytes(), Some(1 << 10));
+    let written = Written::mapping(Component::written(&other)).to_string();
+    let expected = "{collective: broadcast, algorithm: ring, root: 3, chunk_size: 1KiB}";
+    assert_eq!(written, expected);
+    for (key, value) in [("npus_per_host", "2"), ("root", "-1")] {
+        assert_eq!(ring.with(&[(key, value.to_owned())]), None);
     }
 }
 
@@ -302,14 +308,15 @@ fn bus_bandwidth_factors_are_those_of_nccl_tests() {
     let close = |a: f64, b: f64| (a - b).abs() < 1e-12;
     for kind in variants() {
         let expected = by_collective(kind.name());
-        assert!(close(kind.busbw_factor(8), expected), "{kind:?}");
+        let traffic = Traffic::from(kind.clone());
+        assert!(close(traffic.busbw_factor(8), expected), "{kind:?}");
         // All but hypercube, which leaves out the block that a rank has already, take the size.
-        let counted = if kind == CollectiveKind::Hypercube {
+        let counted = if kind == CollectiveKind::Hypercube(Hypercube) {
             0.875
         } else {
             1.0
         };
-        assert!(close(kind.algbw_factor(8), counted), "{kind:?}");
+        assert!(close(traffic.algbw_factor(8), counted), "{kind:?}");
     }
-    assert!(close(CollectiveKind::AllReduceRing.busbw_factor(2), 1.0));
+    assert!(close(Traffic::from(AllReduceRing).busbw_factor(2), 1.0));
 }

@@ -1,8 +1,8 @@
 //! One buffer, chunk by chunk, down a tree or up: what broadcasts and reductions along trees and
 //! chains have in common.
 
-use super::CollectiveMember;
 use super::chunks::Pieces;
+use super::member::CollectiveMember;
 use super::tree::{Order, Shape, Tree};
 use crate::{Destination, QueuePairScope, Schedule, Transfer, WorkloadError};
 
@@ -158,10 +158,17 @@ impl Schedule for TreeFlow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collective::broadcast_tree::MEMBER;
+    use crate::collective::BroadcastTree;
+    use crate::collective::algorithm::Collective;
 
     fn flow(flow: Flow) -> TreeFlow {
-        TreeFlow::rooted(&MEMBER, (Shape::Binary, flow), (4, 1), (5, 3)).unwrap()
+        TreeFlow::rooted(
+            &BroadcastTree::MEMBER,
+            (Shape::Binary, flow),
+            (4, 1),
+            (5, 3),
+        )
+        .unwrap()
     }
 
     /// Source, destination, bytes, chunk, step, and how many arrivals it waits for.

@@ -1,13 +1,14 @@
-//! What workloads of flows are made of: distributions of flow sizes, and the flows themselves,
-//! whose file is among those of the collectives.
+//! What workloads of flows are made of: distributions of flow sizes and of times, and the flows
+//! themselves.
 
 mod distribution;
 mod distributions;
 mod gaps;
 mod receivers;
+mod schedule;
 
-pub use crate::collective::flow_workload::{Arrivals, FlowSchedule, FlowWay, FlowWorkload, Sender};
 pub use distribution::{Between, DistributionError, Point, SizeDistribution};
 pub use distributions::{DISTRIBUTIONS, NamedDistribution};
 pub use gaps::GapLaw;
 pub use receivers::{Receivers, Weights};
+pub use schedule::{Arrivals, FlowSchedule, FlowWay, FlowWorkload, Sender};

@@ -9,9 +9,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use crate::collective::CollectiveKind;
-use crate::job::{Job, QueuePairScope};
-use crate::{Schedule, Transfer, WorkloadError};
+use crate::job::Job;
+use crate::{QueuePairScope, Schedule, Traffic, Transfer, WorkloadError};
 use table::{Table, TableBuilder};
 
 /// The first of the queue pairs from one rank to another on one lane; the q-th has q added to both
@@ -54,14 +53,17 @@ impl QueuePairs {
     /// there.
     ///
     /// # Errors
-    /// Those of [`CollectiveKind::schedule`] and of [`QueuePairs::build`].
+    /// Those of [`Traffic::schedule`] and of [`QueuePairs::build`].
     pub fn for_job(job: &Job) -> Result<QueuePairs, WorkloadError> {
         // A larger size needs at least the pairs of a smaller one, so one schedule per kind does.
-        let mut largest: Vec<(&CollectiveKind, u64)> = Vec::new();
+        let mut largest: Vec<(&Traffic, u64)> = Vec::new();
         for run in &job.sequence {
-            match largest.iter_mut().find(|(kind, _)| **kind == run.kind) {
+            match largest
+                .iter_mut()
+                .find(|(traffic, _)| **traffic == run.traffic)
+            {
                 Some((_, size)) => *size = run.size_bytes.max(*size),
-                None => largest.push((&run.kind, run.size_bytes)),
+                None => largest.push((&run.traffic, run.size_bytes)),
             }
         }
         let schedules = largest

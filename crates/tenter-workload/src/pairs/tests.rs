@@ -6,7 +6,9 @@ use proptest::prelude::*;
 use tenter_units::Time;
 
 use super::*;
-use crate::collective::CollectiveKind;
+use crate::collective::{
+    AllReduceRing, AllToAllPairwise, AllToAllParallel, CollectiveKind, Incast, Permutation,
+};
 use crate::{CollectiveRun, Compute, Destination};
 
 const SCOPES: [QueuePairScope; 2] = [QueuePairScope::RankPair, QueuePairScope::Chunk];
@@ -36,7 +38,7 @@ impl Schedule for Rows {
 
 fn job(kinds: &[CollectiveKind], ranks: u32, scope: QueuePairScope, queue_pairs: u16) -> Job {
     let run = |kind: &CollectiveKind| CollectiveRun {
-        kind: kind.clone(),
+        traffic: kind.clone().into(),
         size_bytes: 1 << 20,
         drawn_from_bytes: None,
         compute: Compute::default(),
@@ -108,7 +110,7 @@ fn pairs_of(job: &Job) -> Vec<(u32, u32, u32)> {
 
 #[test]
 fn every_collective_in_both_scopes() {
-    for kind in CollectiveKind::MEMBERS.map(|member| member.default.clone()) {
+    for kind in CollectiveKind::defaults() {
         for scope in SCOPES {
             for ranks in [2, 3, 4, 9] {
                 if kind.schedule(ranks, 1).is_err() {
@@ -127,10 +129,10 @@ fn every_collective_in_both_scopes() {
 #[test]
 fn a_sequence_needs_the_union() {
     let kinds = [
-        CollectiveKind::Permutation { seed: 5 },
-        CollectiveKind::AllReduceRing,
-        CollectiveKind::Permutation { seed: 5 },
-        CollectiveKind::AllToAllParallel,
+        CollectiveKind::Permutation(Permutation { seed: Some(5) }),
+        CollectiveKind::AllReduceRing(AllReduceRing),
+        CollectiveKind::Permutation(Permutation { seed: Some(5) }),
+        CollectiveKind::AllToAllParallel(AllToAllParallel),
     ];
     for scope in SCOPES {
         for count in 1..=kinds.len() {
@@ -166,19 +168,31 @@ fn qps_as_testers_count_them() {
         (0..8).map(|rank| pairs.send_slots(rank)).sum::<usize>()
     };
     assert_eq!(
-        total(CollectiveKind::AllToAllParallel, QueuePairScope::RankPair),
+        total(
+            CollectiveKind::AllToAllParallel(AllToAllParallel),
+            QueuePairScope::RankPair
+        ),
         56
     );
     assert_eq!(
-        total(CollectiveKind::AllToAllParallel, QueuePairScope::Chunk),
+        total(
+            CollectiveKind::AllToAllParallel(AllToAllParallel),
+            QueuePairScope::Chunk
+        ),
         56
     );
     assert_eq!(
-        total(CollectiveKind::AllReduceRing, QueuePairScope::Chunk),
+        total(
+            CollectiveKind::AllReduceRing(AllReduceRing),
+            QueuePairScope::Chunk
+        ),
         64
     );
     assert_eq!(
-        total(CollectiveKind::AllReduceRing, QueuePairScope::RankPair),
+        total(
+            CollectiveKind::AllReduceRing(AllReduceRing),
+            QueuePairScope::RankPair
+        ),
         8
     );
 }
@@ -186,8 +200,8 @@ fn qps_as_testers_count_them() {
 #[test]
 fn what_is_not_there_is_not_found() {
     for kind in [
-        CollectiveKind::AllToAllParallel,
-        CollectiveKind::AllReduceRing,
+        CollectiveKind::AllToAllParallel(AllToAllParallel),
+        CollectiveKind::AllReduceRing(AllReduceRing),
     ] {
         let pairs = QueuePairs::for_job(&job(&[kind], 4, QueuePairScope::RankPair, 1)).unwrap();
         assert_eq!(pairs.find(1, 1, 0), None);
@@ -200,7 +214,7 @@ fn what_is_not_there_is_not_found() {
 
 #[test]
 fn impossible_tables_are_refused() {
-    let ring = CollectiveKind::AllReduceRing.schedule(4, 8).unwrap();
+    let ring = CollectiveKind::from(AllReduceRing).schedule(4, 8).unwrap();
     let build = |ranks, queue_pairs| {
         QueuePairs::build(ranks, &[&*ring], QueuePairScope::RankPair, queue_pairs).unwrap_err()
     };
@@ -211,7 +225,7 @@ fn impossible_tables_are_refused() {
     );
     // The root receives on 70,000 lanes of 65,535 queue pairs.
     let refused = QueuePairs::for_job(&job(
-        &[CollectiveKind::Incast { root: 0 }],
+        &[CollectiveKind::Incast(Incast { root: 0 })],
         70_001,
         QueuePairScope::RankPair,
         u16::MAX,
@@ -232,18 +246,24 @@ fn memory_is_what_it_says() {
     // Two lists of 513 starts, and per entry 12 bytes or, with lanes, 16.
     let starts = 2 * 513 * 4;
     for kind in [
-        CollectiveKind::AllToAllParallel,
-        CollectiveKind::AllToAllPairwise,
+        CollectiveKind::AllToAllParallel(AllToAllParallel),
+        CollectiveKind::AllToAllPairwise(AllToAllPairwise),
     ] {
         assert_eq!(memory(kind.clone(), QueuePairScope::RankPair), 0);
         assert_eq!(memory(kind, QueuePairScope::Chunk), 0);
     }
     assert_eq!(
-        memory(CollectiveKind::AllReduceRing, QueuePairScope::RankPair),
+        memory(
+            CollectiveKind::AllReduceRing(AllReduceRing),
+            QueuePairScope::RankPair
+        ),
         starts + 512 * 12
     );
     assert_eq!(
-        memory(CollectiveKind::AllReduceRing, QueuePairScope::Chunk),
+        memory(
+            CollectiveKind::AllReduceRing(AllReduceRing),
+            QueuePairScope::Chunk
+        ),
         starts + 512 * 512 * 16
     );
 }
@@ -299,10 +319,10 @@ fn a_table_that_stops_being_dense_at_its_last_row() {
 #[ignore = "measures wall time, which means nothing on a busy machine"]
 fn building_is_fast_enough() {
     for (ranks, limit_ms) in [(512, 30), (2_048, 500)] {
-        let all_to_all = CollectiveKind::AllToAllParallel
+        let all_to_all = CollectiveKind::AllToAllParallel(AllToAllParallel)
             .schedule(ranks, 1 << 30)
             .unwrap();
-        let ring = CollectiveKind::AllReduceRing
+        let ring = CollectiveKind::AllReduceRing(AllReduceRing)
             .schedule(ranks, 1 << 30)
             .unwrap();
         let almost = almost_dense(ranks);

@@ -15,7 +15,7 @@ use super::grid::{Grid, Sides};
 use super::limits::{COMPUTE, SIZES};
 use super::reduce::{all_reduce, everybody};
 use super::{CommunicationMatrix, PatternError};
-use crate::collective::{CollectiveKind, CollectiveMember, Factor};
+use crate::collective::{CollectiveMember, Factor};
 
 pub(super) static MEMBER: CollectiveMember = CollectiveMember {
     collective: "pattern",
@@ -24,7 +24,6 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
     model_page: "docs/models/pattern-amg.md",
     ranks_max: u32::MAX,
     busbw: Factor::One,
-    default: CollectiveKind::AllToAllParallel,
 };
 
 /// Bytes of a point.

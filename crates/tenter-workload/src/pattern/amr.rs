@@ -14,7 +14,7 @@ use tenter_units::{Bytes, Time};
 use super::CommunicationMatrix;
 use super::limits::{COMPUTE, COUNT_MAX, SIZES};
 use super::reduce::{all_reduce, everybody};
-use crate::collective::{CollectiveKind, CollectiveMember, Factor};
+use crate::collective::{CollectiveMember, Factor};
 
 pub(super) static MEMBER: CollectiveMember = CollectiveMember {
     collective: "pattern",
@@ -23,7 +23,6 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
     model_page: "docs/models/pattern-amr.md",
     ranks_max: u32::MAX,
     busbw: Factor::One,
-    default: CollectiveKind::AllToAllParallel,
 };
 
 component! {

@@ -12,7 +12,7 @@ use tenter_units::{Bytes, Time};
 
 use super::limits::{COMPUTE, COUNT_MAX, SIZES};
 use super::{CommunicationMatrix, PatternError};
-use crate::collective::{CollectiveKind, CollectiveMember, Factor};
+use crate::collective::{CollectiveMember, Factor};
 
 pub(super) static MEMBER: CollectiveMember = CollectiveMember {
     collective: "pattern",
@@ -21,7 +21,6 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
     model_page: "docs/models/pattern-database-pod.md",
     ranks_max: u32::MAX,
     busbw: Factor::One,
-    default: CollectiveKind::AllToAllParallel,
 };
 
 /// The weight of the rack with the greatest load; the n-th has an n-th of it.

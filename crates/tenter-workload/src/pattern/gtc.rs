@@ -13,7 +13,7 @@ use super::auto::Auto;
 use super::limits::{COMPUTE, SIZES};
 use super::reduce::all_reduce;
 use super::{CommunicationMatrix, PatternError};
-use crate::collective::{CollectiveKind, CollectiveMember, Factor};
+use crate::collective::{CollectiveMember, Factor};
 
 pub(super) static MEMBER: CollectiveMember = CollectiveMember {
     collective: "pattern",
@@ -22,7 +22,6 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
     model_page: "docs/models/pattern-gtc.md",
     ranks_max: u32::MAX,
     busbw: Factor::One,
-    default: CollectiveKind::AllToAllParallel,
 };
 
 /// More domains damp what is simulated.

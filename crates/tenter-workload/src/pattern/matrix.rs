@@ -11,7 +11,7 @@ use tenter_units::Time;
 use super::limits::COMPUTE;
 use super::sends::Sends;
 use super::{CommunicationMatrix, PatternError};
-use crate::collective::{CollectiveKind, CollectiveMember, Factor};
+use crate::collective::{CollectiveMember, Factor};
 
 pub(super) static MEMBER: CollectiveMember = CollectiveMember {
     collective: "pattern",
@@ -20,7 +20,6 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
     model_page: "docs/models/pattern-matrix.md",
     ranks_max: u32::MAX,
     busbw: Factor::One,
-    default: CollectiveKind::AllToAllParallel,
 };
 
 component! {

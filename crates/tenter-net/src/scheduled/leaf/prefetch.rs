@@ -1,23 +1,23 @@
-//! Prefetching what a leaf is about to need.
+//! Prefetching the data that a leaf is about to need.
 //!
-//! A leaf of a big fabric has a queue here and an assembly there for each port of the fabric. What
-//! one arrival needs of them was last used some windows ago, and has left the cache since; so each
-//! arrival would wait for the memory several times, one after the other. In place of that it is
-//! asked for while earlier arrivals are served.
+//! A leaf of a big fabric has a queue here and an assembly there for each port of the fabric. The
+//! parts that one arrival needs were last used some windows ago, and have left the cache since; so
+//! each arrival would wait for the memory several times, one after the other. Instead the memory is
+//! requested while earlier arrivals are served.
 
 use std::ops::Range;
 
 use tenter_engine::{EventList, prefetch_at};
 use tenter_topology::Routing;
 
-use super::{AtWork, BLOCK, Leaf};
+use super::{BLOCK, Leaf, VoqLeaf};
 use crate::medium::Medium;
 use crate::packet::{Packet, PacketKind};
 
-/// What a leaf needs for fewer queues stays in the cache. Tests prefetch for any.
+/// With fewer queues all of a leaf stays in the cache. Tests prefetch for any number.
 const MANY_QUEUES: usize = if cfg!(debug_assertions) { 1 } else { 512 };
 
-/// What an arrival is about.
+/// The content of an arrival.
 #[derive(Clone, Copy)]
 enum About {
     /// A packet for a virtual output queue.
@@ -35,15 +35,15 @@ enum About {
 }
 
 impl Leaf {
-    /// Whether prefetching is worth it.
+    /// Whether prefetching pays off.
     #[inline]
     pub(super) fn is_large(&self) -> bool {
         self.voqs.len() >= MANY_QUEUES
     }
 }
 
-impl AtWork<'_> {
-    /// Prefetches what arrivals need that come a while after the place up to which all are served.
+impl VoqLeaf {
+    /// Prefetches for arrivals that come a while after the place up to which all are served.
     #[inline(never)]
     pub(super) fn prefetch_ahead<M: Medium>(
         &self,
@@ -64,7 +64,7 @@ impl AtWork<'_> {
             self.prefetch_first(arrivals, range(0, 2));
             self.prefetch_second(arrivals, range(0, 1), routing, medium);
         }
-        // What is behind it can be fetched when it is there.
+        // The memory behind it can be fetched when it is there.
         self.prefetch_third(arrivals, range(0, 1), medium);
         self.prefetch_second(arrivals, range(1, 2), routing, medium);
         self.prefetch_first(arrivals, range(2, 3));
@@ -75,25 +75,25 @@ impl AtWork<'_> {
         }
     }
 
-    /// Prefetches what leads to other memory.
+    /// Prefetches the parts that lead to other memory.
     fn prefetch_first(&self, arrivals: &EventList<Packet>, places: Range<usize>) {
         let leaf = &self.leaf;
         for place in places {
             let (packet, input) = arrivals.get(place);
-            if usize::from(input) < self.received.len() {
-                prefetch_at(self.received, usize::from(input));
+            if usize::from(input) < self.chassis.received.len() {
+                prefetch_at(&self.chassis.received, usize::from(input));
             }
             match self.about((packet, input)) {
                 About::Packet(queue) | About::Credit(queue, _) => prefetch_at(&leaf.voqs, queue),
                 About::Announced(place) => prefetch_at(&leaf.assemblies, place),
                 About::Cell(place, port) => {
                     prefetch_at(&leaf.assemblies, place);
-                    let port = &self.ports[usize::from(port)];
+                    let port = &self.chassis.ports[usize::from(port)];
                     port.prefetch();
                     port.prefetch_queues();
                 }
                 About::Request(port, from, class) => {
-                    self.ports[usize::from(port)].prefetch();
+                    self.chassis.ports[usize::from(port)].prefetch();
                     prefetch_at(&leaf.credits, usize::from(port));
                     if let Some(credits) = leaf.credits[usize::from(port)].as_ref() {
                         credits.prefetch(from, class);
@@ -104,7 +104,7 @@ impl AtWork<'_> {
         }
     }
 
-    /// Prefetches where the packets of cells will be put once they are whole.
+    /// Prefetches the places of packets once their cells are complete.
     fn prefetch_third<M: Medium>(
         &self,
         arrivals: &EventList<Packet>,
@@ -114,13 +114,13 @@ impl AtWork<'_> {
         for place in places {
             let (packet, input) = arrivals.get(place);
             if let About::Cell(_, port) = self.about((packet, input)) {
-                let port = &self.ports[usize::from(port)];
+                let port = &self.chassis.ports[usize::from(port)];
                 port.transmitter().prefetch_room(packet.at, medium);
             }
         }
     }
 
-    /// Prefetches what is behind the memory that was prefetched first.
+    /// Prefetches the memory behind that which was prefetched first.
     fn prefetch_second<M: Medium>(
         &self,
         arrivals: &EventList<Packet>,
@@ -134,10 +134,10 @@ impl AtWork<'_> {
             match self.about((packet, input)) {
                 About::Packet(queue) => leaf.voqs[queue].prefetch_back(&leaf.slots),
                 About::Credit(queue, to) => {
-                    let candidates = routing.candidates(self.index, packet.destination);
+                    let candidates = routing.candidates(self.chassis.index, packet.destination);
                     let next = leaf.spray.peek(usize::from(to), candidates.len());
                     if let Some(&port) = candidates.get(next) {
-                        self.ports[usize::from(port)].prefetch();
+                        self.chassis.ports[usize::from(port)].prefetch();
                     }
                     leaf.voqs[queue].prefetch_front(&leaf.slots);
                     if let Some(peer) = leaf.wiring.peers[usize::from(to)] {
@@ -147,7 +147,7 @@ impl AtWork<'_> {
                 About::Announced(place) => leaf.assemblies[place].prefetch_back(&leaf.slots),
                 About::Cell(place, port) => {
                     leaf.assemblies[place].prefetch_front(&leaf.slots);
-                    let port = &self.ports[usize::from(port)];
+                    let port = &self.chassis.ports[usize::from(port)];
                     port.prefetch_frames();
                     port.transmitter().prefetch_way(packet.at, medium);
                 }
@@ -157,8 +157,8 @@ impl AtWork<'_> {
     }
 
     fn about(&self, (packet, input): (&Packet, u16)) -> About {
-        let ports = self.ports.len() as u16;
-        let class = self.rules.queue(packet);
+        let ports = self.chassis.ports.len() as u16;
+        let class = self.chassis.rules.queue(packet);
         let queue = packet.destination as usize * self.leaf.classes + class;
         let port = || self.leaf.wiring.places[packet.destination as usize].port;
         let is_cell = input < ports && !self.leaf.is_host_port(input);

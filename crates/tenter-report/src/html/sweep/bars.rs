@@ -6,7 +6,7 @@ use super::shown;
 use super::tables::{Column, axes, behind};
 use crate::sweep_numbers::{Cell, Numbers};
 
-/// More bars cannot be told apart.
+/// More bars are indistinguishable.
 const BARS: usize = 60;
 /// A bar with more seeds has no dots.
 const DOTS: usize = 40;
@@ -52,7 +52,7 @@ pub(super) fn section(numbers: &Numbers<'_>, page: &mut String) {
     table(numbers, (&unit, factor), page);
 }
 
-/// A group for each point, a bar for each variant, in the unit that is shown.
+/// A group for each point, a bar for each variant, in the shown unit.
 pub(super) fn groups(numbers: &Numbers<'_>) -> Vec<Group> {
     let record = numbers.record;
     let (unit, factor) = numbers.unit();
@@ -85,7 +85,7 @@ pub(super) fn groups(numbers: &Numbers<'_>) -> Vec<Group> {
         .collect()
 }
 
-/// What is said of a cell under the pointer.
+/// The text of a cell under the pointer.
 pub(super) fn tip(
     numbers: &Numbers<'_>,
     (point, variant): (usize, usize),

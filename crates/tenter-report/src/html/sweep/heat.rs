@@ -10,7 +10,7 @@ use crate::sweep_numbers::Numbers;
 const LEFT: f64 = 120.0;
 const WIDTH: f64 = 960.0;
 const TOP: f64 = 8.0;
-/// More rows or columns are too fine to be seen.
+/// More rows or columns are too fine to see.
 const SIDE: usize = 64;
 /// A cell of this width has its number in it.
 const NUMBER_WIDTH: f64 = 44.0;
@@ -22,14 +22,14 @@ pub(super) struct Heat {
     pub(super) rows: Vec<String>,
     /// Values of the second axis, from left to right.
     pub(super) columns: Vec<String>,
-    /// The point of a row and column, where the design has it.
+    /// The point of a row and column, if the design has it.
     pub(super) points: Vec<Vec<Option<usize>>>,
     /// The least and the greatest value of all variants.
     pub(super) ends: (f64, f64),
 }
 
 impl Heat {
-    /// Of a sweep with two axes; none for others, and where all values are alike in one of them.
+    /// Of a sweep with two axes; none for others, and if all values are alike in one of them.
     pub(super) fn of(numbers: &Numbers<'_>) -> Option<Heat> {
         let record = numbers.record;
         if record.axes.len() != 2 {
@@ -68,7 +68,7 @@ impl Heat {
         })
     }
 
-    /// Which part of the way from the least to the greatest value this is.
+    /// The place of this value on the way from the least to the greatest.
     pub(super) fn share(&self, value: f64) -> f64 {
         let (least, greatest) = self.ends;
         if greatest > least {

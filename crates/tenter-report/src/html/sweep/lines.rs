@@ -14,7 +14,7 @@ use crate::sweep_numbers::Numbers;
 const HEIGHT: f64 = 330.0;
 /// More texts do not fit below an axis; it then has round numbers.
 const TICKS: usize = 12;
-/// Between two texts below the axis there is so much room at least.
+/// The least room between two texts below the axis.
 const APART: f64 = 46.0;
 
 /// Lines over an axis.
@@ -26,7 +26,7 @@ pub(super) struct Lines {
     /// Whether the axis is logarithmic.
     pub(super) log: bool,
     pub(super) each: Vec<Line>,
-    /// So many lines after each other are of one variant.
+    /// This number of consecutive lines is of one variant.
     pub(super) family: usize,
     /// Whether each value is the median over points that differ in other axes.
     pub(super) over_points: bool,
@@ -44,7 +44,7 @@ pub(super) struct Line {
 pub(super) struct Mark {
     pub(super) x: f64,
     pub(super) value: f64,
-    /// The least and the greatest of what is behind it.
+    /// The least and the greatest of the values behind it.
     pub(super) spread: Option<(f64, f64)>,
 }
 
@@ -94,7 +94,7 @@ impl Lines {
                 words.push(word);
             }
         }
-        // More dashes cannot be told apart.
+        // More dashes are indistinguishable.
         let several = words.len() <= DASHES;
         let over_points = record.axes.len() > 2 || !several;
         if over_points {
@@ -271,7 +271,8 @@ fn draw(numbers: &Numbers<'_>, lines: &Lines, name: &str, page: &mut String) {
     let least = ends.iter().copied().fold(f64::INFINITY, f64::min);
     let greatest = ends.iter().copied().fold(0.0, f64::max);
     let upwards = LineChart::upwards(HEIGHT);
-    // What grows with the axis by factors is a straight line only where both are logarithmic.
+    // A quantity that grows with the axis by factors is a straight line only if both are
+    // logarithmic.
     let y = if lines.log && least > 0.0 && greatest > 8.0 * least {
         Scale::over(least, greatest, Unit::of(""), upwards)
     } else {

@@ -19,7 +19,7 @@ use crate::pairing::SIGNIFICANT;
 use crate::sweep_numbers::Numbers;
 use tables::{Column, table};
 
-/// The report of these sweeps as the text of an HTML file; `paired` compares them, where there are
+/// The report of these sweeps as the text of an HTML file; `paired` compares them, if there are
 /// several.
 pub fn html_sweep_report(records: &[NamedRecord], paired: &[PairedRow]) -> String {
     let title = match records {
@@ -144,7 +144,7 @@ fn tiles(of: &NamedRecord, page: &mut String) {
 
 fn reading(id: &str, numbers: &Numbers<'_>, page: &mut String) {
     let of = numbers.reading;
-    // A reading of all rows says nothing of rows.
+    // A reading of all rows does not mention rows.
     let what = of.of.trim_end_matches(" where {}");
     add(
         page,
@@ -170,7 +170,7 @@ fn reading(id: &str, numbers: &Numbers<'_>, page: &mut String) {
     page.push_str("</section>\n");
 }
 
-/// How often a variant is best, and at how many points that is significant.
+/// Number of points at which a variant is best, and at which that is significant.
 #[derive(Clone, Debug, PartialEq)]
 struct Wins {
     variant: usize,
@@ -202,7 +202,7 @@ fn wins(numbers: &Numbers<'_>) -> Vec<Wins> {
     wins
 }
 
-/// Names the best variant, at each point where there are several.
+/// Names the best variant, at each point if there are several.
 fn winners(numbers: &Numbers<'_>, page: &mut String) {
     let wins = wins(numbers);
     if wins.is_empty() {
@@ -257,7 +257,7 @@ fn winners(numbers: &Numbers<'_>, page: &mut String) {
     );
 }
 
-/// A value as tables and tips show it.
+/// A value as in tables and tips.
 fn shown(value: f64, factor: f64) -> String {
     number(value / factor, 4)
 }

@@ -36,9 +36,9 @@ pub(super) struct Axis {
 pub(super) struct Line {
     pub(super) point: usize,
     pub(super) variant: usize,
-    /// How good it is: 1 is the best of all, 0 the worst.
+    /// Its rank: 1 is the best of all, 0 the worst.
     pub(super) good: f64,
-    /// Where it crosses each axis, as a part of its height from the bottom.
+    /// Its crossing of each axis, as a part of its height from the bottom.
     pub(super) places: Vec<f64>,
 }
 
@@ -66,7 +66,7 @@ impl Axis {
     }
 }
 
-/// Where numbers are between the least and the greatest of them.
+/// The place of numbers between the least and the greatest of them.
 fn parts(numbers: &[f64]) -> Vec<f64> {
     let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
     let greatest = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -132,7 +132,7 @@ impl Parallel {
     }
 }
 
-/// Where a line crosses the axes, that of the reading last.
+/// The crossings of a line with the axes, that of the reading last.
 fn places(
     numbers: &Numbers<'_>,
     axes: &[Axis],
@@ -146,7 +146,7 @@ fn places(
     places.chain(std::iter::once(share)).collect()
 }
 
-/// The axis of the reading: texts of some of the values that there are.
+/// The axis of the reading: texts of some of its values.
 fn reading_axis(numbers: &Numbers<'_>, values: &[f64], shares: &[f64]) -> Axis {
     let (unit, factor) = numbers.unit();
     let mut texts: Vec<(f64, String)> = Vec::new();

@@ -8,7 +8,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use crate::{QueuePairScope, Schedule, Transfer};
 
 /// What transfers read from and write to.
-pub(in crate::collective) trait Memory {
+pub(crate) trait Memory {
     /// What a transfer takes along when it leaves its source.
     fn read(&self, transfer: &Transfer) -> Vec<u64>;
     /// What it does when it arrives.
@@ -51,7 +51,7 @@ struct Execution<'a> {
 /// caught. Checked on the way: only the ranks' own initial transfers start without an arrival,
 /// releases stay at the receiving rank, nothing is released twice or too often, each way carries
 /// its transfers in ascending order, and everything arrives.
-pub(in crate::collective) fn execute(
+pub(crate) fn execute(
     schedule: &dyn Schedule,
     memory: &mut impl Memory,
     scope: QueuePairScope,

@@ -4,9 +4,9 @@ mod execute;
 
 use proptest::prelude::*;
 
-use super::{CollectiveKind, Distances};
-use crate::{QueuePairScope, Transfer, WorkloadError};
-pub(super) use execute::{Memory, execute};
+use super::*;
+use crate::{QueuePairScope, Transfer};
+pub(crate) use execute::{Memory, execute};
 
 /// A vector of numbers per rank; one number stands for one chunk or block.
 type Vectors = Vec<Vec<u64>>;
@@ -170,14 +170,22 @@ fn reduce_scatter(case: Case, kind: &CollectiveKind, cells: &dyn Fn(&Transfer) -
 fn rings(case: Case) {
     let ranks = case.ranks;
     let one_chunk = |transfer: &Transfer| vec![transfer.chunk];
-    all_reduce(case, &CollectiveKind::AllReduceRing, ranks);
-    let bidirectional = CollectiveKind::AllReduceBidirectionalRing;
+    all_reduce(case, &CollectiveKind::AllReduceRing(AllReduceRing), ranks);
+    let bidirectional = CollectiveKind::AllReduceBidirectionalRing(AllReduceBidirectionalRing);
     all_reduce(case, &bidirectional, 2 * ranks);
     // Each of n−1 steps moves every block once.
     let once_round = u64::from(ranks - 1) * case.size;
-    let gathered = all_gather(case, &CollectiveKind::AllGatherRing, &one_chunk);
+    let gathered = all_gather(
+        case,
+        &CollectiveKind::AllGatherRing(AllGatherRing),
+        &one_chunk,
+    );
     assert_eq!(gathered, once_round);
-    let scattered = reduce_scatter(case, &CollectiveKind::ReduceScatterRing, &one_chunk);
+    let scattered = reduce_scatter(
+        case,
+        &CollectiveKind::ReduceScatterRing(ReduceScatterRing),
+        &one_chunk,
+    );
     assert_eq!(scattered, once_round);
 }
 
@@ -215,17 +223,17 @@ fn butterflies(case: Case) {
 
     // Each exchange of halving moves half of what all participants hold, which is p buffers, then
     // p/2, …: p−1 in the end. An extra sends its buffer before and gets its block after.
-    let halving = CollectiveKind::ReduceScatterRecursiveHalving;
+    let halving = CollectiveKind::ReduceScatterRecursiveHalving(ReduceScatterRecursiveHalving);
     let exchanged = u64::from(participants - 1) * size;
     let bytes = reduce_scatter(case, &halving, &cells);
     assert_eq!(bytes, exchanged + extras * size + blocks_of_extras);
     // Doubling is its mirror image, but that an extra has its block already.
-    let doubling = CollectiveKind::AllGatherRecursiveDoubling;
+    let doubling = CollectiveKind::AllGatherRecursiveDoubling(AllGatherRecursiveDoubling);
     let bytes = all_gather(case, &doubling, &cells);
     assert_eq!(bytes, exchanged + extras * size);
-    match CollectiveKind::Hypercube.schedule(ranks, size) {
+    match CollectiveKind::from(Hypercube).schedule(ranks, size) {
         Ok(_) => assert_eq!(
-            all_gather(case, &CollectiveKind::Hypercube, &cells),
+            all_gather(case, &CollectiveKind::Hypercube(Hypercube), &cells),
             exchanged
         ),
         Err(error) => assert!(matches!(error, WorkloadError::NotPowerOfTwo { .. })),
@@ -234,7 +242,7 @@ fn butterflies(case: Case) {
     // An all-reduce cuts its buffer for the participants alone.
     let cells = |transfer: &Transfer| butterfly_cells(participants, transfer.chunk);
     for distances in [Distances::Halving, Distances::Doubling] {
-        let both = CollectiveKind::AllReduceHalvingDoubling { distances };
+        let both = CollectiveKind::AllReduceHalvingDoubling(AllReduceHalvingDoubling { distances });
         let held = matrix(ranks, participants, value);
         let mut memory = InPlace {
             held,
@@ -250,8 +258,8 @@ fn all_to_all(case: Case) {
     let ranks = case.ranks;
     let keep_own = |row, column| if row == column { value(row, column) } else { 0 };
     for kind in [
-        CollectiveKind::AllToAllParallel,
-        CollectiveKind::AllToAllPairwise,
+        CollectiveKind::AllToAllParallel(AllToAllParallel),
+        CollectiveKind::AllToAllPairwise(AllToAllPairwise),
     ] {
         let mut memory = Blocks {
             send: matrix(ranks, ranks, value),
@@ -316,7 +324,10 @@ fn pxn(case: Case) {
             held: (0..ranks).map(own).collect(),
             sent: vec![Vec::new(); ranks as usize],
         };
-        let bytes = case.run(&CollectiveKind::AllToAllPxn { npus_per_host }, &mut memory);
+        let bytes = case.run(
+            &CollectiveKind::AllToAllPxn(AllToAllPxn { npus_per_host }),
+            &mut memory,
+        );
         for (rank, held) in (0..).zip(&memory.held) {
             assert!(
                 (0..ranks).all(|src| held.contains(&(src, rank))),
@@ -341,8 +352,8 @@ fn pxn(case: Case) {
 fn one_to_one(case: Case) {
     let (ranks, seed) = (case.ranks, case.parameter);
     for kind in [
-        CollectiveKind::Permutation { seed },
-        CollectiveKind::SendRecv,
+        CollectiveKind::Permutation(Permutation { seed: Some(seed) }),
+        CollectiveKind::SendRecv(SendRecv),
     ] {
         let mut memory = Blocks {
             send: matrix(ranks, ranks, value),
@@ -355,7 +366,7 @@ fn one_to_one(case: Case) {
                 .filter(|&src| vector[src as usize] != 0)
                 .collect();
             assert!(from.len() == 1 && from[0] != rank, "{kind:?}, {case:?}");
-            if kind == CollectiveKind::SendRecv {
+            if kind == CollectiveKind::SendRecv(SendRecv) {
                 assert_eq!((from[0] + 1) % ranks, rank);
             }
         }
@@ -374,8 +385,8 @@ fn gather(case: Case) {
         }
     };
     for kind in [
-        CollectiveKind::GatherParallel { root },
-        CollectiveKind::Incast { root },
+        CollectiveKind::GatherParallel(GatherParallel { root }),
+        CollectiveKind::Incast(Incast { root }),
     ] {
         let mut memory = InPlace::of_chunks(matrix(ranks, ranks, own));
         let bytes = case.run(&kind, &mut memory);
@@ -396,7 +407,10 @@ fn scatter(case: Case) {
     };
     let mut memory =
         InPlace::of_chunks(matrix(ranks, ranks, |rank, block| held(rank, false, block)));
-    let bytes = case.run(&CollectiveKind::ScatterParallel { root }, &mut memory);
+    let bytes = case.run(
+        &CollectiveKind::ScatterParallel(ScatterParallel { root }),
+        &mut memory,
+    );
     assert_eq!(bytes, case.size - case.block(root));
     let expected = matrix(ranks, ranks, |rank, block| held(rank, rank == block, block));
     assert_eq!(memory.held, expected, "{case:?}");
@@ -407,9 +421,18 @@ fn broadcast(case: Case) {
     let (ranks, root) = (case.ranks, case.root());
     let (chunk_bytes, chunks) = case.cut(case.size);
     for (kind, chunks) in [
-        (CollectiveKind::BroadcastParallel { root }, 1),
-        (CollectiveKind::BroadcastRing { root, chunk_bytes }, chunks),
-        (CollectiveKind::BroadcastTree { root, chunk_bytes }, chunks),
+        (
+            CollectiveKind::BroadcastParallel(BroadcastParallel { root }),
+            1,
+        ),
+        (
+            CollectiveKind::BroadcastRing(BroadcastRing { root, chunk_bytes }),
+            chunks,
+        ),
+        (
+            CollectiveKind::BroadcastTree(BroadcastTree { root, chunk_bytes }),
+            chunks,
+        ),
     ] {
         let at_root = |rank, chunk| if rank == root { value(root, chunk) } else { 0 };
         let mut memory = InPlace::of_chunks(matrix(ranks, chunks, at_root));
@@ -424,7 +447,7 @@ fn broadcast(case: Case) {
 fn reduce(case: Case) {
     let (ranks, root) = (case.ranks, case.root());
     let (chunk_bytes, chunks) = case.cut(case.size);
-    let kind = CollectiveKind::ReduceTree { root, chunk_bytes };
+    let kind = CollectiveKind::ReduceTree(ReduceTree { root, chunk_bytes });
     let mut memory = InPlace::of_chunks(matrix(ranks, chunks, value));
     let bytes = case.run(&kind, &mut memory);
     assert_eq!(bytes, u64::from(ranks - 1) * case.size);
@@ -435,7 +458,7 @@ fn reduce(case: Case) {
 /// All-reduce up and down two trees, whose chunks alternate.
 fn double_tree(case: Case) {
     let (chunk_bytes, chunks) = case.cut(case.size.div_ceil(2));
-    let kind = CollectiveKind::AllReduceDoubleBinaryTree { chunk_bytes };
+    let kind = CollectiveKind::AllReduceDoubleBinaryTree(AllReduceDoubleBinaryTree { chunk_bytes });
     all_reduce(case, &kind, 2 * chunks);
 }
 
@@ -445,8 +468,10 @@ fn double_tree(case: Case) {
 fn hierarchical(case: Case) {
     let ranks = case.ranks;
     for npus_per_host in (1..=ranks / 2).filter(|npus| ranks.is_multiple_of(*npus)) {
-        let mut kind = CollectiveKind::parse("all-reduce", "hierarchical").unwrap();
-        kind.scale_up_mut().unwrap().npus_per_host = npus_per_host;
+        let kind = CollectiveKind::AllReduceHierarchical(AllReduceHierarchical {
+            npus_per_host,
+            ..AllReduceHierarchical::default()
+        });
         let hosts = ranks / npus_per_host;
         let owner = |chunk: u32| chunk / hosts;
         let of_host = |rank: u32| {

@@ -6,7 +6,7 @@
 
 use tenter_units::{Rate, Time};
 
-use super::{CollectiveKind, CollectiveMember, Factor};
+use crate::collective::{CollectiveMember, Factor};
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
 
 pub(super) static MEMBER: CollectiveMember = CollectiveMember {
@@ -16,7 +16,6 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
     model_page: "docs/models/collective-flows.md",
     ranks_max: u32::MAX,
     busbw: Factor::One,
-    default: CollectiveKind::Flows { flows: Vec::new() },
 };
 
 /// A stream from one rank to another.

@@ -6,33 +6,32 @@
 //! so many flows at a time for each pair; open loops as simulations of data-centre transports have
 //! them, at a share of the senders' rate.
 
+mod transfers;
+
 use std::sync::Arc;
 
 use tenter_engine::Draws;
 use tenter_units::Time;
 
-use super::{CollectiveKind, CollectiveMember, Factor};
-use crate::flow_workload::{GapLaw, Receivers, SizeDistribution, Weights};
-use crate::{Destination, QueuePairScope, Schedule, Transfer};
+use super::{GapLaw, Receivers, SizeDistribution, Weights};
+use crate::collective::{CollectiveMember, Factor};
 
-pub(super) static CLOSED_LOOP: CollectiveMember = CollectiveMember {
+static CLOSED_LOOP: CollectiveMember = CollectiveMember {
     collective: "flows",
     algorithm: "closed-loop",
     summary: "flows of random sizes, so many at a time between two ranks",
     model_page: "docs/models/collective-flow-workload.md",
     ranks_max: u32::MAX,
     busbw: Factor::One,
-    default: CollectiveKind::AllToAllParallel,
 };
 
-pub(super) static OPEN_LOOP: CollectiveMember = CollectiveMember {
+static OPEN_LOOP: CollectiveMember = CollectiveMember {
     collective: "flows",
     algorithm: "open-loop",
     summary: "flows of random sizes at random times, at a share of the senders' rate",
     model_page: "docs/models/collective-flow-workload.md",
     ranks_max: u32::MAX,
     busbw: Factor::One,
-    default: CollectiveKind::AllToAllParallel,
 };
 
 /// Flows from one rank to another.
@@ -97,6 +96,15 @@ impl FlowWorkload {
     /// How many flows are under way at a time, over all ways.
     pub fn slots(&self) -> u64 {
         self.ways.iter().map(|way| u64::from(way.parallel)).sum()
+    }
+
+    /// What is known of it.
+    pub(crate) fn member(&self) -> &'static CollectiveMember {
+        if self.is_open() {
+            &OPEN_LOOP
+        } else {
+            &CLOSED_LOOP
+        }
     }
 
     /// Whether flows start whatever becomes of those before.
@@ -402,78 +410,11 @@ impl FlowSchedule {
     }
 }
 
-impl Schedule for FlowSchedule {
-    fn ranks(&self) -> u32 {
-        self.ranks
-    }
-
-    fn transfer_count(&self) -> u32 {
-        self.count
-    }
-
-    fn transfer(&self, id: u32) -> Transfer {
-        let (slots, number) = (self.slots(), id / self.slots());
-        let (way, lane) = self.way_of(id % slots);
-        let pair = self
-            .workload
-            .draws
-            .of(u64::from(way.src) << 32 | u64::from(way.dst));
-        Transfer {
-            src: way.src,
-            dst: way.dst,
-            bytes: self
-                .workload
-                .sizes
-                .draw(pair.of(u64::from(lane)).at(u64::from(number))),
-            chunk: lane,
-            channel: lane,
-            step: 0,
-            reduce: false,
-        }
-    }
-
-    fn initial(&self, rank: u32, out: &mut Vec<u32>) {
-        if self.workload.is_open() {
-            return;
-        }
-        let ways = self.ways_from(rank);
-        let (from, to) = (self.first[ways.start], self.first[ways.end]);
-        out.extend(from..to.min(self.count).max(from));
-    }
-
-    fn released_by(&self, _id: u32, _out: &mut Vec<u32>) {}
-
-    fn dependencies(&self, _id: u32) -> u32 {
-        0
-    }
-
-    fn pairs(&self, rank: u32, _scope: QueuePairScope, out: &mut Vec<Destination>) {
-        for way in &self.workload.ways[self.ways_from(rank)] {
-            out.extend((0..way.parallel).map(|lane| Destination { dst: way.dst, lane }));
-        }
-    }
-
-    fn nth(&self, src: u32, to: Destination, _scope: QueuePairScope, nth: u32) -> Option<u32> {
-        let key = (src, to.dst);
-        let ways = &self.workload.ways;
-        let index = ways
-            .binary_search_by_key(&key, |way| (way.src, way.dst))
-            .ok()?;
-        let slot = self.first[index] + to.lane;
-        let id = nth.checked_mul(self.slots())?.checked_add(slot)?;
-        let is_one = self.workload.is_open() || id < self.count;
-        (to.lane < ways[index].parallel && is_one).then_some(id)
-    }
-
-    fn flow_workload(&self) -> Option<&FlowSchedule> {
-        Some(self)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::flow_workload::NamedDistribution;
+    use crate::{QueuePairScope, Schedule};
 
     const SCOPE: QueuePairScope = QueuePairScope::RankPair;
 

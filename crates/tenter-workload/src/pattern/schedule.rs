@@ -2,15 +2,15 @@
 //!
 //! No collective by itself: each phase is a communication matrix, and a rank sends what it has in a
 //! phase when all that it receives in the phase before has arrived there. What each application
-//! does is in the files of [`crate::pattern`].
+//! does is in the files beside this one.
 
 use std::sync::Arc;
 
 use tenter_engine::Draws;
 use tenter_units::Time;
 
-use super::CollectiveMember;
-use crate::pattern::{CommunicationMatrix, PatternError, PatternKind};
+use super::{CommunicationMatrix, PatternError, PatternKind};
+use crate::collective::CollectiveMember;
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
 
 /// One step of a pattern over a number of ranks.
@@ -127,7 +127,7 @@ impl PatternSchedule {
         self.0.phases.len()
     }
 
-    pub(super) fn member(&self) -> &'static CollectiveMember {
+    pub(crate) fn member(&self) -> &'static CollectiveMember {
         self.0.kind.member()
     }
 

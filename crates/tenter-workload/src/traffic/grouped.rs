@@ -171,12 +171,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::collective::CollectiveKind;
+    use crate::Traffic;
+    use crate::collective::{AllReduceRing, CollectiveKind};
 
-    fn ring(size: u32, stride: u32) -> CollectiveKind {
-        CollectiveKind::Grouped {
-            groups: Groups { size, stride },
-            kind: Box::new(CollectiveKind::AllReduceRing),
+    fn ring(size: u32, stride: u32) -> Traffic {
+        Traffic::Collective {
+            kind: AllReduceRing.into(),
+            groups: Some(Groups { size, stride }),
         }
     }
 
@@ -225,11 +226,11 @@ mod tests {
             blocks in 1_u32..4,
             bytes in 1_u64..10_000,
         ) {
-            let kind = CollectiveKind::MEMBERS[member].default.clone();
+            let kind = CollectiveKind::defaults().swap_remove(member);
             let groups = Groups { size: 16, stride };
             let ranks = 16 * stride * blocks;
             let alone = kind.schedule(16, bytes).expect("sixteen suit all");
-            let grouped = CollectiveKind::Grouped { groups, kind: Box::new(kind) };
+            let grouped = Traffic::Collective { kind, groups: Some(groups) };
             let all = grouped.schedule(ranks, bytes).expect("they are full");
             for rank in 0..ranks {
                 let (group, number) = groups.place(rank);

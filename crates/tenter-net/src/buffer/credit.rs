@@ -1,0 +1,119 @@
+//! The memory of a switch whose senders go by credit: an input buffer for each port and class.
+//!
+//! Every frame has room, as its sender had credit for it. Every departure may give some back.
+
+use std::collections::VecDeque;
+
+use super::frame::{ControlMessage, PendingControl, QueuedFrame};
+use super::storage::{Buffer, Storage};
+use crate::credit::{CreditSpec, InputBuffers, LaneBuffer};
+
+const NEVER: u64 = u64::MAX;
+
+/// The input buffers of a switch.
+#[derive(Clone, Debug)]
+pub(crate) struct CreditBuffer {
+    inputs: InputBuffers,
+    queues: usize,
+    /// Control frames that have not been sent, in order.
+    pending: VecDeque<PendingControl>,
+}
+
+impl CreditBuffer {
+    /// The empty input buffers of a number of ports, with a number of queues each.
+    pub(crate) fn new(spec: &CreditSpec, ports: usize, queues: usize) -> CreditBuffer {
+        CreditBuffer {
+            inputs: InputBuffers::new(spec, ports, queues),
+            queues,
+            pending: VecDeque::new(),
+        }
+    }
+
+    /// The input buffer of a port and a queue.
+    pub(crate) fn input(&self, port: u16, queue: usize) -> &LaneBuffer {
+        self.inputs.of(port, queue)
+    }
+
+    /// Takes a frame into the input buffer of its port and queue, for which it had credit.
+    pub(crate) fn take_in(&mut self, input: (u16, usize), frame_bytes: u16) {
+        self.inputs.of_mut(input).take(frame_bytes);
+    }
+
+    /// A frame leaves the input buffer of its port and queue.
+    #[inline(never)]
+    pub(crate) fn give_back(&mut self, input: (u16, usize), frame_bytes: u16) {
+        let limit = self.inputs.of_mut(input).free(frame_bytes);
+        self.send_limit(input, limit);
+    }
+
+    /// A number of blocks was sent to the input buffer of a port and queue, and lost.
+    pub(crate) fn adjust_credit(&mut self, input: (u16, usize), blocks: u32) {
+        let limit = self.inputs.of_mut(input).adjust(blocks);
+        self.send_limit(input, limit);
+    }
+
+    fn send_limit(&mut self, (port, queue): (u16, usize), limit: Option<u32>) {
+        self.pending.extend(limit.map(|limit| PendingControl {
+            port,
+            queue: queue as u8,
+            message: ControlMessage::Credit(limit),
+        }));
+    }
+}
+
+impl Storage for CreditBuffer {
+    #[inline]
+    fn is_booked(&self, _: usize) -> bool {
+        true
+    }
+
+    #[inline]
+    fn release(&mut self, frame: QueuedFrame, _: u64) {
+        self.give_back((frame.input, frame.queue), frame.bytes as u16);
+    }
+
+    fn release_seldom(&mut self, frame: QueuedFrame, now: u64) {
+        self.release(frame, now);
+    }
+}
+
+impl Buffer for CreditBuffer {
+    #[inline]
+    fn is_armed(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn has_pending(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    fn take_pending(&mut self) -> Option<PendingControl> {
+        self.pending.pop_front()
+    }
+
+    #[inline]
+    fn next_refresh(&self) -> u64 {
+        NEVER
+    }
+
+    fn refresh(&mut self, _: u64) {}
+
+    fn link_down(&mut self, _: u16, _: u64) {}
+
+    /// The sender must be told what it may send.
+    fn link_up(&mut self, port: u16, _: u64) {
+        for queue in 0..self.queues {
+            let limit = self.inputs.of_mut((port, queue)).renew();
+            self.send_limit((port, queue), Some(limit));
+        }
+    }
+
+    fn has_paused(&self, _: u16, _: usize) -> bool {
+        false
+    }
+
+    fn xoffs(&self, _: u16) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,135 @@
+//! An output-queued switch with a shared buffer: what becomes of a frame.
+
+use crate::buffer::{Admission, Buffer, QueuedFrame, SharedBuffer};
+use crate::load_balancing::Balancer;
+use crate::medium::Medium;
+use crate::packet::Packet;
+use crate::signals::Signals;
+use crate::switch::parts::{Chassis, SwitchParts};
+use crate::switch::queued::{OutputQueued, Outputs, Queueing};
+use crate::visit_counts::VisitCounts;
+use crate::watchdog::WatchdogSpec;
+
+/// The shared buffer of a switch.
+pub(super) fn shared_buffer(parts: &SwitchParts<'_>) -> SharedBuffer {
+    let spec = parts.spec;
+    let mut buffer = SharedBuffer::new(
+        &spec.classes,
+        &spec.pool_bytes,
+        &parts.headrooms,
+        (parts.quanta_ps(), parts.to_host.clone()),
+    );
+    buffer.share(&spec.sharing, parts.transmitters.len());
+    buffer
+}
+
+impl OutputQueued {
+    /// A switch with a load balancer.
+    pub(crate) fn new(mut parts: SwitchParts<'_>, balancer: Balancer) -> OutputQueued {
+        let signals = parts.signals.take();
+        OutputQueued {
+            balancer,
+            buffer: shared_buffer(&parts),
+            queues: Outputs::new(parts.transmitters.len()),
+            signals: signals.map(|(spec, wiring)| Box::new(Signals::new(&spec, wiring))),
+            visits: VisitCounts::default(),
+            chassis: Chassis::new(parts, None),
+        }
+    }
+
+    /// Whether a frame may be stored, and where, all departures that matter having been carried
+    /// out.
+    #[inline]
+    fn admission<M: Medium>(&mut self, frame: &QueuedFrame, now: u64, medium: &mut M) -> Admission {
+        let admission = self.buffer.admission(frame);
+        // What has not been carried out yet can only have made room.
+        if self.buffer.is_armed() || !self.buffer.needs_exact(admission, frame) {
+            return admission;
+        }
+        self.bring_outputs_to(now, medium);
+        self.buffer.admission(frame)
+    }
+
+    /// As [`Switch::watch`](crate::Switch::watch).
+    pub(super) fn watch<M: Medium>(
+        &mut self,
+        spec: &WatchdogSpec,
+        now: u64,
+        medium: &mut M,
+    ) -> bool {
+        let mut acted = false;
+        for port in &mut self.chassis.ports {
+            for queue in 0..self.chassis.class_of.len() {
+                if self.buffer.is_lossless(queue) {
+                    let mut around = self.chassis.rules.around(&mut self.buffer);
+                    acted |= spec.look(port, queue, now, &mut around, medium);
+                }
+            }
+        }
+        if acted {
+            self.settle_outputs(now, medium);
+        }
+        acted
+    }
+}
+
+impl Queueing for OutputQueued {
+    #[inline]
+    fn offer<M: Medium>(&mut self, packet: &Packet, input: u16, number: u16, medium: &mut M) {
+        let now = packet.at;
+        let queue = self.chassis.rules.queue(packet);
+        let port = &mut self.chassis.ports[usize::from(number)];
+        let mut around = self.chassis.rules.around(&mut self.buffer);
+        port.advance(now, &mut around, medium);
+        if port.is_free(queue, now) {
+            port.pass(packet, now, medium);
+        } else if port.is_closed(queue) {
+            port.lose(packet, now, medium);
+        } else {
+            let frame = port.queued_frame(input, queue, packet);
+            let admission = self.admission(&frame, now, medium);
+            let port = &mut self.chassis.ports[usize::from(number)];
+            let mut around = self.chassis.rules.around(&mut self.buffer);
+            if port.put((packet, frame), admission, &mut around, medium) {
+                self.queues.wake(number);
+            }
+            if self.buffer.has_pending() {
+                self.flush_control(now, medium);
+            }
+        }
+        self.output_changed(number);
+    }
+
+    fn on_control<M: Medium>(&mut self, packet: &Packet, number: u16, medium: &mut M) {
+        self.on_pause(packet, number, medium);
+    }
+
+    fn advance_port<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
+        self.advance_output(number, now, medium);
+    }
+
+    fn bring_to<M: Medium>(&mut self, until: u64, medium: &mut M) {
+        self.bring_outputs_to(until, medium);
+    }
+
+    #[inline]
+    fn port_changed(&mut self, number: u16) {
+        self.output_changed(number);
+    }
+
+    fn pause_changed(&mut self, number: u16, _: u64) {
+        self.output_changed(number);
+    }
+
+    fn frame_taken(&mut self, _: u16, _: u16, _: usize) {}
+
+    fn port_emptied(&mut self, _: u16) {}
+
+    fn settle<M: Medium>(&mut self, now: u64, medium: &mut M) {
+        self.settle_outputs(now, medium);
+    }
+
+    fn flush_control<M: Medium>(&mut self, now: u64, medium: &mut M) {
+        self.flush_outputs(self.queues.departures.is_empty(), now, medium);
+    }
+}

@@ -1,0 +1,223 @@
+//! A switch that routes every packet as it arrives and puts it into a queue.
+//!
+//! Two things make its model: the buffer, which says whether a frame may be stored and what its
+//! sender is told, and the queues, which say when it leaves.
+
+use tenter_topology::Routing;
+
+use crate::buffer::{Buffer, CreditBuffer, SharedBuffer};
+use crate::departures::Departures;
+use crate::input_queued::Crossbar;
+use crate::load_balancing::Balancer;
+use crate::medium::{EventKind, Medium};
+use crate::packet::{Packet, PacketKind};
+use crate::signals::Signals;
+use crate::switch::parts::Chassis;
+use crate::transmitter::WireLosses;
+use crate::visit_counts::VisitCounts;
+
+/// An output-queued switch with a shared buffer.
+pub(crate) type OutputQueued = QueuedSwitch<SharedBuffer, Outputs>;
+/// A switch of a fabric that sends by credit: queues at outputs, and a buffer for each input.
+pub(crate) type CreditSwitch = QueuedSwitch<CreditBuffer, Outputs>;
+/// A switch whose frames wait at inputs.
+pub(crate) type InputQueued = QueuedSwitch<SharedBuffer, Crossbar>;
+
+/// Queues at outputs.
+///
+/// Unless the buffer is armed, ports are lazy. While it is, a departure may have to resume a
+/// sender, so departures are carried out in the order of time.
+#[derive(Clone, Debug)]
+pub(crate) struct Outputs {
+    /// Ports whose queues may hold something, one bit each.
+    pub(crate) active: Vec<u64>,
+    /// Filled only while the buffer is armed.
+    pub(super) departures: Departures,
+}
+
+impl Outputs {
+    pub(super) fn new(ports: usize) -> Outputs {
+        Outputs {
+            active: vec![0; ports.div_ceil(64)],
+            departures: Departures::new(ports),
+        }
+    }
+
+    /// Something waits at a port.
+    #[inline]
+    pub(super) fn wake(&mut self, number: u16) {
+        self.active[usize::from(number) / 64] |= 1 << (number % 64);
+    }
+}
+
+/// A switch with a buffer `B` and queues `Q`.
+#[derive(Clone, Debug)]
+pub(crate) struct QueuedSwitch<B, Q> {
+    pub(crate) chassis: Chassis,
+    pub(crate) balancer: Balancer,
+    pub(crate) buffer: B,
+    pub(crate) queues: Q,
+    /// What it has to do with signals to senders, if anything.
+    pub(crate) signals: Option<Box<Signals>>,
+    pub(crate) visits: VisitCounts,
+}
+
+/// What differs between models in which packets are routed as they arrive.
+pub(crate) trait Queueing {
+    /// Sends a frame that came through `input` through port `number`, stores it there, or drops it.
+    fn offer<M: Medium>(&mut self, packet: &Packet, input: u16, number: u16, medium: &mut M);
+
+    /// Takes a control frame that is no notice, from the other end of a port's link.
+    fn on_control<M: Medium>(&mut self, packet: &Packet, number: u16, medium: &mut M);
+
+    /// Starts the waiting frames of one port up to and including `now`, with all that follows.
+    fn advance_port<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M);
+
+    /// The same for all ports, where that is exact.
+    fn bring_to<M: Medium>(&mut self, until: u64, medium: &mut M);
+
+    /// A port has changed: it may send at another time.
+    fn port_changed(&mut self, number: u16);
+
+    /// A queue of a port has been paused or resumed at `now`.
+    fn pause_changed(&mut self, number: u16, now: u64);
+
+    /// A frame that came through `input` has been taken out of a queue of a port, not to be sent.
+    fn frame_taken(&mut self, input: u16, number: u16, queue: usize);
+
+    /// The link of a port has gone down: what waited there is lost.
+    fn port_emptied(&mut self, number: u16);
+
+    /// Ends a change from outside: sends what has become due, and looks anew when ports send.
+    fn settle<M: Medium>(&mut self, now: u64, medium: &mut M);
+
+    /// Sends pending control frames. Each goes out behind what its own port starts at or before
+    /// `now`, which may make room and so more control frames pending.
+    fn flush_control<M: Medium>(&mut self, now: u64, medium: &mut M);
+}
+
+impl<B: Buffer, Q> QueuedSwitch<B, Q>
+where
+    QueuedSwitch<B, Q>: Queueing,
+{
+    /// Takes a packet that arrives through `input` at `packet.at`. Inputs from the number of ports
+    /// on are those of control frames.
+    pub(crate) fn arrive<M: Medium>(
+        &mut self,
+        packet: &Packet,
+        input: u16,
+        routing: &Routing,
+        medium: &mut M,
+    ) {
+        let ports = self.chassis.ports.len();
+        if usize::from(input) >= ports {
+            let port = input - ports as u16;
+            if packet.kind == PacketKind::Notice {
+                self.on_notice(packet, port, routing, medium);
+            } else {
+                self.on_control(packet, port, medium);
+            }
+            return;
+        }
+        if self.balancer.is_exact() && !self.buffer.is_armed() {
+            self.bring_to(packet.at, medium);
+        }
+        let port = self.route(packet, input, routing, medium);
+        if self.signals.is_some() && self.signal(packet, (input, port), routing, medium) {
+            return;
+        }
+        self.offer(packet, input, port, medium);
+        if self.balancer.telemetry().is_some() {
+            self.send_notices(packet, (input, port), routing, medium);
+        }
+    }
+
+    /// Counts a frame that arrives through `input`, and chooses the port it leaves by.
+    #[expect(
+        clippy::inline_always,
+        reason = "once a packet; a call costs a quarter of it"
+    )]
+    #[inline(always)]
+    pub(crate) fn route<M: Medium>(
+        &mut self,
+        packet: &Packet,
+        input: u16,
+        routing: &Routing,
+        medium: &mut M,
+    ) -> u16 {
+        self.chassis.count_arrival(packet, input, medium);
+        let own = (self.chassis.index, self.chassis.rules.seed);
+        self.balancer
+            .port(packet, own, &self.chassis.ports, routing)
+    }
+
+    /// As [`Switch::fixed_port`](crate::Switch::fixed_port).
+    pub(super) fn fixed_port(&self, hash: u32, host: u32, routing: &Routing) -> Option<u16> {
+        let candidates = routing.candidates(self.chassis.index, host);
+        let around = (&self.chassis.ports[..], routing);
+        let seed = self.chassis.rules.seed;
+        let place = self
+            .balancer
+            .fixed((hash, host), candidates, seed, around)?;
+        candidates.get(place).copied()
+    }
+
+    /// A pause frame from the other end of a port's link takes effect.
+    pub(crate) fn on_pause<M: Medium>(&mut self, packet: &Packet, number: u16, medium: &mut M) {
+        debug_assert_eq!(packet.kind, PacketKind::Pause);
+        let now = packet.at;
+        self.chassis.note(EventKind::Obeyed, packet, number, medium);
+        self.advance_port(number, now, medium);
+        let queue = self.chassis.rules.queue(packet);
+        self.chassis.ports[usize::from(number)].obey(queue, packet.sequence, now);
+        self.pause_changed(number, now);
+    }
+
+    /// Does what is due of timers that all models have at `now`: refreshes what the load balancer
+    /// knows, and repeats pauses.
+    pub(super) fn fire_common<M: Medium>(&mut self, now: u64, medium: &mut M) {
+        if self.balancer.next_refresh() == Some(now) {
+            self.balancer.refresh(&self.chassis.ports, now);
+        }
+        if self.buffer.next_refresh() == now {
+            self.refresh(now, medium);
+        }
+    }
+
+    /// Repeats the pauses that are due at `now`.
+    pub(super) fn refresh<M: Medium>(&mut self, now: u64, medium: &mut M) {
+        self.buffer.refresh(now);
+        self.flush_control(now, medium);
+    }
+
+    /// When a pause must next be repeated, or the load balancer refreshed; `u64::MAX` for never.
+    pub(super) fn next_common_timer(&self) -> u64 {
+        let quality = self.balancer.next_refresh().unwrap_or(u64::MAX);
+        self.buffer.next_refresh().min(quality)
+    }
+
+    /// As [`Switch::link_down`](crate::Switch::link_down).
+    pub(super) fn link_down<M: Medium>(
+        &mut self,
+        number: u16,
+        under_way: WireLosses,
+        now: u64,
+        medium: &mut M,
+    ) {
+        self.buffer.link_down(number, now);
+        if let Some(signals) = &mut self.signals {
+            signals.forget(number);
+        }
+        let mut around = self.chassis.rules.around(&mut self.buffer);
+        self.chassis.ports[usize::from(number)].link_down(now, under_way, &mut around, medium);
+        self.port_emptied(number);
+        self.settle(now, medium);
+    }
+
+    /// As [`Switch::link_up`](crate::Switch::link_up).
+    pub(super) fn link_up<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
+        self.buffer.link_up(number, now);
+        self.chassis.ports[usize::from(number)].link_up(now);
+        self.settle(now, medium);
+    }
+}

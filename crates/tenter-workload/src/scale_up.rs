@@ -1,0 +1,41 @@
+//! Scale-up domains: what connects the NPUs of a host past their NICs.
+
+use std::ops::RangeInclusive;
+
+use tenter_config::component;
+use tenter_units::{Rate, Time};
+
+component! {
+    /// The NPUs of a host and what connects them.
+    pub struct ScaleUp as "`endpoint.host.scale_up`" {
+        /// NPUs of a host: the NICs of the first `npus_per_host` NPUs are those of the first host,
+        /// and so on.
+        npus_per_host: u32 = "8", in 2..=1024, from "usual servers";
+        /// What an NPU sends into its host, one transfer after the other.
+        rate: Rate = "3600Gbps", in RATES, from "NVIDIA H100 data sheet: NVLink with 900 GB/s both ways together";
+        /// From the last byte sent within a host to its use at the receiver.
+        latency: Time = "1us", in Time::from_ns(50)..=Time::from_us(1_000_000), from "assumed";
+    }
+}
+
+/// Rates of a scale-up domain.
+const RATES: RangeInclusive<Rate> =
+    Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(1_000_000);
+
+impl ScaleUp {
+    /// Whether two NPUs, by their numbers among all, are of one host.
+    pub fn joins(self, a: u32, b: u32) -> bool {
+        a / self.npus_per_host == b / self.npus_per_host
+    }
+
+    /// Whether the NPUs of two NICs are of one host, where so many NPUs share each NIC.
+    pub fn joins_nics(self, npus_per_nic: u32, a: u32, b: u32) -> bool {
+        self.joins(a * npus_per_nic, b * npus_per_nic)
+    }
+
+    /// How long an NPU is busy with sending so many bytes, rounded up to a picosecond; saturates at
+    /// [`Time::MAX`].
+    pub fn time_of(self, bytes: u64) -> Time {
+        self.rate.time_of_bits(8 * u128::from(bytes))
+    }
+}

@@ -1,0 +1,104 @@
+//! An entry of the `collectives` of a job: which, by which algorithm, of which sizes.
+
+use tenter_config::{Reader, component, default_with};
+use tenter_units::{Bytes, Time};
+
+use super::limits::{SIZES, TIMES};
+use super::sizes::Sizes;
+use crate::collective::CollectiveKind;
+use crate::{CollectiveRun, Compute, Groups, Traffic};
+
+component! {
+    /// One collective of a job, of one size or several.
+    pub struct CollectiveSpec as "`jobs[].collectives[]`", derive(Clone, Debug, PartialEq) {
+        either "size", "sizes";
+        first ..kind: CollectiveKind, "Which collective, and by which algorithm.";
+        /// Groups of ranks that each run the collective by itself, all at the same time (tensor,
+        /// data or pipeline parallel ranks); `none`: all ranks run it together.
+        groups: Option<Groups> = "none";
+        /// One size, as nccl-tests counts it.
+        size: Option<Bytes> = absent "this or `sizes`", in SIZES;
+        /// Several sizes, run in this order.
+        sizes: Option<Sizes> = absent "this or `size`";
+        /// What all ranks compute before each of these collectives, on top of `gap`.
+        compute: Time = "0ns", in TIMES;
+        /// Computing takes up to this much less or more, drawn for each time; no more than
+        /// `compute`.
+        compute_spread: Time = "0ns", in TIMES;
+        check complete;
+    }
+}
+
+fn complete(spec: &CollectiveSpec, reader: &mut dyn Reader) -> bool {
+    let has_size = spec.size.is_some() || spec.sizes.is_some();
+    if !has_size {
+        let remedy = "add for example `size: 16MiB`, or `sizes: {start: 16MiB, end: 256MiB}`";
+        reader.refuse_all("lacks `size` or `sizes`", remedy);
+    }
+    check_spread(spec.compute(), reader) && has_size
+}
+
+/// Refuses times that would be less than nothing.
+pub(super) fn check_spread(compute: Compute, reader: &mut dyn Reader) -> bool {
+    let holds = compute.spread <= compute.mean;
+    if !holds {
+        let Compute { mean, spread } = compute;
+        let what = format!("is `{spread}`, and `compute` only {mean}");
+        reader.refuse("compute_spread", &what, "no time is less than nothing");
+    }
+    holds
+}
+
+impl CollectiveSpec {
+    /// A collective of one size; all else has its defaults.
+    pub fn new(kind: impl Into<CollectiveKind>, size: Bytes) -> CollectiveSpec {
+        CollectiveSpec {
+            kind: kind.into(),
+            size: Some(size),
+            ..default_with(&[("collective", "all-to-all"), ("size", "1B")])
+        }
+    }
+
+    /// What is computed before each of them.
+    fn compute(&self) -> Compute {
+        Compute {
+            mean: self.compute,
+            spread: self.compute_spread,
+        }
+    }
+
+    /// What the ranks send.
+    pub fn traffic(&self) -> Traffic {
+        Traffic::Collective {
+            kind: self.kind.clone(),
+            groups: self.groups,
+        }
+    }
+
+    /// Its sizes in bytes; where they are drawn each time, the largest of each.
+    pub fn sizes(&self) -> Vec<u64> {
+        let one = self.size.map(|size| vec![size.count()]);
+        let several = || self.sizes.as_ref().map(Sizes::expand);
+        one.or_else(several).unwrap_or_default()
+    }
+
+    /// Whether sizes are drawn each time.
+    pub fn draws_sizes(&self) -> bool {
+        self.drawn_from().is_some()
+    }
+
+    fn drawn_from(&self) -> Option<u64> {
+        self.sizes.as_ref().and_then(Sizes::drawn_from)
+    }
+
+    /// One run per size.
+    pub fn runs(&self) -> Vec<CollectiveRun> {
+        let run = |size_bytes| CollectiveRun {
+            traffic: self.traffic(),
+            size_bytes,
+            drawn_from_bytes: self.drawn_from(),
+            compute: self.compute(),
+        };
+        self.sizes().into_iter().map(run).collect()
+    }
+}

@@ -1,0 +1,286 @@
+//! A job as it is written.
+
+use tenter_config::{Idle, Reader, choice, component, word_or};
+use tenter_units::Time;
+
+use super::collective::CollectiveSpec;
+use super::flows::FlowSpec;
+use super::hosts::Ranks;
+use super::limits::{JOBS_MAX, SEQUENCE_MAX, TIMES, too_soon};
+use super::pattern::PatternSpec;
+use super::start::Start;
+use super::workload::WorkloadSpec;
+use crate::QueuePairScope;
+use crate::placement::Placement;
+
+component! {
+    /// A job: where its ranks run, what they run, and when.
+    pub struct JobSpec as "`jobs[]`", derive(Clone, Debug, PartialEq) {
+        either "collectives", "flows";
+        idle idle;
+        /// Its name in every table; no two jobs share one.
+        name: Option<String> = absent "`job0`, `job1`, …", in 64;
+        /// How many equal jobs this stands for; with more than one their names end with `-1`, `-2`,
+        /// …, and where `ranks` lists no hosts each has hosts of its own, as with `free_hosts`.
+        copies: u32 = "1", in 1..=JOBS_MAX;
+        /// Flows with sizes by a distribution, one after the other in a closed loop, or arriving at
+        /// random in an open one; its ranks are the hosts that its pairs name, or those of the
+        /// job where a pattern says who sends.
+        workload: Option<WorkloadSpec> = absent "this or `collectives`";
+        /// Where the ranks run: rank r on host r, or on the r-th host of a list of names, numbers
+        /// and stretches (`[host3, 7, 16-23]`). With `npus_per_nic` NPUs behind each host, that
+        /// number of ranks follow each other there, and a list may name a host that often.
+        ranks: Ranks = "all";
+        /// Which hosts `all` and a count take, and in which order: the first ones, any at random,
+        /// groups of hosts or whole leaves at random, or one below each leaf in turn.
+        placement: PlacementPolicy = "packed";
+        /// Hosts of a group, or NPUs where several share a NIC, counted from the first; ranks fill
+        /// one group after the other.
+        group_size: Option<u32> = absent "`8` with `random-groups`", in 1..=u32::MAX, from "usual servers";
+        /// Whether `all` and a count mean hosts (or NPUs, where several share a NIC) that no job
+        /// listed before this one uses; otherwise jobs may share hosts, and then share their ports.
+        free_hosts: bool = "false";
+        /// Whether the job is load for the others: it is not measured, repeats its list for as long
+        /// as any other job runs, and is cut off then.
+        background: bool = "false";
+        /// Steps of a parallel application: computing, then messages between neighbours and sums
+        /// over ranks.
+        pattern: Option<PatternSpec> = absent "this or `collectives`";
+        /// What it runs, one after the other with a barrier in between.
+        collectives: Option<Vec<CollectiveSpec>> = absent "this, `flows`, `workload` or `pattern`";
+        /// Streams of a background job between hosts that never end, as a traffic generator sends
+        /// them; its ranks are these hosts.
+        flows: Option<Vec<FlowSpec>> = absent "this or `collectives`";
+        /// How often the whole list is run and measured.
+        iterations: u32 = "1", in 1..=1_000_000;
+        /// How often the list is run before that without being measured.
+        warm_up: u32 = "0", in 0..=1_000_000;
+        /// When it starts, with what it computes before its first collective: a time, or `{after:
+        /// JOB, delay: 10us}`, a time after the end of another job.
+        start: Start = "0ns";
+        /// From the last arrival of one collective to the start of the next, 2us or more; the whole
+        /// network learns of a barrier, so it takes effect no sooner than the longest window of the
+        /// engine.
+        gap: Time = "10us", in TIMES, unless too_soon_after_a_collective, from "the order of a kernel launch with a host synchronisation";
+        /// QPs per rank pair (or per chunk and hop); a transfer is split evenly over them.
+        queue_pairs: u16 = "1", in 1..=4096;
+        /// The class of its data packets; `nic` is that of the sender's `dscp`. Acknowledgements
+        /// have the class of the NIC that sends them.
+        class: JobClass = "nic", in 0..=7;
+        /// Whether the QPs of a rank pair carry all its transfers (of one ring or tree, where an
+        /// algorithm has two), or each data chunk has its own on each hop.
+        queue_pair_scope: QueuePairScope = "rank-pair";
+        check holds;
+    }
+}
+
+/// How the hosts of a job are chosen, where it does not list them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlacementPolicy {
+    /// The first ones.
+    Packed,
+    /// Any at random.
+    Random,
+    /// Groups at random.
+    RandomGroups,
+    /// Whole leaves at random.
+    RandomLeaves,
+    /// One below each leaf in turn.
+    RoundRobin,
+}
+
+choice!(PlacementPolicy {
+    "packed" => Packed,
+    "random" => Random,
+    "random-groups" => RandomGroups,
+    "random-leaves" => RandomLeaves,
+    "round-robin" => RoundRobin,
+});
+
+/// The class of the data packets of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobClass {
+    /// That of the sender's NIC.
+    Nic,
+    /// This one.
+    Class(u8),
+}
+
+word_or!(JobClass { "nic" => Nic, Class(u8) });
+
+/// NPUs of a usual server.
+const GROUP_SIZE: u32 = 8;
+
+/// Keys that say where ranks run.
+const RANKS: [&str; 4] = ["ranks", "placement", "group_size", "free_hosts"];
+/// Keys that a workload of flows says itself, or has no use for.
+const NOT_OF_FLOWS: [&str; 9] = [
+    "gap",
+    "iterations",
+    "warm_up",
+    "queue_pairs",
+    "queue_pair_scope",
+    "background",
+    "collectives",
+    "flows",
+    "pattern",
+];
+
+/// The keys without a meaning beside what the job runs.
+fn idle(job: &JobSpec) -> Vec<Idle> {
+    let mut idle = beside_work(job);
+    if job.background {
+        let what = "has no effect in the background";
+        let repeated = "leave it out: the list is repeated for as long as other jobs run";
+        idle.extend(Idle::all(&["iterations", "warm_up"], what, repeated));
+        let one_step = job.pattern.as_ref().is_some_and(|of| !of.has_steps(true));
+        if one_step {
+            let repeated = "leave it out: the step is repeated for as long as other jobs run";
+            idle.extend(Idle::all(&["pattern.steps"], what, repeated));
+        }
+    }
+    if matches!(job.ranks, Ranks::Hosts(_)) {
+        let what = "chooses hosts, and `ranks` lists them";
+        let remedy = "leave it out, or give `ranks` as a count";
+        idle.extend(Idle::all(&RANKS[1..], what, remedy));
+    } else if job.placement != PlacementPolicy::RandomGroups {
+        let remedy = "leave it out, or give `placement: random-groups`";
+        idle.extend(Idle::all(
+            &["group_size"],
+            "has no effect without groups",
+            remedy,
+        ));
+    }
+    // One reason is enough.
+    let mut reasons: Vec<Idle> = Vec::new();
+    for key in idle {
+        if reasons.iter().all(|known| known.key != key.key) {
+            reasons.push(key);
+        }
+    }
+    reasons
+}
+
+/// Those that the workload, the pattern or the streams of a job say instead.
+fn beside_work(job: &JobSpec) -> Vec<Idle> {
+    if let Some(workload) = &job.workload {
+        let what = "has no effect beside `workload`";
+        let remedy = "leave it out: a workload of flows says by itself who sends what to whom";
+        let mut idle = Idle::all(&NOT_OF_FLOWS, what, remedy);
+        if workload.pattern.is_none() {
+            idle.extend(Idle::all(&RANKS, what, remedy));
+        }
+        return idle;
+    }
+    if job.pattern.is_some() {
+        let keys = ["iterations", "collectives", "flows"];
+        let remedy = "leave it out: a pattern says by itself what is sent, and in how many `steps`";
+        return Idle::all(&keys, "has no effect beside `pattern`", remedy);
+    }
+    if job.flows.is_some() {
+        let what = "has no effect on `flows`";
+        let remedy = "leave it out: `flows` name their hosts, and never end";
+        let mut idle = Idle::all(&RANKS, what, remedy);
+        idle.extend(Idle::all(&["gap"], what, remedy));
+        return idle;
+    }
+    Vec::new()
+}
+
+fn too_soon_after_a_collective(gap: Time) -> Option<(String, String)> {
+    too_soon("a barrier", gap)
+}
+
+fn holds(job: &JobSpec, reader: &mut dyn Reader) -> bool {
+    // Copies are jobs by now.
+    reader.leave_out("copies");
+    let has_name = job
+        .name
+        .as_ref()
+        .is_none_or(|name| !name.trim().is_empty() && !name.chars().any(char::is_control));
+    if !has_name {
+        let remedy = "give it letters or digits, or leave `name` out";
+        reader.refuse("name", "must be a visible name", remedy);
+    }
+    let has_work = job.workload.is_some() || job.pattern.is_some();
+    (has_work || check_work(job, reader)) && has_name
+}
+
+/// What a job runs that has neither a workload nor a pattern.
+fn check_work(job: &JobSpec, reader: &mut dyn Reader) -> bool {
+    let (key, what, remedy) = match (&job.collectives, &job.flows) {
+        (None, None) => {
+            let remedy = "add `collectives: [{collective: all-to-all, size: 16MiB}]`, for example";
+            let what = "lacks `collectives`, `flows`, `workload` or `pattern`";
+            reader.refuse_all(what, remedy);
+            return false;
+        }
+        (None, Some(flows)) if flows.is_empty() => (
+            "flows",
+            "is empty: this job has nothing to send".to_owned(),
+            "list at least one, for example `{from: 0, to: 1}`",
+        ),
+        (None, Some(_)) if !job.background => (
+            "flows",
+            "never end, so they cannot be judged".to_owned(),
+            "make the job `background: true`, beside one under test",
+        ),
+        (None, Some(_)) => return true,
+        (Some(collectives), _) if collectives.is_empty() => (
+            "collectives",
+            "is empty: this job has nothing to run".to_owned(),
+            "list at least one, for example `{collective: all-to-all, size: 16MiB}`",
+        ),
+        (Some(collectives), _) => {
+            let count: usize = collectives.iter().map(|of| of.sizes().len()).sum();
+            if count <= SEQUENCE_MAX as usize {
+                return check_drawn(job.background, collectives, reader);
+            }
+            (
+                "collectives",
+                format!("makes more than {SEQUENCE_MAX} collectives"),
+                "give fewer sizes, or use `iterations`",
+            )
+        }
+    };
+    reader.refuse(key, &what, remedy);
+    false
+}
+
+/// Sizes that are drawn each time: of a load it does not matter which they are, of a measured job
+/// every table says what each took.
+fn check_drawn(background: bool, collectives: &[CollectiveSpec], reader: &mut dyn Reader) -> bool {
+    let drawn = collectives.iter().position(CollectiveSpec::draws_sizes);
+    let Some(index) = drawn.filter(|_| !background) else {
+        return true;
+    };
+    let path = format!("collectives[{index}].sizes");
+    let remedy = "give `size`, a list of sizes or a range, or make the job `background: true`";
+    reader.refuse(&path, "draws sizes for a job under test", remedy);
+    false
+}
+
+impl JobSpec {
+    /// Which hosts it takes, where it does not list them.
+    pub fn placement(&self) -> Placement {
+        match self.placement {
+            PlacementPolicy::Packed => Placement::Packed,
+            PlacementPolicy::Random => Placement::Random,
+            PlacementPolicy::RandomGroups => {
+                Placement::RandomGroups(self.group_size.unwrap_or(GROUP_SIZE))
+            }
+            PlacementPolicy::RandomLeaves => Placement::RandomLeaves,
+            PlacementPolicy::RoundRobin => Placement::RoundRobin,
+        }
+    }
+
+    /// Whether its hosts are those that a reader of the scenario expects without looking further.
+    pub fn names_hosts(&self) -> bool {
+        let by_workload = self
+            .workload
+            .as_ref()
+            .is_some_and(|of| of.pattern.is_none());
+        let listed = by_workload || self.flows.is_some() || matches!(self.ranks, Ranks::Hosts(_));
+        listed || (self.placement == PlacementPolicy::Packed && !self.free_hosts)
+    }
+}

@@ -1,0 +1,30 @@
+//! Jobs as they are written: components of which the `jobs` of a scenario consist.
+//!
+//! ```text
+//!   JobSpec ─▶ collectives: CollectiveSpec   flows: FlowSpec   workload: WorkloadSpec   pattern: PatternSpec
+//! ```
+//!
+//! Hosts are still as the user names them; binding them to those of a fabric makes a
+//! [`Job`](crate::Job) of each.
+
+mod collective;
+mod flows;
+mod hosts;
+mod job;
+mod limits;
+mod pattern;
+mod sizes;
+mod start;
+mod workload;
+
+pub use collective::CollectiveSpec;
+pub use flows::FlowSpec;
+pub use hosts::{HostList, HostRef, Ranks};
+pub use job::{JobClass, JobSpec, PlacementPolicy};
+pub use limits::{GAP_MIN, JOBS_MAX, SEQUENCE_MAX, SIMULATED_MAX, SLOTS_MAX};
+pub use pattern::PatternSpec;
+pub use sizes::{DrawnSizes, SizeRange, Sizes, SizesBy};
+pub use start::{AfterJob, Start};
+pub use workload::{
+    ArrivalKind, FlowSizes, PairSpec, PointSpec, Points, Senders, Sigma, WorkloadSpec,
+};

@@ -1,0 +1,79 @@
+//! The `pattern` of a job: steps of a parallel application.
+
+use tenter_config::{Reader, component};
+use tenter_units::Time;
+
+use super::collective::check_spread;
+use super::limits::TIMES;
+use crate::Compute;
+use crate::pattern::PatternKind;
+
+component! {
+    /// A parallel application, step after step.
+    pub struct PatternSpec as "`jobs[].pattern`", derive(Clone, Debug, PartialEq, Eq) {
+        first ..kind: PatternKind, "Which application, and its keys.";
+        /// Computing takes up to this much less or more, drawn for each time; no more than
+        /// `compute`.
+        compute_spread: Time = "0ns", in TIMES;
+        /// How often the ranks compute and then communicate; takes the place of `iterations`. Steps
+        /// that differ are at most 100.
+        steps: Option<u32> = absent "`4`; none in the background", in 1..=STEPS_MAX;
+        check holds;
+    }
+}
+
+/// More steps than anyone simulates packet by packet.
+const STEPS_MAX: u32 = 1_000_000;
+/// Steps that differ are stored each by itself.
+const CHANGING_STEPS_MAX: u32 = 100;
+const USUAL_STEPS: u32 = 4;
+
+fn holds(spec: &PatternSpec, reader: &mut dyn Reader) -> bool {
+    let too_many = spec.kind.changes() && spec.steps.is_some_and(|of| of > CHANGING_STEPS_MAX);
+    if too_many {
+        let what = format!("are more than {CHANGING_STEPS_MAX} that differ");
+        reader.refuse("steps", &what, "give fewer, or `regrid: 0`");
+    }
+    check_spread(spec.compute(), reader) && !too_many
+}
+
+impl PatternSpec {
+    /// What is computed before each step.
+    pub fn compute(&self) -> Compute {
+        Compute {
+            mean: self.kind.compute(),
+            spread: self.compute_spread,
+        }
+    }
+
+    /// Whether it has a number of steps: a load whose steps are all the same repeats one for as
+    /// long as other jobs run.
+    pub fn has_steps(&self, background: bool) -> bool {
+        !background || self.kind.changes()
+    }
+
+    /// How many steps there are.
+    pub fn steps(&self, background: bool) -> u32 {
+        if self.has_steps(background) {
+            self.steps.unwrap_or(USUAL_STEPS)
+        } else {
+            1
+        }
+    }
+
+    /// The keys that say something of steps, in a component that holds it as `pattern`.
+    pub(super) fn keys_of_steps(&self) -> &'static [&'static str] {
+        match self.kind {
+            PatternKind::Amr(_) => &OF_STEPS,
+            _ => &OF_STEPS[..3],
+        }
+    }
+}
+
+/// Only steps of one pattern differ.
+const OF_STEPS: [&str; 4] = [
+    "pattern.steps",
+    "pattern.compute",
+    "pattern.compute_spread",
+    "pattern.regrid",
+];

@@ -1,0 +1,54 @@
+//! When a job starts: at a time, or when another job has ended.
+
+use tenter_config::{Reader, Shape, Value, Written, component};
+use tenter_units::Time;
+
+use super::limits::{TIMES, too_soon};
+
+component! {
+    /// A start after the end of another job.
+    pub struct AfterJob as "`jobs[].start`", derive(Clone, Debug, PartialEq, Eq) {
+        /// The job whose end is waited for: any but background load, before or after this one in
+        /// the list.
+        after: String, in 64;
+        /// From the end of that job to the start of this one, 2us or more; the whole network learns
+        /// of the end of a job, as of the barrier of a `gap`.
+        delay: Time = "10us", in TIMES, unless too_soon_after_a_job;
+    }
+}
+
+fn too_soon_after_a_job(delay: Time) -> Option<(String, String)> {
+    too_soon("the end of a job", delay)
+}
+
+/// When a job starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// At this time.
+    At(Time),
+    /// After the end of another job.
+    After(AfterJob),
+}
+
+impl Value for Start {
+    type Bounds = ();
+
+    fn shape((): ()) -> Shape {
+        Shape::Either(Box::new(Time::shape(TIMES)), Box::new(AfterJob::shape(())))
+    }
+
+    fn read(reader: &mut dyn Reader, key: &str, (): ()) -> Option<Start> {
+        if reader.is_mapping(key) {
+            AfterJob::read(reader, key, ()).map(Start::After)
+        } else {
+            Time::read(reader, key, TIMES).map(Start::At)
+        }
+    }
+
+    fn written(&self) -> Written {
+        match self {
+            Start::At(time) => time.written(),
+            Start::After(after) => Value::written(after),
+        }
+    }
+}

@@ -1,0 +1,367 @@
+//! The `workload` of a job: flows with sizes by a distribution.
+
+use std::str::FromStr;
+use std::sync::LazyLock;
+
+use tenter_config::{Chance, Idle, Reader, Shape, Value, Written, choice, component, parsed};
+use tenter_units::{Bytes, Time};
+
+use super::hosts::HostList;
+use super::limits::{SIMULATED_MAX, SIZES, SLOTS_MAX};
+use super::pattern::PatternSpec;
+use crate::flow_workload::{
+    Between, DISTRIBUTIONS, DistributionError, GapLaw, NamedDistribution, Point, SizeDistribution,
+};
+
+component! {
+    /// Flows with sizes by a distribution.
+    pub struct WorkloadSpec as "`jobs[].workload`", derive(Clone, Debug, PartialEq) {
+        either "sizes", "points";
+        either "pairs", "pattern";
+        idle idle;
+        /// The distribution that flow sizes are drawn from, by its name, or the size of every flow.
+        sizes: Option<FlowSizes> = absent "this or `points`";
+        /// A distribution of your own by points of its cumulative distribution, both numbers
+        /// ascending; or a file of them, a size in bytes and a probability on each line.
+        points: Option<Points> = absent "this or `sizes`";
+        /// Whether flows have only the sizes of the points, or all sizes between them, along a line;
+        /// only with `points`.
+        between: Between = "steps";
+        /// When flows start: each when the one before it is acknowledged, or in an open loop after
+        /// times of this distribution, each sender by itself to any of its receivers, or as often to
+        /// each as the pattern has it.
+        arrivals: ArrivalKind = "closed-loop";
+        /// Share of the senders' rate that the payload of all flows takes in RoCEv2 frames, with
+        /// headers, preamble and gap, but without what a congestion control adds to them; with a
+        /// pattern that of the NIC of the rank that sends or receives most, and others have as much
+        /// less as the pattern has it; with `senders: alike` that of each sender, and receivers may
+        /// have more than their NICs take.
+        load: Option<Chance> = absent "required in an open loop";
+        /// In an open loop, flows that start at the same time, each from another sender, to one of
+        /// the receivers.
+        fan_in: Option<u32> = "none", in 1..=SLOTS_MAX;
+        /// Standard deviation of the logarithm of the times; only with `log-normal`.
+        sigma: Sigma = "1";
+        /// The pairs of sender and receiver.
+        pairs: Option<Vec<PairSpec>> = absent "this or `pattern`";
+        /// In an open loop, how often each pair sends: the `jobs[].pattern` of an application, in
+        /// proportion to the bytes of its first step, without what it says of steps (`steps`,
+        /// `compute`, `compute_spread`, `regrid`); the ranks are those of the job.
+        pattern: Option<PatternSpec> = absent "this or `pairs`";
+        /// QPs from each rank to each that the pattern has it send to; flows take them in turn. Only
+        /// with `pattern`.
+        parallel: u32 = "8", in 1..=SLOTS_MAX;
+        /// How much each rank of the pattern sends: in proportion to its bytes, or all that have any
+        /// the same; only with `pattern`.
+        senders: Senders = "by-bytes";
+        /// How many flows there are in all; each of the parallel ones of each pair starts its share
+        /// of them.
+        flows: Option<u32> = "none", in 1..=FLOWS_MAX;
+        /// From the start of the job to when no flow starts any more; those under way are completed.
+        duration: Option<Time> = "none", in Time::from_ps(1)..=SIMULATED_MAX;
+        check holds;
+    }
+}
+
+component! {
+    /// A pair of sender and receiver.
+    pub struct PairSpec as "`jobs[].workload.pairs[]`", derive(Clone, Debug, PartialEq, Eq) {
+        /// The host that sends; of several, each.
+        from: HostList;
+        /// The host that receives; of several, each from each, but none from itself.
+        to: HostList;
+        /// QPs from each to each: in a closed loop each has one flow under way at a time, in an open
+        /// one flows take them in turn.
+        parallel: Option<u32> = absent "`1`, or `8` in an open loop", in 1..=SLOTS_MAX;
+    }
+}
+
+component! {
+    /// A point of a cumulative distribution.
+    pub struct PointSpec as "`jobs[].workload.points[]`", derive(Clone, Copy, Debug, PartialEq, Eq) {
+        /// A size of flows.
+        size: Bytes, in Bytes::new(0)..=*SIZES.end();
+        /// How many flows are no larger, of all.
+        cumulative: Chance;
+    }
+}
+
+/// The numbers of flows have 32 bits, and so has the one that would come next.
+const FLOWS_MAX: u32 = u32::MAX - SLOTS_MAX;
+
+/// When flows start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArrivalKind {
+    /// When the one before is acknowledged.
+    ClosedLoop,
+    /// At exponentially distributed times.
+    Poisson,
+    /// At log-normally distributed times.
+    LogNormal,
+}
+
+choice!(ArrivalKind {
+    "closed-loop" => ClosedLoop,
+    "poisson" => Poisson,
+    "log-normal" => LogNormal,
+});
+
+/// How much each rank of a pattern sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Senders {
+    /// In proportion to the bytes of its row.
+    ByBytes,
+    /// All that send the same.
+    Alike,
+}
+
+choice!(Senders {
+    "by-bytes" => ByBytes,
+    "alike" => Alike,
+});
+
+choice!(Between {
+    "steps" => Steps,
+    "lines" => Lines,
+});
+
+/// The standard deviation of a logarithm, 0.01 to 4.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sigma(pub f64);
+
+impl FromStr for Sigma {
+    type Err = ();
+
+    fn from_str(word: &str) -> Result<Sigma, ()> {
+        let sigma = word.parse().map_err(|_| ())?;
+        (0.01..=4.0)
+            .contains(&sigma)
+            .then_some(Sigma(sigma))
+            .ok_or(())
+    }
+}
+
+impl std::fmt::Display for Sigma {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+parsed!(Sigma {
+    "decimal, 0.01 to 4",
+    "cannot be",
+    "give a number from 0.01 to 4"
+});
+
+/// The sizes of flows without points.
+#[derive(Clone, Copy, Debug)]
+pub enum FlowSizes {
+    /// By a published distribution.
+    Named(&'static NamedDistribution),
+    /// All alike.
+    Fixed(Bytes),
+}
+
+/// Distributions are told apart by their names.
+impl PartialEq for FlowSizes {
+    fn eq(&self, other: &FlowSizes) -> bool {
+        match (self, other) {
+            (FlowSizes::Named(one), FlowSizes::Named(other)) => one.name == other.name,
+            (FlowSizes::Fixed(one), FlowSizes::Fixed(other)) => one == other,
+            _ => false,
+        }
+    }
+}
+
+/// The names of the published distributions.
+static NAMES: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| DISTRIBUTIONS.iter().map(|of| of.name).collect());
+
+impl Value for FlowSizes {
+    type Bounds = ();
+
+    fn shape((): ()) -> Shape {
+        let names = Shape::Choice(&NAMES);
+        Shape::Either(Box::new(names), Box::new(Bytes::shape(SIZES)))
+    }
+
+    fn read(reader: &mut dyn Reader, key: &str, (): ()) -> Option<FlowSizes> {
+        let begins_with_digit = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+        match reader.peek(key) {
+            Some(Written::Word(word) | Written::Text(word)) if begins_with_digit(&word) => {
+                Bytes::read(reader, key, SIZES).map(FlowSizes::Fixed)
+            }
+            _ => {
+                let place = reader.choice(key, &NAMES)?;
+                Some(FlowSizes::Named(&DISTRIBUTIONS[place]))
+            }
+        }
+    }
+
+    fn written(&self) -> Written {
+        match self {
+            FlowSizes::Named(distribution) => Written::word(distribution.name),
+            FlowSizes::Fixed(size) => size.written(),
+        }
+    }
+}
+
+/// Points of a cumulative distribution; a text in their place names a file, which is read before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Points(pub Vec<PointSpec>);
+
+impl Value for Points {
+    type Bounds = ();
+
+    fn shape((): ()) -> Shape {
+        let list = Vec::<PointSpec>::shape(());
+        Shape::Either(Box::new(Shape::Text), Box::new(list))
+    }
+
+    fn read(reader: &mut dyn Reader, key: &str, (): ()) -> Option<Points> {
+        Vec::read(reader, key, ()).map(Points)
+    }
+
+    fn written(&self) -> Written {
+        self.0.written()
+    }
+}
+
+/// The keys without a meaning beside the others.
+fn idle(spec: &WorkloadSpec) -> Vec<Idle> {
+    let mut idle = Vec::new();
+    if spec.points.is_none() {
+        let remedy = "leave it out: the distributions of the program say it themselves";
+        idle.extend(Idle::all(
+            &["between"],
+            "has no effect without `points`",
+            remedy,
+        ));
+    }
+    let of_others: &[&str] = match spec.arrivals {
+        ArrivalKind::ClosedLoop => &["load", "sigma", "fan_in"],
+        ArrivalKind::Poisson => &["sigma"],
+        ArrivalKind::LogNormal => &[],
+    };
+    let what = "has no effect with these `arrivals`";
+    let remedy = "leave it out, or give other `arrivals`";
+    idle.extend(Idle::all(of_others, what, remedy));
+    if let Some(pattern) = &spec.pattern {
+        let what = "has no effect in a workload of flows";
+        let remedy = "leave it out: flows arrive by themselves, as in the first step";
+        idle.extend(Idle::all(pattern.keys_of_steps(), what, remedy));
+    } else {
+        let what = "has no effect beside `pairs`";
+        idle.extend(Idle::all(&["parallel"], what, "write it into each pair"));
+        let remedy = "leave it out: senders of pairs are all alike";
+        idle.extend(Idle::all(&["senders"], what, remedy));
+    }
+    idle
+}
+
+fn holds(spec: &WorkloadSpec, reader: &mut dyn Reader) -> bool {
+    let sizes = check_sizes(spec, reader);
+    let arrivals = check_arrivals(spec, reader);
+    let ways = check_ways(spec, reader);
+    let ends = spec.flows.is_some() || spec.duration.is_some();
+    if !ends {
+        let remedy = "add `duration: 1ms`, or how many `flows` there are";
+        reader.refuse_all("never ends", remedy);
+    }
+    sizes && arrivals && ways && ends
+}
+
+fn check_sizes(spec: &WorkloadSpec, reader: &mut dyn Reader) -> bool {
+    match spec.distribution() {
+        Some(Ok(_)) => true,
+        Some(Err(error)) => {
+            let text = error.to_string();
+            let (what, remedy) = text.rsplit_once("; ").unwrap_or((&text, ""));
+            reader.refuse("points", &format!("make no distribution: {what}"), remedy);
+            false
+        }
+        None => {
+            let remedy = "add `sizes: facebook-hadoop-homa`, for example";
+            reader.refuse_all("lacks `sizes` or `points`", remedy);
+            false
+        }
+    }
+}
+
+fn check_arrivals(spec: &WorkloadSpec, reader: &mut dyn Reader) -> bool {
+    if !spec.is_open() {
+        return true;
+    }
+    let Some(load) = spec.load else {
+        let remedy = "add `load: 0.6`, for example";
+        reader.refuse_all("lacks `load`, which an open loop needs", remedy);
+        return false;
+    };
+    let is_some = load.probability() > 0;
+    if !is_some {
+        reader.refuse("load", "is nothing", "give a share above 0");
+    }
+    is_some
+}
+
+fn check_ways(spec: &WorkloadSpec, reader: &mut dyn Reader) -> bool {
+    match (&spec.pairs, &spec.pattern) {
+        (None, None) => {
+            let remedy = "add `pairs: [{from: 0, to: 1}]`, for example";
+            reader.refuse_all("lacks `pairs` or `pattern`", remedy);
+        }
+        (Some(pairs), _) if pairs.is_empty() => {
+            let remedy = "list at least one, for example `{from: 0, to: 1}`";
+            reader.refuse("pairs", "is empty: no host sends", remedy);
+        }
+        (Some(_), _) => return true,
+        (None, Some(_)) if !spec.is_open() => {
+            let remedy = "add `arrivals: poisson` and `load: 0.6`, for example; an application in a closed loop is a `pattern` of the job itself";
+            reader.refuse("pattern", "is for an open loop", remedy);
+        }
+        (None, Some(_)) if spec.fan_in.is_some() => {
+            let remedy = "leave one of them out: an incast has each of its receivers as often";
+            reader.refuse_all("has a `fan_in` and a `pattern`", remedy);
+        }
+        (None, Some(_)) => return true,
+    }
+    false
+}
+
+impl WorkloadSpec {
+    /// Whether flows start whatever becomes of those before.
+    pub fn is_open(&self) -> bool {
+        self.arrivals != ArrivalKind::ClosedLoop
+    }
+
+    /// How the times between two arrivals of an open loop are distributed.
+    pub fn gaps(&self) -> GapLaw {
+        match self.arrivals {
+            ArrivalKind::ClosedLoop | ArrivalKind::Poisson => GapLaw::Exponential,
+            ArrivalKind::LogNormal => GapLaw::LogNormal {
+                sigma: self.sigma.0,
+            },
+        }
+    }
+
+    /// The distribution of flow sizes, where it has one.
+    pub fn distribution(&self) -> Option<Result<SizeDistribution, DistributionError>> {
+        if let Some(points) = &self.points {
+            let point = |of: &PointSpec| Point {
+                size_bytes: of.size.count(),
+                up_to: of.cumulative.probability(),
+            };
+            let points = points.0.iter().map(point).collect();
+            return Some(SizeDistribution::new(points, self.between));
+        }
+        Some(match self.sizes? {
+            FlowSizes::Named(distribution) => distribution.distribution(),
+            FlowSizes::Fixed(size) => Ok(SizeDistribution::fixed(size.count())),
+        })
+    }
+
+    /// How many QPs each pair has that says nothing of it.
+    pub fn usual_parallel(&self) -> u32 {
+        if self.is_open() { 8 } else { 1 }
+    }
+}
