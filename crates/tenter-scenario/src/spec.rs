@@ -1,7 +1,7 @@
 //! Scenarios as typed values: the sections of a scenario, each a component with its keys as fields.
 //!
 //! A [`Scenario`] is made by [`Scenario::new`], by [`load_typed`](crate::load_typed) from a text,
-//! or by serde. It holds what is written; nothing has been put together yet.
+//! or by serde; every other component is read from a text by [`read_document`]. It holds what is written; nothing has been put together yet.
 
 use tenter_config::{Component, Written};
 use tenter_notation::decode::Section;
@@ -10,6 +10,8 @@ use tenter_notation::emit;
 use tenter_notation::tree::Node;
 
 use crate::device_defaults;
+use crate::document::read_document;
+use crate::load::Format;
 
 pub use crate::as_written::EndpointAsWritten;
 pub use crate::classes::{Alpha, Class, Kept, Lossless, Marking, Strict, Trigger};
@@ -30,6 +32,38 @@ pub use crate::switch::{
     Buffer, Capacity, FlowControl, PauseResponse, Pool, Switch, SwitchKeys, Tier,
 };
 pub use crate::switching::{InputKeys, QueueKind, Switching};
+
+pub use tenter_config::{Chance, Percent, Share, WordOr};
+pub use tenter_net::scheduled::ScheduledSpec;
+pub use tenter_net::{
+    CreditSpec, EcnSpec, Forwarding, Level, MarkAt, PlaceOfSignals, PoolScope, SignalMode,
+    WatchdogSpec, load_balancing,
+};
+pub use tenter_plan::{
+    CircuitChange, CircuitPlan, OnChange, PowerConstants, SteeringController, SteeringDemand,
+    SteeringPlan,
+};
+pub use tenter_topology::{
+    Cabling, CoreTier, Explicit, ExplicitKind, ExplicitLink, ExplicitNode, ExplicitRoute, FatTree,
+    LeafSpine, LinkOverride, OpticalCabling, Rail, Rewiring, SingleSwitch, Taper, TopologySpec,
+};
+pub use tenter_workload::spec::{
+    AfterJob, ArrivalKind, CollectiveSpec, DrawnSizes, FlowSizes, FlowSpec, HostList, HostRef,
+    JobClass, JobSpec, PairSpec, PatternSpec, PlacementPolicy, PointSpec, Points, Ranks, Senders,
+    Sigma, SizeRange, Sizes, SizesBy, Start, WorkloadSpec,
+};
+pub use tenter_workload::{Groups, QueuePairScope, collective, pattern};
+
+/// A job that runs collectives, one after the other; all else has its defaults.
+pub fn job(name: impl Into<String>, collectives: Vec<CollectiveSpec>) -> JobSpec {
+    const LEAST: &str = "collectives: [{collective: all-to-all, size: 1B}]";
+    let least = read_document::<JobSpec>(LEAST, "job", Format::Yaml);
+    JobSpec {
+        name: Some(name.into()),
+        collectives: Some(collectives),
+        ..least.expect("one collective is enough of a job")
+    }
+}
 
 impl Scenario {
     /// The scenario as YAML.

@@ -413,6 +413,7 @@ fn the_examples_run() {
     let examples = [
         ("run_scenario", "digest "),
         ("build_scenario", "8 leaves: Some("),
+        ("typed_scenario", "8 leaves: Some("),
         ("stream_rows", "flows the slowest took"),
         ("cancel", "cancelled: true"),
         ("grid", "random-spray, 4MiB: "),

@@ -1,6 +1,6 @@
 //! An entry of the `collectives` of a job: which, by which algorithm, of which sizes.
 
-use tenter_config::{Reader, component};
+use tenter_config::{Reader, component, default_with};
 use tenter_units::{Bytes, Time};
 
 use super::limits::{SIZES, TIMES};
@@ -50,6 +50,15 @@ pub(super) fn check_spread(compute: Compute, reader: &mut dyn Reader) -> bool {
 }
 
 impl CollectiveSpec {
+    /// A collective of one size; all else has its defaults.
+    pub fn new(kind: impl Into<CollectiveKind>, size: Bytes) -> CollectiveSpec {
+        CollectiveSpec {
+            kind: kind.into(),
+            size: Some(size),
+            ..default_with(&[("collective", "all-to-all"), ("size", "1B")])
+        }
+    }
+
     /// What is computed before each of them.
     fn compute(&self) -> Compute {
         Compute {
