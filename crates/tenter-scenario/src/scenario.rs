@@ -39,7 +39,9 @@ use tenter_config::{Component, KeyTable, Value, key};
 use tenter_notation::decode::{Read, Section};
 use tenter_notation::diagnostics::Problems;
 use tenter_notation::tree::Node;
-use tenter_plan::{CircuitPlan, Devices, Fault, FaultEvent, FaultPlan, LinkImpairment, Plan};
+use tenter_plan::{
+    CircuitPlan, Devices, Fault, FaultEvent, FaultPlan, LinkImpairment, Plan, Seeds,
+};
 
 /// The table of the scenario itself.
 pub(crate) const SCENARIO: KeyTable = KeyTable {
@@ -175,10 +177,11 @@ struct Draft {
     name: Option<String>,
     description: Option<String>,
     seed: Option<u64>,
-    seeds: Read<SeedKeys>,
+    seeds: Seeds,
     fabric: Option<Fabric>,
     endpoint: Option<Endpoint>,
-    jobs: Option<Vec<JobDraft>>,
+    /// The jobs, and the seed that places them.
+    jobs: (Option<Vec<JobDraft>>, u64),
     faults: Read<Faults>,
     impairments: Read<Vec<Impairment>>,
     observe: Read<Observe>,
@@ -214,7 +217,7 @@ fn read(scenario: &mut Section<'_>, seed: Option<u64>) -> Draft {
         scenario.put("seed", Node::plain(seed.to_string()));
     }
     let seeds: Read<SeedKeys> = scenario.value("seeds");
-    let of_jobs = seeds.unwrap_or_default().beside(seed.unwrap_or(0)).arrivals;
+    let seeds = seeds.unwrap_or_default().beside(seed.unwrap_or(0));
     Draft {
         name,
         description,
@@ -222,7 +225,7 @@ fn read(scenario: &mut Section<'_>, seed: Option<u64>) -> Draft {
         seeds,
         fabric: fabric::read(scenario),
         endpoint: endpoint::read(scenario),
-        jobs: jobs::read(scenario, of_jobs),
+        jobs: (jobs::read(scenario, seeds.arrivals), seeds.placement),
         faults: scenario.value("faults"),
         impairments: impairments::read(scenario),
         observe: scenario.value("observe"),
@@ -240,16 +243,13 @@ impl Draft {
         effective: &mut Node,
     ) -> Option<Plan> {
         let (fabric, seed) = (self.fabric?, self.seed.unwrap_or(0));
-        let seeds = self.seeds.unwrap_or_default().beside(seed);
         buffer::check_capacities(fabric.models.as_deref(), self.endpoint.as_ref(), problems);
         let (described, optical) = (fabric.topology?, fabric.circuits?);
         let (topology, circuits) = build(&described, optical, problems)?;
         switch_model::check_tiers(fabric.models.as_deref(), &topology, problems);
         let (endpoint, balancing) = (self.endpoint.as_ref(), fabric.load_balancing.as_ref());
         load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
-        let names = HostNames::of(&topology, npus_per_nic(endpoint), problems);
-        let drawn = (&names, seeds.placement);
-        let (jobs, addresses, dma) = place(self.jobs, endpoint, &topology, drawn, effective);
+        let (jobs, addresses, dma) = place(self.jobs, endpoint, &topology, problems, effective);
         let faults = self.faults.as_ref();
         let faults = faults.and_then(|of| of.bind(&topology, seed, problems));
         let impaired = impairments::bind(self.impairments.as_deref(), &topology, problems);
@@ -278,7 +278,7 @@ impl Draft {
             name: self.name?,
             description: self.description?,
             seed: self.seed?,
-            seeds,
+            seeds: self.seeds,
             topology_spec: described,
             switches,
             signals,
@@ -334,12 +334,13 @@ type Placed = (
 
 /// Binds them, and checks whether ranks reach each other, where all that decides it could be read.
 fn place(
-    drafts: Option<Vec<JobDraft>>,
+    (drafts, seed): (Option<Vec<JobDraft>>, u64),
     endpoint: Option<&Endpoint>,
     topology: &Topology,
-    (names, seed): (&HostNames<'_>, u64),
+    problems: &Problems,
     effective: &mut Node,
 ) -> Placed {
+    let names = &HostNames::of(topology, npus_per_nic(endpoint), problems);
     let addresses = endpoint.and_then(|endpoint| endpoint.addresses.assign(topology, names));
     let of_nic = (seed, endpoint.map(|endpoint| &endpoint.nic));
     let jobs = jobs::bind(drafts, names, of_nic, effective);
