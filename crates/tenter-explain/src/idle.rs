@@ -146,15 +146,7 @@ impl<'a> Facts<'a> {
         let one_path = "no packet has a choice between two paths";
         match path {
             "seed" => (!self.random()).then_some("nothing in this scenario is random"),
-            "seeds.placement" => (!self.placed).then_some("no job is placed at random"),
-            "seeds.hashing" => {
-                let idle = !self.random_paths();
-                idle.then_some("no path and no mark depends on a hash or a draw")
-            }
-            "seeds.arrivals" => {
-                let idle = !self.random_jobs();
-                idle.then_some("nothing that jobs do is random")
-            }
+            "seeds.placement" | "seeds.hashing" | "seeds.arrivals" => self.of_seeds(path),
             "fabric.load_balancing" => (!self.choice && !self.drawn_marks).then_some(one_path),
             "fabric.cabling" => regular(&plan.topology_spec).then_some("it is the regular cabling"),
             "endpoint.addresses.pool" | "endpoint.addresses.prefix" => {
@@ -207,6 +199,17 @@ impl<'a> Facts<'a> {
                 .is_some_and(|cap| cap >= WINDOW_MAX)
                 .then_some("windows are never longer than 2 us"),
             _ => None,
+        }
+    }
+
+    /// Seeds of draws that the plan does not have.
+    fn of_seeds(&self, path: &str) -> Option<&'static str> {
+        match path {
+            "seeds.placement" => (!self.placed).then_some("no job is placed at random"),
+            "seeds.hashing" => {
+                (!self.random_paths()).then_some("no path and no mark depends on a hash or a draw")
+            }
+            _ => (!self.random_jobs()).then_some("nothing that jobs do is random"),
         }
     }
 
