@@ -66,8 +66,8 @@ pub fn default_of<T: Component>() -> T {
 /// whether the component holds. A last line `..field: Type, "what it is";` holds another component,
 /// whose keys stand beside its own.
 ///
-/// A component is a [`Value`](crate::Value), too: as the type of a field it is a mapping. One without
-/// keys is written `struct Name;`.
+/// A component is a [`Value`](crate::Value), too: as the type of a field it is a mapping. One
+/// without keys is written `struct Name;`.
 ///
 /// [`variants!`]: crate::variants
 #[macro_export]

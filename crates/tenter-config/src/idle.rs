@@ -21,7 +21,8 @@ impl Idle {
     }
 }
 
-/// Refuses those of these keys that were written, and leaves all out of the effective configuration.
+/// Refuses those of these keys that were written, and leaves all out of the effective
+/// configuration.
 pub fn refuse_idle(reader: &mut dyn Reader, keys: &[Idle]) {
     for idle in keys {
         if reader.was_given(idle.key) {

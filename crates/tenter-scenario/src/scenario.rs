@@ -228,14 +228,7 @@ impl Draft {
         let (endpoint, balancing) = (self.endpoint.as_ref(), fabric.load_balancing.as_ref());
         load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
         let names = HostNames::of(&topology, npus_per_nic(endpoint), problems);
-        let (jobs, addresses, dma) = place(
-            self.jobs.as_deref(),
-            endpoint,
-            &topology,
-            &names,
-            seed,
-            effective,
-        );
+        let (jobs, addresses, dma) = place(self.jobs, endpoint, &topology, &names, seed, effective);
         let faults = self.faults.as_ref();
         let faults = faults.and_then(|of| of.bind(&topology, seed, problems));
         let impaired = impairments::bind(self.impairments.as_deref(), &topology, problems);
@@ -319,7 +312,7 @@ type Placed = (
 
 /// Binds them, and checks whether ranks reach each other, where all that decides it could be read.
 fn place(
-    specs: Option<&[JobSpec]>,
+    specs: Option<Vec<JobSpec>>,
     endpoint: Option<&Endpoint>,
     topology: &Topology,
     names: &HostNames<'_>,
