@@ -103,8 +103,8 @@ pub fn default_with<T: Component>(given: &[(&str, &str)]) -> T {
 /// of it is wrong: the rule gets that one, which tells what does not go together in the same round.
 /// A field of such a component is `name: Type, partly Parts`.
 ///
-/// A component is a [`Value`](crate::Value), too: as the type of a field it is a mapping. One without
-/// keys is written `struct Name;`.
+/// A component is a [`Value`](crate::Value), too: as the type of a field it is a mapping. One
+/// without keys is written `struct Name;`.
 ///
 /// [`variants!`]: crate::variants
 #[macro_export]

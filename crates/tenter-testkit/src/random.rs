@@ -15,6 +15,7 @@ mod notices;
 mod pattern;
 mod scheduled;
 mod signals;
+mod steps;
 mod tiers;
 mod workload;
 

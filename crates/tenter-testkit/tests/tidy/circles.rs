@@ -13,7 +13,7 @@ use crate::repository::{File, Repository};
 use crate::source::without_strings;
 
 /// Crates with circles that are still to be taken apart.
-const NOT_YET: [&str; 11] = [
+const NOT_YET: [&str; 10] = [
     "tenter",
     "tenter-config",
     "tenter-endpoint",
@@ -24,7 +24,6 @@ const NOT_YET: [&str; 11] = [
     "tenter-testkit",
     "tenter-topology",
     "tenter-units",
-    "tenter-workload",
 ];
 
 /// Names that a path leads through are followed up to this depth.
