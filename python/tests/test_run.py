@@ -10,6 +10,8 @@ import threading
 import time
 from pathlib import Path
 
+import duckdb
+import pandas
 import polars
 import pyarrow
 import pytest
@@ -88,6 +90,17 @@ def test_a_wrong_selection_has_a_remedy(scenario: tenter.Scenario) -> None:
     ):
         with pytest.raises(tenter.InputError, match=remedy):
             flows.select(columns, where)  # type: ignore[arg-type]
+
+
+def test_pandas_and_duckdb_take_tables(scenario: tenter.Scenario) -> None:
+    trial = tenter.run(scenario)
+    flows = trial.flows
+    frame = pandas.DataFrame.from_arrow(flows)
+    assert list(frame.columns) == flows.columns
+    assert frame["fct_ns"].tolist() == flows["fct_ns"]
+    assert frame["job_name"].unique().tolist() == ["train"]
+    relation = duckdb.query("select count(*), max(fct_ns) from flows")
+    assert relation.fetchall() == [(len(flows), max(flows["fct_ns"]))]
 
 
 def test_consumers_share_the_memory(scenario: tenter.Scenario) -> None:
@@ -196,4 +209,6 @@ def test_errors_survive_pickling() -> None:
 def test_tables_show_themselves(scenario: tenter.Scenario) -> None:
     trial = tenter.run(scenario)
     assert "jct_ns" in repr(trial.jobs)
-    assert "<td>train</td>" in trial._repr_html_()
+    assert ">train</td>" in trial._repr_html_()
+    assert trial.digest in repr(trial)
+    assert trial.summary["jobs"][0]["job_name"] == "train"

@@ -43,6 +43,9 @@ def test_a_sweep_is_equal_wherever_it_runs(scenario: tenter.Scenario, tmp_path: 
     assert tables[0].equals(tables[1])
     assert tables[0].equals(tables[2])
     assert "<!DOCTYPE html>" in here.report(tmp_path / "sweep.html").read_text()
+    shown = here._repr_html_()
+    assert shown.count("<tr>") == 5
+    assert shown.count("p = ") == 2
 
 
 def test_a_trial_has_the_digest_that_it_has_alone(
@@ -75,6 +78,7 @@ def test_a_failed_trial_leaves_the_others(scenario: tenter.Scenario, tmp_path: P
     with Broken(1) as executor:
         sweep = tenter.sweep({"seeds": 2}, scenario=scenario, folder=tmp_path, executor=executor)
     assert [failure["error"] for failure in sweep.failures] == ["OSError: the disk is full"] * 2
+    assert [failure["variant"] for failure in sweep.failures] == ["all"] * 2
     again = tenter.sweep({"seeds": 2}, scenario=scenario, folder=tmp_path, retry_failed=True)
     assert not again.failures
 

@@ -103,7 +103,7 @@ impl Draft {
         let names = HostNames::of(&topology, npus_per_nic(endpoint), problems);
         let drawn = (&names, seeds);
         let (jobs, addresses, dma) =
-            place(own.jobs.as_deref(), endpoint, &topology, drawn, effective);
+            place(own.jobs, endpoint, &topology, drawn, effective);
         let faults = own.faults.as_ref();
         let faults = faults.and_then(|of| of.bind(&topology, seed, problems));
         let impaired = impairments::bind(own.impairments.as_deref(), &topology, problems);
@@ -192,7 +192,7 @@ type Placed = (
 
 /// Binds them, and checks whether ranks reach each other, where all that decides it could be read.
 fn place(
-    specs: Option<&[JobSpec]>,
+    specs: Option<Vec<JobSpec>>,
     endpoint: Option<&Endpoint>,
     topology: &Topology,
     (names, seeds): (&HostNames<'_>, Seeds),
