@@ -47,7 +47,9 @@ pub fn default_of<T: Component>() -> T {
 /// A key that may be absent is an `Option` without the word `none`: `name: Option<Type> = absent
 /// "what holds then"`. `either one, other;` before the fields says that two keys are two ways to
 /// say one thing: of both an override wins. `fill RULE;` there names a function of the reader that
-/// gives values to keys that were not written.
+/// gives values to keys that were not written. `instead "other": Type, of "key" by FUNCTION |
+/// "words", in BOUNDS, "meaning";` is another way to say what a key says: the function makes its
+/// value, and no field holds the other.
 ///
 /// A field of a plain number is read as the type of its key: `name: u64 as Bytes`
 /// ([`KeptAs`](crate::KeptAs)).
@@ -94,6 +96,11 @@ macro_rules! component {
         $(fill $fill:path;)?
         $(either $one:literal, $other:literal;)*
         $(
+            instead $instead:literal: $instead_type:ty, of $instead_of:literal
+                by $convert:path | $instead_words:literal, in $instead_bounds:expr,
+                $instead_meaning:literal;
+        )*
+        $(
             $(#[doc = $meaning:literal])+
             $field:ident $(as $key:literal)?: $type:ty $(as $unit:ty)?
                 $(= $default:literal)?
@@ -129,6 +136,16 @@ macro_rules! component {
                     meaning: concat!($($meaning),+),
                     origin: concat!($($origin)?),
                 },
+            )* $(
+                $crate::Key {
+                    name: $instead,
+                    form: $crate::Form::Typed(|| {
+                        <$instead_type as $crate::Value>::shape($instead_bounds)
+                    }),
+                    presence: $crate::Presence::Depends($instead_words),
+                    meaning: $instead_meaning,
+                    origin: "",
+                },
             )*];
         }
 
@@ -145,6 +162,17 @@ macro_rules! component {
             fn read(reader: &mut dyn $crate::Reader) -> Option<$name> {
                 $($fill(reader);)?
                 $(reader.either($one, $other);)*
+                $(
+                    reader.either($instead_of, $instead);
+                    if reader.is_there($instead) {
+                        let value =
+                            <$instead_type as $crate::Value>::read(reader, $instead, $instead_bounds);
+                        if let Some(value) = value.map($convert) {
+                            reader.fill($instead_of, $crate::Value::written(&value));
+                        }
+                        reader.leave_out($instead);
+                    }
+                )*
                 // All are read, so that all problems are told.
                 $(
                     let key = $crate::component!(@key $field $($key)?);

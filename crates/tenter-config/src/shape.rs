@@ -53,8 +53,6 @@ pub enum Shape {
     Choice(&'static [&'static str]),
     /// A list of some of several words, each at most once.
     Words(&'static [&'static str]),
-    /// `none`, one of several words, or a mapping.
-    WordOrMapping(&'static [&'static str]),
     /// A word of the first shape, or one of the second.
     Either(Box<Shape>, Box<Shape>),
     /// One of another shape, or this word.
@@ -89,10 +87,6 @@ impl Shape {
                 bounded("size", least, (most.count() <= 1 << 31).then_some(most))
             }
             Shape::Share => Cow::Borrowed("0 to 1, up to six decimals"),
-            Shape::WordOrMapping(words) => {
-                let words = quoted(words).join(", ");
-                Cow::Owned(format!("`none`, {words} or mapping"))
-            }
             Shape::Either(one, other) => {
                 let words = match *one {
                     Shape::Choice(words) => Cow::Owned(quoted(words).join(", ")),

@@ -15,6 +15,7 @@ mod signals;
 mod standing;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use tenter_engine::{Ring, prefetch, prefetch_at};
 use tenter_net::{
@@ -23,6 +24,7 @@ use tenter_net::{
 };
 use tenter_units::Rate;
 
+use crate::entropy::{Entropy, PortChanges, RerouteSpec};
 use crate::loss_recovery::LossRecovery;
 use crate::message::MessageCut;
 pub use crate::nic::counters::NicCounters;
@@ -34,7 +36,8 @@ use crate::pauses::Pauses;
 use crate::receive::{Delivery, ReceiveQueuePair, ReplyPath, Verdict};
 use crate::receive_buffer::{Drain, ReceiveBuffer, ReceiveBufferCounters};
 use crate::send::{
-    Acknowledged, Connection, Requests, SendPeer, SendQueuePair, Sent, Turn, WorkRequest,
+    Acknowledged, Connection, PacketRules, Requests, SendPeer, SendQueuePair, Sent, Turn,
+    WorkRequest,
 };
 use crate::spec::{Interleave, NicSpec};
 use crate::timers::Timers;
@@ -103,6 +106,10 @@ pub struct Nic {
     /// Whether frames come straight from the wire and go straight onto it: there have never been
     /// lanes, a receive buffer, in-band telemetry, a storm, or flows that change their way.
     is_plain: bool,
+    /// How the source port changes from packet to packet, if it does.
+    entropy: Option<Arc<Entropy>>,
+    /// What it does about notices of long queues, if there are any.
+    reroute: Option<Arc<RerouteSpec>>,
     /// Flows that shall take other ways; made when the NIC is first told.
     reroutes: Option<Box<reroute::Reroutes>>,
     /// Transfers that the packet just served delivers beside the one it returned.
@@ -137,7 +144,7 @@ impl Nic {
     /// pairs.
     pub fn new(
         host: u32,
-        spec: &NicSpec,
+        (spec, ports): (&NicSpec, &PortChanges),
         classes: NicClasses,
         (transmitter, line): (Transmitter, Rate),
         slots: (usize, usize),
@@ -157,6 +164,8 @@ impl Nic {
             lanes: None,
             storm: None,
             is_plain: spec.receive_buffer.is_none(),
+            entropy: ports.entropy.clone(),
+            reroute: ports.reroute.clone(),
             reroutes: None,
             delivered: VecDeque::new(),
             cut: spec.cut(),
@@ -385,8 +394,12 @@ impl Nic {
         if queue_pair.outstanding() == 0 {
             queue_pair.last_progress = now;
         }
-        let kit = (spec, &self.cut);
-        let mut sent = queue_pair.next_packet(&mut self.requests, slot, kit, now);
+        let rules = PacketRules {
+            acknowledge: spec.acknowledge,
+            cut: &self.cut,
+            entropy: self.entropy.as_deref(),
+        };
+        let mut sent = queue_pair.next_packet(&mut self.requests, slot, rules, now);
         sent.packet.flags |= Packet::class_flags(queue_pair.class) | Packet::ECN_CAPABLE;
         self.counters.retransmitted_packets += u64::from(sent.repeats);
         sent
@@ -514,7 +527,7 @@ impl Nic {
         done: &mut Vec<Acknowledged>,
     ) -> Option<Delivery> {
         if packet.has(Packet::CONGESTION_EXPERIENCED) {
-            self.on_mark(spec, packet, directory);
+            self.on_mark(packet, directory);
         }
         if packet.kind.is_data() {
             if self
@@ -537,7 +550,7 @@ impl Nic {
             }
             PacketKind::Cnp => self.on_cnp(packet),
             PacketKind::SelectiveNak => self.on_selective_nak(spec, packet),
-            PacketKind::Reroute => self.on_notice(spec, packet),
+            PacketKind::Reroute => self.on_notice(packet),
             PacketKind::EndOfData => return self.on_end_of_data(spec, packet, directory),
             _ => self.on_connect_reply(spec, packet.queue_pair, packet.at),
         }
@@ -828,7 +841,7 @@ impl Nic {
         if self.storm.as_ref().is_some_and(|storm| storm.next <= now) {
             self.repeat_storm(now, medium);
         } else if self.reroutes.as_ref().is_some_and(|of| of.next() <= now) {
-            self.reroute(spec, now);
+            self.change_port(now);
         } else {
             self.timeout(spec, now);
         }

@@ -4,8 +4,9 @@ mod requests;
 
 use tenter_net::{Packet, PacketKind, RETH_BYTES, SENT_UNIT_PS};
 
+use crate::entropy::Entropy;
 use crate::message::MessageCut;
-use crate::spec::{AckPolicy, NicSpec};
+use crate::spec::AckPolicy;
 pub(crate) use requests::Requests;
 use requests::{NO_BACKLOG, Only};
 
@@ -109,6 +110,15 @@ pub(crate) struct SendQueuePair {
 }
 
 const _: () = assert!(size_of::<SendQueuePair>() == 64);
+
+/// What the packets of a NIC are made by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PacketRules<'a> {
+    pub(crate) acknowledge: AckPolicy,
+    pub(crate) cut: &'a MessageCut,
+    /// How the source port changes from packet to packet, if it does.
+    pub(crate) entropy: Option<&'a Entropy>,
+}
 
 /// A data packet that goes out.
 #[derive(Clone, Copy, Debug)]
@@ -223,7 +233,7 @@ impl SendQueuePair {
         &mut self,
         requests: &mut Requests,
         slot: u32,
-        (spec, cut): (&NicSpec, &MessageCut),
+        rules: PacketRules<'_>,
         now: u64,
     ) -> Sent {
         let sequence = self.next_sequence;
@@ -232,17 +242,17 @@ impl SendQueuePair {
         let repeats = self.backlog != NO_BACKLOG && self.note_sent(requests, sequence);
         let ends_message = next == self.message_end;
         let (kind, frame_bytes, flags) = if self.starts_message || ends_message {
-            self.first_or_last(requests, (slot, sequence), *cut, (spec, now))
+            self.first_or_last(requests, (slot, sequence), rules, now)
         } else {
-            let flags = ack_request(spec.acknowledge, sequence);
-            (PacketKind::Middle, cut.middle_frame_bytes(), flags)
+            let flags = ack_request(rules.acknowledge, sequence);
+            (PacketKind::Middle, rules.cut.middle_frame_bytes(), flags)
         };
         let packet = Packet {
             at: 0,
             queue_pair: self.peer.slot,
             sequence,
             destination: self.peer.destination,
-            hash: match &spec.entropy {
+            hash: match rules.entropy {
                 None => self.peer.hash,
                 Some(entropy) => entropy.hash(self.peer.hash, sequence, self.retries),
             },
@@ -265,9 +275,10 @@ impl SendQueuePair {
         &mut self,
         requests: &mut Requests,
         (slot, sequence): (u32, u32),
-        cut: MessageCut,
-        (spec, now): (&NicSpec, u64),
+        rules: PacketRules<'_>,
+        now: u64,
     ) -> (PacketKind, u16, u8) {
+        let cut = *rules.cut;
         let first = self.starts_message;
         let last = self.next_sequence == self.message_end;
         let kind = match (first, last) {
@@ -277,7 +288,7 @@ impl SendQueuePair {
             (false, true) => PacketKind::Last,
         };
         let mut frame_bytes = cut.middle_frame_bytes();
-        let mut flags = ack_request(spec.acknowledge, sequence);
+        let mut flags = ack_request(rules.acknowledge, sequence);
         self.starts_message = last;
         if first {
             frame_bytes += RETH_BYTES as u16;

@@ -225,8 +225,12 @@ impl Around<'_> {
         let of_jobs = self.jobs.iter().filter_map(|job| job.class);
         let of_nics = self.addresses.iter().map(NicAddress::class);
         let mut data: Vec<u8> = of_nics.chain(of_jobs).collect();
-        let notification = nic.notification.map(|notification| notification.class);
-        let mut control: Vec<u8> = nic.control_class.into_iter().chain(notification).collect();
+        let notification = nic.notification().map(|notification| notification.class);
+        let mut control: Vec<u8> = nic
+            .control_class()
+            .into_iter()
+            .chain(notification)
+            .collect();
         for classes in [&mut data, &mut control] {
             classes.sort_unstable();
             classes.dedup();
@@ -292,7 +296,7 @@ impl Around<'_> {
                 .iter()
                 .any(|spec| spec.classes[queue].ecn.is_some())
         };
-        if self.endpoint.nic.notification.is_none() || data.iter().any(marks) {
+        if self.endpoint.nic.notification().is_none() || data.iter().any(marks) {
             return;
         }
         let message = "`endpoint.nic.congestion_control` has no effect: no class of the data is marked, so nothing is notified";
@@ -601,7 +605,7 @@ impl Around<'_> {
     /// The same of the pauses of NICs, and whether these last until they are repeated.
     fn check_receive_refresh(&self, spec: &SwitchSpec, frame: u64) {
         let buffer = self.endpoint.nic.receive_buffer.as_ref();
-        let Some(buffer) = buffer.filter(|buffer| buffer.xoff_bytes.is_some()) else {
+        let Some(buffer) = buffer.filter(|buffer| buffer.xoff.is_some()) else {
             return;
         };
         let classes = lossless_classes(spec);
@@ -628,7 +632,7 @@ impl Around<'_> {
         let Some(buffer) = nic.receive_buffer else {
             return;
         };
-        let Some(xoff) = buffer.xoff_bytes else {
+        let Some(xoff) = buffer.xoff else {
             return;
         };
         let links = (0..self.topology.hosts as u32).map(|host| {
@@ -637,7 +641,7 @@ impl Around<'_> {
             headroom::model(&link)
         });
         let need = links.max().unwrap_or(0);
-        let room = buffer.capacity_bytes - xoff;
+        let room = buffer.capacity.count() - xoff.count();
         if need > room {
             let message = format!(
                 "`endpoint.nic.receive_buffer` has room for {room} bytes above `xoff`, but up to {need} can arrive after XOFF: NICs may drop frames"

@@ -1,31 +1,26 @@
 //! The scenario as a whole: its top keys, and from its sections to the plan.
 
-use tenter_endpoint::{DmaRates, NicAddress};
+use tenter_endpoint::{DmaRates, NicAddress, PortChanges};
 use tenter_net::{SignalSpec, Switches};
 use tenter_topology::{Topology, TopologySpec};
 use tenter_workload::Job;
 use tenter_workload::collective::Groups;
 use tenter_workload::pattern::PatternKind;
 
-use crate::addresses::Addresses;
-use crate::congestion;
 use crate::delays;
-use crate::endpoint::{self, Endpoint};
+use crate::endpoint::Endpoint;
 use crate::fabric::{self, Fabric};
 use crate::faults::Faults;
-use crate::host::Host;
 use crate::hosts::HostNames;
 use crate::impairments::Impairment;
 use crate::jobs::{self, JobDraft};
 use crate::load_balancing::Balancing;
+use crate::nic_impairments;
 use crate::observe::{Engine, Limits, Observe};
-use crate::pcie;
-use crate::pcie::{NicImpairment, Pcie};
 use crate::power::OwnPower;
 use crate::queue_changes;
 use crate::sampling;
 use crate::source_flow_control::{SignalDraft, SourceFlowControl};
-use crate::source_ports::SourcePorts;
 use crate::switch::Switch;
 use crate::switch_model::SwitchDraft;
 use crate::switching::Switching;
@@ -64,12 +59,7 @@ pub(crate) const SCENARIO: KeyTable = KeyTable {
             Required,
             "Topology, switches and load balancing",
         ),
-        key(
-            "endpoint",
-            "mapping",
-            Default("{}"),
-            "NIC, host and addresses",
-        ),
+        key("endpoint", "", Default("{}"), "NIC, host and addresses").typed(|| Endpoint::shape(())),
         key(
             "jobs",
             "list",
@@ -139,13 +129,9 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
                 .flat_map(KeyTable::with_inner),
         )
         .chain(of_topologies);
-    let rest = endpoint::TABLES
+    let rest = Endpoint::TABLE
+        .with_inner()
         .into_iter()
-        .chain([&SourcePorts::TABLE])
-        .chain([&Pcie::TABLE, &NicImpairment::TABLE])
-        .chain(Host::TABLE.with_inner())
-        .chain(congestion::tables())
-        .chain(Addresses::TABLE.with_inner())
         .chain(jobs::TABLES)
         .chain(
             PatternKind::VARIANTS
@@ -209,7 +195,7 @@ fn read(scenario: &mut Section<'_>, seed: Option<u64>) -> Draft {
         description,
         seed,
         fabric: fabric::read(scenario),
-        endpoint: endpoint::read(scenario),
+        endpoint: scenario.value("endpoint"),
         jobs: jobs::read(scenario, seed.unwrap_or(0)),
         faults: scenario.value("faults"),
         impairments: impairments::read(scenario),
@@ -257,7 +243,8 @@ impl Draft {
         let told = (fabric.signals, impaired.as_deref());
         let (switches, signals) = add_signals(&around, switches, told, &switching)?;
         let (limits, observe, jobs, host) = (self.limits?, self.observe?, jobs?, endpoint.host);
-        let nic = switching.adapted(endpoint.complete(&balancing));
+        let port_changes = PortChanges::new(endpoint.nic.entropy.as_ref(), &balancing);
+        let nic = switching.adapted(endpoint.nic);
         let length = || sampling::length(&jobs, (&topology, &switches, &nic), limits.time);
         let sample_interval = observe.interval(length, effective);
         Some(Plan {
@@ -273,9 +260,12 @@ impl Draft {
             input_queued: switching.input_queued(),
             devices,
             power: fabric.power?,
+            step_delay: host.step_delay,
+            start_up: host.start_up,
             scale_up: host.scale_up,
             npus_per_nic: host.npus_per_nic,
             nic,
+            port_changes,
             dma: dma?,
             addresses,
             jobs,
@@ -332,8 +322,9 @@ fn place(
     if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, endpoint) {
         reach::check(jobs, addresses, &endpoint.addresses, names);
     }
-    let dma = endpoint
-        .and_then(|of| pcie::bind((of.nic.pcie, &of.nic_impairments), jobs.as_deref(), names));
+    let dma = endpoint.and_then(|of| {
+        nic_impairments::bind((of.nic.pcie, &of.nic_impairments), jobs.as_deref(), names)
+    });
     (jobs, addresses, dma)
 }
 

@@ -14,19 +14,19 @@ mod form;
 mod object;
 
 use serde_json::{Value, json};
-use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_plan::CircuitPlan;
 use tenter_topology::TopologySpec;
 use tenter_units::{Bytes, Rate, Time};
 use tenter_workload::collective::CollectiveKind;
 use tenter_workload::pattern::PatternKind;
 
+use crate::endpoint::Endpoint;
 use crate::load_balancing::Balancing;
 use crate::power::OwnPower;
 use crate::source_flow_control::SourceFlowControl;
 use crate::switch::Switch;
 use crate::switching::Switching;
-use crate::{collectives, congestion, endpoint, fabric};
+use crate::{collectives, fabric};
 use crate::{jobs, scenario};
 use object::{Object, list, one_of};
 use tenter_config::{Component, KeyTable, Value as _};
@@ -65,7 +65,7 @@ fn quantity(units: impl Iterator<Item = &'static str>, example: &str) -> Value {
 fn root() -> Value {
     Object::of(&[&scenario::SCENARIO])
         .with("fabric", fabric())
-        .with("endpoint", endpoint())
+        .with("endpoint", form::of_shape(Endpoint::shape(()), None))
         .with("jobs", job())
         .schema()
 }
@@ -88,29 +88,6 @@ fn fabric() -> Value {
     };
     let kinds = TopologySpec::VARIANTS.members.iter();
     one_of(kinds.map(|(word, table)| kind(word, table)))
-}
-
-fn endpoint() -> Value {
-    let [own, nic, acknowledge, receive_buffer] = endpoint::TABLES;
-    let repeat = &congestion::REPEAT;
-    let nic = Object::of(&[nic])
-        .with("acknowledge", Object::of(&[acknowledge]).schema())
-        .with("receive_buffer", Object::of(&[receive_buffer]).schema())
-        .with("loss_recovery", Object::of(&[repeat]).schema())
-        .with("congestion_control", congestion_control());
-    Object::of(&[own]).with("nic", nic.schema()).schema()
-}
-
-fn congestion_control() -> Value {
-    let [own, dcqcn @ ..] = congestion::OF_CONTROL;
-    let first = Object::of(&[own, dcqcn[0], dcqcn[1]]);
-    let (first_name, names) = CongestionControl::NAMES
-        .split_first()
-        .expect("there are congestion controls");
-    let members = names.iter().zip(CongestionControl::TABLES);
-    let members = members.map(|(word, table)| Object::of(&[own, table]).fixed("kind", word));
-    let all = std::iter::once(first.fixed("kind", first_name)).chain(members);
-    one_of(all.map(Object::schema))
 }
 
 fn job() -> Value {

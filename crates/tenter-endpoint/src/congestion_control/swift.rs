@@ -6,7 +6,7 @@
 use tenter_config::{Share, component};
 use tenter_units::Time;
 
-use super::{Control, Feedback, SECOND, TICK_MIN, part_of};
+use super::{Answers, Control, Feedback, SECOND, TICK_MIN, part_of};
 
 /// Windows are counted in these parts of a packet.
 const PACKET: u64 = 1 << 16;
@@ -91,6 +91,10 @@ impl Control for Swift {
     type Flow = Flow;
     const FROM_START: bool = true;
 
+    fn answers(&self) -> Answers {
+        Answers::BeforeOnePacketWaits
+    }
+
     fn on_line(self, _: u64) -> Swift {
         self
     }
@@ -159,7 +163,7 @@ impl Control for Swift {
 
 #[cfg(test)]
 mod tests {
-    use super::{Control, Feedback, Flow, PACKET, Swift};
+    use super::{Answers, Control, Feedback, Flow, PACKET, Swift};
 
     const US: u64 = 1_000_000;
 

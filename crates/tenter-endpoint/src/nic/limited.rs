@@ -15,7 +15,8 @@ use super::{Directory, Nic};
 use crate::congestion_control::{Congestion, Feedback};
 use crate::loss_recovery::LossRecovery;
 use crate::loss_recovery::selective_repeat::{Gaps, Repairs};
-use crate::send::{SendQueuePair, Sent, Turn};
+use crate::notification::NotificationSpec;
+use crate::send::{PacketRules, SendQueuePair, Sent, Turn};
 use crate::spec::{Interleave, NicSpec};
 use crate::timers::Timers;
 
@@ -30,6 +31,8 @@ pub(super) struct Limits {
     messages: Option<Outstanding>,
     /// Queue pairs that wait until their rate allows the next packet.
     paced: Timers,
+    /// How senders are notified of marked packets, if they are.
+    notification: Option<NotificationSpec>,
     /// Congestion notifications: sent before everything else.
     notifications: Ring<Packet>,
     repairs: Repairs,
@@ -56,10 +59,9 @@ impl Limits {
         line: Rate,
         slots: usize,
     ) -> Option<Box<Limits>> {
-        let control = spec.congestion_control.as_ref();
         let goes_back = spec.loss_recovery == LossRecovery::GoBackN;
         let endless = spec.outstanding_messages.is_none();
-        if control.is_none() && spec.notification.is_none() && goes_back && endless && !mixed {
+        if spec.congestion_control.is_none() && goes_back && endless && !mixed {
             return None;
         }
         Some(Limits::of(spec, line, slots))
@@ -67,7 +69,6 @@ impl Limits {
 
     /// Of any NIC.
     pub(super) fn of(spec: &NicSpec, line: Rate, slots: usize) -> Box<Limits> {
-        let control = spec.congestion_control.as_ref();
         let mut window = spec.window_packets;
         if let LossRecovery::SelectiveRepeat(repeat) = &spec.loss_recovery {
             let own = repeat.window;
@@ -78,11 +79,12 @@ impl Limits {
             messages: spec
                 .outstanding_messages
                 .map(|most| Outstanding::new(most, slots)),
-            congestion: control.map(|control| {
+            congestion: spec.reacting().map(|control| {
                 let payload = u64::from(spec.mtu_bytes);
                 Congestion::new(control, (line, payload), slots)
             }),
             paced: Timers::new(),
+            notification: spec.notification(),
             notifications: Ring::default(),
             repairs: Repairs::default(),
             gaps: Gaps::default(),
@@ -401,8 +403,12 @@ impl Nic {
             queue_pair.repairs = false;
             return None;
         };
-        let kit = (spec, self.cut);
-        let mut sent = queue_pair.packet_again(&mut self.requests, (slot, sequence), kit, now);
+        let rules = PacketRules {
+            acknowledge: spec.acknowledge,
+            cut: &self.cut,
+            entropy: self.entropy.as_deref(),
+        };
+        let mut sent = queue_pair.packet_again(&mut self.requests, (slot, sequence), rules, now);
         sent.packet.flags |= data | Packet::ECN_CAPABLE;
         if queue_pair.retries > 0 {
             // What the receiver has asked for since has been lost, or its question.
@@ -414,11 +420,14 @@ impl Nic {
 
     /// Counts a marked packet, and tells its sender unless that has been told a short time ago.
     #[inline(never)]
-    pub(super) fn on_mark(&mut self, spec: &NicSpec, packet: &Packet, directory: &impl Directory) {
+    pub(super) fn on_mark(&mut self, packet: &Packet, directory: &impl Directory) {
         self.counters.marked_packets += 1;
         let path = self.reply_path(packet.queue_pair, directory);
         let marked = self.marks.count(packet.queue_pair, self.receive.len());
-        let (Some(notification), Some(limits)) = (spec.notification, &mut self.limits) else {
+        let Some(limits) = &mut self.limits else {
+            return;
+        };
+        let Some(notification) = limits.notification else {
             return;
         };
         if packet.at < marked.next_notification {

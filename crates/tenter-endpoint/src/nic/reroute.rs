@@ -8,7 +8,6 @@ use tenter_engine::mix64;
 use tenter_net::Packet;
 
 use super::Nic;
-use crate::spec::NicSpec;
 
 /// What a NIC has to do with notices.
 #[derive(Clone, Debug, Default)]
@@ -38,8 +37,8 @@ impl Nic {
     /// Takes a notice. One about a source port that the queue pair has left since, or that changes
     /// it too soon, is of no use.
     #[inline(never)]
-    pub(super) fn on_notice(&mut self, spec: &NicSpec, packet: &Packet) {
-        let Some(rules) = &spec.reroute else {
+    pub(super) fn on_notice(&mut self, packet: &Packet) {
+        let Some(rules) = &self.reroute else {
             return;
         };
         self.is_plain = false;
@@ -56,8 +55,8 @@ impl Nic {
     }
 
     /// Gives the queue pair whose turn has come at `now` another source port, any but its own.
-    pub(super) fn reroute(&mut self, spec: &NicSpec, now: u64) {
-        let (Some(rules), Some(own)) = (&spec.reroute, &mut self.reroutes) else {
+    pub(super) fn change_port(&mut self, now: u64) {
+        let (Some(rules), Some(own)) = (&self.reroute, &mut self.reroutes) else {
             return;
         };
         let Some((_, slot)) = own.due.pop_front() else {

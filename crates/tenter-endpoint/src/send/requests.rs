@@ -8,9 +8,8 @@
 use tenter_engine::{Ring, prefetch_at};
 use tenter_net::Packet;
 
-use super::{Acknowledged, SendQueuePair, Sent, WorkRequest};
+use super::{Acknowledged, PacketRules, SendQueuePair, Sent, WorkRequest};
 use crate::message::MessageCut;
-use crate::spec::NicSpec;
 
 /// In place of a backlog's number.
 pub(super) const NO_BACKLOG: u32 = u32::MAX;
@@ -237,15 +236,16 @@ impl SendQueuePair {
         &mut self,
         requests: &mut Requests,
         (slot, sequence): (u32, u32),
-        (spec, cut): (&NicSpec, MessageCut),
+        rules: PacketRules<'_>,
         now: u64,
     ) -> Sent {
+        let cut = *rules.cut;
         let next = self.next_sequence;
         let backlog = self.move_to_backlog(requests, slot);
         let range = (sequence, sequence.wrapping_add(1));
         backlog.count_repeats(range, self.acknowledged, cut, true);
         self.go_to(backlog, sequence, cut);
-        let mut sent = self.next_packet(requests, slot, (spec, &cut), now);
+        let mut sent = self.next_packet(requests, slot, rules, now);
         sent.packet.flags |= Packet::ACK_REQUEST;
         let backlog = requests.backlog(self.backlog);
         self.go_to(backlog, next, cut);

@@ -22,12 +22,6 @@ pub(super) fn of_shape(shape: Shape, inner: Option<&Value>) -> Value {
             json!({"anyOf": [of_shape(*shape, inner), {"enum": [word]}]})
         }
         Shape::Variants(variants) => of_variants(variants),
-        Shape::WordOrMapping(words) => {
-            let words: Vec<&str> = std::iter::once("none")
-                .chain(words.iter().copied())
-                .collect();
-            json!({"anyOf": [inner, {"enum": words}]})
-        }
         Shape::Parsed(words) => schema(words, None)
             .filter(|_| words.starts_with("IPv4"))
             .unwrap_or_else(|| json!({"type": ["number", "string"]})),
@@ -39,7 +33,10 @@ pub(super) fn of_shape(shape: Shape, inner: Option<&Value>) -> Value {
         }
         Shape::Any => json!({}),
         Shape::Flag => json!({"enum": [true, false]}),
-        Shape::Choice(words) => json!({ "enum": words }),
+        Shape::Choice(words) => {
+            let words: Vec<Value> = words.iter().map(|word| plain(word)).collect();
+            json!({ "enum": words })
+        }
         Shape::Words(words) => list(&json!({ "enum": words })),
     }
 }
@@ -107,13 +104,17 @@ fn word(part: &str) -> Option<Value> {
     if bare.starts_with('{') {
         return None;
     }
-    // As YAML reads it.
-    Some(match (bare, bare.parse::<u64>()) {
+    Some(plain(bare))
+}
+
+/// A word as YAML reads it.
+fn plain(word: &str) -> Value {
+    match (word, word.parse::<u64>()) {
         ("true", _) => json!(true),
         ("false", _) => json!(false),
         (_, Ok(number)) => json!(number),
-        _ => json!(bare),
-    })
+        _ => json!(word),
+    }
 }
 
 /// All words of a form.

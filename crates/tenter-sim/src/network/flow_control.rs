@@ -18,7 +18,7 @@ impl Context {
             || self.signals.is_some()
             || notices
             || lossless
-            || nic.is_some_and(|nic| nic.xoff_bytes.is_some())
+            || nic.is_some_and(|nic| nic.xoff.is_some())
     }
 
     /// The classes of what a NIC sends.
@@ -37,8 +37,8 @@ impl Context {
         NicClasses {
             data: only.unwrap_or_else(|| class(data)),
             all_data,
-            control: class(self.nic.control_class.unwrap_or(data)),
-            notification: class(self.nic.notification.map_or(data, |spec| spec.class)),
+            control: class(self.nic.control_class().unwrap_or(data)),
+            notification: class(self.nic.notification().map_or(data, |spec| spec.class)),
             lossless: lossless.fold(0, |bits, class| bits | 1 << class.class),
         }
     }

@@ -138,7 +138,13 @@ impl Context {
             });
         let classes = self.nic_classes(node);
         let line = self.topology.cable(node, 0).rate;
-        let mut nic = Nic::new(node, &self.nic, classes, (transmitter, line), slots);
+        let mut nic = Nic::new(
+            node,
+            (&self.nic, &self.port_changes),
+            classes,
+            (transmitter, line),
+            slots,
+        );
         if let Some(rates) = self.dma.get(node as usize) {
             nic.limit_dma(&self.nic, rates, line);
         }
