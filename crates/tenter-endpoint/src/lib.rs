@@ -29,7 +29,9 @@ mod timers;
 pub use addresses::{NicAddress, ROCE_UDP_PORT};
 pub use entropy::{Entropy, PortChanges, RerouteSpec, SourcePorts};
 pub use message::MessageCut;
-pub use nic::{Directory, Marks, Nic, NicClasses, NicCounters, QueuePairError};
+pub use nic::{
+    Directory, Marks, Nic, NicBuild, NicClasses, NicCounters, QueuePairError, RxContext,
+};
 pub use notification::NotificationSpec;
 pub use pcie::{DmaRates, Pcie};
 pub use reactions::{Reaction, Reactions};

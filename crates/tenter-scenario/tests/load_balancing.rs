@@ -129,7 +129,14 @@ fn source_ports_that_change_need_nics_that_take_any_order() {
     );
     // Switches that do not look at the port keep the order.
     let blind = "fabric.load_balancing.fields=[source_address]";
-    assert!(SMALL.good(&[few, blind]).plan.port_changes.entropy.is_some());
+    assert!(
+        SMALL
+            .good(&[few, blind])
+            .plan
+            .port_changes
+            .entropy
+            .is_some()
+    );
     let of_one = "impairments=[{link: all, rules: [{from: host0, every: 9}]}]";
     SMALL.refused(&[few, PATIENT, of_one], "exclude each other");
 }

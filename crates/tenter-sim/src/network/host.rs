@@ -5,7 +5,7 @@ mod carried;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use tenter_endpoint::{Delivery, Nic, SendPeer, WorkRequest};
+use tenter_endpoint::{Delivery, Nic, RxContext, SendPeer, WorkRequest};
 use tenter_engine::Stream;
 use tenter_net::{Medium, Packet, PacketKind};
 use tenter_workload::flow_workload::Sender;
@@ -180,11 +180,13 @@ impl Host {
             self.take_carried(packet, scope);
             return;
         }
-        let peers = scope.peers();
-        let done = &mut scope.partition_records.done;
-        let delivery = self
-            .nic
-            .arrive(&scope.context.nic, packet, &peers, medium, done);
+        let mut cx = RxContext {
+            spec: &scope.context.nic,
+            directory: &scope.peers(),
+            medium,
+            done: &mut scope.partition_records.done,
+        };
+        let delivery = self.nic.arrive(packet, &mut cx);
         self.book(delivery, scope);
     }
 
@@ -221,9 +223,13 @@ impl Host {
                 }
             }
             _ => {
-                let peers = scope.peers();
-                let done = &mut scope.partition_records.done;
-                let delivery = self.nic.fire(&scope.context.nic, now, &peers, medium, done);
+                let mut cx = RxContext {
+                    spec: &scope.context.nic,
+                    directory: &scope.peers(),
+                    medium,
+                    done: &mut scope.partition_records.done,
+                };
+                let delivery = self.nic.fire(now, &mut cx);
                 self.book(delivery, scope);
             }
         }
