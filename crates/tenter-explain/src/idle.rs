@@ -123,7 +123,7 @@ impl<'a> Facts<'a> {
     }
 
     fn of_entropy(&self) -> Option<&'static str> {
-        self.plan.nic.entropy.as_ref()?;
+        self.plan.port_changes.entropy.as_ref()?;
         if self.drawn_marks {
             return None;
         }
@@ -154,13 +154,13 @@ impl<'a> Facts<'a> {
             }
             "endpoint.addresses.dscp" => self.has_one_queue().then_some(same_queue),
             "endpoint.nic.control_dscp" => {
-                (self.used.is_one() && plan.nic.control_class.is_some()).then_some(same_queue)
+                (self.used.is_one() && plan.nic.control_dscp.is_some()).then_some(same_queue)
             }
             "fabric.switch.buffer.headroom_pool" | "fabric.switch.pause_response" => {
                 (!lossless).then_some("no class is lossless")
             }
             "endpoint.nic.congestion_control.cnp_dscp" => {
-                let told = plan.nic.notification.as_ref();
+                let told = plan.nic.notification();
                 let idle = told.is_some_and(|of| of.in_acknowledgements);
                 idle.then_some("acknowledgements carry notifications")
             }
@@ -178,7 +178,7 @@ impl<'a> Facts<'a> {
                 let pauses = plan
                     .nic
                     .receive_buffer
-                    .is_some_and(|buffer| buffer.xoff_bytes.is_some());
+                    .is_some_and(|buffer| buffer.xoff.is_some());
                 (pauses && !lossless)
                     .then_some("NICs pause lossless classes only, and there is none")
             }

@@ -8,7 +8,7 @@ use tenter_workload::ScaleUp;
 
 component! {
     /// What the host adds to each send.
-    pub(crate) struct Host as "`endpoint.host`" {
+    pub struct Host as "`endpoint.host`" {
         /// From the arrival that releases a send (or the start of the collective) to the send.
         step_delay: Time = "0ns", in DELAYS;
         /// From the start of a collective to its first sends.

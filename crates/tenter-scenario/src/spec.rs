@@ -13,15 +13,18 @@ use crate::device_defaults;
 use crate::document::read_document;
 use crate::load::Format;
 
-pub use crate::as_written::EndpointAsWritten;
+pub use crate::addresses::{AddressOverride, Addresses, Pool as AddressPool, Prefix};
 pub use crate::classes::{Alpha, Class, Kept, Lossless, Marking, Strict, Trigger};
+pub use crate::endpoint::Endpoint;
 pub use crate::fabric::{Fabric, FabricParts};
 pub use crate::faults::{
     Course, Event, Faults, Flap, LinkDown, PauseStorm, Random, SlowLink, SwitchDown, Which,
 };
+pub use crate::host::Host;
 pub use crate::impairments::{Action, Impairment, Opcode, Rule, Sequences};
 pub use crate::links::Cable;
 pub use crate::load_balancing::Balancing;
+pub use crate::nic_impairments::{NicImpairment, PeakShare};
 pub use crate::observe::{Engine, Limits, Observe, Sampling};
 pub use crate::power::{OwnPower, Power, ProfileName as PowerProfileName};
 pub use crate::profiles::ProfileName;

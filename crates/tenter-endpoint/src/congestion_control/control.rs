@@ -2,7 +2,7 @@
 
 use tenter_net::Hop;
 
-use crate::spec::NotificationSpec;
+use crate::notification::NotificationSpec;
 
 /// What an acknowledgement says about the network.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,12 +20,33 @@ pub(crate) struct Feedback<'a> {
     pub(crate) hops: &'a [Hop],
 }
 
+/// What a congestion control needs of acknowledgements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answers {
+    /// Whatever receivers give.
+    Any,
+    /// Windows may shrink to one packet, which must not wait for more to be answered.
+    BeforeOnePacketWaits,
+    /// One for each packet, whose telemetry it returns.
+    ToEachPacket,
+}
+
 /// One congestion control: its parameters, which all NICs of a rate share.
 pub(crate) trait Control: Copy {
     /// What is kept for a queue pair that is limited.
     type Flow: Clone + std::fmt::Debug;
     /// Whether a queue pair is limited from its first packet; else from its first notification.
     const FROM_START: bool;
+
+    /// Whether senders slow down at all.
+    fn reacts(&self) -> bool {
+        true
+    }
+
+    /// What it needs of acknowledgements.
+    fn answers(&self) -> Answers {
+        Answers::Any
+    }
 
     /// How receivers tell of marked packets, where the congestion control needs to hear of them.
     fn notification(&self) -> Option<NotificationSpec> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tenter_endpoint::{DmaRates, NicAddress, NicSpec, ROCE_UDP_PORT, ReplyPath};
+use tenter_endpoint::{DmaRates, NicAddress, NicSpec, PortChanges, ROCE_UDP_PORT, ReplyPath};
 use tenter_engine::{Output, mix64};
 use tenter_net::input_queued::InputQueuedSpec;
 use tenter_net::load_balancing::FiveTuple;
@@ -34,6 +34,12 @@ pub struct Context {
     pub(crate) lookahead: Lookahead,
     pub(crate) switches: Switches,
     pub(crate) nic: NicSpec,
+    /// How NICs change source ports.
+    pub(crate) port_changes: PortChanges,
+    /// From what releases a send to the send.
+    pub(crate) step_delay: Time,
+    /// From the start of a collective to its first sends.
+    pub(crate) start_up: Time,
     /// The DMA rates of each NIC; empty without PCIe.
     pub(super) dma: Vec<DmaRates>,
     /// What connects the NPUs of a host.
@@ -129,7 +135,7 @@ impl Context {
     fn add_hashes(&self, base: u32, hashes: &mut Vec<u32>) {
         // Connection set-up has the queue pair's own.
         hashes.push(base);
-        let entropy = self.nic.entropy.iter();
+        let entropy = self.port_changes.entropy.iter();
         hashes.extend(entropy.flat_map(|entropy| entropy.hashes(base)));
     }
 

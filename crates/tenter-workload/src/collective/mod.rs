@@ -44,7 +44,7 @@ pub(crate) mod vectors;
 
 use std::sync::LazyLock;
 
-use tenter_config::{Choice, Chosen, Component, Form, Key, KeyTable, Presence, Reader, Shape};
+use tenter_config::{Choice, Chosen, Component, Key, KeyTable, Presence, Reader, Shape};
 use tenter_config::{Texts, Written};
 use tenter_units::Time;
 
@@ -346,14 +346,14 @@ impl Component for CollectiveKind {
     const KEYS: &'static [Key] = &[
         Key {
             name: "collective",
-            form: Form::Typed(|| Shape::Choice(&NAMES)),
+            shape: || Shape::Choice(&NAMES),
             presence: Presence::Required,
             meaning: "Which collective",
             origin: "",
         },
         Key {
             name: "algorithm",
-            form: Form::Typed(|| Shape::Parsed(&ALGORITHMS)),
+            shape: || Shape::Parsed(&ALGORITHMS),
             presence: Presence::Depends("the first of the collective"),
             meaning: "By which algorithm",
             origin: "",
