@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import polars
+import pytest
 
 import tenter
 
@@ -54,6 +55,23 @@ def test_a_trial_has_the_digest_that_it_has_alone(
     sweep = tenter.sweep({"seeds": 2}, scenario=scenario, folder=tmp_path)
     digests = polars.read_parquet(sweep.results)["digest"].to_list()
     assert digests == [tenter.run(scenario).digest, tenter.run(scenario, seed=2).digest]
+
+
+def test_one_kind_of_seed_is_varied(scenario: tenter.Scenario, tmp_path: Path) -> None:
+    sweep = tenter.sweep({"seeds": {"hashing": [4, 5]}}, scenario=scenario, folder=tmp_path)
+    results = polars.read_parquet(sweep.results)
+    assert results["seeds.hashing"].to_list() == [4, 5]
+    alone = [tenter.run(scenario, set={"seeds.hashing": seed}).digest for seed in (4, 5)]
+    assert results["digest"].to_list() == alone
+
+
+def test_a_part_of_a_sweep_is_run(scenario: tenter.Scenario, tmp_path: Path) -> None:
+    part = tenter.sweep(
+        DESCRIPTION, scenario=scenario, folder=tmp_path, only=["spray", "size=256KiB"]
+    )
+    assert part._document["done"] == 3
+    with pytest.raises(tenter.InputError, match="did you mean `size`"):
+        tenter.sweep(DESCRIPTION, scenario=scenario, folder=tmp_path, only=["sise=256KiB"])
 
 
 def test_what_has_run_is_not_run_again(scenario: tenter.Scenario, tmp_path: Path) -> None:
