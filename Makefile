@@ -41,8 +41,8 @@ $(PYTHON)/installed: tools/requirements.txt
 	@touch $@
 
 python: $(PYTHON)/installed ## Lint, format-check and type-check the Python package and tools
-	$(PYTHON)/bin/ruff check tools python
-	$(PYTHON)/bin/ruff format --check tools python
+	$(PYTHON)/bin/ruff check tools python docs/notebooks
+	$(PYTHON)/bin/ruff format --check tools python docs/notebooks
 	$(PYTHON)/bin/mypy --strict --no-error-summary tools/*.py tools/site
 	cd python && $(abspath $(PYTHON))/bin/mypy --strict --no-error-summary tenter generate_keys.py
 	cd python && $(abspath $(PYTHON))/bin/mypy --strict --allow-untyped-decorators --no-site-packages --ignore-missing-imports --no-error-summary tests
