@@ -6,7 +6,7 @@ TENTER := $(TARGET)/release/tenter
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test format lint python wheel wheel-here sdist dist package-python notebooks workflows docs package semver unit studies determinism record browser supply-chain notices \
+.PHONY: help build demo test format lint python wheel package-python docs package semver unit studies determinism record browser supply-chain notices \
 	bench bench-estimates bench-instructions clean
 
 help: ## List the targets
@@ -49,6 +49,7 @@ python: $(PYTHON)/installed ## Lint, format-check and type-check the Python pack
 
 # The wheel for other machines. Zig links it against the symbols of glibc 2.28, of which auditwheel finds any other.
 # Debug information is beside it (docs/packages.md).
+.PHONY: wheel-here sdist dist notebooks workflows
 WHEELS := $(TARGET)/wheels
 GLIBC  := manylinux_2_28
 MATURIN = cd python && PATH="$(abspath $(PYTHON))/bin:$$PATH" maturin
