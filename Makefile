@@ -6,7 +6,7 @@ TENTER := $(TARGET)/release/tenter
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test format lint python wheel wheel-here sdist dist package-python notebooks workflows docs package semver unit studies determinism record browser supply-chain notices \
+.PHONY: help build demo test format lint python wheel package-python docs package semver unit studies determinism record browser supply-chain notices \
 	bench bench-estimates bench-instructions bench-sweep clean
 
 help: ## List the targets
@@ -41,14 +41,15 @@ $(PYTHON)/installed: tools/requirements.txt
 	@touch $@
 
 python: $(PYTHON)/installed ## Lint, format-check and type-check the Python package and tools
-	$(PYTHON)/bin/ruff check tools python
-	$(PYTHON)/bin/ruff format --check tools python
+	$(PYTHON)/bin/ruff check tools python docs/notebooks
+	$(PYTHON)/bin/ruff format --check tools python docs/notebooks
 	$(PYTHON)/bin/mypy --strict --no-error-summary tools/*.py tools/site
 	cd python && $(abspath $(PYTHON))/bin/mypy --strict --no-error-summary tenter generate_keys.py
 	cd python && $(abspath $(PYTHON))/bin/mypy --strict --allow-untyped-decorators --no-site-packages --ignore-missing-imports --no-error-summary tests
 
 # The wheel for other machines. Zig links it against the symbols of glibc 2.28, of which auditwheel finds any other.
 # Debug information is beside it (docs/packages.md).
+.PHONY: wheel-here sdist dist notebooks workflows
 WHEELS := $(TARGET)/wheels
 GLIBC  := manylinux_2_28
 MATURIN = cd python && PATH="$(abspath $(PYTHON))/bin:$$PATH" maturin

@@ -18,7 +18,7 @@ class Table:
     """Rows in named columns, which any consumer of Arrow takes without a copy.
 
     `polars.DataFrame(table)`, `pyarrow.table(table)` and `pandas.DataFrame.from_arrow(table)` do;
-    so does DuckDB with the help of pyarrow. None of them is needed to read it.
+    DuckDB finds it by the name of its variable. None of them is needed to read it.
     """
 
     def __init__(self, core: _core.Table) -> None:

@@ -92,17 +92,6 @@ def test_a_wrong_selection_has_a_remedy(scenario: tenter.Scenario) -> None:
             flows.select(columns, where)  # type: ignore[arg-type]
 
 
-def test_pandas_and_duckdb_take_tables(scenario: tenter.Scenario) -> None:
-    trial = tenter.run(scenario)
-    flows = trial.flows
-    frame = pandas.DataFrame.from_arrow(flows)
-    assert list(frame.columns) == flows.columns
-    assert frame["fct_ns"].tolist() == flows["fct_ns"]
-    assert frame["job_name"].unique().tolist() == ["train"]
-    relation = duckdb.query("select count(*), max(fct_ns) from flows")
-    assert relation.fetchall() == [(len(flows), max(flows["fct_ns"]))]
-
-
 def test_consumers_share_the_memory(scenario: tenter.Scenario) -> None:
     trial = tenter.run(scenario)
     first = pyarrow.table(trial.flows)["tx_frames"].chunk(0).buffers()[1].address
@@ -212,3 +201,14 @@ def test_tables_show_themselves(scenario: tenter.Scenario) -> None:
     assert ">train</td>" in trial._repr_html_()
     assert trial.digest in repr(trial)
     assert trial.summary["jobs"][0]["job_name"] == "train"
+
+
+def test_pandas_and_duckdb_take_tables(scenario: tenter.Scenario) -> None:
+    trial = tenter.run(scenario)
+    flows = trial.flows
+    frame = pandas.DataFrame.from_arrow(flows)
+    assert list(frame.columns) == flows.columns
+    assert frame["fct_ns"].tolist() == flows["fct_ns"]
+    assert frame["job_name"].unique().tolist() == ["train"]
+    relation = duckdb.query("select count(*), max(fct_ns) from flows")
+    assert relation.fetchall() == [(len(flows), max(flows["fct_ns"]))]
