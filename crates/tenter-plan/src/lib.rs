@@ -25,5 +25,5 @@ pub use circuits::{
 pub use devices::{Device, Devices};
 pub use faults::{Fault, FaultEvent, FaultPlan};
 pub use impairments::{LinkImpairment, RulePlan};
-pub use plan::{Plan, QueueChanges};
+pub use plan::{HostDelays, Plan, QueueChanges};
 pub use power::{PowerConstants, PowerProfile, PoweredParts, StaticPower};

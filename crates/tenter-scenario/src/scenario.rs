@@ -215,15 +215,13 @@ impl Draft {
     ) -> Option<Plan> {
         let (fabric, seed) = (self.fabric?, self.seed.unwrap_or(0));
         buffer::check_capacities(fabric.models.as_deref(), self.endpoint.as_ref(), problems);
-        let (described, optical) = (fabric.topology?, fabric.circuits?);
-        let (topology, circuits) = build(&described, optical, problems)?;
-        switch_model::check_tiers(fabric.models.as_deref(), &topology, problems);
+        let (described, models) = (fabric.topology?, fabric.models.as_deref());
+        let (topology, circuits) = build(&described, fabric.circuits?, models, problems)?;
         let (endpoint, balancing) = (self.endpoint.as_ref(), fabric.load_balancing.as_ref());
         load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
         let names = HostNames::of(&topology, npus_per_nic(endpoint), problems);
         let (jobs, addresses, dma) = place(self.jobs, endpoint, &topology, &names, seed, effective);
-        let faults = self.faults.as_ref();
-        let faults = faults.and_then(|of| of.bind(&topology, seed, problems));
+        let faults = bind_faults(self.faults.as_ref(), &topology, seed, problems);
         let impaired = impairments::bind(self.impairments.as_deref(), &topology, problems);
         let (addresses, endpoint, switching) = (addresses?, self.endpoint?, fabric.switching?);
         let around = buffer::Around {
@@ -243,7 +241,6 @@ impl Draft {
         let told = (fabric.signals, impaired.as_deref());
         let (switches, signals) = add_signals(&around, switches, told, &switching)?;
         let (limits, observe, jobs, host) = (self.limits?, self.observe?, jobs?, endpoint.host);
-        let port_changes = PortChanges::new(endpoint.nic.entropy.as_ref(), &balancing);
         let nic = switching.adapted(endpoint.nic);
         let length = || sampling::length(&jobs, (&topology, &switches, &nic), limits.time);
         let sample_interval = observe.interval(length, effective);
@@ -260,12 +257,11 @@ impl Draft {
             input_queued: switching.input_queued(),
             devices,
             power: fabric.power?,
-            step_delay: host.step_delay,
-            start_up: host.start_up,
+            host_delays: host.delays(),
             scale_up: host.scale_up,
             npus_per_nic: host.npus_per_nic,
+            port_changes: PortChanges::new(nic.entropy.as_ref(), &balancing),
             nic,
-            port_changes,
             dma: dma?,
             addresses,
             jobs,
@@ -283,21 +279,33 @@ impl Draft {
     }
 }
 
+fn bind_faults(
+    faults: Option<&Faults>,
+    topology: &Topology,
+    seed: u64,
+    problems: &Problems,
+) -> Option<FaultPlan> {
+    faults?.bind(topology, seed, problems)
+}
+
 fn npus_per_nic(endpoint: Option<&Endpoint>) -> u32 {
     endpoint.map_or(1, |endpoint| endpoint.host.npus_per_nic)
 }
 
-/// The fabric as a graph, and when its circuits change, if it has any.
+/// The fabric as a graph, which has the tiers of all models, and when its circuits change, if it
+/// has any.
 fn build(
     spec: &TopologySpec,
-    circuits: Option<CircuitPlan>,
+    mut circuits: Option<CircuitPlan>,
+    models: Option<&[SwitchDraft]>,
     problems: &Problems,
 ) -> Read<(Topology, Option<CircuitPlan>)> {
-    if let Some(mut circuits) = circuits {
-        let topology = circuits::bind(&mut circuits, spec, problems)?;
-        return Some((topology, Some(circuits)));
-    }
-    Some((topologies::build(spec, problems)?, None))
+    let topology = match &mut circuits {
+        Some(circuits) => circuits::bind(circuits, spec, problems)?,
+        None => topologies::build(spec, problems)?,
+    };
+    switch_model::check_tiers(models, &topology, problems);
+    Some((topology, circuits))
 }
 
 /// What is bound to hosts: jobs, addresses of NICs and what their DMA has.
