@@ -236,8 +236,9 @@ macro_rules! component {
                 $(
                     reader.either($instead_of, $instead);
                     if reader.is_there($instead) {
+                        let bounds = $instead_bounds;
                         let value =
-                            <$instead_type as $crate::Value>::read(reader, $instead, $instead_bounds);
+                            <$instead_type as $crate::Value>::read(reader, $instead, bounds);
                         if let Some(value) = value.map($convert) {
                             reader.fill($instead_of, $crate::Value::written(&value));
                         }

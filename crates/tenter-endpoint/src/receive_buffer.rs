@@ -34,34 +34,31 @@ const BYTES_MAX: Bytes = Bytes::new(1 << 40);
 
 #[expect(
     clippy::trivially_copy_pass_by_ref,
-    reason = "defaults are made from references"
+    clippy::unnecessary_wraps,
+    reason = "defaults are made from references, as their keys have them"
 )]
 fn half_full(capacity: &Bytes) -> Option<Bytes> {
     Some(Bytes::new(capacity.count() / 2))
 }
 
-#[expect(
-    clippy::ref_option,
-    clippy::trivially_copy_pass_by_ref,
-    reason = "defaults are made from references"
-)]
+#[expect(clippy::ref_option, reason = "defaults are made from references")]
 fn half_of_xoff(xoff: &Option<Bytes>) -> Bytes {
     xoff.map_or(Bytes::new(0), |xoff| Bytes::new(xoff.count() / 2))
 }
 
 fn thresholds_are_in_order(own: &ReceiveBufferSpec, reader: &mut dyn Reader) -> bool {
     let Some(xoff) = own.xoff else {
-        let was_given = reader.was_given("xon");
-        if was_given {
+        let says_something = reader.was_given("xon") && own.xon != Bytes::new(0);
+        if says_something {
             let what = "means nothing where the leaf is never paused";
             reader.refuse("xon", what, "leave it out, or give `xoff`");
         }
         reader.leave_out("xon");
-        return !was_given;
+        return !says_something;
     };
     for (key, least, most) in [("xoff", xoff, own.capacity), ("xon", own.xon, xoff)] {
         if least > most {
-            let what = format!("is {least}, outside its range");
+            let what = format!("is `{least}`, outside its range");
             reader.refuse(key, &what, &format!("choose from `0B` to `{most}`"));
             return false;
         }

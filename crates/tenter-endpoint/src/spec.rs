@@ -250,7 +250,7 @@ fn check_answers(nic: &NicSpec, reader: &mut dyn Reader) {
             "has windows that may be of one packet under `{name}`, but the first acknowledgement comes after {due}: QPs would wait for timeouts"
         ),
         Answers::ToEachPacket if nic.acknowledge != AckPolicy::EveryPackets(1) => {
-            format!("does not answer every packet, but under `{name}` each has telemetry to return")
+            format!("does not answer every packet, but `{name}` goes by the answer to each of them")
         }
         _ => return,
     };
@@ -262,7 +262,6 @@ fn check_receive_buffer(nic: &NicSpec, reader: &mut dyn Reader) -> bool {
     const KEY: &str = "receive_buffer";
     let longest = Bytes::new(u64::from(nic.longest_frame_bytes()));
     match (&nic.receive_buffer, nic.pcie.is_some()) {
-        (None, false) => return true,
         (None, true) => {
             let help = "leave it out, or give it `capacity`, `xoff` and `xon`";
             reader.refuse(KEY, "cannot be `none` with `pcie`", help);
@@ -277,11 +276,11 @@ fn check_receive_buffer(nic: &NicSpec, reader: &mut dyn Reader) -> bool {
             reader.refuse(KEY, "lacks `drain_rate`", help);
         }
         (Some(buffer), _) if buffer.capacity < longest => {
-            let what = format!("is {}, outside its range", buffer.capacity);
+            let what = format!("is `{}`, outside its range", buffer.capacity);
             let help = format!("give at least `{longest}`, the longest frame");
             reader.refuse("receive_buffer.capacity", &what, &help);
         }
-        (Some(_), _) => return true,
+        _ => return true,
     }
     false
 }

@@ -55,10 +55,8 @@ pub struct Plan {
     pub port_changes: PortChanges,
     /// The DMA rates of each NIC, in the order of the hosts; empty without PCIe.
     pub dma: Vec<DmaRates>,
-    /// From the arrival that releases a send, or the start of the collective, to the send.
-    pub step_delay: Time,
-    /// From the start of a collective to its first sends.
-    pub start_up: Time,
+    /// What hosts add to each send.
+    pub host_delays: HostDelays,
     /// What connects the NPUs of a host beside their NICs; `None`: nothing does.
     pub scale_up: Option<ScaleUp>,
     /// NPUs that share each NIC: ranks of a job that one NIC carries at most. Where there are
@@ -95,6 +93,15 @@ pub struct Plan {
     pub links: Links,
     /// How soon one node can affect another.
     pub lookahead: Lookahead,
+}
+
+/// What hosts add to each send.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostDelays {
+    /// From the arrival that releases a send, or the start of the collective, to the send.
+    pub step: Time,
+    /// From the start of a collective to its first sends.
+    pub start_up: Time,
 }
 
 impl Plan {

@@ -80,9 +80,8 @@ impl Draft {
         let (models, balancing, told) = (fabric.models(), fabric.balancing(), fabric.signals());
         let power = fabric.power();
         buffer::check_capacities(models.as_deref(), own.endpoint.as_ref(), problems);
-        let (described, optical) = (fabric.topology?, fabric.circuits?);
-        let (topology, circuits) = build(&described, optical, problems)?;
-        switch_model::check_tiers(models.as_deref(), &topology, problems);
+        let described = fabric.topology?;
+        let (topology, circuits) = build(&described, fabric.circuits?, models.as_deref(), problems)?;
         let endpoint = own.endpoint.as_ref();
         load_balancing::check(
             balancing.as_ref(),
@@ -115,7 +114,6 @@ impl Draft {
         let told = (told, impaired.as_deref());
         let (switches, signals) = add_signals(&around, switches, told, &switching)?;
         let (limits, observe, jobs, host) = (own.limits?, own.observe?, jobs?, endpoint.host);
-        let port_changes = PortChanges::new(endpoint.nic.entropy.as_ref(), &balancing);
         let nic = switching.adapted(endpoint.nic);
         let length = || sampling::length(&jobs, (&topology, &switches, &nic), limits.time);
         let sample_interval = observe.interval(length, effective);
@@ -133,12 +131,11 @@ impl Draft {
             input_queued: switching.input_queued(),
             devices,
             power: power?,
-            step_delay: host.step_delay,
-            start_up: host.start_up,
+            host_delays: host.delays(),
             scale_up: host.scale_up,
             npus_per_nic: host.npus_per_nic,
+            port_changes: PortChanges::new(nic.entropy.as_ref(), &balancing),
             nic,
-            port_changes,
             dma: dma?,
             addresses,
             jobs,
@@ -163,17 +160,20 @@ fn npus_per_nic(endpoint: Option<&Endpoint>) -> u32 {
     endpoint.map_or(1, |endpoint| endpoint.host.npus_per_nic)
 }
 
-/// The fabric as a graph, and when its circuits change, if it has any.
+/// The fabric as a graph, which has the tiers of all models, and when its circuits change, if it
+/// has any.
 fn build(
     spec: &TopologySpec,
-    circuits: Option<CircuitPlan>,
+    mut circuits: Option<CircuitPlan>,
+    models: Option<&[SwitchDraft]>,
     problems: &Problems,
 ) -> Read<(Topology, Option<CircuitPlan>)> {
-    if let Some(mut circuits) = circuits {
-        let topology = circuits::bind(&mut circuits, spec, problems)?;
-        return Some((topology, Some(circuits)));
-    }
-    Some((topologies::build(spec, problems)?, None))
+    let topology = match &mut circuits {
+        Some(circuits) => circuits::bind(circuits, spec, problems)?,
+        None => topologies::build(spec, problems)?,
+    };
+    switch_model::check_tiers(models, &topology, problems);
+    Some((topology, circuits))
 }
 
 /// What is bound to hosts: jobs, addresses of NICs and what their DMA has.

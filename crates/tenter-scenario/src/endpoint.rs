@@ -43,3 +43,43 @@ fn impairments_are_of_pcie(endpoint: &Endpoint, reader: &mut dyn Reader) -> bool
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use tenter_config::{Component as _, Value as _, Written};
+    use tenter_notation::decode::Section;
+    use tenter_notation::diagnostics::Problems;
+    use tenter_notation::tree::Node;
+    use tenter_notation::yaml;
+
+    use super::Endpoint;
+    use crate::scenario::Scenario;
+
+    fn read(node: Node) -> Endpoint {
+        let problems = Problems::default();
+        let read = Section::root(node, &Scenario::TABLE, &problems).value("endpoint");
+        assert!(problems.is_empty());
+        read.expect("nothing is wrong with it")
+    }
+
+    #[test]
+    fn what_is_written_is_read_as_the_same() {
+        for text in [
+            "{}",
+            "{nic: {port_mtu: 1500, acknowledge: {every: 4}, control_dscp: 49}}",
+            "{nic: {congestion_control: {kind: dcqcn, preset: kai, gain: 7, window: fixed, base_round_trip: 9us}}}",
+            "{nic: {congestion_control: {kind: dcqcn, preset: tester}}}",
+            "{nic: {congestion_control: swift, acknowledge: per-packet}}",
+            "{nic: {loss_recovery: {kind: selective-repeat, reorder: 9}, entropy: {values: 4}}}",
+            "{nic: {receive_buffer: {drain_rate: 100Gbps, xoff: none}}}",
+            "{nic: {pcie: {generation: 5}}, nic_impairments: [{host: 2, dma_read: 62.5%}]}",
+            "{host: {step_delay: 3us, scale_up: {npus_per_host: 4}}, addresses: {dscp: 8, overrides: [{host: a, dscp: 3}]}}",
+        ] {
+            let problems = Problems::default();
+            let text = format!("{{endpoint: {text}}}");
+            let first = read(yaml::parse(&text, 0, 0, &problems).expect("it is YAML"));
+            let keys = Written::mapping(vec![("endpoint", first.written())]);
+            assert_eq!(read(Node::written(keys)), first, "{text}");
+        }
+    }
+}

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use tenter_config::{Reader, component};
+use tenter_plan::HostDelays;
 use tenter_units::Time;
 use tenter_workload::ScaleUp;
 
@@ -49,6 +50,14 @@ fn nics_are_of_one_host(host: &Host, reader: &mut dyn Reader) -> bool {
 }
 
 impl Host {
+    /// What hosts add to each send.
+    pub(crate) fn delays(&self) -> HostDelays {
+        HostDelays {
+            step: self.step_delay,
+            start_up: self.start_up,
+        }
+    }
+
     /// Whether the NPUs of two NICs are of one scale-up domain.
     pub(crate) fn joins(&self, a: u32, b: u32) -> bool {
         self.scale_up

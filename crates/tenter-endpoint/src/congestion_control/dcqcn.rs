@@ -193,7 +193,9 @@ impl Component for Dcqcn {
             .collect();
         let Some(notifying) = notifying else {
             // Nothing is known of them.
-            given.iter().for_each(|key| drop(reader.any(key.name)));
+            for key in given {
+                reader.any(key.name);
+            }
             return None;
         };
         let usual = notifying.preset.reaction();

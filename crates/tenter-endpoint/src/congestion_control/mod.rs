@@ -6,6 +6,7 @@
 //! no events: they are caught up when the queue pair is next touched.
 
 use tenter_config::{Component, Key, KeyTable, Presence, Reader, Shape, Value, Variants, Written};
+use tenter_net::Packet;
 use tenter_units::Rate;
 
 use crate::notification::NotificationSpec;
@@ -13,12 +14,13 @@ use crate::notification::NotificationSpec;
 mod control;
 pub mod dcqcn;
 pub mod hpcc;
+mod paths;
 mod quantities;
 pub mod swift;
 mod table;
 pub mod timely;
 
-pub(crate) use control::{Answers, Control, Feedback};
+pub(crate) use control::{Answers, Control, Feedback, PathFeedback};
 pub use dcqcn::Dcqcn;
 pub use hpcc::Hpcc;
 pub(crate) use quantities::{RATES, SECOND, TICK_MIN, part_of};
@@ -249,6 +251,28 @@ impl Congestion {
     /// The receiver of a queue pair lacks packets.
     pub(crate) fn lost(&mut self, slot: u32, now: u64) {
         on_table!(self, table => table.lost(slot, now));
+    }
+
+    /// A data packet of a queue pair leaves.
+    #[inline]
+    pub(crate) fn leaves(&mut self, slot: u32, packet: &Packet) {
+        on_table!(self, table => table.leaves(slot, packet));
+    }
+
+    /// The packet of a queue pair that left at `sent` is answered.
+    #[inline]
+    pub(crate) fn answered(&mut self, slot: u32, sent: u32, answer: PathFeedback) {
+        on_table!(self, table => table.answered(slot, sent, answer));
+    }
+
+    /// A switch has cut a packet of a queue pair to its header.
+    pub(crate) fn trimmed(&mut self, slot: u32, now: u64) {
+        on_table!(self, table => table.trimmed(slot, now));
+    }
+
+    /// The receiver of a queue pair has granted payload bytes.
+    pub(crate) fn granted(&mut self, slot: u32, bytes: u64, now: u64) {
+        on_table!(self, table => table.granted(slot, bytes, now));
     }
 
     /// A queue pair has timed out.

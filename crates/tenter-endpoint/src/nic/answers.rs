@@ -3,7 +3,8 @@
 use tenter_net::{Hop, Packet, PacketKind, SENT_UNIT_PS};
 
 use super::Nic;
-use crate::congestion_control::Feedback;
+use crate::congestion_control::{Feedback, PathFeedback};
+use crate::loss_recovery::LossRecovery;
 use crate::send::{Acknowledged, Connection, Turn};
 use crate::spec::NicSpec;
 
@@ -99,6 +100,13 @@ impl Nic {
             next_sequence: queue_pair.next_sequence,
             hops,
         };
+        let of_path = PathFeedback {
+            now: packet.at,
+            hash: 0,
+            round_trip: feedback.round_trip,
+            marked: packet.has(Packet::CONGESTION_ECHO),
+        };
+        congestion.answered(slot, sent, of_path);
         congestion.acknowledged(slot, &feedback);
         if packet.kind == PacketKind::Nak {
             congestion.lost(slot, packet.at);
@@ -123,5 +131,38 @@ impl Nic {
             queue_pair.last_progress = now;
             self.join_round(spec, slot, now);
         }
+    }
+
+    /// A switch has cut packets of a send slot to their headers, the numbers `from..to`, and their
+    /// receiver has said so at `now`. They are sent again as loss recovery has it.
+    ///
+    /// No switch trims yet: this is what a packet that says so is to call.
+    pub fn on_trimmed(&mut self, spec: &NicSpec, slot: u32, (from, to): (u32, u32), now: u64) {
+        let limits = self.limits.as_mut();
+        if let Some(congestion) = limits.and_then(|limits| limits.congestion.as_mut()) {
+            congestion.trimmed(slot, now);
+        }
+        let queue_pair = &mut self.send[slot as usize];
+        match (&spec.loss_recovery, &mut self.limits) {
+            (LossRecovery::SelectiveRepeat(_), Some(limits)) => {
+                limits.repair(slot, queue_pair, (from, to));
+            }
+            (LossRecovery::GoBackN, _) => {
+                queue_pair.rewind(&mut self.requests, (slot, from), self.cut);
+            }
+            _ => {}
+        }
+        self.join_round(spec, slot, now);
+    }
+
+    /// The receiver of a send slot has granted payload bytes at `now`.
+    ///
+    /// No receiver grants any yet: this is what a packet that does is to call.
+    pub fn on_grant(&mut self, spec: &NicSpec, slot: u32, bytes: u64, now: u64) {
+        let limits = self.limits.as_mut();
+        if let Some(congestion) = limits.and_then(|limits| limits.congestion.as_mut()) {
+            congestion.granted(slot, bytes, now);
+        }
+        self.join_round(spec, slot, now);
     }
 }

@@ -119,6 +119,10 @@ impl Nic {
                 return;
             }
         };
+        let limits = self.limits.as_mut();
+        if let Some(congestion) = limits.and_then(|limits| limits.congestion.as_mut()) {
+            congestion.leaves(slot, &sent.packet);
+        }
         self.begin_record(&mut sent.packet);
         let armed = self.send[slot as usize].timer_armed;
         self.put_other(&sent.packet, now, medium);

@@ -14,7 +14,8 @@ struct Bench {
 }
 
 impl Bench {
-    /// Messages of 4 packets of 1,024 bytes; a ready queue pair whose next sequence number is `sequence`.
+    /// A ready queue pair whose next sequence number is `sequence`; messages have 4 packets of
+    /// 1,024 bytes.
     fn at(sequence: u32) -> Bench {
         let cut = MessageCut::new(4096, 1024);
         let mut queue_pair = SendQueuePair::default();

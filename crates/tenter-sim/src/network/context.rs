@@ -7,7 +7,7 @@ use tenter_engine::{Output, mix64};
 use tenter_net::input_queued::InputQueuedSpec;
 use tenter_net::load_balancing::FiveTuple;
 use tenter_net::{CreditSpec, SignalSpec, SwitchSpec, Switches, Telemetry};
-use tenter_plan::{LinkImpairment, Links, Lookahead, Seeds};
+use tenter_plan::{HostDelays, LinkImpairment, Links, Lookahead, Seeds};
 use tenter_topology::{Routing, Topology};
 use tenter_units::{Rate, Time};
 use tenter_workload::ScaleUp;
@@ -36,10 +36,8 @@ pub struct Context {
     pub(crate) nic: NicSpec,
     /// How NICs change source ports.
     pub(crate) port_changes: PortChanges,
-    /// From what releases a send to the send.
-    pub(crate) step_delay: Time,
-    /// From the start of a collective to its first sends.
-    pub(crate) start_up: Time,
+    /// What hosts add to each send.
+    pub(crate) host_delays: HostDelays,
     /// The DMA rates of each NIC; empty without PCIe.
     pub(super) dma: Vec<DmaRates>,
     /// What connects the NPUs of a host.

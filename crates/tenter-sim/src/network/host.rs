@@ -111,7 +111,7 @@ impl Host {
     /// returns when the first of them does.
     pub(crate) fn start(&mut self, context: &Context, job: u16, now: u64) -> Option<u64> {
         let skew_max = context.nic.start_skew_max.ps();
-        let begin = now + context.start_up.ps() + context.step_delay.ps();
+        let begin = now + context.host_delays.start_up.ps() + context.host_delays.step.ps();
         let mut first: Option<u64> = None;
         for (number, here) in context.ranks_on(self.nic.host()).iter().enumerate() {
             if here.job != job {
@@ -403,7 +403,7 @@ impl Host {
         let mut released = std::mem::take(&mut scope.partition_records.released);
         released.clear();
         schedule.released_by(id, &mut released);
-        let delay = scope.context.step_delay.ps();
+        let delay = scope.context.host_delays.step.ps();
         for &next in &released {
             let dependencies = schedule.dependencies(next);
             if dependencies > 1 && !self.last_dependency(number, next, dependencies) {
@@ -475,7 +475,7 @@ impl Host {
         };
         let sender = scope.schedules.of(job).transfer(id).src;
         let number = context.number_of(self.nic.host(), (job, sender));
-        let start = now + context.step_delay.ps();
+        let start = now + context.host_delays.step.ps();
         let next = flows.next_in_slot(id, context.elapsed(job, start));
         match (next, number) {
             (Some(next), Some(number)) if start == now => {
