@@ -7,7 +7,7 @@ TENTER := $(TARGET)/release/tenter
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help build demo test format lint python wheel package-python docs package semver unit studies determinism record browser supply-chain notices \
-	bench bench-estimates bench-instructions clean
+	bench bench-estimates bench-instructions bench-sweep clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -132,6 +132,11 @@ tests/browser/node_modules/.package-lock.json: tests/browser/package-lock.json
 # For a part of the cases and other options: make bench ARGS="1024 --runs 3"; ARGS=--help lists them.
 bench: ## Measure packet-hops per second, memory and set-up time (see benches/README.md)
 	$(CARGO) bench -p tenter-testkit --bench fabric -- $(ARGS)
+
+bench-sweep: build ## What a sweep of 1,000 short trials costs beside its trials
+	rm -rf target/bench-sweep
+	$(TENTER) sweep benches/sweep.yaml -o target/bench-sweep --workers 1 --format json \
+		| awk -F'[:,]' '/"trials_wall_s"/ {own = $$2} /"wall_s"/ && !/trials/ {all = $$2} END {printf "%.2f s for trials of %.2f s: %.3f times\n", all, own, all / own}'
 
 bench-estimates: ## Compare estimated wall times with measured ones
 	$(CARGO) bench -p tenter-testkit --bench estimates

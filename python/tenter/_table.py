@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
 
 from tenter import _core
+from tenter._errors import InputError
 
 ROWS_SHOWN = 10
+
+Condition: TypeAlias = bool | int | float | str | tuple[float, float]
 
 
 class Table:
@@ -41,6 +44,22 @@ class Table:
     def meanings(self) -> dict[str, str]:
         """What the columns mean."""
         return self._core.meanings
+
+    def select(
+        self,
+        columns: Iterable[str] | None = None,
+        where: Mapping[str, Condition] | None = None,
+    ) -> Table:
+        """The same table with some of its columns, and the rows whose values fit.
+
+        `where` has a value for each column that is looked at, or a pair of the least and the
+        greatest: `{"job_name": "train", "fct_ns": (0, 5e4)}`. Nothing is read yet; of a table that
+        lies in a folder, parts in which no row fits are passed over.
+        """
+        if isinstance(columns, str):
+            raise InputError(f"`columns` is the text {columns!r}: give a list, [{columns!r}]")
+        names = None if columns is None else list(columns)
+        return Table(self._core.select(names, None if where is None else dict(where)))
 
     def __getitem__(self, column: str) -> list[Any]:
         return self._core.column(column)

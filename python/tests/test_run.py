@@ -52,6 +52,44 @@ def test_tables_are_streams_of_arrow(scenario: tenter.Scenario) -> None:
         assert len(trial.table(name).columns) > 0
 
 
+def test_a_part_of_a_table_is_selected(scenario: tenter.Scenario, tmp_path: Path) -> None:
+    trial = tenter.run(scenario, folder=tmp_path / "trial")
+    opened = tenter.open(tmp_path / "trial")
+    for flows in (trial.flows, opened.flows):
+        whole = polars.DataFrame(flows)
+        least, most = whole["fct_ns"].min(), whole["fct_ns"].median()
+        assert isinstance(least, float)
+        assert isinstance(most, float)
+        part = flows.select(["src_rank", "fct_ns"], where={"fct_ns": (least, most), "src_rank": 1})
+        expected = whole.filter(
+            polars.col("fct_ns").is_between(least, most) & (polars.col("src_rank") == 1)
+        ).select("src_rank", "fct_ns")
+        assert part.columns == ["src_rank", "fct_ns"]
+        assert 0 < len(part) == expected.height < whole.height
+        assert polars.DataFrame(part).equals(expected)
+        assert part["fct_ns"] == expected["fct_ns"].to_list()
+        assert len(part.select(where={"job_name": "other"})) == 0
+        assert len(flows.select(where={"job_name": "train"})) == whole.height
+    assert polars.DataFrame(trial.flows).equals(polars.DataFrame(opened.flows))
+    assert pyarrow.table(opened.flows).schema.metadata[b"tenter.digest"].decode() == trial.digest
+    lean = tenter.run(scenario, folder=tmp_path / "lean", flows=False)
+    assert len(lean.flows) == len(trial.flows)
+
+
+def test_a_wrong_selection_has_a_remedy(scenario: tenter.Scenario) -> None:
+    flows = tenter.run(scenario).flows
+    for columns, where, remedy in (
+        (["fct"], None, "choose one of"),
+        (None, {"fct": 1}, "choose one of"),
+        (None, {"fct_ns": "1us"}, "give a number"),
+        (None, {"fct_ns": (2, 1)}, "the least and the greatest"),
+        (None, {"job_name": 1}, "give a text"),
+        ("fct_ns", None, "give a list"),
+    ):
+        with pytest.raises(tenter.InputError, match=remedy):
+            flows.select(columns, where)  # type: ignore[arg-type]
+
+
 def test_consumers_share_the_memory(scenario: tenter.Scenario) -> None:
     trial = tenter.run(scenario)
     first = pyarrow.table(trial.flows)["tx_frames"].chunk(0).buffers()[1].address

@@ -50,7 +50,11 @@ impl Arguments {
                 StudyCommand::List { format } | StudyCommand::Show { format, .. } => text(*format),
                 StudyCommand::Run(run) => output(run.format),
             },
-            Some(Command::Sweep(sweep)) => output(sweep.format),
+            Some(Command::Sweep(Sweep {
+                command: Some(SweepCommand::Worker(worker)),
+                ..
+            })) => output(worker.format),
+            Some(Command::Sweep(sweep)) => output(sweep.run.format),
             Some(Command::Compare(compare)) => output(compare.format),
             Some(Command::Report(report)) => text(report.format),
             None
@@ -471,17 +475,52 @@ pub(crate) struct Report {
 }
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Sweep {
+    #[command(subcommand)]
+    pub(crate) command: Option<SweepCommand>,
+    #[command(flatten)]
+    pub(crate) run: SweepOf,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SweepCommand {
+    /// Run trials of a sweep that was queued with `--queue`, on any machine that has its folder
+    Worker(SweepWorker),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SweepWorker {
+    /// Folder of the sweep, on a file system that the machines share
+    #[arg(long, value_name = "DIR")]
+    pub(crate) ledger: PathBuf,
+    /// Trials that run side by side, by default one for each core that the process may use
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) workers: Option<u16>,
+    /// What to print on standard output
+    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    pub(crate) format: OutputFormat,
+}
+
+#[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
+pub(crate) struct SweepOf {
     /// Description of the sweep: YAML, TOML or JSON
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) file: Option<PathBuf>,
     /// Folder for ledger and results, by default `sweeps/NAME`; finished trials in it are not
     /// run again
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// Only this variant; may be given several times
-    #[arg(long, value_name = "VARIANT")]
+    /// Only this variant, or only this value of an axis; may be given several times
+    #[arg(long, value_name = "VARIANT|AXIS=VALUE")]
     pub(crate) only: Vec<String>,
+    /// Resume the sweep in the folder; begin none if there is none
+    #[arg(long)]
+    pub(crate) resume: bool,
     /// Run failed trials again
     #[arg(long)]
     pub(crate) retry_failed: bool,
@@ -491,6 +530,20 @@ pub(crate) struct Sweep {
     /// Trials that run side by side, by default one for each core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) workers: Option<u16>,
+    /// Run nothing, and queue all trials for `tenter sweep worker` on other machines; the command
+    /// without this takes their answers
+    #[arg(long)]
+    pub(crate) queue: bool,
+    /// A worker that has written nothing for so long is taken for lost, in seconds; file systems of
+    /// clusters show what others write with a delay
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        requires = "queue",
+        default_value_t = 300
+    )]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub(crate) patience: u32,
     /// What to print on standard output
     #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
     pub(crate) format: OutputFormat,
@@ -548,6 +601,10 @@ pub(crate) struct StudyRun {
     #[arg(long, value_name = "N", default_value_t = usual_threads(), hide_default_value = true)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: u16,
+    /// Trials that run side by side, each on one thread; without this they run one after the other
+    #[arg(long, value_name = "N", conflicts_with = "threads")]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) workers: Option<u16>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

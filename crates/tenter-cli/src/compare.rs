@@ -63,6 +63,7 @@ fn seed_by_seed(several: Several, arguments: &Compare) -> Result<ExitCode, Failu
             "--nccl-tests goes with one trial; name one of the folders `seed-…`",
         ));
     }
+    several.say_scenarios();
     let records = several.records();
     let rows = paired_rows(&records).map_err(Failure::input)?;
     match arguments.format {

@@ -2,12 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use tenter::{Scenario, Trial, read_trial};
 use tenter_record::PairedRow;
 use tenter_report::{
-    NamedRecord, SeedsFolder, TrialError, paired_rows, read_seeds, read_sweep, seeds_record,
+    CONFIG_FILE, NamedRecord, SeedsFolder, TrialError, check_is_trial, paired_rows, read_seeds,
+    read_sweep, seed_folders, seeds_record,
 };
+use tenter_study::{ReadingKeys, SweepRecord, SweepValues};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, say};
 
 /// Records, and the rows that compare them.
 pub(crate) type Shown = (Vec<NamedRecord>, Vec<PairedRow>);
@@ -39,6 +42,21 @@ impl Several {
             let named = named.map(|(name, trials)| SeedsFolder { name, trials });
             return Ok(Some(Several::Seeds(named.collect())));
         }
+        let is_either = |at: usize| sweeps[at].is_some() || seeds[at].is_some();
+        if let Some(like) = sweeps.iter().flatten().next()
+            && (0..folders.len()).all(is_either)
+        {
+            let like = like.clone();
+            let record = |(folder, sweep): (&PathBuf, Option<SweepRecord>)| match sweep {
+                Some(sweep) => Ok(sweep),
+                None => seeds_beside(folder, &like),
+            };
+            let records = folders.iter().zip(sweeps).map(record);
+            let records = records.collect::<Result<Vec<_>, Failure>>()?;
+            let named = names().zip(records);
+            let named = named.map(|(name, record)| NamedRecord { name, record });
+            return Ok(Some(Several::Sweeps(named.collect())));
+        }
         let kind = |at: usize| match (&sweeps[at], &seeds[at]) {
             (Some(_), _) => "a sweep",
             (_, Some(_)) => "trials of several seeds",
@@ -67,6 +85,7 @@ impl Several {
         let Some(several) = Several::read(folders)? else {
             return Ok(None);
         };
+        several.say_scenarios();
         if let Several::Seeds(folders) = &several {
             let record = seeds_record(folders);
             let name = record.name.clone();
@@ -79,6 +98,27 @@ impl Several {
             records => paired_rows(records).unwrap_or_default(),
         };
         Ok(Some((records, paired)))
+    }
+
+    /// Says where folders of seeds are of several scenarios: what they have in common may be
+    /// called alike and be something else.
+    pub(crate) fn say_scenarios(&self) {
+        let Several::Seeds(folders) = self else {
+            return;
+        };
+        let mut names: Vec<&str> = Vec::new();
+        for trial in folders.iter().flat_map(|folder| &folder.trials) {
+            if !names.contains(&trial.scenario.as_str()) {
+                names.push(&trial.scenario);
+            }
+        }
+        if names.len() > 1 {
+            say(&format!(
+                "note: the folders are of {} scenarios: {}\n",
+                names.len(),
+                names.join(", ")
+            ));
+        }
     }
 
     /// A record for each folder.
@@ -94,6 +134,64 @@ impl Several {
             }
         }
     }
+}
+
+/// A folder of seeds as a sweep reads it: the readings of that sweep, at the point whose settings
+/// the trials have.
+fn seeds_beside(folder: &Path, like: &SweepRecord) -> Result<SweepRecord, Failure> {
+    let readings = like.readings.iter();
+    let keys: Option<Vec<ReadingKeys>> = readings
+        .map(|reading| ReadingKeys::of_identity(&reading.of))
+        .collect();
+    let keys = keys.ok_or_else(|| {
+        Failure::input("the readings of the sweep are those of another version; run `tenter sweep` again, which runs no trial twice")
+    })?;
+    let trials = seed_folders(folder).map_err(|error| Failure::input(error.to_string()))?;
+    let finished = trials.iter().filter(|trial| check_is_trial(trial).is_ok());
+    let opened = finished.map(|trial| Trial::open(trial).map_err(Failure::from));
+    let opened = opened.collect::<Result<Vec<Trial>, Failure>>()?;
+    let values = |trial: &Trial| SweepValues {
+        point: 0,
+        variant: 0,
+        seed: trial.summary().seed,
+        digest: trial.digest().to_owned(),
+        values: read_trial(&keys, trial),
+    };
+    let point = match opened.first() {
+        Some(trial) => point_of(trial, folder, like)?,
+        None => like.points.first().cloned().unwrap_or_default(),
+    };
+    Ok(SweepRecord {
+        name: folder.display().to_string(),
+        variants: vec![String::new()],
+        points: vec![point],
+        trials: opened.iter().map(values).collect(),
+        digest: String::new(),
+        charts: Vec::new(),
+        ..like.clone()
+    })
+}
+
+/// The point of a sweep whose settings change nothing in a trial, which has them already.
+fn point_of(trial: &Trial, folder: &Path, like: &SweepRecord) -> Result<Vec<String>, Failure> {
+    let own = trial.plan().to_yaml();
+    let config = trial.folder().unwrap_or(folder).join(CONFIG_FILE);
+    let scenario = Scenario::read(config)?;
+    let has = |point: &&Vec<String>| {
+        let axes = like.axes.iter().map(|axis| &axis.path).zip(point.iter());
+        let set = like.set.iter().map(|(path, value)| (path, value));
+        let all = set.chain(axes);
+        let set = |of: Scenario, (path, value): (&String, &String)| of.set(path, value);
+        let same = all.fold(scenario.clone(), set).resolve();
+        same.is_ok_and(|plan| plan.to_yaml() == own)
+    };
+    like.points.iter().find(has).cloned().ok_or_else(|| {
+        Failure::input(format!(
+            "the trials in {} have the settings of no point of the sweep {}; run the scenario with settings of one, by `--set`",
+            folder.display(),
+            like.name
+        ))
+    })
 }
 
 fn of_each<T>(

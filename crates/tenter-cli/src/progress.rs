@@ -63,6 +63,11 @@ impl Terminal {
         }
     }
 
+    /// What Ctrl-C sets, for others that hear of the same command.
+    pub(crate) fn interrupted(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.interrupted)
+    }
+
     /// With a text that is printed once the first simulation is built.
     pub(crate) fn heading(mut self, text: String) -> Terminal {
         self.heading = text;

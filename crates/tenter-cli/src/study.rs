@@ -18,6 +18,7 @@ use crate::fabric_line::counted;
 use crate::failure::{Failure, print, print_tables, say};
 use crate::progress::Terminal;
 use crate::study_table;
+use crate::sweep;
 
 pub(crate) fn study(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.command {
@@ -84,7 +85,14 @@ fn run(arguments: &Request) -> Result<ExitCode, Failure> {
             run = run.folder(folder);
         }
         say_cost(study, &run.estimate()?);
-        let Some(answer) = run.answer(&mut terminal)? else {
+        let answer = match arguments.workers {
+            Some(workers) => {
+                let mut of_all = sweep::Terminal::of(terminal.interrupted());
+                run.answer_side_by_side(workers.into(), &mut of_all)?
+            }
+            None => run.answer(&mut terminal)?,
+        };
+        let Some(answer) = answer else {
             say("error: stopped by the user; no study is judged by a part of its trials\n");
             return Ok(ExitCode::INTERRUPTED);
         };

@@ -2,19 +2,23 @@
 
 use std::fmt::Write as _;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 use tenter::{
-    Control, StudyAnswer, Sweep, SweepObserver, SweepProgress, SweepResults, SweepRun, Winner,
+    Control, StudyAnswer, Sweep, SweepObserver, SweepProgress, SweepResults, SweepRun, SweepWorker,
+    Winner, WorkerResults,
 };
 use tenter_report::{TextColumn, TextTable, duration_s};
 use tenter_study::{Answers, CaseAnswer, ReadingKeys, Value};
 
-use crate::arguments::{OutputFormat, Sweep as Arguments};
+use crate::arguments::{
+    OutputFormat, Sweep as Arguments, SweepCommand, SweepOf, SweepWorker as Worker,
+};
 use crate::exit::ExitCode;
 use crate::fabric_line::counted;
 use crate::failure::{Failure, print, print_tables, say};
@@ -25,7 +29,13 @@ use crate::study_table;
 const FAILURES_SHOWN: usize = 10;
 
 pub(crate) fn sweep(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let mut run = SweepRun::read(&arguments.file)?
+    if let Some(SweepCommand::Worker(worker)) = &arguments.command {
+        return work(worker);
+    }
+    let arguments = &arguments.run;
+    let file = arguments.file.as_deref().unwrap_or(Path::new(""));
+    let mut run = SweepRun::read(file)?
+        .resume(arguments.resume)
         .retry_failed(arguments.retry_failed)
         .force(arguments.force)
         .only(&arguments.only)?;
@@ -35,13 +45,21 @@ pub(crate) fn sweep(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if let Some(workers) = arguments.workers {
         run = run.workers(workers.into());
     }
+    if arguments.queue {
+        return queue(&run, arguments);
+    }
     let started = Instant::now();
     let results = run.run_with(&mut Terminal::new())?;
     match arguments.format {
         OutputFormat::Table => {
             print_tables(&text(&results, started.elapsed().as_secs_f64()));
         }
-        OutputFormat::Json => print(&format!("{:#}\n", document(&results))),
+        OutputFormat::Json => {
+            let mut document = document(&results);
+            document["wall_s"] = json!(started.elapsed().as_secs_f64());
+            document["trials_wall_s"] = json!(results.progress.trials_wall_s);
+            print(&format!("{document:#}\n"));
+        }
         OutputFormat::Csv => print(&study_table::csv(&Answers {
             studies: vec![results.answer.clone()],
         })),
@@ -56,6 +74,56 @@ pub(crate) fn sweep(arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         ExitCode::from(1)
     })
+}
+
+/// Queues all trials for workers.
+fn queue(run: &SweepRun, arguments: &SweepOf) -> Result<ExitCode, Failure> {
+    let queued = run.queue(Duration::from_secs(arguments.patience.into()))?;
+    let folder = run.in_folder().display();
+    match arguments.format {
+        OutputFormat::Table => print(&format!(
+            "queued   {}\nworkers  tenter sweep worker --ledger {folder}\n",
+            counted(queued, "trial", "trials")
+        )),
+        OutputFormat::Json => {
+            let document = json!({"queued": queued, "folder": run.in_folder()});
+            print(&format!("{document:#}\n"));
+        }
+        OutputFormat::Csv => print(&format!("queued\n{queued}\n")),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Takes trials from a queue.
+fn work(arguments: &Worker) -> Result<ExitCode, Failure> {
+    let mut worker = SweepWorker::new(&arguments.ledger);
+    if let Some(workers) = arguments.workers {
+        worker = worker.workers(workers.into());
+    }
+    let WorkerResults {
+        run,
+        failed,
+        elsewhere,
+        was_cancelled,
+    } = worker.run(&mut Terminal::new())?;
+    match arguments.format {
+        OutputFormat::Table => print(&format!(
+            "run      {}, {failed} of them failed\nothers   {elsewhere} left to other workers\n",
+            counted(run, "trial", "trials")
+        )),
+        OutputFormat::Json => {
+            let document = json!({"run": run, "failed": failed, "elsewhere": elsewhere});
+            print(&format!("{document:#}\n"));
+        }
+        OutputFormat::Csv => print(&format!(
+            "run,failed,elsewhere\n{run},{failed},{elsewhere}\n"
+        )),
+    }
+    if was_cancelled {
+        say("error: stopped by the user; its trials wait for another worker\n");
+        return Ok(ExitCode::INTERRUPTED);
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn document(results: &SweepResults) -> serde_json::Value {
@@ -223,7 +291,7 @@ impl Scale {
 const LINE_EVERY_S: f64 = 60.0;
 
 /// Shows how far the sweep is, and ends it on Ctrl-C.
-struct Terminal {
+pub(crate) struct Terminal {
     interrupted: Arc<AtomicBool>,
     started: Instant,
     next_line_s: f64,
@@ -232,8 +300,13 @@ struct Terminal {
 
 impl Terminal {
     fn new() -> Terminal {
+        Terminal::of(on_interrupt())
+    }
+
+    /// That is interrupted by another one.
+    pub(crate) fn of(interrupted: Arc<AtomicBool>) -> Terminal {
         Terminal {
-            interrupted: on_interrupt(),
+            interrupted,
             started: Instant::now(),
             next_line_s: LINE_EVERY_S,
             line: None,

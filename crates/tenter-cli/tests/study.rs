@@ -187,6 +187,24 @@ fn an_unknown_study_is_an_input_error_with_a_suggestion() {
 }
 
 #[test]
+fn a_study_is_the_same_trial_by_trial_and_side_by_side() {
+    let run = |more: &[&str]| {
+        let words = [
+            "study",
+            "run",
+            "methodology/jct-2",
+            "--quick",
+            "--format",
+            "json",
+        ];
+        let output = tenter(&[&words, more].concat());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        stdout(&output)
+    };
+    assert_eq!(run(&[]), run(&["--workers", "2"]));
+}
+
+#[test]
 fn only_the_variants_asked_for_are_run() {
     let run = ["study", "run", "methodology/jct-2", "--quick", "--variant"];
     let output = tenter(&[&run[..], &["pure", "--format", "csv"]].concat());

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
 
 use serde_json::Value;
 
@@ -162,30 +161,6 @@ fn long() -> String {
 }
 
 #[test]
-fn a_sweep_that_is_killed_goes_on_where_it_was() {
-    let folder = Folder::new("killed", &long());
-    for pause in [30, 60, 90, 120, 200] {
-        let mut killed = folder
-            .command(&["sweep.yaml", "-o", "killed"])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the binary runs");
-        std::thread::sleep(Duration::from_millis(pause));
-        // It may have ended before.
-        let _ = killed.kill();
-        killed.wait().expect("it has ended");
-    }
-    let resumed = folder.json(&["sweep.yaml", "-o", "killed"]);
-    let whole = folder.json(&["sweep.yaml", "-o", "whole"]);
-    assert_eq!(resumed["studies"], whole["studies"]);
-    assert_eq!(
-        results(&folder.0.join("killed")),
-        results(&folder.0.join("whole"))
-    );
-}
-
-#[test]
 fn two_processes_share_a_ledger() {
     let folder = Folder::new("shared", &long());
     let other = folder
@@ -309,6 +284,54 @@ fn a_sweep_is_compared_with_itself_and_with_others() {
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
     let error = text(&refused.stderr);
     assert!(error.contains("no seed in common"), "{error}");
+}
+
+#[test]
+fn a_folder_of_seeds_is_compared_with_a_sweep() {
+    let folder = Folder::new("seeds-beside", SWEEP);
+    folder.json(&["sweep.yaml", "-o", "one"]);
+    let run = "run scenario.yaml --seeds 3 --set jobs[0].collectives[0].size=1MiB -o alone";
+    assert_eq!(tenter(&folder, run).status.code(), Some(0));
+    let json = tenter(&folder, "compare one alone --format json");
+    assert_eq!(json.status.code(), Some(0), "{json:?}");
+    let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    let rows = json["comparison"].as_array().expect("rows");
+    // Three readings, beside two variants, at the point whose size the trials have.
+    assert_eq!(rows.len(), 6);
+    assert!(
+        rows.iter()
+            .all(|row| row["settings"] == "size=1MiB" && row["pairs"] == 3)
+    );
+    // The scenario as it is has ECMP.
+    assert_eq!(rows[0]["against"], "one: ecmp");
+    assert_eq!(rows[0]["ratio"], 1.0);
+    let run = "run scenario.yaml --seeds 3 --set jobs[0].collectives[0].size=2MiB -o other";
+    assert_eq!(tenter(&folder, run).status.code(), Some(0));
+    let refused = tenter(&folder, "compare one other");
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert!(text(&refused.stderr).contains("of no point"), "{refused:?}");
+    // Another scenario is told.
+    folder.write("named.yaml", &format!("name: named\n{SCENARIO}"));
+    let run = "run named.yaml --seeds 3 -o named";
+    assert_eq!(tenter(&folder, run).status.code(), Some(0));
+    let both = tenter(&folder, "compare alone named");
+    assert!(text(&both.stderr).contains("of 2 scenarios"), "{both:?}");
+}
+
+#[test]
+fn charts_that_are_named_are_drawn_alone() {
+    let charts = "charts:\n  - {title: Time by size, kind: lines, readings: [time]}\n";
+    let folder = Folder::new("charts", &format!("{SWEEP}{charts}"));
+    folder.json(&["sweep.yaml", "-o", "one"]);
+    let output = tenter(&folder, "report one -o page.html");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let page = fs::read_to_string(folder.0.join("page.html")).expect("a page");
+    assert!(page.contains("<h2>Time by size</h2>"));
+    assert_eq!(page.matches("svg class=\"lines\"").count(), 1);
+    assert_eq!(page.matches("svg class=\"bars\"").count(), 0);
+    // The table behind each reading stays.
+    let tables = "<summary>Values by variant, point and seed: 4 rows";
+    assert_eq!(page.matches(tables).count(), 3);
 }
 
 #[test]

@@ -146,6 +146,15 @@ impl<'a> Facts<'a> {
         let one_path = "no packet has a choice between two paths";
         match path {
             "seed" => (!self.random()).then_some("nothing in this scenario is random"),
+            "seeds.placement" => (!self.placed).then_some("no job is placed at random"),
+            "seeds.hashing" => {
+                let idle = !self.random_paths();
+                idle.then_some("no path and no mark depends on a hash or a draw")
+            }
+            "seeds.arrivals" => {
+                let idle = !self.random_jobs();
+                idle.then_some("nothing that jobs do is random")
+            }
             "fabric.load_balancing" => (!self.choice && !self.drawn_marks).then_some(one_path),
             "fabric.cabling" => regular(&plan.topology_spec).then_some("it is the regular cabling"),
             "endpoint.addresses.pool" | "endpoint.addresses.prefix" => {
@@ -277,23 +286,31 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether anything is drawn at random: the path of a flow, a permutation, a delay, a clock, a
-    /// mark.
+    /// Whether anything is drawn at random: a path or a mark, a place, what jobs do, a clock.
     fn random(&self) -> bool {
-        let nic = &self.plan.nic;
+        self.random_paths()
+            || self.placed
+            || self.random_jobs()
+            || self.plan.nic.clock_offset_max_ppm > 0
+    }
+
+    /// Whether a path or a mark is drawn, or hashed with a seed.
+    fn random_paths(&self) -> bool {
+        let marks = |class: &ClassSpec| class.ecn.is_some();
+        let hashed = self.choice && self.plan.switches.usual.load_balancing.reads_seed();
+        hashed || self.plan.switches.any_class(marks)
+    }
+
+    /// Whether jobs draw anything: a permutation, a size, a time.
+    fn random_jobs(&self) -> bool {
         let runs = self.plan.jobs.iter().flat_map(|job| &job.sequence);
         let draws =
             |run: &CollectiveRun| run.drawn_from_bytes.is_some() || !run.compute.spread.is_zero();
-        let marks = |class: &ClassSpec| class.ecn.is_some();
-        (self.choice && self.plan.switches.usual.load_balancing.reads_seed())
-            || self.placed
-            || runs.clone().any(draws)
-            || !nic.start_skew_max.is_zero()
-            || nic.clock_offset_max_ppm > 0
+        runs.clone().any(draws)
+            || !self.plan.nic.start_skew_max.is_zero()
             || runs.clone().any(draws_collective)
             || runs.clone().any(draws_flows)
             || runs.clone().any(draws_pattern)
-            || self.plan.switches.any_class(marks)
     }
 }
 

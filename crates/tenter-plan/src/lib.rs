@@ -19,6 +19,7 @@ mod links;
 mod lookahead;
 mod plan;
 mod power;
+mod seeds;
 pub mod unloaded;
 
 pub use bounds::{CENTRAL_BELOW, SIMULATED_MAX, WINDOW_MAX};
@@ -33,3 +34,4 @@ pub use links::{IncomingLink, Links};
 pub use lookahead::{Lookahead, Others};
 pub use plan::{Plan, QueueChanges};
 pub use power::{PowerConstants, PowerProfile, PoweredParts, StaticPower};
+pub use seeds::Seeds;

@@ -16,6 +16,7 @@ use crate::impairments::LinkImpairment;
 use crate::links::Links;
 use crate::lookahead::{Lookahead, Others};
 use crate::power::PowerProfile;
+use crate::seeds::Seeds;
 
 /// A trial with all names, units and defaults resolved; no strings but those that label results.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +27,8 @@ pub struct Plan {
     pub description: String,
     /// Seed of every random stream.
     pub seed: u64,
+    /// The seeds of some streams, which a scenario may set apart; otherwise all are the seed.
+    pub seeds: Seeds,
     /// The numbers the topology was built from.
     pub topology_spec: TopologySpec,
     /// The fabric as a graph, with the circuits of its optical switches to begin with.

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tenter::{
     Control, FlowRow, Interference, Names, Observer, Progress, Row, Running, SampleRow, SinkError,
-    arrow_schema, record_batch,
+    record_batch,
 };
 
 use crate::background::wait_for;
@@ -24,8 +24,18 @@ const BATCH_ROWS: usize = 1 << 16;
 #[pyclass(frozen, module = "tenter._core")]
 pub(crate) struct Trial {
     inner: tenter::Trial,
-    flows: Option<Vec<RecordBatch>>,
-    samples: Option<Vec<RecordBatch>>,
+    flows: Rows,
+    samples: Rows,
+}
+
+/// Where the rows of a large table are.
+enum Rows {
+    /// In memory.
+    Kept(Vec<RecordBatch>),
+    /// In the folder of the trial.
+    Stored,
+    /// Nowhere.
+    None,
 }
 
 #[pymethods]
@@ -57,18 +67,9 @@ impl Trial {
 
     /// A table by its name.
     fn table(&self, py: Python<'_>, name: &str) -> PyResult<Table> {
-        let kept = |batches: &Option<Vec<RecordBatch>>, schema: arrow_schema::Schema| {
-            let batches = batches.clone().ok_or_else(|| {
-                wrong(
-                    py,
-                    &format!("the {name} of this trial were not kept: run it with `{name}=True`"),
-                )
-            })?;
-            Ok(Table::new(Arc::new(schema), batches))
-        };
         match name {
-            FlowRow::TABLE => kept(&self.flows, arrow_schema::<FlowRow>()),
-            SampleRow::TABLE => kept(&self.samples, arrow_schema::<SampleRow>()),
+            FlowRow::TABLE => self.large::<FlowRow>(py, &self.flows),
+            SampleRow::TABLE => self.large::<SampleRow>(py, &self.samples),
             _ => match self.inner.table(name) {
                 Some(Ok(batch)) => Ok(Table::of_batch(batch)),
                 Some(Err(error)) => Err(crate::error::internal(py, &error.to_string())),
@@ -81,6 +82,26 @@ impl Trial {
                     ))
                 }
             },
+        }
+    }
+}
+
+impl Trial {
+    fn large<R: Row>(&self, py: Python<'_>, rows: &Rows) -> PyResult<Table> {
+        let name = R::TABLE;
+        match rows {
+            Rows::Kept(batches) => Ok(Table::new(self.inner.arrow_schema::<R>(), batches.clone())),
+            Rows::Stored => match self.inner.stored::<R>() {
+                Ok(Some(table)) => Ok(Table::stored(table)),
+                Ok(None) => Err(wrong(py, "this trial has no folder")),
+                Err(error) => Err(raised(py, &error)),
+            },
+            Rows::None => Err(wrong(
+                py,
+                &format!(
+                    "the {name} of this trial were not kept: run it with `{name}=True`, or with a folder"
+                ),
+            )),
         }
     }
 }
@@ -126,8 +147,8 @@ pub(crate) fn run(
     let cancelled = Arc::new(AtomicBool::new(false));
     let at = Arc::new(Mutex::new(Progress::default()));
     let mut keeper = Keeper {
-        flows: flows.then(Rows::default),
-        samples: samples.then(Rows::default),
+        flows: flows.then(Pending::default),
+        samples: samples.then(Pending::default),
         names: plan.0.names(),
         cancelled: Arc::clone(&cancelled),
         at: Arc::clone(&at),
@@ -152,10 +173,16 @@ pub(crate) fn run(
     let (trial, keeper) = wait_for(py, &cancelled, tick, work)?;
     let trial = trial.map_err(|error| raised(py, &error))?;
     let names = &keeper.names;
+    let otherwise = || match trial.folder() {
+        Some(_) => Rows::Stored,
+        None => Rows::None,
+    };
+    let flows = keeper.flows.map(|rows| Rows::Kept(rows.finish(names)));
+    let samples = keeper.samples.map(|rows| Rows::Kept(rows.finish(names)));
     Ok(Trial {
+        flows: flows.unwrap_or_else(otherwise),
+        samples: samples.unwrap_or_else(otherwise),
         inner: trial,
-        flows: keeper.flows.map(|rows| rows.finish(names)),
-        samples: keeper.samples.map(|rows| rows.finish(names)),
     })
 }
 
@@ -163,36 +190,35 @@ pub(crate) fn run(
 #[pyfunction]
 pub(crate) fn open(py: Python<'_>, folder: PathBuf) -> PyResult<Trial> {
     let opened = py.detach(|| {
-        let trial = tenter::Trial::open(folder)?;
-        let names = trial.names();
-        let flows = Rows::of(trial.flows(), &names);
-        let samples = Rows::of(trial.samples(), &names);
-        Ok((trial, flows, samples))
+        let trial = tenter::Trial::open_without_rows(folder)?;
+        // A damaged folder is told now, and not when a table is asked for.
+        trial.stored::<FlowRow>()?;
+        trial.stored::<SampleRow>()?;
+        Ok(trial)
     });
-    let (trial, flows, samples) = opened.map_err(|error: tenter::Error| raised(py, &error))?;
     Ok(Trial {
-        inner: trial.without_rows(),
-        flows: Some(flows),
-        samples: Some(samples),
+        inner: opened.map_err(|error: tenter::Error| raised(py, &error))?,
+        flows: Rows::Stored,
+        samples: Rows::Stored,
     })
 }
 
 /// Rows on their way into Arrow arrays.
-struct Rows<R> {
+struct Pending<R> {
     pending: Vec<R>,
     batches: Vec<RecordBatch>,
 }
 
-impl<R> Default for Rows<R> {
-    fn default() -> Rows<R> {
-        Rows {
+impl<R> Default for Pending<R> {
+    fn default() -> Pending<R> {
+        Pending {
             pending: Vec::new(),
             batches: Vec::new(),
         }
     }
 }
 
-impl<R: Row + Clone> Rows<R> {
+impl<R: Row + Clone> Pending<R> {
     fn take(&mut self, rows: &[R], names: &Names) -> Result<(), SinkError> {
         self.pending.extend_from_slice(rows);
         if self.pending.len() >= BATCH_ROWS {
@@ -215,19 +241,12 @@ impl<R: Row + Clone> Rows<R> {
         let _ = self.flush(names);
         self.batches
     }
-
-    fn of(rows: &[R], names: &Names) -> Vec<RecordBatch> {
-        let batches = rows
-            .chunks(BATCH_ROWS)
-            .map(|rows| record_batch(rows, names));
-        batches.filter_map(Result::ok).collect()
-    }
 }
 
 /// Takes the rows of a run, tells how far it is, and ends it when it is told to.
 struct Keeper {
-    flows: Option<Rows<FlowRow>>,
-    samples: Option<Rows<SampleRow>>,
+    flows: Option<Pending<FlowRow>>,
+    samples: Option<Pending<SampleRow>>,
     names: Names,
     cancelled: Arc<AtomicBool>,
     at: Arc<Mutex<Progress>>,

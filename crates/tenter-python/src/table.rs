@@ -5,30 +5,91 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
-use arrow_array::{Array, RecordBatch, RecordBatchIterator};
-use arrow_schema::{DataType, SchemaRef};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyList};
+use pyo3::types::{PyBool, PyCapsule, PyDict, PyInt, PyList, PyString, PyTuple};
+use tenter::{ColumnTest, Condition, Selection, StoredTable};
 
-use crate::error::wrong;
+use crate::error::{internal, raised, wrong};
 
 /// Batches of one schema; a consumer of Arrow takes them as they are, any number of times.
 #[pyclass(frozen, module = "tenter._core")]
 pub(crate) struct Table {
+    source: Source,
+    selection: Selection,
+    /// That of what is selected.
     schema: SchemaRef,
-    batches: Arc<[RecordBatch]>,
 }
+
+#[derive(Clone)]
+enum Source {
+    /// In memory.
+    Kept {
+        schema: SchemaRef,
+        batches: Arc<[RecordBatch]>,
+    },
+    /// In the folder of a trial.
+    Stored(StoredTable),
+}
+
+type Batches = Box<dyn RecordBatchReader + Send>;
 
 impl Table {
     pub(crate) fn new(schema: SchemaRef, batches: Vec<RecordBatch>) -> Table {
-        Table {
-            schema,
-            batches: batches.into(),
-        }
+        let batches = batches.into();
+        Table::of(Source::Kept { schema, batches }, Selection::default())
     }
 
     pub(crate) fn of_batch(batch: RecordBatch) -> Table {
         Table::new(batch.schema(), vec![batch])
+    }
+
+    pub(crate) fn stored(table: StoredTable) -> Table {
+        Table::of(Source::Stored(table), Selection::default())
+    }
+
+    fn of(source: Source, selection: Selection) -> Table {
+        Table {
+            schema: selection.schema(source.schema()),
+            source,
+            selection,
+        }
+    }
+
+    /// The batches of some of its columns, one after the other.
+    fn batches(&self, py: Python<'_>, selection: &Selection) -> PyResult<Batches> {
+        match &self.source {
+            Source::Stored(table) => {
+                let batches = table.batches(selection);
+                let batches = batches.map_err(|error| raised(py, &error))?;
+                Ok(Box::new(batches))
+            }
+            Source::Kept { schema, batches } => {
+                let own = selection.schema(schema);
+                if *selection == Selection::default() {
+                    let batches: Vec<_> = batches.iter().cloned().map(Ok).collect();
+                    return Ok(Box::new(RecordBatchIterator::new(batches, own)));
+                }
+                let (schema, selection) = (Arc::clone(schema), selection.clone());
+                let batches = Arc::clone(batches);
+                let selected = (0..batches.len()).map(move |at| {
+                    let batch = &batches[at];
+                    let column = |place: usize| Arc::clone(batch.column(place));
+                    selection.of((&schema, batch.num_rows()), column)
+                });
+                Ok(Box::new(RecordBatchIterator::new(selected, own)))
+            }
+        }
+    }
+}
+
+impl Source {
+    fn schema(&self) -> &SchemaRef {
+        match self {
+            Source::Kept { schema, .. } => schema,
+            Source::Stored(table) => table.schema(),
+        }
     }
 }
 
@@ -42,21 +103,33 @@ impl Table {
         requested_schema: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let batches: Vec<_> = self.batches.iter().cloned().map(Ok).collect();
-        let reader = RecordBatchIterator::new(batches, Arc::clone(&self.schema));
-        let stream = FFI_ArrowArrayStream::new(Box::new(reader));
+        let stream = FFI_ArrowArrayStream::new(self.batches(py, &self.selection)?);
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 
-    fn __len__(&self) -> usize {
-        self.batches.iter().map(RecordBatch::num_rows).sum()
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        if !self.selection.conditions.is_empty() {
+            let counted = Selection {
+                columns: Some(Vec::new()),
+                ..self.selection.clone()
+            };
+            let batches = self.batches(py, &counted)?;
+            let counts = py.detach(|| {
+                let rows = batches.map(|batch| batch.map(|batch| batch.num_rows()));
+                rows.sum::<Result<usize, ArrowError>>()
+            });
+            return counts.map_err(|error| unreadable(py, &error));
+        }
+        Ok(match &self.source {
+            Source::Kept { batches, .. } => batches.iter().map(RecordBatch::num_rows).sum(),
+            Source::Stored(table) => table.rows(),
+        })
     }
 
     /// Names of the columns.
     #[getter]
     fn columns(&self) -> Vec<String> {
-        let fields = self.schema.fields().iter();
-        fields.map(|field| field.name().clone()).collect()
+        names(&self.schema)
     }
 
     /// Units of the columns that have one.
@@ -71,6 +144,41 @@ impl Table {
         self.metadata(py, "tenter.meaning")
     }
 
+    /// The same table with some of its columns, and the rows whose values fit.
+    #[pyo3(signature = (columns=None, conditions=None))]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "arguments of Python are values"
+    )]
+    fn select(
+        &self,
+        py: Python<'_>,
+        columns: Option<Vec<String>>,
+        conditions: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Table> {
+        let all = self.source.schema();
+        let place = |name: &str| {
+            all.index_of(name).map_err(|_| {
+                let known = names(all).join(", ");
+                let what = format!("there is no column `{name}`: choose one of {known}");
+                wrong(py, &what)
+            })
+        };
+        let mut selection = self.selection.clone();
+        if let Some(columns) = &columns {
+            let places = columns.iter().map(|name| place(name));
+            selection.columns = Some(places.collect::<PyResult<_>>()?);
+        }
+        for (name, value) in conditions.into_iter().flatten() {
+            let name: String = name.extract()?;
+            let column = place(&name)?;
+            let kind = all.field(column).data_type();
+            let test = test_of(py, &name, kind, &value)?;
+            selection.conditions.push(Condition { column, test });
+        }
+        Ok(Table::of(self.source.clone(), selection))
+    }
+
     /// The values of a column, from a row on, at most so many.
     #[pyo3(signature = (name, start=0, count=None))]
     fn column<'py>(
@@ -80,21 +188,25 @@ impl Table {
         start: usize,
         count: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let index = self.schema.index_of(name).map_err(|_| {
+        let own = self.select(py, Some(vec![name.to_owned()]), None)?;
+        if !self.columns().iter().any(|known| known == name) {
             let known = self.columns().join(", ");
-            wrong(
-                py,
-                &format!("there is no column `{name}`: choose one of {known}"),
-            )
-        })?;
+            let what = format!("there is no column `{name}`: choose one of {known}");
+            return Err(wrong(py, &what));
+        }
         let values = PyList::empty(py);
         let (mut skip, mut left) = (start, count.unwrap_or(usize::MAX));
-        for batch in self.batches.iter() {
+        for batch in own.batches(py, &own.selection)? {
+            let batch = batch.map_err(|error| unreadable(py, &error))?;
             let rows = batch.num_rows();
             let taken = rows.saturating_sub(skip).min(left);
-            append(&values, &batch.column(index).slice(skip.min(rows), taken))?;
+            let array: ArrayRef = batch.column(0).slice(skip.min(rows), taken);
+            append(&values, &array)?;
             skip = skip.saturating_sub(rows);
             left -= taken;
+            if left == 0 {
+                break;
+            }
         }
         Ok(values)
     }
@@ -110,6 +222,55 @@ impl Table {
         }
         Ok(found)
     }
+}
+
+fn names(schema: &SchemaRef) -> Vec<String> {
+    let fields = schema.fields().iter();
+    fields.map(|field| field.name().clone()).collect()
+}
+
+fn unreadable(py: Python<'_>, error: &ArrowError) -> PyErr {
+    internal(py, &error.to_string())
+}
+
+/// What a value of a condition asks of a column.
+fn test_of(
+    py: Python<'_>,
+    name: &str,
+    kind: &DataType,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<ColumnTest> {
+    let is_number = matches!(kind, DataType::Int64 | DataType::UInt64 | DataType::Float64);
+    let remedy = match kind {
+        DataType::Utf8 => "give a text",
+        DataType::Boolean => "give True or False",
+        _ => "give a number, or a pair of the least and the greatest",
+    };
+    let refused = || {
+        let what = format!("`{name}` cannot be compared with {value}: {remedy}");
+        wrong(py, &what)
+    };
+    if value.is_instance_of::<PyBool>() && *kind == DataType::Boolean {
+        return Ok(ColumnTest::Flag(value.extract()?));
+    }
+    if value.is_instance_of::<PyString>() && *kind == DataType::Utf8 {
+        return Ok(ColumnTest::Text(value.extract()?));
+    }
+    if value.is_instance_of::<PyBool>() || !is_number {
+        return Err(refused());
+    }
+    if value.is_instance_of::<PyTuple>() || value.is_instance_of::<PyList>() {
+        let ends: Vec<f64> = value.extract().map_err(|_| refused())?;
+        return match ends.as_slice() {
+            &[low, high] if low <= high => Ok(ColumnTest::Between(low, high)),
+            _ => Err(refused()),
+        };
+    }
+    if value.is_instance_of::<PyInt>() || value.extract::<f64>().is_ok() {
+        let number: f64 = value.extract().map_err(|_| refused())?;
+        return Ok(ColumnTest::Between(number, number));
+    }
+    Err(refused())
 }
 
 /// Appends the values of an array; missing ones are `None`.

@@ -196,16 +196,27 @@ fn value_at<'r>(record: &'r SweepRecord, point: usize, path: &str) -> Option<&'r
         .map(|(_, value)| value.as_str())
 }
 
-/// Variants of the same name; the only ones belong together, whatever their names.
+/// Variants of the same name; the only ones belong together, whatever their names, and one without a
+/// name with all.
 fn equal_variants(a: &SweepRecord, b: &SweepRecord) -> Vec<(usize, usize)> {
     if a.variants.len() == 1 && b.variants.len() == 1 {
         return vec![(0, 0)];
     }
     let place = |name: &String| b.variants.iter().position(|other| other == name);
     let names = a.variants.iter().enumerate();
-    names
+    let named: Vec<(usize, usize)> = names
         .filter_map(|(at, name)| Some((at, place(name)?)))
-        .collect()
+        .collect();
+    match (
+        named.as_slice(),
+        a.variants.as_slice(),
+        b.variants.as_slice(),
+    ) {
+        // What has no name of its own is beside all variants of the other.
+        ([], [only], all) if only.is_empty() => (0..all.len()).map(|of| (0, of)).collect(),
+        ([], all, [only]) if only.is_empty() => (0..all.len()).map(|of| (of, 0)).collect(),
+        _ => named,
+    }
 }
 
 /// The name of a side of a comparison.

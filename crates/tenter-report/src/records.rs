@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 use tenter_record::{JobSummary, Summary};
-use tenter_study::{SweepReading, SweepRecord, SweepValues};
+use tenter_study::{SweepChart, SweepReading, SweepRecord, SweepValues};
 
 use crate::answers::SWEEP_FILE;
 use crate::numbers::binary_size;
@@ -55,7 +55,14 @@ fn is_sound(record: &SweepRecord) -> bool {
             && trial.values.len() == record.readings.len()
     };
     let mut points = record.points.iter();
+    let chart = |chart: &SweepChart| {
+        let mut axes = chart.x.iter().chain(&chart.y);
+        let mut readings = chart.readings.iter();
+        axes.all(|&axis| axis < record.axes.len())
+            && readings.all(|&reading| reading < record.readings.len())
+    };
     !record.variants.is_empty()
+        && record.charts.iter().all(chart)
         && points.all(|point| point.len() == record.axes.len())
         && record.trials.iter().all(trial)
 }

@@ -52,7 +52,7 @@ pub fn clear_seeds(folder: &Path, keep: impl Fn(u64) -> bool) -> Result<(), Tria
 ///
 /// # Errors
 /// When the folder is there and cannot be read.
-pub(crate) fn seed_folders(folder: &Path) -> Result<Vec<PathBuf>, TrialError> {
+pub fn seed_folders(folder: &Path) -> Result<Vec<PathBuf>, TrialError> {
     let names = names(folder)?;
     let mut seeds: Vec<u64> = names.iter().filter_map(|name| seed_of(name)).collect();
     seeds.sort_unstable();

@@ -23,6 +23,7 @@ use tenter_notation::diagnostics::Problems;
 use tenter_notation::tree::Node;
 use tenter_plan::{
     CircuitPlan, Devices, Fault, FaultEvent, FaultPlan, LinkImpairment, Links, Lookahead, Plan,
+    Seeds,
 };
 
 /// A scenario, read; nothing in it has been put together yet.
@@ -84,6 +85,7 @@ impl Draft {
         effective: &mut Node,
     ) -> Option<Plan> {
         let (own, seed) = (self.parts, self.seed.unwrap_or(0));
+        let seeds = own.seeds.unwrap_or_default().beside(seed);
         let fabric = own.fabric;
         let (models, balancing, told) = (fabric.models(), fabric.balancing(), fabric.signals());
         let power = fabric.power();
@@ -99,14 +101,9 @@ impl Draft {
             (problems, warnings),
         );
         let names = HostNames::of(&topology, npus_per_nic(endpoint), problems);
-        let (jobs, addresses, dma) = place(
-            own.jobs.as_deref(),
-            endpoint,
-            &topology,
-            &names,
-            seed,
-            effective,
-        );
+        let drawn = (&names, seeds);
+        let (jobs, addresses, dma) =
+            place(own.jobs.as_deref(), endpoint, &topology, drawn, effective);
         let faults = own.faults.as_ref();
         let faults = faults.and_then(|of| of.bind(&topology, seed, problems));
         let impaired = impairments::bind(own.impairments.as_deref(), &topology, problems);
@@ -136,6 +133,7 @@ impl Draft {
             name: own.name?,
             description: own.description?,
             seed: self.seed?,
+            seeds,
             topology_spec: described,
             switches,
             signals,
@@ -197,12 +195,11 @@ fn place(
     specs: Option<&[JobSpec]>,
     endpoint: Option<&Endpoint>,
     topology: &Topology,
-    names: &HostNames<'_>,
-    seed: u64,
+    (names, seeds): (&HostNames<'_>, Seeds),
     effective: &mut Node,
 ) -> Placed {
     let addresses = endpoint.and_then(|endpoint| endpoint.addresses.assign(topology, names));
-    let of_nic = (seed, endpoint.map(|endpoint| &endpoint.nic));
+    let of_nic = (seeds, endpoint.map(|endpoint| &endpoint.nic));
     let jobs = jobs::bind(specs, names, of_nic, effective);
     if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, endpoint) {
         reach::check(jobs, addresses, &endpoint.addresses, names);

@@ -11,10 +11,14 @@ use tenter_notation::tree::{Entry, Node, Value};
 
 pub(crate) use bind::bind;
 
-/// Names the jobs that have no name, and gives permutations without a seed that of the scenario.
+/// Names the jobs that have no name, and gives permutations without a seed that of the arrivals.
 pub(crate) fn fill_in(root: &mut Node, seed: Option<u64>) {
     let own = root.word("seed").map_or(Some(1), |word| word.parse().ok());
-    let seed = seed.or(own);
+    let apart = root
+        .entry("seeds")
+        .and_then(|seeds| seeds.node.word("arrivals"));
+    let apart = apart.map(|word| word.parse().ok());
+    let seed = apart.unwrap_or(seed.or(own));
     let Some(Value::List(jobs)) = root.entry_mut("jobs").map(|jobs| &mut jobs.value) else {
         return;
     };

@@ -69,6 +69,7 @@ mod reach;
 mod sampling;
 mod scenario;
 mod schema;
+mod seeds;
 mod serial;
 mod source_flow_control;
 mod source_ports;

@@ -15,6 +15,7 @@ use crate::load_balancing::Balancing;
 use crate::observe::{Engine, Limits, Observe};
 use crate::pcie::{NicImpairment, Pcie};
 use crate::power::OwnPower;
+use crate::seeds::SeedKeys;
 use crate::source_flow_control::SourceFlowControl;
 use crate::source_ports::SourcePorts;
 use crate::switch::Switch;
@@ -32,6 +33,9 @@ component! {
         description: String = "\"\"", in 10_000;
         /// Seed of every random stream.
         seed: u64 = "1", in 0..=u64::MAX;
+        /// Seeds of single kinds of draws in place of `seed`, so that one is varied and others are
+        /// held.
+        seeds: SeedKeys = "{}";
         /// Topology, switches and load balancing.
         fabric: Fabric, partly FabricParts;
         /// NIC, host and addresses.
@@ -80,6 +84,7 @@ impl Scenario {
             name: String::new(),
             description: String::new(),
             seed: 1,
+            seeds: SeedKeys::default(),
             fabric: Fabric::new(topology),
             endpoint: EndpointAsWritten::default(),
             jobs: Vec::new(),
@@ -108,7 +113,7 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
     let of_topologies = topologies.flat_map(|(_, table)| table.with_inner());
     let of_switching = Switching::shape(()).tables();
     let of_switching = of_switching.into_iter().flat_map(KeyTable::with_inner);
-    let own = [&Scenario::TABLE]
+    let own = [&Scenario::TABLE, &SeedKeys::TABLE]
         .into_iter()
         .chain([&Fabric::TABLE])
         .chain(Balancing::shape(()).tables())

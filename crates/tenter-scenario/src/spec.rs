@@ -26,6 +26,7 @@ pub use crate::observe::{Engine, Limits, Observe, Sampling};
 pub use crate::power::{OwnPower, Power, ProfileName as PowerProfileName};
 pub use crate::profiles::ProfileName;
 pub use crate::scenario::{Scenario, ScenarioParts};
+pub use crate::seeds::SeedKeys;
 pub use crate::source_flow_control::{Repeat, SourceFlowControl};
 pub use crate::switch::{
     Buffer, Capacity, FlowControl, PauseResponse, Pool, Switch, SwitchKeys, Tier,

@@ -57,8 +57,8 @@ pub use registry::{STUDIES, StudyTexts, published_table, select};
 pub use sizes::{Metric, Sizes};
 pub use study::{Comparison, DASHES, Extent, Study};
 pub use sweep::{
-    Better, Design, Keep, Measured, PointValues, ReadingKeys, Statistic as SeedStatistic, Sweep,
-    SweepAxis, SweepError, SweepKeys, SweepReading, SweepRecord, SweepTrial, SweepValues, Tables,
-    Take as RowTake, TrialSeed, Winner, sign_test,
+    Better, ChartKeys, ChartKind, Design, Keep, Measured, PointValues, PublishedKeys, ReadingKeys,
+    SeedOf, Sweep, SweepAxis, SweepChart, SweepError, SweepKeys, SweepReading, SweepRecord,
+    SweepTrial, SweepValues, Tables, Take as SweepStatistic, TrialSeed, Winner, sign_test,
 };
 pub use trial::Trial;

@@ -6,10 +6,14 @@
 //! ```
 
 mod answer;
+mod axis;
+mod charts;
 mod design;
 mod keys;
 mod reading;
 mod record;
+mod seeds;
+mod take;
 
 use std::collections::BTreeSet;
 
@@ -17,10 +21,15 @@ use tenter_config::{Component as _, Named, Written};
 use tenter_scenario::{Diagnostics, Format, read_document};
 
 pub use answer::{Measured, Winner, sign_test};
+pub use charts::{ChartKeys, ChartKind};
 pub use design::PointValues;
-pub use keys::{Better, Design, Keep, ReadingKeys, Statistic, SweepKeys, Take};
+pub use keys::{Better, Design, Keep, PublishedKeys, ReadingKeys, SweepKeys};
 pub use reading::Tables;
-pub use record::{SweepAxis, SweepReading, SweepRecord, SweepValues};
+pub use record::{SweepAxis, SweepChart, SweepReading, SweepRecord, SweepValues};
+pub use seeds::{SeedOf, TrialSeed};
+pub use take::Take;
+
+use seeds::Seeds;
 
 /// A sweep that holds: its description, its points and its seeds.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +40,7 @@ pub struct Sweep {
     points: Vec<PointValues>,
     variants: Vec<Variant>,
     seeds: Seeds,
+    charts: Vec<SweepChart>,
 }
 
 /// One of several things that are compared.
@@ -41,14 +51,6 @@ struct Variant {
     settings: Vec<String>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-enum Seeds {
-    /// So many, from that of the scenario on.
-    Count(u64),
-    /// These.
-    Listed(Vec<u64>),
-}
-
 /// One trial of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SweepTrial {
@@ -56,19 +58,10 @@ pub struct SweepTrial {
     pub variant: usize,
     /// Index of its point.
     pub point: usize,
-    /// Its seed: that of the scenario and so many more, or this one.
-    pub seed: TrialSeed,
+    /// Its seeds, in the order of [`Sweep::seed_kinds`].
+    pub seeds: Vec<TrialSeed>,
     /// What it changes of the scenario, as `--set` has it.
     pub settings: Vec<String>,
-}
-
-/// The seed of a trial.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TrialSeed {
-    /// So many more than that of the scenario.
-    After(u64),
-    /// This one.
-    Is(u64),
 }
 
 /// Why a sweep does not hold.
@@ -87,8 +80,6 @@ pub enum SweepError {
     },
 }
 
-/// More seeds than anyone runs.
-const SEEDS_MAX: u64 = 100_000;
 /// More trials than a ledger should hold.
 const TRIALS_MAX: usize = 10_000_000;
 
@@ -110,19 +101,21 @@ impl Sweep {
     /// # Errors
     /// What does not go together, and the remedy.
     pub fn new(mut keys: SweepKeys) -> Result<Sweep, String> {
-        let seeds = seeds(&keys.seeds)?;
+        let seeds = Seeds::read(&keys.seeds)?;
         let points = design::points(&keys)?;
         let variants = variants(&keys)?;
         if keys.readings.is_empty() {
             keys.readings.push(completion_time());
         }
         check_readings(&keys)?;
-        let sweep = Sweep {
+        let mut sweep = Sweep {
             keys,
             points,
             variants,
             seeds,
+            charts: Vec::new(),
         };
+        sweep.charts = charts::charts(&sweep)?;
         if sweep.len() > TRIALS_MAX {
             return Err(format!(
                 "it has {} trials, more than {TRIALS_MAX}; use fewer seeds, values or samples",
@@ -152,6 +145,17 @@ impl Sweep {
         self.keys.readings.iter().any(ReadingKeys::is_of_flows)
     }
 
+    /// Which seeds differ from trial to trial: one kind at least; the first is what a trial is
+    /// known by.
+    pub fn seed_kinds(&self) -> impl Iterator<Item = SeedOf> + '_ {
+        self.seeds.kinds()
+    }
+
+    /// Whether its readings need the samples of a trial.
+    pub fn needs_samples(&self) -> bool {
+        self.keys.readings.iter().any(ReadingKeys::is_of_samples)
+    }
+
     /// The paths of its axes.
     pub fn axes(&self) -> impl ExactSizeIterator<Item = &str> {
         self.keys.axes.0.iter().map(|(path, _)| path.as_str())
@@ -173,10 +177,10 @@ impl Sweep {
             .flat_map(|point| (0..self.variants.len()).map(move |variant| (point, variant)));
         cells.flat_map(move |(point, variant)| {
             let settings = self.settings(point, variant);
-            self.seeds.each().map(move |seed| SweepTrial {
+            self.seeds.each().map(move |seeds| SweepTrial {
                 variant,
                 point,
-                seed,
+                seeds,
                 settings: settings.clone(),
             })
         })
@@ -217,22 +221,6 @@ impl Sweep {
     }
 }
 
-impl Seeds {
-    fn len(&self) -> usize {
-        match self {
-            Seeds::Count(count) => *count as usize,
-            Seeds::Listed(seeds) => seeds.len(),
-        }
-    }
-
-    fn each(&self) -> Box<dyn Iterator<Item = TrialSeed> + '_> {
-        match self {
-            Seeds::Count(count) => Box::new((0..*count).map(TrialSeed::After)),
-            Seeds::Listed(seeds) => Box::new(seeds.iter().copied().map(TrialSeed::Is)),
-        }
-    }
-}
-
 /// The completion times of the jobs under test, of which the longest counts.
 fn completion_time() -> ReadingKeys {
     let under_test = ("background".to_owned(), Written::word("false"));
@@ -242,7 +230,8 @@ fn completion_time() -> ReadingKeys {
         column: "jct_ns".to_owned(),
         only: Named(vec![under_test]),
         take: Take::Greatest,
-        statistic: Statistic::Median,
+        statistic: Take::MEDIAN,
+        published: Vec::new(),
         against: String::new(),
         better: Better::Less,
         band: None,
@@ -279,36 +268,6 @@ fn variants(keys: &SweepKeys) -> Result<Vec<Variant>, String> {
     Ok(named)
 }
 
-fn seeds(written: &Written) -> Result<Seeds, String> {
-    let whole = |value: &Written| match value {
-        Written::Word(word) => word.parse::<u64>().ok(),
-        _ => None,
-    };
-    let wrong = || {
-        format!(
-            "`seeds: {written}` is neither a count nor a list; write `seeds: 10` or `seeds: [1, 2, 3]`"
-        )
-    };
-    match written {
-        Written::List(items) => {
-            let seeds: Option<Vec<u64>> = items.iter().map(whole).collect();
-            let seeds = seeds.filter(|seeds| !seeds.is_empty()).ok_or_else(wrong)?;
-            let distinct: BTreeSet<&u64> = seeds.iter().collect();
-            if distinct.len() < seeds.len() {
-                return Err("`seeds` lists one twice; keep one of them".to_owned());
-            }
-            Ok(Seeds::Listed(seeds))
-        }
-        _ => match whole(written) {
-            Some(count) if (1..=SEEDS_MAX).contains(&count) => Ok(Seeds::Count(count)),
-            Some(_) => Err(format!(
-                "`seeds` is a count from 1 to {SEEDS_MAX}, or a list"
-            )),
-            None => Err(wrong()),
-        },
-    }
-}
-
 fn check_readings(keys: &SweepKeys) -> Result<(), String> {
     let mut names = BTreeSet::new();
     for reading in &keys.readings {
@@ -327,8 +286,44 @@ fn check_readings(keys: &SweepKeys) -> Result<(), String> {
                 reading.name, reading.against
             ));
         }
+        for row in &reading.published {
+            check_published(keys, reading, row)?;
+        }
     }
     Ok(())
+}
+
+/// Whether a published row is of a variant and of axes that there are.
+fn check_published(
+    keys: &SweepKeys,
+    reading: &ReadingKeys,
+    row: &PublishedKeys,
+) -> Result<(), String> {
+    let known = || keys.variants.0.iter().map(|(name, _)| name.as_str());
+    if !row.variant.is_empty() && !known().any(|name| name == row.variant) {
+        let help = tenter_scenario::suggestion(&row.variant, known());
+        return Err(format!(
+            "the reading `{}` has a published value of the variant `{}`, which there is not; {help}",
+            reading.name, row.variant
+        ));
+    }
+    let axes = || keys.axes.0.iter().map(|(path, _)| path.as_str());
+    let unknown = |path: &&(String, Written)| !axes().any(|axis| is_axis(axis, &path.0));
+    match row.at.0.iter().find(unknown) {
+        Some((path, _)) => {
+            let help = tenter_scenario::suggestion(path, axes());
+            Err(format!(
+                "the reading `{}` has a published value at `{path}`, which is no axis; {help}",
+                reading.name
+            ))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Whether a name is that of an axis: its path, or the last part of it.
+fn is_axis(path: &str, name: &str) -> bool {
+    path == name || path.rsplit_once('.').is_some_and(|(_, last)| last == name)
 }
 
 #[cfg(test)]

@@ -108,8 +108,14 @@ fn text(seed: u64) -> String {
     } else {
         "none".to_owned()
     };
+    let seeds = if draw.chance(20) {
+        let [placement, hashing, arrivals] = [(); 3].map(|()| draw.below(1 << 32));
+        format!("{{placement: {placement}, hashing: {hashing}, arrivals: {arrivals}}}")
+    } else {
+        "{}".to_owned()
+    };
     format!(
-        "seed: {seed}\nfabric:\n{}endpoint:\n{}jobs:\n{jobs}observe: {observe}\nlimits: {{time: {time}}}\n",
+        "seed: {seed}\nseeds: {seeds}\nfabric:\n{}endpoint:\n{}jobs:\n{jobs}observe: {observe}\nlimits: {{time: {time}}}\n",
         fabric.text, endpoint.text
     )
 }

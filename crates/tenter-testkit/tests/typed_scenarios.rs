@@ -24,7 +24,9 @@ fn random_scenarios_are_the_same_in_every_notation() {
         assert_eq!(read, own, "seed {seed}");
         let plan = |text: &str| {
             let loaded = load(text, "random", Format::Yaml, &[], None);
-            loaded.unwrap_or_else(|errors| panic!("seed {seed}: {errors}\n{text}")).plan
+            loaded
+                .unwrap_or_else(|errors| panic!("seed {seed}: {errors}\n{text}"))
+                .plan
         };
         let resolved = plan(&yaml);
         assert_eq!(resolved, plan(&random.text), "seed {seed}");

@@ -7,7 +7,7 @@ use arrow_array::builder::{
     BooleanBuilder, Float64Builder, Int64Builder, StringBuilder, UInt64Builder,
 };
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use tenter_record::{
     CircuitRow, CollectiveRow, Column, FlowRow, InterferenceRow, JobRow, Kind, Names, PortRow,
     PowerRow, QueueChangeRow, QueueRow, ReactionRow, Row, SampleRow, SignalRow, SteeringRow,
@@ -96,6 +96,11 @@ impl Trial {
     /// When a column lacks a value that every row must have: a defect.
     pub fn record_batch<R: Table>(&self) -> Result<RecordBatch, ArrowError> {
         let batch = record_batch(&R::rows(self), &names(self.plan.resolved()))?;
+        batch.with_schema(self.arrow_schema::<R>())
+    }
+
+    /// The schema of a table of the trial, with its metadata. Needs the feature `arrow`.
+    pub fn arrow_schema<R: Row>(&self) -> SchemaRef {
         let summary = &self.summary;
         let metadata = [
             ("tenter.version", summary.tenter_version.clone()),
@@ -103,8 +108,8 @@ impl Trial {
             ("tenter.seed", summary.seed.to_string()),
         ];
         let metadata = metadata.map(|(key, value)| (key.to_owned(), value));
-        let schema = Schema::clone(&batch.schema()).with_metadata(HashMap::from(metadata));
-        batch.with_schema(Arc::new(schema))
+        let schema = arrow_schema::<R>().with_metadata(HashMap::from(metadata));
+        Arc::new(schema)
     }
 
     /// A table of the trial by its name, as the data dictionary has it; `None` where there is no

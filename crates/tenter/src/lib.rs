@@ -47,8 +47,13 @@ mod plan;
 mod points;
 mod run;
 mod scenario;
+#[cfg(feature = "arrow")]
+mod selection;
 mod simulation;
+#[cfg(feature = "arrow")]
+mod stored;
 mod study;
+mod study_pool;
 mod sweep;
 mod table;
 mod trial;
@@ -67,11 +72,15 @@ pub use observer::{Observer, Running};
 pub use plan::Plan;
 pub use run::Run;
 pub use scenario::{Scenario, read_text};
+#[cfg(feature = "arrow")]
+pub use selection::{ColumnTest, Condition, Selection};
 pub use simulation::Watch;
+#[cfg(feature = "arrow")]
+pub use stored::{StoredBatches, StoredTable};
 pub use study::{StudyEstimate, StudyRun};
 pub use sweep::{
     NextTrial, RESULTS_FILE, SweepObserver, SweepProgress, SweepResults, SweepRun, SweepSession,
-    TrialAnswer, TrialOrder,
+    SweepWorker, TrialAnswer, TrialOrder, WorkerResults, read_trial,
 };
 pub use table::Table;
 pub use trial::{Trial, Watched};
@@ -86,6 +95,6 @@ pub use tenter_record::{
 pub use tenter_scenario::{Diagnostics, Format, Position, Problem, schema, spec};
 pub use tenter_sim::Interference;
 pub use tenter_study::{
-    Extent, Measured, Study, StudyAnswer, Sweep, SweepTrial, TrialSeed, Winner,
+    Extent, Measured, ReadingKeys, SeedOf, Study, StudyAnswer, Sweep, SweepTrial, TrialSeed, Winner,
 };
 pub use tenter_units::{Bytes, Rate, Time};

@@ -15,7 +15,7 @@ use crate::{Error, Plan, Run, read_text, usual_threads};
 #[must_use]
 pub struct StudyRun {
     study: Study,
-    extent: Extent,
+    pub(crate) extent: Extent,
     threads: u16,
     folder: Option<PathBuf>,
 }
@@ -181,7 +181,7 @@ impl StudyRun {
 
     /// The run of a variant with one seed. Studies are as large as they are: none is refused for
     /// the memory it takes.
-    fn run(&self, variant: &Variant, loaded: Loaded) -> Run {
+    pub(crate) fn run(&self, variant: &Variant, loaded: Loaded) -> Run {
         let mut title = format!("{} {}", self.study.name, variant.name);
         let seed = self.study.seeds.as_ref().map(|_| loaded.plan.seed);
         if let Some(seed) = seed {

@@ -45,14 +45,27 @@ impl Trial {
     /// When a file is missing or damaged, or is of another version.
     pub fn open(folder: impl AsRef<Path>) -> Result<Trial, Error> {
         let folder = folder.as_ref();
+        Ok(Trial {
+            flows: read_rows(folder)?,
+            samples: read_rows(folder)?,
+            ..Trial::open_without_rows(folder)?
+        })
+    }
+
+    /// The same without its flows and samples, which take most of the memory.
+    ///
+    /// # Errors
+    /// As [`Trial::open`].
+    pub fn open_without_rows(folder: impl AsRef<Path>) -> Result<Trial, Error> {
+        let folder = folder.as_ref();
         let plan = Scenario::read(folder.join(CONFIG_FILE))?.resolve()?;
         Ok(Trial {
             plan,
             summary: read_summary(folder)?,
             counts: read_counts(folder)?,
             folder: Some(folder.to_owned()),
-            flows: read_rows(folder)?,
-            samples: read_rows(folder)?,
+            flows: Vec::new(),
+            samples: Vec::new(),
             watched: Watched::default(),
         })
     }

@@ -283,6 +283,116 @@ fn a_grid_runs_the_last_axis_fastest() {
     assert!(heard.said.is_empty());
 }
 
+/// The flows of a trial in the order of their starts: sender, receiver, bytes, instant.
+fn starts(scenario: &Scenario) -> Vec<(u32, u32, u64, u64)> {
+    let plan = scenario.resolve().expect("it holds");
+    let trial = Run::new(&plan).keep_flows().run().expect("it runs");
+    let flows = trial.flows().iter();
+    let start = |flow: &FlowRow| {
+        let posted = flow.posted.ps();
+        (flow.src_host, flow.dst_host, flow.payload_bytes, posted)
+    };
+    let mut starts: Vec<_> = flows.map(start).collect();
+    starts.sort_unstable_by_key(|(src, dst, _, posted)| (*posted, *src, *dst));
+    starts
+}
+
+#[test]
+fn a_load_has_the_same_flows_on_every_fabric_and_under_every_congestion_control() {
+    let scenario = Scenario::from_yaml(
+        "
+fabric: {kind: leaf-spine, leaves: 2, hosts_per_leaf: 4, spines: 4, flow_control: pfc}
+jobs:
+  - name: load
+    workload:
+      sizes: facebook-hadoop-hpcc
+      arrivals: poisson
+      load: 0.5
+      flows: 80
+      pairs: [{from: 0-3, to: 4-7}]
+observe: {samples: false}
+",
+    );
+    let paired = starts(&scenario);
+    assert_eq!(paired.len(), 80);
+    let per_packet = ("endpoint.nic.acknowledge", "per-packet");
+    let control = "endpoint.nic.congestion_control";
+    let variants: [&[(&str, &str)]; 8] = [
+        &[
+            ("fabric.load_balancing", "{kind: random-spray}"),
+            (
+                "endpoint.nic.loss_recovery",
+                "{kind: selective-repeat, reorder: 1024}",
+            ),
+        ],
+        &[("fabric.spines", "2")],
+        &[("fabric.switching", "{kind: scheduled, cell: none}")],
+        &[
+            ("fabric.flow_control", "default"),
+            (
+                "fabric.switching",
+                "{kind: credit-based, lane_buffer: 128KiB}",
+            ),
+        ],
+        &[
+            ("fabric.flow_control", "default"),
+            (
+                "fabric.switch.classes",
+                "[{class: 0, lossless: true, ecn: hpcc-100g}, {class: 6}]",
+            ),
+            (control, "{kind: dcqcn, preset: hpcc}"),
+        ],
+        &[per_packet, (control, "{kind: hpcc, base_round_trip: 5us}")],
+        &[per_packet, (control, "swift")],
+        &[("seeds.hashing", "9"), ("seeds.placement", "9")],
+    ];
+    for settings in variants {
+        let set = |of: Scenario, (path, value): &(&str, &str)| of.set(path, value);
+        let variant = settings.iter().fold(scenario.clone(), set);
+        assert_eq!(starts(&variant), paired, "{settings:?}");
+    }
+    assert_ne!(starts(&scenario.clone().set("seeds.arrivals", 9)), paired);
+    assert_ne!(starts(&scenario.clone().seed(9)), paired);
+}
+
+#[test]
+fn seeds_that_are_set_apart_move_what_they_are_of_alone() {
+    let text = "
+fabric: {kind: leaf-spine, leaves: 4, hosts_per_leaf: 4, spines: 4}
+jobs:
+  - {name: train, ranks: 6, placement: random, collectives: [{collective: permutation, size: 1MiB}]}
+";
+    let plan = |settings: &[(&str, u64)]| {
+        let scenario = Scenario::from_yaml(text);
+        let set = |of: Scenario, (path, seed): &(&str, u64)| of.set(path, seed);
+        let scenario = settings.iter().fold(scenario, set);
+        scenario.resolve().expect("it holds")
+    };
+    let digest = |plan: &Plan| {
+        let trial = Run::new(plan).run().expect("it runs");
+        trial.digest().to_owned()
+    };
+    let hosts = |plan: &Plan| plan.resolved().jobs[0].hosts.clone();
+    // One seed is the short form of all.
+    let short = plan(&[("seed", 7)]);
+    let apart = plan(&[
+        ("seeds.placement", 7),
+        ("seeds.hashing", 7),
+        ("seeds.arrivals", 7),
+    ]);
+    assert_eq!(digest(&short), digest(&apart));
+    let placed = plan(&[("seed", 7), ("seeds.placement", 8)]);
+    assert_ne!(hosts(&placed), hosts(&short));
+    for kind in ["seeds.hashing", "seeds.arrivals"] {
+        let other = plan(&[("seed", 7), (kind, 8)]);
+        assert_eq!(hosts(&other), hosts(&short));
+        assert_ne!(digest(&other), digest(&short), "{kind}");
+    }
+    // The configuration of a trial, read again, is the same trial.
+    let again = Scenario::from_yaml(placed.to_yaml()).resolve();
+    assert_eq!(digest(&again.expect("it holds")), digest(&placed));
+}
+
 #[test]
 fn errors_name_the_place_and_the_remedy() {
     let absent = Scenario::read("nowhere.yaml").expect_err("there is no file");

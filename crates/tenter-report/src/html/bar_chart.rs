@@ -261,10 +261,14 @@ fn draw_marks(bar: &Bar, (left, slot): (f64, f64), scale: &Scale, page: &mut Str
         let (top, bottom) = (scale.place(greatest), scale.place(least));
         let cap = (slot * 0.22).min(6.0);
         let (from, to) = (middle - cap, middle + cap);
+        let way = format!(
+            "M{from:.1} {top:.1}H{to:.1}M{middle:.1} {top:.1}V{bottom:.1}M{from:.1} {bottom:.1}H{to:.1}"
+        );
+        // A dark line on a dark bar needs light on both sides.
         add(
             page,
             format_args!(
-                "<path class=\"whisker\" d=\"M{from:.1} {top:.1}H{to:.1}M{middle:.1} {top:.1}V{bottom:.1}M{from:.1} {bottom:.1}H{to:.1}\"/>"
+                "<path class=\"around\" d=\"{way}\"/><path class=\"whisker\" d=\"{way}\"/>"
             ),
         );
         above = above.min(top);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tenter_endpoint::{MessageCut, NicSpec};
 use tenter_engine::Stream;
-use tenter_plan::SIMULATED_MAX;
+use tenter_plan::{SIMULATED_MAX, Seeds};
 use tenter_units::Bytes;
 use tenter_workload::placement::stretches;
 use tenter_workload::spec::{HostRef, JobClass, JobSpec, Ranks, Start};
@@ -35,7 +35,7 @@ struct Binding<'a> {
     spec: &'a JobSpec,
     path: String,
     names: &'a HostNames<'a>,
-    seed: u64,
+    seeds: Seeds,
     nic: Option<&'a NicSpec>,
 }
 
@@ -73,7 +73,7 @@ impl Binding<'_> {
         let workload = spec.workload.as_ref().map(|spec| Workload {
             spec,
             path: &path,
-            seed: self.seed,
+            seed: self.seeds.arrivals,
         });
         if let Some(workload) = workload.filter(|of| of.spec.pattern.is_none()) {
             workload.bind(names, self.nic?, &mut job)?;
@@ -94,7 +94,7 @@ impl Binding<'_> {
         }
         let entries = if let Some(spec) = &spec.pattern {
             let path = format!("{}.pattern", self.path);
-            pattern::bind(spec, names, (&path, self.seed), &mut job)?
+            pattern::bind(spec, names, (&path, self.seeds.arrivals), &mut job)?
         } else {
             self.check_last_start(&job)?;
             self.entries()
@@ -212,7 +212,7 @@ impl Binding<'_> {
             self.report_too_few(ranks, free.len());
             return None;
         }
-        let mut stream = Stream::new(self.seed, job, "placement");
+        let mut stream = Stream::new(self.seeds.placement, job, "placement");
         let placed = self.spec.placement().place(
             ranks,
             &free,
@@ -329,7 +329,7 @@ pub(super) fn starts_too_late(job: &Job) -> Option<u64> {
 pub(crate) fn bind(
     specs: Option<&[JobSpec]>,
     names: &HostNames<'_>,
-    (seed, nic): (u64, Option<&NicSpec>),
+    (seeds, nic): (Seeds, Option<&NicSpec>),
     effective: &mut Node,
 ) -> Option<Vec<Job>> {
     let specs = specs?;
@@ -343,7 +343,7 @@ pub(crate) fn bind(
             spec,
             path: format!("jobs[{index}]"),
             names,
-            seed,
+            seeds,
             nic,
         };
         let Some(job) = binding.bind(job, &taken) else {

@@ -58,7 +58,7 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
             job: job.clone(),
             pairs,
             places,
-            seed: plan.seed,
+            seed: plan.seeds.arrivals,
         });
     }
     let homes = homes(&topology, threads);
@@ -86,6 +86,7 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         progress: JobProgress::new(&jobs),
         jobs,
         seed: plan.seed,
+        seeds: plan.seeds,
         spill: plan.spill(),
         background_delay: plan.background_delay.ps(),
         ranks,

@@ -7,7 +7,7 @@ use tenter_engine::{Output, mix64};
 use tenter_net::input_queued::InputQueuedSpec;
 use tenter_net::load_balancing::FiveTuple;
 use tenter_net::{CreditSpec, SignalSpec, SwitchSpec, Switches, Telemetry};
-use tenter_plan::{LinkImpairment, Links, Lookahead};
+use tenter_plan::{LinkImpairment, Links, Lookahead, Seeds};
 use tenter_topology::{Routing, Topology};
 use tenter_units::{Rate, Time};
 use tenter_workload::ScaleUp;
@@ -54,6 +54,7 @@ pub struct Context {
     pub(crate) jobs: Vec<JobPlan>,
     pub(crate) progress: JobProgress,
     pub(crate) seed: u64,
+    pub(crate) seeds: Seeds,
     /// With more than this to wait for at circuits leaves send through the tree, where their load
     /// balancer may choose for each packet.
     pub(crate) spill: Option<Time>,
@@ -214,7 +215,7 @@ impl Context {
     ) -> u16 {
         let pair = mix64(u64::from(from) << 32 | u64::from(to));
         let lane = mix64(u64::from(lane) << 32 | u64::from(job) << 16 | u64::from(queue_pair));
-        let mixed = mix64(self.seed ^ pair.rotate_left(17) ^ lane);
+        let mixed = mix64(self.seeds.hashing ^ pair.rotate_left(17) ^ lane);
         FIRST_SOURCE_PORT | (mixed >> 48) as u16
     }
 

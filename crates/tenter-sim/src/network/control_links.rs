@@ -20,7 +20,7 @@ impl Context {
         let Some(number) = fabric.number(node) else {
             return SwitchModel::Spine {
                 spec: &fabric.spec,
-                seed: self.seed,
+                seed: self.seeds.hashing,
                 name,
             };
         };
@@ -43,7 +43,7 @@ impl Context {
             peers: peers.collect(),
             places: Arc::clone(&fabric.places),
             may_lose: fabric.may_lose,
-            name: (self.seed, name.clone()),
+            name: (self.seeds.hashing, name.clone()),
         };
         SwitchModel::Leaf(&fabric.spec, wiring)
     }

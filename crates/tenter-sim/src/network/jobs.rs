@@ -28,7 +28,7 @@ pub(crate) struct JobPlan {
     pub(crate) places: Vec<Place>,
     /// Where its flows go, where it runs a workload of flows.
     pub(crate) unloaded: Unloaded,
-    /// Seed of the trial.
+    /// Seed of what it draws.
     pub(crate) seed: u64,
 }
 

@@ -107,7 +107,7 @@ impl Context {
         let parts = SwitchParts {
             node,
             index,
-            seed: mix64(self.seed ^ mix64(u64::from(index))) as u32,
+            seed: mix64(self.seeds.hashing ^ mix64(u64::from(index))) as u32,
             headrooms: match spine {
                 Some(_) => Vec::new(),
                 None => self.headrooms(node),
@@ -180,7 +180,7 @@ impl Context {
             if !self.is_first_there(node, (here.job, here.rank)) {
                 let _ = write!(purpose, ", rank {}", here.rank);
             }
-            Stream::new(self.seed, nic, &purpose)
+            Stream::new(self.seeds.arrivals, nic, &purpose)
         };
         self.ranks_on(node).iter().map(stream).collect()
     }

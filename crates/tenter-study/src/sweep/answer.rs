@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::Sweep;
-use super::keys::{Better, ReadingKeys};
+use super::is_axis;
+use super::keys::{Better, PublishedKeys, ReadingKeys};
 use crate::answer::{AnswerVariant, CaseAnswer, Spread, StudyAnswer, Value, Verdict};
 use crate::description::Chart;
 use crate::published::{Gate, Origin};
@@ -167,6 +168,20 @@ impl Cell<'_> {
         values.into_iter().filter_map(ratio).collect()
     }
 
+    /// The published row of a variant here; the first that fits counts.
+    fn published<'k>(&self, reading: &'k ReadingKeys, variant: usize) -> Option<&'k PublishedKeys> {
+        let name = &self.sweep.variants[variant].name;
+        let point = || self.sweep.axes().zip(&self.sweep.points[self.point]);
+        let is_here = |(path, value): &(String, tenter_config::Written)| {
+            let mut here = point().filter(|(axis, _)| is_axis(axis, path));
+            here.any(|(_, here)| *here == value.to_string())
+        };
+        reading.published.iter().find(|row| {
+            let of_variant = row.variant.is_empty() || row.variant == *name;
+            of_variant && row.at.0.iter().all(is_here)
+        })
+    }
+
     fn case(&self, reading: &ReadingKeys, variant: usize) -> CaseAnswer {
         let mut values = self.values(variant);
         if !reading.against.is_empty() {
@@ -176,22 +191,22 @@ impl Cell<'_> {
         let count = values.len();
         let numbers: Vec<Value> = values.iter().map(|value| Value::Number(*value)).collect();
         let measured = reading.statistic.of(values);
-        let band = reading.band();
-        let gate = if band.is_some() {
-            Gate::Required
-        } else {
-            Gate::Info
+        let row = self.published(reading, variant);
+        let band = row.map_or_else(|| reading.band(), PublishedKeys::band);
+        let gate = match row {
+            _ if band.is_none() => Gate::Info,
+            Some(row) => row.gate,
+            None => Gate::Required,
         };
         CaseAnswer {
             case: self.sweep.point_name(self.point),
             bar: Some(named(&self.sweep.variants[variant].name)),
             metric: reading.metric(),
             variant: named(&self.sweep.variants[variant].name),
-            published: None,
-            origin: Origin::Own,
+            published: row.and_then(PublishedKeys::number).map(Value::Number),
+            origin: row.map_or(Origin::Own, |_| Origin::Published),
             measured: measured.map(Value::Number),
-            statistic: (count > 1)
-                .then(|| format!("{} of {count} seeds", reading.statistic.word())),
+            statistic: (count > 1).then(|| format!("{} of {count} seeds", reading.statistic)),
             spread: Spread::of(&numbers).filter(|_| count > 1),
             band,
             gate,

@@ -4,112 +4,36 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use tenter_config::Written;
 
+use super::axis::Axis;
 use super::keys::{Design, SAMPLES_MAX, SweepKeys};
 
 /// A point: a value for each axis, in the order of the axes, as settings have it.
 pub type PointValues = Vec<String>;
 
-/// The values of one axis.
-pub(super) fn values(path: &str, written: &Written) -> Result<Vec<String>, String> {
-    let values = match written {
-        Written::List(items) => items.iter().map(Written::to_string).collect(),
-        Written::Map(keys) => range(keys).map_err(|what| format!("the axis `{path}` {what}"))?,
-        Written::Word(_) | Written::Text(_) => {
-            return Err(format!(
-                "the axis `{path}` has one value; list several, `[1, 2]`, or give a range, `{{from: 1, to: 8, step: 1}}`"
-            ));
-        }
-    };
-    if values.is_empty() {
-        return Err(format!("the axis `{path}` has no value; list one at least"));
-    }
-    Ok(values)
-}
-
-/// A quantity of a range: a number and the unit behind it.
-fn quantity(text: &str) -> Option<(f64, &str)> {
-    let text = text.trim();
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '-');
-    let (number, unit) = text.split_at(end.unwrap_or(text.len()));
-    Some((number.parse().ok()?, unit.trim()))
-}
-
-/// `{from, to, step}`, or `{from, to, factor}`.
-fn range(keys: &[(String, Written)]) -> Result<Vec<String>, String> {
-    let text = |name: &str| {
-        let found = keys.iter().find(|(key, _)| key == name);
-        found.map(|(_, value)| value.to_string())
-    };
-    if let Some((key, _)) = keys
-        .iter()
-        .find(|(key, _)| !["from", "to", "step", "factor"].contains(&key.as_str()))
-    {
-        return Err(format!(
-            "has the key `{key}`; a range has `from`, `to`, and `step` or `factor`"
-        ));
-    }
-    let needed = |name: &str| {
-        let text = text(name).ok_or_else(|| format!("lacks `{name}`"))?;
-        let parsed = quantity(&text).map(|(number, unit)| (number, unit.to_owned()));
-        parsed.ok_or_else(|| format!("has `{name}: {text}`, which is no number with a unit"))
-    };
-    let ((from, unit), (to, other)) = (needed("from")?, needed("to")?);
-    if unit != other {
-        return Err(format!(
-            "goes from `{unit}` to `{other}`; give both ends in one unit"
-        ));
-    }
-    let next: Box<dyn Fn(u32) -> f64> = match (text("step"), text("factor")) {
-        (Some(_), None) => {
-            let (step, of_step) = needed("step")?;
-            if step <= 0.0 || of_step != unit {
-                return Err(format!("needs a positive `step` in `{unit}`"));
-            }
-            Box::new(move |n| from + step * f64::from(n))
-        }
-        (None, Some(_)) => {
-            let (factor, of_factor) = needed("factor")?;
-            if factor <= 1.0 || from <= 0.0 || !of_factor.is_empty() {
-                return Err("needs a `factor` above 1 and a positive `from`".to_owned());
-            }
-            Box::new(move |n| from * factor.powi(n.cast_signed()))
-        }
-        _ => return Err("needs `step` or `factor`, and not both".to_owned()),
-    };
-    // The last value may be off by what decimals cannot say.
-    let values = (0..SAMPLES_MAX).map(next);
-    let values = values.take_while(|value| *value <= to * (1.0 + 1e-9));
-    Ok(values
-        .map(|value| format!("{}{unit}", shown(value)))
-        .collect())
-}
-
-/// A number without the digits that come of binary fractions.
-fn shown(value: f64) -> String {
-    let text = format!("{value:.9}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    text.to_owned()
-}
-
 /// The points of a sweep, in the order in which they are run; one without values where there are
 /// no axes.
 pub(super) fn points(keys: &SweepKeys) -> Result<Vec<PointValues>, String> {
     let axes = keys.axes.0.iter();
-    let axes = axes.map(|(path, written)| values(path, written));
-    let axes = axes.collect::<Result<Vec<_>, String>>()?;
+    let axes = axes.map(|(path, written)| Axis::read(path, written));
+    let axes = axes.collect::<Result<Vec<Axis>, String>>()?;
     match keys.design {
-        Design::Grid => grid(&axes),
-        Design::Zip => zip(&keys.axes.0, &axes),
+        Design::Grid => grid(&listed(&axes)?),
+        Design::Zip => zip(&keys.axes.0, &listed(&axes)?),
         Design::Random => {
             let mut draws = ChaCha8Rng::seed_from_u64(keys.design_seed);
             let point = |_| {
-                let draw = |axis: &Vec<String>| axis[below(&mut draws, axis.len())].clone();
+                let draw = |axis: &Axis| axis.at(draws.next_u64());
                 axes.iter().map(draw).collect()
             };
             Ok((0..keys.samples).map(point).collect())
         }
         Design::LatinHypercube => Ok(latin_hypercube(&axes, keys)),
     }
+}
+
+/// The values of the axes of a design that does not draw.
+fn listed(axes: &[Axis]) -> Result<Vec<Vec<String>>, String> {
+    axes.iter().map(Axis::values).collect()
 }
 
 /// A number below `count`, each as likely as far as 64 bits tell.
@@ -157,8 +81,8 @@ fn zip(paths: &[(String, Written)], axes: &[Vec<String>]) -> Result<Vec<PointVal
 }
 
 /// Each axis is cut into as many equal parts as there are samples; each part is used once, in an
-/// order of its own.
-fn latin_hypercube(axes: &[Vec<String>], keys: &SweepKeys) -> Vec<PointValues> {
+/// order of its own, at a drawn place within it.
+fn latin_hypercube(axes: &[Axis], keys: &SweepKeys) -> Vec<PointValues> {
     let samples = keys.samples as usize;
     let mut draws = ChaCha8Rng::seed_from_u64(keys.design_seed);
     let columns: Vec<Vec<String>> = axes
@@ -168,7 +92,7 @@ fn latin_hypercube(axes: &[Vec<String>], keys: &SweepKeys) -> Vec<PointValues> {
             for last in (1..samples).rev() {
                 parts.swap(last, below(&mut draws, last + 1));
             }
-            let value = |part: usize| axis[part * axis.len() / samples].clone();
+            let value = |part: usize| axis.within((part, samples), &mut || draws.next_u64());
             parts.into_iter().map(value).collect()
         })
         .collect();
@@ -209,7 +133,12 @@ mod tests {
         );
         for (range, expected) in [
             ("{from: 1us, to: 2ms, step: 1us}", "one unit"),
-            ("{from: 1, to: 2}", "`step` or `factor`"),
+            ("{from: 1, to: 2}", "without a `step`"),
+            ("{from: 1, to: 2, step: 1, factor: 2}", "and not two"),
+            ("{from: 2, to: 1, step: 1}", "ends before"),
+            ("{from: 0, to: 1, scale: log, count: 3}", "positive `from`"),
+            ("{from: 1, to: 2, scale: cubic}", "`linear` or `log`"),
+            ("{from: 1, to: 2, count: 1}", "2 or more"),
             ("{from: 1, to: 2, factor: 1}", "above 1"),
             ("{from: x, to: 2, step: 1}", "no number"),
             ("{to: 2, step: 1}", "lacks `from`"),
@@ -242,6 +171,53 @@ mod tests {
         let ones = points.iter().filter(|point| point[0] == "1").count();
         assert_eq!(ones, 4);
         assert_eq!(points, super::points(&keys(text)).expect("the same again"));
+    }
+
+    #[test]
+    fn a_count_has_both_ends_and_a_scale() {
+        let of = |range: &str| shown_points(&format!("axes: {{a: {range}}}"));
+        assert_eq!(of("{from: 0.2, to: 0.8, count: 3}"), ["0.2", "0.5", "0.8"]);
+        assert_eq!(
+            of("{from: 1MiB, to: 16MiB, count: 3, scale: log}"),
+            ["1MiB", "4MiB", "16MiB"]
+        );
+        // The square root of 2 in whole picoseconds.
+        assert_eq!(
+            of("{from: 1us, to: 2us, count: 3, scale: log}"),
+            ["1us", "1414214ps", "2us"]
+        );
+    }
+
+    #[test]
+    fn ranges_are_drawn_from_without_steps() {
+        let text = "design: latin-hypercube\nsamples: 64\naxes: {load: {from: 0.1, to: 0.9}, size: {from: 1KiB, to: 1GiB, scale: log}, spines: {from: 2, to: 64, scale: log, step: 1}}";
+        let points = points(&keys(text)).expect("points");
+        let mut loads: Vec<f64> = points
+            .iter()
+            .map(|at| at[0].parse().expect("a number"))
+            .collect();
+        loads.sort_unstable_by(f64::total_cmp);
+        for (part, load) in (0..).zip(loads) {
+            let least = 0.1 + 0.8 * f64::from(part) / 64.0;
+            assert!(
+                (least - 1e-6..=least + 0.8 / 64.0 + 1e-6).contains(&load),
+                "{load}"
+            );
+        }
+        // Half of the sizes are below the geometric mean of the ends, 1 MiB.
+        let bytes = points.iter().map(|at| at[1].parse::<tenter_units::Bytes>());
+        let below = bytes.filter(|of| of.as_ref().is_ok_and(|of| of.count() < 1 << 20));
+        assert_eq!(below.count(), 32);
+        let spines: Vec<u32> = points
+            .iter()
+            .map(|at| at[2].parse().expect("whole"))
+            .collect();
+        assert!(spines.iter().all(|of| (2..=64).contains(of)));
+        // As many below 11.3 as above: 2 to 64 has five doublings.
+        let few = spines.iter().filter(|of| **of <= 11).count();
+        assert!((28..=36).contains(&few), "{few}");
+        let random = text.replace("latin-hypercube", "random");
+        assert_eq!(super::points(&keys(&random)).expect("points").len(), 64);
     }
 
     #[test]

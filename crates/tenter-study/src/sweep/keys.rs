@@ -1,9 +1,13 @@
 //! The keys of a sweep's description.
 
+use super::charts::ChartKeys;
+use super::take::Take;
+use crate::published::Gate;
 use tenter_config::{Named, Reader, Value as _, Written, choice, component};
+use tenter_scenario::{Format, read_document};
 
 /// Names and paths have no more characters.
-const WORDS: usize = 4_096;
+pub(super) const WORDS: usize = 4_096;
 /// More points than a ledger should hold.
 pub(super) const SAMPLES_MAX: u32 = 1_000_000;
 
@@ -21,7 +25,8 @@ component! {
         /// Named bundles of settings that are compared with each other.
         variants: Named<Named<Written>> = "{}";
         /// Paths of the scenario, and the values that each of them takes: a list, or a range
-        /// `{from, to, step}` or `{from, to, factor}`.
+        /// `{from, to}` with a `step`, a `factor` or a `count`; designs that draw need none of
+        /// them. With `scale: log` draws and counts are even in the logarithm.
         axes: Named<Written> = "{}";
         /// How values of several axes are combined: every combination, the first ones together and
         /// the second ones together, or as many draws as `samples` says.
@@ -30,10 +35,13 @@ component! {
         samples: u32 = "0", in 0..=SAMPLES_MAX;
         /// Seed of the draws of these designs.
         design_seed: u64 = "1", in 0..=u64::MAX;
-        /// Seeds of each point: how many, from the scenario's own seed on, or a list of seeds.
+        /// Seeds of each point: how many, from the scenario's own seed on, or a list of seeds; or a
+        /// mapping from `placement`, `hashing` and `arrivals` to that, which holds the others.
         seeds: Written = "1";
         /// What is read of each trial; the completion time of each job where none is given.
         readings: Vec<ReadingKeys> = "[]";
+        /// Pictures of the page; where none is named, all are drawn that say something.
+        charts: Vec<ChartKeys> = "[]";
         /// What is kept of each trial beside its readings: its summary in the ledger, or also its
         /// folder with all tables.
         keep: Keep = "summary";
@@ -56,7 +64,7 @@ component! {
         /// What is made of the rows of one trial.
         take: Take = "greatest";
         /// What is made of the values of several seeds.
-        statistic: Statistic = "median";
+        statistic: Take = "median";
         /// The variant that the value is divided by, seed by seed, at the same point.
         against: String = "\"\"", in 200;
         /// Which values are better, for the winner among variants.
@@ -64,9 +72,30 @@ component! {
         /// Lower and upper end of the values that are expected, for instance `[0.9, 1.1]`: a sweep
         /// with a value outside ends with exit code 1.
         band: Option<Vec<Written>> = "none";
+        /// What was published, or is expected, of single variants and points.
+        published: Vec<PublishedKeys> = "[]";
         check band_has_two_ends;
     }
 }
+
+component! {
+    /// What was published of a variant at a point.
+    pub struct PublishedKeys as "`readings[].published[]`", derive(Clone, Debug, PartialEq) {
+        /// The variant; all of them where none is named.
+        variant: String = "\"\"", in 200;
+        /// Axes and the values that they have there, as the axes list them; any where none is
+        /// named.
+        at: Named<Written> = "{}";
+        /// The value, in the unit of the reading.
+        value: Written;
+        /// Lower and upper end of the values that match it.
+        band: Option<Vec<Written>> = "none";
+        /// What a value outside means: exit code 1, a miss that is shown, or nothing.
+        gate: Gate = "required";
+        check value_is_a_number;
+    }
+}
+choice!(Gate { "required" => Required, "open" => Open, "info" => Info });
 
 /// How values of several axes are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,59 +126,6 @@ pub enum Keep {
 }
 choice!(Keep { "summary" => Summary, "tables" => Tables });
 
-/// What is made of the rows of one trial.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Take {
-    /// The least.
-    Least,
-    /// The arithmetic mean.
-    Mean,
-    /// The one in the middle; of an even number the lower one.
-    Median,
-    /// What 95 % do not exceed.
-    P95,
-    /// What 99 % do not exceed.
-    P99,
-    /// What 99.9 % do not exceed.
-    P999,
-    /// The greatest.
-    Greatest,
-    /// The sum.
-    Sum,
-    /// How many rows have a value.
-    Count,
-}
-choice!(Take {
-    "least" => Least,
-    "mean" => Mean,
-    "median" => Median,
-    "p95" => P95,
-    "p99" => P99,
-    "p99.9" => P999,
-    "greatest" => Greatest,
-    "sum" => Sum,
-    "count" => Count,
-});
-
-/// What is made of the values of several seeds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Statistic {
-    /// The one in the middle; of an even number the lower one.
-    Median,
-    /// The arithmetic mean.
-    Mean,
-    /// The least.
-    Least,
-    /// The greatest.
-    Greatest,
-}
-choice!(Statistic {
-    "median" => Median,
-    "mean" => Mean,
-    "least" => Least,
-    "greatest" => Greatest,
-});
-
 /// Which values are better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
@@ -160,51 +136,6 @@ pub enum Better {
 }
 choice!(Better { "less" => Less, "more" => More });
 
-impl Take {
-    /// What it makes of values; nothing where there are none.
-    pub(super) fn of(self, mut values: Vec<f64>) -> Option<f64> {
-        values.sort_unstable_by(f64::total_cmp);
-        let last = values.len().checked_sub(1)?;
-        let sum: f64 = values.iter().sum();
-        // The rank that is not exceeded by so many of a thousand, counted from 0.
-        let rank = |thousandths: usize| (values.len() * thousandths).div_ceil(1_000) - 1;
-        Some(match self {
-            Take::Least => values[0],
-            Take::Mean => sum / values.len() as f64,
-            Take::Median => values[rank(500)],
-            Take::P95 => values[rank(950)],
-            Take::P99 => values[rank(990)],
-            Take::P999 => values[rank(999)],
-            Take::Greatest => values[last],
-            Take::Sum => sum,
-            Take::Count => values.len() as f64,
-        })
-    }
-}
-
-impl Statistic {
-    /// What it makes of the values of seeds; nothing where there are none.
-    pub(super) fn of(self, values: Vec<f64>) -> Option<f64> {
-        let take = match self {
-            Statistic::Median => Take::Median,
-            Statistic::Mean => Take::Mean,
-            Statistic::Least => Take::Least,
-            Statistic::Greatest => Take::Greatest,
-        };
-        take.of(values)
-    }
-
-    /// Its word.
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Statistic::Median => "median",
-            Statistic::Mean => "mean",
-            Statistic::Least => "least",
-            Statistic::Greatest => "greatest",
-        }
-    }
-}
-
 impl ReadingKeys {
     /// What it reads, in a text that two readings of the same have alike.
     pub fn identity(&self) -> String {
@@ -213,13 +144,43 @@ impl ReadingKeys {
         format!("{} of {}.{} where {only}", take, self.table, self.column)
     }
 
+    /// The reading that reads what a text of [`ReadingKeys::identity`] says; nothing where the text
+    /// is none.
+    pub fn of_identity(text: &str) -> Option<ReadingKeys> {
+        let (take, rest) = text.split_once(" of ")?;
+        let (column, only) = rest.split_once(" where ")?;
+        let (table, column) = column.split_once('.')?;
+        let text = format!(
+            "{{name: reading, take: {take}, table: {table}, column: {column}, where: {only}}}"
+        );
+        let keys: ReadingKeys = read_document(&text, "reading", Format::Yaml).ok()?;
+        keys.check().is_ok().then_some(keys)
+    }
+
     /// The ends of the band, where there is one.
     pub fn band(&self) -> Option<[f64; 2]> {
-        let ends = self.band.as_ref()?.iter().map(number);
-        match ends.collect::<Option<Vec<f64>>>()?.as_slice() {
-            &[low, high] if low <= high => Some([low, high]),
-            _ => None,
-        }
+        ends(self.band.as_deref()?)
+    }
+}
+
+impl PublishedKeys {
+    /// The ends of the band, where there is one.
+    pub(super) fn band(&self) -> Option<[f64; 2]> {
+        ends(self.band.as_deref()?)
+    }
+
+    /// The value.
+    pub(super) fn number(&self) -> Option<f64> {
+        number(&self.value)
+    }
+}
+
+/// Two numbers in their order.
+fn ends(band: &[Written]) -> Option<[f64; 2]> {
+    let ends = band.iter().map(number);
+    match ends.collect::<Option<Vec<f64>>>()?.as_slice() {
+        &[low, high] if low <= high => Some([low, high]),
+        _ => None,
     }
 }
 
@@ -232,11 +193,26 @@ pub(super) fn number(value: &Written) -> Option<f64> {
 }
 
 fn band_has_two_ends(reading: &ReadingKeys, reader: &mut dyn Reader) -> bool {
-    let holds = reading.band.is_none() || reading.band().is_some();
+    is_band(reading.band.is_none() || reading.band().is_some(), reader)
+}
+
+fn is_band(holds: bool, reader: &mut dyn Reader) -> bool {
     if !holds {
         reader.refuse("band", "is no band", "write two numbers: `[0.9, 1.1]`");
     }
     holds
+}
+
+fn value_is_a_number(row: &PublishedKeys, reader: &mut dyn Reader) -> bool {
+    if row.number().is_none() {
+        reader.refuse(
+            "value",
+            "is no number",
+            "write it in the unit of the column",
+        );
+        return false;
+    }
+    is_band(row.band.is_none() || row.band().is_some(), reader)
 }
 
 fn design_has_samples(sweep: &SweepKeys, reader: &mut dyn Reader) -> bool {
@@ -258,23 +234,4 @@ fn design_has_samples(sweep: &SweepKeys, reader: &mut dyn Reader) -> bool {
         return false;
     }
     true
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_percentile_is_a_value_that_occurred() {
-        let values = || (1..=200).map(f64::from).collect::<Vec<f64>>();
-        let of = |take: Take| take.of(values()).expect("there are values");
-        // 95 % of 200 are 190 values, 99 % are 198, 99.9 % more than 199.
-        let taken = [Take::Median, Take::P95, Take::P99, Take::P999].map(of);
-        assert_eq!(
-            taken.map(f64::to_bits),
-            [100.0, 190.0, 198.0, 200.0].map(f64::to_bits)
-        );
-        assert_eq!(Take::P99.of(Vec::new()), None);
-        assert_eq!(Take::Median.of(vec![7.0]), Some(7.0));
-    }
 }

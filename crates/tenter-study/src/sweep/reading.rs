@@ -3,7 +3,8 @@
 use tenter_config::Written;
 use tenter_record::{
     Cell, CircuitRow, CollectiveRow, Column, Counts, FlowRow, InterferenceRow, JobRow, Kind, Names,
-    PortRow, PowerRow, QueueRow, ReactionRow, Row, SignalRow, SteeringRow, Summary, SwitchRow,
+    PortRow, PowerRow, QueueChangeRow, QueueRow, ReactionRow, Row, SampleRow, SignalRow,
+    SteeringRow, Summary, SwitchRow, TierRow,
 };
 
 use super::keys::ReadingKeys;
@@ -17,6 +18,10 @@ pub struct Tables<'t> {
     pub counts: &'t Counts,
     /// Its flows, where [`Sweep::needs_flows`](super::Sweep::needs_flows) says so.
     pub flows: &'t [FlowRow],
+    /// Its samples, where [`Sweep::needs_samples`](super::Sweep::needs_samples) says so.
+    pub samples: &'t [SampleRow],
+    /// What its ports and switches come to by tier.
+    pub tiers: &'t [TierRow],
     /// The names that rows refer to.
     pub names: &'t Names,
 }
@@ -34,6 +39,12 @@ macro_rules! with_table {
             )
         } else if name == FlowRow::TABLE {
             $do!(FlowRow, $tables.flows.iter())
+        } else if name == SampleRow::TABLE {
+            $do!(SampleRow, $tables.samples.iter())
+        } else if name == TierRow::TABLE {
+            $do!(TierRow, $tables.tiers.iter())
+        } else if name == QueueChangeRow::TABLE {
+            $do!(QueueChangeRow, $tables.counts.queue_changes.iter())
         } else if name == PortRow::TABLE {
             $do!(PortRow, $tables.counts.ports.iter())
         } else if name == QueueRow::TABLE {
@@ -59,10 +70,13 @@ macro_rules! with_table {
 }
 
 /// The tables that can be read.
-const TABLES: [&str; 12] = [
+const TABLES: [&str; 15] = [
     JobRow::TABLE,
     CollectiveRow::TABLE,
     FlowRow::TABLE,
+    SampleRow::TABLE,
+    TierRow::TABLE,
+    QueueChangeRow::TABLE,
     PortRow::TABLE,
     QueueRow::TABLE,
     SwitchRow::TABLE,
@@ -78,6 +92,11 @@ impl ReadingKeys {
     /// Whether it looks at flows one by one.
     pub fn is_of_flows(&self) -> bool {
         self.table == FlowRow::TABLE
+    }
+
+    /// Whether it looks at samples.
+    pub fn is_of_samples(&self) -> bool {
+        self.table == SampleRow::TABLE
     }
 
     /// Whether the table has such columns, and the one that is read holds numbers.
@@ -190,6 +209,8 @@ impl Nothing {
             summary: &self.summary,
             counts: &self.counts,
             flows: &[],
+            samples: &[],
+            tiers: &[],
             names: &self.names,
         }
     }

@@ -6,7 +6,8 @@ use tenter_config::Written;
 
 use super::Sweep;
 use super::answer::Measured;
-use super::keys::{Better, ReadingKeys, Statistic};
+use super::keys::{Better, ReadingKeys};
+use super::take::Take;
 
 /// The trials of a sweep and the values of its readings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -27,6 +28,9 @@ pub struct SweepRecord {
     pub points: Vec<Vec<String>>,
     /// What was read.
     pub readings: Vec<SweepReading>,
+    /// The pictures that were asked for; where there are none, all are drawn that say something.
+    #[serde(default)]
+    pub charts: Vec<SweepChart>,
     /// The trials that have run: point by point, variant by variant, seed by seed.
     pub trials: Vec<SweepValues>,
     /// One digest for all of them.
@@ -44,6 +48,21 @@ pub struct SweepAxis {
     pub log: bool,
 }
 
+/// A picture of a sweep.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SweepChart {
+    /// What stands above it.
+    pub title: String,
+    /// What it is: `bars`, `lines`, `heat` or `parallel`.
+    pub kind: String,
+    /// Places of the readings that it shows.
+    pub readings: Vec<usize>,
+    /// Place of the axis from left to right, where it has one.
+    pub x: Option<usize>,
+    /// Place of the axis from top to bottom, where it has one.
+    pub y: Option<usize>,
+}
+
 /// A reading of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SweepReading {
@@ -58,7 +77,7 @@ pub struct SweepReading {
     pub against: String,
     /// Whether greater values are better.
     pub more_is_better: bool,
-    /// What is made of the values of several seeds: `median`, `mean`, `least` or `greatest`.
+    /// What is made of the values of several seeds, for instance `median`.
     pub statistic: String,
 }
 
@@ -98,6 +117,7 @@ impl Sweep {
             variants: self.variants().map(str::to_owned).collect(),
             points: self.points().to_vec(),
             readings: self.keys.readings.iter().map(SweepReading::of).collect(),
+            charts: self.charts.clone(),
             trials: values,
             digest: super::answer::digest(trials),
         }
@@ -118,15 +138,14 @@ impl SweepReading {
             unit: keys.unit().to_owned(),
             against: keys.against.clone(),
             more_is_better: keys.better == Better::More,
-            statistic: keys.statistic.word().to_owned(),
+            statistic: keys.statistic.to_string(),
         }
     }
 
     /// What its statistic makes of values; nothing where there are none.
     pub fn of_seeds(&self, values: Vec<f64>) -> Option<f64> {
-        let all = [Statistic::Mean, Statistic::Least, Statistic::Greatest];
-        let found = all.into_iter().find(|of| of.word() == self.statistic);
-        found.unwrap_or(Statistic::Median).of(values)
+        let found: Option<Take> = self.statistic.parse().ok();
+        found.unwrap_or(Take::MEDIAN).of(values)
     }
 }
 
@@ -144,7 +163,9 @@ impl SweepValues {
 
 fn grows_by_a_factor(written: &Written) -> bool {
     match written {
-        Written::Map(keys) => keys.iter().any(|(key, _)| key == "factor"),
+        Written::Map(keys) => keys.iter().any(|(key, value)| {
+            key == "factor" || (key == "scale" && *value == Written::word("log"))
+        }),
         _ => false,
     }
 }

@@ -33,8 +33,8 @@ fn trials_are_points_by_variants_by_seeds() {
     assert_eq!((trials.len(), sweep.len()), (12, 12));
     let last = &trials[11];
     assert_eq!(
-        (last.point, last.variant, last.seed),
-        (1, 1, TrialSeed::After(2))
+        (last.point, last.variant, last.seeds.as_slice()),
+        (1, 1, [TrialSeed::After(2)].as_slice())
     );
     let expected = [
         "jobs[0].iterations=2",
@@ -49,7 +49,7 @@ fn trials_are_points_by_variants_by_seeds() {
 /// Times of a trial: spray takes 80, 70 or 60 % of ECMP's time, by the seed.
 fn measured(sweep: &Sweep) -> Vec<Measured> {
     let trials = sweep.trials().map(|trial| {
-        let TrialSeed::After(seed) = trial.seed else {
+        let [TrialSeed::After(seed)] = trial.seeds[..] else {
             unreachable!("seeds are counted")
         };
         let ecmp = 100.0 + 10.0 * seed as f64;
@@ -122,9 +122,15 @@ fn a_reading_is_of_any_column_of_any_table() {
         summary: &Summary::default(),
         counts: &counts,
         flows: &[],
+        samples: &[],
+        tiers: &[],
         names: &Names::default(),
     };
-    assert_eq!(sweep.keys.readings[0].read(tables), Some(3.0));
+    let reading = &sweep.keys.readings[0];
+    assert_eq!(reading.read(tables), Some(3.0));
+    let again = ReadingKeys::of_identity(&reading.identity()).expect("the same reading");
+    assert_eq!(again.read(tables), Some(3.0));
+    assert_eq!(ReadingKeys::of_identity("time of all"), None);
 }
 
 #[test]
@@ -162,6 +168,35 @@ fn what_does_not_hold_is_refused_with_a_remedy() {
             "is no band",
         ),
         (
+            "scenario: s\nreadings: [{name: a, column: jct_ns, take: p101}]",
+            "any other percentile",
+        ),
+        (
+            "scenario: s\nreadings: [{name: a, column: jct_ns, published: [{value: x}]}]",
+            "is no number",
+        ),
+        (
+            "scenario: s\nreadings: [{name: a, column: jct_ns, published: [{value: 1, variant: b}]}]",
+            "published value of the variant `b`",
+        ),
+        (
+            "scenario: s\nreadings: [{name: a, column: jct_ns, published: [{value: 1, at: {b: 1}}]}]",
+            "which is no axis",
+        ),
+        (
+            "scenario: s\ncharts: [{title: a, kind: lines}]",
+            "needs 1 axes",
+        ),
+        (
+            "scenario: s\naxes: {a.b: [1]}\ncharts: [{title: a, kind: lines, x: c}]",
+            "which there is not",
+        ),
+        (
+            "scenario: s\ncharts: [{title: a, readings: [x]}]",
+            "choose from completion time",
+        ),
+        ("scenario: s\nseeds: {hash: 2}", "did you mean `hashing`?"),
+        (
             "scenario: s\nreadings: [{name: a, column: jct_ns}, {name: a, column: jct_ns}]",
             "two readings",
         ),
@@ -169,6 +204,51 @@ fn what_does_not_hold_is_refused_with_a_remedy() {
         let error = refused(text);
         assert!(error.contains(expected), "{text}: {error}");
     }
+}
+
+#[test]
+fn published_values_are_judged_at_their_points() {
+    let rows = "published: [{variant: spray, at: {spines: 4}, value: 80, band: [75, 85]}, {variant: ecmp, value: 100, band: [1, 2], gate: open}, {value: 70}]";
+    let text = SWEEP.replace("column: jct_ns}", &format!("column: jct_ns, {rows}}}"));
+    let sweep = sweep(&text);
+    let answer = sweep.answer(&measured(&sweep));
+    let case = |at: usize| &answer.cases[at];
+    let published = |at: usize| case(at).published.as_ref().and_then(Value::number);
+    // Two spines: ECMP misses a band that is open; spray has a value without a band.
+    assert_eq!(
+        (published(0), case(0).verdict),
+        (Some(100.0), Verdict::Miss)
+    );
+    assert_eq!(case(0).gate, crate::Gate::Open);
+    assert_eq!((published(1), case(1).verdict), (Some(70.0), Verdict::Info));
+    // Four spines: 77 is in the band of spray.
+    assert_eq!(
+        (published(3), case(3).verdict),
+        (Some(80.0), Verdict::Match)
+    );
+    assert_eq!(case(3).origin, crate::Origin::Published);
+}
+
+#[test]
+fn charts_name_their_readings_and_axes() {
+    let charts = "charts:\n  - {title: all}\n  - {title: gain over spines, kind: lines, readings: [gain], x: spines}\n";
+    let sweep = sweep(&format!("{SWEEP}{charts}"));
+    let record = sweep.record(&measured(&sweep));
+    let chart = |title: &str, kind: &str, readings: &[usize], x: Option<usize>| SweepChart {
+        title: title.to_owned(),
+        kind: kind.to_owned(),
+        readings: readings.to_vec(),
+        x,
+        y: None,
+    };
+    assert_eq!(
+        record.charts,
+        [
+            chart("all", "bars", &[0, 1], None),
+            chart("gain over spines", "lines", &[1], Some(0))
+        ]
+    );
+    assert_eq!(sweep, self::sweep(&sweep.to_yaml()));
 }
 
 #[test]

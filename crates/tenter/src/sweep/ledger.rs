@@ -23,7 +23,7 @@ const WORKERS: &str = "workers";
 /// How long a process waits for another one that is writing.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The layout of the tables.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 const TABLES: &str = "
 CREATE TABLE trials (
@@ -37,9 +37,13 @@ CREATE TABLE trials (
     ended REAL,
     digest TEXT,
     outcome TEXT,
-    error TEXT
+    error TEXT,
+    runs INTEGER NOT NULL DEFAULT 1
 ) WITHOUT ROWID;
 ";
+
+/// Layout 1 did not count how often a trial was begun.
+const FROM_1: &str = "ALTER TABLE trials ADD COLUMN runs INTEGER NOT NULL DEFAULT 1;";
 
 /// A ledger that is open, and the lock by which other processes see that this one is alive.
 #[derive(Debug)]
@@ -78,7 +82,8 @@ pub(crate) struct Title<'t> {
     pub(crate) name: &'t str,
     /// What is changed of it.
     pub(crate) settings: &'t str,
-    pub(crate) seed: u64,
+    /// Of the seeds that change the first; one may have 64 bits, which numbers of `SQLite` have not.
+    pub(crate) seed: &'t str,
 }
 
 impl Ledger {
@@ -107,6 +112,43 @@ impl Ledger {
             worker,
             _alive: alive,
         })
+    }
+
+    /// Opens the ledger of a folder that has one.
+    ///
+    /// # Errors
+    /// As [`Ledger::open`], and where there is none.
+    pub(crate) fn reopen(folder: &Path) -> Result<Ledger, Error> {
+        if folder.join(FILE).is_file() {
+            return Ledger::open(folder);
+        }
+        Err(Error::Asked(format!(
+            "there is no sweep to resume in {}; name its folder with `--output`, or leave `--resume` out",
+            folder.display()
+        )))
+    }
+
+    /// Notes trials that are to be run, unless they are known; those that were to be run before are
+    /// forgotten. All of it is one transaction.
+    pub(crate) fn queue<'t>(
+        &self,
+        trials: impl Iterator<Item = (&'t str, Title<'t>)>,
+    ) -> Result<(), Error> {
+        let text = "
+            INSERT INTO trials (key, state, worker, name, settings, seed, started, runs)
+            VALUES (?1, 'queued', '', ?2, ?3, ?4, 0, 0)
+            ON CONFLICT (key) DO NOTHING";
+        let all = || -> rusqlite::Result<()> {
+            let changes = self.connection.unchecked_transaction()?;
+            changes.execute("DELETE FROM trials WHERE state = 'queued'", [])?;
+            let mut insert = changes.prepare(text)?;
+            for (key, title) in trials {
+                insert.execute(params![key, title.name, title.settings, title.seed])?;
+            }
+            drop(insert);
+            changes.commit()
+        };
+        all().map_err(broken)
     }
 
     /// Claims a trial for this process. One that failed is granted only where `retry` says so.
@@ -143,23 +185,31 @@ impl Ledger {
     /// Takes a trial that nobody runs; whether it was there to be taken.
     fn insert(&self, key: &str, title: &Title<'_>, retry: bool) -> Result<bool, Error> {
         let text = "
-            INSERT INTO trials (key, state, worker, name, settings, seed, started)
-            VALUES (?1, 'running', ?2, ?3, ?4, ?5, ?6)
+            INSERT INTO trials (key, state, worker, name, settings, seed, started, runs)
+            VALUES (?1, 'running', ?2, ?3, ?4, ?5, ?6, 1)
             ON CONFLICT (key) DO UPDATE
-            SET state = 'running', worker = ?2, started = ?6, ended = NULL, error = NULL
-            WHERE state = 'interrupted' OR (state = 'failed' AND ?7)";
-        let (name, settings, seed) = (title.name, title.settings, title.seed.to_string());
+            SET state = 'running', worker = ?2, started = ?6, ended = NULL, error = NULL,
+                runs = runs + 1
+            WHERE state IN ('queued', 'interrupted') OR (state = 'failed' AND ?7)";
+        let Title {
+            name,
+            settings,
+            seed,
+        } = title;
         let values = params![key, self.worker, name, settings, seed, now(), retry];
-        let taken = self.connection.execute(text, values);
-        Ok(taken.map_err(broken)? > 0)
+        self.write(text, values).map(|rows| rows > 0)
     }
 
     /// Notes that the process that was running a trial is gone.
     fn interrupt(&self, key: &str, worker: &str) -> Result<(), Error> {
         let text = "UPDATE trials SET state = 'interrupted', ended = ?3
             WHERE key = ?1 AND worker = ?2 AND state = 'running'";
-        let done = self.connection.execute(text, params![key, worker, now()]);
-        done.map(drop).map_err(broken)
+        self.write(text, params![key, worker, now()]).map(drop)
+    }
+
+    /// Carries out one statement; how many rows it has changed.
+    fn write(&self, text: &str, values: &[&dyn rusqlite::ToSql]) -> Result<usize, Error> {
+        self.connection.execute(text, values).map_err(broken)
     }
 
     /// Whether a process that has joined the ledger is alive: whether its lock is held.
@@ -187,6 +237,12 @@ impl Ledger {
         self.end(key, "failed", (None, None, Some(error)))
     }
 
+    /// Notes that a trial waits to be run by the worker that comes first.
+    pub(crate) fn wait(&self, key: &str) -> Result<(), Error> {
+        let text = "UPDATE trials SET state = 'queued', runs = runs - 1 WHERE key = ?1";
+        self.write(text, params![key]).map(drop)
+    }
+
     /// Notes that a trial was stopped before its end.
     pub(crate) fn stop(&self, key: &str) -> Result<(), Error> {
         self.end(key, "interrupted", (None, None, None))
@@ -201,8 +257,16 @@ impl Ledger {
         let text = "UPDATE trials
             SET state = ?2, ended = ?3, digest = ?4, outcome = ?5, error = ?6 WHERE key = ?1";
         let values = params![key, state, now(), digest, outcome, error];
-        let done = self.connection.execute(text, values);
-        done.map(drop).map_err(broken)
+        self.write(text, values).map(drop)
+    }
+
+    /// How many trials are in each state.
+    #[cfg(test)]
+    fn states(&self) -> Vec<(String, i64)> {
+        let text = "SELECT state, count(*) FROM trials GROUP BY state ORDER BY state";
+        let mut statement = self.connection.prepare(text).expect("a statement");
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+        rows.expect("rows").map(|row| row.expect("a row")).collect()
     }
 }
 
@@ -254,6 +318,14 @@ fn layout(connection: &Connection) -> rusqlite::Result<i64> {
         }
         connection.execute_batch("COMMIT")?;
     }
+    if version()? == 1 {
+        connection.execute_batch("BEGIN IMMEDIATE")?;
+        if version()? == 1 {
+            connection.execute_batch(FROM_1)?;
+            connection.pragma_update(None, "user_version", VERSION)?;
+        }
+        connection.execute_batch("COMMIT")?;
+    }
     version()
 }
 
@@ -283,7 +355,7 @@ mod tests {
     const TITLE: Title<'static> = Title {
         name: "a",
         settings: "b=1",
-        seed: 7,
+        seed: "7",
     };
 
     fn folder(name: &str) -> PathBuf {
@@ -318,6 +390,25 @@ mod tests {
             panic!("it has run");
         };
         assert_eq!(kept.values, outcome().values);
+        std::fs::remove_dir_all(folder).expect("the folder is there");
+    }
+
+    #[test]
+    fn trials_wait_until_they_are_run_and_none_is_forgotten_that_was_begun() {
+        let folder = folder("queued");
+        let ledger = Ledger::open(&folder).expect("a new ledger");
+        let queue = |keys: &[&'static str]| {
+            let trials = keys.iter().map(|key| (*key, TITLE));
+            ledger.queue(trials).expect("they are noted");
+        };
+        queue(&["a", "b", "c"]);
+        assert_eq!(ledger.states(), [("queued".to_owned(), 3)]);
+        let granted = ledger.claim("a", &TITLE, false);
+        assert!(matches!(granted, Ok(Claim::Granted)));
+        ledger.finish("a", &outcome()).expect("it is kept");
+        queue(&["a", "c", "d", "e"]);
+        let expected = [("done".to_owned(), 1), ("queued".to_owned(), 3)];
+        assert_eq!(ledger.states(), expected);
         std::fs::remove_dir_all(folder).expect("the folder is there");
     }
 

@@ -1,23 +1,31 @@
 //! Sweeps: many trials of one scenario, side by side on the cores and in the memory of the machine,
 //! with a ledger of what has run.
 
+mod first;
 mod ledger;
-mod pool;
+mod only;
+mod order;
+pub(crate) mod pool;
+mod queue;
 mod results;
 mod session;
+mod worker;
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use sha2::{Digest as _, Sha256};
+use tenter_report::Tiers;
 use tenter_scenario::Format;
-use tenter_study::{Measured, StudyAnswer, Sweep, SweepTrial, TrialSeed, Winner};
+use tenter_study::{Measured, ReadingKeys, StudyAnswer, Sweep, SweepTrial, Winner};
 
-use crate::identity::sources;
-use crate::{Control, Error, Plan, Scenario, Trial, read_text};
+use crate::{Control, Error, Scenario, Trial, read_text};
+use only::Only;
+use queue::Queue;
 
+pub use order::{TrialAnswer, TrialOrder};
 pub use results::RESULTS_FILE;
-pub use session::{NextTrial, SweepSession, TrialAnswer, TrialOrder};
+pub use session::{NextTrial, SweepSession};
+pub use worker::{SweepWorker, WorkerResults};
 
 /// A sweep and how it is run.
 #[derive(Clone, Debug)]
@@ -27,8 +35,9 @@ pub struct SweepRun {
     base: Scenario,
     folder: PathBuf,
     workers: usize,
+    resume: bool,
     retry_failed: bool,
-    only: Vec<String>,
+    only: Only,
     force: bool,
 }
 
@@ -56,6 +65,8 @@ pub struct SweepProgress {
     pub failed: usize,
     /// Those that run now.
     pub running: usize,
+    /// Wall time that the trials of this run have taken so far, each by itself, in seconds.
+    pub trials_wall_s: f64,
     /// Packet-hops of this run so far.
     pub packet_hops: f64,
     /// Packet-hops that all trials are expected to have, less those of trials that had run before.
@@ -123,8 +134,9 @@ impl SweepRun {
             sweep,
             base,
             workers: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            resume: false,
             retry_failed: false,
-            only: Vec::new(),
+            only: Only::default(),
             force: false,
         }
     }
@@ -147,22 +159,20 @@ impl SweepRun {
         self
     }
 
-    /// Runs only these variants; an empty list is all of them.
+    /// Goes on with the sweep that the folder holds, and refuses to begin one: for a folder that
+    /// was named wrongly. Without this a sweep goes on, too, where its folder holds one.
+    pub fn resume(mut self, resume: bool) -> SweepRun {
+        self.resume = resume;
+        self
+    }
+
+    /// Runs only these variants, and only the points that have these values of axes, written
+    /// `AXIS=VALUE`; an empty list is all of them.
     ///
     /// # Errors
-    /// When the sweep has no such variant.
-    pub fn only(mut self, variants: &[String]) -> Result<SweepRun, Error> {
-        for name in variants {
-            let mut known = self.sweep.variants();
-            if !known.any(|known| known == name) {
-                let known: Vec<&str> = self.sweep.variants().collect();
-                let help = tenter_scenario::suggestion(name, known.into_iter());
-                return Err(Error::Asked(format!(
-                    "the sweep has no variant `{name}`; {help}"
-                )));
-            }
-        }
-        self.only = variants.to_vec();
+    /// When the sweep has no such variant, axis or value.
+    pub fn only(mut self, named: &[String]) -> Result<SweepRun, Error> {
+        self.only = Only::read(&self.sweep, named)?;
         Ok(self)
     }
 
@@ -175,6 +185,11 @@ impl SweepRun {
     /// The sweep.
     pub fn sweep(&self) -> &Sweep {
         &self.sweep
+    }
+
+    /// Where its ledger and its tables are.
+    pub fn in_folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Runs all trials that have not run yet.
@@ -192,7 +207,21 @@ impl SweepRun {
     /// # Errors
     /// As [`SweepRun::run`].
     pub fn run_with(&self, observer: &mut dyn SweepObserver) -> Result<SweepResults, Error> {
-        pool::run(self, observer)
+        let session = SweepSession::open(self)?;
+        pool::run(&session, self.workers, observer)?;
+        session.end()
+    }
+
+    /// Runs nothing, and puts all trials that have not run into a queue, from which a
+    /// [`SweepWorker`] on any machine takes them that has the folder; how many. A worker that has
+    /// said nothing for so long is taken for lost. [`SweepRun::run`] takes the answers.
+    ///
+    /// # Errors
+    /// When a point does not hold, or the ledger or the queue cannot be written.
+    pub fn queue(&self, patience: Duration) -> Result<usize, Error> {
+        let session = SweepSession::open(self)?;
+        let queue = Queue::make(&self.folder, patience)?;
+        session.queue_all(&queue)
     }
 
     /// Begins the sweep and leaves the running of its trials to the caller.
@@ -205,73 +234,49 @@ impl SweepRun {
 
     /// The trials that are meant.
     fn trials(&self) -> Vec<SweepTrial> {
-        let names: Vec<&str> = self.sweep.variants().collect();
-        let is_meant = |trial: &SweepTrial| {
-            let name = names[trial.variant];
-            self.only.is_empty() || self.only.iter().any(|only| only == name)
-        };
-        self.sweep.trials().filter(is_meant).collect()
+        let trials = self.sweep.trials();
+        trials
+            .filter(|trial| self.only.has(&self.sweep, trial))
+            .collect()
     }
 
-    /// The plan of a trial; `first` is the seed of its scenario, where that is known.
-    fn plan(&self, trial: &SweepTrial, first: Option<u64>) -> Result<Plan, Error> {
-        let settings = trial.settings.iter().cloned();
-        let scenario = settings.fold(self.base.clone(), Scenario::with_setting);
-        let plan = |seed: Option<u64>| match seed {
-            Some(seed) => scenario.clone().seed(seed).resolve(),
-            None => scenario.resolve(),
-        };
-        let more = match trial.seed {
-            TrialSeed::Is(seed) => return plan(Some(seed)),
-            TrialSeed::After(0) => return plan(None),
-            TrialSeed::After(more) => more,
-        };
-        let first = match first {
-            Some(first) => first,
-            None => plan(None)?.seed(),
-        };
-        let seed = first.checked_add(more).ok_or_else(|| {
-            Error::Asked(format!(
-                "there are no {more} seeds after {first}; give a smaller seed"
-            ))
-        })?;
-        plan(Some(seed))
+    /// The number of the variant and point of a trial.
+    fn cell(&self, trial: &SweepTrial) -> usize {
+        trial.point * self.sweep.variants().len() + trial.variant
+    }
+
+    /// What a trial is called: its variant and its point.
+    fn title(&self, trial: &SweepTrial) -> String {
+        let variant = self.sweep.variants().nth(trial.variant);
+        let point = self.sweep.point_name(trial.point);
+        let parts = [variant.unwrap_or_default(), &point];
+        let parts = parts.into_iter().filter(|part| !part.is_empty());
+        parts.collect::<Vec<_>>().join(", ")
     }
 }
 
-/// What a trial is known by: its whole configuration and the program that runs it.
-fn key(plan: &Plan) -> String {
-    let loaded = plan.loaded();
-    let mut digest = Sha256::new();
-    let mut add = |text: &str| {
-        digest.update((text.len() as u64).to_le_bytes());
-        digest.update(text);
-    };
-    add(env!("CARGO_PKG_VERSION"));
-    add(sources());
-    add(&loaded.effective);
-    for (name, text) in &loaded.beside {
-        add(name);
-        add(text);
-    }
-    let mut text = String::new();
-    for byte in digest.finalize() {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
-}
-
-/// The values of the readings of a trial.
+/// The values of the readings of a trial, by what they read.
 fn read(sweep: &Sweep, trial: &Trial) -> Vec<(String, Option<f64>)> {
+    let readings = sweep.keys.readings.iter();
+    let identities = readings.map(ReadingKeys::identity);
+    identities
+        .zip(read_trial(&sweep.keys.readings, trial))
+        .collect()
+}
+
+/// The values of readings of a trial; nothing where no row has one, or was kept.
+pub fn read_trial(readings: &[ReadingKeys], trial: &Trial) -> Vec<Option<f64>> {
     let names = trial.names();
+    let counts = trial.counts();
+    let tiers = Tiers::of(&counts.ports, &counts.switches).rows(&counts.ports);
     let tables = tenter_study::Tables {
         summary: trial.summary(),
-        counts: trial.counts(),
+        counts,
         flows: trial.flows(),
+        samples: trial.samples(),
+        tiers: &tiers,
         names: &names,
     };
-    let readings = sweep.keys.readings.iter();
-    readings
-        .map(|reading| (reading.identity(), reading.read(tables)))
-        .collect()
+    let values = readings.iter().map(|reading| reading.read(tables));
+    values.collect()
 }

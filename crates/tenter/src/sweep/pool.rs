@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use tenter_report::available_memory_bytes;
 
-use super::session::{SweepSession, Taken, Task, TrialAnswer};
-use super::{SweepObserver, SweepResults, SweepRun};
+use super::{SweepObserver, SweepProgress};
 use crate::observer::{Observer, Running};
 use crate::{Control, Error};
 
@@ -17,35 +16,82 @@ const TICK: Duration = Duration::from_millis(100);
 /// What trials may take of the memory that is available at the beginning, in percent.
 const MEMORY_PERCENT: u64 = 90;
 
-/// Runs all trials.
-pub(super) fn run(run: &SweepRun, observer: &mut dyn SweepObserver) -> Result<SweepResults, Error> {
-    let session = SweepSession::open(run)?;
-    let workers = run.workers.min(session.progress().trials).max(1);
+/// Where a pool gets trials from, and what takes what came of them.
+pub(crate) trait Supply: Sync {
+    /// A trial.
+    type Task;
+    /// What came of it.
+    type Answer;
+
+    /// The next trial that waits.
+    fn take(&self) -> Result<Taken<Self::Task>, Error>;
+
+    /// Whether no other trial waits than those that other processes run.
+    fn waits_for_one(&self) -> bool;
+
+    /// The memory that a trial is expected to take, in bytes.
+    fn memory_bytes(&self, task: &Self::Task) -> u64;
+
+    /// Runs a trial, which the observer may stop.
+    fn carry_out(
+        &self,
+        task: &Self::Task,
+        threads: u16,
+        observer: &mut dyn Observer,
+    ) -> Self::Answer;
+
+    /// Takes what came of a trial; nothing where it was stopped before it began. An error ends
+    /// the pool.
+    fn keep(&self, task: Self::Task, answer: Option<Self::Answer>) -> Result<(), Error>;
+
+    /// How far all trials are, without those under way.
+    fn progress(&self) -> SweepProgress;
+}
+
+/// What is to be done with the next trial that waits.
+pub(crate) enum Taken<T> {
+    /// It is to be run.
+    Task(T),
+    /// It was run before, or has failed; the next one may be to be run.
+    Known,
+    /// Another process runs it.
+    Elsewhere,
+    /// None is left.
+    Nothing,
+}
+
+/// Runs all trials of a supply on so many workers; an error is one of the supply.
+pub(crate) fn run<S: Supply>(
+    supply: &S,
+    workers: usize,
+    observer: &mut dyn SweepObserver,
+) -> Result<(), Error> {
+    let trials = supply.progress().trials;
+    let side_by_side = workers.min(trials).max(1);
     let available = available_memory_bytes().unwrap_or(u64::MAX);
     let pool = Pool {
-        threads: (run.workers / workers) as u16,
+        threads: u16::try_from(workers / side_by_side).unwrap_or(u16::MAX),
         memory_limit: (u128::from(available) * u128::from(MEMORY_PERCENT) / 100) as u64,
-        session: &session,
+        supply,
         state: Mutex::default(),
         changed: Condvar::new(),
         cancelled: AtomicBool::new(false),
     };
     std::thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| pool.work());
+        for number in 0..side_by_side {
+            let pool = &pool;
+            scope.spawn(move || pool.work(number));
         }
-        pool.watch(observer, workers);
+        pool.watch(observer, side_by_side);
     });
     let state = pool.state.into_inner();
-    match state.unwrap_or_else(PoisonError::into_inner).broken {
-        Some(error) => Err(error),
-        None => session.end(),
-    }
+    let broken = state.unwrap_or_else(PoisonError::into_inner).broken;
+    broken.map_or(Ok(()), Err)
 }
 
 /// What workers share.
-struct Pool<'s> {
-    session: &'s SweepSession,
+struct Pool<'s, S> {
+    supply: &'s S,
     /// Of each trial.
     threads: u16,
     /// What trials that run may take together.
@@ -60,7 +106,7 @@ struct State {
     /// What trials that run are expected to take together.
     memory_bytes: u64,
     running: usize,
-    /// Packet-hops of trials that run, by their numbers.
+    /// Packet-hops of trials that run, by their workers.
     under_way: Vec<(usize, f64)>,
     /// Why the sweep cannot go on: the ledger is gone.
     broken: Option<Error>,
@@ -68,7 +114,7 @@ struct State {
     idle: usize,
 }
 
-impl Pool<'_> {
+impl<S: Supply> Pool<'_, S> {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -78,9 +124,10 @@ impl Pool<'_> {
     }
 
     /// What one worker does: trial after trial until none is left.
-    fn work(&self) {
+    fn work(&self, number: usize) {
+        let _leaves = Leaves(self);
         while !self.is_over() {
-            match self.trial() {
+            match self.trial(number) {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => {
@@ -88,45 +135,42 @@ impl Pool<'_> {
                     self.cancelled.store(true, Ordering::Relaxed);
                 }
             }
-            self.changed.notify_all();
         }
-        self.state().idle += 1;
-        self.changed.notify_all();
     }
 
     /// Runs one trial, unless its outcome is known; whether there was one. An error is one of the
-    /// ledger.
-    fn trial(&self) -> Result<bool, Error> {
-        match self.session.take()? {
+    /// supply.
+    fn trial(&self, number: usize) -> Result<bool, Error> {
+        match self.supply.take()? {
             Taken::Nothing => return Ok(false),
             // Others first; where there is none, it takes a while.
-            Taken::Elsewhere if self.session.waits_for_one() => {
+            Taken::Elsewhere if self.supply.waits_for_one() => {
                 drop(self.changed.wait_timeout(self.state(), TICK));
             }
             Taken::Known | Taken::Elsewhere => {}
             Taken::Task(task) => {
-                let answer = self.carry_out(&task);
-                self.session.keep(task.number, &task.key, answer)?;
+                let answer = self.carry_out(number, &task);
+                self.supply.keep(task, answer)?;
             }
         }
         Ok(true)
     }
 
-    fn carry_out(&self, task: &Task) -> TrialAnswer {
-        let needed = self.session.memory_bytes(task.number);
+    fn carry_out(&self, number: usize, task: &S::Task) -> Option<S::Answer> {
+        let needed = self.supply.memory_bytes(task);
         if !self.reserve(needed) {
-            return TrialAnswer::stopped();
+            return None;
         }
-        let mut watch = Watch {
-            pool: self,
-            number: task.number,
-        };
-        let answer = self.session.carry_out(task, self.threads, &mut watch);
+        let mut watch = Watch { pool: self, number };
+        let answer = self.supply.carry_out(task, self.threads, &mut watch);
         let mut state = self.state();
         state.memory_bytes -= needed;
         state.running -= 1;
-        state.under_way.retain(|(of, _)| *of != task.number);
-        answer
+        state.under_way.retain(|(of, _)| *of != number);
+        drop(state);
+        // There may be room for a trial that waits for it.
+        self.changed.notify_all();
+        Some(answer)
     }
 
     /// Waits until a trial fits into memory; not when the sweep is stopped before.
@@ -152,7 +196,7 @@ impl Pool<'_> {
             let running = state.running;
             let is_over = state.idle == workers;
             drop(state);
-            let mut at = self.session.progress();
+            let mut at = self.supply.progress();
             at.packet_hops += under_way;
             at.running = running;
             if observer.progress(&at) == Control::Stop {
@@ -161,19 +205,31 @@ impl Pool<'_> {
             if is_over {
                 return;
             }
-            let waited = self.changed.wait_timeout(self.state(), TICK);
+            let works = |state: &mut State| state.idle < workers;
+            let waited = self.changed.wait_timeout_while(self.state(), TICK, works);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }
 
+/// A worker that ends, even by a panic, which is seen when its thread is joined.
+struct Leaves<'p, 's, S: Supply>(&'p Pool<'s, S>);
+
+impl<S: Supply> Drop for Leaves<'_, '_, S> {
+    fn drop(&mut self) {
+        self.0.state().idle += 1;
+        self.0.changed.notify_all();
+    }
+}
+
 /// Hears how far one trial is, and ends it when the sweep is stopped.
-struct Watch<'p, 's> {
-    pool: &'p Pool<'s>,
+struct Watch<'p, 's, S> {
+    pool: &'p Pool<'s, S>,
+    /// Of the worker.
     number: usize,
 }
 
-impl Observer for Watch<'_, '_> {
+impl<S: Supply> Observer for Watch<'_, '_, S> {
     fn progress(&mut self, at: &Running<'_>) -> Control {
         let hops = at.progress.packet_hops as f64;
         let mut state = self.pool.state();

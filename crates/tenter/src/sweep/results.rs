@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::json;
 use tenter_record::{Cell, CollectiveRow, JobRow, Kind, Names, Row, Summary};
 use tenter_report::{DIGEST_NOTE, FreeColumn, FreeTable, SEED_NOTE, SWEEP_FILE, write_shared};
-use tenter_study::{Answers, Measured, Sweep, SweepTrial};
+use tenter_study::{Answers, Measured, SeedOf, Sweep, SweepTrial};
 
 use super::{SweepProgress, SweepResults};
 use crate::Error;
@@ -18,8 +18,8 @@ pub const RESULTS_FILE: &str = "results.parquet";
 pub(super) struct Finished {
     pub(super) sweep: Sweep,
     pub(super) variants: Vec<String>,
-    /// What has run, in the order of the trials.
-    pub(super) rows: Vec<(Measured, Summary)>,
+    /// What has run, with all seeds that differ, in the order of the trials.
+    pub(super) rows: Vec<(Measured, Vec<u64>, Summary)>,
     pub(super) failures: Vec<(SweepTrial, String)>,
     pub(super) progress: SweepProgress,
     pub(super) was_cancelled: bool,
@@ -29,7 +29,7 @@ pub(super) struct Finished {
 impl Finished {
     /// Without the summaries.
     pub(super) fn told(self) -> SweepResults {
-        let measured: Vec<Measured> = self.rows.into_iter().map(|(of, _)| of).collect();
+        let measured: Vec<Measured> = self.rows.into_iter().map(|(of, _, _)| of).collect();
         SweepResults {
             answer: self.sweep.answer(&measured),
             winners: self.sweep.winners(&measured),
@@ -55,7 +55,7 @@ const OF_JOBS: [&str; 6] = [
 
 /// Writes the tables into the folder of the sweep.
 pub(super) fn write(finished: &Finished) -> Result<(), Error> {
-    let measured: Vec<Measured> = finished.rows.iter().map(|(of, _)| of.clone()).collect();
+    let measured: Vec<Measured> = finished.rows.iter().map(|(of, _, _)| of.clone()).collect();
     let answers = Answers {
         studies: vec![finished.sweep.answer(&measured)],
     };
@@ -71,6 +71,11 @@ pub(super) fn write(finished: &Finished) -> Result<(), Error> {
     Ok(())
 }
 
+/// The seeds that are set apart and differ from trial to trial.
+fn apart(sweep: &Sweep) -> impl Iterator<Item = SeedOf> + '_ {
+    sweep.seed_kinds().filter(|of| *of != SeedOf::Trial)
+}
+
 /// Settings first, then what was read, then the columns of jobs and collectives.
 fn table(finished: &Finished, digest: &str) -> FreeTable {
     let axes: Vec<&str> = finished.sweep.axes().collect();
@@ -79,6 +84,7 @@ fn table(finished: &Finished, digest: &str) -> FreeTable {
         FreeColumn::new("seed", Kind::Unsigned, ""),
         FreeColumn::new("digest", Kind::Text, ""),
     ];
+    columns.extend(apart(&finished.sweep).map(|of| FreeColumn::new(of.path(), Kind::Unsigned, "")));
     columns.extend(
         axes.iter()
             .map(|path| FreeColumn::new(*path, Kind::Text, "")),
@@ -98,7 +104,7 @@ fn table(finished: &Finished, digest: &str) -> FreeTable {
     }
     let names = Names::default();
     let mut table = FreeTable::new("results", columns);
-    for (measured, summary) in &finished.rows {
+    for (measured, seeds, summary) in &finished.rows {
         let point = &finished.sweep.points()[measured.point];
         for job in &summary.jobs {
             for row in &job.collectives {
@@ -107,6 +113,9 @@ fn table(finished: &Finished, digest: &str) -> FreeTable {
                     Cell::Unsigned(measured.seed),
                     Cell::Text(&measured.digest),
                 ];
+                let kinds = finished.sweep.seed_kinds().zip(seeds);
+                let apart = kinds.filter(|(of, _)| *of != SeedOf::Trial);
+                cells.extend(apart.map(|(_, seed)| Cell::Unsigned(*seed)));
                 cells.extend(point.iter().map(|value| Cell::Text(value)));
                 let values = measured.values.iter();
                 cells.extend(values.map(|value| value.map_or(Cell::Missing, Cell::Float)));
@@ -117,7 +126,7 @@ fn table(finished: &Finished, digest: &str) -> FreeTable {
             }
         }
     }
-    let seeds: BTreeSet<u64> = finished.rows.iter().map(|(of, _)| of.seed).collect();
+    let seeds: BTreeSet<u64> = finished.rows.iter().map(|(of, _, _)| of.seed).collect();
     let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
     table.note(SEED_NOTE, &seeds.join(","));
     table.note(DIGEST_NOTE, digest);

@@ -2,15 +2,18 @@
 //! process, other processes or a cluster run them.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde::{Deserialize, Serialize};
-use tenter_scenario::Format;
-use tenter_study::{Keep, Measured, Sweep, SweepTrial, TrialSeed};
+use tenter_study::{Keep, Measured, SweepTrial};
 
+use super::first::{First, check, prepared};
 use super::ledger::{Claim, Ledger, Outcome, Title};
+use super::order::{End, TrialAnswer, TrialOrder, carry_out};
+use super::pool::{Supply, Taken};
+use super::queue::{Claimed, Queue};
 use super::results::{self, Finished};
-use super::{SweepProgress, SweepResults, SweepRun, key, read};
+use super::{SweepProgress, SweepResults, SweepRun};
 use crate::identity::sources;
 use crate::observer::Observer;
 use crate::{Error, Plan, Run};
@@ -25,17 +28,22 @@ pub struct SweepSession {
     pub(super) run: SweepRun,
     trials: Vec<SweepTrial>,
     firsts: Vec<First>,
+    /// Of each trial what it is known by, or why it cannot be run.
+    known: Vec<Result<Known, String>>,
     ledger: Mutex<Ledger>,
+    /// Where workers of other machines take trials from, if they do.
+    queue: Option<Queue>,
     state: Mutex<State>,
 }
 
-/// What the first trial of each variant and point has told.
-#[derive(Clone, Copy, Debug, Default)]
-struct First {
-    /// The seed of its scenario.
-    seed: u64,
-    packet_hops: f64,
-    memory_bytes: u64,
+/// What a trial is known by.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    pub(super) key: String,
+    /// The name of its scenario.
+    pub(super) name: String,
+    /// The seeds that differ from trial to trial.
+    pub(super) seeds: Vec<u64>,
 }
 
 #[derive(Debug)]
@@ -44,7 +52,6 @@ struct State {
     waiting: VecDeque<usize>,
     progress: SweepProgress,
     outcomes: Vec<Option<Box<Outcome>>>,
-    seeds: Vec<u64>,
     failures: Vec<(usize, String)>,
     /// Trials that were handed out, by their keys: equal trials of several points are one.
     handed_out: BTreeMap<String, usize>,
@@ -61,157 +68,59 @@ pub enum NextTrial {
     None,
 }
 
-/// A trial that anyone may run, here or on another machine: all that it takes, and no more. Equal
-/// orders have equal keys and equal answers.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct TrialOrder {
-    /// What the ledger knows the trial by: the digest of its configuration and of the program.
-    pub key: String,
-    /// Its variant, its point and its seed, for people.
-    pub name: String,
-    /// Memory that it is expected to take, in bytes.
-    pub memory_bytes: u64,
-    /// Packet-hops that it is expected to have.
-    pub packet_hops: f64,
-    /// The sources of the program that gave the order.
-    sources: String,
-    /// The description of the sweep, which has the readings.
-    sweep: String,
-    config: String,
-    beside: Vec<(String, String)>,
-    /// Where its tables are kept, if they are.
-    folder: Option<std::path::PathBuf>,
-    force: bool,
-}
-
-/// What came of a trial.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct TrialAnswer {
-    end: End,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-enum End {
-    Done(Box<Outcome>),
-    Failed(String),
-    Stopped,
-}
-
-impl TrialAnswer {
-    /// Of a trial that could not be run, and why: it is not run again unless that is asked for.
-    pub fn failed(why: impl Into<String>) -> TrialAnswer {
-        TrialAnswer {
-            end: End::Failed(why.into()),
-        }
-    }
-
-    /// Of a trial that was not run to its end, and may be run again.
-    pub fn stopped() -> TrialAnswer {
-        TrialAnswer { end: End::Stopped }
-    }
-
-    /// Why the trial failed, if it did.
-    pub fn failure(&self) -> Option<&str> {
-        match &self.end {
-            End::Failed(why) => Some(why),
-            End::Done(_) | End::Stopped => None,
-        }
-    }
-}
-
-impl TrialOrder {
-    /// Runs the trial; the observer may stop it. A failure is an answer, too.
-    pub fn carry_out(&self, threads: u16, observer: &mut dyn Observer) -> TrialAnswer {
-        if self.sources != sources() {
-            return TrialAnswer::failed(
-                "this worker has another build of Tenter than the sweep: install the same on all machines",
-            );
-        }
-        match self.plan_and_sweep() {
-            Ok((plan, sweep)) => {
-                let run = Run::new(&plan).threads(threads).force(self.force);
-                let run = match &self.folder {
-                    Some(folder) => run.folder(folder),
-                    None => run,
-                };
-                carry_out(run, &sweep, observer)
-            }
-            Err(error) => TrialAnswer::failed(error.to_string()),
-        }
-    }
-
-    fn plan_and_sweep(&self) -> Result<(Plan, Sweep), Error> {
-        let sweep = Sweep::read(&self.sweep, "sweep", Format::Yaml)?;
-        let find = |name: &str| {
-            let found = self.beside.iter().find(|(of, _)| of == name);
-            let text = found.map(|(_, text)| text.clone());
-            text.ok_or_else(|| "the order does not hold it".to_owned())
-        };
-        let config = (self.config.as_str(), "config.yaml", Format::Yaml);
-        let loaded = tenter_scenario::load_beside(config.0, config.1, config.2, &[], None, &find)?;
-        Ok((Plan::new(loaded), sweep))
-    }
-}
-
-/// Runs a trial and reads it.
-fn carry_out(run: Run, sweep: &Sweep, observer: &mut dyn Observer) -> TrialAnswer {
-    let run = if sweep.needs_flows() {
-        run.keep_flows()
-    } else {
-        run
-    };
-    let end = match run.run_with(observer) {
-        Ok(trial) if trial.was_cancelled() => End::Stopped,
-        Ok(trial) => End::Done(Box::new(Outcome {
-            values: read(sweep, &trial),
-            summary: trial.summary,
-        })),
-        Err(error) => End::Failed(error.to_string()),
-    };
-    TrialAnswer { end }
-}
-
 /// A trial that this process has claimed.
-pub(super) struct Task {
-    pub(super) number: usize,
-    pub(super) key: String,
+pub(crate) struct Task {
+    number: usize,
     plan: Plan,
 }
 
-/// What is to be done with the next trial that waits.
-pub(super) enum Taken {
-    Task(Box<Task>),
-    /// It was run before, or has failed; the next one may be to be run.
-    Known,
-    /// Another process runs it.
-    Elsewhere,
-    /// None is left.
-    Nothing,
-}
-
 impl SweepSession {
-    /// Checks every point and opens the ledger: a mistake in the last point is told before the
-    /// first is run.
+    /// Checks every point, opens the ledger and notes all trials in it: a mistake in the last point
+    /// is told before the first is run.
     pub(super) fn open(run: &SweepRun) -> Result<SweepSession, Error> {
         let trials = run.trials();
         let firsts = check(run, &trials)?;
-        let expected = trials.iter().map(|trial| firsts[cell(run, trial)]);
+        let known = prepared(run, &trials, &firsts);
+        let ledger = if run.resume {
+            Ledger::reopen(&run.folder)?
+        } else {
+            Ledger::open(&run.folder)?
+        };
+        let settings: Vec<String> = trials.iter().map(|of| of.settings.join(" ")).collect();
+        let seeds: Vec<String> = known.iter().map(seed_text).collect();
+        let titles = known.iter().zip(&settings).zip(&seeds);
+        ledger.queue(titles.filter_map(|((known, settings), seed)| {
+            let Known { key, name, .. } = known.as_ref().ok()?;
+            Some((
+                key.as_str(),
+                Title {
+                    name,
+                    settings,
+                    seed,
+                },
+            ))
+        }))?;
+        let queue = Queue::is_there(&run.folder).then(|| Queue::join(&run.folder));
+        let expected = trials
+            .iter()
+            .map(|trial| firsts[run.cell(trial)].packet_hops);
         let progress = SweepProgress {
             trials: trials.len(),
-            expected_packet_hops: expected.map(|first| first.packet_hops).sum(),
+            expected_packet_hops: expected.sum(),
             ..SweepProgress::default()
         };
         Ok(SweepSession {
             run: run.clone(),
-            ledger: Mutex::new(Ledger::open(&run.folder)?),
+            ledger: Mutex::new(ledger),
+            queue: queue.transpose()?,
             state: Mutex::new(State {
                 waiting: (0..trials.len()).collect(),
                 progress,
                 outcomes: trials.iter().map(|_| None).collect(),
-                seeds: vec![0; trials.len()],
                 failures: Vec::new(),
                 handed_out: BTreeMap::new(),
             }),
+            known,
             firsts,
             trials,
         })
@@ -225,9 +134,8 @@ impl SweepSession {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The memory that a trial is expected to take.
-    pub(super) fn memory_bytes(&self, number: usize) -> u64 {
-        self.firsts[cell(&self.run, &self.trials[number])].memory_bytes
+    fn first(&self, number: usize) -> First {
+        self.firsts[self.run.cell(&self.trials[number])]
     }
 
     /// How far the sweep is; packet-hops are those of trials that have ended.
@@ -243,7 +151,13 @@ impl SweepSession {
         let mut elsewhere = 0;
         loop {
             match self.take()? {
-                Taken::Task(task) => return Ok(NextTrial::Order(Box::new(self.order(*task)))),
+                Taken::Task(task) => {
+                    let order = self.order(&task)?;
+                    let mut state = self.state();
+                    state.progress.running += 1;
+                    state.handed_out.insert(order.key.clone(), task.number);
+                    return Ok(NextTrial::Order(Box::new(order)));
+                }
                 Taken::Known => {}
                 Taken::Nothing => return Ok(NextTrial::None),
                 Taken::Elsewhere => {
@@ -256,12 +170,12 @@ impl SweepSession {
         }
     }
 
-    fn order(&self, task: Task) -> TrialOrder {
-        let trial = &self.trials[task.number];
-        let first = self.firsts[cell(&self.run, trial)];
+    fn order(&self, task: &Task) -> Result<TrialOrder, Error> {
+        let (known, first) = (self.known(task.number)?, self.first(task.number));
         let loaded = task.plan.loaded();
-        let name = format!("{} seed {}", title(&self.run, trial), task.plan.seed());
-        let order = TrialOrder {
+        let title = self.run.title(&self.trials[task.number]);
+        let name = format!("{title} seed {}", known.seeds.first().unwrap_or(&0));
+        Ok(TrialOrder {
             name: name.trim_start().to_owned(),
             memory_bytes: first.memory_bytes,
             packet_hops: first.packet_hops,
@@ -269,21 +183,49 @@ impl SweepSession {
             sweep: self.run.sweep.to_yaml(),
             config: loaded.effective.clone(),
             beside: loaded.beside.clone(),
-            folder: self.folder(&task.key),
+            folder: self.folder(&known.key),
             force: self.run.force,
-            key: task.key,
-        };
-        let mut state = self.state();
-        state.progress.running += 1;
-        state.handed_out.insert(order.key.clone(), task.number);
-        order
+            key: known.key.clone(),
+        })
+    }
+
+    /// Puts all trials that have not run into a queue for workers of other machines; how many.
+    ///
+    /// # Errors
+    /// When the ledger or the queue cannot be written.
+    pub(super) fn queue_all(&self, queue: &Queue) -> Result<usize, Error> {
+        let mut queued = 0;
+        for (number, known) in self.known.iter().enumerate() {
+            let Ok(known) = known else { continue };
+            if queue.has(&known.key) {
+                continue;
+            }
+            let claimed = self.ledger_claim(number, known)?;
+            if !matches!(claimed, Claim::Granted) {
+                continue;
+            }
+            let plan = self
+                .run
+                .plan(&self.trials[number], Some(&self.first(number)))?;
+            queue.put(&self.order(&Task { number, plan })?)?;
+            self.ledger().wait(&known.key)?;
+            queued += 1;
+        }
+        Ok(queued)
     }
 
     /// Where the tables of a trial are kept, if they are.
-    fn folder(&self, key: &str) -> Option<std::path::PathBuf> {
+    fn folder(&self, key: &str) -> Option<PathBuf> {
         let folder = self.run.folder.join("trials").join(&key[..16]);
         (self.run.sweep.keys.keep == Keep::Tables)
             .then(|| std::path::absolute(&folder).unwrap_or(folder))
+    }
+
+    /// What a trial is known by that is under way, and so can be run.
+    fn known(&self, number: usize) -> Result<&Known, Error> {
+        self.known[number]
+            .as_ref()
+            .map_err(|why| Error::Asked(why.clone()))
     }
 
     /// Takes what came of a trial that was handed out.
@@ -298,33 +240,30 @@ impl SweepSession {
             )));
         };
         self.state().progress.running -= 1;
-        self.keep(number, key, answer)
+        self.note(number, key, answer)
     }
 
-    /// Takes the next trial that waits, unless its outcome is known.
-    pub(super) fn take(&self) -> Result<Taken, Error> {
-        let number = self.state().waiting.pop_front();
-        let Some(number) = number else {
-            return Ok(Taken::Nothing);
-        };
-        let trial = &self.trials[number];
-        let first = self.firsts[cell(&self.run, trial)];
-        let plan = match self.run.plan(trial, Some(first.seed)) {
-            Ok(plan) => plan,
-            Err(error) => {
-                self.failed(number, error.to_string());
-                return Ok(Taken::Known);
-            }
-        };
-        let key = key(&plan);
-        self.state().seeds[number] = plan.seed();
+    fn ledger_claim(&self, number: usize, known: &Known) -> Result<Claim, Error> {
         let title = Title {
-            name: plan.name(),
-            settings: &trial.settings.join(" "),
-            seed: plan.seed(),
+            name: &known.name,
+            settings: &self.trials[number].settings.join(" "),
+            seed: &seed_text_of(&known.seeds),
         };
-        let claim = self.ledger().claim(&key, &title, self.run.retry_failed)?;
-        match claim {
+        let retry = self.run.retry_failed;
+        self.ledger().claim(&known.key, &title, retry)
+    }
+
+    /// Claims a trial in the ledger, and in the queue where workers may have it.
+    fn claim(&self, number: usize, known: &Known) -> Result<Taken<()>, Error> {
+        let key = &known.key;
+        if let Some(queue) = &self.queue
+            && let Some(answer) = queue.answer(key)?
+        {
+            self.note(number, key, answer)?;
+            queue.forget(key);
+            return Ok(Taken::Known);
+        }
+        match self.ledger_claim(number, known)? {
             Claim::Granted => {}
             Claim::Done(outcome) => {
                 if let Some(outcome) = self.with_readings(*outcome) {
@@ -342,44 +281,43 @@ impl SweepSession {
                 return Ok(Taken::Elsewhere);
             }
         }
-        Ok(Taken::Task(Box::new(Task { number, key, plan })))
-    }
-
-    /// Whether no other trial waits than those that other processes run.
-    pub(super) fn waits_for_one(&self) -> bool {
-        self.state().waiting.len() <= 1
-    }
-
-    /// Runs a trial that was taken.
-    pub(super) fn carry_out(
-        &self,
-        task: &Task,
-        threads: u16,
-        observer: &mut dyn Observer,
-    ) -> TrialAnswer {
-        let run = Run::new(&task.plan).threads(threads).force(self.run.force);
-        let run = match self.folder(&task.key) {
-            Some(folder) => run.folder(folder),
-            None => run,
-        };
-        carry_out(run, &self.run.sweep, observer)
+        match &self.queue {
+            Some(queue) if queue.has(key) => match queue.claim(key)? {
+                Claimed::Mine => Ok(Taken::Task(())),
+                // It is theirs, or was answered this instant.
+                Claimed::Others | Claimed::Answered => {
+                    self.ledger().wait(key)?;
+                    self.state().waiting.push_back(number);
+                    Ok(Taken::Elsewhere)
+                }
+            },
+            _ => Ok(Taken::Task(())),
+        }
     }
 
     /// Notes what came of a trial.
-    pub(super) fn keep(&self, number: usize, key: &str, answer: TrialAnswer) -> Result<(), Error> {
+    fn note(&self, number: usize, key: &str, answer: TrialAnswer) -> Result<(), Error> {
         match answer.end {
-            End::Stopped => self.ledger().stop(key),
+            End::Stopped => {
+                self.ledger().stop(key)?;
+                if let Some(queue) = &self.queue {
+                    queue.release(key);
+                }
+                return Ok(());
+            }
             End::Done(outcome) => {
                 self.ledger().finish(key, &outcome)?;
                 self.done(number, *outcome, false);
-                Ok(())
             }
             End::Failed(why) => {
                 self.ledger().fail(key, &why)?;
                 self.failed(number, why);
-                Ok(())
             }
         }
+        if let Some(queue) = &self.queue {
+            queue.forget(key);
+        }
+        Ok(())
     }
 
     /// The outcome with a value for each reading of this sweep; nothing where one is missing.
@@ -395,21 +333,25 @@ impl SweepSession {
     }
 
     fn done(&self, number: usize, outcome: Outcome, kept: bool) {
-        let expected = self.firsts[cell(&self.run, &self.trials[number])].packet_hops;
+        let expected = self.first(number).packet_hops;
         let mut state = self.state();
         state.progress.done += 1;
         if kept {
             state.progress.kept += 1;
             state.progress.expected_packet_hops -= expected;
         } else {
-            state.progress.packet_hops += outcome.summary.engine.packet_hops as f64;
+            let engine = &outcome.summary.engine;
+            state.progress.trials_wall_s += engine.wall_s + engine.set_up_s;
+            state.progress.packet_hops += engine.packet_hops as f64;
         }
         state.outcomes[number] = Some(Box::new(outcome));
     }
 
     fn failed(&self, number: usize, why: String) {
+        let expected = self.first(number).packet_hops;
         let mut state = self.state();
         state.progress.failed += 1;
+        state.progress.expected_packet_hops -= expected;
         state.failures.push((number, why));
     }
 
@@ -432,19 +374,25 @@ impl SweepSession {
         for key in state.handed_out.keys() {
             let _ = ledger.stop(key);
         }
+        if let Some(queue) = &self.queue {
+            state.handed_out.keys().for_each(|key| queue.release(key));
+            queue.remove_if_done();
+        }
         state.progress.running = 0;
         let mut rows = Vec::new();
         for (number, outcome) in state.outcomes.into_iter().enumerate() {
-            let Some(outcome) = outcome else { continue };
+            let (Some(outcome), Ok(known)) = (outcome, &self.known[number]) else {
+                continue;
+            };
             let trial = &self.trials[number];
             let measured = Measured {
                 variant: trial.variant,
                 point: trial.point,
-                seed: state.seeds[number],
+                seed: known.seeds.first().copied().unwrap_or_default(),
                 digest: outcome.summary.engine.digest.clone(),
                 values: outcome.values.iter().map(|(_, value)| *value).collect(),
             };
-            rows.push((measured, outcome.summary));
+            rows.push((measured, known.seeds.clone(), outcome.summary));
         }
         state.failures.sort_unstable();
         let failures = state.failures.into_iter();
@@ -462,50 +410,82 @@ impl SweepSession {
     }
 }
 
-/// Resolves the first trial of each variant and point.
-fn check(run: &SweepRun, trials: &[SweepTrial]) -> Result<Vec<First>, Error> {
-    let cells = run.sweep.points().len() * run.sweep.variants().len();
-    let mut firsts: Vec<Option<First>> = vec![None; cells];
-    for trial in trials {
-        let first = &mut firsts[cell(run, trial)];
-        if first.is_some() {
-            continue;
-        }
-        let own = SweepTrial {
-            seed: TrialSeed::After(0),
-            ..trial.clone()
+impl Supply for SweepSession {
+    type Task = Box<Task>;
+    type Answer = TrialAnswer;
+
+    fn take(&self) -> Result<Taken<Box<Task>>, Error> {
+        let number = self.state().waiting.pop_front();
+        let Some(number) = number else {
+            return Ok(Taken::Nothing);
         };
-        let named = |error| named(run, trial, error);
-        let plan = run.plan(&own, None).map_err(named)?;
-        plan.check().map_err(named)?;
-        *first = Some(First {
-            seed: plan.seed(),
-            packet_hops: plan.packet_hops()?,
-            memory_bytes: plan.memory_bytes()?,
-        });
+        let known = match &self.known[number] {
+            Ok(known) => known,
+            Err(why) => {
+                self.failed(number, why.clone());
+                return Ok(Taken::Known);
+            }
+        };
+        match self.claim(number, known)? {
+            Taken::Task(()) => {}
+            Taken::Known => return Ok(Taken::Known),
+            Taken::Elsewhere => return Ok(Taken::Elsewhere),
+            Taken::Nothing => return Ok(Taken::Nothing),
+        }
+        let first = self.first(number);
+        match self.run.plan(&self.trials[number], Some(&first)) {
+            Ok(plan) => Ok(Taken::Task(Box::new(Task { number, plan }))),
+            Err(error) => {
+                self.note(number, &known.key, TrialAnswer::failed(error.to_string()))?;
+                Ok(Taken::Known)
+            }
+        }
     }
-    // Cells that `only` leaves out are never looked up.
-    Ok(firsts.into_iter().map(Option::unwrap_or_default).collect())
-}
 
-fn cell(run: &SweepRun, trial: &SweepTrial) -> usize {
-    trial.point * run.sweep.variants().len() + trial.variant
-}
+    /// Whether no other trial waits than those that other processes run.
+    fn waits_for_one(&self) -> bool {
+        self.state().waiting.len() <= 1
+    }
 
-/// An error with the trial that it is about.
-fn named(run: &SweepRun, trial: &SweepTrial, error: Error) -> Error {
-    Error::Trial {
-        name: title(run, trial),
-        source: Box::new(error),
+    fn memory_bytes(&self, task: &Box<Task>) -> u64 {
+        self.first(task.number).memory_bytes
+    }
+
+    fn carry_out(
+        &self,
+        task: &Box<Task>,
+        threads: u16,
+        observer: &mut dyn Observer,
+    ) -> TrialAnswer {
+        let folder = match self.known(task.number) {
+            Ok(known) => self.folder(&known.key),
+            Err(error) => return TrialAnswer::failed(error.to_string()),
+        };
+        let run = Run::new(&task.plan).threads(threads).force(self.run.force);
+        carry_out(run, folder.as_deref(), &self.run.sweep, observer)
+    }
+
+    fn keep(&self, task: Box<Task>, answer: Option<TrialAnswer>) -> Result<(), Error> {
+        let key = &self.known(task.number)?.key;
+        self.note(
+            task.number,
+            key,
+            answer.unwrap_or_else(TrialAnswer::stopped),
+        )
+    }
+
+    fn progress(&self) -> SweepProgress {
+        SweepSession::progress(self)
     }
 }
 
-/// What a trial is called: its variant and its point.
-fn title(run: &SweepRun, trial: &SweepTrial) -> String {
-    let variant = run.sweep.variants().nth(trial.variant).unwrap_or_default();
-    let point = run.sweep.point_name(trial.point);
-    let parts = [variant, &point]
-        .into_iter()
-        .filter(|part| !part.is_empty());
-    parts.collect::<Vec<_>>().join(", ")
+fn seed_text(known: &Result<Known, String>) -> String {
+    known
+        .as_ref()
+        .map_or_else(|_| String::new(), |known| seed_text_of(&known.seeds))
+}
+
+/// The first of the seeds that differ from trial to trial.
+fn seed_text_of(seeds: &[u64]) -> String {
+    seeds.first().map(u64::to_string).unwrap_or_default()
 }

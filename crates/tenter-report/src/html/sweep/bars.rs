@@ -111,7 +111,8 @@ pub(super) fn tip(
     text
 }
 
-fn table(numbers: &Numbers<'_>, (unit, factor): (&str, f64), page: &mut String) {
+/// The values behind the bars.
+pub(super) fn table(numbers: &Numbers<'_>, (unit, factor): (&str, f64), page: &mut String) {
     let record = numbers.record;
     let mut columns = axes(numbers);
     columns.push(Column::of("variant".to_owned(), "", false));

@@ -30,7 +30,7 @@ pub(super) struct Heat {
 
 impl Heat {
     /// Of a sweep with two axes; none for others, and if all values are alike in one of them.
-    pub(super) fn of(numbers: &Numbers<'_>) -> Option<Heat> {
+    pub(super) fn of(numbers: &Numbers<'_>, (down, across): (usize, usize)) -> Option<Heat> {
         let record = numbers.record;
         if record.axes.len() != 2 {
             return None;
@@ -44,14 +44,14 @@ impl Heat {
             }
             values
         };
-        let (rows, columns) = (distinct(0), distinct(1));
+        let (rows, columns) = (distinct(down), distinct(across));
         let sides = 2..=SIDE;
         if !sides.contains(&rows.len()) || !sides.contains(&columns.len()) {
             return None;
         }
         let at = |row: &String, column: &String| {
             let mut points = record.points.iter();
-            points.position(|point| point[0] == *row && point[1] == *column)
+            points.position(|point| point[down] == *row && point[across] == *column)
         };
         let line = |row: &String| columns.iter().map(|column| at(row, column)).collect();
         let points = rows.iter().map(line).collect();
@@ -80,19 +80,19 @@ impl Heat {
 }
 
 /// Adds a picture for each variant, all with the same colours, and their tables.
-pub(super) fn section(numbers: &Numbers<'_>, page: &mut String) {
-    let Some(heat) = Heat::of(numbers) else {
+pub(super) fn section(numbers: &Numbers<'_>, (down, across): (usize, usize), page: &mut String) {
+    let Some(heat) = Heat::of(numbers, (down, across)) else {
         return;
     };
-    let axes = &numbers.record.axes;
+    let axes = [down, across].map(|axis| numbers.record.axes[axis].name.as_str());
     let (unit, factor) = numbers.unit();
     let (least, greatest) = heat.ends;
     add(
         page,
         format_args!(
             "<h3>Over {} and {}</h3><p class=\"ramp\"><span>{} {unit}</span><i aria-hidden=\"true\"></i><span>{} {unit}</span></p>",
-            escape(&axes[0].name),
-            escape(&axes[1].name),
+            escape(axes[0]),
+            escape(axes[1]),
             shown(least, factor),
             shown(greatest, factor),
             unit = escape(&unit)
@@ -103,12 +103,8 @@ pub(super) fn section(numbers: &Numbers<'_>, page: &mut String) {
         if numbers.record.variants.len() > 1 {
             add(page, format_args!("<h4>{}</h4>", escape(name)));
         }
-        draw(numbers, &heat, variant, page);
-        let mut columns = vec![Column::of(
-            format!("{} \\ {}", axes[0].name, axes[1].name),
-            "",
-            false,
-        )];
+        draw(numbers, (&heat, axes), variant, page);
+        let mut columns = vec![Column::of(format!("{} \\ {}", axes[0], axes[1]), "", false)];
         let values = heat.columns.iter();
         columns.extend(values.map(|value| Column::of(value.clone(), &unit, true)));
         let rows = heat.rows.iter().zip(&heat.points).map(|(row, points)| {
@@ -119,13 +115,17 @@ pub(super) fn section(numbers: &Numbers<'_>, page: &mut String) {
             let texts = points.iter().map(text);
             std::iter::once(row.clone()).chain(texts).collect()
         });
-        let title = format!("{name} over {} and {}", axes[0].name, axes[1].name);
+        let title = format!("{name} over {} and {}", axes[0], axes[1]);
         behind(&title, &columns, &rows.collect::<Vec<_>>(), page);
     }
 }
 
-fn draw(numbers: &Numbers<'_>, heat: &Heat, variant: usize, page: &mut String) {
-    let axes = &numbers.record.axes;
+fn draw(
+    numbers: &Numbers<'_>,
+    (heat, axes): (&Heat, [&str; 2]),
+    variant: usize,
+    page: &mut String,
+) {
     let width = (WIDTH / heat.columns.len() as f64).min(150.0);
     let height = if heat.rows.len() > 24 { 14.0 } else { 26.0 };
     let bottom = TOP + height * heat.rows.len() as f64;
@@ -138,8 +138,8 @@ fn draw(numbers: &Numbers<'_>, heat: &Heat, variant: usize, page: &mut String) {
                 "{} of {} over {} and {}",
                 numbers.reading.name,
                 numbers.variant(variant),
-                axes[0].name,
-                axes[1].name
+                axes[0],
+                axes[1]
             ))
         ),
     );
@@ -167,7 +167,7 @@ fn draw(numbers: &Numbers<'_>, heat: &Heat, variant: usize, page: &mut String) {
             }
         }
     }
-    labels(heat, (&axes[0].name, &axes[1].name), (width, bottom), page);
+    labels(heat, (axes[0], axes[1]), (width, bottom), page);
     page.push_str("</svg></figure>\n");
 }
 

@@ -10,6 +10,7 @@ mod tables;
 mod tests;
 
 use tenter_record::PairedRow;
+use tenter_study::{SweepChart, SweepRecord};
 
 use super::overview::tile;
 use super::text::{add, count, escape, number};
@@ -113,6 +114,7 @@ fn article(id: usize, of: &NamedRecord, page: &mut String) {
     }
     page.push_str("</nav></header>\n");
     tiles(of, page);
+    charts(id, record, page);
     for place in 0..record.readings.len() {
         let numbers = Numbers::of(record, place);
         reading(&format!("{id}-{place}"), &numbers, page);
@@ -161,13 +163,55 @@ fn reading(id: &str, numbers: &Numbers<'_>, page: &mut String) {
         return;
     }
     winners(numbers, page);
-    bars::section(numbers, page);
-    for axis in 0..numbers.record.axes.len() {
-        lines::section(numbers, axis, page);
+    if numbers.record.charts.is_empty() {
+        bars::section(numbers, page);
+        for axis in 0..numbers.record.axes.len() {
+            lines::section(numbers, axis, page);
+        }
+        heat::section(numbers, (0, 1), page);
+        parallel::section(numbers, page);
+    } else {
+        let (unit, factor) = numbers.unit();
+        bars::table(numbers, (&unit, factor), page);
     }
-    heat::section(numbers, page);
-    parallel::section(numbers, page);
     page.push_str("</section>\n");
+}
+
+/// Adds the charts that the sweep names.
+fn charts(id: usize, record: &SweepRecord, page: &mut String) {
+    for (place, chart) in record.charts.iter().enumerate() {
+        add(
+            page,
+            format_args!(
+                "<section id=\"chart{id}-{place}\"><h2>{}</h2>",
+                escape(&chart.title)
+            ),
+        );
+        for &reading in &chart.readings {
+            let numbers = Numbers::of(record, reading);
+            if chart.readings.len() > 1 {
+                let name = escape(&numbers.reading.name);
+                add(page, format_args!("<p class=\"lead\">{name}</p>"));
+            }
+            picture(&numbers, chart, page);
+        }
+        page.push_str("</section>\n");
+    }
+}
+
+fn picture(numbers: &Numbers<'_>, chart: &SweepChart, page: &mut String) {
+    let before = page.len();
+    match (chart.kind.as_str(), chart.x, chart.y) {
+        ("lines", Some(axis), _) => lines::section(numbers, axis, page),
+        ("heat", Some(across), Some(down)) => heat::section(numbers, (down, across), page),
+        ("parallel", _, _) => parallel::section(numbers, page),
+        _ => bars::section(numbers, page),
+    }
+    if page.len() == before {
+        page.push_str(
+            "<p class=\"empty\">There is nothing to draw: lines need an axis of numbers, heat maps several values on both axes, parallel coordinates two axes.</p>",
+        );
+    }
 }
 
 /// Number of points at which a variant is best, and at which that is significant.

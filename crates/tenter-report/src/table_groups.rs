@@ -1,0 +1,242 @@
+//! A table of a trial folder, group of rows by group of rows and column by column: whoever reads a
+//! large one holds 65,536 rows of the columns that are asked for, and never the table.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::DataType;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::statistics::Statistics;
+use tenter_record::{Kind, Row};
+
+use crate::TrialError;
+use crate::decode::guarded;
+use crate::trial_folder::table_file;
+
+/// A table of a trial that is open.
+pub struct TableGroups {
+    path: PathBuf,
+    reader: SerializedFileReader<File>,
+    /// Name and kind of each column of its row, with its place in the file.
+    columns: Vec<(&'static str, Kind, usize)>,
+}
+
+/// The values of a column in one group, one for each row; where there is none, any.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ColumnValues {
+    /// Whole numbers.
+    Integer(Vec<i64>),
+    /// Whole numbers that are not negative.
+    Unsigned(Vec<u64>),
+    /// Numbers.
+    Float(Vec<f64>),
+    /// Texts.
+    Text(Vec<String>),
+    /// Flags.
+    Flag(Vec<bool>),
+}
+
+/// A column of one group.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupColumn {
+    /// A value for each row.
+    pub values: ColumnValues,
+    /// Which rows have a value; `None` where all have.
+    pub valid: Option<Vec<bool>>,
+}
+
+impl TableGroups {
+    /// Opens the table of rows of a type.
+    ///
+    /// # Errors
+    /// When the file is missing or damaged, or lacks a column of the row.
+    pub fn open<R: Row>(folder: &Path) -> Result<TableGroups, TrialError> {
+        let path = table_file::<R>(folder);
+        let file = File::open(&path).map_err(TrialError::io("read", &path))?;
+        let open = || -> Result<_, ParquetError> {
+            let reader = guarded(|| SerializedFileReader::new(file))?;
+            let schema = reader.metadata().file_metadata().schema_descr();
+            let columns = R::COLUMNS.iter().map(|column| {
+                let mut known = schema.columns().iter();
+                let place = known.position(|known| known.name() == column.name);
+                let place = place.ok_or_else(|| {
+                    ParquetError::General(format!(
+                        "there is no column `{}`: another version of Tenter wrote it; run the trial again",
+                        column.name
+                    ))
+                })?;
+                Ok((column.name, column.kind, place))
+            });
+            let columns = columns.collect::<Result<Vec<_>, ParquetError>>()?;
+            Ok((reader, columns))
+        };
+        let (reader, columns) = open().map_err(TrialError::parquet("read", &path))?;
+        Ok(TableGroups {
+            path,
+            reader,
+            columns,
+        })
+    }
+
+    /// How many groups it has.
+    pub fn count(&self) -> usize {
+        self.reader.metadata().num_row_groups()
+    }
+
+    /// How many rows a group has.
+    pub fn rows(&self, group: usize) -> usize {
+        let rows = self.reader.metadata().row_group(group).num_rows();
+        usize::try_from(rows).unwrap_or_default()
+    }
+
+    /// The least and the greatest number of a column in a group, where the file tells.
+    pub fn range(&self, group: usize, column: usize) -> Option<(f64, f64)> {
+        let (_, kind, place) = self.columns[column];
+        let chunk = self.reader.metadata().row_group(group).column(place);
+        range(chunk, kind)
+    }
+
+    /// A column of a group, by its place in the row.
+    ///
+    /// # Errors
+    /// When the file is damaged.
+    pub fn column(&self, group: usize, column: usize) -> Result<GroupColumn, TrialError> {
+        let (name, kind, place) = self.columns[column];
+        let count = self.rows(group);
+        let read = guarded(|| {
+            let group = self.reader.get_row_group(group)?;
+            decode(group.get_column_reader(place)?, (name, kind), count)
+        });
+        read.map_err(TrialError::parquet("read", &self.path))
+    }
+}
+
+fn range(chunk: &ColumnChunkMetaData, kind: Kind) -> Option<(f64, f64)> {
+    match (chunk.statistics()?, kind) {
+        (Statistics::Int64(of), Kind::Integer) => {
+            Some((*of.min_opt()? as f64, *of.max_opt()? as f64))
+        }
+        (Statistics::Int64(of), Kind::Unsigned) => {
+            let number = |value: &i64| value.cast_unsigned() as f64;
+            Some((number(of.min_opt()?), number(of.max_opt()?)))
+        }
+        (Statistics::Double(of), Kind::Float) => Some((*of.min_opt()?, *of.max_opt()?)),
+        _ => None,
+    }
+}
+
+fn decode(
+    reader: ColumnReader,
+    (name, kind): (&str, Kind),
+    count: usize,
+) -> Result<GroupColumn, ParquetError> {
+    match (reader, kind) {
+        (ColumnReader::Int64ColumnReader(reader), Kind::Integer) => {
+            dense(reader, count, ColumnValues::Integer, |value| value)
+        }
+        (ColumnReader::Int64ColumnReader(reader), Kind::Unsigned) => {
+            dense(reader, count, ColumnValues::Unsigned, i64::cast_unsigned)
+        }
+        (ColumnReader::DoubleColumnReader(reader), Kind::Float) => {
+            dense(reader, count, ColumnValues::Float, |value| value)
+        }
+        (ColumnReader::BoolColumnReader(reader), Kind::Flag) => {
+            dense(reader, count, ColumnValues::Flag, |value| value)
+        }
+        (ColumnReader::ByteArrayColumnReader(reader), Kind::Text) => {
+            dense(reader, count, ColumnValues::Text, |value| {
+                String::from_utf8_lossy(value.data()).into_owned()
+            })
+        }
+        _ => Err(ParquetError::General(format!(
+            "column `{name}` is of another kind; run the trial again"
+        ))),
+    }
+}
+
+/// For so many rows memory is set aside at once; a damaged file may claim any number.
+const ROWS_RESERVED: usize = 1 << 20;
+
+/// A value for each row, with any in place of those that are missing.
+fn dense<T: DataType, V: Default>(
+    mut reader: ColumnReaderImpl<T>,
+    count: usize,
+    wrap: fn(Vec<V>) -> ColumnValues,
+    value: fn(T::T) -> V,
+) -> Result<GroupColumn, ParquetError> {
+    let mut values = Vec::with_capacity(count.min(ROWS_RESERVED));
+    let mut levels = Vec::new();
+    reader.read_records(count, Some(&mut levels), None, &mut values)?;
+    let mut values = values.into_iter().map(value);
+    if levels.iter().all(|level| *level > 0) {
+        return Ok(GroupColumn {
+            values: wrap(values.collect()),
+            valid: None,
+        });
+    }
+    let valid: Vec<bool> = levels.into_iter().map(|level| level > 0).collect();
+    let all = valid.iter().map(|there| {
+        let found = there.then(|| values.next()).flatten();
+        found.unwrap_or_default()
+    });
+    Ok(GroupColumn {
+        values: wrap(all.collect()),
+        valid: Some(valid),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::parquet_table::ParquetTable;
+    use tenter_record::{FlowRow, Names};
+
+    #[test]
+    fn columns_are_read_group_by_group() {
+        let folder = std::env::temp_dir().join(format!("tenter-groups-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let names = Names {
+            jobs: vec!["train".to_owned()],
+            nodes: Vec::new(),
+        };
+        let row = |index: u64| FlowRow {
+            payload_bytes: 1_000 + index,
+            ..FlowRow::default()
+        };
+        let rows: Vec<FlowRow> = (0..70_000).map(row).collect();
+        let path = table_file::<FlowRow>(&folder);
+        let table = ParquetTable::create(&path, Arc::new(names));
+        let mut table = table.expect("a file");
+        table.append(&rows).expect("they are written");
+        table.finish().expect("it is whole");
+        let groups = TableGroups::open::<FlowRow>(&folder).expect("the table");
+        assert_eq!(groups.count(), 2);
+        assert_eq!((groups.rows(0), groups.rows(1)), (65_536, 70_000 - 65_536));
+        let place = |name: &str| {
+            let mut columns = FlowRow::COLUMNS.iter();
+            let place = columns.position(|column| column.name == name);
+            place.expect("a column")
+        };
+        let bytes = groups.column(1, place("payload_bytes"));
+        let expected = (65_536..70_000).map(|index| 1_000 + index).collect();
+        let expected = GroupColumn {
+            values: ColumnValues::Unsigned(expected),
+            valid: None,
+        };
+        assert_eq!(bytes.expect("a column"), expected);
+        let range = groups.range(1, place("payload_bytes"));
+        let (least, greatest) = range.expect("statistics");
+        assert!((least - 66_536.0).abs() < 0.5 && (greatest - 70_999.0).abs() < 0.5);
+        let names = groups.column(0, place("job_name")).expect("a column");
+        let texts = vec!["train".to_owned(); 65_536];
+        assert_eq!(names.values, ColumnValues::Text(texts));
+        let missing = groups.column(0, place("latency_min_ns"));
+        assert_eq!(missing.expect("a column").valid, Some(vec![false; 65_536]));
+        std::fs::remove_dir_all(folder).expect("the folder is there");
+    }
+}

@@ -1,0 +1,29 @@
+//! The section `seeds`: seeds that are set apart from that of the scenario.
+
+use tenter_config::component;
+use tenter_plan::Seeds;
+
+component! {
+    /// Seeds of single kinds of draws, where one is varied and others are held.
+    pub struct SeedKeys as "`seeds`" {
+        /// Seed of which hosts jobs are placed on.
+        placement: Option<u64> = absent "the `seed`", in 0..=u64::MAX;
+        /// Seed of what switches and NICs hash and draw: the paths of flows, UDP source ports,
+        /// ECN marks.
+        hashing: Option<u64> = absent "the `seed`", in 0..=u64::MAX;
+        /// Seed of what jobs do and when: sizes and arrivals of flows, permutations, neighbours and
+        /// volumes of applications, the spread of what is computed, the skew of starts.
+        arrivals: Option<u64> = absent "the `seed`", in 0..=u64::MAX;
+    }
+}
+
+impl SeedKeys {
+    /// With the seed of the scenario for those that are not set apart.
+    pub(crate) fn beside(self, seed: u64) -> Seeds {
+        Seeds {
+            placement: self.placement.unwrap_or(seed),
+            hashing: self.hashing.unwrap_or(seed),
+            arrivals: self.arrivals.unwrap_or(seed),
+        }
+    }
+}

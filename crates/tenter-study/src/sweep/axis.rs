@@ -1,0 +1,288 @@
+//! One axis of a sweep: the values that it has, or the range that they are drawn from.
+
+use tenter_config::Written;
+use tenter_units::{Bytes, Rate, Time};
+
+use super::keys::SAMPLES_MAX;
+
+/// What an axis says.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Axis {
+    /// These values.
+    Listed(Vec<String>),
+    /// Any value of a range, for designs that draw.
+    Range(Range),
+}
+
+/// A range, from which values are drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Range {
+    path: String,
+    from: f64,
+    to: f64,
+    unit: String,
+    log: bool,
+    /// Draws are rounded to steps from the lower end.
+    step: Option<f64>,
+}
+
+const KEYS: [&str; 6] = ["from", "to", "step", "factor", "count", "scale"];
+
+impl Axis {
+    /// Reads the values of the axis of a path.
+    ///
+    /// # Errors
+    /// What is wrong, and the remedy.
+    pub(super) fn read(path: &str, written: &Written) -> Result<Axis, String> {
+        let axis = match written {
+            Written::List(items) => Axis::Listed(items.iter().map(Written::to_string).collect()),
+            Written::Map(keys) => {
+                let read = Ends::read(path, keys).and_then(|ends| ends.axis(keys));
+                read.map_err(|what| format!("the axis `{path}` {what}"))?
+            }
+            Written::Word(_) | Written::Text(_) => {
+                return Err(format!(
+                    "the axis `{path}` has one value; list several, `[1, 2]`, or give a range, `{{from: 1, to: 8, step: 1}}`"
+                ));
+            }
+        };
+        match &axis {
+            Axis::Listed(values) if values.is_empty() => {
+                Err(format!("the axis `{path}` has no value; list one at least"))
+            }
+            _ => Ok(axis),
+        }
+    }
+
+    /// All of its values.
+    ///
+    /// # Errors
+    /// Where it has a range without them.
+    pub(super) fn values(&self) -> Result<Vec<String>, String> {
+        match self {
+            Axis::Listed(values) => Ok(values.clone()),
+            Axis::Range(range) => Err(format!(
+                "the axis `{}` is a range without a `step`, a `factor` or a `count`; add one, or choose `design: latin-hypercube`",
+                range.path
+            )),
+        }
+    }
+
+    /// The value at a place, which 64 random bits give.
+    pub(super) fn at(&self, place: u64) -> String {
+        match self {
+            Axis::Listed(values) => values[scaled(place, values.len())].clone(),
+            Axis::Range(range) => range.value(unit_interval(place)),
+        }
+    }
+
+    /// A value within one of several equal parts.
+    pub(super) fn within(
+        &self,
+        (part, parts): (usize, usize),
+        draw: &mut dyn FnMut() -> u64,
+    ) -> String {
+        match self {
+            Axis::Listed(values) => values[part * values.len() / parts].clone(),
+            Axis::Range(range) => range.value((part as f64 + unit_interval(draw())) / parts as f64),
+        }
+    }
+}
+
+/// 64 random bits as a number below `count`.
+fn scaled(bits: u64, count: usize) -> usize {
+    ((u128::from(bits) * count as u128) >> 64) as usize
+}
+
+/// 64 random bits as a number from 0 to below 1.
+fn unit_interval(bits: u64) -> f64 {
+    (bits >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+impl Range {
+    /// The value at a part of the way from one end to the other.
+    fn value(&self, share: f64) -> String {
+        let value = between((self.from, self.to), self.log, share);
+        let value = match self.step {
+            Some(step) => {
+                let most = ((self.to - self.from) / step + 1e-9).floor();
+                self.from + step * ((value - self.from) / step).round().min(most)
+            }
+            None => return drawn(value, &self.unit),
+        };
+        format!("{}{}", shown(value), self.unit)
+    }
+}
+
+fn between((from, to): (f64, f64), log: bool, share: f64) -> f64 {
+    if log {
+        from * (to / from).powf(share)
+    } else {
+        from + (to - from) * share
+    }
+}
+
+/// A value between the ends of a range, in whole bytes, picoseconds or bits per second where its
+/// unit is one of those; to six digits where it has none.
+fn drawn(value: f64, unit: &str) -> String {
+    let one = format!("1{unit}");
+    let whole = |worth: u64| (value * worth as f64).round().max(0.0) as u64;
+    if let Ok(worth) = one.parse::<Bytes>() {
+        return Bytes::new(whole(worth.count())).to_string();
+    }
+    if let Ok(worth) = one.parse::<Time>() {
+        return Time::from_ps(whole(worth.ps())).to_string();
+    }
+    if let Ok(worth) = one.parse::<Rate>() {
+        return Rate::from_bits_per_second(whole(worth.bits_per_second())).to_string();
+    }
+    let digits = 6 - value.abs().max(1e-9).log10().ceil() as i32;
+    let text = format!("{value:.*}", digits.clamp(0, 12) as usize);
+    format!("{}{unit}", without_zeros(&text))
+}
+
+/// Both ends of a range, and the scale between them.
+struct Ends<'k> {
+    path: &'k str,
+    from: f64,
+    to: f64,
+    unit: String,
+    log: bool,
+}
+
+impl<'k> Ends<'k> {
+    fn read(path: &'k str, keys: &[(String, Written)]) -> Result<Ends<'k>, String> {
+        let mut names = keys.iter().map(|(key, _)| key.as_str());
+        if let Some(key) = names.find(|key| !KEYS.contains(key)) {
+            return Err(format!(
+                "has the key `{key}`; a range has `from`, `to`, `scale`, and `step`, `factor` or `count`"
+            ));
+        }
+        let ((from, unit), (to, other)) = (needed(keys, "from")?, needed(keys, "to")?);
+        if unit != other {
+            return Err(format!(
+                "goes from `{unit}` to `{other}`; give both ends in one unit"
+            ));
+        }
+        if to < from {
+            return Err("ends before it begins; exchange `from` and `to`".to_owned());
+        }
+        let log = match text(keys, "scale").as_deref() {
+            None | Some("linear") => false,
+            Some("log") => true,
+            Some(other) => {
+                return Err(format!("has `scale: {other}`; choose `linear` or `log`"));
+            }
+        };
+        if log && from <= 0.0 {
+            return Err("needs a positive `from` for `scale: log`".to_owned());
+        }
+        Ok(Ends {
+            path,
+            from,
+            to,
+            unit,
+            log,
+        })
+    }
+
+    fn axis(self, keys: &[(String, Written)]) -> Result<Axis, String> {
+        let has = |name: &str| text(keys, name).is_some();
+        match [has("step"), has("factor"), has("count")] {
+            [false, false, false] => Ok(self.range(None)),
+            [true, false, false] => {
+                let step = self.step(keys)?;
+                if self.log {
+                    return Ok(self.range(Some(step)));
+                }
+                Ok(self.listed(&|n| self.from + step * f64::from(n)))
+            }
+            [false, true, false] => {
+                let (factor, unit) = needed(keys, "factor")?;
+                if factor <= 1.0 || self.from <= 0.0 || !unit.is_empty() {
+                    return Err("needs a `factor` above 1 and a positive `from`".to_owned());
+                }
+                Ok(self.listed(&|n| self.from * factor.powi(n.cast_signed())))
+            }
+            [false, false, true] => self.counted(keys),
+            _ => Err("needs one of `step`, `factor` and `count`, and not two".to_owned()),
+        }
+    }
+
+    fn step(&self, keys: &[(String, Written)]) -> Result<f64, String> {
+        let (step, unit) = needed(keys, "step")?;
+        if step <= 0.0 || unit != self.unit {
+            return Err(format!("needs a positive `step` in `{}`", self.unit));
+        }
+        Ok(step)
+    }
+
+    /// So many values, both ends among them.
+    fn counted(&self, keys: &[(String, Written)]) -> Result<Axis, String> {
+        let count = text(keys, "count").and_then(|text| text.parse::<u32>().ok());
+        let count = count.filter(|count| (2..=SAMPLES_MAX).contains(count));
+        let count = count.ok_or("needs a `count` of 2 or more")?;
+        let share = |n: u32| f64::from(n) / f64::from(count - 1);
+        let values = (0..count).map(|n| match n {
+            // The ends as they were written, whatever logarithms make of them.
+            0 => format!("{}{}", shown(self.from), self.unit),
+            n if n == count - 1 => format!("{}{}", shown(self.to), self.unit),
+            n => drawn(
+                between((self.from, self.to), self.log, share(n)),
+                &self.unit,
+            ),
+        });
+        Ok(Axis::Listed(values.collect()))
+    }
+
+    /// The values up to the upper end. The last one may be off by what decimals cannot say.
+    fn listed(&self, next: &dyn Fn(u32) -> f64) -> Axis {
+        let values = (0..SAMPLES_MAX).map(next);
+        let values = values.take_while(|value| *value <= self.to * (1.0 + 1e-9));
+        let values = values.map(|value| format!("{}{}", shown(value), self.unit));
+        Axis::Listed(values.collect())
+    }
+
+    fn range(self, step: Option<f64>) -> Axis {
+        Axis::Range(Range {
+            path: self.path.to_owned(),
+            from: self.from,
+            to: self.to,
+            unit: self.unit,
+            log: self.log,
+            step,
+        })
+    }
+}
+
+fn text(keys: &[(String, Written)], name: &str) -> Option<String> {
+    let found = keys.iter().find(|(key, _)| key == name);
+    found.map(|(_, value)| value.to_string())
+}
+
+/// A quantity of a range that it must have: a number, and the unit behind it.
+fn needed(keys: &[(String, Written)], name: &str) -> Result<(f64, String), String> {
+    let text = text(keys, name).ok_or_else(|| format!("lacks `{name}`"))?;
+    let parsed = quantity(&text).map(|(number, unit)| (number, unit.to_owned()));
+    parsed.ok_or_else(|| format!("has `{name}: {text}`, which is no number with a unit"))
+}
+
+fn quantity(text: &str) -> Option<(f64, &str)> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '-');
+    let (number, unit) = text.split_at(end.unwrap_or(text.len()));
+    Some((number.parse().ok()?, unit.trim()))
+}
+
+/// A number without the digits that come of binary fractions.
+fn shown(value: f64) -> String {
+    without_zeros(&format!("{value:.9}")).to_owned()
+}
+
+fn without_zeros(text: &str) -> &str {
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        text
+    }
+}

@@ -1,0 +1,209 @@
+//! The seeds of a sweep: how many or which, of all draws or of single kinds.
+
+use std::collections::BTreeSet;
+
+use tenter_config::Written;
+
+/// Which draws a seed is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SeedOf {
+    /// All draws that have no seed of their own.
+    Trial,
+    /// Which hosts jobs are placed on.
+    Placement,
+    /// What switches and NICs hash and draw.
+    Hashing,
+    /// What jobs do, and when.
+    Arrivals,
+}
+
+impl SeedOf {
+    const KINDS: [SeedOf; 3] = [SeedOf::Placement, SeedOf::Hashing, SeedOf::Arrivals];
+
+    /// The path of the seed in a scenario.
+    pub fn path(self) -> &'static str {
+        match self {
+            SeedOf::Trial => "seed",
+            SeedOf::Placement => "seeds.placement",
+            SeedOf::Hashing => "seeds.hashing",
+            SeedOf::Arrivals => "seeds.arrivals",
+        }
+    }
+
+    fn key(self) -> &'static str {
+        self.path().trim_start_matches("seeds.")
+    }
+}
+
+/// The seed of a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrialSeed {
+    /// The seed of the scenario and so many more.
+    After(u64),
+    /// This one.
+    Is(u64),
+}
+
+/// More seeds than anyone runs.
+const SEEDS_MAX: u64 = 100_000;
+
+/// The seeds of a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Seeds {
+    /// Which seeds change together from trial to trial, and the values that each has.
+    of: Vec<(SeedOf, Values)>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Values {
+    /// So many, from that of the scenario on.
+    Count(u64),
+    /// These.
+    Listed(Vec<u64>),
+}
+
+impl Seeds {
+    /// A count, a list, or a mapping with one of them for each kind.
+    pub(super) fn read(written: &Written) -> Result<Seeds, String> {
+        let Written::Map(keys) = written else {
+            let values = Values::read("seeds", written)?;
+            return Ok(Seeds {
+                of: vec![(SeedOf::Trial, values)],
+            });
+        };
+        let of = keys.iter().map(|(key, written)| {
+            let kinds = SeedOf::KINDS;
+            let kind = kinds.into_iter().find(|kind| kind.key() == key);
+            let kind = kind.ok_or_else(|| {
+                let help = tenter_scenario::suggestion(key, kinds.into_iter().map(SeedOf::key));
+                format!("`seeds` has the key `{key}`, and no draws are called that; {help}")
+            })?;
+            Ok((kind, Values::read(kind.path(), written)?))
+        });
+        let of = of.collect::<Result<Vec<_>, String>>()?;
+        let Some((first, values)) = of.first() else {
+            return Err("`seeds` is empty; write `seeds: 10`, for example".to_owned());
+        };
+        match of.iter().find(|(_, other)| other.len() != values.len()) {
+            Some((other, _)) => Err(format!(
+                "`seeds` change together, and `{}` and `{}` have not equally many; give both the same number",
+                first.key(),
+                other.key()
+            )),
+            None => Ok(Seeds { of }),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.of.first().map_or(0, |(_, values)| values.len())
+    }
+
+    /// Which seeds change.
+    pub(super) fn kinds(&self) -> impl Iterator<Item = SeedOf> + '_ {
+        self.of.iter().map(|(of, _)| *of)
+    }
+
+    /// The seeds of each trial.
+    pub(super) fn each(&self) -> impl Iterator<Item = Vec<TrialSeed>> + '_ {
+        (0..self.len()).map(|nth| self.of.iter().map(|(_, values)| values.nth(nth)).collect())
+    }
+}
+
+impl Values {
+    fn read(path: &str, written: &Written) -> Result<Values, String> {
+        let whole = |value: &Written| match value {
+            Written::Word(word) => word.parse::<u64>().ok(),
+            _ => None,
+        };
+        let wrong = || {
+            format!(
+                "`{path}: {written}` is neither a count nor a list; write `seeds: 10` or `seeds: [1, 2, 3]`"
+            )
+        };
+        if let Written::List(items) = written {
+            let seeds: Option<Vec<u64>> = items.iter().map(whole).collect();
+            let seeds = seeds.filter(|seeds| !seeds.is_empty()).ok_or_else(wrong)?;
+            let distinct: BTreeSet<&u64> = seeds.iter().collect();
+            if distinct.len() < seeds.len() {
+                return Err(format!("`{path}` lists a seed twice; keep one of them"));
+            }
+            return Ok(Values::Listed(seeds));
+        }
+        match whole(written) {
+            Some(count) if (1..=SEEDS_MAX).contains(&count) => Ok(Values::Count(count)),
+            Some(_) => Err(format!(
+                "`{path}` is a count from 1 to {SEEDS_MAX}, or a list"
+            )),
+            None => Err(wrong()),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Values::Count(count) => *count as usize,
+            Values::Listed(seeds) => seeds.len(),
+        }
+    }
+
+    fn nth(&self, nth: usize) -> TrialSeed {
+        match self {
+            Values::Count(_) => TrialSeed::After(nth as u64),
+            Values::Listed(seeds) => TrialSeed::Is(seeds[nth]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SeedOf, Seeds, TrialSeed, Values};
+    use tenter_config::Written;
+
+    fn word(text: &str) -> Written {
+        Written::word(text)
+    }
+
+    fn map(keys: &[(&str, Written)]) -> Written {
+        let keys = keys.iter();
+        Written::Map(
+            keys.map(|(key, value)| ((*key).to_owned(), value.clone()))
+                .collect(),
+        )
+    }
+
+    #[test]
+    fn kinds_of_seeds_change_together() {
+        let list = Written::List(vec![word("7"), word("9")]);
+        let seeds = Seeds::read(&map(&[("hashing", word("2")), ("arrivals", list)]));
+        let seeds = seeds.expect("both have two");
+        let each: Vec<_> = seeds.each().collect();
+        assert_eq!(
+            each,
+            [
+                [TrialSeed::After(0), TrialSeed::Is(7)],
+                [TrialSeed::After(1), TrialSeed::Is(9)]
+            ]
+        );
+        let kinds: Vec<SeedOf> = seeds.kinds().collect();
+        assert_eq!(kinds, [SeedOf::Hashing, SeedOf::Arrivals]);
+        assert_eq!(
+            Seeds::read(&word("3")).expect("a count").of,
+            [(SeedOf::Trial, Values::Count(3))]
+        );
+    }
+
+    #[test]
+    fn a_mapping_has_known_kinds_with_equally_many_seeds() {
+        for (written, expected) in [
+            (map(&[("hash", word("2"))]), "did you mean `hashing`?"),
+            (
+                map(&[("hashing", word("2")), ("placement", word("3"))]),
+                "not equally many",
+            ),
+            (map(&[]), "is empty"),
+            (map(&[("hashing", word("x"))]), "seeds.hashing"),
+        ] {
+            let error = Seeds::read(&written).expect_err("it is wrong");
+            assert!(error.contains(expected), "{written}: {error}");
+        }
+    }
+}

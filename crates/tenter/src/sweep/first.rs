@@ -1,0 +1,160 @@
+//! What is known of the trials of a sweep before the first of them runs.
+
+use std::fmt::Write as _;
+
+use sha2::{Digest as _, Sha256};
+use tenter_study::{SeedOf, SweepTrial, TrialSeed};
+
+use super::SweepRun;
+use super::session::Known;
+use crate::identity::sources;
+use crate::{Error, Plan};
+
+/// What the first trial of a variant at a point has told.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct First {
+    /// The seeds of its scenario.
+    seeds: OwnSeeds,
+    pub(super) packet_hops: f64,
+    pub(super) memory_bytes: u64,
+}
+
+/// The seeds that a scenario has of its own.
+#[derive(Clone, Copy, Debug, Default)]
+struct OwnSeeds {
+    seed: u64,
+    placement: u64,
+    hashing: u64,
+    arrivals: u64,
+}
+
+impl OwnSeeds {
+    fn of(plan: &Plan) -> OwnSeeds {
+        let plan = plan.resolved();
+        OwnSeeds {
+            seed: plan.seed,
+            placement: plan.seeds.placement,
+            hashing: plan.seeds.hashing,
+            arrivals: plan.seeds.arrivals,
+        }
+    }
+
+    fn get(self, of: SeedOf) -> u64 {
+        match of {
+            SeedOf::Trial => self.seed,
+            SeedOf::Placement => self.placement,
+            SeedOf::Hashing => self.hashing,
+            SeedOf::Arrivals => self.arrivals,
+        }
+    }
+}
+
+/// Resolves the first trial of each variant and point.
+pub(super) fn check(run: &SweepRun, trials: &[SweepTrial]) -> Result<Vec<First>, Error> {
+    let cells = run.sweep.points().len() * run.sweep.variants().len();
+    let mut firsts: Vec<Option<First>> = vec![None; cells];
+    for trial in trials {
+        let first = &mut firsts[run.cell(trial)];
+        if first.is_some() {
+            continue;
+        }
+        let own = SweepTrial {
+            seeds: vec![TrialSeed::After(0); trial.seeds.len()],
+            ..trial.clone()
+        };
+        let named = |error| Error::Trial {
+            name: run.title(trial),
+            source: Box::new(error),
+        };
+        let plan = run.plan(&own, None).map_err(named)?;
+        plan.check().map_err(named)?;
+        *first = Some(First {
+            seeds: OwnSeeds::of(&plan),
+            packet_hops: plan.packet_hops()?,
+            memory_bytes: plan.memory_bytes()?,
+        });
+    }
+    // Cells that `only` leaves out are never looked up.
+    Ok(firsts.into_iter().map(Option::unwrap_or_default).collect())
+}
+
+/// What each trial is known by, or why it cannot be run; plans are made side by side.
+pub(super) fn prepared(
+    run: &SweepRun,
+    trials: &[SweepTrial],
+    firsts: &[First],
+) -> Vec<Result<Known, String>> {
+    let known = |trial: &SweepTrial| {
+        let plan = run.plan(trial, Some(&firsts[run.cell(trial)]));
+        let plan = plan.map_err(|error| error.to_string())?;
+        let seeds = OwnSeeds::of(&plan);
+        Ok(Known {
+            key: key(&plan),
+            name: plan.name().to_owned(),
+            seeds: run.sweep.seed_kinds().map(|of| seeds.get(of)).collect(),
+        })
+    };
+    let each = trials.len().div_ceil(run.workers).max(1);
+    std::thread::scope(|scope| {
+        let parts = trials.chunks(each);
+        let parts: Vec<_> = parts
+            .map(|part| scope.spawn(move || part.iter().map(known).collect::<Vec<_>>()))
+            .collect();
+        let joined = parts.into_iter().map(|part| match part.join() {
+            Ok(known) => known,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        joined.flatten().collect()
+    })
+}
+
+impl SweepRun {
+    /// The plan of a trial; `first` has the seeds of its scenario, where they are known.
+    pub(super) fn plan(&self, trial: &SweepTrial, first: Option<&First>) -> Result<Plan, Error> {
+        let settings = trial.settings.iter().cloned();
+        let mut scenario = settings.fold(self.base.clone(), crate::Scenario::with_setting);
+        for (of, seed) in self.sweep.seed_kinds().zip(&trial.seeds) {
+            let seed = match (seed, first) {
+                (TrialSeed::Is(seed), _) => *seed,
+                // The scenario has it already.
+                (TrialSeed::After(0), _) | (_, None) => continue,
+                (TrialSeed::After(more), Some(first)) => {
+                    let own = first.seeds.get(of);
+                    own.checked_add(*more).ok_or_else(|| {
+                        Error::Asked(format!(
+                            "there are no {more} seeds after {own}; give a smaller `{}`",
+                            of.path()
+                        ))
+                    })?
+                }
+            };
+            scenario = match of {
+                SeedOf::Trial => scenario.seed(seed),
+                kind => scenario.set(kind.path(), seed),
+            };
+        }
+        scenario.resolve()
+    }
+}
+
+/// What a trial is known by: its whole configuration and the program that runs it.
+fn key(plan: &Plan) -> String {
+    let loaded = plan.loaded();
+    let mut digest = Sha256::new();
+    let mut add = |text: &str| {
+        digest.update((text.len() as u64).to_le_bytes());
+        digest.update(text);
+    };
+    add(env!("CARGO_PKG_VERSION"));
+    add(sources());
+    add(&loaded.effective);
+    for (name, text) in &loaded.beside {
+        add(name);
+        add(text);
+    }
+    let mut text = String::new();
+    for byte in digest.finalize() {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}

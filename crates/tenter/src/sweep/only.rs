@@ -1,0 +1,71 @@
+//! A part of a sweep: some of its variants, some values of its axes.
+
+use tenter_scenario::suggestion;
+use tenter_study::{Sweep, SweepTrial};
+
+use crate::Error;
+
+/// Which trials are meant.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Only {
+    /// By their places; all where none is named.
+    variants: Vec<usize>,
+    /// Places of axes, and one of the values that each may have.
+    values: Vec<(usize, String)>,
+}
+
+impl Only {
+    /// Names of variants, and values of axes as `AXIS=VALUE`.
+    pub(super) fn read(sweep: &Sweep, named: &[String]) -> Result<Only, Error> {
+        let mut only = Only::default();
+        for name in named {
+            if let Some(variant) = sweep.variants().position(|known| known == name) {
+                only.variants.push(variant);
+            } else if let Some((axis, value)) = name.split_once('=') {
+                only.values.push(value_of(sweep, axis, value)?);
+            } else {
+                let known: Vec<&str> = sweep.variants().collect();
+                let help = suggestion(name, known.into_iter());
+                return Err(Error::Asked(format!(
+                    "the sweep has no variant `{name}`; {help}"
+                )));
+            }
+        }
+        Ok(only)
+    }
+
+    /// Whether a trial is meant.
+    pub(super) fn has(&self, sweep: &Sweep, trial: &SweepTrial) -> bool {
+        let point = &sweep.points()[trial.point];
+        let of_axis = |axis: usize| {
+            let mut allowed = self.values.iter().filter(|(of, _)| *of == axis).peekable();
+            allowed.peek().is_none() || allowed.any(|(_, value)| *value == point[axis])
+        };
+        let of_variant = self.variants.is_empty() || self.variants.contains(&trial.variant);
+        of_variant && (0..point.len()).all(of_axis)
+    }
+}
+
+fn value_of(sweep: &Sweep, axis: &str, value: &str) -> Result<(usize, String), Error> {
+    let short = sweep.axis_names();
+    let mut axes = sweep.axes().zip(&short);
+    let Some(place) = axes.position(|(path, short)| path == axis || *short == axis) else {
+        let help = suggestion(axis, short.iter().copied());
+        return Err(Error::Asked(format!(
+            "the sweep has no axis `{axis}`; {help}"
+        )));
+    };
+    let mut values: Vec<&str> = Vec::new();
+    for point in sweep.points() {
+        if !values.contains(&point[place].as_str()) {
+            values.push(&point[place]);
+        }
+    }
+    if values.contains(&value) {
+        return Ok((place, value.to_owned()));
+    }
+    let help = suggestion(value, values.into_iter());
+    Err(Error::Asked(format!(
+        "the axis `{axis}` has no value `{value}`; {help}"
+    )))
+}

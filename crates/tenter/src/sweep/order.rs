@@ -1,0 +1,143 @@
+//! A trial to be run, here or elsewhere, and what came of it.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tenter_scenario::Format;
+use tenter_study::Sweep;
+
+use super::ledger::Outcome;
+use super::read;
+use crate::identity::sources;
+use crate::observer::Observer;
+use crate::{Error, Plan, Run};
+
+/// A trial that anyone may run, here or on another machine: all that it takes, and no more. Equal
+/// orders have equal keys and equal answers.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TrialOrder {
+    /// What the ledger knows the trial by: the digest of its configuration and of the program.
+    pub key: String,
+    /// Its variant, its point and its seed, for people.
+    pub name: String,
+    /// Memory that it is expected to take, in bytes.
+    pub memory_bytes: u64,
+    /// Packet-hops that it is expected to have.
+    pub packet_hops: f64,
+    /// The sources of the program that gave the order.
+    pub(super) sources: String,
+    /// The description of the sweep, which has the readings.
+    pub(super) sweep: String,
+    pub(super) config: String,
+    pub(super) beside: Vec<(String, String)>,
+    /// Where its tables are kept, if they are.
+    pub(super) folder: Option<PathBuf>,
+    pub(super) force: bool,
+}
+
+/// What came of a trial.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TrialAnswer {
+    pub(super) end: End,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum End {
+    Done(Box<Outcome>),
+    Failed(String),
+    Stopped,
+}
+
+impl TrialAnswer {
+    /// Of a trial that could not be run, and why: it is not run again unless that is asked for.
+    pub fn failed(why: impl Into<String>) -> TrialAnswer {
+        TrialAnswer {
+            end: End::Failed(why.into()),
+        }
+    }
+
+    /// Of a trial that was not run to its end, and may be run again.
+    pub fn stopped() -> TrialAnswer {
+        TrialAnswer { end: End::Stopped }
+    }
+
+    /// Why the trial failed, if it did.
+    pub fn failure(&self) -> Option<&str> {
+        match &self.end {
+            End::Failed(why) => Some(why),
+            End::Done(_) | End::Stopped => None,
+        }
+    }
+
+    /// Whether the trial was not run to its end.
+    pub fn was_stopped(&self) -> bool {
+        matches!(self.end, End::Stopped)
+    }
+
+    /// Packet-hops of a trial that has run.
+    pub(super) fn packet_hops(&self) -> f64 {
+        match &self.end {
+            End::Done(outcome) => outcome.summary.engine.packet_hops as f64,
+            End::Failed(_) | End::Stopped => 0.0,
+        }
+    }
+}
+
+impl TrialOrder {
+    /// Runs the trial; the observer may stop it. A failure is an answer, too.
+    pub fn carry_out(&self, threads: u16, observer: &mut dyn Observer) -> TrialAnswer {
+        if self.sources != sources() {
+            return TrialAnswer::failed(
+                "this worker has another build of Tenter than the sweep: install the same on all machines",
+            );
+        }
+        match self.plan_and_sweep() {
+            Ok((plan, sweep)) => {
+                let run = Run::new(&plan).threads(threads).force(self.force);
+                carry_out(run, self.folder.as_deref(), &sweep, observer)
+            }
+            Err(error) => TrialAnswer::failed(error.to_string()),
+        }
+    }
+
+    fn plan_and_sweep(&self) -> Result<(Plan, Sweep), Error> {
+        let sweep = Sweep::read(&self.sweep, "sweep", Format::Yaml)?;
+        let find = |name: &str| {
+            let found = self.beside.iter().find(|(of, _)| of == name);
+            let text = found.map(|(_, text)| text.clone());
+            text.ok_or_else(|| "the order does not hold it".to_owned())
+        };
+        let config = (self.config.as_str(), "config.yaml", Format::Yaml);
+        let loaded = tenter_scenario::load_beside(config.0, config.1, config.2, &[], None, &find)?;
+        Ok((Plan::new(loaded), sweep))
+    }
+}
+
+/// Runs a trial and reads it. The tables of a trial that lie in its folder whole are read, and
+/// nothing is run.
+pub(super) fn carry_out(
+    run: Run,
+    folder: Option<&Path>,
+    sweep: &Sweep,
+    observer: &mut dyn Observer,
+) -> TrialAnswer {
+    let mut run = match folder {
+        Some(folder) => run.folder(folder).reuse(),
+        None => run,
+    };
+    if sweep.needs_flows() {
+        run = run.keep_flows();
+    }
+    if sweep.needs_samples() {
+        run = run.keep_samples();
+    }
+    let end = match run.run_with(observer) {
+        Ok(trial) if trial.was_cancelled() => End::Stopped,
+        Ok(trial) => End::Done(Box::new(Outcome {
+            values: read(sweep, &trial),
+            summary: trial.summary,
+        })),
+        Err(error) => End::Failed(error.to_string()),
+    };
+    TrialAnswer { end }
+}

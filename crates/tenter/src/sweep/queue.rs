@@ -1,0 +1,481 @@
+//! A folder of orders that workers on several machines share, without a daemon and without locks:
+//! what it asks of a file system is that making a folder, and renaming a file, happen once.
+//!
+//! ```text
+//!   queue/terms.json         which program, and how long a worker may be silent
+//!   queue/orders/KEY.json    what is to be run
+//!   queue/claims/KEY.N/      made by the one worker that runs it; N counts workers that were lost
+//!   queue/answers/KEY.json   what came of it
+//!   queue/workers/NAME       written again and again by a worker that lives
+//! ```
+//!
+//! A write-ahead log of `SQLite` needs memory that processes share, which machines do not: only the
+//! process that began the sweep writes the ledger, from the answers.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::order::{TrialAnswer, TrialOrder};
+use crate::Error;
+use crate::identity::sources;
+
+/// The folder of the queue within that of the sweep.
+const FOLDER: &str = "queue";
+const TERMS: &str = "terms.json";
+const ORDERS: &str = "orders";
+const CLAIMS: &str = "claims";
+const ANSWERS: &str = "answers";
+const WORKERS: &str = "workers";
+/// Who has claimed a trial, in the folder of the claim.
+const OWNER: &str = "owner";
+const JSON: &str = "json";
+/// A worker writes its file so often within the time after which it is taken for lost.
+const BEATS: u32 = 8;
+
+/// What all that use a queue agree on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Terms {
+    version: String,
+    sources: String,
+    /// A worker that has been silent for so long is lost, in seconds.
+    patience_s: f64,
+}
+
+/// A queue, as one of those who take trials from it.
+#[derive(Debug)]
+pub(super) struct Queue {
+    folder: PathBuf,
+    patience: Duration,
+    /// The file of this worker.
+    name: String,
+    /// Writes it again and again.
+    heart: Option<Heart>,
+}
+
+/// What comes of asking for a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Claimed {
+    /// It is this worker's to run.
+    Mine,
+    /// Another worker runs it.
+    Others,
+    /// It has an answer.
+    Answered,
+}
+
+impl Queue {
+    /// Makes the queue of a sweep, or joins the one that is there.
+    pub(super) fn make(sweep: &Path, patience: Duration) -> Result<Queue, Error> {
+        let folder = sweep.join(FOLDER);
+        for part in [ORDERS, CLAIMS, ANSWERS, WORKERS] {
+            let part = folder.join(part);
+            fs::create_dir_all(&part).map_err(|error| failed("make", &part, &error))?;
+        }
+        let terms = Terms {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            sources: sources().to_owned(),
+            patience_s: patience.as_secs_f64(),
+        };
+        put(&folder.join(TERMS), &terms)?;
+        Queue::join(sweep)
+    }
+
+    /// Joins the queue of a sweep.
+    pub(super) fn join(sweep: &Path) -> Result<Queue, Error> {
+        let folder = sweep.join(FOLDER);
+        let Some(terms) = get::<Terms>(&folder.join(TERMS))? else {
+            return Err(Error::Asked(format!(
+                "{} has no queue: run `tenter sweep FILE --queue -o {0}` first",
+                sweep.display()
+            )));
+        };
+        if terms.sources != sources() {
+            return Err(Error::Asked(format!(
+                "the queue in {} was made by another build of Tenter ({}); install the same on all machines",
+                folder.display(),
+                terms.version
+            )));
+        }
+        let patience = Duration::from_secs_f64(terms.patience_s);
+        let mut queue = Queue::silent(folder, patience)?;
+        let file = queue.folder.join(WORKERS).join(&queue.name);
+        queue.heart = Some(Heart::beating(file, patience / BEATS));
+        Ok(queue)
+    }
+
+    /// Joins a queue and says once that this worker lives.
+    fn silent(folder: PathBuf, patience: Duration) -> Result<Queue, Error> {
+        let mut queue = Queue {
+            folder,
+            patience,
+            name: String::new(),
+            heart: None,
+        };
+        queue.name = queue.begin_to_live()?;
+        Ok(queue)
+    }
+
+    /// Whether a sweep has a queue.
+    pub(super) fn is_there(sweep: &Path) -> bool {
+        sweep.join(FOLDER).join(TERMS).is_file()
+    }
+
+    /// Puts an order into the queue, unless it is there.
+    pub(super) fn put(&self, order: &TrialOrder) -> Result<(), Error> {
+        let path = self.of(ORDERS, &order.key);
+        if path.exists() {
+            return Ok(());
+        }
+        put(&path, order)
+    }
+
+    /// The keys of all orders, in an order that differs from worker to worker, so that they seldom
+    /// ask for the same.
+    pub(super) fn keys(&self) -> Result<Vec<String>, Error> {
+        let mut keys = self.names(ORDERS)?;
+        keys.sort_unstable();
+        let bytes = self.name.bytes();
+        let place = bytes.fold(0_usize, |sum, byte| {
+            sum.wrapping_mul(31).wrapping_add(byte.into())
+        });
+        let count = keys.len().max(1);
+        keys.rotate_left(place % count);
+        Ok(keys)
+    }
+
+    /// The names of the JSON files of a part.
+    fn names(&self, part: &str) -> Result<Vec<String>, Error> {
+        let part = self.folder.join(part);
+        let unreadable = |error: io::Error| failed("read", &part, &error);
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&part).map_err(unreadable)? {
+            let path = entry.map_err(unreadable)?.path();
+            if path.extension().is_some_and(|ending| ending == JSON) {
+                let name = path.file_stem().unwrap_or_default();
+                names.push(name.to_string_lossy().into_owned());
+            }
+        }
+        Ok(names)
+    }
+
+    /// An order; `None` where it has been done with.
+    pub(super) fn order(&self, key: &str) -> Result<Option<TrialOrder>, Error> {
+        get(&self.of(ORDERS, key))
+    }
+
+    /// Whether there is an order.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.of(ORDERS, key).exists()
+    }
+
+    /// What came of a trial, where it is known.
+    pub(super) fn answer(&self, key: &str) -> Result<Option<TrialAnswer>, Error> {
+        get(&self.of(ANSWERS, key))
+    }
+
+    /// Gives an answer.
+    pub(super) fn give(&self, key: &str, answer: &TrialAnswer) -> Result<(), Error> {
+        put(&self.of(ANSWERS, key), answer)
+    }
+
+    /// Asks for a trial.
+    pub(super) fn claim(&self, key: &str) -> Result<Claimed, Error> {
+        let mut lost = 0_u32;
+        loop {
+            if self.of(ANSWERS, key).exists() {
+                return Ok(Claimed::Answered);
+            }
+            let claim = self.claim_folder(key, lost);
+            match fs::create_dir(&claim) {
+                Ok(()) => {
+                    let owner = claim.join(OWNER);
+                    fs::write(&owner, &self.name)
+                        .map_err(|error| failed("write", &owner, &error))?;
+                    return Ok(Claimed::Mine);
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(failed("make", &claim, &error)),
+            }
+            if self.is_held(&claim) {
+                return Ok(Claimed::Others);
+            }
+            // Its worker is lost; of those that see it, one makes the next folder.
+            lost += 1;
+        }
+    }
+
+    /// Gives a trial back that was claimed and not run.
+    pub(super) fn release(&self, key: &str) {
+        for lost in 0_u32.. {
+            let claim = self.claim_folder(key, lost);
+            match fs::read_to_string(claim.join(OWNER)) {
+                Ok(owner) if owner == self.name => {
+                    let _ = fs::remove_dir_all(claim);
+                    return;
+                }
+                Ok(_) => {}
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Forgets a trial whose answer is in the ledger.
+    pub(super) fn forget(&self, key: &str) {
+        let _ = fs::remove_file(self.of(ORDERS, key));
+        for lost in 0_u32.. {
+            if fs::remove_dir_all(self.claim_folder(key, lost)).is_err() {
+                break;
+            }
+        }
+        let _ = fs::remove_file(self.of(ANSWERS, key));
+    }
+
+    /// Removes the queue, if all of its trials are done with.
+    pub(super) fn remove_if_done(&self) {
+        let is_done = self.names(ORDERS).is_ok_and(|names| names.is_empty());
+        if is_done {
+            let _ = fs::remove_dir_all(&self.folder);
+        }
+    }
+
+    /// Whether the worker of a claim may still be running it.
+    fn is_held(&self, claim: &Path) -> bool {
+        let workers = self.folder.join(WORKERS);
+        let own = modified(&workers.join(&self.name));
+        let other = match fs::read_to_string(claim.join(OWNER)) {
+            // A worker that has ended has removed its file.
+            Ok(owner) if !owner.is_empty() => match modified(&workers.join(owner)) {
+                Some(time) => Some(time),
+                None => return false,
+            },
+            // It was made this instant, or by a worker that was lost at once.
+            _ => modified(claim),
+        };
+        let (Some(own), Some(other)) = (own, other) else {
+            return true;
+        };
+        // Both are times of the machine with the files; that of this worker is at most a beat old.
+        own.duration_since(other).unwrap_or_default() <= self.patience
+    }
+
+    fn of(&self, part: &str, key: &str) -> PathBuf {
+        self.folder.join(part).join(format!("{key}.{JSON}"))
+    }
+
+    fn claim_folder(&self, key: &str, lost: u32) -> PathBuf {
+        self.folder.join(CLAIMS).join(format!("{key}.{lost}"))
+    }
+
+    /// Takes a name that no other worker has.
+    fn begin_to_live(&self) -> Result<String, Error> {
+        let began = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let began = began.unwrap_or_default().as_nanos();
+        let process = std::process::id();
+        for attempt in 0_u32.. {
+            let name = format!("{process}-{began:x}-{attempt}");
+            let path = self.folder.join(WORKERS).join(&name);
+            match File::options().create_new(true).write(true).open(&path) {
+                Ok(_) => {
+                    touch(&path).map_err(|error| failed("write", &path, &error))?;
+                    return Ok(name);
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(failed("make", &path, &error)),
+            }
+        }
+        unreachable!("a name is free before numbers end")
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        drop(self.heart.take());
+        let _ = fs::remove_file(self.folder.join(WORKERS).join(&self.name));
+    }
+}
+
+/// Says again and again that a worker lives, until it is dropped.
+#[derive(Debug)]
+struct Heart {
+    stopped: Arc<(Mutex<bool>, Condvar)>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Heart {
+    fn beating(file: PathBuf, beat: Duration) -> Heart {
+        let stopped = Arc::new((Mutex::new(false), Condvar::new()));
+        let of_thread = Arc::clone(&stopped);
+        let thread = std::thread::spawn(move || {
+            let (stopped, changed) = &*of_thread;
+            let mut is_over = stopped.lock().unwrap_or_else(PoisonError::into_inner);
+            while !*is_over {
+                // What cannot be written now may be written with the next beat.
+                let _ = touch(&file);
+                let waited = changed.wait_timeout(is_over, beat);
+                is_over = waited.unwrap_or_else(PoisonError::into_inner).0;
+            }
+        });
+        Heart {
+            stopped,
+            thread: Some(thread),
+        }
+    }
+}
+
+impl Drop for Heart {
+    fn drop(&mut self) {
+        let (stopped, changed) = &*self.stopped;
+        *stopped.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        changed.notify_all();
+        // It holds nothing that a panic could leave half done.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+/// The time at which a file was last written, by the machine that has it.
+fn modified(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).and_then(|data| data.modified()).ok()
+}
+
+/// Writes a byte, so that the machine with the file notes its own time.
+fn touch(path: &Path) -> io::Result<()> {
+    let mut file = File::options().write(true).open(path)?;
+    file.write_all(b".")?;
+    file.sync_all()
+}
+
+/// Writes a value as a file that is there whole or not at all.
+fn put<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
+    let text = serde_json::to_vec(value).map_err(|error| {
+        Error::Asked(format!(
+            "cannot write {}: {error}; please report it",
+            path.display()
+        ))
+    })?;
+    let unwritable = |error: io::Error| failed("write", path, &error);
+    let mut partial = tempfile_beside(path).map_err(unwritable)?;
+    partial.1.write_all(&text).map_err(unwritable)?;
+    partial.1.sync_all().map_err(unwritable)?;
+    fs::rename(&partial.0, path).map_err(unwritable)
+}
+
+/// A new file beside another; no reader takes it for one of its own.
+fn tempfile_beside(path: &Path) -> io::Result<(PathBuf, File)> {
+    let process = std::process::id();
+    for attempt in 0_u32.. {
+        let partial = path.with_extension(format!("{process}-{attempt}.partial"));
+        match File::options().create_new(true).write(true).open(&partial) {
+            Ok(file) => return Ok((partial, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    unreachable!("a name is free before numbers end")
+}
+
+/// Reads a value; `None` where there is no file.
+fn get<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Error> {
+    let text = match fs::read(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed("read", path, &error)),
+    };
+    let read = serde_json::from_slice(&text);
+    read.map(Some).map_err(|error| {
+        Error::Asked(format!(
+            "{} holds something else than it should: {error}; remove it, and run the sweep again",
+            path.display()
+        ))
+    })
+}
+
+fn failed(what: &str, path: &Path, error: &io::Error) -> Error {
+    Error::Asked(format!(
+        "cannot {what} {}: {error}; check its folder and its permissions",
+        path.display()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(key: &str) -> TrialOrder {
+        TrialOrder {
+            key: key.to_owned(),
+            name: String::new(),
+            memory_bytes: 0,
+            packet_hops: 0.0,
+            sources: sources().to_owned(),
+            sweep: String::new(),
+            config: String::new(),
+            beside: Vec::new(),
+            folder: None,
+            force: false,
+        }
+    }
+
+    fn folder(name: &str) -> PathBuf {
+        let folder =
+            std::env::temp_dir().join(format!("tenter-queue-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        folder
+    }
+
+    fn claim(of: &Queue, key: &str) -> Claimed {
+        of.claim(key).expect("the folder can be written")
+    }
+
+    #[test]
+    fn a_trial_is_claimed_once_and_forgotten_when_it_is_answered() {
+        let folder = folder("once");
+        let first = Queue::make(&folder, Duration::from_mins(1)).expect("a folder");
+        first.put(&order("k")).expect("it is written");
+        let second = Queue::join(&folder).expect("the same queue");
+        assert_eq!(second.keys().expect("orders"), ["k"]);
+        assert_eq!(claim(&first, "k"), Claimed::Mine);
+        assert_eq!(claim(&second, "k"), Claimed::Others);
+        first.release("k");
+        assert_eq!(claim(&second, "k"), Claimed::Mine);
+        let answer = TrialAnswer::failed("too large");
+        second.give("k", &answer).expect("it is written");
+        assert_eq!(claim(&first, "k"), Claimed::Answered);
+        let found = first.answer("k").expect("it can be read");
+        assert_eq!(
+            found.and_then(|of| of.failure().map(str::to_owned)),
+            Some("too large".into())
+        );
+        first.forget("k");
+        first.remove_if_done();
+        assert!(!Queue::is_there(&folder));
+        fs::remove_dir_all(folder).expect("the folder is there");
+    }
+
+    #[test]
+    fn a_trial_of_a_worker_that_is_lost_is_claimed_by_one_other() {
+        let folder = folder("lost");
+        let patience = Duration::from_millis(200);
+        drop(Queue::make(&folder, patience).expect("a folder"));
+        let lost = Queue::silent(folder.join(FOLDER), patience).expect("the same queue");
+        lost.put(&order("k")).expect("it is written");
+        assert_eq!(claim(&lost, "k"), Claimed::Mine);
+        let others = [(); 3].map(|()| Queue::join(&folder).expect("the same queue"));
+        assert_eq!(claim(&others[0], "k"), Claimed::Others);
+        std::thread::sleep(Duration::from_millis(500));
+        let claims = others.each_ref().map(|other| claim(other, "k"));
+        assert_eq!(claims, [Claimed::Mine, Claimed::Others, Claimed::Others]);
+        // One that ended in good order is not waited for.
+        let [ended, next, _] = others;
+        drop(ended);
+        assert_eq!(claim(&next, "k"), Claimed::Mine);
+        drop((lost, next));
+        fs::remove_dir_all(folder).expect("the folder is there");
+    }
+}

@@ -1,0 +1,177 @@
+//! A worker of a sweep on a file system that machines share: it takes trials from the queue until
+//! none is left. An array of a batch system is as many workers, and nothing else.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::order::{TrialAnswer, TrialOrder};
+use super::pool::{self, Supply, Taken};
+use super::queue::{Claimed, Queue};
+use super::{SweepObserver, SweepProgress};
+use crate::Error;
+use crate::observer::Observer;
+
+/// A worker and how it works.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct SweepWorker {
+    folder: PathBuf,
+    workers: usize,
+}
+
+/// What a worker has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorkerResults {
+    /// Trials that it has run.
+    pub run: usize,
+    /// Those of them that failed.
+    pub failed: usize,
+    /// Trials that other workers have claimed and not answered.
+    pub elsewhere: usize,
+    /// Whether its observer has stopped it.
+    pub was_cancelled: bool,
+}
+
+impl SweepWorker {
+    /// A worker on the queue in the folder of a sweep.
+    pub fn new(folder: impl Into<PathBuf>) -> SweepWorker {
+        SweepWorker {
+            folder: folder.into(),
+            workers: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        }
+    }
+
+    /// Runs at most so many trials side by side; one for each core unless told.
+    pub fn workers(mut self, workers: usize) -> SweepWorker {
+        self.workers = workers.max(1);
+        self
+    }
+
+    /// Takes trials until all of the queue are answered, or claimed by others.
+    ///
+    /// # Errors
+    /// When there is no queue, it is of another build of Tenter, or cannot be read or written. A
+    /// trial that fails is an answer.
+    pub fn run(&self, observer: &mut dyn SweepObserver) -> Result<WorkerResults, Error> {
+        let queue = Queue::join(&self.folder)?;
+        let orders = Orders::new(&self.folder, &queue)?;
+        pool::run(&orders, self.workers, observer)?;
+        let state = orders.state.into_inner();
+        let state = state.unwrap_or_else(PoisonError::into_inner);
+        Ok(WorkerResults {
+            was_cancelled: !state.waiting.is_empty() || state.results.was_cancelled,
+            ..state.results
+        })
+    }
+}
+
+/// The orders of a queue, as a pool takes them.
+struct Orders<'q> {
+    folder: &'q Path,
+    queue: &'q Queue,
+    state: Mutex<State>,
+}
+
+struct State {
+    waiting: VecDeque<String>,
+    progress: SweepProgress,
+    results: WorkerResults,
+}
+
+impl<'q> Orders<'q> {
+    fn new(folder: &'q Path, queue: &'q Queue) -> Result<Orders<'q>, Error> {
+        let waiting = queue.keys()?;
+        let progress = SweepProgress {
+            trials: waiting.len(),
+            ..SweepProgress::default()
+        };
+        Ok(Orders {
+            folder,
+            queue,
+            state: Mutex::new(State {
+                waiting: waiting.into(),
+                progress,
+                results: WorkerResults::default(),
+            }),
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Supply for Orders<'_> {
+    type Task = Box<TrialOrder>;
+    type Answer = TrialAnswer;
+
+    fn take(&self) -> Result<Taken<Box<TrialOrder>>, Error> {
+        let key = self.state().waiting.pop_front();
+        let Some(key) = key else {
+            return Ok(Taken::Nothing);
+        };
+        match self.queue.claim(&key)? {
+            Claimed::Mine => {}
+            Claimed::Answered => {
+                self.state().progress.done += 1;
+                return Ok(Taken::Known);
+            }
+            // Should its worker be lost, those that come later run it.
+            Claimed::Others => {
+                self.state().results.elsewhere += 1;
+                return Ok(Taken::Known);
+            }
+        }
+        let Some(mut order) = self.queue.order(&key)? else {
+            self.queue.release(&key);
+            return Ok(Taken::Known);
+        };
+        // Machines may have the folder under other names.
+        order.folder = order.folder.and_then(|folder| {
+            let name = folder.file_name()?;
+            Some(self.folder.join("trials").join(name))
+        });
+        Ok(Taken::Task(Box::new(order)))
+    }
+
+    fn waits_for_one(&self) -> bool {
+        false
+    }
+
+    fn memory_bytes(&self, order: &Box<TrialOrder>) -> u64 {
+        order.memory_bytes
+    }
+
+    fn carry_out(
+        &self,
+        order: &Box<TrialOrder>,
+        threads: u16,
+        observer: &mut dyn Observer,
+    ) -> TrialAnswer {
+        order.carry_out(threads, observer)
+    }
+
+    fn keep(&self, order: Box<TrialOrder>, answer: Option<TrialAnswer>) -> Result<(), Error> {
+        let answer = answer.filter(|answer| !answer.was_stopped());
+        let Some(answer) = answer else {
+            self.queue.release(&order.key);
+            self.state().results.was_cancelled = true;
+            return Ok(());
+        };
+        // A worker that was slow and taken for lost may come when all is done with.
+        if self.queue.has(&order.key) {
+            self.queue.give(&order.key, &answer)?;
+        }
+        let mut state = self.state();
+        state.results.run += 1;
+        state.results.failed += usize::from(answer.failure().is_some());
+        state.progress.done += 1;
+        state.progress.packet_hops += answer.packet_hops();
+        Ok(())
+    }
+
+    fn progress(&self) -> SweepProgress {
+        self.state().progress
+    }
+}
