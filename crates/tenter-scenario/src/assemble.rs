@@ -56,7 +56,7 @@ pub(crate) fn typed(root: Node, problems: &Problems) -> Option<Scenario> {
 /// Reads all sections, and fills in what they leave out.
 fn read(mut root: Node, seed: Option<u64>, problems: &Problems) -> (Draft, Node) {
     device_defaults::fill_in(&mut root);
-    jobs::fill_in(&mut root, seed);
+    jobs::fill_in(&mut root, seed, problems);
     let mut section = Section::root(root, &Scenario::TABLE, problems);
     let parts = Scenario::read_parts(&mut section);
     let seed = seed.or(parts.seed);
@@ -81,7 +81,8 @@ impl Draft {
         let power = fabric.power();
         buffer::check_capacities(models.as_deref(), own.endpoint.as_ref(), problems);
         let described = fabric.topology?;
-        let (topology, circuits) = build(&described, fabric.circuits?, models.as_deref(), problems)?;
+        let (topology, circuits) =
+            build(&described, fabric.circuits?, models.as_deref(), problems)?;
         let endpoint = own.endpoint.as_ref();
         load_balancing::check(
             balancing.as_ref(),

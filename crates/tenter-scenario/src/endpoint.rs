@@ -46,7 +46,7 @@ fn impairments_are_of_pcie(endpoint: &Endpoint, reader: &mut dyn Reader) -> bool
 
 #[cfg(test)]
 mod tests {
-    use tenter_config::{Component as _, Value as _, Written};
+    use tenter_config::{Component, Written};
     use tenter_notation::decode::Section;
     use tenter_notation::diagnostics::Problems;
     use tenter_notation::tree::Node;
@@ -78,7 +78,7 @@ mod tests {
             let problems = Problems::default();
             let text = format!("{{endpoint: {text}}}");
             let first = read(yaml::parse(&text, 0, 0, &problems).expect("it is YAML"));
-            let keys = Written::mapping(vec![("endpoint", first.written())]);
+            let keys = Written::mapping(vec![("endpoint", Written::mapping(first.written()))]);
             assert_eq!(read(Node::written(keys)), first, "{text}");
         }
     }

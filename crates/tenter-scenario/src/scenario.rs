@@ -3,7 +3,7 @@
 use tenter_config::{Component, KeyTable, Reader, Value, component, default_of};
 use tenter_plan::CircuitPlan;
 use tenter_topology::TopologySpec;
-use tenter_workload::spec::{JOBS_MAX, JobSpec};
+use tenter_workload::spec::JobSpec;
 
 use crate::endpoint::Endpoint;
 use crate::fabric::{Fabric, FabricParts};
@@ -52,22 +52,12 @@ component! {
 }
 
 fn lists_end(own: &ScenarioParts, reader: &mut dyn Reader) {
-    if let Some(jobs) = &own.jobs {
-        check_count(jobs.len(), reader);
+    if own.jobs.as_ref().is_some_and(Vec::is_empty) {
+        let what = "is empty: there is nothing to run";
+        reader.refuse("jobs", what, "list at least one job");
     }
     if let Some(entries) = &own.impairments {
         impairments::check(entries, reader);
-    }
-}
-
-/// Refuses a list without jobs, and one that is too long.
-fn check_count(jobs: usize, reader: &mut dyn Reader) {
-    if jobs == 0 {
-        let what = "is empty: there is nothing to run";
-        reader.refuse("jobs", what, "list at least one job");
-    } else if jobs > JOBS_MAX as usize {
-        let what = format!("has more than {JOBS_MAX} jobs");
-        reader.refuse("jobs", &what, "spread them over several scenarios");
     }
 }
 
