@@ -47,17 +47,17 @@ python: $(PYTHON)/installed ## Lint, format-check and type-check the Python pack
 	cd python && $(abspath $(PYTHON))/bin/mypy --strict --no-error-summary tenter generate_keys.py
 	cd python && $(abspath $(PYTHON))/bin/mypy --strict --allow-untyped-decorators --no-site-packages --ignore-missing-imports --no-error-summary tests
 
-# The wheel for other machines. Zig links it against the symbols of glibc 2.28, of which auditwheel finds any other.
-# Debug information is beside it (docs/packages.md).
+# The wheel for other machines. Zig links it against the symbols of glibc 2.28; auditwheel would find a newer one. Debug
+# information is beside it (docs/packages.md).
 .PHONY: wheel-here sdist dist notebooks workflows
 WHEELS := $(TARGET)/wheels
-GLIBC  := manylinux_2_28
 MATURIN = cd python && PATH="$(abspath $(PYTHON))/bin:$$PATH" maturin
 wheel: $(PYTHON)/installed ## Build the wheel for every Linux with glibc 2.28 or newer, target/wheels
 	rm -rf $(WHEELS)
-	$(MATURIN) build --quiet --release --locked --zig --compatibility $(GLIBC) --out $(abspath $(WHEELS))
+	$(MATURIN) build --quiet --release --locked --strip=false --zig --compatibility manylinux_2_28 --out $(abspath $(WHEELS))
 	tools/separate_debug --wheel $(WHEELS)/tenter-*.whl $(abspath $(PYTHON))/bin/wheel
-	$(PYTHON)/bin/auditwheel show $(WHEELS)/tenter-*.whl | tr -s ' \n' ' ' | grep -o 'platform tag: "$(GLIBC)_[a-z0-9_]*"'
+	$(PYTHON)/bin/auditwheel show $(WHEELS)/tenter-*.whl | tr -s ' \n' ' ' \
+		| grep -oE 'following platform tag: "manylinux_2_([0-9]|1[0-9]|2[0-8])_[a-z0-9_]+"'
 
 wheel-here: $(PYTHON)/installed ## Build the wheel for this machine alone, which takes less time
 	rm -rf $(WHEELS)
@@ -66,7 +66,7 @@ wheel-here: $(PYTHON)/installed ## Build the wheel for this machine alone, which
 SDIST := $(TARGET)/sdist
 sdist: $(PYTHON)/installed ## Pack the sources of the Python package, target/sdist
 	rm -rf $(SDIST)
-	$(MATURIN) sdist --quiet --out $(abspath $(SDIST))
+	$(MATURIN) sdist --out $(abspath $(SDIST))
 
 # The command as it is handed out: without debug information, which is in a file beside it.
 PACKAGES := $(TARGET)/packages

@@ -132,7 +132,9 @@ def _(altair, order, polars, sweep):
 def _(mo):
     mo.md(r"""
     Half of the flows are below 1 KB, and HPCC and TIMELY keep the median near that of an idle fabric.
-    TIMELY pays in the tail: a sender that it has slowed comes back slowly, and holds up the flows that are posted after.
+    The tail tells another story.
+    A pair of hosts has eight queue pairs, which flows take in turn: one that finds its queue pair busy waits behind the flow before it, at the rate to which that has been slowed.
+    TIMELY comes back slowly from low rates, and pays for its short queues here.
     """)
     return
 
@@ -151,7 +153,7 @@ def _(mo):
 @app.cell
 def _(base, controls, polars, tenter):
     def by_size(name, settings):
-        longer = {**settings, "jobs[0].workload.duration": "12ms"}
+        longer = {**settings, "jobs[0].workload.duration": "30ms"}
         sizes = tenter.run(base, set=longer, flows=False).summary["flow_sizes"]
         return [
             {

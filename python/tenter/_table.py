@@ -120,5 +120,5 @@ def html_table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def _text(value: object) -> str:
     if isinstance(value, float):
-        return f"{value:,.6g}"
+        return f"{value:,.0f}" if abs(value) >= 1e5 else f"{value:,.6g}"
     return "" if value is None else str(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -147,6 +148,14 @@ def test_sizes_are_searched_in_their_unit(scenario: tenter.Scenario, tmp_path: P
     assert sizes <= {"64KiB", "128KiB", "256KiB", "512KiB"}
     assert search.best is not None
     assert search.best.number == 0
+
+
+def test_a_search_without_optuna_names_the_remedy(
+    scenario: tenter.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(tenter.InputError, match=r"pip install 'tenter\[optuna\]'"):
+        looked(scenario, tmp_path)
 
 
 MISUSES: list[tuple[str, dict[str, object], dict[str, Any], str]] = [
