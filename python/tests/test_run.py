@@ -89,7 +89,7 @@ def test_a_wrong_selection_has_a_remedy(scenario: tenter.Scenario) -> None:
         ("fct_ns", None, "give a list"),
     ):
         with pytest.raises(tenter.InputError, match=remedy):
-            flows.select(columns, where)  # type: ignore[arg-type]
+            flows.select(columns, where)
 
 
 def test_consumers_share_the_memory(scenario: tenter.Scenario) -> None:
