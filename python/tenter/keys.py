@@ -74,18 +74,20 @@ class EndpointHost(TypedDict, total=False):
     """
 
 
-class EndpointNicAcknowledge(TypedDict, total=False):
+class EndpointNicAcknowledge1(TypedDict, total=False):
     every: int
     """Packets that one acknowledgement covers."""
 
 
-class EndpointNicCongestionControlDcqcn(TypedDict, total=False):
+class EndpointNicCongestionControl1Dcqcn(TypedDict, total=False):
     additive_increase: Quantity
     """What the target rises by then. Default: by `preset`."""
     alpha_initial: int
-    """Alpha when the first notification arrives. Default: by `preset`."""
+    """Alpha when the first notification arrives, in 1024ths. Default: by `preset`."""
     alpha_interval: Quantity
-    """Alpha falls once in this time. Default: by `preset`."""
+    """Alpha falls once in this time; where the rate falls in intervals it also rises then, if
+    there was a notification. Default: by `preset`.
+    """
     base_round_trip: Quantity
     """The round-trip time of an idle network: the longest there is. Default: with `window`."""
     clamp_target: Literal[True, False]
@@ -106,8 +108,9 @@ class EndpointNicCongestionControlDcqcn(TypedDict, total=False):
     `preset`.
     """
     decrease_interval: Quantity | Literal["none"]
-    """The rate falls at most once in this time, and alpha rises once in its own; `none`: both
-    with each notification, at once. Default: by `preset`.
+    """The rate falls at most once in this time, at the end of an interval in which there was a
+    notification, and alpha rises once in its own; `none`: both with each notification, at
+    once. Default: by `preset`.
     """
     decrease_max_percent: int
     """The most that the rate falls at once. Default: by `preset`."""
@@ -116,7 +119,7 @@ class EndpointNicCongestionControlDcqcn(TypedDict, total=False):
     `preset`.
     """
     gain: int
-    """Gain g of alpha, the estimate of congestion. Default: by `preset`."""
+    """Gain g of alpha, the estimate of congestion, in 1024ths. Default: by `preset`."""
     hyper_increase: Quantity
     """What the target rises by when timer and byte counter are both beyond `recovery_steps`.
     Default: by `preset`.
@@ -135,8 +138,8 @@ class EndpointNicCongestionControlDcqcn(TypedDict, total=False):
     nvidia.
     """
     reaction: Literal[True, False]
-    """Whether senders slow down when they are notified. Default: by `preset`: `false` for
-    `tester`.
+    """Whether senders slow down when they are notified; the keys from `gain` on are for those
+    that do. Default: by `preset`: `false` for `tester`.
     """
     recovery_steps: int
     """How often the rate rises half of the way to its target before the target rises too.
@@ -144,7 +147,7 @@ class EndpointNicCongestionControlDcqcn(TypedDict, total=False):
     """
     scale_from: Quantity | Literal["none"]
     """The line rate that `min_rate`, `additive_increase` and `hyper_increase` are meant for: on
-    other lines they are in proportion. Default: `none`.
+    other lines they are in proportion. Default: none.
     """
     window: Literal["none", "fixed", "scaled"]
     """What a QP may have under way beside its rate: no limit, what its line carries in
@@ -153,7 +156,7 @@ class EndpointNicCongestionControlDcqcn(TypedDict, total=False):
     """
 
 
-class EndpointNicCongestionControlTimely(TypedDict, total=False):
+class EndpointNicCongestionControl1Timely(TypedDict, total=False):
     additive_increase: Quantity
     """Additive increase. Origin: TIMELY (2015), section 5, at 10 Gb/s. Default: 10Mbps."""
     base_round_trip: Quantity
@@ -190,7 +193,7 @@ class EndpointNicCongestionControlTimely(TypedDict, total=False):
     """
 
 
-class EndpointNicCongestionControlSwift(TypedDict, total=False):
+class EndpointNicCongestionControl1Swift(TypedDict, total=False):
     additive_increase: int
     """What a window grows in a round trip, in packets. Origin: Swift (2020), algorithm 1.
     Default: 1.
@@ -215,7 +218,7 @@ class EndpointNicCongestionControlSwift(TypedDict, total=False):
     """
 
 
-class EndpointNicCongestionControlHpcc(TypedDict, total=False):
+class EndpointNicCongestionControl1Hpcc(TypedDict, total=False):
     additive_increase: Quantity
     """`W_AI`: what a window grows in a round trip, in wire bytes. Origin: HPCC (2019), section
     5.1, at 100 Gb/s. Default: 80B.
@@ -296,8 +299,8 @@ class EndpointNicPcie(TypedDict, total=False):
 
 class EndpointNicReceiveBuffer(TypedDict, total=False):
     capacity: Quantity
-    """Frame bytes it holds; what does not fit is dropped. Origin: assumed: no vendor publishes
-    the buffers of its NICs. Default: 2MiB.
+    """Frame bytes it holds, a whole frame at least; what does not fit is dropped. Origin:
+    assumed: no vendor publishes the buffers of its NICs. Default: 2MiB.
     """
     drain_rate: Quantity
     """Frame bytes leave the buffer at this rate, into host memory; with `pcie` payload leaves it
@@ -316,15 +319,15 @@ class EndpointNicReceiveBuffer(TypedDict, total=False):
 
 
 class EndpointNic(TypedDict, total=False):
-    acknowledge: EndpointNicAcknowledge | Literal["per-message", "per-packet"]
+    acknowledge: EndpointNicAcknowledge1 | Literal["per-message", "per-packet"]
     """When the receiver acknowledges; `every` counts packets, and the last packet of a message
     is always acknowledged. Default: per-message.
     """
     clock_offset_max_ppm: int
-    """Each NIC's clock is off by a random amount of at most this; IEEE 802.3 allows 100.
-    Default: 0.
+    """Each NIC's clock is off by a random amount of at most this, in parts per million; IEEE
+    802.3 allows 100. Default: 0.
     """
-    congestion_control: EndpointNicCongestionControlDcqcn | EndpointNicCongestionControlTimely | EndpointNicCongestionControlSwift | EndpointNicCongestionControlHpcc | Literal["none", "dcqcn", "timely", "swift", "hpcc"]
+    congestion_control: EndpointNicCongestionControl1Dcqcn | EndpointNicCongestionControl1Timely | EndpointNicCongestionControl1Swift | EndpointNicCongestionControl1Hpcc | Literal["dcqcn", "timely", "swift", "hpcc", "none"]
     """How senders slow down when the network is congested. Default: none."""
     connection_set_up: Literal[True, False]
     """Whether one request and its reply cross the fabric before the first packet of each QP.
@@ -356,7 +359,7 @@ class EndpointNic(TypedDict, total=False):
     """
     mtu: Literal[256, 512, 1024, 2048, 4096]
     """Payload bytes of a full packet (the RoCE path MTU). Origin: the largest the InfiniBand
-    architecture has; usual on jumbo-frame Ethernet. Default: `4096`, or by `port_mtu`.
+    architecture has; usual on jumbo-frame Ethernet. Default: 4096.
     """
     outstanding_messages: int | Literal["none"]
     """Messages a QP may have begun that are not acknowledged whole: the depth of its send queue.
@@ -365,8 +368,8 @@ class EndpointNic(TypedDict, total=False):
     pcie: EndpointNicPcie | Literal["none"]
     """PCIe between the NIC and host memory: the limit of DMA, both ways. Default: none."""
     port_mtu: int
-    """Ethernet MTU of the port instead of `mtu`: the largest path MTU that fits with 60 bytes of
-    headers (IPv4, UDP, BTH, RETH, ICRC). Default: unset.
+    """Ethernet MTU of the port instead of `mtu`, in bytes: the largest path MTU that fits with
+    60 bytes of headers (IPv4, UDP, BTH, RETH, ICRC). Default: unset.
     """
     receive_buffer: EndpointNicReceiveBuffer | Literal["none"]
     """A receive side slower than the wire, and the buffer before it; `none` takes whatever
