@@ -219,6 +219,12 @@ impl Variants {
     }
 }
 
+/// The table of a variant without keys.
+pub const NO_KEYS: KeyTable = KeyTable {
+    title: "",
+    keys: &[],
+};
+
 impl KeyTable {
     /// The key of that name.
     pub fn get(&self, name: &str) -> Option<&'static Key> {

@@ -1,13 +1,5 @@
 //! Mappings in which one key chooses the others.
 
-use crate::KeyTable;
-
-/// The table of a variant without keys.
-pub const NO_KEYS: KeyTable = KeyTable {
-    title: "",
-    keys: &[],
-};
-
 /// Declares an enum whose members are components, chosen by a key of the same mapping.
 ///
 /// ```text

@@ -1,6 +1,7 @@
 //! The `jobs` section: what stands in it before it is read, and its binding to hosts.
 
 mod bind;
+mod draft;
 mod flows;
 mod pattern;
 mod start;

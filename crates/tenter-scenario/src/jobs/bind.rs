@@ -10,7 +10,7 @@ use tenter_workload::placement::stretches;
 use tenter_workload::spec::{HostRef, JobClass, JobSpec, Ranks, Start};
 use tenter_workload::{Job, Traffic};
 
-use super::workload::Workload;
+use super::draft::{Entry, Workload, starts_too_late};
 use super::{flows, pattern, start};
 use crate::hosts::HostNames;
 use crate::queue_pair_packets::{Crowd, PACKETS_END, crowd};
@@ -22,13 +22,6 @@ use tenter_notation::tree::{Node, Value};
 const RANKS_MAX: u64 = 1 << 22;
 /// Entries of a list of hosts that are reported before the rest is passed over.
 const MISTAKES_MAX: u32 = 20;
-
-/// What a job sends at once, the largest of its sizes, and where it was written.
-pub(super) struct Entry {
-    pub(super) traffic: Traffic,
-    pub(super) largest_bytes: u64,
-    pub(super) path: String,
-}
 
 /// A job as it is written, at its path, and what it is bound to.
 struct Binding<'a> {
@@ -311,18 +304,6 @@ fn report_full(host: u32, ranks: &[usize], at: Option<Location>, names: &HostNam
         [] => return,
     };
     names.problem(at, message, Some(help.to_owned()));
-}
-
-/// How many collectives a job has whose last one could not start in time even if none took any.
-pub(super) fn starts_too_late(job: &Job) -> Option<u64> {
-    let turns = job.turns()?;
-    let gaps = u128::from(turns.saturating_sub(1)) * u128::from(job.gap.ps());
-    let compute = job.sequence.iter().map(|run| run.compute);
-    let compute = compute.map(|compute| u128::from(compute.mean.ps() + compute.spread.ps()));
-    let rounds = u128::from(job.warm_up) + u128::from(job.iterations);
-    let computing = compute.sum::<u128>() * rounds;
-    let last = u128::from(job.start.ps()) + gaps + computing;
-    (last > u128::from(SIMULATED_MAX.ps())).then_some(turns)
 }
 
 /// Binds all jobs; problems are noted for each of them. What depends on other keys or was chosen is

@@ -6,7 +6,7 @@ use tenter_workload::pattern::PatternSchedule;
 use tenter_workload::spec::PatternSpec;
 use tenter_workload::{CollectiveRun, Job, Traffic};
 
-use super::bind::{Entry, starts_too_late};
+use super::draft::{Entry, starts_too_late};
 use crate::hosts::HostNames;
 
 /// The seed of the scenario and the name of a job, by which its draws are told apart.

@@ -10,20 +10,13 @@ use tenter_units::Time;
 use tenter_workload::flow_workload::{
     Arrivals, FlowWay, FlowWorkload, Receivers, SizeDistribution, Weights,
 };
-use tenter_workload::spec::{PairSpec, SLOTS_MAX, WorkloadSpec};
+use tenter_workload::spec::{PairSpec, SLOTS_MAX};
 use tenter_workload::{CollectiveRun, Compute, Job, Traffic};
 
+use super::draft::Workload;
 use super::flows::{expand, rank_of};
 use super::workload_pattern::{self, Demand};
 use crate::hosts::HostNames;
-
-/// The workload of the job at a path, and the seed of its draws.
-#[derive(Clone, Copy)]
-pub(super) struct Workload<'a> {
-    pub(super) spec: &'a WorkloadSpec,
-    pub(super) path: &'a str,
-    pub(super) seed: u64,
-}
 
 impl Workload<'_> {
     /// Binds the workload to hosts: the job gets those that its pairs name as its ranks, in that

@@ -8,8 +8,8 @@ use tenter_workload::flow_workload::{Arrivals, FlowWay, FlowWorkload, GapLaw, Re
 use tenter_workload::pattern::PatternSchedule;
 use tenter_workload::spec::{PatternSpec, SLOTS_MAX, Senders};
 
+use super::draft::Workload;
 use super::pattern;
-use super::workload::Workload;
 use crate::hosts::HostNames;
 use tenter_notation::decode::split_remedy;
 
