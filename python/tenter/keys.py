@@ -2577,6 +2577,20 @@ class Observe(TypedDict, total=False):
     """Whether queues and rates are sampled over time. Default: true."""
 
 
+class Seeds(TypedDict, total=False):
+    arrivals: int
+    """Seed of what jobs do and when: sizes and arrivals of flows, permutations, neighbours and
+    volumes of applications, the spread of what is computed, the skew of starts. Default: the
+    `seed`.
+    """
+    hashing: int
+    """Seed of what switches and NICs hash and draw: the paths of flows, UDP source ports, ECN
+    marks. Default: the `seed`.
+    """
+    placement: int
+    """Seed of which hosts jobs are placed on. Default: the `seed`."""
+
+
 class ScenarioKeys(TypedDict, total=False):
     description: str | float | bool
     """What it is about. Default: ""."""
@@ -2602,3 +2616,7 @@ class ScenarioKeys(TypedDict, total=False):
     """The version of this format. Default: 1."""
     seed: int
     """Seed of every random stream. Default: 1."""
+    seeds: Seeds
+    """Seeds of single kinds of draws in place of `seed`, so that one is varied and others are
+    held. Default: {}.
+    """
