@@ -92,6 +92,16 @@ pub struct DmaRates {
 }
 
 impl Pcie {
+    /// The same link with its lanes, if its generation is given.
+    #[must_use]
+    pub fn complete(self) -> Pcie {
+        let of_generation = self.generation.map(|_| self.lanes.unwrap_or(LANES));
+        Pcie {
+            lanes: of_generation,
+            ..self
+        }
+    }
+
     /// What the link carries each way, headers of its packets included.
     pub fn peak(&self) -> Rate {
         let of_lanes = || {

@@ -225,7 +225,7 @@ mod tests {
         let bytes = groups.column(1, place("payload_bytes"));
         let expected = (65_536..70_000).map(|index| 1_000 + index).collect();
         let expected = GroupColumn {
-            values: ColumnValues::Unsigned(expected),
+            values: ColumnValues::Integer(expected),
             valid: None,
         };
         assert_eq!(bytes.expect("a column"), expected);

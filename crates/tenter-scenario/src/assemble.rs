@@ -1,7 +1,7 @@
 //! From the sections of a scenario to the plan.
 
 use tenter_config::{Component as _, Part as _};
-use tenter_endpoint::{DmaRates, NicAddress, PortChanges};
+use tenter_endpoint::{DmaRates, NicAddress, NicSpec, Pcie, PortChanges};
 use tenter_net::{SignalSpec, Switches};
 use tenter_topology::{Topology, TopologySpec};
 use tenter_workload::Job;
@@ -115,7 +115,10 @@ impl Draft {
         let told = (told, impaired.as_deref());
         let (switches, signals) = add_signals(&around, switches, told, &switching)?;
         let (limits, observe, jobs, host) = (own.limits?, own.observe?, jobs?, endpoint.host);
-        let nic = switching.adapted(endpoint.nic);
+        let nic = NicSpec {
+            pcie: endpoint.nic.pcie.map(Pcie::complete),
+            ..switching.adapted(endpoint.nic)
+        };
         let length = || sampling::length(&jobs, (&topology, &switches, &nic), limits.time);
         let sample_interval = observe.interval(length, effective);
         let plan = Plan {

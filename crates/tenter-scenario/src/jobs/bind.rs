@@ -314,7 +314,7 @@ pub(crate) fn bind(
     (seeds, nic): (Seeds, Option<&NicSpec>),
     effective: &mut Node,
 ) -> Option<Vec<Job>> {
-    let specs = specs?;
+    let specs = specs.filter(|specs| !specs.is_empty())?;
     let mut jobs: Vec<Job> = specs.iter().map(job_of).collect();
     refuse_equal_names(&jobs, names);
     start::bind(&specs, &mut jobs, names);

@@ -146,6 +146,8 @@ struct Ends<'k> {
     path: &'k str,
     from: f64,
     to: f64,
+    /// The upper end in the unit of its own.
+    to_written: (f64, String),
     unit: String,
     log: bool,
 }
@@ -158,12 +160,12 @@ impl<'k> Ends<'k> {
                 "has the key `{key}`; a range has `from`, `to`, `scale`, and `step`, `factor` or `count`"
             ));
         }
-        let ((from, unit), (to, other)) = (needed(keys, "from")?, needed(keys, "to")?);
-        if unit != other {
-            return Err(format!(
-                "goes from `{unit}` to `{other}`; give both ends in one unit"
-            ));
-        }
+        let (from, unit) = needed(keys, "from")?;
+        let end = needed(keys, "to")?;
+        let to = in_unit(&end, &unit).ok_or_else(|| {
+            let other = &end.1;
+            format!("goes from `{unit}` to `{other}`; give both ends in units of one quantity")
+        })?;
         if to < from {
             return Err("ends before it begins; exchange `from` and `to`".to_owned());
         }
@@ -181,6 +183,7 @@ impl<'k> Ends<'k> {
             path,
             from,
             to,
+            to_written: end,
             unit,
             log,
         })
@@ -210,11 +213,9 @@ impl<'k> Ends<'k> {
     }
 
     fn step(&self, keys: &[(String, Written)]) -> Result<f64, String> {
-        let (step, unit) = needed(keys, "step")?;
-        if step <= 0.0 || unit != self.unit {
-            return Err(format!("needs a positive `step` in `{}`", self.unit));
-        }
-        Ok(step)
+        let step = in_unit(&needed(keys, "step")?, &self.unit);
+        let step = step.filter(|step| *step > 0.0);
+        step.ok_or_else(|| format!("needs a positive `step` in `{}`", self.unit))
     }
 
     /// So many values, both ends among them.
@@ -226,7 +227,10 @@ impl<'k> Ends<'k> {
         let values = (0..count).map(|n| match n {
             // The ends as they were written, whatever logarithms make of them.
             0 => format!("{}{}", shown(self.from), self.unit),
-            n if n == count - 1 => format!("{}{}", shown(self.to), self.unit),
+            n if n == count - 1 => {
+                let (to, unit) = &self.to_written;
+                format!("{}{unit}", shown(*to))
+            }
             n => drawn(
                 between((self.from, self.to), self.log, share(n)),
                 &self.unit,
@@ -265,6 +269,21 @@ fn needed(keys: &[(String, Written)], name: &str) -> Result<(f64, String), Strin
     let text = text(keys, name).ok_or_else(|| format!("lacks `{name}`"))?;
     let parsed = quantity(&text).map(|(number, unit)| (number, unit.to_owned()));
     parsed.ok_or_else(|| format!("has `{name}: {text}`, which is no number with a unit"))
+}
+
+/// A quantity in another unit of its kind; `None` where there is no such conversion.
+fn in_unit((number, unit): &(f64, String), other: &str) -> Option<f64> {
+    if unit == other {
+        return Some(*number);
+    }
+    let (one, another) = (format!("1{unit}"), format!("1{other}"));
+    let bytes = |text: &str| text.parse::<Bytes>().ok().map(Bytes::count);
+    let time = |text: &str| text.parse::<Time>().ok().map(Time::ps);
+    let rate = |text: &str| text.parse::<Rate>().ok().map(Rate::bits_per_second);
+    let both = bytes(&one).zip(bytes(&another));
+    let both = both.or_else(|| time(&one).zip(time(&another)));
+    let (worth, of_other) = both.or_else(|| rate(&one).zip(rate(&another)))?;
+    Some(number * worth as f64 / of_other as f64)
 }
 
 fn quantity(text: &str) -> Option<(f64, &str)> {

@@ -194,7 +194,10 @@ mod tests {
     #[test]
     fn a_mapping_has_known_kinds_with_equally_many_seeds() {
         for (written, expected) in [
-            (map(&[("hash", word("2"))]), "did you mean `hashing`?"),
+            (
+                map(&[("hash", word("2"))]),
+                "choose from placement, hashing, arrivals",
+            ),
             (
                 map(&[("hashing", word("2")), ("placement", word("3"))]),
                 "not equally many",

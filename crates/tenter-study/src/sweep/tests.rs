@@ -208,7 +208,10 @@ fn names_that_there_are_not_are_refused_with_a_remedy() {
             "scenario: s\ncharts: [{title: a, readings: [x]}]",
             "choose from completion time",
         ),
-        ("scenario: s\nseeds: {hash: 2}", "did you mean `hashing`?"),
+        (
+            "scenario: s\nseeds: {hash: 2}",
+            "choose from placement, hashing, arrivals",
+        ),
     ] {
         let error = refused(text);
         assert!(error.contains(expected), "{text}: {error}");

@@ -43,8 +43,11 @@ fn idle(spec: &CollectiveSpec) -> Vec<Idle> {
 
 /// Says that there is no size, also where something else is wrong; only steps need none.
 fn ask_for_size(reader: &mut dyn Reader) {
-    let is_steps = reader.peek("collective") == Some(Written::word("steps"));
-    if !is_steps && !reader.has("size") && !reader.has("sizes") {
+    let is_steps = reader.peek("collective").is_some_and(|of| match of {
+        Written::Word(word) | Written::Text(word) => word == "steps",
+        Written::List(_) | Written::Map(_) => false,
+    });
+    if !is_steps && !reader.is_there("size") && !reader.is_there("sizes") {
         let remedy = "add for example `size: 16MiB`, or `sizes: {start: 16MiB, end: 256MiB}`";
         reader.refuse_all("lacks `size` or `sizes`", remedy);
     }
