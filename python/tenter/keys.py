@@ -1548,13 +1548,7 @@ class JobCollectiveParallelSizes11(TypedDict, total=False):
 
 class JobCollectiveParallel(TypedDict, total=False):
     algorithm: Literal["parallel"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["all-to-all"]
     """Which collective."""
     compute: Quantity
@@ -1575,13 +1569,7 @@ class JobCollectiveParallel(TypedDict, total=False):
 
 class JobCollectivePairwise(TypedDict, total=False):
     algorithm: Literal["pairwise"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["all-to-all"]
     """Which collective."""
     compute: Quantity
@@ -1602,13 +1590,7 @@ class JobCollectivePairwise(TypedDict, total=False):
 
 class JobCollectivePxn(TypedDict, total=False):
     algorithm: Literal["pxn"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["all-to-all"]
     """Which collective."""
     compute: Quantity
@@ -1633,13 +1615,7 @@ class JobCollectivePxn(TypedDict, total=False):
 
 class JobCollectiveRing(TypedDict, total=False):
     algorithm: Literal["ring"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
@@ -1660,13 +1636,7 @@ class JobCollectiveRing(TypedDict, total=False):
 
 class JobCollectiveBidirectionalRing(TypedDict, total=False):
     algorithm: Literal["bidirectional-ring"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
@@ -1687,13 +1657,7 @@ class JobCollectiveBidirectionalRing(TypedDict, total=False):
 
 class JobCollectiveHalvingDoubling(TypedDict, total=False):
     algorithm: Literal["halving-doubling"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
@@ -1721,13 +1685,7 @@ class JobCollectiveHalvingDoubling(TypedDict, total=False):
 
 class JobCollectiveDoubleBinaryTree(TypedDict, total=False):
     algorithm: Literal["double-binary-tree"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     chunk_size: Quantity
     """The buffer is passed on in chunks of this size. Origin: NCCL's default buffer of 4 MiB in
     8 slots. Default: 512KiB.
@@ -1752,13 +1710,7 @@ class JobCollectiveDoubleBinaryTree(TypedDict, total=False):
 
 class JobCollectiveHierarchical(TypedDict, total=False):
     algorithm: Literal["hierarchical"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
@@ -1791,13 +1743,7 @@ class JobCollectiveHierarchical(TypedDict, total=False):
 
 class JobCollectiveRing2(TypedDict, total=False):
     algorithm: Literal["ring"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["all-gather"]
     """Which collective."""
     compute: Quantity
@@ -1818,13 +1764,7 @@ class JobCollectiveRing2(TypedDict, total=False):
 
 class JobCollectiveRecursiveDoubling(TypedDict, total=False):
     algorithm: Literal["recursive-doubling"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["all-gather"]
     """Which collective."""
     compute: Quantity
@@ -1845,13 +1785,7 @@ class JobCollectiveRecursiveDoubling(TypedDict, total=False):
 
 class JobCollectiveRing3(TypedDict, total=False):
     algorithm: Literal["ring"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["reduce-scatter"]
     """Which collective."""
     compute: Quantity
@@ -1872,13 +1806,7 @@ class JobCollectiveRing3(TypedDict, total=False):
 
 class JobCollectiveRecursiveHalving(TypedDict, total=False):
     algorithm: Literal["recursive-halving"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["reduce-scatter"]
     """Which collective."""
     compute: Quantity
@@ -1899,13 +1827,7 @@ class JobCollectiveRecursiveHalving(TypedDict, total=False):
 
 class JobCollectiveParallel2(TypedDict, total=False):
     algorithm: Literal["parallel"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["broadcast"]
     """Which collective."""
     compute: Quantity
@@ -1919,9 +1841,7 @@ class JobCollectiveParallel2(TypedDict, total=False):
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
     """
     root: int
-    """The rank that all others receive from (broadcast, scatter) or send to (reduce, gather,
-    incast). Default: 0.
-    """
+    """The rank that all others receive from. Default: 0."""
     size: Quantity
     """One size, as nccl-tests counts it. Default: this or `sizes`."""
     sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
@@ -1930,13 +1850,7 @@ class JobCollectiveParallel2(TypedDict, total=False):
 
 class JobCollectiveRing4(TypedDict, total=False):
     algorithm: Literal["ring"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     chunk_size: Quantity
     """The buffer is passed on in chunks of this size. Origin: NCCL's default buffer of 4 MiB in
     8 slots. Default: 512KiB.
@@ -1954,9 +1868,7 @@ class JobCollectiveRing4(TypedDict, total=False):
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
     """
     root: int
-    """The rank that all others receive from (broadcast, scatter) or send to (reduce, gather,
-    incast). Default: 0.
-    """
+    """The rank that all others receive from. Default: 0."""
     size: Quantity
     """One size, as nccl-tests counts it. Default: this or `sizes`."""
     sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
@@ -1965,13 +1877,7 @@ class JobCollectiveRing4(TypedDict, total=False):
 
 class JobCollectiveTree(TypedDict, total=False):
     algorithm: Literal["tree"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     chunk_size: Quantity
     """The buffer is passed on in chunks of this size. Origin: NCCL's default buffer of 4 MiB in
     8 slots. Default: 512KiB.
@@ -1989,9 +1895,7 @@ class JobCollectiveTree(TypedDict, total=False):
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
     """
     root: int
-    """The rank that all others receive from (broadcast, scatter) or send to (reduce, gather,
-    incast). Default: 0.
-    """
+    """The rank that all others receive from. Default: 0."""
     size: Quantity
     """One size, as nccl-tests counts it. Default: this or `sizes`."""
     sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
@@ -2000,13 +1904,7 @@ class JobCollectiveTree(TypedDict, total=False):
 
 class JobCollectiveTree2(TypedDict, total=False):
     algorithm: Literal["tree"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     chunk_size: Quantity
     """The buffer is passed on in chunks of this size. Origin: NCCL's default buffer of 4 MiB in
     8 slots. Default: 512KiB.
@@ -2024,9 +1922,7 @@ class JobCollectiveTree2(TypedDict, total=False):
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
     """
     root: int
-    """The rank that all others receive from (broadcast, scatter) or send to (reduce, gather,
-    incast). Default: 0.
-    """
+    """The rank that all others send to. Default: 0."""
     size: Quantity
     """One size, as nccl-tests counts it. Default: this or `sizes`."""
     sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
@@ -2035,13 +1931,7 @@ class JobCollectiveTree2(TypedDict, total=False):
 
 class JobCollectiveParallel3(TypedDict, total=False):
     algorithm: Literal["parallel"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["gather"]
     """Which collective."""
     compute: Quantity
@@ -2055,9 +1945,7 @@ class JobCollectiveParallel3(TypedDict, total=False):
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
     """
     root: int
-    """The rank that all others receive from (broadcast, scatter) or send to (reduce, gather,
-    incast). Default: 0.
-    """
+    """The rank that all others send to. Default: 0."""
     size: Quantity
     """One size, as nccl-tests counts it. Default: this or `sizes`."""
     sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
@@ -2066,13 +1954,7 @@ class JobCollectiveParallel3(TypedDict, total=False):
 
 class JobCollectiveParallel4(TypedDict, total=False):
     algorithm: Literal["parallel"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["scatter"]
     """Which collective."""
     compute: Quantity
@@ -2086,9 +1968,7 @@ class JobCollectiveParallel4(TypedDict, total=False):
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
     """
     root: int
-    """The rank that all others receive from (broadcast, scatter) or send to (reduce, gather,
-    incast). Default: 0.
-    """
+    """The rank that all others receive from. Default: 0."""
     size: Quantity
     """One size, as nccl-tests counts it. Default: this or `sizes`."""
     sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
@@ -2097,13 +1977,7 @@ class JobCollectiveParallel4(TypedDict, total=False):
 
 class JobCollectiveRing5(TypedDict, total=False):
     algorithm: Literal["ring"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["send-recv"]
     """Which collective."""
     compute: Quantity
@@ -2124,13 +1998,7 @@ class JobCollectiveRing5(TypedDict, total=False):
 
 class JobCollectiveRecursiveDoubling2(TypedDict, total=False):
     algorithm: Literal["recursive-doubling"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["hypercube"]
     """Which collective."""
     compute: Quantity
@@ -2151,13 +2019,7 @@ class JobCollectiveRecursiveDoubling2(TypedDict, total=False):
 
 class JobCollectiveRandom(TypedDict, total=False):
     algorithm: Literal["random"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["permutation"]
     """Which collective."""
     compute: Quantity
@@ -2180,13 +2042,7 @@ class JobCollectiveRandom(TypedDict, total=False):
 
 class JobCollectiveParallel5(TypedDict, total=False):
     algorithm: Literal["parallel"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["incast"]
     """Which collective."""
     compute: Quantity
@@ -2200,19 +2056,60 @@ class JobCollectiveParallel5(TypedDict, total=False):
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
     """
     root: int
-    """The rank that all others receive from (broadcast, scatter) or send to (reduce, gather,
-    incast). Default: 0.
-    """
+    """The rank that all others send to. Default: 0."""
     size: Quantity
     """One size, as nccl-tests counts it. Default: this or `sizes`."""
     sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
     """Several sizes, run in this order. Default: this or `size`."""
 
 
+class JobCollectiveListedStep(TypedDict, total=False):
+    after: list[int]
+    """The steps that must have arrived at `rank` before it sends, by their places in the list,
+    counted from 0. Default: [].
+    """
+    bytes: Quantity
+    """How much `rank` sends."""
+    peer: int
+    """The rank that receives, another one."""
+    rank: int
+    """The rank that sends."""
+
+
+class JobCollectiveListed(TypedDict, total=False):
+    algorithm: Literal["listed"]
+    """By which algorithm. Default: the first of the collective."""
+    collective: Literal["steps"]
+    """Which collective."""
+    compute: Quantity
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    file: str | float | bool
+    """A file with a step on each line below `rank,peer,bytes,after`, where `after` has numbers
+    with spaces between; its path counts from the folder of the scenario. Default: this or
+    `steps`.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+    steps: list[JobCollectiveListedStep]
+    """The transfers; each starts when those that it waits for have arrived. They have bytes of
+    their own, so the collective has no `size`. Default: this or `file`.
+    """
+
+
 JobFlow = TypedDict("JobFlow", {
-    "from": "int | str | list[str | int]",
+    "from": "float | str | list[float | str]",
     "rate": "Quantity | Literal[\"none\"]",
-    "to": "int | str | list[str | int]",
+    "to": "float | str | list[float | str]",
 }, total=False)
 
 
@@ -2236,8 +2133,8 @@ class JobPatternMiniDft(TypedDict, total=False):
     one, with rows longer than columns. Default: auto.
     """
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`.
-    Default: `4`; none in the background.
+    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
+    that differ are at most 100. Default: `4`; none in the background.
     """
 
 
@@ -2261,8 +2158,8 @@ class JobPatternMilc(TypedDict, total=False):
     reduce: Quantity
     """The buffer of each all-reduce. Origin: one number of double precision. Default: 8B."""
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`.
-    Default: `4`; none in the background.
+    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
+    that differ are at most 100. Default: `4`; none in the background.
     """
 
 
@@ -2290,8 +2187,8 @@ class JobPatternNekbone(TypedDict, total=False):
     reduce: Quantity
     """The buffer of each all-reduce. Origin: one number of double precision. Default: 8B."""
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`.
-    Default: `4`; none in the background.
+    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
+    that differ are at most 100. Default: `4`; none in the background.
     """
 
 
@@ -2319,8 +2216,8 @@ class JobPatternAmg(TypedDict, total=False):
     reduce: Quantity
     """The buffer of each all-reduce. Origin: one number of double precision. Default: 8B."""
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`.
-    Default: `4`; none in the background.
+    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
+    that differ are at most 100. Default: `4`; none in the background.
     """
 
 
@@ -2348,8 +2245,8 @@ class JobPatternAmr(TypedDict, total=False):
     Default: 0.25.
     """
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`.
-    Default: `4`; none in the background.
+    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
+    that differ are at most 100. Default: `4`; none in the background.
     """
 
 
@@ -2377,8 +2274,8 @@ class JobPatternGtc(TypedDict, total=False):
     assumed. Default: 1MiB.
     """
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`.
-    Default: `4`; none in the background.
+    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
+    that differ are at most 100. Default: `4`; none in the background.
     """
 
 
@@ -2396,8 +2293,8 @@ class JobPatternDatabasePod(TypedDict, total=False):
     Default: 16.
     """
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`.
-    Default: `4`; none in the background.
+    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
+    that differ are at most 100. Default: `4`; none in the background.
     """
     transfer: Quantity
     """The size of each. Origin: assumed. Default: 64KiB."""
@@ -2425,30 +2322,30 @@ class JobPatternMatrix(TypedDict, total=False):
     Default: this or `file`.
     """
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`.
-    Default: `4`; none in the background.
+    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
+    that differ are at most 100. Default: `4`; none in the background.
     """
 
 
 class JobStart1(TypedDict, total=False):
-    after: str
+    after: str | float | bool
     """The job whose end is waited for: any but background load, before or after this one in the
     list.
     """
     delay: Quantity
-    """From the end of that job to the start of this one; the end of a job is news from
-    everywhere, as the barrier of a `gap` is. Default: 10us.
+    """From the end of that job to the start of this one, 2us or more; the whole network learns
+    of the end of a job, as of the barrier of a `gap`. Default: 10us.
     """
 
 
 JobWorkloadPair = TypedDict("JobWorkloadPair", {
-    "from": "int | str | list[str | int]",
+    "from": "float | str | list[float | str]",
     "parallel": "int",
-    "to": "int | str | list[str | int]",
+    "to": "float | str | list[float | str]",
 }, total=False)
 
 
-class JobWorkloadPoint(TypedDict, total=False):
+class JobWorkloadPoints1(TypedDict, total=False):
     cumulative: float | str
     """How many flows are no larger, of all."""
     size: Quantity
@@ -2462,8 +2359,8 @@ class JobWorkload(TypedDict, total=False):
     each as the pattern has it. Default: closed-loop.
     """
     between: Literal["steps", "lines"]
-    """Whether flows have only the sizes of the points, or all sizes between them, along a line.
-    Default: `steps` with `points`.
+    """Whether flows have only the sizes of the points, or all sizes between them, along a line;
+    only with `points`. Default: steps.
     """
     duration: Quantity | Literal["none"]
     """From the start of the job to when no flow starts any more; those under way are completed.
@@ -2487,8 +2384,8 @@ class JobWorkload(TypedDict, total=False):
     pairs: list[JobWorkloadPair]
     """The pairs of sender and receiver. Default: this or `pattern`."""
     parallel: int
-    """QPs from each rank to each that the pattern has it send to; flows take them in turn.
-    Default: `8` with `pattern`.
+    """QPs from each rank to each that the pattern has it send to; flows take them in turn. Only
+    with `pattern`. Default: 8.
     """
     pattern: JobPatternMiniDft | JobPatternMilc | JobPatternNekbone | JobPatternAmg | JobPatternAmr | JobPatternGtc | JobPatternDatabasePod | JobPatternMatrix
     """In an open loop, how often each pair sends: the `jobs[].pattern` of an application, in
@@ -2496,19 +2393,17 @@ class JobWorkload(TypedDict, total=False):
     `compute`, `compute_spread`, `regrid`); the ranks are those of the job. Default: this or
     `pairs`.
     """
-    points: list[JobWorkloadPoint] | str | float | bool
+    points: str | float | bool | list[JobWorkloadPoints1]
     """A distribution of your own by points of its cumulative distribution, both numbers
     ascending; or a file of them, a size in bytes and a probability on each line. Default:
     this or `sizes`.
     """
     senders: Literal["by-bytes", "alike"]
     """How much each rank of the pattern sends: in proportion to its bytes, or all that have any
-    the same. Default: `by-bytes` with `pattern`.
+    the same; only with `pattern`. Default: by-bytes.
     """
     sigma: float | str
-    """Standard deviation of the logarithm of the times, from 0.01 to 4. Default: `1` with `log-
-    normal`.
-    """
+    """Standard deviation of the logarithm of the times; only with `log-normal`. Default: 1."""
     sizes: Quantity | Literal["facebook-hadoop-homa", "facebook-hadoop-hpcc", "websearch-hpcc", "alistorage-2019", "facebook-cachefollower-homa", "facebook-webserver-homa", "google-all-rpc-homa", "google-search-rpc-homa", "googlerpc-2008"]
     """The distribution that flow sizes are drawn from, by its name, or the size of every flow.
     Default: this or `points`.
@@ -2518,7 +2413,7 @@ class JobWorkload(TypedDict, total=False):
 Job = TypedDict("Job", {
     "background": "Literal[True, False]",
     "class": "int | Literal[\"nic\"]",
-    "collectives": "list[JobCollectiveParallel | JobCollectivePairwise | JobCollectivePxn | JobCollectiveRing | JobCollectiveBidirectionalRing | JobCollectiveHalvingDoubling | JobCollectiveDoubleBinaryTree | JobCollectiveHierarchical | JobCollectiveRing2 | JobCollectiveRecursiveDoubling | JobCollectiveRing3 | JobCollectiveRecursiveHalving | JobCollectiveParallel2 | JobCollectiveRing4 | JobCollectiveTree | JobCollectiveTree2 | JobCollectiveParallel3 | JobCollectiveParallel4 | JobCollectiveRing5 | JobCollectiveRecursiveDoubling2 | JobCollectiveRandom | JobCollectiveParallel5]",
+    "collectives": "list[JobCollectiveParallel | JobCollectivePairwise | JobCollectivePxn | JobCollectiveRing | JobCollectiveBidirectionalRing | JobCollectiveHalvingDoubling | JobCollectiveDoubleBinaryTree | JobCollectiveHierarchical | JobCollectiveRing2 | JobCollectiveRecursiveDoubling | JobCollectiveRing3 | JobCollectiveRecursiveHalving | JobCollectiveParallel2 | JobCollectiveRing4 | JobCollectiveTree | JobCollectiveTree2 | JobCollectiveParallel3 | JobCollectiveParallel4 | JobCollectiveRing5 | JobCollectiveRecursiveDoubling2 | JobCollectiveRandom | JobCollectiveParallel5 | JobCollectiveListed]",
     "copies": "int",
     "flows": "list[JobFlow]",
     "free_hosts": "Literal[True, False]",
@@ -2530,7 +2425,7 @@ Job = TypedDict("Job", {
     "placement": "Literal[\"packed\", \"random\", \"random-groups\", \"random-leaves\", \"round-robin\"]",
     "queue_pair_scope": "Literal[\"rank-pair\", \"chunk\"]",
     "queue_pairs": "int",
-    "ranks": "int | list[str | int] | Literal[\"all\"]",
+    "ranks": "int | list[float | str] | Literal[\"all\"]",
     "start": "Quantity | JobStart1",
     "warm_up": "int",
     "workload": "JobWorkload",
