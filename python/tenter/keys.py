@@ -1551,13 +1551,7 @@ class JobCollectiveParallelSizes11(TypedDict, total=False):
 
 class JobCollectiveParallel(TypedDict, total=False):
     algorithm: Literal["parallel"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["all-to-all"]
     """Which collective."""
     compute: Quantity
@@ -1578,13 +1572,7 @@ class JobCollectiveParallel(TypedDict, total=False):
 
 class JobCollectivePairwise(TypedDict, total=False):
     algorithm: Literal["pairwise"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["all-to-all"]
     """Which collective."""
     compute: Quantity
@@ -1605,13 +1593,7 @@ class JobCollectivePairwise(TypedDict, total=False):
 
 class JobCollectivePxn(TypedDict, total=False):
     algorithm: Literal["pxn"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["all-to-all"]
     """Which collective."""
     compute: Quantity
@@ -1636,13 +1618,7 @@ class JobCollectivePxn(TypedDict, total=False):
 
 class JobCollectiveRing(TypedDict, total=False):
     algorithm: Literal["ring"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
@@ -1663,13 +1639,7 @@ class JobCollectiveRing(TypedDict, total=False):
 
 class JobCollectiveBidirectionalRing(TypedDict, total=False):
     algorithm: Literal["bidirectional-ring"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
@@ -1690,13 +1660,7 @@ class JobCollectiveBidirectionalRing(TypedDict, total=False):
 
 class JobCollectiveHalvingDoubling(TypedDict, total=False):
     algorithm: Literal["halving-doubling"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
@@ -1724,13 +1688,7 @@ class JobCollectiveHalvingDoubling(TypedDict, total=False):
 
 class JobCollectiveDoubleBinaryTree(TypedDict, total=False):
     algorithm: Literal["double-binary-tree"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     chunk_size: Quantity
     """The buffer is passed on in chunks of this size. Origin: NCCL's default buffer of 4 MiB in
     8 slots. Default: 512KiB.
@@ -1755,13 +1713,7 @@ class JobCollectiveDoubleBinaryTree(TypedDict, total=False):
 
 class JobCollectiveHierarchical(TypedDict, total=False):
     algorithm: Literal["hierarchical"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
@@ -1794,13 +1746,7 @@ class JobCollectiveHierarchical(TypedDict, total=False):
 
 class JobCollectiveRing2(TypedDict, total=False):
     algorithm: Literal["ring"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["all-gather"]
     """Which collective."""
     compute: Quantity
@@ -1821,13 +1767,7 @@ class JobCollectiveRing2(TypedDict, total=False):
 
 class JobCollectiveRecursiveDoubling(TypedDict, total=False):
     algorithm: Literal["recursive-doubling"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["all-gather"]
     """Which collective."""
     compute: Quantity
@@ -1848,13 +1788,7 @@ class JobCollectiveRecursiveDoubling(TypedDict, total=False):
 
 class JobCollectiveRing3(TypedDict, total=False):
     algorithm: Literal["ring"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["reduce-scatter"]
     """Which collective."""
     compute: Quantity
@@ -1875,13 +1809,7 @@ class JobCollectiveRing3(TypedDict, total=False):
 
 class JobCollectiveRecursiveHalving(TypedDict, total=False):
     algorithm: Literal["recursive-halving"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["reduce-scatter"]
     """Which collective."""
     compute: Quantity
@@ -1902,13 +1830,7 @@ class JobCollectiveRecursiveHalving(TypedDict, total=False):
 
 class JobCollectiveParallel2(TypedDict, total=False):
     algorithm: Literal["parallel"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["broadcast"]
     """Which collective."""
     compute: Quantity
@@ -1922,9 +1844,7 @@ class JobCollectiveParallel2(TypedDict, total=False):
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
     """
     root: int
-    """The rank that all others receive from (broadcast, scatter) or send to (reduce, gather,
-    incast). Default: 0.
-    """
+    """The rank that all others receive from. Default: 0."""
     size: Quantity
     """One size, as nccl-tests counts it. Default: this or `sizes`."""
     sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
@@ -1933,13 +1853,7 @@ class JobCollectiveParallel2(TypedDict, total=False):
 
 class JobCollectiveRing4(TypedDict, total=False):
     algorithm: Literal["ring"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     chunk_size: Quantity
     """The buffer is passed on in chunks of this size. Origin: NCCL's default buffer of 4 MiB in
     8 slots. Default: 512KiB.
@@ -1957,9 +1871,7 @@ class JobCollectiveRing4(TypedDict, total=False):
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
     """
     root: int
-    """The rank that all others receive from (broadcast, scatter) or send to (reduce, gather,
-    incast). Default: 0.
-    """
+    """The rank that all others receive from. Default: 0."""
     size: Quantity
     """One size, as nccl-tests counts it. Default: this or `sizes`."""
     sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
@@ -1968,13 +1880,7 @@ class JobCollectiveRing4(TypedDict, total=False):
 
 class JobCollectiveTree(TypedDict, total=False):
     algorithm: Literal["tree"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     chunk_size: Quantity
     """The buffer is passed on in chunks of this size. Origin: NCCL's default buffer of 4 MiB in
     8 slots. Default: 512KiB.
@@ -1992,9 +1898,7 @@ class JobCollectiveTree(TypedDict, total=False):
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
     """
     root: int
-    """The rank that all others receive from (broadcast, scatter) or send to (reduce, gather,
-    incast). Default: 0.
-    """
+    """The rank that all others receive from. Default: 0."""
     size: Quantity
     """One size, as nccl-tests counts it. Default: this or `sizes`."""
     sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
@@ -2003,13 +1907,7 @@ class JobCollectiveTree(TypedDict, total=False):
 
 class JobCollectiveTree2(TypedDict, total=False):
     algorithm: Literal["tree"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     chunk_size: Quantity
     """The buffer is passed on in chunks of this size. Origin: NCCL's default buffer of 4 MiB in
     8 slots. Default: 512KiB.
@@ -2027,9 +1925,7 @@ class JobCollectiveTree2(TypedDict, total=False):
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
     """
     root: int
-    """The rank that all others receive from (broadcast, scatter) or send to (reduce, gather,
-    incast). Default: 0.
-    """
+    """The rank that all others send to. Default: 0."""
     size: Quantity
     """One size, as nccl-tests counts it. Default: this or `sizes`."""
     sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
@@ -2038,13 +1934,7 @@ class JobCollectiveTree2(TypedDict, total=False):
 
 class JobCollectiveParallel3(TypedDict, total=False):
     algorithm: Literal["parallel"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["gather"]
     """Which collective."""
     compute: Quantity
@@ -2058,9 +1948,7 @@ class JobCollectiveParallel3(TypedDict, total=False):
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
     """
     root: int
-    """The rank that all others receive from (broadcast, scatter) or send to (reduce, gather,
-    incast). Default: 0.
-    """
+    """The rank that all others send to. Default: 0."""
     size: Quantity
     """One size, as nccl-tests counts it. Default: this or `sizes`."""
     sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
@@ -2069,13 +1957,7 @@ class JobCollectiveParallel3(TypedDict, total=False):
 
 class JobCollectiveParallel4(TypedDict, total=False):
     algorithm: Literal["parallel"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["scatter"]
     """Which collective."""
     compute: Quantity
@@ -2089,9 +1971,7 @@ class JobCollectiveParallel4(TypedDict, total=False):
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
     """
     root: int
-    """The rank that all others receive from (broadcast, scatter) or send to (reduce, gather,
-    incast). Default: 0.
-    """
+    """The rank that all others receive from. Default: 0."""
     size: Quantity
     """One size, as nccl-tests counts it. Default: this or `sizes`."""
     sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
@@ -2100,13 +1980,7 @@ class JobCollectiveParallel4(TypedDict, total=False):
 
 class JobCollectiveRing5(TypedDict, total=False):
     algorithm: Literal["ring"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["send-recv"]
     """Which collective."""
     compute: Quantity
@@ -2127,13 +2001,7 @@ class JobCollectiveRing5(TypedDict, total=False):
 
 class JobCollectiveRecursiveDoubling2(TypedDict, total=False):
     algorithm: Literal["recursive-doubling"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["hypercube"]
     """Which collective."""
     compute: Quantity
@@ -2154,13 +2022,7 @@ class JobCollectiveRecursiveDoubling2(TypedDict, total=False):
 
 class JobCollectiveRandom(TypedDict, total=False):
     algorithm: Literal["random"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["permutation"]
     """Which collective."""
     compute: Quantity
@@ -2183,13 +2045,7 @@ class JobCollectiveRandom(TypedDict, total=False):
 
 class JobCollectiveParallel5(TypedDict, total=False):
     algorithm: Literal["parallel"]
-    """By which algorithm: all-to-all `parallel`, `pairwise` or `pxn`; all-reduce `ring`,
-    `bidirectional-ring`, `halving-doubling`, `double-binary-tree` or `hierarchical`; all-
-    gather `ring` or `recursive-doubling`; reduce-scatter `ring` or `recursive-halving`; send-
-    recv `ring`; hypercube `recursive-doubling`; broadcast `parallel`, `ring` or `tree`;
-    reduce `tree`; gather, scatter and incast `parallel`; permutation `random`. The usual one
-    is the first. Default: the usual one.
-    """
+    """By which algorithm. Default: the first of the collective."""
     collective: Literal["incast"]
     """Which collective."""
     compute: Quantity
@@ -2203,19 +2059,60 @@ class JobCollectiveParallel5(TypedDict, total=False):
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
     """
     root: int
-    """The rank that all others receive from (broadcast, scatter) or send to (reduce, gather,
-    incast). Default: 0.
-    """
+    """The rank that all others send to. Default: 0."""
     size: Quantity
     """One size, as nccl-tests counts it. Default: this or `sizes`."""
     sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
     """Several sizes, run in this order. Default: this or `size`."""
 
 
+class JobCollectiveListedStep(TypedDict, total=False):
+    after: list[int]
+    """The steps that must have arrived at `rank` before it sends, by their places in the list,
+    counted from 0. Default: [].
+    """
+    bytes: Quantity
+    """How much `rank` sends."""
+    peer: int
+    """The rank that receives, another one."""
+    rank: int
+    """The rank that sends."""
+
+
+class JobCollectiveListed(TypedDict, total=False):
+    algorithm: Literal["listed"]
+    """By which algorithm. Default: the first of the collective."""
+    collective: Literal["steps"]
+    """Which collective."""
+    compute: Quantity
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    compute_spread: Quantity
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
+    """
+    file: str | float | bool
+    """A file with a step on each line below `rank,peer,bytes,after`, where `after` has numbers
+    with spaces between; its path counts from the folder of the scenario. Default: this or
+    `steps`.
+    """
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+    steps: list[JobCollectiveListedStep]
+    """The transfers; each starts when those that it waits for have arrived. They have bytes of
+    their own, so the collective has no `size`. Default: this or `file`.
+    """
+
+
 JobFlow = TypedDict("JobFlow", {
-    "from": "int | str | list[str | int]",
+    "from": "float | str | list[float | str]",
     "rate": "Quantity | Literal[\"none\"]",
-    "to": "int | str | list[str | int]",
+    "to": "float | str | list[float | str]",
 }, total=False)
 
 
@@ -2239,8 +2136,8 @@ class JobPatternMiniDft(TypedDict, total=False):
     one, with rows longer than columns. Default: auto.
     """
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`.
-    Default: `4`; none in the background.
+    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
+    that differ are at most 100. Default: `4`; none in the background.
     """
 
 
@@ -2264,8 +2161,8 @@ class JobPatternMilc(TypedDict, total=False):
     reduce: Quantity
     """The buffer of each all-reduce. Origin: one number of double precision. Default: 8B."""
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`.
-    Default: `4`; none in the background.
+    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
+    that differ are at most 100. Default: `4`; none in the background.
     """
 
 
@@ -2293,8 +2190,8 @@ class JobPatternNekbone(TypedDict, total=False):
     reduce: Quantity
     """The buffer of each all-reduce. Origin: one number of double precision. Default: 8B."""
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`.
-    Default: `4`; none in the background.
+    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
+    that differ are at most 100. Default: `4`; none in the background.
     """
 
 
@@ -2322,8 +2219,8 @@ class JobPatternAmg(TypedDict, total=False):
     reduce: Quantity
     """The buffer of each all-reduce. Origin: one number of double precision. Default: 8B."""
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`.
-    Default: `4`; none in the background.
+    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
+    that differ are at most 100. Default: `4`; none in the background.
     """
 
 
@@ -2351,8 +2248,8 @@ class JobPatternAmr(TypedDict, total=False):
     Default: 0.25.
     """
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`.
-    Default: `4`; none in the background.
+    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
+    that differ are at most 100. Default: `4`; none in the background.
     """
 
 
@@ -2380,8 +2277,8 @@ class JobPatternGtc(TypedDict, total=False):
     assumed. Default: 1MiB.
     """
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`.
-    Default: `4`; none in the background.
+    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
+    that differ are at most 100. Default: `4`; none in the background.
     """
 
 
@@ -2399,8 +2296,8 @@ class JobPatternDatabasePod(TypedDict, total=False):
     Default: 16.
     """
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`.
-    Default: `4`; none in the background.
+    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
+    that differ are at most 100. Default: `4`; none in the background.
     """
     transfer: Quantity
     """The size of each. Origin: assumed. Default: 64KiB."""
@@ -2428,30 +2325,30 @@ class JobPatternMatrix(TypedDict, total=False):
     Default: this or `file`.
     """
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`.
-    Default: `4`; none in the background.
+    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
+    that differ are at most 100. Default: `4`; none in the background.
     """
 
 
 class JobStart1(TypedDict, total=False):
-    after: str
+    after: str | float | bool
     """The job whose end is waited for: any but background load, before or after this one in the
     list.
     """
     delay: Quantity
-    """From the end of that job to the start of this one; the end of a job is news from
-    everywhere, as the barrier of a `gap` is. Default: 10us.
+    """From the end of that job to the start of this one, 2us or more; the whole network learns
+    of the end of a job, as of the barrier of a `gap`. Default: 10us.
     """
 
 
 JobWorkloadPair = TypedDict("JobWorkloadPair", {
-    "from": "int | str | list[str | int]",
+    "from": "float | str | list[float | str]",
     "parallel": "int",
-    "to": "int | str | list[str | int]",
+    "to": "float | str | list[float | str]",
 }, total=False)
 
 
-class JobWorkloadPoint(TypedDict, total=False):
+class JobWorkloadPoints1(TypedDict, total=False):
     cumulative: float | str
     """How many flows are no larger, of all."""
     size: Quantity
@@ -2465,8 +2362,8 @@ class JobWorkload(TypedDict, total=False):
     each as the pattern has it. Default: closed-loop.
     """
     between: Literal["steps", "lines"]
-    """Whether flows have only the sizes of the points, or all sizes between them, along a line.
-    Default: `steps` with `points`.
+    """Whether flows have only the sizes of the points, or all sizes between them, along a line;
+    only with `points`. Default: steps.
     """
     duration: Quantity | Literal["none"]
     """From the start of the job to when no flow starts any more; those under way are completed.
@@ -2490,8 +2387,8 @@ class JobWorkload(TypedDict, total=False):
     pairs: list[JobWorkloadPair]
     """The pairs of sender and receiver. Default: this or `pattern`."""
     parallel: int
-    """QPs from each rank to each that the pattern has it send to; flows take them in turn.
-    Default: `8` with `pattern`.
+    """QPs from each rank to each that the pattern has it send to; flows take them in turn. Only
+    with `pattern`. Default: 8.
     """
     pattern: JobPatternMiniDft | JobPatternMilc | JobPatternNekbone | JobPatternAmg | JobPatternAmr | JobPatternGtc | JobPatternDatabasePod | JobPatternMatrix
     """In an open loop, how often each pair sends: the `jobs[].pattern` of an application, in
@@ -2499,19 +2396,17 @@ class JobWorkload(TypedDict, total=False):
     `compute`, `compute_spread`, `regrid`); the ranks are those of the job. Default: this or
     `pairs`.
     """
-    points: list[JobWorkloadPoint] | str | float | bool
+    points: str | float | bool | list[JobWorkloadPoints1]
     """A distribution of your own by points of its cumulative distribution, both numbers
     ascending; or a file of them, a size in bytes and a probability on each line. Default:
     this or `sizes`.
     """
     senders: Literal["by-bytes", "alike"]
     """How much each rank of the pattern sends: in proportion to its bytes, or all that have any
-    the same. Default: `by-bytes` with `pattern`.
+    the same; only with `pattern`. Default: by-bytes.
     """
     sigma: float | str
-    """Standard deviation of the logarithm of the times, from 0.01 to 4. Default: `1` with `log-
-    normal`.
-    """
+    """Standard deviation of the logarithm of the times; only with `log-normal`. Default: 1."""
     sizes: Quantity | Literal["facebook-hadoop-homa", "facebook-hadoop-hpcc", "websearch-hpcc", "alistorage-2019", "facebook-cachefollower-homa", "facebook-webserver-homa", "google-all-rpc-homa", "google-search-rpc-homa", "googlerpc-2008"]
     """The distribution that flow sizes are drawn from, by its name, or the size of every flow.
     Default: this or `points`.
@@ -2521,7 +2416,7 @@ class JobWorkload(TypedDict, total=False):
 Job = TypedDict("Job", {
     "background": "Literal[True, False]",
     "class": "int | Literal[\"nic\"]",
-    "collectives": "list[JobCollectiveParallel | JobCollectivePairwise | JobCollectivePxn | JobCollectiveRing | JobCollectiveBidirectionalRing | JobCollectiveHalvingDoubling | JobCollectiveDoubleBinaryTree | JobCollectiveHierarchical | JobCollectiveRing2 | JobCollectiveRecursiveDoubling | JobCollectiveRing3 | JobCollectiveRecursiveHalving | JobCollectiveParallel2 | JobCollectiveRing4 | JobCollectiveTree | JobCollectiveTree2 | JobCollectiveParallel3 | JobCollectiveParallel4 | JobCollectiveRing5 | JobCollectiveRecursiveDoubling2 | JobCollectiveRandom | JobCollectiveParallel5]",
+    "collectives": "list[JobCollectiveParallel | JobCollectivePairwise | JobCollectivePxn | JobCollectiveRing | JobCollectiveBidirectionalRing | JobCollectiveHalvingDoubling | JobCollectiveDoubleBinaryTree | JobCollectiveHierarchical | JobCollectiveRing2 | JobCollectiveRecursiveDoubling | JobCollectiveRing3 | JobCollectiveRecursiveHalving | JobCollectiveParallel2 | JobCollectiveRing4 | JobCollectiveTree | JobCollectiveTree2 | JobCollectiveParallel3 | JobCollectiveParallel4 | JobCollectiveRing5 | JobCollectiveRecursiveDoubling2 | JobCollectiveRandom | JobCollectiveParallel5 | JobCollectiveListed]",
     "copies": "int",
     "flows": "list[JobFlow]",
     "free_hosts": "Literal[True, False]",
@@ -2533,7 +2428,7 @@ Job = TypedDict("Job", {
     "placement": "Literal[\"packed\", \"random\", \"random-groups\", \"random-leaves\", \"round-robin\"]",
     "queue_pair_scope": "Literal[\"rank-pair\", \"chunk\"]",
     "queue_pairs": "int",
-    "ranks": "int | list[str | int] | Literal[\"all\"]",
+    "ranks": "int | list[float | str] | Literal[\"all\"]",
     "start": "Quantity | JobStart1",
     "warm_up": "int",
     "workload": "JobWorkload",

@@ -7,8 +7,8 @@
 //!   fragment of a scenario, each line with its origin, and a warning for each field not read
 //! ```
 //!
-//! Communication matrices, size distributions and steps of collectives come from files that a scenario names; they are
-//! written out in it.
+//! Communication matrices, size distributions and steps of collectives come from files that a
+//! scenario names; they are written out in it.
 
 mod config_db;
 mod fragment;

@@ -52,9 +52,8 @@ fn lists_without_sense_are_refused_with_their_place() {
         "waits for itself",
     );
     changed("peer: 1", "peer: 0", "rank 0 sends to itself");
-    changed(
-        "peer: 1",
-        "peer: 4",
+    refused(
+        "{collective: steps, steps: [{rank: 0, peer: 4, bytes: 1MiB}]}",
         "a step is of rank 4, and the job has 4 ranks",
     );
     changed("4KiB", "4096", "`jobs[0].collectives[0].steps[1].bytes`");

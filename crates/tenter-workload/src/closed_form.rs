@@ -2,7 +2,7 @@
 
 use tenter_units::Time;
 
-/// What a collective runs over in thought: ranks that hang on one switch that never makes any wait.
+/// What a closed form runs over: ranks that hang on one switch that never makes any of them wait.
 ///
 /// Chunks and blocks are taken as equally long (sizes divisible by their number), endpoints as free
 /// of delays. Times on it are lower bounds for any fabric with ports of that speed. Where transfers
@@ -130,10 +130,8 @@ mod tests {
             assert_eq!(time(kind), Time::from_us(71));
         }
         // Four hosts of two: 4 blocks to the other NPU, 6 across hosts, 10·10 + 1.
-        assert_eq!(
-            time(AllToAllPxn { npus_per_host: 2 }.into()),
-            Time::from_us(101)
-        );
+        let pxn = AllToAllPxn { npus_per_host: 2 }.into();
+        assert_eq!(time(pxn), Time::from_us(101));
         // 14·(10 + 1).
         assert_eq!(time(AllReduceRing.into()), Time::from_us(154));
         // 14·2·5 + 1, and 7·(10 + 1).
@@ -175,10 +173,8 @@ mod tests {
         for kind in [Permutation { seed: Some(0) }.into(), SendRecv.into()] {
             assert_eq!(time(kind), Time::from_us(81));
         }
-        assert_eq!(
-            time(BroadcastParallel { root: 0 }.into()),
-            Time::from_us(561)
-        );
+        let parallel = BroadcastParallel { root }.into();
+        assert_eq!(time(parallel), Time::from_us(561));
     }
 
     #[test]

@@ -21,9 +21,9 @@ component! {
     /// A transfer from one rank to another.
     pub struct StepSpec as "`jobs[].collectives[].steps[]`", derive(Clone, Debug, PartialEq, Eq) {
         /// The rank that sends.
-        rank: u32, in RANKS;
+        rank: u32, in 0..=u32::MAX - 1;
         /// The rank that receives, another one.
-        peer: u32, in RANKS;
+        peer: u32, in 0..=u32::MAX - 1;
         /// How much `rank` sends.
         bytes: Bytes, in BYTES;
         /// The steps that must have arrived at `rank` before it sends, by their places in the list,
@@ -49,11 +49,13 @@ component! {
 /// A path is no longer.
 const PATH_MAX: usize = 4_096;
 /// More steps than anyone simulates packet by packet.
-const STEPS_MAX: usize = 1 << 20;
+const STEPS_MAX: usize = 1 << 18;
 /// The most queue pairs that a rank pair may have.
 const QUEUE_PAIRS_MAX: u16 = 4_096;
 /// Steps looked at to find out whether one arrives before another.
-const LOOKED_AT_MAX: usize = 4_096;
+const LOOKED_AT_MAX: usize = 64;
+/// Channels of a way that a step may share with earlier ones.
+const CHANNELS_TRIED: usize = 8;
 
 /// What a file holds stands in `steps` by now.
 fn has_steps(own: &Steps, reader: &mut dyn Reader) -> bool {
@@ -145,7 +147,7 @@ impl Steps {
 /// A list of steps that makes sense for enough ranks, and the graph that it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepList {
-    steps: Vec<StepSpec>,
+    steps: Arc<Vec<StepSpec>>,
     table: Arc<Table>,
 }
 
@@ -223,6 +225,7 @@ impl StepList {
     pub fn new(steps: Vec<StepSpec>) -> Result<StepList, StepError> {
         let order = order(&steps)?;
         let table = Arc::new(Table::new(&steps, &order));
+        let steps = Arc::new(steps);
         Ok(StepList { steps, table })
     }
 }
@@ -403,8 +406,6 @@ impl Table {
 struct Channels {
     /// The last transfer of each channel of a way.
     last: BTreeMap<(u32, u32), Vec<u32>>,
-    /// The transfer before each on its channel.
-    before: Vec<Option<u32>>,
 }
 
 impl Channels {
@@ -414,18 +415,14 @@ impl Channels {
         let last = self.last.entry(way).or_default();
         let fits = |&last: &u32| {
             let alike = in_all_pairs(sent[last as usize].bytes) == in_all_pairs(bytes);
-            alike && follows(sent, &self.before, last, after)
+            alike && follows(sent, last, after)
         };
-        let channel = last.iter().position(fits);
-        let before = channel.map(|channel| last[channel]);
-        let channel = channel.unwrap_or(last.len());
-        if before.is_some() {
-            last[channel] = id;
-        } else {
-            last.push(id);
+        let channel = last.iter().take(CHANNELS_TRIED).position(fits);
+        match channel {
+            Some(channel) => last[channel] = id,
+            None => last.push(id),
         }
-        self.before.push(before);
-        channel as u32
+        channel.unwrap_or(last.len() - 1) as u32
     }
 }
 
@@ -435,35 +432,36 @@ fn in_all_pairs(bytes: u64) -> u16 {
     split::sharers(bytes, QUEUE_PAIRS_MAX)
 }
 
-/// Whether all that a transfer waits for has arrived when these have: each of them is among these,
-/// or arrives before one of them.
-fn follows(sent: &[Sent], before: &[Option<u32>], first: u32, after: &[u32]) -> bool {
+/// Whether all that a transfer waits for has arrived when these have, which are in ascending order:
+/// each of them is among these, or arrives before one of them.
+fn follows(sent: &[Sent], first: u32, after: &[u32]) -> bool {
     let waited = &sent[first as usize].after;
     let mut missing: Vec<u32> = waited
         .iter()
         .copied()
-        .filter(|of| !after.contains(of))
+        .filter(|of| after.binary_search(of).is_err())
+        .take(LOOKED_AT_MAX + 1)
         .collect();
-    let mut seen: Vec<u32> = after.to_vec();
-    let mut looked_at = 0;
-    while let (Some(&least), true) = (missing.first(), looked_at < seen.len()) {
-        let of = seen[looked_at];
-        looked_at += 1;
-        if looked_at > LOOKED_AT_MAX {
-            return false;
-        }
-        // What it waits for has arrived before it, and what goes ahead of it on its queue pairs.
-        let earlier = sent[of as usize]
-            .after
-            .iter()
-            .copied()
-            .chain(before[of as usize]);
-        for other in earlier.filter(|&other| other >= least) {
-            missing.retain(|&of| of != other);
-            if !seen.contains(&other) {
-                seen.push(other);
-            }
-        }
+    let mut seen: Vec<u32> = after.iter().copied().take(LOOKED_AT_MAX).collect();
+    if missing.len() > LOOKED_AT_MAX {
+        return false;
+    }
+    let mut next = 0;
+    while next < seen.len() && !missing.is_empty() {
+        let of = &sent[seen[next] as usize];
+        // What goes ahead of it on its queue pairs has arrived before it.
+        let ahead = |other: u32| {
+            let other_sent = &sent[other as usize];
+            let way = |of: &Sent| (of.src, of.dst, of.channel);
+            other < seen[next] && way(other_sent) == way(of)
+        };
+        missing.retain(|&other| !ahead(other));
+        // And so has what it waited for.
+        let room = LOOKED_AT_MAX - seen.len().min(LOOKED_AT_MAX);
+        let earlier: Vec<u32> = of.after.iter().copied().take(room).collect();
+        missing.retain(|other| of.after.binary_search(other).is_err());
+        seen.extend(earlier);
+        next += 1;
     }
     missing.is_empty()
 }

@@ -54,7 +54,7 @@ fn ask_for_size(reader: &mut dyn Reader) {
 }
 
 fn complete(spec: &CollectiveSpec, reader: &mut dyn Reader) -> bool {
-    let has_size = !spec.sizes().is_empty();
+    let has_size = spec.count() > 0;
     check_spread(spec.compute(), reader) && has_size
 }
 
@@ -101,6 +101,13 @@ impl CollectiveSpec {
         let one = one.map(|size| vec![size]);
         let several = || self.sizes.as_ref().map(Sizes::expand);
         one.or_else(several).unwrap_or_default()
+    }
+
+    /// How many sizes there are.
+    pub fn count(&self) -> usize {
+        let one = self.size.is_some() || self.kind.own_size().is_some();
+        let several = || self.sizes.as_ref().map(Sizes::count);
+        one.then_some(1).or_else(several).unwrap_or(0)
     }
 
     /// Whether sizes are drawn each time.

@@ -23,9 +23,9 @@ component! {
         /// How many equal jobs this stands for; with more than one their names end with `-1`, `-2`,
         /// …, and where `ranks` lists no hosts each has hosts of its own, as with `free_hosts`.
         copies: u32 = "1", in 1..=JOBS_MAX;
-        /// Flows with sizes by a distribution, one after the other in a closed loop, or arriving at
-        /// random in an open one; its ranks are the hosts that its pairs name, or those of the
-        /// job where a pattern says who sends.
+        /// Flows with sizes by a distribution, a number at a time between two hosts in a closed
+        /// loop, or arriving at random in an open one; its ranks are the hosts that its pairs name,
+        /// or those of the job where a pattern says who sends.
         workload: Option<WorkloadSpec> = absent "this or `collectives`";
         /// Where the ranks run: rank r on host r, or on the r-th host of a list of names, numbers
         /// and stretches (`[host3, 7, 16-23]`). With `npus_per_nic` NPUs behind each host, that
@@ -232,7 +232,7 @@ fn check_work(job: &JobSpec, reader: &mut dyn Reader) -> bool {
             "list at least one, for example `{collective: all-to-all, size: 16MiB}`",
         ),
         (Some(collectives), _) => {
-            let count: usize = collectives.iter().map(|of| of.sizes().len()).sum();
+            let count: usize = collectives.iter().map(CollectiveSpec::count).sum();
             if count <= SEQUENCE_MAX as usize {
                 return check_drawn(job.background, collectives, reader);
             }

@@ -92,6 +92,14 @@ impl Sizes {
         }
     }
 
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Sizes::By(SizesBy::Drawn(drawn)) => drawn.count as usize,
+            _ => self.expand().len(),
+        }
+    }
+
     /// The least size, where they are drawn each time.
     pub(super) fn drawn_from(&self) -> Option<u64> {
         match self {
