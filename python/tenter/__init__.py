@@ -18,6 +18,7 @@ from tenter._errors import (
 )
 from tenter._scenario import Plan, Scenario, explain
 from tenter._search import Point, Search, search
+from tenter._steps import Steps
 from tenter._sweep import Sweep, sweep
 from tenter._table import Table
 from tenter._trial import Trial, open, run
@@ -36,6 +37,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Search",
+    "Steps",
     "Sweep",
     "Table",
     "Trial",
