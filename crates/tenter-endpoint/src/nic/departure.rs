@@ -71,9 +71,9 @@ impl Nic {
             queue_pair.last_progress = now;
         }
         let rules = PacketRules {
-            acknowledge: spec.acknowledge,
+            acknowledge: &spec.acknowledge,
             cut: &self.cut,
-            entropy: self.entropy.as_deref(),
+            entropy: &self.entropy,
         };
         let mut sent = queue_pair.next_packet(&mut self.requests, slot, rules, now);
         sent.packet.flags |= Packet::class_flags(queue_pair.class) | Packet::ECN_CAPABLE;

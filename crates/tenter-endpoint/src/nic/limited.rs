@@ -229,9 +229,9 @@ impl Nic {
             return None;
         };
         let rules = PacketRules {
-            acknowledge: spec.acknowledge,
+            acknowledge: &spec.acknowledge,
             cut: &self.cut,
-            entropy: self.entropy.as_deref(),
+            entropy: &self.entropy,
         };
         let mut sent = queue_pair.packet_again(&mut self.requests, (slot, sequence), rules, now);
         sent.packet.flags |= data | Packet::ECN_CAPABLE;

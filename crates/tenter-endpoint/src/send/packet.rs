@@ -1,18 +1,21 @@
 //! Data packets that go out.
 
+use std::sync::Arc;
+
 use tenter_net::Packet;
 
 use crate::entropy::Entropy;
 use crate::message::MessageCut;
 use crate::spec::AckPolicy;
 
-/// What the packets of a NIC are made by.
+/// What the packets of a NIC are made by: by reference, so that nothing is read for packets that do
+/// not need it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PacketRules<'a> {
-    pub(crate) acknowledge: AckPolicy,
+    pub(crate) acknowledge: &'a AckPolicy,
     pub(crate) cut: &'a MessageCut,
     /// How the source port changes from packet to packet, if it does.
-    pub(crate) entropy: Option<&'a Entropy>,
+    pub(crate) entropy: &'a Option<Arc<Entropy>>,
 }
 
 /// A data packet that goes out.

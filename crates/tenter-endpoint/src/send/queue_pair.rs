@@ -191,7 +191,7 @@ impl SendQueuePair {
         let (kind, frame_bytes, flags) = if self.starts_message || ends_message {
             self.first_or_last(requests, (slot, sequence), rules, now)
         } else {
-            let flags = ack_request(rules.acknowledge, sequence);
+            let flags = ack_request(*rules.acknowledge, sequence);
             (PacketKind::Middle, rules.cut.middle_frame_bytes(), flags)
         };
         let packet = Packet {
@@ -235,7 +235,7 @@ impl SendQueuePair {
             (false, true) => PacketKind::Last,
         };
         let mut frame_bytes = cut.middle_frame_bytes();
-        let mut flags = ack_request(rules.acknowledge, sequence);
+        let mut flags = ack_request(*rules.acknowledge, sequence);
         self.starts_message = last;
         if first {
             frame_bytes += RETH_BYTES as u16;

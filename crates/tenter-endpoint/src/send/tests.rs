@@ -53,9 +53,9 @@ impl Bench {
         let mut sent = Vec::new();
         while self.queue_pair.may_send(None) {
             let rules = PacketRules {
-                acknowledge: AckPolicy::PerMessage,
+                acknowledge: &AckPolicy::PerMessage,
                 cut: &self.cut,
-                entropy: None,
+                entropy: &None,
             };
             sent.push(
                 self.queue_pair
