@@ -19,7 +19,7 @@ demo: build ## Run all-to-all and ring all-reduce over a 400G leaf-spine fabric 
 	rm -rf trials/quickstart
 	$(TENTER) run scenarios/quickstart.yaml -o trials/quickstart
 
-test: format lint python package supply-chain build unit studies determinism package-python browser ## Run everything that continuous integration runs
+test: format lint python workflows package supply-chain build unit studies determinism package-python notebooks browser ## Run everything that continuous integration runs
 
 format: ## Check the formatting
 	$(CARGO) fmt --all --check
@@ -41,19 +41,52 @@ $(PYTHON)/installed: tools/requirements.txt
 	@touch $@
 
 python: $(PYTHON)/installed ## Lint, format-check and type-check the Python package and tools
-	$(PYTHON)/bin/ruff check tools python
-	$(PYTHON)/bin/ruff format --check tools python
+	$(PYTHON)/bin/ruff check tools python docs/notebooks
+	$(PYTHON)/bin/ruff format --check tools python docs/notebooks
 	$(PYTHON)/bin/mypy --strict --no-error-summary tools/*.py tools/site
 	cd python && $(abspath $(PYTHON))/bin/mypy --strict --no-error-summary tenter generate_keys.py
+	cd python && $(abspath $(PYTHON))/bin/mypy --strict --allow-untyped-decorators --no-site-packages --ignore-missing-imports --no-error-summary tests
 
+# The wheel for other machines. Zig links it against the symbols of glibc 2.28; auditwheel would find a newer one. Debug
+# information is beside it (docs/packages.md).
+.PHONY: wheel-here sdist dist notebooks workflows
 WHEELS := $(TARGET)/wheels
-wheel: $(PYTHON)/installed ## Build the wheel of the Python package, target/wheels
+MATURIN = cd python && PATH="$(abspath $(PYTHON))/bin:$$PATH" maturin
+wheel: $(PYTHON)/installed ## Build the wheel for every Linux with glibc 2.28 or newer, target/wheels
 	rm -rf $(WHEELS)
-	cd python && PATH="$(abspath $(PYTHON))/bin:$$PATH" maturin build --quiet --release --locked --out $(abspath $(WHEELS))
+	$(MATURIN) build --quiet --release --locked --strip=false --zig --compatibility manylinux_2_28 --out $(abspath $(WHEELS))
+	tools/separate_debug --wheel $(WHEELS)/tenter-*.whl $(abspath $(PYTHON))/bin/wheel
+	$(PYTHON)/bin/auditwheel show $(WHEELS)/tenter-*.whl | tr -s ' \n' ' ' \
+		| grep -oE 'following platform tag: "manylinux_2_([0-9]|1[0-9]|2[0-8])_[a-z0-9_]+"'
+
+wheel-here: $(PYTHON)/installed ## Build the wheel for this machine alone, which takes less time
+	rm -rf $(WHEELS)
+	$(MATURIN) build --quiet --release --locked --strip --out $(abspath $(WHEELS))
+
+SDIST := $(TARGET)/sdist
+sdist: $(PYTHON)/installed ## Pack the sources of the Python package, target/sdist
+	rm -rf $(SDIST)
+	$(MATURIN) sdist --out $(abspath $(SDIST))
+
+# The command as it is handed out: without debug information, which is in a file beside it.
+PACKAGES := $(TARGET)/packages
+MACHINE  := linux-$(shell uname -m)
+dist: build ## Pack the command with completions, manual pages and licences, target/packages
+	rm -rf $(PACKAGES)
+	mkdir -p $(PACKAGES)/tenter/man $(PACKAGES)/tenter/completions
+	cp $(TENTER) LICENSE-APACHE LICENSE-MIT README.md CHANGELOG.md $(PACKAGES)/tenter
+	tools/separate_debug $(PACKAGES)/tenter/tenter $(PACKAGES)/tenter-$(MACHINE).debug
+	$(PACKAGES)/tenter/tenter man $(PACKAGES)/tenter/man
+	for shell in bash zsh fish elvish powershell; do \
+		$(PACKAGES)/tenter/tenter completions $$shell > $(PACKAGES)/tenter/completions/tenter.$$shell || exit 1; \
+	done
+	tar -C $(PACKAGES) -czf $(PACKAGES)/tenter-$(MACHINE).tar.gz tenter
+	ls -l $(PACKAGES)/tenter/tenter $(PACKAGES)/tenter-*
 
 # An environment with nothing but the wheel and what its tests need.
 PACKAGED := $(TARGET)/python-package
-package-python: wheel ## Install the wheel into an empty environment and test the Python package
+WHEEL ?= wheel-here
+package-python: $(WHEEL) ## Install the wheel (WHEEL=wheel: the one for other machines) into an empty environment and test the Python package
 	rm -rf $(PACKAGED)
 	python3 -m venv $(PACKAGED)
 	$(PACKAGED)/bin/pip install --quiet --disable-pip-version-check $(WHEELS)/tenter-*.whl
@@ -61,6 +94,16 @@ package-python: wheel ## Install the wheel into an empty environment and test th
 	$(PACKAGED)/bin/pip install --quiet --disable-pip-version-check -r python/tests/requirements.txt
 	$(PACKAGED)/bin/python -P python/generate_keys.py --check
 	cd python/tests && $(abspath $(PACKAGED))/bin/python -m pytest -p no:cacheprovider --rootdir ..
+
+# The notebooks need packages that the tests do not; what they draw is in one page each.
+NOTEBOOKS := $(TARGET)/notebooks
+notebooks: package-python ## Run the notebooks of docs/notebooks and export each as a page, target/notebooks
+	$(PACKAGED)/bin/pip install --quiet --disable-pip-version-check -r docs/notebooks/requirements.txt
+	$(PACKAGED)/bin/python -P docs/notebooks/export.py $(NOTEBOOKS)
+
+workflows: $(PYTHON)/installed ## Check the release workflow against its schema, and audit it
+	$(PYTHON)/bin/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(PYTHON)/bin/zizmor --offline --no-progress --quiet .github/workflows
 
 docs: $(PYTHON)/installed ## Build the documentation as a site with search, target/site; python3 -m http.server -d target/site shows it
 	$(PYTHON)/bin/mkdocs build --strict --quiet --site-dir $(abspath $(TARGET))/site

@@ -75,6 +75,8 @@ fn commit(own: &Path) -> Option<String> {
         let text = String::from_utf8(answer.stdout).ok()?;
         answer.status.success().then(|| text.trim().to_owned())
     };
+    // Sources that were unpacked within another repository are none of its commits.
+    git(&["ls-files", "--error-unmatch", "Cargo.toml"])?;
     let head = git(&["rev-parse", "--absolute-git-dir"])?;
     println!("cargo::rerun-if-changed={head}/HEAD");
     println!("cargo::rerun-if-changed={head}/logs/HEAD");

@@ -1,7 +1,8 @@
 """Packet-level simulation of AI and HPC network fabrics.
 
-`run` runs a scenario and gives a `Trial`, `sweep` compares variants over values and seeds, and
-`explain` tells what a scenario means and what a run costs. Tables are Arrow streams.
+`run` runs a scenario and gives a `Trial`, `sweep` compares variants over values and seeds,
+`search` looks for the best settings, and `explain` tells what a scenario means and what a run
+costs. Tables are Arrow streams.
 """
 
 from tenter._command import bench, compare, study
@@ -16,6 +17,7 @@ from tenter._errors import (
     ScenarioError,
 )
 from tenter._scenario import Plan, Scenario, explain
+from tenter._search import Point, Search, search
 from tenter._sweep import Sweep, sweep
 from tenter._table import Table
 from tenter._trial import Trial, open, run
@@ -28,10 +30,12 @@ __all__ = [
     "InputError",
     "InternalError",
     "Plan",
+    "Point",
     "Problem",
     "RunError",
     "Scenario",
     "ScenarioError",
+    "Search",
     "Sweep",
     "Table",
     "Trial",
@@ -40,6 +44,7 @@ __all__ = [
     "explain",
     "open",
     "run",
+    "search",
     "study",
     "sweep",
     "version",

@@ -1,8 +1,24 @@
 """The native module."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, final
 
+__all__ = [
+    "Plan",
+    "Scenario",
+    "SweepRun",
+    "SweepSession",
+    "Table",
+    "Trial",
+    "__version__",
+    "carry_out",
+    "command",
+    "open",
+    "run",
+    "schema",
+    "table_names",
+    "version",
+]
 __version__: str
 version: str
 table_names: list[str]
@@ -23,6 +39,7 @@ def run(
 def open(folder: str) -> Trial: ...
 def carry_out(order: bytes, threads: int = 1) -> bytes: ...
 
+@final
 class Scenario:
     @staticmethod
     def read(file: str) -> Scenario: ...
@@ -35,6 +52,7 @@ class Scenario:
     def with_seed(self, seed: int) -> Scenario: ...
     def resolve(self) -> Plan: ...
 
+@final
 class Plan:
     @property
     def name(self) -> str: ...
@@ -50,6 +68,7 @@ class Plan:
     def packet_hops(self) -> float: ...
     def explain(self) -> str: ...
 
+@final
 class Trial:
     @property
     def digest(self) -> str: ...
@@ -62,6 +81,7 @@ class Trial:
     def summary(self) -> str: ...
     def table(self, name: str) -> Table: ...
 
+@final
 class Table:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __len__(self) -> int: ...
@@ -76,6 +96,7 @@ class Table:
     ) -> Table: ...
     def column(self, name: str, start: int = 0, count: int | None = None) -> list[Any]: ...
 
+@final
 class SweepRun:
     @staticmethod
     def read(file: str) -> SweepRun: ...
@@ -94,6 +115,7 @@ class SweepRun:
     def run(self, progress: Callable[[dict[str, Any]], object] | None = None) -> str: ...
     def begin(self) -> SweepSession: ...
 
+@final
 class SweepSession:
     def next(self) -> tuple[str, str, float, int, bytes] | bool | None: ...
     def answer(self, key: str, answer: bytes) -> None: ...

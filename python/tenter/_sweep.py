@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import html
 import json
 import os
 import time
@@ -14,6 +15,7 @@ from tenter import _core
 from tenter._command import tool
 from tenter._errors import InputError
 from tenter._scenario import Scenario
+from tenter._table import html_table
 from tenter._values import document, whole
 
 # A task of a cluster should last a second at least: its scheduler takes a millisecond for each.
@@ -45,7 +47,7 @@ class Sweep:
 
     @property
     def failures(self) -> list[dict[str, str]]:
-        """Trials that failed, and why."""
+        """Trials that failed: settings, variant and error."""
         failures: list[dict[str, str]] = self._document["failures"]
         return failures
 
@@ -77,6 +79,29 @@ class Sweep:
     def __repr__(self) -> str:
         done = self._document["done"]
         return f"<Sweep {self.folder.name}: {done} trials, digest {self.digest}>"
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for row in self.rows:
+            spread = row.get("spread") or {"least": None, "greatest": None}
+            best = "".join(f"p = {of['p_value']:.2g}" for of in self.winners if _is_winner(of, row))
+            shown = [row["metric"], row["case"], row["variant"], row["measured"]]
+            rows.append([*shown, spread["least"], spread["greatest"], best])
+        names = ["reading", "point", "variant", "value", "least", "greatest", "best of its point"]
+        # A sweep without axes has one point, without a name.
+        kept = [index for index in range(len(names)) if any(row[index] != "" for row in rows)]
+        table = html_table(
+            [names[index] for index in kept], ([row[index] for index in kept] for row in rows)
+        )
+        return f"<p>{html.escape(repr(self).strip('<>'))}</p>{table}"
+
+
+def _is_winner(winner: Mapping[str, Any], row: Mapping[str, Any]) -> bool:
+    """Whether a row is that of the best variant by its reading at its point."""
+    name, metric = str(winner["reading"]), str(row["metric"])
+    is_same = metric == name or metric.startswith((f"{name} (", f"{name} over that of "))
+    is_there: bool = winner["point"] == row["case"] and winner["variant"] == row["variant"]
+    return is_same and is_there
 
 
 class _Future(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from tenter import _core
@@ -18,7 +18,7 @@ class Table:
     """Rows in named columns, which any consumer of Arrow takes without a copy.
 
     `polars.DataFrame(table)`, `pyarrow.table(table)` and `pandas.DataFrame.from_arrow(table)` do;
-    so does DuckDB with the help of pyarrow. None of them is needed to read it.
+    DuckDB finds it by the name of its variable. None of them is needed to read it.
     """
 
     def __init__(self, core: _core.Table) -> None:
@@ -98,19 +98,27 @@ class Table:
     def _repr_html_(self) -> str:
         head = self._head()
         names = [name for column in head for name in column]
-        cells = "".join(f"<th>{html.escape(name)}</th>" for name in names)
-        body = []
-        for row in range(min(len(self), ROWS_SHOWN)):
-            values = [column[name][row] for column in head for name in column]
-            body.append("".join(f"<td>{html.escape(_text(value))}</td>" for value in values))
-        rows = "".join(f"<tr>{row}</tr>" for row in body)
-        return (
-            f"<table><thead><tr>{cells}</tr></thead><tbody>{rows}</tbody></table>"
-            f"<p>{len(self)} rows, {len(self.columns)} columns</p>"
-        )
+        columns = [column[name] for column in head for name in column]
+        rows = zip(*columns, strict=True)
+        size = f"<p>{len(self)} rows, {len(self.columns)} columns</p>"
+        return html_table(names, rows) + size
+
+
+def html_table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Rows under their names, numbers to the right."""
+    cell = "padding:0.15em 0.7em;text-align:"
+    heads = "".join(f'<th style="{cell}left">{html.escape(name)}</th>' for name in names)
+    body = []
+    for row in rows:
+        cells = []
+        for value in row:
+            side = "right" if isinstance(value, (int, float)) else "left"
+            cells.append(f'<td style="{cell}{side}">{html.escape(_text(value))}</td>')
+        body.append(f"<tr>{''.join(cells)}</tr>")
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(body)}</tbody></table>"
 
 
 def _text(value: object) -> str:
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return f"{value:,.0f}" if abs(value) >= 1e5 else f"{value:,.6g}"
     return "" if value is None else str(value)

@@ -98,7 +98,7 @@ class Trial:
         return f"<Trial {self.plan.name or 'without a name'}: digest {self.digest}{end}>"
 
     def _repr_html_(self) -> str:
-        return f"<p>{html.escape(repr(self))}</p>" + self.jobs._repr_html_()
+        return f"<p>{html.escape(repr(self).strip('<>'))}</p>" + self.jobs._repr_html_()
 
 
 def run(

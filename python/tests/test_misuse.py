@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -64,6 +69,12 @@ MISUSES: list[tuple[str, Callable[[], object], str]] = [
     ("a column that is none", lambda: tenter.run(good()).jobs["jct"], "jct_ns"),
     ("a folder that is a file", lambda: tenter.run(good(), folder=__file__), "test_misuse"),
     ("a folder of something else", lambda: tenter.run(good(), folder="/"), "/"),
+    ("a closed folder", lambda: tenter.run(good(), folder="/proc/tenter"), "/proc/tenter"),
+    (
+        "a closed folder of a sweep",
+        lambda: tenter.sweep({}, scenario=good(), folder="/proc/t"),
+        "/proc",
+    ),
     ("a folder that is no trial", lambda: tenter.open("/nowhere"), "/nowhere"),
     ("a report without a folder", lambda: tenter.run(good()).report(), "folder="),
     ("a sweep of nothing", lambda: tenter.sweep({"seeds": 2}), "scenario="),
@@ -107,3 +118,91 @@ def test_all_problems_are_told_at_once() -> None:
     assert error.path == "--set"
     assert error.line == 1
     assert error.help is not None
+
+
+def test_a_damaged_trial_is_told(tmp_path: Path) -> None:
+    tenter.run(good(), folder=tmp_path / "trial")
+    table = tmp_path / "trial" / "flows.parquet"
+    table.write_bytes(table.read_bytes()[:100])
+    with pytest.raises(tenter.FolderError, match="flows.parquet"):
+        tenter.open(tmp_path / "trial")
+
+
+def test_a_trial_whose_folder_is_gone_is_told(tmp_path: Path) -> None:
+    trial = tenter.run(good(), folder=tmp_path / "trial")
+    shutil.rmtree(tmp_path / "trial")
+    assert trial.jobs["jct_ns"]
+    with pytest.raises(tenter.Error, match="trial"):
+        trial.report(tmp_path / "report.html")
+
+
+def test_two_threads_may_not_write_one_folder(
+    long_scenario: tenter.Scenario, tmp_path: Path
+) -> None:
+    is_running = threading.Event()
+    is_refused = threading.Event()
+
+    def hear(at: dict[str, float]) -> None:
+        is_running.set()
+        if is_refused.is_set():
+            raise StopIteration
+
+    def first() -> None:
+        with pytest.raises(StopIteration):
+            tenter.run(long_scenario, folder=tmp_path / "trial", progress=hear)
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    assert is_running.wait(30)
+    with pytest.raises(tenter.FolderError, match="trial"):
+        tenter.run(good(), folder=tmp_path / "trial")
+    is_refused.set()
+    thread.join()
+
+
+def test_a_process_may_fork_while_it_runs(long_scenario: tenter.Scenario) -> None:
+    expected = tenter.run(good()).digest
+    children: list[int] = []
+
+    def hear(at: dict[str, float]) -> None:
+        if not children:
+            children.append(os.fork())
+            if children[0] == 0:
+                # The child has neither the threads of the run nor anything else to wait for.
+                os._exit(0 if tenter.run(good()).digest == expected else 1)
+        raise StopIteration
+
+    with pytest.raises(StopIteration):
+        tenter.run(long_scenario, progress=hear)
+    assert os.waitpid(children[0], 0)[1] == 0
+
+
+def test_a_cancelled_run_leaves_what_it_has(long_scenario: tenter.Scenario, tmp_path: Path) -> None:
+    def hear(at: dict[str, float]) -> None:
+        if at["packet_hops"] > 0:
+            raise StopIteration
+
+    with pytest.raises(StopIteration):
+        tenter.run(long_scenario, folder=tmp_path / "trial", progress=hear)
+    trial = tenter.open(tmp_path / "trial")
+    assert not trial.complete
+    assert trial.jobs["jct_ns"] == [None]
+    assert tenter.run(good()).complete
+
+
+def test_control_c_ends_a_sweep_within_a_second(
+    long_scenario: tenter.Scenario, tmp_path: Path
+) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sent = 0.0
+
+    def interrupt() -> None:
+        nonlocal sent
+        time.sleep(1)
+        sent = time.monotonic()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        tenter.sweep({"seeds": 4}, scenario=long_scenario, folder=tmp_path)
+    assert time.monotonic() - sent < 1

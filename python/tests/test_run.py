@@ -10,6 +10,8 @@ import threading
 import time
 from pathlib import Path
 
+import duckdb
+import pandas
 import polars
 import pyarrow
 import pytest
@@ -196,4 +198,17 @@ def test_errors_survive_pickling() -> None:
 def test_tables_show_themselves(scenario: tenter.Scenario) -> None:
     trial = tenter.run(scenario)
     assert "jct_ns" in repr(trial.jobs)
-    assert "<td>train</td>" in trial._repr_html_()
+    assert ">train</td>" in trial._repr_html_()
+    assert trial.digest in repr(trial)
+    assert trial.summary["jobs"][0]["job_name"] == "train"
+
+
+def test_pandas_and_duckdb_take_tables(scenario: tenter.Scenario) -> None:
+    trial = tenter.run(scenario)
+    flows = trial.flows
+    frame = pandas.DataFrame.from_arrow(flows)
+    assert list(frame.columns) == flows.columns
+    assert frame["fct_ns"].tolist() == flows["fct_ns"]
+    assert frame["job_name"].unique().tolist() == ["train"]
+    relation = duckdb.query("select count(*), max(fct_ns) from flows")
+    assert relation.fetchall() == [(len(flows), max(flows["fct_ns"]))]

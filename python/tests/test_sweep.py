@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import polars
+import pytest
 
 import tenter
 
@@ -43,6 +44,9 @@ def test_a_sweep_is_equal_wherever_it_runs(scenario: tenter.Scenario, tmp_path: 
     assert tables[0].equals(tables[1])
     assert tables[0].equals(tables[2])
     assert "<!DOCTYPE html>" in here.report(tmp_path / "sweep.html").read_text()
+    shown = here._repr_html_()
+    assert shown.count("<tr>") == 5
+    assert shown.count("p = ") == 2
 
 
 def test_a_trial_has_the_digest_that_it_has_alone(
@@ -51,6 +55,23 @@ def test_a_trial_has_the_digest_that_it_has_alone(
     sweep = tenter.sweep({"seeds": 2}, scenario=scenario, folder=tmp_path)
     digests = polars.read_parquet(sweep.results)["digest"].to_list()
     assert digests == [tenter.run(scenario).digest, tenter.run(scenario, seed=2).digest]
+
+
+def test_one_kind_of_seed_is_varied(scenario: tenter.Scenario, tmp_path: Path) -> None:
+    sweep = tenter.sweep({"seeds": {"hashing": [4, 5]}}, scenario=scenario, folder=tmp_path)
+    results = polars.read_parquet(sweep.results)
+    assert results["seeds.hashing"].to_list() == [4, 5]
+    alone = [tenter.run(scenario, set={"seeds.hashing": seed}).digest for seed in (4, 5)]
+    assert results["digest"].to_list() == alone
+
+
+def test_a_part_of_a_sweep_is_run(scenario: tenter.Scenario, tmp_path: Path) -> None:
+    part = tenter.sweep(
+        DESCRIPTION, scenario=scenario, folder=tmp_path, only=["spray", "size=256KiB"]
+    )
+    assert part._document["done"] == 3
+    with pytest.raises(tenter.InputError, match="did you mean `size`"):
+        tenter.sweep(DESCRIPTION, scenario=scenario, folder=tmp_path, only=["sise=256KiB"])
 
 
 def test_what_has_run_is_not_run_again(scenario: tenter.Scenario, tmp_path: Path) -> None:
@@ -75,6 +96,7 @@ def test_a_failed_trial_leaves_the_others(scenario: tenter.Scenario, tmp_path: P
     with Broken(1) as executor:
         sweep = tenter.sweep({"seeds": 2}, scenario=scenario, folder=tmp_path, executor=executor)
     assert [failure["error"] for failure in sweep.failures] == ["OSError: the disk is full"] * 2
+    assert [failure["variant"] for failure in sweep.failures] == ["all"] * 2
     again = tenter.sweep({"seeds": 2}, scenario=scenario, folder=tmp_path, retry_failed=True)
     assert not again.failures
 

@@ -230,7 +230,7 @@ mod tests {
         }
         assert_eq!(
             carried(250, 100.0),
-            "250 packet-hops, more than the 100 foretold"
+            "250 packet-hops, more than the 100 estimated"
         );
     }
 }

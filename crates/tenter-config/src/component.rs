@@ -80,7 +80,9 @@ pub fn default_with<T: Component>(given: &[(&str, &str)]) -> T {
 /// A key that may be absent is an `Option` without the word `none`: `name: Option<Type> = absent
 /// "what holds then"`. `either one, other;` before the fields says that two keys are two ways to
 /// say one thing: of both an override wins. `fill RULE;` there names a function of the reader that
-/// gives values to keys that were not written.
+/// gives values to keys that were not written. `instead "other": Type, of "key" by FUNCTION |
+/// "words", in BOUNDS, "meaning";` is another way to say what a key says: the function makes its
+/// value, and no field holds the other.
 ///
 /// A field of a plain number is read as the type of its key: `name: u64 as Bytes`
 /// ([`KeptAs`](crate::KeptAs)).
@@ -103,8 +105,8 @@ pub fn default_with<T: Component>(given: &[(&str, &str)]) -> T {
 /// of it is wrong: the rule gets that one, which tells what does not go together in the same round.
 /// A field of such a component is `name: Type, partly Parts`.
 ///
-/// A component is a [`Value`](crate::Value), too: as the type of a field it is a mapping. One without
-/// keys is written `struct Name;`.
+/// A component is a [`Value`](crate::Value), too: as the type of a field it is a mapping. One
+/// without keys is written `struct Name;`.
 ///
 /// [`variants!`]: crate::variants
 #[macro_export]
@@ -164,6 +166,11 @@ macro_rules! component {
         $(idle $idle:path;)?
         $(first ..$first:ident: $first_type:ty, $about_first:literal;)?
         $(
+            instead $instead:literal: $instead_type:ty, of $instead_of:literal
+                by $convert:path | $instead_words:literal, in $instead_bounds:expr,
+                $instead_meaning:literal;
+        )*
+        $(
             $(#[doc = $meaning:literal])+
             $field:ident $(as $key:literal)?: $type:ty $(as $unit:ty)?
                 $(= $default:literal)?
@@ -196,17 +203,27 @@ macro_rules! component {
             const OWN_KEYS: &'static [$crate::Key] = &[$(
                 $crate::Key {
                     name: $crate::component!(@key $field $($key)?),
-                    form: $crate::Form::Typed(|| {
+                    shape: || {
                         type Read = $crate::component!(@type [$type] [$($unit)?] $(, $absent)?);
                         <Read as $crate::Value>::shape(
                             $crate::component!(@bounds $($bounds)?),
                         )
-                    }),
+                    },
                     presence: $crate::component!(
                         @presence [$($default)?] [$($words)? $($filled)? $($absent)?]
                     ),
                     meaning: concat!($($meaning),+),
                     origin: concat!($($origin)?),
+                },
+            )* $(
+                $crate::Key {
+                    name: $instead,
+                    shape: || {
+                        <$instead_type as $crate::Value>::shape($instead_bounds)
+                    },
+                    presence: $crate::Presence::Depends($instead_words),
+                    meaning: $instead_meaning,
+                    origin: "",
                 },
             )*];
 
@@ -216,6 +233,18 @@ macro_rules! component {
             ) -> $crate::component!(@part [$name] $($parts)?) {
                 $($fill(reader);)?
                 $(reader.either($one, $other);)*
+                $(
+                    reader.either($instead_of, $instead);
+                    if reader.is_there($instead) {
+                        let bounds = $instead_bounds;
+                        let value =
+                            <$instead_type as $crate::Value>::read(reader, $instead, bounds);
+                        if let Some(value) = value.map($convert) {
+                            reader.fill($instead_of, $crate::Value::written(&value));
+                        }
+                        reader.leave_out($instead);
+                    }
+                )*
                 // All are read, so that all problems are told.
                 $(let $first = <$first_type as $crate::Component>::read(reader);)?
                 $(
@@ -595,7 +624,7 @@ mod tests {
         assert_eq!(after.sentence(), "A time, over two lines");
         assert_eq!((after.origin, even.origin), ("nowhere", ""));
         assert!(matches!(after.presence, Presence::Default("1us")));
-        let forms = [after, even, share, rate, last].map(|key| key.form.text());
+        let forms = [after, even, share, rate, last].map(|key| key.form());
         assert_eq!(
             forms,
             [
@@ -683,7 +712,7 @@ mod tests {
         let presence: Vec<Presence> = presence.collect();
         assert!(matches!(presence[0], Presence::Required));
         assert!(matches!(presence[1], Presence::Depends("twice `count`")));
-        let forms = Outer::KEYS.iter().map(|key| key.form.text());
+        let forms = Outer::KEYS.iter().map(|key| key.form());
         let forms: Vec<_> = forms.collect();
         assert_eq!(forms, ["0 to 9", "0 to 18", "mapping", "list"]);
         assert_eq!(Outer::TABLE.title, "`outer`");

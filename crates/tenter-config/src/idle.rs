@@ -30,7 +30,8 @@ impl Idle {
     }
 }
 
-/// Refuses those of these keys that were written, and leaves all out of the effective configuration.
+/// Refuses those of these keys that were written, and leaves all out of the effective
+/// configuration.
 pub fn refuse_idle(reader: &mut dyn Reader, keys: &[Idle]) {
     for idle in keys {
         if !idle.what.is_empty() && reader.was_given(idle.key) {

@@ -16,32 +16,13 @@ pub enum Presence {
     Depends(&'static str),
 }
 
-/// What may be written for a key.
-#[derive(Clone, Copy, Debug)]
-pub enum Form {
-    /// In words: "time", "count", or the words to choose from.
-    Words(&'static str),
-    /// By the type of the field that it becomes.
-    Typed(fn() -> Shape),
-}
-
-impl Form {
-    /// As the reference has it.
-    pub fn text(self) -> Cow<'static, str> {
-        match self {
-            Form::Words(words) => Cow::Borrowed(words),
-            Form::Typed(shape) => shape().text(),
-        }
-    }
-}
-
 /// One key of a section.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
     /// As it is written.
     pub name: &'static str,
     /// What may be written for it.
-    pub form: Form,
+    pub shape: fn() -> Shape,
     /// What holds when it is left out.
     pub presence: Presence,
     /// What it means: sentences, the last one without its full stop where a table gives it.
@@ -53,13 +34,13 @@ pub struct Key {
 /// A key without an origin; [`Key::from`] adds one.
 pub const fn key(
     name: &'static str,
-    form: &'static str,
+    shape: fn() -> Shape,
     presence: Presence,
     meaning: &'static str,
 ) -> Key {
     Key {
         name,
-        form: Form::Words(form),
+        shape,
         presence,
         meaning,
         origin: "",
@@ -67,13 +48,9 @@ pub const fn key(
 }
 
 impl Key {
-    /// The same key with a type.
-    #[must_use]
-    pub const fn typed(self, shape: fn() -> Shape) -> Key {
-        Key {
-            form: Form::Typed(shape),
-            ..self
-        }
+    /// What may be written for it, as the reference has it.
+    pub fn form(&self) -> Cow<'static, str> {
+        (self.shape)().text()
     }
 
     /// The same key with the origin of its default.
@@ -90,7 +67,7 @@ impl Key {
 
 /// Several lists of keys as one; `N` is how many keys there are.
 pub const fn joined<const N: usize>(lists: &[&[Key]]) -> [Key; N] {
-    let blank = key("", "", Presence::Required, "");
+    let blank = key("", || Shape::Any, Presence::Required, "");
     let mut keys = [blank; N];
     let (mut list, mut count) = (0, 0);
     while list < lists.len() {
@@ -152,8 +129,6 @@ pub enum Shape {
     Choice(&'static [&'static str]),
     /// A list of some of several words, each at most once.
     Words(&'static [&'static str]),
-    /// `none`, one of several words, or a mapping.
-    WordOrMapping(&'static [&'static str]),
     /// A word of the first shape, or one of the second.
     Either(Box<Shape>, Box<Shape>),
     /// One of another shape, or this word.
@@ -261,10 +236,7 @@ impl KeyTable {
         let mut tables: Vec<&KeyTable> = vec![self];
         let mut next = 0;
         while next < tables.len() {
-            let shapes = tables[next].keys.iter().filter_map(|key| match key.form {
-                Form::Typed(shape) => Some(shape()),
-                Form::Words(_) => None,
-            });
+            let shapes = tables[next].keys.iter().map(|key| (key.shape)());
             let inner: Vec<_> = shapes.flat_map(|shape| shape.tables()).collect();
             for table in inner {
                 if !tables.iter().any(|known| known.title == table.title) {
@@ -294,7 +266,7 @@ impl KeyTable {
             } else {
                 format!(" *Origin:* {}.", key.origin)
             };
-            let form = key.form.text().replace('|', "\\|");
+            let form = key.form().replace('|', "\\|");
             let _ = writeln!(
                 out,
                 "| `{}` | {form} | {default} | {}.{origin} |",

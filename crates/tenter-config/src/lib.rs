@@ -48,7 +48,7 @@ mod written;
 pub use chance::Chance;
 pub use component::{Chosen, Component, Part, default_of, default_with};
 pub use idle::{Idle, refuse_idle, without_idle};
-pub use key::{Choice, Form, Key, KeyTable, NO_KEYS, Presence, Shape, Variants, joined, key};
+pub use key::{Choice, Key, KeyTable, NO_KEYS, Presence, Shape, Variants, joined, key};
 pub use reader::{Reader, Texts};
 pub use share::{NoShare, Share};
 pub use value::{Absent, KeptAs, Named, Percent, Value};

@@ -21,10 +21,6 @@ impl Shape {
                 bounded("size", least, (most.count() <= 1 << 31).then_some(most))
             }
             Shape::Share => Cow::Borrowed("0 to 1, up to six decimals"),
-            Shape::WordOrMapping(words) => {
-                let words = quoted(words).join(", ");
-                Cow::Owned(format!("`none`, {words} or mapping"))
-            }
             Shape::Either(one, other) => {
                 let words = match *one {
                     Shape::Choice(words) => Cow::Owned(quoted(words).join(", ")),

@@ -44,7 +44,7 @@ macro_rules! variants {
                     title: $title,
                     keys: &[$crate::Key {
                         name: stringify!($tag),
-                        form: $crate::Form::Typed(|| $crate::Shape::Choice($name::WORDS)),
+                        shape: || $crate::Shape::Choice($name::WORDS),
                         presence: $crate::component!(@presence [$($default)?] []),
                         meaning: concat!($($meaning),+),
                         origin: concat!($($origin)?),

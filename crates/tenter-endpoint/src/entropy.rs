@@ -5,7 +5,72 @@
 //! to the sender, as a flow's entropy; the Ultra Ethernet Specification, whose senders choose an
 //! *entropy value* for each packet among many.
 
+use std::sync::Arc;
+
+use tenter_config::component;
 use tenter_engine::mix64;
+use tenter_net::load_balancing::{InOrderNics, LoadBalancing};
+use tenter_units::Time;
+
+component! {
+    /// How NICs change the UDP source port of data packets.
+    pub struct SourcePorts as "`endpoint.nic.entropy`" {
+        /// How many source ports a QP has; each run of `packets` gets any of them.
+        values: u16 = "64", in 2..=VALUES_MAX;
+        /// Packets in a row that keep the port; 32 are a message of 128 KiB.
+        packets: u32 = "1", in 1..=u32::MAX;
+        /// What to do with NICs that need packets in order.
+        in_order_nics: InOrderNics = "refuse";
+    }
+}
+
+/// The dynamic range of ports has so many.
+const VALUES_MAX: u16 = 1 << 14;
+
+/// Source ports that a queue pair has any of when a notice makes it change its own: as many as
+/// `values` are by default.
+const REROUTE_PORTS: u16 = 64;
+
+/// How NICs change source ports, as the switches of a fabric see it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PortChanges {
+    /// From packet to packet; `None`: each QP keeps its own.
+    pub entropy: Option<Arc<Entropy>>,
+    /// When a switch sends a notice that packets of a QP wait in a long queue; `None`: there are
+    /// none.
+    pub reroute: Option<Arc<RerouteSpec>>,
+}
+
+impl PortChanges {
+    /// Those of NICs whose packets get hashes of switches that choose paths like this.
+    pub fn new(ports: Option<&SourcePorts>, load_balancing: &LoadBalancing) -> PortChanges {
+        let entropy = ports.map(|ports| {
+            let differences = load_balancing.source_port_differences(ports.values);
+            Arc::new(Entropy::new(ports.packets, differences))
+        });
+        let reroute = load_balancing.notifies_hosts().map(|of| {
+            Arc::new(RerouteSpec {
+                response: of.response,
+                hold_down: of.hold_down,
+                differences: load_balancing.source_port_differences(REROUTE_PORTS).into(),
+            })
+        });
+        PortChanges { entropy, reroute }
+    }
+}
+
+/// How queue pairs change their source port when a switch says that their packets wait in a long
+/// queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RerouteSpec {
+    /// From the arrival of a notice to the change.
+    pub response: Time,
+    /// So long a queue pair that has changed its port keeps it.
+    pub hold_down: Time,
+    /// What the ports there are make of the hash that switches see, by exclusive or: two or more,
+    /// the first of them nothing.
+    pub differences: Box<[u32]>,
+}
 
 /// How the source port of data packets changes.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,11 +10,13 @@
 //! onto a [`Medium`](tenter_net::Medium). The driver serves it in the order *departures, arrivals,
 //! timers* at equal times.
 
+mod addresses;
 pub mod congestion_control;
 mod entropy;
 pub mod loss_recovery;
 mod message;
 mod nic;
+mod notification;
 mod pauses;
 mod pcie;
 mod reactions;
@@ -24,15 +26,16 @@ mod send;
 mod spec;
 mod timers;
 
-pub use entropy::Entropy;
+pub use addresses::{NicAddress, ROCE_UDP_PORT};
+pub use entropy::{Entropy, PortChanges, RerouteSpec, SourcePorts};
 pub use message::MessageCut;
-pub use nic::{Directory, Marks, Nic, NicClasses, NicCounters, QueuePairError};
-pub use pcie::{DmaRates, PcieSpec};
+pub use nic::{
+    Directory, Marks, Nic, NicBuild, NicClasses, NicCounters, QueuePairError, RxContext,
+};
+pub use notification::NotificationSpec;
+pub use pcie::{DmaRates, Pcie};
 pub use reactions::{Reaction, Reactions};
 pub use receive::{Delivery, ReplyPath};
-pub use receive_buffer::ReceiveBufferCounters;
+pub use receive_buffer::{ReceiveBufferCounters, ReceiveBufferSpec};
 pub use send::{Acknowledged, SendPeer, WorkRequest};
-pub use spec::{
-    AckPolicy, Interleave, NicAddress, NicSpec, NotificationSpec, ROCE_UDP_PORT, ReceiveBufferSpec,
-    RerouteSpec,
-};
+pub use spec::{AckPolicy, Interleave, NicSpec, PathMtu};

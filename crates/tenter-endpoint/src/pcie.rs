@@ -4,18 +4,82 @@
 //! limit on DMA writes is that of the simulation report on scheduled Ethernet fabrics (Scala
 //! Computing and DriveNets, 2023).
 
-use tenter_net::{DATA_OVERHEAD_BYTES, Packet, PacketKind, RETH_BYTES, WIRE_OVERHEAD_BYTES};
-use tenter_units::{Rate, SerialisationTime};
+use std::ops::RangeInclusive;
 
-/// The PCIe link of a NIC; all NICs of a trial have the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PcieSpec {
-    /// Bytes of transaction layer packets that the link carries, each way.
-    pub peak: Rate,
-    /// Payload of a transaction layer packet at most.
-    pub max_payload_bytes: u32,
-    /// What such a packet takes beyond its payload.
-    pub tlp_overhead_bytes: u32,
+use tenter_config::{Reader, Value as _, component};
+use tenter_net::{DATA_OVERHEAD_BYTES, Packet, PacketKind, RETH_BYTES, WIRE_OVERHEAD_BYTES};
+use tenter_units::{Bytes, Rate, SerialisationTime};
+
+component! {
+    /// PCIe between the NIC and host memory.
+    pub struct Pcie as "`endpoint.nic.pcie`" {
+        either "generation", "peak";
+        /// Generation of PCIe: 2.5, 5, 8, 16, 32 or 64 GT/s a lane, less 8b/10b (1 and 2),
+        /// 128b/130b (3 to 5) or what a flit of 256 bytes has beside 236 bytes of packets (6).
+        generation: Option<u8> = absent "this, or `peak`", in 1..=6;
+        /// Lanes of the link: 1, 2, 4, 8 or 16.
+        lanes: Option<u8> = absent "`16` with `generation`", in 1..=16, from "the slot of a NIC for 400 Gb/s";
+        /// What the link carries each way, headers of its packets included.
+        peak: Option<Rate> = absent "this, or `generation`", in PEAKS;
+        /// Payload of a transaction layer packet at most: 128, 256, 512, 1024, 2048 or 4096 bytes.
+        max_payload_bytes as "max_payload": u32 as Bytes = "256B", in PAYLOADS, unless no_power_of_two, from "usual in servers; what RDMA NICs are delivered with";
+        /// What such a packet takes beyond its payload: header of 12 or 16 bytes, framing, sequence
+        /// number and CRC.
+        tlp_overhead_bytes as "tlp_overhead": u32 as Bytes = "24B", in Bytes::new(0)..=Bytes::new(64), from "PCI Express Base Specification: 20 to 28 bytes";
+        check one_peak;
+    }
+}
+
+fn no_power_of_two(bytes: u32) -> Option<(String, String)> {
+    let help = "choose 128, 256, 512, 1024, 2048 or 4096 bytes";
+    let wrong = !bytes.is_power_of_two();
+    wrong.then(|| ("is no power of two".to_owned(), help.to_owned()))
+}
+
+fn one_peak(pcie: &Pcie, reader: &mut dyn Reader) -> bool {
+    match (pcie.generation, pcie.peak, pcie.lanes) {
+        (None, None, _) => {
+            let help = "add `generation: 5`, or `peak: 500Gbps`, for example";
+            reader.refuse_all("lacks `generation` or `peak`", help);
+            false
+        }
+        (_, Some(_), Some(_)) => {
+            let help = "leave it out, or give `generation` instead of `peak`";
+            reader.refuse("lanes", "means nothing where the peak is given", help);
+            false
+        }
+        (_, _, Some(lanes)) if !lanes.is_power_of_two() => {
+            let help = "choose 1, 2, 4, 8 or 16";
+            reader.refuse("lanes", "is no width that links have", help);
+            false
+        }
+        (Some(_), _, None) => {
+            reader.write("lanes", LANES.written());
+            true
+        }
+        _ => true,
+    }
+}
+
+/// Payloads of transaction layer packets.
+const PAYLOADS: RangeInclusive<Bytes> = Bytes::new(128)..=Bytes::new(4_096);
+/// Lanes of a link that does not say.
+const LANES: u8 = 16;
+/// The slowest link that anything is said of, and the fastest.
+const PEAKS: RangeInclusive<Rate> =
+    Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
+
+/// What the link of a generation carries.
+fn peak(generation: u64, lanes: u64) -> Rate {
+    let (transfers, of, out_of) = match generation {
+        1 => (2_500_000_000, 8, 10),
+        2 => (5_000_000_000, 8, 10),
+        3 => (8_000_000_000, 128, 130),
+        4 => (16_000_000_000, 128, 130),
+        5 => (32_000_000_000, 128, 130),
+        _ => (64_000_000_000_u64, 236, 256),
+    };
+    Rate::from_bits_per_second(transfers * lanes * of / out_of)
 }
 
 /// How fast the DMA engines of one NIC are, in bytes on its PCIe link.
@@ -27,7 +91,16 @@ pub struct DmaRates {
     pub read: Rate,
 }
 
-impl PcieSpec {
+impl Pcie {
+    /// What the link carries each way, headers of its packets included.
+    pub fn peak(&self) -> Rate {
+        let of_lanes = || {
+            let generation = self.generation.unwrap_or_default();
+            peak(generation.into(), self.lanes.unwrap_or(LANES).into())
+        };
+        self.peak.unwrap_or_else(of_lanes)
+    }
+
     /// Bytes on the link for so many bytes of payload.
     pub fn link_bytes(&self, payload: u32) -> u32 {
         let packets = payload.div_ceil(self.max_payload_bytes.max(1));
@@ -56,7 +129,7 @@ impl PcieSpec {
 /// One direction of DMA.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dma {
-    spec: PcieSpec,
+    spec: Pcie,
     time: SerialisationTime,
     /// Frame bytes of a data packet beside payload and RETH.
     headers: u32,
@@ -65,7 +138,7 @@ pub(crate) struct Dma {
 impl Dma {
     /// At a rate, behind a wire of rate `line`; none where the wire is never faster.
     pub(crate) fn new(
-        spec: &PcieSpec,
+        spec: &Pcie,
         (rate, line): (Rate, Rate),
         (mtu, telemetry): (u32, u32),
     ) -> Option<Dma> {
@@ -100,8 +173,10 @@ impl Dma {
 mod tests {
     use super::*;
 
-    const GEN5: PcieSpec = PcieSpec {
-        peak: Rate::from_gbps(500),
+    const GEN5: Pcie = Pcie {
+        generation: None,
+        lanes: None,
+        peak: Some(Rate::from_gbps(500)),
         max_payload_bytes: 256,
         tlp_overhead_bytes: 24,
     };
@@ -129,7 +204,7 @@ mod tests {
             GEN5.payload_rate(half, 4_096),
             Rate::from_bits_per_second(228_571_428_571)
         );
-        let lean = PcieSpec {
+        let lean = Pcie {
             tlp_overhead_bytes: 22,
             ..GEN5
         };
@@ -167,5 +242,15 @@ mod tests {
         // · 4,225/3,923 = 430.8.
         assert!(limit(431).is_none());
         assert!(limit(430).is_some());
+    }
+
+    #[test]
+    fn peaks_of_generations_by_hand() {
+        // 32 GT/s · 16 · 128/130, 64 GT/s · 16 · 236/256.
+        let bits = |generation, lanes| peak(generation, lanes).bits_per_second();
+        assert_eq!(bits(5, 16), 504_123_076_923);
+        assert_eq!(bits(4, 8), 126_030_769_230);
+        assert_eq!(bits(6, 16), 944_000_000_000);
+        assert_eq!(bits(1, 1), 2_000_000_000);
     }
 }

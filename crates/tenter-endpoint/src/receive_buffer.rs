@@ -1,13 +1,77 @@
 //! A receive side slower than the wire: a FIFO that drains into host memory and pauses the leaf.
 
+use std::ops::RangeInclusive;
+
+use tenter_config::{Reader, component};
 use tenter_engine::Ring;
 use tenter_net::Packet;
-use tenter_units::SerialisationTime;
+use tenter_units::{Bytes, Rate, SerialisationTime};
 
 use crate::pcie::Dma;
-use crate::spec::ReceiveBufferSpec;
+
+component! {
+    /// The receive side of a NIC: a FIFO that drains into host memory, and pauses the leaf.
+    pub struct ReceiveBufferSpec as "`endpoint.nic.receive_buffer`" {
+        /// Frame bytes leave the buffer at this rate, into host memory; with `pcie` payload leaves
+        /// it by DMA, and NICs whose PCIe keeps up with the wire have no buffer.
+        drain_rate: Option<Rate> = absent "by `pcie`", in RATES;
+        /// Frame bytes it holds, a whole frame at least; what does not fit is dropped.
+        capacity: Bytes = "2MiB", in Bytes::new(1)..=BYTES_MAX, from "assumed: no vendor publishes the buffers of its NICs";
+        /// The NIC pauses the leaf above this many bytes; `none` never pauses it.
+        xoff: Option<Bytes> = by half_full | capacity | "half the capacity", in Bytes::new(0)..=BYTES_MAX;
+        /// The NIC lets the leaf resume at this many bytes or fewer.
+        xon: Bytes = by half_of_xoff | xoff | "half of `xoff`", in Bytes::new(0)..=BYTES_MAX;
+        /// Pause time that an XOFF asks for, in units of 512 bit times.
+        quanta: u16 = "65535", in 1..=u16::MAX, from "the largest that IEEE 802.1Qbb has";
+        check thresholds_are_in_order;
+    }
+}
+
+const RATES: RangeInclusive<Rate> =
+    Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
+/// No NIC has a larger buffer.
+const BYTES_MAX: Bytes = Bytes::new(1 << 40);
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    clippy::unnecessary_wraps,
+    reason = "defaults are made from references, as their keys have them"
+)]
+fn half_full(capacity: &Bytes) -> Option<Bytes> {
+    Some(Bytes::new(capacity.count() / 2))
+}
+
+#[expect(clippy::ref_option, reason = "defaults are made from references")]
+fn half_of_xoff(xoff: &Option<Bytes>) -> Bytes {
+    xoff.map_or(Bytes::new(0), |xoff| Bytes::new(xoff.count() / 2))
+}
+
+fn thresholds_are_in_order(own: &ReceiveBufferSpec, reader: &mut dyn Reader) -> bool {
+    let Some(xoff) = own.xoff else {
+        let says_something = reader.was_given("xon") && own.xon != Bytes::new(0);
+        if says_something {
+            let what = "means nothing where the leaf is never paused";
+            reader.refuse("xon", what, "leave it out, or give `xoff`");
+        }
+        reader.leave_out("xon");
+        return !says_something;
+    };
+    for (key, least, most) in [("xoff", xoff, own.capacity), ("xon", own.xon, xoff)] {
+        if least > most {
+            let what = format!("is `{least}`, outside its range");
+            reader.refuse(key, &what, &format!("choose from `0B` to `{most}`"));
+            return false;
+        }
+    }
+    true
+}
 
 const NEVER: u64 = u64::MAX;
+
+impl ReceiveBufferSpec {
+    /// A pause is repeated when this share of it has passed, in percent.
+    pub const REFRESH_PERCENT: u8 = 50;
+}
 
 /// What the receive buffer of a NIC has been through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,7 +146,7 @@ impl ReceiveBuffer {
     pub(crate) fn take(&mut self, spec: &ReceiveBufferSpec, mut packet: Packet) -> bool {
         let now = packet.at;
         let frame = u64::from(packet.frame_bytes);
-        if self.bytes + frame > spec.capacity_bytes {
+        if self.bytes + frame > spec.capacity.count() {
             self.counters.dropped_frames += 1;
             self.counters.dropped_bytes += frame;
             return false;
@@ -99,7 +163,7 @@ impl ReceiveBuffer {
         self.frames.push(packet);
         self.bytes += frame;
         self.counters.high_water_bytes = self.counters.high_water_bytes.max(self.bytes);
-        let full = spec.xoff_bytes.is_some_and(|xoff| self.bytes > xoff);
+        let full = spec.xoff.is_some_and(|xoff| self.bytes > xoff.count());
         if !full || self.paused_since != NEVER {
             return false;
         }
@@ -128,7 +192,7 @@ impl ReceiveBuffer {
     pub(crate) fn drain(&mut self, spec: &ReceiveBufferSpec, now: u64) -> Option<(Packet, bool)> {
         let packet = self.frames.pop()?;
         self.bytes -= u64::from(packet.frame_bytes);
-        let resumes = self.paused_since != NEVER && self.bytes <= spec.xon_bytes;
+        let resumes = self.paused_since != NEVER && self.bytes <= spec.xon.count();
         if resumes {
             self.paused += now - self.paused_since;
             self.paused_since = NEVER;

@@ -1,13 +1,146 @@
-//! What a NIC is built from: plain numbers, all units resolved.
+//! `endpoint.nic`: what all NICs of a trial are.
 
+use std::ops::RangeInclusive;
+
+use tenter_config::{KeptAs, Reader, Shape, Value, Written, choice, component, default_of};
 use tenter_net::{DATA_OVERHEAD_BYTES, RETH_BYTES};
-use tenter_units::{Rate, Time};
+use tenter_units::{Bytes, Rate, Time};
 
-use crate::congestion_control::CongestionControl;
-use crate::entropy::Entropy;
+use crate::congestion_control::{Answers, CongestionControl};
+use crate::entropy::SourcePorts;
 use crate::loss_recovery::LossRecovery;
 use crate::message::MessageCut;
-use crate::pcie::PcieSpec;
+use crate::notification::NotificationSpec;
+use crate::pcie::Pcie;
+use crate::receive_buffer::ReceiveBufferSpec;
+
+component! {
+    /// One NIC model; all NICs of a trial share it.
+    pub struct NicSpec as "`endpoint.nic`", derive(Clone, Debug, PartialEq, Eq) {
+        instead "port_mtu": u64, of "mtu" by path_mtu | "unset", in 316..=65_535,
+            "Ethernet MTU of the port instead of `mtu`, in bytes: the largest path MTU that fits with 60 bytes of headers (IPv4, UDP, BTH, RETH, ICRC).";
+        /// Whether data packets of a QP differ in their UDP source port, so that switches that hash
+        /// it spread them.
+        entropy: Option<SourcePorts> = "none";
+        /// Payload bytes of a full packet (the RoCE path MTU).
+        mtu_bytes as "mtu": u32 as PathMtu = "4096", from "the largest the InfiniBand architecture has; usual on jumbo-frame Ethernet";
+        /// Payload of one RDMA write message.
+        message_bytes as "message_size": u64 as Bytes = "128KiB", in Bytes::new(1)..=MESSAGE_MAX, from "AI Fabric Test Methodology (Keysight), every case with RoCEv2";
+        /// When the next QP has its turn, where several have something to send: after each packet,
+        /// or after each message.
+        interleave: Interleave = "packet", from "the fairest there is; schedulers of NICs are not published";
+        /// When the receiver acknowledges; `every` counts packets, and the last packet of a message
+        /// is always acknowledged.
+        acknowledge: AckPolicy = "per-message";
+        /// Packets a QP may have unacknowledged.
+        window_packets as "window": Option<u32> = "none", in 1..=u32::MAX;
+        /// Messages a QP may have begun that are not acknowledged whole: the depth of its send
+        /// queue.
+        outstanding_messages: Option<u32> = "none", in 1..=1 << 20;
+        /// How long the oldest unacknowledged packet may stay so before the QP goes back to it.
+        retransmission_timeout: Time = "67.108864ms", in TIMEOUTS, from "timeout exponent 14 of the InfiniBand Architecture Specification: 4.096 us x 2^14";
+        /// Timeouts in a row without progress after which the QP gives up.
+        retry_count: u8 = "7", in 0..=255, from "the largest the InfiniBand Architecture Specification allows, and what collective libraries set";
+        /// Whether NAKs of go-back-N use up retries as well: those since the last acknowledgement
+        /// proper, together with timeouts, as the InfiniBand Architecture Specification has it.
+        retry_on_nak: bool = "false";
+        /// From the QP to the wire.
+        transmit_latency: Time = "0ns", in DELAYS;
+        /// From the wire to the QP.
+        receive_latency: Time = "0ns", in DELAYS;
+        /// Idle wire after the last packet of each message.
+        message_gap: Time = "0ns", in DELAYS;
+        /// Whether one request and its reply cross the fabric before the first packet of each QP.
+        connection_set_up: bool = "false";
+        /// Each rank starts each collective of its job later by a random time up to this.
+        start_skew_max: Time = "0ns", in DELAYS;
+        /// Each NIC's clock is off by a random amount of at most this, in parts per million; IEEE
+        /// 802.3 allows 100.
+        clock_offset_max_ppm: u32 = "0", in 0..=1000;
+        /// DSCP of acknowledgements and of connection set-up, and with it their class, which is the
+        /// DSCP shifted right by 3; `none` is that of the data.
+        control_dscp: Option<u8> = "none", in 0..=63;
+        /// What is done about lost packets; `none` sends nothing again and counts what is missing,
+        /// as a traffic tester does.
+        loss_recovery: LossRecovery = "go-back-n", from "the InfiniBand Architecture Specification";
+        /// How senders slow down when the network is congested.
+        congestion_control: Option<CongestionControl> = "none";
+        /// PCIe between the NIC and host memory: the limit of DMA, both ways.
+        pcie: Option<Pcie> = "none";
+        /// A receive side slower than the wire, and the buffer before it; `none` takes whatever
+        /// arrives.
+        receive_buffer: Option<ReceiveBufferSpec> = by before_pcie | pcie | "`none`, or `{}` with `pcie`";
+        check keys_go_together;
+    }
+}
+
+/// No latency of a machine is longer.
+const SECOND: Time = Time::from_us(1_000_000);
+const DELAYS: RangeInclusive<Time> = Time::ZERO..=SECOND;
+const TIMEOUTS: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(10_000_000);
+/// The longest message of the `InfiniBand` architecture.
+const MESSAGE_MAX: Bytes = Bytes::new(1 << 31);
+/// IPv4 20, UDP 8, BTH 12, RETH 16 and ICRC 4: what an Ethernet MTU holds beside the payload of the
+/// longest packet.
+const HEADER_BYTES: u64 = 60;
+
+impl Default for NicSpec {
+    fn default() -> NicSpec {
+        default_of()
+    }
+}
+
+/// A path MTU of the `InfiniBand` architecture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathMtu {
+    /// 256 bytes.
+    Bytes256,
+    /// 512 bytes.
+    Bytes512,
+    /// 1,024 bytes.
+    Bytes1024,
+    /// 2,048 bytes.
+    Bytes2048,
+    /// 4,096 bytes.
+    Bytes4096,
+}
+
+choice!(PathMtu {
+    "256" => Bytes256,
+    "512" => Bytes512,
+    "1024" => Bytes1024,
+    "2048" => Bytes2048,
+    "4096" => Bytes4096,
+});
+
+impl PathMtu {
+    const ALL: [(PathMtu, u32); 5] = [
+        (PathMtu::Bytes256, 256),
+        (PathMtu::Bytes512, 512),
+        (PathMtu::Bytes1024, 1024),
+        (PathMtu::Bytes2048, 2048),
+        (PathMtu::Bytes4096, 4096),
+    ];
+}
+
+/// The largest that is no larger, or the smallest there is.
+impl KeptAs<u32> for PathMtu {
+    fn kept(self) -> u32 {
+        256 << self as u32
+    }
+
+    fn of(bytes: &u32) -> PathMtu {
+        let fits = |(_, own): &&(PathMtu, u32)| own <= bytes;
+        let largest = PathMtu::ALL.iter().rev().find(fits);
+        largest.map_or(PathMtu::Bytes256, |(mtu, _)| *mtu)
+    }
+}
+
+/// The largest path MTU that fits an Ethernet MTU.
+fn path_mtu(port_mtu: u64) -> PathMtu {
+    let payload = port_mtu.saturating_sub(HEADER_BYTES);
+    PathMtu::of(&u32::try_from(payload).unwrap_or(u32::MAX))
+}
 
 /// How many data packets one acknowledgement covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +149,44 @@ pub enum AckPolicy {
     PerMessage,
     /// One for every `n`-th packet and for the last of each message; 1 acknowledges each packet.
     EveryPackets(u32),
+}
+
+component! {
+    /// An acknowledgement for several packets.
+    struct Every as "`endpoint.nic.acknowledge`, written as a mapping", derive(Clone, Copy) {
+        /// Packets that one acknowledgement covers.
+        every: u32, in 1..=u32::MAX;
+    }
+}
+
+impl AckPolicy {
+    const WORDS: &'static [&'static str] = &["per-message", "per-packet"];
+}
+
+impl Value for AckPolicy {
+    type Bounds = ();
+
+    fn shape((): ()) -> Shape {
+        let words = Shape::Choice(AckPolicy::WORDS);
+        Shape::Either(Box::new(words), Box::new(Every::shape(())))
+    }
+
+    fn read(reader: &mut dyn Reader, key: &str, (): ()) -> Option<AckPolicy> {
+        if reader.is_mapping(key) {
+            let read = <Every as Value>::read(reader, key, ());
+            return read.map(|own| AckPolicy::EveryPackets(own.every));
+        }
+        let word = reader.choice(key, AckPolicy::WORDS)?;
+        Some([AckPolicy::PerMessage, AckPolicy::EveryPackets(1)][word])
+    }
+
+    fn written(&self) -> Written {
+        match self {
+            AckPolicy::PerMessage => Written::word("per-message"),
+            AckPolicy::EveryPackets(1) => Written::word("per-packet"),
+            AckPolicy::EveryPackets(every) => Value::written(&Every { every: *every }),
+        }
+    }
 }
 
 /// When the turn of a QP is over, where several have something to send.
@@ -27,107 +198,120 @@ pub enum Interleave {
     Message,
 }
 
-/// One NIC model; all NICs of a trial share it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NicSpec {
-    /// Payload bytes of a full packet (RoCE path MTU): 256, 512, 1024, 2048 or 4096.
-    pub mtu_bytes: u32,
-    /// Payload bytes of one RDMA write message.
-    pub message_bytes: u64,
-    /// When the next QP has its turn.
-    pub interleave: Interleave,
-    /// How the source port of data packets changes; `None`: each QP keeps its own.
-    pub entropy: Option<Entropy>,
-    /// What is done about notices that packets of a QP wait in a long queue; `None`: there are
-    /// none.
-    pub reroute: Option<RerouteSpec>,
-    /// When the receiver acknowledges.
-    pub acknowledge: AckPolicy,
-    /// Packets a QP may have unacknowledged; `None` for no limit.
-    pub window_packets: Option<u32>,
-    /// Messages a QP may have begun that are not acknowledged whole, as its send queue has room
-    /// for; `None` for no limit.
-    pub outstanding_messages: Option<u32>,
-    /// How long the oldest unacknowledged packet may stay so before the QP goes back to it.
-    pub retransmission_timeout: Time,
-    /// Timeouts in a row without progress after which the QP gives up.
-    pub retry_count: u8,
-    /// Whether NAKs use up retries as well, those since the last acknowledgement proper together,
-    /// as the `InfiniBand` Architecture Specification has it.
-    pub retry_on_nak: bool,
-    /// From the QP to the wire.
-    pub transmit_latency: Time,
-    /// From the wire to the QP.
-    pub receive_latency: Time,
-    /// Idle wire after the last packet of each message.
-    pub message_gap: Time,
-    /// From the arrival that releases a send (or the start of the collective) to the send.
-    pub step_delay: Time,
-    /// From the start of a collective to its first sends.
-    pub start_up: Time,
-    /// One request and its reply cross the fabric before the first packet of each QP.
-    pub connection_set_up: bool,
-    /// Each NIC starts each collective later by a random time up to this.
-    pub start_skew_max: Time,
-    /// Each NIC's clock is off by a random amount of at most this many parts per million.
-    pub clock_offset_max_ppm: u32,
-    /// The class of acknowledgements and of connection set-up; `None`: that of the data.
-    pub control_class: Option<u8>,
-    /// A receive side slower than the wire, with its buffer; `None`: what arrives is taken at once.
-    pub receive_buffer: Option<ReceiveBufferSpec>,
-    /// PCIe to host memory, which each NIC may be kept from using to the full
-    /// ([`Nic::limit_dma`](crate::Nic::limit_dma)); `None`: memory is as near as the NIC itself.
-    pub pcie: Option<PcieSpec>,
-    /// What senders and receivers do about lost packets.
-    pub loss_recovery: LossRecovery,
-    /// How senders slow down when the network is congested; `None`: they do not.
-    pub congestion_control: Option<CongestionControl>,
-    /// How receivers tell senders of marked packets; `None`: they do not.
-    pub notification: Option<NotificationSpec>,
+choice!(Interleave { "packet" => Packet, "message" => Message });
+
+/// PCIe drains a buffer.
+#[expect(clippy::ref_option, reason = "defaults are made from references")]
+fn before_pcie(pcie: &Option<Pcie>) -> Option<ReceiveBufferSpec> {
+    pcie.map(|_| default_of())
 }
 
-/// How queue pairs change their source port when a switch says that their packets wait in a long
-/// queue.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RerouteSpec {
-    /// From the arrival of a notice to the change.
-    pub response: Time,
-    /// So long a queue pair that has changed its port keeps it.
-    pub hold_down: Time,
-    /// What the ports there are make of the hash that switches see, by exclusive or: two or more,
-    /// the first of them nothing.
-    pub differences: Box<[u32]>,
+/// Refuses what does not go together. What is read is given on all the same, so that what else is
+/// wrong shows as well.
+fn keys_go_together(nic: &NicSpec, reader: &mut dyn Reader) -> bool {
+    check_windows(nic, reader);
+    check_answers(nic, reader);
+    check_receive_buffer(nic, reader)
 }
 
-/// The notification point of DCQCN: a receiver that gets a marked packet sends a congestion
-/// notification packet (CNP) to its sender.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotificationSpec {
-    /// At most one notification for each QP in this time.
-    pub interval: Time,
-    /// Whether the next acknowledgement or NAK carries it, and no packet of its own.
-    pub in_acknowledgements: bool,
-    /// The class of notifications.
-    pub class: u8,
+/// A window that closes before the first acknowledgement is due never opens again.
+fn check_windows(nic: &NicSpec, reader: &mut dyn Reader) {
+    let due = nic.first_acknowledgement();
+    let what = |window: u32| {
+        format!(
+            "is {window} packets, but the first acknowledgement comes after {due}: every QP would wait for ever"
+        )
+    };
+    let too_small = |window: &u32| u64::from(*window) < due;
+    if let Some(window) = nic.window_packets.filter(too_small) {
+        let help = format!("give a window of at least {due}, or set `acknowledge: per-packet`");
+        reader.refuse("window", &what(window), &help);
+    }
+    if let LossRecovery::SelectiveRepeat(repeat) = nic.loss_recovery
+        && too_small(&repeat.window)
+    {
+        let what = format!(
+            "has a window in `loss_recovery` that {}",
+            what(repeat.window)
+        );
+        let help = format!("let it have at least {due}, or set `acknowledge: per-packet`");
+        reader.refuse_all(&what, &help);
+    }
 }
 
-/// The receive side of a NIC: a FIFO that drains into host memory, and pauses the leaf.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReceiveBufferSpec {
-    /// Frame bytes leave the buffer at this rate; `None`: payload leaves it over PCIe, and NICs
-    /// whose PCIe keeps up with the wire have none.
-    pub drain_rate: Option<Rate>,
-    /// Frame bytes it holds; what does not fit is dropped.
-    pub capacity_bytes: u64,
-    /// Above so many bytes all classes are paused; `None` never pauses.
-    pub xoff_bytes: Option<u64>,
-    /// The NIC lets the leaf resume at this many bytes or fewer.
-    pub xon_bytes: u64,
-    /// Pause time asked for, in quanta of 512 bit times.
-    pub quanta: u16,
+/// A congestion control may need more answers than receivers give.
+fn check_answers(nic: &NicSpec, reader: &mut dyn Reader) {
+    let Some(control) = nic.reacting() else {
+        return;
+    };
+    let (due, name) = (nic.first_acknowledgement(), control.word());
+    let what = match control.answers() {
+        Answers::BeforeOnePacketWaits if due > 1 => format!(
+            "has windows that may be of one packet under `{name}`, but the first acknowledgement comes after {due}: QPs would wait for timeouts"
+        ),
+        Answers::ToEachPacket if nic.acknowledge != AckPolicy::EveryPackets(1) => {
+            format!("does not answer every packet, but `{name}` goes by the answer to each of them")
+        }
+        _ => return,
+    };
+    reader.refuse_all(&what, "set `acknowledge: per-packet`");
+}
+
+/// Something must drain the buffer, and it must hold a frame.
+fn check_receive_buffer(nic: &NicSpec, reader: &mut dyn Reader) -> bool {
+    const KEY: &str = "receive_buffer";
+    let longest = Bytes::new(u64::from(nic.longest_frame_bytes()));
+    match (&nic.receive_buffer, nic.pcie.is_some()) {
+        (None, true) => {
+            let help = "leave it out, or give it `capacity`, `xoff` and `xon`";
+            reader.refuse(KEY, "cannot be `none` with `pcie`", help);
+        }
+        (Some(buffer), true) if buffer.drain_rate.is_some() => {
+            let what = "and `pcie` both say how fast the buffer drains";
+            let help = "leave it out, or leave `pcie` out";
+            reader.refuse("receive_buffer.drain_rate", what, help);
+        }
+        (Some(buffer), false) if buffer.drain_rate.is_none() => {
+            let help = "add `drain_rate: 250Gbps`, for example, or give `endpoint.nic.pcie`";
+            reader.refuse(KEY, "lacks `drain_rate`", help);
+        }
+        (Some(buffer), _) if buffer.capacity < longest => {
+            let what = format!("is `{}`, outside its range", buffer.capacity);
+            let help = format!("give at least `{longest}`, the longest frame");
+            reader.refuse("receive_buffer.capacity", &what, &help);
+        }
+        _ => return true,
+    }
+    false
 }
 
 impl NicSpec {
+    /// The class of acknowledgements and of connection set-up; `None`: that of the data.
+    pub fn control_class(&self) -> Option<u8> {
+        self.control_dscp.map(|dscp| dscp >> 3)
+    }
+
+    /// How receivers notify senders of marked packets; `None`: they do not.
+    pub fn notification(&self) -> Option<NotificationSpec> {
+        let control = self.congestion_control.as_ref();
+        control.and_then(CongestionControl::notification)
+    }
+
+    /// The congestion control by which senders slow down, if they do.
+    pub fn reacting(&self) -> Option<&CongestionControl> {
+        let control = self.congestion_control.as_ref();
+        control.filter(|control| control.reacts())
+    }
+
+    /// After so many packets of a message comes an acknowledgement.
+    pub fn first_acknowledgement(&self) -> u64 {
+        let message_packets = self.message_bytes.div_ceil(u64::from(self.mtu_bytes));
+        match self.acknowledge {
+            AckPolicy::PerMessage => message_packets,
+            AckPolicy::EveryPackets(every) => message_packets.min(u64::from(every)),
+        }
+    }
+
     /// Frame bytes of a full packet that is the first of its message, the longest there is.
     pub fn longest_frame_bytes(&self) -> u32 {
         self.mtu_bytes + DATA_OVERHEAD_BYTES + self.telemetry_bytes() + RETH_BYTES
@@ -154,31 +338,26 @@ impl NicSpec {
     }
 }
 
-impl ReceiveBufferSpec {
-    /// A pause is repeated when this share of it has passed, in percent.
-    pub const REFRESH_PERCENT: u8 = 50;
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl NicAddress {
-    /// The class (priority) of its data packets: the class selector bits of the DSCP.
-    pub fn class(&self) -> u8 {
-        self.dscp >> 3
+    #[test]
+    fn path_mtu_follows_the_published_table() {
+        // AI Fabric Test Methodology (Keysight) pairs these port MTUs and path MTUs.
+        for (port, path) in [(1500, 1024), (2200, 2048), (4200, 4096), (8192, 4096)] {
+            assert_eq!(path_mtu(port).kept(), path);
+        }
+        // 256 + 60 is the smallest, one byte less than 512 + 60 does not hold 512.
+        assert_eq!(
+            [316, 571, 572].map(|port| path_mtu(port).kept()),
+            [256, 256, 512]
+        );
+    }
+
+    #[test]
+    fn the_longest_frame_is_the_first_of_a_message() {
+        // 4,158 bytes for a middle packet of 4,096, and 16 more for the RETH of the first.
+        assert_eq!(NicSpec::default().longest_frame_bytes(), 4158 + 16);
     }
 }
-
-/// The addresses of one NIC. The address feeds the ECMP hash, the DSCP gives the class; prefix and
-/// gateway are checked when a scenario is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NicAddress {
-    /// IPv4 address.
-    pub address: u32,
-    /// Prefix length of its subnet.
-    pub prefix: u8,
-    /// IPv4 address of its gateway.
-    pub gateway: u32,
-    /// DSCP of its data packets.
-    pub dscp: u8,
-}
-
-/// The UDP destination port of `RoCEv2` (InfiniBand Architecture Specification, Annex A17).
-pub const ROCE_UDP_PORT: u16 = 4791;

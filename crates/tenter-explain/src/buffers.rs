@@ -221,10 +221,10 @@ pub(crate) fn used_queues(plan: &Plan) -> UsedQueues {
     for (job, host) in ranks {
         let of_nic = plan.addresses[host as usize].class();
         let data = job.class.unwrap_or(of_nic);
-        let control = plan.nic.control_class.unwrap_or(of_nic);
+        let control = plan.nic.control_class().unwrap_or(of_nic);
         used.data |= 1 << queue_of[usize::from(data)];
         used.control |= 1 << queue_of[usize::from(control)];
-        if let Some(notification) = &plan.nic.notification
+        if let Some(notification) = plan.nic.notification()
             && !notification.in_acknowledgements
         {
             used.control |= 1 << queue_of[usize::from(notification.class)];

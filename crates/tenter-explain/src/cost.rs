@@ -132,7 +132,7 @@ fn hop_ns(plan: &Plan) -> f64 {
             plan.switches.usual.load_balancing.ecmp().is_none(),
             BALANCER_NS,
         ),
-        (plan.nic.congestion_control.is_some(), CONGESTION_CONTROL_NS),
+        (plan.nic.reacting().is_some(), CONGESTION_CONTROL_NS),
         (plan.scheduled.is_some(), SCHEDULED_NS),
         (plan.credit.is_some(), CREDIT_NS),
     ];

@@ -29,7 +29,7 @@ pub(crate) fn transfers(
     }
     let latency = routing.map_or(0, |routing| {
         let frame = plan.nic.mtu_bytes + DATA_OVERHEAD_BYTES;
-        2 * least_latency(plan, routing, job, frame) + plan.nic.step_delay.ps()
+        2 * least_latency(plan, routing, job, frame) + plan.host_delays.step.ps()
     });
     let rate = flows_per_second(plan, job, workload, latency as f64 / 1e12);
     // Each slot starts one at once.

@@ -79,7 +79,7 @@ pub(crate) fn pcie_facts(plan: &Plan) -> Option<PcieFacts> {
         }
     };
     Some(PcieFacts {
-        peak_gbps: gbps(pcie.peak),
+        peak_gbps: gbps(pcie.peak()),
         max_payload_bytes: pcie.max_payload_bytes,
         tlp_overhead_bytes: pcie.tlp_overhead_bytes,
         nics: kinds.into_iter().map(facts).collect(),

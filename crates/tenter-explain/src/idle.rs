@@ -123,7 +123,7 @@ impl<'a> Facts<'a> {
     }
 
     fn of_entropy(&self) -> Option<&'static str> {
-        self.plan.nic.entropy.as_ref()?;
+        self.plan.port_changes.entropy.as_ref()?;
         if self.drawn_marks {
             return None;
         }
@@ -146,15 +146,7 @@ impl<'a> Facts<'a> {
         let one_path = "no packet has a choice between two paths";
         match path {
             "seed" => (!self.random()).then_some("nothing in this scenario is random"),
-            "seeds.placement" => (!self.placed).then_some("no job is placed at random"),
-            "seeds.hashing" => {
-                let idle = !self.random_paths();
-                idle.then_some("no path and no mark depends on a hash or a draw")
-            }
-            "seeds.arrivals" => {
-                let idle = !self.random_jobs();
-                idle.then_some("nothing that jobs do is random")
-            }
+            "seeds.placement" | "seeds.hashing" | "seeds.arrivals" => self.of_seeds(path),
             "fabric.load_balancing" => (!self.choice && !self.drawn_marks).then_some(one_path),
             "fabric.cabling" => regular(&plan.topology_spec).then_some("it is the regular cabling"),
             "endpoint.addresses.pool" | "endpoint.addresses.prefix" => {
@@ -162,13 +154,13 @@ impl<'a> Facts<'a> {
             }
             "endpoint.addresses.dscp" => self.has_one_queue().then_some(same_queue),
             "endpoint.nic.control_dscp" => {
-                (self.used.is_one() && plan.nic.control_class.is_some()).then_some(same_queue)
+                (self.used.is_one() && plan.nic.control_dscp.is_some()).then_some(same_queue)
             }
             "fabric.switch.buffer.headroom_pool" | "fabric.switch.pause_response" => {
                 (!lossless).then_some("no class is lossless")
             }
             "endpoint.nic.congestion_control.cnp_dscp" => {
-                let told = plan.nic.notification.as_ref();
+                let told = plan.nic.notification();
                 let idle = told.is_some_and(|of| of.in_acknowledgements);
                 idle.then_some("acknowledgements carry notifications")
             }
@@ -186,7 +178,7 @@ impl<'a> Facts<'a> {
                 let pauses = plan
                     .nic
                     .receive_buffer
-                    .is_some_and(|buffer| buffer.xoff_bytes.is_some());
+                    .is_some_and(|buffer| buffer.xoff.is_some());
                 (pauses && !lossless)
                     .then_some("NICs pause lossless classes only, and there is none")
             }
@@ -207,6 +199,17 @@ impl<'a> Facts<'a> {
                 .is_some_and(|cap| cap >= WINDOW_MAX)
                 .then_some("windows are never longer than 2 us"),
             _ => None,
+        }
+    }
+
+    /// Seeds of draws that the plan does not have.
+    fn of_seeds(&self, path: &str) -> Option<&'static str> {
+        match path {
+            "seeds.placement" => (!self.placed).then_some("no job is placed at random"),
+            "seeds.hashing" => {
+                (!self.random_paths()).then_some("no path and no mark depends on a hash or a draw")
+            }
+            _ => (!self.random_jobs()).then_some("nothing that jobs do is random"),
         }
     }
 

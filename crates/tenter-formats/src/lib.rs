@@ -7,7 +7,7 @@
 //!   fragment of a scenario, each line with its origin, and a warning for each field not read
 //! ```
 //!
-//! Communication matrices and size distributions come from files that a scenario names; they are
+//! Communication matrices, size distributions and steps of collectives come from files that a scenario names; they are
 //! written out in it.
 
 mod config_db;
@@ -15,6 +15,7 @@ mod fragment;
 pub mod matrix;
 pub mod size_law;
 mod sonic;
+pub mod steps;
 
 pub use fragment::Fragment;
 pub use sonic::import_sonic;

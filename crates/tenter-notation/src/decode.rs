@@ -10,7 +10,7 @@ use tenter_units::{Bytes, Rate, Time, UnitError};
 use crate::diagnostics::{Location, Problems, quote};
 use crate::tree::{Entry, Node, Value, fill};
 use crate::yaml;
-use tenter_config::{Form, Key, KeyTable, Presence, Reader, Share, Written, key};
+use tenter_config::{Key, KeyTable, Presence, Reader, Shape, Share, Written, key};
 
 /// Longer words are no quantity, choice or key; they are not compared with those that are.
 const WORD_MAX: usize = 64;
@@ -18,7 +18,7 @@ const WORD_MAX: usize = 64;
 /// The section of an item of a list: its only value has no name.
 const ITEM: KeyTable = KeyTable {
     title: "",
-    keys: &[key("", "", Presence::Required, "")],
+    keys: &[key("", || Shape::Any, Presence::Required, "")],
 };
 
 /// What was read, or nothing where it was wrong and a problem was noted.
@@ -49,7 +49,7 @@ pub struct Field<'p> {
     /// The value.
     pub node: Node,
     /// What its table says may be written; empty where no table speaks of it.
-    form: Form,
+    shape: fn() -> Shape,
 }
 
 impl<'p> Section<'p> {
@@ -60,7 +60,7 @@ impl<'p> Section<'p> {
             path: String::new(),
             at: node.at,
             node,
-            form: Form::Words(""),
+            shape: || Shape::Any,
         };
         field.section(table)
     }
@@ -96,7 +96,7 @@ impl<'p> Section<'p> {
             path: self.path_of(name),
             at,
             node,
-            form: key.form,
+            shape: key.shape,
         })
     }
 
@@ -288,10 +288,6 @@ impl<'p> Section<'p> {
         self.take(name)?.choice(choices)
     }
 
-    fn was_taken(&self, name: &str) -> bool {
-        self.taken.iter().any(|(taken, ..)| *taken == name)
-    }
-
     fn key(&self, name: &str) -> &'static Key {
         let found = self.tables.iter().find_map(|table| table.get(name));
         found.expect("every key that is read stands in the table of its section")
@@ -314,7 +310,7 @@ impl<'p> Section<'p> {
         let help = format!(
             "add {} ({}): {}",
             quote(key.name),
-            key.form.text(),
+            key.form(),
             key.sentence()
         );
         self.problems.push(self.at, message, Some(help));
@@ -448,11 +444,6 @@ impl Reader for Section<'_> {
     }
 
     fn any(&mut self, key: &str) -> Option<Written> {
-        if self.was_taken(key) {
-            // Its own reader has filled in what was left out.
-            let complete = self.complete.iter().find(|entry| entry.key == key);
-            return complete.map(|entry| entry.node.to_written());
-        }
         Some(self.take(key)?.node.to_written())
     }
 
@@ -544,7 +535,7 @@ impl<'p> Field<'p> {
             path: path.to_owned(),
             at,
             node,
-            form: Form::Words(""),
+            shape: || Shape::Any,
         }
     }
 
@@ -623,7 +614,7 @@ impl<'p> Field<'p> {
             path: format!("{}[{index}]", self.path),
             at: node.at.or(self.at),
             node: node.clone(),
-            form: self.form,
+            shape: self.shape,
         };
         Some(items.iter().enumerate().map(field).collect())
     }
@@ -745,10 +736,10 @@ impl<'p> Field<'p> {
     pub fn choice<T: Clone>(&self, choices: &[(&str, T)]) -> Option<T> {
         let names = || choices.iter().map(|(name, _)| *name);
         debug_assert!(
-            agrees(&self.form.text(), names()),
+            agrees(&(self.shape)().text(), names()),
             "the table of `{}` says other words than are read: {}",
             self.path,
-            self.form.text()
+            (self.shape)().text()
         );
         let found = self
             .word()

@@ -111,7 +111,7 @@ impl Delays<'_> {
             || signals
             || notices
             || lossless
-            || nic.is_some_and(|nic| nic.xoff_bytes.is_some())
+            || nic.is_some_and(|nic| nic.xoff.is_some())
     }
 
     /// How long the head of a cell takes from a leaf to each spine on the fastest way, in ps, by

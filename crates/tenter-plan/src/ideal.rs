@@ -181,7 +181,7 @@ impl<'a> Ideal<'a> {
         let known = self.latencies.iter().find(|known| known.0 == frame);
         debug_assert!(known.is_some(), "a size that was not looked at");
         let path = known.map_or(Time::ZERO, |known| known.1);
-        path.saturating_add(self.plan.nic.step_delay)
+        path.saturating_add(self.plan.host_delays.step)
     }
 
     /// Before the first step of a collective.
@@ -189,7 +189,7 @@ impl<'a> Ideal<'a> {
         if self.latencies.is_empty() {
             Time::ZERO
         } else {
-            self.plan.nic.start_up
+            self.plan.host_delays.start_up
         }
     }
 

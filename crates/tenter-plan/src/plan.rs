@@ -1,6 +1,6 @@
 //! The plan: everything a simulation needs, as plain numbers.
 
-use tenter_endpoint::{DmaRates, NicAddress, NicSpec};
+use tenter_endpoint::{DmaRates, NicAddress, NicSpec, PortChanges};
 use tenter_net::input_queued::InputQueuedSpec;
 use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{CreditSpec, SignalSpec, Switches, WatchdogSpec};
@@ -51,8 +51,12 @@ pub struct Plan {
     pub power: Option<PowerProfile>,
     /// The model of all NICs.
     pub nic: NicSpec,
+    /// How NICs change source ports, as the switches see it.
+    pub port_changes: PortChanges,
     /// The DMA rates of each NIC, in the order of the hosts; empty without PCIe.
     pub dma: Vec<DmaRates>,
+    /// What hosts add to each send.
+    pub host_delays: HostDelays,
     /// What connects the NPUs of a host beside their NICs; `None`: nothing does.
     pub scale_up: Option<ScaleUp>,
     /// NPUs that share each NIC: ranks of a job that one NIC carries at most. Where there are
@@ -89,6 +93,15 @@ pub struct Plan {
     pub links: Links,
     /// How soon one node can affect another.
     pub lookahead: Lookahead,
+}
+
+/// What hosts add to each send.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostDelays {
+    /// From the arrival that releases a send, or the start of the collective, to the send.
+    pub step: Time,
+    /// From the start of a collective to its first sends.
+    pub start_up: Time,
 }
 
 impl Plan {

@@ -38,6 +38,17 @@ enum Rows {
     None,
 }
 
+impl Rows {
+    /// Those that were kept, or else those in the folder of the trial, if it has one.
+    fn of<R: Row + Clone>(kept: Option<Pending<R>>, names: &Names, trial: &tenter::Trial) -> Rows {
+        match (kept, trial.folder()) {
+            (Some(rows), _) => Rows::Kept(rows.finish(names)),
+            (None, Some(_)) => Rows::Stored,
+            (None, None) => Rows::None,
+        }
+    }
+}
+
 #[pymethods]
 impl Trial {
     #[getter]
@@ -173,15 +184,9 @@ pub(crate) fn run(
     let (trial, keeper) = wait_for(py, &cancelled, tick, work)?;
     let trial = trial.map_err(|error| raised(py, &error))?;
     let names = &keeper.names;
-    let otherwise = || match trial.folder() {
-        Some(_) => Rows::Stored,
-        None => Rows::None,
-    };
-    let flows = keeper.flows.map(|rows| Rows::Kept(rows.finish(names)));
-    let samples = keeper.samples.map(|rows| Rows::Kept(rows.finish(names)));
     Ok(Trial {
-        flows: flows.unwrap_or_else(otherwise),
-        samples: samples.unwrap_or_else(otherwise),
+        flows: Rows::of(keeper.flows, names, &trial),
+        samples: Rows::of(keeper.samples, names, &trial),
         inner: trial,
     })
 }

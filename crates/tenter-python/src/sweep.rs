@@ -264,8 +264,12 @@ fn told<'py>(py: Python<'py>, at: &SweepProgress) -> PyResult<Bound<'py, PyDict>
 /// The answer of a sweep.
 fn document(results: &SweepResults) -> String {
     let failures = results.failures.iter();
+    let variants = &results.answer.variants;
     let failures: Vec<_> = failures
-        .map(|(trial, why)| json!({"trial": trial.settings.join(" "), "error": why}))
+        .map(|(trial, why)| {
+            let variant = variants.get(trial.variant).map(|of| of.name.as_str());
+            json!({"trial": trial.settings.join(" "), "variant": variant, "error": why})
+        })
         .collect();
     json!({
         "answer": results.answer,

@@ -15,7 +15,7 @@ use tenter_notation::diagnostics::Location;
 
 component! {
     /// How addresses are shared out among the NICs.
-    pub(crate) struct Addresses as "`endpoint.addresses`", derive(Clone, Debug, PartialEq) {
+    pub struct Addresses as "`endpoint.addresses`", derive(Clone, Debug, PartialEq) {
         /// The addresses to share out: each switch with hosts gets the next subnet, its gateway the
         /// first address in it, its hosts the following ones.
         pool: Pool = "10.0.0.0/8", from "RFC 1918";
@@ -31,7 +31,7 @@ component! {
 
 component! {
     /// A NIC whose addresses differ.
-    pub(crate) struct AddressOverride as "`endpoint.addresses.overrides[]`", derive(Clone, Debug, PartialEq) {
+    pub struct AddressOverride as "`endpoint.addresses.overrides[]`", derive(Clone, Debug, PartialEq) {
         /// The NIC, by its name or counted from 0.
         host: HostRef;
         /// Its address.
@@ -47,8 +47,10 @@ component! {
 
 /// The length of the prefix of a subnet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Prefix {
+pub enum Prefix {
+    /// As long as the pool's blocks need.
     Auto,
+    /// This many bits.
     Bits(u8),
 }
 
@@ -56,7 +58,7 @@ word_or!(Prefix { "auto" => Auto, Bits(u8) });
 
 /// Addresses with a prefix in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Pool {
+pub struct Pool {
     address: Ipv4Addr,
     prefix: u8,
 }

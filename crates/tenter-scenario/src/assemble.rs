@@ -1,13 +1,13 @@
 //! From the sections of a scenario to the plan.
 
 use tenter_config::{Component as _, Part as _};
-use tenter_endpoint::{DmaRates, NicAddress};
+use tenter_endpoint::{DmaRates, NicAddress, PortChanges};
 use tenter_net::{SignalSpec, Switches};
 use tenter_topology::{Topology, TopologySpec};
 use tenter_workload::Job;
 use tenter_workload::spec::JobSpec;
 
-use crate::endpoint::{self, Endpoint};
+use crate::endpoint::Endpoint;
 use crate::hosts::HostNames;
 use crate::jobs;
 use crate::scenario::{Scenario, ScenarioParts};
@@ -16,7 +16,8 @@ use crate::switch_model::SwitchDraft;
 use crate::switching::Switching;
 use crate::{
     buffer, circuits, delays, device_defaults, entropy, hand_over, host_notices, impairments,
-    load_balancing, pcie, queue_changes, reach, sampling, switch_model, switching, topologies,
+    load_balancing, nic_impairments, queue_changes, reach, sampling, switch_model, switching,
+    topologies,
 };
 use tenter_notation::decode::{Read, Section};
 use tenter_notation::diagnostics::Problems;
@@ -31,7 +32,6 @@ struct Draft {
     parts: ScenarioParts,
     /// The seed of the scenario, or the one in its place.
     seed: Option<u64>,
-    endpoint: Option<Endpoint>,
 }
 
 /// From the tree to the plan and the effective configuration. There is a plan exactly when no
@@ -56,24 +56,14 @@ pub(crate) fn typed(root: Node, problems: &Problems) -> Option<Scenario> {
 /// Reads all sections, and fills in what they leave out.
 fn read(mut root: Node, seed: Option<u64>, problems: &Problems) -> (Draft, Node) {
     device_defaults::fill_in(&mut root);
-    jobs::fill_in(&mut root, seed);
+    jobs::fill_in(&mut root, seed, problems);
     let mut section = Section::root(root, &Scenario::TABLE, problems);
-    for key in Scenario::KEYS {
-        // The sections that have readers of their own are read before the others.
-        section.put(key.name, Node::empty());
-    }
-    let endpoint = endpoint::read(&mut section);
     let parts = Scenario::read_parts(&mut section);
     let seed = seed.or(parts.seed);
     if let Some(seed) = seed {
         section.put("seed", Node::plain(seed.to_string()));
     }
-    let draft = Draft {
-        parts,
-        seed,
-        endpoint,
-    };
-    (draft, section.finish())
+    (Draft { parts, seed }, section.finish())
 }
 
 impl Draft {
@@ -89,11 +79,11 @@ impl Draft {
         let fabric = own.fabric;
         let (models, balancing, told) = (fabric.models(), fabric.balancing(), fabric.signals());
         let power = fabric.power();
-        buffer::check_capacities(models.as_deref(), self.endpoint.as_ref(), problems);
-        let (described, optical) = (fabric.topology?, fabric.circuits?);
-        let (topology, circuits) = build(&described, optical, problems)?;
-        switch_model::check_tiers(models.as_deref(), &topology, problems);
-        let endpoint = self.endpoint.as_ref();
+        buffer::check_capacities(models.as_deref(), own.endpoint.as_ref(), problems);
+        let described = fabric.topology?;
+        let (topology, circuits) =
+            build(&described, fabric.circuits?, models.as_deref(), problems)?;
+        let endpoint = own.endpoint.as_ref();
         load_balancing::check(
             balancing.as_ref(),
             endpoint,
@@ -102,12 +92,11 @@ impl Draft {
         );
         let names = HostNames::of(&topology, npus_per_nic(endpoint), problems);
         let drawn = (&names, seeds);
-        let (jobs, addresses, dma) =
-            place(own.jobs.as_deref(), endpoint, &topology, drawn, effective);
+        let (jobs, addresses, dma) = place(own.jobs, endpoint, &topology, drawn, effective);
         let faults = own.faults.as_ref();
         let faults = faults.and_then(|of| of.bind(&topology, seed, problems));
         let impaired = impairments::bind(own.impairments.as_deref(), &topology, problems);
-        let (addresses, endpoint, switching) = (addresses?, self.endpoint?, fabric.switching?);
+        let (addresses, endpoint, switching) = (addresses?, own.endpoint?, fabric.switching?);
         let around = buffer::Around {
             topology: &topology,
             addresses: &addresses,
@@ -126,7 +115,7 @@ impl Draft {
         let told = (told, impaired.as_deref());
         let (switches, signals) = add_signals(&around, switches, told, &switching)?;
         let (limits, observe, jobs, host) = (own.limits?, own.observe?, jobs?, endpoint.host);
-        let nic = switching.adapted(endpoint.complete(&balancing));
+        let nic = switching.adapted(endpoint.nic);
         let length = || sampling::length(&jobs, (&topology, &switches, &nic), limits.time);
         let sample_interval = observe.interval(length, effective);
         let plan = Plan {
@@ -143,8 +132,10 @@ impl Draft {
             input_queued: switching.input_queued(),
             devices,
             power: power?,
+            host_delays: host.delays(),
             scale_up: host.scale_up,
             npus_per_nic: host.npus_per_nic,
+            port_changes: PortChanges::new(nic.entropy.as_ref(), &balancing),
             nic,
             dma: dma?,
             addresses,
@@ -170,17 +161,20 @@ fn npus_per_nic(endpoint: Option<&Endpoint>) -> u32 {
     endpoint.map_or(1, |endpoint| endpoint.host.npus_per_nic)
 }
 
-/// The fabric as a graph, and when its circuits change, if it has any.
+/// The fabric as a graph, which has the tiers of all models, and when its circuits change, if it
+/// has any.
 fn build(
     spec: &TopologySpec,
-    circuits: Option<CircuitPlan>,
+    mut circuits: Option<CircuitPlan>,
+    models: Option<&[SwitchDraft]>,
     problems: &Problems,
 ) -> Read<(Topology, Option<CircuitPlan>)> {
-    if let Some(mut circuits) = circuits {
-        let topology = circuits::bind(&mut circuits, spec, problems)?;
-        return Some((topology, Some(circuits)));
-    }
-    Some((topologies::build(spec, problems)?, None))
+    let topology = match &mut circuits {
+        Some(circuits) => circuits::bind(circuits, spec, problems)?,
+        None => topologies::build(spec, problems)?,
+    };
+    switch_model::check_tiers(models, &topology, problems);
+    Some((topology, circuits))
 }
 
 /// What is bound to hosts: jobs, addresses of NICs and what their DMA has.
@@ -192,7 +186,7 @@ type Placed = (
 
 /// Binds them, and checks whether ranks reach each other, where all that decides it could be read.
 fn place(
-    specs: Option<&[JobSpec]>,
+    specs: Option<Vec<JobSpec>>,
     endpoint: Option<&Endpoint>,
     topology: &Topology,
     (names, seeds): (&HostNames<'_>, Seeds),
@@ -204,8 +198,9 @@ fn place(
     if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, endpoint) {
         reach::check(jobs, addresses, &endpoint.addresses, names);
     }
-    let dma = endpoint
-        .and_then(|of| pcie::bind((of.nic.pcie, &of.nic_impairments), jobs.as_deref(), names));
+    let dma = endpoint.and_then(|of| {
+        nic_impairments::bind((of.nic.pcie, &of.nic_impairments), jobs.as_deref(), names)
+    });
     (jobs, addresses, dma)
 }
 

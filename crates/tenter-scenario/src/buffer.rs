@@ -220,8 +220,12 @@ impl Around<'_> {
         let of_jobs = self.jobs.iter().filter_map(|job| job.class);
         let of_nics = self.addresses.iter().map(NicAddress::class);
         let mut data: Vec<u8> = of_nics.chain(of_jobs).collect();
-        let notification = nic.notification.map(|notification| notification.class);
-        let mut control: Vec<u8> = nic.control_class.into_iter().chain(notification).collect();
+        let notification = nic.notification().map(|notification| notification.class);
+        let mut control: Vec<u8> = nic
+            .control_class()
+            .into_iter()
+            .chain(notification)
+            .collect();
         for classes in [&mut data, &mut control] {
             classes.sort_unstable();
             classes.dedup();
@@ -287,7 +291,7 @@ impl Around<'_> {
                 .iter()
                 .any(|spec| spec.classes[queue].ecn.is_some())
         };
-        if self.endpoint.nic.notification.is_none() || data.iter().any(marks) {
+        if self.endpoint.nic.notification().is_none() || data.iter().any(marks) {
             return;
         }
         let message = "`endpoint.nic.congestion_control` has no effect: no class of the data is marked, so nothing is notified";
@@ -590,7 +594,7 @@ impl Around<'_> {
     /// The same of the pauses of NICs, and whether these last until they are repeated.
     fn check_receive_refresh(&self, spec: &SwitchSpec, frame: u64) {
         let buffer = self.endpoint.nic.receive_buffer.as_ref();
-        let Some(buffer) = buffer.filter(|buffer| buffer.xoff_bytes.is_some()) else {
+        let Some(buffer) = buffer.filter(|buffer| buffer.xoff.is_some()) else {
             return;
         };
         let classes = lossless_classes(spec);
@@ -617,14 +621,14 @@ impl Around<'_> {
         let Some(buffer) = nic.receive_buffer else {
             return;
         };
-        let Some(xoff) = buffer.xoff_bytes else {
+        let Some(xoff) = buffer.xoff else {
             return;
         };
         let hosts = 0..self.topology.hosts as u32;
         let links = hosts.flat_map(|host| links.incoming(host));
         let need = links.map(|link| headroom::model(&link.paused)).max();
         let need = need.unwrap_or(0);
-        let room = buffer.capacity_bytes - xoff;
+        let room = buffer.capacity.count() - xoff.count();
         if need > room {
             let message = format!(
                 "`endpoint.nic.receive_buffer` has room for {room} bytes above `xoff`, but up to {need} can arrive after XOFF: NICs may drop frames"

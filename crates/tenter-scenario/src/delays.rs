@@ -4,10 +4,10 @@
 //! part is what the operator of a network wants or its cables ask for.
 
 use tenter_endpoint::congestion_control::CongestionControl;
+use tenter_endpoint::congestion_control::dcqcn::Window;
 use tenter_units::{Bytes, Rate, Time};
 
 use crate::buffer::Around;
-use crate::endpoint::first_acknowledgement;
 
 /// The line that the delays of TIMELY's paper are measured on.
 const TIMELY_LINE: Rate = Rate::from_gbps(10);
@@ -83,15 +83,16 @@ pub(crate) fn check(around: &Around<'_>) {
 /// Refuses a fixed window of DCQCN that a message fills before its first acknowledgement.
 fn check_fixed_window(around: &Around<'_>, slowest: Rate) {
     let nic = &around.endpoint.nic;
-    let Some(CongestionControl::Dcqcn(control)) = &nic.congestion_control else {
+    let Some(CongestionControl::Dcqcn(control)) = nic.reacting() else {
         return;
     };
-    let Some(window) = control.window.filter(|window| !window.scaled) else {
+    let own = &control.reaction;
+    let Some(base_round_trip) = own.base_round_trip.filter(|_| own.window == Window::Fixed) else {
         return;
     };
-    let bytes = carried(slowest, window.base_round_trip);
+    let bytes = carried(slowest, base_round_trip);
     let packets = bytes.div_ceil(u64::from(nic.mtu_bytes)).max(1);
-    let due = first_acknowledgement(nic);
+    let due = nic.first_acknowledgement();
     if packets >= due {
         return;
     }

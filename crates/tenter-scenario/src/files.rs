@@ -3,16 +3,17 @@
 use tenter_workload::pattern::CommunicationMatrix;
 
 use tenter_formats::matrix::LineError;
-use tenter_formats::{matrix, size_law};
+use tenter_formats::{matrix, size_law, steps};
 use tenter_notation::diagnostics::{Location, Problems, quote};
 use tenter_notation::tree::{Entry, Node, Value};
+use tenter_units::Bytes;
 
 /// Gives the text of a file whose path is as a scenario has it, or says what to do where it cannot
 /// be read. Relative paths count from the folder of the scenario.
 pub type Files<'f> = dyn Fn(&str) -> Result<String, String> + 'f;
 
-/// Replaces the `file` of every pattern that is a matrix by its `sends`, and the file that `points`
-/// of a workload names by the points in it.
+/// Replaces the `file` of every pattern that is a matrix by its `sends`, the file that `points` of
+/// a workload names by the points in it, and the `file` of a collective by its `steps`.
 pub(crate) fn write_out(root: &mut Node, files: &Files<'_>, problems: &Problems) {
     let Some(Node {
         value: Value::List(jobs),
@@ -24,6 +25,12 @@ pub(crate) fn write_out(root: &mut Node, files: &Files<'_>, problems: &Problems)
     for job in jobs {
         if let Some(pattern) = job.entry_mut("pattern") {
             write_out_sends(pattern, files, problems);
+        }
+        if let Some(Value::List(collectives)) = job.entry_mut("collectives").map(|of| &mut of.value)
+        {
+            for collective in collectives {
+                write_out_steps(collective, files, problems);
+            }
         }
         let Some(workload) = job.entry_mut("workload") else {
             continue;
@@ -39,6 +46,8 @@ pub(crate) fn write_out(root: &mut Node, files: &Files<'_>, problems: &Problems)
 
 /// Sends of a matrix that take more bytes have a file of their own.
 const SENDS_WRITTEN_OUT: usize = 256 << 10;
+/// More steps than these have a file of their own.
+const STEPS_WRITTEN_OUT: usize = 2_000;
 
 /// Puts what would make a scenario too long into files, whose names take its place; gives their
 /// names and texts. The inverse of [`write_out`].
@@ -54,6 +63,12 @@ pub(crate) fn take_out(root: &mut Node) -> Vec<(String, String)> {
     for job in jobs {
         if let Some(pattern) = job.entry_mut("pattern") {
             take_out_sends(pattern, &mut taken);
+        }
+        if let Some(Value::List(collectives)) = job.entry_mut("collectives").map(|of| &mut of.value)
+        {
+            for collective in collectives {
+                take_out_steps(collective, &mut taken);
+            }
         }
         let workload = job.entry_mut("workload");
         if let Some(pattern) = workload.and_then(|workload| workload.entry_mut("pattern")) {
@@ -119,6 +134,94 @@ fn write_out_sends(pattern: &mut Node, files: &Files<'_>, problems: &Problems) {
             quoted: true,
         };
     }
+}
+
+/// Puts the steps of a file in the place of its name.
+fn write_out_steps(collective: &mut Node, files: &Files<'_>, problems: &Problems) {
+    if collective.word("collective") != Some("steps") {
+        return;
+    }
+    let Some(name) = collective.word("file").map(str::to_owned) else {
+        return;
+    };
+    let at = collective.entry("file").and_then(Entry::place);
+    if collective.entry("steps").is_some() {
+        let message = "the collective has a `file` and `steps`, which say the same".to_owned();
+        problems.push(at, message, Some("leave one of them out".to_owned()));
+        collective.remove(&["file"]);
+        return;
+    }
+    let found = text_of(&name, at, files, problems).and_then(|text| {
+        let read = steps::read(&text);
+        read.map_err(|error| tell(&name, at, &error, problems)).ok()
+    });
+    // Something that can be read, so that nothing is said of it beside.
+    let found = found.unwrap_or_else(|| {
+        vec![steps::Step {
+            rank: 0,
+            peer: 1,
+            bytes: 1,
+            after: Vec::new(),
+        }]
+    });
+    let list = found.into_iter().map(|step| {
+        let after = step
+            .after
+            .iter()
+            .map(|other| Node::plain(other.to_string()));
+        let after = Node::unplaced(Value::List(after.collect()));
+        let mut node = Node::mapping([
+            ("rank", Node::plain(step.rank.to_string())),
+            ("peer", Node::plain(step.peer.to_string())),
+            ("bytes", Node::plain(format!("{}B", step.bytes))),
+            ("after", after),
+        ]);
+        node.at = at;
+        node
+    });
+    let list = Node {
+        at,
+        value: Value::List(list.collect()),
+    };
+    collective.remove(&["file"]);
+    collective.add(Entry {
+        key: "steps".to_owned(),
+        key_at: at,
+        node: list,
+    });
+}
+
+/// Puts a long list of steps into a file, whose name takes its place.
+fn take_out_steps(collective: &mut Node, taken: &mut Vec<(String, String)>) {
+    let Some(list) = collective.entry("steps").map(|entry| entry.node.items()) else {
+        return;
+    };
+    if list.len() <= STEPS_WRITTEN_OUT {
+        return;
+    }
+    let number = |node: &Node, key: &str| node.word(key).and_then(|word| word.parse().ok());
+    let step = |node: &Node| {
+        let bytes: Bytes = node.word("bytes")?.parse().ok()?;
+        let after = node.entry("after").map(|entry| entry.node.items());
+        let places = after
+            .unwrap_or_default()
+            .iter()
+            .map(|place| match &place.value {
+                Value::Scalar { text, .. } => text.parse().ok(),
+                Value::List(_) | Value::Map(_) => None,
+            });
+        Some(steps::Step {
+            rank: number(node, "rank")?,
+            peer: number(node, "peer")?,
+            bytes: bytes.count(),
+            after: places.collect::<Option<_>>()?,
+        })
+    };
+    let text = steps::write(list.iter().filter_map(step));
+    let name = format!("steps-{}.csv", taken.len());
+    collective.remove(&["steps"]);
+    collective.put(&["file"], Node::plain(name.clone()));
+    taken.push((name, text));
 }
 
 /// A list of points is left as it is.

@@ -3,12 +3,13 @@
 use std::ops::RangeInclusive;
 
 use tenter_config::{Reader, component};
+use tenter_plan::HostDelays;
 use tenter_units::Time;
 use tenter_workload::ScaleUp;
 
 component! {
     /// What the host adds to each send.
-    pub(crate) struct Host as "`endpoint.host`" {
+    pub struct Host as "`endpoint.host`" {
         /// From the arrival that releases a send (or the start of the collective) to the send.
         step_delay: Time = "0ns", in DELAYS;
         /// From the start of a collective to its first sends.
@@ -49,6 +50,14 @@ fn nics_are_of_one_host(host: &Host, reader: &mut dyn Reader) -> bool {
 }
 
 impl Host {
+    /// What hosts add to each send.
+    pub(crate) fn delays(&self) -> HostDelays {
+        HostDelays {
+            step: self.step_delay,
+            start_up: self.start_up,
+        }
+    }
+
     /// Whether the NPUs of two NICs are of one scale-up domain.
     pub(crate) fn joins(&self, a: u32, b: u32) -> bool {
         self.scale_up

@@ -23,7 +23,7 @@ pub(crate) fn complete(
         around.problems.push(None, message, Some(help.to_owned()));
     };
     let leaf = "use `notify: leaf`";
-    if around.endpoint.entropy.is_some() {
+    if around.endpoint.nic.entropy.is_some() {
         refuse(
             "and `endpoint.nic.entropy` exclude each other: a NIC that sprays has no flow to move",
             "leave out one of them",

@@ -8,12 +8,16 @@ mod start;
 mod workload;
 mod workload_pattern;
 
+use tenter_notation::diagnostics::Problems;
 use tenter_notation::tree::{Entry, Node, Value};
+use tenter_workload::spec::JOBS_MAX;
 
 pub(crate) use bind::bind;
 
 /// Names the jobs that have no name, and gives permutations without a seed that of the arrivals.
-pub(crate) fn fill_in(root: &mut Node, seed: Option<u64>) {
+///
+/// Of a list that is too long only the first job is left, so that no reader goes through all.
+pub(crate) fn fill_in(root: &mut Node, seed: Option<u64>, problems: &Problems) {
     let own = root.word("seed").map_or(Some(1), |word| word.parse().ok());
     let apart = root
         .entry("seeds")
@@ -23,6 +27,11 @@ pub(crate) fn fill_in(root: &mut Node, seed: Option<u64>) {
     let Some(Value::List(jobs)) = root.entry_mut("jobs").map(|jobs| &mut jobs.value) else {
         return;
     };
+    if jobs.len() > JOBS_MAX as usize {
+        let what = format!("has more than {JOBS_MAX} jobs");
+        problems.push_at("jobs", &what, "spread them over several scenarios");
+        jobs.truncate(1);
+    }
     for (index, job) in jobs.iter_mut().enumerate() {
         job.fill(&[Entry::unplaced("name", Node::plain(format!("job{index}")))]);
         if let Some(Value::Scalar { quoted, .. }) =

@@ -33,12 +33,10 @@
 //! ```
 
 mod addresses;
-mod as_written;
 mod assemble;
 mod buffer;
 mod circuits;
 mod classes;
-mod congestion;
 mod copies;
 mod delays;
 mod device_defaults;
@@ -58,8 +56,8 @@ mod jobs;
 mod links;
 mod load;
 mod load_balancing;
+mod nic_impairments;
 mod observe;
-mod pcie;
 mod power;
 mod presets;
 mod profiles;
@@ -72,7 +70,6 @@ mod schema;
 mod seeds;
 mod serial;
 mod source_flow_control;
-mod source_ports;
 pub mod spec;
 mod switch;
 mod switch_model;

@@ -28,7 +28,12 @@ choice!(ProfileName { "edr-100g" => Edr100g });
 pub type Power = WordOr<ProfileName, OwnPower>;
 
 fn constants_of_the_profile(reader: &mut dyn Reader) {
-    let named = |name: &&ProfileName| reader.peek("profile") == Some(name.written());
+    // JSON has its words in quotes.
+    let said = match reader.peek("profile") {
+        Some(Written::Word(word) | Written::Text(word)) => Some(Written::Word(word)),
+        _ => None,
+    };
+    let named = |name: &&ProfileName| said == Some(name.written());
     if let Some(name) = ProfileName::ALL.iter().find(named) {
         for (key, value) in Component::written(&name.constants()) {
             reader.fill(key, value);
@@ -125,6 +130,18 @@ mod tests {
             saved.map(f64::to_bits),
             [128.0, 32.0, 56.0].map(f64::to_bits)
         );
+    }
+
+    #[test]
+    fn a_profile_may_be_named_in_quotes() {
+        let text = |name: &str| {
+            format!(
+                "fabric: {{kind: single-switch, hosts: 4, power: {{profile: {name}}}}}\n\
+                 jobs: [{{collectives: [{{collective: all-to-all, size: 1MiB}}]}}]\n"
+            )
+        };
+        let plain = plan(&text("edr-100g"), &[]);
+        assert_eq!(plan(&text("\"edr-100g\""), &[]).power, plain.power);
     }
 
     #[test]

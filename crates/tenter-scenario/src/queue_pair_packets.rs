@@ -37,7 +37,8 @@ pub(crate) fn crowd(
     let chunk_bytes = kind.collective().and_then(CollectiveKind::chunk_bytes);
     let chunks = chunk_bytes.map_or(0, |bytes| size_bytes / bytes.max(1));
     let phases = kind.pattern().map_or(0, PatternSchedule::phases) as u64;
-    let transfers = 2 * u64::from(ranks) + chunks + phases;
+    let more = kind.collective().map_or(0, CollectiveKind::more_of_a_way);
+    let transfers = 2 * u64::from(ranks) + chunks + phases + more;
     if cut
         .packets(most)
         .saturating_add(transfers.saturating_mul(2))

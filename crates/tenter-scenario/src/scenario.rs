@@ -1,26 +1,21 @@
 //! The scenario as a whole: its keys, and those of all its sections.
 
-use tenter_config::{Component, KeyTable, Reader, Value, component};
+use tenter_config::{Component, KeyTable, Reader, Value, component, default_of};
 use tenter_plan::CircuitPlan;
 use tenter_topology::TopologySpec;
-use tenter_workload::spec::{JOBS_MAX, JobSpec};
+use tenter_workload::spec::JobSpec;
 
-use crate::addresses::Addresses;
-use crate::as_written::EndpointAsWritten;
+use crate::endpoint::Endpoint;
 use crate::fabric::{Fabric, FabricParts};
 use crate::faults::Faults;
-use crate::host::Host;
 use crate::impairments::{self, Impairment};
 use crate::load_balancing::Balancing;
 use crate::observe::{Engine, Limits, Observe};
-use crate::pcie::{NicImpairment, Pcie};
 use crate::power::OwnPower;
 use crate::seeds::SeedKeys;
 use crate::source_flow_control::SourceFlowControl;
-use crate::source_ports::SourcePorts;
 use crate::switch::Switch;
 use crate::switching::Switching;
-use crate::{congestion, endpoint};
 
 component! {
     /// A fabric, its hosts, and the jobs that run on them.
@@ -39,7 +34,7 @@ component! {
         /// Topology, switches and load balancing.
         fabric: Fabric, partly FabricParts;
         /// NIC, host and addresses.
-        endpoint: EndpointAsWritten = "{}";
+        endpoint: Endpoint = "{}";
         /// The jobs: which hosts take part, and what they run.
         jobs: Vec<JobSpec>;
         /// What breaks and is mended during the trial.
@@ -57,22 +52,12 @@ component! {
 }
 
 fn lists_end(own: &ScenarioParts, reader: &mut dyn Reader) {
-    if let Some(jobs) = &own.jobs {
-        check_count(jobs.len(), reader);
+    if own.jobs.as_ref().is_some_and(Vec::is_empty) {
+        let what = "is empty: there is nothing to run";
+        reader.refuse("jobs", what, "list at least one job");
     }
     if let Some(entries) = &own.impairments {
         impairments::check(entries, reader);
-    }
-}
-
-/// Refuses a list without jobs, and one that is too long.
-fn check_count(jobs: usize, reader: &mut dyn Reader) {
-    if jobs == 0 {
-        let what = "is empty: there is nothing to run";
-        reader.refuse("jobs", what, "list at least one job");
-    } else if jobs > JOBS_MAX as usize {
-        let what = format!("has more than {JOBS_MAX} jobs");
-        reader.refuse("jobs", &what, "spread them over several scenarios");
     }
 }
 
@@ -86,7 +71,7 @@ impl Scenario {
             seed: 1,
             seeds: SeedKeys::default(),
             fabric: Fabric::new(topology),
-            endpoint: EndpointAsWritten::default(),
+            endpoint: default_of(),
             jobs: Vec::new(),
             faults: Faults::default(),
             impairments: Vec::new(),
@@ -128,13 +113,9 @@ pub(crate) fn all_tables() -> Vec<&'static KeyTable> {
                 .flat_map(KeyTable::with_inner),
         )
         .chain(of_topologies);
-    let rest = endpoint::TABLES
+    let rest = Endpoint::TABLE
+        .with_inner()
         .into_iter()
-        .chain([&SourcePorts::TABLE])
-        .chain([&Pcie::TABLE, &NicImpairment::TABLE])
-        .chain(Host::TABLE.with_inner())
-        .chain(congestion::tables())
-        .chain(Addresses::TABLE.with_inner())
         .chain(JobSpec::TABLE.with_inner())
         .chain(Faults::TABLE.with_inner())
         .chain(Impairment::TABLE.with_inner());

@@ -13,7 +13,6 @@
 mod object;
 
 use serde_json::{Value, json};
-use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_plan::CircuitPlan;
 use tenter_topology::TopologySpec;
 use tenter_units::{Bytes, Rate, Time};
@@ -25,7 +24,6 @@ use crate::scenario::Scenario;
 use crate::source_flow_control::SourceFlowControl;
 use crate::switch::Switch;
 use crate::switching::Switching;
-use crate::{congestion, endpoint};
 use object::{Object, of_shape, one_of};
 use tenter_config::{Component, KeyTable, Value as _};
 
@@ -63,7 +61,6 @@ fn quantity(units: impl Iterator<Item = &'static str>, example: &str) -> Value {
 fn root() -> Value {
     Object::of(&[&Scenario::TABLE])
         .with("fabric", fabric())
-        .with("endpoint", endpoint())
         .schema()
 }
 
@@ -85,29 +82,6 @@ fn fabric() -> Value {
     };
     let kinds = TopologySpec::VARIANTS.members.iter();
     one_of(kinds.map(|(word, table)| kind(word, table)))
-}
-
-fn endpoint() -> Value {
-    let [own, nic, acknowledge, receive_buffer] = endpoint::TABLES;
-    let repeat = &congestion::REPEAT;
-    let nic = Object::of(&[nic])
-        .with("acknowledge", Object::of(&[acknowledge]).schema())
-        .with("receive_buffer", Object::of(&[receive_buffer]).schema())
-        .with("loss_recovery", Object::of(&[repeat]).schema())
-        .with("congestion_control", congestion_control());
-    Object::of(&[own]).with("nic", nic.schema()).schema()
-}
-
-fn congestion_control() -> Value {
-    let [own, dcqcn @ ..] = congestion::OF_CONTROL;
-    let first = Object::of(&[own, dcqcn[0], dcqcn[1]]);
-    let (first_name, names) = CongestionControl::NAMES
-        .split_first()
-        .expect("there are congestion controls");
-    let members = names.iter().zip(CongestionControl::TABLES);
-    let members = members.map(|(word, table)| Object::of(&[own, table]).fixed("kind", word));
-    let all = std::iter::once(first.fixed("kind", first_name)).chain(members);
-    one_of(all.map(Object::schema))
 }
 
 #[cfg(test)]

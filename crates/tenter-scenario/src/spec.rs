@@ -1,7 +1,8 @@
 //! Scenarios as typed values: the sections of a scenario, each a component with its keys as fields.
 //!
 //! A [`Scenario`] is made by [`Scenario::new`], by [`load_typed`](crate::load_typed) from a text,
-//! or by serde; every other component is read from a text by [`read_document`]. It holds what is written; nothing has been put together yet.
+//! or by serde; every other component is read from a text by [`read_document`]. It holds what is
+//! written; nothing has been put together yet.
 
 use tenter_config::{Component, Written};
 use tenter_notation::decode::Section;
@@ -13,15 +14,18 @@ use crate::device_defaults;
 use crate::document::read_document;
 use crate::load::Format;
 
-pub use crate::as_written::EndpointAsWritten;
+pub use crate::addresses::{AddressOverride, Addresses, Pool as AddressPool, Prefix};
 pub use crate::classes::{Alpha, Class, Kept, Lossless, Marking, Strict, Trigger};
+pub use crate::endpoint::Endpoint;
 pub use crate::fabric::{Fabric, FabricParts};
 pub use crate::faults::{
     Course, Event, Faults, Flap, LinkDown, PauseStorm, Random, SlowLink, SwitchDown, Which,
 };
+pub use crate::host::Host;
 pub use crate::impairments::{Action, Impairment, Opcode, Rule, Sequences};
 pub use crate::links::Cable;
 pub use crate::load_balancing::Balancing;
+pub use crate::nic_impairments::{NicImpairment, PeakShare};
 pub use crate::observe::{Engine, Limits, Observe, Sampling};
 pub use crate::power::{OwnPower, Power, ProfileName as PowerProfileName};
 pub use crate::profiles::ProfileName;
@@ -34,6 +38,10 @@ pub use crate::switch::{
 pub use crate::switching::{InputKeys, QueueKind, Switching};
 
 pub use tenter_config::{Chance, Percent, Share, WordOr};
+pub use tenter_endpoint::{
+    AckPolicy, Interleave, NicSpec, PathMtu, Pcie, ReceiveBufferSpec, SourcePorts,
+    congestion_control, loss_recovery,
+};
 pub use tenter_net::scheduled::ScheduledSpec;
 pub use tenter_net::{
     CreditSpec, EcnSpec, Forwarding, Level, MarkAt, PlaceOfSignals, PoolScope, SignalMode,
@@ -52,7 +60,7 @@ pub use tenter_workload::spec::{
     JobClass, JobSpec, PairSpec, PatternSpec, PlacementPolicy, PointSpec, Points, Ranks, Senders,
     Sigma, SizeRange, Sizes, SizesBy, Start, WorkloadSpec,
 };
-pub use tenter_workload::{Groups, QueuePairScope, collective, pattern};
+pub use tenter_workload::{Groups, QueuePairScope, ScaleUp, collective, pattern};
 
 /// A job that runs collectives, one after the other; all else has its defaults.
 pub fn job(name: impl Into<String>, collectives: Vec<CollectiveSpec>) -> JobSpec {

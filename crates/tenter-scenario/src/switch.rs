@@ -268,11 +268,10 @@ const SWITCH: KeyTable = KeyTable {
         SwitchKeys::KEYS,
         &[key(
             "tiers",
-            "",
+            || Vec::<Tier>::shape(()),
             Presence::Default("[]"),
             "Tiers whose switches are not like the others, for example with deeper buffers",
-        )
-        .typed(|| Vec::<Tier>::shape(()))],
+        )],
     ]),
 };
 

@@ -2,9 +2,9 @@
 
 mod base;
 
-use tenter_config::Share;
-use tenter_endpoint::congestion_control::dcqcn::Window;
-use tenter_endpoint::congestion_control::{CongestionControl, Dcqcn, Hpcc, Swift, Timely};
+use tenter_config::{Share, Value as _};
+use tenter_endpoint::congestion_control::dcqcn::{Preset, Reaction, Window};
+use tenter_endpoint::congestion_control::{CongestionControl, Hpcc, Swift, Timely};
 use tenter_endpoint::loss_recovery::{LossRecovery, SelectiveRepeat};
 use tenter_endpoint::{NicSpec, NotificationSpec};
 use tenter_scenario::Loaded;
@@ -33,22 +33,17 @@ fn nic(value: &str) -> NicSpec {
 
 #[test]
 fn presets_are_what_the_model_says() {
-    for name in Dcqcn::PRESETS {
-        let nic = nic(&format!("{{kind: dcqcn, preset: {name}}}"));
-        let (control, notification) = Dcqcn::preset(name).expect("a preset");
-        assert_eq!(
-            nic.congestion_control,
-            control.map(CongestionControl::Dcqcn)
-        );
-        assert_eq!(nic.notification, Some(notification), "{name}");
+    for preset in Preset::ALL {
+        let nic = nic(&format!("{{kind: dcqcn, preset: {}}}", preset.written()));
+        let control = CongestionControl::Dcqcn(preset.of_both());
+        assert_eq!(nic.congestion_control, Some(control));
+        assert_eq!(nic.reacting().is_some(), preset != Preset::Tester);
+        assert!(nic.notification().is_some());
     }
-    let (usual, _) = Dcqcn::preset("nvidia").expect("a preset");
-    assert_eq!(
-        nic("dcqcn").congestion_control,
-        usual.map(CongestionControl::Dcqcn)
-    );
+    let usual = CongestionControl::Dcqcn(Preset::Nvidia.of_both());
+    assert_eq!(nic("dcqcn").congestion_control, Some(usual));
     let none = nic("none");
-    assert_eq!((none.congestion_control, none.notification), (None, None));
+    assert_eq!((none.notification(), none.congestion_control), (None, None));
 }
 
 #[test]
@@ -59,40 +54,38 @@ fn keys_take_the_place_of_the_preset() {
     let Some(CongestionControl::Dcqcn(control)) = nic.congestion_control else {
         panic!("{nic:?}");
     };
-    let (preset, _) = Dcqcn::preset("kai").expect("a preset");
-    let expected = Dcqcn {
+    let expected = Reaction {
         gain: 7,
         first_rate: None,
         increase_bytes: None,
         decrease_interval: None,
         scale_from: Some(Rate::from_gbps(100)),
-        ..preset.expect("it reacts")
+        ..Preset::Kai.of_both().reaction
     };
-    assert_eq!(control, expected);
+    assert_eq!(control.reaction, expected);
     let notification = NotificationSpec {
         interval: Time::from_us(9),
         in_acknowledgements: true,
         class: 5,
     };
-    assert_eq!(nic.notification, Some(notification));
+    assert_eq!(nic.notification(), Some(notification));
 }
 
 #[test]
 fn a_preset_may_react_or_not() {
     let still = nic("{kind: dcqcn, reaction: false}");
-    assert_eq!(still.congestion_control, None);
-    assert!(still.notification.is_some());
+    assert_eq!(still.reacting(), None);
+    assert!(still.notification().is_some());
     let tester = nic("{kind: dcqcn, preset: tester, reaction: true}");
-    let (usual, _) = Dcqcn::preset("nvidia").expect("a preset");
-    assert_eq!(
-        tester.congestion_control,
-        usual.map(CongestionControl::Dcqcn)
-    );
+    let Some(CongestionControl::Dcqcn(control)) = tester.reacting() else {
+        panic!("{tester:?}");
+    };
+    assert_eq!(control.reaction, Preset::Nvidia.of_both().reaction);
     SMALL.refused(
         &[&format!(
             "{CONTROL}={{kind: dcqcn, preset: tester, gain: 3}}"
         )],
-        "unknown key `gain`",
+        "means nothing where senders do not react",
     );
 }
 
@@ -209,20 +202,23 @@ fn dcqcn_may_have_a_window_beside_its_rate() {
         let control = format!("{CONTROL}={{kind: dcqcn, {keys}}}");
         let set = [&*control, "endpoint.nic.acknowledge=per-packet"];
         match good(&set).plan.nic.congestion_control {
-            Some(CongestionControl::Dcqcn(control)) => control.window,
+            Some(CongestionControl::Dcqcn(control)) => {
+                (control.reaction.window, control.reaction.base_round_trip)
+            }
             other => panic!("{other:?}"),
         }
     };
-    let of = |scaled: bool| {
-        Some(Window {
-            base_round_trip: Time::from_us(9),
-            scaled,
-        })
-    };
-    assert_eq!(with("gain: 4"), None);
-    assert_eq!(with("window: none"), None);
-    assert_eq!(with("window: scaled, base_round_trip: 9us"), of(true));
-    assert_eq!(with("window: fixed, base_round_trip: 9us"), of(false));
+    let of = |window: Window| (window, Some(Time::from_us(9)));
+    assert_eq!(with("gain: 4"), (Window::None, None));
+    assert_eq!(with("window: none"), (Window::None, None));
+    assert_eq!(
+        with("window: scaled, base_round_trip: 9us"),
+        of(Window::Scaled)
+    );
+    assert_eq!(
+        with("window: fixed, base_round_trip: 9us"),
+        of(Window::Fixed)
+    );
     // A fixed window may be as long as it takes to the first acknowledgement of a message.
     SMALL.refused(
         &[&format!(

@@ -4,7 +4,7 @@ mod base;
 
 use tenter_net::load_balancing::{ByDestination, LoadBalancing};
 use tenter_net::{CreditSpec, Limit, UNLIMITED_POOL};
-use tenter_units::Time;
+use tenter_units::{Bytes, Time};
 
 use base::Base;
 
@@ -77,8 +77,8 @@ fn what_waits_for_host_memory_waits_in_the_lane() {
         .plan;
     let buffer = plan.nic.receive_buffer.expect("it drains");
     assert_eq!(
-        (buffer.capacity_bytes, buffer.xoff_bytes),
-        (UNLIMITED_POOL, None)
+        (buffer.capacity, buffer.xoff),
+        (Bytes::new(UNLIMITED_POOL), None)
     );
 }
 

@@ -4,7 +4,7 @@ mod base;
 
 use tenter_endpoint::{DmaRates, Interleave};
 use tenter_scenario::Loaded;
-use tenter_units::{Rate, Time};
+use tenter_units::{Bytes, Rate, Time};
 use tenter_workload::collective::AllReduceRing;
 use tenter_workload::{Groups, Traffic};
 
@@ -30,10 +30,13 @@ const PCIE: &str = "endpoint.nic.pcie={peak: 500Gbps}";
 fn pcie_is_a_peak_or_a_generation() {
     let plan = good(&[PCIE]).plan;
     let pcie = plan.nic.pcie.expect("it was given");
-    assert_eq!(pcie.peak, Rate::from_gbps(500));
+    assert_eq!(pcie.peak(), Rate::from_gbps(500));
     assert_eq!((pcie.max_payload_bytes, pcie.tlp_overhead_bytes), (256, 24));
     let buffer = plan.nic.receive_buffer.expect("it comes with PCIe");
-    assert_eq!((buffer.drain_rate, buffer.capacity_bytes), (None, 2 << 20));
+    assert_eq!(
+        (buffer.drain_rate, buffer.capacity),
+        (None, Bytes::new(2 << 20))
+    );
     let rate = Rate::from_gbps(500);
     assert_eq!(
         plan.dma,
@@ -45,7 +48,7 @@ fn pcie_is_a_peak_or_a_generation() {
     let given = good(&["endpoint.nic.pcie={generation: 5, lanes: 8, max_payload: 512B}"]);
     let pcie = given.plan.nic.pcie.expect("it was given");
     // 32 GT/s · 8 · 128/130.
-    assert_eq!(pcie.peak, Rate::from_bits_per_second(252_061_538_461));
+    assert_eq!(pcie.peak(), Rate::from_bits_per_second(252_061_538_461));
     assert!(good(&[]).plan.dma.is_empty());
 }
 

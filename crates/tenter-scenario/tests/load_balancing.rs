@@ -67,7 +67,7 @@ fn telemetry_tells_leaves_or_hosts() {
     assert_eq!(spec.notify, Notify::Host);
     let notices = plan.switches.usual.classes.last().map(|class| class.class);
     assert_eq!(notices, Some(7));
-    let reroute = plan.nic.reroute.expect("NICs obey");
+    let reroute = plan.port_changes.reroute.expect("NICs obey");
     assert_eq!(reroute.response, Time::from_us(5));
     assert_eq!((reroute.differences.len(), reroute.differences[0]), (64, 0));
     refused(&[kind], &["overtake each other", "notify: leaf"]);
@@ -110,11 +110,11 @@ fn source_ports_that_change_need_nics_that_take_any_order() {
         ],
     );
     let plan = SMALL.good(&[few, PATIENT]).plan;
-    let entropy = plan.nic.entropy.expect("it was asked for");
+    let entropy = plan.port_changes.entropy.expect("it was asked for");
     let hashes: Vec<u32> = entropy.hashes(0).collect();
     assert_eq!((hashes.len(), hashes[0]), (4, 0));
     let allowed = "endpoint.nic.entropy={values: 4, in_order_nics: allow}";
-    assert!(SMALL.good(&[allowed]).plan.nic.entropy.is_some());
+    assert!(SMALL.good(&[allowed]).plan.port_changes.entropy.is_some());
     assert!(
         SMALL
             .good(&["endpoint.nic.entropy=none"])
@@ -129,7 +129,14 @@ fn source_ports_that_change_need_nics_that_take_any_order() {
     );
     // Switches that do not look at the port keep the order.
     let blind = "fabric.load_balancing.fields=[source_address]";
-    assert!(SMALL.good(&[few, blind]).plan.nic.entropy.is_some());
+    assert!(
+        SMALL
+            .good(&[few, blind])
+            .plan
+            .port_changes
+            .entropy
+            .is_some()
+    );
     let of_one = "impairments=[{link: all, rules: [{from: host0, every: 9}]}]";
     SMALL.refused(&[few, PATIENT, of_one], "exclude each other");
 }

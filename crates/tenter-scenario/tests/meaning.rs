@@ -62,7 +62,7 @@ fn defaults_are_those_of_the_reference() {
         Limit::Static(64 << 20)
     );
     assert_eq!(
-        (plan.nic.control_class, plan.nic.receive_buffer),
+        (plan.nic.control_dscp, plan.nic.receive_buffer),
         (None, None)
     );
     assert_eq!(

@@ -7,7 +7,7 @@ use tenter_net::{
     UNLIMITED_POOL,
 };
 use tenter_scenario::{Format, Loaded, load};
-use tenter_units::{Rate, Time};
+use tenter_units::{Bytes, Rate, Time};
 
 use base::Base;
 
@@ -498,17 +498,17 @@ fn a_nic_may_be_slow_to_take_what_arrives() {
         .nic;
     let buffer = nic.receive_buffer.expect("it was given");
     assert_eq!(buffer.drain_rate, Some(Rate::from_gbps(250)));
-    assert_eq!(buffer.capacity_bytes, 1_000_000);
+    assert_eq!(buffer.capacity, Bytes::new(1_000_000));
     assert_eq!(
-        (buffer.xoff_bytes, buffer.xon_bytes),
-        (Some(500_000), 250_000)
+        (buffer.xoff, buffer.xon),
+        (Some(Bytes::new(500_000)), Bytes::new(250_000))
     );
     assert_eq!(buffer.quanta, 65_535);
     let nic = good(&["endpoint.nic.receive_buffer={drain_rate: 1Gbps, xoff: none}"])
         .plan
         .nic;
     let buffer = nic.receive_buffer.expect("it was given");
-    assert_eq!((buffer.capacity_bytes, buffer.xoff_bytes), (2 << 20, None));
+    assert_eq!((buffer.capacity, buffer.xoff), (Bytes::new(2 << 20), None));
     let given = |keys: &str| format!("endpoint.nic.receive_buffer={{drain_rate: 1Gbps, {keys}}}");
     refused(&[&given("capacity: 4173B")], "outside its range");
     refused(&[&given("xoff: 3MiB")], "outside its range");
@@ -533,7 +533,7 @@ fn a_nic_may_be_slow_to_take_what_arrives() {
 
 #[test]
 fn the_class_of_control_packets_is_that_of_their_dscp() {
-    let class = |value: &str| good(&[value]).plan.nic.control_class;
+    let class = |value: &str| good(&[value]).plan.nic.control_class();
     assert_eq!(class("endpoint.nic.control_dscp=48"), Some(6));
     assert_eq!(class("endpoint.nic.control_dscp=none"), None);
     refused(&["endpoint.nic.control_dscp=64"], "outside its range");

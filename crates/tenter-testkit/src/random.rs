@@ -15,6 +15,7 @@ mod notices;
 mod pattern;
 mod scheduled;
 mod signals;
+mod steps;
 mod tiers;
 mod workload;
 
@@ -236,13 +237,13 @@ mod tests {
             ("short pauses", lossless(&|class| class.quanta < 10_000)),
             (
                 "pauses of NICs",
-                buffer.is_some_and(|buffer| buffer.xoff_bytes.is_some()),
+                buffer.is_some_and(|buffer| buffer.xoff.is_some()),
             ),
             (
                 "NICs that never pause",
-                buffer.is_some_and(|buffer| buffer.xoff_bytes.is_none()),
+                buffer.is_some_and(|buffer| buffer.xoff.is_none()),
             ),
-            ("control class", plan.nic.control_class.is_some()),
+            ("control class", plan.nic.control_dscp.is_some()),
             (
                 "scheduled packets",
                 scheduled.is_some_and(|of| of.cell.is_none()),
@@ -356,10 +357,13 @@ mod tests {
         let has = [
             ("scale-up domains", plan.scale_up.is_some()),
             ("several NPUs on a NIC", plan.npus_per_nic > 1),
-            ("notices to hosts", plan.nic.reroute.is_some()),
+            ("notices to hosts", plan.port_changes.reroute.is_some()),
             ("process groups", grouped),
             ("turns of messages", by_message),
-            ("source ports that change", plan.nic.entropy.is_some()),
+            (
+                "source ports that change",
+                plan.port_changes.entropy.is_some(),
+            ),
             ("slow DMA writes", dma(&|rates| rates.write < rates.read)),
             ("slow DMA reads", dma(&|rates| rates.read < rates.write)),
         ];
@@ -394,14 +398,14 @@ mod tests {
 
     /// What a plan has of congestion control and loss recovery.
     fn recovery_of(plan: &Plan) -> Vec<&'static str> {
-        let control = plan.nic.congestion_control.as_ref();
+        let control = plan.nic.reacting();
         let has = [
             (
                 "selective repeat",
                 matches!(plan.nic.loss_recovery, LossRecovery::SelectiveRepeat(_)),
             ),
             ("no recovery", plan.nic.loss_recovery == LossRecovery::None),
-            ("notifications", plan.nic.notification.is_some()),
+            ("notifications", plan.nic.notification().is_some()),
             (
                 "DCQCN",
                 matches!(control, Some(CongestionControl::Dcqcn(_))),

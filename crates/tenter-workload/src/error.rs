@@ -72,6 +72,17 @@ pub enum WorkloadError {
         /// How many ranks there are; at least 2.
         ranks: u32,
     },
+    /// Steps of a rank that there is not.
+    #[error(
+        "steps (listed): a step is of rank {rank}, and the job has {ranks} ranks; give the job more \
+         ranks, or name others"
+    )]
+    StepOfNoRank {
+        /// The highest rank of a step.
+        rank: u32,
+        /// How many ranks there are.
+        ranks: u32,
+    },
     /// Ranks that do not fill hosts.
     #[error(
         "{collective}: {ranks} ranks do not fill two or more hosts with {npus_per_host} NPUs \

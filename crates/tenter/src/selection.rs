@@ -204,7 +204,7 @@ mod tests {
         let schema = batch.schema();
         let column = |place: usize| Arc::clone(batch.column(place));
         let found = selection.of((&schema, 10), column).expect("a batch");
-        let bytes = found.column(0).as_primitive::<UInt64Type>();
+        let bytes = found.column(0).as_primitive::<Int64Type>();
         assert_eq!(
             (found.num_columns(), bytes.values().as_ref()),
             (1, [3, 5, 7].as_slice())

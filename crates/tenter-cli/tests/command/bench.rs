@@ -365,15 +365,18 @@ fn what_makes_no_sense_is_refused() {
     let cases: [(&str, &[&str]); 19] = [
         (
             "all_reduce --set jobs[0].iterations=3",
-            &["`--set jobs[0].iterations`", "made for"],
+            &["`--set jobs[0].iterations`", "that this command sets"],
         ),
         (
             "all_reduce --set jobs[0].collectives[0].sizes=[8MiB]",
-            &["`--set jobs[0].collectives[0].sizes`", "made for"],
+            &[
+                "`--set jobs[0].collectives[0].sizes`",
+                "that this command sets",
+            ],
         ),
         (
             "all_reduce --set jobs[1].name=other",
-            &["`--set jobs[1].name`", "made for"],
+            &["`--set jobs[1].name`", "that this command sets"],
         ),
         (
             "all_redcue",

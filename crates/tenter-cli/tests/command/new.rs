@@ -13,7 +13,7 @@ fn a_new_scenario_runs_and_is_never_written_over() {
     workplace.words("validate scenario.yaml").expect(0);
     workplace
         .words("new")
-        .expect_refusal(&["scenario.yaml is there already"]);
+        .expect_refusal(&["scenario.yaml exists and is not overwritten"]);
     workplace
         .words("new small.yaml --fabric single-switch-8")
         .expect(0);

@@ -2,7 +2,7 @@
 
 use tenter_net::Hop;
 
-use crate::spec::NotificationSpec;
+use crate::notification::NotificationSpec;
 
 /// What an acknowledgement says about the network.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,12 +20,49 @@ pub(crate) struct Feedback<'a> {
     pub(crate) hops: &'a [Hop],
 }
 
+/// What an answer says about the path of the packet that it answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PathFeedback {
+    /// When it arrived, in ps.
+    pub(crate) now: u64,
+    /// The hash of the packet, by which switches chose its path: its source port is in it.
+    pub(crate) hash: u32,
+    /// From the first bit of the packet to the arrival of its answer, in ps.
+    pub(crate) round_trip: u64,
+    /// Whether the answer carries a congestion notification.
+    pub(crate) marked: bool,
+}
+
+/// What a congestion control needs of acknowledgements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answers {
+    /// Whatever receivers give.
+    Any,
+    /// Windows may shrink to one packet, which must not wait for more to be answered.
+    BeforeOnePacketWaits,
+    /// One for each packet, whose telemetry it returns.
+    ToEachPacket,
+}
+
 /// One congestion control: its parameters, which all NICs of a rate share.
 pub(crate) trait Control: Copy {
     /// What is kept for a queue pair that is limited.
     type Flow: Clone + std::fmt::Debug;
     /// Whether a queue pair is limited from its first packet; else from its first notification.
     const FROM_START: bool;
+    /// Whether it is told of the path of each packet that is answered. NICs then remember the
+    /// hashes of packets under way.
+    const PATHS: bool = false;
+
+    /// Whether senders slow down at all.
+    fn reacts(&self) -> bool {
+        true
+    }
+
+    /// What it needs of acknowledgements.
+    fn answers(&self) -> Answers {
+        Answers::Any
+    }
 
     /// How receivers tell of marked packets, where the congestion control needs to hear of them.
     fn notification(&self) -> Option<NotificationSpec> {
@@ -76,6 +113,17 @@ pub(crate) trait Control: Copy {
 
     /// Nothing has been acknowledged for the time-out, and everything unacknowledged is sent again.
     fn timed_out(&self, _: &mut Self::Flow, _now: u64) {}
+
+    /// A packet has been answered that took this path; only with [`Self::PATHS`], and before
+    /// [`Self::acknowledged`].
+    fn path_answered(&self, _: &mut Self::Flow, _: &PathFeedback) {}
+
+    /// A switch has cut a packet to its header, which has come back by way of the receiver.
+    fn trimmed(&self, _: &mut Self::Flow, _now: u64) {}
+
+    /// The receiver has granted this many payload bytes more. What that lets out is for
+    /// [`Self::window`] to say.
+    fn granted(&self, _: &mut Self::Flow, _bytes: u64, _now: u64) {}
 
     /// Whether the queue pair is no longer limited.
     fn is_over(&self, flow: &Self::Flow) -> bool;

@@ -4,79 +4,249 @@
 //! parameters of the NICs that have it ("DCQCN CC parameters", NVIDIA). Its reaction point is the
 //! one of quantized congestion notification (IEEE 802.1Qau) with an estimate of congestion, alpha.
 
-use tenter_units::{Rate, Time};
+use tenter_config::{Component, Key, KeyTable, Reader, Value as _, choice, component, joined};
+use tenter_units::{Bytes, Rate, Time};
 
-use super::{Control, Feedback, part_of};
-use crate::spec::NotificationSpec;
+use super::{Answers, Control, Feedback, RATES, SECOND, TICK_MIN, part_of};
+use crate::notification::NotificationSpec;
 
 /// Alpha is counted in these parts of one.
 const ONE: u64 = 1 << 30;
 /// The gain of alpha and its first value are given in these parts of one, as NICs have them.
 pub const PARTS: u16 = 1024;
-const SECOND: u64 = 1_000_000_000_000;
+/// The most bytes that a byte counter counts to.
+const BYTES_MAX: Bytes = Bytes::new(1 << 40);
 
-/// The reaction point: how a sender slows down and speeds up.
+/// DCQCN: what receivers notify of, and what senders do then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dcqcn {
-    /// Gain g of the estimate of congestion, in [`PARTS`] of one.
-    pub gain: u16,
-    /// The estimate when the first notification arrives, in [`PARTS`] of one.
-    pub alpha_initial: u16,
-    /// The estimate falls once in this time; where the rate falls in intervals it also rises then,
-    /// if it was notified.
-    pub alpha_interval: Time,
-    /// The rate falls at most once in this time, at the end of an interval in which there was a
-    /// notification; `None`: with each notification, at once.
-    pub decrease_interval: Option<Time>,
-    /// The rate at the first notification; `None`: that falls as any other.
-    pub first_rate: Option<Rate>,
-    /// The most that the rate falls at once, in percent.
-    pub decrease_max_percent: u8,
-    /// The rate never falls below.
-    pub min_rate: Rate,
-    /// Whether the target always falls to what the rate was; else only where the rate has risen
-    /// since it fell last.
-    pub clamp_target: bool,
-    /// The rate rises once in this time.
-    pub increase_interval: Time,
-    /// The rate rises once in so many frame bytes sent as well; `None`: with time alone.
-    pub increase_bytes: Option<u64>,
-    /// How many times it rises half of the way to its target before the target rises too.
-    pub recovery_steps: u32,
-    /// What the target rises by then.
-    pub additive: Rate,
-    /// What it rises by later.
-    pub hyper: Rate,
-    /// How much a queue pair may have under way beside its rate; `None`: whatever its rate lets
-    /// out.
-    pub window: Option<Window>,
-    /// The line rate that `additive`, `hyper` and `min_rate` are meant for: on other lines they are
-    /// in proportion. `None`: they are the same on all.
-    pub scale_from: Option<Rate>,
+    /// The notification point.
+    pub notifying: Notifying,
+    /// The reaction point; without effect where senders do not react.
+    pub reaction: Reaction,
 }
+
+component! {
+    /// The notification point: what carries notifications, and how often.
+    pub struct Notifying, derive(Clone, Copy, Debug, PartialEq, Eq) {
+        fill notifying_of_preset;
+        /// Where all other keys come from; `tester` sends notifications and does not react to them.
+        preset: Preset = "nvidia", from "what is in use; the page of the model has the origin of every constant";
+        /// Whether senders slow down when they are notified; the keys from `gain` on are for those
+        /// that do.
+        reacts as "reaction": bool = filled "by `preset`: `false` for `tester`";
+        /// What carries notifications: a packet of their own (CNP), or the next acknowledgement or
+        /// NAK of the QP.
+        cnp: Carrier = "packet", from "RoCEv2 (InfiniBand Architecture Specification, Annex A17); HPCC's simulator has `in-acknowledgement`";
+        /// A receiver sends at most one notification (CNP) for each QP in this time.
+        cnp_interval: Time = filled "by `preset`", in Time::ZERO..=SECOND;
+        /// DSCP of notifications, and with it their class, which is the DSCP shifted right by 3.
+        cnp_dscp: u8 = filled "by `preset`: `48`", in 0..=63;
+    }
+}
+
+component! {
+    /// The reaction point: how a sender slows down and speeds up.
+    pub struct Reaction, derive(Clone, Copy, Debug, PartialEq, Eq) {
+        /// Gain g of alpha, the estimate of congestion, in 1024ths.
+        gain: u16 = filled "by `preset`", in 1..=PARTS;
+        /// Alpha when the first notification arrives, in 1024ths.
+        alpha_initial: u16 = filled "by `preset`", in 0..=PARTS;
+        /// Alpha falls once in this time; where the rate falls in intervals it also rises then, if
+        /// there was a notification.
+        alpha_interval: Time = filled "by `preset`", in TICK_MIN..=SECOND;
+        /// The rate falls at most once in this time, at the end of an interval in which there was a
+        /// notification, and alpha rises once in its own; `none`: both with each notification, at
+        /// once.
+        decrease_interval: Option<Time> = filled "by `preset`", in TICK_MIN..=SECOND;
+        /// The rate at the first notification; `none`: it falls as with any other.
+        first_rate: Option<Rate> = filled "by `preset`", in RATES;
+        /// The most that the rate falls at once.
+        decrease_max_percent: u8 = filled "by `preset`", in 1..=100;
+        /// The rate never falls below.
+        min_rate: Rate = filled "by `preset`", in RATES;
+        /// Whether the target always falls to what the rate was; else only where the rate has risen
+        /// since it fell last.
+        clamp_target: bool = filled "by `preset`";
+        /// The rate rises once in this time.
+        increase_interval: Time = filled "by `preset`", in TICK_MIN..=SECOND;
+        /// The rate also rises after this many frame bytes sent.
+        increase_bytes: Option<Bytes> = filled "by `preset`", in Bytes::new(1)..=BYTES_MAX;
+        /// How often the rate rises half of the way to its target before the target rises too.
+        recovery_steps: u32 = filled "by `preset`", in 0..=1000;
+        /// What the target rises by then.
+        additive_increase: Rate = filled "by `preset`", in RATES;
+        /// What the target rises by when timer and byte counter are both beyond `recovery_steps`.
+        hyper_increase: Rate = filled "by `preset`", in RATES;
+        /// The line rate that `min_rate`, `additive_increase` and `hyper_increase` are meant for:
+        /// on other lines they are in proportion.
+        scale_from: Option<Rate> = "none", in RATES;
+        /// What a QP may have under way beside its rate: no limit, what its line carries in
+        /// `base_round_trip`, or what its rate does.
+        window: Window = "none", from "HPCC's simulator has `scaled` (HAS_WIN and VAR_WIN) for all its congestion controls";
+        /// The round-trip time of an idle network: the longest there is.
+        base_round_trip: Option<Time> = absent "with `window`", in TICK_MIN..=SECOND;
+        check a_window_has_its_round_trip;
+    }
+}
+
+/// Where the constants of DCQCN come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preset {
+    /// NICs of NVIDIA.
+    Nvidia,
+    /// The KAI Data Center Builder.
+    Kai,
+    /// The simulator of HPCC.
+    Hpcc,
+    /// The paper.
+    Paper2015,
+    /// The ports of a traffic tester.
+    Tester,
+}
+
+choice!(Preset {
+    "nvidia" => Nvidia,
+    "kai" => Kai,
+    "hpcc" => Hpcc,
+    "paper-2015" => Paper2015,
+    "tester" => Tester,
+});
+
+/// What carries notifications.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// A packet of their own.
+    Packet,
+    /// The next acknowledgement or NAK.
+    InAcknowledgement,
+}
+
+choice!(Carrier { "packet" => Packet, "in-acknowledgement" => InAcknowledgement });
 
 /// A window beside the rate, as the simulator of "HPCC: High Precision Congestion Control" has it
 /// for all its congestion controls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
-    /// What the line carries in this time may be under way.
-    pub base_round_trip: Time,
-    /// Whether it shrinks and grows with the rate.
-    pub scaled: bool,
+pub enum Window {
+    /// Whatever the rate lets out may be under way.
+    None,
+    /// What the line carries in the base round trip may be.
+    Fixed,
+    /// What the rate does.
+    Scaled,
 }
 
-impl Window {
+choice!(Window { "none" => None, "fixed" => Fixed, "scaled" => Scaled });
+
+/// Gives the notification point what the preset says of it.
+fn notifying_of_preset(reader: &mut dyn Reader) {
+    let word = reader.peek("preset").map(|word| word.to_string());
+    let preset = match word {
+        Some(word) => Preset::ALL
+            .into_iter()
+            .find(|preset| preset.written().to_string() == word),
+        None => Some(Preset::Nvidia),
+    };
+    // Another word is refused when it is read.
+    for (key, value) in
+        preset.map_or_else(Vec::new, |preset| Component::written(&preset.notifying()))
+    {
+        if key != "preset" {
+            reader.fill(key, value);
+        }
+    }
+}
+
+fn a_window_has_its_round_trip(own: &Reaction, reader: &mut dyn Reader) -> bool {
+    match (own.window, own.base_round_trip) {
+        (Window::None, Some(_)) => {
+            let help = "leave it out, or set `window: scaled`";
+            reader.refuse("base_round_trip", "means nothing without `window`", help);
+            false
+        }
+        (Window::Fixed | Window::Scaled, None) => {
+            let help = "add `base_round_trip: 13us`, for example";
+            reader.refuse_all("has a `window`, but lacks `base_round_trip`", help);
+            false
+        }
+        _ => true,
+    }
+}
+
+impl Component for Dcqcn {
+    const KEYS: &'static [Key] = &joined::<{ Notifying::KEYS.len() + Reaction::KEYS.len() }>(&[
+        Notifying::KEYS,
+        Reaction::KEYS,
+    ]);
+
+    const TABLE: KeyTable = KeyTable {
+        title: "",
+        keys: Dcqcn::KEYS,
+    };
+
+    fn read(reader: &mut dyn Reader) -> Option<Dcqcn> {
+        let notifying = <Notifying as Component>::read(reader);
+        let is_given = |reader: &dyn Reader, key: &&Key| reader.has(key.name);
+        let given: Vec<&Key> = Reaction::KEYS
+            .iter()
+            .filter(|key| is_given(reader, key))
+            .collect();
+        let Some(notifying) = notifying else {
+            // Nothing is known of them.
+            for key in given {
+                reader.any(key.name);
+            }
+            return None;
+        };
+        let usual = notifying.preset.reaction();
+        if !notifying.reacts {
+            for key in given {
+                reader.any(key.name);
+                let help = "leave it out, or set `reaction: true`";
+                reader.refuse(key.name, "means nothing where senders do not react", help);
+                reader.leave_out(key.name);
+            }
+            let reaction = usual;
+            return Some(Dcqcn {
+                notifying,
+                reaction,
+            });
+        }
+        for (key, value) in Component::written(&usual) {
+            reader.fill(key, value);
+        }
+        let reaction = <Reaction as Component>::read(reader)?;
+        Some(Dcqcn {
+            notifying,
+            reaction,
+        })
+    }
+
+    fn written(&self) -> Vec<(&'static str, tenter_config::Written)> {
+        let mut keys = Component::written(&self.notifying);
+        if self.notifying.reacts {
+            keys.extend(Component::written(&self.reaction));
+        }
+        keys
+    }
+}
+
+impl Default for Dcqcn {
+    fn default() -> Dcqcn {
+        Preset::Nvidia.of_both()
+    }
+}
+
+impl Reaction {
     /// Packets that may be unacknowledged at a rate: a packet may leave while the payload under way
     /// is less than the window.
-    fn packets(&self, rate: u64, payload: u64) -> u32 {
-        let bytes = part_of(rate, self.base_round_trip.ps(), 8 * SECOND);
+    fn window_packets(&self, rate: u64, payload: u64) -> u32 {
+        let base_round_trip = self.base_round_trip.unwrap_or_default();
+        let bytes = part_of(rate, base_round_trip.ps(), 8 * SECOND.ps());
         let packets = bytes.div_ceil(payload.max(1)).max(1);
         u32::try_from(packets).unwrap_or(u32::MAX)
     }
 }
-
-/// What a preset says of a sender, if it reacts at all, and of a receiver.
-pub type Preset = (Option<Dcqcn>, NotificationSpec);
 
 /// Mb/s.
 const fn mbps(rate: u64) -> Rate {
@@ -84,15 +254,7 @@ const fn mbps(rate: u64) -> Rate {
 }
 
 /// DSCP 48, priority 6: `CNP_DSCP` and `CNP_802P_PRIO` of NVIDIA's NICs.
-const CNP_CLASS: u8 = 6;
-
-const fn notification(interval: Time) -> NotificationSpec {
-    NotificationSpec {
-        interval,
-        in_acknowledgements: false,
-        class: CNP_CLASS,
-    }
-}
+const CNP_DSCP: u8 = 48;
 
 /// "DCQCN CC parameters" (NVIDIA), the defaults of `ConnectX-4` and later: `DCE_TCP_G` 1019,
 /// `INITIAL_ALPHA_VALUE` 1023, `DCE_TCP_RTT` 1 us, `RATE_REDUCE_MONITOR_PERIOD` 4 us,
@@ -100,7 +262,7 @@ const fn notification(interval: Time) -> NotificationSpec {
 /// with `CLAMP_TGT_RATE_AFTER_TIME_INC` true, `RPG_TIME_RESET` 300 us, `RPG_BYTE_RESET` 32767 (of
 /// 64 bytes, the unit of the KAI Data Center Builder), `RPG_THRESHOLD` 1, `RPG_AI_RATE` 5,
 /// `RPG_HAI_RATE` 50, `MIN_TIME_BETWEEN_CNPS` 4 us.
-const NVIDIA: Dcqcn = Dcqcn {
+const NVIDIA: Reaction = Reaction {
     gain: PARTS - 1019,
     alpha_initial: 1023,
     alpha_interval: Time::from_us(1),
@@ -110,17 +272,18 @@ const NVIDIA: Dcqcn = Dcqcn {
     min_rate: mbps(1),
     clamp_target: false,
     increase_interval: Time::from_us(300),
-    increase_bytes: Some(32_767 * 64),
+    increase_bytes: Some(Bytes::new(32_767 * 64)),
     recovery_steps: 1,
-    additive: mbps(5),
-    hyper: mbps(50),
-    window: None,
+    additive_increase: mbps(5),
+    hyper_increase: mbps(50),
     scale_from: None,
+    window: Window::None,
+    base_round_trip: None,
 };
 
 /// The port model of the KAI Data Center Builder (Keysight): as NVIDIA's, but alpha and rate every
 /// 21 us, and 10 Gb/s at the first notification. Notifications every 4 us.
-const KAI: Dcqcn = Dcqcn {
+const KAI: Reaction = Reaction {
     alpha_interval: Time::from_us(21),
     decrease_interval: Some(Time::from_us(21)),
     first_rate: Some(Rate::from_gbps(10)),
@@ -131,14 +294,14 @@ const KAI: Dcqcn = Dcqcn {
 /// alpha every 1 us from 1, rate every 4 us, 900 us to rise, no byte counter, 50 and 100 Mb/s at
 /// 100G, at least 100 Mb/s. Its receivers notify with each acknowledgement, which is as often as
 /// there are marks.
-const HPCC: Dcqcn = Dcqcn {
+const HPCC: Reaction = Reaction {
     gain: PARTS / 256,
     alpha_initial: PARTS,
     min_rate: mbps(100),
     increase_interval: Time::from_us(900),
     increase_bytes: None,
-    additive: mbps(50),
-    hyper: mbps(100),
+    additive_increase: mbps(50),
+    hyper_increase: mbps(100),
     ..NVIDIA
 };
 
@@ -146,7 +309,7 @@ const HPCC: Dcqcn = Dcqcn {
 /// which receivers send every 50 us, rises every 55 us and every 10 MB, five times half of the way,
 /// then by 40 Mb/s. The paper gives neither hyper increase nor the least rate: ten times as much
 /// and 10 Mb/s are assumed.
-const PAPER_2015: Dcqcn = Dcqcn {
+const PAPER_2015: Reaction = Reaction {
     gain: PARTS / 256,
     alpha_initial: PARTS,
     alpha_interval: Time::from_us(55),
@@ -154,33 +317,63 @@ const PAPER_2015: Dcqcn = Dcqcn {
     min_rate: mbps(10),
     clamp_target: true,
     increase_interval: Time::from_us(55),
-    increase_bytes: Some(10_000_000),
+    increase_bytes: Some(Bytes::new(10_000_000)),
     recovery_steps: 5,
-    additive: mbps(40),
-    hyper: mbps(400),
+    additive_increase: mbps(40),
+    hyper_increase: mbps(400),
     ..NVIDIA
 };
 
-impl Dcqcn {
-    /// Names of the presets.
-    pub const PRESETS: [&'static str; 5] = ["nvidia", "kai", "hpcc", "paper-2015", "tester"];
+impl Preset {
+    /// All of them.
+    pub const ALL: [Preset; 5] = [
+        Preset::Nvidia,
+        Preset::Kai,
+        Preset::Hpcc,
+        Preset::Paper2015,
+        Preset::Tester,
+    ];
 
-    /// The preset of a name, or `None` where there is none. `tester` notifies and does not react:
-    /// the ports of a traffic tester as AI Fabric Test Methodology (Keysight) has them, with a
-    /// notification every 55 us, the default of the port model.
-    pub fn preset(name: &str) -> Option<Preset> {
-        Some(match name {
-            "nvidia" => (Some(NVIDIA), notification(Time::from_us(4))),
-            "kai" => (Some(KAI), notification(Time::from_us(4))),
-            "hpcc" => (Some(HPCC), notification(Time::ZERO)),
-            "paper-2015" => (Some(PAPER_2015), notification(Time::from_us(50))),
-            "tester" => (None, notification(Time::from_us(55))),
-            _ => return None,
-        })
+    /// What it says of senders and receivers.
+    pub fn of_both(self) -> Dcqcn {
+        Dcqcn {
+            notifying: self.notifying(),
+            reaction: self.reaction(),
+        }
     }
 
+    /// What it says of receivers. `tester` notifies and does not react: the ports of a traffic
+    /// tester as AI Fabric Test Methodology (Keysight) has them, with a notification every 55 us,
+    /// the default of the port model.
+    fn notifying(self) -> Notifying {
+        Notifying {
+            preset: self,
+            reacts: self != Preset::Tester,
+            cnp: Carrier::Packet,
+            cnp_interval: match self {
+                Preset::Nvidia | Preset::Kai => Time::from_us(4),
+                Preset::Hpcc => Time::ZERO,
+                Preset::Paper2015 => Time::from_us(50),
+                Preset::Tester => Time::from_us(55),
+            },
+            cnp_dscp: CNP_DSCP,
+        }
+    }
+
+    /// What it says of senders, or would say if those of a tester reacted.
+    fn reaction(self) -> Reaction {
+        match self {
+            Preset::Nvidia | Preset::Tester => NVIDIA,
+            Preset::Kai => KAI,
+            Preset::Hpcc => HPCC,
+            Preset::Paper2015 => PAPER_2015,
+        }
+    }
+}
+
+impl Reaction {
     /// With steps for lines of this rate.
-    fn on_line(self, line: u64) -> Dcqcn {
+    fn on_line(self, line: u64) -> Reaction {
         let Some(from) = self.scale_from else {
             return self;
         };
@@ -188,10 +381,10 @@ impl Dcqcn {
             let rate = part_of(rate.bits_per_second(), line, from.bits_per_second());
             Rate::from_bits_per_second(rate.max(1))
         };
-        Dcqcn {
+        Reaction {
             min_rate: scaled(self.min_rate),
-            additive: scaled(self.additive),
-            hyper: scaled(self.hyper),
+            additive_increase: scaled(self.additive_increase),
+            hyper_increase: scaled(self.hyper_increase),
             scale_from: None,
             ..self
         }
@@ -224,7 +417,7 @@ fn ticks_before(next: u64, interval: Time, until: u64) -> u64 {
     until.saturating_sub(next).div_ceil(interval.ps())
 }
 
-impl Dcqcn {
+impl Reaction {
     /// Alpha at its timer's instants before `until`.
     fn update_alpha(&self, flow: &mut Flow, until: u64) {
         let ticks = ticks_before(flow.next_alpha, self.alpha_interval, until);
@@ -279,9 +472,9 @@ impl Dcqcn {
         let more = if most < self.recovery_steps {
             0
         } else if least > self.recovery_steps {
-            self.hyper.bits_per_second()
+            self.hyper_increase.bits_per_second()
         } else {
-            self.additive.bits_per_second()
+            self.additive_increase.bits_per_second()
         };
         flow.target = (flow.target + more).min(flow.line);
         // Rounded up, so that it gets there.
@@ -323,10 +516,87 @@ impl Control for Dcqcn {
     type Flow = Flow;
     const FROM_START: bool = false;
 
-    fn on_line(self, line: u64) -> Dcqcn {
-        Dcqcn::on_line(self, line)
+    fn reacts(&self) -> bool {
+        self.notifying.reacts
     }
 
+    /// A fixed window is compared with the lines, where these are known.
+    fn answers(&self) -> Answers {
+        match self.reaction.window {
+            Window::Scaled => Answers::BeforeOnePacketWaits,
+            Window::None | Window::Fixed => Answers::Any,
+        }
+    }
+
+    fn notification(&self) -> Option<NotificationSpec> {
+        let own = &self.notifying;
+        Some(NotificationSpec {
+            interval: own.cnp_interval,
+            in_acknowledgements: own.cnp == Carrier::InAcknowledgement,
+            class: own.cnp_dscp >> 3,
+        })
+    }
+
+    fn on_line(self, line: u64) -> Dcqcn {
+        Dcqcn {
+            reaction: self.reaction.on_line(line),
+            ..self
+        }
+    }
+
+    fn start(&self, line: u64, now: u64) -> Flow {
+        self.reaction.start(line, now)
+    }
+
+    fn rate(&self, flow: &mut Flow, now: u64) -> u64 {
+        self.reaction.catch_up(flow, now);
+        flow.rate
+    }
+
+    fn sent(&self, flow: &mut Flow, frame_bytes: u64) {
+        let Some(every) = self.reaction.increase_bytes else {
+            return;
+        };
+        flow.bytes += frame_bytes;
+        if flow.bytes >= every.count() {
+            flow.bytes -= every.count();
+            self.reaction.increase(flow);
+            flow.byte_stage += 1;
+        }
+    }
+
+    fn notified(&self, flow: &mut Flow, first: bool, now: u64) {
+        self.reaction.notified(flow, first, now);
+    }
+
+    fn window(&self, flow: &Flow, payload: u64) -> u32 {
+        match self.reaction.window {
+            Window::None => u32::MAX,
+            Window::Fixed => self.reaction.window_packets(flow.line, payload),
+            Window::Scaled => self.reaction.window_packets(flow.rate, payload),
+        }
+    }
+
+    fn line_window(&self, line: u64, payload: u64) -> u32 {
+        match self.reaction.window {
+            Window::None => u32::MAX,
+            Window::Fixed | Window::Scaled => self.reaction.window_packets(line, payload),
+        }
+    }
+
+    /// The window is that of the rate which timers have come to by now.
+    fn acknowledged(&self, flow: &mut Flow, feedback: &Feedback<'_>) {
+        if self.reaction.window != Window::None {
+            self.reaction.catch_up(flow, feedback.now);
+        }
+    }
+
+    fn is_over(&self, flow: &Flow) -> bool {
+        flow.rate == flow.line && flow.target == flow.line && !flow.decrease_notified
+    }
+}
+
+impl Reaction {
     fn start(&self, line: u64, now: u64) -> Flow {
         let rate = self.first_rate.map_or(line, Rate::bits_per_second);
         let rate = rate.min(line);
@@ -347,23 +617,6 @@ impl Control for Dcqcn {
         }
     }
 
-    fn rate(&self, flow: &mut Flow, now: u64) -> u64 {
-        self.catch_up(flow, now);
-        flow.rate
-    }
-
-    fn sent(&self, flow: &mut Flow, frame_bytes: u64) {
-        let Some(every) = self.increase_bytes else {
-            return;
-        };
-        flow.bytes += frame_bytes;
-        if flow.bytes >= every {
-            flow.bytes -= every;
-            self.increase(flow);
-            flow.byte_stage += 1;
-        }
-    }
-
     fn notified(&self, flow: &mut Flow, first: bool, now: u64) {
         self.catch_up(flow, now);
         if self.decrease_interval.is_some() {
@@ -376,29 +629,6 @@ impl Control for Dcqcn {
             self.step_alpha(flow);
             flow.next_alpha = now + self.alpha_interval.ps();
         }
-    }
-
-    fn window(&self, flow: &Flow, payload: u64) -> u32 {
-        self.window.map_or(u32::MAX, |window| {
-            let rate = if window.scaled { flow.rate } else { flow.line };
-            window.packets(rate, payload)
-        })
-    }
-
-    fn line_window(&self, line: u64, payload: u64) -> u32 {
-        self.window
-            .map_or(u32::MAX, |window| window.packets(line, payload))
-    }
-
-    /// The window is that of the rate which timers have come to by now.
-    fn acknowledged(&self, flow: &mut Flow, feedback: &Feedback<'_>) {
-        if self.window.is_some() {
-            self.catch_up(flow, feedback.now);
-        }
-    }
-
-    fn is_over(&self, flow: &Flow) -> bool {
-        flow.rate == flow.line && flow.target == flow.line && !flow.decrease_notified
     }
 }
 

@@ -8,7 +8,7 @@ use tenter_config::{Share, component};
 use tenter_net::{Hop, WIRE_OVERHEAD_BYTES};
 use tenter_units::{Bytes, Rate, Time};
 
-use super::{Control, Feedback, RATES, SECOND, TICK_MIN, part_of};
+use super::{Answers, Control, Feedback, RATES, SECOND, TICK_MIN, part_of};
 
 /// Frame bytes of the telemetry header without any hop, and of each hop: 42 for five of them.
 const HEADER_BYTES: u32 = 2;
@@ -138,6 +138,10 @@ fn continues(before: &[Hop], now: &[Hop]) -> bool {
 impl Control for Hpcc {
     type Flow = Flow;
     const FROM_START: bool = true;
+
+    fn answers(&self) -> Answers {
+        Answers::ToEachPacket
+    }
 
     fn telemetry_hops(&self) -> Option<u8> {
         Some(self.hops)

@@ -6,7 +6,7 @@
 use tenter_config::{Share, component};
 use tenter_units::Time;
 
-use super::{Control, Feedback, SECOND, TICK_MIN, part_of};
+use super::{Answers, Control, Feedback, SECOND, TICK_MIN, part_of};
 
 /// Windows are counted in these parts of a packet.
 const PACKET: u64 = 1 << 16;
@@ -90,6 +90,10 @@ impl Swift {
 impl Control for Swift {
     type Flow = Flow;
     const FROM_START: bool = true;
+
+    fn answers(&self) -> Answers {
+        Answers::BeforeOnePacketWaits
+    }
 
     fn on_line(self, _: u64) -> Swift {
         self

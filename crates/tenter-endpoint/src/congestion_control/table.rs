@@ -1,9 +1,10 @@
 //! The queue pairs of a NIC that a congestion control limits.
 
-use tenter_net::WIRE_OVERHEAD_BYTES;
+use tenter_net::{Packet, WIRE_OVERHEAD_BYTES};
 use tenter_units::Rate;
 
-use super::control::{Control, Feedback};
+use super::control::{Control, Feedback, PathFeedback};
+use super::paths::Paths;
 
 /// In place of a flow's number.
 const UNLIMITED: u32 = u32::MAX;
@@ -27,6 +28,8 @@ pub(crate) struct Table<C: Control> {
     places: Vec<u32>,
     flows: Vec<Limited<C::Flow>>,
     free: Vec<u32>,
+    /// For each send slot the paths of its packets; empty unless the control is told of them.
+    paths: Vec<Paths>,
 }
 
 impl<C: Control> Table<C> {
@@ -39,6 +42,7 @@ impl<C: Control> Table<C> {
             places: vec![UNLIMITED; slots],
             flows: Vec::new(),
             free: Vec::new(),
+            paths: vec![Paths::default(); if C::PATHS { slots } else { 0 }],
         }
     }
 
@@ -118,6 +122,41 @@ impl<C: Control> Table<C> {
         }
     }
 
+    /// A data packet leaves, whose path the control may be told of.
+    #[inline]
+    pub(super) fn leaves(&mut self, slot: u32, packet: &Packet) {
+        if C::PATHS {
+            self.paths[slot as usize].sent(packet.sent, packet.hash);
+        }
+    }
+
+    /// The packet that left at `sent` is answered.
+    #[inline]
+    pub(super) fn answered(&mut self, slot: u32, sent: u32, answer: PathFeedback) {
+        if !C::PATHS {
+            return;
+        }
+        let control = self.control;
+        if let Some(hash) = self.paths[slot as usize].answered(sent)
+            && let Some(limited) = self.find(slot)
+        {
+            control.path_answered(&mut limited.flow, &PathFeedback { hash, ..answer });
+        }
+    }
+
+    pub(super) fn trimmed(&mut self, slot: u32, now: u64) {
+        let control = self.control;
+        if let Some(limited) = self.find(slot) {
+            control.trimmed(&mut limited.flow, now);
+        }
+    }
+
+    pub(super) fn granted(&mut self, slot: u32, bytes: u64, now: u64) {
+        let control = self.control;
+        let (limited, _) = self.find_or_start(slot, now);
+        control.granted(&mut limited.flow, bytes, now);
+    }
+
     pub(super) fn lost(&mut self, slot: u32, now: u64) {
         let control = self.control;
         if let Some(limited) = self.find(slot) {
@@ -127,6 +166,9 @@ impl<C: Control> Table<C> {
 
     pub(super) fn timed_out(&mut self, slot: u32, now: u64) {
         let control = self.control;
+        if C::PATHS {
+            self.paths[slot as usize].forget();
+        }
         if let Some(limited) = self.find(slot) {
             control.timed_out(&mut limited.flow, now);
         }
@@ -136,4 +178,146 @@ impl<C: Control> Table<C> {
 /// How long so many wire bytes take at a rate, in ps.
 fn gap(wire_bytes: u64, rate: u64) -> u64 {
     wire_bytes * 8_000_000_000_000 / rate.max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use tenter_net::{Packet, PacketKind};
+    use tenter_units::Rate;
+
+    use super::super::control::{Control, Feedback, PathFeedback};
+    use super::Table;
+
+    /// A control that goes by what the receiver grants, and counts what it is told.
+    #[derive(Clone, Copy, Debug)]
+    struct Told;
+
+    #[derive(Clone, Debug, Default)]
+    struct Flow {
+        granted: u64,
+        trimmed: u32,
+        timed_out: u32,
+        paths: Vec<PathFeedback>,
+    }
+
+    impl Control for Told {
+        type Flow = Flow;
+        const FROM_START: bool = true;
+        const PATHS: bool = true;
+
+        fn on_line(self, _: u64) -> Told {
+            self
+        }
+
+        fn start(&self, _: u64, _: u64) -> Flow {
+            Flow::default()
+        }
+
+        fn rate(&self, _: &mut Flow, _: u64) -> u64 {
+            u64::MAX
+        }
+
+        fn window(&self, flow: &Flow, payload: u64) -> u32 {
+            (flow.granted / payload) as u32
+        }
+
+        fn line_window(&self, _: u64, _: u64) -> u32 {
+            0
+        }
+
+        fn sent(&self, _: &mut Flow, _: u64) {}
+
+        fn notified(&self, _: &mut Flow, _: bool, _: u64) {}
+
+        fn acknowledged(&self, _: &mut Flow, _: &Feedback<'_>) {}
+
+        fn timed_out(&self, flow: &mut Flow, _: u64) {
+            flow.timed_out += 1;
+        }
+
+        fn path_answered(&self, flow: &mut Flow, answer: &PathFeedback) {
+            flow.paths.push(*answer);
+        }
+
+        fn trimmed(&self, flow: &mut Flow, _: u64) {
+            flow.trimmed += 1;
+        }
+
+        fn granted(&self, flow: &mut Flow, bytes: u64, _: u64) {
+            flow.granted += bytes;
+        }
+
+        fn is_over(&self, _: &Flow) -> bool {
+            false
+        }
+    }
+
+    fn table() -> Table<Told> {
+        Table::new(Told, (Rate::from_gbps(400), 4096), 2)
+    }
+
+    fn flow(table: &mut Table<Told>) -> Flow {
+        table.find(1).expect("it is limited").flow.clone()
+    }
+
+    #[test]
+    fn what_a_receiver_grants_opens_the_window() {
+        let mut table = table();
+        assert_eq!(table.window(1), 0);
+        table.granted(1, 3 * 4096, 5);
+        assert_eq!((table.window(1), table.window(0)), (3, 0));
+        table.granted(1, 4096, 9);
+        assert_eq!(table.window(1), 4);
+    }
+
+    #[test]
+    fn answers_tell_the_path_of_their_packet() {
+        let mut table = table();
+        let packet = |sent: u32, hash: u32| Packet {
+            at: 0,
+            queue_pair: 7,
+            sequence: 0,
+            destination: 3,
+            hash,
+            sent,
+            frame_bytes: 4158,
+            kind: PacketKind::Middle,
+            flags: 0,
+        };
+        table.sent(1, 4158, 0);
+        table.leaves(1, &packet(100, 0xa));
+        table.leaves(1, &packet(200, 0xb));
+        let marked = PathFeedback {
+            now: 77,
+            round_trip: 70,
+            marked: true,
+            ..PathFeedback::default()
+        };
+        table.answered(1, 200, marked);
+        // What has been answered before, and what was never sent, tell nothing.
+        table.answered(1, 200, marked);
+        table.answered(0, 100, marked);
+        assert_eq!(
+            flow(&mut table).paths,
+            [PathFeedback {
+                hash: 0xb,
+                ..marked
+            }]
+        );
+        // After a timeout everything is sent again.
+        table.timed_out(1, 90);
+        table.answered(1, 100, marked);
+        let flow = flow(&mut table);
+        assert_eq!((flow.timed_out, flow.paths.len()), (1, 1));
+    }
+
+    #[test]
+    fn trimmed_packets_are_told_of_where_a_queue_pair_is_limited() {
+        let mut table = table();
+        table.trimmed(1, 3);
+        assert!(table.find(1).is_none());
+        table.sent(1, 4158, 5);
+        table.trimmed(1, 9);
+        assert_eq!(flow(&mut table).trimmed, 1);
+    }
 }

@@ -4,38 +4,13 @@
 //! comes next is seen only when it is made. What arrives is in the input buffer of its lane until
 //! it is in host memory.
 
-use tenter_net::{
-    CLASSES, CreditSpec, EventKind, LaneBuffer, LaneCredit, Medium, Packet, PacketKind,
-};
+use tenter_net::{CLASSES, EventKind, LaneBuffer, LaneCredit, Medium, Packet, PacketKind};
 
 use super::Nic;
-use crate::spec::NicSpec;
 
 const NEVER: u64 = u64::MAX;
 
-/// Both ends of the lanes of a NIC, by class.
-#[derive(Clone, Debug)]
-pub(super) struct NicLanes {
-    credits: [LaneCredit; CLASSES],
-    buffers: [LaneBuffer; CLASSES],
-    /// The classes that the leaf knows, one bit each.
-    classes: u8,
-    longest_frame_bytes: u32,
-}
-
 impl Nic {
-    /// Sends by credit in these classes (one bit each) and grants it, before anything has happened.
-    pub fn work_by_credit(&mut self, spec: &CreditSpec, nic: &NicSpec, classes: u8) {
-        self.transmitter.return_lost_credit();
-        self.is_plain = false;
-        self.lanes = Some(Box::new(NicLanes {
-            credits: [LaneCredit::new(spec); CLASSES],
-            buffers: [LaneBuffer::new(spec); CLASSES],
-            classes,
-            longest_frame_bytes: nic.longest_frame_bytes(),
-        }));
-    }
-
     /// The credit of a class's lane, if frames need any.
     pub fn credit(&self, class: u8) -> Option<&LaneCredit> {
         let lanes = self.lanes.as_ref();
@@ -48,28 +23,9 @@ impl Nic {
         lanes.map(|lanes| &lanes.buffers[usize::from(class)])
     }
 
-    /// Puts a frame onto the wire at `now`.
-    #[expect(
-        clippy::inline_always,
-        reason = "once a packet; a call costs a fifth of it"
-    )]
-    #[inline(always)]
-    pub(super) fn put(&mut self, packet: &Packet, now: u64, medium: &mut impl Medium) {
-        self.transmitter.transmit(packet, now, medium);
-        if !self.is_plain {
-            self.spend(packet.class(), packet.frame_bytes, now);
-        }
-    }
-
-    /// As [`Nic::put`], for frames that are less frequent than data.
-    #[inline(never)]
-    pub(super) fn put_other(&mut self, packet: &Packet, now: u64, medium: &mut impl Medium) {
-        self.put(packet, now, medium);
-    }
-
     /// A frame of a class has been put onto the wire at `now`, which may take credit.
     #[inline(never)]
-    fn spend(&mut self, class: u8, frame_bytes: u16, now: u64) {
+    pub(super) fn spend(&mut self, class: u8, frame_bytes: u16, now: u64) {
         if let Some(lanes) = &mut self.lanes {
             lanes.credits[usize::from(class)].spend(frame_bytes);
             self.look(class, now);

@@ -1,191 +1,14 @@
-//! Sending where more than the wire holds queue pairs back: rates, notifications, repairs, pauses
-//! of one class of several.
-
-use std::collections::VecDeque;
+//! Frames onto the wire, where more than the wire holds queue pairs back: rates, notifications,
+//! repairs, pauses of one class of several.
 
 use tenter_engine::Ring;
-use tenter_net::{ACK_FRAME_BYTES, CNP_FRAME_BYTES, Hop, Medium, Packet, PacketKind, SENT_UNIT_PS};
-use tenter_units::Rate;
+use tenter_net::{ACK_FRAME_BYTES, Medium, Packet, PacketKind, SENT_UNIT_PS};
 
-use super::host_memory::DmaReads;
-use super::in_band::InBand;
-use super::outstanding::Outstanding;
-use super::signals::Held;
-use super::{Directory, Nic};
-use crate::congestion_control::{Congestion, Feedback};
+use super::Nic;
+use super::limits::Limits;
 use crate::loss_recovery::LossRecovery;
-use crate::loss_recovery::selective_repeat::{Gaps, Repairs};
-use crate::send::{SendQueuePair, Sent, Turn};
+use crate::send::{PacketRules, SendQueuePair, Sent, Turn};
 use crate::spec::{Interleave, NicSpec};
-use crate::timers::Timers;
-
-/// What a NIC has beside the round of its queue pairs. A NIC without congestion control and
-/// notifications that goes back and sends in one class has none of it.
-#[derive(Clone, Debug)]
-pub(super) struct Limits {
-    congestion: Option<Congestion>,
-    /// Packets that a queue pair may have unacknowledged whatever the congestion control says.
-    window: Option<u32>,
-    /// Messages under way, if there may be only so many.
-    messages: Option<Outstanding>,
-    /// Queue pairs that wait until their rate allows the next packet.
-    paced: Timers,
-    /// Congestion notifications: sent before everything else.
-    notifications: Ring<Packet>,
-    repairs: Repairs,
-    pub(super) gaps: Gaps,
-    /// In-band telemetry, if packets carry any.
-    pub(super) in_band: Option<Box<InBand>>,
-    /// Host memory that is slower than the wire.
-    pub(super) reads: Option<DmaReads>,
-    /// Receivers that it must not send to, if signals may say so.
-    pub(super) held: Option<Box<Held>>,
-}
-
-impl Limits {
-    /// Everything that a queue pair has unacknowledged is about to be sent again.
-    pub(super) fn timed_out(&mut self, slot: u32, now: u64) {
-        if let Some(congestion) = &mut self.congestion {
-            congestion.timed_out(slot, now);
-        }
-    }
-
-    pub(super) fn new(
-        spec: &NicSpec,
-        mixed: bool,
-        line: Rate,
-        slots: usize,
-    ) -> Option<Box<Limits>> {
-        let control = spec.congestion_control.as_ref();
-        let goes_back = spec.loss_recovery == LossRecovery::GoBackN;
-        let endless = spec.outstanding_messages.is_none();
-        if control.is_none() && spec.notification.is_none() && goes_back && endless && !mixed {
-            return None;
-        }
-        Some(Limits::of(spec, line, slots))
-    }
-
-    /// Of any NIC.
-    pub(super) fn of(spec: &NicSpec, line: Rate, slots: usize) -> Box<Limits> {
-        let control = spec.congestion_control.as_ref();
-        let mut window = spec.window_packets;
-        if let LossRecovery::SelectiveRepeat(repeat) = &spec.loss_recovery {
-            let own = repeat.window;
-            window = Some(window.map_or(own, |window| window.min(own)));
-        }
-        Box::new(Limits {
-            window,
-            messages: spec
-                .outstanding_messages
-                .map(|most| Outstanding::new(most, slots)),
-            congestion: control.map(|control| {
-                let payload = u64::from(spec.mtu_bytes);
-                Congestion::new(control, (line, payload), slots)
-            }),
-            paced: Timers::new(),
-            notifications: Ring::default(),
-            repairs: Repairs::default(),
-            gaps: Gaps::default(),
-            in_band: None,
-            reads: None,
-            held: None,
-        })
-    }
-
-    /// When host memory has the next data packet ready.
-    fn read_at(&self) -> u64 {
-        self.reads.as_ref().map_or(0, DmaReads::ready_at)
-    }
-
-    /// Packets that a queue pair may have unacknowledged.
-    pub(super) fn window(&self, slot: u32, queue_pair: &SendQueuePair) -> Option<u32> {
-        let congestion = self.congestion.as_ref();
-        let messages = self.messages.as_ref();
-        let of_messages = messages.map(|own| own.window(slot, queue_pair.acknowledged));
-        let windows = [
-            self.window,
-            congestion.map(|congestion| congestion.window(slot)),
-            of_messages,
-        ];
-        windows.into_iter().flatten().min()
-    }
-
-    /// A queue pair has heard of an acknowledgement.
-    pub(super) fn note_acknowledged(&mut self, slot: u32, queue_pair: &SendQueuePair) {
-        if let Some(messages) = &mut self.messages {
-            messages.acknowledge(slot, queue_pair.acknowledged);
-        }
-    }
-
-    /// A queue pair has put a packet on the wire that it had not sent before, or goes back over.
-    fn note_data(&mut self, slot: u32, queue_pair: &SendQueuePair, sent: &Sent) {
-        let begins = matches!(sent.packet.kind, PacketKind::First | PacketKind::Only);
-        if let Some(messages) = self.messages.as_mut().filter(|_| begins) {
-            messages.begin(slot, queue_pair.end_of_message(sent));
-        }
-    }
-
-    /// Lets a queue pair wait if its rate does not allow the next packet at `now`.
-    pub(super) fn holds_back(
-        &mut self,
-        slot: u32,
-        queue_pair: &mut SendQueuePair,
-        now: u64,
-    ) -> bool {
-        let congestion = self.congestion.as_ref();
-        let ready_at = congestion.map_or(0, |congestion| congestion.ready_at(slot));
-        let until = self.held_until(queue_pair);
-        if ready_at > now {
-            self.pace(slot, queue_pair, ready_at);
-        } else if until > now {
-            self.hold(slot, queue_pair, until);
-        } else {
-            return false;
-        }
-        true
-    }
-
-    /// Lets a queue pair wait until its receiver may be sent to again.
-    pub(super) fn hold(&mut self, slot: u32, queue_pair: &mut SendQueuePair, until: u64) {
-        queue_pair.turn = Turn::Paced;
-        let held = self.held.as_mut();
-        if held.is_none_or(|held| held.wait(slot, queue_pair)) {
-            self.paced.push(until, slot);
-        }
-    }
-
-    /// Takes out those that wait with a queue pair whose wait is over: itself, and where it is the
-    /// first of those that its receiver made wait all of them; none if it must wait on.
-    fn released(&mut self, slot: u32, queue_pair: &mut SendQueuePair, now: u64) -> VecDeque<u32> {
-        let until = self.held_until(queue_pair);
-        let held = self.held.as_mut();
-        let held = held.filter(|held| held.is_first(slot, queue_pair));
-        match held {
-            Some(_) if until > now => self.paced.push(until, slot),
-            Some(held) => return held.take(queue_pair),
-            None if until > now => self.hold(slot, queue_pair, until),
-            None => return VecDeque::from([slot]),
-        }
-        VecDeque::new()
-    }
-
-    /// Until when the receiver of a queue pair must not be sent to; in the past when it may.
-    fn held_until(&self, queue_pair: &SendQueuePair) -> u64 {
-        let held = self.held.as_ref();
-        held.map_or(0, |held| held.until(queue_pair))
-    }
-
-    pub(super) fn pace(&mut self, slot: u32, queue_pair: &mut SendQueuePair, ready_at: u64) {
-        queue_pair.turn = Turn::Paced;
-        self.paced.push(ready_at, slot);
-    }
-
-    /// The packets `from..to` of a queue pair are to be sent again.
-    pub(super) fn repair(&mut self, slot: u32, queue_pair: &mut SendQueuePair, range: (u32, u32)) {
-        queue_pair.repairs = true;
-        self.repairs.add(slot, range);
-    }
-}
 
 /// Puts a queue pair whose wait is over into the round, if it has anything to send.
 fn join(round: &mut Ring<u32>, slot: u32, queue_pair: &mut SendQueuePair, window: Option<u32>) {
@@ -296,6 +119,10 @@ impl Nic {
                 return;
             }
         };
+        let limits = self.limits.as_mut();
+        if let Some(congestion) = limits.and_then(|limits| limits.congestion.as_mut()) {
+            congestion.leaves(slot, &sent.packet);
+        }
         self.begin_record(&mut sent.packet);
         let armed = self.send[slot as usize].timer_armed;
         self.put_other(&sent.packet, now, medium);
@@ -401,8 +228,12 @@ impl Nic {
             queue_pair.repairs = false;
             return None;
         };
-        let kit = (spec, self.cut);
-        let mut sent = queue_pair.packet_again(&mut self.requests, (slot, sequence), kit, now);
+        let rules = PacketRules {
+            acknowledge: spec.acknowledge,
+            cut: &self.cut,
+            entropy: self.entropy.as_deref(),
+        };
+        let mut sent = queue_pair.packet_again(&mut self.requests, (slot, sequence), rules, now);
         sent.packet.flags |= data | Packet::ECN_CAPABLE;
         if queue_pair.retries > 0 {
             // What the receiver has asked for since has been lost, or its question.
@@ -410,99 +241,5 @@ impl Nic {
         }
         self.counters.retransmitted_packets += u64::from(sent.repeats);
         Some(sent)
-    }
-
-    /// Counts a marked packet, and tells its sender unless that has been told a short time ago.
-    #[inline(never)]
-    pub(super) fn on_mark(&mut self, spec: &NicSpec, packet: &Packet, directory: &impl Directory) {
-        self.counters.marked_packets += 1;
-        let path = self.reply_path(packet.queue_pair, directory);
-        let marked = self.marks.count(packet.queue_pair, self.receive.len());
-        let (Some(notification), Some(limits)) = (spec.notification, &mut self.limits) else {
-            return;
-        };
-        if packet.at < marked.next_notification {
-            return;
-        }
-        marked.next_notification = packet.at + notification.interval.ps();
-        marked.since_delivery.notifications += 1;
-        self.counters.np_cnp_sent += 1;
-        if notification.in_acknowledgements {
-            marked.echoes = true;
-            return;
-        }
-        limits.notifications.push(Packet {
-            at: 0,
-            queue_pair: path.slot,
-            sequence: 0,
-            destination: path.destination,
-            hash: path.hash,
-            sent: 0,
-            frame_bytes: CNP_FRAME_BYTES,
-            kind: PacketKind::Cnp,
-            flags: 0,
-        });
-    }
-
-    /// A notification has arrived, by itself or in an acknowledgement.
-    pub(super) fn on_cnp(&mut self, packet: &Packet) {
-        self.counters.rp_cnp_handled += 1;
-        let limits = self.limits.as_mut();
-        if let Some(congestion) = limits.and_then(|limits| limits.congestion.as_mut()) {
-            congestion.notified(packet.queue_pair, packet.at);
-        }
-    }
-
-    /// Hands what an acknowledgement or a NAK says about the network to the congestion control.
-    pub(super) fn on_feedback(&mut self, packet: &Packet) {
-        if packet.has(Packet::CONGESTION_ECHO) {
-            self.on_cnp(packet);
-        }
-        let Some(limits) = &mut self.limits else {
-            return;
-        };
-        let Some(congestion) = &mut limits.congestion else {
-            return;
-        };
-        let mut sent = Some(packet.sent);
-        let mut hops: &[Hop] = &[];
-        if let Some(in_band) = &mut limits.in_band {
-            sent = in_band.take_back(packet.sent);
-            hops = &in_band.hops;
-        }
-        let Some(sent) = sent else {
-            return;
-        };
-        let slot = packet.queue_pair;
-        let queue_pair = &self.send[slot as usize];
-        let units = ((packet.at / SENT_UNIT_PS) as u32).wrapping_sub(sent);
-        let packets = packet.sequence.wrapping_sub(queue_pair.acknowledged);
-        let news = packets <= queue_pair.outstanding();
-        let feedback = Feedback {
-            now: packet.at,
-            round_trip: u64::from(units) * SENT_UNIT_PS,
-            packets: if news { packets } else { 0 },
-            sequence: packet.sequence,
-            next_sequence: queue_pair.next_sequence,
-            hops,
-        };
-        congestion.acknowledged(slot, &feedback);
-        if packet.kind == PacketKind::Nak {
-            congestion.lost(slot, packet.at);
-        }
-    }
-
-    /// A receiver asks for some packets again.
-    pub(super) fn on_selective_nak(&mut self, spec: &NicSpec, packet: &Packet) {
-        self.counters.packet_seq_err += 1;
-        let slot = packet.queue_pair;
-        let queue_pair = &mut self.send[slot as usize];
-        if let Some(limits) = &mut self.limits {
-            limits.repair(slot, queue_pair, (packet.sequence, packet.sent));
-            if let Some(congestion) = &mut limits.congestion {
-                congestion.lost(slot, packet.at);
-            }
-        }
-        self.join_round(spec, slot, packet.at);
     }
 }

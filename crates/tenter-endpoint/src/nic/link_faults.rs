@@ -2,19 +2,13 @@
 
 use tenter_net::{Medium, Transmitter, WireLosses};
 
-use crate::nic::Nic;
+use super::Nic;
+use super::features::Feature;
+use super::storm::Storm;
 use crate::spec::NicSpec;
 
 /// The longest pause there is, in quanta.
 const LONGEST_PAUSE: u16 = u16::MAX;
-
-/// A NIC that pauses its leaf whatever it receives.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Storm {
-    /// When it next says so.
-    pub(crate) next: u64,
-    interval: u64,
-}
 
 impl Nic {
     /// The link goes down at `now`; what was under way from here is lost. Nothing is sent until it
@@ -49,7 +43,7 @@ impl Nic {
     /// Begins to pause the leaf at `now` in every lossless class, again and again.
     pub fn begin_storm(&mut self, now: u64, medium: &mut impl Medium) {
         let interval = (self.transmitter.pause_time(u32::from(LONGEST_PAUSE)) / 2).max(1);
-        self.is_plain = false;
+        self.gain(Feature::Storm);
         self.storm = Some(Box::new(Storm {
             next: now,
             interval,

@@ -2,31 +2,11 @@
 //! and the NIC gives the queue pair another UDP source port, so that switches that hash it may send
 //! it elsewhere.
 
-use std::collections::{BTreeMap, VecDeque};
-
 use tenter_engine::mix64;
 use tenter_net::Packet;
 
 use super::Nic;
-use crate::spec::NicSpec;
-
-/// What a NIC has to do with notices.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Reroutes {
-    /// Queue pairs that are to change their source port, and when, ascending.
-    due: VecDeque<(u64, u32)>,
-    /// Until when a queue pair that has changed it, or is about to, is not to do so again.
-    held: BTreeMap<u32, u64>,
-    received: u64,
-    moves: u64,
-}
-
-impl Reroutes {
-    /// When the next queue pair changes its source port; `u64::MAX` when none is to.
-    pub(super) fn next(&self) -> u64 {
-        self.due.front().map_or(u64::MAX, |&(at, _)| at)
-    }
-}
+use super::features::Feature;
 
 impl Nic {
     /// Notices of long queues received, and how often queue pairs have changed their source port.
@@ -38,26 +18,27 @@ impl Nic {
     /// Takes a notice. One about a source port that the queue pair has left since, or that changes
     /// it too soon, is of no use.
     #[inline(never)]
-    pub(super) fn on_notice(&mut self, spec: &NicSpec, packet: &Packet) {
-        let Some(rules) = &spec.reroute else {
+    pub(super) fn on_notice(&mut self, packet: &Packet) {
+        let Some(rules) = self.reroute.as_ref() else {
             return;
         };
-        self.is_plain = false;
+        let (response, hold_down) = (rules.response, rules.hold_down);
+        self.gain(Feature::Reroutes);
         let own = self.reroutes.get_or_insert_default();
         own.received += 1;
         let slot = packet.queue_pair;
         let is_there = self.send[slot as usize].hash() == packet.sequence;
         let held = own.held.get(&slot).is_some_and(|&until| until > packet.at);
         if is_there && !held {
-            let due = packet.at + rules.response.ps();
-            own.held.insert(slot, due + rules.hold_down.ps());
+            let due = packet.at + response.ps();
+            own.held.insert(slot, due + hold_down.ps());
             own.due.push_back((due, slot));
         }
     }
 
     /// Gives the queue pair whose turn has come at `now` another source port, any but its own.
-    pub(super) fn reroute(&mut self, spec: &NicSpec, now: u64) {
-        let (Some(rules), Some(own)) = (&spec.reroute, &mut self.reroutes) else {
+    pub(super) fn change_port(&mut self, now: u64) {
+        let (Some(rules), Some(own)) = (&self.reroute, &mut self.reroutes) else {
             return;
         };
         let Some((_, slot)) = own.due.pop_front() else {

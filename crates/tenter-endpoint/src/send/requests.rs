@@ -6,11 +6,9 @@
 //! acknowledged the backlog is free for another queue pair.
 
 use tenter_engine::{Ring, prefetch_at};
-use tenter_net::Packet;
 
-use super::{Acknowledged, SendQueuePair, Sent, WorkRequest};
+use super::work::{Acknowledged, WorkRequest};
 use crate::message::MessageCut;
-use crate::spec::NicSpec;
 
 /// In place of a backlog's number.
 pub(super) const NO_BACKLOG: u32 = u32::MAX;
@@ -22,41 +20,41 @@ pub(super) const NO_BACKLOG: u32 = u32::MAX;
 pub(super) struct Only {
     tag: u64,
     posted: u64,
-    first_sent: u64,
+    pub(super) first_sent: u64,
     group: u32,
-    packets: u32,
+    pub(super) packets: u32,
 }
 
 const _: () = assert!(size_of::<Only>() == 32);
 
 /// A request of a backlog.
 #[derive(Clone, Copy, Debug)]
-struct Posted {
-    request: WorkRequest,
-    first_sent: u64,
-    first_sequence: u32,
-    packets: u32,
+pub(super) struct Posted {
+    pub(super) request: WorkRequest,
+    pub(super) first_sent: u64,
+    pub(super) first_sequence: u32,
+    pub(super) packets: u32,
     /// Frames that were sent and had to be sent again, and their bytes.
-    repeated_frames: u64,
-    repeated_bytes: u64,
+    pub(super) repeated_frames: u64,
+    pub(super) repeated_bytes: u64,
 }
 
 /// The requests of a queue pair with several, oldest first.
 #[derive(Clone, Debug, Default)]
-struct Backlog {
-    posted: Ring<Posted>,
+pub(super) struct Backlog {
+    pub(super) posted: Ring<Posted>,
     /// Which of them is being sent.
-    sending: u32,
+    pub(super) sending: u32,
     /// What has this sequence number or a later one has never been sent.
-    first_unsent: u32,
+    pub(super) first_unsent: u32,
 }
 
 /// The requests of all send queue pairs of a NIC.
 #[derive(Clone, Debug)]
 pub(crate) struct Requests {
     pub(super) only: Vec<Only>,
-    backlogs: Vec<Backlog>,
-    free: Vec<u32>,
+    pub(super) backlogs: Vec<Backlog>,
+    pub(super) free: Vec<u32>,
 }
 
 impl Requests {
@@ -75,207 +73,15 @@ impl Requests {
         prefetch_at(&self.only, slot as usize);
     }
 
-    fn backlog(&mut self, number: u32) -> &mut Backlog {
+    pub(super) fn backlog(&mut self, number: u32) -> &mut Backlog {
         &mut self.backlogs[number as usize]
     }
 
-    fn claim_backlog(&mut self) -> u32 {
+    pub(super) fn claim_backlog(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             self.backlogs.push(Backlog::default());
             self.backlogs.len() as u32 - 1
         })
-    }
-}
-
-impl SendQueuePair {
-    /// The requests that are not acknowledged, oldest first.
-    pub(crate) fn unfinished(&self, requests: &Requests, slot: u32) -> Vec<WorkRequest> {
-        if self.backlog != NO_BACKLOG {
-            let backlog = &requests.backlogs[self.backlog as usize];
-            return backlog.posted.iter().map(|posted| posted.request).collect();
-        }
-        if self.acknowledged == self.posted_sequence {
-            return Vec::new();
-        }
-        vec![requests.only[slot as usize].request(self.bytes)]
-    }
-
-    /// How many requests are not acknowledged.
-    pub(crate) fn unfinished_count(&self, requests: &Requests) -> usize {
-        if self.backlog != NO_BACKLOG {
-            return requests.backlogs[self.backlog as usize].posted.len();
-        }
-        usize::from(self.acknowledged != self.posted_sequence)
-    }
-
-    /// Adds a request to those there are.
-    pub(super) fn append(
-        &mut self,
-        requests: &mut Requests,
-        slot: u32,
-        request: WorkRequest,
-        packets: u32,
-    ) {
-        let idle = self.next_sequence == self.posted_sequence;
-        let posted = Posted::new(request, self.posted_sequence, packets);
-        let backlog = self.move_to_backlog(requests, slot);
-        backlog.posted.push(posted);
-        if idle {
-            backlog.sending = backlog.posted.len() as u32 - 1;
-        }
-    }
-
-    /// The queue pair's backlog; if it had none, its only request lies there from now on.
-    fn move_to_backlog<'r>(&mut self, requests: &'r mut Requests, slot: u32) -> &'r mut Backlog {
-        if self.backlog == NO_BACKLOG {
-            self.backlog = requests.claim_backlog();
-            let only = requests.only[slot as usize];
-            let first = self.posted_sequence.wrapping_sub(only.packets);
-            let mut posted = Posted::new(only.request(self.bytes), first, only.packets);
-            posted.first_sent = only.first_sent;
-            let backlog = requests.backlog(self.backlog);
-            backlog.posted.push(posted);
-            backlog.sending = u32::from(self.next_sequence == self.posted_sequence);
-            backlog.first_unsent = self.next_sequence;
-        }
-        requests.backlog(self.backlog)
-    }
-
-    /// The packet `sequence` goes out; whether it has been sent before.
-    #[inline(never)]
-    pub(super) fn note_sent(&self, requests: &mut Requests, sequence: u32) -> bool {
-        let backlog = requests.backlog(self.backlog);
-        if backlog.first_unsent != sequence {
-            return true;
-        }
-        backlog.first_unsent = sequence.wrapping_add(1);
-        false
-    }
-
-    /// The first packet of a message goes out.
-    pub(super) fn note_first_sent(
-        &self,
-        requests: &mut Requests,
-        slot: u32,
-        sequence: u32,
-        now: u64,
-    ) {
-        if self.backlog == NO_BACKLOG {
-            let only = &mut requests.only[slot as usize];
-            only.first_sent = only.first_sent.min(now);
-            return;
-        }
-        let backlog = requests.backlog(self.backlog);
-        let posted = backlog.posted.get_mut(backlog.sending as usize);
-        if posted.first_sequence == sequence {
-            posted.first_sent = posted.first_sent.min(now);
-        }
-    }
-
-    /// Goes to the request after the one whose last packet has just gone out, if there is one.
-    pub(super) fn next_request(&mut self, requests: &mut Requests, cut: MessageCut) {
-        let backlog = requests.backlog(self.backlog);
-        backlog.sending += 1;
-        if (backlog.sending as usize) < backlog.posted.len() {
-            let posted = *backlog.posted.get_mut(backlog.sending as usize);
-            self.begin_request(posted.request.bytes, posted.packets, cut);
-        }
-    }
-
-    /// As [`SendQueuePair::acknowledge`], for news on several requests or after a rewind.
-    pub(super) fn acknowledge_backlog(
-        &mut self,
-        requests: &mut Requests,
-        (slot, sequence): (u32, u32),
-        cut: MessageCut,
-        now: u64,
-        mut done: impl FnMut(Acknowledged),
-    ) {
-        let backlog = requests.backlog(self.backlog);
-        // After a rewind, packets that were on their way all the same may be acknowledged before
-        // they are sent again.
-        if self.outstanding() < sequence.wrapping_sub(self.acknowledged) {
-            let range = (self.next_sequence, sequence);
-            backlog.count_repeats(range, self.acknowledged, cut, false);
-            self.go_to(backlog, sequence, cut);
-        }
-        self.acknowledged = sequence;
-        while let Some(oldest) = backlog.posted.front() {
-            if oldest.packets > sequence.wrapping_sub(oldest.first_sequence) {
-                return;
-            }
-            done(oldest.acknowledged(slot, now, cut));
-            backlog.posted.pop();
-            backlog.sending -= 1;
-        }
-        requests.free.push(self.backlog);
-        self.backlog = NO_BACKLOG;
-    }
-
-    /// Goes back to `sequence`, which has been sent before: everything from there on is sent again.
-    /// Returns how many packets that is.
-    pub(crate) fn rewind(
-        &mut self,
-        requests: &mut Requests,
-        (slot, sequence): (u32, u32),
-        cut: MessageCut,
-    ) -> u32 {
-        let again = self.next_sequence.wrapping_sub(sequence);
-        if again == 0 || again > self.outstanding() {
-            return 0;
-        }
-        let range = (sequence, self.next_sequence);
-        let backlog = self.move_to_backlog(requests, slot);
-        backlog.count_repeats(range, self.acknowledged, cut, true);
-        self.go_to(backlog, sequence, cut);
-        again
-    }
-
-    /// The packet `sequence`, which has been sent before, once more; it asks for an
-    /// acknowledgement.
-    pub(crate) fn packet_again(
-        &mut self,
-        requests: &mut Requests,
-        (slot, sequence): (u32, u32),
-        (spec, cut): (&NicSpec, MessageCut),
-        now: u64,
-    ) -> Sent {
-        let next = self.next_sequence;
-        let backlog = self.move_to_backlog(requests, slot);
-        let range = (sequence, sequence.wrapping_add(1));
-        backlog.count_repeats(range, self.acknowledged, cut, true);
-        self.go_to(backlog, sequence, cut);
-        let mut sent = self.next_packet(requests, slot, (spec, &cut), now);
-        sent.packet.flags |= Packet::ACK_REQUEST;
-        let backlog = requests.backlog(self.backlog);
-        self.go_to(backlog, next, cut);
-        sent
-    }
-
-    fn go_to(&mut self, backlog: &mut Backlog, sequence: u32, cut: MessageCut) {
-        self.next_sequence = sequence;
-        for index in 0..backlog.posted.len() {
-            let posted = *backlog.posted.get_mut(index);
-            let packet = sequence.wrapping_sub(posted.first_sequence);
-            if packet < posted.packets {
-                backlog.sending = index as u32;
-                self.bytes = posted.request.bytes;
-                self.request_end = posted.first_sequence.wrapping_add(posted.packets);
-                self.resume_message(packet, cut);
-                return;
-            }
-        }
-        backlog.sending = backlog.posted.len() as u32;
-    }
-
-    /// Goes to the message that packet number `packet` of the request, the next one, lies in.
-    fn resume_message(&mut self, packet: u32, cut: MessageCut) {
-        let before = (u64::from(packet) % cut.packets_per_message()) as u32;
-        let next = self.next_sequence;
-        self.next_sequence = next.wrapping_sub(before);
-        self.begin_message(cut);
-        self.next_sequence = next;
-        self.starts_message = before == 0;
     }
 }
 
@@ -290,7 +96,7 @@ impl Only {
         }
     }
 
-    fn request(&self, bytes: u64) -> WorkRequest {
+    pub(super) fn request(&self, bytes: u64) -> WorkRequest {
         WorkRequest {
             tag: self.tag,
             group: self.group,
@@ -322,7 +128,13 @@ impl Only {
 
 impl Backlog {
     /// Counts the packets `from..to` as sent for nothing, or takes that back.
-    fn count_repeats(&mut self, range: (u32, u32), base: u32, cut: MessageCut, more: bool) {
+    pub(super) fn count_repeats(
+        &mut self,
+        range: (u32, u32),
+        base: u32,
+        cut: MessageCut,
+        more: bool,
+    ) {
         for index in 0..self.posted.len() {
             self.posted.get_mut(index).repeat(range, base, cut, more);
         }
@@ -330,7 +142,7 @@ impl Backlog {
 }
 
 impl Posted {
-    fn new(request: WorkRequest, first_sequence: u32, packets: u32) -> Posted {
+    pub(super) fn new(request: WorkRequest, first_sequence: u32, packets: u32) -> Posted {
         Posted {
             request,
             first_sent: u64::MAX,
@@ -361,7 +173,7 @@ impl Posted {
         }
     }
 
-    fn acknowledged(&self, slot: u32, now: u64, cut: MessageCut) -> Acknowledged {
+    pub(super) fn acknowledged(&self, slot: u32, now: u64, cut: MessageCut) -> Acknowledged {
         let packets = u64::from(self.packets);
         Acknowledged {
             slot,

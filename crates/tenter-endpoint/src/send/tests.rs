@@ -1,44 +1,12 @@
 use tenter_net::{Packet, PacketKind};
-use tenter_units::Time;
 
-use super::{Acknowledged, Connection, Requests, SendPeer, SendQueuePair, WorkRequest};
-use crate::loss_recovery::LossRecovery;
+use super::{
+    Acknowledged, Connection, PacketRules, Requests, SendPeer, SendQueuePair, WorkRequest,
+};
 use crate::message::MessageCut;
-use crate::spec::{AckPolicy, NicSpec};
-
-/// Messages of 4 packets of 1,024 bytes.
-fn spec() -> NicSpec {
-    NicSpec {
-        mtu_bytes: 1024,
-        message_bytes: 4096,
-        entropy: None,
-        reroute: None,
-        acknowledge: AckPolicy::PerMessage,
-        window_packets: None,
-        outstanding_messages: None,
-        retransmission_timeout: Time::from_us(100),
-        retry_count: 3,
-        retry_on_nak: false,
-        transmit_latency: Time::ZERO,
-        receive_latency: Time::ZERO,
-        message_gap: Time::ZERO,
-        step_delay: Time::ZERO,
-        start_up: Time::ZERO,
-        connection_set_up: false,
-        start_skew_max: Time::ZERO,
-        clock_offset_max_ppm: 0,
-        control_class: None,
-        receive_buffer: None,
-        pcie: None,
-        interleave: crate::spec::Interleave::Packet,
-        loss_recovery: LossRecovery::GoBackN,
-        congestion_control: None,
-        notification: None,
-    }
-}
+use crate::spec::AckPolicy;
 
 struct Bench {
-    spec: NicSpec,
     cut: MessageCut,
     queue_pair: SendQueuePair,
     requests: Requests,
@@ -46,10 +14,10 @@ struct Bench {
 }
 
 impl Bench {
-    /// A ready queue pair whose next sequence number is `sequence`.
+    /// A ready queue pair whose next sequence number is `sequence`; messages have 4 packets of
+    /// 1,024 bytes.
     fn at(sequence: u32) -> Bench {
-        let spec = spec();
-        let cut = MessageCut::new(spec.message_bytes, spec.mtu_bytes);
+        let cut = MessageCut::new(4096, 1024);
         let mut queue_pair = SendQueuePair::default();
         let peer = SendPeer {
             destination: 1,
@@ -62,7 +30,6 @@ impl Bench {
         queue_pair.acknowledged = sequence;
         queue_pair.posted_sequence = sequence;
         Bench {
-            spec,
             cut,
             queue_pair,
             requests: Requests::new(1),
@@ -85,10 +52,14 @@ impl Bench {
     fn send(&mut self) -> Vec<Packet> {
         let mut sent = Vec::new();
         while self.queue_pair.may_send(None) {
-            let kit = (&self.spec, &self.cut);
+            let rules = PacketRules {
+                acknowledge: AckPolicy::PerMessage,
+                cut: &self.cut,
+                entropy: None,
+            };
             sent.push(
                 self.queue_pair
-                    .next_packet(&mut self.requests, 0, kit, 7)
+                    .next_packet(&mut self.requests, 0, rules, 7)
                     .packet,
             );
         }

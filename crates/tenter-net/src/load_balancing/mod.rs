@@ -34,7 +34,7 @@ pub use view::{InOrderNics, Order};
 pub use weighted_ecmp::WeightedEcmp;
 
 use tenter_config::Presence::Default;
-use tenter_config::{Component, Form, Key, KeyTable, Reader, Shape, Variants, Written};
+use tenter_config::{Component, Key, KeyTable, Reader, Shape, Variants, Written};
 use tenter_config::{joined, key};
 use tenter_units::Time;
 
@@ -221,15 +221,12 @@ pub enum LoadBalancing {
 }
 
 /// The key that chooses.
-const KIND: Key = Key {
-    form: Form::Typed(|| Shape::Choice(LoadBalancing::NAMES)),
-    ..key(
-        "kind",
-        "",
-        Default("ecmp"),
-        "Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}` one that is not named is `destination`",
-    )
-};
+const KIND: Key = key(
+    "kind",
+    || Shape::Choice(LoadBalancing::NAMES),
+    Default("ecmp"),
+    "Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}` one that is not named is `destination`",
+);
 
 impl LoadBalancing {
     /// The hash a packet with this 5-tuple carries to every switch.

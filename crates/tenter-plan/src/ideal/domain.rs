@@ -59,7 +59,7 @@ impl Ideal<'_> {
         if self.latencies.is_empty() {
             Time::ZERO
         } else {
-            domain.latency.saturating_add(self.plan.nic.step_delay)
+            domain.latency.saturating_add(self.plan.host_delays.step)
         }
     }
 

@@ -80,7 +80,7 @@ fn what_cannot_be_paired_is_refused_with_a_remedy() {
     assert!(error.contains("(1 to 2 and 5 to 6)"), "{error}");
     assert!(error.contains("--seeds 3"), "{error}");
     let points = planted::record(&["a"], &[("size", &["8MiB"])], 1..=2, |_, _, _| 1.0);
-    assert!(refused(points).contains("no settings alike"));
+    assert!(refused(points).contains("no settings in common"));
     let variants = planted::record(&["c", "d"], SIZES, 1..=2, |_, _, _| 1.0);
     assert!(refused(variants).contains("no variant of the same name"));
     let mut readings = base();

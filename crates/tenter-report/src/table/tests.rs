@@ -188,7 +188,7 @@ fn losses_pauses_and_marks_have_a_line_where_there_are_any() {
     };
     let expected = "\
 lost     3 frames of lossless classes in switches, 1 frame in the receive buffers of NICs, 2 frames that \
-         nobody sends again
+         are not retransmitted
 pauses   1,716 XOFF and 1 XON frame sent, NICs paused for 4.321 ms, switch ports paused for 98.765 ms, longest \
          spine0:4 for 1.234 ms
 marks    12,345 frames marked by switches, 21.50 % of the data frames that arrived, 2,345 notifications

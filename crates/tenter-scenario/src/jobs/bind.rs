@@ -38,7 +38,8 @@ fn job_of(spec: &JobSpec) -> Job {
     Job {
         name: spec.name.clone().unwrap_or_default(),
         hosts: Vec::new(),
-        background: spec.background,
+        // A workload refuses it.
+        background: spec.background && spec.workload.is_none(),
         sequence: collectives.flat_map(|of| of.runs()).collect(),
         iterations: spec.iterations,
         warm_up: spec.warm_up,
@@ -308,7 +309,7 @@ fn report_full(host: u32, ranks: &[usize], at: Option<Location>, names: &HostNam
 /// Binds all jobs; problems are noted for each of them. What depends on other keys or was chosen is
 /// written into the effective configuration.
 pub(crate) fn bind(
-    specs: Option<&[JobSpec]>,
+    specs: Option<Vec<JobSpec>>,
     names: &HostNames<'_>,
     (seeds, nic): (Seeds, Option<&NicSpec>),
     effective: &mut Node,
@@ -316,7 +317,7 @@ pub(crate) fn bind(
     let specs = specs?;
     let mut jobs: Vec<Job> = specs.iter().map(job_of).collect();
     refuse_equal_names(&jobs, names);
-    start::bind(specs, &mut jobs, names);
+    start::bind(&specs, &mut jobs, names);
     let (mut bound, mut ranks, mut complete) = (Vec::new(), 0, true);
     let mut taken = vec![0; names.count() as usize];
     for (index, (spec, job)) in specs.iter().zip(jobs).enumerate() {

@@ -10,8 +10,8 @@ use crate::hosts::HostNames;
 /// More streams than a traffic generator has.
 const FLOWS_MAX: usize = 65_536;
 
-/// Binds the streams of the job at a path to hosts: the job gets these as its ranks, in the order in
-/// which they are named, and one endless run in messages of `message_bytes`.
+/// Binds the streams of the job at a path to hosts: the job gets these as its ranks, in the order
+/// in which they are named, and one endless run in messages of `message_bytes`.
 pub(super) fn bind(
     specs: &[FlowSpec],
     names: &HostNames<'_>,

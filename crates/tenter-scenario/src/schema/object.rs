@@ -2,7 +2,7 @@
 //! the words of its table ("time", "`a` or `b`", "0 to 63, or `none`").
 
 use serde_json::{Map, Value, json};
-use tenter_config::{Form, Key, KeyTable, Presence, Shape, Variants};
+use tenter_config::{Key, KeyTable, Presence, Shape, Variants};
 
 /// A mapping: the keys of some tables, and what those that hold mappings or lists hold.
 pub(super) struct Object {
@@ -73,12 +73,7 @@ impl Object {
     fn value(&self, key: &Key) -> Value {
         let inner = self.inner.iter().find(|(name, _)| *name == key.name);
         let inner = inner.map(|(_, schema)| schema);
-        let words = match key.form {
-            Form::Typed(shape) => return of_shape(shape(), inner),
-            Form::Words(words) => words,
-        };
-        form_schema(words, inner)
-            .unwrap_or_else(|| panic!("the form of `{}` is unknown: {words}", key.name))
+        of_shape((key.shape)(), inner)
     }
 }
 
@@ -133,15 +128,9 @@ pub(super) fn of_shape(shape: Shape, inner: Option<&Value>) -> Value {
                 };
             member.words.into_iter().fold(keys, fix).schema()
         })),
-        Shape::WordOrMapping(words) => {
-            let words: Vec<&str> = std::iter::once("none")
-                .chain(words.iter().copied())
-                .collect();
-            json!({"anyOf": [inner, {"enum": words}]})
-        }
-        Shape::Parsed(words) => form_schema(words, None)
-            .filter(|_| words.starts_with("IPv4"))
-            .unwrap_or_else(|| json!({"type": ["number", "string"]})),
+        Shape::Parsed("IPv4 address") => pattern("^[0-9]+(\\.[0-9]+){3}$"),
+        Shape::Parsed("IPv4 prefix") => pattern("^[0-9]+(\\.[0-9]+){3}/[0-9]+$"),
+        Shape::Parsed(_) => json!({"type": ["number", "string"]}),
         Shape::Text => json!({"type": ["string", "number", "boolean"]}),
         Shape::Mapping(table) => inner.map_or_else(|| Object::of(&[table]).schema(), Value::clone),
         Shape::List(shape) => list(&of_shape(*shape, inner)),
@@ -150,7 +139,10 @@ pub(super) fn of_shape(shape: Shape, inner: Option<&Value>) -> Value {
         }
         Shape::Any => json!({}),
         Shape::Flag => json!({"enum": [true, false]}),
-        Shape::Choice(words) => json!({ "enum": words }),
+        Shape::Choice(words) => {
+            let words: Vec<Value> = words.iter().map(|word| plain(word)).collect();
+            json!({ "enum": words })
+        }
         Shape::Words(words) => list(&json!({ "enum": words })),
     }
 }
@@ -172,94 +164,16 @@ fn of_variants(variants: &Variants) -> Value {
     }))
 }
 
-/// The schema of a form. `inner` is that of the mapping, or of each item of the list, that the form
-/// speaks of; nothing where a form is not understood.
-pub(super) fn form_schema(form: &str, inner: Option<&Value>) -> Option<Value> {
-    if let Some(words) = form.strip_prefix("list of `") {
-        return Some(list(&json!({ "enum": words_of(&format!("`{words}")) })));
-    }
-    // A bound belongs to the number before it.
-    let (form, least) = match form.strip_suffix(" or more") {
-        Some(rest) => rest.rsplit_once(", ")?,
-        None => (form, ""),
-    };
-    let mut words = Vec::new();
-    let mut alternatives = Vec::new();
-    for part in parts(form) {
-        match word(part) {
-            Some(word) => words.push(word),
-            None => alternatives.extend(alternative(part, least, inner)?),
-        }
-    }
-    if !words.is_empty() {
-        alternatives.push(json!({ "enum": words }));
-    }
-    match alternatives.len() {
-        0 => None,
-        1 => alternatives.pop(),
-        _ => Some(json!({ "anyOf": alternatives })),
-    }
+fn pattern(pattern: &str) -> Value {
+    json!({"type": "string", "pattern": pattern})
 }
 
-/// The parts of a form, between commas and `or`.
-fn parts(form: &str) -> impl Iterator<Item = &str> {
-    form.split(", or one of ")
-        .flat_map(|part| part.split(", or "))
-        .flat_map(|part| part.split(" or "))
-        .flat_map(|part| part.split(", "))
-}
-
-/// A part that is a word to be written as it stands.
-fn word(part: &str) -> Option<Value> {
-    if let Ok(number) = part.parse::<u64>() {
-        return Some(json!(number));
-    }
-    let bare = part.strip_prefix('`')?.strip_suffix('`')?;
-    if bare.starts_with('{') {
-        return None;
-    }
-    // As YAML reads it.
-    Some(match (bare, bare.parse::<u64>()) {
+/// A word as YAML reads it.
+fn plain(word: &str) -> Value {
+    match (word, word.parse::<u64>()) {
         ("true", _) => json!(true),
         ("false", _) => json!(false),
         (_, Ok(number)) => json!(number),
-        _ => json!(bare),
-    })
-}
-
-/// All words of a form.
-fn words_of(form: &str) -> Vec<Value> {
-    parts(form).filter_map(word).collect()
-}
-
-/// Any other part; an empty list for one that only names the unit of a number beside it.
-fn alternative(part: &str, least: &str, inner: Option<&Value>) -> Option<Vec<Value>> {
-    let integer = |least: u64| json!({"type": "integer", "minimum": least});
-    let one = match part {
-        "time" | "rate" | "size" => json!({ "$ref": format!("#/$defs/{part}") }),
-        "text" => json!({"type": ["string", "number", "boolean"]}),
-        "a word" | "name" => json!({"type": "string"}),
-        "whole number" => integer(least.parse().unwrap_or(0)),
-        "count" | "a count" | "packets" | "messages" | "bits" => integer(1),
-        "number" | "rank" | "may be 0" => integer(0),
-        "bytes" | "percent" | "parts per million" | "up to six decimals" | "in 1024ths" => {
-            return Some(Vec::new());
-        }
-        "IPv4 address" => json!({"type": "string", "pattern": "^[0-9]+(\\.[0-9]+){3}$"}),
-        "IPv4 prefix" => json!({"type": "string", "pattern": "^[0-9]+(\\.[0-9]+){3}/[0-9]+$"}),
-        "mapping" | "a range" => inner?.clone(),
-        "list" => list(inner?),
-        "list of sizes" => list(&json!({"$ref": "#/$defs/size"})),
-        "list of leaves" | "list of ports" => list(&integer(0)),
-        "a list of hosts" | "a list of ports" => list(&json!({"type": ["string", "integer"]})),
-        "…" | "decimal" => json!({"type": ["number", "string"]}),
-        "0 to 1" => json!({"type": ["number", "string"], "minimum": 0, "maximum": 1}),
-        _ if part.starts_with("`{") => inner?.clone(),
-        _ => {
-            let (first, last) = part.split_once(" to ")?;
-            let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
-            json!({"type": "integer", "minimum": first, "maximum": last})
-        }
-    };
-    Some(vec![one])
+        _ => json!(word),
+    }
 }

@@ -3,7 +3,6 @@ use std::path::{Path, PathBuf};
 
 use jsonschema::Validator;
 
-use super::object::form_schema;
 use super::*;
 use crate::scenario::all_tables;
 use crate::{Format, load, load_beside};
@@ -34,49 +33,6 @@ fn every_key_of_every_table_is_in_the_schema() {
             );
         }
     }
-}
-
-#[test]
-fn forms_become_types() {
-    let inner = json!({"type": "object"});
-    let cases = [
-        ("time, 2us or more", json!({"$ref": "#/$defs/time"})),
-        (
-            "`none`, `pfc` or `pfc+ecn`",
-            json!({"enum": ["none", "pfc", "pfc+ecn"]}),
-        ),
-        ("`true` or `false`", json!({"enum": [true, false]})),
-        (
-            "0 to 63",
-            json!({"type": "integer", "minimum": 0, "maximum": 63}),
-        ),
-        (
-            "bytes, 316 to 65535",
-            json!({"type": "integer", "minimum": 316, "maximum": 65535}),
-        ),
-        (
-            "whole number, 2 or more",
-            json!({"type": "integer", "minimum": 2}),
-        ),
-        ("256 or 4096", json!({"enum": [256, 4096]})),
-        (
-            "list of `a`, `b`",
-            json!({"type": "array", "items": {"enum": ["a", "b"]}}),
-        ),
-        (
-            "list",
-            json!({"type": "array", "items": {"type": "object"}}),
-        ),
-        (
-            "mapping or `none`",
-            json!({"anyOf": [{"type": "object"}, {"enum": ["none"]}]}),
-        ),
-    ];
-    for (form, expected) in cases {
-        assert_eq!(form_schema(form, Some(&inner)), Some(expected), "{form}");
-    }
-    assert_eq!(form_schema("a mood", None), None);
-    assert_eq!(form_schema("mapping", None), None, "of which kind?");
 }
 
 #[test]

@@ -8,13 +8,14 @@ use tenter_net::{
 
 use super::around::{Around, PATH};
 use tenter_notation::diagnostics::Problems;
+use tenter_units::Bytes;
 
 /// What waits for host memory waits in the input buffer of its lane, which is never too small.
 pub(super) fn widen_receive_buffer(nic: &mut NicSpec) {
     if let Some(buffer) = &mut nic.receive_buffer {
-        buffer.capacity_bytes = UNLIMITED_POOL;
-        buffer.xoff_bytes = None;
-        buffer.xon_bytes = 0;
+        buffer.capacity = Bytes::new(UNLIMITED_POOL);
+        buffer.xoff = None;
+        buffer.xon = Bytes::new(0);
     }
 }
 

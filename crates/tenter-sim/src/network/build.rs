@@ -61,7 +61,6 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
             seed: plan.seeds.arrivals,
         });
     }
-    let homes = homes(&topology, threads);
     assert_eq!(
         plan.switches.leaves_take_whole,
         plan.scheduled.is_some(),
@@ -74,6 +73,8 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         lookahead: plan.lookahead,
         switches: plan.switches.clone(),
         nic: plan.nic.clone(),
+        port_changes: plan.port_changes.clone(),
+        host_delays: plan.host_delays,
         dma: plan.dma.clone(),
         scale_up: plan.scale_up,
         npus_per_nic: plan.npus_per_nic,
@@ -90,7 +91,7 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         spill: plan.spill(),
         background_delay: plan.background_delay.ps(),
         ranks,
-        homes,
+        homes: homes(&topology, threads),
         topology,
     })
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use tenter_endpoint::{DmaRates, NicAddress, NicSpec, ROCE_UDP_PORT, ReplyPath};
+use tenter_endpoint::{DmaRates, NicAddress, NicSpec, PortChanges, ROCE_UDP_PORT, ReplyPath};
 use tenter_engine::{Output, mix64};
 use tenter_net::input_queued::InputQueuedSpec;
 use tenter_net::load_balancing::FiveTuple;
 use tenter_net::{CreditSpec, SignalSpec, SwitchSpec, Switches, Telemetry};
-use tenter_plan::{LinkImpairment, Links, Lookahead, Seeds};
+use tenter_plan::{HostDelays, LinkImpairment, Links, Lookahead, Seeds};
 use tenter_topology::{Routing, Topology};
 use tenter_units::{Rate, Time};
 use tenter_workload::ScaleUp;
@@ -34,6 +34,10 @@ pub struct Context {
     pub(crate) lookahead: Lookahead,
     pub(crate) switches: Switches,
     pub(crate) nic: NicSpec,
+    /// How NICs change source ports.
+    pub(crate) port_changes: PortChanges,
+    /// What hosts add to each send.
+    pub(crate) host_delays: HostDelays,
     /// The DMA rates of each NIC; empty without PCIe.
     pub(super) dma: Vec<DmaRates>,
     /// What connects the NPUs of a host.
@@ -129,7 +133,7 @@ impl Context {
     fn add_hashes(&self, base: u32, hashes: &mut Vec<u32>) {
         // Connection set-up has the queue pair's own.
         hashes.push(base);
-        let entropy = self.nic.entropy.iter();
+        let entropy = self.port_changes.entropy.iter();
         hashes.extend(entropy.flat_map(|entropy| entropy.hashes(base)));
     }
 

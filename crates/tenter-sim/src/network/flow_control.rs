@@ -29,8 +29,8 @@ impl Context {
         NicClasses {
             data: only.unwrap_or_else(|| class(data)),
             all_data,
-            control: class(self.nic.control_class.unwrap_or(data)),
-            notification: class(self.nic.notification.map_or(data, |spec| spec.class)),
+            control: class(self.nic.control_class().unwrap_or(data)),
+            notification: class(self.nic.notification().map_or(data, |spec| spec.class)),
             lossless: lossless.fold(0, |bits, class| bits | 1 << class.class),
         }
     }

@@ -5,7 +5,7 @@ mod carried;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use tenter_endpoint::{Delivery, Nic, SendPeer, WorkRequest};
+use tenter_endpoint::{Delivery, Nic, RxContext, SendPeer, WorkRequest};
 use tenter_engine::Stream;
 use tenter_net::{Medium, Packet, PacketKind};
 use tenter_workload::flow_workload::Sender;
@@ -111,7 +111,7 @@ impl Host {
     /// returns when the first of them does.
     pub(crate) fn start(&mut self, context: &Context, job: u16, now: u64) -> Option<u64> {
         let skew_max = context.nic.start_skew_max.ps();
-        let begin = now + context.nic.start_up.ps() + context.nic.step_delay.ps();
+        let begin = now + context.host_delays.start_up.ps() + context.host_delays.step.ps();
         let mut first: Option<u64> = None;
         for (number, here) in context.ranks_on(self.nic.host()).iter().enumerate() {
             if here.job != job {
@@ -180,11 +180,13 @@ impl Host {
             self.take_carried(packet, scope);
             return;
         }
-        let peers = scope.peers();
-        let done = &mut scope.partition_records.done;
-        let delivery = self
-            .nic
-            .arrive(&scope.context.nic, packet, &peers, medium, done);
+        let mut cx = RxContext {
+            spec: &scope.context.nic,
+            directory: &scope.peers(),
+            medium,
+            done: &mut scope.partition_records.done,
+        };
+        let delivery = self.nic.arrive(packet, &mut cx);
         self.book(delivery, scope);
     }
 
@@ -221,9 +223,13 @@ impl Host {
                 }
             }
             _ => {
-                let peers = scope.peers();
-                let done = &mut scope.partition_records.done;
-                let delivery = self.nic.fire(&scope.context.nic, now, &peers, medium, done);
+                let mut cx = RxContext {
+                    spec: &scope.context.nic,
+                    directory: &scope.peers(),
+                    medium,
+                    done: &mut scope.partition_records.done,
+                };
+                let delivery = self.nic.fire(now, &mut cx);
                 self.book(delivery, scope);
             }
         }
@@ -397,7 +403,7 @@ impl Host {
         let mut released = std::mem::take(&mut scope.partition_records.released);
         released.clear();
         schedule.released_by(id, &mut released);
-        let delay = scope.context.nic.step_delay.ps();
+        let delay = scope.context.host_delays.step.ps();
         for &next in &released {
             let dependencies = schedule.dependencies(next);
             if dependencies > 1 && !self.last_dependency(number, next, dependencies) {
@@ -469,7 +475,7 @@ impl Host {
         };
         let sender = scope.schedules.of(job).transfer(id).src;
         let number = context.number_of(self.nic.host(), (job, sender));
-        let start = now + context.nic.step_delay.ps();
+        let start = now + context.host_delays.step.ps();
         let next = flows.next_in_slot(id, context.elapsed(job, start));
         match (next, number) {
             (Some(next), Some(number)) if start == now => {

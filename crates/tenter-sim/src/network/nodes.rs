@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use tenter_endpoint::Nic;
+use tenter_endpoint::{Nic, NicBuild};
 use tenter_engine::{Output, Stream, mix64};
 use tenter_net::impairment::{ImpairmentSpec, TesterRule};
 use tenter_net::{
@@ -142,27 +142,31 @@ impl Context {
     }
 
     fn host(&self, node: u32, transmitter: Transmitter) -> Host {
-        let slots = self
-            .ranks_on(node)
-            .iter()
-            .fold((0, 0), |(send, receive), here| {
-                let pairs = &self.jobs[usize::from(here.job)].pairs;
-                (
-                    send + pairs.send_slots(here.rank),
-                    receive + pairs.receive_slots(here.rank),
-                )
-            });
-        let classes = self.nic_classes(node);
-        let line = self.topology.cable(node, 0).rate;
-        let mut nic = Nic::new(node, &self.nic, classes, (transmitter, line), slots);
-        if let Some(rates) = self.dma.get(node as usize) {
-            nic.limit_dma(&self.nic, rates, line);
-        }
-        if let Some(telemetry) = &self.telemetry {
-            nic.carry_telemetry(telemetry.clone());
-        }
-        self.give_nic_credit(node, &mut nic);
-        self.obey_signals(node, &mut nic);
+        let (send_slots, receive_slots) =
+            self.ranks_on(node)
+                .iter()
+                .fold((0, 0), |(send, receive), here| {
+                    let pairs = &self.jobs[usize::from(here.job)].pairs;
+                    (
+                        send + pairs.send_slots(here.rank),
+                        receive + pairs.receive_slots(here.rank),
+                    )
+                });
+        let signals = self.signals.as_ref();
+        let nic = Nic::new(NicBuild {
+            host: node,
+            spec: &self.nic,
+            port_changes: &self.port_changes,
+            classes: self.nic_classes(node),
+            transmitter,
+            line: self.topology.cable(node, 0).rate,
+            send_slots,
+            receive_slots,
+            dma: self.dma.get(node as usize).copied(),
+            telemetry: self.telemetry.clone(),
+            credit: self.credit.map(|spec| (spec, self.classes_of_leaf(node))),
+            applies_signals: signals.is_some_and(|spec| spec.mode == SignalMode::Nic),
+        });
         Host::new(nic, self.start_skew(node))
     }
 
@@ -185,14 +189,11 @@ impl Context {
         self.ranks_on(node).iter().map(stream).collect()
     }
 
-    /// Lets the NIC of a host send by credit, if the fabric does.
-    pub(crate) fn give_nic_credit(&self, host: u32, nic: &mut Nic) {
-        if let Some(spec) = &self.credit {
-            let leaf = self.switch(self.topology.neighbour(host, 0).node);
-            let classes = leaf.classes.iter();
-            let classes = classes.fold(0, |bits, class| bits | 1 << class.class);
-            nic.work_by_credit(spec, &self.nic, classes);
-        }
+    /// The classes that the leaf of a host knows, one bit each.
+    fn classes_of_leaf(&self, host: u32) -> u8 {
+        let leaf = self.switch(self.topology.neighbour(host, 0).node);
+        let classes = leaf.classes.iter();
+        classes.fold(0, |bits, class| bits | 1 << class.class)
     }
 
     /// What a switch has to do with signals, if anything.
@@ -214,13 +215,5 @@ impl Context {
             hosts,
         };
         Some((*spec, wiring))
-    }
-
-    /// Lets a NIC obey signals, if they are for NICs.
-    pub(crate) fn obey_signals(&self, node: u32, nic: &mut Nic) {
-        let mode = self.signals.as_ref().map(|spec| spec.mode);
-        if mode == Some(SignalMode::Nic) {
-            nic.obey_signals(&self.nic, self.topology.cable(node, 0).rate);
-        }
     }
 }

@@ -35,7 +35,7 @@ pub struct HashPath {
 pub(crate) fn transfers<D: Driver>(driver: &D) -> Result<Option<Vec<HashPath>>, WorkloadError> {
     let mut paths = Vec::new();
     let context = driver.context();
-    if context.nic.entropy.is_some() {
+    if context.port_changes.entropy.is_some() {
         return Ok(None);
     }
     for (number, plan) in (0..).zip(&context.jobs) {
@@ -85,7 +85,7 @@ fn of_schedule<D: Driver>(
 /// where there are more than 2²⁰ queue pairs.
 pub(crate) fn queue_pairs<D: Driver>(driver: &D) -> Option<Vec<Vec<u64>>> {
     let context = driver.context();
-    if context.nic.entropy.is_some() || queue_pair_count(context) > FOLLOWED_MAX {
+    if context.port_changes.entropy.is_some() || queue_pair_count(context) > FOLLOWED_MAX {
         return None;
     }
     let ports_of = |node: &tenter_topology::Node| vec![0; node.ports.len()];

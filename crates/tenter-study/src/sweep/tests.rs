@@ -168,6 +168,19 @@ fn what_does_not_hold_is_refused_with_a_remedy() {
             "is no band",
         ),
         (
+            "scenario: s\nreadings: [{name: a, column: jct_ns}, {name: a, column: jct_ns}]",
+            "two readings",
+        ),
+    ] {
+        let error = refused(text);
+        assert!(error.contains(expected), "{text}: {error}");
+    }
+}
+
+#[test]
+fn names_that_there_are_not_are_refused_with_a_remedy() {
+    for (text, expected) in [
+        (
             "scenario: s\nreadings: [{name: a, column: jct_ns, take: p101}]",
             "any other percentile",
         ),
@@ -196,10 +209,6 @@ fn what_does_not_hold_is_refused_with_a_remedy() {
             "choose from completion time",
         ),
         ("scenario: s\nseeds: {hash: 2}", "did you mean `hashing`?"),
-        (
-            "scenario: s\nreadings: [{name: a, column: jct_ns}, {name: a, column: jct_ns}]",
-            "two readings",
-        ),
     ] {
         let error = refused(text);
         assert!(error.contains(expected), "{text}: {error}");

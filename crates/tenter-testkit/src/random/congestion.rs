@@ -1,10 +1,10 @@
 //! Congestion control and loss recovery at odd settings: set in the plan.
 
 use tenter_config::Share;
-use tenter_endpoint::congestion_control::dcqcn::Window;
-use tenter_endpoint::congestion_control::{CongestionControl, Dcqcn, Hpcc, Swift, Timely};
+use tenter_endpoint::congestion_control::dcqcn::{Carrier, Preset, Window};
+use tenter_endpoint::congestion_control::{CongestionControl, Hpcc, Swift, Timely};
 use tenter_endpoint::loss_recovery::{LossRecovery, SelectiveRepeat};
-use tenter_endpoint::{AckPolicy, NicSpec, NotificationSpec};
+use tenter_endpoint::{AckPolicy, NicSpec};
 use tenter_plan::Plan;
 use tenter_units::{Bytes, Rate, Time};
 
@@ -56,23 +56,28 @@ fn rate(draw: &mut Draw) -> Rate {
 
 fn dcqcn(plan: &mut Plan, draw: &mut Draw) {
     let nic = &mut plan.nic;
-    let name = Dcqcn::PRESETS[draw.below(5) as usize];
-    let (preset, notification) = Dcqcn::preset(name).expect("it is one of the presets");
+    let mut control = Preset::ALL[draw.below(5) as usize].of_both();
     let classes = &plan.switches.usual.classes;
     let class = classes[draw.below(classes.len() as u64) as usize].class;
-    let interval = if draw.chance(50) {
-        time(draw, 5_000)
-    } else {
-        notification.interval
-    };
-    nic.notification = Some(NotificationSpec {
-        interval,
-        in_acknowledgements: draw.chance(30),
-        class,
-    });
-    let window = draw.chance(30).then(|| Window {
-        base_round_trip: time(draw, 20_000),
-        scaled: draw.chance(50),
+    let notifying = &mut control.notifying;
+    if draw.chance(50) {
+        notifying.cnp_interval = time(draw, 5_000);
+    }
+    if draw.chance(30) {
+        notifying.cnp = Carrier::InAcknowledgement;
+    }
+    notifying.cnp_dscp = class << 3;
+    let window = draw.chance(30).then(|| {
+        let base_round_trip = time(draw, 20_000);
+        let scaled = draw.chance(50);
+        (
+            base_round_trip,
+            if scaled {
+                Window::Scaled
+            } else {
+                Window::Fixed
+            },
+        )
     });
     if window.is_some() {
         nic.acknowledge = AckPolicy::EveryPackets(1);
@@ -83,20 +88,26 @@ fn dcqcn(plan: &mut Plan, draw: &mut Draw) {
             .ecn
             .or_else(|| Some(super::flow_control::ecn(frame, draw)));
     }
-    nic.congestion_control = preset.map(|mut control| {
+    let own = &mut control.reaction;
+    if control.notifying.reacts {
         // Scenarios last some dozens of microseconds; rates must move within them.
-        control.alpha_interval = time(draw, 5_000);
-        control.increase_interval = time(draw, 20_000);
-        control.decrease_interval = control.decrease_interval.map(|_| time(draw, 5_000));
-        control.increase_bytes = control.increase_bytes.map(|_| 1 + draw.below(50_000));
-        control.min_rate = Rate::from_bits_per_second(500_000_000);
-        control.first_rate = draw.chance(30).then(|| rate(draw));
-        control.additive = rate(draw);
-        control.window = window;
-        control.clamp_target = draw.chance(50);
-        control.scale_from = draw.chance(30).then(|| Rate::from_gbps(100));
-        CongestionControl::Dcqcn(control)
-    });
+        own.alpha_interval = time(draw, 5_000);
+        own.increase_interval = time(draw, 20_000);
+        own.decrease_interval = own.decrease_interval.map(|_| time(draw, 5_000));
+        own.increase_bytes = own
+            .increase_bytes
+            .map(|_| Bytes::new(1 + draw.below(50_000)));
+        own.min_rate = Rate::from_bits_per_second(500_000_000);
+        own.first_rate = draw.chance(30).then(|| rate(draw));
+        own.additive_increase = rate(draw);
+        if let Some((base_round_trip, kind)) = window {
+            own.base_round_trip = Some(base_round_trip);
+            own.window = kind;
+        }
+        own.clamp_target = draw.chance(50);
+        own.scale_from = draw.chance(30).then(|| Rate::from_gbps(100));
+    }
+    nic.congestion_control = Some(CongestionControl::Dcqcn(control));
 }
 
 fn timely(draw: &mut Draw) -> Timely {

@@ -5,7 +5,7 @@ use tenter_endpoint::ReceiveBufferSpec;
 use tenter_net::load_balancing::{ByDestination, LoadBalancing};
 use tenter_net::{CreditSpec, Limit, SwitchSpec, UNLIMITED_POOL};
 use tenter_plan::{Fault, Plan};
-use tenter_units::{Rate, Time};
+use tenter_units::{Bytes, Rate, Time};
 
 use super::draw::Draw;
 
@@ -38,9 +38,9 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     let drain_rate = slow.or(plan.nic.receive_buffer.and_then(|buffer| buffer.drain_rate));
     plan.nic.receive_buffer = drain_rate.map(|rate| ReceiveBufferSpec {
         drain_rate: Some(rate),
-        capacity_bytes: UNLIMITED_POOL,
-        xoff_bytes: None,
-        xon_bytes: 0,
+        capacity: Bytes::new(UNLIMITED_POOL),
+        xoff: None,
+        xon: Bytes::new(0),
         quanta: 1,
     });
     let mut spec = CreditSpec {

@@ -7,7 +7,7 @@ use tenter_net::{
     MarkAt, PfcTrigger, PoolScope, Scheduling, UNLIMITED_POOL,
 };
 use tenter_plan::Plan;
-use tenter_units::{Rate, Time};
+use tenter_units::{Bytes, Rate, Time};
 
 use super::draw::Draw;
 
@@ -27,7 +27,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     let frame = u64::from(plan.nic.mtu_bytes) + 78;
     let control = draw.below(CLASSES as u64) as u8;
     if draw.chance(50) {
-        plan.nic.control_class = Some(control);
+        plan.nic.control_dscp = Some(control << 3);
     }
     if draw.chance(30) {
         let fewer = draw.below(4) as u8;
@@ -40,7 +40,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         .iter()
         .map(tenter_endpoint::NicAddress::class)
         .collect();
-    used.extend(plan.nic.control_class);
+    used.extend(plan.nic.control_class());
     used.sort_unstable();
     used.dedup();
     let pools = 1 + draw.below(2);
@@ -195,9 +195,9 @@ fn receive_buffer(frame: u64, draw: &mut Draw) -> ReceiveBufferSpec {
     let xoff = frame * (1 + draw.below(10));
     ReceiveBufferSpec {
         drain_rate: Some(Rate::from_gbps(5 + draw.below(400))),
-        capacity_bytes: xoff + frame * draw.below(20),
-        xoff_bytes: draw.chance(65).then_some(xoff),
-        xon_bytes: draw.below(xoff),
+        capacity: Bytes::new(xoff + frame * draw.below(20)),
+        xoff: draw.chance(65).then_some(Bytes::new(xoff)),
+        xon: Bytes::new(draw.below(xoff)),
         quanta: 1_000 + draw.below(60_000) as u16,
     }
 }

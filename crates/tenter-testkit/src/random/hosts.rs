@@ -1,7 +1,9 @@
 //! What is behind NICs, and how their queue pairs take turns: set in the plan, with draws of their
 //! own, so that all else is drawn as without them.
 
-use tenter_endpoint::{DmaRates, Entropy, Interleave, PcieSpec};
+use std::sync::Arc;
+
+use tenter_endpoint::{DmaRates, Entropy, Interleave, Pcie};
 use tenter_plan::Plan;
 use tenter_units::{Rate, Time};
 use tenter_workload::ScaleUp;
@@ -27,7 +29,8 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
             .usual
             .load_balancing
             .source_port_differences(values);
-        plan.nic.entropy = Some(Entropy::new(draw.within(1..=20) as u32, differences));
+        let entropy = Entropy::new(draw.within(1..=20) as u32, differences);
+        plan.port_changes.entropy = Some(Arc::new(entropy));
     }
     if plan.nic.receive_buffer.is_some() && draw.chance(40) {
         give_pcie(plan, draw);
@@ -61,8 +64,10 @@ pub(super) fn share_nics(plan: &mut Plan, draw: &mut Draw) {
 /// Host memory behind PCIe, slower than the wire for some NICs, one way or both.
 fn give_pcie(plan: &mut Plan, draw: &mut Draw) {
     let peak = Rate::from_gbps(50 + draw.below(500));
-    plan.nic.pcie = Some(PcieSpec {
-        peak,
+    plan.nic.pcie = Some(Pcie {
+        generation: None,
+        lanes: None,
+        peak: Some(peak),
         max_payload_bytes: 128 << draw.below(6),
         tlp_overhead_bytes: draw.below(65) as u32,
     });

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use tenter_workload::collective::CollectiveKind;
 
 use super::draw::Draw;
-use super::{pattern, workload};
+use super::{pattern, steps, workload};
 
 /// How much the jobs may send.
 pub(super) struct Limits {
@@ -75,28 +75,49 @@ fn write_jobs(draw: &mut Draw, limits: &Limits) -> String {
             let _ = writeln!(text, "    iterations: {iterations}\n    warm_up: {warm_up}");
         }
         text.push_str(&times_and_pairs(draw, queue_pairs));
-        // With draws of their own, so that all else is drawn as without workloads of flows.
+        if background {
+            continue;
+        }
+        // With draws of their own, so that all else is drawn as without these.
         let mut own = Draw::new(share.rotate_left(40) ^ text.len() as u64 ^ hosts.len() as u64);
+        let head = [
+            format!("  - name: job{index}\n{placement}{class}"),
+            format!("  - name: job{index}\n{class}"),
+        ];
+        let of_job = (&hosts[..], placement.as_str(), queue_pairs);
         let packets = limits.packets / jobs;
-        if !background && own.chance(12) {
+        if let Some(other) = other(&mut own, &text[before..], head, of_job, (packets, limits)) {
             text.truncate(before);
-            let _ = write!(text, "  - name: job{index}\n{class}");
-            let ranks = (&hosts[..], placement.as_str());
-            text.push_str(&workload::write(&mut own, ranks, packets, limits));
-        } else if !background && own.chance(15) && !text[before..].contains("hierarchical") {
-            // That one is rare already.
-            let ranks = (hosts.len() as u64, queue_pairs);
-            if let Some(pattern) = pattern::write(&mut own, ranks, packets, limits) {
-                text.truncate(before);
-                let _ = writeln!(
-                    text,
-                    "  - name: job{index}\n{placement}{class}    pattern: {pattern}"
-                );
-                text.push_str(&times_and_pairs(&mut own, queue_pairs));
-            }
+            text.push_str(&other);
         }
     }
     text
+}
+
+/// A job that runs no collective of the list in place of one that does: flows, an application, or
+/// steps. `head` is how it begins with its ranks and without.
+fn other(
+    own: &mut Draw,
+    instead_of: &str,
+    [head, without_ranks]: [String; 2],
+    (hosts, placement, queue_pairs): (&[u64], &str, u64),
+    (packets, limits): (u64, &Limits),
+) -> Option<String> {
+    let ranks = hosts.len() as u64;
+    let work = if own.chance(12) {
+        let workload = workload::write(own, (hosts, placement), packets, limits);
+        return Some(format!("{without_ranks}{workload}"));
+    } else if own.chance(15) && !instead_of.contains("hierarchical") {
+        // That one is rare already.
+        let pattern = pattern::write(own, (ranks, queue_pairs), packets, limits)?;
+        format!("    pattern: {pattern}\n")
+    } else if own.chance(10) {
+        let steps = steps::write(own, ranks, packets / queue_pairs, limits);
+        format!("    collectives:\n{steps}")
+    } else {
+        return None;
+    };
+    Some(format!("{head}{work}{}", times_and_pairs(own, queue_pairs)))
 }
 
 /// Lets some jobs start after others under test, with draws of its own, so that all else is drawn
@@ -240,6 +261,10 @@ fn collective(
     let mut choices = Vec::new();
     for kind in CollectiveKind::defaults() {
         let member = kind.member();
+        // Steps are drawn by themselves.
+        if kind.own_size().is_some() {
+            continue;
+        }
         // How many chunks, where they are cut by length: that length for one unit.
         let pieces = draw.within(1..=3);
         let keys = keys(draw, &kind, ranks, root);
@@ -301,8 +326,8 @@ fn draw_npus(draw: &mut Draw, ranks: u64) -> u32 {
     npus[draw.below(npus.len() as u64) as usize] as u32
 }
 
-/// Values for the keys of a collective, but for the lengths of chunks: roots, hosts of any size that
-/// the ranks fill, and their scale-up domain.
+/// Values for the keys of a collective, but for the lengths of chunks: roots, hosts of any size
+/// that the ranks fill, and their scale-up domain.
 fn keys(
     draw: &mut Draw,
     kind: &CollectiveKind,

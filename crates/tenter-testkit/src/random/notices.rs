@@ -1,6 +1,8 @@
 //! Notices to hosts in place of those between switches: set in the plan, for half of those whose
 //! telemetry moves flows at once, where a class is left for them.
 
+use std::sync::Arc;
+
 use tenter_endpoint::RerouteSpec;
 use tenter_net::load_balancing::{LoadBalancing, Moves, Notify};
 use tenter_plan::Plan;
@@ -11,7 +13,7 @@ use super::signals::highest_class;
 /// Changes a plan, or not.
 pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     let others = plan.scheduled.is_some() || plan.credit.is_some() || plan.signals.is_some();
-    if others || plan.nic.entropy.is_some() || !draw.chance(50) {
+    if others || plan.port_changes.entropy.is_some() || !draw.chance(50) {
         return;
     }
     let mut rules = plan.impairments.iter().flat_map(|of| &of.rules);
@@ -29,10 +31,12 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
     }
     let balancing = &plan.switches.usual.load_balancing;
     let ports = draw.within(2..=64) as u16;
-    plan.nic.reroute = balancing.notifies_hosts().map(|of| RerouteSpec {
-        response: of.response,
-        hold_down: of.hold_down,
-        differences: balancing.source_port_differences(ports).into(),
+    plan.port_changes.reroute = balancing.notifies_hosts().map(|of| {
+        Arc::new(RerouteSpec {
+            response: of.response,
+            hold_down: of.hold_down,
+            differences: balancing.source_port_differences(ports).into(),
+        })
     });
     plan.switches.add_class_for_signals(7);
 }

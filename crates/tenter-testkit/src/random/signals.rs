@@ -11,8 +11,8 @@ use super::draw::Draw;
 pub(super) fn highest_class(plan: &Plan) -> Option<u8> {
     let of_nics = plan.addresses.iter().map(NicAddress::class);
     let of_jobs = plan.jobs.iter().filter_map(|job| job.class);
-    let notification = plan.nic.notification.map(|spec| spec.class);
-    let control = plan.nic.control_class.into_iter().chain(notification);
+    let notification = plan.nic.notification().map(|spec| spec.class);
+    let control = plan.nic.control_class().into_iter().chain(notification);
     let used = of_nics.chain(of_jobs).chain(control);
     plan.switches.highest_class(used)
 }

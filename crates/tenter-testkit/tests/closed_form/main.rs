@@ -32,6 +32,7 @@ mod scale_up;
 mod scheduled;
 mod scheduling;
 mod signals;
+mod steps;
 mod thresholds;
 mod trial;
 mod triggers;

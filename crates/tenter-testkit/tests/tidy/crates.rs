@@ -194,7 +194,11 @@ fn browser_packages(repository: &Repository) -> impl Iterator<Item = &str> {
 
 /// The packages of Python for the site, the tools and the tests of the Python package.
 fn python_packages(repository: &Repository) -> impl Iterator<Item = &str> {
-    let lists = ["tools/requirements.txt", "python/tests/requirements.txt"];
+    let lists = [
+        "tools/requirements.txt",
+        "python/tests/requirements.txt",
+        "docs/notebooks/requirements.txt",
+    ];
     let files = lists.into_iter().filter_map(|path| repository.file(path));
     let lines = files.flat_map(|file| file.text.lines());
     lines.filter_map(|line| Some(line.split_once("==")?.0))

@@ -99,8 +99,8 @@ fn places<'a>(file: &'a File, word: &'a str) -> impl Iterator<Item = String> + '
 
 /// The names of Markdown files in a line, without folders.
 ///
-/// Left out are placeholders, web addresses, and names in capitals: other projects have such pages
-/// too.
+/// Left out are placeholders, web addresses, names in capitals, which other projects have too, and
+/// what notebooks call to show prose.
 fn pages_named(line: &str) -> Vec<&str> {
     let ends = |c: char| c.is_whitespace() || "()[]\"'`,;:".contains(c);
     let words = line
@@ -112,6 +112,7 @@ fn pages_named(line: &str) -> Vec<&str> {
         .filter(|word| !word.contains(['<', '{', '*', '$', '\\', '…']) && !word.contains("NNNN"))
         .filter_map(|word| word.rsplit('/').next())
         .filter(|name| name.trim_end_matches(".md").contains(char::is_lowercase))
+        .filter(|name| *name != concat!("mo.", "md"))
         .collect()
 }
 

@@ -45,6 +45,16 @@ pub(crate) trait Collective: Component {
         None
     }
 
+    /// The size that it has by itself, in bytes, where none is given with it.
+    fn own_size(&self) -> Option<u64> {
+        None
+    }
+
+    /// How many transfers a rank may send another beside two for each rank and one for each chunk.
+    fn more_of_a_way(&self) -> u64 {
+        0
+    }
+
     /// Whether it depends on a random draw.
     fn draws(&self) -> bool {
         false

@@ -65,8 +65,8 @@ impl Collective for AllReduceHierarchical {
     }
 
     /// How long the reduce-scatter within a host takes, or the all-gather: each NPU sends the
-    /// others their parts of its buffer, all at once, over a switch that makes no NPU wait. Zero for
-    /// a single NPU. Saturates at [`Time::MAX`].
+    /// others their parts of its buffer, all at once, over a switch that makes no NPU wait. Zero
+    /// for a single NPU. Saturates at [`Time::MAX`].
     fn within_hosts(&self, size_bytes: u64) -> Time {
         if self.npus_per_host < 2 {
             return Time::ZERO;

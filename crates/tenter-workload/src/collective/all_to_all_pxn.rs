@@ -41,8 +41,8 @@ impl Collective for AllToAllPxn {
         Ok(Box::new(transfers))
     }
 
-    /// ≥ (2n−N−g)·c + L: each port sends (g−1)·N and (N−1)·g blocks, with g NPUs in each of N hosts;
-    /// without a scale-up domain.
+    /// ≥ (2n−N−g)·c + L: each port sends (g−1)·N and (N−1)·g blocks, with g NPUs in each of N
+    /// hosts; without a scale-up domain.
     fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
         let npus = u64::from(self.npus_per_host.max(1));
         let hosts = switch.parts() / npus;

@@ -1,8 +1,8 @@
 //! Collective algorithms: one file per member, listed in [`CollectiveKind`].
 //!
 //! A member's file holds all of it: its keys with their defaults and origins, its limits, its bus
-//! bandwidth factor, its [`Schedule`] and its closed form. What several members share is a file of its own and no
-//! member (`butterfly`, `chunks`, `one_each`, `ring`, `star`, `tree`, `tree_flow`).
+//! bandwidth factor, its [`Schedule`] and its closed form. What several members share is a file of
+//! its own and no member (`butterfly`, `chunks`, `one_each`, `ring`, `star`, `tree`, `tree_flow`).
 
 pub(crate) mod algorithm;
 mod all_gather_recursive_doubling;
@@ -34,6 +34,7 @@ mod ring;
 mod scatter_parallel;
 mod send_recv;
 mod star;
+mod steps;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tree;
@@ -43,7 +44,7 @@ pub(crate) mod vectors;
 
 use std::sync::LazyLock;
 
-use tenter_config::{Choice, Chosen, Component, Form, Key, KeyTable, Presence, Reader, Shape};
+use tenter_config::{Choice, Chosen, Component, Key, KeyTable, Presence, Reader, Shape};
 use tenter_config::{Texts, Written};
 use tenter_units::Time;
 
@@ -76,9 +77,10 @@ pub use reduce_scatter_ring::ReduceScatterRing;
 pub use reduce_tree::ReduceTree;
 pub use scatter_parallel::ScatterParallel;
 pub use send_recv::SendRecv;
+pub use steps::{StepError, StepList, StepSpec, Steps};
 
-/// Declares the list of collectives, and with it all that asks each of them the same: its words, its
-/// keys, how it is read and written, its schedule and what it says of itself.
+/// Declares the list of collectives, and with it all that asks each of them the same: its words,
+/// its keys, how it is read and written, its schedule and what it says of itself.
 macro_rules! collectives {
     (
         $(#[$about:meta])*
@@ -182,6 +184,21 @@ macro_rules! collectives {
                 }
             }
 
+            /// The size that it has by itself, so that none is given with it.
+            pub fn own_size(&self) -> Option<u64> {
+                match self {
+                    $($list::$name(own) => own.own_size(),)+
+                }
+            }
+
+            /// How many transfers a rank may send another beside two for each rank and one for each
+            /// chunk.
+            pub fn more_of_a_way(&self) -> u64 {
+                match self {
+                    $($list::$name(own) => own.more_of_a_way(),)+
+                }
+            }
+
             /// Whether it depends on a random draw.
             pub fn draws(&self) -> bool {
                 match self {
@@ -217,6 +234,7 @@ collectives! {
         Hypercube,
         Permutation,
         Incast,
+        Steps,
     }
 }
 
@@ -328,14 +346,14 @@ impl Component for CollectiveKind {
     const KEYS: &'static [Key] = &[
         Key {
             name: "collective",
-            form: Form::Typed(|| Shape::Choice(&NAMES)),
+            shape: || Shape::Choice(&NAMES),
             presence: Presence::Required,
             meaning: "Which collective",
             origin: "",
         },
         Key {
             name: "algorithm",
-            form: Form::Typed(|| Shape::Parsed(&ALGORITHMS)),
+            shape: || Shape::Parsed(&ALGORITHMS),
             presence: Presence::Depends("the first of the collective"),
             meaning: "By which algorithm",
             origin: "",

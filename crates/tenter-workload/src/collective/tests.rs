@@ -166,7 +166,7 @@ fn wrong_names_get_a_suggestion() {
         refused("alltoall", "parallel"),
         "there is no collective `alltoall` (did you mean `all-to-all`?); \
          known are all-to-all, all-reduce, all-gather, reduce-scatter, broadcast, reduce, gather, \
-         scatter, send-recv, hypercube, permutation, incast"
+         scatter, send-recv, hypercube, permutation, incast, steps"
     );
     assert_eq!(
         refused("all-reduce", "rign"),
@@ -209,34 +209,16 @@ fn ranks_are_limited_where_ids_run_out() {
     };
     let halving_doubling = |distances| AllReduceHalvingDoubling { distances }.into();
     let limited: [(CollectiveKind, Count); 12] = [
+        (AllToAllParallel.into(), Box::new(pairs)),
+        (AllToAllPairwise.into(), Box::new(pairs)),
+        (AllToAllPxn { npus_per_host: 8 }.into(), Box::new(pairs)),
+        (AllReduceRing.into(), Box::new(move |n| 2 * pairs(n))),
         (
-            CollectiveKind::AllToAllParallel(AllToAllParallel),
-            Box::new(pairs),
-        ),
-        (
-            CollectiveKind::AllToAllPairwise(AllToAllPairwise),
-            Box::new(pairs),
-        ),
-        (
-            CollectiveKind::AllToAllPxn(AllToAllPxn { npus_per_host: 8 }),
-            Box::new(pairs),
-        ),
-        (
-            CollectiveKind::AllReduceRing(AllReduceRing),
-            Box::new(move |n| 2 * pairs(n)),
-        ),
-        (
-            CollectiveKind::AllReduceBidirectionalRing(AllReduceBidirectionalRing),
+            AllReduceBidirectionalRing.into(),
             Box::new(move |n| 4 * pairs(n)),
         ),
-        (
-            CollectiveKind::AllGatherRing(AllGatherRing),
-            Box::new(pairs),
-        ),
-        (
-            CollectiveKind::ReduceScatterRing(ReduceScatterRing),
-            Box::new(pairs),
-        ),
+        (AllGatherRing.into(), Box::new(pairs)),
+        (ReduceScatterRing.into(), Box::new(pairs)),
         (
             halving_doubling(Distances::Halving),
             Box::new(move |n| exchanges(n, 2)),
@@ -246,17 +228,14 @@ fn ranks_are_limited_where_ids_run_out() {
             Box::new(move |n| exchanges(n, 2)),
         ),
         (
-            CollectiveKind::AllGatherRecursiveDoubling(AllGatherRecursiveDoubling),
+            AllGatherRecursiveDoubling.into(),
             Box::new(move |n| exchanges(n, 1)),
         ),
         (
-            CollectiveKind::ReduceScatterRecursiveHalving(ReduceScatterRecursiveHalving),
+            ReduceScatterRecursiveHalving.into(),
             Box::new(move |n| exchanges(n, 1)),
         ),
-        (
-            CollectiveKind::Hypercube(Hypercube),
-            Box::new(move |n| exchanges(n, 1)),
-        ),
+        (Hypercube.into(), Box::new(move |n| exchanges(n, 1))),
     ];
     for (kind, transfers) in limited {
         let most = u64::from(kind.member().ranks_max);
@@ -302,7 +281,7 @@ fn bus_bandwidth_factors_are_those_of_nccl_tests() {
     let by_collective = |collective| match collective {
         "all-reduce" => 1.75,
         "all-gather" | "reduce-scatter" | "all-to-all" | "gather" | "scatter" | "incast" => 0.875,
-        "broadcast" | "reduce" | "send-recv" | "hypercube" | "permutation" => 1.0,
+        "broadcast" | "reduce" | "send-recv" | "hypercube" | "permutation" | "steps" => 1.0,
         other => panic!("{other} has no factor here"),
     };
     let close = |a: f64, b: f64| (a - b).abs() < 1e-12;

@@ -1,6 +1,6 @@
 //! An entry of the `collectives` of a job: which, by which algorithm, of which sizes.
 
-use tenter_config::{Reader, component, default_with};
+use tenter_config::{Idle, Reader, Written, component, default_with};
 use tenter_units::{Bytes, Time};
 
 use super::limits::{SIZES, TIMES};
@@ -11,7 +11,9 @@ use crate::{CollectiveRun, Compute, Groups, Traffic};
 component! {
     /// One collective of a job, of one size or several.
     pub struct CollectiveSpec as "`jobs[].collectives[]`", derive(Clone, Debug, PartialEq) {
+        fill ask_for_size;
         either "size", "sizes";
+        idle idle;
         first ..kind: CollectiveKind, "Which collective, and by which algorithm.";
         /// Groups of ranks that each run the collective by itself, all at the same time (tensor,
         /// data or pipeline parallel ranks); `none`: all ranks run it together.
@@ -29,12 +31,27 @@ component! {
     }
 }
 
-fn complete(spec: &CollectiveSpec, reader: &mut dyn Reader) -> bool {
-    let has_size = spec.size.is_some() || spec.sizes.is_some();
-    if !has_size {
+/// The keys without a meaning beside the collective.
+fn idle(spec: &CollectiveSpec) -> Vec<Idle> {
+    let keys: &[&str] = match spec.kind.own_size() {
+        Some(_) => &["size", "sizes"],
+        None => &[],
+    };
+    let remedy = "leave it out: each step says its `bytes`";
+    Idle::all(keys, "has no effect on steps", remedy)
+}
+
+/// Says that there is no size, also where something else is wrong; only steps need none.
+fn ask_for_size(reader: &mut dyn Reader) {
+    let is_steps = reader.peek("collective") == Some(Written::word("steps"));
+    if !is_steps && !reader.has("size") && !reader.has("sizes") {
         let remedy = "add for example `size: 16MiB`, or `sizes: {start: 16MiB, end: 256MiB}`";
         reader.refuse_all("lacks `size` or `sizes`", remedy);
     }
+}
+
+fn complete(spec: &CollectiveSpec, reader: &mut dyn Reader) -> bool {
+    let has_size = !spec.sizes().is_empty();
     check_spread(spec.compute(), reader) && has_size
 }
 
@@ -77,7 +94,8 @@ impl CollectiveSpec {
 
     /// Its sizes in bytes; where they are drawn each time, the largest of each.
     pub fn sizes(&self) -> Vec<u64> {
-        let one = self.size.map(|size| vec![size.count()]);
+        let one = self.kind.own_size().or(self.size.map(Bytes::count));
+        let one = one.map(|size| vec![size]);
         let several = || self.sizes.as_ref().map(Sizes::expand);
         one.or_else(several).unwrap_or_default()
     }

@@ -1,7 +1,10 @@
 //! Jobs as they are written: components of which the `jobs` of a scenario consist.
 //!
 //! ```text
-//!   JobSpec ─▶ collectives: CollectiveSpec   flows: FlowSpec   workload: WorkloadSpec   pattern: PatternSpec
+//!   JobSpec ─┬─▶ collectives: CollectiveSpec
+//!            ├─▶ flows:       FlowSpec
+//!            ├─▶ workload:    WorkloadSpec
+//!            └─▶ pattern:     PatternSpec
 //! ```
 //!
 //! Hosts are still as the user names them; binding them to those of a fabric makes a

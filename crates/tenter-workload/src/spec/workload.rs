@@ -24,12 +24,12 @@ component! {
         /// A distribution of your own by points of its cumulative distribution, both numbers
         /// ascending; or a file of them, a size in bytes and a probability on each line.
         points: Option<Points> = absent "this or `sizes`";
-        /// Whether flows have only the sizes of the points, or all sizes between them, along a line;
-        /// only with `points`.
+        /// Whether flows have only the sizes of the points, or all sizes between them, along a
+        /// line; only with `points`.
         between: Between = "steps";
         /// When flows start: each when the one before it is acknowledged, or in an open loop after
-        /// times of this distribution, each sender by itself to any of its receivers, or as often to
-        /// each as the pattern has it.
+        /// times of this distribution, each sender by itself to any of its receivers, or as often
+        /// to each as the pattern has it.
         arrivals: ArrivalKind = "closed-loop";
         /// Share of the senders' rate that the payload of all flows takes in RoCEv2 frames, with
         /// headers, preamble and gap, but without what a congestion control adds to them; with a
@@ -48,16 +48,17 @@ component! {
         /// proportion to the bytes of its first step, without what it says of steps (`steps`,
         /// `compute`, `compute_spread`, `regrid`); the ranks are those of the job.
         pattern: Option<PatternSpec> = absent "this or `pairs`";
-        /// QPs from each rank to each that the pattern has it send to; flows take them in turn. Only
-        /// with `pattern`.
+        /// QPs from each rank to each that the pattern has it send to; flows take them in turn.
+        /// Only with `pattern`.
         parallel: u32 = "8", in 1..=SLOTS_MAX;
-        /// How much each rank of the pattern sends: in proportion to its bytes, or all that have any
-        /// the same; only with `pattern`.
+        /// How much each rank of the pattern sends: in proportion to its bytes, or all that have
+        /// any the same; only with `pattern`.
         senders: Senders = "by-bytes";
         /// How many flows there are in all; each of the parallel ones of each pair starts its share
         /// of them.
         flows: Option<u32> = "none", in 1..=FLOWS_MAX;
-        /// From the start of the job to when no flow starts any more; those under way are completed.
+        /// From the start of the job to when no flow starts any more; those under way are
+        /// completed.
         duration: Option<Time> = "none", in Time::from_ps(1)..=SIMULATED_MAX;
         check holds;
     }
@@ -70,8 +71,8 @@ component! {
         from: HostList;
         /// The host that receives; of several, each from each, but none from itself.
         to: HostList;
-        /// QPs from each to each: in a closed loop each has one flow under way at a time, in an open
-        /// one flows take them in turn.
+        /// QPs from each to each: in a closed loop each has one flow under way at a time, in an
+        /// open one flows take them in turn.
         parallel: Option<u32> = absent "`1`, or `8` in an open loop", in 1..=SLOTS_MAX;
     }
 }

@@ -21,6 +21,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use tenter_report::TrialError;
 
 use super::order::{TrialAnswer, TrialOrder};
 use crate::Error;
@@ -76,7 +77,7 @@ impl Queue {
         let folder = sweep.join(FOLDER);
         for part in [ORDERS, CLAIMS, ANSWERS, WORKERS] {
             let part = folder.join(part);
-            fs::create_dir_all(&part).map_err(|error| failed("make", &part, &error))?;
+            fs::create_dir_all(&part).map_err(|error| failed("create", &part, error))?;
         }
         let terms = Terms {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -153,7 +154,7 @@ impl Queue {
     /// The names of the JSON files of a part.
     fn names(&self, part: &str) -> Result<Vec<String>, Error> {
         let part = self.folder.join(part);
-        let unreadable = |error: io::Error| failed("read", &part, &error);
+        let unreadable = |error: io::Error| failed("read", &part, error);
         let mut names = Vec::new();
         for entry in fs::read_dir(&part).map_err(unreadable)? {
             let path = entry.map_err(unreadable)?.path();
@@ -197,11 +198,11 @@ impl Queue {
                 Ok(()) => {
                     let owner = claim.join(OWNER);
                     fs::write(&owner, &self.name)
-                        .map_err(|error| failed("write", &owner, &error))?;
+                        .map_err(|error| failed("write", &owner, error))?;
                     return Ok(Claimed::Mine);
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(failed("make", &claim, &error)),
+                Err(error) => return Err(failed("create", &claim, error)),
             }
             if self.is_held(&claim) {
                 return Ok(Claimed::Others);
@@ -283,11 +284,11 @@ impl Queue {
             let path = self.folder.join(WORKERS).join(&name);
             match File::options().create_new(true).write(true).open(&path) {
                 Ok(_) => {
-                    touch(&path).map_err(|error| failed("write", &path, &error))?;
+                    touch(&path).map_err(|error| failed("write", &path, error))?;
                     return Ok(name);
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(failed("make", &path, &error)),
+                Err(error) => return Err(failed("create", &path, error)),
             }
         }
         unreachable!("a name is free before numbers end")
@@ -359,7 +360,7 @@ fn put<T: Serialize>(path: &Path, value: &T) -> Result<(), Error> {
             path.display()
         ))
     })?;
-    let unwritable = |error: io::Error| failed("write", path, &error);
+    let unwritable = |error: io::Error| failed("write", path, error);
     let mut partial = tempfile_beside(path).map_err(unwritable)?;
     partial.1.write_all(&text).map_err(unwritable)?;
     partial.1.sync_all().map_err(unwritable)?;
@@ -385,7 +386,7 @@ fn get<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Error> {
     let text = match fs::read(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failed("read", path, &error)),
+        Err(error) => return Err(failed("read", path, error)),
     };
     let read = serde_json::from_slice(&text);
     read.map(Some).map_err(|error| {
@@ -396,11 +397,12 @@ fn get<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Error> {
     })
 }
 
-fn failed(what: &str, path: &Path, error: &io::Error) -> Error {
-    Error::Asked(format!(
-        "cannot {what} {}: {error}; check its folder and its permissions",
-        path.display()
-    ))
+fn failed(action: &'static str, path: &Path, source: io::Error) -> Error {
+    Error::Folder(TrialError::Io {
+        action,
+        path: path.to_owned(),
+        source,
+    })
 }
 
 #[cfg(test)]

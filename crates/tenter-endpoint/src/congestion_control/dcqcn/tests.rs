@@ -2,7 +2,7 @@ use tenter_engine::Stream;
 use tenter_units::{Rate, Time};
 
 use super::super::Feedback;
-use super::{Control, Dcqcn, Flow, ONE, Window};
+use super::{Control, Dcqcn, Flow, ONE, Preset, Reaction, Window};
 
 const GBPS: u64 = 1_000_000_000;
 const US: u64 = 1_000_000;
@@ -18,24 +18,25 @@ fn first(control: &Dcqcn, line: u64, at: u64) -> Flow {
     flow
 }
 
-fn preset(name: &str) -> Dcqcn {
-    Dcqcn::preset(name).unwrap().0.unwrap()
+/// A preset with something changed.
+fn with(preset: Preset, change: impl FnOnce(&mut Reaction)) -> Dcqcn {
+    let mut control = preset.of_both();
+    change(&mut control.reaction);
+    control
 }
 
 #[test]
-fn every_preset_is_there() {
-    for name in Dcqcn::PRESETS {
-        assert!(Dcqcn::preset(name).is_some(), "{name}");
+fn all_presets_but_the_tester_react() {
+    for preset in Preset::ALL {
+        assert_eq!(preset.of_both().reacts(), preset != Preset::Tester);
     }
-    assert!(Dcqcn::preset("tester").unwrap().0.is_none());
-    assert!(Dcqcn::preset("other").is_none());
 }
 
 /// 400G, one notification at 0, and nothing more: what the rate is at each step, in bits per
 /// second, and when.
 #[test]
 fn a_400g_flow_recovers_after_one_notification_as_its_timers_say() {
-    let control = preset("nvidia");
+    let control = Preset::Nvidia.of_both();
     let mut flow = first(&control, 400 * GBPS, 0);
     // Alpha begins at 1023/1024 and falls by 1019/1024 at 1, 2, 3 and 4 us. At 4 us the rate falls
     // by half of it.
@@ -65,7 +66,7 @@ fn a_400g_flow_recovers_after_one_notification_as_its_timers_say() {
 
 #[test]
 fn a_preset_with_a_rate_for_the_first_notification_takes_it_and_climbs() {
-    let control = preset("kai");
+    let control = Preset::Kai.of_both();
     let mut flow = first(&control, 400 * GBPS, 0);
     assert_eq!(control.rate(&mut flow, 1), 10 * GBPS);
     // The first expiry is fast recovery, to a target that is the rate itself; the second adds
@@ -78,7 +79,7 @@ fn a_preset_with_a_rate_for_the_first_notification_takes_it_and_climbs() {
 
 #[test]
 fn the_paper_cuts_at_once_and_recovers_in_five_halves() {
-    let control = preset("paper-2015");
+    let control = Preset::Paper2015.of_both();
     let mut flow = first(&control, 40 * GBPS, 0);
     assert_eq!(control.rate(&mut flow, 0), 20 * GBPS);
     let mut rate = 20 * GBPS;
@@ -101,7 +102,7 @@ fn the_paper_cuts_at_once_and_recovers_in_five_halves() {
 
 #[test]
 fn the_byte_counter_raises_the_rate_as_the_timer_does() {
-    let control = preset("paper-2015");
+    let control = Preset::Paper2015.of_both();
     let mut flow = first(&control, 40 * GBPS, 0);
     control.sent(&mut flow, 9_999_999);
     assert_eq!(flow.rate, 20 * GBPS);
@@ -121,10 +122,7 @@ fn the_byte_counter_raises_the_rate_as_the_timer_does() {
 #[test]
 fn the_target_falls_only_after_a_rise_unless_it_is_clamped() {
     for clamp_target in [false, true] {
-        let control = Dcqcn {
-            clamp_target,
-            ..preset("nvidia")
-        };
+        let control = with(Preset::Nvidia, |own| own.clamp_target = clamp_target);
         let mut flow = first(&control, 400 * GBPS, 0);
         notify(&control, &mut flow, 5 * US);
         control.rate(&mut flow, 9 * US);
@@ -136,7 +134,7 @@ fn the_target_falls_only_after_a_rise_unless_it_is_clamped() {
 
 #[test]
 fn rates_do_not_fall_below_the_least() {
-    let control = preset("hpcc");
+    let control = Preset::Hpcc.of_both();
     let mut flow = first(&control, 100 * GBPS, 0);
     for us in 1..2000 {
         notify(&control, &mut flow, us * US);
@@ -148,16 +146,22 @@ fn rates_do_not_fall_below_the_least() {
 #[test]
 fn a_window_holds_a_round_trip_of_the_line_or_of_the_rate() {
     // 100 Gb/s for 8.192 us are 102,400 bytes: 25 packets of 4,096.
-    let window = |scaled: bool| Dcqcn {
-        window: Some(Window {
-            base_round_trip: Time::from_ns(8_192),
-            scaled,
-        }),
-        ..preset("hpcc")
+    let window = |scaled: bool| {
+        with(Preset::Hpcc, |own| {
+            own.window = if scaled {
+                Window::Scaled
+            } else {
+                Window::Fixed
+            };
+            own.base_round_trip = Some(Time::from_ns(8_192));
+        })
     };
     assert_eq!(window(true).line_window(100 * GBPS, 4096), 25);
     assert_eq!(window(true).line_window(100 * GBPS, 4095), 26);
-    assert_eq!(preset("hpcc").line_window(100 * GBPS, 4096), u32::MAX);
+    assert_eq!(
+        Preset::Hpcc.of_both().line_window(100 * GBPS, 4096),
+        u32::MAX
+    );
     // The first notification halves the rate after 4 us; an acknowledgement shows it.
     for (scaled, packets) in [(true, 13), (false, 25)] {
         let control = window(scaled);
@@ -178,20 +182,19 @@ fn a_window_holds_a_round_trip_of_the_line_or_of_the_rate() {
 
 #[test]
 fn steps_scale_with_the_line_on_request() {
-    let control = Dcqcn {
-        scale_from: Some(Rate::from_gbps(100)),
-        ..preset("hpcc")
-    };
-    let scaled = Control::on_line(control, 400 * GBPS);
-    assert_eq!(scaled.additive.bits_per_second(), 200_000_000);
-    assert_eq!(scaled.hyper.bits_per_second(), 400_000_000);
+    let control = with(Preset::Hpcc, |own| {
+        own.scale_from = Some(Rate::from_gbps(100))
+    });
+    let scaled = Control::on_line(control, 400 * GBPS).reaction;
+    assert_eq!(scaled.additive_increase.bits_per_second(), 200_000_000);
+    assert_eq!(scaled.hyper_increase.bits_per_second(), 400_000_000);
     assert_eq!(scaled.min_rate.bits_per_second(), 400_000_000);
-    let fixed = Control::on_line(preset("hpcc"), 400 * GBPS);
-    assert_eq!(fixed.additive.bits_per_second(), 50_000_000);
+    let fixed = Control::on_line(Preset::Hpcc.of_both(), 400 * GBPS).reaction;
+    assert_eq!(fixed.additive_increase.bits_per_second(), 50_000_000);
 }
 
 /// The same reaction point with an event for every tick of every timer.
-fn tick_by_tick(control: &Dcqcn, flow: &mut Flow, now: u64) {
+fn tick_by_tick(control: &Reaction, flow: &mut Flow, now: u64) {
     loop {
         let decrease = control
             .decrease_interval
@@ -222,16 +225,15 @@ fn tick_by_tick(control: &Dcqcn, flow: &mut Flow, now: u64) {
 fn catching_up_is_the_same_as_ticking() {
     let mut stream = Stream::new(1, "dcqcn", "ticks");
     for case in 0..200 {
-        let name = Dcqcn::PRESETS[stream.below(4) as usize];
+        let preset = Preset::ALL[stream.below(4) as usize];
         let interval = |us: u64| Time::from_ps(us * US / 4);
-        let mut control = Dcqcn {
-            alpha_interval: interval(1 + stream.below(40)),
-            increase_interval: interval(1 + stream.below(200)),
-            ..preset(name)
-        };
-        if control.decrease_interval.is_some() {
-            control.decrease_interval = Some(interval(1 + stream.below(40)));
-        }
+        let control = with(preset, |own| {
+            own.alpha_interval = interval(1 + stream.below(40));
+            own.increase_interval = interval(1 + stream.below(200));
+            if own.decrease_interval.is_some() {
+                own.decrease_interval = Some(interval(1 + stream.below(40)));
+            }
+        });
         let mut lazy = first(&control, 400 * GBPS, 7);
         let mut ticked = lazy;
         let mut now = 7;
@@ -242,7 +244,7 @@ fn catching_up_is_the_same_as_ticking() {
                 1 => stream.below(US),
                 _ => stream.below(2000 * US),
             };
-            tick_by_tick(&control, &mut ticked, now);
+            tick_by_tick(&control.reaction, &mut ticked, now);
             if stream.below(2) == 0 {
                 notify(&control, &mut ticked, now);
                 notify(&control, &mut lazy, now);
@@ -251,7 +253,7 @@ fn catching_up_is_the_same_as_ticking() {
                 control.sent(&mut lazy, 4158);
                 control.sent(&mut ticked, 4158);
             }
-            assert_eq!(lazy, ticked, "case {case}, {name}, at {now}");
+            assert_eq!(lazy, ticked, "case {case}, {preset:?}, at {now}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use tenter_net::{ACK_FRAME_BYTES, EventKind, Medium, Packet, PacketKind};
 
-use super::{Directory, Nic};
+use super::{Directory, Nic, RxContext};
 use crate::loss_recovery::selective_repeat::{Placed, Stored};
 use crate::loss_recovery::{LossRecovery, SelectiveRepeat};
 use crate::receive::{Delivery, Verdict, latency};
@@ -11,14 +11,13 @@ use crate::spec::NicSpec;
 impl Nic {
     /// Takes a data packet that is not the one expected next, or before which another came.
     #[inline(never)]
-    pub(super) fn on_out_of_order<M: Medium>(
+    pub(super) fn on_out_of_order<M: Medium, D: Directory>(
         &mut self,
-        spec: &NicSpec,
         packet: &Packet,
         verdict: Verdict,
-        directory: &impl Directory,
-        medium: &mut M,
+        cx: &mut RxContext<'_, M, D>,
     ) -> Option<Delivery> {
+        let (spec, medium) = (cx.spec, &mut *cx.medium);
         match (verdict, &spec.loss_recovery) {
             (Verdict::ClosesGap, LossRecovery::SelectiveRepeat(repeat)) => {
                 self.close_gap((spec, *repeat), packet, medium);
@@ -33,7 +32,7 @@ impl Nic {
                 self.place((spec, *repeat), packet, medium);
             }
             (Verdict::Ahead, LossRecovery::None) => {
-                self.give_up_before(packet, directory);
+                self.give_up_before(packet, cx.directory);
                 self.receive[packet.queue_pair as usize].take(packet);
                 let delivery = self.accept(spec, packet, medium);
                 self.delivered.extend(delivery);

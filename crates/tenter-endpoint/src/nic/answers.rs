@@ -1,0 +1,168 @@
+//! What senders do with acknowledgements, NAKs and notifications.
+
+use tenter_net::{Hop, Packet, PacketKind, SENT_UNIT_PS};
+
+use super::Nic;
+use crate::congestion_control::{Feedback, PathFeedback};
+use crate::loss_recovery::LossRecovery;
+use crate::send::{Acknowledged, Connection, Turn};
+use crate::spec::NicSpec;
+
+impl Nic {
+    pub(super) fn on_ack(&mut self, spec: &NicSpec, packet: &Packet, done: &mut Vec<Acknowledged>) {
+        let slot = packet.queue_pair;
+        if self.limits.is_some() {
+            self.on_feedback(packet);
+        }
+        let pending = &mut self.pending;
+        let news = self.send[slot as usize].acknowledge(
+            &mut self.requests,
+            (slot, packet.sequence),
+            self.cut,
+            packet.at,
+            |request| {
+                done.push(request);
+                *pending -= 1;
+            },
+        );
+        if let Some(limits) = &mut self.limits {
+            limits.note_acknowledged(slot, &self.send[slot as usize]);
+        }
+        let window = self.window(spec, slot);
+        let queue_pair = &mut self.send[slot as usize];
+        if news && packet.kind == PacketKind::Ack {
+            queue_pair.naks = 0;
+        }
+        match (queue_pair.turn, queue_pair.may_send(window)) {
+            (Turn::Out, true) => self.enter_round(slot, packet.at),
+            (Turn::Out, false) | (_, true) => {}
+            // One that has gone back may learn that all it was to send again has arrived.
+            (_, false) => self.leave_round(slot),
+        }
+    }
+
+    pub(super) fn on_nak(&mut self, spec: &NicSpec, packet: &Packet, done: &mut Vec<Acknowledged>) {
+        let slot = packet.queue_pair;
+        self.counters.packet_seq_err += 1;
+        self.on_ack(spec, packet, done);
+        let cut = self.cut;
+        if spec.retry_on_nak && self.use_up_retry(spec, slot, packet.at) {
+            return;
+        }
+        self.send[slot as usize].rewind(&mut self.requests, (slot, packet.sequence), cut);
+        self.join_round(spec, slot, packet.at);
+    }
+
+    /// A receiver asks for some packets again.
+    pub(super) fn on_selective_nak(&mut self, spec: &NicSpec, packet: &Packet) {
+        self.counters.packet_seq_err += 1;
+        let slot = packet.queue_pair;
+        let queue_pair = &mut self.send[slot as usize];
+        if let Some(limits) = &mut self.limits {
+            limits.repair(slot, queue_pair, (packet.sequence, packet.sent));
+            if let Some(congestion) = &mut limits.congestion {
+                congestion.lost(slot, packet.at);
+            }
+        }
+        self.join_round(spec, slot, packet.at);
+    }
+
+    /// Hands what an acknowledgement or a NAK says about the network to the congestion control.
+    pub(super) fn on_feedback(&mut self, packet: &Packet) {
+        if packet.has(Packet::CONGESTION_ECHO) {
+            self.on_cnp(packet);
+        }
+        let Some(limits) = &mut self.limits else {
+            return;
+        };
+        let Some(congestion) = &mut limits.congestion else {
+            return;
+        };
+        let mut sent = Some(packet.sent);
+        let mut hops: &[Hop] = &[];
+        if let Some(in_band) = &mut limits.in_band {
+            sent = in_band.take_back(packet.sent);
+            hops = &in_band.hops;
+        }
+        let Some(sent) = sent else {
+            return;
+        };
+        let slot = packet.queue_pair;
+        let queue_pair = &self.send[slot as usize];
+        let units = ((packet.at / SENT_UNIT_PS) as u32).wrapping_sub(sent);
+        let packets = packet.sequence.wrapping_sub(queue_pair.acknowledged);
+        let news = packets <= queue_pair.outstanding();
+        let feedback = Feedback {
+            now: packet.at,
+            round_trip: u64::from(units) * SENT_UNIT_PS,
+            packets: if news { packets } else { 0 },
+            sequence: packet.sequence,
+            next_sequence: queue_pair.next_sequence,
+            hops,
+        };
+        let of_path = PathFeedback {
+            now: packet.at,
+            hash: 0,
+            round_trip: feedback.round_trip,
+            marked: packet.has(Packet::CONGESTION_ECHO),
+        };
+        congestion.answered(slot, sent, of_path);
+        congestion.acknowledged(slot, &feedback);
+        if packet.kind == PacketKind::Nak {
+            congestion.lost(slot, packet.at);
+        }
+    }
+
+    /// A notification has arrived, by itself or in an acknowledgement.
+    pub(super) fn on_cnp(&mut self, packet: &Packet) {
+        self.counters.rp_cnp_handled += 1;
+        let limits = self.limits.as_mut();
+        if let Some(congestion) = limits.and_then(|limits| limits.congestion.as_mut()) {
+            congestion.notified(packet.queue_pair, packet.at);
+        }
+    }
+
+    pub(super) fn on_connect_reply(&mut self, spec: &NicSpec, slot: u32, now: u64) {
+        let queue_pair = &mut self.send[slot as usize];
+        if queue_pair.connection == Connection::Requested {
+            self.pending -= 1;
+            queue_pair.connection = Connection::Ready;
+            queue_pair.retries = 0;
+            queue_pair.last_progress = now;
+            self.join_round(spec, slot, now);
+        }
+    }
+
+    /// A switch has cut packets of a send slot to their headers, the numbers `from..to`, and their
+    /// receiver has said so at `now`. They are sent again as loss recovery has it.
+    ///
+    /// No switch trims yet: this is what a packet that says so is to call.
+    pub fn on_trimmed(&mut self, spec: &NicSpec, slot: u32, (from, to): (u32, u32), now: u64) {
+        let limits = self.limits.as_mut();
+        if let Some(congestion) = limits.and_then(|limits| limits.congestion.as_mut()) {
+            congestion.trimmed(slot, now);
+        }
+        let queue_pair = &mut self.send[slot as usize];
+        match (&spec.loss_recovery, &mut self.limits) {
+            (LossRecovery::SelectiveRepeat(_), Some(limits)) => {
+                limits.repair(slot, queue_pair, (from, to));
+            }
+            (LossRecovery::GoBackN, _) => {
+                queue_pair.rewind(&mut self.requests, (slot, from), self.cut);
+            }
+            _ => {}
+        }
+        self.join_round(spec, slot, now);
+    }
+
+    /// The receiver of a send slot has granted payload bytes at `now`.
+    ///
+    /// No receiver grants any yet: this is what a packet that does is to call.
+    pub fn on_grant(&mut self, spec: &NicSpec, slot: u32, bytes: u64, now: u64) {
+        let limits = self.limits.as_mut();
+        if let Some(congestion) = limits.and_then(|limits| limits.congestion.as_mut()) {
+            congestion.granted(slot, bytes, now);
+        }
+        self.join_round(spec, slot, now);
+    }
+}

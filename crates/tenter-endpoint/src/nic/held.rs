@@ -1,0 +1,71 @@
+//! Receivers that a NIC must not send to.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use tenter_net::{PauseRecord, Signal};
+
+use crate::send::SendQueuePair;
+
+/// Receivers that a NIC must not send to, by host and class.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Held(BTreeMap<(u32, u8), Hold>);
+
+/// What is known of one of them.
+#[derive(Clone, Debug, Default)]
+struct Hold {
+    until: u64,
+    record: PauseRecord,
+    /// The queue pairs that stand still for it, in the order of their turns: so the last ones come
+    /// to theirs, however short the times between two signals are. The first has a timer.
+    waiting: VecDeque<u32>,
+}
+
+/// What a queue pair is held by.
+pub(super) fn key(queue_pair: &SendQueuePair) -> (u32, u8) {
+    (queue_pair.destination(), queue_pair.class)
+}
+
+impl Held {
+    /// Until when a queue pair stands still; in the past when it may send.
+    pub(super) fn until(&self, queue_pair: &SendQueuePair) -> u64 {
+        let hold = self.0.get(&key(queue_pair));
+        hold.map_or(0, |hold| hold.until)
+    }
+
+    /// Lets a queue pair wait behind those that do; whether it is the first, and needs a timer.
+    pub(super) fn wait(&mut self, slot: u32, queue_pair: &SendQueuePair) -> bool {
+        let hold = self.0.entry(key(queue_pair)).or_default();
+        hold.waiting.push_back(slot);
+        hold.waiting.len() == 1
+    }
+
+    /// Whether a queue pair is the first of those that wait.
+    pub(super) fn is_first(&self, slot: u32, queue_pair: &SendQueuePair) -> bool {
+        let hold = self.0.get(&key(queue_pair));
+        hold.is_some_and(|hold| hold.waiting.front() == Some(&slot))
+    }
+
+    /// Takes out all that wait for the same as a queue pair, in the order of their turns.
+    pub(super) fn take(&mut self, queue_pair: &SendQueuePair) -> VecDeque<u32> {
+        let hold = self.0.get_mut(&key(queue_pair));
+        hold.map_or_else(VecDeque::new, |hold| std::mem::take(&mut hold.waiting))
+    }
+
+    /// A signal arrives at `now`, which asks for a pause until then; until when it lasts. A signal
+    /// never shortens a pause, for another switch may have asked for it.
+    pub(super) fn extend(&mut self, signal: &Signal, now: u64, until: u64) -> u64 {
+        let hold = self.0.entry((signal.receiver, signal.class)).or_default();
+        let until = until.max(hold.until);
+        hold.record.take(now, hold.until, until);
+        hold.until = until;
+        until
+    }
+
+    /// How long what goes to a host has been held up to `now`, in ps and over all classes.
+    pub(super) fn held(&self, receiver: u32, now: u64) -> u64 {
+        let of_classes = self.0.range((receiver, 0)..=(receiver, u8::MAX));
+        of_classes
+            .map(|(_, hold)| hold.record.paused(now, hold.until))
+            .sum()
+    }
+}

@@ -1,0 +1,187 @@
+//! What holds queue pairs back beside the wire: rates, notifications, repairs, pauses of one class
+//! of several.
+
+use std::collections::VecDeque;
+
+use tenter_engine::Ring;
+use tenter_net::{Packet, PacketKind};
+use tenter_units::Rate;
+
+use super::dma_reads::DmaReads;
+use super::held::Held;
+use super::in_band::InBand;
+use super::outstanding::Outstanding;
+use crate::congestion_control::Congestion;
+use crate::loss_recovery::LossRecovery;
+use crate::loss_recovery::selective_repeat::{Gaps, Repairs};
+use crate::notification::NotificationSpec;
+use crate::send::{SendQueuePair, Sent, Turn};
+use crate::spec::NicSpec;
+use crate::timers::Timers;
+
+/// What a NIC has beside the round of its queue pairs. A NIC without congestion control and
+/// notifications that goes back and sends in one class has none of it.
+#[derive(Clone, Debug)]
+pub(super) struct Limits {
+    pub(super) congestion: Option<Congestion>,
+    /// Packets that a queue pair may have unacknowledged whatever the congestion control says.
+    window: Option<u32>,
+    /// Messages under way, if there may be only so many.
+    messages: Option<Outstanding>,
+    /// Queue pairs that wait until their rate allows the next packet.
+    pub(super) paced: Timers,
+    /// How senders are notified of marked packets, if they are.
+    pub(super) notification: Option<NotificationSpec>,
+    /// Congestion notifications: sent before everything else.
+    pub(super) notifications: Ring<Packet>,
+    pub(super) repairs: Repairs,
+    pub(super) gaps: Gaps,
+    /// In-band telemetry, if packets carry any.
+    pub(super) in_band: Option<Box<InBand>>,
+    /// Host memory that is slower than the wire.
+    pub(super) reads: Option<DmaReads>,
+    /// Receivers that it must not send to, if signals may say so.
+    pub(super) held: Option<Box<Held>>,
+}
+
+impl Limits {
+    /// Everything that a queue pair has unacknowledged is about to be sent again.
+    pub(super) fn timed_out(&mut self, slot: u32, now: u64) {
+        if let Some(congestion) = &mut self.congestion {
+            congestion.timed_out(slot, now);
+        }
+    }
+
+    /// Whether a NIC of one class has any of this.
+    pub(super) fn are_needed(spec: &NicSpec) -> bool {
+        let goes_back = spec.loss_recovery == LossRecovery::GoBackN;
+        let endless = spec.outstanding_messages.is_none();
+        spec.congestion_control.is_some() || !goes_back || !endless
+    }
+
+    /// Of a NIC with so many send slots on a line of this rate.
+    pub(super) fn new(spec: &NicSpec, line: Rate, slots: usize) -> Limits {
+        let mut window = spec.window_packets;
+        if let LossRecovery::SelectiveRepeat(repeat) = &spec.loss_recovery {
+            let own = repeat.window;
+            window = Some(window.map_or(own, |window| window.min(own)));
+        }
+        Limits {
+            window,
+            messages: spec
+                .outstanding_messages
+                .map(|most| Outstanding::new(most, slots)),
+            congestion: spec.reacting().map(|control| {
+                let payload = u64::from(spec.mtu_bytes);
+                Congestion::new(control, (line, payload), slots)
+            }),
+            paced: Timers::new(),
+            notification: spec.notification(),
+            notifications: Ring::default(),
+            repairs: Repairs::default(),
+            gaps: Gaps::default(),
+            in_band: None,
+            reads: None,
+            held: None,
+        }
+    }
+
+    /// When host memory has the next data packet ready.
+    pub(super) fn read_at(&self) -> u64 {
+        self.reads.as_ref().map_or(0, DmaReads::ready_at)
+    }
+
+    /// Packets that a queue pair may have unacknowledged.
+    pub(super) fn window(&self, slot: u32, queue_pair: &SendQueuePair) -> Option<u32> {
+        let congestion = self.congestion.as_ref();
+        let messages = self.messages.as_ref();
+        let of_messages = messages.map(|own| own.window(slot, queue_pair.acknowledged));
+        let windows = [
+            self.window,
+            congestion.map(|congestion| congestion.window(slot)),
+            of_messages,
+        ];
+        windows.into_iter().flatten().min()
+    }
+
+    /// A queue pair has heard of an acknowledgement.
+    pub(super) fn note_acknowledged(&mut self, slot: u32, queue_pair: &SendQueuePair) {
+        if let Some(messages) = &mut self.messages {
+            messages.acknowledge(slot, queue_pair.acknowledged);
+        }
+    }
+
+    /// A queue pair has put a packet on the wire that it had not sent before, or goes back over.
+    pub(super) fn note_data(&mut self, slot: u32, queue_pair: &SendQueuePair, sent: &Sent) {
+        let begins = matches!(sent.packet.kind, PacketKind::First | PacketKind::Only);
+        if let Some(messages) = self.messages.as_mut().filter(|_| begins) {
+            messages.begin(slot, queue_pair.end_of_message(sent));
+        }
+    }
+
+    /// Lets a queue pair wait if its rate does not allow the next packet at `now`.
+    pub(super) fn holds_back(
+        &mut self,
+        slot: u32,
+        queue_pair: &mut SendQueuePair,
+        now: u64,
+    ) -> bool {
+        let congestion = self.congestion.as_ref();
+        let ready_at = congestion.map_or(0, |congestion| congestion.ready_at(slot));
+        let until = self.held_until(queue_pair);
+        if ready_at > now {
+            self.pace(slot, queue_pair, ready_at);
+        } else if until > now {
+            self.hold(slot, queue_pair, until);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Lets a queue pair wait until its receiver may be sent to again.
+    pub(super) fn hold(&mut self, slot: u32, queue_pair: &mut SendQueuePair, until: u64) {
+        queue_pair.turn = Turn::Paced;
+        let held = self.held.as_mut();
+        if held.is_none_or(|held| held.wait(slot, queue_pair)) {
+            self.paced.push(until, slot);
+        }
+    }
+
+    /// Takes out those that wait with a queue pair whose wait is over: itself, and where it is the
+    /// first of those that its receiver made wait all of them; none if it must wait on.
+    pub(super) fn released(
+        &mut self,
+        slot: u32,
+        queue_pair: &mut SendQueuePair,
+        now: u64,
+    ) -> VecDeque<u32> {
+        let until = self.held_until(queue_pair);
+        let held = self.held.as_mut();
+        let held = held.filter(|held| held.is_first(slot, queue_pair));
+        match held {
+            Some(_) if until > now => self.paced.push(until, slot),
+            Some(held) => return held.take(queue_pair),
+            None if until > now => self.hold(slot, queue_pair, until),
+            None => return VecDeque::from([slot]),
+        }
+        VecDeque::new()
+    }
+
+    /// Until when the receiver of a queue pair must not be sent to; in the past when it may.
+    fn held_until(&self, queue_pair: &SendQueuePair) -> u64 {
+        let held = self.held.as_ref();
+        held.map_or(0, |held| held.until(queue_pair))
+    }
+
+    pub(super) fn pace(&mut self, slot: u32, queue_pair: &mut SendQueuePair, ready_at: u64) {
+        queue_pair.turn = Turn::Paced;
+        self.paced.push(ready_at, slot);
+    }
+
+    /// The packets `from..to` of a queue pair are to be sent again.
+    pub(super) fn repair(&mut self, slot: u32, queue_pair: &mut SendQueuePair, range: (u32, u32)) {
+        queue_pair.repairs = true;
+        self.repairs.add(slot, range);
+    }
+}

@@ -1,0 +1,42 @@
+//! Marked packets, of which receivers notify senders.
+
+use tenter_net::{CNP_FRAME_BYTES, Packet, PacketKind};
+
+use super::{Directory, Nic};
+
+impl Nic {
+    /// Counts a marked packet, and tells its sender unless that has been told a short time ago.
+    #[inline(never)]
+    pub(super) fn on_mark(&mut self, packet: &Packet, directory: &impl Directory) {
+        self.counters.marked_packets += 1;
+        let path = self.reply_path(packet.queue_pair, directory);
+        let marked = self.marks.count(packet.queue_pair, self.receive.len());
+        let Some(limits) = &mut self.limits else {
+            return;
+        };
+        let Some(notification) = limits.notification else {
+            return;
+        };
+        if packet.at < marked.next_notification {
+            return;
+        }
+        marked.next_notification = packet.at + notification.interval.ps();
+        marked.since_delivery.notifications += 1;
+        self.counters.np_cnp_sent += 1;
+        if notification.in_acknowledgements {
+            marked.echoes = true;
+            return;
+        }
+        limits.notifications.push(Packet {
+            at: 0,
+            queue_pair: path.slot,
+            sequence: 0,
+            destination: path.destination,
+            hash: path.hash,
+            sent: 0,
+            frame_bytes: CNP_FRAME_BYTES,
+            kind: PacketKind::Cnp,
+            flags: 0,
+        });
+    }
+}

@@ -1,0 +1,64 @@
+//! In-band telemetry: the records of data packets, and whom they are returned to.
+
+use tenter_net::{ACK_FRAME_BYTES, Medium, Packet, Telemetry};
+
+use super::in_band::InBand;
+use super::{Directory, Nic, RxContext};
+use crate::receive::Delivery;
+use crate::spec::NicSpec;
+
+impl Nic {
+    fn in_band(&mut self) -> Option<&mut InBand> {
+        self.limits.as_mut()?.in_band.as_deref_mut()
+    }
+
+    /// Frame bytes of an acknowledgement: an answer returns what its packet has gathered.
+    pub(super) fn ack_frame_bytes(spec: &NicSpec) -> u16 {
+        ACK_FRAME_BYTES + spec.telemetry_bytes() as u16
+    }
+
+    /// Gives a data packet that is about to be sent its record.
+    pub(super) fn begin_record(&mut self, packet: &mut Packet) {
+        let host = self.host;
+        if let Some(in_band) = self.in_band()
+            && packet.kind.is_data()
+        {
+            in_band.begin(host, packet);
+        }
+    }
+
+    /// What an answer to a packet says in [`Packet::sent`]: one answer to each packet returns its
+    /// record.
+    pub(super) fn answer_to(&mut self, packet: &Packet) -> u32 {
+        match self.in_band() {
+            Some(in_band) => std::mem::replace(&mut in_band.answering, Telemetry::NONE),
+            None => packet.sent,
+        }
+    }
+
+    /// Takes a data packet that may have a record, and answers it in any case if it has.
+    #[inline(never)]
+    pub(super) fn on_recorded<M: Medium, D: Directory>(
+        &mut self,
+        packet: &Packet,
+        cx: &mut RxContext<'_, M, D>,
+    ) -> Option<Delivery> {
+        let mut packet = *packet;
+        if let Some(in_band) = self.in_band() {
+            in_band.answering = packet.sent;
+            packet.sent = if packet.sent == Telemetry::NONE {
+                (packet.at / tenter_net::SENT_UNIT_PS) as u32
+            } else {
+                in_band.telemetry.sent(packet.sent)
+            };
+        }
+        let delivery = self.on_delayed(&packet, cx);
+        if self
+            .in_band()
+            .is_some_and(|own| own.answering != Telemetry::NONE)
+        {
+            self.acknowledge(cx.spec, &packet);
+        }
+        delivery
+    }
+}

@@ -1,0 +1,21 @@
+//! Flows that are to change their way.
+
+use std::collections::{BTreeMap, VecDeque};
+
+/// What a NIC has to do with notices.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reroutes {
+    /// Queue pairs that are to change their source port, and when, ascending.
+    pub(super) due: VecDeque<(u64, u32)>,
+    /// Until when a queue pair that has changed it, or is about to, is not to do so again.
+    pub(super) held: BTreeMap<u32, u64>,
+    pub(super) received: u64,
+    pub(super) moves: u64,
+}
+
+impl Reroutes {
+    /// When the next queue pair changes its source port; `u64::MAX` when none is to.
+    pub(super) fn next(&self) -> u64 {
+        self.due.front().map_or(u64::MAX, |&(at, _)| at)
+    }
+}

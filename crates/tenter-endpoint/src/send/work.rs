@@ -1,0 +1,33 @@
+//! Work that queue pairs are given, and its end.
+
+/// What the workload asks a queue pair to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkRequest {
+    /// The workload's name for it.
+    pub tag: u64,
+    /// The workload's name for the requests it belongs with.
+    pub group: u32,
+    /// Payload bytes.
+    pub bytes: u64,
+    /// When it is posted, in ps.
+    pub posted: u64,
+}
+
+/// A work request whose last packet has been acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Acknowledged {
+    /// The send slot.
+    pub slot: u32,
+    /// The request.
+    pub request: WorkRequest,
+    /// When its first bit left, in ps.
+    pub first_sent: u64,
+    /// When the acknowledgement arrived, in ps.
+    pub at: u64,
+    /// Frames sent for it, retransmissions included.
+    pub sent_frames: u64,
+    /// Their frame bytes.
+    pub sent_bytes: u64,
+    /// How many of the frames had been sent before.
+    pub retransmitted_frames: u64,
+}

@@ -1,0 +1,115 @@
+//! NICs that cannot use their PCIe to the full.
+
+use std::fmt;
+use std::str::FromStr;
+
+use tenter_endpoint::{DmaRates, Pcie};
+use tenter_units::Rate;
+use tenter_workload::Job;
+use tenter_workload::spec::HostRef;
+
+use crate::hosts::HostNames;
+use tenter_config::{component, parsed};
+use tenter_notation::decode::suggestion;
+use tenter_notation::diagnostics::quote;
+
+component! {
+    /// NICs that cannot use their PCIe to the full.
+    pub struct NicImpairment as "`endpoint.nic_impairments[]`", derive(Clone, Debug, PartialEq) {
+        either "job", "host";
+        /// It is for the NICs that ranks of this job are on.
+        job: Option<String> = absent "all NICs", in 64;
+        /// It is for the NIC of this host (name or number), or those of a stretch (`16-23`).
+        host: Option<HostRef> = absent "all NICs";
+        /// What DMA into host memory has of the peak of PCIe, `1%` to `100%`: the limit of what a
+        /// NIC receives.
+        dma_write: PeakShare = "100%";
+        /// What DMA out of host memory has of the peak of PCIe, `1%` to `100%`: the limit of what a
+        /// NIC sends.
+        dma_read: PeakShare = "100%";
+    }
+}
+
+/// A share of the peak in parts per million: `50%`, `62.5%`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PeakShare(u64);
+
+impl FromStr for PeakShare {
+    type Err = ();
+
+    fn from_str(word: &str) -> Result<PeakShare, ()> {
+        let digits = word.strip_suffix('%').ok_or(())?.trim();
+        let (whole, rest) = digits.split_once('.').unwrap_or((digits, ""));
+        let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let fits = !whole.is_empty() && whole.len() <= 3 && rest.len() <= 4;
+        if !fits || !plain(whole) || !plain(rest) {
+            return Err(());
+        }
+        let parts: u64 = format!("{whole}{rest:0<4}").parse().map_err(|_| ())?;
+        let in_range = (WHOLE / 100..=WHOLE).contains(&parts);
+        in_range.then_some(PeakShare(parts)).ok_or(())
+    }
+}
+
+impl fmt::Display for PeakShare {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}.{:04}%", self.0 / 10_000, self.0 % 10_000)
+    }
+}
+
+parsed!(PeakShare {
+    "text",
+    "must be a share of the PCIe peak, not",
+    "write for example `50%`; from 1% to 100%, with up to four decimals"
+});
+
+/// Parts per million of the peak.
+const WHOLE: u64 = 1_000_000;
+
+/// The path of the list.
+const PATH: &str = "endpoint.nic_impairments";
+
+/// The DMA rates of each NIC, in the order of the hosts; none without PCIe.
+pub(crate) fn bind(
+    (pcie, impairments): (Option<Pcie>, &[NicImpairment]),
+    jobs: Option<&[Job]>,
+    names: &HostNames<'_>,
+) -> Option<Vec<DmaRates>> {
+    let Some(pcie) = pcie else {
+        return Some(Vec::new());
+    };
+    let jobs = jobs?;
+    let of_peak = |parts: u64| {
+        let bits = u128::from(pcie.peak().bits_per_second()) * u128::from(parts);
+        Rate::from_bits_per_second((bits / u128::from(WHOLE)) as u64)
+    };
+    let whole = DmaRates {
+        write: pcie.peak(),
+        read: pcie.peak(),
+    };
+    let mut rates = vec![whole; names.count() as usize];
+    for (index, impairment) in impairments.iter().enumerate() {
+        let at = |key: &str| names.place(&format!("{PATH}[{index}].{key}"));
+        let mut hosts = Vec::new();
+        if let Some(host) = &impairment.host {
+            names.expand(host, at("host"), &mut hosts, "")?;
+        } else if let Some(name) = &impairment.job {
+            let Some(job) = jobs.iter().find(|job| job.name == *name) else {
+                let known = jobs.iter().map(|job| job.name.as_str());
+                let message = format!("there is no job {}", quote(name));
+                names.problem(at("job"), message, Some(suggestion(name, known)));
+                return None;
+            };
+            hosts.extend_from_slice(&job.hosts);
+        } else {
+            hosts.extend(0..names.count());
+        }
+        for host in hosts {
+            rates[host as usize] = DmaRates {
+                write: of_peak(impairment.dma_write.0),
+                read: of_peak(impairment.dma_read.0),
+            };
+        }
+    }
+    Some(rates)
+}

@@ -1,0 +1,664 @@
+//! Steps: a collective that the user gives transfer by transfer.
+//!
+//! Origin: whatever the steps are from. A rank sends a step when the steps that it waits for have
+//! arrived at the rank. A list of steps is a graph of sends as in the execution traces of MLCommons
+//! Chakra, for one collective.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
+
+use tenter_config::{Reader, Shape, Value, Written, component};
+use tenter_units::{Bytes, Time};
+
+use super::algorithm::Collective;
+use super::limits::{BYTES, RANKS};
+use super::member::{CollectiveMember, Factor};
+use crate::closed_form::IdealSwitch;
+use crate::{Destination, QueuePairScope, Schedule, Transfer, WorkloadError, split};
+
+component! {
+    /// A transfer from one rank to another.
+    pub struct StepSpec as "`jobs[].collectives[].steps[]`", derive(Clone, Debug, PartialEq, Eq) {
+        /// The rank that sends.
+        rank: u32, in RANKS;
+        /// The rank that receives, another one.
+        peer: u32, in RANKS;
+        /// How much `rank` sends.
+        bytes: Bytes, in BYTES;
+        /// The steps that must have arrived at `rank` before it sends, by their places in the list,
+        /// counted from 0.
+        after: Vec<u32> = "[]", in RANKS;
+    }
+}
+
+component! {
+    /// Transfers that are given one by one.
+    pub struct Steps as "`jobs[].collectives[]` with `collective: steps` and `algorithm: listed`",
+        derive(Clone, Debug, PartialEq) {
+        /// A file with a step on each line below `rank,peer,bytes,after`, where `after` has numbers
+        /// with spaces between; its path counts from the folder of the scenario.
+        file: Option<String> = absent "this or `steps`", in PATH_MAX;
+        /// The transfers; each starts when those that it waits for have arrived. They have bytes of
+        /// their own, so the collective has no `size`.
+        steps: Option<StepList> = absent "this or `file`";
+        check has_steps;
+    }
+}
+
+/// A path is no longer.
+const PATH_MAX: usize = 4_096;
+/// More steps than anyone simulates packet by packet.
+const STEPS_MAX: usize = 1 << 20;
+/// The most queue pairs that a rank pair may have.
+const QUEUE_PAIRS_MAX: u16 = 4_096;
+/// Steps looked at to find out whether one arrives before another.
+const LOOKED_AT_MAX: usize = 4_096;
+
+/// What a file holds stands in `steps` by now.
+fn has_steps(own: &Steps, reader: &mut dyn Reader) -> bool {
+    let has = own.steps.is_some();
+    if !has {
+        let remedy = "add `file: steps.csv`, or `steps: [{rank: 0, peer: 1, bytes: 1MiB}]`";
+        reader.refuse_all("lacks `file` or `steps`", remedy);
+    }
+    has
+}
+
+/// Two ranks that send each other a MiB.
+impl Default for Steps {
+    fn default() -> Steps {
+        let step = |rank, peer| StepSpec {
+            rank,
+            peer,
+            bytes: Bytes::new(1 << 20),
+            after: Vec::new(),
+        };
+        let both = StepList::new(vec![step(0, 1), step(1, 0)]);
+        Steps {
+            file: None,
+            steps: both.ok(),
+        }
+    }
+}
+
+impl Collective for Steps {
+    const MEMBER: CollectiveMember = CollectiveMember {
+        collective: "steps",
+        algorithm: "listed",
+        summary: "ranks send what a list says, each step after others that have arrived",
+        model_page: "docs/models/collective-steps.md",
+        ranks_max: u32::MAX,
+        // What the busiest rank sends or receives crosses its port once.
+        busbw: Factor::One,
+    };
+
+    fn schedule(&self, ranks: u32, _: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
+        let table = self.table();
+        if table.ranks > ranks {
+            let rank = table.ranks - 1;
+            return Err(WorkloadError::StepOfNoRank { rank, ranks });
+        }
+        Ok(Box::new(Listed { ranks, table }))
+    }
+
+    /// The longest chain of hops, each c(x) + L, and what the busiest port takes for its transfers.
+    fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
+        let table = self.table();
+        let mut ports: BTreeMap<(u32, bool), Time> = BTreeMap::new();
+        let mut ends: Vec<Time> = Vec::with_capacity(table.transfers.len());
+        for of in &table.transfers {
+            for end in [(of.src, true), (of.dst, false)] {
+                let port = ports.entry(end).or_default();
+                *port = port.saturating_add((switch.port_time)(of.bytes));
+            }
+            let start = of.after.iter().map(|&other| ends[other as usize]).max();
+            ends.push(
+                start
+                    .unwrap_or_default()
+                    .saturating_add(switch.hop(of.bytes)),
+            );
+        }
+        let chain = ends.into_iter().max().unwrap_or_default();
+        let port = ports.into_values().max().unwrap_or_default();
+        chain.max(port.saturating_add(switch.latency))
+    }
+
+    fn own_size(&self) -> Option<u64> {
+        Some(self.table().busiest_bytes())
+    }
+
+    fn more_of_a_way(&self) -> u64 {
+        self.table().transfers.len() as u64
+    }
+}
+
+impl Steps {
+    fn table(&self) -> Arc<Table> {
+        self.steps
+            .as_ref()
+            .map(|list| Arc::clone(&list.table))
+            .unwrap_or_default()
+    }
+}
+
+/// A list of steps that makes sense for enough ranks, and the graph that it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepList {
+    steps: Vec<StepSpec>,
+    table: Arc<Table>,
+}
+
+/// Why a list of steps makes no sense.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StepError {
+    /// There is none.
+    #[error("there is no step; list at least one, for example `{{rank: 0, peer: 1, bytes: 1MiB}}`")]
+    Empty,
+    /// More than anyone simulates.
+    #[error("there are more than {STEPS_MAX} steps; give fewer and larger ones")]
+    TooMany,
+    /// A rank that sends to itself.
+    #[error("rank {rank} sends to itself; name another `peer`")]
+    ToItself {
+        /// Which step.
+        step: usize,
+        /// The rank.
+        rank: u32,
+    },
+    /// A step that is not there.
+    #[error("there is no step {after}; steps are 0 to {last}")]
+    Unknown {
+        /// Which step waits.
+        step: usize,
+        /// For which.
+        after: u32,
+        /// The last step there is.
+        last: usize,
+    },
+    /// A step that arrives at another rank.
+    #[error(
+        "step {after} arrives at rank {arrives_at}, and rank {rank} knows nothing of it; wait for a \
+         step whose `peer` is {rank}"
+    )]
+    Elsewhere {
+        /// Which step waits.
+        step: usize,
+        /// For which.
+        after: u32,
+        /// The rank where that arrives.
+        arrives_at: u32,
+        /// The rank that waits.
+        rank: u32,
+    },
+    /// Steps that wait for each other.
+    #[error(
+        "step {step} waits for itself, by way of the steps that it waits for; let one of them start without"
+    )]
+    Circle {
+        /// One of them.
+        step: usize,
+    },
+}
+
+impl StepError {
+    /// Where in the list it is.
+    fn path(&self, key: &str) -> String {
+        match self {
+            StepError::Empty | StepError::TooMany => key.to_owned(),
+            StepError::ToItself { step, .. } => format!("{key}[{step}].peer"),
+            StepError::Unknown { step, .. }
+            | StepError::Elsewhere { step, .. }
+            | StepError::Circle { step } => format!("{key}[{step}].after"),
+        }
+    }
+}
+
+impl StepList {
+    /// A list of steps, by their places in it.
+    ///
+    /// # Errors
+    /// No steps or too many, a rank that sends to itself, a step that waits for one that is not
+    /// there or arrives at another rank, and steps that wait for each other.
+    pub fn new(steps: Vec<StepSpec>) -> Result<StepList, StepError> {
+        let order = order(&steps)?;
+        let table = Arc::new(Table::new(&steps, &order));
+        Ok(StepList { steps, table })
+    }
+}
+
+impl Value for StepList {
+    type Bounds = ();
+
+    fn shape((): ()) -> Shape {
+        Vec::<StepSpec>::shape(())
+    }
+
+    fn read(reader: &mut dyn Reader, key: &str, (): ()) -> Option<StepList> {
+        match StepList::new(Vec::read(reader, key, ())?) {
+            Ok(list) => Some(list),
+            Err(error) => {
+                let text = error.to_string();
+                let (what, remedy) = text.rsplit_once("; ").unwrap_or((&text, ""));
+                let what = format!("cannot be: {what}");
+                reader.refuse(&error.path(key), &what, remedy);
+                None
+            }
+        }
+    }
+
+    fn written(&self) -> Written {
+        self.steps.written()
+    }
+}
+
+/// The steps in an order in which each comes behind those that it waits for, the first in the list
+/// first.
+fn order(steps: &[StepSpec]) -> Result<Vec<u32>, StepError> {
+    if steps.is_empty() {
+        return Err(StepError::Empty);
+    }
+    if steps.len() > STEPS_MAX {
+        return Err(StepError::TooMany);
+    }
+    let mut waiting = vec![0_u32; steps.len()];
+    let mut released: Vec<Vec<u32>> = vec![Vec::new(); steps.len()];
+    for (step, of) in steps.iter().enumerate() {
+        let rank = of.rank;
+        if rank == of.peer {
+            return Err(StepError::ToItself { step, rank });
+        }
+        for &after in &of.after {
+            let Some(other) = steps.get(after as usize) else {
+                let last = steps.len() - 1;
+                return Err(StepError::Unknown { step, after, last });
+            };
+            if other.peer != rank {
+                let arrives_at = other.peer;
+                return Err(StepError::Elsewhere {
+                    step,
+                    after,
+                    arrives_at,
+                    rank,
+                });
+            }
+            waiting[step] += 1;
+            released[after as usize].push(step as u32);
+        }
+    }
+    let ready = (0..).zip(&waiting).filter(|(_, waiting)| **waiting == 0);
+    let mut ready: BinaryHeap<Reverse<u32>> = ready.map(|(step, _)| Reverse(step)).collect();
+    let mut order = Vec::with_capacity(steps.len());
+    while let Some(Reverse(step)) = ready.pop() {
+        order.push(step);
+        for &next in &released[step as usize] {
+            waiting[next as usize] -= 1;
+            if waiting[next as usize] == 0 {
+                ready.push(Reverse(next));
+            }
+        }
+    }
+    match waiting.iter().position(|&waiting| waiting > 0) {
+        Some(step) => Err(StepError::Circle { step }),
+        None => Ok(order),
+    }
+}
+
+/// A step as a transfer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Sent {
+    src: u32,
+    dst: u32,
+    bytes: u64,
+    /// Its place in the list.
+    place: u32,
+    channel: u32,
+    /// How many steps wait for each other before it.
+    depth: u32,
+    /// The transfers that it waits for, ascending, each once.
+    after: Vec<u32>,
+    /// Those that wait for it, ascending.
+    released: Vec<u32>,
+}
+
+/// The graph of the steps. Transfer ids are their numbers in an order in which each comes behind
+/// those that it waits for; the chunk of a transfer is its place in the list.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Table {
+    /// One more than the highest rank.
+    ranks: u32,
+    transfers: Vec<Sent>,
+    /// Ids of transfers that wait for nothing, by source and id.
+    initial: Vec<(u32, u32)>,
+    /// Ids by source, destination, channel and id.
+    by_way: Vec<((u32, u32, u32), u32)>,
+    /// The id of each step of the list.
+    of_place: Vec<u32>,
+}
+
+impl Table {
+    fn new(steps: &[StepSpec], order: &[u32]) -> Table {
+        let mut of_place = vec![0; steps.len()];
+        for (&place, id) in order.iter().zip(0_u32..) {
+            of_place[place as usize] = id;
+        }
+        let mut table = Table {
+            of_place,
+            ..Table::default()
+        };
+        let mut channels = Channels::default();
+        for (&place, id) in order.iter().zip(0_u32..) {
+            let step = &steps[place as usize];
+            let after = step
+                .after
+                .iter()
+                .map(|&other| table.of_place[other as usize]);
+            let mut after: Vec<u32> = after.collect();
+            after.sort_unstable();
+            after.dedup();
+            for &other in &after {
+                table.transfers[other as usize].released.push(id);
+            }
+            let depths = after
+                .iter()
+                .map(|&other| table.transfers[other as usize].depth + 1);
+            let depth = depths.max().unwrap_or(0);
+            if after.is_empty() {
+                table.initial.push((step.rank, id));
+            }
+            let (way, bytes) = ((step.rank, step.peer), step.bytes.count());
+            let channel = channels.choose(&table.transfers, (way, bytes), &after);
+            table.by_way.push(((way.0, way.1, channel), id));
+            table.ranks = table.ranks.max(step.rank + 1).max(step.peer + 1);
+            table.transfers.push(Sent {
+                src: step.rank,
+                dst: step.peer,
+                bytes,
+                place,
+                channel,
+                depth,
+                after,
+                released: Vec::new(),
+            });
+        }
+        table.initial.sort_unstable();
+        table.by_way.sort_unstable();
+        table
+    }
+
+    /// The most bytes that a rank sends or receives, at least 1.
+    fn busiest_bytes(&self) -> u64 {
+        let mut ends: BTreeMap<(u32, bool), u64> = BTreeMap::new();
+        for of in &self.transfers {
+            *ends.entry((of.src, true)).or_default() += of.bytes;
+            *ends.entry((of.dst, false)).or_default() += of.bytes;
+        }
+        ends.into_values().max().unwrap_or(0).max(1)
+    }
+}
+
+/// Which channel each transfer has: queue pairs keep their order, so transfers of one way share a
+/// channel only where they become ready one after the other whatever the network does.
+#[derive(Default)]
+struct Channels {
+    /// The last transfer of each channel of a way.
+    last: BTreeMap<(u32, u32), Vec<u32>>,
+    /// The transfer before each on its channel.
+    before: Vec<Option<u32>>,
+}
+
+impl Channels {
+    /// The channel of the next transfer, which goes this way and waits for these.
+    fn choose(&mut self, sent: &[Sent], (way, bytes): ((u32, u32), u64), after: &[u32]) -> u32 {
+        let id = sent.len() as u32;
+        let last = self.last.entry(way).or_default();
+        let fits = |&last: &u32| {
+            let alike = in_all_pairs(sent[last as usize].bytes) == in_all_pairs(bytes);
+            alike && follows(sent, &self.before, last, after)
+        };
+        let channel = last.iter().position(fits);
+        let before = channel.map(|channel| last[channel]);
+        let channel = channel.unwrap_or(last.len());
+        if before.is_some() {
+            last[channel] = id;
+        } else {
+            last.push(id);
+        }
+        self.before.push(before);
+        channel as u32
+    }
+}
+
+/// Over how many queue pairs a transfer goes, where there are as many as there may be: with another
+/// number of them arrivals on a channel would not be in order, nor would their counts agree.
+fn in_all_pairs(bytes: u64) -> u16 {
+    split::sharers(bytes, QUEUE_PAIRS_MAX)
+}
+
+/// Whether all that a transfer waits for has arrived when these have: each of them is among these,
+/// or arrives before one of them.
+fn follows(sent: &[Sent], before: &[Option<u32>], first: u32, after: &[u32]) -> bool {
+    let waited = &sent[first as usize].after;
+    let mut missing: Vec<u32> = waited
+        .iter()
+        .copied()
+        .filter(|of| !after.contains(of))
+        .collect();
+    let mut seen: Vec<u32> = after.to_vec();
+    let mut looked_at = 0;
+    while let (Some(&least), true) = (missing.first(), looked_at < seen.len()) {
+        let of = seen[looked_at];
+        looked_at += 1;
+        if looked_at > LOOKED_AT_MAX {
+            return false;
+        }
+        // What it waits for has arrived before it, and what goes ahead of it on its queue pairs.
+        let earlier = sent[of as usize]
+            .after
+            .iter()
+            .copied()
+            .chain(before[of as usize]);
+        for other in earlier.filter(|&other| other >= least) {
+            missing.retain(|&of| of != other);
+            if !seen.contains(&other) {
+                seen.push(other);
+            }
+        }
+    }
+    missing.is_empty()
+}
+
+/// The steps over a number of ranks, some of which may have none.
+struct Listed {
+    ranks: u32,
+    table: Arc<Table>,
+}
+
+impl Schedule for Listed {
+    fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    fn transfer_count(&self) -> u32 {
+        self.table.transfers.len() as u32
+    }
+
+    fn transfer(&self, id: u32) -> Transfer {
+        let of = &self.table.transfers[id as usize];
+        Transfer {
+            src: of.src,
+            dst: of.dst,
+            bytes: of.bytes,
+            chunk: of.place,
+            channel: of.channel,
+            step: of.depth,
+            reduce: false,
+        }
+    }
+
+    fn initial(&self, rank: u32, out: &mut Vec<u32>) {
+        let initial = &self.table.initial;
+        let first = initial.partition_point(|(src, _)| *src < rank);
+        let own = initial[first..].iter().take_while(|(src, _)| *src == rank);
+        out.extend(own.map(|(_, id)| id));
+    }
+
+    fn released_by(&self, id: u32, out: &mut Vec<u32>) {
+        out.extend_from_slice(&self.table.transfers[id as usize].released);
+    }
+
+    fn dependencies(&self, id: u32) -> u32 {
+        self.table.transfers[id as usize].after.len() as u32
+    }
+
+    fn pairs(&self, rank: u32, scope: QueuePairScope, out: &mut Vec<Destination>) {
+        let by_way = &self.table.by_way;
+        let first = by_way.partition_point(|((src, ..), _)| *src < rank);
+        let own = by_way[first..]
+            .iter()
+            .take_while(|((src, ..), _)| *src == rank);
+        let ways = own.map(|(_, id)| self.transfer(*id).way(scope));
+        let start = out.len();
+        out.extend(ways);
+        let mut found = out.split_off(start);
+        found.sort_unstable();
+        found.dedup();
+        out.append(&mut found);
+    }
+
+    fn nth(&self, src: u32, to: Destination, scope: QueuePairScope, nth: u32) -> Option<u32> {
+        let is_meant = |id: &u32| {
+            let transfer = self.transfer(*id);
+            transfer.src == src && transfer.way(scope) == to
+        };
+        match scope {
+            QueuePairScope::Chunk => {
+                let id = self.table.of_place.get(to.lane as usize).copied();
+                id.filter(|id| nth == 0 && is_meant(id))
+            }
+            QueuePairScope::RankPair => {
+                let by_way = &self.table.by_way;
+                let way = (src, to.dst, to.lane);
+                let first = by_way.partition_point(|(of, _)| *of < way);
+                let id = by_way.get(first + nth as usize).map(|(_, id)| *id);
+                id.filter(is_meant)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(rank: u32, peer: u32, bytes: u64, after: &[u32]) -> StepSpec {
+        StepSpec {
+            rank,
+            peer,
+            bytes: Bytes::new(bytes),
+            after: after.to_vec(),
+        }
+    }
+
+    fn list(steps: Vec<StepSpec>) -> Steps {
+        Steps {
+            file: None,
+            steps: StepList::new(steps).ok(),
+        }
+    }
+
+    /// An all-reduce round a ring, written down: step s of rank r after that of rank r − 1 before.
+    fn ring(ranks: u32, bytes: u64) -> Steps {
+        let step_of = |number: u32| {
+            let (row, rank) = (number / ranks, number % ranks);
+            let before = row
+                .checked_sub(1)
+                .map(|row| row * ranks + (rank + ranks - 1) % ranks);
+            let after: Vec<u32> = before.into_iter().collect();
+            step(rank, (rank + 1) % ranks, bytes, &after)
+        };
+        list((0..2 * (ranks - 1) * ranks).map(step_of).collect())
+    }
+
+    #[test]
+    fn a_ring_that_is_written_down_is_the_ring() {
+        use crate::collective::AllReduceRing;
+        let written = ring(5, 100).schedule(5, 1).unwrap();
+        let built_in = AllReduceRing.schedule(5, 500).unwrap();
+        assert_eq!(written.transfer_count(), built_in.transfer_count());
+        for id in 0..written.transfer_count() {
+            let [one, other] = [&written, &built_in].map(|of| of.transfer(id));
+            // One channel: a rank gets what it passes on in order.
+            let ends = |of: Transfer| (of.src, of.dst, of.bytes, of.channel, of.step);
+            assert_eq!(ends(one), ends(other));
+            let released = [&written, &built_in].map(|of| {
+                let mut ids = Vec::new();
+                of.released_by(id, &mut ids);
+                ids
+            });
+            assert_eq!(released[0], released[1]);
+        }
+        // 8 rows of 100 bytes from each rank.
+        assert_eq!(ring(5, 100).own_size(), Some(800));
+    }
+
+    #[test]
+    fn what_may_become_ready_in_any_order_has_queue_pairs_of_its_own() {
+        // 2 sends to 3 what it gets from 0, and what it gets from 1, whichever comes first.
+        let steps = list(vec![
+            step(0, 2, 10, &[]),
+            step(1, 2, 10, &[]),
+            step(2, 3, 10, &[0]),
+            step(2, 3, 10, &[1]),
+            // Behind both of them.
+            step(2, 3, 10, &[0, 1]),
+        ]);
+        let schedule = steps.schedule(4, 1).unwrap();
+        let channels: Vec<u32> = (0..5).map(|id| schedule.transfer(id).channel).collect();
+        assert_eq!(channels, [0, 0, 0, 1, 0]);
+        let to = |lane| Destination { dst: 3, lane };
+        let nth = |lane, nth| schedule.nth(2, to(lane), QueuePairScope::RankPair, nth);
+        assert_eq!([nth(0, 0), nth(0, 1), nth(0, 2)], [Some(2), Some(4), None]);
+        assert_eq!([nth(1, 0), nth(1, 1)], [Some(3), None]);
+    }
+
+    #[test]
+    fn steps_may_stand_in_any_order() {
+        // The last step of the list comes first.
+        let steps = list(vec![step(1, 2, 7, &[1]), step(0, 1, 5, &[])]);
+        let schedule = steps.schedule(3, 1).unwrap();
+        let sent = [0, 1].map(|id| schedule.transfer(id));
+        assert_eq!(
+            sent.map(|of| (of.src, of.chunk, of.step)),
+            [(0, 1, 0), (1, 0, 1)]
+        );
+    }
+
+    #[test]
+    fn lists_without_sense_are_refused() {
+        let refused = |steps: Vec<StepSpec>| {
+            let error = StepList::new(steps).expect_err("it makes no sense");
+            (error.path("steps"), error.to_string())
+        };
+        let [circle, elsewhere, unknown, itself] = [
+            vec![step(0, 1, 1, &[1]), step(1, 0, 1, &[0])],
+            vec![step(0, 1, 1, &[]), step(2, 0, 1, &[0])],
+            vec![step(0, 1, 1, &[3])],
+            vec![step(4, 4, 1, &[])],
+        ]
+        .map(refused);
+        assert_eq!(circle.0, "steps[0].after");
+        assert!(circle.1.contains("waits for itself"), "{}", circle.1);
+        assert_eq!(elsewhere.0, "steps[1].after");
+        assert!(
+            elsewhere.1.contains("arrives at rank 1, and rank 2"),
+            "{}",
+            elsewhere.1
+        );
+        assert!(unknown.1.contains("steps are 0 to 0"), "{}", unknown.1);
+        assert_eq!(itself.0, "steps[0].peer");
+        assert_eq!(refused(Vec::new()).0, "steps");
+        let few = list(vec![step(0, 5, 1, &[])]).schedule(4, 1).err().unwrap();
+        assert!(few.to_string().contains("rank 5"), "{few}");
+    }
+}
