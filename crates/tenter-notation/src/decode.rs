@@ -288,10 +288,6 @@ impl<'p> Section<'p> {
         self.take(name)?.choice(choices)
     }
 
-    fn was_taken(&self, name: &str) -> bool {
-        self.taken.iter().any(|(taken, ..)| *taken == name)
-    }
-
     fn key(&self, name: &str) -> &'static Key {
         let found = self.tables.iter().find_map(|table| table.get(name));
         found.expect("every key that is read stands in the table of its section")
@@ -448,11 +444,6 @@ impl Reader for Section<'_> {
     }
 
     fn any(&mut self, key: &str) -> Option<Written> {
-        if self.was_taken(key) {
-            // Its own reader has filled in what was left out.
-            let complete = self.complete.iter().find(|entry| entry.key == key);
-            return complete.map(|entry| entry.node.to_written());
-        }
         Some(self.take(key)?.node.to_written())
     }
 

@@ -1,7 +1,8 @@
 //! Scenarios as typed values: the sections of a scenario, each a component with its keys as fields.
 //!
 //! A [`Scenario`] is made by [`Scenario::new`], by [`load_typed`](crate::load_typed) from a text,
-//! or by serde; every other component is read from a text by [`read_document`]. It holds what is written; nothing has been put together yet.
+//! or by serde; every other component is read from a text by [`read_document`]. It holds what is
+//! written; nothing has been put together yet.
 
 use tenter_config::{Component, Written};
 use tenter_notation::decode::Section;
@@ -37,6 +38,10 @@ pub use crate::switch::{
 pub use crate::switching::{InputKeys, QueueKind, Switching};
 
 pub use tenter_config::{Chance, Percent, Share, WordOr};
+pub use tenter_endpoint::{
+    AckPolicy, Interleave, NicSpec, PathMtu, Pcie, ReceiveBufferSpec, SourcePorts,
+    congestion_control, loss_recovery,
+};
 pub use tenter_net::scheduled::ScheduledSpec;
 pub use tenter_net::{
     CreditSpec, EcnSpec, Forwarding, Level, MarkAt, PlaceOfSignals, PoolScope, SignalMode,
@@ -55,7 +60,7 @@ pub use tenter_workload::spec::{
     JobClass, JobSpec, PairSpec, PatternSpec, PlacementPolicy, PointSpec, Points, Ranks, Senders,
     Sigma, SizeRange, Sizes, SizesBy, Start, WorkloadSpec,
 };
-pub use tenter_workload::{Groups, QueuePairScope, collective, pattern};
+pub use tenter_workload::{Groups, QueuePairScope, ScaleUp, collective, pattern};
 
 /// A job that runs collectives, one after the other; all else has its defaults.
 pub fn job(name: impl Into<String>, collectives: Vec<CollectiveSpec>) -> JobSpec {

@@ -9,6 +9,7 @@
 
 use tenter::spec::collective::AllToAllParallel;
 use tenter::spec::load_balancing::{LoadBalancing, RandomSpray};
+use tenter::spec::loss_recovery::{LossRecovery, SelectiveRepeat};
 use tenter::spec::{self, CollectiveSpec, HostRef, LeafSpine, Ranks};
 use tenter::{Bytes, Error, Run, Scenario};
 
@@ -24,15 +25,16 @@ fn scenario(leaves: u32, hosts_per_leaf: u32) -> spec::Scenario {
     scenario.name = format!("{leaves} leaves");
     let spray = LoadBalancing::RandomSpray(RandomSpray::default());
     scenario.fabric.load_balancing = Some(spray.into());
+    // Packets overtake each other.
+    let repeat = LossRecovery::SelectiveRepeat(SelectiveRepeat::default());
+    scenario.endpoint.nic.loss_recovery = repeat;
     scenario.jobs.push(job);
     scenario
 }
 
 fn main() -> Result<(), Error> {
     for leaves in [2, 4, 8] {
-        let plan = Scenario::from(&scenario(leaves, 4))
-            .set("endpoint.nic.loss_recovery", "selective-repeat")
-            .resolve()?;
+        let plan = Scenario::from(&scenario(leaves, 4)).resolve()?;
         let trial = Run::new(&plan).run()?;
         for job in trial.jobs() {
             println!("{}: {:?}", plan.name(), job.jct);
