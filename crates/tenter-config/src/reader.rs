@@ -83,6 +83,14 @@ pub trait Reader {
         None
     }
 
+    /// The same as a word, in quotes or not; JSON and TOML have all words in quotes.
+    fn peek_word(&self, key: &str) -> Option<String> {
+        match self.peek(key)? {
+            Written::Word(word) | Written::Text(word) => Some(word),
+            Written::List(_) | Written::Map(_) => None,
+        }
+    }
+
     /// Whether the value of a key is a mapping.
     fn is_mapping(&self, _key: &str) -> bool {
         false

@@ -28,11 +28,7 @@ choice!(ProfileName { "edr-100g" => Edr100g });
 pub type Power = WordOr<ProfileName, OwnPower>;
 
 fn constants_of_the_profile(reader: &mut dyn Reader) {
-    // JSON has its words in quotes.
-    let said = match reader.peek("profile") {
-        Some(Written::Word(word) | Written::Text(word)) => Some(Written::Word(word)),
-        _ => None,
-    };
+    let said = reader.peek_word("profile").map(Written::Word);
     let named = |name: &&ProfileName| said == Some(name.written());
     if let Some(name) = ProfileName::ALL.iter().find(named) {
         for (key, value) in Component::written(&name.constants()) {

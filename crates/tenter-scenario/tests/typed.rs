@@ -99,6 +99,20 @@ fn scenarios_are_made_in_code() {
     assert_eq!(Switch::of_device("tomahawk"), None);
 }
 
+/// JSON and TOML have all words in quotes, also those by which others are filled in.
+#[test]
+fn words_may_stand_in_quotes() {
+    let plain = "fabric: {kind: single-switch, hosts: 4, power: {profile: edr-100g}}\n\
+                 endpoint: {nic: {congestion_control: {kind: dcqcn, preset: hpcc}}}\n\
+                 jobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]";
+    let quoted = plain.replace("edr-100g", "'edr-100g'");
+    let quoted = quoted
+        .replace("hpcc", "'hpcc'")
+        .replace("dcqcn", "'dcqcn'");
+    let read = |text: &str| typed(text, "text", Format::Yaml);
+    assert_eq!(read(&quoted), read(plain));
+}
+
 #[test]
 fn problems_of_values_are_told_by_their_paths() {
     let text = r#"{"fabric": {"kind": "leaf-spine", "leaves": 0, "hosts_per_leaf": 2, "spines": 2,

@@ -140,7 +140,7 @@ choice!(Window { "none" => None, "fixed" => Fixed, "scaled" => Scaled });
 
 /// Gives the notification point what the preset says of it.
 fn notifying_of_preset(reader: &mut dyn Reader) {
-    let word = reader.peek("preset").map(|word| word.to_string());
+    let word = reader.peek_word("preset");
     let preset = match word {
         Some(word) => Preset::ALL
             .into_iter()

@@ -1,6 +1,6 @@
 //! An entry of the `collectives` of a job: which, by which algorithm, of which sizes.
 
-use tenter_config::{Idle, Reader, Written, component, default_with};
+use tenter_config::{Idle, Reader, component, default_with};
 use tenter_units::{Bytes, Time};
 
 use super::limits::{SIZES, TIMES};
@@ -43,10 +43,7 @@ fn idle(spec: &CollectiveSpec) -> Vec<Idle> {
 
 /// Says that there is no size, also where something else is wrong; only steps need none.
 fn ask_for_size(reader: &mut dyn Reader) {
-    let is_steps = reader.peek("collective").is_some_and(|of| match of {
-        Written::Word(word) | Written::Text(word) => word == "steps",
-        Written::List(_) | Written::Map(_) => false,
-    });
+    let is_steps = reader.peek_word("collective").as_deref() == Some("steps");
     if !is_steps && !reader.is_there("size") && !reader.is_there("sizes") {
         let remedy = "add for example `size: 16MiB`, or `sizes: {start: 16MiB, end: 256MiB}`";
         reader.refuse_all("lacks `size` or `sizes`", remedy);
