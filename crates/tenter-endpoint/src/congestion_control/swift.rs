@@ -163,7 +163,7 @@ impl Control for Swift {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answers, Control, Feedback, Flow, PACKET, Swift};
+    use super::{Control, Feedback, Flow, PACKET, Swift};
 
     const US: u64 = 1_000_000;
 
