@@ -183,7 +183,7 @@ fn a_window_holds_a_round_trip_of_the_line_or_of_the_rate() {
 #[test]
 fn steps_scale_with_the_line_on_request() {
     let control = with(Preset::Hpcc, |own| {
-        own.scale_from = Some(Rate::from_gbps(100))
+        own.scale_from = Some(Rate::from_gbps(100));
     });
     let scaled = Control::on_line(control, 400 * GBPS).reaction;
     assert_eq!(scaled.additive_increase.bits_per_second(), 200_000_000);
