@@ -287,6 +287,10 @@ impl CollectiveKind {
     /// The same algorithm with other values of some keys, as they would be written; `None` where it
     /// has no such values.
     pub fn with(&self, keys: &[(&str, String)]) -> Option<CollectiveKind> {
+        // Steps have no default to begin with.
+        if keys.is_empty() {
+            return Some(self.clone());
+        }
         let place = Self::find(self.name(), self.algorithm()).ok()?;
         let table = Self::TABLES[place];
         let known = keys.iter().all(|(key, _)| table.get(key).is_some());
