@@ -1,14 +1,12 @@
-//! The JSON Schema of the format, for editors: made from the key tables that the reader goes by.
+//! The JSON Schema of the format, for editors: made from the key tables that the reader uses.
 //!
 //! ```text
-//!   KeyTable: names, forms, presence, meaning ──┐
-//!   forms ("time", "`a` or `b`", "0 to 63") ────┼──▶ properties ──▶ objects ──▶ schema
-//!   which table belongs where ──────────────────┘
+//!   KeyTable: names, shapes, presence, meaning ──▶ properties ──▶ objects ──▶ schema
 //! ```
 //!
-//! The schema is no stricter than the reader: whatever is read passes, as long as it is written as
-//! the reference writes it. What depends on several values (a pool that does not exist, a size that
-//! does not fit) only the reader finds.
+//! The schema is no stricter than the reader: all that is read passes, if it is written as in the
+//! reference. Only the reader finds problems of several values together (a pool that does not
+//! exist, a size that does not fit).
 
 mod object;
 

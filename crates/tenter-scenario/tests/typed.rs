@@ -106,9 +106,7 @@ fn words_may_stand_in_quotes() {
                  endpoint: {nic: {congestion_control: {kind: dcqcn, preset: hpcc}}}\n\
                  jobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]";
     let quoted = plain.replace("edr-100g", "'edr-100g'");
-    let quoted = quoted
-        .replace("hpcc", "'hpcc'")
-        .replace("dcqcn", "'dcqcn'");
+    let quoted = quoted.replace("hpcc", "'hpcc'").replace("dcqcn", "'dcqcn'");
     let read = |text: &str| typed(text, "text", Format::Yaml);
     assert_eq!(read(&quoted), read(plain));
 }

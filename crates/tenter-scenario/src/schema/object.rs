@@ -1,5 +1,4 @@
-//! Mappings of the format as objects of the schema, and what a key may hold: by its type, or from
-//! the words of its table ("time", "`a` or `b`", "0 to 63, or `none`").
+//! Mappings of the format as objects of the schema, and what a key may hold, by its type.
 
 use serde_json::{Map, Value, json};
 use tenter_config::{Key, KeyTable, Presence, Shape, Variants};
@@ -119,6 +118,7 @@ pub(super) fn of_shape(shape: Shape, inner: Option<&Value>) -> Value {
             json!({"anyOf": [of_shape(*shape, inner), {"enum": [word]}]})
         }
         Shape::Variants(variants) => of_variants(variants),
+        Shape::Led(..) if inner.is_some() => inner.cloned().unwrap_or_default(),
         Shape::Led(own, members) => one_of(members().into_iter().map(|member| {
             let keys = Object::of(&[own, member.table]);
             let fix =

@@ -131,8 +131,12 @@ mod tests {
             of("{from: 1MiB, to: 16MiB, factor: 4}"),
             ["1MiB", "4MiB", "16MiB"]
         );
+        assert_eq!(
+            of("{from: 1us, to: 0.003ms, step: 1000ns}"),
+            ["1us", "2us", "3us"]
+        );
         for (range, expected) in [
-            ("{from: 1us, to: 2ms, step: 1us}", "one unit"),
+            ("{from: 1us, to: 2MiB, step: 1us}", "units of one quantity"),
             ("{from: 1, to: 2}", "without a `step`"),
             ("{from: 1, to: 2, step: 1, factor: 2}", "and not two"),
             ("{from: 2, to: 1, step: 1}", "ends before"),
