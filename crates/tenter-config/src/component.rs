@@ -56,7 +56,7 @@ pub fn default_of<T: Component>() -> T {
 pub fn default_with<T: Component>(given: &[(&str, &str)]) -> T {
     let given = given.iter().map(|&(key, text)| (key, text.to_owned()));
     let given: Vec<(&str, String)> = given.collect();
-    let read = T::read(&mut Texts(T::KEYS, &given));
+    let read = T::read(&mut Texts::new(T::KEYS, &given));
     read.expect("the defaults of a component hold")
 }
 

@@ -122,14 +122,25 @@ pub trait Reader {
 
 /// The texts of some keys, and of the defaults of the others: they are read as if they had been
 /// written.
-pub struct Texts<'a>(pub &'static [Key], pub &'a [(&'a str, String)]);
+pub struct Texts<'a> {
+    /// The keys of the component, then those that its choices add.
+    keys: Vec<&'static [Key]>,
+    given: &'a [(&'a str, String)],
+}
 
-impl Texts<'_> {
+impl<'a> Texts<'a> {
+    /// The texts of keys that are given, and the defaults of the other ones of these keys.
+    pub fn new(keys: &'static [Key], given: &'a [(&'a str, String)]) -> Texts<'a> {
+        let keys = vec![keys];
+        Texts { keys, given }
+    }
+
     fn text_of(&self, key: &str) -> Option<&str> {
-        if let Some((_, text)) = self.1.iter().find(|(name, _)| *name == key) {
+        if let Some((_, text)) = self.given.iter().find(|(name, _)| *name == key) {
             return Some(text);
         }
-        let key = self.0.iter().find(|known| known.name == key)?;
+        let mut keys = self.keys.iter().rev().copied().flatten();
+        let key = keys.find(|known| known.name == key)?;
         match key.presence {
             Presence::Default(text) => Some(text),
             Presence::Required | Presence::Depends(_) => None,
@@ -205,7 +216,7 @@ impl Reader for Texts<'_> {
     ) {
         // A default is never a mapping with keys.
         if self.text_of(key) == Some("{}") {
-            read(&mut Texts(table.keys, &[]));
+            read(&mut Texts::new(table.keys, &[]));
         }
     }
 
@@ -224,7 +235,7 @@ impl Reader for Texts<'_> {
     fn either(&mut self, _: &str, _: &str) {}
 
     fn extend(&mut self, table: &'static KeyTable) {
-        self.0 = table.keys;
+        self.keys.push(table.keys);
     }
 
     fn guess(&mut self, _: &[&'static KeyTable], _: &mut dyn FnMut(usize, &mut dyn Reader)) {}
@@ -242,10 +253,13 @@ impl Reader for Texts<'_> {
     fn leave_out(&mut self, _: &str) {}
 
     fn refuse_all(&mut self, what: &str, _: &str) {
-        assert!(!self.1.is_empty(), "the component of all defaults {what}");
+        assert!(
+            !self.given.is_empty(),
+            "the component of all defaults {what}"
+        );
     }
 
     fn refuse(&mut self, key: &str, what: &str, _: &str) {
-        assert!(!self.1.is_empty(), "the default of `{key}` {what}");
+        assert!(!self.given.is_empty(), "the default of `{key}` {what}");
     }
 }

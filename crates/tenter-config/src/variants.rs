@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_key_chooses_the_others() {
-        let read = Deed::read_keys(&mut Texts(Deed::VARIANTS.own.keys, &[]));
+        let read = Deed::read_keys(&mut Texts::new(Deed::VARIANTS.own.keys, &[]));
         assert_eq!(read, Some(Deed::Nothing));
         let pause = Deed::Pause(Pause { count: 3 });
         assert_eq!(<Deed as crate::Component>::KEYS[0].name, "kind");

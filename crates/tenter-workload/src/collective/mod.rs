@@ -294,7 +294,7 @@ impl CollectiveKind {
         let place = Self::find(self.name(), self.algorithm()).ok()?;
         let table = Self::TABLES[place];
         let known = keys.iter().all(|(key, _)| table.get(key).is_some());
-        known.then(|| Self::read_member(place, &mut Texts(table.keys, keys)))?
+        known.then(|| Self::read_member(place, &mut Texts::new(table.keys, keys)))?
     }
 
     /// Whether it has a key of that name.
