@@ -624,7 +624,7 @@ mod tests {
         assert_eq!(after.sentence(), "A time, over two lines");
         assert_eq!((after.origin, even.origin), ("nowhere", ""));
         assert!(matches!(after.presence, Presence::Default("1us")));
-        let forms = [after, even, share, rate, last].map(|key| key.form());
+        let forms = [after, even, share, rate, last].map(crate::Key::form);
         assert_eq!(
             forms,
             [
@@ -712,7 +712,7 @@ mod tests {
         let presence: Vec<Presence> = presence.collect();
         assert!(matches!(presence[0], Presence::Required));
         assert!(matches!(presence[1], Presence::Depends("twice `count`")));
-        let forms = Outer::KEYS.iter().map(|key| key.form());
+        let forms = Outer::KEYS.iter().map(crate::Key::form);
         let forms: Vec<_> = forms.collect();
         assert_eq!(forms, ["0 to 9", "0 to 18", "mapping", "list"]);
         assert_eq!(Outer::TABLE.title, "`outer`");

@@ -63,6 +63,10 @@ pub fn without_idle(
 mod tests {
     use crate::{Component, Idle, component};
 
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "rules take a component of any size"
+    )]
     fn idle(pump: &Pump) -> Vec<Idle> {
         let keys: &[&str] = if pump.runs { &[] } else { &["strokes"] };
         Idle::all(keys, "has no effect", "leave it out")

@@ -48,10 +48,8 @@ pub fn read(text: &str) -> Result<Vec<Step>, LineError> {
             )));
         };
         let whole = |word: &str| {
-            let number = word
-                .parse::<u64>()
-                .map_err(|_| wrong(format!("`{word}` is no number")));
-            number
+            word.parse::<u64>()
+                .map_err(|_| wrong(format!("`{word}` is no number")))
         };
         let small = |word: &str| {
             let number = u32::try_from(whole(word)?);

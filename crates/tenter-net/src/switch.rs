@@ -92,7 +92,7 @@ impl Switch {
             }
             SwitchModel::Credit(spec) => Kind::Credit(Box::new(CreditSwitch::new(parts, spec))),
             SwitchModel::InputQueued(spec) => {
-                Kind::InputQueued(Box::new(InputQueued::new(parts, spec)))
+                Kind::InputQueued(Box::new(InputQueued::new(parts, *spec)))
             }
             SwitchModel::Leaf(spec, wiring) => {
                 let buffer = output_queued::shared_buffer(&parts);

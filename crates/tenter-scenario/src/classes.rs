@@ -102,7 +102,7 @@ choice!(Trigger { "ingress" => Ingress, "egress" => Egress, "pool" => Pool });
 pub enum Kept {
     /// By the delays of the model.
     Model,
-    /// By the formula of SONiC.
+    /// By the formula of `SONiC`.
     Sonic,
     /// As given.
     Bytes(Bytes),
@@ -127,7 +127,7 @@ pub enum Marking {
     Astra200g,
     /// The same at 400 Gb/s.
     Astra400g,
-    /// SONiC's lossless profile, at any rate.
+    /// `SONiC`'s lossless profile, at any rate.
     Sonic,
 }
 

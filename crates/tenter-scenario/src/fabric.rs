@@ -1,6 +1,7 @@
 //! The `fabric` section: topology, switches and load balancing.
 
 use tenter_config::{Idle, Reader, component};
+use tenter_notation::decode::Read;
 use tenter_plan::{CircuitPlan, PowerProfile};
 use tenter_topology::TopologySpec;
 
@@ -124,13 +125,13 @@ impl FabricParts {
     }
 
     /// What switches tell senders of long queues.
-    pub(crate) fn signals(&self) -> Option<Option<SignalDraft>> {
+    pub(crate) fn signals(&self) -> Read<Option<SignalDraft>> {
         let own = self.source_flow_control.as_ref()?;
         Some(own.signals())
     }
 
     /// What power is counted by.
-    pub(crate) fn power(&self) -> Option<Option<PowerProfile>> {
+    pub(crate) fn power(&self) -> Read<Option<PowerProfile>> {
         let own = self.power.as_ref()?;
         Some(own.as_ref().map(power::profile))
     }

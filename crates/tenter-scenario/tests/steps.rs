@@ -80,7 +80,7 @@ fn a_list_may_stand_in_a_file() {
     let lines = "rank,peer,bytes,after\n0,1,1048576,\n1,0,4096,0\n";
     let plan = read(lines).expect("it is a list").plan;
     assert_eq!(plan.jobs, good(THERE_AND_BACK).plan.jobs);
-    let errors = read("0,1\n").err().expect("it is none").render();
+    let errors = read("0,1\n").expect_err("it is none").render();
     assert!(errors.contains("the file `pair.csv`, line 1"), "{errors}");
     let both = THERE_AND_BACK.replace("steps, steps", "steps, file: a.csv, steps");
     refused(&both, "which say the same");

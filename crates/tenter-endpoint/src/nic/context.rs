@@ -11,8 +11,8 @@ pub trait Directory {
     fn reply_path(&self, host: u32, slot: u32) -> ReplyPath;
 
     /// Payload bytes of the n-th transfer through a receive slot of a host, counted as
-    /// [`Delivery::nth`] is; `None` where there is none. Asked only where a packet is given up for
-    /// lost.
+    /// [`Delivery::nth`](crate::Delivery::nth) is; `None` where there is none. Asked only where a
+    /// packet is given up for lost.
     fn transfer_bytes(&self, host: u32, slot: u32, nth: u32) -> Option<u64>;
 }
 

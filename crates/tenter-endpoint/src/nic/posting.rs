@@ -12,7 +12,8 @@ const FEW_SLOTS: usize = 16;
 
 impl Nic {
     /// Gives a send slot its peer and the class of its data, one of
-    /// [`NicClasses::all_data`]; with connection set-up the request goes out now.
+    /// [`NicClasses::all_data`](super::NicClasses::all_data); with connection set-up the request
+    /// goes out now.
     pub fn open(&mut self, spec: &NicSpec, slot: u32, (peer, class): (SendPeer, u8), now: u64) {
         let queue_pair = &mut self.send[slot as usize];
         queue_pair.open(peer, class);

@@ -18,13 +18,13 @@ use crate::visit_counts::VisitCounts;
 
 impl InputQueued {
     /// A switch of these parts.
-    pub(super) fn new(mut parts: SwitchParts<'_>, spec: &InputQueuedSpec) -> InputQueued {
+    pub(super) fn new(mut parts: SwitchParts<'_>, spec: InputQueuedSpec) -> InputQueued {
         let signals = parts.signals.take();
         let (ports, queues) = (parts.transmitters.len(), parts.spec.classes.len());
         InputQueued {
             balancer: parts.balancer(),
             buffer: shared_buffer(&parts),
-            queues: Crossbar::new(*spec, ports, queues),
+            queues: Crossbar::new(spec, ports, queues),
             signals: signals.map(|(spec, wiring)| Box::new(Signals::new(&spec, wiring))),
             visits: VisitCounts::default(),
             chassis: Chassis::new(parts, None),

@@ -6,8 +6,9 @@ use tenter_endpoint::{MessageCut, NicSpec};
 use tenter_engine::Stream;
 use tenter_plan::{SIMULATED_MAX, Seeds};
 use tenter_units::Bytes;
+use tenter_workload::collective::CollectiveKind;
 use tenter_workload::placement::stretches;
-use tenter_workload::spec::{HostRef, JobClass, JobSpec, Ranks, Start};
+use tenter_workload::spec::{CollectiveSpec, HostRef, JobClass, JobSpec, Ranks, Start};
 use tenter_workload::{Job, Traffic};
 
 use super::draft::{Entry, Workload, starts_too_late};
@@ -40,7 +41,7 @@ fn job_of(spec: &JobSpec) -> Job {
         hosts: Vec::new(),
         // A workload refuses it.
         background: spec.background && spec.workload.is_none(),
-        sequence: collectives.flat_map(|of| of.runs()).collect(),
+        sequence: collectives.flat_map(CollectiveSpec::runs).collect(),
         iterations: spec.iterations,
         warm_up: spec.warm_up,
         start: match &spec.start {
@@ -132,7 +133,10 @@ impl Binding<'_> {
         let mut checked: Vec<(&Traffic, u64)> = Vec::new();
         for entry in entries {
             // The size of what is not cut into chunks of a length changes nothing here.
-            let chunk_bytes = entry.traffic.collective().and_then(|of| of.chunk_bytes());
+            let chunk_bytes = entry
+                .traffic
+                .collective()
+                .and_then(CollectiveKind::chunk_bytes);
             let size_bytes = chunk_bytes.map_or(1, |_| entry.largest_bytes);
             let kind = (&entry.traffic, size_bytes);
             if checked.contains(&kind) {

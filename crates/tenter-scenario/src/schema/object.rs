@@ -121,11 +121,13 @@ pub(super) fn of_shape(shape: Shape, inner: Option<&Value>) -> Value {
         Shape::Led(..) if inner.is_some() => inner.cloned().unwrap_or_default(),
         Shape::Led(own, members) => one_of(members().into_iter().map(|member| {
             let keys = Object::of(&[own, member.table]);
-            let fix =
-                |keys: Object, (key, word, must): (&'static str, &'static str, bool)| match must {
-                    true => keys.fixed(key, word),
-                    false => keys.fixed_or_left_out(key, word),
-                };
+            let fix = |keys: Object, (key, word, must): (&'static str, &'static str, bool)| {
+                if must {
+                    keys.fixed(key, word)
+                } else {
+                    keys.fixed_or_left_out(key, word)
+                }
+            };
             member.words.into_iter().fold(keys, fix).schema()
         })),
         Shape::Parsed("IPv4 address") => pattern("^[0-9]+(\\.[0-9]+){3}$"),

@@ -181,8 +181,8 @@ fn endless(draw: &mut Draw, index: u64, hosts: &[u64], queue_pairs: u64) -> Stri
 }
 
 /// Groups, and the order of distances where there is a choice.
-fn groups_and_distances(draw: &mut Draw, ranks: u64, kind: CollectiveKind) -> String {
-    let mut text = groups(draw, ranks, &kind);
+fn groups_and_distances(draw: &mut Draw, ranks: u64, kind: &CollectiveKind) -> String {
+    let mut text = groups(draw, ranks, kind);
     if kind.has_key("distances") {
         let order = draw.pick(&["halving", "doubling"]);
         let _ = write!(text, ", distances: {order}");
@@ -315,7 +315,7 @@ fn collective(
     }
     // With draws of their own, so that all else is drawn as without groups.
     let mut own = Draw::new(size.rotate_left(32) ^ ranks);
-    name.push_str(&groups_and_distances(&mut own, ranks, kind));
+    name.push_str(&groups_and_distances(&mut own, ranks, &kind));
     (name, size)
 }
 

@@ -373,18 +373,15 @@ impl Component for CollectiveKind {
         let collective = reader
             .choice("collective", &NAMES)
             .map(|place| NAMES[place]);
-        let algorithm = match collective {
-            Some(collective) => {
-                let algorithms: Vec<&str> = Self::algorithms_of(collective).collect();
-                let usual = (!reader.is_there("algorithm")).then_some(0);
-                let place = usual.or_else(|| reader.choice("algorithm", &algorithms));
-                place.map(|place| algorithms[place])
-            }
-            None => {
-                // Whether it is one of the collective's is not known.
-                reader.any("algorithm");
-                None
-            }
+        let algorithm = if let Some(collective) = collective {
+            let algorithms: Vec<&str> = Self::algorithms_of(collective).collect();
+            let usual = (!reader.is_there("algorithm")).then_some(0);
+            let place = usual.or_else(|| reader.choice("algorithm", &algorithms));
+            place.map(|place| algorithms[place])
+        } else {
+            // Whether it is one of the collective's is not known.
+            reader.any("algorithm");
+            None
         };
         let place = collective
             .zip(algorithm)

@@ -315,7 +315,6 @@ fn check_ways(spec: &WorkloadSpec, reader: &mut dyn Reader) -> bool {
             let remedy = "list at least one, for example `{from: 0, to: 1}`";
             reader.refuse("pairs", "is empty: no host sends", remedy);
         }
-        (Some(_), _) => return true,
         (None, Some(_)) if !spec.is_open() => {
             let remedy = "add `arrivals: poisson` and `load: 0.6`, for example; an application in a closed loop is a `pattern` of the job itself";
             reader.refuse("pattern", "is for an open loop", remedy);
@@ -324,7 +323,7 @@ fn check_ways(spec: &WorkloadSpec, reader: &mut dyn Reader) -> bool {
             let remedy = "leave one of them out: an incast has each of its receivers as often";
             reader.refuse_all("has a `fan_in` and a `pattern`", remedy);
         }
-        (None, Some(_)) => return true,
+        _ => return true,
     }
     false
 }
