@@ -24,7 +24,7 @@
 //! }
 //!
 //! assert_eq!(Pause::KEYS[0].name, "response");
-//! assert_eq!(Pause::KEYS[0].form.text(), "time, at most 100us");
+//! assert_eq!(Pause::KEYS[0].form(), "time, at most 100us");
 //! ```
 //!
 //! [`Written`] is what serde has of them.

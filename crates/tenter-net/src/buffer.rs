@@ -202,8 +202,8 @@ impl SharedBuffer {
 
     /// Whether a frame may be stored, and where.
     ///
-    /// Every model of a switch asks here before it stores a frame, or, where a certificate says that
-    /// all frames fit, [`SharedBuffer::admission_of_certain`].
+    /// Every model of a switch asks here before it stores a frame, or asks
+    /// [`SharedBuffer::admission_of_certain`] if a certificate says that all frames fit.
     #[inline]
     pub(crate) fn admission(&self, frame: &QueuedFrame) -> Admission {
         match self.private_limit(frame.queue) {

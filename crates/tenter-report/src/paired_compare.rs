@@ -196,8 +196,8 @@ fn value_at<'r>(record: &'r SweepRecord, point: usize, path: &str) -> Option<&'r
         .map(|(_, value)| value.as_str())
 }
 
-/// Variants of the same name; the only ones belong together, whatever their names, and one without a
-/// name with all.
+/// Variants of the same name; the only ones belong together, whatever their names, and one without
+/// a name with all.
 fn equal_variants(a: &SweepRecord, b: &SweepRecord) -> Vec<(usize, usize)> {
     if a.variants.len() == 1 && b.variants.len() == 1 {
         return vec![(0, 0)];

@@ -2,7 +2,7 @@
 
 use tenter_config::{Component as _, Part as _};
 use tenter_endpoint::{DmaRates, NicAddress, NicSpec, Pcie, PortChanges};
-use tenter_net::{SignalSpec, Switches};
+use tenter_net::{SignalSpec, Switches, WatchdogSpec};
 use tenter_topology::{Topology, TopologySpec};
 use tenter_workload::Job;
 use tenter_workload::spec::JobSpec;
@@ -10,6 +10,7 @@ use tenter_workload::spec::JobSpec;
 use crate::endpoint::Endpoint;
 use crate::hosts::HostNames;
 use crate::jobs;
+use crate::load_balancing::Balancing;
 use crate::scenario::{Scenario, ScenarioParts};
 use crate::source_flow_control::{self, SignalDraft};
 use crate::switch_model::SwitchDraft;
@@ -74,51 +75,25 @@ impl Draft {
         warnings: &Problems,
         effective: &mut Node,
     ) -> Option<Plan> {
-        let (own, seed) = (self.parts, self.seed.unwrap_or(0));
+        let (mut own, seed) = (self.parts, self.seed.unwrap_or(0));
         let seeds = own.seeds.unwrap_or_default().beside(seed);
-        let fabric = own.fabric;
-        let (models, balancing, told) = (fabric.models(), fabric.balancing(), fabric.signals());
-        let power = fabric.power();
+        let (models, balancing) = (own.fabric.models(), own.fabric.balancing());
+        let (told, power) = (own.fabric.signals(), own.fabric.power());
         buffer::check_capacities(models.as_deref(), own.endpoint.as_ref(), problems);
-        let described = fabric.topology?;
-        let (topology, circuits) =
-            build(&described, fabric.circuits?, models.as_deref(), problems)?;
-        let endpoint = own.endpoint.as_ref();
-        load_balancing::check(
-            balancing.as_ref(),
-            endpoint,
-            &topology,
-            (problems, warnings),
-        );
-        let names = HostNames::of(&topology, npus_per_nic(endpoint), problems);
-        let drawn = (&names, seeds);
-        let (jobs, addresses, dma) = place(own.jobs, endpoint, &topology, drawn, effective);
-        let faults = own.faults.as_ref();
-        let faults = faults.and_then(|of| of.bind(&topology, seed, problems));
-        let impaired = impairments::bind(own.impairments.as_deref(), &topology, problems);
-        let (addresses, endpoint, switching) = (addresses?, own.endpoint?, fabric.switching?);
-        let around = buffer::Around {
-            topology: &topology,
-            addresses: &addresses,
-            jobs: jobs.as_deref().unwrap_or_default(),
-            endpoint: &endpoint,
-            leaves_take_whole: switching.scheduled().is_some(),
-            problems,
-            warnings,
-        };
-        let (switch, models, balancing) = (fabric.switch??, models?, balancing?.spec);
-        let (devices, watchdog) = (devices(&models), switch.usual.pfc_watchdog);
-        let switches = around.complete((&switch, models), &balancing, effective);
-        let others = (&described, watchdog.is_some(), faults.as_ref());
-        check_together(&around, &switching, switches.as_ref(), others);
-        let (switches, links) = switches.unzip();
-        let told = (told, impaired.as_deref());
-        let (switches, signals) = add_signals(&around, switches, told, &switching)?;
-        let (limits, observe, jobs, host) = (own.limits?, own.observe?, jobs?, endpoint.host);
-        let nic = NicSpec {
-            pcie: endpoint.nic.pcie.map(Pcie::complete),
-            ..switching.adapted(endpoint.nic)
-        };
+        let switches = (models.as_deref(), balancing.as_ref());
+        let noted = (problems, warnings);
+        let bound = Bound::new(&mut own, (seed, seeds), switches, noted, effective)?;
+        let switches = (models, balancing.as_ref());
+        let switched = Switched::new((&own, &bound), switches, told, noted, effective)?;
+        let (topology, switches) = (bound.topology, switched.switches);
+        let (described, switching) = (own.fabric.topology?, own.fabric.switching?);
+        let (endpoint, jobs, balancing) = (own.endpoint?, bound.jobs?, balancing?.spec);
+        let (limits, observe, host) = (own.limits?, own.observe?, endpoint.host);
+        let pcie = endpoint.nic.pcie.map(Pcie::complete);
+        let nic = switching.adapted(NicSpec {
+            pcie,
+            ..endpoint.nic
+        });
         let length = || sampling::length(&jobs, (&topology, &switches, &nic), limits.time);
         let sample_interval = observe.interval(length, effective);
         let plan = Plan {
@@ -128,35 +103,125 @@ impl Draft {
             seeds,
             topology_spec: described,
             switches,
-            signals,
+            signals: switched.signals,
             queue_changes: queue_changes::bind(&observe, (&topology, &switching), problems)?,
             scheduled: switching.scheduled().cloned(),
             credit: switching.credit(),
             input_queued: switching.input_queued(),
-            devices,
+            devices: switched.devices,
             power: power?,
             host_delays: host.delays(),
             scale_up: host.scale_up,
             npus_per_nic: host.npus_per_nic,
             port_changes: PortChanges::new(nic.entropy.as_ref(), &balancing),
             nic,
-            dma: dma?,
-            addresses,
+            dma: bound.dma?,
+            addresses: bound.addresses?,
             jobs,
-            faults: faults?,
-            impairments: impaired?,
-            watchdog,
+            faults: bound.faults?,
+            impairments: bound.impaired?,
+            watchdog: switched.watchdog,
             baseline: observe.baseline,
             sample_interval,
             time_limit: limits.time,
             background_delay: limits.background,
             window_cap: own.engine?.window,
             topology,
-            circuits,
-            links: links?,
+            circuits: bound.circuits,
+            links: switched.links?,
             lookahead: Lookahead::default(),
         };
         Some(plan.with_lookahead())
+    }
+}
+
+/// The graph of the fabric, and what is bound to it, as far as that could be read.
+struct Bound {
+    topology: Topology,
+    circuits: Option<CircuitPlan>,
+    jobs: Option<Vec<Job>>,
+    addresses: Option<Vec<NicAddress>>,
+    dma: Option<Vec<DmaRates>>,
+    faults: Option<FaultPlan>,
+    impaired: Option<Vec<LinkImpairment>>,
+}
+
+impl Bound {
+    fn new(
+        own: &mut ScenarioParts,
+        (seed, seeds): (u64, Seeds),
+        (models, balancing): (Option<&[SwitchDraft]>, Option<&Balancing>),
+        (problems, warnings): (&Problems, &Problems),
+        effective: &mut Node,
+    ) -> Option<Bound> {
+        let (described, circuits) = (own.fabric.topology.as_ref()?, own.fabric.circuits.take()?);
+        let (topology, circuits) = build(described, circuits, models, problems)?;
+        let endpoint = own.endpoint.as_ref();
+        load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
+        let names = HostNames::of(&topology, npus_per_nic(endpoint), problems);
+        let drawn = (&names, seeds);
+        let (jobs, addresses, dma) = place(own.jobs.take(), endpoint, &topology, drawn, effective);
+        let faults = own.faults.as_ref();
+        let faults = faults.and_then(|of| of.bind(&topology, seed, problems));
+        let impaired = impairments::bind(own.impairments.as_deref(), &topology, problems);
+        Some(Bound {
+            topology,
+            circuits,
+            jobs,
+            addresses,
+            dma,
+            faults,
+            impaired,
+        })
+    }
+}
+
+/// The switches, and what follows from them.
+struct Switched {
+    switches: Switches,
+    links: Option<Links>,
+    signals: Option<SignalSpec>,
+    devices: Devices,
+    watchdog: Option<WatchdogSpec>,
+}
+
+impl Switched {
+    fn new(
+        (own, bound): (&ScenarioParts, &Bound),
+        (models, balancing): (Option<Vec<SwitchDraft>>, Option<&Balancing>),
+        told: Read<Option<SignalDraft>>,
+        (problems, warnings): (&Problems, &Problems),
+        effective: &mut Node,
+    ) -> Option<Switched> {
+        let (described, switching) = (
+            own.fabric.topology.as_ref()?,
+            own.fabric.switching.as_ref()?,
+        );
+        let around = buffer::Around {
+            topology: &bound.topology,
+            addresses: bound.addresses.as_ref()?,
+            jobs: bound.jobs.as_deref().unwrap_or_default(),
+            endpoint: own.endpoint.as_ref()?,
+            leaves_take_whole: switching.scheduled().is_some(),
+            problems,
+            warnings,
+        };
+        let switch = own.fabric.switch.as_ref()?.as_ref()?;
+        let (models, balancing) = (models?, &balancing?.spec);
+        let (devices, watchdog) = (devices(&models), switch.usual.pfc_watchdog);
+        let switches = around.complete((switch, models), balancing, effective);
+        let others = (described, watchdog.is_some(), bound.faults.as_ref());
+        check_together(&around, switching, switches.as_ref(), others);
+        let (switches, links) = switches.unzip();
+        let told = (told, bound.impaired.as_deref());
+        let (switches, signals) = add_signals(&around, switches, told, switching)?;
+        Some(Switched {
+            switches,
+            links,
+            signals,
+            devices,
+            watchdog,
+        })
     }
 }
 

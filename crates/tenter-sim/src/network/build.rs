@@ -6,7 +6,7 @@ use tenter_engine::{LaneBuilder, LaneLayout, Pace, Part, Windows};
 use tenter_net::{ArrivalsByPort, Telemetry, Transmitter};
 use tenter_plan::Plan;
 use tenter_topology::{CableEnd, Routing, Topology};
-use tenter_workload::QueuePairs;
+use tenter_workload::{Job, QueuePairs};
 
 use crate::error::{QUEUE_PAIRS_MAX, SimulationError};
 
@@ -36,28 +36,16 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         if queue_pairs > QUEUE_PAIRS_MAX {
             return Err(SimulationError::TooManyQueuePairs(queue_pairs));
         }
-        let mut places = Vec::with_capacity(job.hosts.len());
-        for (rank, &host) in (0..).zip(&job.hosts) {
-            let (send_base, receive_base) = slots[host as usize];
-            let npu = free_npu(&ranks[host as usize], plan.npus_per_nic);
-            ranks[host as usize].push(RankHere {
-                job: index,
-                rank,
-                receive_base,
-                npu,
-            });
-            places.push(Place {
-                send_base,
-                receive_base,
-            });
-            slots[host as usize].0 += pairs.send_slots(rank) as u32;
-            slots[host as usize].1 += pairs.receive_slots(rank) as u32;
-        }
         jobs.push(JobPlan {
             unloaded: Unloaded::new(plan, &routing, job),
             job: job.clone(),
+            places: places(
+                (index, job),
+                &pairs,
+                plan.npus_per_nic,
+                (&mut ranks, &mut slots),
+            ),
             pairs,
-            places,
             seed: plan.seeds.arrivals,
         });
     }
@@ -94,6 +82,34 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         homes: homes(&topology, threads),
         topology,
     })
+}
+
+/// Where the queue pairs of the ranks of a job begin at their hosts, whose ranks and slots are
+/// counted on.
+fn places(
+    (index, job): (u16, &Job),
+    pairs: &QueuePairs,
+    npus_per_nic: u32,
+    (ranks, slots): (&mut [Vec<RankHere>], &mut [(u32, u32)]),
+) -> Vec<Place> {
+    let place = |(rank, &host): (u32, &u32)| {
+        let (ranks, slots) = (&mut ranks[host as usize], &mut slots[host as usize]);
+        let (send_base, receive_base) = *slots;
+        let npu = free_npu(ranks, npus_per_nic);
+        ranks.push(RankHere {
+            job: index,
+            rank,
+            receive_base,
+            npu,
+        });
+        slots.0 += pairs.send_slots(rank) as u32;
+        slots.1 += pairs.receive_slots(rank) as u32;
+        Place {
+            send_base,
+            receive_base,
+        }
+    };
+    (0..).zip(&job.hosts).map(place).collect()
 }
 
 /// The NPU that a further rank on a host gets, of so many: one with the fewest ranks, and of these

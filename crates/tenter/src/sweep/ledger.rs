@@ -82,7 +82,7 @@ pub(crate) struct Title<'t> {
     pub(crate) name: &'t str,
     /// What is changed of it.
     pub(crate) settings: &'t str,
-    /// Of the seeds that change the first; one may have 64 bits, which numbers of `SQLite` have not.
+    /// The first of the seeds that change; it may have 64 bits, and numbers of `SQLite` have 63.
     pub(crate) seed: &'t str,
 }
 
