@@ -441,7 +441,7 @@ class Engine(TypedDict, total=False):
     """
 
 
-class FabricSingleSwitchCircuitsChangeCircuit(TypedDict, total=False):
+class CircuitsChangeCircuit(TypedDict, total=False):
     dark: list[int]
     """Ports that lose their circuit and get no other. Default: []."""
     pairs: list[list[int]]
@@ -452,14 +452,14 @@ class FabricSingleSwitchCircuitsChangeCircuit(TypedDict, total=False):
     """The optical switch, counted from 0."""
 
 
-class FabricSingleSwitchCircuitsChange(TypedDict, total=False):
+class CircuitsChange(TypedDict, total=False):
     at: Quantity
     """When it is announced; a change that concerns a switch that still moves waits for it."""
-    circuits: list[FabricSingleSwitchCircuitsChangeCircuit]
+    circuits: list[CircuitsChangeCircuit]
     """New circuits, optical switch by optical switch."""
 
 
-class FabricSingleSwitchCircuitsSteering(TypedDict, total=False):
+class CircuitsSteering(TypedDict, total=False):
     controller: Literal["estimate", "greedy"]
     """Whether circuits are set only where the loads of the routes that they lead to are better,
     or every optical switch gets the heaviest matching, and all of it. Origin: `greedy` is the
@@ -480,14 +480,14 @@ class FabricSingleSwitchCircuitsSteering(TypedDict, total=False):
     """
 
 
-class FabricSingleSwitchCircuits(TypedDict, total=False):
+class Circuits(TypedDict, total=False):
     cabling: Literal["rotated", "straight"]
     """Which leaves of several pods share an optical switch of a `fat-tree`: those of one number,
     or of a number that moves on from pod to pod, by one more for each cable of a leaf, so
     that a leaf can be joined with others over each. Origin: not published; with `straight` it
     is always the same leaves that can be joined. Default: rotated.
     """
-    changes: list[FabricSingleSwitchCircuitsChange]
+    changes: list[CircuitsChange]
     """Which circuits change when; after each change all hosts reach each other. Default: []."""
     convergence: Quantity
     """How long after circuits have come up routing knows; with `on_change: lose` also after they
@@ -497,7 +497,7 @@ class FabricSingleSwitchCircuits(TypedDict, total=False):
     """How long light takes through an optical switch, beside the fibres. Origin: 2 m of fibre at
     1.98·10⁸ m/s. Default: 10ns.
     """
-    initial: list[FabricSingleSwitchCircuitsChangeCircuit]
+    initial: list[CircuitsChangeCircuit]
     """Circuits from the beginning that differ from the cables of the tree, or from those that
     spread over all pairs of leaves. Default: [].
     """
@@ -519,7 +519,7 @@ class FabricSingleSwitchCircuits(TypedDict, total=False):
     tree`, where load balancing chooses for each packet and looks at no table. Origin:
     assumed: the direct way first, and the queue of 17 full frames at 100G. Default: 2us.
     """
-    steering: FabricSingleSwitchCircuitsSteering | Literal["none"]
+    steering: CircuitsSteering | Literal["none"]
     """Circuits follow what jobs send. Default: none."""
 
 
@@ -736,7 +736,7 @@ class FabricSingleSwitchLoadBalancingDestination(TypedDict, total=False):
     """
 
 
-class FabricSingleSwitchPower1(TypedDict, total=False):
+class Power(TypedDict, total=False):
     cable_bit_fj: int
     """A bit that passes a cable, both ends together, in femtojoules. Default: that of the
     profile.
@@ -761,7 +761,7 @@ class FabricSingleSwitchPower1(TypedDict, total=False):
     """Each of its ports that has a cable, in milliwatts. Default: that of the profile."""
 
 
-FabricSingleSwitchSourceFlowControl = TypedDict("FabricSingleSwitchSourceFlowControl", {
+SourceFlowControl = TypedDict("SourceFlowControl", {
     "at": "Literal[\"last-hop\", \"any\"]",
     "cache_entries": "int",
     "class": "int",
@@ -772,14 +772,14 @@ FabricSingleSwitchSourceFlowControl = TypedDict("FabricSingleSwitchSourceFlowCon
 }, total=False)
 
 
-class FabricSingleSwitchSwitchBufferPool(TypedDict, total=False):
+class SwitchBufferPool(TypedDict, total=False):
     name: str | float | bool
     """A name no other pool has."""
     size: Quantity
     """How much of the buffer it is."""
 
 
-class FabricSingleSwitchSwitchBuffer(TypedDict, total=False):
+class SwitchBuffer(TypedDict, total=False):
     headroom_pool: Quantity | Literal["none"]
     """Headroom that all ports share: a port has no more than its own, and all together no more
     than this; with `none` each port has all of its own. Default: none.
@@ -788,7 +788,7 @@ class FabricSingleSwitchSwitchBuffer(TypedDict, total=False):
     """Into how many equal parts pools and shared headroom are divided; neighbouring ports take
     space from the same part. Default: 1.
     """
-    pools: list[FabricSingleSwitchSwitchBufferPool]
+    pools: list[SwitchBufferPool]
     """The parts that are shared; without any, one called `shared` of all that is neither
     reserved nor headroom in the switch that needs most of both. Default: [].
     """
@@ -796,7 +796,7 @@ class FabricSingleSwitchSwitchBuffer(TypedDict, total=False):
     """The whole buffer of a switch: what is reserved, all headroom and all pools."""
 
 
-class FabricSingleSwitchSwitchClassEcn1(TypedDict, total=False):
+class SwitchClassEcn1(TypedDict, total=False):
     kmax: Quantity
     """Beyond this queue length everything is marked."""
     kmin: Quantity
@@ -813,14 +813,14 @@ class FabricSingleSwitchSwitchClassEcn1(TypedDict, total=False):
     """
 
 
-class FabricSingleSwitchSwitchClassLevel(TypedDict, total=False):
+class SwitchClassLevel(TypedDict, total=False):
     above: Quantity
     """From a fill of the pool of more than this on; more than in the level before."""
     limit: Quantity
     """An account may hold this much; no more than in the level before. `0B` stops every account."""
 
 
-class FabricSingleSwitchSwitchClassLossless1(TypedDict, total=False):
+class SwitchClassLossless1(TypedDict, total=False):
     headroom: Quantity | Literal["model", "sonic"]
     """Bytes kept at each port for what still arrives after XOFF: by the delays of the model,
     which never drops, by SONiC's formula, or as given. Default: model.
@@ -846,13 +846,13 @@ class FabricSingleSwitchSwitchClassLossless1(TypedDict, total=False):
     """Senders may go on when the account is this far below its threshold, or empty. Default: 0B."""
 
 
-FabricSingleSwitchSwitchClass = TypedDict("FabricSingleSwitchSwitchClass", {
+SwitchClass = TypedDict("SwitchClass", {
     "alpha": "float | str",
     "class": "int",
-    "ecn": "FabricSingleSwitchSwitchClassEcn1 | Literal[\"none\", \"hpcc-25g\", \"hpcc-50g\", \"hpcc-100g\", \"hpcc-400g\", \"astra-200g\", \"astra-400g\", \"sonic\"]",
-    "levels": "list[FabricSingleSwitchSwitchClassLevel]",
+    "ecn": "SwitchClassEcn1 | Literal[\"none\", \"hpcc-25g\", \"hpcc-50g\", \"hpcc-100g\", \"hpcc-400g\", \"astra-200g\", \"astra-400g\", \"sonic\"]",
+    "levels": "list[SwitchClassLevel]",
     "limit": "Quantity",
-    "lossless": "FabricSingleSwitchSwitchClassLossless1 | Literal[True, False]",
+    "lossless": "SwitchClassLossless1 | Literal[True, False]",
     "pool": "str | float | bool",
     "reserved": "Quantity",
     "scheduling": "Literal[\"strict\"]",
@@ -860,7 +860,7 @@ FabricSingleSwitchSwitchClass = TypedDict("FabricSingleSwitchSwitchClass", {
 }, total=False)
 
 
-class FabricSingleSwitchSwitchPfcWatchdog(TypedDict, total=False):
+class SwitchPfcWatchdog(TypedDict, total=False):
     action: Literal["drop", "forward"]
     """What is done until then with the frames of a queue that is stuck: lose them, or send them
     in spite of the pause. Origin: `pfcwd start_default` of SONiC (sonic-utilities), for
@@ -881,12 +881,12 @@ class FabricSingleSwitchSwitchPfcWatchdog(TypedDict, total=False):
     """
 
 
-class FabricSingleSwitchSwitchTier(TypedDict, total=False):
-    buffer: FabricSingleSwitchSwitchBuffer | Literal["none"]
+class SwitchTier(TypedDict, total=False):
+    buffer: SwitchBuffer | Literal["none"]
     """The buffer that all ports share; one that is given takes nothing from `fabric.switch`.
     Default: as in `fabric.switch`.
     """
-    classes: list[FabricSingleSwitchSwitchClass]
+    classes: list[SwitchClass]
     """What becomes of each traffic class; the same classes as in `fabric.switch`. Default: as in
     `fabric.switch`.
     """
@@ -906,12 +906,12 @@ class FabricSingleSwitchSwitchTier(TypedDict, total=False):
     """Whose switches are meant: 0 for leaves, 1 for the switches above them, and so on."""
 
 
-class FabricSingleSwitchSwitch(TypedDict, total=False):
-    buffer: FabricSingleSwitchSwitchBuffer | Literal["none"]
+class Switch(TypedDict, total=False):
+    buffer: SwitchBuffer | Literal["none"]
     """The buffer that all ports share; without one each queue has `queue_capacity` of its own.
     Default: none.
     """
-    classes: list[FabricSingleSwitchSwitchClass]
+    classes: list[SwitchClass]
     """What becomes of each traffic class. Default: one for everything; with `flow_control` that
     of the data.
     """
@@ -924,7 +924,7 @@ class FabricSingleSwitchSwitch(TypedDict, total=False):
     frames of the class; `standard` is what its rate allows, `0s` stops it at once. Origin:
     IEEE 802.3, Annex 31B, as SONiC's headroom calculation tabulates it. Default: standard.
     """
-    pfc_watchdog: FabricSingleSwitchSwitchPfcWatchdog | Literal["none"]
+    pfc_watchdog: SwitchPfcWatchdog | Literal["none"]
     """What frees queues of lossless classes that stay paused. Default: none."""
     pipeline_latency: Quantity
     """From the input to the output of an idle switch, without the frame time of store-and-
@@ -943,7 +943,7 @@ class FabricSingleSwitchSwitch(TypedDict, total=False):
     what one queue of a 51.2 Tb/s switch chip can take of its 165-MB shared buffer with alpha
     = 1, rounded down. Default: `64MiB` without `buffer`.
     """
-    tiers: list[FabricSingleSwitchSwitchTier]
+    tiers: list[SwitchTier]
     """Tiers whose switches are not like the others, for example with deeper buffers. Default:
     [].
     """
@@ -1077,7 +1077,7 @@ class FabricSingleSwitchSwitchingCreditBased(TypedDict, total=False):
 
 
 class FabricSingleSwitch(TypedDict, total=False):
-    circuits: FabricSingleSwitchCircuits | Literal["none"]
+    circuits: Circuits | Literal["none"]
     """Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or in
     place of the spines of a `leaf-spine` fabric. Default: none.
     """
@@ -1098,7 +1098,7 @@ class FabricSingleSwitch(TypedDict, total=False):
     """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
     scheduled}`. Default: `{}`, but in a scheduled fabric.
     """
-    power: FabricSingleSwitchPower1 | Literal["edr-100g", "none"]
+    power: Power | Literal["edr-100g", "none"]
     """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
     mapping that begins with one and changes some of its constants; changes no result.
     Default: none.
@@ -1107,11 +1107,11 @@ class FabricSingleSwitch(TypedDict, total=False):
     """Line rate of every link. Origin: AI Fabric Test Methodology (Keysight): 400GE NICs and
     switch ports. Default: 400Gbps.
     """
-    source_flow_control: FabricSingleSwitchSourceFlowControl
+    source_flow_control: SourceFlowControl
     """What switches tell senders of long queues: Remote PFC, or source flow control in the NIC;
     it goes with any `flow_control`. Default: {}.
     """
-    switch: FabricSingleSwitchSwitch
+    switch: Switch
     """The switch model; all switches share it, but for what `tiers` in it says. Default: `{}`."""
     switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
     """Where frames wait: at the outputs of every switch, at the first leaf until they have
@@ -1136,7 +1136,7 @@ class FabricLeafSpine(TypedDict, total=False):
     `hosts_per_leaf` on each. `regular` fills leaf after leaf, and a shorter list leaves host
     ports empty. Default: regular.
     """
-    circuits: FabricSingleSwitchCircuits | Literal["none"]
+    circuits: Circuits | Literal["none"]
     """Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or in
     place of the spines of a `leaf-spine` fabric. Default: none.
     """
@@ -1171,18 +1171,18 @@ class FabricLeafSpine(TypedDict, total=False):
     """
     overrides: list[FabricLeafSpineOverride]
     """Pairs of leaf and spine that differ from the rest. Default: []."""
-    power: FabricSingleSwitchPower1 | Literal["edr-100g", "none"]
+    power: Power | Literal["edr-100g", "none"]
     """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
     mapping that begins with one and changes some of its constants; changes no result.
     Default: none.
     """
-    source_flow_control: FabricSingleSwitchSourceFlowControl
+    source_flow_control: SourceFlowControl
     """What switches tell senders of long queues: Remote PFC, or source flow control in the NIC;
     it goes with any `flow_control`. Default: {}.
     """
     spines: int
     """How many spines."""
-    switch: FabricSingleSwitchSwitch
+    switch: Switch
     """The switch model; all switches share it, but for what `tiers` in it says. Default: `{}`."""
     switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
     """Where frames wait: at the outputs of every switch, at the first leaf until they have
@@ -1220,7 +1220,7 @@ class FabricFatTreeCore(TypedDict, total=False):
 class FabricFatTree(TypedDict, total=False):
     aggs_per_pod: int
     """Aggregation switches of each pod; the spines where there is no core tier."""
-    circuits: FabricSingleSwitchCircuits | Literal["none"]
+    circuits: Circuits | Literal["none"]
     """Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or in
     place of the spines of a `leaf-spine` fabric. Default: none.
     """
@@ -1259,16 +1259,16 @@ class FabricFatTree(TypedDict, total=False):
     """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
     scheduled}`. Default: `{}`, but in a scheduled fabric.
     """
-    power: FabricSingleSwitchPower1 | Literal["edr-100g", "none"]
+    power: Power | Literal["edr-100g", "none"]
     """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
     mapping that begins with one and changes some of its constants; changes no result.
     Default: none.
     """
-    source_flow_control: FabricSingleSwitchSourceFlowControl
+    source_flow_control: SourceFlowControl
     """What switches tell senders of long queues: Remote PFC, or source flow control in the NIC;
     it goes with any `flow_control`. Default: {}.
     """
-    switch: FabricSingleSwitchSwitch
+    switch: Switch
     """The switch model; all switches share it, but for what `tiers` in it says. Default: `{}`."""
     switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
     """Where frames wait: at the outputs of every switch, at the first leaf until they have
@@ -1281,7 +1281,7 @@ class FabricRail(TypedDict, total=False):
     """The leaf of every NIC, server by server, counted from 0; at most `servers_per_group` on
     each. `regular` puts NIC i on the leaf of rail i. Default: regular.
     """
-    circuits: FabricSingleSwitchCircuits | Literal["none"]
+    circuits: Circuits | Literal["none"]
     """Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or in
     place of the spines of a `leaf-spine` fabric. Default: none.
     """
@@ -1312,7 +1312,7 @@ class FabricRail(TypedDict, total=False):
     """
     nics_per_server: int
     """NICs of each server, which is the number of rails; each NIC is a host."""
-    power: FabricSingleSwitchPower1 | Literal["edr-100g", "none"]
+    power: Power | Literal["edr-100g", "none"]
     """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
     mapping that begins with one and changes some of its constants; changes no result.
     Default: none.
@@ -1323,13 +1323,13 @@ class FabricRail(TypedDict, total=False):
     """Servers that share their leaves: one leaf per group and rail; the last group may have
     fewer. Default: `servers`.
     """
-    source_flow_control: FabricSingleSwitchSourceFlowControl
+    source_flow_control: SourceFlowControl
     """What switches tell senders of long queues: Remote PFC, or source flow control in the NIC;
     it goes with any `flow_control`. Default: {}.
     """
     spines: int
     """How many spines."""
-    switch: FabricSingleSwitchSwitch
+    switch: Switch
     """The switch model; all switches share it, but for what `tiers` in it says. Default: `{}`."""
     switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
     """Where frames wait: at the outputs of every switch, at the first leaf until they have
@@ -1377,7 +1377,7 @@ class FabricExplicitRoute(TypedDict, total=False):
 
 
 class FabricExplicit(TypedDict, total=False):
-    circuits: FabricSingleSwitchCircuits | Literal["none"]
+    circuits: Circuits | Literal["none"]
     """Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or in
     place of the spines of a `leaf-spine` fabric. Default: none.
     """
@@ -1396,18 +1396,18 @@ class FabricExplicit(TypedDict, total=False):
     """
     nodes: list[FabricExplicitNode]
     """Hosts and switches; hosts are numbered in this order."""
-    power: FabricSingleSwitchPower1 | Literal["edr-100g", "none"]
+    power: Power | Literal["edr-100g", "none"]
     """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
     mapping that begins with one and changes some of its constants; changes no result.
     Default: none.
     """
     routes: list[FabricExplicitRoute]
     """Ways that switches take instead of the shortest. Default: []."""
-    source_flow_control: FabricSingleSwitchSourceFlowControl
+    source_flow_control: SourceFlowControl
     """What switches tell senders of long queues: Remote PFC, or source flow control in the NIC;
     it goes with any `flow_control`. Default: {}.
     """
-    switch: FabricSingleSwitchSwitch
+    switch: Switch
     """The switch model; all switches share it, but for what `tiers` in it says. Default: `{}`."""
     switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
     """Where frames wait: at the outputs of every switch, at the first leaf until they have

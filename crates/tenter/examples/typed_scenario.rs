@@ -1,5 +1,5 @@
-//! Builds scenarios in code from typed values, as `build_scenario` does from JSON: a compiler checks
-//! the names of keys, and `resolve` their values.
+//! Builds scenarios in code from typed values, as `build_scenario` does from JSON: the compiler
+//! checks the names of keys, and `resolve` their values.
 //!
 //! ```sh
 //! cargo run -p tenter --example typed_scenario

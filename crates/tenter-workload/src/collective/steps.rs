@@ -1,8 +1,8 @@
 //! Steps: a collective that the user gives transfer by transfer.
 //!
-//! Origin: whatever the steps are from. A rank sends a step when the steps that it waits for have
-//! arrived at the rank. A list of steps is a graph of sends as in the execution traces of `MLCommons`
-//! Chakra, for one collective.
+//! Origin: that of the steps. A rank sends a step when the steps that it waits for have arrived at
+//! the rank. A list of steps is a graph of sends as in the execution traces of `MLCommons` Chakra,
+//! for one collective.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
