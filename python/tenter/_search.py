@@ -293,9 +293,9 @@ class _Hunt:
     def point(self, point: Point, plan: Plan, ran: Sweep) -> Point:
         """A point with what came of it."""
         name = _name(point.number)
+        why = [failure["error"] for failure in ran.failures if failure["variant"] == name]
         values = self.read(ran, name)
-        if values is None:
-            why = [failure["error"] for failure in ran.failures if failure["variant"] == name]
+        if why or values is None:
             error = why[0] if why else "a reading has no value"
             return Point(point.number, point.chosen, point.settings, error=error)
         values |= _bill(plan)

@@ -8,6 +8,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -191,6 +192,22 @@ def _drive(
     pool = cast(_Submit, executor)
     under_way: dict[Any, list[str]] = {}
     limit = 4 * (getattr(executor, "_max_workers", None) or os.cpu_count() or 1)
+    try:
+        _drive_pool(session, pool, under_way, limit, progress)
+    except BaseException:
+        # What has not begun must not run on behind the caller's back.
+        for future in under_way:
+            future.cancel()
+        raise
+
+
+def _drive_pool(
+    session: _core.SweepSession,
+    pool: _Submit,
+    under_way: dict[Any, list[str]],
+    limit: int,
+    progress: Callable[[dict[str, Any]], object] | None,
+) -> None:
     is_over = False
     while under_way or not is_over:
         while not is_over and len(under_way) < limit:
@@ -233,7 +250,7 @@ def take(session: _core.SweepSession, future: _Future, keys: list[str]) -> None:
     """Hands the answers of a task to the sweep; a task that broke leaves its trials to be run."""
     try:
         answers = future.result()
-    except concurrent.futures.process.BrokenProcessPool:
+    except BrokenProcessPool:
         for key in keys:
             session.stopped(key)
         raise

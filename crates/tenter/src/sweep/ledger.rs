@@ -239,13 +239,17 @@ impl Ledger {
 
     /// Notes that a trial waits to be run by the worker that comes first.
     pub(crate) fn wait(&self, key: &str) -> Result<(), Error> {
-        let text = "UPDATE trials SET state = 'queued', runs = runs - 1 WHERE key = ?1";
+        let text = "UPDATE trials SET state = 'queued', runs = runs - 1
+            WHERE key = ?1 AND state = 'running'";
         self.write(text, params![key]).map(drop)
     }
 
-    /// Notes that a trial was stopped before its end.
+    /// Notes that a trial was stopped before its end. A trial that has ended before, and was run
+    /// again for a further reading, keeps what it has.
     pub(crate) fn stop(&self, key: &str) -> Result<(), Error> {
-        self.end(key, "interrupted", (None, None, None))
+        let text = "UPDATE trials SET state = 'interrupted', ended = ?2
+            WHERE key = ?1 AND state = 'running'";
+        self.write(text, params![key, now()]).map(drop)
     }
 
     fn end(

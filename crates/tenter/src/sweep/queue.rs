@@ -202,6 +202,10 @@ impl Queue {
                     return Ok(Claimed::Mine);
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                // The queue is gone: all of its trials have been answered.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    return Ok(Claimed::Answered);
+                }
                 Err(error) => return Err(failed("create", &claim, error)),
             }
             if self.is_held(&claim) {

@@ -307,7 +307,11 @@ impl SweepSession {
             }
             End::Done(outcome) => {
                 self.ledger().finish(key, &outcome)?;
-                self.done(number, *outcome, false);
+                match self.with_readings(*outcome) {
+                    Some(outcome) => self.done(number, outcome, false),
+                    // It was run for other readings: those of this sweep need a run of their own.
+                    None => self.state().waiting.push_back(number),
+                }
             }
             End::Failed(why) => {
                 self.ledger().fail(key, &why)?;
