@@ -179,9 +179,10 @@ impl Scenario {
     pub fn typed(&self) -> Result<spec::Scenario, Error> {
         let source = (self.text.as_str(), self.name.as_str(), self.format);
         let files = |named: &str| self.file(named);
-        let mut typed = load_typed(source, &self.overlays(), &self.settings, &files)?;
-        typed.seed = self.seed.unwrap_or(typed.seed);
-        Ok(typed)
+        // As a setting, so that what takes its default from the seed has it, too.
+        let seed = self.seed.map(|seed| format!("seed={seed}"));
+        let settings: Vec<String> = self.settings.iter().cloned().chain(seed).collect();
+        Ok(load_typed(source, &self.overlays(), &settings, &files)?)
     }
 
     fn overlays(&self) -> Vec<Overlay<'_>> {

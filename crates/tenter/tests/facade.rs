@@ -408,6 +408,18 @@ fn errors_name_the_place_and_the_remedy() {
 }
 
 #[test]
+fn a_typed_scenario_has_the_plan_of_its_text() {
+    let text = "fabric: {kind: single-switch, hosts: 8}\n\
+                jobs: [{collectives: [{collective: permutation, size: 1MiB}]}]\n";
+    let scenario = Scenario::from_yaml(text).seed(7);
+    let typed = scenario.typed().expect("nothing is wrong with it");
+    let (plan, again) = (scenario.resolve(), Scenario::from(&typed).resolve());
+    let (plan, again) = (plan.expect("a plan"), again.expect("a plan"));
+    assert_eq!(plan.resolved().jobs, again.resolved().jobs);
+    assert_eq!(plan.resolved().seed, again.resolved().seed);
+}
+
+#[test]
 fn the_examples_run() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let examples = [
