@@ -61,10 +61,13 @@ fn value_of(sweep: &Sweep, axis: &str, value: &str) -> Result<(usize, String), E
             values.push(&point[place]);
         }
     }
-    if values.contains(&value) {
-        return Ok((place, value.to_owned()));
+    // JSON has values in quotes.
+    let bare = |text: &'_ str| text.trim_matches('"').to_owned();
+    if let Some(known) = values.iter().find(|known| bare(known) == bare(value)) {
+        return Ok((place, (*known).to_owned()));
     }
-    let help = suggestion(value, values.into_iter());
+    let values: Vec<String> = values.into_iter().map(bare).collect();
+    let help = suggestion(value, values.iter().map(String::as_str));
     Err(Error::Asked(format!(
         "the axis `{axis}` has no value `{value}`; {help}"
     )))
