@@ -142,13 +142,6 @@ impl<'p> Section<'p> {
         self.problems.push(at, message, Some(help.to_owned()));
     }
 
-    /// One of two keys that say the same thing in two ways; an override wins over the file,
-    /// otherwise both are a problem.
-    pub fn take_either(&mut self, one: &str, other: &str) -> Option<Field<'p>> {
-        let chosen = self.keep_either(one, other).to_owned();
-        self.take(&chosen)
-    }
-
     /// Forgets one of two keys that say the same thing in two ways, where both are given; an
     /// override wins over the file, otherwise both are a problem. Which of them to take.
     pub fn keep_either<'k>(&mut self, one: &'k str, other: &'k str) -> &'k str {
@@ -252,16 +245,6 @@ impl<'p> Section<'p> {
     /// The value of a key that has no bounds but those of its type.
     pub fn value<T: tenter_config::Value<Bounds = ()>>(&mut self, name: &str) -> Option<T> {
         T::read(self, name, ())
-    }
-
-    /// A key that may be left out.
-    pub fn optional<T>(
-        &mut self,
-        name: &str,
-        read: impl FnOnce(&Field<'p>) -> Option<T>,
-    ) -> Read<Option<T>> {
-        self.take(name)
-            .map_or(Some(None), |field| read(&field).map(Some))
     }
 
     /// A time within bounds.

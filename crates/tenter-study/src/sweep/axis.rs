@@ -89,8 +89,8 @@ impl Axis {
     }
 }
 
-/// 64 random bits as a number below `count`.
-fn scaled(bits: u64, count: usize) -> usize {
+/// 64 random bits as a number below `count`, each as likely as far as they tell.
+pub(super) fn scaled(bits: u64, count: usize) -> usize {
     ((u128::from(bits) * count as u128) >> 64) as usize
 }
 

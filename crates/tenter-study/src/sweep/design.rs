@@ -4,7 +4,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use tenter_config::Written;
 
-use super::axis::Axis;
+use super::axis::{Axis, scaled};
 use super::keys::{Design, SAMPLES_MAX, SweepKeys};
 
 /// A point: a value for each axis, in the order of the axes, as settings have it.
@@ -34,11 +34,6 @@ pub(super) fn points(keys: &SweepKeys) -> Result<Vec<PointValues>, String> {
 /// The values of the axes of a design that does not draw.
 fn listed(axes: &[Axis]) -> Result<Vec<Vec<String>>, String> {
     axes.iter().map(Axis::values).collect()
-}
-
-/// A number below `count`, each as likely as far as 64 bits tell.
-fn below(draws: &mut ChaCha8Rng, count: usize) -> usize {
-    ((u128::from(draws.next_u64()) * count as u128) >> 64) as usize
 }
 
 /// The last axis runs fastest.
@@ -90,7 +85,7 @@ fn latin_hypercube(axes: &[Axis], keys: &SweepKeys) -> Vec<PointValues> {
         .map(|axis| {
             let mut parts: Vec<usize> = (0..samples).collect();
             for last in (1..samples).rev() {
-                parts.swap(last, below(&mut draws, last + 1));
+                parts.swap(last, scaled(draws.next_u64(), last + 1));
             }
             let value = |part: usize| axis.within((part, samples), &mut || draws.next_u64());
             parts.into_iter().map(value).collect()
