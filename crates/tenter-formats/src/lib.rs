@@ -11,11 +11,14 @@
 //! scenario names; they are written out in it.
 
 mod config_db;
+mod error;
 mod fragment;
+pub mod goal;
 pub mod matrix;
 pub mod size_law;
 mod sonic;
 pub mod steps;
 
+pub use error::{ImportError, Place};
 pub use fragment::Fragment;
 pub use sonic::import_sonic;

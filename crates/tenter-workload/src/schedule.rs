@@ -3,6 +3,7 @@
 use tenter_units::Time;
 
 use crate::flow_workload::FlowSchedule;
+use crate::graph::GraphSchedule;
 use crate::{Destination, QueuePairScope, Transfer};
 
 /// A collective algorithm over `ranks()` ranks as a graph of transfers with dense ids
@@ -46,6 +47,12 @@ pub trait Schedule: Send + Sync {
     /// The flows it consists of, where it is no collective but a workload of flows, each of which
     /// starts when one before it is acknowledged.
     fn flow_workload(&self) -> Option<&FlowSchedule> {
+        None
+    }
+
+    /// The graph of operations that it is, where it is no collective: ranks then post what a
+    /// [`RankRun`](crate::graph::RankRun) says, in any order.
+    fn operations(&self) -> Option<&GraphSchedule> {
         None
     }
 

@@ -1,6 +1,7 @@
 //! A host: a NIC, and the ranks that post to it.
 
 mod carried;
+mod operations;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -16,6 +17,7 @@ use super::jobs::RankHere;
 use super::partition_records::{FlowKey, PartitionRecords};
 use super::scale_up_port::ScaleUpPort;
 use super::schedules::{Peers, Schedules};
+use operations::OperationRuns;
 
 /// What a host waits for; the order is that of events at the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,6 +32,8 @@ pub(crate) enum Timer {
     Confirmed(u16),
     /// A flow of a rank's open loop arrives.
     Arrive(u16),
+    /// An operation of a rank's graph has had its time on its stream.
+    Operation(u16, u32),
 }
 
 /// So many messages of a stream wait in a queue pair at most. More would be of no consequence
@@ -57,6 +61,8 @@ pub struct Host {
     start_skew: Box<[Stream]>,
     /// Where the ranks here with an open loop of flows stand.
     open_loops: Vec<OpenLoop>,
+    /// Where the ranks here with a graph of operations stand.
+    operations: OperationRuns,
     /// What is under way within the scale-up domain, NPU by NPU; made when something first is.
     pub(crate) scale_up: Box<[ScaleUpPort]>,
 }
@@ -98,6 +104,7 @@ impl Host {
             waiting: BTreeMap::new(),
             start_skew,
             open_loops: Vec::new(),
+            operations: OperationRuns::default(),
             scale_up: Box::default(),
         }
     }
@@ -146,11 +153,13 @@ impl Host {
         self.not_started
             .retain(|(number, _)| ranks[usize::from(*number)].job != job);
         self.timers.retain(|Reverse((_, timer))| match timer {
-            Timer::Start(number) | Timer::Release(number, _) | Timer::Arrive(number) => {
-                ranks[usize::from(*number)].job != job
-            }
+            Timer::Start(number)
+            | Timer::Release(number, _)
+            | Timer::Arrive(number)
+            | Timer::Operation(number, _) => ranks[usize::from(*number)].job != job,
             Timer::Carried(_) | Timer::Confirmed(_) => true,
         });
+        self.operations.forget(|number| ranks[usize::from(number)].job == job);
     }
 
     /// When the next frame can leave, given that it is `now`.
@@ -220,6 +229,7 @@ impl Host {
                     Timer::Carried(npu) => self.send_carried(npu, now, scope, medium),
                     Timer::Confirmed(npu) => self.confirm_carried(npu, now, scope),
                     Timer::Arrive(number) => self.flow_arrives(number, now, scope),
+                    Timer::Operation(number, of) => self.operation_woken(number, of, now, scope),
                 }
             }
             _ => {
@@ -240,6 +250,9 @@ impl Host {
             scope.context.ranks_on(self.nic.host())[usize::from(number)];
         let mut ids = Vec::new();
         let schedule = scope.schedules.of(job);
+        if schedule.operations().is_some() {
+            return self.start_operations(number, now, scope);
+        }
         let flows = schedule.flow_workload();
         if let Some(flows) = flows.filter(|flows| flows.workload().is_open()) {
             if flows.sends(rank) {
@@ -306,9 +319,10 @@ impl Host {
     pub(crate) fn has_timers_of(&self, context: &Context, job: usize) -> bool {
         let ranks = context.ranks_on(self.nic.host());
         self.timers.iter().any(|Reverse((_, timer))| match timer {
-            Timer::Start(number) | Timer::Release(number, _) | Timer::Arrive(number) => {
-                usize::from(ranks[usize::from(*number)].job) == job
-            }
+            Timer::Start(number)
+            | Timer::Release(number, _)
+            | Timer::Arrive(number)
+            | Timer::Operation(number, _) => usize::from(ranks[usize::from(*number)].job) == job,
             Timer::Carried(_) | Timer::Confirmed(_) => true,
         })
     }
@@ -400,6 +414,9 @@ impl Host {
     pub(crate) fn release(&mut self, number: u16, id: u32, now: u64, scope: &mut HostScope<'_>) {
         let job = scope.context.ranks_on(self.nic.host())[usize::from(number)].job;
         let schedule = scope.schedules.of(job);
+        if schedule.operations().is_some() {
+            return self.message_arrived(number, id, now, scope);
+        }
         let mut released = std::mem::take(&mut scope.partition_records.released);
         released.clear();
         schedule.released_by(id, &mut released);
@@ -429,6 +446,7 @@ impl Host {
     fn go_on_with_flows(&mut self, scope: &HostScope<'_>) {
         for done in &scope.partition_records.done {
             let FlowKey { job, transfer, .. } = FlowKey::unpack(done.request.tag);
+            self.message_acknowledged((job, transfer), done.at, scope);
             if scope.context.jobs[usize::from(job)]
                 .flow_workload()
                 .is_some()

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tenter_workload::flow_workload::FlowSchedule;
+use tenter_workload::graph::GraphSchedule;
 
 use crate::error::SimulationError;
 use crate::network::{Driver, NodeModel};
@@ -97,9 +98,11 @@ fn start_collective<D: Driver>(
     // Both ends of a hierarchical algorithm are outside the network.
     let within = plan.within_hosts(number);
     let sources = schedule.flow_workload().map(FlowSchedule::sources);
+    let operations = schedule.operations().map(GraphSchedule::things_to_do);
+    let things = sources.or(operations);
     context.progress.begin(
         job,
-        sources.unwrap_or(u64::from(schedule.transfer_count())),
+        things.unwrap_or(u64::from(schedule.transfer_count())),
         trigger_after(world, job, number),
     );
     if !plan.is_endless() {

@@ -2,6 +2,7 @@
 
 mod flows;
 mod grouped;
+mod operations;
 
 use std::sync::Arc;
 
@@ -10,11 +11,13 @@ use tenter_units::Time;
 use crate::closed_form::IdealSwitch;
 use crate::collective::{CollectiveKind, CollectiveMember, Factor};
 use crate::flow_workload::{FlowSchedule, FlowWorkload};
+use crate::graph;
 use crate::pattern::PatternSchedule;
 use crate::{Schedule, WorkloadError};
 
 pub use flows::Flow;
 pub use grouped::Groups;
+pub use operations::Operations;
 
 /// What the ranks of a job send.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +35,8 @@ pub enum Traffic {
     FlowWorkload(Arc<FlowWorkload>),
     /// A step of a parallel application.
     Pattern(PatternSchedule),
+    /// A graph of operations.
+    Operations(Operations),
 }
 
 /// A collective of all ranks.
@@ -74,6 +79,14 @@ impl Traffic {
         }
     }
 
+    /// The graph of operations, where it is one.
+    pub fn operations(&self) -> Option<&Operations> {
+        match self {
+            Traffic::Operations(of) => Some(of),
+            _ => None,
+        }
+    }
+
     /// What is known of it without running it.
     pub fn member(&self) -> &'static CollectiveMember {
         match self {
@@ -81,6 +94,7 @@ impl Traffic {
             Traffic::Flows(_) => &flows::MEMBER,
             Traffic::FlowWorkload(workload) => workload.member(),
             Traffic::Pattern(schedule) => schedule.member(),
+            Traffic::Operations(_) => &graph::MEMBER,
         }
     }
 
@@ -144,6 +158,7 @@ impl Traffic {
                 }
                 Box::new(schedule.clone())
             }
+            Traffic::Operations(of) => of.schedule(ranks)?,
         })
     }
 
@@ -160,6 +175,7 @@ impl Traffic {
                 .ideal_time(switch.ranks, switch.port_time)
                 .saturating_add(switch.latency),
             Traffic::Pattern(schedule) => schedule.ideal_time(switch.port_time, switch.latency),
+            Traffic::Operations(of) => of.ideal_time(switch),
         }
     }
 

@@ -1,0 +1,230 @@
+//! GOAL as text.
+
+use tenter_workload::graph::{Operation, RankBuilder};
+
+use super::lexer::{Lexer, Token, parse};
+use super::{Collected, Imported, Labels, RANKS_MAX, time_of};
+use crate::error::ImportError;
+
+type Read<T> = Result<T, ImportError>;
+
+/// Reads the ranks of a text, in any order.
+pub(super) fn read(text: &[u8]) -> Read<Imported> {
+    let mut lexer = Lexer::new(text);
+    lexer.expect("num_ranks")?;
+    let ranks = lexer.number("the number of ranks", "", RANKS_MAX)? as u32;
+    let mut collected = Collected::new(ranks);
+    // Those that came before their turn.
+    let mut early: Vec<Option<RankBuilder>> = Vec::new();
+    let mut next = 0;
+    while let Some(word) = lexer.peek() {
+        lexer.expect("rank")?;
+        let number = lexer.number("the number of a rank", "", u64::from(u32::MAX))? as u32;
+        if number >= ranks {
+            let what = format!("there is no rank {number} of {ranks}");
+            return Err(ImportError::new(word.place(), what, "correct `num_ranks`"));
+        }
+        let place = (number as usize).checked_sub(next as usize);
+        let is_known = place.is_none_or(|place| early.get(place).is_some_and(Option::is_some));
+        if is_known {
+            let what = format!("rank {number} stands here a second time");
+            let remedy = "put all of its operations between one pair of braces";
+            return Err(ImportError::new(word.place(), what, remedy));
+        }
+        let rank = Block::read(&mut lexer, number, &mut collected)?;
+        let place = place.unwrap_or(0);
+        // Ranks far ahead would take memory that the file does not pay for.
+        if place > text.len() {
+            return Err(missing(&lexer, next));
+        }
+        if early.len() <= place {
+            early.resize(place + 1, None);
+        }
+        early[place] = Some(rank);
+        let ready = early.iter().take_while(|rank| rank.is_some()).count();
+        for rank in early.drain(..ready).flatten() {
+            let added = collected.builder.add(rank);
+            added.map_err(|error| ImportError::of(lexer.place(), error))?;
+            next += 1;
+        }
+    }
+    if next < ranks {
+        return Err(missing(&lexer, next));
+    }
+    collected.finish(lexer.place())
+}
+
+fn missing(lexer: &Lexer<'_>, rank: u32) -> ImportError {
+    let what = format!("there is no block of rank {rank}");
+    ImportError::new(lexer.place(), what, format!("add `rank {rank} {{ }}`, or correct `num_ranks`"))
+}
+
+/// The operations of a rank, while they are read.
+struct Block<'l, 't> {
+    lexer: &'l mut Lexer<'t>,
+    rank: RankBuilder,
+    number: u32,
+    labels: Labels<'t>,
+    /// What waits for what, and whether for its start alone.
+    waits: Vec<(Token<'t>, Token<'t>, bool)>,
+}
+
+impl<'l, 't> Block<'l, 't> {
+    fn read(
+        lexer: &'l mut Lexer<'t>,
+        number: u32,
+        collected: &mut Collected,
+    ) -> Read<RankBuilder> {
+        lexer.expect("{")?;
+        let mut block = Block {
+            lexer,
+            rank: RankBuilder::default(),
+            number,
+            labels: Labels::new(),
+            waits: Vec::new(),
+        };
+        loop {
+            let token = block.lexer.need("an operation or `}`")?;
+            if token.is("}") {
+                break;
+            }
+            block.statement(token, collected)?;
+        }
+        block.resolve()
+    }
+
+    /// An operation with or without a label, or what one waits for.
+    fn statement(&mut self, token: Token<'t>, collected: &mut Collected) -> Read<()> {
+        if ["send", "recv", "calc"].iter().any(|word| token.is(word)) {
+            self.operation(token, collected)?;
+            return Ok(());
+        }
+        let next = self.lexer.need("`:` or `requires`")?;
+        if next.is(":") {
+            let word = self.lexer.need("an operation")?;
+            let place = self.operation(word, collected)?;
+            if self.labels.insert(token.text, place).is_some() {
+                let what = format!("the label `{}` stands here a second time", token.shown());
+                let remedy = format!("give the operations of rank {} labels of their own", self.number);
+                return Err(ImportError::new(token.place(), what, remedy));
+            }
+            return Ok(());
+        }
+        if !next.is("requires") && !next.is("irequires") {
+            let what = format!("`{}` begins no operation", token.shown());
+            let remedy = "write `send`, `recv`, `calc`, a label with `:`, or `requires`";
+            return Err(ImportError::new(token.place(), what, remedy));
+        }
+        let other = self.lexer.need("a label")?;
+        self.waits.push((token, other, next.is("irequires")));
+        Ok(())
+    }
+
+    fn operation(&mut self, word: Token<'t>, collected: &mut Collected) -> Read<u32> {
+        if word.is("calc") {
+            let ns = self.lexer.number("a time in nanoseconds", "", u64::MAX / 1_000)?;
+            let options = self.options(word.line)?;
+            let time = time_of(ns).unwrap_or_default();
+            return Ok(self.rank.add(Operation::Compute { time }, options.cpu));
+        }
+        if !word.is("send") && !word.is("recv") {
+            let what = format!("`{}` is no operation", word.shown());
+            return Err(ImportError::new(word.place(), what, "write `send`, `recv` or `calc`"));
+        }
+        let bytes = self.lexer.number("a size in bytes", "b", 1 << 50)?;
+        self.lexer.expect(if word.is("send") { "to" } else { "from" })?;
+        let peer = self.number_or_any("a rank")?;
+        let options = self.options(word.line)?;
+        collected.other_nics += u64::from(options.nic > 0);
+        if word.is("send") {
+            let tag = options.tag.unwrap_or(Operation::ANY);
+            let Some(peer) = peer.filter(|_| options.tag.is_some()) else {
+                let what = "a send names its peer and its tag, and -1 is none";
+                return Err(ImportError::new(word.place(), what, "write a rank and a tag"));
+            };
+            return Ok(collected.send(&mut self.rank, (peer, bytes, tag), options.cpu));
+        }
+        if let Some(peer) = peer.filter(|&peer| peer >= collected.ranks) {
+            let what = format!("there is no rank {peer} of {}", collected.ranks);
+            return Err(ImportError::new(word.place(), what, "correct the rank"));
+        }
+        let tag = options.tag;
+        Ok(self.rank.add(Operation::Receive { peer, bytes, tag }, options.cpu))
+    }
+
+    /// A number of 32 bits, or -1 for any.
+    fn number_or_any(&mut self, what: &str) -> Read<Option<u32>> {
+        let token = self.lexer.need(what)?;
+        if token.is("-1") {
+            return Ok(None);
+        }
+        let number = parse(token.text).and_then(|number| u32::try_from(number).ok());
+        match number {
+            Some(u32::MAX) => Ok(None),
+            Some(number) => Ok(Some(number)),
+            None => {
+                let found = format!("`{}` is not {what}", token.shown());
+                let remedy = "write a whole number of 32 bits, or -1 for any";
+                Err(ImportError::new(token.place(), found, remedy))
+            }
+        }
+    }
+
+    /// What follows an operation on its line.
+    fn options(&mut self, line: usize) -> Read<Options> {
+        let mut options = Options {
+            tag: Some(0),
+            cpu: 0,
+            nic: 0,
+        };
+        while let Some(token) = self.lexer.peek().filter(|token| token.line == line) {
+            let most = u64::from(u16::MAX) - 1;
+            if token.is("tag") {
+                self.lexer.next();
+                options.tag = self.number_or_any("a tag")?;
+            } else if token.is("cpu") {
+                self.lexer.next();
+                options.cpu = self.lexer.number("the number of a cpu", "", most)? as u32;
+            } else if token.is("nic") {
+                self.lexer.next();
+                options.nic = self.lexer.number("the number of a NIC", "", most)? as u32;
+            } else {
+                break;
+            }
+        }
+        Ok(options)
+    }
+
+    /// Turns labels into operations.
+    fn resolve(self) -> Read<RankBuilder> {
+        let Block {
+            mut rank,
+            labels,
+            waits,
+            number,
+            ..
+        } = self;
+        let find = |label: Token<'t>| {
+            labels.get(label.text).copied().ok_or_else(|| {
+                let what = format!("rank {number} has no operation `{}`", label.shown());
+                ImportError::new(label.place(), what, "correct the label")
+            })
+        };
+        for (operation, other, on_start) in waits {
+            let [operation, other] = [find(operation)?, find(other)?];
+            if on_start {
+                rank.after_start(operation, other);
+            } else {
+                rank.after(operation, other);
+            }
+        }
+        Ok(rank)
+    }
+}
+
+struct Options {
+    tag: Option<u32>,
+    cpu: u32,
+    nic: u32,
+}
+

@@ -1,0 +1,182 @@
+//! Graphs rank by rank: operations, and what each of them waits for.
+
+use std::collections::BTreeMap;
+
+use super::error::GraphError;
+use super::operation::{Operation, Stored};
+use super::storage::{Edges, Graph, RankGraph};
+
+/// What one rank does, while it is put together.
+#[derive(Clone, Debug, Default)]
+pub struct RankBuilder {
+    operations: Vec<Stored>,
+    /// The labels of its streams, in the order in which they came.
+    streams: Vec<u32>,
+    places: BTreeMap<u32, u16>,
+    last: Option<(u32, u16)>,
+    /// Operation, what it waits for, and whether it waits for the start of that alone.
+    waits: Vec<(u32, u32, bool)>,
+    too_many_streams: bool,
+}
+
+impl RankBuilder {
+    /// So many operations can be numbered, over all ranks.
+    pub const OPERATIONS_MAX: u32 = (1 << 31) - 1;
+
+    /// Adds an operation on a stream, whatever its number; gives its place. Operations of a stream
+    /// are carried out one after the other, those of different streams side by side.
+    pub fn add(&mut self, operation: Operation, stream: u32) -> u32 {
+        let stream = match self.last {
+            Some((label, place)) if label == stream => place,
+            _ => self.place_of(stream),
+        };
+        self.operations.push(Stored::new(operation, stream));
+        self.operations.len() as u32 - 1
+    }
+
+    fn place_of(&mut self, label: u32) -> u16 {
+        let next = self.streams.len();
+        let place = *self.places.entry(label).or_insert(next as u16);
+        if usize::from(place) == next {
+            self.too_many_streams |= next > usize::from(u16::MAX) - 1;
+            self.streams.push(label);
+        }
+        self.last = Some((label, place));
+        place
+    }
+
+    /// An operation starts only when another one of the rank is done.
+    pub fn after(&mut self, operation: u32, other: u32) {
+        self.waits.push((operation, other, false));
+    }
+
+    /// An operation starts only when another one of the rank has started.
+    pub fn after_start(&mut self, operation: u32, other: u32) {
+        self.waits.push((operation, other, true));
+    }
+
+    /// How many operations it has.
+    pub fn len(&self) -> usize {
+        self.operations.len()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.operations.is_empty()
+    }
+
+    /// Sorts the waits by what is waited for, and looks for circles.
+    fn build(self, rank: u32) -> Result<RankGraph, GraphError> {
+        if self.too_many_streams {
+            return Err(GraphError::TooManyStreams { rank });
+        }
+        let count = self.operations.len();
+        let mut first = vec![0_u32; count + 1];
+        let mut waits = vec![0_u32; count];
+        for &(operation, other, _) in &self.waits {
+            first[other as usize + 1] += 1;
+            waits[operation as usize] += 1;
+        }
+        for place in 0..count {
+            first[place + 1] += first[place];
+        }
+        let mut next = first.clone();
+        let mut edges = vec![0_u32; self.waits.len()];
+        for &(operation, other, on_start) in &self.waits {
+            let slot = &mut next[other as usize];
+            edges[*slot as usize] = Edges::edge(operation, on_start);
+            *slot += 1;
+        }
+        let graph = RankGraph {
+            operations: self.operations,
+            streams: self.streams,
+            edges: Edges { first, edges },
+        };
+        match circle(&graph, waits) {
+            Some(operation) => Err(GraphError::Circle { rank, operation }),
+            None => Ok(graph),
+        }
+    }
+}
+
+/// An operation that waits for itself.
+fn circle(graph: &RankGraph, mut waits: Vec<u32>) -> Option<u32> {
+    let ready = (0..).zip(&waits).filter(|(_, waits)| **waits == 0);
+    let mut ready: Vec<u32> = ready.map(|(operation, _)| operation).collect();
+    while let Some(operation) = ready.pop() {
+        for (next, _) in graph.edges.of(operation) {
+            waits[next as usize] -= 1;
+            if waits[next as usize] == 0 {
+                ready.push(next);
+            }
+        }
+    }
+    let left = waits.iter().position(|&waits| waits > 0);
+    left.map(|operation| operation as u32)
+}
+
+/// A graph, while its ranks are put together.
+#[derive(Clone, Debug, Default)]
+pub struct GraphBuilder {
+    ranks: Vec<RankGraph>,
+    operations: u64,
+}
+
+impl GraphBuilder {
+    /// Adds the rank that comes next, from 0.
+    ///
+    /// # Errors
+    /// Operations that wait for themselves, and more of them or of streams than can be numbered.
+    pub fn add(&mut self, rank: RankBuilder) -> Result<(), GraphError> {
+        self.operations += rank.len() as u64;
+        let most = RankBuilder::OPERATIONS_MAX;
+        if self.operations > u64::from(most) || rank.waits.len() > most as usize {
+            return Err(GraphError::TooManyOperations { most });
+        }
+        let number = self.ranks.len() as u32;
+        self.ranks.push(rank.build(number)?);
+        Ok(())
+    }
+
+    /// The graph.
+    ///
+    /// # Errors
+    /// Fewer than two ranks, no sends, peers that are no ranks, and numbers of messages that are
+    /// not those of receives.
+    pub fn finish(self) -> Result<Graph, GraphError> {
+        let ranks = self.ranks.len() as u32;
+        if ranks < 2 {
+            return Err(GraphError::TooFewRanks { ranks });
+        }
+        for (rank, graph) in (0..).zip(&self.ranks) {
+            check_peers(rank, ranks, graph)?;
+        }
+        let graph = Graph::new(self.ranks);
+        if graph.transfer_count() == 0 {
+            return Err(GraphError::NothingSent);
+        }
+        Ok(graph)
+    }
+}
+
+fn check_peers(rank: u32, ranks: u32, graph: &RankGraph) -> Result<(), GraphError> {
+    for (operation, stored) in (0..).zip(&graph.operations) {
+        let peer = match stored.operation() {
+            Operation::Send { tag, .. } if tag == Operation::ANY => {
+                return Err(GraphError::TagOfAny { rank, operation });
+            }
+            Operation::Send { peer, .. } => Some(peer),
+            Operation::Receive { peer, .. } => peer,
+            Operation::Compute { .. } => None,
+        };
+        if let Some(peer) = peer.filter(|&peer| peer >= ranks) {
+            return Err(GraphError::NoSuchPeer {
+                rank,
+                operation,
+                peer,
+                ranks,
+            });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,33 @@
+//! Graphs of operations: what the ranks of a job compute, send and receive, and what each of these
+//! waits for.
+//!
+//! ```text
+//!   GraphBuilder ─ operations and what they wait for, rank by rank ─▶ Graph, stored once
+//!   Graph ─────────────── GraphSchedule::new ──────────────▶ transfers with ids, and the order in
+//!                                                            which they were posted
+//!   GraphSchedule ─ start, arrivals, acknowledgements, time ─▶ RankRun: what to post, when to wake
+//! ```
+//!
+//! An importer makes a [`Graph`] of what another program has written; [`RankRun`] carries it out,
+//! rank by rank. A rank knows what has happened at itself alone, so ranks need no news of each
+//! other but messages.
+//!
+//! Source of the meaning of operations: "LogGOPSim: simulating large-scale applications in the
+//! `LogGOPS` model" (Hoefler, Schneider, Lumsdaine, 2010) and the matching rules of MPI.
+
+mod builder;
+mod error;
+mod inbox;
+mod operation;
+mod run;
+mod schedule;
+mod storage;
+#[cfg(test)]
+mod tests;
+
+pub use builder::{GraphBuilder, RankBuilder};
+pub use error::{GraphError, Unmatched};
+pub use operation::{Operation, OperationKind, Timing};
+pub use run::{Action, RankRun};
+pub use schedule::{GraphSchedule, MEMBER};
+pub use storage::Graph;

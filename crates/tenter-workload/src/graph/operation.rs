@@ -1,0 +1,137 @@
+//! Operations of a rank, as they are given and as they are stored.
+
+use tenter_units::Time;
+
+/// What a rank does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// It computes for a time.
+    Compute {
+        /// How long.
+        time: Time,
+    },
+    /// It sends a message.
+    Send {
+        /// The rank that gets it.
+        peer: u32,
+        /// Payload in bytes.
+        bytes: u64,
+        /// What a receive may ask for; below [`Operation::ANY`].
+        tag: u32,
+    },
+    /// It takes a message that has arrived, or waits for one.
+    Receive {
+        /// The rank that has sent it; `None` for any.
+        peer: Option<u32>,
+        /// Payload in bytes, which tells nothing but how much was expected.
+        bytes: u64,
+        /// The tag of the message; `None` for any.
+        tag: Option<u32>,
+    },
+}
+
+impl Operation {
+    /// Stands for any rank and for any tag where operations are stored.
+    pub const ANY: u32 = u32::MAX;
+}
+
+/// What kind of operation it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum OperationKind {
+    /// The rank computes.
+    Compute,
+    /// It sends.
+    Send,
+    /// It receives.
+    Receive,
+}
+
+impl OperationKind {
+    /// Its name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            OperationKind::Compute => "compute",
+            OperationKind::Send => "send",
+            OperationKind::Receive => "receive",
+        }
+    }
+}
+
+/// What operations take on their stream beside what they are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// What a send, and a receive that has its message, occupies its stream for.
+    pub overhead: Time,
+    /// The largest message whose send is done once it is posted; a larger one's is done once it is
+    /// acknowledged.
+    pub eager_bytes: u64,
+    /// Computing takes this many thousandths of the time that the graph has for it.
+    pub compute_permille: u64,
+}
+
+impl Default for Timing {
+    fn default() -> Timing {
+        Timing {
+            overhead: Time::ZERO,
+            eager_bytes: u64::MAX,
+            compute_permille: 1_000,
+        }
+    }
+}
+
+impl Timing {
+    /// How long computing takes for which the graph has a time.
+    pub fn computing(&self, time: Time) -> Time {
+        let ps = u128::from(time.ps()) * u128::from(self.compute_permille) / 1_000;
+        Time::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
+    }
+}
+
+/// An operation as it is stored, in 24 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stored {
+    /// Bytes, or picoseconds of computing.
+    amount: u64,
+    peer: u32,
+    tag: u32,
+    /// Its stream, by its place among those of the rank.
+    pub(super) stream: u16,
+    pub(super) kind: OperationKind,
+}
+
+impl Stored {
+    pub(super) fn new(operation: Operation, stream: u16) -> Stored {
+        let (kind, amount, peer, tag) = match operation {
+            Operation::Compute { time } => (OperationKind::Compute, time.ps(), 0, 0),
+            Operation::Send { peer, bytes, tag } => (OperationKind::Send, bytes, peer, tag),
+            Operation::Receive { peer, bytes, tag } => {
+                let [peer, tag] = [peer, tag].map(|of| of.unwrap_or(Operation::ANY));
+                (OperationKind::Receive, bytes, peer, tag)
+            }
+        };
+        Stored {
+            amount,
+            peer,
+            tag,
+            stream,
+            kind,
+        }
+    }
+
+    pub(super) fn operation(&self) -> Operation {
+        let (bytes, peer, tag) = (self.amount, self.peer, self.tag);
+        let unless_any = |of: u32| (of != Operation::ANY).then_some(of);
+        match self.kind {
+            OperationKind::Compute => Operation::Compute {
+                time: Time::from_ps(self.amount),
+            },
+            OperationKind::Send => Operation::Send { peer, bytes, tag },
+            OperationKind::Receive => Operation::Receive {
+                peer: unless_any(peer),
+                bytes,
+                tag: unless_any(tag),
+            },
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! A graph as a schedule: its messages are transfers, whose order on each way is that of posting.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use tenter_units::Time;
+
+use super::operation::{Operation, Timing};
+use super::storage::Graph;
+use crate::collective::{CollectiveMember, Factor};
+use crate::{Destination, QueuePairScope, Schedule, Transfer};
+
+/// What is known of graphs without running them.
+pub static MEMBER: CollectiveMember = CollectiveMember {
+    collective: "operations",
+    algorithm: "graph",
+    summary: "ranks compute, send and receive as a graph of operations says",
+    model_page: "docs/models/collective-operations.md",
+    ranks_max: u32::MAX,
+    busbw: Factor::One,
+};
+
+/// The transfers of a graph, and for one run of it the order in which they are posted.
+///
+/// Queue pairs keep their order, and which send of a rank comes first is known only when the graph
+/// runs. So the sender writes down what it posts, and the receiver of the n-th message of a way
+/// reads there which one that is: by then it has been written, since the message has crossed a link
+/// in between.
+#[derive(Debug)]
+pub struct GraphSchedule {
+    graph: Arc<Graph>,
+    timing: Timing,
+    posted: Box<[AtomicU32]>,
+}
+
+/// Not posted yet.
+const NOT_POSTED: u32 = u32::MAX;
+
+impl GraphSchedule {
+    /// One run of a graph.
+    pub fn new(graph: Arc<Graph>, timing: Timing) -> GraphSchedule {
+        let posted = (0..graph.transfer_count()).map(|_| AtomicU32::new(NOT_POSTED));
+        GraphSchedule {
+            posted: posted.collect(),
+            timing,
+            graph,
+        }
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// What operations take.
+    pub fn timing(&self) -> Timing {
+        self.timing
+    }
+
+    /// The `nth` message of a rank's way is this transfer.
+    pub(super) fn write_down(&self, (rank, way): (u32, usize), nth: u32, transfer: u32) {
+        let base = self.graph.ways_of(rank)[way].base;
+        self.posted[(base + nth) as usize].store(transfer, Ordering::Release);
+    }
+
+    /// Whether a send is done when it is acknowledged, and not before.
+    pub fn is_done_when_acknowledged(&self, transfer: u32) -> bool {
+        self.transfer(transfer).bytes > self.timing.eager_bytes
+    }
+
+    /// How long an operation occupies its stream.
+    pub(super) fn time_on_stream(&self, rank: u32, place: u32) -> Time {
+        match self.graph.stored(rank, place).operation() {
+            Operation::Compute { time } => self.timing.computing(time),
+            Operation::Send { .. } | Operation::Receive { .. } => self.timing.overhead,
+        }
+    }
+
+    /// How many things must be done before all is: messages that arrive, and ranks with operations.
+    pub fn things_to_do(&self) -> u64 {
+        let ranks = 0..self.graph.ranks();
+        let busy = ranks.filter(|&rank| self.graph.operations_of(rank) > 0);
+        u64::from(self.graph.transfer_count()) + busy.count() as u64
+    }
+}
+
+impl Schedule for GraphSchedule {
+    fn ranks(&self) -> u32 {
+        self.graph.ranks()
+    }
+
+    fn transfer_count(&self) -> u32 {
+        self.graph.transfer_count()
+    }
+
+    fn transfer(&self, id: u32) -> Transfer {
+        let (src, place) = self.graph.send_of(id);
+        let (dst, bytes) = match self.graph.operation(src, place).0 {
+            Operation::Send { peer, bytes, .. } => (peer, bytes),
+            Operation::Compute { .. } | Operation::Receive { .. } => (src, 0),
+        };
+        Transfer {
+            src,
+            dst,
+            bytes,
+            chunk: place,
+            channel: 0,
+            step: 0,
+            reduce: false,
+        }
+    }
+
+    /// None: a [`RankRun`](super::RankRun) says what a rank posts.
+    fn initial(&self, _rank: u32, _out: &mut Vec<u32>) {}
+
+    /// None: a [`RankRun`](super::RankRun) says what a rank posts.
+    fn released_by(&self, _id: u32, _out: &mut Vec<u32>) {}
+
+    fn dependencies(&self, _id: u32) -> u32 {
+        0
+    }
+
+    fn operations(&self) -> Option<&GraphSchedule> {
+        Some(self)
+    }
+
+    fn pairs(&self, rank: u32, _scope: QueuePairScope, out: &mut Vec<Destination>) {
+        let ways = self.graph.ways_of(rank).iter();
+        out.extend(ways.map(|way| Destination {
+            dst: way.dst,
+            lane: 0,
+        }));
+    }
+
+    fn nth(&self, src: u32, to: Destination, _scope: QueuePairScope, nth: u32) -> Option<u32> {
+        let ways = self.graph.ways_of(src);
+        let place = self.graph.way(src, to.dst)?;
+        let end = self.graph.first_way[src as usize] as usize + place + 1;
+        let end = self.graph.ways.get(end).map_or(self.posted.len() as u32, |way| way.base);
+        let index = ways[place].base.checked_add(nth).filter(|&index| index < end)?;
+        let id = self.posted[index as usize].load(Ordering::Acquire);
+        (id != NOT_POSTED).then_some(id)
+    }
+}

@@ -1,0 +1,246 @@
+//! Graphs as they are stored: once, in flat arrays, shared by all that carry them out.
+
+use std::collections::BTreeMap;
+
+use tenter_units::Time;
+
+use super::error::Unmatched;
+use super::operation::{Operation, OperationKind, Stored};
+
+/// What operations release.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Edges {
+    /// Where the edges of each operation begin, and at the end where the last ones end.
+    pub(super) first: Vec<u32>,
+    /// The operation that waits, and in the lowest bit whether for the start alone.
+    pub(super) edges: Vec<u32>,
+}
+
+impl Edges {
+    pub(super) fn edge(operation: u32, on_start: bool) -> u32 {
+        operation << 1 | u32::from(on_start)
+    }
+
+    /// What waits for an operation, and whether for its start alone.
+    pub(super) fn of(&self, operation: u32) -> impl Iterator<Item = (u32, bool)> + '_ {
+        let [from, to] = [0, 1].map(|next| self.first[operation as usize + next] as usize);
+        self.edges[from..to]
+            .iter()
+            .map(|edge| (edge >> 1, edge & 1 == 1))
+    }
+}
+
+/// What one rank does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct RankGraph {
+    pub(super) operations: Vec<Stored>,
+    /// The labels of its streams.
+    pub(super) streams: Vec<u32>,
+    pub(super) edges: Edges,
+}
+
+/// Where a rank sends to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Way {
+    pub(super) dst: u32,
+    /// The first place of its messages among those of all ways, in the order of posting.
+    pub(super) base: u32,
+}
+
+/// A graph of operations over a number of ranks.
+///
+/// Each operation takes 24 bytes, 4 for where its edges begin and 4 while it runs; each edge takes
+/// 4 bytes, and each send 8 more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Graph {
+    pub(super) ranks: Vec<RankGraph>,
+    /// For each transfer the place of its send in its rank.
+    pub(super) sends: Vec<u32>,
+    /// The first transfer of each rank, and at the end how many there are.
+    pub(super) first_send: Vec<u32>,
+    /// The ways of all ranks, those of each ascending by destination.
+    pub(super) ways: Vec<Way>,
+    pub(super) first_way: Vec<u32>,
+}
+
+impl Graph {
+    /// Numbers the sends of ranks whose peers are all ranks.
+    pub(super) fn new(ranks: Vec<RankGraph>) -> Graph {
+        let mut graph = Graph {
+            sends: Vec::new(),
+            first_send: vec![0],
+            ways: Vec::new(),
+            first_way: vec![0],
+            ranks: Vec::new(),
+        };
+        let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut base = 0;
+        for (rank, of) in (0_u32..).zip(&ranks) {
+            counts.clear();
+            for (place, stored) in (0..).zip(&of.operations) {
+                if let Operation::Send { peer, .. } = stored.operation()
+                    && peer != rank
+                {
+                    graph.sends.push(place);
+                    *counts.entry(peer).or_default() += 1;
+                }
+            }
+            for (&dst, &count) in &counts {
+                graph.ways.push(Way { dst, base });
+                base += count;
+            }
+            graph.first_send.push(graph.sends.len() as u32);
+            graph.first_way.push(graph.ways.len() as u32);
+        }
+        graph.ranks = ranks;
+        graph
+    }
+
+    /// How many ranks there are.
+    pub fn ranks(&self) -> u32 {
+        self.ranks.len() as u32
+    }
+
+    /// How many operations there are.
+    pub fn operations(&self) -> u64 {
+        self.ranks.iter().map(|of| of.operations.len() as u64).sum()
+    }
+
+    /// How many operations of one rank there are.
+    pub fn operations_of(&self, rank: u32) -> u32 {
+        self.ranks[rank as usize].operations.len() as u32
+    }
+
+    /// How many waits of one operation for another there are.
+    pub fn edges(&self) -> u64 {
+        self.ranks.iter().map(|of| of.edges.edges.len() as u64).sum()
+    }
+
+    /// How many messages go from one rank to another.
+    pub fn transfer_count(&self) -> u32 {
+        self.sends.len() as u32
+    }
+
+    /// An operation of a rank, and the label of its stream.
+    pub fn operation(&self, rank: u32, place: u32) -> (Operation, u32) {
+        let of = &self.ranks[rank as usize];
+        let stored = &of.operations[place as usize];
+        (stored.operation(), of.streams[usize::from(stored.stream)])
+    }
+
+    pub(super) fn rank(&self, rank: u32) -> &RankGraph {
+        &self.ranks[rank as usize]
+    }
+
+    pub(super) fn stored(&self, rank: u32, place: u32) -> &Stored {
+        &self.ranks[rank as usize].operations[place as usize]
+    }
+
+    /// The ways of a rank.
+    pub(super) fn ways_of(&self, rank: u32) -> &[Way] {
+        let [from, to] = [0, 1].map(|next| self.first_way[rank as usize + next] as usize);
+        &self.ways[from..to]
+    }
+
+    /// The place of the way from a rank to another among those of the rank.
+    pub(super) fn way(&self, rank: u32, dst: u32) -> Option<usize> {
+        self.ways_of(rank)
+            .binary_search_by_key(&dst, |way| way.dst)
+            .ok()
+    }
+
+    /// The rank of a transfer, and the place of its send there.
+    pub(super) fn send_of(&self, transfer: u32) -> (u32, u32) {
+        let next = self.first_send.partition_point(|&first| first <= transfer);
+        (next as u32 - 1, self.sends[transfer as usize])
+    }
+
+    /// The transfer of a send.
+    pub(super) fn transfer_of(&self, rank: u32, place: u32) -> Option<u32> {
+        let [from, to] = [0, 1].map(|next| self.first_send[rank as usize + next]);
+        let own = &self.sends[from as usize..to as usize];
+        let found = own.binary_search(&place).ok()?;
+        Some(from + found as u32)
+    }
+
+    /// Messages of a tag between two ranks that are not as many as the receives for them, in order;
+    /// none where a receive takes from any rank or any tag, since nobody knows before the run.
+    pub fn unmatched(&self) -> Vec<Unmatched> {
+        let mut counts: BTreeMap<(u32, u32, u32), [u64; 2]> = BTreeMap::new();
+        for (rank, of) in (0_u32..).zip(&self.ranks) {
+            for stored in &of.operations {
+                match stored.operation() {
+                    Operation::Send { peer, tag, .. } => {
+                        counts.entry((peer, rank, tag)).or_default()[0] += 1;
+                    }
+                    Operation::Receive { peer, tag, .. } => {
+                        let (Some(peer), Some(tag)) = (peer, tag) else {
+                            return Vec::new();
+                        };
+                        counts.entry((rank, peer, tag)).or_default()[1] += 1;
+                    }
+                    Operation::Compute { .. } => {}
+                }
+            }
+        }
+        let unmatched = counts.into_iter().filter(|(_, [sent, received])| sent != received);
+        let unmatched = unmatched.map(|((to, from, tag), [sent, received])| Unmatched {
+            from,
+            to,
+            tag,
+            sent,
+            received,
+        });
+        unmatched.collect()
+    }
+
+    /// The bytes that the rank with most to send or to receive sends or receives, at least 1.
+    pub fn busiest_bytes(&self) -> u64 {
+        let mut ports = vec![[0_u64; 2]; self.ranks.len()];
+        for transfer in 0..self.transfer_count() {
+            let (rank, place) = self.send_of(transfer);
+            if let (Operation::Send { peer, bytes, .. }, _) = self.operation(rank, place) {
+                for (end, side) in [(rank, 0), (peer, 1)] {
+                    let port = &mut ports[end as usize][side];
+                    *port = port.saturating_add(bytes);
+                }
+            }
+        }
+        ports.into_iter().flatten().max().unwrap_or(0).max(1)
+    }
+
+    /// The longest that a stream of any rank computes, which no run is faster than.
+    pub fn longest_stream(&self) -> Time {
+        let mut longest = Time::ZERO;
+        for of in &self.ranks {
+            let mut streams = vec![Time::ZERO; of.streams.len()];
+            for stored in &of.operations {
+                if let Operation::Compute { time } = stored.operation() {
+                    let sum = &mut streams[usize::from(stored.stream)];
+                    *sum = sum.saturating_add(time);
+                }
+            }
+            longest = longest.max(streams.into_iter().max().unwrap_or_default());
+        }
+        longest
+    }
+
+    /// How many operations of each kind there are.
+    pub fn counts(&self) -> BTreeMap<OperationKind, u64> {
+        let mut counts = BTreeMap::new();
+        for stored in self.ranks.iter().flat_map(|of| &of.operations) {
+            *counts.entry(stored.kind).or_default() += 1;
+        }
+        counts
+    }
+
+    /// The memory that it takes, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        let words = self.sends.len() + self.first_send.len() + self.first_way.len();
+        let ranks = self.ranks.iter().map(|of| {
+            let words = of.streams.len() + of.edges.first.len() + of.edges.edges.len();
+            size_of_val(&of.operations[..]) + 4 * words
+        });
+        (4 * words + size_of_val(&self.ways[..]) + ranks.sum::<usize>()) as u64
+    }
+}

@@ -1,0 +1,38 @@
+//! Graphs of operations as what the ranks of a job send.
+
+use std::sync::Arc;
+
+use tenter_units::Time;
+
+use crate::closed_form::IdealSwitch;
+use crate::graph::{Graph, GraphSchedule, Timing};
+use crate::{Schedule, WorkloadError};
+
+/// A graph of operations, and what its operations take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operations {
+    /// The graph.
+    pub graph: Arc<Graph>,
+    /// What operations take beside what they are for.
+    pub timing: Timing,
+}
+
+impl Operations {
+    /// One run of the graph.
+    pub(super) fn schedule(&self, ranks: u32) -> Result<Box<dyn Schedule>, WorkloadError> {
+        let found = self.graph.ranks();
+        if found != ranks {
+            return Err(WorkloadError::RanksDisagree { ranks, found });
+        }
+        let schedule = GraphSchedule::new(Arc::clone(&self.graph), self.timing);
+        Ok(Box::new(schedule))
+    }
+
+    /// A lower bound: what the busiest port takes for all of its messages, or the longest that a
+    /// stream computes.
+    pub(super) fn ideal_time(&self, switch: &IdealSwitch<'_>) -> Time {
+        let port = (switch.port_time)(self.graph.busiest_bytes());
+        let computing = self.timing.computing(self.graph.longest_stream());
+        computing.max(port.saturating_add(switch.latency))
+    }
+}
