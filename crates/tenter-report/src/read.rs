@@ -36,15 +36,13 @@ pub fn read_manifest(folder: &Path) -> Result<Manifest, TrialError> {
 pub fn finished_trial(
     folder: &Path,
     config: &str,
-    beside: &[(String, String)],
+    beside: &[(String, Vec<u8>)],
     run: &RunIdentity,
 ) -> Option<Summary> {
     let manifest = read_manifest(folder).ok()?;
-    let has = |name: &str, text: &str| {
-        fs::read_to_string(folder.join(name)).is_ok_and(|found| found == text)
-    };
+    let has = |name: &str, bytes: &[u8]| fs::read(folder.join(name)).is_ok_and(|of| of == bytes);
     let mut beside = beside.iter();
-    let is_same = has(CONFIG_FILE, config) && beside.all(|(name, text)| has(name, text));
+    let is_same = has(CONFIG_FILE, config.as_bytes()) && beside.all(|(name, bytes)| has(name, bytes));
     let is_same_program = manifest.tenter_version == env!("CARGO_PKG_VERSION")
         && manifest.run.program == run.program
         && manifest.run.interference == run.interference;

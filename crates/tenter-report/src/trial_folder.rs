@@ -114,12 +114,12 @@ impl TrialFolder {
     }
 
     /// Writes the files that `config.yaml` names: their names, `sends-0.csv` and so on, and their
-    /// texts.
+    /// bytes.
     ///
     /// # Errors
     /// When one cannot be written.
-    pub fn keep_beside(&self, files: &[(String, String)]) -> Result<(), TrialError> {
-        let write = |(name, text): &(String, String)| write_whole(&self.path.join(name), text);
+    pub fn keep_beside(&self, files: &[(String, Vec<u8>)]) -> Result<(), TrialError> {
+        let write = |(name, bytes): &(String, Vec<u8>)| write_whole(&self.path.join(name), bytes);
         files.iter().try_for_each(write)
     }
 
@@ -331,13 +331,19 @@ fn clear(folder: &Path) -> Result<(), TrialError> {
     files.into_iter().try_for_each(|file| remove(file))
 }
 
+/// How the names of files that `config.yaml` names begin and end, around their numbers.
+const BESIDE: [(&str, &str); 3] = [
+    ("sends-", ".csv"),
+    ("steps-", ".csv"),
+    ("operations-", ".goal"),
+];
+
 /// The files `sends-0.csv` and so on that `config.yaml` names; a missing one hides no other.
 fn files_beside(folder: &Path) -> Vec<PathBuf> {
     let is_beside = |name: &str| {
-        let number = name.strip_prefix("sends-");
-        let number = number.and_then(|name| name.strip_suffix(".csv"));
+        let name = BESIDE.iter().find_map(|(of, ending)| name.strip_prefix(of)?.strip_suffix(ending));
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        number.is_some_and(|number| !number.is_empty() && digits(number))
+        name.is_some_and(|number| !number.is_empty() && digits(number))
     };
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = entries
@@ -417,16 +423,16 @@ pub(crate) fn partial(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Writes a text file beside its final name and moves it there, so that a reader sees the old text
+/// Writes a file beside its final name and moves it there, so that a reader sees the old content
 /// or the new one, never half of it. A file that is not regular, as `/dev/stdout`, is written
 /// directly.
 ///
 /// # Errors
 /// When the file cannot be written; an older one is then as it was.
-pub fn write_whole(path: &Path, text: &str) -> Result<(), TrialError> {
+pub fn write_whole(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), TrialError> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".partial");
-    replace(path, &PathBuf::from(beside), text)
+    replace(path, &PathBuf::from(beside), bytes.as_ref())
 }
 
 /// As [`write_whole`], for a file that several processes may write at the same time.
@@ -434,17 +440,17 @@ pub fn write_whole(path: &Path, text: &str) -> Result<(), TrialError> {
 /// # Errors
 /// When the file cannot be written; an older one is then as it was.
 pub fn write_shared(path: &Path, text: &str) -> Result<(), TrialError> {
-    replace(path, &partial(path), text)
+    replace(path, &partial(path), text.as_bytes())
 }
 
-fn replace(path: &Path, beside: &Path, text: &str) -> Result<(), TrialError> {
+fn replace(path: &Path, beside: &Path, bytes: &[u8]) -> Result<(), TrialError> {
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return fs::write(path, text).map_err(TrialError::io("write", path));
+        return fs::write(path, bytes).map_err(TrialError::io("write", path));
     }
     // A link of that name must not lead the text elsewhere.
     let _ = fs::remove_file(beside);
     let written = File::create_new(beside)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .and_then(|mut file| file.write_all(bytes))
         .and_then(|()| fs::rename(beside, path));
     written.map_err(|error| {
         let _ = fs::remove_file(beside);

@@ -8,6 +8,7 @@ use tenter_workload::Job;
 use tenter_workload::spec::JobSpec;
 
 use crate::endpoint::Endpoint;
+use crate::graphs::Graphs;
 use crate::hosts::HostNames;
 use crate::jobs;
 use crate::load_balancing::Balancing;
@@ -39,12 +40,12 @@ struct Draft {
 /// problem was noted.
 pub(crate) fn resolve(
     root: Node,
-    seed: Option<u64>,
+    (seed, graphs): (Option<u64>, &Graphs),
     problems: &Problems,
     warnings: &Problems,
 ) -> (Option<Plan>, Node) {
     let (draft, mut effective) = read(root, seed, problems);
-    let plan = draft.assemble(problems, warnings, &mut effective);
+    let plan = draft.assemble(graphs, (problems, warnings), &mut effective);
     (plan.filter(|_| problems.is_empty()), effective)
 }
 
@@ -71,8 +72,8 @@ impl Draft {
     /// Builds the fabric, binds ranks and addresses to it, and checks what only shows together.
     fn assemble(
         self,
-        problems: &Problems,
-        warnings: &Problems,
+        graphs: &Graphs,
+        (problems, warnings): (&Problems, &Problems),
         effective: &mut Node,
     ) -> Option<Plan> {
         let (mut own, seed) = (self.parts, self.seed.unwrap_or(0));
@@ -82,7 +83,8 @@ impl Draft {
         buffer::check_capacities(models.as_deref(), own.endpoint.as_ref(), problems);
         let switches = (models.as_deref(), balancing.as_ref());
         let noted = (problems, warnings);
-        let bound = Bound::new(&mut own, (seed, seeds), switches, noted, effective)?;
+        let drawn = (seed, seeds, graphs);
+        let bound = Bound::new(&mut own, drawn, switches, noted, effective)?;
         let switches = (models, balancing.as_ref());
         let switched = Switched::new((&own, &bound), switches, told, noted, effective)?;
         let (topology, switches) = (bound.topology, switched.switches);
@@ -149,7 +151,7 @@ struct Bound {
 impl Bound {
     fn new(
         own: &mut ScenarioParts,
-        (seed, seeds): (u64, Seeds),
+        (seed, seeds, graphs): (u64, Seeds, &Graphs),
         (models, balancing): (Option<&[SwitchDraft]>, Option<&Balancing>),
         (problems, warnings): (&Problems, &Problems),
         effective: &mut Node,
@@ -159,7 +161,7 @@ impl Bound {
         let endpoint = own.endpoint.as_ref();
         load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
         let names = HostNames::of(&topology, npus_per_nic(endpoint), problems);
-        let drawn = (&names, seeds);
+        let drawn = (&names, seeds, graphs);
         let (jobs, addresses, dma) = place(own.jobs.take(), endpoint, &topology, drawn, effective);
         let faults = own.faults.as_ref();
         let faults = faults.and_then(|of| of.bind(&topology, seed, problems));
@@ -257,11 +259,11 @@ fn place(
     specs: Option<Vec<JobSpec>>,
     endpoint: Option<&Endpoint>,
     topology: &Topology,
-    (names, seeds): (&HostNames<'_>, Seeds),
+    (names, seeds, graphs): (&HostNames<'_>, Seeds, &Graphs),
     effective: &mut Node,
 ) -> Placed {
     let addresses = endpoint.and_then(|endpoint| endpoint.addresses.assign(topology, names));
-    let of_nic = (seeds, endpoint.map(|endpoint| &endpoint.nic));
+    let of_nic = (seeds, endpoint.map(|endpoint| &endpoint.nic), graphs);
     let jobs = jobs::bind(specs, names, of_nic, effective);
     if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, endpoint) {
         reach::check(jobs, addresses, &endpoint.addresses, names);

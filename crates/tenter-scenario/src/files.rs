@@ -8,9 +8,9 @@ use tenter_notation::diagnostics::{Location, Problems, quote};
 use tenter_notation::tree::{Entry, Node, Value};
 use tenter_units::Bytes;
 
-/// Gives the text of a file whose path is as a scenario has it, or says what to do where it cannot
+/// Gives the bytes of a file whose path is as a scenario has it, or says what to do where it cannot
 /// be read. Relative paths count from the folder of the scenario.
-pub type Files<'f> = dyn Fn(&str) -> Result<String, String> + 'f;
+pub type Files<'f> = dyn Fn(&str) -> Result<Vec<u8>, String> + 'f;
 
 /// Replaces the `file` of every pattern that is a matrix by its `sends`, the file that `points` of
 /// a workload names by the points in it, and the `file` of a collective by its `steps`.
@@ -51,7 +51,7 @@ const STEPS_WRITTEN_OUT: usize = 2_000;
 
 /// Puts what would make a scenario too long into files, whose names take its place; gives their
 /// names and texts. The inverse of [`write_out`].
-pub(crate) fn take_out(root: &mut Node) -> Vec<(String, String)> {
+pub(crate) fn take_out(root: &mut Node) -> Vec<(String, Vec<u8>)> {
     let mut taken = Vec::new();
     let Some(Node {
         value: Value::List(jobs),
@@ -78,7 +78,7 @@ pub(crate) fn take_out(root: &mut Node) -> Vec<(String, String)> {
     taken
 }
 
-fn take_out_sends(pattern: &mut Node, taken: &mut Vec<(String, String)>) {
+fn take_out_sends(pattern: &mut Node, taken: &mut Vec<(String, Vec<u8>)>) {
     let Value::Map(entries) = &mut pattern.value else {
         return;
     };
@@ -97,11 +97,11 @@ fn take_out_sends(pattern: &mut Node, taken: &mut Vec<(String, String)>) {
         format!("{}\n", words.join(","))
     });
     let heading = "source,destination,bytes\n".to_owned();
-    let sends = std::iter::once(heading).chain(sends).collect();
+    let sends: String = std::iter::once(heading).chain(sends).collect();
     text.clone_from(&name);
     *quoted = false;
     "file".clone_into(&mut entry.key);
-    taken.push((name, sends));
+    taken.push((name, sends.into_bytes()));
 }
 
 fn write_out_sends(pattern: &mut Node, files: &Files<'_>, problems: &Problems) {
@@ -192,7 +192,7 @@ fn write_out_steps(collective: &mut Node, files: &Files<'_>, problems: &Problems
 }
 
 /// Puts a long list of steps into a file, whose name takes its place.
-fn take_out_steps(collective: &mut Node, taken: &mut Vec<(String, String)>) {
+fn take_out_steps(collective: &mut Node, taken: &mut Vec<(String, Vec<u8>)>) {
     let Some(list) = collective.entry("steps").map(|entry| entry.node.items()) else {
         return;
     };
@@ -221,7 +221,7 @@ fn take_out_steps(collective: &mut Node, taken: &mut Vec<(String, String)>) {
     let name = format!("steps-{}.csv", taken.len());
     collective.remove(&["steps"]);
     collective.put(&["file"], Node::plain(name.clone()));
-    taken.push((name, text));
+    taken.push((name, text.into_bytes()));
 }
 
 /// A list of points is left as it is.
@@ -258,7 +258,10 @@ fn text_of(
         let message = format!("cannot read the file {}", quote(name));
         problems.push(at, message, Some(remedy));
     };
-    files(name).map_err(told).ok()
+    let bytes = files(name).map_err(&told).ok()?;
+    let text = String::from_utf8(bytes);
+    text.map_err(|_| told("save it with UTF-8 encoding".to_owned()))
+        .ok()
 }
 
 /// Says what is wrong in a line of a file.

@@ -3,6 +3,7 @@
 mod bind;
 mod draft;
 mod flows;
+mod operations;
 mod pattern;
 mod start;
 mod workload;

@@ -47,6 +47,7 @@ mod fabric;
 mod faults;
 mod files;
 mod given;
+mod graphs;
 mod hand_over;
 mod host;
 mod host_notices;

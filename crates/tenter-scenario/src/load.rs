@@ -1,6 +1,7 @@
 //! The way in: text and overrides to a plan, or to everything that is wrong with them.
 
 use crate::files::{self, Files};
+use crate::graphs::Graphs;
 use crate::scenario::Scenario;
 use crate::{assemble, copies, given};
 use std::rc::Rc;
@@ -49,8 +50,9 @@ pub struct Loaded {
     /// The scenario as YAML with overrides applied and every default filled in; read again beside
     /// the files of [`beside`](Loaded::beside), it gives the same plan.
     pub effective: String,
-    /// Files that it names, and their texts: lists too long to be written into it.
-    pub beside: Vec<(String, String)>,
+    /// Files that it names, and their bytes: lists too long to be written into it, and graphs of
+    /// operations.
+    pub beside: Vec<(String, Vec<u8>)>,
     /// The paths of the keys that were written, in the file or as overrides, as overrides write
     /// them (`jobs[0].gap`), in their order. The parts of an explicit fabric are left out.
     pub given: Vec<String>,
@@ -98,7 +100,7 @@ pub fn load(
     load_beside(text, source_name, format, overrides, seed, &no_files)
 }
 
-fn no_files(_: &str) -> Result<String, String> {
+fn no_files(_: &str) -> Result<Vec<u8>, String> {
     Err("write what it holds into the scenario".to_owned())
 }
 
@@ -172,13 +174,15 @@ fn load_changed(
     change(&mut root);
     let given = given::paths(&root);
     files::write_out(&mut root, files, &problems);
+    let graphs = Graphs::of(&root, files, &problems, &warnings);
     let written = Rc::new(root.clone());
     problems.know(&written);
     warnings.know(&written);
-    let (plan, mut effective) = assemble::resolve(root, seed, &problems, &warnings);
+    let (plan, mut effective) = assemble::resolve(root, (seed, &graphs), &problems, &warnings);
     match plan {
         Some(plan) => {
-            let beside = files::take_out(&mut effective);
+            let mut beside = files::take_out(&mut effective);
+            graphs.take_out(&mut effective, &mut beside);
             let effective = format!("{}{}", heading(&plan), emit::yaml(&effective));
             Ok(Loaded {
                 plan,

@@ -70,7 +70,7 @@ fn lists_without_sense_are_refused_with_their_place() {
 fn a_list_may_stand_in_a_file() {
     let text = scenario("{collective: steps, file: pair.csv}");
     let read = |lines: &str| {
-        let lines = lines.to_owned();
+        let lines = lines.as_bytes().to_vec();
         let files = move |name: &str| {
             assert_eq!(name, "pair.csv");
             Ok(lines.clone())
@@ -102,7 +102,7 @@ fn long_lists_are_files_beside_the_configuration() {
         Ok(if asked == "steps-0.csv" {
             text.clone()
         } else {
-            String::new()
+            Vec::new()
         })
     };
     assert_eq!(name, "steps-0.csv");

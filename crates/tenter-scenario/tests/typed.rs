@@ -24,8 +24,8 @@ fn scenarios() -> Vec<(PathBuf, String)> {
     files.into_iter().map(read).collect()
 }
 
-fn read_beside(name: &str) -> Result<String, String> {
-    fs::read_to_string(folder().join(name)).map_err(|error| error.to_string())
+fn read_beside(name: &str) -> Result<Vec<u8>, String> {
+    fs::read(folder().join(name)).map_err(|error| error.to_string())
 }
 
 fn typed(text: &str, name: &str, format: Format) -> spec::Scenario {
@@ -61,7 +61,7 @@ fn typed_scenarios_resolve_to_the_same_plan_and_configuration() {
         let beside = |named: &str| {
             let mut files = before.beside.iter();
             let found = files.find(|(name, _)| name == named);
-            found.map_or_else(|| read_beside(named), |(_, text)| Ok(text.clone()))
+            found.map_or_else(|| read_beside(named), |(_, bytes)| Ok(bytes.clone()))
         };
         for text in [&text, config] {
             let format = if text == config {

@@ -192,8 +192,8 @@ impl Scenario {
             .collect()
     }
 
-    /// The text of a file that the scenario names, or what to do where it cannot be read.
-    fn file(&self, named: &str) -> Result<String, String> {
+    /// The bytes of a file that the scenario names, or what to do where it cannot be read.
+    fn file(&self, named: &str) -> Result<Vec<u8>, String> {
         match &self.folder {
             Some(folder) => beside(folder, named),
             None => Err("write what it holds into the scenario".to_owned()),
@@ -222,9 +222,9 @@ pub fn read_text(file: &Path) -> Result<String, Error> {
     Ok(text_of(&bytes, &file.display().to_string())?.to_owned())
 }
 
-/// The text of a file that a scenario names, its path counting from the scenario's folder; or what
+/// The bytes of a file that a scenario names, its path counting from the scenario's folder; or what
 /// to do where it cannot be read.
-fn beside(folder: &Path, name: &str) -> Result<String, String> {
+fn beside(folder: &Path, name: &str) -> Result<Vec<u8>, String> {
     let path = folder.join(name);
     let bytes = bytes(&path, MAX_FILE_BYTES).map_err(|error| {
         let shown = path.display();
@@ -235,7 +235,7 @@ fn beside(folder: &Path, name: &str) -> Result<String, String> {
             "it has more than {MAX_FILE_BYTES} bytes; add sends up"
         ));
     }
-    String::from_utf8(bytes).map_err(|_| "save it with UTF-8 encoding".to_owned())
+    Ok(bytes)
 }
 
 /// The file's bytes, or as many as it may have and one more: a device may have no end.

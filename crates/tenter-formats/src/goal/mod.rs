@@ -9,6 +9,7 @@
 mod binary;
 mod lexer;
 mod text;
+mod write;
 
 use std::collections::BTreeMap;
 
@@ -16,6 +17,8 @@ use tenter_units::Time;
 use tenter_workload::graph::{Graph, GraphBuilder, Operation, RankBuilder};
 
 use crate::error::{ImportError, Place};
+
+pub use write::write;
 
 /// No file has more ranks.
 const RANKS_MAX: u64 = 1 << 20;

@@ -86,6 +86,17 @@ fn text_and_binary_say_the_same() {
 }
 
 #[test]
+fn what_is_written_is_read_again() {
+    let text = TEXT.replace("cpu 300", "cpu 200");
+    let graph = read(text.as_bytes()).expect("it is one").graph;
+    let mut written = String::new();
+    assert_eq!(write(&graph, &mut written), Ok(0));
+    let again = read(written.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{written}"));
+    assert_eq!(again.graph, graph);
+    assert_eq!(again.notes, Vec::<String>::new());
+}
+
+#[test]
 fn mistakes_name_their_line() {
     for (text, line, what) in [
         ("", 1, "the file ends where `num_ranks`"),

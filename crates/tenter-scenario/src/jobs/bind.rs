@@ -8,11 +8,14 @@ use tenter_plan::{SIMULATED_MAX, Seeds};
 use tenter_units::Bytes;
 use tenter_workload::collective::CollectiveKind;
 use tenter_workload::placement::stretches;
-use tenter_workload::spec::{CollectiveSpec, HostRef, JobClass, JobSpec, Ranks, Start};
+use tenter_workload::spec::{
+    CollectiveSpec, HostRef, JobClass, JobSpec, Ranks, Start, WorkloadKind, WorkloadSpec,
+};
 use tenter_workload::{Job, Traffic};
 
 use super::draft::{Entry, Workload, starts_too_late};
-use super::{flows, pattern, start};
+use super::{flows, operations, pattern, start};
+use crate::graphs::Graphs;
 use crate::hosts::HostNames;
 use crate::queue_pair_packets::{Crowd, PACKETS_END, crowd};
 use tenter_notation::decode::split_remedy;
@@ -31,6 +34,12 @@ struct Binding<'a> {
     names: &'a HostNames<'a>,
     seeds: Seeds,
     nic: Option<&'a NicSpec>,
+    graphs: &'a Graphs,
+}
+
+/// The workload of flows of a job.
+fn flows_of(spec: &JobSpec) -> Option<&WorkloadSpec> {
+    spec.workload.as_ref().and_then(WorkloadKind::flows)
 }
 
 /// A job as it is written, without hosts and with its collectives alone.
@@ -40,7 +49,7 @@ fn job_of(spec: &JobSpec) -> Job {
         name: spec.name.clone().unwrap_or_default(),
         hosts: Vec::new(),
         // A workload refuses it.
-        background: spec.background && spec.workload.is_none(),
+        background: spec.background && flows_of(spec).is_none(),
         sequence: collectives.flat_map(CollectiveSpec::runs).collect(),
         iterations: spec.iterations,
         warm_up: spec.warm_up,
@@ -65,7 +74,7 @@ impl Binding<'_> {
     fn bind(&self, mut job: Job, taken: &[u32]) -> Option<Job> {
         let (spec, names) = (self.spec, self.names);
         let path = format!("{}.workload", self.path);
-        let workload = spec.workload.as_ref().map(|spec| Workload {
+        let workload = flows_of(spec).map(|spec| Workload {
             spec,
             path: &path,
             seed: self.seeds.arrivals,
@@ -79,15 +88,23 @@ impl Binding<'_> {
             flows::bind(specs, names, of_job, &mut job)?;
             return Some(job);
         }
+        let operations = spec.workload.as_ref().and_then(WorkloadKind::operations);
+        let operations = match operations {
+            Some((file, timing)) => Some(self.graphs.operations(file, timing)?),
+            None => None,
+        };
+        let ranks_of = operations.as_ref().map(|of| of.graph.ranks());
         job.hosts = match &spec.ranks {
             Ranks::Hosts(list) => listed_hosts(list, &format!("{}.ranks", self.path), names)?,
-            Ranks::All | Ranks::Count(_) => self.placed_hosts(&job.name, taken)?,
+            Ranks::All | Ranks::Count(_) => self.placed_hosts(&job.name, taken, ranks_of)?,
         };
         if let Some(workload) = workload {
             workload.bind(names, self.nic?, &mut job)?;
             return Some(job);
         }
-        let entries = if let Some(spec) = &spec.pattern {
+        let entries = if let Some(operations) = operations {
+            operations::bind(operations, names, &path, &mut job)?
+        } else if let Some(spec) = &spec.pattern {
             let path = format!("{}.pattern", self.path);
             pattern::bind(spec, names, (&path, self.seeds.arrivals), &mut job)?
         } else {
@@ -182,9 +199,10 @@ impl Binding<'_> {
         self.names.place(&format!("{}.ranks", self.path))
     }
 
-    /// The hosts that the placement of the job chooses: it places ranks on NPUs, which are numbered
+    /// The hosts that the placement of the job chooses, so many of them where `ranks` is no number
+    /// and the job wants them: it places ranks on NPUs, which are numbered
     /// host after host. Ranks take the NPUs of a host in their order.
-    fn placed_hosts(&self, job: &str, taken: &[u32]) -> Option<Vec<u32>> {
+    fn placed_hosts(&self, job: &str, taken: &[u32], wanted: Option<u32>) -> Option<Vec<u32>> {
         let names = self.names;
         let npus = names.npus();
         let all = u64::from(names.count()) * u64::from(npus);
@@ -200,8 +218,8 @@ impl Binding<'_> {
         let only_free = self.spec.free_hosts;
         let is_free = |&npu: &u32| !only_free || npu % npus >= taken[(npu / npus) as usize];
         let free: Vec<u32> = (0..all).filter(is_free).collect();
-        let ranks = match self.spec.ranks {
-            Ranks::Count(ranks) => ranks,
+        let ranks = match (&self.spec.ranks, &wanted) {
+            (Ranks::Count(ranks), _) | (_, Some(ranks)) => *ranks,
             // One that is left is no job.
             _ if only_free => (free.len() as u32).max(2),
             _ => free.len() as u32,
@@ -315,7 +333,7 @@ fn report_full(host: u32, ranks: &[usize], at: Option<Location>, names: &HostNam
 pub(crate) fn bind(
     specs: Option<Vec<JobSpec>>,
     names: &HostNames<'_>,
-    (seeds, nic): (Seeds, Option<&NicSpec>),
+    (seeds, nic, graphs): (Seeds, Option<&NicSpec>, &Graphs),
     effective: &mut Node,
 ) -> Option<Vec<Job>> {
     let specs = specs.filter(|specs| !specs.is_empty())?;
@@ -331,6 +349,7 @@ pub(crate) fn bind(
             names,
             seeds,
             nic,
+            graphs,
         };
         let Some(job) = binding.bind(job, &taken) else {
             complete = false;
@@ -394,7 +413,7 @@ fn write_chosen(effective: Option<&mut Node>, spec: &JobSpec, job: &Job) {
         let steps = pattern.steps(job.background).to_string();
         effective.put(&["pattern", "steps"], Node::plain(steps));
     }
-    let Some(workload) = &spec.workload else {
+    let Some(workload) = flows_of(spec) else {
         return;
     };
     for (index, pair) in workload.pairs.iter().flatten().enumerate() {

@@ -69,6 +69,8 @@ fn explain_job<D: Driver>(driver: &D, job: usize, broken: &[String]) -> Option<S
         return awaited(context, job);
     }
     let endless = context.jobs[job].is_endless();
+    let first = context.jobs[job].job.sequence.first();
+    let has_operations = first.is_some_and(|run| run.traffic.operations().is_some());
     let mut lines = failed_queue_pairs(driver, job);
     // A load is cut off in the midst of its work.
     if context.jobs[job].job.background && lines.is_empty() {
@@ -76,10 +78,12 @@ fn explain_job<D: Driver>(driver: &D, job: usize, broken: &[String]) -> Option<S
     }
     lines.extend_from_slice(broken);
     lines.extend(waiting_ranks(driver, job));
+    lines.extend(waiting_operations(driver, job));
     let omitted = lines.len().saturating_sub(LINES);
     lines.truncate(LINES);
     let mut text = match missing {
         _ if endless => "a stream has come to a stop".to_owned(),
+        _ if has_operations => "its operations are not all done".to_owned(),
         1 => "1 transfer has not arrived".to_owned(),
         _ => format!("{missing} transfers have not arrived"),
     };
@@ -183,6 +187,29 @@ fn failed_queue_pairs<D: Driver>(driver: &D, job: usize) -> Vec<String> {
 
 fn name(context: &Context, node: u32) -> &str {
     &context.topology().nodes[node as usize].name
+}
+
+/// Receives of a graph of operations that wait for messages.
+fn waiting_operations<D: Driver>(driver: &D, job: usize) -> Vec<String> {
+    let context = driver.context();
+    let mut lines = Vec::new();
+    for (rank, &node) in (0_u32..).zip(&context.jobs[job].job.hosts) {
+        let number = context.number_of(node, (job as u16, rank));
+        let run = host(driver, node).zip(number);
+        let Some(run) = run.and_then(|(host, number)| host.operations_of(number)) else {
+            continue;
+        };
+        for (operation, peer, tag) in run.waiting() {
+            let peer = peer.map_or_else(|| "any rank".to_owned(), |peer| format!("rank {peer}"));
+            let tag = tag.map_or_else(|| "any tag".to_owned(), |tag| format!("tag {tag}"));
+            let left = run.left();
+            lines.push(format!(
+                "rank {rank} waits in operation {operation} for a message of {peer} with {tag}, \
+                 and {left} of its operations are not done"
+            ));
+        }
+    }
+    lines
 }
 
 /// Posted requests that were never acknowledged: their receivers wait for their senders.

@@ -24,6 +24,7 @@ mod lone_switch;
 mod loss;
 mod notices;
 mod one_switch;
+mod operations;
 mod paths;
 mod pauses;
 mod power;

@@ -10,9 +10,6 @@ pub enum GraphError {
         /// How many there are.
         ranks: u32,
     },
-    /// No rank sends anything.
-    #[error("no rank sends anything to another; give at least one send")]
-    NothingSent,
     /// More operations than can be numbered.
     #[error("there are more than {most} operations; split the graph over several jobs")]
     TooManyOperations {

@@ -18,6 +18,7 @@
 mod builder;
 mod error;
 mod inbox;
+mod of_schedule;
 mod operation;
 mod run;
 mod schedule;

@@ -66,8 +66,8 @@ pub struct Timing {
     /// The largest message whose send is done once it is posted; a larger one's is done once it is
     /// acknowledged.
     pub eager_bytes: u64,
-    /// Computing takes this many thousandths of the time that the graph has for it.
-    pub compute_permille: u64,
+    /// Computing takes this many millionths of the time that the graph has for it.
+    pub compute_ppm: u64,
 }
 
 impl Default for Timing {
@@ -75,7 +75,7 @@ impl Default for Timing {
         Timing {
             overhead: Time::ZERO,
             eager_bytes: u64::MAX,
-            compute_permille: 1_000,
+            compute_ppm: 1_000_000,
         }
     }
 }
@@ -83,7 +83,7 @@ impl Default for Timing {
 impl Timing {
     /// How long computing takes for which the graph has a time.
     pub fn computing(&self, time: Time) -> Time {
-        let ps = u128::from(time.ps()) * u128::from(self.compute_permille) / 1_000;
+        let ps = u128::from(time.ps()) * u128::from(self.compute_ppm) / 1_000_000;
         Time::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
     }
 }

@@ -116,6 +116,12 @@ impl Graph {
         self.ranks.iter().map(|of| of.edges.edges.len() as u64).sum()
     }
 
+    /// What waits for an operation of a rank: the places of those operations, and whether they wait
+    /// for its start alone.
+    pub fn followers(&self, rank: u32, place: u32) -> impl Iterator<Item = (u32, bool)> + '_ {
+        self.rank(rank).edges.of(place)
+    }
+
     /// How many messages go from one rank to another.
     pub fn transfer_count(&self) -> u32 {
         self.sends.len() as u32

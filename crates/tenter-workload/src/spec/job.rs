@@ -9,7 +9,7 @@ use super::hosts::Ranks;
 use super::limits::{JOBS_MAX, SEQUENCE_MAX, TIMES, too_soon};
 use super::pattern::PatternSpec;
 use super::start::Start;
-use super::workload::WorkloadSpec;
+use super::workload::WorkloadKind;
 use crate::QueuePairScope;
 use crate::placement::Placement;
 
@@ -23,10 +23,11 @@ component! {
         /// How many equal jobs this stands for; with more than one their names end with `-1`, `-2`,
         /// …, and where `ranks` lists no hosts each has hosts of its own, as with `free_hosts`.
         copies: u32 = "1", in 1..=JOBS_MAX;
-        /// Flows with sizes by a distribution, a number at a time between two hosts in a closed
-        /// loop, or arriving at random in an open one; its ranks are the hosts that its pairs name,
-        /// or those of the job where a pattern says who sends.
-        workload: Option<WorkloadSpec> = absent "this or `collectives`";
+        /// What is neither a collective nor a pattern: flows with sizes by a distribution, a number
+        /// at a time between two hosts in a closed loop, or arriving at random in an open one, whose
+        /// ranks are the hosts that its pairs name, or those of the job where a pattern says who
+        /// sends; or a graph of operations from a file, whose ranks are as many as the file has.
+        workload: Option<WorkloadKind> = absent "this or `collectives`";
         /// Where the ranks run: rank r on host r, or on the r-th host of a list of names, numbers
         /// and stretches (`[host3, 7, 16-23]`). With `npus_per_nic` NPUs behind each host, that
         /// number of ranks follow each other there, and a list may name a host that often.
@@ -126,6 +127,9 @@ const NOT_OF_FLOWS: [&str; 9] = [
     "pattern",
 ];
 
+/// Keys that a graph of operations has no use for.
+const NOT_OF_OPERATIONS: [&str; 4] = ["queue_pair_scope", "collectives", "flows", "pattern"];
+
 /// The keys without a meaning beside what the job runs.
 fn idle(job: &JobSpec) -> Vec<Idle> {
     let mut idle = beside_work(job);
@@ -163,7 +167,12 @@ fn idle(job: &JobSpec) -> Vec<Idle> {
 
 /// Those that the workload, the pattern or the streams of a job say instead.
 fn beside_work(job: &JobSpec) -> Vec<Idle> {
-    if let Some(workload) = &job.workload {
+    if let Some(WorkloadKind::Goal(_)) = &job.workload {
+        let what = "has no effect beside a graph of operations";
+        let remedy = "leave it out: the file says by itself who sends what to whom";
+        return Idle::all(&NOT_OF_OPERATIONS, what, remedy);
+    }
+    if let Some(workload) = job.workload.as_ref().and_then(WorkloadKind::flows) {
         let what = "has no effect beside `workload`";
         let remedy = "leave it out: a workload of flows says by itself who sends what to whom";
         let mut idle = Idle::all(&NOT_OF_FLOWS, what, remedy);
@@ -276,10 +285,8 @@ impl JobSpec {
 
     /// Whether its hosts are those that a reader of the scenario expects without looking further.
     pub fn names_hosts(&self) -> bool {
-        let by_workload = self
-            .workload
-            .as_ref()
-            .is_some_and(|of| of.pattern.is_none());
+        let flows = self.workload.as_ref().and_then(WorkloadKind::flows);
+        let by_workload = flows.is_some_and(|of| of.pattern.is_none());
         let listed = by_workload || self.flows.is_some() || matches!(self.ranks, Ranks::Hosts(_));
         listed || (self.placement == PlacementPolicy::Packed && !self.free_hosts)
     }

@@ -3,7 +3,7 @@
 //! ```text
 //!   JobSpec ─┬─▶ collectives: CollectiveSpec
 //!            ├─▶ flows:       FlowSpec
-//!            ├─▶ workload:    WorkloadSpec
+//!            ├─▶ workload:    WorkloadKind
 //!            └─▶ pattern:     PatternSpec
 //! ```
 //!
@@ -15,6 +15,7 @@ mod flows;
 mod hosts;
 mod job;
 mod limits;
+mod operations;
 mod pattern;
 mod sizes;
 mod start;
@@ -25,9 +26,10 @@ pub use flows::FlowSpec;
 pub use hosts::{HostList, HostRef, Ranks};
 pub use job::{JobClass, JobSpec, PlacementPolicy};
 pub use limits::{GAP_MIN, JOBS_MAX, SEQUENCE_MAX, SIMULATED_MAX, SLOTS_MAX};
+pub use operations::{ComputeScale, GoalSpec, OperationTiming};
 pub use pattern::PatternSpec;
 pub use sizes::{DrawnSizes, SizeRange, Sizes, SizesBy};
 pub use start::{AfterJob, Start};
 pub use workload::{
-    ArrivalKind, FlowSizes, PairSpec, PointSpec, Points, Senders, Sigma, WorkloadSpec,
+    ArrivalKind, FlowSizes, PairSpec, PointSpec, Points, Senders, Sigma, WorkloadKind, WorkloadSpec,
 };

@@ -3,19 +3,52 @@
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use tenter_config::{Chance, Idle, Reader, Shape, Value, Written, choice, component, parsed};
+use tenter_config::{
+    Chance, Idle, Reader, Shape, Value, Written, choice, component, parsed, variants,
+};
 use tenter_units::{Bytes, Time};
 
 use super::hosts::HostList;
 use super::limits::{SIMULATED_MAX, SIZES, SLOTS_MAX};
+use super::operations::{GoalSpec, OperationTiming};
 use super::pattern::PatternSpec;
 use crate::flow_workload::{
     Between, DISTRIBUTIONS, DistributionError, GapLaw, NamedDistribution, Point, SizeDistribution,
 };
 
+variants! {
+    /// What a job runs that is neither a collective nor a pattern.
+    pub enum WorkloadKind as "`jobs[].workload`", derive(Clone, Debug, PartialEq) {
+        /// Flows, or a graph of operations in one of the formats in which others write it.
+        kind = "flows";
+        /// Flows with sizes by a distribution.
+        "flows" => Flows(WorkloadSpec),
+        /// A graph of operations in the format of GOAL.
+        "goal" => Goal(GoalSpec),
+    }
+}
+
+impl WorkloadKind {
+    /// The flows, where it has them.
+    pub fn flows(&self) -> Option<&WorkloadSpec> {
+        match self {
+            WorkloadKind::Flows(spec) => Some(spec),
+            WorkloadKind::Goal(_) => None,
+        }
+    }
+
+    /// The file of a graph of operations and what operations take, where it is one.
+    pub fn operations(&self) -> Option<(&str, OperationTiming)> {
+        match self {
+            WorkloadKind::Flows(_) => None,
+            WorkloadKind::Goal(spec) => Some((&spec.file, spec.timing)),
+        }
+    }
+}
+
 component! {
     /// Flows with sizes by a distribution.
-    pub struct WorkloadSpec as "`jobs[].workload`", derive(Clone, Debug, PartialEq) {
+    pub struct WorkloadSpec as "`jobs[].workload` with `kind: flows`", derive(Clone, Debug, PartialEq) {
         either "sizes", "points";
         either "pairs", "pattern";
         idle idle;

@@ -141,16 +141,16 @@ impl SweepRun {
 fn key(plan: &Plan) -> String {
     let loaded = plan.loaded();
     let mut digest = Sha256::new();
-    let mut add = |text: &str| {
-        digest.update((text.len() as u64).to_le_bytes());
-        digest.update(text);
+    let mut add = |bytes: &[u8]| {
+        digest.update((bytes.len() as u64).to_le_bytes());
+        digest.update(bytes);
     };
-    add(env!("CARGO_PKG_VERSION"));
-    add(sources());
-    add(&loaded.effective);
-    for (name, text) in &loaded.beside {
-        add(name);
-        add(text);
+    add(env!("CARGO_PKG_VERSION").as_bytes());
+    add(sources().as_bytes());
+    add(loaded.effective.as_bytes());
+    for (name, bytes) in &loaded.beside {
+        add(name.as_bytes());
+        add(bytes);
     }
     let mut text = String::new();
     for byte in digest.finalize() {

@@ -29,7 +29,8 @@ pub struct TrialOrder {
     /// The description of the sweep, which has the readings.
     pub(super) sweep: String,
     pub(super) config: String,
-    pub(super) beside: Vec<(String, String)>,
+    #[serde(with = "as_characters")]
+    pub(super) beside: Vec<(String, Vec<u8>)>,
     /// Where its tables are kept, if they are.
     pub(super) folder: Option<PathBuf>,
     pub(super) force: bool,
@@ -104,8 +105,8 @@ impl TrialOrder {
         let sweep = Sweep::read(&self.sweep, "sweep", Format::Yaml)?;
         let find = |name: &str| {
             let found = self.beside.iter().find(|(of, _)| of == name);
-            let text = found.map(|(_, text)| text.clone());
-            text.ok_or_else(|| "the order does not hold it".to_owned())
+            let bytes = found.map(|(_, bytes)| bytes.clone());
+            bytes.ok_or_else(|| "the order does not hold it".to_owned())
         };
         let config = (self.config.as_str(), "config.yaml", Format::Yaml);
         let loaded = tenter_scenario::load_beside(config.0, config.1, config.2, &[], None, &find)?;
@@ -140,4 +141,28 @@ pub(super) fn carry_out(
         Err(error) => End::Failed(error.to_string()),
     };
     TrialAnswer { end }
+}
+
+/// Files whose bytes are the characters up to U+00FF of a text: most of them are ASCII.
+mod as_characters {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        files: &[(String, Vec<u8>)],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let text = |bytes: &[u8]| bytes.iter().map(|&byte| char::from(byte)).collect();
+        let files = files.iter().map(|(name, bytes)| (name, text(bytes)));
+        let files: Vec<(&String, String)> = files.collect();
+        files.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<(String, Vec<u8>)>, D::Error> {
+        let files = Vec::<(String, String)>::deserialize(deserializer)?;
+        let bytes = |text: &str| text.chars().map(|char| char as u8).collect();
+        let files = files.into_iter().map(|(name, text)| (name, bytes(&text)));
+        Ok(files.collect())
+    }
 }

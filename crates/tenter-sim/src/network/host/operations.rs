@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tenter_workload::graph::{Action, RankRun};
+use tenter_workload::graph::{Action, GraphSchedule, RankRun};
 
 use super::{Host, HostScope, Timer};
 
@@ -19,6 +19,11 @@ pub(super) struct OperationRuns {
 }
 
 impl OperationRuns {
+    /// Where a rank stands, by its number.
+    pub(super) fn of(&self, number: u16) -> Option<&RankRun> {
+        self.runs.get(&number)
+    }
+
     /// Forgets the ranks of some numbers.
     pub(super) fn forget(&mut self, is_over: impl Fn(u16) -> bool) {
         self.runs.retain(|number, _| !is_over(*number));
@@ -27,6 +32,11 @@ impl OperationRuns {
 }
 
 impl Host {
+    /// Where a rank with a graph of operations stands, by its number here.
+    pub(crate) fn operations_of(&self, number: u16) -> Option<&RankRun> {
+        self.operations.of(number)
+    }
+
     /// A rank starts with all of its operations that wait for nothing.
     pub(super) fn start_operations(&mut self, number: u16, now: u64, scope: &HostScope<'_>) {
         self.advance(number, now, scope, |run, schedule, out| run.start(schedule, out));
@@ -83,7 +93,7 @@ impl Host {
         number: u16,
         now: u64,
         scope: &HostScope<'_>,
-        tell: impl FnOnce(&mut RankRun, &tenter_workload::graph::GraphSchedule, &mut Vec<Action>),
+        tell: impl FnOnce(&mut RankRun, &GraphSchedule, &mut Vec<Action>),
     ) {
         let here = scope.context.ranks_on(self.nic.host())[usize::from(number)];
         let Some(schedule) = scope.schedules.of(here.job).operations() else {

@@ -1,0 +1,59 @@
+//! Graphs as GOAL texts.
+
+use std::fmt::{self, Write};
+
+use tenter_workload::graph::{Graph, Operation};
+
+/// Picoseconds of a unit of the format.
+const NS: u64 = 1_000;
+
+/// Writes a graph as a text; gives how many times of computing were cut to whole nanoseconds.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write(graph: &Graph, out: &mut impl Write) -> Result<u64, fmt::Error> {
+    let mut cut = 0;
+    writeln!(out, "num_ranks {}", graph.ranks())?;
+    for rank in 0..graph.ranks() {
+        writeln!(out, "\nrank {rank} {{")?;
+        for place in 0..graph.operations_of(rank) {
+            cut += operation(graph, (rank, place), out)?;
+        }
+        for place in 0..graph.operations_of(rank) {
+            for (follower, on_start) in graph.followers(rank, place) {
+                let word = if on_start { "irequires" } else { "requires" };
+                writeln!(out, "o{follower} {word} o{place}")?;
+            }
+        }
+        writeln!(out, "}}")?;
+    }
+    Ok(cut)
+}
+
+fn operation(
+    graph: &Graph,
+    (rank, place): (u32, u32),
+    out: &mut impl Write,
+) -> Result<u64, fmt::Error> {
+    let (operation, stream) = graph.operation(rank, place);
+    write!(out, "o{place}: ")?;
+    let mut cut = 0;
+    match operation {
+        Operation::Compute { time } => {
+            cut = u64::from(!time.ps().is_multiple_of(NS));
+            write!(out, "calc {}", time.ps() / NS)?;
+        }
+        Operation::Send { peer, bytes, tag } => {
+            write!(out, "send {bytes}b to {peer} tag {tag}")?;
+        }
+        Operation::Receive { peer, bytes, tag } => {
+            let any = |of: Option<u32>| of.map_or_else(|| "-1".to_owned(), |of| of.to_string());
+            write!(out, "recv {bytes}b from {} tag {}", any(peer), any(tag))?;
+        }
+    }
+    if stream > 0 {
+        write!(out, " cpu {stream}")?;
+    }
+    writeln!(out)?;
+    Ok(cut)
+}

@@ -1,0 +1,35 @@
+//! A graph of operations, once the ranks of its job are known.
+
+use tenter_workload::{CollectiveRun, Compute, Job, Operations, Traffic};
+
+use super::draft::Entry;
+use crate::hosts::HostNames;
+
+/// Gives the job its graph; its ranks must be as many as those of the file.
+pub(super) fn bind(
+    operations: Operations,
+    names: &HostNames<'_>,
+    path: &str,
+    job: &mut Job,
+) -> Option<Vec<Entry>> {
+    let (of_file, of_job) = (operations.graph.ranks(), job.ranks());
+    if of_file != of_job {
+        let message = format!("the file has {of_file} ranks, and the job has {of_job}");
+        let help = format!("leave `ranks` out, or give {of_file} of them");
+        names.note(&format!("{path}.file"), message, &help);
+        return None;
+    }
+    let size_bytes = operations.graph.busiest_bytes();
+    let traffic = Traffic::Operations(operations);
+    job.sequence.push(CollectiveRun {
+        traffic: traffic.clone(),
+        size_bytes,
+        drawn_from_bytes: None,
+        compute: Compute::default(),
+    });
+    Some(vec![Entry {
+        traffic,
+        largest_bytes: size_bytes,
+        path: path.to_owned(),
+    }])
+}

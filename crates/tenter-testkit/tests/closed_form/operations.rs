@@ -1,0 +1,166 @@
+//! Graphs of operations: collectives as graphs, computing beside them, and what never ends.
+
+use std::sync::Arc;
+
+use tenter_formats::goal;
+use tenter_plan::Plan;
+use tenter_record::FlowRow;
+use tenter_testkit::{Engine, difference, random_scenario};
+use tenter_units::Time;
+use tenter_workload::graph::{Graph, Timing};
+use tenter_workload::{Operations, QueuePairScope, Traffic};
+
+use crate::trial::plan;
+
+/// The collectives of a plan as graphs of operations; false where one of its jobs has none.
+fn as_graphs(plan: &mut Plan, timing: Timing) -> bool {
+    let mut all = true;
+    for job in &mut plan.jobs {
+        job.queue_pair_scope = QueuePairScope::RankPair;
+        let ranks = job.ranks();
+        for run in &mut job.sequence {
+            let passes_within = !run.traffic.within_hosts(run.size_bytes).is_zero();
+            if run.traffic.collective().is_none() || run.drawn_from_bytes.is_some() || passes_within {
+                all = false;
+                continue;
+            }
+            let schedule = run.traffic.schedule(ranks, run.size_bytes).expect("it suits");
+            let graph = Graph::of_schedule(&*schedule).expect("it is a graph");
+            run.traffic = Traffic::Operations(Operations {
+                graph: Arc::new(graph),
+                timing,
+            });
+        }
+    }
+    all
+}
+
+/// Who sent what to whom and when, in the order of time and ranks.
+fn flows(rows: &[FlowRow]) -> Vec<(u64, u64, u32, u32, u16, u64)> {
+    let flow = |of: &FlowRow| {
+        let times = (of.posted.ps(), of.received.ps());
+        (times.0, times.1, of.src_rank, of.dst_rank, of.queue_pair, of.payload_bytes)
+    };
+    let mut flows: Vec<_> = rows.iter().map(flow).collect();
+    flows.sort_unstable();
+    flows
+}
+
+#[test]
+fn collectives_as_graphs_take_as_long() {
+    for (collective, algorithm) in [
+        ("all-reduce", "ring"),
+        ("all-reduce", "halving-doubling"),
+        ("all-reduce", "double-binary-tree"),
+        ("all-to-all", "parallel"),
+        ("all-to-all", "pairwise"),
+        ("all-gather", "ring"),
+        ("broadcast", "tree"),
+    ] {
+        let built_in = plan(
+            &format!(
+                "
+fabric: {{kind: leaf-spine, leaves: 4, hosts_per_leaf: 2, spines: 2}}
+jobs:
+  - ranks: 8
+    iterations: 2
+    queue_pairs: 2
+    collectives: [{{collective: {collective}, algorithm: {algorithm}, size: 300000B}}]
+observe: {{samples: false}}
+"
+            ),
+            &[],
+        );
+        let mut as_graph = built_in.clone();
+        assert!(as_graphs(&mut as_graph, Timing::default()));
+        // Through a text and back again.
+        for run in &mut as_graph.jobs[0].sequence {
+            let Traffic::Operations(of) = &mut run.traffic else {
+                panic!("it is a graph");
+            };
+            let mut text = String::new();
+            assert_eq!(goal::write(&of.graph, &mut text), Ok(0));
+            let read = goal::read(text.as_bytes()).expect("it is what was written");
+            assert_eq!(read.graph, *of.graph);
+            of.graph = Arc::new(read.graph);
+        }
+        let run = |plan: &Plan| Engine::all(0)[1].run(plan).expect("it runs");
+        let [built_in, as_graph] = [run(&built_in), run(&as_graph)];
+        let name = format!("{collective} {algorithm}");
+        assert_eq!(flows(&as_graph.rows.flows), flows(&built_in.rows.flows), "{name}");
+        let [one, other] = [&as_graph, &built_in].map(|of| &of.outcome.collectives);
+        assert_eq!(one.len(), 2);
+        for (one, other) in one.iter().zip(other) {
+            assert_eq!((one.start, one.end), (other.start, other.end), "{name}");
+        }
+    }
+}
+
+#[test]
+fn random_graphs_are_the_same_on_all_engines() {
+    let mut compared = 0;
+    for seed in 0..120 {
+        let scenario = random_scenario(seed);
+        let mut plan = scenario.plan;
+        let timing = Timing {
+            overhead: Time::from_ns(seed % 3 * 170),
+            eager_bytes: if seed % 2 == 0 { 4_000 } else { u64::MAX },
+            ..Timing::default()
+        };
+        if !as_graphs(&mut plan, timing) {
+            continue;
+        }
+        let [reference, others @ ..] = Engine::all(seed);
+        let expected = reference.run(&plan).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+        for engine in others {
+            let trial = engine.run(&plan).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+            let differs = difference(&expected, &trial);
+            assert_eq!(differs, None, "seed {seed}, {engine}");
+        }
+        compared += 1;
+    }
+    assert!(compared > 20, "{compared}");
+}
+
+/// A job of two ranks that a text describes.
+fn two_ranks(text: &str) -> Plan {
+    let mut plan = plan(
+        "
+fabric: {kind: single-switch, hosts: 2}
+jobs: [{ranks: 2, collectives: [{collective: send-recv, size: 1B}]}]
+limits: {time: 10ms}
+observe: {samples: false}
+",
+        &[],
+    );
+    let graph = goal::read(text.as_bytes()).expect("it is a graph").graph;
+    plan.jobs[0].sequence[0].traffic = Traffic::Operations(Operations {
+        graph: Arc::new(graph),
+        timing: Timing::default(),
+    });
+    plan
+}
+
+#[test]
+fn computing_hides_behind_messages_and_messages_behind_computing() {
+    // 100 us of computing beside a message, then 20 us that need both.
+    let text = "num_ranks 2\n\
+        rank 0 { s: send 1000b to 1 }\n\
+        rank 1 { r: recv 1000b from 0\n c: calc 100000 cpu 1\n last: calc 20000\n\
+        last requires r\n last requires c }";
+    let trial = Engine::all(0)[1].run(&two_ranks(text)).expect("it runs");
+    let row = &trial.outcome.collectives[0];
+    let took = row.end.expect("it ended").ps() - row.start.ps();
+    assert_eq!(took, Time::from_us(120).ps());
+}
+
+#[test]
+fn ranks_that_wait_for_each_other_are_named() {
+    let text = "num_ranks 2\n\
+        rank 0 { r: recv 8b from 1 tag 4\n s: send 8b to 1 tag 3\n s requires r }\n\
+        rank 1 { r: recv 8b from 0 tag 3\n s: send 8b to 0 tag 4\n s requires r }";
+    let trial = Engine::all(0)[1].run(&two_ranks(text)).expect("it runs");
+    let stopped = format!("{:?}", trial.outcome.summary);
+    let expected = "rank 0 waits in operation 0 for a message of rank 1 with tag 4";
+    assert!(stopped.contains(expected), "{stopped}");
+}

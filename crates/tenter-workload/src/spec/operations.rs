@@ -1,0 +1,98 @@
+//! A graph of operations as the `workload` of a job.
+
+use std::fmt;
+use std::str::FromStr;
+
+use tenter_config::{component, parsed};
+use tenter_units::{Bytes, Time};
+
+use super::limits::{SIZES, TIMES};
+use crate::graph::Timing;
+
+component! {
+    /// A graph of operations in the format of GOAL, which `LogGOPSim` and ATLAHS read: what each
+    /// rank sends, receives and computes, and what these wait for.
+    pub struct GoalSpec as "`jobs[].workload` with `kind: goal`", derive(Clone, Debug, PartialEq, Eq) {
+        /// The file, as text or binary; its path counts from the folder of the scenario.
+        file: String, in 4_096;
+        ..timing: OperationTiming, "What operations take.";
+    }
+}
+
+component! {
+    /// What operations take beside what they are for.
+    pub struct OperationTiming as "`jobs[].workload` of operations", derive(Clone, Copy, Debug, PartialEq, Eq) {
+        /// What each send occupies its stream for before it is posted, and each receive once its
+        /// message is there.
+        overhead: Time = "0ns", in TIMES;
+        /// The largest message whose send is done once it is posted. A larger one's is done once
+        /// the receiver's NIC has acknowledged it.
+        eager: Bytes = "65535B", in Bytes::new(0)..=*SIZES.end(), from "the usual value of S in LogGOPSim";
+        /// How often the time that the file has for it computing takes: 0.5 is a machine that is
+        /// twice as fast.
+        compute_scale: ComputeScale = "1";
+    }
+}
+
+impl OperationTiming {
+    /// As the simulation has it.
+    pub fn timing(self) -> Timing {
+        Timing {
+            overhead: self.overhead,
+            eager_bytes: self.eager.count(),
+            compute_ppm: self.compute_scale.0,
+        }
+    }
+}
+
+/// A factor of times, in millionths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ComputeScale(pub u64);
+
+/// What is one.
+const ONE: f64 = 1e6;
+/// The largest factor.
+const SCALE_MAX: f64 = 1e6;
+
+impl FromStr for ComputeScale {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<ComputeScale, ()> {
+        let factor: f64 = text.parse().map_err(|_| ())?;
+        let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        let millionths = (factor * ONE).round();
+        // What more digits say would be lost.
+        let is_exact = (millionths / ONE - factor).abs() < 1e-12 * factor.max(1.0);
+        let holds = is_plain && is_exact && (0.0..=SCALE_MAX).contains(&factor);
+        holds.then_some(ComputeScale(millionths as u64)).ok_or(())
+    }
+}
+
+impl fmt::Display for ComputeScale {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (self.0 as f64 / ONE).fmt(formatter)
+    }
+}
+
+parsed!(ComputeScale {
+    "decimal, 0 to 1,000,000",
+    "cannot be",
+    "give a number from 0 to 1,000,000 with up to six digits behind the point"
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn factors_are_exact() {
+        for (text, millionths) in [("0", 0), ("1", 1_000_000), ("0.000001", 1), ("2.5", 2_500_000)] {
+            let scale: ComputeScale = text.parse().expect(text);
+            assert_eq!(scale.0, millionths);
+            assert_eq!(scale.to_string(), text);
+        }
+        for text in ["-1", "1e3", "0.0000001", "1000001", "nan", "", "."] {
+            assert_eq!(text.parse::<ComputeScale>(), Err(()), "{text}");
+        }
+    }
+}
