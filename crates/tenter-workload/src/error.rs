@@ -133,6 +133,9 @@ pub enum WorkloadError {
         /// All algorithms of this collective.
         known: String,
     },
+    /// A graph of operations that cannot be carried out.
+    #[error("{0}")]
+    Operations(String),
     /// No queue pairs at all.
     #[error("0 queue pairs per rank pair can carry nothing; give at least 1")]
     ZeroQueuePairs,

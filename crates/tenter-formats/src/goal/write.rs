@@ -50,6 +50,8 @@ fn operation(
             let any = |of: Option<u32>| of.map_or_else(|| "-1".to_owned(), |of| of.to_string());
             write!(out, "recv {bytes}b from {} tag {}", any(peer), any(tag))?;
         }
+        // The format has none; a graph of a schedule has neither.
+        Operation::Collective { .. } => write!(out, "calc 0")?,
     }
     if stream > 0 {
         write!(out, " cpu {stream}")?;

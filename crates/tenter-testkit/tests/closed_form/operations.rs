@@ -51,7 +51,8 @@ fn collectives_as_graphs_take_as_long() {
     for (collective, algorithm) in [
         ("all-reduce", "ring"),
         ("all-reduce", "halving-doubling"),
-        ("all-reduce", "double-binary-tree"),
+        ("all-gather", "recursive-doubling"),
+        ("reduce", "tree"),
         ("all-to-all", "parallel"),
         ("all-to-all", "pairwise"),
         ("all-gather", "ring"),

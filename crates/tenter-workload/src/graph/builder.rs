@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::collectives::Collectives;
 use super::error::GraphError;
 use super::operation::{Operation, Stored};
 use super::storage::{Edges, Graph, RankGraph};
@@ -16,12 +17,24 @@ pub struct RankBuilder {
     last: Option<(u32, u16)>,
     /// Operation, what it waits for, and whether it waits for the start of that alone.
     waits: Vec<(u32, u32, bool)>,
+    /// The last collective of each group.
+    last_of_group: BTreeMap<u32, u32>,
     too_many_streams: bool,
 }
 
 impl RankBuilder {
     /// So many operations can be numbered, over all ranks.
     pub const OPERATIONS_MAX: u32 = (1 << 31) - 1;
+
+    /// Adds a collective, which starts only when the one before it in its group is done: ranks run
+    /// the collectives of a group in one order.
+    pub fn add_collective(&mut self, (group, which): (u32, u32), stream: u32) -> u32 {
+        let place = self.add(Operation::Collective { which }, stream);
+        if let Some(before) = self.last_of_group.insert(group, place) {
+            self.after(place, before);
+        }
+        place
+    }
 
     /// Adds an operation on a stream, whatever its number; gives its place. Operations of a stream
     /// are carried out one after the other, those of different streams side by side.
@@ -120,6 +133,8 @@ fn circle(graph: &RankGraph, mut waits: Vec<u32>) -> Option<u32> {
 pub struct GraphBuilder {
     ranks: Vec<RankGraph>,
     operations: u64,
+    /// The groups of ranks, and their collectives.
+    pub collectives: Collectives,
 }
 
 impl GraphBuilder {
@@ -141,7 +156,8 @@ impl GraphBuilder {
     /// The graph.
     ///
     /// # Errors
-    /// Fewer than two ranks, peers that are no ranks, and sends with a tag that stands for any.
+    /// Fewer than two ranks, peers that are no ranks, sends with a tag that stands for any, and
+    /// collectives that not all ranks of their group take part in.
     pub fn finish(self) -> Result<Graph, GraphError> {
         let ranks = self.ranks.len() as u32;
         if ranks < 2 {
@@ -150,7 +166,8 @@ impl GraphBuilder {
         for (rank, graph) in (0..).zip(&self.ranks) {
             check_peers(rank, ranks, graph)?;
         }
-        Ok(Graph::new(self.ranks))
+        check_collectives(&self.ranks, &self.collectives)?;
+        Ok(Graph::new(self.ranks, self.collectives))
     }
 }
 
@@ -162,7 +179,7 @@ fn check_peers(rank: u32, ranks: u32, graph: &RankGraph) -> Result<(), GraphErro
             }
             Operation::Send { peer, .. } => Some(peer),
             Operation::Receive { peer, .. } => peer,
-            Operation::Compute { .. } => None,
+            Operation::Compute { .. } | Operation::Collective { .. } => None,
         };
         if let Some(peer) = peer.filter(|&peer| peer >= ranks) {
             return Err(GraphError::NoSuchPeer {
@@ -170,6 +187,28 @@ fn check_peers(rank: u32, ranks: u32, graph: &RankGraph) -> Result<(), GraphErro
                 operation,
                 peer,
                 ranks,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Every rank of a group runs each of its collectives once.
+fn check_collectives(ranks: &[RankGraph], collectives: &Collectives) -> Result<(), GraphError> {
+    let mut runs = vec![0_u32; collectives.len()];
+    for stored in ranks.iter().flat_map(|of| &of.operations) {
+        if let Operation::Collective { which } = stored.operation() {
+            runs[which as usize] += 1;
+        }
+    }
+    for (which, ranks) in (0..).zip(runs) {
+        let (group, _, _) = collectives.get(which);
+        let group_size = collectives.ranks_of(group).len() as u32;
+        if ranks != group_size {
+            return Err(GraphError::NotAllTakePart {
+                which,
+                ranks,
+                group_size,
             });
         }
     }

@@ -1,5 +1,7 @@
 //! Why operations are no graph that can be carried out.
 
+use crate::WorkloadError;
+
 /// Why operations are no graph that can be carried out. Operations are named by their places in
 /// their rank, from 0, which importers turn into lines or labels.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -42,6 +44,56 @@ pub enum GraphError {
         /// Its place there.
         operation: u32,
     },
+    /// A rank that is twice in a group.
+    #[error("rank {rank} is twice in a group; list it once")]
+    TwiceInGroup {
+        /// The rank.
+        rank: u32,
+    },
+    /// A rank that runs a collective of a group without it.
+    #[error("rank {rank} runs a collective in group {group} and is not in it; add it to the group")]
+    NotInGroup {
+        /// The rank.
+        rank: u32,
+        /// The group.
+        group: u32,
+    },
+    /// Ranks of a group that run different collectives at the same place.
+    #[error(
+        "collective {nth} of group {group} is {own} at rank {rank} and {other} at another one; give \
+         all ranks of a group the same collectives in the same order"
+    )]
+    CollectivesDiffer {
+        /// The rank.
+        rank: u32,
+        /// The group.
+        group: u32,
+        /// Which of its collectives, from 0.
+        nth: u32,
+        /// What the rank runs.
+        own: String,
+        /// What another one runs.
+        other: String,
+    },
+    /// A collective that a rank of its group does not run, or runs twice.
+    #[error(
+        "{ranks} ranks run collective {which}, whose group has {group_size}; give every rank of the \
+         group the same collectives"
+    )]
+    NotAllTakePart {
+        /// The number of the collective.
+        which: u32,
+        /// How often it is run.
+        ranks: u32,
+        /// How many ranks its group has.
+        group_size: u32,
+    },
+    /// A collective that its ranks cannot run.
+    #[error(transparent)]
+    Collective(#[from] WorkloadError),
+    /// More transfers than can be numbered.
+    #[error("there are more than 4,294,967,295 transfers; split the graph over several jobs")]
+    TooManyTransfers,
     /// Operations that wait for each other.
     #[error(
         "an operation of rank {rank} waits for itself, by way of those that it waits for; \

@@ -16,6 +16,7 @@
 //! `LogGOPS` model" (Hoefler, Schneider, Lumsdaine, 2010) and the matching rules of MPI.
 
 mod builder;
+mod collectives;
 mod error;
 mod inbox;
 mod of_schedule;
@@ -27,6 +28,7 @@ mod storage;
 mod tests;
 
 pub use builder::{GraphBuilder, RankBuilder};
+pub use collectives::Collectives;
 pub use error::{GraphError, Unmatched};
 pub use operation::{Operation, OperationKind, Timing};
 pub use run::{Action, RankRun};

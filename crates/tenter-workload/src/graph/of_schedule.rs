@@ -20,7 +20,7 @@ impl Graph {
         let (ranks, count) = (schedule.ranks(), schedule.transfer_count());
         let mut of_rank = vec![RankBuilder::default(); ranks as usize];
         let mut send = vec![u32::MAX; count as usize];
-        let mut add = |id: u32, of_rank: &mut [RankBuilder]| {
+        let add = |id: u32, of_rank: &mut [RankBuilder]| {
             let transfer = schedule.transfer(id);
             let operation = Operation::Send {
                 peer: transfer.dst,

@@ -28,6 +28,11 @@ pub enum Operation {
         /// The tag of the message; `None` for any.
         tag: Option<u32>,
     },
+    /// It takes part in a collective with the other ranks of a group.
+    Collective {
+        /// Which one, as [`Collectives::add`](super::Collectives::add) numbers them.
+        which: u32,
+    },
 }
 
 impl Operation {
@@ -45,6 +50,8 @@ pub enum OperationKind {
     Send,
     /// It receives.
     Receive,
+    /// It takes part in a collective.
+    Collective,
 }
 
 impl OperationKind {
@@ -54,6 +61,7 @@ impl OperationKind {
             OperationKind::Compute => "compute",
             OperationKind::Send => "send",
             OperationKind::Receive => "receive",
+            OperationKind::Collective => "collective",
         }
     }
 }
@@ -109,6 +117,7 @@ impl Stored {
                 let [peer, tag] = [peer, tag].map(|of| of.unwrap_or(Operation::ANY));
                 (OperationKind::Receive, bytes, peer, tag)
             }
+            Operation::Collective { which } => (OperationKind::Collective, 0, which, 0),
         };
         Stored {
             amount,
@@ -132,6 +141,7 @@ impl Stored {
                 bytes,
                 tag: unless_any(tag),
             },
+            OperationKind::Collective => Operation::Collective { which: peer },
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Carrying out what a graph has for one rank.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use tenter_units::Time;
 
+use super::collectives::Share;
 use super::inbox::{Envelope, Inbox};
 use super::operation::Operation;
 use super::schedule::GraphSchedule;
@@ -62,7 +63,22 @@ pub struct RankRun {
     /// Messages posted on each way.
     posted: Vec<u32>,
     left: u32,
+    /// Collectives that the rank is in, or of which something has arrived before it is.
+    collectives: BTreeMap<u32, CollectiveRun>,
     events: VecDeque<Event>,
+}
+
+/// Where a rank stands in a collective.
+#[derive(Clone, Debug)]
+struct CollectiveRun {
+    /// Its operation, once the rank takes part.
+    operation: Option<u32>,
+    /// Transfers that have not arrived, or not been acknowledged.
+    left: Share,
+    /// What transfers still wait for that wait for more than one.
+    waits: BTreeMap<u32, u32>,
+    /// Transfers that the rank may send once it takes part.
+    held: Vec<u32>,
 }
 
 impl RankRun {
@@ -81,6 +97,7 @@ impl RankRun {
             inbox: Inbox::default(),
             posted: vec![0; graph.ways_of(rank).len()],
             left: of.operations.len() as u32,
+            collectives: BTreeMap::new(),
             events: VecDeque::new(),
         }
     }
@@ -117,14 +134,23 @@ impl RankRun {
 
     /// A message has arrived whole, perhaps before the start.
     pub fn arrived(&mut self, schedule: &GraphSchedule, transfer: u32, out: &mut Vec<Action>) {
-        let (peer, place) = schedule.graph().send_of(transfer);
-        self.take_in(schedule, (peer, place));
+        if schedule.is_message(transfer) {
+            let (peer, place) = schedule.graph().send_of(transfer);
+            self.take_in(schedule, (peer, place));
+        } else {
+            self.part_arrived(schedule, transfer, out);
+        }
         self.settle(schedule, out);
     }
 
     /// A message of the rank has been acknowledged.
     pub fn acknowledged(&mut self, schedule: &GraphSchedule, transfer: u32, out: &mut Vec<Action>) {
-        if schedule.is_done_when_acknowledged(transfer) {
+        if !schedule.is_message(transfer) {
+            let (number, _) = schedule.collectives().locate(transfer);
+            self.collective(schedule, number).left.sends -= 1;
+            self.end_collective(schedule, number);
+            self.settle(schedule, out);
+        } else if schedule.is_done_when_acknowledged(transfer) {
             let (_, place) = schedule.graph().send_of(transfer);
             self.events.push_back(Event::Done(place));
             self.settle(schedule, out);
@@ -226,6 +252,11 @@ impl RankRun {
                 operation
             }
         };
+        if let Operation::Collective { which } = schedule.operation(self.rank, operation) {
+            self.streams[usize::from(stream)].busy = true;
+            self.take_part(schedule, (operation, which), out);
+            return;
+        }
         let time = schedule.time_on_stream(self.rank, operation);
         if time.is_zero() {
             self.events.push_back(Event::Free(stream));
@@ -255,6 +286,76 @@ impl RankRun {
         *nth += 1;
         out.push(Action::Post(transfer));
         if !schedule.is_done_when_acknowledged(transfer) {
+            self.events.push_back(Event::Done(operation));
+        }
+    }
+
+    /// Where the rank stands in a collective, perhaps before it takes part.
+    fn collective(&mut self, schedule: &GraphSchedule, number: u32) -> &mut CollectiveRun {
+        let rank = self.rank;
+        let runs = self.collectives.entry(number);
+        runs.or_insert_with(|| CollectiveRun {
+            operation: None,
+            left: schedule.collectives().share(number, rank),
+            waits: BTreeMap::new(),
+            held: Vec::new(),
+        })
+    }
+
+    /// The rank takes part in a collective from now on.
+    fn take_part(
+        &mut self,
+        schedule: &GraphSchedule,
+        (operation, number): (u32, u32),
+        out: &mut Vec<Action>,
+    ) {
+        let rank = schedule.collectives().number_in_group(number, self.rank);
+        let (of, base) = schedule.collectives().schedule(number);
+        let mut ids = Vec::new();
+        of.initial(rank, &mut ids);
+        let run = self.collective(schedule, number);
+        run.operation = Some(operation);
+        ids.append(&mut run.held);
+        out.extend(ids.into_iter().map(|id| Action::Post(base + id)));
+        self.end_collective(schedule, number);
+    }
+
+    /// A transfer of a collective has arrived, and may release others.
+    fn part_arrived(&mut self, schedule: &GraphSchedule, transfer: u32, out: &mut Vec<Action>) {
+        let (number, local) = schedule.collectives().locate(transfer);
+        let (of, base) = schedule.collectives().schedule(number);
+        let run = self.collective(schedule, number);
+        run.left.receives -= 1;
+        let mut released = Vec::new();
+        of.released_by(local, &mut released);
+        for next in released {
+            let dependencies = of.dependencies(next);
+            if dependencies > 1 {
+                let left = run.waits.entry(next).or_insert(dependencies);
+                *left -= 1;
+                if *left > 0 {
+                    continue;
+                }
+                run.waits.remove(&next);
+            }
+            if run.operation.is_some() {
+                out.push(Action::Post(base + next));
+            } else {
+                run.held.push(next);
+            }
+        }
+        self.end_collective(schedule, number);
+    }
+
+    /// Ends a collective of which everything has arrived and been acknowledged.
+    fn end_collective(&mut self, schedule: &GraphSchedule, number: u32) {
+        let run = self.collective(schedule, number);
+        let is_over = run.left == Share::default();
+        if let Some(operation) = run.operation.filter(|_| is_over) {
+            self.collectives.remove(&number);
+            let stream = schedule.graph().stored(self.rank, operation).stream;
+            self.streams[usize::from(stream)].busy = false;
+            self.events.push_back(Event::Free(stream));
             self.events.push_back(Event::Done(operation));
         }
     }

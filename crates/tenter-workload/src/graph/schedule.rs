@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use tenter_units::Time;
 
+use super::collectives::CollectiveTransfers;
+use super::error::GraphError;
 use super::operation::{Operation, Timing};
 use super::storage::Graph;
 use crate::collective::{CollectiveMember, Factor};
@@ -31,20 +33,39 @@ pub struct GraphSchedule {
     graph: Arc<Graph>,
     timing: Timing,
     posted: Box<[AtomicU32]>,
+    collectives: CollectiveTransfers,
 }
 
+/// The lane of messages; those of collectives follow.
+const LANE_OF_MESSAGES: u32 = 0;
 /// Not posted yet.
 const NOT_POSTED: u32 = u32::MAX;
 
 impl GraphSchedule {
     /// One run of a graph.
-    pub fn new(graph: Arc<Graph>, timing: Timing) -> GraphSchedule {
-        let posted = (0..graph.transfer_count()).map(|_| AtomicU32::new(NOT_POSTED));
-        GraphSchedule {
+    ///
+    /// # Errors
+    /// Collectives that their ranks cannot run, and more transfers than can be numbered.
+    pub fn new(graph: Arc<Graph>, timing: Timing) -> Result<GraphSchedule, GraphError> {
+        let messages = graph.messages();
+        let posted = (0..messages).map(|_| AtomicU32::new(NOT_POSTED));
+        let behind_messages = (messages, LANE_OF_MESSAGES + 1);
+        Ok(GraphSchedule {
             posted: posted.collect(),
+            collectives: CollectiveTransfers::new(&graph.collectives, behind_messages)?,
             timing,
             graph,
-        }
+        })
+    }
+
+    /// The collectives with their transfers.
+    pub(super) fn collectives(&self) -> &CollectiveTransfers {
+        &self.collectives
+    }
+
+    /// Whether a transfer is a message, and of no collective.
+    pub(super) fn is_message(&self, transfer: u32) -> bool {
+        transfer < self.graph.messages()
     }
 
     /// The graph.
@@ -63,9 +84,13 @@ impl GraphSchedule {
         self.posted[(base + nth) as usize].store(transfer, Ordering::Release);
     }
 
-    /// Whether a send is done when it is acknowledged, and not before.
+    /// Whether something is done when a transfer is acknowledged, and not before.
     pub fn is_done_when_acknowledged(&self, transfer: u32) -> bool {
-        self.transfer(transfer).bytes > self.timing.eager_bytes
+        !self.is_message(transfer) || self.transfer(transfer).bytes > self.timing.eager_bytes
+    }
+
+    pub(super) fn operation(&self, rank: u32, place: u32) -> Operation {
+        self.graph.stored(rank, place).operation()
     }
 
     /// How long an operation occupies its stream.
@@ -73,6 +98,8 @@ impl GraphSchedule {
         match self.graph.stored(rank, place).operation() {
             Operation::Compute { time } => self.timing.computing(time),
             Operation::Send { .. } | Operation::Receive { .. } => self.timing.overhead,
+            // It ends when all is sent and received.
+            Operation::Collective { .. } => Time::ZERO,
         }
     }
 
@@ -80,7 +107,7 @@ impl GraphSchedule {
     pub fn things_to_do(&self) -> u64 {
         let ranks = 0..self.graph.ranks();
         let busy = ranks.filter(|&rank| self.graph.operations_of(rank) > 0);
-        u64::from(self.graph.transfer_count()) + busy.count() as u64
+        u64::from(self.transfer_count()) + busy.count() as u64
     }
 }
 
@@ -90,21 +117,24 @@ impl Schedule for GraphSchedule {
     }
 
     fn transfer_count(&self) -> u32 {
-        self.graph.transfer_count()
+        self.collectives.end()
     }
 
     fn transfer(&self, id: u32) -> Transfer {
+        if !self.is_message(id) {
+            return self.collectives.transfer(id);
+        }
         let (src, place) = self.graph.send_of(id);
         let (dst, bytes) = match self.graph.operation(src, place).0 {
             Operation::Send { peer, bytes, .. } => (peer, bytes),
-            Operation::Compute { .. } | Operation::Receive { .. } => (src, 0),
+            _ => (src, 0),
         };
         Transfer {
             src,
             dst,
             bytes,
             chunk: place,
-            channel: 0,
+            channel: LANE_OF_MESSAGES,
             step: 0,
             reduce: false,
         }
@@ -125,14 +155,20 @@ impl Schedule for GraphSchedule {
     }
 
     fn pairs(&self, rank: u32, _scope: QueuePairScope, out: &mut Vec<Destination>) {
+        let start = out.len();
         let ways = self.graph.ways_of(rank).iter();
         out.extend(ways.map(|way| Destination {
             dst: way.dst,
-            lane: 0,
+            lane: LANE_OF_MESSAGES,
         }));
+        self.collectives.pairs(rank, out);
+        out[start..].sort_unstable();
     }
 
     fn nth(&self, src: u32, to: Destination, _scope: QueuePairScope, nth: u32) -> Option<u32> {
+        if to.lane != LANE_OF_MESSAGES {
+            return self.collectives.nth(src, to, nth);
+        }
         let ways = self.graph.ways_of(src);
         let place = self.graph.way(src, to.dst)?;
         let end = self.graph.first_way[src as usize] as usize + place + 1;

@@ -1,9 +1,11 @@
 //! Graphs as they are stored: once, in flat arrays, shared by all that carry them out.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use tenter_units::Time;
 
+use super::collectives::Collectives;
 use super::error::Unmatched;
 use super::operation::{Operation, OperationKind, Stored};
 
@@ -51,7 +53,7 @@ pub(super) struct Way {
 ///
 /// Each operation takes 24 bytes, 4 for where its edges begin and 4 while it runs; each edge takes
 /// 4 bytes, and each send 8 more.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
     pub(super) ranks: Vec<RankGraph>,
     /// For each transfer the place of its send in its rank.
@@ -61,12 +63,15 @@ pub struct Graph {
     /// The ways of all ranks, those of each ascending by destination.
     pub(super) ways: Vec<Way>,
     pub(super) first_way: Vec<u32>,
+    /// What groups of ranks run together.
+    pub(super) collectives: Arc<Collectives>,
 }
 
 impl Graph {
     /// Numbers the sends of ranks whose peers are all ranks.
-    pub(super) fn new(ranks: Vec<RankGraph>) -> Graph {
+    pub(super) fn new(ranks: Vec<RankGraph>, collectives: Collectives) -> Graph {
         let mut graph = Graph {
+            collectives: Arc::new(collectives),
             sends: Vec::new(),
             first_send: vec![0],
             ways: Vec::new(),
@@ -122,8 +127,13 @@ impl Graph {
         self.rank(rank).edges.of(place)
     }
 
+    /// The groups of ranks, and their collectives.
+    pub fn collectives(&self) -> &Arc<Collectives> {
+        &self.collectives
+    }
+
     /// How many messages go from one rank to another.
-    pub fn transfer_count(&self) -> u32 {
+    pub fn messages(&self) -> u32 {
         self.sends.len() as u32
     }
 
@@ -185,7 +195,7 @@ impl Graph {
                         };
                         counts.entry((rank, peer, tag)).or_default()[1] += 1;
                     }
-                    Operation::Compute { .. } => {}
+                    Operation::Compute { .. } | Operation::Collective { .. } => {}
                 }
             }
         }
@@ -203,7 +213,7 @@ impl Graph {
     /// The bytes that the rank with most to send or to receive sends or receives, at least 1.
     pub fn busiest_bytes(&self) -> u64 {
         let mut ports = vec![[0_u64; 2]; self.ranks.len()];
-        for transfer in 0..self.transfer_count() {
+        for transfer in 0..self.messages() {
             let (rank, place) = self.send_of(transfer);
             if let (Operation::Send { peer, bytes, .. }, _) = self.operation(rank, place) {
                 for (end, side) in [(rank, 0), (peer, 1)] {

@@ -1,13 +1,14 @@
 //! Graphs by hand, carried out on a network that delivers after a time of its own.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use tenter_units::Time;
 
 use super::*;
+use crate::collective::{AllReduceRing, CollectiveKind};
 use crate::{Destination, QueuePairScope, Schedule};
 
 fn compute(us: u64) -> Operation {
@@ -50,7 +51,7 @@ fn graph(ranks: Vec<RankBuilder>) -> Result<Graph, GraphError> {
 /// Something that happens at a time, in ps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Happens {
-    Arrives { rank: u32, nth: u32, src: u32 },
+    Arrives { to: Destination, nth: u32, src: u32 },
     Acknowledged { rank: u32, transfer: u32 },
     Woken { rank: u32, operation: u32 },
 }
@@ -59,20 +60,25 @@ enum Happens {
 /// rank was done, in us, and how many operations were left.
 fn run(graph: Graph, timing: Timing) -> (Vec<Option<u64>>, u32) {
     const WAY: u64 = 10_000_000;
-    let schedule = GraphSchedule::new(Arc::new(graph), timing);
+    let schedule = GraphSchedule::new(Arc::new(graph), timing).expect("it can be run");
     let ranks = schedule.ranks();
     let mut runs: Vec<RankRun> = (0..ranks).map(|rank| RankRun::new(&schedule, rank)).collect();
     let mut done = vec![None; ranks as usize];
-    let mut sent = vec![vec![0; ranks as usize]; ranks as usize];
+    let mut sent: BTreeMap<(u32, Destination), u32> = BTreeMap::new();
     let mut heap = BinaryHeap::new();
     let mut act = |now: u64, rank: u32, out: &mut Vec<Action>, heap: &mut BinaryHeap<_>| {
         for action in out.drain(..) {
             match action {
                 Action::Post(transfer) => {
-                    let dst = schedule.transfer(transfer).dst;
-                    let nth = &mut sent[rank as usize][dst as usize];
+                    let of = schedule.transfer(transfer);
+                    assert_eq!(of.src, rank);
+                    let to = of.way(QueuePairScope::RankPair);
+                    let mut ways = Vec::new();
+                    schedule.pairs(rank, QueuePairScope::RankPair, &mut ways);
+                    assert!(ways.binary_search(&to).is_ok(), "{to:?} of {ways:?}");
+                    let nth = sent.entry((rank, to)).or_default();
                     let arrives = Happens::Arrives {
-                        rank: dst,
+                        to,
                         nth: *nth,
                         src: rank,
                     };
@@ -99,8 +105,8 @@ fn run(graph: Graph, timing: Timing) -> (Vec<Option<u64>>, u32) {
     }
     while let Some(Reverse((now, happens))) = heap.pop() {
         let rank = match happens {
-            Happens::Arrives { rank, nth, src } => {
-                let to = Destination { dst: rank, lane: 0 };
+            Happens::Arrives { to, nth, src } => {
+                let rank = to.dst;
                 let id = schedule.nth(src, to, QueuePairScope::RankPair, nth);
                 let id = id.expect("it was posted");
                 runs[rank as usize].arrived(&schedule, id, &mut out);
@@ -176,7 +182,7 @@ fn messages_to_oneself_take_no_time() {
     let own = rank(&[(receive(0, 5), 0), (compute(4), 1), (send(0, 9, 5), 1)], &[(2, 1)]);
     let other = rank(&[(send(0, 1, 6), 0)], &[]);
     let graph = graph(vec![own, other]).unwrap();
-    assert_eq!(graph.transfer_count(), 1);
+    assert_eq!(graph.messages(), 1);
     assert_eq!(run(graph, Timing::default()), (vec![Some(4), Some(0)], 0));
 }
 
@@ -205,6 +211,83 @@ fn graphs_without_sense_are_refused() {
     let tag = rank(&[(send(1, 1, u32::MAX), 0)], &[]);
     let found = fails(vec![tag, receives()]);
     assert_eq!(found, GraphError::TagOfAny { rank: 0, operation: 0 });
+}
+
+/// A collective of each of two groups, one after the other, and one of all ranks that a rank comes
+/// to late.
+#[test]
+fn groups_run_their_collectives_in_order() {
+    let mut builder = GraphBuilder::default();
+    let all = builder.collectives.add_group(vec![0, 1, 2, 3]).unwrap();
+    let pairs = [[0, 2], [3, 1]].map(|pair| builder.collectives.add_group(pair.to_vec()).unwrap());
+    let ring: CollectiveKind = AllReduceRing.into();
+    for rank in 0..4 {
+        let mut of = RankBuilder::default();
+        let pair = pairs[usize::from(rank % 2 == 1)];
+        for (group, nth, bytes) in [(pair, 0, 100), (pair, 1, 70), (all, 0, 400)] {
+            let which = builder.collectives.add((group, nth), rank, (&ring, bytes)).unwrap();
+            let place = of.add_collective((group, which), 0);
+            if place > 0 {
+                of.after(place, place - 1);
+            }
+            if rank == 3 && group == all {
+                let late = of.add(compute(1_000), 1);
+                of.after(place, late);
+            }
+        }
+        builder.add(of).unwrap();
+    }
+    let graph = builder.finish().unwrap();
+    let (done, left) = run(graph, Timing::default());
+    assert_eq!(left, 0);
+    // A ring of two has 2 steps of 10 us, and the last acknowledgement 10 more; that of four 6
+    // steps, once the last rank has come.
+    assert!(done.iter().all(|done| done.is_some_and(|done| (1_050..=1_070).contains(&done))), "{done:?}");
+}
+
+#[test]
+fn ranks_of_a_group_run_the_same() {
+    let mut builder = GraphBuilder::default();
+    let group = builder.collectives.add_group(vec![0, 1]).unwrap();
+    let ring: CollectiveKind = AllReduceRing.into();
+    let which = builder.collectives.add((group, 0), 0, (&ring, 8)).unwrap();
+    let differs = builder.collectives.add((group, 0), 1, (&ring, 9)).unwrap_err().to_string();
+    assert!(differs.contains("all-reduce (ring) of 9 bytes at rank 1"), "{differs}");
+    let outside = builder.collectives.add((group, 0), 2, (&ring, 8)).unwrap_err();
+    assert_eq!(outside, GraphError::NotInGroup { rank: 2, group });
+    let twice = builder.collectives.add_group(vec![1, 1]).unwrap_err();
+    assert_eq!(twice, GraphError::TwiceInGroup { rank: 1 });
+    let mut alone = RankBuilder::default();
+    alone.add_collective((group, which), 0);
+    builder.add(alone).unwrap();
+    builder.add(RankBuilder::default()).unwrap();
+    let missing = builder.finish().unwrap_err();
+    assert_eq!(missing, GraphError::NotAllTakePart { which, ranks: 1, group_size: 2 });
+}
+
+/// On each way every collective without chunks of a length has as many transfers whatever its size:
+/// those of one group share queue pairs.
+#[test]
+fn transfers_on_a_way_do_not_depend_on_the_size() {
+    for kind in CollectiveKind::defaults() {
+        if kind.chunk_bytes().is_some() || kind.own_size().is_some() {
+            continue;
+        }
+        let of = |bytes: u64| {
+            let schedule = kind.schedule(16, bytes).expect("sixteen suit all");
+            let mut ways: BTreeMap<(u32, Destination), u32> = BTreeMap::new();
+            for id in 0..schedule.transfer_count() {
+                let transfer = schedule.transfer(id);
+                let way = transfer.way(QueuePairScope::RankPair);
+                *ways.entry((transfer.src, way)).or_default() += 1;
+            }
+            ways
+        };
+        let few = of(1);
+        for bytes in [2, 15, 1_000, 1 << 20, 1 << 30] {
+            assert_eq!(of(bytes), few, "{} of {bytes}", kind.member());
+        }
+    }
 }
 
 proptest! {
@@ -236,7 +319,7 @@ proptest! {
         let sent = messages.iter().filter(|of| of.0 != of.1).count();
         let graph = graph(ranks).expect("it makes sense");
         prop_assert_eq!(graph.unmatched(), []);
-        prop_assert_eq!(graph.transfer_count() as usize, sent);
+        prop_assert_eq!(graph.messages() as usize, sent);
         let eager_bytes = if eager { 64 } else { 0 };
         let timing = Timing { eager_bytes, ..Timing::default() };
         prop_assert_eq!(run(graph, timing).1, 0);

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use tenter_units::Time;
 
 use crate::closed_form::IdealSwitch;
-use crate::graph::{Graph, GraphSchedule, Timing};
+use crate::graph::{Graph, GraphError, GraphSchedule, Timing};
 use crate::{Schedule, WorkloadError};
 
 /// A graph of operations, and what its operations take.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Operations {
     /// The graph.
     pub graph: Arc<Graph>,
@@ -25,7 +25,12 @@ impl Operations {
             return Err(WorkloadError::RanksDisagree { ranks, found });
         }
         let schedule = GraphSchedule::new(Arc::clone(&self.graph), self.timing);
-        Ok(Box::new(schedule))
+        schedule
+            .map(|schedule| Box::new(schedule) as Box<dyn Schedule>)
+            .map_err(|error| match error {
+                GraphError::Collective(error) => error,
+                error => WorkloadError::Operations(error.to_string()),
+            })
     }
 
     /// A lower bound: what the busiest port takes for all of its messages, or the longest that a
