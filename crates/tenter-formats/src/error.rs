@@ -44,7 +44,9 @@ impl ImportError {
     /// Of a message whose remedy stands behind its last semicolon.
     pub(crate) fn of(place: Place, error: impl fmt::Display) -> Self {
         let text = error.to_string();
-        let (what, remedy) = text.rsplit_once("; ").unwrap_or((&text, "correct the file"));
+        let (what, remedy) = text
+            .rsplit_once("; ")
+            .unwrap_or((&text, "correct the file"));
         ImportError::new(place, what, remedy)
     }
 }

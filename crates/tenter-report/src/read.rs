@@ -42,7 +42,8 @@ pub fn finished_trial(
     let manifest = read_manifest(folder).ok()?;
     let has = |name: &str, bytes: &[u8]| fs::read(folder.join(name)).is_ok_and(|of| of == bytes);
     let mut beside = beside.iter();
-    let is_same = has(CONFIG_FILE, config.as_bytes()) && beside.all(|(name, bytes)| has(name, bytes));
+    let is_same =
+        has(CONFIG_FILE, config.as_bytes()) && beside.all(|(name, bytes)| has(name, bytes));
     let is_same_program = manifest.tenter_version == env!("CARGO_PKG_VERSION")
         && manifest.run.program == run.program
         && manifest.run.interference == run.interference;

@@ -341,7 +341,9 @@ const BESIDE: [(&str, &str); 3] = [
 /// The files `sends-0.csv` and so on that `config.yaml` names; a missing one hides no other.
 fn files_beside(folder: &Path) -> Vec<PathBuf> {
     let is_beside = |name: &str| {
-        let name = BESIDE.iter().find_map(|(of, ending)| name.strip_prefix(of)?.strip_suffix(ending));
+        let name = BESIDE
+            .iter()
+            .find_map(|(of, ending)| name.strip_prefix(of)?.strip_suffix(ending));
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         name.is_some_and(|number| !number.is_empty() && digits(number))
     };

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
     use crate::{Format, Overlay, load_overlaid};
 
-    fn no_files(_: &str) -> Result<String, String> {
+    fn no_files(_: &str) -> Result<Vec<u8>, String> {
         Err("none is named".to_owned())
     }
 

@@ -56,9 +56,10 @@ pub use tenter_topology::{
     LeafSpine, LinkOverride, OpticalCabling, Rail, Rewiring, SingleSwitch, Taper, TopologySpec,
 };
 pub use tenter_workload::spec::{
-    AfterJob, ArrivalKind, CollectiveSpec, ComputeScale, GoalSpec, OperationTiming, DrawnSizes, FlowSizes, FlowSpec, HostList, HostRef,
-    JobClass, JobSpec, PairSpec, PatternSpec, PlacementPolicy, PointSpec, Points, Ranks, Senders,
-    Sigma, SizeRange, Sizes, SizesBy, Start, WorkloadKind, WorkloadSpec,
+    AfterJob, ArrivalKind, CollectiveSpec, ComputeScale, DrawnSizes, FlowSizes, FlowSpec, GoalSpec,
+    HostList, HostRef, JobClass, JobSpec, OperationTiming, PairSpec, PatternSpec, PlacementPolicy,
+    PointSpec, Points, Ranks, Senders, Sigma, SizeRange, Sizes, SizesBy, Start, WorkloadKind,
+    WorkloadSpec,
 };
 pub use tenter_workload::{Groups, QueuePairScope, ScaleUp, collective, pattern};
 

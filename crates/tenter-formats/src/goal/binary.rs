@@ -25,14 +25,22 @@ pub(super) fn is_binary(bytes: &[u8]) -> bool {
 pub(super) fn read(bytes: &[u8]) -> Read<Imported> {
     if bytes.first_chunk().map(|word| u64::from_le_bytes(*word)) == Some(SPENT) {
         let what = "the file says that it has been changed by a run in place";
-        return Err(ImportError::new(Place::Byte(0), what, "make it anew with `txt2bin`"));
+        return Err(ImportError::new(
+            Place::Byte(0),
+            what,
+            "make it anew with `txt2bin`",
+        ));
     }
     let file = File(bytes);
     let ranks = u64::from(file.u32(BASE)?);
     // Each has 16 bytes that say where it is.
     if ranks > RANKS_MAX || ranks * 16 > bytes.len() as u64 {
         let what = format!("{ranks} ranks do not fit into {} bytes", bytes.len());
-        return Err(ImportError::new(Place::Byte(BASE), what, "give the whole file"));
+        return Err(ImportError::new(
+            Place::Byte(BASE),
+            what,
+            "give the whole file",
+        ));
     }
     let mut collected = Collected::new(ranks as u32);
     for rank in 0..ranks as usize {
@@ -76,10 +84,16 @@ impl<'b> File<'b> {
             let at = usize::try_from(offset).ok()?.checked_add(BASE)?;
             (at <= self.0.len()).then_some(at)
         };
-        let ends = within(start).zip(within(end)).filter(|(start, end)| start <= end);
+        let ends = within(start)
+            .zip(within(end))
+            .filter(|(start, end)| start <= end);
         let Some((start, end)) = ends else {
             let what = format!("the operations from {start} to {end} are outside of the file");
-            return Err(ImportError::new(Place::Byte(entry), what, "give the whole file"));
+            return Err(ImportError::new(
+                Place::Byte(entry),
+                what,
+                "give the whole file",
+            ));
         };
         let file = File(&self.0[..end]);
         Ok(Block { file, start, end })
@@ -101,11 +115,19 @@ impl Block<'_> {
         }
         let nodes = self.file.u32(self.start)? as usize;
         let roots = self.file.u32(self.start + 4)? as usize;
-        let first = roots.checked_mul(4).and_then(|of| of.checked_add(self.start + 8));
-        let appendix = first.zip(nodes.checked_mul(NODE)).and_then(|(first, of)| first.checked_add(of));
+        let first = roots
+            .checked_mul(4)
+            .and_then(|of| of.checked_add(self.start + 8));
+        let appendix = first
+            .zip(nodes.checked_mul(NODE))
+            .and_then(|(first, of)| first.checked_add(of));
         let Some((first, appendix)) = first.zip(appendix).filter(|(_, at)| *at <= self.end) else {
             let what = format!("{nodes} operations do not fit into their block");
-            return Err(ImportError::new(Place::Byte(self.start), what, "give the whole file"));
+            return Err(ImportError::new(
+                Place::Byte(self.start),
+                what,
+                "give the whole file",
+            ));
         };
         for node in 0..nodes {
             self.operation(first + node * NODE, &mut rank, collected)?;
@@ -117,11 +139,20 @@ impl Block<'_> {
                 let [count, from] = [self.file.u32(list)?, self.file.u32(list + 4)?];
                 let [count, from] = [count as usize, from as usize];
                 if count > edges || from > edges - count {
-                    let what = format!("operation {node} names followers that the file does not have");
-                    return Err(ImportError::new(Place::Byte(list), what, "give the whole file"));
+                    let what =
+                        format!("operation {node} names followers that the file does not have");
+                    return Err(ImportError::new(
+                        Place::Byte(list),
+                        what,
+                        "give the whole file",
+                    ));
                 }
                 for edge in from..from + count {
-                    self.edge((appendix + 4 * edge, nodes), (node as u32, on_start), &mut rank)?;
+                    self.edge(
+                        (appendix + 4 * edge, nodes),
+                        (node as u32, on_start),
+                        &mut rank,
+                    )?;
                 }
             }
         }
@@ -133,7 +164,9 @@ impl Block<'_> {
         let tag = self.file.u32(at + 17)?;
         let [cpu, nic] = [self.file.u8(at + 21)?, self.file.u8(at + 22)?];
         let cpu = u32::from(cpu);
-        let wrong = |what: String| ImportError::new(Place::Byte(at), what, "make the file anew with `txt2bin`");
+        let wrong = |what: String| {
+            ImportError::new(Place::Byte(at), what, "make the file anew with `txt2bin`")
+        };
         let kind = self.file.u8(at + 4)?;
         if kind != 3 && bytes > 1 << 50 {
             return Err(wrong(format!("a message of {bytes} bytes is beyond 2^50")));
@@ -169,7 +202,11 @@ impl Block<'_> {
         let follower = self.file.u32(at)?;
         if follower as usize >= nodes {
             let what = format!("there is no operation {follower} of {nodes}");
-            return Err(ImportError::new(Place::Byte(at), what, "make the file anew with `txt2bin`"));
+            return Err(ImportError::new(
+                Place::Byte(at),
+                what,
+                "make the file anew with `txt2bin`",
+            ));
         }
         if on_start {
             rank.after_start(follower, other);

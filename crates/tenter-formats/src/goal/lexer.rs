@@ -81,7 +81,11 @@ impl<'t> Lexer<'t> {
             return Ok(token);
         }
         let found = format!("`{}` stands where `{word}` is expected", token.shown());
-        Err(ImportError::new(token.place(), found, format!("write `{word}`")))
+        Err(ImportError::new(
+            token.place(),
+            found,
+            format!("write `{word}`"),
+        ))
     }
 
     /// A whole number up to `most`, with `unit` directly behind it.
@@ -132,7 +136,10 @@ impl<'t> Lexer<'t> {
         } else {
             let ends = |&byte: &u8| byte.is_ascii_whitespace() || is_mark(byte) || byte == b'/';
             // A slash that begins no comment is a word by itself.
-            rest.iter().skip(1).position(ends).map_or(rest.len(), |end| end + 1)
+            rest.iter()
+                .skip(1)
+                .position(ends)
+                .map_or(rest.len(), |end| end + 1)
         };
         self.at += length;
         Some(Token {

@@ -71,7 +71,12 @@ impl Collected {
     }
 
     /// Adds a send; one to a rank beyond the last is a mark of the writer's and takes no time.
-    fn send(&mut self, rank: &mut RankBuilder, (peer, bytes, tag): (u32, u64, u32), cpu: u32) -> u32 {
+    fn send(
+        &mut self,
+        rank: &mut RankBuilder,
+        (peer, bytes, tag): (u32, u64, u32),
+        cpu: u32,
+    ) -> u32 {
         if peer < self.ranks {
             return rank.add(Operation::Send { peer, bytes, tag }, cpu);
         }
@@ -80,7 +85,10 @@ impl Collected {
     }
 
     fn finish(self, end: Place) -> Result<Imported, ImportError> {
-        let graph = self.builder.finish().map_err(|error| ImportError::of(end, error))?;
+        let graph = self
+            .builder
+            .finish()
+            .map_err(|error| ImportError::of(end, error))?;
         let mut notes = Vec::new();
         if self.sinks > 0 {
             notes.push(format!(
@@ -100,7 +108,9 @@ impl Collected {
         }
         let spare: u64 = unmatched.iter().map(|of| of.sent - of.received).sum();
         if spare > 0 {
-            notes.push(format!("{spare} message(s) have no receive; they arrive and nobody waits"));
+            notes.push(format!(
+                "{spare} message(s) have no receive; they arrive and nobody waits"
+            ));
         }
         Ok(Imported { graph, notes })
     }

@@ -13,7 +13,9 @@ const TEXT: &str = "num_ranks 2\n\
 /// The same as a binary file.
 fn binary() -> Vec<u8> {
     type Node = (u8, u32, u64, u32, u8, u8);
-    let ranks: [(&[Node], &[(u32, u32)], &[(u32, u32)]); 2] = [
+    /// An operation and its follower.
+    type Edges<'e> = &'e [(u32, u32)];
+    let ranks: [(&[Node], Edges<'_>, Edges<'_>); 2] = [
         (
             &[
                 (3, 0, 500, 0, 0, 0),
@@ -76,11 +78,22 @@ fn text_and_binary_say_the_same() {
     assert_eq!(text.graph, binary.graph);
     assert_eq!(text.notes, binary.notes);
     let graph = text.graph;
-    assert_eq!((graph.ranks(), graph.operations(), graph.edges()), (2, 7, 2));
+    assert_eq!(
+        (graph.ranks(), graph.operations(), graph.edges()),
+        (2, 7, 2)
+    );
     assert_eq!(graph.counts()[&OperationKind::Send], 2);
-    let send = Operation::Send { peer: 1, bytes: 1 << 20, tag: 7 };
+    let send = Operation::Send {
+        peer: 1,
+        bytes: 1 << 20,
+        tag: 7,
+    };
     assert_eq!(graph.operation(0, 1), (send, 2));
-    let any = Operation::Receive { peer: None, bytes: 4, tag: None };
+    let any = Operation::Receive {
+        peer: None,
+        bytes: 4,
+        tag: None,
+    };
     assert_eq!(graph.operation(1, 1), (any, 0));
     assert_eq!(text.notes.len(), 2, "{:?}", text.notes);
 }
@@ -103,14 +116,42 @@ fn mistakes_name_their_line() {
         ("num_ranks 2\nrank 0 { }\n", 3, "no block of rank 1"),
         ("num_ranks 2\nrank 0 { }\nrank 0 { }", 3, "a second time"),
         ("num_ranks 2\nrank 7 { }", 2, "no rank 7 of 2"),
-        ("num_ranks 2\nrank 0 {\nsend 5 to 1\n}", 3, "`5` is not a size in bytes"),
-        ("num_ranks 2\nrank 0 {\nsend 5b to x\n}", 3, "`x` is not a rank"),
-        ("num_ranks 2\nrank 0 {\na: calc 1\na: calc 2\n}", 4, "the label `a`"),
-        ("num_ranks 2\nrank 0 {\na: calc 1\na requires b\n}", 4, "no operation `b`"),
-        ("num_ranks 2\nrank 0 {\nwhat is this\n}", 3, "`what` begins no operation"),
-        ("num_ranks 2\nrank 0 {\ncalc 1", 3, "the file ends where an operation"),
+        (
+            "num_ranks 2\nrank 0 {\nsend 5 to 1\n}",
+            3,
+            "`5` is not a size in bytes",
+        ),
+        (
+            "num_ranks 2\nrank 0 {\nsend 5b to x\n}",
+            3,
+            "`x` is not a rank",
+        ),
+        (
+            "num_ranks 2\nrank 0 {\na: calc 1\na: calc 2\n}",
+            4,
+            "the label `a`",
+        ),
+        (
+            "num_ranks 2\nrank 0 {\na: calc 1\na requires b\n}",
+            4,
+            "no operation `b`",
+        ),
+        (
+            "num_ranks 2\nrank 0 {\nwhat is this\n}",
+            3,
+            "`what` begins no operation",
+        ),
+        (
+            "num_ranks 2\nrank 0 {\ncalc 1",
+            3,
+            "the file ends where an operation",
+        ),
         ("num_ranks 2\nrank 0 {\nsend 1b to -1\n}", 3, "-1 is none"),
-        ("num_ranks 2\nrank 0 {\nrecv 1b from 5\n}", 3, "no rank 5 of 2"),
+        (
+            "num_ranks 2\nrank 0 {\nrecv 1b from 5\n}",
+            3,
+            "no rank 5 of 2",
+        ),
         ("num_ranks 1\nrank 0 { calc 1 }", 2, "1 rank(s)"),
         (
             "num_ranks 2\nrank 0 { a: calc 1\n b: calc 1\na requires b\nb requires a }\nrank 1 {}",
@@ -139,7 +180,12 @@ fn binary_files_that_are_cut_or_changed_are_refused() {
     }
     let mut spent = whole.clone();
     spent[..8].copy_from_slice(&2_342_u64.to_le_bytes());
-    assert!(read(&spent).expect_err("spent").what.contains("run in place"));
+    assert!(
+        read(&spent)
+            .expect_err("spent")
+            .what
+            .contains("run in place")
+    );
     // Whatever a byte becomes, the file is read or refused.
     for at in 8..whole.len() {
         for change in [0x01, 0x80, 0xff] {
@@ -148,5 +194,10 @@ fn binary_files_that_are_cut_or_changed_are_refused() {
             let _ = read(&changed);
         }
     }
-    assert!(read(&[0xff, 0xfe, 0, 1]).expect_err("noise").what.contains("neither"));
+    assert!(
+        read(&[0xff, 0xfe, 0, 1])
+            .expect_err("noise")
+            .what
+            .contains("neither")
+    );
 }

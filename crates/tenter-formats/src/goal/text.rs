@@ -56,7 +56,11 @@ pub(super) fn read(text: &[u8]) -> Read<Imported> {
 
 fn missing(lexer: &Lexer<'_>, rank: u32) -> ImportError {
     let what = format!("there is no block of rank {rank}");
-    ImportError::new(lexer.place(), what, format!("add `rank {rank} {{ }}`, or correct `num_ranks`"))
+    ImportError::new(
+        lexer.place(),
+        what,
+        format!("add `rank {rank} {{ }}`, or correct `num_ranks`"),
+    )
 }
 
 /// The operations of a rank, while they are read.
@@ -70,11 +74,7 @@ struct Block<'l, 't> {
 }
 
 impl<'l, 't> Block<'l, 't> {
-    fn read(
-        lexer: &'l mut Lexer<'t>,
-        number: u32,
-        collected: &mut Collected,
-    ) -> Read<RankBuilder> {
+    fn read(lexer: &'l mut Lexer<'t>, number: u32, collected: &mut Collected) -> Read<RankBuilder> {
         lexer.expect("{")?;
         let mut block = Block {
             lexer,
@@ -105,7 +105,10 @@ impl<'l, 't> Block<'l, 't> {
             let place = self.operation(word, collected)?;
             if self.labels.insert(token.text, place).is_some() {
                 let what = format!("the label `{}` stands here a second time", token.shown());
-                let remedy = format!("give the operations of rank {} labels of their own", self.number);
+                let remedy = format!(
+                    "give the operations of rank {} labels of their own",
+                    self.number
+                );
                 return Err(ImportError::new(token.place(), what, remedy));
             }
             return Ok(());
@@ -122,17 +125,24 @@ impl<'l, 't> Block<'l, 't> {
 
     fn operation(&mut self, word: Token<'t>, collected: &mut Collected) -> Read<u32> {
         if word.is("calc") {
-            let ns = self.lexer.number("a time in nanoseconds", "", u64::MAX / 1_000)?;
+            let ns = self
+                .lexer
+                .number("a time in nanoseconds", "", u64::MAX / 1_000)?;
             let options = self.options(word.line)?;
             let time = time_of(ns).unwrap_or_default();
             return Ok(self.rank.add(Operation::Compute { time }, options.cpu));
         }
         if !word.is("send") && !word.is("recv") {
             let what = format!("`{}` is no operation", word.shown());
-            return Err(ImportError::new(word.place(), what, "write `send`, `recv` or `calc`"));
+            return Err(ImportError::new(
+                word.place(),
+                what,
+                "write `send`, `recv` or `calc`",
+            ));
         }
         let bytes = self.lexer.number("a size in bytes", "b", 1 << 50)?;
-        self.lexer.expect(if word.is("send") { "to" } else { "from" })?;
+        self.lexer
+            .expect(if word.is("send") { "to" } else { "from" })?;
         let peer = self.number_or_any("a rank")?;
         let options = self.options(word.line)?;
         collected.other_nics += u64::from(options.nic > 0);
@@ -140,7 +150,11 @@ impl<'l, 't> Block<'l, 't> {
             let tag = options.tag.unwrap_or(Operation::ANY);
             let Some(peer) = peer.filter(|_| options.tag.is_some()) else {
                 let what = "a send names its peer and its tag, and -1 is none";
-                return Err(ImportError::new(word.place(), what, "write a rank and a tag"));
+                return Err(ImportError::new(
+                    word.place(),
+                    what,
+                    "write a rank and a tag",
+                ));
             };
             return Ok(collected.send(&mut self.rank, (peer, bytes, tag), options.cpu));
         }
@@ -149,7 +163,9 @@ impl<'l, 't> Block<'l, 't> {
             return Err(ImportError::new(word.place(), what, "correct the rank"));
         }
         let tag = options.tag;
-        Ok(self.rank.add(Operation::Receive { peer, bytes, tag }, options.cpu))
+        Ok(self
+            .rank
+            .add(Operation::Receive { peer, bytes, tag }, options.cpu))
     }
 
     /// A number of 32 bits, or -1 for any.
@@ -227,4 +243,3 @@ struct Options {
     cpu: u32,
     nic: u32,
 }
-

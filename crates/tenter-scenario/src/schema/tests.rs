@@ -141,7 +141,7 @@ fn every_scenario_of_the_repository_passes_and_so_does_its_effective_form() {
         }
         assert!(found.is_empty(), "{}: {found:#?}", path.display());
         let files = |name: &str| {
-            let beside = fs::read_to_string(path.with_file_name(name));
+            let beside = fs::read(path.with_file_name(name));
             beside.map_err(|error| error.to_string())
         };
         let loaded = load_beside(&text, "", Format::Yaml, &[], None, &files).expect("it loads");

@@ -159,7 +159,8 @@ impl Host {
             | Timer::Operation(number, _) => ranks[usize::from(*number)].job != job,
             Timer::Carried(_) | Timer::Confirmed(_) => true,
         });
-        self.operations.forget(|number| ranks[usize::from(number)].job == job);
+        self.operations
+            .forget(|number| ranks[usize::from(number)].job == job);
     }
 
     /// When the next frame can leave, given that it is `now`.

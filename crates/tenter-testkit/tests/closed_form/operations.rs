@@ -20,11 +20,15 @@ fn as_graphs(plan: &mut Plan, timing: Timing) -> bool {
         let ranks = job.ranks();
         for run in &mut job.sequence {
             let passes_within = !run.traffic.within_hosts(run.size_bytes).is_zero();
-            if run.traffic.collective().is_none() || run.drawn_from_bytes.is_some() || passes_within {
+            if run.traffic.collective().is_none() || run.drawn_from_bytes.is_some() || passes_within
+            {
                 all = false;
                 continue;
             }
-            let schedule = run.traffic.schedule(ranks, run.size_bytes).expect("it suits");
+            let schedule = run
+                .traffic
+                .schedule(ranks, run.size_bytes)
+                .expect("it suits");
             let graph = Graph::of_schedule(&*schedule).expect("it is a graph");
             run.traffic = Traffic::Operations(Operations {
                 graph: Arc::new(graph),
@@ -39,7 +43,14 @@ fn as_graphs(plan: &mut Plan, timing: Timing) -> bool {
 fn flows(rows: &[FlowRow]) -> Vec<(u64, u64, u32, u32, u16, u64)> {
     let flow = |of: &FlowRow| {
         let times = (of.posted.ps(), of.received.ps());
-        (times.0, times.1, of.src_rank, of.dst_rank, of.queue_pair, of.payload_bytes)
+        (
+            times.0,
+            times.1,
+            of.src_rank,
+            of.dst_rank,
+            of.queue_pair,
+            of.payload_bytes,
+        )
     };
     let mut flows: Vec<_> = rows.iter().map(flow).collect();
     flows.sort_unstable();
@@ -88,7 +99,11 @@ observe: {{samples: false}}
         let run = |plan: &Plan| Engine::all(0)[1].run(plan).expect("it runs");
         let [built_in, as_graph] = [run(&built_in), run(&as_graph)];
         let name = format!("{collective} {algorithm}");
-        assert_eq!(flows(&as_graph.rows.flows), flows(&built_in.rows.flows), "{name}");
+        assert_eq!(
+            flows(&as_graph.rows.flows),
+            flows(&built_in.rows.flows),
+            "{name}"
+        );
         let [one, other] = [&as_graph, &built_in].map(|of| &of.outcome.collectives);
         assert_eq!(one.len(), 2);
         for (one, other) in one.iter().zip(other) {
@@ -112,9 +127,13 @@ fn random_graphs_are_the_same_on_all_engines() {
             continue;
         }
         let [reference, others @ ..] = Engine::all(seed);
-        let expected = reference.run(&plan).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+        let expected = reference
+            .run(&plan)
+            .unwrap_or_else(|why| panic!("seed {seed}: {why}"));
         for engine in others {
-            let trial = engine.run(&plan).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+            let trial = engine
+                .run(&plan)
+                .unwrap_or_else(|why| panic!("seed {seed}: {why}"));
             let differs = difference(&expected, &trial);
             assert_eq!(differs, None, "seed {seed}, {engine}");
         }

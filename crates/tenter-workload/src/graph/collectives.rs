@@ -196,7 +196,9 @@ impl CollectiveTransfers {
         for number in 0..collectives.len() as u32 {
             let one = built.add(number, base)?;
             let count = one.schedule.transfer_count();
-            base = base.checked_add(count).ok_or(GraphError::TooManyTransfers)?;
+            base = base
+                .checked_add(count)
+                .ok_or(GraphError::TooManyTransfers)?;
             running.push(one);
         }
         Ok(CollectiveTransfers {
@@ -278,7 +280,9 @@ impl CollectiveTransfers {
         let count = ways[way].count;
         let one = *line.numbers.get((nth / count) as usize)?;
         let one = &self.running[one as usize];
-        let local = one.schedule.nth(src, inner, QueuePairScope::RankPair, nth % count)?;
+        let local = one
+            .schedule
+            .nth(src, inner, QueuePairScope::RankPair, nth % count)?;
         Some(one.base + local)
     }
 }
@@ -305,21 +309,18 @@ impl Builder<'_> {
         let (group, kind, bytes) = self.collectives.get(number);
         let ranks = self.collectives.ranks_of(group).len() as u32;
         let is_known = |of: &Known| (of.ranks, of.bytes) == (ranks, bytes) && of.kind == *kind;
-        let place = match self.known.iter().position(is_known) {
-            Some(place) => place,
-            None => {
-                let schedule: Arc<dyn Schedule> = Arc::from(kind.schedule(ranks, bytes)?);
-                let shares = shares(&*schedule);
-                self.known.push(Known {
-                    kind: kind.clone(),
-                    ranks,
-                    bytes,
-                    schedule,
-                    shares,
-                });
-                self.known.len() - 1
-            }
-        };
+        let known = self.known.iter().position(is_known);
+        let place = known.unwrap_or(self.known.len());
+        if known.is_none() {
+            let schedule: Arc<dyn Schedule> = Arc::from(kind.schedule(ranks, bytes)?);
+            self.known.push(Known {
+                shares: shares(&*schedule),
+                kind: kind.clone(),
+                ranks,
+                bytes,
+                schedule,
+            });
+        }
         let (schedule, shares) = (&self.known[place].schedule, &self.known[place].shares);
         let (schedule, shares) = (Arc::clone(schedule), Arc::clone(shares));
         let line = self.line((group, kind, bytes), &*schedule);
@@ -376,7 +377,11 @@ fn ways(schedule: &dyn Schedule, rank: u32) -> Vec<InnerWay> {
     let mut destinations = Vec::new();
     schedule.pairs(rank, QueuePairScope::RankPair, &mut destinations);
     let count = |to: Destination| {
-        let has = |nth: u32| schedule.nth(rank, to, QueuePairScope::RankPair, nth).is_some();
+        let has = |nth: u32| {
+            schedule
+                .nth(rank, to, QueuePairScope::RankPair, nth)
+                .is_some()
+        };
         let mut most = 1;
         while has(most) && most < u32::MAX / 2 {
             most *= 2;

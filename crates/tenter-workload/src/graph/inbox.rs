@@ -32,7 +32,10 @@ struct Queues {
 
 impl Queues {
     fn push(&mut self, envelope: Envelope, came: u64, item: u32) {
-        self.queues.entry(envelope).or_default().push_back((came, item));
+        self.queues
+            .entry(envelope)
+            .or_default()
+            .push_back((came, item));
     }
 
     /// When the first of an envelope came.

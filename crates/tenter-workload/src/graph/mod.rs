@@ -12,7 +12,7 @@
 //! rank by rank. A rank knows what has happened at itself alone, so ranks need no news of each
 //! other but messages.
 //!
-//! Source of the meaning of operations: "LogGOPSim: simulating large-scale applications in the
+//! Source of the meaning of operations: "`LogGOPSim`: simulating large-scale applications in the
 //! `LogGOPS` model" (Hoefler, Schneider, Lumsdaine, 2010) and the matching rules of MPI.
 
 mod builder;

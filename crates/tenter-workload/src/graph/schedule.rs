@@ -172,8 +172,15 @@ impl Schedule for GraphSchedule {
         let ways = self.graph.ways_of(src);
         let place = self.graph.way(src, to.dst)?;
         let end = self.graph.first_way[src as usize] as usize + place + 1;
-        let end = self.graph.ways.get(end).map_or(self.posted.len() as u32, |way| way.base);
-        let index = ways[place].base.checked_add(nth).filter(|&index| index < end)?;
+        let end = self
+            .graph
+            .ways
+            .get(end)
+            .map_or(self.posted.len() as u32, |way| way.base);
+        let index = ways[place]
+            .base
+            .checked_add(nth)
+            .filter(|&index| index < end)?;
         let id = self.posted[index as usize].load(Ordering::Acquire);
         (id != NOT_POSTED).then_some(id)
     }

@@ -118,7 +118,10 @@ impl Graph {
 
     /// How many waits of one operation for another there are.
     pub fn edges(&self) -> u64 {
-        self.ranks.iter().map(|of| of.edges.edges.len() as u64).sum()
+        self.ranks
+            .iter()
+            .map(|of| of.edges.edges.len() as u64)
+            .sum()
     }
 
     /// What waits for an operation of a rank: the places of those operations, and whether they wait
@@ -199,7 +202,9 @@ impl Graph {
                 }
             }
         }
-        let unmatched = counts.into_iter().filter(|(_, [sent, received])| sent != received);
+        let unmatched = counts
+            .into_iter()
+            .filter(|(_, [sent, received])| sent != received);
         let unmatched = unmatched.map(|((to, from, tag), [sent, received])| Unmatched {
             from,
             to,

@@ -62,7 +62,9 @@ fn run(graph: Graph, timing: Timing) -> (Vec<Option<u64>>, u32) {
     const WAY: u64 = 10_000_000;
     let schedule = GraphSchedule::new(Arc::new(graph), timing).expect("it can be run");
     let ranks = schedule.ranks();
-    let mut runs: Vec<RankRun> = (0..ranks).map(|rank| RankRun::new(&schedule, rank)).collect();
+    let mut runs: Vec<RankRun> = (0..ranks)
+        .map(|rank| RankRun::new(&schedule, rank))
+        .collect();
     let mut done = vec![None; ranks as usize];
     let mut sent: BTreeMap<(u32, Destination), u32> = BTreeMap::new();
     let mut heap = BinaryHeap::new();
@@ -130,7 +132,12 @@ fn run(graph: Graph, timing: Timing) -> (Vec<Option<u64>>, u32) {
 fn streams_overlap_and_a_stream_does_not() {
     // 5 us on stream 0, then 7; 9 us on stream 1 beside them, then a message that takes 10.
     let busy = rank(
-        &[(compute(5), 0), (compute(7), 0), (compute(9), 1), (send(1, 4, 0), 1)],
+        &[
+            (compute(5), 0),
+            (compute(7), 0),
+            (compute(9), 1),
+            (send(1, 4, 0), 1),
+        ],
         &[(3, 2)],
     );
     let waits = rank(&[(receive(0, 0), 0), (compute(1), 0)], &[(1, 0)]);
@@ -161,7 +168,10 @@ fn overheads_occupy_the_stream_of_both_ends() {
     // Two sends one after the other: 4 us. The first is there at 12, and taken when the receiver
     // has computed, at 20; the second behind it.
     let sends = rank(&[(send(1, 1, 0), 0), (send(1, 1, 0), 0)], &[]);
-    let takes = rank(&[(compute(20), 0), (receive(0, 0), 0), (receive(0, 0), 0)], &[]);
+    let takes = rank(
+        &[(compute(20), 0), (receive(0, 0), 0), (receive(0, 0), 0)],
+        &[],
+    );
     let (done, left) = run(graph(vec![sends, takes]).unwrap(), timing);
     assert_eq!((done, left), (vec![Some(4), Some(24)], 0));
 }
@@ -179,7 +189,10 @@ fn an_operation_may_wait_for_the_start_of_another() {
 
 #[test]
 fn messages_to_oneself_take_no_time() {
-    let own = rank(&[(receive(0, 5), 0), (compute(4), 1), (send(0, 9, 5), 1)], &[(2, 1)]);
+    let own = rank(
+        &[(receive(0, 5), 0), (compute(4), 1), (send(0, 9, 5), 1)],
+        &[(2, 1)],
+    );
     let other = rank(&[(send(0, 1, 6), 0)], &[]);
     let graph = graph(vec![own, other]).unwrap();
     assert_eq!(graph.messages(), 1);
@@ -192,7 +205,10 @@ fn what_nobody_sends_is_waited_for() {
     let sends = rank(&[(send(0, 1, 6), 0)], &[]);
     let graph = graph(vec![waits, sends]).unwrap();
     let error = graph.unmatched()[0].to_string();
-    assert!(error.starts_with("rank 1 sends 0 message(s) with tag 5 to rank 0"), "{error}");
+    assert!(
+        error.starts_with("rank 1 sends 0 message(s) with tag 5 to rank 0"),
+        "{error}"
+    );
     assert_eq!(run(graph, Timing::default()), (vec![None, Some(0)], 1));
 }
 
@@ -200,17 +216,40 @@ fn what_nobody_sends_is_waited_for() {
 fn graphs_without_sense_are_refused() {
     let fails = |ranks: Vec<RankBuilder>| graph(ranks).unwrap_err();
     let receives = || rank(&[(receive(0, 0), 0)], &[]);
-    assert_eq!(fails(vec![receives()]), GraphError::TooFewRanks { ranks: 1 });
-    let circle = rank(&[(compute(1), 0), (compute(1), 0), (send(1, 1, 0), 0)], &[(0, 1), (1, 0)]);
+    assert_eq!(
+        fails(vec![receives()]),
+        GraphError::TooFewRanks { ranks: 1 }
+    );
+    let circle = rank(
+        &[(compute(1), 0), (compute(1), 0), (send(1, 1, 0), 0)],
+        &[(0, 1), (1, 0)],
+    );
     let found = fails(vec![circle, receives()]);
-    assert_eq!(found, GraphError::Circle { rank: 0, operation: 0 });
+    assert_eq!(
+        found,
+        GraphError::Circle {
+            rank: 0,
+            operation: 0
+        }
+    );
     let far = rank(&[(compute(1), 0), (send(7, 1, 0), 0)], &[]);
     let found = fails(vec![far, receives()]);
-    let expected = GraphError::NoSuchPeer { rank: 0, operation: 1, peer: 7, ranks: 2 };
+    let expected = GraphError::NoSuchPeer {
+        rank: 0,
+        operation: 1,
+        peer: 7,
+        ranks: 2,
+    };
     assert_eq!(found, expected);
     let tag = rank(&[(send(1, 1, u32::MAX), 0)], &[]);
     let found = fails(vec![tag, receives()]);
-    assert_eq!(found, GraphError::TagOfAny { rank: 0, operation: 0 });
+    assert_eq!(
+        found,
+        GraphError::TagOfAny {
+            rank: 0,
+            operation: 0
+        }
+    );
 }
 
 /// A collective of each of two groups, one after the other, and one of all ranks that a rank comes
@@ -225,7 +264,10 @@ fn groups_run_their_collectives_in_order() {
         let mut of = RankBuilder::default();
         let pair = pairs[usize::from(rank % 2 == 1)];
         for (group, nth, bytes) in [(pair, 0, 100), (pair, 1, 70), (all, 0, 400)] {
-            let which = builder.collectives.add((group, nth), rank, (&ring, bytes)).unwrap();
+            let which = builder
+                .collectives
+                .add((group, nth), rank, (&ring, bytes))
+                .unwrap();
             let place = of.add_collective((group, which), 0);
             if place > 0 {
                 of.after(place, place - 1);
@@ -242,7 +284,11 @@ fn groups_run_their_collectives_in_order() {
     assert_eq!(left, 0);
     // A ring of two has 2 steps of 10 us, and the last acknowledgement 10 more; that of four 6
     // steps, once the last rank has come.
-    assert!(done.iter().all(|done| done.is_some_and(|done| (1_050..=1_070).contains(&done))), "{done:?}");
+    assert!(
+        done.iter()
+            .all(|done| done.is_some_and(|done| (1_050..=1_070).contains(&done))),
+        "{done:?}"
+    );
 }
 
 #[test]
@@ -251,9 +297,19 @@ fn ranks_of_a_group_run_the_same() {
     let group = builder.collectives.add_group(vec![0, 1]).unwrap();
     let ring: CollectiveKind = AllReduceRing.into();
     let which = builder.collectives.add((group, 0), 0, (&ring, 8)).unwrap();
-    let differs = builder.collectives.add((group, 0), 1, (&ring, 9)).unwrap_err().to_string();
-    assert!(differs.contains("all-reduce (ring) of 9 bytes at rank 1"), "{differs}");
-    let outside = builder.collectives.add((group, 0), 2, (&ring, 8)).unwrap_err();
+    let differs = builder
+        .collectives
+        .add((group, 0), 1, (&ring, 9))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        differs.contains("all-reduce (ring) of 9 bytes at rank 1"),
+        "{differs}"
+    );
+    let outside = builder
+        .collectives
+        .add((group, 0), 2, (&ring, 8))
+        .unwrap_err();
     assert_eq!(outside, GraphError::NotInGroup { rank: 2, group });
     let twice = builder.collectives.add_group(vec![1, 1]).unwrap_err();
     assert_eq!(twice, GraphError::TwiceInGroup { rank: 1 });
@@ -262,7 +318,14 @@ fn ranks_of_a_group_run_the_same() {
     builder.add(alone).unwrap();
     builder.add(RankBuilder::default()).unwrap();
     let missing = builder.finish().unwrap_err();
-    assert_eq!(missing, GraphError::NotAllTakePart { which, ranks: 1, group_size: 2 });
+    assert_eq!(
+        missing,
+        GraphError::NotAllTakePart {
+            which,
+            ranks: 1,
+            group_size: 2
+        }
+    );
 }
 
 /// On each way every collective without chunks of a length has as many transfers whatever its size:

@@ -59,7 +59,9 @@ impl FromStr for ComputeScale {
 
     fn from_str(text: &str) -> Result<ComputeScale, ()> {
         let factor: f64 = text.parse().map_err(|_| ())?;
-        let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        let is_plain = text
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.');
         let millionths = (factor * ONE).round();
         // What more digits say would be lost.
         let is_exact = (millionths / ONE - factor).abs() < 1e-12 * factor.max(1.0);
@@ -86,7 +88,12 @@ mod tests {
 
     #[test]
     fn factors_are_exact() {
-        for (text, millionths) in [("0", 0), ("1", 1_000_000), ("0.000001", 1), ("2.5", 2_500_000)] {
+        for (text, millionths) in [
+            ("0", 0),
+            ("1", 1_000_000),
+            ("0.000001", 1),
+            ("2.5", 2_500_000),
+        ] {
             let scale: ComputeScale = text.parse().expect(text);
             assert_eq!(scale.0, millionths);
             assert_eq!(scale.to_string(), text);

@@ -27,7 +27,8 @@ impl OperationRuns {
     /// Forgets the ranks of some numbers.
     pub(super) fn forget(&mut self, is_over: impl Fn(u16) -> bool) {
         self.runs.retain(|number, _| !is_over(*number));
-        self.unacknowledged.retain(|(number, _), _| !is_over(*number));
+        self.unacknowledged
+            .retain(|(number, _), _| !is_over(*number));
     }
 }
 
@@ -39,18 +40,32 @@ impl Host {
 
     /// A rank starts with all of its operations that wait for nothing.
     pub(super) fn start_operations(&mut self, number: u16, now: u64, scope: &HostScope<'_>) {
-        self.advance(number, now, scope, |run, schedule, out| run.start(schedule, out));
+        self.advance(number, now, scope, |run, schedule, out| {
+            run.start(schedule, out);
+        });
     }
 
     /// A message has arrived whole at a rank.
-    pub(super) fn message_arrived(&mut self, number: u16, id: u32, now: u64, scope: &HostScope<'_>) {
+    pub(super) fn message_arrived(
+        &mut self,
+        number: u16,
+        id: u32,
+        now: u64,
+        scope: &HostScope<'_>,
+    ) {
         self.advance(number, now, scope, |run, schedule, out| {
             run.arrived(schedule, id, out);
         });
     }
 
     /// An operation has had its time.
-    pub(super) fn operation_woken(&mut self, number: u16, of: u32, now: u64, scope: &HostScope<'_>) {
+    pub(super) fn operation_woken(
+        &mut self,
+        number: u16,
+        of: u32,
+        now: u64,
+        scope: &HostScope<'_>,
+    ) {
         self.advance(number, now, scope, |run, schedule, out| {
             run.woken(schedule, of, out);
         });
