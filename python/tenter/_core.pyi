@@ -1,6 +1,6 @@
 """The native module."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, final
 
 __all__ = [
@@ -37,7 +37,9 @@ def run(
     progress: Callable[[dict[str, Any]], object] | None = None,
 ) -> Trial: ...
 def open(folder: str) -> Trial: ...
-def carry_out(order: bytes, threads: int = 1) -> bytes: ...
+def carry_out(
+    order: bytes, threads: int = 1, stopped: Callable[[], bool] | None = None
+) -> bytes: ...
 
 @final
 class Scenario:
@@ -94,7 +96,8 @@ class Table:
     def select(
         self, columns: list[str] | None = None, conditions: dict[str, Any] | None = None
     ) -> Table: ...
-    def column(self, name: str, start: int = 0, count: int | None = None) -> list[Any]: ...
+    def parts(self, rows: int) -> Iterator[list[list[Any]]]: ...
+    def column(self, name: str) -> list[Any]: ...
 
 @final
 class SweepRun:

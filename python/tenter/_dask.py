@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Callable
 from typing import Any
 
-from distributed import KilledWorker, as_completed
+from distributed import KilledWorker, as_completed, get_worker
 
 from tenter import _core
-from tenter._sweep import RETRIES, next_batch, run_orders
+from tenter._sweep import RETRIES, next_batch, run_until
 
 
 def drive(
@@ -19,10 +20,25 @@ def drive(
 ) -> None:
     """Runs the trials of a sweep as tasks of a cluster.
 
-    A task is named by its first trial, so that the scheduler knows one that is asked for twice. A
-    worker that dies loses the tasks that it was running; the scheduler gives them to others.
+    A task is named by its orders, so that the scheduler knows one that is asked for twice, and does
+    not take one with other readings for it. A worker that dies loses the tasks that it was running;
+    the scheduler gives them to others.
     """
-    under_way: dict[str, list[str]] = {}
+    under_way: dict[str, tuple[Any, list[str]]] = {}
+    try:
+        _drive(session, client, under_way, progress)
+    except BaseException:
+        # Nothing runs on behind the caller's back.
+        client.cancel([future for future, _ in under_way.values()], force=True)
+        raise
+
+
+def _drive(
+    session: _core.SweepSession,
+    client: Any,
+    under_way: dict[str, tuple[Any, list[str]]],
+    progress: Callable[[dict[str, Any]], object] | None,
+) -> None:
     completed = as_completed(with_results=True, raise_errors=False)
     is_over = False
     while True:
@@ -31,9 +47,9 @@ def drive(
             batch, is_over = next_batch(session)
             if not batch:
                 break
-            name = f"tenter-{batch[0][0]}-{len(batch)}"
-            future = client.submit(run_orders, batch, key=name, pure=True, retries=RETRIES)
-            under_way[future.key] = [key for key, _ in batch]
+            task = name(batch)
+            future = client.submit(run_task, task, batch, key=task, pure=True, retries=RETRIES)
+            under_way[task] = (future, [key for key, _ in batch])
             completed.add(future)
         if not under_way:
             if is_over:
@@ -46,7 +62,7 @@ def drive(
             # The answer went with its worker, and another one makes it again.
             completed.add(future)
             continue
-        keys = under_way.pop(future.key)
+        _, keys = under_way.pop(future.key)
         # The status may be another one by now: the worker that had the answer may be gone.
         if isinstance(answers, list):
             for key, answer in answers:
@@ -56,6 +72,25 @@ def drive(
         future.release()
         if progress is not None:
             progress(session.progress())
+
+
+def run_task(name: str, batch: list[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
+    """Runs trials on a worker, until it is told that no one wants them any more."""
+    worker = get_worker()
+
+    def stopped() -> bool:
+        task = worker.state.tasks.get(name)
+        return task is not None and task.state == "cancelled"
+
+    return run_until(batch, 1, stopped)
+
+
+def name(batch: list[tuple[str, bytes]]) -> str:
+    """What a task is called: a digest of all that its trials take and of what is read of them."""
+    digest = hashlib.sha256()
+    for _, order in batch:
+        digest.update(hashlib.sha256(order).digest())
+    return f"tenter-{digest.hexdigest()[:32]}"
 
 
 def _lost(session: _core.SweepSession, keys: list[str], answers: Any) -> None:

@@ -230,6 +230,9 @@ class _Hunt:
         for name, direction in self.objectives.items():
             if direction not in ("less", "more"):
                 raise InputError(f"the objective `{name}` is {direction!r}: choose less or more")
+        for name, limit in [*self.at_most.items(), *self.at_least.items()]:
+            if math.isnan(limit):
+                raise InputError(f"the limit of `{name}` is {limit}: give a number")
 
     def study(
         self, sampler: optuna.samplers.BaseSampler, earlier: Search | None
@@ -246,14 +249,29 @@ class _Hunt:
             logging.set_verbosity(verbosity)
         for point in [] if earlier is None else earlier.points:
             if point.values:
-                trial = self.optuna.trial.create_trial(
-                    values=self.judged(point.values),
-                    params=self.parameters(point.chosen),
-                    distributions={name: axis.distribution for name, axis in self.axes.items()},
-                    constraints=self.excess(point.values) or None,
-                )
-                study.add_trial(trial)
+                study.add_trial(self.known(point))
         return study
+
+    def known(self, point: Point) -> optuna.trial.FrozenTrial:
+        """A point of an earlier search, as Optuna takes it."""
+        for wanted in [*self.objectives, *self.at_most, *self.at_least]:
+            if wanted not in point.values:
+                raise InputError(
+                    f"the points of `earlier` have no value `{wanted}`, but {', '.join(point.values)}: "
+                    "give it readings and `derive` with the objectives and limits of this one"
+                )
+        if missing := [name for name in self.axes if name not in point.chosen]:
+            raise InputError(
+                f"the points of `earlier` have nothing for `{missing[0]}`: give both searches the "
+                "same space"
+            )
+        trial: optuna.trial.FrozenTrial = self.optuna.trial.create_trial(
+            values=self.judged(point.values),
+            params=self.parameters(point.chosen),
+            distributions={name: axis.distribution for name, axis in self.axes.items()},
+            constraints=self.excess(point.values) or None,
+        )
+        return trial
 
     def parameters(self, chosen: Mapping[str, object]) -> dict[str, Any]:
         """What Optuna calls the choices of a point."""
@@ -300,10 +318,17 @@ class _Hunt:
             return Point(point.number, point.chosen, point.settings, error=error)
         values |= _bill(plan)
         if self.derive is not None:
-            values |= self.derive(dict(values), plan)
+            derived = self.derive(dict(values), plan)
+            for key, value in derived.items():
+                if isinstance(value, bool) or not isinstance(value, (int, float)):
+                    raise InputError(f"`derive` gives {value!r} for `{key}`: let it give a number")
+            values |= derived
         for wanted in [*self.objectives, *self.at_most, *self.at_least]:
             if wanted not in values:
                 raise InputError(f"`{wanted}` is no value of a point: it has {', '.join(values)}")
+            if not math.isfinite(values[wanted]):
+                error = f"`{wanted}` is {values[wanted]}, which nothing can be compared with"
+                return Point(point.number, point.chosen, point.settings, error=error)
         within = all(excess <= 0 for excess in self.excess(values).values())
         return Point(point.number, point.chosen, point.settings, values, within)
 
@@ -315,7 +340,7 @@ class _Hunt:
 
     def answer(self, study: optuna.study.Study, trial: optuna.trial.Trial, point: Point) -> None:
         judged = self.judged(point.values) if point.values else []
-        if not judged or not all(math.isfinite(value) for value in judged):
+        if not judged:
             study.tell(trial, state=self.optuna.trial.TrialState.FAIL)
             return
         for name, excess in self.excess(point.values).items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -117,6 +118,8 @@ class _Range(Axis):
 
     def _number(self, value: object) -> tuple[Number, str]:
         if isinstance(value, (int, float)) and not isinstance(value, bool):
+            if not math.isfinite(value):
+                raise InputError(f"`{self.name}` has the number {value}: give a finite one")
             return value, ""
         match = re.fullmatch(r"\s*(\d+)\s*([A-Za-z]+(?:/s)?)\s*", str(value))
         if match is None:
@@ -127,10 +130,14 @@ class _Range(Axis):
         return int(match[1]), match[2]
 
     def _steps(self, least: Number, most: Number, factor: object) -> list[Number]:
-        if not isinstance(factor, (int, float)) or factor <= 1 or least <= 0:
+        if not isinstance(factor, (int, float)) or not 1 < factor < math.inf or least <= 0:
             raise InputError(f"`{self.name}`: a factor is above 1, and `from` above 0")
         steps = [least]
-        while steps[-1] * factor <= most and len(steps) < STEPS:
+        while steps[-1] * factor <= most:
+            if len(steps) == STEPS:
+                raise InputError(
+                    f"`{self.name}` has more than {STEPS} values: give a greater `factor`, or `log`"
+                )
             steps.append(steps[-1] * factor)
         # Quantities are whole numbers of their unit.
         return list(dict.fromkeys(round(step) for step in steps)) if self.unit else steps

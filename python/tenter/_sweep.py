@@ -6,15 +6,17 @@ import concurrent.futures
 import html
 import json
 import os
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 from tenter import _core
 from tenter._command import tool
-from tenter._errors import InputError
+from tenter._errors import InputError, RunError
 from tenter._scenario import Scenario
 from tenter._table import html_table
 from tenter._values import document, whole
@@ -24,6 +26,8 @@ BATCH_PACKET_HOPS = 2e7
 BATCH_TRIALS = 256
 # A worker that dies takes its tasks with it; on machines that may be taken away that is usual.
 RETRIES = 10
+# Tasks that are told to end are waited for no longer, in seconds.
+STOP_S = 5.0
 
 Order = tuple[str, str, float, int, bytes]
 
@@ -112,12 +116,31 @@ class _Future(Protocol):
 class _Submit(Protocol):
     """What is asked of an executor."""
 
-    def submit(self, task: Callable[..., Any], *arguments: Any) -> Any: ...
+    def submit(self, task: Callable[..., Any], *arguments: Any, **named: Any) -> Any: ...
 
 
-def run_orders(orders: list[tuple[str, bytes]], threads: int = 1) -> list[tuple[str, bytes]]:
-    """Runs trials one after the other, and gives an answer to each: the task of a worker."""
-    return [(key, _core.carry_out(order, threads)) for key, order in orders]
+def run_orders(
+    orders: list[tuple[str, bytes]], threads: int = 1, stop: str | None = None
+) -> list[tuple[str, bytes]]:
+    """Runs trials one after the other, and gives an answer to each: the task of a worker.
+
+    A file of the name `stop` ends the trial that runs, and the task. Threads and processes of one
+    machine see it, whatever started them.
+    """
+    return run_until(orders, threads, lambda: stop is not None and os.path.exists(stop))
+
+
+def run_until(
+    orders: list[tuple[str, bytes]], threads: int, stopped: Callable[[], bool]
+) -> list[tuple[str, bytes]]:
+    """Runs trials, and raises where it is stopped: part of the answers would pass for all."""
+    answers: list[tuple[str, bytes]] = []
+    for key, order in orders:
+        if not stopped():
+            answers.append((key, _core.carry_out(order, threads, stopped)))
+        if stopped():
+            raise RunError("the sweep was stopped; the same call goes on where it was")
+    return answers
 
 
 def sweep(
@@ -138,7 +161,8 @@ def sweep(
     `scenario` it needs none of its own. Trials that have run before are taken from the ledger in
     `folder`. They run on threads of this process; on an `executor` of `concurrent.futures` or a
     `distributed.Client` of Dask they run there, and only this process writes the ledger. `only`
-    names variants. Ctrl-C ends the sweep; the same call goes on where it was.
+    names variants, and values of axes as `AXIS=VALUE`: the others are not run, and have no rows in
+    the results. Ctrl-C ends the sweep; the same call goes on where it was.
     """
     run = _read(description, scenario).with_options(
         folder=None if folder is None else os.fspath(folder),
@@ -192,18 +216,25 @@ def _drive(
     pool = cast(_Submit, executor)
     under_way: dict[Any, list[str]] = {}
     limit = 4 * (getattr(executor, "_max_workers", None) or os.cpu_count() or 1)
-    try:
-        _drive_pool(session, pool, under_way, limit, progress)
-    except BaseException:
-        # What has not begun must not run on behind the caller's back.
-        for future in under_way:
-            future.cancel()
-        raise
+    with tempfile.TemporaryDirectory(prefix="tenter-") as folder:
+        stop = os.path.join(folder, "stop")
+        try:
+            _drive_pool(
+                session, partial(pool.submit, run_orders, stop=stop), under_way, limit, progress
+            )
+        except BaseException:
+            # Nothing runs on behind the caller's back.
+            Path(stop).touch()
+            for future in under_way:
+                future.cancel()
+            # The file is there until tasks have seen it; one that hangs is not waited for.
+            concurrent.futures.wait(under_way, timeout=STOP_S)
+            raise
 
 
 def _drive_pool(
     session: _core.SweepSession,
-    pool: _Submit,
+    submit: Callable[[list[tuple[str, bytes]]], Any],
     under_way: dict[Any, list[str]],
     limit: int,
     progress: Callable[[dict[str, Any]], object] | None,
@@ -213,8 +244,7 @@ def _drive_pool(
         while not is_over and len(under_way) < limit:
             batch, is_over = next_batch(session)
             if batch:
-                keys = [key for key, _ in batch]
-                under_way[pool.submit(run_orders, batch)] = keys
+                under_way[submit(batch)] = [key for key, _ in batch]
             elif not is_over:
                 break
         if not under_way:

@@ -10,6 +10,8 @@ from tenter import _core
 from tenter._errors import InputError
 
 ROWS_SHOWN = 10
+# Rows that are values of Python at the same time.
+ROWS_READ = 4096
 
 Condition: TypeAlias = bool | int | float | str | tuple[float, float]
 
@@ -67,9 +69,7 @@ class Table:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """The rows as mappings."""
         names = self.columns
-        step = 4096
-        for start in range(0, len(self), step):
-            columns = [self._core.column(name, start, step) for name in names]
+        for columns in self._core.parts(ROWS_READ):
             for values in zip(*columns, strict=True):
                 yield dict(zip(names, values, strict=True))
 
@@ -77,31 +77,26 @@ class Table:
         """The columns as lists."""
         return {name: self[name] for name in self.columns}
 
-    def _head(self) -> list[dict[str, list[Any]]]:
-        return [
-            {name: self._core.column(name, 0, ROWS_SHOWN)}
-            for name in self.columns
-            if any(value is not None for value in self._core.column(name, 0, ROWS_SHOWN))
-        ]
+    def _head(self) -> dict[str, list[Any]]:
+        """The first values of the columns that have any."""
+        first: list[list[Any]] = next(iter(self._core.parts(ROWS_SHOWN)), [])
+        head = zip(self.columns, first, strict=bool(first))
+        return {name: values for name, values in head if any(of is not None for of in values)}
 
     def __repr__(self) -> str:
         rows, columns = len(self), len(self.columns)
         lines = [f"Table of {rows} rows and {columns} columns"]
         width = max((len(name) for name in self.columns), default=0)
-        for column in self._head():
-            for name, values in column.items():
-                shown = ", ".join(_text(value) for value in values[:4])
-                more = ", …" if rows > 4 else ""
-                lines.append(f"  {name:<{width}}  {shown}{more}")
+        for name, values in self._head().items():
+            shown = ", ".join(_text(value) for value in values[:4])
+            more = ", …" if rows > 4 else ""
+            lines.append(f"  {name:<{width}}  {shown}{more}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         head = self._head()
-        names = [name for column in head for name in column]
-        columns = [column[name] for column in head for name in column]
-        rows = zip(*columns, strict=True)
         size = f"<p>{len(self)} rows, {len(self.columns)} columns</p>"
-        return html_table(names, rows) + size
+        return html_table(list(head), zip(*head.values(), strict=True)) + size
 
 
 def html_table(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -38,6 +38,24 @@ def test_long_trials_have_a_task_each(
     assert [is_over for _, is_over in batches] == [False] * 6 + [True]
 
 
+def test_tasks_have_names_of_their_trials_and_readings(
+    scenario: tenter.Scenario, tmp_path: Path
+) -> None:
+    def named(folder: str, seeds: int, column: str) -> str:
+        readings = [{"name": "read", "column": column}]
+        keys = json.dumps({"scenario": "given", "seeds": seeds, "readings": readings})
+        run = _core.SweepRun.parse(keys, "json", scenario._core)
+        session = run.with_options(folder=str(tmp_path / folder)).begin()
+        name = _dask.name(_sweep.next_batch(session)[0])
+        session.end()
+        return name
+
+    first = named("a", 2, "jct_ns")
+    assert named("b", 2, "jct_ns") == first
+    assert named("c", 3, "jct_ns") != first
+    assert named("d", 2, "compute_ns") != first
+
+
 class Told:
     """What a sweep was told of its trials."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import concurrent.futures
+import multiprocessing
 import os
 import shutil
 import signal
@@ -9,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import pytest
 
@@ -190,19 +192,70 @@ def test_a_cancelled_run_leaves_what_it_has(long_scenario: tenter.Scenario, tmp_
     assert tenter.run(good()).complete
 
 
+class Interrupt:
+    """Ctrl-C for this process alone, once trials run."""
+
+    def __init__(self, after_s: float) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.after_s = after_s
+        self.sent = 0.0
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._send).start()
+        return self
+
+    def _send(self) -> None:
+        time.sleep(self.after_s)
+        self.sent = time.monotonic()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def __exit__(self, *_: object) -> None:
+        assert time.monotonic() - self.sent < 1
+
+
 def test_control_c_ends_a_sweep_within_a_second(
     long_scenario: tenter.Scenario, tmp_path: Path
 ) -> None:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    sent = 0.0
-
-    def interrupt() -> None:
-        nonlocal sent
-        time.sleep(1)
-        sent = time.monotonic()
-        os.kill(os.getpid(), signal.SIGINT)
-
-    threading.Thread(target=interrupt).start()
-    with pytest.raises(KeyboardInterrupt):
+    with Interrupt(1), pytest.raises(KeyboardInterrupt):
         tenter.sweep({"seeds": 4}, scenario=long_scenario, folder=tmp_path)
-    assert time.monotonic() - sent < 1
+
+
+@pytest.mark.parametrize("kind", ["threads", "processes"])
+def test_control_c_ends_the_trials_of_an_executor_within_a_second(
+    kind: str, long_scenario: tenter.Scenario, scenario: tenter.Scenario, tmp_path: Path
+) -> None:
+    executor: concurrent.futures.Executor
+    if kind == "threads":
+        executor = concurrent.futures.ThreadPoolExecutor(2)
+    else:
+        context = multiprocessing.get_context("spawn")
+        executor = concurrent.futures.ProcessPoolExecutor(2, mp_context=context)
+    # Both workers have begun to live, and trials begin at once.
+    tenter.sweep({"seeds": 8}, scenario=scenario, folder=tmp_path / "a", executor=executor)
+    with Interrupt(2), pytest.raises(KeyboardInterrupt):
+        tenter.sweep({"seeds": 8}, scenario=long_scenario, folder=tmp_path / "b", executor=executor)
+    ended = time.monotonic()
+    executor.shutdown()
+    assert time.monotonic() - ended < 1
+
+
+def test_control_c_ends_the_trials_of_dask(
+    long_scenario: tenter.Scenario, scenario: tenter.Scenario, tmp_path: Path
+) -> None:
+    from distributed import Client, LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1) as cluster, Client(cluster) as client:
+        tenter.sweep({"seeds": 8}, scenario=scenario, folder=tmp_path / "a", executor=client)
+        with Interrupt(2), pytest.raises(KeyboardInterrupt):
+            tenter.sweep(
+                {"seeds": 8}, scenario=long_scenario, folder=tmp_path / "b", executor=client
+            )
+        time.sleep(1)
+        before = client.run(time.process_time)
+        time.sleep(1)
+        after = client.run(time.process_time)
+        assert all(after[worker] - before[worker] < 0.5 for worker in before)
+
+
+def test_misuses_are_as_many_as_promised() -> None:
+    assert len(MISUSES) >= 40

@@ -39,6 +39,22 @@ def test_results_do_not_depend_on_threads_or_on_what_is_kept(scenario: tenter.Sc
         _ = two.flows
 
 
+def test_a_stored_table_is_read_once_where_its_rows_are_gone_through(tmp_path: Path) -> None:
+    many = tenter.Scenario(
+        fabric={"kind": "single-switch", "hosts": 72},
+        jobs=[{"collectives": [{"collective": "all-to-all", "size": "128KiB"}]}],
+    )
+    tenter.run(many, folder=tmp_path / "trial")
+    flows = tenter.open(tmp_path / "trial").flows
+    expected = list(flows)
+    # More rows than are values of Python at a time.
+    assert len(expected) == 72 * 71 > 4096
+    rows = iter(flows)
+    first = next(rows)
+    (tmp_path / "trial" / "flows.parquet").unlink()
+    assert [first, *rows] == expected
+
+
 def test_tables_are_streams_of_arrow(scenario: tenter.Scenario) -> None:
     trial = tenter.run(scenario)
     jobs = pyarrow.table(trial.jobs)

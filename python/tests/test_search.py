@@ -132,6 +132,39 @@ def test_an_earlier_search_is_known(scenario: tenter.Scenario, tmp_path: Path) -
     assert [point.number for point in later.points] == [10, 11, 12, 13]
 
 
+def test_an_earlier_search_has_the_objectives_and_the_space(
+    scenario: tenter.Scenario, tmp_path: Path
+) -> None:
+    earlier = looked(scenario, tmp_path, points=2)
+    with pytest.raises(tenter.InputError, match="no value `watts`.*the objectives and limits"):
+        tenter.search(
+            scenario, SPACE, objectives={"watts": "less"}, earlier=earlier, folder=tmp_path
+        )
+    space = {**SPACE, "jobs[0].iterations": [1, 2]}
+    with pytest.raises(tenter.InputError, match=r"`jobs\[0\].iterations`.*the same space"):
+        tenter.search(
+            scenario, space, objectives={"cables": "less"}, earlier=earlier, folder=tmp_path
+        )
+
+
+def test_a_point_without_a_number_has_failed(scenario: tenter.Scenario, tmp_path: Path) -> None:
+    def derive(values: dict[str, float], plan: tenter.Plan) -> Mapping[str, float]:
+        return {"price": float("nan") if values["switches"] > 4 else values["switches"]}
+
+    search = tenter.search(
+        scenario,
+        {"fabric.spines": [1, 2, 3]},
+        objectives={"price": "less", "jct_ns": "less"},
+        derive=derive,
+        first=[{"fabric.spines": 3}, {"fabric.spines": 1}],
+        points=2,
+        folder=tmp_path,
+    )
+    assert "`price` is nan" in str(search.points[0].error)
+    assert len(search.front) == 1
+    assert "<svg" in search.draw()
+
+
 def test_sizes_are_searched_in_their_unit(scenario: tenter.Scenario, tmp_path: Path) -> None:
     search = tenter.search(
         scenario,
@@ -172,6 +205,11 @@ MISUSES: list[tuple[str, dict[str, object], dict[str, Any], str]] = [
     ("a first that is none", SPACE, {"first": [{"spines": 2}]}, "fabric.spines"),
     ("a first beyond", SPACE, {"first": [{"fabric.spines": 9}]}, "cannot be 9"),
     ("no points", SPACE, {"points": 0}, "points"),
+    ("no number", {"fabric.spines": {"from": 1, "to": float("nan")}}, {}, "a finite one"),
+    ("no factor", {"fabric.spines": {"from": 1, "to": 4, "factor": float("nan")}}, {}, "above 1"),
+    ("many", {"endpoint.host.start_up": {"from": 1, "to": 9, "factor": 1.0001}}, {}, "4096"),
+    ("no limit", SPACE, {"at_most": {"jct_ns": float("nan")}}, "give a number"),
+    ("no derivation", SPACE, {"derive": lambda *_: {"price": None}}, "let it give a number"),
 ]
 
 

@@ -18,7 +18,10 @@ DESCRIPTION: dict[str, object] = {
     "name": "fabrics",
     "variants": {"ecmp": {}, "spray": {"fabric.load_balancing": {"kind": "random-spray"}}},
     "axes": {"jobs[0].collectives[0].size": ["256KiB", "512KiB"]},
-    "set": {"endpoint.nic.loss_recovery": {"kind": "selective-repeat", "reorder": 64}},
+    "set": {
+        "endpoint.nic.loss_recovery": {"kind": "selective-repeat", "reorder": 64},
+        "jobs[0].collectives[0].collective": "all-to-all",
+    },
     "seeds": 3,
     "readings": [{"name": "time", "column": "jct_ns"}],
 }

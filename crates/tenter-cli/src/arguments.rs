@@ -534,8 +534,8 @@ pub(crate) struct SweepOf {
     /// without this takes their answers
     #[arg(long)]
     pub(crate) queue: bool,
-    /// A worker that has written nothing for so long is taken for lost, in seconds; file systems of
-    /// clusters show what others write with a delay
+    /// A worker that has written nothing for so long is taken for lost, in seconds; at least 120,
+    /// since NFS shows what other machines write with a delay of up to a minute
     #[arg(
         long,
         value_name = "SECONDS",

@@ -63,11 +63,6 @@ impl Terminal {
         }
     }
 
-    /// What Ctrl-C sets, for others that hear of the same command.
-    pub(crate) fn interrupted(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.interrupted)
-    }
-
     /// With a text that is printed once the first simulation is built.
     pub(crate) fn heading(mut self, text: String) -> Terminal {
         self.heading = text;
@@ -199,11 +194,16 @@ impl Observer for Terminal {
     }
 
     fn kept(&mut self, title: &str, folder: &Path) {
-        say(&format!(
-            "note: {title} is finished in {} with the same configuration and program, and is kept\n",
-            folder.display()
-        ));
+        say_kept(title, folder);
     }
+}
+
+/// Says that a trial was not run again.
+pub(crate) fn say_kept(title: &str, folder: &Path) {
+    say(&format!(
+        "note: {title} is finished in {} with the same configuration and program, and is kept\n",
+        folder.display()
+    ));
 }
 
 impl Drop for Terminal {

@@ -8,7 +8,7 @@ use tenter_report::{
     Drawn, TrialData, available_memory_bytes, binary_size, html_report, html_study_report,
     html_sweep_report, read_answers, report_memory_bytes, study_drawings, write_whole,
 };
-use tenter_study::Answers;
+use tenter_study::{Answers, StudyAnswer};
 
 use crate::arguments::{Report, TextFormat};
 use crate::exit::ExitCode;
@@ -17,7 +17,7 @@ use crate::folders::Several;
 
 pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
     let page = if let Some(several) = Several::read_for_report(&arguments.folders)? {
-        html_sweep_report(&several.0, &several.1)
+        html_sweep_report(&several.0, &several.1, &rows(&arguments.folders)?)
     } else if let Some((answers, drawings)) = answers(&arguments.folders)? {
         html_study_report(&answers, &drawings)
     } else {
@@ -79,6 +79,15 @@ fn answers(folders: &[PathBuf]) -> Result<Option<DrawnAnswers>, Failure> {
         }
     }
     Ok(Some((Answers { studies }, drawings)))
+}
+
+/// The rows of each folder of a sweep, which may be published ones.
+fn rows(folders: &[PathBuf]) -> Result<Vec<Option<StudyAnswer>>, Failure> {
+    let rows = |folder: &PathBuf| {
+        let answers = read_answers(folder).map_err(|error| Failure::input(error.to_string()))?;
+        Ok(answers.and_then(|answers| answers.studies.into_iter().next()))
+    };
+    folders.iter().map(rows).collect()
 }
 
 /// The trials in these folders.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::json;
@@ -16,9 +17,9 @@ use crate::arguments::{
 use crate::exit::ExitCode;
 use crate::fabric_line::counted;
 use crate::failure::{Failure, print, print_tables, say};
-use crate::progress::Terminal;
+use crate::progress::on_interrupt;
 use crate::study_table;
-use crate::sweep;
+use crate::sweep::Terminal;
 
 pub(crate) fn study(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.command {
@@ -69,7 +70,7 @@ fn run(arguments: &Request) -> Result<ExitCode, Failure> {
     } else {
         Extent::Full
     };
-    let mut terminal = Terminal::new().remark(report);
+    let interrupted = on_interrupt();
     let _lock = match &arguments.output {
         Some(folder) => begin(folder)?,
         None => None,
@@ -80,19 +81,14 @@ fn run(arguments: &Request) -> Result<ExitCode, Failure> {
         let started = Instant::now();
         let mut run = StudyRun::new(study.clone())
             .extent(extent)
-            .threads(arguments.threads);
+            .threads(arguments.threads)
+            .workers(arguments.workers.unwrap_or(1).into());
         if let Some(folder) = &arguments.output {
             run = run.folder(folder);
         }
         say_cost(study, &run.estimate()?);
-        let answer = match arguments.workers {
-            Some(workers) => {
-                let mut of_all = sweep::Terminal::of(terminal.interrupted());
-                run.answer_side_by_side(workers.into(), &mut of_all)?
-            }
-            None => run.answer(&mut terminal)?,
-        };
-        let Some(answer) = answer else {
+        let mut terminal = Terminal::of(Arc::clone(&interrupted)).remark(report);
+        let Some(answer) = run.answer(&mut terminal)? else {
             say("error: stopped by the user; no study is judged by a part of its trials\n");
             return Ok(ExitCode::INTERRUPTED);
         };
@@ -170,6 +166,13 @@ fn read(names: &[String]) -> Result<Vec<Study>, Failure> {
         if StudyRun::is_folder(name) {
             studies.push(StudyRun::of_folder(name)?.study().clone());
             continue;
+        }
+        // A group of the program's studies may be the name of a folder here, too.
+        let is_path = name.contains(['.', '\\']) || Path::new(name).is_absolute();
+        if is_path && Path::new(name).exists() {
+            return Err(Failure::input(format!(
+                "{name} is no folder of a study, which has a `study.toml`; `tenter sweep FILE` runs the description of a sweep, with published values, too"
+            )));
         }
         let texts = select([name]).map_err(|error| Failure::input(error.to_string()))?;
         for texts in texts {

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 use tenter::{
-    Control, StudyAnswer, Sweep, SweepObserver, SweepProgress, SweepResults, SweepRun, SweepWorker,
-    Winner, WorkerResults,
+    Control, StudyAnswer, Summary, Sweep, SweepObserver, SweepProgress, SweepResults, SweepRun,
+    SweepWorker, Winner, WorkerResults,
 };
 use tenter_report::{TextColumn, TextTable, duration_s};
 use tenter_study::{Answers, CaseAnswer, ReadingKeys, Value};
@@ -22,7 +22,7 @@ use crate::arguments::{
 use crate::exit::ExitCode;
 use crate::fabric_line::counted;
 use crate::failure::{Failure, print, print_tables, say};
-use crate::progress::on_interrupt;
+use crate::progress::{on_interrupt, say_kept};
 use crate::study_table;
 
 /// Failures that are said one by one.
@@ -196,8 +196,12 @@ fn table(results: &SweepResults, reading: &ReadingKeys) -> String {
         .into_iter()
         .map(TextColumn::name)
         .collect();
-    for variant in &variants {
-        columns.push(TextColumn::number(variant, &scale.unit));
+    // Of a part of the sweep, other parts have no rows and columns.
+    let is_shown =
+        |variant: &usize| (0..sweep.points().len()).any(|point| results.is_meant(point, *variant));
+    let shown: Vec<usize> = (0..variants.len()).filter(is_shown).collect();
+    for &variant in &shown {
+        columns.push(TextColumn::number(variants[variant], &scale.unit));
     }
     let winners = results.winners.iter();
     let winners: Vec<&Winner> = winners.filter(|of| of.reading == reading.name).collect();
@@ -207,13 +211,24 @@ fn table(results: &SweepResults, reading: &ReadingKeys) -> String {
     }
     let mut table = TextTable::new(columns);
     for (point, cases) in cases.chunks(variants.len()).enumerate() {
+        if !shown
+            .iter()
+            .any(|&variant| results.is_meant(point, variant))
+        {
+            continue;
+        }
         let mut row = sweep.points()[point].clone();
-        row.extend(cases.iter().map(|case| scale.shown(case)));
+        row.extend(shown.iter().map(|&variant| scale.shown(cases[variant])));
         let name = sweep.point_name(point);
-        if let Some(winner) = winners.iter().find(|of| of.point == name) {
-            row.push(winner.variant.clone());
-            let Winner { wins, pairs, .. } = winner;
-            row.push(format!("{wins} of {pairs} ({:.3})", winner.p_value));
+        match winners.iter().find(|of| of.point == name) {
+            Some(winner) => {
+                row.push(winner.variant.clone());
+                let Winner { wins, pairs, .. } = winner;
+                row.push(format!("{wins} of {pairs} ({:.3})", winner.p_value));
+            }
+            // Equal ones, or only one that has run.
+            None if !winners.is_empty() => row.extend(["-".to_owned(), "-".to_owned()]),
+            None => {}
         }
         table.push(row);
     }
@@ -296,6 +311,8 @@ pub(crate) struct Terminal {
     started: Instant,
     next_line_s: f64,
     line: Option<ProgressBar>,
+    /// What is said of a trial that has ended.
+    remark: fn(&str, &Summary),
 }
 
 impl Terminal {
@@ -310,6 +327,21 @@ impl Terminal {
             started: Instant::now(),
             next_line_s: LINE_EVERY_S,
             line: None,
+            remark: |_, _| (),
+        }
+    }
+
+    /// With what is said of each trial that has ended, by its title and its summary.
+    pub(crate) fn remark(mut self, remark: fn(&str, &Summary)) -> Terminal {
+        self.remark = remark;
+        self
+    }
+
+    /// Writes above the line.
+    fn above(&self, write: impl FnOnce()) {
+        match &self.line {
+            Some(line) => line.suspend(write),
+            None => write(),
         }
     }
 
@@ -351,6 +383,17 @@ impl SweepObserver for Terminal {
             Control::Stop
         } else {
             Control::Continue
+        }
+    }
+
+    fn trial(&mut self, title: &str, summary: &Summary) {
+        self.above(|| (self.remark)(title, summary));
+    }
+
+    fn kept(&mut self, title: &str, folder: &Path) {
+        // A sweep says at its end how many trials it has kept.
+        if !title.is_empty() {
+            self.above(|| say_kept(title, folder));
         }
     }
 }

@@ -35,8 +35,8 @@ fn keys_of_first(text: &str, array: &str) -> Vec<String> {
 struct Folder(PathBuf);
 
 impl Folder {
-    fn new() -> Folder {
-        let name = format!("tenter-study-{}", std::process::id());
+    fn new(name: &str) -> Folder {
+        let name = format!("tenter-study-{name}-{}", std::process::id());
         Folder(std::env::temp_dir().join(name))
     }
 }
@@ -50,7 +50,7 @@ impl Drop for Folder {
 
 #[test]
 fn run_prints_the_documented_json_and_writes_it() {
-    let folder = Folder::new();
+    let folder = Folder::new("a");
     let path = folder.0.to_str().expect("a plain path");
     let output = tenter(&[
         "study",
@@ -184,6 +184,39 @@ fn an_unknown_study_is_an_input_error_with_a_suggestion() {
         assert!(text.contains("did you mean `methodology/jct-2`?"), "{text}");
         assert!(text.contains("\n  methodology/: jct-1, jct-2"));
     }
+}
+
+#[test]
+fn a_path_without_a_study_names_what_runs_it() {
+    let folder = Folder::new("b");
+    std::fs::create_dir_all(&folder.0).expect("a folder");
+    let path = folder.0.to_string_lossy().into_owned();
+    let output = tenter(&["study", "run", &path]);
+    assert_eq!(output.status.code(), Some(2));
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        error.contains("study.toml") && error.contains("tenter sweep FILE"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_study_says_alike_what_trials_were_kept_side_by_side() {
+    let folder = Folder::new("c");
+    let path = folder.0.to_string_lossy().into_owned();
+    let said = |more: &[&str]| {
+        let words = ["study", "run", "methodology/jct-2", "--quick", "-o", &path];
+        let output = tenter(&[&words, more].concat());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort_unstable();
+        lines
+    };
+    said(&[]);
+    let one_by_one = said(&[]);
+    assert!(one_by_one.iter().any(|line| line.contains("is kept")));
+    assert_eq!(said(&["--workers", "2"]), one_by_one);
 }
 
 #[test]

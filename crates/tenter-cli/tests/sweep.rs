@@ -237,6 +237,51 @@ fn a_study_is_run_from_any_folder() {
         .expect("the binary runs");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(text(&output.stdout).contains("match"), "{output:?}");
+    let here = |folder: &Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tenter"));
+        command.args(["study", "run", "."]).current_dir(folder);
+        command.output().expect("the binary runs")
+    };
+    let output = here(&study);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(text(&output.stdout).contains("mine"), "{output:?}");
+    fs::remove_file(study.join("measured.csv")).expect("it is there");
+    let refused = text(&here(&study).stderr);
+    for expected in ["./study.toml: there is no table `measured`", "measured.csv"] {
+        assert!(refused.contains(expected), "{refused}");
+    }
+}
+
+#[test]
+fn folders_around_sweeps_and_unfinished_ones_are_told_apart() {
+    let folder = Folder::new("around", SWEEP);
+    folder.json(&["sweep.yaml"]);
+    for command in ["report sweeps -o page.html", "compare sweeps sweeps"] {
+        let refused = tenter(&folder, command);
+        assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+        let error = text(&refused.stderr);
+        assert!(error.contains("for instance sweeps/fabrics"), "{error}");
+    }
+    fs::remove_file(folder.0.join("sweeps/fabrics/sweep.json")).expect("it is there");
+    let refused = text(&tenter(&folder, "report sweeps/fabrics -o page.html").stderr);
+    assert!(refused.contains("run the same `tenter sweep`"), "{refused}");
+}
+
+#[test]
+fn a_study_of_ones_own_may_have_tables_of_the_program() {
+    let folder = Folder::new("tables", SWEEP);
+    let from = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../studies/methodology/jct-2"
+    );
+    for file in ["study.toml", "scenario.yaml"] {
+        fs::copy(Path::new(from).join(file), folder.0.join(file)).expect("a file");
+    }
+    let output = tenter(&folder, "study run . --quick --format json");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let cases = answer["studies"][0]["cases"].as_array().expect("rows");
+    assert!(cases.iter().any(|case| case["origin"] == "published"));
 }
 
 /// Runs another command in the folder.
@@ -336,7 +381,9 @@ fn charts_that_are_named_are_drawn_alone() {
 
 #[test]
 fn a_report_of_a_sweep_has_a_picture_and_a_table_for_each_reading() {
-    let folder = Folder::new("page", SWEEP);
+    // Half of the paths, so that one variant is better.
+    let unequal = SWEEP.replace("ecmp: {}", "ecmp: {fabric.spines: 1}");
+    let folder = Folder::new("page", &unequal);
     folder.json(&["sweep.yaml", "-o", "one"]);
     let output = tenter(&folder, "report one -o page.html");
     assert_eq!(output.status.code(), Some(0), "{output:?}");

@@ -183,7 +183,16 @@ fn a_sweep_that_is_killed_at_any_moment_goes_on_where_it_was() {
 #[test]
 fn workers_share_a_queue_and_one_may_be_killed() {
     let folder = Folder::new("workers", 30);
-    let queued = folder.json("sweep.yaml -o shared --queue --patience 1");
+    let refused = folder.sweep("sweep.yaml -o shared --queue --patience 1");
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert!(text(&refused.stderr).contains("NFS"), "{refused:?}");
+    let queued = folder.json("sweep.yaml -o shared --queue");
+    // Users wait for two minutes and more.
+    let terms = folder.0.join("shared/queue/terms.json");
+    let text_of_terms = fs::read_to_string(&terms).expect("the terms");
+    let hasty = text_of_terms.replace("\"patience_s\":300.0", "\"patience_s\":1.0");
+    assert_ne!(hasty, text_of_terms);
+    fs::write(&terms, hasty).expect("a file");
     assert_eq!(queued["queued"], 120);
     assert_eq!(trials(&folder.0.join("shared"), "queued").len(), 120);
     let work = "worker --ledger shared --workers 1 --format json";
@@ -216,6 +225,55 @@ fn workers_share_a_queue_and_one_may_be_killed() {
     assert!(text(&refused.stderr).contains("--queue"), "{refused:?}");
 }
 
+/// A reading that the sweep did not have before.
+const MORE: &str = "  - {name: pauses, table: ports, column: rx_xoff_frames, take: sum}\n";
+
+#[test]
+fn trials_that_lack_a_reading_are_run_once_by_two_processes() {
+    let folder = Folder::new("lacking", 30);
+    folder.json("sweep.yaml -o shared");
+    let text = SWEEP.replace("SEEDS", "30") + MORE;
+    folder.write("sweep.yaml", &text);
+    let other = folder.start("sweep.yaml -o shared --format json");
+    let mine = folder.json("sweep.yaml -o shared");
+    let other = other.wait_with_output().expect("it has ended");
+    let other: Value = serde_json::from_slice(&other.stdout).expect("JSON");
+    assert_eq!(mine["studies"], other["studies"]);
+    let done = trials(&folder.0.join("shared"), "done");
+    assert_eq!(done.len(), 120);
+    let runs: Vec<i64> = done.values().map(|(_, runs)| *runs).collect();
+    assert_eq!(runs, [2; 120], "once for each reading");
+}
+
+#[test]
+fn trials_that_lack_a_reading_are_queued() {
+    let folder = Folder::new("lacking-queue", 2);
+    folder.json("sweep.yaml -o shared");
+    folder.write("sweep.yaml", &(SWEEP.replace("SEEDS", "2") + MORE));
+    let queued = folder.json("sweep.yaml -o shared --queue");
+    assert_eq!(queued["queued"], 8);
+    // What has run is not forgotten meanwhile.
+    assert_eq!(trials(&folder.0.join("shared"), "done").len(), 8);
+    let work = folder.json("worker --ledger shared");
+    assert_eq!(work["run"], 8);
+    let all = folder.json("sweep.yaml -o shared");
+    assert_eq!(all["failures"], serde_json::json!([]));
+    let done = trials(&folder.0.join("shared"), "done");
+    assert!(done.values().all(|(_, runs)| *runs == 1), "{done:?}");
+}
+
+#[test]
+fn a_queue_forgets_trials_that_the_sweep_has_no_more() {
+    let folder = Folder::new("forgets", 3);
+    assert_eq!(folder.json("sweep.yaml -o shared --queue")["queued"], 12);
+    folder.write("sweep.yaml", &SWEEP.replace("SEEDS", "2"));
+    assert_eq!(folder.json("sweep.yaml -o shared --queue")["queued"], 0);
+    let orders = fs::read_dir(folder.0.join("shared/queue/orders")).expect("orders");
+    assert_eq!(orders.count(), 8);
+    folder.json("sweep.yaml -o shared");
+    assert!(!folder.0.join("shared/queue").exists(), "the queue is done");
+}
+
 #[test]
 fn a_part_of_a_sweep_is_run_and_resumed() {
     let folder = Folder::new("part", 2);
@@ -226,12 +284,31 @@ fn a_part_of_a_sweep_is_run_and_resumed() {
         "{none:?}"
     );
     assert!(!folder.0.join("sweeps").exists());
-    folder.sweep("sweep.yaml --only spray --only size=1MiB");
+    let part = text(
+        &folder
+            .sweep("sweep.yaml --only spray --only size=1MiB")
+            .stdout,
+    );
+    for other in ["ecmp", "256KiB", " - "] {
+        assert!(!part.contains(other), "{other}: {part}");
+    }
     let ledger = folder.0.join("sweeps/fabrics");
     assert_eq!(trials(&ledger, "done").len(), 2);
     let whole = folder.sweep("sweep.yaml --resume");
     let shown = text(&whole.stdout);
     assert!(shown.contains("8 trials, 2 of them from before"), "{shown}");
+    // Bands of other parts are not judged.
+    let band = SWEEP
+        .replace("SEEDS", "2")
+        .replace("jct_ns}", "jct_ns, band: [1, 1e12]}");
+    folder.write("sweep.yaml", &band);
+    let part = folder.json("sweep.yaml -o banded --only spray");
+    let verdicts = part["studies"][0]["cases"].as_array().expect("rows");
+    let verdicts: Vec<&str> = verdicts
+        .iter()
+        .filter_map(|case| case["verdict"].as_str())
+        .collect();
+    assert_eq!(verdicts, ["not judged", "match", "not judged", "match"]);
     for (words, expected) in [
         ("--only spary", "did you mean `spray`?"),
         ("--only sise=1MiB", "did you mean `size`?"),

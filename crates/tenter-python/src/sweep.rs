@@ -193,13 +193,15 @@ impl SweepSession {
     }
 }
 
-/// Runs the trial of an order, and gives the answer.
+/// Runs the trial of an order, and gives the answer. The trial ends early once `stopped` says so,
+/// which is asked again and again.
 #[pyfunction]
-#[pyo3(signature = (order, threads=1))]
+#[pyo3(signature = (order, threads=1, stopped=None))]
 pub(crate) fn carry_out<'py>(
     py: Python<'py>,
     order: &[u8],
     threads: u16,
+    stopped: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let order: TrialOrder = serde_json::from_slice(order).map_err(|error| {
         wrong(
@@ -210,7 +212,14 @@ pub(crate) fn carry_out<'py>(
     let cancelled = Arc::new(AtomicBool::new(false));
     let mut end = End(Arc::clone(&cancelled));
     let work = move || order.carry_out(threads, &mut end);
-    let answer = wait_for(py, &cancelled, |_| Ok(()), work)?;
+    let tick = |_: Python<'_>| {
+        let is_over = stopped.map(|stopped| stopped.call0()?.is_truthy());
+        if is_over.transpose()?.unwrap_or(false) {
+            cancelled.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    };
+    let answer = wait_for(py, &cancelled, tick, work)?;
     let text = serde_json::to_vec(&answer).map_err(|error| internal(py, &error.to_string()))?;
     Ok(PyBytes::new(py, &text))
 }

@@ -1,11 +1,11 @@
 //! Tables as Arrow streams.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_array::{Array, RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyCapsule, PyDict, PyInt, PyList, PyString, PyTuple};
@@ -179,15 +179,17 @@ impl Table {
         Ok(Table::of(self.source.clone(), selection))
     }
 
-    /// The values of a column, from a row on, at most so many.
-    #[pyo3(signature = (name, start=0, count=None))]
-    fn column<'py>(
-        &self,
-        py: Python<'py>,
-        name: &str,
-        start: usize,
-        count: Option<usize>,
-    ) -> PyResult<Bound<'py, PyList>> {
+    /// All rows, at most so many at a time.
+    fn parts(&self, py: Python<'_>, rows: usize) -> PyResult<Parts> {
+        Ok(Parts(Mutex::new(Reading {
+            batches: self.batches(py, &self.selection)?,
+            batch: None,
+            rows: rows.max(1),
+        })))
+    }
+
+    /// The values of a column.
+    fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
         let own = self.select(py, Some(vec![name.to_owned()]), None)?;
         if !self.columns().iter().any(|known| known == name) {
             let known = self.columns().join(", ");
@@ -195,20 +197,69 @@ impl Table {
             return Err(wrong(py, &what));
         }
         let values = PyList::empty(py);
-        let (mut skip, mut left) = (start, count.unwrap_or(usize::MAX));
         for batch in own.batches(py, &own.selection)? {
             let batch = batch.map_err(|error| unreadable(py, &error))?;
-            let rows = batch.num_rows();
-            let taken = rows.saturating_sub(skip).min(left);
-            let array: ArrayRef = batch.column(0).slice(skip.min(rows), taken);
-            append(&values, &array)?;
-            skip = skip.saturating_sub(rows);
-            left -= taken;
-            if left == 0 {
-                break;
-            }
+            append(&values, batch.column(0))?;
         }
         Ok(values)
+    }
+}
+
+/// The rows of a table, some at a time: each batch is read once.
+#[pyclass(frozen, module = "tenter._core")]
+pub(crate) struct Parts(Mutex<Reading>);
+
+struct Reading {
+    batches: Batches,
+    /// The rows that are left of the batch that was read last.
+    batch: Option<RecordBatch>,
+    rows: usize,
+}
+
+impl Reading {
+    /// The next rows; `None` behind the last.
+    fn next(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+        loop {
+            let Some(batch) = self
+                .batch
+                .take()
+                .map_or_else(|| self.batches.next(), |of| Some(Ok(of)))
+            else {
+                return Ok(None);
+            };
+            let batch = batch?;
+            let rows = batch.num_rows().min(self.rows);
+            if batch.num_rows() > rows {
+                self.batch = Some(batch.slice(rows, batch.num_rows() - rows));
+            }
+            if rows > 0 {
+                return Ok(Some(batch.slice(0, rows)));
+            }
+        }
+    }
+}
+
+#[pymethods]
+impl Parts {
+    fn __iter__(own: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        own
+    }
+
+    /// The values of the columns in the next rows.
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyList>>>> {
+        let part = py.detach(|| {
+            let mut reading = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            reading.next()
+        });
+        let Some(part) = part.map_err(|error| unreadable(py, &error))? else {
+            return Ok(None);
+        };
+        let columns = part.columns().iter().map(|array| {
+            let values = PyList::empty(py);
+            append(&values, array)?;
+            Ok(values)
+        });
+        columns.collect::<PyResult<_>>().map(Some)
     }
 }
 

@@ -13,6 +13,9 @@ pub const ANSWERS_FILE: &str = "studies.json";
 /// The file of the same kind in the folder of a sweep.
 pub const SWEEP_FILE: &str = "sweep.json";
 
+/// The file in which a sweep notes its trials while they run.
+pub const LEDGER_FILE: &str = "ledger.sqlite";
+
 /// The answers in the output folder of studies or of a sweep; `None` if the folder has none.
 ///
 /// # Errors

@@ -43,7 +43,7 @@ mod trial_data;
 mod trial_folder;
 mod utc;
 
-pub use answers::{ANSWERS_FILE, SWEEP_FILE, read_answers};
+pub use answers::{ANSWERS_FILE, LEDGER_FILE, SWEEP_FILE, read_answers};
 pub use chain::{Cause, Chain, Link};
 pub use compare::{NamedSummary, add_log, comparison_rows, comparison_table};
 pub use csv::{csv, csv_field};

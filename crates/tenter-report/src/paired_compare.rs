@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use tenter_record::PairedRow;
-use tenter_study::SweepRecord;
+use tenter_study::{SweepReading, SweepRecord};
 
 use crate::pairing::{Pairs, SIGNIFICANT, difference};
 use crate::quantity::is_same_value;
@@ -67,6 +67,7 @@ fn within(one: &NamedRecord) -> Result<Vec<PairedRow>, String> {
         ));
     }
     let mut rows = Vec::new();
+    check_statistics(&record.readings, &one.name)?;
     for reading in 0..record.readings.len() {
         let numbers = Numbers::of(record, reading);
         for point in 0..record.points.len() {
@@ -94,6 +95,16 @@ fn within(one: &NamedRecord) -> Result<Vec<PairedRow>, String> {
     Ok(rows)
 }
 
+/// Refuses readings none of which can be paired.
+fn check_statistics(readings: &[SweepReading], name: &str) -> Result<(), String> {
+    if readings.is_empty() || readings.iter().any(SweepReading::has_a_best) {
+        return Ok(());
+    }
+    Err(format!(
+        "the readings of {name} have statistics that no pair of seeds has (`deviation`, `range`, `count`); add a reading with another `statistic`, for instance `median`"
+    ))
+}
+
 /// A record beside the first.
 fn between(first: &NamedRecord, other: &NamedRecord) -> Result<Vec<PairedRow>, String> {
     let (a, b) = (&first.record, &other.record);
@@ -116,6 +127,7 @@ fn between(first: &NamedRecord, other: &NamedRecord) -> Result<Vec<PairedRow>, S
             names(b)
         ));
     }
+    check_statistics(&a.readings, &first.name)?;
     let points = equal_points(a, b);
     if points.is_empty() {
         return Err(format!(
@@ -236,6 +248,10 @@ fn row(
     (name, against): (String, String),
 ) -> Option<PairedRow> {
     let reading = base.reading;
+    // Pairs of seeds compare values, and such a statistic something else.
+    if !reading.has_a_best() {
+        return None;
+    }
     let values = |numbers: &Numbers<'_>, place: Place<'_>| {
         let cell = numbers.raw(place.point, place.variant);
         cell.seeds.clone()

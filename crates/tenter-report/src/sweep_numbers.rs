@@ -9,6 +9,8 @@ use crate::pairing::Pairs;
 pub(crate) struct Cell {
     /// The statistic over the seeds.
     pub(crate) value: Option<f64>,
+    /// Whether that is a value as those of the seeds are, so that they may stand beside it.
+    pub(crate) is_of_size: bool,
     /// Seeds and values, in the order of the seeds.
     pub(crate) seeds: Vec<(u64, f64)>,
 }
@@ -38,13 +40,14 @@ impl Cell {
         let values = || self.seeds.iter().map(|(_, value)| *value);
         let least = values().min_by(f64::total_cmp)?;
         let greatest = values().max_by(f64::total_cmp)?;
-        (self.seeds.len() > 1).then_some((least, greatest))
+        (self.seeds.len() > 1 && self.is_of_size).then_some((least, greatest))
     }
 
     fn of(reading: &SweepReading, mut seeds: Vec<(u64, f64)>) -> Cell {
         seeds.sort_unstable_by_key(|(seed, _)| *seed);
         Cell {
             value: reading.of_seeds(seeds.iter().map(|(_, value)| *value).collect()),
+            is_of_size: reading.has_a_best(),
             seeds,
         }
     }
@@ -111,8 +114,11 @@ impl<'r> Numbers<'r> {
         self.shown.iter()
     }
 
-    /// The best variant at a point, if several have values.
+    /// The best variant at a point, if several have values and one is alone in that.
     pub(crate) fn best(&self, point: usize) -> Option<Best> {
+        if !self.reading.has_a_best() {
+            return None;
+        }
         let variants = 0..self.record.variants.len();
         let mut ranked: Vec<(usize, f64)> = variants
             .filter_map(|variant| Some((variant, self.raw(point, variant).value?)))
@@ -120,9 +126,12 @@ impl<'r> Numbers<'r> {
         // The sort is stable: of equal variants the first stays first.
         let more = self.reading.more_is_better;
         ranked.sort_by(|(_, a), (_, b)| if more { b.total_cmp(a) } else { a.total_cmp(b) });
-        let [(variant, _), (runner_up, _), ..] = ranked.as_slice() else {
+        let [(variant, best), (runner_up, next), ..] = ranked.as_slice() else {
             return None;
         };
+        if best.total_cmp(next).is_eq() {
+            return None;
+        }
         let seeds = |variant: usize| self.raw(point, variant).seeds.as_slice();
         let pairs = paired(seeds(*variant), seeds(*runner_up));
         Some(Best {

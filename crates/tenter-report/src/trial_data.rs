@@ -10,8 +10,11 @@ use tenter_record::{CircuitRow, FlowRow, PortRow, QueueRow, Row, SampleRow, Summ
 
 use crate::decode::guarded;
 use crate::read::rows_if_any;
-use crate::trial_folder::{CONFIG_FILE, SUMMARY_FILE, table_file};
-use crate::{Manifest, SEEDS_FILE, TrialError, read_manifest, read_rows, read_summary};
+use crate::trial_folder::{CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE, table_file};
+use crate::{
+    ANSWERS_FILE, LEDGER_FILE, Manifest, SEEDS_FILE, SWEEP_FILE, TrialError, read_manifest,
+    read_rows, read_summary,
+};
 
 /// A data chunk on a queue pair, as far as reports use it. Times are in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -169,10 +172,37 @@ pub fn check_is_trial(folder: &Path) -> Result<(), TrialError> {
         Ok(_) => Err(unusable(
             "the trial is still running, or was killed before it could finish; run it again",
         )),
-        Err(TrialError::Io { .. }) => Err(unusable(
-            "it is no trial folder (no manifest.json); name the folder that `tenter run` printed after `trial`",
-        )),
+        Err(TrialError::Io { .. }) => Err(unusable(&no_manifest(folder))),
         Err(damaged) => Err(damaged),
+    }
+}
+
+/// Why a folder without a manifest is of no use, and the remedy.
+fn no_manifest(folder: &Path) -> String {
+    if folder.join(LEDGER_FILE).is_file() {
+        return "it has the ledger of a sweep and no results, because the sweep is still running or was killed; run the same `tenter sweep` to its end".to_owned();
+    }
+    let files = [
+        SWEEP_FILE,
+        ANSWERS_FILE,
+        SEEDS_FILE,
+        MANIFEST_FILE,
+        LEDGER_FILE,
+    ];
+    let has_any = |path: &PathBuf| files.iter().any(|file| path.join(file).is_file());
+    let within = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut within: Vec<PathBuf> = within.map(|entry| entry.path()).filter(has_any).collect();
+    within.sort_unstable();
+    match within.first() {
+        Some(first) => format!(
+            "it is no trial folder (no manifest.json), but holds {} of results; name one of them, for instance {}",
+            match within.len() {
+                1 => "a folder".to_owned(),
+                count => format!("{count} folders"),
+            },
+            first.display()
+        ),
+        None => "it is no trial folder (no manifest.json); name the folder that `tenter run` printed after `trial`".to_owned(),
     }
 }
 

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use tenter_record::{CollectiveRow, FlowRow, Kind, Names, PortRow, ReactionRow, Row};
 use tenter_units::Bytes;
 
+use crate::sweep::{Take as Statistic, column, numbers_of};
 use crate::trial::{Leaf, Trial, is_meant};
 
 /// A column of a table, as the data dictionary has it, and what becomes of its rows.
@@ -46,21 +48,32 @@ pub enum TableName {
 }
 
 /// What is made of the rows of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Take {
-    /// The least.
-    Least,
-    /// The arithmetic mean.
-    Mean,
-    /// The one in the middle; of an even number the lower one.
-    Median,
-    /// The greatest.
-    Greatest,
-    /// The sum.
-    Sum,
+    /// A statistic of their values, as sweeps have it.
+    Statistic(Statistic),
     /// How many rows have at least so much.
     CountFrom(f64),
+}
+
+impl<'de> Deserialize<'de> for Take {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Take, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "a statistic, or `{ count_from = 1.0 }`")]
+        enum Written {
+            Word(String),
+            CountFrom { count_from: f64 },
+        }
+        match Written::deserialize(from)? {
+            Written::CountFrom { count_from } => Ok(Take::CountFrom(count_from)),
+            Written::Word(word) => match word.parse() {
+                Ok(statistic) => Ok(Take::Statistic(statistic)),
+                Err(()) => Err(D::Error::custom(format!(
+                    "`{word}` is no statistic; choose from least, mean, median, p95 or any other percentile, greatest, sum, count, deviation, range"
+                ))),
+            },
+        }
+    }
 }
 
 /// Where ports are.
@@ -174,20 +187,15 @@ impl ColumnReading {
 }
 
 impl Take {
-    fn of(self, mut values: Vec<f64>) -> Option<f64> {
-        if values.is_empty() {
-            return None;
+    fn of(self, values: Vec<f64>) -> Option<f64> {
+        match self {
+            Take::Statistic(statistic) => statistic.of(values),
+            Take::CountFrom(_) if values.is_empty() => None,
+            Take::CountFrom(least) => {
+                let from = values.iter().filter(|value| **value >= least);
+                Some(from.count() as f64)
+            }
         }
-        values.sort_unstable_by(f64::total_cmp);
-        let sum: f64 = values.iter().sum();
-        Some(match self {
-            Take::Least => values[0],
-            Take::Mean => sum / values.len() as f64,
-            Take::Median => values[(values.len() - 1) / 2],
-            Take::Greatest => values[values.len() - 1],
-            Take::Sum => sum,
-            Take::CountFrom(least) => values.iter().filter(|value| **value >= least).count() as f64,
-        })
     }
 }
 
@@ -206,20 +214,13 @@ fn is_at(place: Place, row: &PortRow, hosts: usize, leaves: &[Leaf]) -> bool {
 
 /// What a column of that name holds, if the table has one.
 fn kind<R: Row>(name: &str) -> Option<Kind> {
-    let mut columns = R::COLUMNS.iter();
-    let column = columns.find(|column| column.name == name)?;
-    Some(column.kind)
+    column::<R>(name).map(|column| column.kind)
 }
 
 /// The numbers that rows have in a column; a row without one is left out.
 fn numbers<'t, R: Row>(rows: impl Iterator<Item = &'t R>, name: &str) -> Vec<f64> {
-    let mut columns = R::COLUMNS.iter();
-    let Some(column) = columns.find(|column| column.name == name) else {
-        return Vec::new();
-    };
     let names = Names::default();
-    rows.filter_map(|row| (column.cell)(row, &names).number())
-        .collect()
+    column::<R>(name).map_or_else(Vec::new, |column| numbers_of(column, rows, &names))
 }
 
 #[cfg(test)]
@@ -290,6 +291,12 @@ mod tests {
         assert_eq!(check("pauses"), Ok(()));
         assert!(check("cause").is_err_and(|error| error.contains("holds texts")));
         assert!(check("beauty").is_err_and(|error| error.contains("no column `beauty`")));
+        let mode = "table = \"flows\"\nname = \"fct_ns\"\ntake = \"mode\"";
+        let error = toml::from_str::<ColumnReading>(mode).expect_err("it is no statistic");
+        assert!(
+            error.to_string().contains("choose from least, mean"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -305,6 +312,7 @@ mod tests {
         assert_eq!(of("\"mean\"", "size = \"1KiB\""), Some(4.0));
         assert_eq!(of("\"median\"", ""), Some(3.0));
         assert_eq!(of("\"sum\"", ""), Some(18.0));
+        assert_eq!(of("\"p75\"", ""), Some(5.0));
         assert_eq!(of("{ count_from = 5.0 }", ""), Some(2.0));
         assert_eq!(of("\"sum\"", "size = \"4KiB\""), None);
     }

@@ -4,10 +4,10 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StudyError {
     /// Its description does not hold.
-    #[error("studies/{study}/study.toml: {message}")]
+    #[error("{folder}/study.toml: {message}")]
     Description {
-        /// Name of the study.
-        study: String,
+        /// Its folder.
+        folder: String,
         /// What is wrong, and the remedy.
         message: String,
     },
@@ -22,10 +22,10 @@ pub enum StudyError {
         message: String,
     },
     /// Its scenario does not hold, or not with the changes of a variant.
-    #[error("studies/{study}/scenario.yaml, variant `{variant}`: {message}")]
+    #[error("{folder}/scenario.yaml, variant `{variant}`: {message}")]
     Scenario {
-        /// Name of the study.
-        study: String,
+        /// Its folder.
+        folder: String,
         /// Name of the variant.
         variant: String,
         /// Everything that is wrong.

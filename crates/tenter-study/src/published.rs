@@ -554,7 +554,7 @@ mod tests {
         let at = |row: &str| message(&format!("{good}{row}"));
         assert_eq!(
             at("a,2048,fast,1,0,2,open,\n"),
-            "studies/published/made-up.csv, line 3: `fast` in column `completion_time_ms` is no number"
+            "made-up.csv, line 3: `fast` in column `completion_time_ms` is no number"
         );
         assert!(at("a,2048,NaN,1,0,2,open,\n").contains("`NaN` in column"));
         assert!(at("a,2KiB,1,1,0,2,open,\n").contains("`2KiB` is no size"));

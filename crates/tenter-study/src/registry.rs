@@ -3,11 +3,13 @@
 use crate::error::UnknownStudy;
 use crate::published::Origin;
 
-/// The texts of one study: the files of its folder under `studies/`.
+/// The texts of one study: the files of its folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StudyTexts<'a> {
-    /// Its name, which is its folder under `studies/`.
+    /// Its name; for a study of the program its folder under `studies/`.
     pub name: &'a str,
+    /// The folder, as messages call it.
+    pub folder: &'a str,
     /// `README.md`: what the source says, and what is assumed.
     pub readme: &'a str,
     /// `study.toml`: published rows, variants and what is judged.
@@ -27,6 +29,7 @@ macro_rules! studies {
     ($($name:literal),+ $(,)?) => {
         &[$(StudyTexts {
             name: $name,
+            folder: concat!("studies/", $name),
             readme: text!($name, "/README.md"),
             description: text!($name, "/study.toml"),
             scenario: text!($name, "/scenario.yaml"),
@@ -135,8 +138,12 @@ pub(crate) fn origin_of(table: &str) -> Origin {
     }
 }
 
-/// The file of a table, from the root of the project.
+/// The file of a table: of one that is part of the program from the root of the project, and
+/// otherwise in the folder of the study.
 pub(crate) fn file_of(table: &str) -> String {
+    if published_table(table).is_none() {
+        return format!("{table}.csv");
+    }
     let folder = match origin_of(table) {
         Origin::Own => "expectations",
         Origin::Published => "published",

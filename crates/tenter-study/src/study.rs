@@ -60,6 +60,8 @@ pub struct Study {
     /// Whether a study by readings has a quick form.
     quick: bool,
     scenario: String,
+    /// Its folder, as messages call it.
+    folder: String,
 }
 
 /// What a study compares.
@@ -89,7 +91,7 @@ impl Study {
         table: impl Fn(&str) -> Option<&'t str>,
     ) -> Result<Study, StudyError> {
         let wrong = |message: String| StudyError::Description {
-            study: texts.name.to_owned(),
+            folder: texts.folder.to_owned(),
             message,
         };
         let mut description: Description =
@@ -97,7 +99,11 @@ impl Study {
         matrix::expand(&mut description).map_err(wrong)?;
         check(&description).map_err(wrong)?;
         let name = &description.published.table;
-        let rows = table(name).ok_or_else(|| wrong(format!("there is no table `{name}`")))?;
+        let rows = table(name).ok_or_else(|| {
+            wrong(format!(
+                "there is no table `{name}`; put it beside as `{name}.csv`"
+            ))
+        })?;
         let comparison = match (&description.scenario, &description.judged) {
             (Some(scenario), Some(judged)) => {
                 let cases = published::read(rows, &description, judged)?;
@@ -116,6 +122,7 @@ impl Study {
         };
         Ok(Study {
             name: texts.name.to_owned(),
+            folder: texts.folder.to_owned(),
             title: description.title,
             source: description.source,
             readme: texts.readme.to_owned(),
@@ -278,7 +285,7 @@ impl Study {
             let names: Vec<String> = cases.map(published::Case::name).collect();
             changes.push(format!("{}=[{}]", sizes.path, names.join(", ")));
         }
-        let source = format!("studies/{}/scenario.yaml", self.name);
+        let source = format!("{}/scenario.yaml", self.folder);
         let loaded = load(&self.scenario, &source, Format::Yaml, &changes, seed)
             .map_err(|problems| wrong(format!("\n{}", problems.render())))?;
         self.check_plan(variant, &loaded.plan).map_err(wrong)?;
@@ -308,7 +315,7 @@ impl Study {
 
     fn wrong(&self, variant: &Variant, message: String) -> StudyError {
         StudyError::Scenario {
-            study: self.name.clone(),
+            folder: self.folder.clone(),
             variant: variant.name.clone(),
             message,
         }

@@ -29,6 +29,7 @@ pub use record::{SweepAxis, SweepChart, SweepReading, SweepRecord, SweepValues};
 pub use seeds::{SeedOf, TrialSeed};
 pub use take::Take;
 
+pub(crate) use reading::{column, numbers_of};
 use seeds::Seeds;
 
 /// A sweep that holds: its description, its points and its seeds.

@@ -79,8 +79,8 @@ pub use simulation::Watch;
 pub use stored::{StoredBatches, StoredTable};
 pub use study::{StudyEstimate, StudyRun};
 pub use sweep::{
-    NextTrial, RESULTS_FILE, SweepObserver, SweepProgress, SweepResults, SweepRun, SweepSession,
-    SweepWorker, TrialAnswer, TrialOrder, WorkerResults, read_trial,
+    NextTrial, PATIENCE_MIN, RESULTS_FILE, SweepObserver, SweepProgress, SweepResults, SweepRun,
+    SweepSession, SweepWorker, TrialAnswer, TrialOrder, WorkerResults, read_trial,
 };
 pub use table::Table;
 pub use trial::{Trial, Watched};

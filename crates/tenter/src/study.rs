@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use tenter_explain::cost_of;
 use tenter_scenario::Loaded;
-use tenter_study::{Extent, Study, StudyAnswer, StudyTexts, Variant, select};
+use tenter_study::{Extent, Study, StudyTexts, Variant, published_table, select};
 
-use crate::observer::Observer;
 use crate::{Error, Plan, Run, read_text, usual_threads};
 
 /// A study and how it is run.
@@ -16,7 +15,8 @@ use crate::{Error, Plan, Run, read_text, usual_threads};
 pub struct StudyRun {
     study: Study,
     pub(crate) extent: Extent,
-    threads: u16,
+    pub(crate) threads: u16,
+    pub(crate) workers: usize,
     folder: Option<PathBuf>,
 }
 
@@ -67,19 +67,25 @@ impl StudyRun {
     }
 
     /// A run of the study in a folder of your own: `study.toml`, `scenario.yaml`, the tables of
-    /// published values as `NAME.csv`, and a `README.md` if you like.
+    /// published values as `NAME.csv` unless they are those of the program, and a `README.md` if
+    /// you like.
     ///
     /// # Errors
     /// When a file is missing or cannot be read, or the study does not hold.
     pub fn of_folder(folder: impl AsRef<Path>) -> Result<StudyRun, Error> {
         let folder = folder.as_ref();
-        let name = folder.file_name().unwrap_or(folder.as_os_str());
+        // `.` and `..` have the names of the folders that they are.
+        let whole = folder.canonicalize();
+        let whole = whole.as_deref().unwrap_or(folder);
+        let name = whole.file_name().unwrap_or(folder.as_os_str());
         let name = name.to_string_lossy();
+        let place = folder.to_string_lossy();
         let text = |file: &str| read_text(&folder.join(file));
         let (description, scenario) = (text(DESCRIPTION)?, text("scenario.yaml")?);
         let readme = text("README.md").unwrap_or_default();
         let texts = StudyTexts {
             name: &name,
+            folder: place.trim_end_matches('/'),
             readme: &readme,
             description: &description,
             scenario: &scenario,
@@ -87,7 +93,8 @@ impl StudyRun {
         let tables = tables(folder)?;
         let table = |name: &str| {
             let own = tables.iter().find(|(of, _)| of == name);
-            own.map(|(_, text)| text.as_str())
+            let own = own.map(|(_, text)| text.as_str());
+            own.or_else(|| published_table(name))
         };
         Ok(StudyRun::new(Study::read(&texts, table)?))
     }
@@ -103,6 +110,7 @@ impl StudyRun {
             study,
             extent: Extent::Full,
             threads: usual_threads(),
+            workers: 1,
             folder: None,
         }
     }
@@ -113,7 +121,14 @@ impl StudyRun {
         self
     }
 
-    /// Uses at most so many threads for each trial.
+    /// Runs at most so many trials side by side, as far as memory has room for them; one unless
+    /// told.
+    pub fn workers(mut self, workers: usize) -> StudyRun {
+        self.workers = workers.max(1);
+        self
+    }
+
+    /// Uses at most so many threads for each trial, where they run one after the other.
     pub fn threads(mut self, threads: u16) -> StudyRun {
         self.threads = threads;
         self
@@ -147,36 +162,6 @@ impl StudyRun {
             estimate.wall_s += cost.wall_s * trials as f64;
         }
         Ok(estimate)
-    }
-
-    /// Runs all variants and compares them with what was published; `None` where the observer has
-    /// stopped a trial, since no study is judged by a part of its trials.
-    ///
-    /// # Errors
-    /// When a scenario of the study does not hold, or a trial cannot be run or written.
-    pub fn answer(&self, observer: &mut dyn Observer) -> Result<Option<StudyAnswer>, Error> {
-        let study = &self.study;
-        let mut trials = Vec::new();
-        if !study.has(self.extent) {
-            return Ok(Some(study.judge(self.extent, &trials)));
-        }
-        for variant in &study.variants {
-            let mut of_variant = Vec::new();
-            for loaded in study.trials(variant, self.extent)? {
-                if observer.is_cancelled() {
-                    return Ok(None);
-                }
-                let trial = self.run(variant, loaded).run_with(observer)?;
-                if trial.was_cancelled() {
-                    return Ok(None);
-                }
-                let plan = trial.plan.resolved();
-                let trial = tenter_study::Trial::of(plan, trial.summary, trial.counts, trial.flows);
-                of_variant.push(study.thinned(trial));
-            }
-            trials.push(of_variant);
-        }
-        Ok(Some(study.judge(self.extent, &trials)))
     }
 
     /// The run of a variant with one seed. Studies are as large as they are: none is refused for

@@ -11,18 +11,14 @@ use crate::sweep::pool::{self, Supply, Taken};
 use crate::{Error, Run, StudyRun, SweepObserver, SweepProgress, Trial};
 
 impl StudyRun {
-    /// The same as [`StudyRun::answer`], with as many trials side by side as there are workers and
-    /// as memory has room for.
+    /// Runs all variants and compares them with what was published; `None` where the observer has
+    /// stopped a trial, since no study is judged by a part of its trials.
     ///
     /// # Errors
-    /// As [`StudyRun::answer`].
-    pub fn answer_side_by_side(
-        &self,
-        workers: usize,
-        observer: &mut dyn SweepObserver,
-    ) -> Result<Option<StudyAnswer>, Error> {
+    /// When a scenario of the study does not hold, or a trial cannot be run or written.
+    pub fn answer(&self, observer: &mut dyn SweepObserver) -> Result<Option<StudyAnswer>, Error> {
         let trials = StudyTrials::of(self)?;
-        pool::run(&trials, workers, observer)?;
+        pool::run(&trials, self.workers, observer)?;
         let state = trials.state.into_inner();
         let state = state.unwrap_or_else(PoisonError::into_inner);
         if state.was_stopped || !state.variants.is_empty() || !state.waiting.is_empty() {
@@ -125,10 +121,6 @@ impl Supply for StudyTrials<'_> {
         })))
     }
 
-    fn waits_for_one(&self) -> bool {
-        false
-    }
-
     fn memory_bytes(&self, task: &Box<Task>) -> u64 {
         task.memory_bytes
     }
@@ -139,6 +131,11 @@ impl Supply for StudyTrials<'_> {
         threads: u16,
         observer: &mut dyn Observer,
     ) -> Result<Trial, Error> {
+        // One trial after the other has the threads that were asked for.
+        let threads = match self.study.workers {
+            1 => self.study.threads,
+            _ => threads,
+        };
         task.run.clone().threads(threads).run_with(observer)
     }
 

@@ -79,7 +79,7 @@ fn heading(title: &str) -> String {
 }
 
 /// The outcome of a study, in words and colour.
-fn state(study: &StudyAnswer) -> String {
+pub(super) fn state(study: &StudyAnswer) -> String {
     let required = study.tally(Gate::Required);
     let (class, text) = if study.cases.is_empty() && study.left_out.is_empty() {
         ("verdict info", "not run: no quick form".to_owned())
@@ -342,7 +342,18 @@ fn value_text(value: &Value) -> String {
 }
 
 /// The judged rows, and behind a click the others.
-fn rows(id: usize, study: &StudyAnswer, page: &mut String) {
+/// The part of a sweep's answer that has bands or published values, if there is any.
+pub(super) fn published(answer: &StudyAnswer) -> Option<StudyAnswer> {
+    let cases = answer.cases.iter();
+    let cases = cases.filter(|row| row.gate != Gate::Info || row.published.is_some());
+    let cases: Vec<CaseAnswer> = cases.cloned().collect();
+    (!cases.is_empty()).then(|| StudyAnswer {
+        cases,
+        ..StudyAnswer::default()
+    })
+}
+
+pub(super) fn rows(id: usize, study: &StudyAnswer, page: &mut String) {
     let (judged, shown): (Vec<&CaseAnswer>, Vec<&CaseAnswer>) =
         study.cases.iter().partition(|row| row.gate != Gate::Info);
     add(

@@ -37,6 +37,15 @@ fn variants_of_one_sweep_are_compared_with_its_first() {
 }
 
 #[test]
+fn statistics_of_no_size_are_not_paired() {
+    let value = |_, variant, seed| 1e6 * seed as f64 / [1.0, 2.0][variant];
+    let mut record = planted::record(&["a", "b"], SIZES, 1..=6, value);
+    record.readings[0].statistic = "deviation".to_owned();
+    let error = paired_rows(&[named("one", record)]).expect_err("nothing can be paired");
+    assert!(error.contains("another `statistic`"), "{error}");
+}
+
+#[test]
 fn sweeps_are_paired_by_settings_variants_and_seeds() {
     let one = planted::record(&["a", "b"], SIZES, 1..=4, |point, _, seed| {
         (point + 1) as f64 * seed as f64

@@ -21,6 +21,7 @@ const TABLE: &str = "case,size,completion_time_ms,ideal_percent,low,high,gate,re
 fn texts<'a>(description: &'a str, scenario: &'a str) -> StudyTexts<'a> {
     StudyTexts {
         name: "made/up",
+        folder: "studies/made/up",
         readme: "",
         description,
         scenario,

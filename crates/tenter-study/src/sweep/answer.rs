@@ -93,7 +93,8 @@ impl Sweep {
         }
     }
 
-    /// Of each reading and point which variant is best, where there are several.
+    /// Of each reading and point which variant is best, where there are several and one is alone in
+    /// that.
     pub fn winners(&self, trials: &[Measured]) -> Vec<Winner> {
         let mut winners = Vec::new();
         for (index, reading) in self.keys.readings.iter().enumerate() {
@@ -207,7 +208,7 @@ impl Cell<'_> {
             origin: row.map_or(Origin::Own, |_| Origin::Published),
             measured: measured.map(Value::Number),
             statistic: (count > 1).then(|| format!("{} of {count} seeds", reading.statistic)),
-            spread: Spread::of(&numbers).filter(|_| count > 1),
+            spread: Spread::of(&numbers).filter(|_| count > 1 && reading.statistic.is_of_size()),
             band,
             gate,
             verdict: Verdict::of(gate, band, measured),
@@ -215,6 +216,10 @@ impl Cell<'_> {
     }
 
     fn winner(&self, reading: &ReadingKeys) -> Option<Winner> {
+        // The pairs of seeds would compare values, and the statistic something else.
+        if !reading.statistic.is_of_size() {
+            return None;
+        }
         let better = |a: f64, b: f64| match reading.better {
             Better::Less => a < b,
             Better::More => a > b,
@@ -237,6 +242,9 @@ impl Cell<'_> {
         let [(first, best), (second, next), ..] = ranked.as_slice() else {
             return None;
         };
+        if best.total_cmp(next).is_eq() {
+            return None;
+        }
         let pairs: Vec<(f64, f64)> = values[*first]
             .iter()
             .filter_map(|(seed, value)| {
@@ -264,15 +272,27 @@ impl Cell<'_> {
 pub fn sign_test(wins: usize, losses: usize) -> f64 {
     let tosses = wins + losses;
     let fewer = wins.min(losses);
-    // Each term is the one before it times (n - k) / (k + 1); the first is 2^-n.
-    let mut term = 0.5_f64.powi(i32::try_from(tosses).unwrap_or(i32::MAX));
-    let mut sum = 0.0;
+    // The sum is in units of 2^shift: 2^-1075 is no number, and neither is 2^1024.
+    let (mut term, mut sum, mut shift) = (1.0_f64, 0.0_f64, 0_usize);
     for heads in 0..=fewer {
+        if term > SCALE {
+            term /= SCALE;
+            sum /= SCALE;
+            shift += SCALE_BITS;
+        }
         sum += term;
+        // Each term is the one before it times (n - k) / (k + 1).
         term *= (tosses - heads) as f64 / (heads + 1) as f64;
     }
-    (2.0 * sum).min(1.0)
+    // Powers of two in two steps, each of which is a number as long as their product is one.
+    let halvings = i32::try_from(tosses.saturating_sub(shift)).unwrap_or(i32::MAX);
+    let half = 0.5_f64.powi(halvings / 2);
+    (2.0 * sum * half * 0.5_f64.powi(halvings - halvings / 2)).min(1.0)
 }
+
+/// Sums beyond this are divided by it.
+const SCALE: f64 = (1_u64 << 62) as f64;
+const SCALE_BITS: usize = 62;
 
 /// One digest for all trials, which of them is which included; trials may come in any order.
 pub(super) fn digest(trials: &[Measured]) -> String {
@@ -298,5 +318,17 @@ mod tests {
         assert!((sign_test(1, 9) - 22.0 / 1024.0).abs() < 1e-12);
         assert!((sign_test(5, 5) - 1.0).abs() < 1e-12);
         assert!((sign_test(0, 0) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_sign_test_of_many_tosses_is_no_zero() {
+        // Half and half: certain.
+        assert!((sign_test(1_000, 1_000) - 1.0).abs() < 1e-9);
+        assert!((sign_test(1_000_000, 1_000_000) - 1.0).abs() < 1e-6);
+        // 2,100 tosses: (1100 - 1000 - 1) / sqrt(2100) = 2.160; two tails of the normal: 0.03075.
+        assert!((sign_test(1_000, 1_100) - 0.030_75).abs() < 1e-4);
+        // All of 1,000: 2^-999; all of 1,100 is below the least number.
+        assert!((sign_test(1_000, 0).log2() + 999.0).abs() < 1e-9);
+        assert!(sign_test(1_100, 0) < 1e-300);
     }
 }

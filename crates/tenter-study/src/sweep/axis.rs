@@ -61,6 +61,10 @@ impl Axis {
     pub(super) fn values(&self) -> Result<Vec<String>, String> {
         match self {
             Axis::Listed(values) => Ok(values.clone()),
+            Axis::Range(range) if range.step.is_some() => Err(format!(
+                "the axis `{}` has a `step` and `scale: log`, from which only designs that draw take values; write a `factor` or a `count` for the step, or leave `scale` out, or choose `design: latin-hypercube`",
+                range.path
+            )),
             Axis::Range(range) => Err(format!(
                 "the axis `{}` is a range without a `step`, a `factor` or a `count`; add one, or choose `design: latin-hypercube`",
                 range.path
@@ -83,7 +87,9 @@ impl Axis {
         draw: &mut dyn FnMut() -> u64,
     ) -> String {
         match self {
-            Axis::Listed(values) => values[part * values.len() / parts].clone(),
+            Axis::Listed(values) => {
+                values[scaled_within((part, parts), draw(), values.len())].clone()
+            }
             Axis::Range(range) => range.value((part as f64 + unit_interval(draw())) / parts as f64),
         }
     }
@@ -92,6 +98,12 @@ impl Axis {
 /// 64 random bits as a number below `count`, each as likely as far as they tell.
 pub(super) fn scaled(bits: u64, count: usize) -> usize {
     ((u128::from(bits) * count as u128) >> 64) as usize
+}
+
+/// A place within one of several equal parts of the numbers below `count`, by 64 random bits.
+fn scaled_within((part, parts): (usize, usize), bits: u64, count: usize) -> usize {
+    let place = (part as u128) << 64 | u128::from(bits);
+    ((place * count as u128 / parts as u128) >> 64) as usize
 }
 
 /// 64 random bits as a number from 0 to below 1.
@@ -110,7 +122,8 @@ impl Range {
             }
             None => return drawn(value, &self.unit),
         };
-        format!("{}{}", shown(value), self.unit)
+        let least = self.step.unwrap_or(self.from);
+        format!("{}{}", shown(value, least), self.unit)
     }
 }
 
@@ -121,6 +134,9 @@ fn between((from, to): (f64, f64), log: bool, share: f64) -> f64 {
         from + (to - from) * share
     }
 }
+
+/// Smaller numbers are shown as 0.
+const LEAST: f64 = 1e-100;
 
 /// A value between the ends of a range, in whole bytes, picoseconds or bits per second where its
 /// unit is one of those; to six digits where it has none.
@@ -136,8 +152,8 @@ fn drawn(value: f64, unit: &str) -> String {
     if let Ok(worth) = one.parse::<Rate>() {
         return Rate::from_bits_per_second(whole(worth.bits_per_second())).to_string();
     }
-    let digits = 6 - value.abs().max(1e-9).log10().ceil() as i32;
-    let text = format!("{value:.*}", digits.clamp(0, 12) as usize);
+    let digits = 6 - value.abs().max(LEAST).log10().ceil() as i32;
+    let text = format!("{value:.*}", digits.max(0) as usize);
     format!("{}{unit}", without_zeros(&text))
 }
 
@@ -198,14 +214,14 @@ impl<'k> Ends<'k> {
                 if self.log {
                     return Ok(self.range(Some(step)));
                 }
-                Ok(self.listed(&|n| self.from + step * f64::from(n)))
+                self.listed(step, &|n| self.from + step * f64::from(n))
             }
             [false, true, false] => {
                 let (factor, unit) = needed(keys, "factor")?;
                 if factor <= 1.0 || self.from <= 0.0 || !unit.is_empty() {
                     return Err("needs a `factor` above 1 and a positive `from`".to_owned());
                 }
-                Ok(self.listed(&|n| self.from * factor.powi(n.cast_signed())))
+                self.listed(self.from, &|n| self.from * factor.powi(n.cast_signed()))
             }
             [false, false, true] => self.counted(keys),
             _ => Err("needs one of `step`, `factor` and `count`, and not two".to_owned()),
@@ -222,14 +238,15 @@ impl<'k> Ends<'k> {
     fn counted(&self, keys: &[(String, Written)]) -> Result<Axis, String> {
         let count = text(keys, "count").and_then(|text| text.parse::<u32>().ok());
         let count = count.filter(|count| (2..=SAMPLES_MAX).contains(count));
-        let count = count.ok_or("needs a `count` of 2 or more")?;
+        let count =
+            count.ok_or_else(|| format!("needs a `count` of 2 or more, up to {SAMPLES_MAX}"))?;
         let share = |n: u32| f64::from(n) / f64::from(count - 1);
         let values = (0..count).map(|n| match n {
             // The ends as they were written, whatever logarithms make of them.
-            0 => format!("{}{}", shown(self.from), self.unit),
+            0 => format!("{}{}", shown(self.from, self.from), self.unit),
             n if n == count - 1 => {
                 let (to, unit) = &self.to_written;
-                format!("{}{unit}", shown(*to))
+                format!("{}{unit}", shown(*to, *to))
             }
             n => drawn(
                 between((self.from, self.to), self.log, share(n)),
@@ -239,12 +256,20 @@ impl<'k> Ends<'k> {
         Ok(Axis::Listed(values.collect()))
     }
 
-    /// The values up to the upper end. The last one may be off by what decimals cannot say.
-    fn listed(&self, next: &dyn Fn(u32) -> f64) -> Axis {
-        let values = (0..SAMPLES_MAX).map(next);
-        let values = values.take_while(|value| *value <= self.to * (1.0 + 1e-9));
-        let values = values.map(|value| format!("{}{}", shown(value), self.unit));
-        Axis::Listed(values.collect())
+    /// The values up to the upper end. The last one may be off by what decimals cannot say. `least`
+    /// is a size of which decimals show nine digits.
+    fn listed(&self, least: f64, next: &dyn Fn(u32) -> f64) -> Result<Axis, String> {
+        let most = self.to + 1e-9 * self.to.abs().max(least);
+        let values = (0..=SAMPLES_MAX).map(next);
+        let values = values.take_while(|value| *value <= most);
+        let values = values.map(|value| format!("{}{}", shown(value, least), self.unit));
+        let values: Vec<String> = values.collect();
+        if values.len() > SAMPLES_MAX as usize {
+            return Err(format!(
+                "has more than {SAMPLES_MAX} values; take larger steps, or write a `count`"
+            ));
+        }
+        Ok(Axis::Listed(values))
     }
 
     fn range(self, step: Option<f64>) -> Axis {
@@ -289,13 +314,31 @@ fn in_unit((number, unit): &(f64, String), other: &str) -> Option<f64> {
 fn quantity(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '-');
-    let (number, unit) = text.split_at(end.unwrap_or(text.len()));
-    Some((number.parse().ok()?, unit.trim()))
+    let end = end.unwrap_or(text.len());
+    let (number, unit) = text.split_at(end + exponent(&text[end..]));
+    let number = number.parse().ok().filter(|of: &f64| of.is_finite())?;
+    Some((number, unit.trim()))
 }
 
-/// A number without the digits that come of binary fractions.
-fn shown(value: f64) -> String {
-    without_zeros(&format!("{value:.9}")).to_owned()
+/// The length of an exponent with which a text begins: that of `e-3s` is 3, and `EB` has none.
+fn exponent(text: &str) -> usize {
+    let Some(power) = text.strip_prefix(['e', 'E']) else {
+        return 0;
+    };
+    let digits = power.strip_prefix(['+', '-']).unwrap_or(power);
+    let count = digits.bytes().take_while(u8::is_ascii_digit).count();
+    match count {
+        0 => 0,
+        count => text.len() - digits.len() + count,
+    }
+}
+
+/// A number without the digits that come of binary fractions, in decimals that show nine digits of
+/// a size like that of `least`.
+fn shown(value: f64, least: f64) -> String {
+    let power = least.abs().max(LEAST).log10().floor() as i32;
+    let decimals = (8 - power.min(-1)) as usize;
+    without_zeros(&format!("{value:.decimals$}")).to_owned()
 }
 
 fn without_zeros(text: &str) -> &str {

@@ -130,6 +130,20 @@ mod tests {
             of("{from: 1us, to: 0.003ms, step: 1000ns}"),
             ["1us", "2us", "3us"]
         );
+        assert_eq!(
+            of("{from: 1e-3, to: 3e-3, step: 1e-3}"),
+            ["0.001", "0.002", "0.003"]
+        );
+        assert_eq!(
+            of("{from: 1e-12, to: 1e-10, factor: 10}"),
+            ["0.000000000001", "0.00000000001", "0.0000000001"]
+        );
+        assert_eq!(
+            of("{from: 1e1us, to: 2E+1us, step: 5us}"),
+            ["10us", "15us", "20us"]
+        );
+        // The third step from -0.3 is not at 5.6e-17.
+        assert_eq!(of("{from: -0.3, to: 0, step: 0.3}"), ["-0.3", "0"]);
         for (range, expected) in [
             ("{from: 1us, to: 2MiB, step: 1us}", "units of one quantity"),
             ("{from: 1, to: 2}", "without a `step`"),
@@ -138,6 +152,13 @@ mod tests {
             ("{from: 0, to: 1, scale: log, count: 3}", "positive `from`"),
             ("{from: 1, to: 2, scale: cubic}", "`linear` or `log`"),
             ("{from: 1, to: 2, count: 1}", "2 or more"),
+            ("{from: 1, to: 2, step: 1e-7}", "more than 1000000"),
+            (
+                "{from: 1, to: 64, step: 1, scale: log}",
+                "`step` and `scale: log`",
+            ),
+            ("{from: 1, to: 1e999, step: 1}", "no number"),
+            ("{from: 1, to: 2, step: .nan}", "no number"),
             ("{from: 1, to: 2, factor: 1}", "above 1"),
             ("{from: x, to: 2, step: 1}", "no number"),
             ("{to: 2, step: 1}", "lacks `from`"),
@@ -170,6 +191,34 @@ mod tests {
         let ones = points.iter().filter(|point| point[0] == "1").count();
         assert_eq!(ones, 4);
         assert_eq!(points, super::points(&keys(text)).expect("the same again"));
+    }
+
+    #[test]
+    fn a_latin_hypercube_draws_from_lists_and_steps() {
+        // Three parts of ten values: each part may give any of its values, the last ones, too.
+        for axis in [
+            "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]",
+            "{from: 0, to: 9, step: 1}",
+        ] {
+            let mut seen = [false; 10];
+            for seed in 0..100 {
+                let text = format!(
+                    "design: latin-hypercube\nsamples: 3\ndesign_seed: {seed}\naxes: {{a: {axis}}}"
+                );
+                let points = points(&keys(&text)).expect("points");
+                let mut drawn: Vec<usize> = points
+                    .iter()
+                    .map(|at| at[0].parse().expect("whole"))
+                    .collect();
+                drawn.sort_unstable();
+                // The thirds of 0 to 10 end at 3.3 and 6.7.
+                assert!(drawn[0] <= 3 && (3..=6).contains(&drawn[1]) && drawn[2] >= 6);
+                for value in drawn {
+                    seen[value] = true;
+                }
+            }
+            assert_eq!(seen, [true; 10], "{axis}");
+        }
     }
 
     #[test]

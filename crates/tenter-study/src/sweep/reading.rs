@@ -188,11 +188,18 @@ impl ReadingKeys {
                 |(column, value): &(&Column<R>, String)| text((column.cell)(row, names)) == *value;
             only.iter().all(has)
         };
-        let numbers = rows.filter(counts);
-        numbers
-            .filter_map(|row| (column.cell)(row, names).number())
-            .collect()
+        numbers_of(column, rows.filter(counts), names)
     }
+}
+
+/// The numbers that rows have in a column; a row without one is left out.
+pub(crate) fn numbers_of<'t, R: Row>(
+    column: &Column<R>,
+    rows: impl Iterator<Item = &'t R>,
+    names: &Names,
+) -> Vec<f64> {
+    rows.filter_map(|row| (column.cell)(row, names).number())
+        .collect()
 }
 
 /// No trial at all, of which tables have no rows.
@@ -216,7 +223,8 @@ impl Nothing {
     }
 }
 
-fn column<R: Row>(name: &str) -> Option<&'static Column<R>> {
+/// The column of a table with a name.
+pub(crate) fn column<R: Row>(name: &str) -> Option<&'static Column<R>> {
     R::COLUMNS.iter().find(|column| column.name == name)
 }
 

@@ -142,10 +142,18 @@ impl SweepReading {
         }
     }
 
+    fn take(&self) -> Take {
+        self.statistic.parse().unwrap_or(Take::MEDIAN)
+    }
+
     /// What its statistic makes of values; nothing where there are none.
     pub fn of_seeds(&self, values: Vec<f64>) -> Option<f64> {
-        let found: Option<Take> = self.statistic.parse().ok();
-        found.unwrap_or(Take::MEDIAN).of(values)
+        self.take().of(values)
+    }
+
+    /// Whether a variant may be best by it: not by how far seeds are apart, or how many they are.
+    pub fn has_a_best(&self) -> bool {
+        self.take().is_of_size()
     }
 }
 

@@ -51,6 +51,11 @@ impl Take {
         ("range", Take::Range),
     ];
 
+    /// Whether it grows with the values: how far they are apart and how many they are do not.
+    pub fn is_of_size(self) -> bool {
+        !matches!(self, Take::Deviation | Take::Range | Take::Count)
+    }
+
     /// What it makes of values; nothing where there are none.
     pub fn of(self, mut values: Vec<f64>) -> Option<f64> {
         values.sort_unstable_by(f64::total_cmp);

@@ -219,6 +219,46 @@ fn names_that_there_are_not_are_refused_with_a_remedy() {
 }
 
 #[test]
+fn no_variant_is_best_where_two_are_equal() {
+    let sweep = sweep("scenario: s.yaml\nvariants: {a: {}, b: {}, c: {}}\n");
+    let measured = |values: [f64; 3]| {
+        let trial = |variant: usize| Measured {
+            variant,
+            point: 0,
+            seed: 1,
+            digest: String::new(),
+            values: vec![Some(values[variant])],
+        };
+        (0..3).map(trial).collect::<Vec<_>>()
+    };
+    assert_eq!(sweep.winners(&measured([2.0, 2.0, 3.0])), []);
+    let winners = sweep.winners(&measured([3.0, 2.0, 3.0]));
+    assert_eq!(winners[0].variant, "b");
+}
+
+#[test]
+fn no_variant_is_best_by_how_far_seeds_are_apart() {
+    for (statistic, winners) in [("mean", 2), ("deviation", 0), ("range", 0), ("count", 0)] {
+        let text = format!(
+            "scenario: s.yaml\nvariants: {{a: {{}}, b: {{}}}}\naxes: {{x.y: [1, 2]}}\nseeds: 3\nreadings: [{{name: time, column: jct_ns, statistic: {statistic}}}]\n"
+        );
+        let sweep = sweep(&text);
+        let measured: Vec<Measured> = (0..12_usize)
+            .map(|number| Measured {
+                variant: number / 3 % 2,
+                point: number / 6,
+                seed: (number % 3) as u64,
+                digest: String::new(),
+                values: vec![Some(number as f64)],
+            })
+            .collect();
+        assert_eq!(sweep.winners(&measured).len(), winners, "{statistic}");
+        let reading = &sweep.record(&measured).readings[0];
+        assert_eq!(reading.has_a_best(), winners > 0, "{statistic}");
+    }
+}
+
+#[test]
 fn published_values_are_judged_at_their_points() {
     let rows = "published: [{variant: spray, at: {spines: 4}, value: 80, band: [75, 85]}, {variant: ecmp, value: 100, band: [1, 2], gate: open}, {value: 70}]";
     let text = SWEEP.replace("column: jct_ns}", &format!("column: jct_ns, {rows}}}"));

@@ -13,11 +13,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 use tenter_record::Summary;
+use tenter_report::LEDGER_FILE;
 
 use crate::Error;
 
-/// The file of a ledger.
-const FILE: &str = "ledger.sqlite";
 /// The folder of lock files.
 const WORKERS: &str = "workers";
 /// How long a process waits for another one that is writing.
@@ -60,11 +59,18 @@ pub(crate) enum Claim {
     /// It is this process's to run.
     Granted,
     /// It has run.
-    Done(Box<Outcome>),
+    Done(Box<Finished>),
     /// It has failed before, for this reason.
     Failed(String),
     /// Another process is running it.
     Elsewhere,
+}
+
+/// A trial that has run.
+pub(crate) struct Finished {
+    pub(crate) outcome: Outcome,
+    /// How often it was begun until then.
+    runs: i64,
 }
 
 /// What is kept of a trial.
@@ -98,7 +104,7 @@ impl Ledger {
         let workers = folder.join(WORKERS);
         std::fs::create_dir_all(&workers).map_err(|error| failed("make", &error))?;
         let (worker, alive) = be_alive(&workers).map_err(|error| failed("join", &error))?;
-        let connection = Connection::open(folder.join(FILE));
+        let connection = Connection::open(folder.join(LEDGER_FILE));
         let connection = connection.map_err(|error| failed("open", &error))?;
         prepare(&connection).map_err(|error| failed("open", &error))?;
         let version = layout(&connection).map_err(|error| failed("read", &error))?;
@@ -119,7 +125,7 @@ impl Ledger {
     /// # Errors
     /// As [`Ledger::open`], and where there is none.
     pub(crate) fn reopen(folder: &Path) -> Result<Ledger, Error> {
-        if folder.join(FILE).is_file() {
+        if folder.join(LEDGER_FILE).is_file() {
             return Ledger::open(folder);
         }
         Err(Error::Asked(format!(
@@ -157,21 +163,22 @@ impl Ledger {
             if self.insert(key, title, retry)? {
                 return Ok(Claim::Granted);
             }
-            let query = "SELECT state, worker, outcome, error FROM trials WHERE key = ?1";
+            let query = "SELECT state, worker, outcome, error, runs FROM trials WHERE key = ?1";
             let row = |row: &rusqlite::Row<'_>| {
                 let texts: (String, String, Option<String>, Option<String>) =
                     (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-                Ok(texts)
+                Ok((texts, row.get(4)?))
             };
             let found = self.connection.query_row(query, [key], row).optional();
             // A trial that is gone again can be claimed in the next round.
-            let Some((state, worker, outcome, error)) = found.map_err(broken)? else {
+            let Some(((state, worker, outcome, error), runs)) = found.map_err(broken)? else {
                 continue;
             };
             match state.as_str() {
                 "done" => {
                     let outcome = serde_json::from_str(&outcome.unwrap_or_default());
-                    return Ok(Claim::Done(outcome.map_err(|error| broken_text(&error))?));
+                    let outcome = outcome.map_err(|error| broken_text(&error))?;
+                    return Ok(Claim::Done(Box::new(Finished { outcome, runs })));
                 }
                 "failed" => return Ok(Claim::Failed(error.unwrap_or_default())),
                 "running" if worker == self.worker || self.lives(&worker) => {
@@ -180,6 +187,16 @@ impl Ledger {
                 _ => self.interrupt(key, &worker)?,
             }
         }
+    }
+
+    /// Claims a trial that has run, for a reading that it lacks; whether no other process was
+    /// faster. What it has is kept until it has more.
+    pub(crate) fn reclaim(&self, key: &str, seen: &Finished) -> Result<bool, Error> {
+        let text = "UPDATE trials
+            SET state = 'running', worker = ?2, started = ?3, ended = NULL, runs = runs + 1
+            WHERE key = ?1 AND state = 'done' AND runs = ?4";
+        let rows = self.write(text, params![key, self.worker, now(), seen.runs])?;
+        Ok(rows > 0)
     }
 
     /// Takes a trial that nobody runs; whether it was there to be taken.
@@ -202,7 +219,8 @@ impl Ledger {
 
     /// Notes that the process that was running a trial is gone.
     fn interrupt(&self, key: &str, worker: &str) -> Result<(), Error> {
-        let text = "UPDATE trials SET state = 'interrupted', ended = ?3
+        let text = "UPDATE trials
+            SET state = iif(outcome IS NULL, 'interrupted', 'done'), ended = ?3
             WHERE key = ?1 AND worker = ?2 AND state = 'running'";
         self.write(text, params![key, worker, now()]).map(drop)
     }
@@ -229,17 +247,24 @@ impl Ledger {
     pub(crate) fn finish(&self, key: &str, outcome: &Outcome) -> Result<(), Error> {
         let text = serde_json::to_string(outcome).map_err(|error| broken_text(&error))?;
         let digest = &outcome.summary.engine.digest;
-        self.end(key, "done", (Some(digest), Some(&text), None))
+        let done = "UPDATE trials
+            SET state = 'done', ended = ?2, digest = ?3, outcome = ?4, error = NULL WHERE key = ?1";
+        self.write(done, params![key, now(), digest, text])
+            .map(drop)
     }
 
-    /// Notes that a trial has failed.
+    /// Notes that a trial has failed. One that has run before keeps the readings that it has.
     pub(crate) fn fail(&self, key: &str, error: &str) -> Result<(), Error> {
-        self.end(key, "failed", (None, None, Some(error)))
+        let text = "UPDATE trials
+            SET state = iif(outcome IS NULL, 'failed', 'done'), ended = ?2, error = ?3
+            WHERE key = ?1";
+        self.write(text, params![key, now(), error]).map(drop)
     }
 
     /// Notes that a trial waits to be run by the worker that comes first.
     pub(crate) fn wait(&self, key: &str) -> Result<(), Error> {
-        let text = "UPDATE trials SET state = 'queued', runs = runs - 1
+        let text = "UPDATE trials
+            SET state = iif(outcome IS NULL, 'queued', 'done'), runs = runs - 1
             WHERE key = ?1 AND state = 'running'";
         self.write(text, params![key]).map(drop)
     }
@@ -247,21 +272,10 @@ impl Ledger {
     /// Notes that a trial was stopped before its end. A trial that has ended before, and was run
     /// again for a further reading, keeps what it has.
     pub(crate) fn stop(&self, key: &str) -> Result<(), Error> {
-        let text = "UPDATE trials SET state = 'interrupted', ended = ?2
+        let text = "UPDATE trials
+            SET state = iif(outcome IS NULL, 'interrupted', 'done'), ended = ?2
             WHERE key = ?1 AND state = 'running'";
         self.write(text, params![key, now()]).map(drop)
-    }
-
-    fn end(
-        &self,
-        key: &str,
-        state: &str,
-        (digest, outcome, error): (Option<&str>, Option<&str>, Option<&str>),
-    ) -> Result<(), Error> {
-        let text = "UPDATE trials
-            SET state = ?2, ended = ?3, digest = ?4, outcome = ?5, error = ?6 WHERE key = ?1";
-        let values = params![key, state, now(), digest, outcome, error];
-        self.write(text, values).map(drop)
     }
 
     /// How many trials are in each state.
@@ -393,7 +407,7 @@ mod tests {
         let Ok(Claim::Done(kept)) = other.claim("k", &TITLE, false) else {
             panic!("it has run");
         };
-        assert_eq!(kept.values, outcome().values);
+        assert_eq!(kept.outcome.values, outcome().values);
         std::fs::remove_dir_all(folder).expect("the folder is there");
     }
 
@@ -427,6 +441,57 @@ mod tests {
             ledger.claim("k", &TITLE, false),
             Ok(Claim::Granted)
         ));
+        std::fs::remove_dir_all(folder).expect("the folder is there");
+    }
+
+    fn done(ledger: &Ledger) -> Box<Finished> {
+        match ledger.claim("k", &TITLE, false) {
+            Ok(Claim::Done(finished)) => finished,
+            _ => panic!("it has run"),
+        }
+    }
+
+    #[test]
+    fn a_trial_that_lacks_a_reading_is_claimed_by_one() {
+        let folder = folder("reclaim");
+        let [first, second] = [(); 2].map(|()| Ledger::open(&folder).expect("a ledger"));
+        let granted = first.claim("k", &TITLE, false);
+        assert!(matches!(granted, Ok(Claim::Granted)));
+        first.finish("k", &outcome()).expect("it is kept");
+        let (one, other) = (done(&first), done(&second));
+        assert!(first.reclaim("k", &one).expect("it is written"));
+        assert!(!second.reclaim("k", &other).expect("it is read"));
+        let claim = second.claim("k", &TITLE, false);
+        assert!(matches!(claim, Ok(Claim::Elsewhere)));
+        first.finish("k", &outcome()).expect("it is kept");
+        // What the other one has seen lacked the reading; by now it may be there.
+        assert!(!second.reclaim("k", &other).expect("it is read"));
+        assert!(second.reclaim("k", &done(&second)).expect("it is written"));
+        std::fs::remove_dir_all(folder).expect("the folder is there");
+    }
+
+    #[test]
+    fn a_trial_that_is_run_again_keeps_what_it_has() {
+        let folder = folder("keeps");
+        let ledger = Ledger::open(&folder).expect("a new ledger");
+        let granted = ledger.claim("k", &TITLE, false);
+        assert!(matches!(granted, Ok(Claim::Granted)));
+        ledger.finish("k", &outcome()).expect("it is kept");
+        for end in ["stop", "fail", "wait"] {
+            assert!(ledger.reclaim("k", &done(&ledger)).expect("it is written"));
+            let noted = match end {
+                "stop" => ledger.stop("k"),
+                "fail" => ledger.fail("k", "too large"),
+                _ => ledger.wait("k"),
+            };
+            noted.expect("it is noted");
+            assert_eq!(done(&ledger).outcome.values, outcome().values);
+        }
+        assert!(ledger.reclaim("k", &done(&ledger)).expect("it is written"));
+        drop(ledger);
+        // Its process is gone.
+        let ledger = Ledger::open(&folder).expect("the same ledger");
+        assert_eq!(done(&ledger).outcome.values, outcome().values);
         std::fs::remove_dir_all(folder).expect("the folder is there");
     }
 

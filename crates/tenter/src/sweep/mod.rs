@@ -1,6 +1,7 @@
 //! Sweeps: many trials of one scenario, side by side on the cores and in the memory of the machine,
 //! with a ledger of what has run.
 
+mod elsewhere;
 mod first;
 mod ledger;
 mod only;
@@ -14,15 +15,16 @@ mod worker;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use tenter_record::Summary;
 use tenter_report::Tiers;
 use tenter_scenario::Format;
 use tenter_study::{Measured, ReadingKeys, StudyAnswer, Sweep, SweepTrial, Winner};
 
 use crate::{Control, Error, Scenario, Trial, read_text};
 use only::Only;
-use queue::Queue;
 
 pub use order::{TrialAnswer, TrialOrder};
+pub use queue::PATIENCE_MIN;
 pub use results::RESULTS_FILE;
 pub use session::{NextTrial, SweepSession};
 pub use worker::{SweepWorker, WorkerResults};
@@ -41,13 +43,19 @@ pub struct SweepRun {
     force: bool,
 }
 
-/// Hears how far a sweep is, and may stop it; called from the thread that runs the sweep.
+/// Hears how far a sweep or a study is, and may stop it; called from the thread that runs it.
 pub trait SweepObserver {
     /// Hears of all trials together, about ten times a second. [`Control::Stop`] stops those that
-    /// run; what has run stays in the ledger.
+    /// run; what has run is kept.
     fn progress(&mut self, _at: &SweepProgress) -> Control {
         Control::Continue
     }
+
+    /// A trial has come to its end, or was stopped.
+    fn trial(&mut self, _title: &str, _summary: &Summary) {}
+
+    /// A trial that was finished before is read from its folder and not run again.
+    fn kept(&mut self, _title: &str, _folder: &Path) {}
 }
 
 impl SweepObserver for () {}
@@ -92,6 +100,15 @@ pub struct SweepResults {
     pub was_cancelled: bool,
     /// Where its ledger and its tables are.
     pub folder: PathBuf,
+    only: Only,
+}
+
+impl SweepResults {
+    /// Whether the trials of a variant at a point belong to the [part](SweepRun::only) that was
+    /// asked for.
+    pub fn is_meant(&self, point: usize, variant: usize) -> bool {
+        self.only.has(&self.sweep, (point, variant))
+    }
 }
 
 impl SweepRun {
@@ -207,21 +224,29 @@ impl SweepRun {
     /// # Errors
     /// As [`SweepRun::run`].
     pub fn run_with(&self, observer: &mut dyn SweepObserver) -> Result<SweepResults, Error> {
-        let session = SweepSession::open(self)?;
+        let session = SweepSession::open(self, None)?;
         pool::run(&session, self.workers, observer)?;
         session.end()
     }
 
     /// Runs nothing, and puts all trials that have not run into a queue, from which a
-    /// [`SweepWorker`] on any machine takes them that has the folder; how many. A worker that has
-    /// said nothing for so long is taken for lost. [`SweepRun::run`] takes the answers.
+    /// [`SweepWorker`] on any machine takes them that has the folder; how many it did not have
+    /// before. A worker that has said nothing for so long is taken for lost; a queue that is there
+    /// keeps a greater patience. A queue of another build of Tenter is replaced, and trials that
+    /// the sweep has no more are forgotten. [`SweepRun::run`] takes the answers.
     ///
     /// # Errors
-    /// When a point does not hold, or the ledger or the queue cannot be written.
+    /// When a point does not hold, the patience is below [`PATIENCE_MIN`], or the ledger or the
+    /// queue cannot be written.
     pub fn queue(&self, patience: Duration) -> Result<usize, Error> {
-        let session = SweepSession::open(self)?;
-        let queue = Queue::make(&self.folder, patience)?;
-        session.queue_all(&queue)
+        if patience < PATIENCE_MIN {
+            return Err(Error::Asked(format!(
+                "a worker cannot be taken for lost after {} s: machines that share files by NFS see for up to a minute that another one has written nothing; wait for {} s or more",
+                patience.as_secs_f64(),
+                PATIENCE_MIN.as_secs()
+            )));
+        }
+        SweepSession::open(self, Some(patience))?.queue_all()
     }
 
     /// Begins the sweep and leaves the running of its trials to the caller.
@@ -229,14 +254,14 @@ impl SweepRun {
     /// # Errors
     /// When a point does not hold, or the ledger cannot be opened.
     pub fn begin(&self) -> Result<SweepSession, Error> {
-        SweepSession::open(self)
+        SweepSession::open(self, None)
     }
 
     /// The trials that are meant.
     fn trials(&self) -> Vec<SweepTrial> {
         let trials = self.sweep.trials();
         trials
-            .filter(|trial| self.only.has(&self.sweep, trial))
+            .filter(|trial| self.only.has(&self.sweep, (trial.point, trial.variant)))
             .collect()
     }
 

@@ -1,7 +1,7 @@
 //! A part of a sweep: some of its variants, some values of its axes.
 
 use tenter_scenario::suggestion;
-use tenter_study::{Sweep, SweepTrial};
+use tenter_study::Sweep;
 
 use crate::Error;
 
@@ -34,14 +34,19 @@ impl Only {
         Ok(only)
     }
 
-    /// Whether a trial is meant.
-    pub(super) fn has(&self, sweep: &Sweep, trial: &SweepTrial) -> bool {
-        let point = &sweep.points()[trial.point];
+    /// Whether all trials are meant.
+    pub(super) fn is_all(&self) -> bool {
+        self.variants.is_empty() && self.values.is_empty()
+    }
+
+    /// Whether the trials of a variant at a point are meant.
+    pub(super) fn has(&self, sweep: &Sweep, (point, variant): (usize, usize)) -> bool {
+        let point = &sweep.points()[point];
         let of_axis = |axis: usize| {
             let mut allowed = self.values.iter().filter(|(of, _)| *of == axis).peekable();
             allowed.peek().is_none() || allowed.any(|(_, value)| *value == point[axis])
         };
-        let of_variant = self.variants.is_empty() || self.variants.contains(&trial.variant);
+        let of_variant = self.variants.is_empty() || self.variants.contains(&variant);
         of_variant && (0..point.len()).all(of_axis)
     }
 }

@@ -1,17 +1,18 @@
 //! Trials side by side: as many as there are workers, and no more than fit into memory.
 
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tenter_record::Summary;
 use tenter_report::available_memory_bytes;
 
 use super::{SweepObserver, SweepProgress};
 use crate::observer::{Observer, Running};
 use crate::{Control, Error};
 
-/// How often the observer hears of a sweep, and processes look whether another one has finished a
-/// trial.
+/// How often the observer hears of a sweep.
 const TICK: Duration = Duration::from_millis(100);
 /// What trials may take of the memory that is available at the beginning, in percent.
 const MEMORY_PERCENT: u64 = 90;
@@ -25,9 +26,6 @@ pub(crate) trait Supply: Sync {
 
     /// The next trial that waits.
     fn take(&self) -> Result<Taken<Self::Task>, Error>;
-
-    /// Whether no other trial waits than those that other processes run.
-    fn waits_for_one(&self) -> bool;
 
     /// The memory that a trial is expected to take, in bytes.
     fn memory_bytes(&self, task: &Self::Task) -> u64;
@@ -54,8 +52,8 @@ pub(crate) enum Taken<T> {
     Task(T),
     /// It was run before, or has failed; the next one may be to be run.
     Known,
-    /// Another process runs it.
-    Elsewhere,
+    /// Other processes run all that are left; it is time to look again in so long.
+    Later(Duration),
     /// None is left.
     Nothing,
 }
@@ -108,10 +106,27 @@ struct State {
     running: usize,
     /// Packet-hops of trials that run, by their workers.
     under_way: Vec<(usize, f64)>,
+    /// Trials that have ended since the observer has heard of any.
+    ended: Vec<Ended>,
     /// Why the sweep cannot go on: the ledger is gone.
     broken: Option<Error>,
     /// Workers that have ended.
     idle: usize,
+}
+
+/// A trial that has come to its end, or was kept, with its title.
+enum Ended {
+    Now(String, Box<Summary>),
+    Before(String, PathBuf),
+}
+
+impl Ended {
+    fn tell(&self, observer: &mut dyn SweepObserver) {
+        match self {
+            Ended::Now(title, summary) => observer.trial(title, summary),
+            Ended::Before(title, folder) => observer.kept(title, folder),
+        }
+    }
 }
 
 impl<S: Supply> Pool<'_, S> {
@@ -132,7 +147,7 @@ impl<S: Supply> Pool<'_, S> {
                 Ok(false) => break,
                 Err(error) => {
                     self.state().broken.get_or_insert(error);
-                    self.cancelled.store(true, Ordering::Relaxed);
+                    self.stop();
                 }
             }
         }
@@ -143,17 +158,31 @@ impl<S: Supply> Pool<'_, S> {
     fn trial(&self, number: usize) -> Result<bool, Error> {
         match self.supply.take()? {
             Taken::Nothing => return Ok(false),
-            // Others first; where there is none, it takes a while.
-            Taken::Elsewhere if self.supply.waits_for_one() => {
-                drop(self.changed.wait_timeout(self.state(), TICK));
-            }
-            Taken::Known | Taken::Elsewhere => {}
+            Taken::Later(pause) => self.rest(pause),
+            Taken::Known => {}
             Taken::Task(task) => {
                 let answer = self.carry_out(number, &task);
                 self.supply.keep(task, answer)?;
             }
         }
         Ok(true)
+    }
+
+    /// Waits, less long where a trial of this process ends or the sweep is stopped.
+    fn rest(&self, pause: Duration) {
+        let state = self.state();
+        if !self.is_over() {
+            drop(self.changed.wait_timeout(state, pause));
+        }
+    }
+
+    /// Ends all trials that run.
+    fn stop(&self) {
+        // Under the lock, so that none begins to rest in between.
+        let state = self.state();
+        self.cancelled.store(true, Ordering::Relaxed);
+        drop(state);
+        self.changed.notify_all();
     }
 
     fn carry_out(&self, number: usize, task: &S::Task) -> Option<S::Answer> {
@@ -195,12 +224,16 @@ impl<S: Supply> Pool<'_, S> {
             let under_way: f64 = state.under_way.iter().map(|(_, hops)| hops).sum();
             let running = state.running;
             let is_over = state.idle == workers;
+            let ended = std::mem::take(&mut state.ended);
             drop(state);
+            for ended in &ended {
+                ended.tell(observer);
+            }
             let mut at = self.supply.progress();
             at.packet_hops += under_way;
             at.running = running;
             if observer.progress(&at) == Control::Stop {
-                self.cancelled.store(true, Ordering::Relaxed);
+                self.stop();
             }
             if is_over {
                 return;
@@ -247,5 +280,15 @@ impl<S: Supply> Observer for Watch<'_, '_, S> {
 
     fn is_cancelled(&self) -> bool {
         self.pool.is_over()
+    }
+
+    fn trial(&mut self, title: &str, summary: &Summary) {
+        let ended = Ended::Now(title.to_owned(), Box::new(summary.clone()));
+        self.pool.state().ended.push(ended);
+    }
+
+    fn kept(&mut self, title: &str, folder: &Path) {
+        let ended = Ended::Before(title.to_owned(), folder.to_owned());
+        self.pool.state().ended.push(ended);
     }
 }

@@ -12,6 +12,7 @@
 //! A write-ahead log of `SQLite` needs memory that processes share, which machines do not: only the
 //! process that began the sweep writes the ledger, from the answers.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ use tenter_report::TrialError;
 
 use super::order::{TrialAnswer, TrialOrder};
 use crate::Error;
-use crate::identity::sources;
+use crate::identity::{sources, version};
 
 /// The folder of the queue within that of the sweep.
 const FOLDER: &str = "queue";
@@ -37,6 +38,10 @@ const WORKERS: &str = "workers";
 /// Who has claimed a trial, in the folder of the claim.
 const OWNER: &str = "owner";
 const JSON: &str = "json";
+/// The least time after which a worker may be taken for lost. Machines that share files by NFS keep
+/// what they know of a file for up to 60 s (`acregmax`), so they see a beat of another machine that
+/// much later, and beats are an eighth of the patience apart.
+pub const PATIENCE_MIN: Duration = Duration::from_secs(120);
 /// A worker writes its file so often within the time after which it is taken for lost.
 const BEATS: u32 = 8;
 
@@ -47,6 +52,31 @@ struct Terms {
     sources: String,
     /// A worker that has been silent for so long is lost, in seconds.
     patience_s: f64,
+}
+
+impl Terms {
+    /// The patience; `path` is where the terms were read.
+    fn patience(&self, path: &Path) -> Result<Duration, Error> {
+        let patience = Duration::try_from_secs_f64(self.patience_s);
+        // Whatever is longer than a year is damage, and no time that can be added to another one.
+        let patience = patience
+            .ok()
+            .filter(|of| *of < Duration::from_secs(366 * 24 * 3600));
+        patience.ok_or_else(|| {
+            Error::Asked(format!(
+                "{} has a patience of {} s, which is no time; remove the folder {}, and run the sweep with `--queue` again",
+                path.display(),
+                self.patience_s,
+                path.with_file_name("").display()
+            ))
+        })
+    }
+}
+
+/// A build of Tenter for people: its version, and what tells it from others of that version.
+fn build(version: &str, sources: &str) -> String {
+    let sources: String = sources.chars().take(8).collect();
+    format!("{version} (sources {sources})")
 }
 
 /// A queue, as one of those who take trials from it.
@@ -72,43 +102,59 @@ pub(super) enum Claimed {
 }
 
 impl Queue {
-    /// Makes the queue of a sweep, or joins the one that is there.
+    /// Makes the queue of a sweep, or joins the one that is there. One of another build of Tenter
+    /// becomes one of this build. The greater patience counts, since workers may have joined
+    /// that write their files as seldom as that allows.
     pub(super) fn make(sweep: &Path, patience: Duration) -> Result<Queue, Error> {
         let folder = sweep.join(FOLDER);
         for part in [ORDERS, CLAIMS, ANSWERS, WORKERS] {
             let part = folder.join(part);
             fs::create_dir_all(&part).map_err(|error| failed("create", &part, error))?;
         }
+        let path = folder.join(TERMS);
+        let before = get::<Terms>(&path)?;
+        let before = before.map(|terms| terms.patience(&path)).transpose()?;
         let terms = Terms {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: version().to_owned(),
             sources: sources().to_owned(),
-            patience_s: patience.as_secs_f64(),
+            patience_s: before.unwrap_or_default().max(patience).as_secs_f64(),
         };
-        put(&folder.join(TERMS), &terms)?;
+        put(&path, &terms)?;
         Queue::join(sweep)
     }
 
     /// Joins the queue of a sweep.
     pub(super) fn join(sweep: &Path) -> Result<Queue, Error> {
-        let folder = sweep.join(FOLDER);
-        let Some(terms) = get::<Terms>(&folder.join(TERMS))? else {
-            return Err(Error::Asked(format!(
+        let queue = Queue::join_if_there(sweep)?;
+        queue.ok_or_else(|| {
+            Error::Asked(format!(
                 "{} has no queue: run `tenter sweep FILE --queue -o {0}` first",
                 sweep.display()
-            )));
+            ))
+        })
+    }
+
+    /// Joins the queue of a sweep, if it has one.
+    pub(super) fn join_if_there(sweep: &Path) -> Result<Option<Queue>, Error> {
+        let folder = sweep.join(FOLDER);
+        let path = folder.join(TERMS);
+        let Some(terms) = get::<Terms>(&path)? else {
+            return Ok(None);
         };
         if terms.sources != sources() {
             return Err(Error::Asked(format!(
-                "the queue in {} was made by another build of Tenter ({}); install the same on all machines",
+                "the queue in {} was made by Tenter {}, and this is {}; use that build on all machines, or replace the queue by `tenter sweep FILE --queue -o {}` with this one",
                 folder.display(),
-                terms.version
+                build(&terms.version, &terms.sources),
+                build(version(), sources()),
+                sweep.display()
             )));
         }
-        let patience = Duration::from_secs_f64(terms.patience_s);
+        let patience = terms.patience(&path)?;
         let mut queue = Queue::silent(folder, patience)?;
         let file = queue.folder.join(WORKERS).join(&queue.name);
         queue.heart = Some(Heart::beating(file, patience / BEATS));
-        Ok(queue)
+        Ok(Some(queue))
     }
 
     /// Joins a queue and says once that this worker lives.
@@ -123,18 +169,25 @@ impl Queue {
         Ok(queue)
     }
 
-    /// Whether a sweep has a queue.
-    pub(super) fn is_there(sweep: &Path) -> bool {
-        sweep.join(FOLDER).join(TERMS).is_file()
-    }
-
-    /// Puts an order into the queue, unless it is there.
+    /// Puts an order into the queue, in the place of one with other readings. A worker that has
+    /// taken the other one answers that.
     pub(super) fn put(&self, order: &TrialOrder) -> Result<(), Error> {
         let path = self.of(ORDERS, &order.key);
-        if path.exists() {
+        if fs::read(&path).is_ok_and(|text| serde_json::to_vec(order).is_ok_and(|own| own == text))
+        {
             return Ok(());
         }
         put(&path, order)
+    }
+
+    /// Forgets all orders but those with these keys: of a sweep that had other trials, or of
+    /// another build of Tenter.
+    pub(super) fn forget_others(&self, known: &BTreeSet<&str>) -> Result<(), Error> {
+        let mut keys = self.names(ORDERS)?;
+        keys.extend(self.names(ANSWERS)?);
+        let others = keys.iter().filter(|key| !known.contains(key.as_str()));
+        others.for_each(|key| self.forget(key));
+        Ok(())
     }
 
     /// The keys of all orders, in an order that differs from worker to worker, so that they seldom
@@ -460,7 +513,74 @@ mod tests {
         );
         first.forget("k");
         first.remove_if_done();
-        assert!(!Queue::is_there(&folder));
+        assert!(Queue::join(&folder).is_err());
+        fs::remove_dir_all(folder).expect("the folder is there");
+    }
+
+    fn terms(folder: &Path, change: impl Fn(&mut serde_json::Value)) {
+        let path = folder.join(FOLDER).join(TERMS);
+        let mut terms = get(&path).expect("it is JSON").expect("it is there");
+        change(&mut terms);
+        put(&path, &terms).expect("it is written");
+    }
+
+    #[test]
+    fn a_queue_of_another_build_is_told_and_replaced() {
+        let folder = folder("build");
+        let minute = Duration::from_mins(1);
+        let queue = Queue::make(&folder, minute).expect("a folder");
+        queue.put(&order("old")).expect("it is written");
+        drop(queue);
+        terms(&folder, |terms| {
+            terms["version"] = "0.0.9".into();
+            terms["sources"] = "1234567890".into();
+        });
+        let error = Queue::join(&folder).expect_err("it is of another build");
+        let error = error.to_string();
+        let own = build(version(), sources());
+        for expected in ["0.0.9 (sources 12345678)", own.as_str(), "--queue"] {
+            assert!(error.contains(expected), "{error}");
+        }
+        let queue = Queue::make(&folder, minute).expect("it is replaced");
+        queue.put(&order("new")).expect("it is written");
+        queue
+            .forget_others(&BTreeSet::from(["new"]))
+            .expect("it can be read");
+        assert_eq!(queue.keys().expect("orders"), ["new"]);
+        drop(queue);
+        fs::remove_dir_all(folder).expect("the folder is there");
+    }
+
+    #[test]
+    fn the_greater_patience_counts() {
+        let folder = folder("patience");
+        let of = |seconds| {
+            let queue = Queue::make(&folder, Duration::from_secs(seconds)).expect("a folder");
+            queue.patience.as_secs()
+        };
+        assert_eq!([of(200), of(900), of(120)], [200, 900, 900]);
+        for damaged in [-1.0, 1e300] {
+            terms(&folder, |terms| terms["patience_s"] = damaged.into());
+            let error = Queue::join(&folder).expect_err("it is no time").to_string();
+            assert!(error.contains("terms.json has a patience of"), "{error}");
+            assert!(error.contains("remove the folder"), "{error}");
+        }
+        fs::remove_dir_all(folder).expect("the folder is there");
+    }
+
+    #[test]
+    fn an_order_with_other_readings_takes_the_place_of_the_first() {
+        let folder = folder("readings");
+        let queue = Queue::make(&folder, Duration::from_mins(1)).expect("a folder");
+        queue.put(&order("k")).expect("it is written");
+        let more = TrialOrder {
+            sweep: "readings".to_owned(),
+            ..order("k")
+        };
+        queue.put(&more).expect("it is written");
+        let found = queue.order("k").expect("it can be read");
+        assert_eq!(found.map(|of| of.sweep).as_deref(), Some("readings"));
+        drop(queue);
         fs::remove_dir_all(folder).expect("the folder is there");
     }
 

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use serde_json::json;
 use tenter_record::{Cell, CollectiveRow, JobRow, Kind, Names, Row, Summary};
 use tenter_report::{DIGEST_NOTE, FreeColumn, FreeTable, SEED_NOTE, SWEEP_FILE, write_shared};
-use tenter_study::{Answers, Measured, SeedOf, Sweep, SweepTrial};
+use tenter_study::{Answers, Measured, SeedOf, StudyAnswer, Sweep, SweepTrial, Verdict};
 
+use super::only::Only;
 use super::{SweepProgress, SweepResults};
 use crate::Error;
 
@@ -18,6 +19,8 @@ pub const RESULTS_FILE: &str = "results.parquet";
 pub(super) struct Finished {
     pub(super) sweep: Sweep,
     pub(super) variants: Vec<String>,
+    /// The part that was asked for.
+    pub(super) only: Only,
     /// What has run, with all seeds that differ, in the order of the trials.
     pub(super) rows: Vec<(Measured, Vec<u64>, Summary)>,
     pub(super) failures: Vec<(SweepTrial, String)>,
@@ -27,12 +30,27 @@ pub(super) struct Finished {
 }
 
 impl Finished {
+    /// What the trials have answered. Rows of other parts than the one that was asked for have no
+    /// value, and none is judged by that.
+    fn answer(&self, measured: &[Measured]) -> StudyAnswer {
+        let mut answer = self.sweep.answer(measured);
+        let (points, variants) = (self.sweep.points().len(), self.variants.len());
+        for (place, case) in answer.cases.iter_mut().enumerate() {
+            let cell = (place / variants % points, place % variants);
+            if case.verdict == Verdict::Miss && !self.only.has(&self.sweep, cell) {
+                case.verdict = Verdict::NotJudged;
+            }
+        }
+        answer
+    }
+
     /// Without the summaries.
     pub(super) fn told(self) -> SweepResults {
-        let measured: Vec<Measured> = self.rows.into_iter().map(|(of, _, _)| of).collect();
+        let measured: Vec<Measured> = self.rows.iter().map(|(of, _, _)| of.clone()).collect();
         SweepResults {
-            answer: self.sweep.answer(&measured),
+            answer: self.answer(&measured),
             winners: self.sweep.winners(&measured),
+            only: self.only,
             sweep: self.sweep,
             measured,
             failures: self.failures,
@@ -57,7 +75,7 @@ const OF_JOBS: [&str; 6] = [
 pub(super) fn write(finished: &Finished) -> Result<(), Error> {
     let measured: Vec<Measured> = finished.rows.iter().map(|(of, _, _)| of.clone()).collect();
     let answers = Answers {
-        studies: vec![finished.sweep.answer(&measured)],
+        studies: vec![finished.answer(&measured)],
     };
     let digest = &answers.studies[0].digest;
     table(finished, digest).write(&finished.folder.join(RESULTS_FILE))?;

@@ -4,9 +4,11 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use tenter_study::{Keep, Measured, SweepTrial};
 
+use super::elsewhere::Elsewhere;
 use super::first::{First, check, prepared};
 use super::ledger::{Claim, Ledger, Outcome, Title};
 use super::order::{End, TrialAnswer, TrialOrder, carry_out};
@@ -50,11 +52,24 @@ pub(super) struct Known {
 struct State {
     /// Trials that wait, by their numbers.
     waiting: VecDeque<usize>,
+    /// Trials that others were running when they were looked at last.
+    elsewhere: Elsewhere,
     progress: SweepProgress,
     outcomes: Vec<Option<Box<Outcome>>>,
     failures: Vec<(usize, String)>,
     /// Trials that were handed out, by their keys: equal trials of several points are one.
     handed_out: BTreeMap<String, usize>,
+}
+
+impl State {
+    /// The next trial to be looked at; `None` where no trial is left, and an error says how long
+    /// others are left to run all that are.
+    fn next(&mut self, now: Instant) -> Result<Option<usize>, Duration> {
+        if self.waiting.is_empty() {
+            self.waiting.extend(self.elsewhere.again(now)?);
+        }
+        Ok(self.waiting.pop_front())
+    }
 }
 
 /// What there is to do.
@@ -68,6 +83,18 @@ pub enum NextTrial {
     None,
 }
 
+/// What the ledger says of a trial that this process asks for.
+enum Granted {
+    /// It is this process's to run.
+    Mine,
+    /// It has run, and has every reading of the sweep.
+    Done(Box<Outcome>),
+    /// It has failed before, for this reason.
+    Failed(String),
+    /// Another process is running it.
+    Elsewhere,
+}
+
 /// A trial that this process has claimed.
 pub(crate) struct Task {
     number: usize,
@@ -77,7 +104,9 @@ pub(crate) struct Task {
 impl SweepSession {
     /// Checks every point, opens the ledger and notes all trials in it: a mistake in the last point
     /// is told before the first is run.
-    pub(super) fn open(run: &SweepRun) -> Result<SweepSession, Error> {
+    ///
+    /// A patience makes a queue where there is none; without it only one that is there is joined.
+    pub(super) fn open(run: &SweepRun, patience: Option<Duration>) -> Result<SweepSession, Error> {
         let trials = run.trials();
         let firsts = check(run, &trials)?;
         let known = prepared(run, &trials, &firsts);
@@ -100,7 +129,14 @@ impl SweepSession {
                 },
             ))
         }))?;
-        let queue = Queue::is_there(&run.folder).then(|| Queue::join(&run.folder));
+        let queue = match patience {
+            Some(patience) => Some(Queue::make(&run.folder, patience)?),
+            None => Queue::join_if_there(&run.folder)?,
+        };
+        if let Some(queue) = queue.as_ref().filter(|_| run.only.is_all()) {
+            let known = known.iter().filter_map(|known| known.as_ref().ok());
+            queue.forget_others(&known.map(|known| known.key.as_str()).collect())?;
+        }
         let expected = trials
             .iter()
             .map(|trial| firsts[run.cell(trial)].packet_hops);
@@ -112,9 +148,10 @@ impl SweepSession {
         Ok(SweepSession {
             run: run.clone(),
             ledger: Mutex::new(ledger),
-            queue: queue.transpose()?,
+            queue,
             state: Mutex::new(State {
                 waiting: (0..trials.len()).collect(),
+                elsewhere: Elsewhere::new(),
                 progress,
                 outcomes: trials.iter().map(|_| None).collect(),
                 failures: Vec::new(),
@@ -148,7 +185,6 @@ impl SweepSession {
     /// # Errors
     /// When the ledger cannot be read or written.
     pub fn next(&self) -> Result<NextTrial, Error> {
-        let mut elsewhere = 0;
         loop {
             match self.take()? {
                 Taken::Task(task) => {
@@ -160,12 +196,7 @@ impl SweepSession {
                 }
                 Taken::Known => {}
                 Taken::Nothing => return Ok(NextTrial::None),
-                Taken::Elsewhere => {
-                    elsewhere += 1;
-                    if elsewhere > self.state().waiting.len() {
-                        return Ok(NextTrial::Later);
-                    }
-                }
+                Taken::Later(_) => return Ok(NextTrial::Later),
             }
         }
     }
@@ -189,27 +220,29 @@ impl SweepSession {
         })
     }
 
-    /// Puts all trials that have not run into a queue for workers of other machines; how many.
+    /// Puts all trials that have not run into the queue; how many it did not have before.
     ///
     /// # Errors
     /// When the ledger or the queue cannot be written.
-    pub(super) fn queue_all(&self, queue: &Queue) -> Result<usize, Error> {
+    pub(super) fn queue_all(&self) -> Result<usize, Error> {
+        let Some(queue) = &self.queue else {
+            return Ok(0);
+        };
         let mut queued = 0;
         for (number, known) in self.known.iter().enumerate() {
             let Ok(known) = known else { continue };
-            if queue.has(&known.key) {
-                continue;
-            }
-            let claimed = self.ledger_claim(number, known)?;
-            if !matches!(claimed, Claim::Granted) {
+            let is_there = queue.has(&known.key);
+            if !is_there && !matches!(self.ledger_claim(number, known)?, Granted::Mine) {
                 continue;
             }
             let plan = self
                 .run
                 .plan(&self.trials[number], Some(&self.first(number)))?;
             queue.put(&self.order(&Task { number, plan })?)?;
-            self.ledger().wait(&known.key)?;
-            queued += 1;
+            if !is_there {
+                self.ledger().wait(&known.key)?;
+                queued += 1;
+            }
         }
         Ok(queued)
     }
@@ -243,55 +276,68 @@ impl SweepSession {
         self.note(number, key, answer)
     }
 
-    fn ledger_claim(&self, number: usize, known: &Known) -> Result<Claim, Error> {
+    fn ledger_claim(&self, number: usize, known: &Known) -> Result<Granted, Error> {
         let title = Title {
             name: &known.name,
             settings: &self.trials[number].settings.join(" "),
             seed: &seed_text_of(&known.seeds),
         };
-        let retry = self.run.retry_failed;
-        self.ledger().claim(&known.key, &title, retry)
+        let (key, retry) = (&known.key, self.run.retry_failed);
+        let ledger = self.ledger();
+        loop {
+            let finished = match ledger.claim(key, &title, retry)? {
+                Claim::Granted => return Ok(Granted::Mine),
+                Claim::Failed(why) => return Ok(Granted::Failed(why)),
+                Claim::Elsewhere => return Ok(Granted::Elsewhere),
+                Claim::Done(finished) => finished,
+            };
+            if let Some(outcome) = self.with_readings(&finished.outcome) {
+                return Ok(Granted::Done(Box::new(outcome)));
+            }
+            // A reading that is new needs tables that were not kept.
+            if ledger.reclaim(key, &finished)? {
+                return Ok(Granted::Mine);
+            }
+        }
     }
 
-    /// Claims a trial in the ledger, and in the queue where workers may have it.
-    fn claim(&self, number: usize, known: &Known) -> Result<Taken<()>, Error> {
+    /// Claims a trial in the ledger, and in the queue where workers may have it; whether it is this
+    /// process's to run.
+    fn claim(&self, number: usize, known: &Known) -> Result<bool, Error> {
         let key = &known.key;
         if let Some(queue) = &self.queue
             && let Some(answer) = queue.answer(key)?
         {
             self.note(number, key, answer)?;
             queue.forget(key);
-            return Ok(Taken::Known);
+            return Ok(false);
         }
         match self.ledger_claim(number, known)? {
-            Claim::Granted => {}
-            Claim::Done(outcome) => {
-                if let Some(outcome) = self.with_readings(*outcome) {
-                    self.done(number, outcome, true);
-                    return Ok(Taken::Known);
-                }
-                // A reading that is new needs tables that were not kept.
+            Granted::Mine => {}
+            Granted::Done(outcome) => {
+                self.done(number, *outcome, true);
+                return Ok(false);
             }
-            Claim::Failed(why) => {
+            Granted::Failed(why) => {
                 self.failed(number, why);
-                return Ok(Taken::Known);
+                return Ok(false);
             }
-            Claim::Elsewhere => {
-                self.state().waiting.push_back(number);
-                return Ok(Taken::Elsewhere);
+            Granted::Elsewhere => {
+                self.state().elsewhere.trials.push(number);
+                return Ok(false);
             }
         }
-        match &self.queue {
-            Some(queue) if queue.has(key) => match queue.claim(key)? {
-                Claimed::Mine => Ok(Taken::Task(())),
-                // It is theirs, or was answered this instant.
-                Claimed::Others | Claimed::Answered => {
-                    self.ledger().wait(key)?;
-                    self.state().waiting.push_back(number);
-                    Ok(Taken::Elsewhere)
-                }
-            },
-            _ => Ok(Taken::Task(())),
+        let Some(queue) = self.queue.as_ref().filter(|queue| queue.has(key)) else {
+            return Ok(true);
+        };
+        match queue.claim(key)? {
+            Claimed::Mine => Ok(true),
+            // It is theirs, or was answered this instant.
+            Claimed::Others | Claimed::Answered => {
+                self.ledger().wait(key)?;
+                self.state().elsewhere.trials.push(number);
+                Ok(false)
+            }
         }
     }
 
@@ -307,7 +353,7 @@ impl SweepSession {
             }
             End::Done(outcome) => {
                 self.ledger().finish(key, &outcome)?;
-                match self.with_readings(*outcome) {
+                match self.with_readings(&outcome) {
                     Some(outcome) => self.done(number, outcome, false),
                     // It was run for other readings: those of this sweep need a run of their own.
                     None => self.state().waiting.push_back(number),
@@ -325,15 +371,17 @@ impl SweepSession {
     }
 
     /// The outcome with a value for each reading of this sweep; nothing where one is missing.
-    fn with_readings(&self, outcome: Outcome) -> Option<Outcome> {
+    fn with_readings(&self, outcome: &Outcome) -> Option<Outcome> {
         let readings = self.run.sweep.keys.readings.iter();
         let values = readings.map(|reading| {
             let identity = reading.identity();
             let known = outcome.values.iter().find(|(of, _)| *of == identity);
             known.cloned()
         });
-        let values = values.collect::<Option<Vec<_>>>()?;
-        Some(Outcome { values, ..outcome })
+        Some(Outcome {
+            values: values.collect::<Option<Vec<_>>>()?,
+            summary: outcome.summary.clone(),
+        })
     }
 
     fn done(&self, number: usize, outcome: Outcome, kept: bool) {
@@ -404,6 +452,7 @@ impl SweepSession {
         let unfinished = state.progress.done + state.progress.failed < self.trials.len();
         Finished {
             variants: self.run.sweep.variants().map(str::to_owned).collect(),
+            only: self.run.only,
             sweep: self.run.sweep,
             rows,
             failures: failures.collect(),
@@ -419,9 +468,10 @@ impl Supply for SweepSession {
     type Answer = TrialAnswer;
 
     fn take(&self) -> Result<Taken<Box<Task>>, Error> {
-        let number = self.state().waiting.pop_front();
-        let Some(number) = number else {
-            return Ok(Taken::Nothing);
+        let number = match self.state().next(Instant::now()) {
+            Ok(Some(number)) => number,
+            Ok(None) => return Ok(Taken::Nothing),
+            Err(pause) => return Ok(Taken::Later(pause)),
         };
         let known = match &self.known[number] {
             Ok(known) => known,
@@ -430,11 +480,8 @@ impl Supply for SweepSession {
                 return Ok(Taken::Known);
             }
         };
-        match self.claim(number, known)? {
-            Taken::Task(()) => {}
-            Taken::Known => return Ok(Taken::Known),
-            Taken::Elsewhere => return Ok(Taken::Elsewhere),
-            Taken::Nothing => return Ok(Taken::Nothing),
+        if !self.claim(number, known)? {
+            return Ok(Taken::Known);
         }
         let first = self.first(number);
         match self.run.plan(&self.trials[number], Some(&first)) {
@@ -444,11 +491,6 @@ impl Supply for SweepSession {
                 Ok(Taken::Known)
             }
         }
-    }
-
-    /// Whether no other trial waits than those that other processes run.
-    fn waits_for_one(&self) -> bool {
-        self.state().waiting.len() <= 1
     }
 
     fn memory_bytes(&self, task: &Box<Task>) -> u64 {

@@ -135,10 +135,6 @@ impl Supply for Orders<'_> {
         Ok(Taken::Task(Box::new(order)))
     }
 
-    fn waits_for_one(&self) -> bool {
-        false
-    }
-
     fn memory_bytes(&self, order: &Box<TrialOrder>) -> u64 {
         order.memory_bytes
     }

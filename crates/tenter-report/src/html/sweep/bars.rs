@@ -65,7 +65,7 @@ pub(super) fn groups(numbers: &Numbers<'_>) -> Vec<Group> {
             spread: cell
                 .spread()
                 .map(|(least, greatest)| (least / factor, greatest / factor)),
-            seeds: if (2..=DOTS).contains(&seeds.len()) {
+            seeds: if (2..=DOTS).contains(&seeds.len()) && cell.is_of_size {
                 seeds
             } else {
                 Vec::new()

@@ -10,9 +10,10 @@ mod tables;
 mod tests;
 
 use tenter_record::PairedRow;
-use tenter_study::{SweepChart, SweepRecord};
+use tenter_study::{StudyAnswer, SweepChart, SweepRecord};
 
 use super::overview::tile;
+use super::studies::{published, rows, state};
 use super::text::{add, count, escape, number};
 use super::{Head, page};
 use crate::paired_compare::{NamedRecord, paired_cells};
@@ -21,8 +22,12 @@ use crate::sweep_numbers::Numbers;
 use tables::{Column, table};
 
 /// The report of these sweeps as the text of an HTML file; `paired` compares them, if there are
-/// several.
-pub fn html_sweep_report(records: &[NamedRecord], paired: &[PairedRow]) -> String {
+/// several, and `answers` has their rows, which may be published ones, in the same order.
+pub fn html_sweep_report(
+    records: &[NamedRecord],
+    paired: &[PairedRow],
+    answers: &[Option<StudyAnswer>],
+) -> String {
     let title = match records {
         [one] => heading(one),
         _ => format!("{} sweeps", records.len()),
@@ -36,7 +41,8 @@ pub fn html_sweep_report(records: &[NamedRecord], paired: &[PairedRow]) -> Strin
             contents(records, paired, page);
         }
         for (id, record) in records.iter().enumerate() {
-            article(id, record, page);
+            let answer = answers.get(id).and_then(Option::as_ref);
+            article(id, record, answer.and_then(published).as_ref(), page);
         }
     })
 }
@@ -85,7 +91,8 @@ fn contents(records: &[NamedRecord], paired: &[PairedRow], page: &mut String) {
     page.push_str("</section>\n");
 }
 
-fn article(id: usize, of: &NamedRecord, page: &mut String) {
+/// The article of a sweep; `published` has its rows with bands or published values.
+fn article(id: usize, of: &NamedRecord, published: Option<&StudyAnswer>, page: &mut String) {
     let record = &of.record;
     let scenario = match record.scenario.as_str() {
         "" => String::new(),
@@ -95,10 +102,11 @@ fn article(id: usize, of: &NamedRecord, page: &mut String) {
         "" => String::new(),
         digest => format!(", digest {}", escape(digest)),
     };
+    let state = published.map(|rows| state(rows) + " ").unwrap_or_default();
     add(
         page,
         format_args!(
-            "<article id=\"sweep{id}\"><header class=\"top\"><p class=\"brand\">Tenter report</p><h1>{}</h1><p><span class=\"folder\">{}{digest}</span></p>{scenario}<nav aria-label=\"Readings\">",
+            "<article id=\"sweep{id}\"><header class=\"top\"><p class=\"brand\">Tenter report</p><h1>{}</h1><p>{state}<span class=\"folder\">{}{digest}</span></p>{scenario}<nav aria-label=\"Readings\">",
             escape(&heading(of)),
             escape(&of.name),
         ),
@@ -114,6 +122,9 @@ fn article(id: usize, of: &NamedRecord, page: &mut String) {
     }
     page.push_str("</nav></header>\n");
     tiles(of, page);
+    if let Some(answer) = published {
+        rows(id, answer, page);
+    }
     charts(id, record, page);
     for place in 0..record.readings.len() {
         let numbers = Numbers::of(record, place);

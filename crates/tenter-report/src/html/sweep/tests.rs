@@ -132,9 +132,45 @@ fn a_page_is_one_file_and_escapes_what_users_name() {
         name: "<folder>".to_owned(),
         record,
     };
-    let page = html_sweep_report(&[named], &[]);
+    let page = html_sweep_report(&[named], &[], &[]);
     assert!(!page.contains("<axis>") && !page.contains("<folder>"));
     assert!(!page.contains("a\"<b>") && page.contains("a&quot;&lt;b&gt;"));
     assert!(page.contains("Content-Security-Policy") && !page.contains("NaN"));
     assert!(page.contains("<h3>Over &lt;axis&gt;</h3>"));
+}
+
+#[test]
+fn published_values_are_beside_the_measured_ones() {
+    use serde_json::{from_value, json};
+    let record = planted::record(&["a", "c"], &[], 1..=2, value);
+    let named = NamedRecord {
+        name: "sweep".to_owned(),
+        record,
+    };
+    let row = |metric: &str, gate: &str, published: Option<f64>, verdict: &str| {
+        json!({
+            "case": "", "metric": metric, "variant": "a", "published": published, "origin": "own",
+            "measured": 2.5, "statistic": null, "spread": null, "band": [1.0, 2.0],
+            "gate": gate, "verdict": verdict,
+        })
+    };
+    let rows = [
+        row("judged", "required", None, "miss"),
+        row("shown", "info", Some(7.25), "info"),
+        row("plain", "info", None, "info"),
+    ];
+    let answer = StudyAnswer {
+        cases: from_value(json!(rows)).expect("rows"),
+        ..StudyAnswer::default()
+    };
+    let page = html_sweep_report(&[named], &[], &[Some(answer)]);
+    for expected in [
+        "1 required missed",
+        "Published and measured",
+        "7.25",
+        "✗ miss",
+    ] {
+        assert!(page.contains(expected), "{expected}");
+    }
+    assert!(!page.contains("<td>plain</td>"));
 }

@@ -1,0 +1,95 @@
+//! Trials that other processes run: when to look at them again.
+
+use std::time::{Duration, Instant};
+
+/// The first pause before they are looked at again, and the greatest. Each look reads the ledger
+/// or a file system that machines share.
+const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
+/// The least pause for each trial: a look takes a tenth of it here, and half of it over NFS.
+const PER_TRIAL: Duration = Duration::from_millis(2);
+
+/// Trials that others were running when they were looked at last, and the time of the next look.
+#[derive(Debug)]
+pub(super) struct Elsewhere {
+    pub(super) trials: Vec<usize>,
+    /// The number of trials at the end of the last look.
+    before: usize,
+    pause: Duration,
+    /// When they are looked at again.
+    next: Option<Instant>,
+}
+
+impl Elsewhere {
+    pub(super) fn new() -> Elsewhere {
+        Elsewhere {
+            trials: Vec::new(),
+            before: 0,
+            pause: PAUSES[0],
+            next: None,
+        }
+    }
+
+    /// The trials to be looked at again; an error is the time until then. To be asked when no other
+    /// trial waits: the pause begins with the first time.
+    pub(super) fn again(&mut self, now: Instant) -> Result<Vec<usize>, Duration> {
+        if self.trials.is_empty() {
+            return Ok(Vec::new());
+        }
+        let next = *self.next.get_or_insert_with(|| {
+            // Pauses grow while nothing happens.
+            self.pause = if self.trials.len() == self.before {
+                (2 * self.pause).min(PAUSES[1])
+            } else {
+                PAUSES[0]
+            };
+            self.before = self.trials.len();
+            let count = u32::try_from(self.before).unwrap_or(u32::MAX);
+            let least = PER_TRIAL.saturating_mul(count).min(PAUSES[1]);
+            now + self.pause.max(least)
+        });
+        match next.checked_duration_since(now) {
+            Some(left) if !left.is_zero() => Err(left),
+            _ => {
+                self.next = None;
+                Ok(std::mem::take(&mut self.trials))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_become_rare_while_nothing_happens() {
+        let mut now = Instant::now();
+        let mut elsewhere = Elsewhere::new();
+        assert_eq!(elsewhere.again(now), Ok(Vec::new()));
+        let mut pauses = Vec::new();
+        for count in [2_usize, 2, 2, 2, 2, 2, 2, 2, 1, 1] {
+            elsewhere.trials = (0..count).collect();
+            let pause = elsewhere.again(now).expect_err("it is too early");
+            // Asking does not move the time.
+            let half = elsewhere.again(now + pause / 2);
+            assert_eq!(half, Err(pause / 2));
+            now += pause;
+            assert_eq!(elsewhere.again(now).map(|of| of.len()), Ok(count));
+            pauses.push(pause.as_millis());
+        }
+        // It doubles up to 5 s, and begins anew where a trial has ended.
+        let expected = [100, 200, 400, 800, 1600, 3200, 5000, 5000, 100, 200];
+        assert_eq!(pauses, expected);
+    }
+
+    #[test]
+    fn many_trials_have_long_pauses() {
+        let now = Instant::now();
+        for (count, millis) in [(2, 100), (1_000, 2_000), (1_000_000, 5_000)] {
+            let mut elsewhere = Elsewhere::new();
+            elsewhere.trials = (0..count).collect();
+            let pause = elsewhere.again(now);
+            assert_eq!(pause, Err(Duration::from_millis(millis)));
+        }
+    }
+}
