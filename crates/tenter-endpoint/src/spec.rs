@@ -2,7 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use tenter_config::{KeptAs, Reader, Shape, Value, Written, choice, component, default_of};
+use tenter_config::{
+    KeptAs, Reader, Shape, Value, Words as _, Written, choice, component, default_of,
+};
 use tenter_net::{DATA_OVERHEAD_BYTES, RETH_BYTES};
 use tenter_units::{Bytes, Rate, Time};
 
@@ -113,33 +115,23 @@ choice!(PathMtu {
     "4096" => Bytes4096,
 });
 
-impl PathMtu {
-    const ALL: [(PathMtu, u32); 5] = [
-        (PathMtu::Bytes256, 256),
-        (PathMtu::Bytes512, 512),
-        (PathMtu::Bytes1024, 1024),
-        (PathMtu::Bytes2048, 2048),
-        (PathMtu::Bytes4096, 4096),
-    ];
-}
-
-/// The largest that is no larger, or the smallest there is.
+/// In bytes.
 impl KeptAs<u32> for PathMtu {
     fn kept(self) -> u32 {
         256 << self as u32
     }
 
-    fn of(bytes: &u32) -> PathMtu {
-        let fits = |(_, own): &&(PathMtu, u32)| own <= bytes;
-        let largest = PathMtu::ALL.iter().rev().find(fits);
-        largest.map_or(PathMtu::Bytes256, |(mtu, _)| *mtu)
+    fn written_of(bytes: &u32) -> Written {
+        Written::word(bytes.to_string())
     }
 }
 
-/// The largest path MTU that fits an Ethernet MTU.
+/// The largest path MTU that fits an Ethernet MTU, or the smallest there is.
 fn path_mtu(port_mtu: u64) -> PathMtu {
     let payload = port_mtu.saturating_sub(HEADER_BYTES);
-    PathMtu::of(&u32::try_from(payload).unwrap_or(u32::MAX))
+    let mut mtus = PathMtu::ALL.iter().rev().copied();
+    let largest = mtus.find(|mtu| u64::from(mtu.kept()) <= payload);
+    largest.unwrap_or(PathMtu::Bytes256)
 }
 
 /// How many data packets one acknowledgement covers.

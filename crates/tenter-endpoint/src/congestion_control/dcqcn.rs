@@ -4,7 +4,9 @@
 //! parameters of the NICs that have it ("DCQCN CC parameters", NVIDIA). Its reaction point is the
 //! one of quantized congestion notification (IEEE 802.1Qau) with an estimate of congestion, alpha.
 
-use tenter_config::{Component, Key, KeyTable, Reader, Value as _, choice, component, joined};
+use tenter_config::{
+    Component, Key, KeyTable, Reader, Words as _, Written, choice, component, joined,
+};
 use tenter_units::{Bytes, Rate, Time};
 
 use super::{Answers, Control, Feedback, RATES, SECOND, TICK_MIN, part_of};
@@ -140,21 +142,21 @@ choice!(Window { "none" => None, "fixed" => Fixed, "scaled" => Scaled });
 
 /// Gives the notification point what the preset says of it.
 fn notifying_of_preset(reader: &mut dyn Reader) {
-    let word = reader.peek_word("preset");
-    let preset = match word {
-        Some(word) => Preset::ALL
-            .into_iter()
-            .find(|preset| preset.written().to_string() == word),
-        None => Some(Preset::Nvidia),
-    };
     // Another word is refused when it is read.
-    for (key, value) in
-        preset.map_or_else(Vec::new, |preset| Component::written(&preset.notifying()))
-    {
+    let Some(preset) = preset_of(reader) else {
+        return;
+    };
+    for (key, value) in Component::written(&preset.notifying()) {
         if key != "preset" {
             reader.fill(key, value);
         }
     }
+}
+
+/// The preset that is written, or the usual one; `None` for a word that names none.
+fn preset_of(reader: &dyn Reader) -> Option<Preset> {
+    let word = reader.peek_word("preset");
+    word.map_or(Some(Preset::Nvidia), |word| Preset::of_word(&word))
 }
 
 fn a_window_has_its_round_trip(own: &Reaction, reader: &mut dyn Reader) -> bool {
@@ -185,48 +187,50 @@ impl Component for Dcqcn {
     };
 
     fn read(reader: &mut dyn Reader) -> Option<Dcqcn> {
+        // Both points are read whatever is wrong with one of them, so that all problems are told.
+        let preset = preset_of(reader).unwrap_or(Preset::Nvidia);
+        let asked = reader
+            .peek_word("reaction")
+            .and_then(|word| word.parse().ok());
+        let reacts = asked.unwrap_or(preset.notifying().reacts);
         let notifying = <Notifying as Component>::read(reader);
         let is_given = |reader: &dyn Reader, key: &&Key| reader.has(key.name);
         let given: Vec<&Key> = Reaction::KEYS
             .iter()
             .filter(|key| is_given(reader, key))
             .collect();
-        let Some(notifying) = notifying else {
-            // Nothing is known of them.
-            for key in given {
-                reader.any(key.name);
-            }
-            return None;
-        };
-        let usual = notifying.preset.reaction();
-        if !notifying.reacts {
+        let usual = preset.reaction();
+        if !reacts {
             for key in given {
                 reader.any(key.name);
                 let help = "leave it out, or set `reaction: true`";
                 reader.refuse(key.name, "means nothing where senders do not react", help);
                 reader.leave_out(key.name);
             }
-            let reaction = usual;
             return Some(Dcqcn {
-                notifying,
-                reaction,
+                notifying: notifying?,
+                reaction: usual,
             });
         }
         for (key, value) in Component::written(&usual) {
             reader.fill(key, value);
         }
-        let reaction = <Reaction as Component>::read(reader)?;
+        let reaction = <Reaction as Component>::read(reader);
         Some(Dcqcn {
-            notifying,
-            reaction,
+            notifying: notifying?,
+            reaction: reaction?,
         })
     }
 
-    fn written(&self) -> Vec<(&'static str, tenter_config::Written)> {
-        let mut keys = Component::written(&self.notifying);
-        if self.notifying.reacts {
-            keys.extend(Component::written(&self.reaction));
+    /// Of senders that do not react only what is unusual is written, to be refused when it is read.
+    fn written(&self) -> Vec<(&'static str, Written)> {
+        let mut reaction = Component::written(&self.reaction);
+        if !self.notifying.reacts {
+            let usual = Component::written(&self.notifying.preset.reaction());
+            reaction.retain(|key| !usual.contains(key));
         }
+        let mut keys = Component::written(&self.notifying);
+        keys.extend(reaction);
         keys
     }
 }
@@ -325,15 +329,6 @@ const PAPER_2015: Reaction = Reaction {
 };
 
 impl Preset {
-    /// All of them.
-    pub const ALL: [Preset; 5] = [
-        Preset::Nvidia,
-        Preset::Kai,
-        Preset::Hpcc,
-        Preset::Paper2015,
-        Preset::Tester,
-    ];
-
     /// What it says of senders and receivers.
     pub fn of_both(self) -> Dcqcn {
         Dcqcn {

@@ -151,6 +151,11 @@ fn idle(job: &JobSpec) -> Vec<Idle> {
             remedy,
         ));
     }
+    if job.copies > 1 {
+        // Jobs are read when copies are written out.
+        let what = "is as good as `true` beside `copies`";
+        idle.extend(Idle::all(&["free_hosts"], what, "leave it out"));
+    }
     // One reason is enough.
     let mut reasons: Vec<Idle> = Vec::new();
     for key in idle {
