@@ -420,7 +420,7 @@ macro_rules! component {
         $crate::without_default(
             $own,
             $key,
-            $crate::default_value::<$type>($name::OWN_KEYS, $key),
+            $crate::default_value::<$type>($name::OWN_KEYS, $key).as_ref(),
         )
     };
     (@type [$type:ty] []) => { $type };

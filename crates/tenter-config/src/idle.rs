@@ -65,9 +65,9 @@ fn is_default(keys: &[Key], name: &str, value: &Written) -> bool {
 pub fn without_default(
     mut written: Vec<(&'static str, Written)>,
     name: &str,
-    default: Option<Written>,
+    default: Option<&Written>,
 ) -> Vec<(&'static str, Written)> {
-    written.retain(|(own, value)| *own != name || Some(value) != default.as_ref());
+    written.retain(|(own, value)| *own != name || Some(value) != default);
     written
 }
 

@@ -39,7 +39,7 @@ component! {
         /// Messages a QP may have begun that are not acknowledged whole: the depth of its send
         /// queue.
         outstanding_messages: Option<u32> = "none", in 1..=1 << 20;
-        /// How long the oldest unacknowledged packet may stay so before the QP goes back to it.
+        /// Time for which the oldest packet may stay unacknowledged before the QP sends it again.
         retransmission_timeout: Time = "67.108864ms", in TIMEOUTS, from "timeout exponent 14 of the InfiniBand Architecture Specification: 4.096 us x 2^14";
         /// Timeouts in a row without progress after which the QP gives up.
         retry_count: u8 = "7", in 0..=255, from "the largest the InfiniBand Architecture Specification allows, and what collective libraries set";
@@ -62,15 +62,15 @@ component! {
         /// DSCP of acknowledgements and of connection set-up, and with it their class, which is the
         /// DSCP shifted right by 3; `none` is that of the data.
         control_dscp: Option<u8> = "none", in 0..=63;
-        /// What is done about lost packets; `none` sends nothing again and counts what is missing,
-        /// as a traffic tester does.
+        /// The recovery of lost packets; `none` sends nothing again and counts missing packets, as
+        /// a traffic tester does.
         loss_recovery: LossRecovery = "go-back-n", from "the InfiniBand Architecture Specification";
         /// How senders slow down when the network is congested.
         congestion_control: Option<CongestionControl> = "none";
         /// PCIe between the NIC and host memory: the limit of DMA, both ways.
         pcie: Option<Pcie> = "none";
-        /// A receive side slower than the wire, and the buffer before it; `none` takes whatever
-        /// arrives.
+        /// A receive side slower than the wire, and the buffer before it; `none` takes frames as
+        /// fast as they arrive.
         receive_buffer: Option<ReceiveBufferSpec> = by before_pcie | pcie | "`none`, or `{}` with `pcie`";
         check keys_go_together;
     }

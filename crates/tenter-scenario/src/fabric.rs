@@ -26,16 +26,16 @@ component! {
         /// Short form of `switch.classes`: makes the class of the data lossless, marks its packets,
         /// or both, with the constants of `switch.profile`.
         flow_control: Option<FlowControl> = absent "`none`, or as `switch.classes` has it";
-        /// The switch model; all switches share it, but for what `tiers` in it says.
+        /// The switch model; all switches share it, except where its `tiers` differ.
         switch: Option<Switch> = absent "`{}`";
-        /// What switches tell senders of long queues: Remote PFC, or source flow control in the
-        /// NIC; it goes with any `flow_control`.
+        /// Congestion signals of switches to senders: Remote PFC, or source flow control in the
+        /// NIC; it works with any `flow_control`.
         source_flow_control: SourceFlowControl = "{}", omit default;
         /// Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or
         /// in place of the spines of a `leaf-spine` fabric.
         circuits: Option<CircuitPlan> = "none", omit default;
-        /// What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or
-        /// a mapping that begins with one and changes some of its constants; changes no result.
+        /// Constants for the fabric's power, in `tenter explain` and for a run: a profile, or a
+        /// mapping with a profile and some constants of its own; they change no result.
         power: Option<Power> = "none";
         check parts_go_together;
     }

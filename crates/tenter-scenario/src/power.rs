@@ -9,7 +9,7 @@ component! {
     /// The constants of a profile, some of them changed.
     pub struct OwnPower as "`fabric.power`", derive(Clone, Debug, PartialEq) {
         fill constants_of_the_profile;
-        /// The profile that has the constants that are left out here.
+        /// The profile with the constants that this mapping leaves out.
         profile: ProfileName;
         ..constants: PowerConstants, "What parts draw.";
     }

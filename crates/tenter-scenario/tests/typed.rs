@@ -164,7 +164,7 @@ fn what_shows_together_is_told_beside_what_is_wrong_by_itself() {
 /// Twelve hosts at a switch, and a job on four of them.
 fn small() -> spec::Scenario {
     let mut own = spec::Scenario::new(SingleSwitch::new(12));
-    let collective = CollectiveSpec::new(AllToAllParallel::default(), Bytes::new(1 << 20));
+    let collective = CollectiveSpec::new(AllToAllParallel, Bytes::new(1 << 20));
     let mut job = spec::job("train", vec![collective]);
     job.ranks = spec::Ranks::Count(4);
     own.jobs = vec![job];

@@ -32,12 +32,13 @@ component! {
     /// The notification point: what carries notifications, and how often.
     pub struct Notifying, derive(Clone, Copy, Debug, PartialEq, Eq) {
         fill notifying_of_preset;
-        /// Where all other keys come from; `tester` sends notifications and does not react to them.
+        /// Origin of the values of all other keys; `tester` sends notifications and does not react
+        /// to them.
         preset: Preset = "nvidia", from "what is in use; the page of the model has the origin of every constant";
         /// Whether senders slow down when they are notified; the keys from `gain` on are for those
         /// that do.
         reacts as "reaction": bool = filled "by `preset`: `false` for `tester`";
-        /// What carries notifications: a packet of their own (CNP), or the next acknowledgement or
+        /// The carrier of notifications: a packet of its own (CNP), or the next acknowledgement or
         /// NAK of the QP.
         cnp: Carrier = "packet", from "RoCEv2 (InfiniBand Architecture Specification, Annex A17); HPCC's simulator has `in-acknowledgement`";
         /// A receiver sends at most one notification (CNP) for each QP in this time.
@@ -76,15 +77,16 @@ component! {
         increase_bytes: Option<Bytes> = filled "by `preset`", in Bytes::new(1)..=BYTES_MAX;
         /// How often the rate rises half of the way to its target before the target rises too.
         recovery_steps: u32 = filled "by `preset`", in 0..=1000;
-        /// What the target rises by then.
+        /// Step by which the target rises then.
         additive_increase: Rate = filled "by `preset`", in RATES;
-        /// What the target rises by when timer and byte counter are both beyond `recovery_steps`.
+        /// Step by which the target rises when timer and byte counter are both beyond
+        /// `recovery_steps`.
         hyper_increase: Rate = filled "by `preset`", in RATES;
         /// The line rate that `min_rate`, `additive_increase` and `hyper_increase` are meant for:
         /// on other lines they are in proportion.
         scale_from: Option<Rate> = "none", in RATES;
-        /// What a QP may have under way beside its rate: no limit, what its line carries in
-        /// `base_round_trip`, or what its rate does.
+        /// Limit of the bytes that a QP may have under way: none, what its line carries in
+        /// `base_round_trip` (`fixed`), or what its rate carries in that time (`scaled`).
         window: Window = "none", from "HPCC's simulator has `scaled` (HAS_WIN and VAR_WIN) for all its congestion controls";
         /// The round-trip time of an idle network: the longest there is.
         base_round_trip: Option<Time> = absent "with `window`", in TICK_MIN..=SECOND;

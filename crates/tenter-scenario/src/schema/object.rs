@@ -86,7 +86,7 @@ fn described(mut schema: Value, key: &Key) -> Value {
         Presence::Required => {}
         Presence::Default(default) => text = format!("{text} Default: {default}."),
         Presence::Depends(words) | Presence::Follows(words) => {
-            text = format!("{text} Default: {words}.")
+            text = format!("{text} Default: {words}.");
         }
     }
     schema["description"] = json!(text);

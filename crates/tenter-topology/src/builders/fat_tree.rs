@@ -54,10 +54,10 @@ component! {
         cores_per_agg: u32, in COUNTS;
         /// Parallel cables between an aggregation switch and each of its cores.
         links_per_agg_core: u32 = "1", in COUNTS;
-        /// How many times fewer cables each pod has to the cores than these counts make; cores
-        /// without any are left out.
+        /// Factor by which tapering divides the cables from each pod to the cores; cores without
+        /// any are left out.
         taper: Taper = "1", omit default;
-        /// The same as a count: the cables from each pod to the cores.
+        /// The cables from each pod to the cores, as a count in place of `taper`.
         links_per_pod: Option<u32> = absent "as `taper` has it", in COUNTS;
         /// Line rate of the links to the cores.
         rate: Rate = "400Gbps", in RATES, from "AI Fabric Test Methodology (Keysight): 400GE NICs and switch ports";

@@ -27,9 +27,9 @@ component! {
         /// loop, or arriving at random in an open one; its ranks are the hosts that its pairs name,
         /// or those of the job where a pattern says who sends.
         workload: Option<WorkloadSpec> = absent "this or `collectives`";
-        /// Where the ranks run: rank r on host r, or on the r-th host of a list of names, numbers
-        /// and stretches (`[host3, 7, 16-23]`). With `npus_per_nic` NPUs behind each host, that
-        /// number of ranks follow each other there, and a list may name a host that often.
+        /// The hosts of the ranks: rank r on host r, or on the r-th host of a list of names,
+        /// numbers and stretches (`[host3, 7, 16-23]`). With `npus_per_nic` NPUs behind each host,
+        /// that number of ranks follow each other there, and a list may name a host that often.
         ranks: Ranks = "all";
         /// Which hosts `all` and a count take, and in which order: the first ones, any at random,
         /// groups of hosts or whole leaves at random, or one below each leaf in turn.
@@ -46,7 +46,7 @@ component! {
         /// Steps of a parallel application: computing, then messages between neighbours and sums
         /// over ranks.
         pattern: Option<PatternSpec> = absent "this or `collectives`";
-        /// What it runs, one after the other with a barrier in between.
+        /// The collectives of the job, one after the other with a barrier in between.
         collectives: Option<Vec<CollectiveSpec>> = absent "this, `flows`, `workload` or `pattern`";
         /// Streams of a background job between hosts that never end, as a traffic generator sends
         /// them; its ranks are these hosts.

@@ -12,8 +12,8 @@ component! {
     /// A parallel application, step after step.
     pub struct PatternSpec as "`jobs[].pattern`", derive(Clone, Debug, PartialEq, Eq) {
         first ..kind: PatternKind, "Which application, and its keys.";
-        /// Computing takes up to this much less or more, drawn for each time; no more than
-        /// `compute`.
+        /// The most by which a computing time, drawn anew each time, differs from `compute`; no
+        /// more than that.
         compute_spread: Time = "0ns", in TIMES;
         /// How often the ranks compute and then communicate; takes the place of `iterations`. Steps
         /// that differ are at most 100.

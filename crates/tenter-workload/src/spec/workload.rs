@@ -82,7 +82,7 @@ component! {
     pub struct PointSpec as "`jobs[].workload.points[]`", derive(Clone, Copy, Debug, PartialEq, Eq) {
         /// A size of flows.
         size: Bytes, in Bytes::new(0)..=*SIZES.end();
-        /// How many flows are no larger, of all.
+        /// Share of flows that are no larger.
         cumulative: Chance;
     }
 }

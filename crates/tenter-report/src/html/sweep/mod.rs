@@ -13,8 +13,8 @@ use tenter_record::PairedRow;
 use tenter_study::{SweepChart, SweepRecord};
 
 use super::overview::tile;
-use super::text::{add, count, escape, number};
-use super::{Head, page};
+use super::page::{Head, page};
+use super::text::{add, count, escape};
 use crate::paired_compare::{NamedRecord, paired_cells};
 use crate::pairing::SIGNIFICANT;
 use crate::sweep_numbers::Numbers;
@@ -299,9 +299,4 @@ fn winners(numbers: &Numbers<'_>, page: &mut String) {
         &rows.collect::<Vec<_>>(),
         page,
     );
-}
-
-/// A value as in tables and tips.
-fn shown(value: f64, factor: f64) -> String {
-    number(value / factor, 4)
 }
