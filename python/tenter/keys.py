@@ -2174,17 +2174,17 @@ JobFlow = TypedDict("JobFlow", {
 
 class JobPatternMiniDft(TypedDict, total=False):
     block: Quantity
-    """From a rank to each other of its row, and of its column. Origin: a grid of 128³ complex
-    numbers on 64 ranks. Default: 64KiB.
+    """Bytes from a rank to each other one of its row, and of its column. Origin: a grid of 128³
+    complex numbers on 64 ranks. Default: 64KiB.
     """
     compute: Quantity
-    """What all ranks compute before each step. Origin: assumed. Default: 200us."""
+    """Computing time of all ranks before each step. Origin: assumed. Default: 200us."""
     compute_spread: Quantity
     """The most by which a computing time, drawn anew each time, differs from `compute`; no more
     than that. Default: 0ns.
     """
     kind: Literal["mini-dft"]
-    """Which application; the keys that it has beside these are below."""
+    """The application; its further keys are below."""
     reduce: Quantity
     """The buffer of the all-reduce. Origin: assumed. Default: 8KiB."""
     rows: int | Literal["auto"]
@@ -2192,68 +2192,68 @@ class JobPatternMiniDft(TypedDict, total=False):
     one, with rows longer than columns. Default: auto.
     """
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
-    that differ are at most 100. Default: `4`; none in the background.
+    """How often the ranks compute and then communicate, in place of `iterations`; at most 100 if
+    the steps differ. Default: `4`; none in the background.
     """
 
 
 class JobPatternMilc(TypedDict, total=False):
     compute: Quantity
-    """What all ranks compute before each step. Origin: assumed. Default: 150us."""
+    """Computing time of all ranks before each step. Origin: assumed. Default: 150us."""
     compute_spread: Quantity
     """The most by which a computing time, drawn anew each time, differs from `compute`; no more
     than that. Default: 0ns.
     """
     face: Quantity
-    """To each of the eight neighbours, for the sites of one colour. Origin: 16⁴ sites in each
-    rank: 16³/2 vectors of 48 bytes in four layers. Default: 384KiB.
+    """Bytes to each of the eight neighbours, for the sites of one colour. Origin: 16⁴ sites in
+    each rank: 16³/2 vectors of 48 bytes in four layers. Default: 384KiB.
     """
     grid: float | str | Literal["auto"]
     """Ranks along each of four dimensions, such as `4x4x2x2`; `auto` is as even as may be.
     Default: auto.
     """
     kind: Literal["milc"]
-    """Which application; the keys that it has beside these are below."""
+    """The application; its further keys are below."""
     reduce: Quantity
     """The buffer of each all-reduce. Origin: one number of double precision. Default: 8B."""
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
-    that differ are at most 100. Default: `4`; none in the background.
+    """How often the ranks compute and then communicate, in place of `iterations`; at most 100 if
+    the steps differ. Default: `4`; none in the background.
     """
 
 
 class JobPatternNekbone(TypedDict, total=False):
     compute: Quantity
-    """What all ranks compute before each step. Origin: assumed. Default: 100us."""
+    """Computing time of all ranks before each step. Origin: assumed. Default: 100us."""
     compute_spread: Quantity
     """The most by which a computing time, drawn anew each time, differs from `compute`; no more
     than that. Default: 0ns.
     """
     corner: Quantity
-    """To a neighbour behind a corner. Origin: one point. Default: 8B."""
+    """Bytes to a neighbour behind a corner. Origin: one point. Default: 8B."""
     edge: Quantity
-    """To a neighbour behind an edge. Origin: 73 points. Default: 584B."""
+    """Bytes to a neighbour behind an edge. Origin: 73 points. Default: 584B."""
     face: Quantity
-    """To a neighbour behind a face. Origin: 8³ elements of order nine in each rank: 73² points
-    of 8 bytes. Default: 42632B.
+    """Bytes to a neighbour behind a face. Origin: 8³ elements of order nine in each rank: 73²
+    points of 8 bytes. Default: 42632B.
     """
     grid: float | str | Literal["auto"]
     """Ranks along each of three dimensions, such as `4x4x4`; `auto` is as even as may be.
     Default: auto.
     """
     kind: Literal["nekbone"]
-    """Which application; the keys that it has beside these are below."""
+    """The application; its further keys are below."""
     reduce: Quantity
     """The buffer of each all-reduce. Origin: one number of double precision. Default: 8B."""
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
-    that differ are at most 100. Default: `4`; none in the background.
+    """How often the ranks compute and then communicate, in place of `iterations`; at most 100 if
+    the steps differ. Default: `4`; none in the background.
     """
 
 
 class JobPatternAmg(TypedDict, total=False):
     compute: Quantity
-    """What all ranks compute before each step. Origin: assumed. Default: 300us."""
+    """Computing time of all ranks before each step. Origin: assumed. Default: 300us."""
     compute_spread: Quantity
     """The most by which a computing time, drawn anew each time, differs from `compute`; no more
     than that. Default: 0ns.
@@ -2263,10 +2263,10 @@ class JobPatternAmg(TypedDict, total=False):
     Default: auto.
     """
     kind: Literal["amg"]
-    """Which application; the keys that it has beside these are below."""
+    """The application; its further keys are below."""
     least_points: int
-    """A rank that would have fewer on a coarser level hands them to another. Origin: assumed.
-    Default: 16.
+    """The least points of a rank on a coarser level; a rank with fewer hands them to another.
+    Origin: assumed. Default: 16.
     """
     points: int
     """Points of 8 bytes along an edge of a rank's block on the finest level. Origin: assumed.
@@ -2275,24 +2275,24 @@ class JobPatternAmg(TypedDict, total=False):
     reduce: Quantity
     """The buffer of each all-reduce. Origin: one number of double precision. Default: 8B."""
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
-    that differ are at most 100. Default: `4`; none in the background.
+    """How often the ranks compute and then communicate, in place of `iterations`; at most 100 if
+    the steps differ. Default: `4`; none in the background.
     """
 
 
 class JobPatternAmr(TypedDict, total=False):
     compute: Quantity
-    """What all ranks compute before each step. Origin: assumed. Default: 200us."""
+    """Computing time of all ranks before each step. Origin: assumed. Default: 200us."""
     compute_spread: Quantity
     """The most by which a computing time, drawn anew each time, differs from `compute`; no more
     than that. Default: 0ns.
     """
     kind: Literal["amr"]
-    """Which application; the keys that it has beside these are below."""
+    """The application; its further keys are below."""
     least: Quantity
-    """What a pair exchanges at least, each way. Origin: assumed. Default: 16KiB."""
+    """The least that a pair exchanges, each way. Origin: assumed. Default: 16KiB."""
     most: Quantity
-    """And at most. Origin: assumed. Default: 4MiB."""
+    """The most that a pair exchanges, each way. Origin: assumed. Default: 4MiB."""
     partners: int
     """Partners of a rank, on average; an even number. Origin: assumed. Default: 12."""
     reduce: Quantity
@@ -2304,16 +2304,16 @@ class JobPatternAmr(TypedDict, total=False):
     Default: 0.25.
     """
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
-    that differ are at most 100. Default: `4`; none in the background.
+    """How often the ranks compute and then communicate, in place of `iterations`; at most 100 if
+    the steps differ. Default: `4`; none in the background.
     """
 
 
 class JobPatternGtc(TypedDict, total=False):
     charge: Quantity
-    """What the ranks of a domain add up. Origin: assumed. Default: 256KiB."""
+    """The buffer that the ranks of a domain add up. Origin: assumed. Default: 256KiB."""
     compute: Quantity
-    """What all ranks compute before each step. Origin: assumed. Default: 500us."""
+    """Computing time of all ranks before each step. Origin: assumed. Default: 500us."""
     compute_spread: Quantity
     """The most by which a computing time, drawn anew each time, differs from `compute`; no more
     than that. Default: 0ns.
@@ -2323,37 +2323,37 @@ class JobPatternGtc(TypedDict, total=False):
     domain follow each other. Default: auto.
     """
     field: Quantity
-    """From a rank to the same one of each domain beside: the field at the border. Origin:
+    """The field at the border, from a rank to the same one of each neighbouring domain. Origin:
     assumed. Default: 64KiB.
     """
     kind: Literal["gtc"]
-    """Which application; the keys that it has beside these are below."""
+    """The application; its further keys are below."""
     particles: Quantity
-    """From a rank to the same one of each domain beside: what has crossed the border. Origin:
-    assumed. Default: 1MiB.
+    """The particles that have crossed the border, from a rank to the same one of each
+    neighbouring domain. Origin: assumed. Default: 1MiB.
     """
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
-    that differ are at most 100. Default: `4`; none in the background.
+    """How often the ranks compute and then communicate, in place of `iterations`; at most 100 if
+    the steps differ. Default: `4`; none in the background.
     """
 
 
 class JobPatternDatabasePod(TypedDict, total=False):
     compute: Quantity
-    """What all ranks compute before each step. Origin: assumed. Default: 0ns."""
+    """Computing time of all ranks before each step. Origin: assumed. Default: 0ns."""
     compute_spread: Quantity
     """The most by which a computing time, drawn anew each time, differs from `compute`; no more
     than that. Default: 0ns.
     """
     kind: Literal["database-pod"]
-    """Which application; the keys that it has beside these are below."""
+    """The application; its further keys are below."""
     rack: int
     """Ranks of a rack, which follow each other; the last one may be smaller. Origin: assumed.
     Default: 16.
     """
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
-    that differ are at most 100. Default: `4`; none in the background.
+    """How often the ranks compute and then communicate, in place of `iterations`; at most 100 if
+    the steps differ. Default: `4`; none in the background.
     """
     transfer: Quantity
     """The size of each. Origin: assumed. Default: 64KiB."""
@@ -2365,7 +2365,7 @@ class JobPatternDatabasePod(TypedDict, total=False):
 
 class JobPatternMatrix(TypedDict, total=False):
     compute: Quantity
-    """What all ranks compute before each step. Default: 0ns."""
+    """Computing time of all ranks before each step. Default: 0ns."""
     compute_spread: Quantity
     """The most by which a computing time, drawn anew each time, differs from `compute`; no more
     than that. Default: 0ns.
@@ -2375,14 +2375,14 @@ class JobPatternMatrix(TypedDict, total=False):
     scenario. Default: this or `sends`.
     """
     kind: Literal["matrix"]
-    """Which application; the keys that it has beside these are below."""
+    """The application; its further keys are below."""
     sends: str | float | bool
     """Source, destination and bytes of each send, with semicolons between: `0 1 65536; 1 0 128`.
     Default: this or `file`.
     """
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
-    that differ are at most 100. Default: `4`; none in the background.
+    """How often the ranks compute and then communicate, in place of `iterations`; at most 100 if
+    the steps differ. Default: `4`; none in the background.
     """
 
 
@@ -2413,16 +2413,16 @@ class JobWorkloadPoints1(TypedDict, total=False):
 
 class JobWorkload(TypedDict, total=False):
     arrivals: Literal["closed-loop", "poisson", "log-normal"]
-    """When flows start: each when the one before it is acknowledged, or in an open loop after
-    times of this distribution, each sender by itself to any of its receivers, or as often to
-    each as the pattern has it. Default: closed-loop.
+    """When flows start. In a closed loop each starts when the one before it is acknowledged; in
+    an open loop each sender starts flows at intervals of this distribution, to any of its
+    receivers, or to each as often as the pattern says. Default: closed-loop.
     """
     between: Literal["steps", "lines"]
     """Whether flows have only the sizes of the points, or all sizes between them, along a line;
     only with `points`. Default: steps.
     """
     duration: Quantity | Literal["none"]
-    """From the start of the job to when no flow starts any more; those under way are completed.
+    """Time from the start of the job after which no flow starts; flows under way are completed.
     Default: none.
     """
     fan_in: int | Literal["none"]
@@ -2430,26 +2430,24 @@ class JobWorkload(TypedDict, total=False):
     the receivers. Default: none.
     """
     flows: int | Literal["none"]
-    """How many flows there are in all; each of the parallel ones of each pair starts its share
-    of them. Default: none.
-    """
+    """Flows in all; each QP of each pair starts its share of them. Default: none."""
     load: float | str
-    """Share of the senders' rate that the payload of all flows takes in RoCEv2 frames, with
-    headers, preamble and gap, but without what a congestion control adds to them; with a
-    pattern that of the NIC of the rank that sends or receives most, and others have as much
-    less as the pattern has it; with `senders: alike` that of each sender, and receivers may
-    have more than their NICs take. Default: required in an open loop.
+    """Offered load: the share of the senders' rate that all flows take in RoCEv2 frames, with
+    headers, preamble and gap, but without the additions of a congestion control. With a
+    pattern it is the share at the NIC of the rank that sends or receives most, and the others
+    have less in proportion; with `senders: alike` it is that of each sender, and receivers
+    may get more than their NICs take. Default: required in an open loop.
     """
     pairs: list[JobWorkloadPair]
     """The pairs of sender and receiver. Default: this or `pattern`."""
     parallel: int
-    """QPs from each rank to each that the pattern has it send to; flows take them in turn. Only
+    """QPs from each rank to each of its receivers in the pattern; flows take them in turn. Only
     with `pattern`. Default: 8.
     """
     pattern: JobPatternMiniDft | JobPatternMilc | JobPatternNekbone | JobPatternAmg | JobPatternAmr | JobPatternGtc | JobPatternDatabasePod | JobPatternMatrix
-    """In an open loop, how often each pair sends: the `jobs[].pattern` of an application, in
-    proportion to the bytes of its first step, without what it says of steps (`steps`,
-    `compute`, `compute_spread`, `regrid`); the ranks are those of the job. Default: this or
+    """How often each pair sends in an open loop: in proportion to the bytes of the first step of
+    an application, written as in `jobs[].pattern` without the keys of steps (`steps`,
+    `compute`, `compute_spread`, `regrid`). The ranks are those of the job. Default: this or
     `pairs`.
     """
     points: str | float | bool | list[JobWorkloadPoints1]
@@ -2458,8 +2456,8 @@ class JobWorkload(TypedDict, total=False):
     this or `sizes`.
     """
     senders: Literal["by-bytes", "alike"]
-    """How much each rank of the pattern sends: in proportion to its bytes, or all that have any
-    the same; only with `pattern`. Default: by-bytes.
+    """How much each rank of the pattern sends: in proportion to its bytes, or the same for all
+    senders; only with `pattern`. Default: by-bytes.
     """
     sigma: float | str
     """Standard deviation of the logarithm of the times; only with `log-normal`. Default: 1."""

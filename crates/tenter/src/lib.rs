@@ -75,7 +75,7 @@ pub use identity::version;
 pub use observer::{Observer, Running};
 pub use plan::Plan;
 pub use results::{Point, Results};
-pub use run::Run;
+pub use run::{Observed, Run};
 pub use scenario::{Scenario, read_text};
 #[cfg(feature = "arrow")]
 pub use selection::{ColumnTest, Condition, Selection};

@@ -117,6 +117,15 @@ impl Run {
         self
     }
 
+    /// Calls this observer from the thread of the run. One that stays with the caller is handed in
+    /// as `&mut`.
+    pub fn observe<O: Observer>(self, observer: O) -> Observed<O> {
+        Observed {
+            run: self,
+            observer,
+        }
+    }
+
     /// What is run.
     pub fn plan(&self) -> &Plan {
         &self.plan
@@ -129,21 +138,7 @@ impl Run {
     /// When the run would take more memory than there is, cannot be built, or its folder cannot be
     /// made. What happens later is told by [`RunHandle::join`].
     pub fn start(self) -> Result<RunHandle, Error> {
-        self.start_with(())
-    }
-
-    /// The same, with an observer that is called on that thread.
-    ///
-    /// # Errors
-    /// As [`Run::start`].
-    pub fn start_with(
-        self,
-        mut observer: impl Observer + Send + 'static,
-    ) -> Result<RunHandle, Error> {
-        match self.kept(&mut observer) {
-            Some(trial) => Ok(RunHandle::finished(trial)),
-            None => RunHandle::start(self.prepare()?, observer),
-        }
+        self.observe(()).start()
     }
 
     /// Runs on the thread of the caller, to the end.
@@ -155,11 +150,7 @@ impl Run {
         self.run_with(&mut ())
     }
 
-    /// The same, with an observer.
-    ///
-    /// # Errors
-    /// As [`Run::run`].
-    pub fn run_with(self, observer: &mut dyn Observer) -> Result<Trial, Error> {
+    pub(crate) fn run_with(self, observer: &mut dyn Observer) -> Result<Trial, Error> {
         match self.kept(observer) {
             Some(trial) => Ok(trial),
             None => self.prepare()?.carry_out(observer),
@@ -213,6 +204,37 @@ impl Run {
             built,
             set_up_s,
         })
+    }
+}
+
+/// A run with an observer.
+#[derive(Debug)]
+#[must_use]
+pub struct Observed<O> {
+    run: Run,
+    observer: O,
+}
+
+impl<O: Observer> Observed<O> {
+    /// As [`Run::run`].
+    ///
+    /// # Errors
+    /// As [`Run::run`].
+    pub fn run(mut self) -> Result<Trial, Error> {
+        self.run.run_with(&mut self.observer)
+    }
+}
+
+impl<O: Observer + Send + 'static> Observed<O> {
+    /// As [`Run::start`]; the observer is called on the thread of the run.
+    ///
+    /// # Errors
+    /// As [`Run::start`].
+    pub fn start(mut self) -> Result<RunHandle, Error> {
+        match self.run.kept(&mut self.observer) {
+            Some(trial) => Ok(RunHandle::finished(trial)),
+            None => RunHandle::start(self.run.prepare()?, self.observer),
+        }
     }
 }
 
