@@ -11,7 +11,8 @@ use crate::bench::{Letters, parse_size};
 const EXIT_CODES: &str = "\
 Exit codes:
   0    done
-  1    done, and the answer is no: a job was not completed, a required row of a study does not match
+  1    done, and the answer is no: a job was not completed, or a required
+       row of a study does not match
   2    the input is at fault: scenario, option, file or folder
   3    something else is: a full disk, a defect of Tenter
   130  interrupted";

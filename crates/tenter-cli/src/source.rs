@@ -1,5 +1,7 @@
 //! Reading a scenario from a file.
 
+use std::path::Path;
+
 use tenter::{Plan, Scenario};
 use tenter_scenario::Preset;
 
@@ -26,11 +28,27 @@ pub(crate) fn scenario(asked: &arguments::Scenario) -> Result<Scenario, Failure>
     })
 }
 
+/// What messages call standard input.
+const STANDARD_INPUT: &str = "standard input";
+
+fn is_standard_input(file: &Path) -> bool {
+    file.as_os_str() == "-"
+}
+
+/// What messages call a file.
+pub(crate) fn shown(file: &Path) -> String {
+    if is_standard_input(file) {
+        STANDARD_INPUT.to_owned()
+    } else {
+        file.display().to_string()
+    }
+}
+
 /// A file, standard input, or a preset where there is no file of that name.
 fn named(asked: &arguments::Scenario) -> Result<Scenario, Failure> {
-    if asked.file.as_os_str() == "-" {
+    if is_standard_input(&asked.file) {
         let input = std::io::stdin().lock();
-        return Ok(Scenario::read_from("standard input", input)?);
+        return Ok(Scenario::read_from(STANDARD_INPUT, input)?);
     }
     let preset = asked.file.to_str().filter(|_| !asked.file.exists());
     let Some(Ok(preset)) = preset.map(Preset::of_name) else {

@@ -13,7 +13,7 @@ pub(crate) fn carry_out(
     run: Run,
     terminal: &mut Terminal,
 ) -> Result<(Trial, Option<Failure>), Failure> {
-    match run.run_with(terminal) {
+    match run.observe(terminal).run() {
         Ok(trial) => Ok((trial, None)),
         Err(Error::NotWritten { trial, source }) => {
             Ok((*trial, Some(Failure::other(source.to_string()))))

@@ -33,7 +33,7 @@ pub(crate) fn validate(arguments: &Validate) -> Result<ExitCode, Failure> {
     }
     let mut text = format!(
         "{} is valid: {}, {}, {}\n",
-        arguments.scenario.file.display(),
+        source::shown(&arguments.scenario.file),
         parts,
         counted(plan.jobs.len(), "job", "jobs"),
         counted(collectives, "collective", "collectives"),

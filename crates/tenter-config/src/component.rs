@@ -1,6 +1,6 @@
 //! Components: structs that know how they are written.
 
-use crate::{Choice, Key, KeyTable, Reader, Texts, Written};
+use crate::{Choice, Key, KeyTable, Reader, Texts, Value, Written};
 
 /// A struct whose fields are keys of a scenario; [`component!`](crate::component) makes one.
 pub trait Component: Sized {
@@ -60,6 +60,12 @@ pub fn default_with<T: Component>(given: &[(&str, &str)]) -> T {
     read.expect("the defaults of a component hold")
 }
 
+/// The default of a key of these, as it is written.
+pub fn default_value<T: Value<Bounds = ()>>(keys: &'static [Key], key: &str) -> Option<Written> {
+    let read = T::read(&mut Texts::new(keys, &[]), key, ());
+    read.map(|value| value.written())
+}
+
 /// Declares a component: a struct whose fields are keys, each with its default as it would be
 /// written, its bounds, what else makes a value wrong, and the origin of the default.
 ///
@@ -101,9 +107,30 @@ pub fn default_with<T: Component>(given: &[(&str, &str)]) -> T {
 /// whether the component holds. A last line `..field: Type, "what it is";` holds another component,
 /// whose keys stand beside its own.
 ///
+/// A key that is left out of the effective configuration and of what is written where it has its
+/// default ends with `omit default`; its field has its name, and its type no bounds.
+///
 /// `struct Name, derive(…), partly Parts` makes a second struct, of what could be read where some
 /// of it is wrong: the rule gets that one, which tells what does not go together in the same round.
-/// A field of such a component is `name: Type, partly Parts`.
+/// A field of such a component is `name: Type, partly Parts`. Such a component has no `idle RULE`,
+/// which would need the whole of it:
+///
+/// ```compile_fail
+/// use tenter_config::{Idle, component};
+///
+/// fn idle(_: &Pump) -> Vec<Idle> {
+///     Vec::new()
+/// }
+///
+/// component! {
+///     /// A pump.
+///     struct Pump, derive(Clone, Debug), partly PumpParts {
+///         idle idle;
+///         /// How often.
+///         strokes: u32 = "2", in 1..=9;
+///     }
+/// }
+/// ```
 ///
 /// A component is a [`Value`](crate::Value), too: as the type of a field it is a mapping. One
 /// without keys is written `struct Name;`.
@@ -178,7 +205,7 @@ macro_rules! component {
                 $(= filled $filled:literal)?
                 $(= absent $absent:literal)?
                 $(, in $bounds:expr)? $(, unless $check:path)? $(, from $origin:literal)?
-                $(, partly $part:ident)?;
+                $(, partly $part:ident)? $(, omit $omitted:ident)?;
         )*
         $(check $rule:path;)?
         $(..$held:ident: $held_type:ty, $about_held:literal;)?
@@ -210,7 +237,7 @@ macro_rules! component {
                         )
                     },
                     presence: $crate::component!(
-                        @presence [$($default)?] [$($words)? $($filled)? $($absent)?]
+                        @presence [$($default)?] [$($words)? $($filled)?] [$($absent)?]
                     ),
                     meaning: concat!($($meaning),+),
                     origin: concat!($($origin)?),
@@ -260,6 +287,7 @@ macro_rules! component {
                         }
                         None => None,
                     };)?
+                    $($crate::component!(@$omitted reader key $field $name [$type]);)?
                 )*
                 $(let $held = <$held_type as $crate::Component>::read(reader);)?
                 $crate::component!(@made [$($parts)?] $name reader [$($rule)?] [$($idle)?]
@@ -292,9 +320,14 @@ macro_rules! component {
                     [$($unit)?] $($absent)?
                 ),)*];
                 let own: Vec<_> = own.into_iter().flatten().collect();
+                $($(
+                    let own = $crate::component!(
+                        @$omitted own stringify!($field), $name [$type]
+                    );
+                )?)*
                 $(let own = [$crate::Component::written(&self.$first), own].concat();)?
                 $(let own = [own, $crate::Component::written(&self.$held)].concat();)?
-                $(let own = $crate::without_idle(own, &$idle(self));)?
+                $(let own = $crate::without_idle(own, &$idle(self), $name::OWN_KEYS);)?
                 own
             }
         }
@@ -364,13 +397,32 @@ macro_rules! component {
         Some(read)
     }};
     (
-        @made [$parts:ident] $name:ident $reader:ident [$($rule:path)?] [$($idle:path)?]
+        @made [$parts:ident] $name:ident $reader:ident [$($rule:path)?] [$idle:path]
         $($field:ident)*
+    ) => {
+        compile_error!("a component that is read partly has no `idle` rule")
+    };
+    (
+        @made [$parts:ident] $name:ident $reader:ident [$($rule:path)?] [] $($field:ident)*
     ) => {{
         let read = $parts { $($field,)* };
         $($rule(&read, $reader);)?
         read
     }};
+    (@default $reader:ident $key:ident $field:ident $name:ident [$type:ty]) => {
+        let usual = $crate::default_value::<$type>($name::OWN_KEYS, $key);
+        let is_usual = |value: &$type| Some($crate::Value::written(value)) == usual;
+        if $field.as_ref().is_some_and(is_usual) {
+            $reader.leave_out($key);
+        }
+    };
+    (@default $own:ident $key:expr, $name:ident [$type:ty]) => {
+        $crate::without_default(
+            $own,
+            $key,
+            $crate::default_value::<$type>($name::OWN_KEYS, $key).as_ref(),
+        )
+    };
     (@type [$type:ty] []) => { $type };
     (@type [$type:ty] [$unit:ty]) => { $unit };
     (@type [$type:ty] [], $absent:literal) => { <$type as $crate::Absent>::Inner };
@@ -378,7 +430,7 @@ macro_rules! component {
         Some(($key, $crate::Value::written(&$value)))
     };
     (@written $key:expr, $value:expr, $type:ty, [$unit:ty]) => {
-        Some(($key, $crate::Value::written(&<$unit as $crate::KeptAs<$type>>::of(&$value))))
+        Some(($key, <$unit as $crate::KeptAs<$type>>::written_of(&$value)))
     };
     (@written $key:expr, $value:expr, $type:ty, [] $absent:literal) => {
         $value.as_ref().map(|value| ($key, $crate::Value::written(value)))
@@ -387,9 +439,10 @@ macro_rules! component {
     (@key $field:ident $key:literal) => { $key };
     (@bounds) => { () };
     (@bounds $bounds:expr) => { $bounds };
-    (@presence [$default:literal] []) => { $crate::Presence::Default($default) };
-    (@presence [] [$words:literal]) => { $crate::Presence::Depends($words) };
-    (@presence [] []) => { $crate::Presence::Required };
+    (@presence [$default:literal] [] []) => { $crate::Presence::Default($default) };
+    (@presence [] [$words:literal] []) => { $crate::Presence::Follows($words) };
+    (@presence [] [] [$words:literal]) => { $crate::Presence::Depends($words) };
+    (@presence [] [] []) => { $crate::Presence::Required };
     (
         @read [$part:ident] $reader:ident $key:ident $bounds:ident $field:ident $type:ty [] [] []
     ) => {
@@ -711,7 +764,7 @@ mod tests {
         let presence = Outer::KEYS.iter().map(|key| key.presence);
         let presence: Vec<Presence> = presence.collect();
         assert!(matches!(presence[0], Presence::Required));
-        assert!(matches!(presence[1], Presence::Depends("twice `count`")));
+        assert!(matches!(presence[1], Presence::Follows("twice `count`")));
         let forms = Outer::KEYS.iter().map(crate::Key::form);
         let forms: Vec<_> = forms.collect();
         assert_eq!(forms, ["0 to 9", "0 to 18", "mapping", "list"]);

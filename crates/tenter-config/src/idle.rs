@@ -1,13 +1,13 @@
-//! Keys without a meaning beside the others of their component.
+//! Keys without a meaning beside the others of their component, and keys with their defaults.
 
-use crate::{Reader, Written};
+use crate::{Key, Reader, Written};
 
 /// A key without a meaning beside the others of its component.
 #[derive(Clone, Copy, Debug)]
 pub struct Idle {
     /// The key; in a mapping that the component holds, its path (`pattern.steps`).
     pub key: &'static str,
-    /// What is wrong with it where it was written; nothing where it may be.
+    /// What is wrong with it where it was written.
     pub what: &'static str,
     /// The remedy.
     pub remedy: &'static str,
@@ -19,81 +19,122 @@ impl Idle {
         let idle = |&key: &&'static str| Idle { key, what, remedy };
         keys.iter().map(idle).collect()
     }
-
-    /// A key that may be written and need not be.
-    pub fn unsaid(key: &'static str) -> Idle {
-        Idle {
-            key,
-            what: "",
-            remedy: "",
-        }
-    }
 }
 
 /// Refuses those of these keys that were written, and leaves all out of the effective
 /// configuration.
 pub fn refuse_idle(reader: &mut dyn Reader, keys: &[Idle]) {
     for idle in keys {
-        if !idle.what.is_empty() && reader.was_given(idle.key) {
+        if reader.was_given(idle.key) {
             reader.refuse(idle.key, idle.what, idle.remedy);
         }
         reader.leave_out(idle.key);
     }
 }
 
-/// The keys of a component as they are written, without those that mean nothing.
+/// The keys of a component as they are written, without those that mean nothing. One that has
+/// another value than its default stays, so that it is refused when it is read.
 pub fn without_idle(
     mut written: Vec<(&'static str, Written)>,
-    keys: &[Idle],
+    idle: &[Idle],
+    keys: &[Key],
 ) -> Vec<(&'static str, Written)> {
-    written.retain(|(name, _)| keys.iter().all(|idle| idle.key != *name));
+    let is_idle = |path: &str| idle.iter().any(|idle| idle.key == path);
+    written.retain(|(name, value)| !(is_idle(name) && is_default(keys, name, value)));
     for (name, value) in &mut written {
-        let within = keys
-            .iter()
-            .filter_map(|idle| idle.key.strip_prefix(*name)?.strip_prefix('.'));
-        if let Written::Map(entries) = value {
-            let within: Vec<&str> = within.collect();
-            entries.retain(|(name, _)| !within.contains(&name.as_str()));
+        let key = keys.iter().find(|key| key.name == *name);
+        if let (Written::Map(entries), Some(key)) = (value, key) {
+            let tables = (key.shape)().tables_of(entries);
+            entries.retain(|(inner, value)| {
+                let mut keys = tables.iter().map(|table| table.keys);
+                !(is_idle(&format!("{name}.{inner}"))
+                    && keys.any(|keys| is_default(keys, inner, value)))
+            });
         }
     }
     written
 }
 
+/// Whether a value is the default of the key of that name.
+fn is_default(keys: &[Key], name: &str, value: &Written) -> bool {
+    let key = keys.iter().find(|key| key.name == name);
+    key.is_some_and(|key| key.has_as_default(value))
+}
+
+/// The keys of a component as they are written, without this one where it has this value.
+pub fn without_default(
+    mut written: Vec<(&'static str, Written)>,
+    name: &str,
+    default: Option<&Written>,
+) -> Vec<(&'static str, Written)> {
+    written.retain(|(own, value)| *own != name || Some(value) != default);
+    written
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::{Component, Idle, component};
+    use tenter_units::Time;
 
-    #[expect(
-        clippy::trivially_copy_pass_by_ref,
-        reason = "rules take a component of any size"
-    )]
+    use crate::{Idle, component};
+
     fn idle(pump: &Pump) -> Vec<Idle> {
-        let keys: &[&str] = if pump.runs { &[] } else { &["strokes"] };
+        let keys: &[&str] = if pump.runs {
+            &[]
+        } else {
+            &["strokes", "valve.delay"]
+        };
         Idle::all(keys, "has no effect", "leave it out")
     }
 
     component! {
+        /// A valve.
+        struct Valve {
+            /// Whether it is open.
+            open: bool = "true";
+            /// How long it takes.
+            delay: Time = "0ns", in Time::ZERO..=Time::from_us(9);
+        }
+    }
+
+    component! {
         /// A pump.
-        struct Pump {
+        struct Pump, derive(Clone, Copy) {
             idle idle;
             /// Whether it runs.
             runs: bool = "false";
             /// How often.
             strokes: u32 = "2", in 1..=9;
+            /// Its valve.
+            valve: Valve = "{}";
+            /// A second one.
+            spare: Valve = "{}", omit default;
         }
     }
 
+    fn written(pump: Pump) -> String {
+        crate::Value::written(&pump).to_string()
+    }
+
     #[test]
-    fn keys_without_a_meaning_are_not_written() {
-        let names = |pump: Pump| -> Vec<&str> {
-            let written = pump.written().into_iter();
-            written.map(|(name, _)| name).collect()
-        };
-        assert_eq!(names(Pump::default()), ["runs"]);
+    fn keys_without_a_meaning_are_not_written_with_their_defaults() {
+        let usual: Pump = crate::default_of();
+        assert_eq!(written(usual), "{runs: false, valve: {open: true}}");
         let runs = Pump {
             runs: true,
-            ..Pump::default()
+            ..usual
         };
-        assert_eq!(names(runs), ["runs", "strokes"]);
+        let all = "{runs: true, strokes: 2, valve: {open: true, delay: 0s}}";
+        assert_eq!(written(runs), all);
+    }
+
+    #[test]
+    fn keys_without_a_meaning_are_written_to_be_refused() {
+        let mut pump: Pump = crate::default_of();
+        pump.strokes = 3;
+        pump.valve.delay = Time::from_us(1);
+        let expected = "{runs: false, strokes: 3, valve: {open: true, delay: 1us}}";
+        assert_eq!(written(pump), expected);
+        pump.spare.open = false;
+        assert!(written(pump).ends_with("spare: {open: false, delay: 0s}}"));
     }
 }

@@ -12,8 +12,10 @@ pub enum Presence {
     Required,
     /// This value, read as if it had been written.
     Default(&'static str),
-    /// It depends; the words say on what.
+    /// It depends, or there is no value; the words say on what.
     Depends(&'static str),
+    /// A value that follows from other keys; the words say how.
+    Follows(&'static str),
 }
 
 /// One key of a section.
@@ -259,7 +261,7 @@ impl KeyTable {
             let default = match key.presence {
                 Presence::Required => "*required*".to_owned(),
                 Presence::Default(text) => format!("`{text}`"),
-                Presence::Depends(words) => words.to_owned(),
+                Presence::Depends(words) | Presence::Follows(words) => words.to_owned(),
             };
             let origin = if key.origin.is_empty() {
                 String::new()

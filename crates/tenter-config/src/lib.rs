@@ -33,6 +33,7 @@
 
 mod chance;
 mod component;
+mod default;
 mod idle;
 mod key;
 mod reader;
@@ -46,11 +47,11 @@ mod word_or;
 mod written;
 
 pub use chance::Chance;
-pub use component::{Chosen, Component, Part, default_of, default_with};
-pub use idle::{Idle, refuse_idle, without_idle};
+pub use component::{Chosen, Component, Part, default_of, default_value, default_with};
+pub use idle::{Idle, refuse_idle, without_default, without_idle};
 pub use key::{Choice, Key, KeyTable, NO_KEYS, Presence, Shape, Variants, joined, key};
 pub use reader::{Reader, Texts};
 pub use share::{NoShare, Share};
-pub use value::{Absent, KeptAs, Named, Percent, Value};
+pub use value::{Absent, KeptAs, Named, Percent, Value, Words};
 pub use word_or::WordOr;
 pub use written::Written;

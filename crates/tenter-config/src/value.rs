@@ -176,8 +176,9 @@ pub trait KeptAs<T>: Value {
     /// The number.
     fn kept(self) -> T;
 
-    /// The value of a number.
-    fn of(number: &T) -> Self;
+    /// A number as it is written, exactly: one that no value of the key has is refused when it is
+    /// read again.
+    fn written_of(number: &T) -> Written;
 }
 
 impl KeptAs<u64> for Bytes {
@@ -185,8 +186,8 @@ impl KeptAs<u64> for Bytes {
         self.count()
     }
 
-    fn of(number: &u64) -> Bytes {
-        Bytes::new(*number)
+    fn written_of(number: &u64) -> Written {
+        Bytes::new(*number).written()
     }
 }
 
@@ -196,8 +197,8 @@ impl KeptAs<u32> for Bytes {
         self.count() as u32
     }
 
-    fn of(number: &u32) -> Bytes {
-        Bytes::new(u64::from(*number))
+    fn written_of(number: &u32) -> Written {
+        Bytes::new(u64::from(*number)).written()
     }
 }
 
@@ -207,8 +208,8 @@ impl KeptAs<u32> for Percent {
         self.ppm()
     }
 
-    fn of(number: &u32) -> Percent {
-        Percent(number / 10_000)
+    fn written_of(number: &u32) -> Written {
+        Written::word(decimal(*number, 10_000))
     }
 }
 
@@ -218,9 +219,18 @@ impl KeptAs<u32> for Share {
         self.ppm()
     }
 
-    fn of(number: &u32) -> Share {
-        Share::from_ppm(*number)
+    fn written_of(number: &u32) -> Written {
+        Written::word(decimal(*number, Share::PARTS))
     }
+}
+
+/// A number of parts of one as a decimal without zeros at its end; `parts` is a power of ten.
+fn decimal(number: u32, parts: u32) -> String {
+    let (whole, rest) = (number / parts, number % parts);
+    let places = parts.ilog10() as usize;
+    let decimal = format!("{whole}.{rest:0places$}");
+    let short = decimal.trim_end_matches('0').trim_end_matches('.');
+    short.to_owned()
 }
 
 /// A value that may be absent.
@@ -414,10 +424,34 @@ macro_rules! word_or {
     };
 }
 
+/// An enum whose members are words; [`choice!`](crate::choice) makes one.
+pub trait Words: Sized + Copy + 'static {
+    /// Its members.
+    const ALL: &'static [Self];
+
+    /// The word of a member.
+    fn word(&self) -> &'static str;
+
+    /// The member of a word.
+    fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|own| own.word() == word)
+    }
+}
+
 /// Lets an enum be the value of a key, by the word of each of its members.
 #[macro_export]
 macro_rules! choice {
     ($type:ident { $($word:literal => $member:ident),+ $(,)? }) => {
+        impl $crate::Words for $type {
+            const ALL: &'static [$type] = &[$($type::$member),+];
+
+            fn word(&self) -> &'static str {
+                match self {
+                    $($type::$member => $word,)+
+                }
+            }
+        }
+
         impl $crate::Value for $type {
             type Bounds = ();
 
@@ -431,10 +465,27 @@ macro_rules! choice {
             }
 
             fn written(&self) -> $crate::Written {
-                $crate::Written::word(match self {
-                    $($type::$member => $word,)+
-                })
+                $crate::Written::word($crate::Words::word(self))
             }
         }
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KeptAs, Percent};
+    use crate::Share;
+
+    /// 10,000 parts per million are 1 %; 12,345 are 1.2345 %, which is no whole number.
+    #[test]
+    fn kept_numbers_are_written_exactly() {
+        let percent = |ppm: u32| <Percent as KeptAs<u32>>::written_of(&ppm).to_string();
+        assert_eq!((percent(20_000), percent(0)), ("2".into(), "0".into()));
+        assert_eq!(percent(12_345), "1.2345");
+        let share = |ppm: u32| <Share as KeptAs<u32>>::written_of(&ppm).to_string();
+        assert_eq!(
+            (share(20_000), share(1_500_000)),
+            ("0.02".into(), "1.5".into())
+        );
+    }
 }

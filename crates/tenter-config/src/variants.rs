@@ -18,11 +18,15 @@
 ///
 /// Without a default the key must be given. [`Value`](crate::Value) makes it a mapping; as a
 /// [`Component`](crate::Component) it is read from a section that has further keys.
+///
+/// With `derive(…), or word of "`its.path`"` the word of a member stands for the mapping in which
+/// all of its other keys have their defaults, and the tables of members have titles of that path.
 #[macro_export]
 macro_rules! variants {
     (
         $(#[doc = $about:literal])*
-        $vis:vis enum $name:ident as $title:literal, derive($($derived:ident),*) {
+        $vis:vis enum $name:ident as $title:literal, derive($($derived:ident),*)
+        $(, or word of $path:literal)? {
             $(#[doc = $meaning:literal])+
             $tag:ident $(= $default:literal)? $(, from $origin:literal)?;
             $($(#[doc = $doc:literal])+ $word:literal => $member:ident $(($type:ty))?,)+
@@ -45,12 +49,14 @@ macro_rules! variants {
                     keys: &[$crate::Key {
                         name: stringify!($tag),
                         shape: || $crate::Shape::Choice($name::WORDS),
-                        presence: $crate::component!(@presence [$($default)?] []),
+                        presence: $crate::component!(@presence [$($default)?] [] []),
                         meaning: concat!($($meaning),+),
                         origin: concat!($($origin)?),
                     }],
                 },
-                members: &[$(($word, $crate::variants!(@table $($type)?))),+],
+                members: $crate::variants!(
+                    @members [$($path)?] $tag $([$word $($type)?])+
+                ),
                 are_told_apart: false,
             };
 
@@ -118,19 +124,28 @@ macro_rules! variants {
             }
         }
 
-        impl $crate::Value for $name {
-            type Bounds = ();
-
-            fn shape((): ()) -> $crate::Shape {
-                $crate::Shape::Variants(&$name::VARIANTS)
-            }
-
-            fn read(reader: &mut dyn $crate::Reader, key: &str, (): ()) -> Option<$name> {
+        impl $name {
+            fn read_mapping(reader: &mut dyn $crate::Reader, key: &str) -> Option<$name> {
                 let mut read = None;
                 reader.mapping(key, $name::VARIANTS.own, &mut |keys| {
                     read = $name::read_keys(keys);
                 });
                 read
+            }
+        }
+
+        impl $crate::Value for $name {
+            type Bounds = ();
+
+            fn shape((): ()) -> $crate::Shape {
+                let mapping = $crate::Shape::Variants(&$name::VARIANTS);
+                $crate::variants!(@shape mapping $name [$($path)?])
+            }
+
+            fn read(reader: &mut dyn $crate::Reader, key: &str, (): ()) -> Option<$name> {
+                $crate::variants!(
+                    @value reader key $name [$($path)?] $([$word $member $($type)?])+
+                )
             }
 
             fn written(&self) -> $crate::Written {
@@ -138,6 +153,37 @@ macro_rules! variants {
             }
         }
     };
+    (@members [] $tag:ident $([$word:literal $($type:ty)?])+) => {
+        &[$(($word, $crate::variants!(@table $($type)?))),+]
+    };
+    (@members [$path:literal] $tag:ident $([$word:literal $type:ty])+) => {
+        &[$(($word, &$crate::KeyTable {
+            title: concat!($path, " with `", stringify!($tag), ": ", $word, "`"),
+            keys: <$type as $crate::Component>::KEYS,
+        })),+]
+    };
+    (@shape $mapping:ident $name:ident []) => { $mapping };
+    (@shape $mapping:ident $name:ident [$path:literal]) => {
+        $crate::Shape::Either(Box::new($crate::Shape::Choice($name::WORDS)), Box::new($mapping))
+    };
+    (
+        @value $reader:ident $key:ident $name:ident []
+        $([$word:literal $member:ident $($type:ty)?])+
+    ) => {
+        $name::read_mapping($reader, $key)
+    };
+    (
+        @value $reader:ident $key:ident $name:ident [$path:literal]
+        $([$word:literal $member:ident $type:ty])+
+    ) => {{
+        if $reader.is_mapping($key) {
+            return $name::read_mapping($reader, $key);
+        }
+        let usual: &[fn() -> $name] = &[$(|| $name::$member(<$type>::default())),+];
+        let own = usual[$reader.choice($key, $name::WORDS)?]();
+        $reader.write($key, $crate::Value::written(&own));
+        Some(own)
+    }};
     (@table) => { &$crate::NO_KEYS };
     (@table $type:ty) => { &<$type as $crate::Component>::TABLE };
     (@pattern $name:ident $member:ident) => { $name::$member };
@@ -176,6 +222,38 @@ mod tests {
             /// A pause.
             "pause" => Pause(Pause),
         }
+    }
+
+    variants! {
+        /// What is done, by its word or in full.
+        enum Short as "`short`, written as a mapping", derive(Clone, Debug, PartialEq),
+        or word of "`short`" {
+            /// Which it is.
+            kind;
+            /// A pause.
+            "pause" => Pause(Pause),
+        }
+    }
+
+    component! {
+        /// Holds one.
+        struct Holder as "`holder`", derive(Clone, Debug, PartialEq) {
+            /// A deed by its word.
+            deed: Short = "pause";
+        }
+    }
+
+    #[test]
+    fn a_word_stands_for_its_member() {
+        let holder: Holder = crate::default_of();
+        assert_eq!(holder.deed, Short::Pause(Pause { count: 2 }));
+        let tables = Short::shape(()).tables();
+        let titles: Vec<&str> = tables.iter().map(|table| table.title).collect();
+        let expected = [
+            "`short`, written as a mapping",
+            "`short` with `kind: pause`",
+        ];
+        assert_eq!(titles, expected);
     }
 
     #[test]

@@ -19,7 +19,7 @@ component! {
         values: u16 = "64", in 2..=VALUES_MAX;
         /// Packets in a row that keep the port; 32 are a message of 128 KiB.
         packets: u32 = "1", in 1..=u32::MAX;
-        /// What to do with NICs that need packets in order.
+        /// Whether NICs may be used that need packets in order.
         in_order_nics: InOrderNics = "refuse";
     }
 }

@@ -15,16 +15,15 @@ component! {
     pub struct Pcie as "`endpoint.nic.pcie`" {
         either "generation", "peak";
         /// Generation of PCIe: 2.5, 5, 8, 16, 32 or 64 GT/s a lane, less 8b/10b (1 and 2),
-        /// 128b/130b (3 to 5) or what a flit of 256 bytes has beside 236 bytes of packets (6).
+        /// 128b/130b (3 to 5) or the 20 bytes of a flit of 256 that carry no packets (6).
         generation: Option<u8> = absent "this, or `peak`", in 1..=6;
         /// Lanes of the link: 1, 2, 4, 8 or 16.
         lanes: Option<u8> = absent "`16` with `generation`", in 1..=16, from "the slot of a NIC for 400 Gb/s";
-        /// What the link carries each way, headers of its packets included.
+        /// Rate of the link each way, headers of its packets included.
         peak: Option<Rate> = absent "this, or `generation`", in PEAKS;
         /// Payload of a transaction layer packet at most: 128, 256, 512, 1024, 2048 or 4096 bytes.
         max_payload_bytes as "max_payload": u32 as Bytes = "256B", in PAYLOADS, unless no_power_of_two, from "usual in servers; what RDMA NICs are delivered with";
-        /// What such a packet takes beyond its payload: header of 12 or 16 bytes, framing, sequence
-        /// number and CRC.
+        /// Overhead of such a packet: header of 12 or 16 bytes, framing, sequence number and CRC.
         tlp_overhead_bytes as "tlp_overhead": u32 as Bytes = "24B", in Bytes::new(0)..=Bytes::new(64), from "PCI Express Base Specification: 20 to 28 bytes";
         check one_peak;
     }
@@ -102,7 +101,7 @@ impl Pcie {
         }
     }
 
-    /// What the link carries each way, headers of its packets included.
+    /// Rate of the link each way, headers of its packets included.
     pub fn peak(&self) -> Rate {
         let of_lanes = || {
             let generation = self.generation.unwrap_or_default();

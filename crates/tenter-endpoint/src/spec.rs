@@ -2,7 +2,9 @@
 
 use std::ops::RangeInclusive;
 
-use tenter_config::{KeptAs, Reader, Shape, Value, Written, choice, component, default_of};
+use tenter_config::{
+    KeptAs, Reader, Shape, Value, Words as _, Written, choice, component, default_of,
+};
 use tenter_net::{DATA_OVERHEAD_BYTES, RETH_BYTES};
 use tenter_units::{Bytes, Rate, Time};
 
@@ -37,7 +39,7 @@ component! {
         /// Messages a QP may have begun that are not acknowledged whole: the depth of its send
         /// queue.
         outstanding_messages: Option<u32> = "none", in 1..=1 << 20;
-        /// How long the oldest unacknowledged packet may stay so before the QP goes back to it.
+        /// Time for which the oldest packet may stay unacknowledged before the QP sends it again.
         retransmission_timeout: Time = "67.108864ms", in TIMEOUTS, from "timeout exponent 14 of the InfiniBand Architecture Specification: 4.096 us x 2^14";
         /// Timeouts in a row without progress after which the QP gives up.
         retry_count: u8 = "7", in 0..=255, from "the largest the InfiniBand Architecture Specification allows, and what collective libraries set";
@@ -60,15 +62,15 @@ component! {
         /// DSCP of acknowledgements and of connection set-up, and with it their class, which is the
         /// DSCP shifted right by 3; `none` is that of the data.
         control_dscp: Option<u8> = "none", in 0..=63;
-        /// What is done about lost packets; `none` sends nothing again and counts what is missing,
-        /// as a traffic tester does.
+        /// The recovery of lost packets; `none` sends nothing again and counts missing packets, as
+        /// a traffic tester does.
         loss_recovery: LossRecovery = "go-back-n", from "the InfiniBand Architecture Specification";
         /// How senders slow down when the network is congested.
         congestion_control: Option<CongestionControl> = "none";
         /// PCIe between the NIC and host memory: the limit of DMA, both ways.
         pcie: Option<Pcie> = "none";
-        /// A receive side slower than the wire, and the buffer before it; `none` takes whatever
-        /// arrives.
+        /// A receive side slower than the wire, and the buffer before it; `none` takes frames as
+        /// fast as they arrive.
         receive_buffer: Option<ReceiveBufferSpec> = by before_pcie | pcie | "`none`, or `{}` with `pcie`";
         check keys_go_together;
     }
@@ -113,33 +115,23 @@ choice!(PathMtu {
     "4096" => Bytes4096,
 });
 
-impl PathMtu {
-    const ALL: [(PathMtu, u32); 5] = [
-        (PathMtu::Bytes256, 256),
-        (PathMtu::Bytes512, 512),
-        (PathMtu::Bytes1024, 1024),
-        (PathMtu::Bytes2048, 2048),
-        (PathMtu::Bytes4096, 4096),
-    ];
-}
-
-/// The largest that is no larger, or the smallest there is.
+/// In bytes.
 impl KeptAs<u32> for PathMtu {
     fn kept(self) -> u32 {
         256 << self as u32
     }
 
-    fn of(bytes: &u32) -> PathMtu {
-        let fits = |(_, own): &&(PathMtu, u32)| own <= bytes;
-        let largest = PathMtu::ALL.iter().rev().find(fits);
-        largest.map_or(PathMtu::Bytes256, |(mtu, _)| *mtu)
+    fn written_of(bytes: &u32) -> Written {
+        Written::word(bytes.to_string())
     }
 }
 
-/// The largest path MTU that fits an Ethernet MTU.
+/// The largest path MTU that fits an Ethernet MTU, or the smallest there is.
 fn path_mtu(port_mtu: u64) -> PathMtu {
     let payload = port_mtu.saturating_sub(HEADER_BYTES);
-    PathMtu::of(&u32::try_from(payload).unwrap_or(u32::MAX))
+    let mut mtus = PathMtu::ALL.iter().rev().copied();
+    let largest = mtus.find(|mtu| u64::from(mtu.kept()) <= payload);
+    largest.unwrap_or(PathMtu::Bytes256)
 }
 
 /// How many data packets one acknowledgement covers.

@@ -98,10 +98,10 @@ impl Limit {
 component! {
     /// A level of a pool, and how much an account may hold above it.
     pub struct Level as "`fabric.switch.classes[].levels[]`", derive(Clone, Copy, Debug, Default, PartialEq, Eq) {
-        /// From a fill of the pool of more than this on; more than in the level before.
+        /// The level holds from this fill of the pool on; more than in the level before.
         pool_bytes as "above": u64 as Bytes, in SIZES;
-        /// An account may hold this much; no more than in the level before. `0B` stops every
-        /// account.
+        /// A queue or priority group may hold this much; no more than in the level before. `0B`
+        /// stops all of them.
         account_bytes as "limit": u64 as Bytes, in SIZES;
     }
 }
@@ -226,8 +226,8 @@ component! {
         /// The line rate that `kmin` and `kmax` are meant for: at ports of other rates they are in
         /// proportion.
         scale_from: Option<Rate> = "none", in RATES;
-        /// Whether a frame is marked when it is put into its queue, by what this holds with it, or
-        /// when it leaves, by what it leaves behind.
+        /// Whether a frame is marked when it enters its queue, by the length of the queue with it,
+        /// or when it leaves, by the length that it leaves behind.
         mark_at as "mark": MarkAt = "enqueue";
         check thresholds_do_not_fall;
     }

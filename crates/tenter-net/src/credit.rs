@@ -32,8 +32,8 @@ component! {
         /// A flow-control packet is sent when this much of an input buffer has become free since
         /// the last one.
         update_bytes as "update": u64 as Bytes = "4096B", in Bytes::new(1)..=LANE_MAX, from "assumed: about one for each full packet; the standard asks for one every 65,536 symbol times at least";
-        /// From the end of a flow-control packet, beside the cable, to the instant at which the
-        /// other end goes by it.
+        /// From the end of a flow-control packet to the instant at which the other end applies it,
+        /// without the delay of the cable.
         delay as "update_delay": Time = "100ns", in Time::ZERO..=Time::from_us(1_000), from "assumed: the part of a switch's pipeline that it passes";
     }
 }

@@ -12,15 +12,15 @@ use crate::port::{Port, PortEnv, WatchdogAction};
 component! {
     /// The PFC watchdog of a switch, in the terms of `SONiC`.
     pub struct WatchdogSpec as "`fabric.switch.pfc_watchdog`" {
-        /// How often it looks at the queues.
+        /// Interval at which it looks at the queues.
         poll_interval: Time = "200ms", in Time::from_us(1)..=Time::from_us(10_000_000), from "`pfcwd start_default` of SONiC (sonic-utilities), for switches of up to 32 ports";
         /// A queue with waiting frames is stuck when it has been paused for this time without
         /// interruption.
         detection_time: Time = "200ms", in TIMES, from "`pfcwd start_default` of SONiC (sonic-utilities), for switches of up to 32 ports";
         /// The storm is over when no pause has been in force for this time.
         restoration_time: Time = "200ms", in TIMES, from "`pfcwd start_default` of SONiC (sonic-utilities), for switches of up to 32 ports";
-        /// What is done until then with the frames of a queue that is stuck: lose them, or send
-        /// them in spite of the pause.
+        /// Treatment of the frames of a stuck queue until then: they are dropped, or sent in spite
+        /// of the pause.
         action: WatchdogAction = "drop", from "`pfcwd start_default` of SONiC (sonic-utilities), for switches of up to 32 ports";
     }
 }

@@ -76,6 +76,16 @@ impl Diagnostics {
         self.problems.is_empty()
     }
 
+    /// The problems on one line, for errors that have but one.
+    pub fn on_one_line(&self) -> String {
+        let problem = |problem: &Problem| match &problem.help {
+            Some(help) => format!("{}: {help}", problem.message),
+            None => problem.message.clone(),
+        };
+        let problems: Vec<String> = self.problems.iter().map(problem).collect();
+        problems.join("; ")
+    }
+
     /// With other names for the places that `name` has one for: those in texts that nobody has
     /// written.
     #[must_use]

@@ -3,17 +3,18 @@
 
 use std::fmt::Write as _;
 
+use crate::location::Location;
 use crate::tree::{Node, Value};
 
-/// The tree as YAML, blocks indented by two, lists of words on one line.
-pub fn yaml(node: &Node) -> String {
+/// The tree as YAML, blocks indented by two, lists of words on one line. Every value gets its place
+/// in the text, as if it had been read from there.
+pub fn yaml(node: &mut Node) -> String {
     let mut out = String::new();
-    match &node.value {
-        Value::Map(entries) if !entries.is_empty() => block(node, 0, &mut out),
-        _ => {
-            inline(node, &mut out);
-            out.push('\n');
-        }
+    if is_block(node) {
+        block(node, 0, &mut out);
+    } else {
+        inline(node, &mut out);
+        out.push('\n');
     }
     out
 }
@@ -35,8 +36,9 @@ pub fn toml(node: &Node) -> String {
 fn toml_inline(node: &Node, out: &mut String) {
     match &node.value {
         Value::Scalar { text, quoted } => {
+            // Beyond 2^63 - 1 readers need not follow; Tenter does.
             let is_number = text
-                .parse::<i64>()
+                .parse::<u64>()
                 .is_ok_and(|number| number.to_string() == *text);
             let is_plain = is_number || ["true", "false"].contains(&text.as_str());
             scalar_as(text, is_plain && !quoted, out);
@@ -69,30 +71,33 @@ fn key(text: &str, out: &mut String) {
 }
 
 /// A mapping or list over several lines; the caller has written the indent of the first.
-fn block(node: &Node, indent: usize, out: &mut String) {
+fn block(node: &mut Node, indent: usize, out: &mut String) {
     let lead = " ".repeat(indent);
-    match &node.value {
+    node.at = Some(since(out.len(), out));
+    match &mut node.value {
         Value::Map(entries) => {
-            for (index, entry) in entries.iter().enumerate() {
+            for (index, entry) in entries.iter_mut().enumerate() {
                 if index > 0 {
                     out.push_str(&lead);
                 }
+                let start = out.len();
                 scalar(&entry.key, false, out);
+                entry.key_at = Some(since(start, out));
                 out.push(':');
-                nested(&entry.node, indent, out);
+                nested(&mut entry.node, indent, out);
             }
         }
         Value::List(items) => {
-            for (index, item) in items.iter().enumerate() {
+            for (index, item) in items.iter_mut().enumerate() {
                 if index > 0 {
                     out.push_str(&lead);
                 }
                 out.push_str("- ");
-                if fits_one_line(item) {
+                if is_block(item) {
+                    block(item, indent + 2, out);
+                } else {
                     inline(item, out);
                     out.push('\n');
-                } else {
-                    block(item, indent + 2, out);
                 }
             }
         }
@@ -101,34 +106,35 @@ fn block(node: &Node, indent: usize, out: &mut String) {
 }
 
 /// The value after a `key:`.
-fn nested(node: &Node, indent: usize, out: &mut String) {
-    if fits_one_line(node) {
+fn nested(node: &mut Node, indent: usize, out: &mut String) {
+    if is_block(node) {
+        let _ = write!(out, "\n{}", " ".repeat(indent + 2));
+        block(node, indent + 2, out);
+    } else {
         out.push(' ');
         inline(node, out);
         out.push('\n');
-    } else {
-        let _ = write!(out, "\n{}", " ".repeat(indent + 2));
-        block(node, indent + 2, out);
     }
 }
 
-/// Words, lists of words, and what is empty.
-fn fits_one_line(node: &Node) -> bool {
+/// Neither a word nor a list of words, and not empty.
+fn is_block(node: &Node) -> bool {
     match &node.value {
-        Value::Scalar { .. } => true,
+        Value::Scalar { .. } => false,
         Value::List(items) => items
             .iter()
-            .all(|item| matches!(item.value, Value::Scalar { .. })),
-        Value::Map(entries) => entries.is_empty(),
+            .any(|item| !matches!(item.value, Value::Scalar { .. })),
+        Value::Map(entries) => !entries.is_empty(),
     }
 }
 
-fn inline(node: &Node, out: &mut String) {
-    match &node.value {
+fn inline(node: &mut Node, out: &mut String) {
+    let start = out.len();
+    match &mut node.value {
         Value::Scalar { text, quoted } => scalar(text, *quoted, out),
         Value::List(items) => {
             out.push('[');
-            for (index, item) in items.iter().enumerate() {
+            for (index, item) in items.iter_mut().enumerate() {
                 if index > 0 {
                     out.push_str(", ");
                 }
@@ -137,6 +143,21 @@ fn inline(node: &Node, out: &mut String) {
             out.push(']');
         }
         Value::Map(_) => out.push_str("{}"),
+    }
+    let end = match node.value {
+        Value::Scalar { .. } => out.len(),
+        Value::List(_) | Value::Map(_) => start + 1,
+    };
+    let at = since(start, out);
+    node.at = Some(Location { end, ..at });
+}
+
+/// The stretch of the text from a byte to its end.
+fn since(start: usize, out: &str) -> Location {
+    Location {
+        source: 0,
+        start,
+        end: out.len(),
     }
 }
 
@@ -187,10 +208,13 @@ mod tests {
     fn reads_back_the_same() {
         let text = "a: {b: [1, x-y], c: [{d: 1, e: [[2], {}]}, \"5\"], \"k: k\": []}\nf: |\n  two\n  \"lines\"\t\\\n";
         let problems = Problems::default();
-        let once = yaml(&crate::yaml::parse(text, 0, 0, &problems).unwrap());
-        let twice = yaml(&crate::yaml::parse(&once, 0, 0, &problems).unwrap());
+        let once = yaml(&mut crate::yaml::parse(text, 0, 0, &problems).unwrap());
+        let mut read = crate::yaml::parse(&once, 0, 0, &problems).unwrap();
+        let before = read.clone();
+        let twice = yaml(&mut read);
         assert!(problems.is_empty());
         assert_eq!(once, twice);
+        assert_eq!(read, before, "values get the places at which they are read");
         assert!(
             once.contains("b: [1, x-y]") && once.contains(r#"f: "two\n\"lines\"\t\\\n""#),
             "{once}"

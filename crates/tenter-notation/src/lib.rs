@@ -19,7 +19,6 @@ pub mod emit;
 mod location;
 pub mod overrides;
 mod quote;
-pub mod serial;
 pub mod toml;
 pub mod tree;
 pub mod yaml;

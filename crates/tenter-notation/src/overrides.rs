@@ -222,9 +222,9 @@ mod tests {
     }
 
     fn emitted(text: &str, change: &str) -> String {
-        let (root, errors) = overridden(text, change);
+        let (mut root, errors) = overridden(text, change);
         assert_eq!(errors, "");
-        crate::emit::yaml(&root)
+        crate::emit::yaml(&mut root)
     }
 
     #[test]

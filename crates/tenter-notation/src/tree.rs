@@ -1,6 +1,8 @@
 //! A scenario as it was written: a tree of mappings, lists and words, each with its place in the
 //! text.
 
+use std::collections::BTreeSet;
+
 use tenter_config::Written;
 
 use crate::location::Location;
@@ -87,6 +89,31 @@ pub(crate) fn fill(given: &mut Vec<Entry>, defaults: &[Entry]) {
     }
 }
 
+/// The same for the value at a path.
+fn take_duplicates(node: &mut Node, path: &str, taken: &mut Vec<String>) {
+    match &mut node.value {
+        Value::Scalar { .. } => {}
+        Value::List(items) => {
+            for (index, item) in items.iter_mut().enumerate() {
+                take_duplicates(item, &format!("{path}[{index}]"), taken);
+            }
+        }
+        Value::Map(entries) => {
+            let mut seen = BTreeSet::new();
+            entries.retain_mut(|entry| {
+                let dot = if path.is_empty() { "" } else { "." };
+                let path = format!("{path}{dot}{}", entry.key);
+                take_duplicates(&mut entry.node, &path, taken);
+                let is_first = seen.insert(entry.key.clone());
+                if !is_first {
+                    taken.push(path);
+                }
+                is_first
+            });
+        }
+    }
+}
+
 impl Node {
     /// A value that stands nowhere.
     pub fn unplaced(value: Value) -> Node {
@@ -136,8 +163,16 @@ impl Node {
         }
     }
 
+    /// Takes out keys that stand in a mapping for the second time: their paths. Texts have none:
+    /// their readers refuse them.
+    pub fn take_duplicates(&mut self) -> Vec<String> {
+        let mut taken = Vec::new();
+        take_duplicates(self, "", &mut taken);
+        taken
+    }
+
     /// The value as whatever reads it next.
-    pub(crate) fn to_written(&self) -> Written {
+    pub fn to_written(&self) -> Written {
         match &self.value {
             Value::Scalar { text, quoted: true } => Written::Text(text.clone()),
             Value::Scalar { text, .. } => Written::Word(text.clone()),

@@ -13,15 +13,15 @@ component! {
     pub struct CircuitPlan as "`fabric.circuits`", derive(Clone, Debug, PartialEq, Eq) {
         /// The most ports of an optical switch, an even number.
         radix: u16 = "16", in 2..=4096, from "16 × 16 silicon photonic switches (Bandwidth Steering in HPC Using Silicon Nanophotonics)";
-        /// How long light takes through an optical switch, beside the fibres.
+        /// Delay of light through an optical switch, without its fibres.
         delay: Time = "10ns", in Time::ZERO..=Time::from_us(1_000_000), from "2 m of fibre at 1.98·10⁸ m/s";
         /// How long the ports whose circuits change are dark.
         reconfiguration: Time = "20us", in Time::from_ns(1)..=SIMULATED_MAX, from "about 20 µs with silicon photonics, a few ms with commercial switches (Bandwidth Steering in HPC Using Silicon Nanophotonics)";
-        /// Whether ports are told beforehand, and what is under way arrives first, or the light
-        /// goes at once, and what is on the fibre and waits for it is lost.
+        /// Whether ports stop beforehand and frames under way arrive first (`drain`), or the light
+        /// goes at once and frames on the fibre and in its queue are lost (`lose`).
         on_change: OnChange = "drain";
-        /// How long after circuits have come up routing knows; with `on_change: lose` also after
-        /// they have gone. No longer than `reconfiguration`.
+        /// Time from the change of a circuit until routing knows: after circuits have come up, and
+        /// with `on_change: lose` also after they have gone. No longer than `reconfiguration`.
         convergence: Time = "0us", in TIMES;
         /// Which leaves of several pods share an optical switch of a `fat-tree`: those of one
         /// number, or of a number that moves on from pod to pod, by one more for each cable of a
@@ -30,12 +30,12 @@ component! {
         /// A packet that would wait for longer at every circuit to its leaf takes the tree of a
         /// `fat-tree`, where load balancing chooses for each packet and looks at no table.
         spill: Option<Time> = "2us", in TIMES, from "assumed: the direct way first, and the queue of 17 full frames at 100G";
-        /// Circuits follow what jobs send.
+        /// Steering of circuits by the traffic of jobs.
         steering: Option<SteeringPlan> = "none";
         /// Circuits from the beginning that differ from the cables of the tree, or from those that
         /// spread over all pairs of leaves.
         initial: Vec<Rewiring> = "[]";
-        /// Which circuits change when; after each change all hosts reach each other.
+        /// Changes of circuits at given times; after each change all hosts reach each other.
         changes: Vec<CircuitChange> = "[]";
         check routes_end_before_circuits;
     }
@@ -75,13 +75,13 @@ impl CircuitPlan {
 component! {
     /// How circuits follow what jobs send; there are no other changes then.
     pub struct SteeringPlan as "`fabric.circuits.steering`" {
-        /// Where the traffic matrix comes from: what jobs will send, when they start and end, or
-        /// what NICs have counted, at fixed intervals.
+        /// Origin of the traffic matrix: the description of jobs, whenever one starts or ends, or
+        /// the counters of NICs, at fixed intervals.
         demand: SteeringDemand = "jobs", from "traffic estimation or observation (Bandwidth Steering in HPC Using Silicon Nanophotonics)";
         /// Whether circuits are set only where the loads of the routes that they lead to are
         /// better, or every optical switch gets the heaviest matching, and all of it.
         controller: SteeringController = "estimate", from "`greedy` is the rule that is published (Bandwidth Steering in HPC Using Silicon Nanophotonics)";
-        /// How often counters are read; of no consequence for `demand: jobs`.
+        /// Interval at which counters are read; without effect for `demand: jobs`.
         interval: Time = "1ms", in Time::from_us(1)..=SIMULATED_MAX;
         /// Circuits change where that shortens the time of the busiest link by this share, or
         /// shortens paths by this share while no link's time grows.
@@ -114,7 +114,8 @@ choice!(SteeringDemand { "jobs" => Jobs, "counters" => Counters });
 component! {
     /// Circuits that change together.
     pub struct CircuitChange as "`fabric.circuits.changes[]`", derive(Clone, Debug, PartialEq, Eq) {
-        /// When it is announced; a change that concerns a switch that still moves waits for it.
+        /// When the change is announced; it waits while its switch still carries out an earlier
+        /// one.
         at: Time, in TIMES;
         /// New circuits, optical switch by optical switch.
         rewirings as "circuits": Vec<Rewiring>;

@@ -165,7 +165,7 @@ pub(crate) fn run(
         at: Arc::clone(&at),
     };
     let work = move || {
-        let trial = run.run_with(&mut keeper);
+        let trial = run.observe(&mut keeper).run();
         (trial, keeper)
     };
     let tick = |py: Python<'_>| match progress {

@@ -8,7 +8,7 @@ use tenter_study::{Drawing, PortName, Shows, StudyAnswer};
 
 use crate::seed_folder::{seed_folder, seed_folders};
 use crate::trial_data::scan;
-use crate::trial_folder::{SUMMARY_FILE, table_file};
+use crate::trial_files::{SUMMARY_FILE, table_file};
 use crate::{TrialError, read_rows, read_summary};
 
 /// The most points of a recorded queue; of each stretch of time the least and the greatest stay.

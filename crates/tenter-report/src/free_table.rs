@@ -11,7 +11,7 @@ use tenter_record::{Cell, Kind};
 
 use crate::TrialError;
 use crate::parquet_table::{properties, schema, unit_notes, version_note, write_cells};
-use crate::trial_folder::partial;
+use crate::whole_file::partial;
 
 /// Rows of any columns, each of which may lack values.
 #[derive(Clone, Debug)]

@@ -7,6 +7,7 @@
 mod answers;
 mod chain;
 mod circuits;
+mod claim;
 mod compare;
 mod csv;
 mod decode;
@@ -40,11 +41,14 @@ mod tiers;
 mod trace;
 mod tree;
 mod trial_data;
+mod trial_files;
 mod trial_folder;
 mod utc;
+mod whole_file;
 
 pub use answers::{ANSWERS_FILE, LEDGER_FILE, SWEEP_FILE, read_answers};
 pub use chain::{Cause, Chain, Link};
+pub use claim::{claim_free_folder, take_folder};
 pub use compare::{NamedSummary, add_log, comparison_rows, comparison_table};
 pub use csv::{csv, csv_field};
 pub use decode::is_decoding;
@@ -69,8 +73,8 @@ pub use table::{Format, TrialReport};
 pub use table_groups::{ColumnValues, GroupColumn, TableGroups};
 pub use text_table::{Align, TextColumn, TextTable};
 pub use tiers::Tiers;
-pub use trace::{TRACE_FILE, TraceLimits, write_trace};
+pub use trace::{TraceLimits, write_trace};
 pub use trial_data::{Chunk, PortSample, TrialData, check_is_trial};
-pub use trial_folder::{
-    CONFIG_FILE, TrialFolder, claim_free_folder, take_folder, write_shared, write_whole,
-};
+pub use trial_files::{CONFIG_FILE, TRACE_FILE};
+pub use trial_folder::TrialFolder;
+pub use whole_file::{write_shared, write_whole};

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use tenter_record::{Counts, Row, Summary};
 
 use crate::decode::guarded;
-use crate::trial_folder::{CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE, table_file};
+use crate::trial_files::{CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE, table_file};
 use crate::{Manifest, RunIdentity, TrialError};
 
 /// The summary of a trial.

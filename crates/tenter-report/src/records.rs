@@ -11,7 +11,7 @@ use crate::answers::SWEEP_FILE;
 use crate::numbers::binary_size;
 use crate::seed_folder::seed_folders;
 use crate::seeds::{SEEDS_FILE, bus_bytes, mean_of_iterations, time_ns};
-use crate::trial_folder::SUMMARY_FILE;
+use crate::trial_files::SUMMARY_FILE;
 use crate::{TrialError, read_summary};
 
 /// A folder with the trials of several seeds.

@@ -7,7 +7,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use tenter_record::{FlowRow, Row, SampleRow};
 
 use crate::decode::guarded;
-use crate::trial_folder::{SUMMARY_FILE, table_file};
+use crate::trial_files::{SUMMARY_FILE, table_file};
 
 /// The program itself.
 const PROCESS: u64 = 15_000_000;

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::TrialError;
 use crate::seeds::SEEDS_FILE;
-use crate::trial_folder::{has_manifest, is_just_made, own_files};
+use crate::trial_files::{has_manifest, is_just_made, own_files};
+use crate::whole_file::remove;
 
 /// The folder of one seed's trial in the folder of all.
 pub fn seed_folder(folder: &Path, seed: u64) -> PathBuf {
@@ -84,14 +85,4 @@ fn names(folder: &Path) -> Result<Vec<String>, TrialError> {
     }
     names.sort();
     Ok(names)
-}
-
-/// Removes a file that need not be there.
-pub(crate) fn remove(file: &Path) -> Result<(), TrialError> {
-    match fs::remove_file(file) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(TrialError::io("remove", file)(error))
-        }
-        _ => Ok(()),
-    }
 }

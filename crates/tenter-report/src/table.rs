@@ -1,5 +1,6 @@
 //! The trial summary that `tenter run` prints.
 
+mod cells;
 mod flow_sizes;
 mod ideal;
 
@@ -11,6 +12,8 @@ use tenter_record::{
     Totals,
 };
 use tenter_units::Time;
+
+use cells::{count, counted, decimals, milliseconds, optional};
 
 use crate::csv::csv;
 use crate::numbers::{binary_size, decimals_for, duration_s, grouped, si};
@@ -552,38 +555,6 @@ fn write_engine(engine: &EngineStats, out: &mut impl fmt::Write) -> fmt::Result 
         write!(out, ", peak {}B", si(peak as f64))?;
     }
     writeln!(out, ", digest {}", engine.digest)
-}
-
-fn count(number: u64) -> String {
-    grouped(i64::try_from(number).unwrap_or(i64::MAX))
-}
-
-fn counted(number: u64, noun: &str) -> String {
-    format!(
-        "{} {noun}{}",
-        count(number),
-        if number == 1 { "" } else { "s" }
-    )
-}
-
-/// A missing value is a hyphen, because a zero would be a claim.
-fn optional<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
-    value.map_or_else(|| "-".to_owned(), text)
-}
-
-fn milliseconds(time: Time, decimals: usize) -> String {
-    format!("{:.decimals$}", time.as_ms())
-}
-
-/// Decimals for a column of milliseconds: three, or as many as its least value needs to show three
-/// digits, down to a nanosecond.
-fn decimals(times: impl IntoIterator<Item = Option<Time>>) -> usize {
-    let least = times
-        .into_iter()
-        .flatten()
-        .filter(|time| !time.is_zero())
-        .min();
-    least.map_or(3, |time| decimals_for(time.as_ms(), 3).clamp(3, 6))
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use tenter_record::{Kind, Row};
 
 use crate::TrialError;
 use crate::decode::guarded;
-use crate::trial_folder::table_file;
+use crate::trial_files::table_file;
 
 /// A table of a trial that is open.
 pub struct TableGroups {

@@ -17,9 +17,7 @@ use serde_json::{Value, json};
 use crate::TrialError;
 use crate::numbers::binary_size;
 use crate::trial_data::{Chunk, PortSample, TrialData};
-
-/// The file of the trace in a trial folder.
-pub const TRACE_FILE: &str = "trace.json";
+use crate::trial_files::TRACE_FILE;
 
 /// Chunks in a trace at most, and values of counters; each takes about 200 bytes at most, so that a
 /// trace stays below 80 MB.

@@ -10,7 +10,7 @@ use tenter_record::{CircuitRow, FlowRow, PortRow, QueueRow, Row, SampleRow, Summ
 
 use crate::decode::guarded;
 use crate::read::rows_if_any;
-use crate::trial_folder::{CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE, table_file};
+use crate::trial_files::{CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE, table_file};
 use crate::{
     ANSWERS_FILE, LEDGER_FILE, Manifest, SEEDS_FILE, SWEEP_FILE, TrialError, read_manifest,
     read_rows, read_summary,

@@ -1,30 +1,25 @@
 //! The trial folder while it is written.
 
-use std::fs::{self, File, TryLockError};
-use std::io::{self, Write as _};
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Serialize;
 use tenter_record::{
-    CircuitRow, CollectiveRow, Control, Counts, FlowRow, InterferenceRow, JobRow, Names, PortRow,
-    Progress, QueueChangeRow, QueueRow, ReactionRow, Row, SampleRow, SignalRow, Sink, SinkError,
-    SteeringRow, Summary, SwitchRow, TierRow,
+    CollectiveRow, Control, Counts, FlowRow, JobRow, Names, Progress, Row, SampleRow, Sink,
+    SinkError, Summary,
 };
 
+use crate::claim::take_folder;
 use crate::parquet_table::{DIGEST_NOTE, SEED_NOTE};
-use crate::seed_folder::remove;
 use crate::tiers::Tiers;
-use crate::trace::TRACE_FILE;
+use crate::trial_files::{
+    CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE, has_manifest, is_just_made, own_files, table_file,
+};
+use crate::whole_file::{remove, write_whole};
 use crate::{Manifest, ParquetTable, RunIdentity, TrialError};
-
-/// The effective configuration of a trial, in its folder.
-pub const CONFIG_FILE: &str = "config.yaml";
-pub(crate) const SUMMARY_FILE: &str = "summary.json";
-pub(crate) const MANIFEST_FILE: &str = "manifest.json";
-/// The manifest while it is written.
-const PARTIAL_MANIFEST: &str = "manifest.json.partial";
 
 /// A trial folder that is being written.
 ///
@@ -203,56 +198,6 @@ impl TrialFolder {
     }
 }
 
-/// Takes a folder for one run: makes it if it is missing, and locks it; nothing is locked if the
-/// system cannot lock folders.
-///
-/// The system releases it when the file is dropped or the process ends, however it ends.
-///
-/// # Errors
-/// When it cannot be made, or another run has locked it.
-pub fn take_folder(folder: &Path) -> Result<Option<File>, TrialError> {
-    fs::create_dir_all(folder).map_err(TrialError::io("create", folder))?;
-    let Ok(file) = File::open(folder) else {
-        return Ok(None);
-    };
-    match file.try_lock() {
-        Err(TryLockError::WouldBlock) => Err(TrialError::InUse {
-            path: folder.to_owned(),
-            holder: holder(folder),
-        }),
-        Err(TryLockError::Error(_)) => Ok(None),
-        Ok(()) => Ok(Some(file)),
-    }
-}
-
-/// The run that writes to a folder, by its manifest.
-fn holder(folder: &Path) -> String {
-    let text = fs::read_to_string(folder.join(MANIFEST_FILE)).unwrap_or_default();
-    match serde_json::from_str::<Manifest>(&text) {
-        Ok(manifest) => format!(
-            "`{}`, started at {}",
-            manifest.run.command.join(" "),
-            manifest.started_utc
-        ),
-        Err(_) => "it holds several trials, or has only just started".to_owned(),
-    }
-}
-
-/// Whether a folder has a manifest that Tenter wrote, of any version.
-pub(crate) fn has_manifest(folder: &Path) -> bool {
-    let text = fs::read_to_string(folder.join(MANIFEST_FILE)).unwrap_or_default();
-    let value: Result<serde_json::Value, _> = serde_json::from_str(&text);
-    value.is_ok_and(|value| value["tenter_version"].is_string() && value["complete"].is_boolean())
-}
-
-/// Whether a folder is empty, or has only a manifest that a killed run had not finished.
-pub(crate) fn is_just_made(folder: &Path) -> bool {
-    let Ok(mut entries) = fs::read_dir(folder) else {
-        return false;
-    };
-    entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == PARTIAL_MANIFEST))
-}
-
 /// For callers that need no progress; others keep the folder in a sink of their own.
 impl Sink for TrialFolder {
     fn flows(&mut self, rows: &[FlowRow]) -> Result<(), SinkError> {
@@ -266,50 +211,6 @@ impl Sink for TrialFolder {
     fn progress(&mut self, _: &Progress) -> Result<Control, SinkError> {
         Ok(Control::Continue)
     }
-}
-
-/// Creates an empty folder `<parent>/<name>`, or `<name>-2`, `<name>-3`, … where that exists, and
-/// returns its path.
-///
-/// Two programs that ask at the same time get two folders. Characters of `name` that mean something
-/// in a path become hyphens.
-///
-/// # Errors
-/// When the folder cannot be created.
-pub fn claim_free_folder(parent: &Path, name: &str) -> Result<PathBuf, TrialError> {
-    fs::create_dir_all(parent).map_err(TrialError::io("create", parent))?;
-    let name = file_name(name);
-    let mut path = parent.join(&name);
-    for number in 2_u64.. {
-        match fs::create_dir(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                path = parent.join(format!("{name}-{number}"));
-            }
-            Err(error) => return Err(TrialError::io("create", &path)(error)),
-            Ok(()) => break,
-        }
-    }
-    Ok(path)
-}
-
-/// `name` as a single portable path component.
-fn file_name(name: &str) -> String {
-    let portable = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let name: String = name
-        .chars()
-        .map(|c| if portable(c) { c } else { '-' })
-        .collect();
-    let name = name.trim_start_matches(['.', '-']);
-    if name.is_empty() {
-        "trial".to_owned()
-    } else {
-        name.to_owned()
-    }
-}
-
-/// The file of a table.
-pub(crate) fn table_file<R: Row>(folder: &Path) -> PathBuf {
-    folder.join(R::TABLE).with_extension("parquet")
 }
 
 /// Removes the files of the trial before, so that none of them is mistaken for one of this trial.
@@ -329,59 +230,6 @@ fn clear(folder: &Path) -> Result<(), TrialError> {
         .iter()
         .filter(|file| !file.ends_with(MANIFEST_FILE) && !file.ends_with(CONFIG_FILE));
     files.into_iter().try_for_each(|file| remove(file))
-}
-
-/// How the names of files that `config.yaml` names begin and end, around their numbers.
-const BESIDE: [(&str, &str); 3] = [
-    ("sends-", ".csv"),
-    ("steps-", ".csv"),
-    ("operations-", ".goal"),
-];
-
-/// The files `sends-0.csv` and so on that `config.yaml` names; a missing one hides no other.
-fn files_beside(folder: &Path) -> Vec<PathBuf> {
-    let is_beside = |name: &str| {
-        let name = BESIDE
-            .iter()
-            .find_map(|(of, ending)| name.strip_prefix(of)?.strip_suffix(ending));
-        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        name.is_some_and(|number| !number.is_empty() && digits(number))
-    };
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut files: Vec<PathBuf> = entries
-        .filter(|entry| entry.file_name().to_str().is_some_and(is_beside))
-        .map(|entry| entry.path())
-        .collect();
-    files.sort();
-    files
-}
-
-/// All files of a trial.
-pub(crate) fn own_files(folder: &Path) -> Vec<PathBuf> {
-    let mut files = files_beside(folder);
-    files.extend([
-        folder.join(CONFIG_FILE),
-        folder.join(SUMMARY_FILE),
-        table_file::<JobRow>(folder),
-        table_file::<CollectiveRow>(folder),
-        table_file::<InterferenceRow>(folder),
-        table_file::<FlowRow>(folder),
-        table_file::<PortRow>(folder),
-        table_file::<QueueRow>(folder),
-        table_file::<SwitchRow>(folder),
-        table_file::<TierRow>(folder),
-        table_file::<SignalRow>(folder),
-        table_file::<ReactionRow>(folder),
-        table_file::<CircuitRow>(folder),
-        table_file::<SteeringRow>(folder),
-        table_file::<SampleRow>(folder),
-        table_file::<QueueChangeRow>(folder),
-        folder.join(TRACE_FILE),
-        folder.join(PARTIAL_MANIFEST),
-        // These identify a trial.
-        folder.join(MANIFEST_FILE),
-    ]);
-    files
 }
 
 /// The tables that are written at the end of a trial.
@@ -415,85 +263,4 @@ fn write_json(path: &Path, value: &impl Serialize) -> Result<(), TrialError> {
     let mut text = serde_json::to_string_pretty(value).map_err(TrialError::content(path))?;
     text.push('\n');
     write_whole(path, &text)
-}
-
-/// The name under which this process writes a file before it moves it to its own: another process
-/// may write the same file at the same time.
-pub(crate) fn partial(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}.partial", std::process::id()));
-    PathBuf::from(name)
-}
-
-/// Writes a file beside its final name and moves it there, so that a reader sees the old content
-/// or the new one, never half of it. A file that is not regular, as `/dev/stdout`, is written
-/// directly.
-///
-/// # Errors
-/// When the file cannot be written; an older one is then as it was.
-pub fn write_whole(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), TrialError> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".partial");
-    replace(path, &PathBuf::from(beside), bytes.as_ref())
-}
-
-/// As [`write_whole`], for a file that several processes may write at the same time.
-///
-/// # Errors
-/// When the file cannot be written; an older one is then as it was.
-pub fn write_shared(path: &Path, text: &str) -> Result<(), TrialError> {
-    replace(path, &partial(path), text.as_bytes())
-}
-
-fn replace(path: &Path, beside: &Path, bytes: &[u8]) -> Result<(), TrialError> {
-    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return fs::write(path, bytes).map_err(TrialError::io("write", path));
-    }
-    // A link of that name must not lead the text elsewhere.
-    let _ = fs::remove_file(beside);
-    let written = File::create_new(beside)
-        .and_then(|mut file| file.write_all(bytes))
-        .and_then(|()| fs::rename(beside, path));
-    written.map_err(|error| {
-        let _ = fs::remove_file(beside);
-        TrialError::io("write", path)(error)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_become_one_path_component() {
-        let cases = [
-            ("quickstart-1", "quickstart-1"),
-            ("methodology/jct 2", "methodology-jct-2"),
-            ("../../etc", "etc"),
-            ("größe", "größe"),
-            ("..", "trial"),
-            ("", "trial"),
-        ];
-        for (name, expected) in cases {
-            assert_eq!(file_name(name), expected, "{name:?}");
-        }
-    }
-
-    #[test]
-    fn a_missing_file_beside_hides_no_other() {
-        let folder = std::env::temp_dir().join(format!("tenter-beside-{}", std::process::id()));
-        fs::create_dir_all(&folder).expect("a folder for the test");
-        for name in [
-            "sends-0.csv",
-            "sends-2.csv",
-            "sends-.csv",
-            "sends-x.csv",
-            "notes.csv",
-        ] {
-            fs::write(folder.join(name), "").expect("a file for the test");
-        }
-        let names = ["sends-0.csv", "sends-2.csv"].map(|name| folder.join(name));
-        assert_eq!(files_beside(&folder), names);
-        fs::remove_dir_all(&folder).expect("the folder of the test");
-    }
 }

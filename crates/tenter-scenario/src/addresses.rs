@@ -38,7 +38,7 @@ component! {
         address: Option<Ipv4Addr> = absent "from the pool";
         /// Prefix length of its subnet.
         prefix: Option<u8> = absent "from the pool", in 1..=30;
-        /// Its gateway; what it sends outside its own prefix goes there, so it must be within.
+        /// Its gateway, which must be within its prefix: packets to other prefixes go there.
         gateway: Option<Ipv4Addr> = absent "from the pool";
         /// DSCP of its data packets.
         dscp: Option<u8> = absent "from above", in 0..=63;

@@ -35,15 +35,16 @@ component! {
         weight: Option<u32> = absent "unset", in 1..=1000;
         /// The pool of the shared buffer that its frames take space from.
         pool: Option<String> = absent "the first pool", in 64;
-        /// Dynamic threshold: an account may hold alpha times what is free in its pool.
+        /// Dynamic threshold: a queue or priority group may hold alpha times the free bytes of its
+        /// pool.
         alpha: Option<Alpha> = absent "`1` with a buffer, unless `limit` or `levels` is given", from "SONiC's default, dynamic_th 0";
-        /// Static threshold: an account may hold this much of its pool.
+        /// Static threshold: a queue or priority group may hold this much of its pool.
         limit: Option<Bytes> = absent "`queue_capacity` without a buffer", in SIZES;
-        /// Threshold in levels, 1 to 4 of them: the fuller the pool, the less an account may hold
-        /// of it.
+        /// Threshold in levels, 1 to 4 of them: the fuller the pool, the less of it a queue or
+        /// priority group may hold.
         levels: Option<Vec<Level>> = absent "unset";
-        /// Bytes that each account has to itself, outside the pool. A lossy class has an account
-        /// for each output queue, a lossless one for each input port.
+        /// Bytes that each queue or priority group has to itself, outside the pool: each output
+        /// queue of a lossy class, each input port of a lossless one.
         reserved: Bytes = "0B", in SIZES;
         /// Marking of congestion by the length of the output queue; thresholds of a name with a
         /// rate are in proportion at ports of other rates.
@@ -55,16 +56,16 @@ component! {
 component! {
     /// How senders are paused before frames would be dropped.
     pub struct Lossless as "`fabric.switch.classes[].lossless`, written as a mapping" {
-        /// Whom `trigger: pool` pauses: the senders at all ports, or hosts only; other switches are
-        /// then paused when their frames need headroom.
+        /// The senders that `trigger: pool` pauses: those at all ports, or hosts only; other
+        /// switches are then paused when their frames need headroom.
         scope: PoolScope = "all";
         /// What is compared with the threshold: the bytes that came in through one port, whose
         /// sender is then paused; those in an output queue, whose senders are then paused; or those
         /// in the whole pool, and then every sender is paused.
         trigger: Trigger = "ingress";
-        /// Senders may go on when the account is this far below its threshold, or empty.
+        /// Senders resume (XON) when the priority group is this far below its threshold, or empty.
         xon_offset: Bytes = "0B", in SIZES;
-        /// Bytes kept at each port for what still arrives after XOFF: by the delays of the model,
+        /// Bytes kept at each port for frames that arrive after XOFF: by the delays of the model,
         /// which never drops, by SONiC's formula, or as given.
         headroom: Kept = "model", in SIZES;
         /// Pause time that an XOFF asks for, in units of 512 bit times.

@@ -20,7 +20,12 @@ pub(crate) fn write_out(root: &mut Node, problems: &Problems) {
             expanded.push(job);
             continue;
         };
-        let values = count.saturating_mul(values_in(&job));
+        // One copy is the job itself, of any size.
+        let values = if count > 1 {
+            count.saturating_mul(values_in(&job))
+        } else {
+            0
+        };
         if expanded.len() + count > JOBS_MAX as usize || values > room {
             let at = job.entry_mut("copies").and_then(|copies| copies.at);
             let message = format!("{count} copies are more than a scenario holds");
@@ -31,6 +36,9 @@ pub(crate) fn write_out(root: &mut Node, problems: &Problems) {
             continue;
         }
         room -= values;
+        if count > 1 && has_own_hosts(&job) {
+            give_free_hosts(&mut job, problems);
+        }
         job.remove(&["copies"]);
         expanded.extend((1..=count).map(|number| copy(&job, number, count)));
     }
@@ -48,7 +56,27 @@ fn count(job: &mut Node) -> Option<usize> {
     }
 }
 
-/// A copy: `train-1` of `train`, on hosts of its own where the job does not list its hosts.
+/// Whether each copy of a job has hosts of its own: it does not list its hosts.
+fn has_own_hosts(job: &Node) -> bool {
+    let is_list = |node: &Node| matches!(node.value, Value::List(_));
+    let listed = job.entry("ranks").is_some_and(|ranks| is_list(&ranks.node));
+    let workload = job.entry("workload").map(|workload| &workload.node);
+    let paired = workload.is_some_and(|workload| workload.entry("pattern").is_none());
+    !listed && !paired && job.entry("flows").is_none()
+}
+
+fn give_free_hosts(job: &mut Node, problems: &Problems) {
+    if job.word("free_hosts") == Some("false") {
+        let at = job.entry("free_hosts").and_then(Entry::place);
+        let message =
+            "`free_hosts` cannot be `false` beside `copies`: each copy has hosts of its own";
+        let help = "leave it out; write the jobs one by one where they are to share hosts";
+        problems.push(at, message.to_owned(), Some(help.to_owned()));
+    }
+    job.fill(&[Entry::unplaced("free_hosts", Node::plain("true"))]);
+}
+
+/// A copy: `train-1` of `train`.
 fn copy(job: &Node, number: usize, of: usize) -> Node {
     let mut copy = job.clone();
     if of == 1 {
@@ -56,16 +84,6 @@ fn copy(job: &Node, number: usize, of: usize) -> Node {
     }
     if let Some(Value::Scalar { text, .. }) = copy.entry_mut("name").map(|name| &mut name.value) {
         *text = format!("{text}-{number}");
-    }
-    let lists = |node: &Node| matches!(node.value, Value::List(_));
-    let listed = copy.entry_mut("ranks").is_some_and(|ranks| lists(ranks));
-    let named = ["flows", "workload", "free_hosts"];
-    if !listed && named.iter().all(|key| copy.entry_mut(key).is_none()) {
-        copy.add(Entry {
-            key: "free_hosts".to_owned(),
-            key_at: None,
-            node: Node::plain("true"),
-        });
     }
     copy
 }
@@ -128,6 +146,10 @@ mod tests {
             ("[2]", "`jobs[0].copies` must be"),
             ("two", "`jobs[0].copies` must be a whole number"),
             ("10001", "10001 copies are more than a scenario holds"),
+            (
+                "2, free_hosts: false",
+                "`free_hosts` cannot be `false` beside `copies`",
+            ),
             ("4", "the jobs before leave 0 of 12 free"),
         ] {
             let jobs = format!(

@@ -7,7 +7,7 @@ use tenter_config::Component;
 use tenter_notation::decode::Section;
 use tenter_notation::diagnostics::{Diagnostics, Problems};
 
-use crate::load::{Format, parse, sources};
+use crate::load::{Format, parse, source};
 
 /// Reads a document that is a component.
 ///
@@ -18,7 +18,7 @@ pub fn read_document<T: Component>(
     source_name: &str,
     format: Format,
 ) -> Result<T, Diagnostics> {
-    let sources = sources(text, source_name, &[], &[])?;
+    let sources = vec![source(text, source_name)?];
     let problems = Problems::default();
     let read = parse(text, format, &problems).and_then(|root| {
         problems.know(&Rc::new(root.clone()));

@@ -12,7 +12,7 @@ component! {
     pub struct Endpoint as "`endpoint`", derive(Clone, Debug, PartialEq) {
         /// The NIC model; all NICs of a trial share it.
         nic: NicSpec = "{}";
-        /// What the host adds to each send.
+        /// Delays of the host, and how its NPUs share data.
         host: Host = "{}";
         /// NICs that cannot use their PCIe to the full; of several entries for one NIC the last
         /// holds.

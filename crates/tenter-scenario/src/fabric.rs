@@ -1,6 +1,6 @@
 //! The `fabric` section: topology, switches and load balancing.
 
-use tenter_config::{Idle, Reader, component};
+use tenter_config::{Reader, component};
 use tenter_notation::decode::Read;
 use tenter_plan::{CircuitPlan, PowerProfile};
 use tenter_topology::TopologySpec;
@@ -16,27 +16,26 @@ use crate::switching::Switching;
 component! {
     /// Topology, switches and load balancing.
     pub struct Fabric as "`fabric`", derive(Clone, Debug, PartialEq), partly FabricParts {
-        idle unsaid;
         first ..topology: TopologySpec, "Hosts, switches and the cables between them.";
         /// Where frames wait: at the outputs of every switch, at the first leaf until they have
         /// credit, or at every switch until the next one has room.
-        switching: Switching = "{}";
+        switching: Switching = "{}", omit default;
         /// How a switch chooses one of several equal-cost ports; not with `switching: {kind:
         /// scheduled}`.
         load_balancing: Option<Balancing> = absent "`{}`, but in a scheduled fabric";
         /// Short form of `switch.classes`: makes the class of the data lossless, marks its packets,
         /// or both, with the constants of `switch.profile`.
         flow_control: Option<FlowControl> = absent "`none`, or as `switch.classes` has it";
-        /// The switch model; all switches share it, but for what `tiers` in it says.
+        /// The switch model; all switches share it, except where its `tiers` differ.
         switch: Option<Switch> = absent "`{}`";
-        /// What switches tell senders of long queues: Remote PFC, or source flow control in the
-        /// NIC; it goes with any `flow_control`.
-        source_flow_control: SourceFlowControl = "{}";
+        /// Congestion signals of switches to senders: Remote PFC, or source flow control in the
+        /// NIC; it works with any `flow_control`.
+        source_flow_control: SourceFlowControl = "{}", omit default;
         /// Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or
         /// in place of the spines of a `leaf-spine` fabric.
-        circuits: Option<CircuitPlan> = "none";
-        /// What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or
-        /// a mapping that begins with one and changes some of its constants; changes no result.
+        circuits: Option<CircuitPlan> = "none", omit default;
+        /// Constants for the fabric's power, in `tenter explain` and for a run: a profile, or a
+        /// mapping with a profile and some constants of its own; they change no result.
         power: Option<Power> = "none";
         check parts_go_together;
     }
@@ -58,20 +57,6 @@ impl Fabric {
     }
 }
 
-/// What is as usual need not be said.
-fn unsaid(own: &Fabric) -> Vec<Idle> {
-    let usual = [
-        ("switching", own.switching.is_usual()),
-        (
-            "source_flow_control",
-            own.source_flow_control.mode.is_none(),
-        ),
-        ("circuits", own.circuits.is_none()),
-    ];
-    let usual = usual.into_iter().filter(|(_, is_usual)| *is_usual);
-    usual.map(|(key, _)| Idle::unsaid(key)).collect()
-}
-
 fn parts_go_together(own: &FabricParts, reader: &mut dyn Reader) {
     let switching = own.switching.as_ref();
     if switching.is_some_and(|of| of.scheduled().is_some()) {
@@ -84,14 +69,6 @@ fn parts_go_together(own: &FabricParts, reader: &mut dyn Reader) {
     }
     if let (Some(Some(_)), Some(switching)) = (&own.circuits, switching) {
         circuits::check(switching, reader);
-    }
-    let usual = [
-        ("switching", switching.is_some_and(Switching::is_usual)),
-        ("source_flow_control", matches!(own.signals(), Some(None))),
-        ("circuits", matches!(own.circuits, Some(None))),
-    ];
-    for (key, _) in usual.into_iter().filter(|(_, is_usual)| *is_usual) {
-        reader.leave_out(key);
     }
 }
 

@@ -14,10 +14,10 @@ use crate::links::{Cable, LinkName, find_host, find_switch};
 component! {
     /// What breaks and is mended, and when.
     pub struct Faults as "`faults`", derive(Clone, Debug, PartialEq) {
-        /// How long after a link has gone down or come up routing knows; until then frames for a
-        /// link that is down are lost.
+        /// Time from a link's failure or repair until routing knows; until then frames for a link
+        /// that is down are lost.
         convergence: Time = "50ms", in TIMES, from "what fast reroute is designed for (Fast Convergence, VPP documentation); BGP without it takes up to seconds";
-        /// What breaks; each names a `link`, a `switch`, a `nic` or `random` ones.
+        /// The faults; each names a `link`, a `switch`, a `nic` or `random` ones.
         events: Vec<Event> = "[]";
     }
 }
@@ -89,7 +89,7 @@ component! {
         down: Time, in TIMES;
         /// When it comes up again.
         up: Option<Time> = "none", in TIMES;
-        /// That it goes down again and again; in place of `up`.
+        /// Repetition in place of `up`: it goes down again and again.
         flap: Option<Flap> = absent "it goes down once";
         check comes_up_later;
     }
@@ -111,11 +111,11 @@ component! {
 component! {
     /// A NIC that pauses its leaf.
     pub struct PauseStorm as "`faults.events[]` with `nic`", derive(Clone, Debug, PartialEq) {
-        /// A host whose NIC pauses its leaf whatever it receives.
+        /// A host whose NIC has a pause storm.
         nic: String, in WORD_MAX;
-        /// When it begins to pause all lossless classes, again and again.
+        /// When the storm starts: the NIC pauses all lossless classes again and again.
         begin as "pause_storm": Time, in TIMES;
-        /// When it stops doing so.
+        /// When the storm ends.
         until: Time, in TIMES;
         check stops_after_it_begins;
     }
@@ -129,9 +129,9 @@ component! {
         links as "random": Which;
         /// How many times a link goes down.
         count: u64, in 1..=COUNT_MAX;
-        /// The first instant at which one may.
+        /// The first instant at which a link may go down.
         from: Time = "0us", in TIMES;
-        /// The last instant.
+        /// The last instant at which a link may go down.
         to: Time, in TIMES;
         /// How long it is down; `none` is for ever.
         down_time: Option<Time>, in LENGTHS;

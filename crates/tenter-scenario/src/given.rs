@@ -1,6 +1,9 @@
 //! What a scenario says itself, as opposed to what its defaults say.
 
+use tenter_config::{Component, KeyTable, Shape, Written};
 use tenter_notation::tree::{Node, Value};
+
+use crate::scenario::Scenario;
 
 /// Lists of single things that describe a fabric; there may be a hundred thousand of them.
 const LISTS_OF_PARTS: [&str; 2] = ["fabric.nodes", "fabric.links"];
@@ -11,6 +14,57 @@ pub(crate) fn paths(root: &Node) -> Vec<String> {
     let mut found = Vec::new();
     walk(root, "", &mut found);
     found
+}
+
+/// The same of a typed scenario, in which every key is written: those that have not their defaults.
+pub(crate) fn unusual_paths(root: &Node) -> Vec<String> {
+    let mut found = Vec::new();
+    let tables = [&Scenario::TABLE];
+    walk_unusual(&root.to_written(), ("", &tables), None, &mut found);
+    found
+}
+
+/// The keys of a value at a path: of a mapping by its tables, of a list by the shape of its items.
+fn walk_unusual(
+    value: &Written,
+    (path, tables): (&str, &[&KeyTable]),
+    items: Option<&Shape>,
+    found: &mut Vec<String>,
+) {
+    match (value, items) {
+        (Written::Map(entries), _) => {
+            for (name, value) in entries {
+                let Some(key) = tables.iter().find_map(|table| table.get(name)) else {
+                    continue;
+                };
+                if key.has_as_default(value) {
+                    continue;
+                }
+                let dot = if path.is_empty() { "" } else { "." };
+                let path = format!("{path}{dot}{name}");
+                found.push(path.clone());
+                let shape = (key.shape)();
+                let tables = tables_of(&shape, value);
+                walk_unusual(value, (&path, &tables), Some(&shape), found);
+            }
+        }
+        (Written::List(values), Some(shape)) if !LISTS_OF_PARTS.contains(&path) => {
+            for (index, value) in values.iter().enumerate() {
+                let tables = tables_of(shape, value);
+                let path = format!("{path}[{index}]");
+                walk_unusual(value, (&path, &tables), None, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The tables of a mapping of this shape, or of one in a list of this shape.
+fn tables_of(shape: &Shape, value: &Written) -> Vec<&'static KeyTable> {
+    match value {
+        Written::Map(entries) => shape.tables_of(entries),
+        Written::Word(_) | Written::Text(_) | Written::List(_) => Vec::new(),
+    }
 }
 
 fn walk(node: &Node, path: &str, found: &mut Vec<String>) {

@@ -8,7 +8,7 @@ use tenter_units::Time;
 use tenter_workload::ScaleUp;
 
 component! {
-    /// What the host adds to each send.
+    /// Delays of the host, and how its NPUs share data.
     pub struct Host as "`endpoint.host`" {
         /// From the arrival that releases a send (or the start of the collective) to the send.
         step_delay: Time = "0ns", in DELAYS;

@@ -21,13 +21,14 @@ component! {
         link: String, in WORD_MAX;
         /// Which of several parallel cables.
         cable: Cable = "all", in 0..=65_535;
-        /// The node whose frames suffer, or `both` ends of the link.
+        /// The node whose frames are impaired, or `both` ends of the link.
         sender: String = "both", in WORD_MAX;
         /// The probability of losing a frame, of any kind and size: `1e-6`.
         frame_loss: Chance = "0";
         /// The probability of receiving a bit wrong; a frame with such a bit is lost.
         bit_error_rate: Chance = "0";
-        /// What a tester does to some frames; each suffers from the first rule that strikes it.
+        /// Rules for single frames, as of a traffic tester; the first rule that matches a frame
+        /// applies to it.
         rules: Vec<Rule> = "[]";
     }
 }
@@ -35,26 +36,26 @@ component! {
 component! {
     /// What a tester does to some frames.
     pub struct Rule as "`impairments[].rules[]`", derive(Clone, Debug, PartialEq) {
-        /// Kinds of frames it is for; the first four are those of data.
+        /// Kinds of frames that the rule matches; the first four are those of data.
         opcodes: Vec<Opcode> = "[first, middle, last, only]";
         /// The host the frames come from.
         from: Option<String> = absent "any", in WORD_MAX;
         /// The host the frames go to.
         to: Option<String> = absent "any", in WORD_MAX;
-        /// With `every`: frames that pass before it begins to count.
+        /// With `every`: frames that pass before the count begins.
         skip: u64 = "0", in 0..=u64::MAX >> 1;
-        /// With `every` and `psn`: how often it strikes at most.
+        /// With `every` and `psn`: the most frames that the rule matches.
         count: Option<u64> = "none", in 1..=u64::MAX >> 1;
         /// Whether they are lost, or held back until others have passed.
         action: Action = "drop";
         /// With `reorder`: further frames of the link that pass first.
         behind: u16 = "1", in 1..=HOLD_MAX;
-        /// It strikes one frame in this many.
+        /// The rule matches one frame in this many.
         every: Option<u64> = absent "one of the three", in 1..=u64::MAX >> 1;
-        /// It strikes those with these packet sequence numbers, counted from 0 in each queue pair;
-        /// `10-20`.
+        /// The rule matches packets with these sequence numbers, counted from 0 in each queue pair,
+        /// such as `10-20`.
         psn: Option<Sequences> = absent "one of the three";
-        /// It strikes each with this probability.
+        /// The rule matches each frame with this probability.
         probability: Option<Chance> = absent "one of the three";
         check strikes_in_one_way;
     }

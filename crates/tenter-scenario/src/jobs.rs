@@ -15,7 +15,8 @@ use tenter_workload::spec::JOBS_MAX;
 
 pub(crate) use bind::bind;
 
-/// Names the jobs that have no name, and gives permutations without a seed that of the arrivals.
+/// Names the jobs that have no name, and gives permutations without a seed `seeds.arrivals`, or
+/// else the `seed`.
 ///
 /// Of a list that is too long only the first job is left, so that no reader goes through all.
 pub(crate) fn fill_in(root: &mut Node, seed: Option<u64>, problems: &Problems) {

@@ -80,7 +80,7 @@ mod topologies;
 pub use document::read_document;
 pub use files::Files;
 pub use load::{
-    Format, Loaded, MAX_SOURCE_BYTES, Overlay, load, load_beside, load_overlaid, load_typed,
+    Format, Input, Loaded, MAX_SOURCE_BYTES, Overlay, load, load_beside, load_overlaid, load_typed,
     load_without, text_of,
 };
 pub use presets::{PRESETS, Preset};

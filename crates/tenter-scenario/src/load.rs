@@ -6,7 +6,7 @@ use crate::scenario::Scenario;
 use crate::{assemble, copies, given};
 use std::rc::Rc;
 use tenter_config::Written;
-use tenter_notation::diagnostics::{Diagnostics, Problems, Source};
+use tenter_notation::diagnostics::{Diagnostics, Problems, Source, quote};
 use tenter_notation::tree::{Node, Value};
 use tenter_notation::{emit, overrides, toml, yaml};
 use tenter_plan::Plan;
@@ -54,7 +54,8 @@ pub struct Loaded {
     /// operations.
     pub beside: Vec<(String, Vec<u8>)>,
     /// The paths of the keys that were written, in the file or as overrides, as overrides write
-    /// them (`jobs[0].gap`), in their order. The parts of an explicit fabric are left out.
+    /// them (`jobs[0].gap`), in their order; of a typed scenario those that have not their
+    /// defaults. The parts of an explicit fabric are left out.
     pub given: Vec<String>,
     /// What is odd but does not stop anyone; may be empty.
     pub warnings: Diagnostics,
@@ -117,26 +118,34 @@ pub fn load_beside(
     seed: Option<u64>,
     files: &Files<'_>,
 ) -> Result<Loaded, Diagnostics> {
-    let source = (text, source_name, format);
-    load_changed(source, &[], (overrides, seed), files, &mut |_| {})
+    let input = Input::Text(text, format);
+    load_overlaid(input, source_name, &[], overrides, seed, files)
 }
 
-/// As [`load_beside`], with the keys of `overlay` in place of the scenario's own, those of later
-/// ones in place of those of earlier ones; overrides come after them.
+/// What a scenario is read from.
+#[derive(Clone, Copy, Debug)]
+pub enum Input<'a> {
+    /// A text.
+    Text(&'a str, Format),
+    /// A typed value, of any size: problems point into the YAML that it is written as.
+    Typed(&'a Scenario),
+}
+
+/// As [`load_beside`], from any [`Input`], with the keys of `overlay` in place of the scenario's
+/// own, those of later ones in place of those of earlier ones; overrides come after them.
 ///
 /// # Errors
-/// Every problem of the text, of the keys that lie over it, of the overrides and the files,
+/// Every problem of the scenario, of the keys that lie over it, of the overrides and the files,
 /// together.
 pub fn load_overlaid(
-    text: &str,
+    input: Input<'_>,
     source_name: &str,
-    format: Format,
     overlay: &[Overlay<'_>],
     overrides: &[String],
     seed: Option<u64>,
     files: &Files<'_>,
 ) -> Result<Loaded, Diagnostics> {
-    let source = (text, source_name, format);
+    let source = (input, source_name);
     load_changed(source, overlay, (overrides, seed), files, &mut |_| {})
 }
 
@@ -151,7 +160,7 @@ pub fn load_without(
     overrides: &[String],
     path: &str,
 ) -> Option<Result<Loaded, Diagnostics>> {
-    let source = (text, source_name, Format::Yaml);
+    let source = (Input::Text(text, Format::Yaml), source_name);
     let mut found = false;
     let mut leave_out = |root: &mut Node| found = given::remove(root, path);
     let change = &mut leave_out;
@@ -160,19 +169,22 @@ pub fn load_without(
 }
 
 fn load_changed(
-    (text, source_name, format): (&str, &str, Format),
+    source: (Input<'_>, &str),
     overlay: &[Overlay<'_>],
     (overrides, seed): (&[String], Option<u64>),
     files: &Files<'_>,
     change: &mut dyn FnMut(&mut Node),
 ) -> Result<Loaded, Diagnostics> {
-    let sources = sources(text, source_name, overlay, overrides)?;
     let (problems, warnings) = (Problems::default(), Problems::default());
-    let Some(mut root) = overlaid((text, format), overlay, overrides, &problems) else {
+    let (root, sources) = overlaid(source, overlay, overrides, &problems)?;
+    let Some(mut root) = root else {
         return Err(problems.into_diagnostics(sources));
     };
     change(&mut root);
-    let given = given::paths(&root);
+    let given = match source.0 {
+        Input::Text(..) => given::paths(&root),
+        Input::Typed(_) => given::unusual_paths(&root),
+    };
     files::write_out(&mut root, files, &problems);
     let graphs = Graphs::of(&root, files, &problems, &warnings);
     let written = Rc::new(root.clone());
@@ -183,7 +195,7 @@ fn load_changed(
         Some(plan) => {
             let mut beside = files::take_out(&mut effective);
             graphs.take_out(&mut effective, &mut beside);
-            let effective = format!("{}{}", heading(&plan), emit::yaml(&effective));
+            let effective = format!("{}{}", heading(&plan), emit::yaml(&mut effective));
             Ok(Loaded {
                 plan,
                 effective,
@@ -196,20 +208,20 @@ fn load_changed(
     }
 }
 
-/// The typed scenario of a text, with overlays, overrides and files as in [`load_overlaid`]: what
-/// it leaves out is filled in, and its sections are not put together yet.
+/// The typed scenario of any [`Input`], with overlays, overrides and files as in [`load_overlaid`]:
+/// what it leaves out is filled in, and its sections are not put together yet.
 ///
 /// # Errors
 /// Every problem of single sections, together.
 pub fn load_typed(
-    (text, source_name, format): (&str, &str, Format),
+    input: Input<'_>,
+    source_name: &str,
     overlay: &[Overlay<'_>],
     overrides: &[String],
     files: &Files<'_>,
 ) -> Result<Scenario, Diagnostics> {
-    let sources = sources(text, source_name, overlay, overrides)?;
     let problems = Problems::default();
-    let root = overlaid((text, format), overlay, overrides, &problems);
+    let (root, sources) = overlaid((input, source_name), overlay, overrides, &problems)?;
     let read = root.and_then(|mut root| {
         files::write_out(&mut root, files, &problems);
         typed(root, &problems)
@@ -223,7 +235,13 @@ pub fn load_typed(
 /// Every problem of single sections, together.
 pub(crate) fn typed_of(values: Written) -> Result<Scenario, Diagnostics> {
     let problems = Problems::default();
-    let read = typed(Node::written(values), &problems);
+    let mut root = Node::written(values);
+    for path in root.take_duplicates() {
+        let message = format!("the key {} is given twice", quote(&path));
+        problems.push(None, message, Some("keep one of them".to_owned()));
+    }
+    copies::write_out(&mut root, &problems);
+    let read = typed(root, &problems);
     read.ok_or_else(|| problems.into_diagnostics(Vec::new()))
 }
 
@@ -232,17 +250,32 @@ fn typed(root: Node, problems: &Problems) -> Option<Scenario> {
     assemble::typed(root, problems)
 }
 
-/// The tree of a text with overlays and overrides; `None` where it is no mapping.
+/// The tree of a scenario with overlays and overrides, and the texts that problems may point into;
+/// no tree where a text is no mapping.
 fn overlaid(
-    (text, format): (&str, Format),
+    (input, source_name): (Input<'_>, &str),
     overlay: &[Overlay<'_>],
     overrides: &[String],
     problems: &Problems,
-) -> Option<Node> {
-    let mut root = parse(text, format, problems)?;
+) -> Result<(Option<Node>, Vec<Source>), Diagnostics> {
+    let (root, sources) = match input {
+        Input::Text(text, format) => {
+            check_length(text.len(), source_name)?;
+            let sources = sources(text.to_owned(), source_name, overlay, overrides)?;
+            (parse(text, format, problems), sources)
+        }
+        Input::Typed(scenario) => {
+            let mut root = scenario.tree();
+            let text = emit::yaml(&mut root);
+            (Some(root), sources(text, source_name, overlay, overrides)?)
+        }
+    };
+    let Some(mut root) = root else {
+        return Ok((None, sources));
+    };
     if !root.is_map() {
         report_no_scenario(&root, problems);
-        return None;
+        return Ok((None, sources));
     }
     for (overlay, source) in overlay.iter().zip(1..) {
         lay(&mut root, overlay.text, source, problems);
@@ -251,7 +284,7 @@ fn overlaid(
         overrides::apply(&mut root, text, source, problems);
     }
     copies::write_out(&mut root, problems);
-    Some(root)
+    Ok((Some(root), sources))
 }
 
 /// The tree of a text.
@@ -282,21 +315,18 @@ fn lay(root: &mut Node, text: &str, source: usize, problems: &Problems) {
 }
 
 /// The texts that problems may point into: the scenario, the keys that lie over it, each override.
-pub(crate) fn sources(
-    text: &str,
+fn sources(
+    text: String,
     source_name: &str,
     overlay: &[Overlay<'_>],
     overrides: &[String],
 ) -> Result<Vec<Source>, Diagnostics> {
-    check_length(text.len(), source_name)?;
-    let source = |name: &str, text: &str| Source {
-        name: name.to_owned(),
-        text: text.to_owned(),
-    };
-    let mut sources = vec![source(source_name, text)];
+    let mut sources = vec![Source {
+        name: source_name.to_owned(),
+        text,
+    }];
     for overlay in overlay {
-        check_length(overlay.text.len(), overlay.source_name)?;
-        sources.push(source(overlay.source_name, overlay.text));
+        sources.push(source(overlay.text, overlay.source_name)?);
     }
     for change in overrides {
         if change.len() > MAX_OVERRIDE_BYTES {
@@ -304,9 +334,24 @@ pub(crate) fn sources(
             let help = "put it into the file";
             return Err(Diagnostics::of_input("--set", message, help));
         }
-        sources.push(source("--set", change));
+        sources.push(Source {
+            name: "--set".to_owned(),
+            text: change.clone(),
+        });
     }
     Ok(sources)
+}
+
+/// A text that problems may point into.
+///
+/// # Errors
+/// When it is too long.
+pub(crate) fn source(text: &str, name: &str) -> Result<Source, Diagnostics> {
+    check_length(text.len(), name)?;
+    Ok(Source {
+        name: name.to_owned(),
+        text: text.to_owned(),
+    })
 }
 
 /// The text is no mapping, so there is no use in asking for its keys.

@@ -17,14 +17,14 @@ component! {
     /// NICs that cannot use their PCIe to the full.
     pub struct NicImpairment as "`endpoint.nic_impairments[]`", derive(Clone, Debug, PartialEq) {
         either "job", "host";
-        /// It is for the NICs that ranks of this job are on.
+        /// The job whose NICs are impaired.
         job: Option<String> = absent "all NICs", in 64;
-        /// It is for the NIC of this host (name or number), or those of a stretch (`16-23`).
+        /// The host (name or number) or stretch of hosts (`16-23`) whose NICs are impaired.
         host: Option<HostRef> = absent "all NICs";
-        /// What DMA into host memory has of the peak of PCIe, `1%` to `100%`: the limit of what a
-        /// NIC receives.
+        /// Share of the peak of PCIe for DMA into host memory, `1%` to `100%`: it limits what a NIC
+        /// receives.
         dma_write: PeakShare = "100%";
-        /// What DMA out of host memory has of the peak of PCIe, `1%` to `100%`: the limit of what a
+        /// Share of the peak of PCIe for DMA out of host memory, `1%` to `100%`: it limits what a
         /// NIC sends.
         dma_read: PeakShare = "100%";
     }

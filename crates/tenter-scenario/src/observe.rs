@@ -7,24 +7,25 @@ use tenter_plan::{SIMULATED_MAX, WINDOW_MAX};
 use tenter_units::Time;
 
 component! {
-    /// What is recorded beside the results.
+    /// Recordings beside the results.
     pub struct Observe as "`observe`", derive(Clone, Debug, PartialEq) {
         /// Whether queues and rates are sampled over time.
         samples: bool = "true";
-        /// How often; `auto` is a 500th of what the jobs take if nothing ever waits, or of the time
-        /// limit where that is shorter, rounded up to two digits; 100us where neither is known.
+        /// Interval between samples; `auto` is a 500th of the time that the jobs take without
+        /// waiting, or of the time limit if that is shorter, rounded up to two digits; 100us if
+        /// neither is known.
         sample_interval: Sampling = "auto", in Time::from_us(1)..=Time::from_us(1_000_000_000);
-        /// Whether each job under test is also run alone on the same fabric, for its slowdown
-        /// beside the others.
+        /// Whether each measured job is also run alone on the same fabric, for its slowdown beside
+        /// the others.
         baseline: bool = "false";
         /// Ports of switches, each as `NODE:PORT`, whose queues are recorded change by change, in
         /// `queue_changes.parquet`; the run is slower for it.
         queue_changes: Vec<String> = "[]", in 200;
-        /// Changes of each port that are recorded; a warning says what was left out.
+        /// Changes of each port that are recorded; a warning tells how many were left out.
         queue_changes_limit: u64 = "1000000", in 1..=100_000_000;
         /// Changes are recorded from then on.
         queue_changes_from: Time = "0ns", in Time::ZERO..=SIMULATED_MAX;
-        /// And until then.
+        /// Changes are recorded until then.
         queue_changes_to: Option<Time> = "none", in Time::from_ns(1)..=SIMULATED_MAX + Time::from_ns(1);
         check changes_end_after_they_begin;
     }
@@ -63,19 +64,19 @@ pub enum Sampling {
 word_or!(Sampling { "auto" => Auto, Every(Time) });
 
 component! {
-    /// When to stop.
+    /// Limits that end the trial.
     pub struct Limits as "`limits`" {
         /// Simulated time at which the trial stops, whether it is done or not; at `8640000s` (100
         /// days) every trial does.
         time: Option<Time> = "none", in TIMES;
-        /// How long background jobs run on when the last of the others has ended; that is news from
-        /// everywhere, as the barrier of a `gap` is.
+        /// Time for which background jobs run on after the last of the others has ended; no less
+        /// than the 2us that the end of a job takes to reach the whole network.
         background: Time = "10us", in WINDOW_MAX..=SIMULATED_MAX;
     }
 }
 
 component! {
-    /// How the simulation is run; changes no result.
+    /// Settings of the simulator; they change no result.
     pub struct Engine as "`engine`" {
         /// The longest window; `none` is as long as the delays of the fabric allow, which is
         /// fastest.

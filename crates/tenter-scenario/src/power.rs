@@ -1,6 +1,6 @@
 //! `fabric.power`: what switches, cables and optical elements draw. It changes no result.
 
-use tenter_config::{Component, Reader, Value, WordOr, Written, choice, component};
+use tenter_config::{Component, Reader, WordOr, Words as _, choice, component};
 use tenter_notation::decode::Section;
 use tenter_notation::{diagnostics::Problems, yaml};
 use tenter_plan::{PowerConstants, PowerProfile};
@@ -9,7 +9,7 @@ component! {
     /// The constants of a profile, some of them changed.
     pub struct OwnPower as "`fabric.power`", derive(Clone, Debug, PartialEq) {
         fill constants_of_the_profile;
-        /// The profile that has the constants that are left out here.
+        /// The profile with the constants that this mapping leaves out.
         profile: ProfileName;
         ..constants: PowerConstants, "What parts draw.";
     }
@@ -28,9 +28,8 @@ choice!(ProfileName { "edr-100g" => Edr100g });
 pub type Power = WordOr<ProfileName, OwnPower>;
 
 fn constants_of_the_profile(reader: &mut dyn Reader) {
-    let said = reader.peek_word("profile").map(Written::Word);
-    let named = |name: &&ProfileName| said == Some(name.written());
-    if let Some(name) = ProfileName::ALL.iter().find(named) {
+    let said = reader.peek_word("profile");
+    if let Some(name) = said.and_then(|word| ProfileName::of_word(&word)) {
         for (key, value) in Component::written(&name.constants()) {
             reader.fill(key, value);
         }
@@ -38,8 +37,6 @@ fn constants_of_the_profile(reader: &mut dyn Reader) {
 }
 
 impl ProfileName {
-    const ALL: [ProfileName; 1] = [ProfileName::Edr100g];
-
     fn text(self) -> &'static str {
         match self {
             ProfileName::Edr100g => include_str!(concat!(
@@ -63,9 +60,11 @@ pub(crate) fn profile(power: &Power) -> PowerProfile {
         WordOr::Word(profile) => (*profile, profile.constants()),
         WordOr::Mapping(own) => (own.profile, own.constants),
     };
-    let name = match profile.written() {
-        Written::Word(name) if constants == profile.constants() => name,
-        name => format!("{name} with other constants"),
+    let name = profile.word();
+    let name = if constants == profile.constants() {
+        name.to_owned()
+    } else {
+        format!("{name} with other constants")
     };
     PowerProfile { name, constants }
 }
@@ -79,7 +78,7 @@ mod tests {
 
     #[test]
     fn every_profile_is_whole_and_every_constant_has_an_origin() {
-        for name in ProfileName::ALL {
+        for &name in ProfileName::ALL {
             let (text, name) = (name.text(), profile(&WordOr::Word(name)).name);
             let mut explained = false;
             for line in text.lines() {

@@ -50,7 +50,7 @@ impl Preset {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Format, Overlay, load_overlaid};
+    use crate::{Format, Input, Overlay, load_overlaid};
 
     fn no_files(_: &str) -> Result<Vec<u8>, String> {
         Err("none is named".to_owned())
@@ -64,16 +64,9 @@ mod tests {
     #[test]
     fn every_preset_is_a_fabric_of_its_size() {
         for preset in PRESETS {
-            let loaded = load_overlaid(
-                preset.text,
-                preset.name,
-                Format::Yaml,
-                &[JOBS],
-                &[],
-                None,
-                &no_files,
-            )
-            .unwrap_or_else(|errors| panic!("{errors}"));
+            let input = Input::Text(preset.text, Format::Yaml);
+            let loaded = load_overlaid(input, preset.name, &[JOBS], &[], None, &no_files)
+                .unwrap_or_else(|errors| panic!("{errors}"));
             assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
             let plan = loaded.plan;
             assert_eq!(plan.name, preset.name);

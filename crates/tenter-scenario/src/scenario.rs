@@ -22,9 +22,9 @@ component! {
     pub struct Scenario as "The scenario", derive(Clone, Debug, PartialEq), partly ScenarioParts {
         /// The version of this format.
         schema_version: u8 = "1", in 1..=1;
-        /// What the trial is called.
+        /// Name of the trial.
         name: String = "\"\"", in 200;
-        /// What it is about.
+        /// Description of the trial.
         description: String = "\"\"", in 10_000;
         /// Seed of every random stream.
         seed: u64 = "1", in 0..=u64::MAX;
@@ -37,15 +37,15 @@ component! {
         endpoint: Endpoint = "{}";
         /// The jobs: which hosts take part, and what they run.
         jobs: Vec<JobSpec>;
-        /// What breaks and is mended during the trial.
+        /// Faults during the trial, and their repair.
         faults: Faults = "{}";
-        /// What is done to frames on their way.
+        /// Losses and reordering of frames on links.
         impairments: Vec<Impairment> = "[]";
-        /// What is recorded beside the results.
+        /// Recordings beside the results.
         observe: Observe = "{}";
-        /// When to stop.
+        /// Limits that end the trial.
         limits: Limits = "{}";
-        /// How the simulation is run; changes no result.
+        /// Settings of the simulator; they change no result.
         engine: Engine = "{}";
         check lists_end;
     }

@@ -6,13 +6,13 @@ use tenter_plan::Seeds;
 component! {
     /// Seeds of single kinds of draws, where one is varied and others are held.
     pub struct SeedKeys as "`seeds`" {
-        /// Seed of which hosts jobs are placed on.
+        /// Seed of the hosts on which jobs are placed.
         placement: Option<u64> = absent "the `seed`", in 0..=u64::MAX;
-        /// Seed of what switches and NICs hash and draw: the paths of flows, UDP source ports,
-        /// ECN marks.
+        /// Seed of hashes and draws in switches and NICs: paths of flows, UDP source ports, ECN
+        /// marks.
         hashing: Option<u64> = absent "the `seed`", in 0..=u64::MAX;
-        /// Seed of what jobs do and when: sizes and arrivals of flows, permutations, neighbours and
-        /// volumes of applications, the spread of what is computed, the skew of starts.
+        /// Seed of the draws of jobs: sizes and arrivals of flows, permutations, neighbours and
+        /// volumes of applications, the spread of computing times, the skew of starts.
         arrivals: Option<u64> = absent "the `seed`", in 0..=u64::MAX;
     }
 }

@@ -4,7 +4,6 @@
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, Serializer};
 use tenter_config::{Component, Written};
-use tenter_notation::serial::listed;
 
 use crate::load::typed_of;
 use crate::scenario::Scenario;
@@ -18,6 +17,6 @@ impl Serialize for Scenario {
 impl<'de> Deserialize<'de> for Scenario {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Scenario, D::Error> {
         let read = typed_of(Written::deserialize(from)?);
-        read.map_err(|problems| D::Error::custom(listed(&problems)))
+        read.map_err(|problems| D::Error::custom(problems.on_one_line()))
     }
 }

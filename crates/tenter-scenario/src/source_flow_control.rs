@@ -12,10 +12,10 @@ use tenter_notation::diagnostics::Problems;
 component! {
     /// What switches tell senders of long queues.
     pub struct SourceFlowControl as "`fabric.source_flow_control`", derive(Clone, Debug, PartialEq) {
-        /// Whether a switch tells senders whose packets come for a long queue: not at all; by a
-        /// signal that the sender's leaf turns into a pause frame for the class; or by a signal
-        /// that its NIC obeys, for its queue pairs to that receiver alone; with `none` the other
-        /// keys do nothing.
+        /// Whether a switch signals congestion to senders whose packets come for a long queue: not
+        /// at all; by a signal that the sender's leaf turns into a pause frame for the class; or by
+        /// a signal that the sender's NIC applies to its queue pairs to that receiver alone. With
+        /// `none` the other keys do nothing.
         mode: Option<SignalMode> = "none";
         /// A signal is sent when a data packet arrives for a queue that holds this many frame bytes
         /// or more.
@@ -23,7 +23,7 @@ component! {
         /// The pause is as long as the queue takes down to here, at the rate of its port; less than
         /// `threshold`.
         target: Bytes = by half | threshold | "half of `threshold`", in Bytes::new(0)..=SIZE_MAX, from "assumed: no source gives the pause time";
-        /// Which queues are looked at: those in front of hosts, or all of them.
+        /// The queues that send signals: those in front of hosts, or all of them.
         at: PlaceOfSignals = "last-hop", from "Remote Priority Flow Control (OCP Summit 2021): the destination's top-of-rack switch";
         /// The class of the signals, for which every switch gets a strict queue that never drops;
         /// above all classes of the data and of the switches.
@@ -31,9 +31,9 @@ component! {
         /// Pairs of receiver and class that a source leaf remembers, to pause its other senders to
         /// that receiver at once; 0 for none.
         cache_entries: u32 = "1024", in 0..=1 << 20, from "assumed: no source gives the size";
-        /// When a sender is told again: also before its pause has passed, if the queue has grown so
-        /// much that the pause is too short by what the queue takes from `threshold` to `target`;
-        /// or after it only.
+        /// When a sender gets another signal: also before its pause has passed, if the queue has
+        /// grown so much that the pause is too short by the time from `threshold` to `target`
+        /// (`when-longer`); or only after it (`after-pause`).
         repeat: Repeat = "when-longer", from "assumed: the first pause is from when the queue passed the threshold, and the queue grows for a round trip after that";
         check queues_have_something_to_drain;
     }

@@ -77,15 +77,17 @@ pub fn job(name: impl Into<String>, collectives: Vec<CollectiveSpec>) -> JobSpec
 impl Scenario {
     /// The scenario as YAML.
     pub fn to_yaml(&self) -> String {
-        emit::yaml(&self.tree())
+        emit::yaml(&mut self.tree())
     }
 
-    /// The scenario as TOML, a line for each section.
+    /// The scenario as TOML, a line for each section. Seeds from 2^63 are larger than the numbers
+    /// that every reader of TOML must take; Tenter takes them.
     pub fn to_toml(&self) -> String {
         emit::toml(&self.tree())
     }
 
-    fn tree(&self) -> Node {
+    /// As a reader has it.
+    pub(crate) fn tree(&self) -> Node {
         Node::written(Written::mapping(self.written()))
     }
 }

@@ -16,13 +16,13 @@ use crate::profiles::ProfileName;
 component! {
     /// The switches of all tiers that have no model of their own.
     pub struct SwitchKeys as "`fabric.switch`", derive(Clone, Debug, PartialEq) {
-        /// The device whose constants hold for what is left out here and in `classes`; the folder
-        /// `profiles/` says where each comes from.
+        /// The device whose constants fill in omitted keys, here and in `classes`; the folder
+        /// `profiles/` has the origin of each.
         profile: ProfileName = filled "`none`; with `flow_control` `generic-32mb`, or `jericho3-ramon3` if the fabric is scheduled";
-        /// What frees queues of lossless classes that stay paused.
+        /// The watchdog that frees queues of lossless classes that stay paused.
         pfc_watchdog: Option<WatchdogSpec> = "none";
-        /// How long after a pause frame has arrived a port, of a switch or a NIC, may still start
-        /// frames of the class; `standard` is what its rate allows, `0s` stops it at once.
+        /// Time after the arrival of a pause frame in which a port of a switch or a NIC may still
+        /// start frames of the class; `standard` depends on its rate, `0s` stops it at once.
         pause_response: PauseResponse = "standard", in TIMES, from "IEEE 802.3, Annex 31B, as SONiC's headroom calculation tabulates it";
         /// Whether a frame may leave before all of it has come in; a frame from a slower input is
         /// always stored first.
@@ -34,7 +34,7 @@ component! {
         buffer: Option<Buffer> = "none";
         /// Frame bytes one output queue holds before it drops the tail; `none` never drops.
         queue_capacity: Option<Capacity> = absent "`64MiB` without `buffer`", in CAPACITIES, from "what one queue of a 51.2 Tb/s switch chip can take of its 165-MB shared buffer with alpha = 1, rounded down";
-        /// What becomes of each traffic class.
+        /// The treatment of each traffic class.
         classes: Option<Vec<Class>> = absent "one for everything; with `flow_control` that of the data";
         check parts_go_together;
     }
@@ -43,7 +43,7 @@ component! {
 component! {
     /// The switches of a tier.
     pub struct Tier as "`fabric.switch.tiers[]`", derive(Clone, Debug, PartialEq) {
-        /// Whose switches are meant: 0 for leaves, 1 for the switches above them, and so on.
+        /// The tier: 0 for leaves, 1 for the switches above them, and so on.
         number as "tier": u8, in 0..=254;
         /// Their device; its constants come before those of `fabric.switch`.
         profile: ProfileName = filled "as in `fabric.switch`";
@@ -55,7 +55,7 @@ component! {
         buffer: Option<Buffer> = filled "as in `fabric.switch`";
         /// Frame bytes one output queue holds before it drops the tail.
         queue_capacity: Option<Capacity> = absent "as in `fabric.switch`", in CAPACITIES;
-        /// What becomes of each traffic class; the same classes as in `fabric.switch`.
+        /// The treatment of each traffic class; the same classes as in `fabric.switch`.
         classes: Option<Vec<Class>> = absent "as in `fabric.switch`";
         check parts_of_tier_go_together;
     }
@@ -64,16 +64,16 @@ component! {
 component! {
     /// A buffer that all ports of a switch share.
     pub struct Buffer as "`fabric.switch.buffer`", derive(Clone, Debug, PartialEq) {
-        /// The whole buffer of a switch: what is reserved, all headroom and all pools.
+        /// The whole buffer of a switch: reserved space, all headroom and all pools.
         size: Bytes, in CAPACITIES;
-        /// The parts that are shared; without any, one called `shared` of all that is neither
-        /// reserved nor headroom in the switch that needs most of both.
+        /// The shared parts. Without any there is one, `shared`: all that is neither reserved nor
+        /// headroom in the switch that needs most of both.
         pools: Vec<Pool> = "[]";
         /// Headroom that all ports share: a port has no more than its own, and all together no more
         /// than this; with `none` each port has all of its own.
         headroom_pool: Option<Bytes> = "none", in CAPACITIES;
-        /// Into how many equal parts pools and shared headroom are divided; neighbouring ports take
-        /// space from the same part.
+        /// Number of equal partitions of pools and shared headroom; neighbouring ports take space
+        /// from the same one.
         partitions: u16 = "1", in 1..=64;
         check pools_are_told_apart;
     }
@@ -270,7 +270,7 @@ const SWITCH: KeyTable = KeyTable {
             "tiers",
             || Vec::<Tier>::shape(()),
             Presence::Default("[]"),
-            "Tiers whose switches are not like the others, for example with deeper buffers",
+            "Tiers whose switches differ from the others, for example by deeper buffers",
         )],
     ]),
 };

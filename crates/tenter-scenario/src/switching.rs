@@ -39,11 +39,6 @@ variants! {
 }
 
 impl Switching {
-    /// Whether it need not be said.
-    pub(crate) fn is_usual(&self) -> bool {
-        matches!(self, Switching::OutputQueued)
-    }
-
     /// What is different in a scheduled fabric.
     pub(crate) fn scheduled(&self) -> Option<&ScheduledSpec> {
         match self {

@@ -2,7 +2,7 @@
 
 mod base;
 
-use tenter_config::{Share, Value as _};
+use tenter_config::{Share, Words as _};
 use tenter_endpoint::congestion_control::dcqcn::{Preset, Reaction, Window};
 use tenter_endpoint::congestion_control::{CongestionControl, Hpcc, Swift, Timely};
 use tenter_endpoint::loss_recovery::{LossRecovery, SelectiveRepeat};
@@ -33,8 +33,8 @@ fn nic(value: &str) -> NicSpec {
 
 #[test]
 fn presets_are_what_the_model_says() {
-    for preset in Preset::ALL {
-        let nic = nic(&format!("{{kind: dcqcn, preset: {}}}", preset.written()));
+    for &preset in Preset::ALL {
+        let nic = nic(&format!("{{kind: dcqcn, preset: {}}}", preset.word()));
         let control = CongestionControl::Dcqcn(preset.of_both());
         assert_eq!(nic.congestion_control, Some(control));
         assert_eq!(nic.reacting().is_some(), preset != Preset::Tester);
@@ -87,6 +87,30 @@ fn a_preset_may_react_or_not() {
         )],
         "means nothing where senders do not react",
     );
+}
+
+/// A wrong key of the notification point hides nothing of the reaction point.
+#[test]
+fn both_points_are_read_in_one_round() {
+    let refused = |keys: &str| {
+        let control = format!("{CONTROL}={{kind: dcqcn, {keys}}}");
+        let errors = SMALL.set(&[&control]).expect_err("it is wrong");
+        errors.to_string()
+    };
+    for keys in ["gain: 5000", "window: scaled"] {
+        let both = refused(&format!("cnp_dscp: 99, {keys}"));
+        for part in ["cnp_dscp", keys.split(':').next().expect("it has a key")] {
+            assert!(both.contains(part), "{part}: {both}");
+        }
+    }
+    let preset = refused("preset: nvidai, gain: 5000");
+    for part in ["did you mean `nvidia`?", "gain"] {
+        assert!(preset.contains(part), "{part}: {preset}");
+    }
+    let still = refused("cnp_dscp: 99, reaction: false, gain: 3");
+    for part in ["cnp_dscp", "means nothing where senders do not react"] {
+        assert!(still.contains(part), "{part}: {still}");
+    }
 }
 
 #[test]

@@ -3,9 +3,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tenter_scenario::spec::{self, FlowControl, Switch};
-use tenter_scenario::{Format, Loaded, load, load_beside, load_typed};
-use tenter_topology::LeafSpine;
+use tenter_endpoint::congestion_control::CongestionControl;
+use tenter_endpoint::congestion_control::dcqcn::Preset;
+use tenter_net::scheduled::ScheduledSpec;
+use tenter_scenario::spec::{self, FlowControl, Switch, Switching};
+use tenter_scenario::{
+    Diagnostics, Format, Input, Loaded, load, load_beside, load_overlaid, load_typed,
+};
+use tenter_topology::{LeafSpine, SingleSwitch};
+use tenter_units::{Bytes, Time};
+use tenter_workload::collective::{AllToAllParallel, StepList, StepSpec, Steps};
+use tenter_workload::spec::CollectiveSpec;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
@@ -29,7 +37,7 @@ fn read_beside(name: &str) -> Result<Vec<u8>, String> {
 }
 
 fn typed(text: &str, name: &str, format: Format) -> spec::Scenario {
-    let read = load_typed((text, name, format), &[], &[], &read_beside);
+    let read = load_typed(Input::Text(text, format), name, &[], &[], &read_beside);
     read.unwrap_or_else(|errors| panic!("{name}: {errors}\n{text}"))
 }
 
@@ -69,14 +77,20 @@ fn typed_scenarios_resolve_to_the_same_plan_and_configuration() {
             } else {
                 Format::of_name(&name)
             };
-            let own = load_typed((text, &name, format), &[], &[], &beside);
+            let own = load_typed(Input::Text(text, format), &name, &[], &[], &beside);
             let own = own.unwrap_or_else(|errors| panic!("{name}: {errors}"));
-            let after = load_beside(&own.to_yaml(), &name, Format::Yaml, &[], None, &beside);
-            let after = after.unwrap_or_else(|errors| panic!("{name}: {errors}"));
-            assert_eq!(after.plan, before.plan, "{name}");
-            // A value may be spelled in several ways, such as `0s` and `0ns`.
-            let read = |config: &str| load_typed((config, &name, Format::Yaml), &[], &[], &beside);
-            assert_eq!(read(&after.effective), read(config), "{name}");
+            let yaml = own.to_yaml();
+            for input in [Input::Typed(&own), Input::Text(&yaml, Format::Yaml)] {
+                let after = load_overlaid(input, &name, &[], &[], None, &beside);
+                let after = after.unwrap_or_else(|errors| panic!("{name}: {errors}"));
+                assert_eq!(after.plan, before.plan, "{name}");
+                // A value may be spelled in several ways, such as `0s` and `0ns`.
+                let read = |config: &str| {
+                    let input = Input::Text(config, Format::Yaml);
+                    load_typed(input, &name, &[], &[], &beside)
+                };
+                assert_eq!(read(&after.effective), read(config), "{name}");
+            }
         }
     }
 }
@@ -144,5 +158,185 @@ fn what_shows_together_is_told_beside_what_is_wrong_by_itself() {
         "host9",
     ] {
         assert!(errors.contains(part), "{part}: {errors}");
+    }
+}
+
+/// Twelve hosts at a switch, and a job on four of them.
+fn small() -> spec::Scenario {
+    let mut own = spec::Scenario::new(SingleSwitch::new(12));
+    let collective = CollectiveSpec::new(AllToAllParallel, Bytes::new(1 << 20));
+    let mut job = spec::job("train", vec![collective]);
+    job.ranks = spec::Ranks::Count(4);
+    own.jobs = vec![job];
+    own
+}
+
+fn resolved(own: &spec::Scenario) -> Result<Loaded, Diagnostics> {
+    load_overlaid(Input::Typed(own), "made", &[], &[], None, &read_beside)
+}
+
+fn hosts(loaded: &Loaded) -> Vec<(&str, &[u32])> {
+    let jobs = loaded.plan.jobs.iter();
+    jobs.map(|job| (job.name.as_str(), job.hosts.as_slice()))
+        .collect()
+}
+
+#[test]
+fn copies_have_hosts_of_their_own_however_they_are_made() {
+    let mut own = small();
+    own.jobs[0].copies = 3;
+    let expected: [(&str, &[u32]); 3] = [
+        ("train-1", &[0, 1, 2, 3]),
+        ("train-2", &[4, 5, 6, 7]),
+        ("train-3", &[8, 9, 10, 11]),
+    ];
+    let made = resolved(&own).expect("it holds");
+    assert_eq!(hosts(&made), expected);
+    let json = serde_json::to_string(&own).expect("it is written");
+    let read: spec::Scenario = serde_json::from_str(&json).expect("it is read");
+    assert_eq!(read.jobs.len(), 3);
+    let read = resolved(&read).expect("it holds");
+    assert_eq!(hosts(&read), expected);
+    let text = loaded(&own.to_yaml(), "text", Format::Yaml);
+    assert_eq!(hosts(&text), expected);
+    assert_eq!(text.plan, made.plan);
+}
+
+/// What is refused in a text is refused in code, and points into the YAML.
+#[test]
+fn settings_without_a_meaning_are_told_in_code() {
+    let mut own = small();
+    let mut load = own.jobs[0].clone();
+    load.name = Some("load".to_owned());
+    (load.background, load.iterations) = (true, 5);
+    own.jobs.push(load);
+    let mut dcqcn = Preset::Tester.of_both();
+    dcqcn.reaction.gain = 7;
+    own.endpoint.nic.congestion_control = Some(CongestionControl::Dcqcn(dcqcn));
+    let errors = resolved(&own)
+        .expect_err("two settings mean nothing")
+        .to_string();
+    for part in [
+        "`jobs[1].iterations` has no effect in the background",
+        "`endpoint.nic.congestion_control.gain` means nothing where senders do not react",
+        "iterations: 5",
+        "--> made:",
+    ] {
+        assert!(errors.contains(part), "{part}: {errors}");
+    }
+    let read = serde_json::from_value::<spec::Scenario>(
+        serde_json::to_value(&own).expect("it is written"),
+    );
+    let errors = read.expect_err("it is refused by serde, too").to_string();
+    assert!(
+        errors.contains("`jobs[1].iterations` has no effect"),
+        "{errors}"
+    );
+}
+
+/// Every key of a typed scenario is written; only those that are not as by default were given. What
+/// follows from other keys counts as a default.
+#[test]
+fn only_unusual_keys_of_typed_scenarios_count_as_given() {
+    let mut own = small();
+    let base = ["fabric", "fabric.kind", "fabric.hosts", "jobs"];
+    let of_job = ["name", "ranks", "collectives"];
+    let mut expected: Vec<String> = base.iter().map(|&key| key.to_owned()).collect();
+    expected.extend(of_job.iter().map(|key| format!("jobs[0].{key}")));
+    let of_collective = ["collective", "size"];
+    expected.extend(
+        of_collective
+            .iter()
+            .map(|key| format!("jobs[0].collectives[0].{key}")),
+    );
+    assert_eq!(resolved(&own).expect("it holds").given, expected);
+    own.seed = 5;
+    own.engine.window = Some(Time::from_us(1));
+    let given = resolved(&own).expect("it holds").given;
+    for key in ["seed", "engine.window"] {
+        assert!(given.iter().any(|path| path == key), "{key}: {given:?}");
+    }
+}
+
+#[test]
+fn numbers_that_no_key_has_are_refused() {
+    let mut own = small();
+    own.endpoint.nic.mtu_bytes = 1500;
+    own.fabric.switching = Switching::Scheduled(ScheduledSpec {
+        over_speed_ppm: 12_345,
+        ..tenter_config::default_of()
+    });
+    let errors = resolved(&own).expect_err("both are rounded").to_string();
+    for part in [
+        "`endpoint.nic.mtu` cannot be `1500`",
+        "`fabric.switching.over_speed`",
+        "`1.2345`",
+    ] {
+        assert!(errors.contains(part), "{part}: {errors}");
+    }
+}
+
+#[test]
+fn seeds_of_64_bits_are_the_same_in_every_notation() {
+    let mut own = small();
+    (own.seed, own.seeds.hashing) = (u64::MAX, Some(1 << 63));
+    let toml = own.to_toml();
+    assert!(toml.contains("seed = 18446744073709551615\n"), "{toml}");
+    assert_eq!(
+        typed(&toml, "toml", Format::Toml),
+        typed(&own.to_yaml(), "yaml", Format::Yaml)
+    );
+    let json = serde_json::to_string(&own).expect("it is written");
+    let read: spec::Scenario = serde_json::from_str(&json).expect("it is read");
+    assert_eq!((read.seed, read.seeds.hashing), (u64::MAX, Some(1 << 63)));
+}
+
+/// As text this scenario is longer than 8 MiB, and has more values than a text may have.
+#[test]
+fn typed_scenarios_of_any_size_are_resolved() {
+    let step = |rank: u32| StepSpec {
+        rank: rank % 12,
+        peer: (rank + 1) % 12,
+        bytes: Bytes::new(4096),
+        after: Vec::new(),
+    };
+    let steps = StepList::new((0..220_000).map(step).collect()).expect("they are steps");
+    let steps = Steps {
+        file: None,
+        steps: Some(steps),
+    };
+    let mut own = small();
+    own.jobs[0].ranks = spec::Ranks::All;
+    let mut collective = CollectiveSpec::new(steps, Bytes::new(1));
+    collective.size = None;
+    own.jobs[0].collectives = Some(vec![collective]);
+    assert!(own.to_yaml().len() > tenter_scenario::MAX_SOURCE_BYTES);
+    let made = resolved(&own).expect("it holds");
+    assert_eq!(made.beside.len(), 1, "its steps lie beside it");
+    let read = |_: &str| Ok(made.beside[0].1.clone());
+    let again = load_beside(
+        &made.effective,
+        "config.yaml",
+        Format::Yaml,
+        &[],
+        None,
+        &read,
+    );
+    assert_eq!(again.expect("it holds").plan, made.plan);
+}
+
+#[test]
+fn keys_that_stand_twice_are_told_with_their_paths() {
+    let text = r#"{"seed": 1, "fabric": {"kind": "single-switch", "hosts": 4, "hosts": 8}, "seed": 2,
+                   "jobs": [{"gap": "10us", "collectives": [], "gap": "20us"}]}"#;
+    let error = serde_json::from_str::<spec::Scenario>(text).expect_err("it is wrong");
+    let error = error.to_string();
+    for part in [
+        "the key `fabric.hosts` is given twice: keep one of them",
+        "the key `seed` is given twice",
+        "the key `jobs[0].gap` is given twice",
+        "`jobs[0].collectives` is empty",
+    ] {
+        assert!(error.contains(part), "{part}: {error}");
     }
 }

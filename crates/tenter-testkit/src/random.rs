@@ -11,6 +11,7 @@ mod flow_control;
 mod hosts;
 mod input_queued;
 mod jobs;
+mod limits;
 mod notices;
 mod pattern;
 mod scheduled;
@@ -86,7 +87,7 @@ fn text(seed: u64) -> String {
     let mut draw = Draw::new(seed);
     let fabric = fabric::write(&mut draw);
     let endpoint = endpoint::write(&mut draw);
-    let limits = jobs::Limits {
+    let limits = limits::Limits {
         hosts: fabric.hosts,
         packets: if fabric.is_tight { 400 } else { 2_000 },
         packet_bytes: endpoint.packet_bytes,

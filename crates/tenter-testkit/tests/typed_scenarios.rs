@@ -1,12 +1,15 @@
 //! Random scenarios as typed values: written in every notation and read again they are the same,
 //! and they resolve to the same plan. Plans have the links and the lookahead of the rest of them.
 
-use tenter_scenario::{Format, load, load_typed, spec};
+use tenter_scenario::{Format, Input, load, load_overlaid, load_typed, spec};
 use tenter_testkit::random_scenario;
 
+fn none(_: &str) -> Result<Vec<u8>, String> {
+    Err("there are none".to_owned())
+}
+
 fn typed(text: &str, format: Format) -> spec::Scenario {
-    let none = |_: &str| Err("there are none".to_owned());
-    let read = load_typed((text, "random", format), &[], &[], &none);
+    let read = load_typed(Input::Text(text, format), "random", &[], &[], &none);
     read.unwrap_or_else(|errors| panic!("{errors}\n{text}"))
 }
 
@@ -30,6 +33,9 @@ fn random_scenarios_are_the_same_in_every_notation() {
         };
         let resolved = plan(&yaml);
         assert_eq!(resolved, plan(&random.text), "seed {seed}");
+        let direct = load_overlaid(Input::Typed(&own), "random", &[], &[], None, &none);
+        let direct = direct.unwrap_or_else(|errors| panic!("seed {seed}: {errors}\n{yaml}"));
+        assert_eq!(direct.plan, resolved, "seed {seed}");
         assert_eq!(resolved.clone().evaluated(), resolved, "seed {seed}");
     }
 }

@@ -11,7 +11,7 @@ component! {
         /// NPUs of a host: the NICs of the first `npus_per_host` NPUs are those of the first host,
         /// and so on.
         npus_per_host: u32 = "8", in 2..=1024, from "usual servers";
-        /// What an NPU sends into its host, one transfer after the other.
+        /// Rate at which an NPU sends into its host, one transfer after the other.
         rate: Rate = "3600Gbps", in RATES, from "NVIDIA H100 data sheet: NVLink with 900 GB/s both ways together";
         /// From the last byte sent within a host to its use at the receiver.
         latency: Time = "1us", in Time::from_ns(50)..=Time::from_us(1_000_000), from "assumed";

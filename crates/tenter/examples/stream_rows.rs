@@ -28,7 +28,7 @@ impl Observer for Slowest {
 fn main() -> Result<(), Error> {
     let plan = Scenario::read("scenarios/quickstart.yaml")?.resolve()?;
     let mut slowest = Slowest::default();
-    Run::new(&plan).run_with(&mut slowest)?;
+    Run::new(&plan).observe(&mut slowest).run()?;
     if let Some(flow) = &slowest.flow {
         println!(
             "of {} flows the slowest took {}, from host {} to host {}",

@@ -10,7 +10,7 @@ use tenter_record::{Control, FlowRow, Progress, SampleRow, SinkError, Summary};
 use tenter_units::Time;
 
 use crate::observer::{Observer, Running};
-use crate::run::Prepared;
+use crate::prepared::Prepared;
 use crate::{Error, Plan, Trial};
 
 /// A run that is under way on a thread of its own. Dropping the handle cancels the run, and waits
@@ -68,7 +68,7 @@ impl RunHandle {
         prepared: Prepared,
         observer: impl Observer + Send + 'static,
     ) -> Result<RunHandle, Error> {
-        let plan = prepared.run.plan().clone();
+        let plan = prepared.plan.clone();
         let shared = Arc::new(Shared::default());
         let mut heard = Heard {
             shared: Arc::clone(&shared),

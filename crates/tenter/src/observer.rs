@@ -59,6 +59,45 @@ pub trait Observer {
 /// Hears nothing.
 impl Observer for () {}
 
+/// An observer that stays with its owner.
+impl<T: Observer + ?Sized> Observer for &mut T {
+    fn begins(&mut self, title: &str) {
+        (**self).begins(title);
+    }
+
+    fn flows(&mut self, rows: &[FlowRow]) -> Result<(), SinkError> {
+        (**self).flows(rows)
+    }
+
+    fn samples(&mut self, rows: &[SampleRow]) -> Result<(), SinkError> {
+        (**self).samples(rows)
+    }
+
+    fn progress(&mut self, at: &Running<'_>) -> Control {
+        (**self).progress(at)
+    }
+
+    fn is_cancelled(&self) -> bool {
+        (**self).is_cancelled()
+    }
+
+    fn further_runs(&mut self, count: usize) {
+        (**self).further_runs(count);
+    }
+
+    fn ends(&mut self) {
+        (**self).ends();
+    }
+
+    fn trial(&mut self, title: &str, summary: &Summary) {
+        (**self).trial(title, summary);
+    }
+
+    fn kept(&mut self, title: &str, folder: &Path) {
+        (**self).kept(title, folder);
+    }
+}
+
 /// How far a simulation is.
 #[derive(Clone, Copy, Debug)]
 pub struct Running<'a> {

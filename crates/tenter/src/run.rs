@@ -4,20 +4,18 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde::de::DeserializeOwned;
-use tenter_record::{Control, FlowRow, Progress, Row, SampleRow, Sink, SinkError};
-use tenter_report::{
-    TrialError, TrialFolder, available_memory_bytes, finished_trial, peak_rss_bytes, read_counts,
-    read_rows,
-};
+use tenter_record::Row;
+use tenter_report::{TrialError, TrialFolder, finished_trial, read_counts, read_rows};
 use tenter_sim::Interference;
 
 use crate::clock::{options, usual_threads};
 use crate::folder::{Folder, discard};
 use crate::identity::{identity, names};
-use crate::observer::{Observer, Running};
+use crate::observer::Observer;
+use crate::prepared::{Keep, Prepared};
 use crate::simulation::{Built, Watch};
 use crate::trial::Watched;
-use crate::{Error, Plan, RunHandle, Trial, interference};
+use crate::{Error, Plan, RunHandle, Trial};
 
 /// How a plan is run. Nothing happens before [`Run::start`] or [`Run::run`].
 ///
@@ -35,13 +33,6 @@ pub struct Run {
     reuse: bool,
     keep: Keep,
     watch: Option<(Watch, usize)>,
-}
-
-/// Which rows stay in memory.
-#[derive(Clone, Copy, Debug, Default)]
-struct Keep {
-    flows: bool,
-    samples: bool,
 }
 
 impl Run {
@@ -126,6 +117,15 @@ impl Run {
         self
     }
 
+    /// Calls this observer from the thread of the run. One that stays with the caller is handed in
+    /// as `&mut`.
+    pub fn observe<O: Observer>(self, observer: O) -> Observed<O> {
+        Observed {
+            run: self,
+            observer,
+        }
+    }
+
     /// What is run.
     pub fn plan(&self) -> &Plan {
         &self.plan
@@ -138,21 +138,7 @@ impl Run {
     /// When the run would take more memory than there is, cannot be built, or its folder cannot be
     /// made. What happens later is told by [`RunHandle::join`].
     pub fn start(self) -> Result<RunHandle, Error> {
-        self.start_with(())
-    }
-
-    /// The same, with an observer that is called on that thread.
-    ///
-    /// # Errors
-    /// As [`Run::start`].
-    pub fn start_with(
-        self,
-        mut observer: impl Observer + Send + 'static,
-    ) -> Result<RunHandle, Error> {
-        match self.kept(&mut observer) {
-            Some(trial) => Ok(RunHandle::finished(trial)),
-            None => RunHandle::start(self.prepare()?, observer),
-        }
+        self.observe(()).start()
     }
 
     /// Runs on the thread of the caller, to the end.
@@ -164,11 +150,7 @@ impl Run {
         self.run_with(&mut ())
     }
 
-    /// The same, with an observer.
-    ///
-    /// # Errors
-    /// As [`Run::run`].
-    pub fn run_with(self, observer: &mut dyn Observer) -> Result<Trial, Error> {
+    pub(crate) fn run_with(self, observer: &mut dyn Observer) -> Result<Trial, Error> {
         match self.kept(observer) {
             Some(trial) => Ok(trial),
             None => self.prepare()?.carry_out(observer),
@@ -215,100 +197,43 @@ impl Run {
         Ok(Prepared {
             notes: notes.into_iter().map(|idle| idle.note).collect(),
             folder: self.begin_folder()?,
-            run: self,
+            further: (self.asked_interference(), self.threads),
+            plan: self.plan,
+            title: self.title,
+            keep: self.keep,
             built,
             set_up_s,
         })
     }
 }
 
-impl Plan {
-    /// Refuses a run that would take more memory than there is: the system would end it halfway,
-    /// or something else in its place.
+/// A run with an observer.
+#[derive(Debug)]
+#[must_use]
+pub struct Observed<O> {
+    run: Run,
+    observer: O,
+}
+
+impl<O: Observer> Observed<O> {
+    /// As [`Run::run`].
     ///
     /// # Errors
-    /// When it would, unless it is forced.
-    pub fn check_memory(&self, force: bool) -> Result<(), Error> {
-        let needed = self.memory_bytes()?;
-        match available_memory_bytes() {
-            Some(available) if needed > available && !force => {
-                Err(Error::Memory { needed, available })
-            }
-            _ => Ok(()),
-        }
+    /// As [`Run::run`].
+    pub fn run(mut self) -> Result<Trial, Error> {
+        self.run.run_with(&mut self.observer)
     }
 }
 
-/// A run whose network is built and whose folder is made.
-pub(crate) struct Prepared {
-    pub(crate) run: Run,
-    built: Built,
-    folder: Option<TrialFolder>,
-    notes: Vec<String>,
-    set_up_s: f64,
-}
-
-impl Prepared {
-    /// Runs it and writes its folder.
-    pub(crate) fn carry_out(mut self, observer: &mut dyn Observer) -> Result<Trial, Error> {
-        let loaded = self.run.plan.loaded();
-        let path = self.folder.as_ref().map(|folder| folder.path().to_owned());
-        let mut rows = Rows {
-            plan: &loaded.plan,
-            folder: self.folder,
-            flows: self.run.keep.flows.then(Vec::new),
-            samples: self.run.keep.samples.then(Vec::new),
-            observer,
-        };
-        rows.observer.begins(&self.run.title);
-        let began = Instant::now();
-        let outcome = self.built.run(&mut rows);
-        rows.observer.ends();
-        let mut outcome = outcome.map_err(Error::Simulation)?;
-        let Rows {
-            folder,
-            flows,
-            samples,
-            observer,
-            ..
-        } = rows;
-        outcome.summary.notes = self.notes;
-        let engine = &mut outcome.summary.engine;
-        engine.set_up_s = self.set_up_s;
-        engine.wall_s = began.elapsed().as_secs_f64();
-        engine.peak_rss_bytes = peak_rss_bytes();
-        let watched = self.built.watched();
-        // The further runs need its memory.
-        drop(self.built);
-        let asked = self.run.asked_interference();
-        let further = interference::add(
-            &loaded.plan,
-            asked,
-            self.run.threads,
-            observer,
-            &mut outcome,
-        );
-        let written = folder.map(|folder| folder.finish(&outcome.summary, &outcome.counts));
-        let trial = Trial {
-            plan: self.run.plan.clone(),
-            summary: outcome.summary,
-            counts: outcome.counts,
-            folder: path,
-            flows: flows.unwrap_or_default(),
-            samples: samples.unwrap_or_default(),
-            watched,
-        };
-        observer.trial(&self.run.title, &trial.summary);
-        match (written, further) {
-            (Some(Err(source)), _) => Err(Error::NotWritten {
-                trial: Box::new(trial),
-                source,
-            }),
-            (_, Err(source)) => Err(Error::NotMeasured {
-                trial: Box::new(trial),
-                source: Box::new(source),
-            }),
-            _ => Ok(trial),
+impl<O: Observer + Send + 'static> Observed<O> {
+    /// As [`Run::start`]; the observer is called on the thread of the run.
+    ///
+    /// # Errors
+    /// As [`Run::start`].
+    pub fn start(mut self) -> Result<RunHandle, Error> {
+        match self.run.kept(&mut self.observer) {
+            Some(trial) => Ok(RunHandle::finished(trial)),
+            None => RunHandle::start(self.run.prepare()?, self.observer),
         }
     }
 }
@@ -359,43 +284,5 @@ fn rows_if<R: Row + DeserializeOwned>(wanted: bool, folder: &Path) -> Option<Vec
         read_rows(folder).ok()
     } else {
         Some(Vec::new())
-    }
-}
-
-/// Hands rows to the folder, to memory and to the observer.
-struct Rows<'a> {
-    plan: &'a tenter_plan::Plan,
-    folder: Option<TrialFolder>,
-    flows: Option<Vec<FlowRow>>,
-    samples: Option<Vec<SampleRow>>,
-    observer: &'a mut dyn Observer,
-}
-
-impl Sink for Rows<'_> {
-    fn flows(&mut self, rows: &[FlowRow]) -> Result<(), SinkError> {
-        if let Some(folder) = &mut self.folder {
-            folder.append_flows(rows)?;
-        }
-        if let Some(flows) = &mut self.flows {
-            flows.extend_from_slice(rows);
-        }
-        self.observer.flows(rows)
-    }
-
-    fn samples(&mut self, rows: &[SampleRow]) -> Result<(), SinkError> {
-        if let Some(folder) = &mut self.folder {
-            folder.append_samples(rows)?;
-        }
-        if let Some(samples) = &mut self.samples {
-            samples.extend_from_slice(rows);
-        }
-        self.observer.samples(rows)
-    }
-
-    fn progress(&mut self, progress: &Progress) -> Result<Control, SinkError> {
-        Ok(self.observer.progress(&Running {
-            plan: self.plan,
-            progress: *progress,
-        }))
     }
 }

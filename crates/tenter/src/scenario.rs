@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use tenter_scenario::{
-    Format, MAX_SOURCE_BYTES, Overlay, Preset, load_overlaid, load_typed, spec, text_of,
+    Format, Input, MAX_SOURCE_BYTES, Overlay, Preset, load_overlaid, load_typed, spec, text_of,
 };
 
 use crate::{Error, Plan};
@@ -18,10 +18,9 @@ use crate::{Error, Plan};
 /// Nothing is checked before [`Scenario::resolve`], which tells all problems at once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
-    /// What problems call the text.
+    /// What problems call it.
     name: String,
-    text: String,
-    format: Format,
+    source: Source,
     /// The folder in which files that it names are found.
     folder: Option<PathBuf>,
     /// Keys that lie over the text, one after the other, and what problems call them.
@@ -32,6 +31,13 @@ pub struct Scenario {
 
 /// The longest file that a scenario names, in bytes.
 const MAX_FILE_BYTES: u64 = 512 << 20;
+
+/// What a scenario is made of.
+#[derive(Clone, Debug, PartialEq)]
+enum Source {
+    Text(String, Format),
+    Typed(Box<spec::Scenario>),
+}
 
 impl Scenario {
     /// Reads a file: TOML or JSON by its name, YAML otherwise.
@@ -100,10 +106,13 @@ impl Scenario {
 
     /// A text in any of the formats; `name` is what problems call it.
     pub fn parse(name: &str, text: String, format: Format) -> Scenario {
+        Scenario::of_source(name, Source::Text(text, format))
+    }
+
+    fn of_source(name: &str, source: Source) -> Scenario {
         Scenario {
             name: name.to_owned(),
-            text,
-            format,
+            source,
             folder: None,
             overlay: Vec::new(),
             settings: Vec::new(),
@@ -164,10 +173,10 @@ impl Scenario {
     /// # Errors
     /// Every problem of the scenario and its settings, together.
     pub fn resolve(&self) -> Result<Plan, Error> {
-        let (text, name, format) = (&self.text, &self.name, self.format);
-        let (overlay, settings) = (self.overlays(), &self.settings);
+        let (name, overlay, settings) = (&self.name, self.overlays(), &self.settings);
         let files = |named: &str| self.file(named);
-        let loaded = load_overlaid(text, name, format, &overlay, settings, self.seed, &files)?;
+        let input = self.source.input();
+        let loaded = load_overlaid(input, name, &overlay, settings, self.seed, &files)?;
         Ok(Plan::new(loaded))
     }
 
@@ -177,12 +186,12 @@ impl Scenario {
     /// # Errors
     /// Every problem of single sections, together.
     pub fn typed(&self) -> Result<spec::Scenario, Error> {
-        let source = (self.text.as_str(), self.name.as_str(), self.format);
         let files = |named: &str| self.file(named);
         // As a setting, so that what takes its default from the seed has it, too.
         let seed = self.seed.map(|seed| format!("seed={seed}"));
         let settings: Vec<String> = self.settings.iter().cloned().chain(seed).collect();
-        Ok(load_typed(source, &self.overlays(), &settings, &files)?)
+        let (input, overlay) = (self.source.input(), self.overlays());
+        Ok(load_typed(input, &self.name, &overlay, &settings, &files)?)
     }
 
     fn overlays(&self) -> Vec<Overlay<'_>> {
@@ -201,15 +210,30 @@ impl Scenario {
     }
 }
 
-/// A typed scenario; problems point into the YAML that it is written as.
+impl Source {
+    fn input(&self) -> Input<'_> {
+        match self {
+            Source::Text(text, format) => Input::Text(text, *format),
+            Source::Typed(typed) => Input::Typed(typed),
+        }
+    }
+}
+
+/// A typed scenario of any size; problems point into the YAML that it is written as.
+impl From<spec::Scenario> for Scenario {
+    fn from(typed: spec::Scenario) -> Scenario {
+        let name = match typed.name.as_str() {
+            "" => "scenario".to_owned(),
+            name => name.to_owned(),
+        };
+        Scenario::of_source(&name, Source::Typed(Box::new(typed)))
+    }
+}
+
+/// The same of a copy.
 impl From<&spec::Scenario> for Scenario {
     fn from(typed: &spec::Scenario) -> Scenario {
-        let name = if typed.name.is_empty() {
-            "scenario"
-        } else {
-            &typed.name
-        };
-        Scenario::parse(name, typed.to_yaml(), Format::Yaml)
+        Scenario::from(typed.clone())
     }
 }
 

@@ -19,6 +19,13 @@ pub trait Table: Row + Clone {
     fn rows(trial: &Trial) -> Cow<'_, [Self]>;
 }
 
+impl Trial {
+    /// The rows of any table, for instance `trial.rows::<SwitchRow>()`.
+    pub fn rows<R: Table>(&self) -> Cow<'_, [R]> {
+        R::rows(self)
+    }
+}
+
 impl Table for JobRow {
     fn rows(trial: &Trial) -> Cow<'_, [JobRow]> {
         trial.jobs().cloned().collect()

@@ -1,6 +1,5 @@
 //! A trial: what a run has left.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use tenter_net::Event;
@@ -9,10 +8,8 @@ use tenter_record::{
     SwitchRow,
 };
 
-use tenter_report::{CONFIG_FILE, read_counts, read_rows, read_summary};
-
+use crate::Plan;
 use crate::identity::names;
-use crate::{Error, Plan, Scenario, Table};
 
 /// A trial that has come to its end, or was stopped: then it has what was done until that.
 ///
@@ -39,37 +36,6 @@ pub struct Watched {
 }
 
 impl Trial {
-    /// Reads a trial from its folder, with all of its tables.
-    ///
-    /// # Errors
-    /// When a file is missing or damaged, or is of another version.
-    pub fn open(folder: impl AsRef<Path>) -> Result<Trial, Error> {
-        let folder = folder.as_ref();
-        Ok(Trial {
-            flows: read_rows(folder)?,
-            samples: read_rows(folder)?,
-            ..Trial::open_without_rows(folder)?
-        })
-    }
-
-    /// The same without its flows and samples, which take most of the memory.
-    ///
-    /// # Errors
-    /// As [`Trial::open`].
-    pub fn open_without_rows(folder: impl AsRef<Path>) -> Result<Trial, Error> {
-        let folder = folder.as_ref();
-        let plan = Scenario::read(folder.join(CONFIG_FILE))?.resolve()?;
-        Ok(Trial {
-            plan,
-            summary: read_summary(folder)?,
-            counts: read_counts(folder)?,
-            folder: Some(folder.to_owned()),
-            flows: Vec::new(),
-            samples: Vec::new(),
-            watched: Watched::default(),
-        })
-    }
-
     /// What was run.
     pub fn plan(&self) -> &Plan {
         &self.plan
@@ -135,11 +101,6 @@ impl Trial {
     /// otherwise none.
     pub fn samples(&self) -> &[SampleRow] {
         &self.samples
-    }
-
-    /// The rows of any table, for instance `trial.rows::<SwitchRow>()`.
-    pub fn rows<R: Table>(&self) -> Cow<'_, [R]> {
-        R::rows(self)
     }
 
     /// The names that rows refer to by index: of jobs and of nodes.

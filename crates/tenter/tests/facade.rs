@@ -141,7 +141,7 @@ fn a_dropped_handle_ends_its_run() {
 fn an_observer_hears_rows_and_further_runs() {
     let mut heard = Heard::default();
     let run = Run::new(&plan(SHORT)).interference(Interference::Alone);
-    let trial = run.title("x").run_with(&mut heard).expect("it runs");
+    let trial = run.title("x").observe(&mut heard).run().expect("it runs");
     let said = [
         "begins x",
         "2 more",
@@ -165,7 +165,7 @@ fn a_trial_whose_further_runs_were_stopped_is_partial() {
     // Long enough for a progress in each run.
     let text = SHORT.replace("size: 1MiB", "size: 64MiB");
     let run = Run::new(&plan(&text)).interference(Interference::Alone);
-    let run = run.folder(&scratch.0).run_with(&mut heard);
+    let run = run.folder(&scratch.0).observe(&mut heard).run();
     let trial = run.expect("it runs");
     assert!(trial.was_cancelled() && trial.summary().interference.is_empty());
     assert!(trial.jobs().all(|job| job.complete));
@@ -179,7 +179,7 @@ fn a_finished_trial_is_reused_only_if_it_is_the_same() {
     let run = |text: &str| {
         let mut heard = Heard::default();
         let run = Run::new(&plan(text)).folder(&scratch.0);
-        let trial = run.keep_flows().reuse().run_with(&mut heard);
+        let trial = run.keep_flows().reuse().observe(&mut heard).run();
         (heard.said, trial.expect("it runs"))
     };
     let (said, first) = run(SHORT);
@@ -213,7 +213,7 @@ fn an_experiment_of_short_trials_can_be_stopped_between_them() {
     assert!(results.was_cancelled);
     assert_eq!(results.points[0].trials.len(), 1);
     let run = Run::new(&plan(SHORT)).interference(Interference::Alone);
-    let trial = run.run_with(&mut First(1)).expect("it runs");
+    let trial = run.observe(&mut First(1)).run().expect("it runs");
     assert!(trial.was_cancelled() && trial.summary().interference.is_empty());
 }
 
@@ -234,7 +234,7 @@ fn a_trial_that_cannot_be_written_is_not_lost() {
     let scratch = Scratch::new("vanished");
     let folder = scratch.0.join("trial");
     let run = Run::new(&plan(SHORT)).folder(&folder);
-    match run.run_with(&mut Remover(folder)) {
+    match run.observe(&mut Remover(folder)).run() {
         Err(Error::NotWritten { trial, source }) => {
             assert!(trial.is_complete());
             assert!(source.to_string().contains("check the path"), "{source}");

@@ -75,7 +75,7 @@ jobs:
     let plan = scenario.resolve().expect("it holds");
     let run = || Run::new(&plan).folder(scratch.join("t")).reuse();
     let mut observer = StopsBehindTheLastFlow(false);
-    let stopped = run().run_with(&mut observer).expect("it runs");
+    let stopped = run().observe(&mut observer).run().expect("it runs");
     assert!(observer.0 && stopped.was_cancelled());
     assert!(!stopped.is_complete(), "a stopped run is partial");
     let whole = run().run().expect("it runs");

@@ -4,7 +4,9 @@
 //! parameters of the NICs that have it ("DCQCN CC parameters", NVIDIA). Its reaction point is the
 //! one of quantized congestion notification (IEEE 802.1Qau) with an estimate of congestion, alpha.
 
-use tenter_config::{Component, Key, KeyTable, Reader, Value as _, choice, component, joined};
+use tenter_config::{
+    Component, Key, KeyTable, Reader, Words as _, Written, choice, component, joined,
+};
 use tenter_units::{Bytes, Rate, Time};
 
 use super::{Answers, Control, Feedback, RATES, SECOND, TICK_MIN, part_of};
@@ -30,12 +32,13 @@ component! {
     /// The notification point: what carries notifications, and how often.
     pub struct Notifying, derive(Clone, Copy, Debug, PartialEq, Eq) {
         fill notifying_of_preset;
-        /// Where all other keys come from; `tester` sends notifications and does not react to them.
+        /// Origin of the values of all other keys; `tester` sends notifications and does not react
+        /// to them.
         preset: Preset = "nvidia", from "what is in use; the page of the model has the origin of every constant";
         /// Whether senders slow down when they are notified; the keys from `gain` on are for those
         /// that do.
         reacts as "reaction": bool = filled "by `preset`: `false` for `tester`";
-        /// What carries notifications: a packet of their own (CNP), or the next acknowledgement or
+        /// The carrier of notifications: a packet of its own (CNP), or the next acknowledgement or
         /// NAK of the QP.
         cnp: Carrier = "packet", from "RoCEv2 (InfiniBand Architecture Specification, Annex A17); HPCC's simulator has `in-acknowledgement`";
         /// A receiver sends at most one notification (CNP) for each QP in this time.
@@ -74,15 +77,16 @@ component! {
         increase_bytes: Option<Bytes> = filled "by `preset`", in Bytes::new(1)..=BYTES_MAX;
         /// How often the rate rises half of the way to its target before the target rises too.
         recovery_steps: u32 = filled "by `preset`", in 0..=1000;
-        /// What the target rises by then.
+        /// Step by which the target rises then.
         additive_increase: Rate = filled "by `preset`", in RATES;
-        /// What the target rises by when timer and byte counter are both beyond `recovery_steps`.
+        /// Step by which the target rises when timer and byte counter are both beyond
+        /// `recovery_steps`.
         hyper_increase: Rate = filled "by `preset`", in RATES;
         /// The line rate that `min_rate`, `additive_increase` and `hyper_increase` are meant for:
         /// on other lines they are in proportion.
         scale_from: Option<Rate> = "none", in RATES;
-        /// What a QP may have under way beside its rate: no limit, what its line carries in
-        /// `base_round_trip`, or what its rate does.
+        /// Limit of the bytes that a QP may have under way: none, what its line carries in
+        /// `base_round_trip` (`fixed`), or what its rate carries in that time (`scaled`).
         window: Window = "none", from "HPCC's simulator has `scaled` (HAS_WIN and VAR_WIN) for all its congestion controls";
         /// The round-trip time of an idle network: the longest there is.
         base_round_trip: Option<Time> = absent "with `window`", in TICK_MIN..=SECOND;
@@ -140,21 +144,21 @@ choice!(Window { "none" => None, "fixed" => Fixed, "scaled" => Scaled });
 
 /// Gives the notification point what the preset says of it.
 fn notifying_of_preset(reader: &mut dyn Reader) {
-    let word = reader.peek_word("preset");
-    let preset = match word {
-        Some(word) => Preset::ALL
-            .into_iter()
-            .find(|preset| preset.written().to_string() == word),
-        None => Some(Preset::Nvidia),
-    };
     // Another word is refused when it is read.
-    for (key, value) in
-        preset.map_or_else(Vec::new, |preset| Component::written(&preset.notifying()))
-    {
+    let Some(preset) = preset_of(reader) else {
+        return;
+    };
+    for (key, value) in Component::written(&preset.notifying()) {
         if key != "preset" {
             reader.fill(key, value);
         }
     }
+}
+
+/// The preset that is written, or the usual one; `None` for a word that names none.
+fn preset_of(reader: &dyn Reader) -> Option<Preset> {
+    let word = reader.peek_word("preset");
+    word.map_or(Some(Preset::Nvidia), |word| Preset::of_word(&word))
 }
 
 fn a_window_has_its_round_trip(own: &Reaction, reader: &mut dyn Reader) -> bool {
@@ -185,48 +189,50 @@ impl Component for Dcqcn {
     };
 
     fn read(reader: &mut dyn Reader) -> Option<Dcqcn> {
+        // Both points are read whatever is wrong with one of them, so that all problems are told.
+        let preset = preset_of(reader).unwrap_or(Preset::Nvidia);
+        let asked = reader
+            .peek_word("reaction")
+            .and_then(|word| word.parse().ok());
+        let reacts = asked.unwrap_or(preset.notifying().reacts);
         let notifying = <Notifying as Component>::read(reader);
         let is_given = |reader: &dyn Reader, key: &&Key| reader.has(key.name);
         let given: Vec<&Key> = Reaction::KEYS
             .iter()
             .filter(|key| is_given(reader, key))
             .collect();
-        let Some(notifying) = notifying else {
-            // Nothing is known of them.
-            for key in given {
-                reader.any(key.name);
-            }
-            return None;
-        };
-        let usual = notifying.preset.reaction();
-        if !notifying.reacts {
+        let usual = preset.reaction();
+        if !reacts {
             for key in given {
                 reader.any(key.name);
                 let help = "leave it out, or set `reaction: true`";
                 reader.refuse(key.name, "means nothing where senders do not react", help);
                 reader.leave_out(key.name);
             }
-            let reaction = usual;
             return Some(Dcqcn {
-                notifying,
-                reaction,
+                notifying: notifying?,
+                reaction: usual,
             });
         }
         for (key, value) in Component::written(&usual) {
             reader.fill(key, value);
         }
-        let reaction = <Reaction as Component>::read(reader)?;
+        let reaction = <Reaction as Component>::read(reader);
         Some(Dcqcn {
-            notifying,
-            reaction,
+            notifying: notifying?,
+            reaction: reaction?,
         })
     }
 
-    fn written(&self) -> Vec<(&'static str, tenter_config::Written)> {
-        let mut keys = Component::written(&self.notifying);
-        if self.notifying.reacts {
-            keys.extend(Component::written(&self.reaction));
+    /// Of senders that do not react only what is unusual is written, to be refused when it is read.
+    fn written(&self) -> Vec<(&'static str, Written)> {
+        let mut reaction = Component::written(&self.reaction);
+        if !self.notifying.reacts {
+            let usual = Component::written(&self.notifying.preset.reaction());
+            reaction.retain(|key| !usual.contains(key));
         }
+        let mut keys = Component::written(&self.notifying);
+        keys.extend(reaction);
         keys
     }
 }
@@ -325,15 +331,6 @@ const PAPER_2015: Reaction = Reaction {
 };
 
 impl Preset {
-    /// All of them.
-    pub const ALL: [Preset; 5] = [
-        Preset::Nvidia,
-        Preset::Kai,
-        Preset::Hpcc,
-        Preset::Paper2015,
-        Preset::Tester,
-    ];
-
     /// What it says of senders and receivers.
     pub fn of_both(self) -> Dcqcn {
         Dcqcn {

@@ -33,7 +33,7 @@ component! {
         target: Share = "0.95", unless too_little, from "HPCC (2019), section 5.1";
         /// After this many additive increases in a row a window follows the utilisation again.
         max_stage: u32 = "5", in 0..=1000, from "HPCC (2019), section 5.1";
-        /// `W_AI`: what a window grows in a round trip, in wire bytes.
+        /// `W_AI`: growth of a window in a round trip, in wire bytes.
         additive_increase: Bytes = "80B", in INCREASES,
             from "HPCC (2019), section 5.1, at 100 Gb/s";
         /// The line rate that `additive_increase` is meant for: on other lines it is in proportion.

@@ -5,7 +5,7 @@
 //! with a rate, a window, or both. Nothing is kept for a queue pair that is not limited. Timers are
 //! no events: they are caught up when the queue pair is next touched.
 
-use tenter_config::{Component, Key, KeyTable, Presence, Reader, Shape, Value, Variants, Written};
+use tenter_config::variants;
 use tenter_net::Packet;
 use tenter_units::Rate;
 
@@ -31,72 +31,23 @@ pub use timely::Timely;
 /// Declares the list of congestion controls, and with it all that asks each of them the same.
 macro_rules! members {
     (
-        $(#[$about:meta])*
+        $(#[doc = $about:literal])*
         pub enum $list:ident {
-            $($(#[$of_member:meta])* $word:literal => $name:ident,)+
+            $($(#[doc = $of_member:literal])+ $word:literal => $name:ident,)+
         }
     ) => {
-        $(#[$about])*
-        #[derive(Clone, Debug, PartialEq, Eq)]
-        pub enum $list {
-            $($(#[$of_member])* $name($name),)+
+        variants! {
+            $(#[doc = $about])*
+            pub enum $list as "`endpoint.nic.congestion_control`, written as a mapping",
+            derive(Clone, Debug, PartialEq, Eq),
+            or word of "`endpoint.nic.congestion_control`" {
+                /// Which congestion control; the other keys belong to it.
+                kind;
+                $($(#[doc = $of_member])+ $word => $name($name),)+
+            }
         }
 
         impl $list {
-            /// The word of each member, as `kind` has it.
-            pub const NAMES: &'static [&'static str] = &[$($word),+];
-
-            /// The key that chooses, and the keys of each member.
-            pub const VARIANTS: Variants = Variants {
-                own: &KeyTable {
-                    title: "`endpoint.nic.congestion_control`, written as a mapping",
-                    keys: &[Key {
-                        name: "kind",
-                        shape: || Shape::Choice($list::NAMES),
-                        presence: Presence::Required,
-                        meaning: "Which congestion control; the other keys belong to it.",
-                        origin: "",
-                    }],
-                },
-                members: &[$(($word, &KeyTable {
-                    title: concat!(
-                        "`endpoint.nic.congestion_control` with `kind: ", $word, "`"
-                    ),
-                    keys: <$name as Component>::KEYS,
-                })),+],
-                are_told_apart: false,
-            };
-
-            /// The word of this member.
-            pub fn word(&self) -> &'static str {
-                match self {
-                    $($list::$name(_) => $word,)+
-                }
-            }
-
-            /// The member of a word, with the defaults of all its keys.
-            fn of_word(word: &str) -> Option<$list> {
-                match word {
-                    $($word => Some($list::$name($name::default())),)+
-                    _ => None,
-                }
-            }
-
-            fn read_member(place: usize, reader: &mut dyn Reader) -> Option<$list> {
-                let (word, table) = $list::VARIANTS.members[place];
-                reader.extend(table);
-                match word {
-                    $($word => <$name as Component>::read(reader).map($list::$name),)+
-                    _ => None,
-                }
-            }
-
-            fn written_keys(&self) -> Vec<(&'static str, Written)> {
-                match self {
-                    $($list::$name(control) => Component::written(control),)+
-                }
-            }
-
             /// Whether senders slow down; else receivers notify them all the same.
             pub fn reacts(&self) -> bool {
                 match self {
@@ -173,51 +124,6 @@ members! {
         "swift" => Swift,
         /// Windows follow what switches say of their links.
         "hpcc" => Hpcc,
-    }
-}
-
-impl CongestionControl {
-    fn read_keys(reader: &mut dyn Reader) -> Option<CongestionControl> {
-        let Some(place) = reader.choice("kind", CongestionControl::NAMES) else {
-            let members = CongestionControl::VARIANTS.members.iter();
-            let tables: Vec<_> = members.map(|(_, table)| *table).collect();
-            reader.guess(&tables, &mut |place, reader| {
-                CongestionControl::read_member(place, reader);
-            });
-            return None;
-        };
-        CongestionControl::read_member(place, reader)
-    }
-}
-
-/// A word stands for a mapping in which all other keys have their defaults.
-impl Value for CongestionControl {
-    type Bounds = ();
-
-    fn shape((): ()) -> Shape {
-        let words = Shape::Choice(CongestionControl::NAMES);
-        let mapping = Shape::Variants(&CongestionControl::VARIANTS);
-        Shape::Either(Box::new(words), Box::new(mapping))
-    }
-
-    fn read(reader: &mut dyn Reader, key: &str, (): ()) -> Option<CongestionControl> {
-        if !reader.is_mapping(key) {
-            let place = reader.choice(key, CongestionControl::NAMES)?;
-            let control = CongestionControl::of_word(CongestionControl::NAMES[place])?;
-            reader.write(key, control.written());
-            return Some(control);
-        }
-        let mut read = None;
-        reader.mapping(key, CongestionControl::VARIANTS.own, &mut |keys| {
-            read = CongestionControl::read_keys(keys);
-        });
-        read
-    }
-
-    fn written(&self) -> Written {
-        let mut keys = vec![("kind", Written::word(self.word()))];
-        keys.extend(self.written_keys());
-        Written::mapping(keys)
     }
 }
 

@@ -25,10 +25,10 @@ component! {
         /// The round-trip time that large windows aim at.
         base_target: Time = "25us", in TICK_MIN..=SECOND,
             from "Swift (2020), what it shows for its own fabric; it depends on the network";
-        /// What small windows add to the target at most, so that many flows share a link fairly.
+        /// The most that small windows add to the target, so that many flows share a link fairly.
         scaling_range: Time = "100us", in Time::ZERO..=SECOND,
             from "assumed: four times the base target";
-        /// What a window grows in a round trip, in packets.
+        /// Growth of a window in a round trip, in packets.
         additive_increase: u32 = "1", in 1..=1000, from "Swift (2020), algorithm 1";
         /// Multiplicative decrease.
         beta: Share = "0.8", from "Swift (2020), algorithm 1";

@@ -15,7 +15,7 @@ component! {
         low: Time = "50us", in TICK_MIN..=SECOND, from "TIMELY (2015), section 5";
         /// Above this round-trip time the rate falls whatever the gradient.
         high: Time = "500us", in TICK_MIN..=SECOND, from "TIMELY (2015), section 5";
-        /// What gradients are measured in: the round-trip time of an idle network.
+        /// Unit of gradients: the round-trip time of an idle network.
         base_round_trip: Time = "20us", in TICK_MIN..=SECOND, from "TIMELY (2015), section 5";
         /// Weight of a new difference of round-trip times in their average.
         weight: Share = "0.875", from "TIMELY (2015), section 5";

@@ -10,10 +10,10 @@ component! {
     pub struct CellSpec as "`fabric.switching.cell`" {
         /// The most bytes of a packet in one cell; the last cell is as long as it must be.
         payload_bytes as "payload": u32 as Bytes = "256B", in Bytes::new(64)..=Bytes::new(9_000), from "the largest cell of the format VSC256 has 272 bytes (OpenBCM SDK), read as 256 of data and 16 of header";
-        /// What a cell takes on the wire beside them, in place of preamble and gap.
+        /// Overhead of a cell on the wire, in place of preamble and gap.
         overhead_bytes as "overhead": u32 as Bytes = "16B", in Bytes::new(0)..=Bytes::new(256), from "the largest cell of the format VSC256 has 272 bytes (OpenBCM SDK), read as 256 of data and 16 of header";
         /// Cells of a packet that travel together: the same bytes, fewer events, a coarser spray.
-        /// All bundles of a packet have as many cells, or one more.
+        /// The bundles of a packet differ by one cell at most.
         bundle: u32 = "1", in 1..=64;
         check bundles_are_frames;
     }

@@ -12,22 +12,22 @@ use crate::scheduled::spray::SprayKind;
 component! {
     /// The parameters of a scheduled fabric; all leaves share them.
     pub struct ScheduledSpec as "`fabric.switching` with `kind: scheduled`", derive(Clone, Debug, PartialEq, Eq) {
-        /// What one credit is worth, in bytes on the wire of the destination port.
+        /// Worth of one credit, in bytes on the wire of the destination port.
         credit_bytes as "credit": u32 as Bytes = "4096B", in Bytes::new(256)..=Bytes::new(16_000), from "the size of a DRAM buffer of Jericho 3 (FBOSS, Jericho3Asic.h) and the resolution of its credit balance (OpenBCM SDK); the SDK takes 256 to 8,192 bytes";
         /// By how much credits are granted faster than the port sends.
         over_speed_ppm as "over_speed": u32 as Percent = "2", in 0..=100, from "assumed: enough to cover what is lost to rounding";
         /// A port grants no credit while this many frame bytes wait at it.
         egress_buffer_bytes as "egress_buffer": u64 as Bytes = "512KiB", in SIZES, from "assumed: what a port of 400G sends in two round trips of 5 us, rounded up";
-        /// What a packet is cut into between leaves; with `none` it travels whole.
+        /// Cells into which a packet is cut between leaves; with `none` it travels whole.
         cell: Option<CellSpec> = "none";
         /// How cells, or packets, are spread over the links that lead to their leaf.
         spray: SprayKind = "round-robin";
         /// A packet is given up when it is not whole after this time; only where links fail or lose
         /// frames.
         reassembly_timeout: Time = "100us", in Time::from_us(1)..=SECOND, from "assumed: longer than anything waits in the fabric";
-        /// What a request and a credit take together of the links between switches, in wire bytes
-        /// for each credit; packets carry it in proportion, and it is a quarter of `credit` at
-        /// most. Messages on control links take none.
+        /// Wire bytes of a request and a credit together on the links between switches, for each
+        /// credit; packets carry them in proportion, and they are a quarter of `credit` at most.
+        /// Messages on control links take none.
         control_bytes as "control": u32 as Bytes = "0B", in Bytes::new(0)..=Bytes::new(4_000), from "not published: 0 leaves it out";
         /// Whether cells that meet a long queue in the fabric slow the credits of their port down.
         indication: Option<IndicationSpec> = "none";
@@ -53,7 +53,7 @@ component! {
     /// Congestion indication: cells that meet a long queue in the fabric tell the scheduler of
     /// their port, which then grants credit more slowly.
     pub struct IndicationSpec as "`fabric.switching.indication`" {
-        /// A cell is marked that makes a queue of the fabric longer than this.
+        /// A cell that makes a queue of the fabric longer than this is marked.
         threshold_bytes as "threshold": u64 as Bytes = "32KiB", in SIZES, from "assumed; Broadcom's SDK has three thresholds, without values";
         /// A port takes at most one step in this time, of eight of its credit rate, and gives one
         /// back after this time without a mark.

@@ -14,6 +14,7 @@ mod heat_map;
 mod held_up;
 mod line_chart;
 mod overview;
+mod page;
 mod policy;
 mod runs;
 mod scale;
@@ -27,7 +28,7 @@ mod text;
 mod timeline;
 mod together;
 
-use policy::policy;
+use page::{Head, page};
 pub use studies::html_study_report;
 pub use sweep::html_sweep_report;
 use tenter_record::StopKind;
@@ -37,18 +38,8 @@ use crate::numbers::binary_size;
 use crate::tiers::Tiers;
 use crate::trial_data::TrialData;
 
-const STYLE: &str = include_str!("report.css");
-const SCRIPT: &str = include_str!("report.js");
 /// The most collectives with a timeline on a page.
 const TIMELINES: usize = 24;
-
-/// The frame around the contents of a page.
-struct Head<'a> {
-    /// The title of the window.
-    title: &'a str,
-    /// The remark at its end about the numbers.
-    remark: &'a str,
-}
 
 /// The report of these trials as the text of an HTML file.
 ///
@@ -71,37 +62,6 @@ pub fn html_report(trials: &[TrialData]) -> String {
             article(number, trial, page);
         }
     })
-}
-
-/// A whole page around the contents that `fill` adds.
-fn page(head: &Head<'_>, fill: impl FnOnce(&mut String)) -> String {
-    let mut page = String::with_capacity(1 << 20);
-    add(
-        &mut page,
-        format_args!(
-            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\
-             <meta name=\"color-scheme\" content=\"light dark\"><meta name=\"generator\" content=\"Tenter {}\">\
-             <title>{} – Tenter report</title><style>{STYLE}</style></head><body>\
-             <a class=\"skip\" href=\"#main\">Skip to the results</a>\n",
-            policy(SCRIPT, STYLE),
-            env!("CARGO_PKG_VERSION"),
-            escape(head.title)
-        ),
-    );
-    page.push_str("<main id=\"main\">");
-    fill(&mut page);
-    add(
-        &mut page,
-        format_args!(
-            "</main><footer>Made by Tenter {}. {}</footer>\
-             <div id=\"tip\" role=\"status\" hidden></div>\n<script>{SCRIPT}</script></body></html>\n",
-            env!("CARGO_PKG_VERSION"),
-            escape(head.remark)
-        ),
-    );
-    page
 }
 
 fn title(trial: &TrialData) -> String {

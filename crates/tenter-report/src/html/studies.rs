@@ -6,8 +6,9 @@ use tenter_study::{
 
 use super::bar_chart::{Bar, BarChart, Group};
 use super::overview::tile;
+use super::page::{Head, page};
 use super::text::{add, count, escape, number};
-use super::{Head, page, together};
+use super::together;
 use crate::drawings::Drawn;
 
 /// The title of a chart for a study that has none of its own.

@@ -5,7 +5,7 @@ use std::fmt;
 use tenter_record::FlowSizeRow;
 use tenter_units::Time;
 
-use super::{count, optional};
+use super::cells::{count, optional};
 use crate::numbers::binary_size;
 use crate::text_table::{TextColumn, TextTable};
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use tenter_record::{CollectiveRow, JobSummary};
 
-use super::{decimals, milliseconds, optional};
+use super::cells::{decimals, milliseconds, optional};
 use crate::numbers::binary_size;
 use crate::text_table::{TextColumn, TextTable};
 

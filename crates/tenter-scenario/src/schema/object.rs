@@ -85,7 +85,9 @@ fn described(mut schema: Value, key: &Key) -> Value {
     match key.presence {
         Presence::Required => {}
         Presence::Default(default) => text = format!("{text} Default: {default}."),
-        Presence::Depends(words) => text = format!("{text} Default: {words}."),
+        Presence::Depends(words) | Presence::Follows(words) => {
+            text = format!("{text} Default: {words}.");
+        }
     }
     schema["description"] = json!(text);
     schema

@@ -1,6 +1,6 @@
 //! Congestion control and loss recovery at odd settings: set in the plan.
 
-use tenter_config::Share;
+use tenter_config::{Share, Words as _};
 use tenter_endpoint::congestion_control::dcqcn::{Carrier, Preset, Window};
 use tenter_endpoint::congestion_control::{CongestionControl, Hpcc, Swift, Timely};
 use tenter_endpoint::loss_recovery::{LossRecovery, SelectiveRepeat};

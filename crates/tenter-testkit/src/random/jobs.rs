@@ -5,16 +5,8 @@ use std::fmt::Write;
 use tenter_workload::collective::CollectiveKind;
 
 use super::draw::Draw;
+use super::limits::Limits;
 use super::{pattern, steps, workload};
-
-/// How much the jobs may send.
-pub(super) struct Limits {
-    pub(super) hosts: u64,
-    /// Data packets of all jobs together, not counting those that are sent again.
-    pub(super) packets: u64,
-    /// Payload of a packet.
-    pub(super) packet_bytes: u64,
-}
 
 /// How often a job's collectives are run.
 struct ArrivalsByPort {

@@ -8,7 +8,7 @@ use tenter_workload::pattern::{
 };
 
 use super::draw::Draw;
-use super::jobs::Limits;
+use super::limits::Limits;
 
 /// A pattern over so many ranks of about `packets` packets on all queue pairs, as a mapping; none
 /// where it would have more transfers than that.

@@ -1,7 +1,7 @@
 //! A collective of steps.
 
 use super::draw::Draw;
-use super::jobs::Limits;
+use super::limits::Limits;
 
 /// Steps of one collective.
 const STEPS_MAX: u64 = 24;

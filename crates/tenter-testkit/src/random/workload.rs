@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::draw::Draw;
-use super::jobs::Limits;
+use super::limits::Limits;
 use super::pattern;
 
 /// One or two entries of pairs or a pattern, sizes by a distribution of two or three points or all

@@ -17,7 +17,7 @@ component! {
     pub struct Explicit as "`fabric` with `kind: explicit`", derive(Clone, Debug, PartialEq) {
         /// Hosts and switches; hosts are numbered in this order.
         nodes: Vec<ExplicitNode>;
-        /// Ways that switches take instead of the shortest.
+        /// Routes that switches take instead of the shortest.
         routes: Vec<ExplicitRoute> = "[]";
         /// The cables between them.
         links: Vec<ExplicitLink>;
@@ -67,7 +67,7 @@ component! {
 component! {
     /// A way that a switch of an explicit topology takes instead of the shortest.
     pub struct ExplicitRoute as "`fabric.routes[]` with `kind: explicit`", derive(Clone, Debug, PartialEq, Eq) {
-        /// The switch that takes this way.
+        /// The switch that takes this route.
         at: String, in NAME_MAX;
         /// The switch to whose hosts it leads.
         to: String, in NAME_MAX;

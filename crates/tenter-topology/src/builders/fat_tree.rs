@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use tenter_config::{Idle, Reader, component, default_with, parsed};
+use tenter_config::{Reader, component, default_with, parsed};
 use tenter_units::{Rate, Time};
 
 use super::{COUNTS, DELAYS, RATES, check_counts, check_rates};
@@ -48,17 +48,16 @@ component! {
     /// aggregation switches of a pod, and core by core.
     pub struct CoreTier as "`fabric.core` with `kind: fat-tree`", derive(Clone, Debug, PartialEq) {
         either "taper", "links_per_pod";
-        idle no_taper;
         /// How many pods.
         pods: u32, in COUNTS;
         /// Core switches above each aggregation switch.
         cores_per_agg: u32, in COUNTS;
         /// Parallel cables between an aggregation switch and each of its cores.
         links_per_agg_core: u32 = "1", in COUNTS;
-        /// How many times fewer cables each pod has to the cores than these counts make; cores
-        /// without any are left out.
-        taper: Taper = "1";
-        /// The same as a count: the cables from each pod to the cores.
+        /// Factor by which tapering divides the cables from each pod to the cores; cores without
+        /// any are left out.
+        taper: Taper = "1", omit default;
+        /// The cables from each pod to the cores, as a count in place of `taper`.
         links_per_pod: Option<u32> = absent "as `taper` has it", in COUNTS;
         /// Line rate of the links to the cores.
         rate: Rate = "400Gbps", in RATES, from "AI Fabric Test Methodology (Keysight): 400GE NICs and switch ports";
@@ -116,12 +115,6 @@ parsed!(Taper {
     "must be a ratio of 1 or more, not",
     "write for example `2`: half of the cables"
 });
-
-/// A taper of 1, and one that a count stands for, need not be written.
-fn no_taper(core: &CoreTier) -> Vec<Idle> {
-    let is_none = core.taper.of == core.taper.parts;
-    Vec::from_iter(is_none.then(|| Idle::unsaid("taper")))
-}
 
 fn taper_leaves_cables(tree: &FatTree, reader: &mut dyn Reader) -> bool {
     let Some(core) = &tree.core else {

@@ -18,8 +18,8 @@ use crate::{Schedule, WorkloadError};
 component! {
     /// All-reduce by recursive halving, then recursive doubling.
     pub struct AllReduceHalvingDoubling as "`jobs[].collectives[]` with `collective: all-reduce` and `algorithm: halving-doubling`" {
-        /// How far apart the ranks of an exchange are while the vector is halved, and the other way
-        /// round on the way back. `halving`: ranks n/2 apart exchange halves, ranks n/4 apart
+        /// Distance between the ranks of an exchange while the vector is halved; on the way back
+        /// the order is reversed. `halving`: ranks n/2 apart exchange halves, ranks n/4 apart
         /// quarters, and so on; `doubling`: neighbours exchange halves, ranks 2 apart quarters, and
         /// so on.
         distances: Distances = "halving", from "AI Fabric Test Methodology (Keysight); `doubling` is the order of MPICH and Open MPI";

@@ -27,7 +27,7 @@ component! {
     pub struct AllReduceHierarchical as "`jobs[].collectives[]` with `collective: all-reduce` and `algorithm: hierarchical`" {
         /// NPUs of each host; ranks that follow each other share a host.
         npus_per_host: u32 = "8", in COUNTS, from "usual servers";
-        /// What an NPU sends and receives within its host, each way.
+        /// Rate at which an NPU sends and receives within its host, each way.
         scale_up_rate: Rate = "3600Gbps", in RATES, from "NVIDIA H100 data sheet: NVLink with 900 GB/s both ways together";
         /// From the last byte sent within a host to its use at the receiver.
         scale_up_latency: Time = "1us", in Time::ZERO..=Time::from_us(1_000_000), from "assumed";

@@ -358,7 +358,7 @@ impl Component for CollectiveKind {
         Key {
             name: "algorithm",
             shape: || Shape::Parsed(&ALGORITHMS),
-            presence: Presence::Depends("the first of the collective"),
+            presence: Presence::Follows("the first of the collective"),
             meaning: "By which algorithm",
             origin: "",
         },

@@ -2,7 +2,7 @@
 //!
 //! Origin: the random permutation traffic matrix of the load-balancing literature, e.g.
 //! "Re-architecting datacenter networks and stacks for low latency and high performance" (Handley
-//! et al., 2017). Parameter: the seed of the derangement, 0 by default.
+//! et al., 2017). Parameter: the seed of the derangement.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -20,7 +20,7 @@ component! {
     /// Each rank sends everything to one other rank; a random derangement.
     pub struct Permutation as "`jobs[].collectives[]` with `collective: permutation` and `algorithm: random`" {
         /// Which permutation without fixed points.
-        seed: Option<u64> = absent "the `seed` of the scenario", in 0..=u64::MAX;
+        seed: Option<u64> = absent "`seeds.arrivals`, or else the `seed`", in 0..=u64::MAX;
     }
 }
 
@@ -35,9 +35,9 @@ impl Collective for Permutation {
         busbw: Factor::One,
     };
 
-    /// By a derangement drawn from the seed.
+    /// By a derangement drawn from the seed, which a scenario has filled in.
     fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
-        let destinations = derangement(ranks, self.seed.unwrap_or(0));
+        let destinations = derangement(ranks, self.seed.unwrap_or_default());
         Ok(Box::new(OneEach::new(destinations, size_bytes)))
     }
 

@@ -32,13 +32,13 @@ const POINT_BYTES: u64 = 8;
 component! {
     /// A multigrid cycle over a three-dimensional stencil.
     pub struct Amg as "`jobs[].pattern` with `kind: amg`" {
-        /// What all ranks compute before each step.
+        /// Computing time of all ranks before each step.
         compute: Time = "300us", in COMPUTE, from "assumed";
         /// Ranks along each of three dimensions, such as `4x4x4`; `auto` is as even as may be.
         grid: Sides<3> = "auto";
         /// Points of 8 bytes along an edge of a rank's block on the finest level.
         points: u32 = "64", in POINTS, from "assumed";
-        /// A rank that would have fewer on a coarser level hands them to another.
+        /// The least points of a rank on a coarser level; a rank with fewer hands them to another.
         least_points: u32 = "16", in POINTS, from "assumed";
         /// The buffer of each all-reduce.
         reduce_bytes as "reduce": u64 as Bytes = "8B", in SIZES, from "one number of double precision";

@@ -28,13 +28,13 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
 component! {
     /// An irregular mesh.
     pub struct Amr as "`jobs[].pattern` with `kind: amr`" {
-        /// What all ranks compute before each step.
+        /// Computing time of all ranks before each step.
         compute: Time = "200us", in COMPUTE, from "assumed";
         /// Partners of a rank, on average; an even number.
         partners: u32 = "12", in 2..=COUNT_MAX, unless odd, from "assumed";
-        /// What a pair exchanges at least, each way.
+        /// The least that a pair exchanges, each way.
         least_bytes as "least": u64 as Bytes = "16KiB", in SIZES, from "assumed";
-        /// And at most.
+        /// The most that a pair exchanges, each way.
         most_bytes as "most": u64 as Bytes = "4MiB", in SIZES, from "assumed";
         /// The share of pairs that is drawn anew before each step but the first.
         regrid: Chance = "0.25", from "assumed";

@@ -29,7 +29,7 @@ const WEIGHT: u64 = 1 << 32;
 component! {
     /// Racks of databases.
     pub struct DatabasePod as "`jobs[].pattern` with `kind: database-pod`" {
-        /// What all ranks compute before each step.
+        /// Computing time of all ranks before each step.
         compute: Time = "0ns", in COMPUTE, from "assumed";
         /// Ranks of a rack, which follow each other; the last one may be smaller.
         rack: u32 = "16", in 1..=COUNT_MAX, from "assumed";

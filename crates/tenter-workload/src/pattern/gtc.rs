@@ -30,16 +30,17 @@ const USUAL_DOMAINS: u32 = 64;
 component! {
     /// Particles in a ring of domains.
     pub struct Gtc as "`jobs[].pattern` with `kind: gtc`" {
-        /// What all ranks compute before each step.
+        /// Computing time of all ranks before each step.
         compute: Time = "500us", in COMPUTE, from "assumed";
         /// Toroidal domains, a divisor of the ranks; `auto` is the greatest one up to 64. Ranks of
         /// a domain follow each other.
         domains: Auto = "auto", in 1..=u32::MAX;
-        /// What the ranks of a domain add up.
+        /// The buffer that the ranks of a domain add up.
         charge_bytes as "charge": u64 as Bytes = "256KiB", in SIZES, from "assumed";
-        /// From a rank to the same one of each domain beside: the field at the border.
+        /// The field at the border, from a rank to the same one of each neighbouring domain.
         field_bytes as "field": u64 as Bytes = "64KiB", in SIZES, from "assumed";
-        /// From a rank to the same one of each domain beside: what has crossed the border.
+        /// The particles that have crossed the border, from a rank to the same one of each
+        /// neighbouring domain.
         particle_bytes as "particles": u64 as Bytes = "1MiB", in SIZES, from "assumed";
     }
 }

@@ -26,7 +26,7 @@ component! {
     /// A given matrix.
     pub struct Matrix as "`jobs[].pattern` with `kind: matrix`",
         derive(Clone, Debug, PartialEq, Eq) {
-        /// What all ranks compute before each step.
+        /// Computing time of all ranks before each step.
         compute: Time = "0ns", in COMPUTE;
         /// A communication matrix, `.csv`, `.mtx` or `.txt`; its path counts from the folder of the
         /// scenario.

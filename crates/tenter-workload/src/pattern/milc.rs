@@ -29,11 +29,11 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
 component! {
     /// A four-dimensional stencil on a torus.
     pub struct Milc as "`jobs[].pattern` with `kind: milc`" {
-        /// What all ranks compute before each step.
+        /// Computing time of all ranks before each step.
         compute: Time = "150us", in COMPUTE, from "assumed";
         /// Ranks along each of four dimensions, such as `4x4x2x2`; `auto` is as even as may be.
         grid: Sides<4> = "auto";
-        /// To each of the eight neighbours, for the sites of one colour.
+        /// Bytes to each of the eight neighbours, for the sites of one colour.
         face_bytes as "face": u64 as Bytes = "384KiB", in SIZES, from "16⁴ sites in each rank: 16³/2 vectors of 48 bytes in four layers";
         /// The buffer of each all-reduce.
         reduce_bytes as "reduce": u64 as Bytes = "8B", in SIZES, from "one number of double precision";

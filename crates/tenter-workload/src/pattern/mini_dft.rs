@@ -29,12 +29,12 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
 component! {
     /// A three-dimensional Fourier transform over pencils, and back.
     pub struct MiniDft as "`jobs[].pattern` with `kind: mini-dft`" {
-        /// What all ranks compute before each step.
+        /// Computing time of all ranks before each step.
         compute: Time = "200us", in COMPUTE, from "assumed";
         /// Rows of ranks that follow each other, a divisor of their number; `auto` is the most even
         /// one, with rows longer than columns.
         rows: Auto = "auto", in 1..=u32::MAX;
-        /// From a rank to each other of its row, and of its column.
+        /// Bytes from a rank to each other one of its row, and of its column.
         block_bytes as "block": u64 as Bytes = "64KiB", in SIZES, from "a grid of 128³ complex numbers on 64 ranks";
         /// The buffer of the all-reduce.
         reduce_bytes as "reduce": u64 as Bytes = "8KiB", in SIZES, from "assumed";

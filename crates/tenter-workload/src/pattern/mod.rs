@@ -51,7 +51,7 @@ pub use sends::Sends;
 variants! {
     /// Every pattern there is.
     pub enum PatternKind as "`jobs[].pattern`", derive(Clone, Debug, PartialEq, Eq) {
-        /// Which application; the keys that it has beside these are below.
+        /// The application; its further keys are below.
         kind;
         /// All-to-alls in rows and columns of ranks, and an all-reduce: Fourier transforms.
         "mini-dft" => MiniDft(MiniDft),
@@ -86,7 +86,7 @@ impl PatternKind {
         ]
     }
 
-    /// What all ranks compute before each step.
+    /// Computing time of all ranks before each step.
     pub fn compute(&self) -> Time {
         match self {
             PatternKind::MiniDft(own) => own.compute,

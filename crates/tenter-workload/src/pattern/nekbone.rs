@@ -26,15 +26,15 @@ pub(super) static MEMBER: CollectiveMember = CollectiveMember {
 component! {
     /// A three-dimensional stencil of up to 26 neighbours.
     pub struct Nekbone as "`jobs[].pattern` with `kind: nekbone`" {
-        /// What all ranks compute before each step.
+        /// Computing time of all ranks before each step.
         compute: Time = "100us", in COMPUTE, from "assumed";
         /// Ranks along each of three dimensions, such as `4x4x4`; `auto` is as even as may be.
         grid: Sides<3> = "auto";
-        /// To a neighbour behind a face.
+        /// Bytes to a neighbour behind a face.
         face_bytes as "face": u64 as Bytes = "42632B", in SIZES, from "8³ elements of order nine in each rank: 73² points of 8 bytes";
-        /// To a neighbour behind an edge.
+        /// Bytes to a neighbour behind an edge.
         edge_bytes as "edge": u64 as Bytes = "584B", in SIZES, from "73 points";
-        /// To a neighbour behind a corner.
+        /// Bytes to a neighbour behind a corner.
         corner_bytes as "corner": u64 as Bytes = "8B", in SIZES, from "one point";
         /// The buffer of each all-reduce.
         reduce_bytes as "reduce": u64 as Bytes = "8B", in SIZES, from "one number of double precision";

@@ -22,10 +22,10 @@ component! {
         size: Option<Bytes> = absent "this or `sizes`", in SIZES;
         /// Several sizes, run in this order.
         sizes: Option<Sizes> = absent "this or `size`";
-        /// What all ranks compute before each of these collectives, on top of `gap`.
+        /// Computing time of all ranks before each of these collectives, on top of `gap`.
         compute: Time = "0ns", in TIMES;
-        /// Computing takes up to this much less or more, drawn for each time; no more than
-        /// `compute`.
+        /// The most by which a computing time, drawn anew each time, differs from `compute`; no
+        /// more than that.
         compute_spread: Time = "0ns", in TIMES;
         check complete;
     }

@@ -23,16 +23,16 @@ component! {
         /// How many equal jobs this stands for; with more than one their names end with `-1`, `-2`,
         /// …, and where `ranks` lists no hosts each has hosts of its own, as with `free_hosts`.
         copies: u32 = "1", in 1..=JOBS_MAX;
-        /// What is neither a collective nor a pattern: flows with sizes by a distribution, a number
-        /// at a time between two hosts in a closed loop, or arriving at random in an open one, whose
-        /// ranks are the hosts that its pairs name, or those of the job where a pattern says who
-        /// sends; or a graph of operations from a file, whose ranks are as many as the file has.
+        /// Flows with sizes by a distribution, a number at a time between two hosts in a closed
+        /// loop, or arriving at random in an open one; or a graph of operations from a file. The
+        /// ranks of flows are the hosts that their pairs name, or those of the job if there is a
+        /// pattern; a graph has as many as its file.
         workload: Option<WorkloadKind> = absent "this or `collectives`";
-        /// Where the ranks run: rank r on host r, or on the r-th host of a list of names, numbers
-        /// and stretches (`[host3, 7, 16-23]`). With `npus_per_nic` NPUs behind each host, that
-        /// number of ranks follow each other there, and a list may name a host that often.
+        /// The hosts of the ranks: rank r on host r, or on the r-th host of a list of names,
+        /// numbers and stretches (`[host3, 7, 16-23]`). With `npus_per_nic` NPUs behind each host,
+        /// that number of ranks follow each other there, and a list may name a host that often.
         ranks: Ranks = "all";
-        /// Which hosts `all` and a count take, and in which order: the first ones, any at random,
+        /// The hosts that `all` and a count take, in their order: the first ones, any at random,
         /// groups of hosts or whole leaves at random, or one below each leaf in turn.
         placement: PlacementPolicy = "packed";
         /// Hosts of a group, or NPUs where several share a NIC, counted from the first; ranks fill
@@ -41,13 +41,13 @@ component! {
         /// Whether `all` and a count mean hosts (or NPUs, where several share a NIC) that no job
         /// listed before this one uses; otherwise jobs may share hosts, and then share their ports.
         free_hosts: bool = "false";
-        /// Whether the job is load for the others: it is not measured, repeats its list for as long
-        /// as any other job runs, and is cut off then.
+        /// Whether the job is load for the others: it is not measured, repeats its list as long as
+        /// any other job runs, and ends then.
         background: bool = "false";
         /// Steps of a parallel application: computing, then messages between neighbours and sums
         /// over ranks.
         pattern: Option<PatternSpec> = absent "this or `collectives`";
-        /// What it runs, one after the other with a barrier in between.
+        /// The collectives of the job, one after the other with a barrier in between.
         collectives: Option<Vec<CollectiveSpec>> = absent "this, `flows`, `workload` or `pattern`";
         /// Streams of a background job between hosts that never end, as a traffic generator sends
         /// them; its ranks are these hosts.
@@ -56,11 +56,11 @@ component! {
         iterations: u32 = "1", in 1..=1_000_000;
         /// How often the list is run before that without being measured.
         warm_up: u32 = "0", in 0..=1_000_000;
-        /// When it starts, with what it computes before its first collective: a time, or `{after:
-        /// JOB, delay: 10us}`, a time after the end of another job.
+        /// When the job starts, its computing before the first collective included: a time, or
+        /// `{after: JOB, delay: 10us}`, a time after the end of another job.
         start: Start = "0ns";
-        /// From the last arrival of one collective to the start of the next, 2us or more; the whole
-        /// network learns of a barrier, so it takes effect no sooner than the longest window of the
+        /// From the last arrival of one collective to the start of the next, 2us or more: a barrier
+        /// takes effect in the whole network, no sooner than after the longest window of the
         /// engine.
         gap: Time = "10us", in TIMES, unless too_soon_after_a_collective, from "the order of a kernel launch with a host synchronisation";
         /// QPs per rank pair (or per chunk and hop); a transfer is split evenly over them.
@@ -154,6 +154,11 @@ fn idle(job: &JobSpec) -> Vec<Idle> {
             "has no effect without groups",
             remedy,
         ));
+    }
+    if job.copies > 1 {
+        // Jobs are read when copies are written out.
+        let what = "is as good as `true` beside `copies`";
+        idle.extend(Idle::all(&["free_hosts"], what, "leave it out"));
     }
     // One reason is enough.
     let mut reasons: Vec<Idle> = Vec::new();

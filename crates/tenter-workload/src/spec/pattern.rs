@@ -12,11 +12,11 @@ component! {
     /// A parallel application, step after step.
     pub struct PatternSpec as "`jobs[].pattern`", derive(Clone, Debug, PartialEq, Eq) {
         first ..kind: PatternKind, "Which application, and its keys.";
-        /// Computing takes up to this much less or more, drawn for each time; no more than
-        /// `compute`.
+        /// The most by which a computing time, drawn anew each time, differs from `compute`; no
+        /// more than that.
         compute_spread: Time = "0ns", in TIMES;
-        /// How often the ranks compute and then communicate; takes the place of `iterations`. Steps
-        /// that differ are at most 100.
+        /// How often the ranks compute and then communicate, in place of `iterations`; at most 100
+        /// if the steps differ.
         steps: Option<u32> = absent "`4`; none in the background", in 1..=STEPS_MAX;
         check holds;
     }

@@ -8,11 +8,11 @@ use super::limits::{TIMES, too_soon};
 component! {
     /// A start after the end of another job.
     pub struct AfterJob as "`jobs[].start`", derive(Clone, Debug, PartialEq, Eq) {
-        /// The job whose end is waited for: any but background load, before or after this one in
-        /// the list.
+        /// The job that must have ended: any but background load, before or after this one in the
+        /// list.
         after: String, in 64;
-        /// From the end of that job to the start of this one, 2us or more; the whole network learns
-        /// of the end of a job, as of the barrier of a `gap`.
+        /// From the end of that job to the start of this one, 2us or more: the end of a job takes
+        /// effect in the whole network, as the barrier of a `gap` does.
         delay: Time = "10us", in TIMES, unless too_soon_after_a_job;
     }
 }

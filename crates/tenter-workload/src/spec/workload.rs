@@ -60,15 +60,15 @@ component! {
         /// Whether flows have only the sizes of the points, or all sizes between them, along a
         /// line; only with `points`.
         between: Between = "steps";
-        /// When flows start: each when the one before it is acknowledged, or in an open loop after
-        /// times of this distribution, each sender by itself to any of its receivers, or as often
-        /// to each as the pattern has it.
+        /// When flows start. In a closed loop each starts when the one before it is acknowledged;
+        /// in an open loop each sender starts flows at intervals of this distribution, to any of
+        /// its receivers, or to each as often as the pattern says.
         arrivals: ArrivalKind = "closed-loop";
-        /// Share of the senders' rate that the payload of all flows takes in RoCEv2 frames, with
-        /// headers, preamble and gap, but without what a congestion control adds to them; with a
-        /// pattern that of the NIC of the rank that sends or receives most, and others have as much
-        /// less as the pattern has it; with `senders: alike` that of each sender, and receivers may
-        /// have more than their NICs take.
+        /// Offered load: the share of the senders' rate that all flows take in RoCEv2 frames, with
+        /// headers, preamble and gap, but without the additions of a congestion control. With a
+        /// pattern it is the share at the NIC of the rank that sends or receives most, and the
+        /// others have less in proportion; with `senders: alike` it is that of each sender, and
+        /// receivers may get more than their NICs take.
         load: Option<Chance> = absent "required in an open loop";
         /// In an open loop, flows that start at the same time, each from another sender, to one of
         /// the receivers.
@@ -77,20 +77,19 @@ component! {
         sigma: Sigma = "1";
         /// The pairs of sender and receiver.
         pairs: Option<Vec<PairSpec>> = absent "this or `pattern`";
-        /// In an open loop, how often each pair sends: the `jobs[].pattern` of an application, in
-        /// proportion to the bytes of its first step, without what it says of steps (`steps`,
-        /// `compute`, `compute_spread`, `regrid`); the ranks are those of the job.
+        /// How often each pair sends in an open loop: in proportion to the bytes of the first step
+        /// of an application, written as in `jobs[].pattern` without the keys of steps (`steps`,
+        /// `compute`, `compute_spread`, `regrid`). The ranks are those of the job.
         pattern: Option<PatternSpec> = absent "this or `pairs`";
-        /// QPs from each rank to each that the pattern has it send to; flows take them in turn.
+        /// QPs from each rank to each of its receivers in the pattern; flows take them in turn.
         /// Only with `pattern`.
         parallel: u32 = "8", in 1..=SLOTS_MAX;
-        /// How much each rank of the pattern sends: in proportion to its bytes, or all that have
-        /// any the same; only with `pattern`.
+        /// How much each rank of the pattern sends: in proportion to its bytes, or the same for all
+        /// senders; only with `pattern`.
         senders: Senders = "by-bytes";
-        /// How many flows there are in all; each of the parallel ones of each pair starts its share
-        /// of them.
+        /// Flows in all; each QP of each pair starts its share of them.
         flows: Option<u32> = "none", in 1..=FLOWS_MAX;
-        /// From the start of the job to when no flow starts any more; those under way are
+        /// Time from the start of the job after which no flow starts; flows under way are
         /// completed.
         duration: Option<Time> = "none", in Time::from_ps(1)..=SIMULATED_MAX;
         check holds;
@@ -115,7 +114,7 @@ component! {
     pub struct PointSpec as "`jobs[].workload.points[]`", derive(Clone, Copy, Debug, PartialEq, Eq) {
         /// A size of flows.
         size: Bytes, in Bytes::new(0)..=*SIZES.end();
-        /// How many flows are no larger, of all.
+        /// Share of flows that are no larger.
         cumulative: Chance;
     }
 }

@@ -1,3 +1,4 @@
+use tenter_config::Words as _;
 use tenter_engine::Stream;
 use tenter_units::{Rate, Time};
 
@@ -27,7 +28,7 @@ fn with(preset: Preset, change: impl FnOnce(&mut Reaction)) -> Dcqcn {
 
 #[test]
 fn all_presets_but_the_tester_react() {
-    for preset in Preset::ALL {
+    for &preset in Preset::ALL {
         assert_eq!(preset.of_both().reacts(), preset != Preset::Tester);
     }
 }

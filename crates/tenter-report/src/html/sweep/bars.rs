@@ -2,8 +2,7 @@
 
 use super::super::bar_chart::{Bar, BarChart, Group};
 use super::super::text::{add, escape};
-use super::shown;
-use super::tables::{Column, axes, behind};
+use super::tables::{Column, axes, behind, shown};
 use crate::sweep_numbers::{Cell, Numbers};
 
 /// More bars are indistinguishable.

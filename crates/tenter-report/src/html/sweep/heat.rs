@@ -3,8 +3,7 @@
 use super::super::heat_map::shortened;
 use super::super::text::{add, escape};
 use super::bars::tip;
-use super::shown;
-use super::tables::{Column, behind};
+use super::tables::{Column, behind, shown};
 use crate::sweep_numbers::Numbers;
 
 const LEFT: f64 = 120.0;

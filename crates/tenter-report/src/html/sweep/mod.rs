@@ -13,9 +13,9 @@ use tenter_record::PairedRow;
 use tenter_study::{StudyAnswer, SweepChart, SweepRecord};
 
 use super::overview::tile;
+use super::page::{Head, page};
 use super::studies::{published, rows, state};
-use super::text::{add, count, escape, number};
-use super::{Head, page};
+use super::text::{add, count, escape};
 use crate::paired_compare::{NamedRecord, paired_cells};
 use crate::pairing::SIGNIFICANT;
 use crate::sweep_numbers::Numbers;
@@ -310,9 +310,4 @@ fn winners(numbers: &Numbers<'_>, page: &mut String) {
         &rows.collect::<Vec<_>>(),
         page,
     );
-}
-
-/// A value as in tables and tips.
-fn shown(value: f64, factor: f64) -> String {
-    number(value / factor, 4)
 }

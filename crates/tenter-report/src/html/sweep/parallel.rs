@@ -2,8 +2,7 @@
 
 use super::super::text::{add, count, escape};
 use super::bars::tip;
-use super::shown;
-use super::tables::{Column, axes as axis_columns, behind};
+use super::tables::{Column, axes as axis_columns, behind, shown};
 use crate::quantity::quantity;
 use crate::sweep_numbers::Numbers;
 

@@ -1,6 +1,6 @@
 //! The tables behind pictures.
 
-use super::super::text::{add, count, escape};
+use super::super::text::{add, count, escape, number};
 use crate::sweep_numbers::Numbers;
 
 /// A page has no more rows of a table; the Parquet file has all.
@@ -74,4 +74,9 @@ pub(super) fn table(columns: &[Column], rows: &[Vec<String>], page: &mut String)
         page.push_str("</tr>");
     }
     page.push_str("</tbody></table></div>");
+}
+
+/// A value as in tables and tips.
+pub(super) fn shown(value: f64, factor: f64) -> String {
+    number(value / factor, 4)
 }

@@ -1,0 +1,37 @@
+//! Numbers in cells and sentences.
+
+use tenter_units::Time;
+
+use crate::numbers::{decimals_for, grouped};
+
+pub(super) fn count(number: u64) -> String {
+    grouped(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
+pub(super) fn counted(number: u64, noun: &str) -> String {
+    format!(
+        "{} {noun}{}",
+        count(number),
+        if number == 1 { "" } else { "s" }
+    )
+}
+
+/// A missing value is a hyphen, because a zero would be a claim.
+pub(super) fn optional<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| "-".to_owned(), text)
+}
+
+pub(super) fn milliseconds(time: Time, decimals: usize) -> String {
+    format!("{:.decimals$}", time.as_ms())
+}
+
+/// Decimals for a column of milliseconds: three, or as many as its least value needs to show three
+/// digits, down to a nanosecond.
+pub(super) fn decimals(times: impl IntoIterator<Item = Option<Time>>) -> usize {
+    let least = times
+        .into_iter()
+        .flatten()
+        .filter(|time| !time.is_zero())
+        .min();
+    least.map_or(3, |time| decimals_for(time.as_ms(), 3).clamp(3, 6))
+}

@@ -1,0 +1,115 @@
+//! The files of a trial folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tenter_record::{
+    CircuitRow, CollectiveRow, FlowRow, InterferenceRow, JobRow, PortRow, QueueChangeRow, QueueRow,
+    ReactionRow, Row, SampleRow, SignalRow, SteeringRow, SwitchRow, TierRow,
+};
+
+/// The effective configuration of a trial, in its folder.
+pub const CONFIG_FILE: &str = "config.yaml";
+pub(crate) const SUMMARY_FILE: &str = "summary.json";
+pub(crate) const MANIFEST_FILE: &str = "manifest.json";
+/// The manifest while it is written.
+const PARTIAL_MANIFEST: &str = "manifest.json.partial";
+/// The file of the trace for Perfetto.
+pub const TRACE_FILE: &str = "trace.json";
+
+/// The file of a table.
+pub(crate) fn table_file<R: Row>(folder: &Path) -> PathBuf {
+    folder.join(R::TABLE).with_extension("parquet")
+}
+
+/// Whether a folder has a manifest that Tenter wrote, of any version.
+pub(crate) fn has_manifest(folder: &Path) -> bool {
+    let text = fs::read_to_string(folder.join(MANIFEST_FILE)).unwrap_or_default();
+    let value: Result<serde_json::Value, _> = serde_json::from_str(&text);
+    value.is_ok_and(|value| value["tenter_version"].is_string() && value["complete"].is_boolean())
+}
+
+/// Whether a folder is empty, or has only a manifest that a killed run had not finished.
+pub(crate) fn is_just_made(folder: &Path) -> bool {
+    let Ok(mut entries) = fs::read_dir(folder) else {
+        return false;
+    };
+    entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == PARTIAL_MANIFEST))
+}
+
+/// How the names of files that `config.yaml` names begin and end, around their numbers.
+const BESIDE: [(&str, &str); 3] = [
+    ("sends-", ".csv"),
+    ("steps-", ".csv"),
+    ("operations-", ".goal"),
+];
+
+/// The files `sends-0.csv`, `steps-0.csv` and so on that `config.yaml` names; a missing one hides
+/// no other.
+fn files_beside(folder: &Path) -> Vec<PathBuf> {
+    let is_beside = |name: &str| {
+        let mut kinds = BESIDE.iter();
+        let number = kinds.find_map(|(kind, end)| name.strip_prefix(kind)?.strip_suffix(end));
+        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        number.is_some_and(|number| !number.is_empty() && digits(number))
+    };
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries
+        .filter(|entry| entry.file_name().to_str().is_some_and(is_beside))
+        .map(|entry| entry.path())
+        .collect();
+    files.sort();
+    files
+}
+
+/// All files of a trial.
+pub(crate) fn own_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = files_beside(folder);
+    files.extend([
+        folder.join(CONFIG_FILE),
+        folder.join(SUMMARY_FILE),
+        table_file::<JobRow>(folder),
+        table_file::<CollectiveRow>(folder),
+        table_file::<InterferenceRow>(folder),
+        table_file::<FlowRow>(folder),
+        table_file::<PortRow>(folder),
+        table_file::<QueueRow>(folder),
+        table_file::<SwitchRow>(folder),
+        table_file::<TierRow>(folder),
+        table_file::<SignalRow>(folder),
+        table_file::<ReactionRow>(folder),
+        table_file::<CircuitRow>(folder),
+        table_file::<SteeringRow>(folder),
+        table_file::<SampleRow>(folder),
+        table_file::<QueueChangeRow>(folder),
+        folder.join(TRACE_FILE),
+        folder.join(PARTIAL_MANIFEST),
+        // These identify a trial.
+        folder.join(MANIFEST_FILE),
+    ]);
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_file_beside_hides_no_other() {
+        let folder = std::env::temp_dir().join(format!("tenter-beside-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder for the test");
+        for name in [
+            "sends-0.csv",
+            "sends-2.csv",
+            "steps-1.csv",
+            "sends-.csv",
+            "sends-x.csv",
+            "notes.csv",
+        ] {
+            fs::write(folder.join(name), "").expect("a file for the test");
+        }
+        let names = ["sends-0.csv", "sends-2.csv", "steps-1.csv"].map(|name| folder.join(name));
+        assert_eq!(files_beside(&folder), names);
+        fs::remove_dir_all(&folder).expect("the folder of the test");
+    }
+}

@@ -1,0 +1,72 @@
+//! What a plan means, what running it costs, and whether it can be run, without running it.
+
+use tenter_explain::{
+    ExplainError, Explanation, IdleSetting, idle_settings, memory_bytes, packet_hops,
+};
+use tenter_report::available_memory_bytes;
+
+use crate::{Error, Plan};
+
+impl Plan {
+    /// Checks what only building shows: that hosts reach each other, that links take time.
+    ///
+    /// # Errors
+    /// The first of what cannot be built.
+    pub fn check(&self) -> Result<(), Error> {
+        tenter_sim::check(self.resolved()).map_err(Error::Unbuildable)
+    }
+
+    /// Settings of the scenario that have no effect.
+    ///
+    /// # Errors
+    /// When hosts do not reach each other, a collective cannot be run, or numbers leave every
+    /// range.
+    pub fn idle_settings(&self) -> Result<Vec<IdleSetting>, Error> {
+        Ok(idle_settings(self.resolved(), &self.loaded().given)?)
+    }
+
+    /// What the plan means and what running it costs, without running it.
+    ///
+    /// # Errors
+    /// When hosts do not reach each other, a collective cannot be run, or numbers leave every
+    /// range.
+    pub fn explain(&self) -> Result<Explanation, Error> {
+        Ok(tenter_explain::explain(
+            self.resolved(),
+            &self.loaded().given,
+        )?)
+    }
+
+    /// The memory that a run is expected to take, in bytes.
+    ///
+    /// # Errors
+    /// When hosts do not reach each other, a collective cannot be run, or numbers leave every
+    /// range.
+    pub fn memory_bytes(&self) -> Result<u64, Error> {
+        Ok(memory_bytes(self.resolved()).map_err(ExplainError::from)?)
+    }
+
+    /// The packet-hops that a run is expected to have.
+    ///
+    /// # Errors
+    /// When hosts do not reach each other, a collective cannot be run, or numbers leave every
+    /// range.
+    pub fn packet_hops(&self) -> Result<f64, Error> {
+        Ok(packet_hops(self.resolved())?)
+    }
+
+    /// Refuses a run that would take more memory than there is: the system would end it halfway,
+    /// or something else in its place.
+    ///
+    /// # Errors
+    /// When it would, unless it is forced.
+    pub fn check_memory(&self, force: bool) -> Result<(), Error> {
+        let needed = self.memory_bytes()?;
+        match available_memory_bytes() {
+            Some(available) if needed > available && !force => {
+                Err(Error::Memory { needed, available })
+            }
+            _ => Ok(()),
+        }
+    }
+}

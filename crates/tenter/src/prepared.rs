@@ -1,0 +1,129 @@
+//! A run that is about to begin, and its way to a trial.
+
+use std::time::Instant;
+
+use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError};
+use tenter_report::{TrialFolder, peak_rss_bytes};
+use tenter_sim::Interference;
+
+use crate::observer::{Observer, Running};
+use crate::simulation::Built;
+use crate::{Error, Plan, Trial, interference};
+
+/// Which rows stay in memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Keep {
+    pub(crate) flows: bool,
+    pub(crate) samples: bool,
+}
+
+/// A run whose network is built and whose folder is made.
+pub(crate) struct Prepared {
+    pub(crate) plan: Plan,
+    /// What an observer hears of it.
+    pub(crate) title: String,
+    pub(crate) keep: Keep,
+    /// Further runs, on so many threads.
+    pub(crate) further: (Interference, u16),
+    pub(crate) built: Built,
+    pub(crate) folder: Option<TrialFolder>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) set_up_s: f64,
+}
+
+impl Prepared {
+    /// Runs it and writes its folder.
+    pub(crate) fn carry_out(mut self, observer: &mut dyn Observer) -> Result<Trial, Error> {
+        let loaded = self.plan.loaded();
+        let path = self.folder.as_ref().map(|folder| folder.path().to_owned());
+        let mut rows = Rows {
+            plan: &loaded.plan,
+            folder: self.folder,
+            flows: self.keep.flows.then(Vec::new),
+            samples: self.keep.samples.then(Vec::new),
+            observer,
+        };
+        rows.observer.begins(&self.title);
+        let began = Instant::now();
+        let outcome = self.built.run(&mut rows);
+        rows.observer.ends();
+        let mut outcome = outcome.map_err(Error::Simulation)?;
+        let Rows {
+            folder,
+            flows,
+            samples,
+            observer,
+            ..
+        } = rows;
+        outcome.summary.notes = self.notes;
+        let engine = &mut outcome.summary.engine;
+        engine.set_up_s = self.set_up_s;
+        engine.wall_s = began.elapsed().as_secs_f64();
+        engine.peak_rss_bytes = peak_rss_bytes();
+        let watched = self.built.watched();
+        // The further runs need its memory.
+        drop(self.built);
+        let (asked, threads) = self.further;
+        let further = interference::add(&loaded.plan, asked, threads, observer, &mut outcome);
+        let written = folder.map(|folder| folder.finish(&outcome.summary, &outcome.counts));
+        let trial = Trial {
+            plan: self.plan.clone(),
+            summary: outcome.summary,
+            counts: outcome.counts,
+            folder: path,
+            flows: flows.unwrap_or_default(),
+            samples: samples.unwrap_or_default(),
+            watched,
+        };
+        observer.trial(&self.title, &trial.summary);
+        match (written, further) {
+            (Some(Err(source)), _) => Err(Error::NotWritten {
+                trial: Box::new(trial),
+                source,
+            }),
+            (_, Err(source)) => Err(Error::NotMeasured {
+                trial: Box::new(trial),
+                source: Box::new(source),
+            }),
+            _ => Ok(trial),
+        }
+    }
+}
+
+/// Hands rows to the folder, to memory and to the observer.
+struct Rows<'a> {
+    plan: &'a tenter_plan::Plan,
+    folder: Option<TrialFolder>,
+    flows: Option<Vec<FlowRow>>,
+    samples: Option<Vec<SampleRow>>,
+    observer: &'a mut dyn Observer,
+}
+
+impl Sink for Rows<'_> {
+    fn flows(&mut self, rows: &[FlowRow]) -> Result<(), SinkError> {
+        if let Some(folder) = &mut self.folder {
+            folder.append_flows(rows)?;
+        }
+        if let Some(flows) = &mut self.flows {
+            flows.extend_from_slice(rows);
+        }
+        self.observer.flows(rows)
+    }
+
+    fn samples(&mut self, rows: &[SampleRow]) -> Result<(), SinkError> {
+        if let Some(folder) = &mut self.folder {
+            folder.append_samples(rows)?;
+        }
+        if let Some(samples) = &mut self.samples {
+            samples.extend_from_slice(rows);
+        }
+        self.observer.samples(rows)
+    }
+
+    fn progress(&mut self, progress: &Progress) -> Result<Control, SinkError> {
+        Ok(self.observer.progress(&Running {
+            plan: self.plan,
+            progress: *progress,
+        }))
+    }
+}
