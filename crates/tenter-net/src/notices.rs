@@ -53,10 +53,9 @@ where
         let Some(notice) = table.and_then(|table| table.host_notice(packet)) else {
             return;
         };
-        let candidates = routing.candidates(self.chassis.index, notice.destination);
-        let around = (&self.chassis.ports[..], routing);
-        let seed = self.chassis.rules.seed;
-        let chosen = self.balancer.choose(&notice, candidates, seed, around);
+        let here = self.chassis.here(routing);
+        let candidates = here.shortest(notice.destination);
+        let chosen = self.balancer.choose(&notice, candidates, here);
         let port = candidates[chosen];
         self.offer(&notice, port, port, medium);
     }

@@ -143,7 +143,8 @@ pub struct Packet {
     /// When it reaches the node it is on its way to, behind that node's ingress pipeline, in ps.
     pub at: u64,
     /// The queue pair at the destination NIC: a receive slot in packets of a sender, a send slot in
-    /// packets of a receiver.
+    /// packets of a receiver. Between switches its highest bit says that the packet is
+    /// [on a detour](Packet::is_on_detour).
     pub queue_pair: u32,
     /// Packet sequence number (data), or the next one expected (ACK, NAK).
     pub sequence: u32,
@@ -190,6 +191,31 @@ impl Packet {
     /// An acknowledgement or a NAK carries a congestion notification; data have another use for the
     /// bit.
     pub const CONGESTION_ECHO: u8 = Packet::REPORT_REQUEST;
+
+    /// Set in [`Packet::queue_pair`] of a packet on a detour; no NIC has so many queue pairs.
+    const ON_DETOUR: u32 = 1 << 31;
+
+    /// Whether it is on its way to a region that is not its destination's.
+    #[inline]
+    pub fn is_on_detour(&self) -> bool {
+        self.queue_pair & Packet::ON_DETOUR != 0
+    }
+
+    /// The same packet on a detour, or no longer on one.
+    #[must_use]
+    pub(crate) fn on_detour(&self, is: bool) -> Packet {
+        let queue_pair = self.queue_pair_at_nic();
+        Packet {
+            queue_pair: queue_pair | if is { Packet::ON_DETOUR } else { 0 },
+            ..*self
+        }
+    }
+
+    /// The queue pair at the destination NIC, wherever the packet is.
+    #[inline]
+    pub fn queue_pair_at_nic(&self) -> u32 {
+        self.queue_pair & !Packet::ON_DETOUR
+    }
 
     /// A number that depends on the switch's seed, the packet and the instant of its arrival alone.
     #[inline]

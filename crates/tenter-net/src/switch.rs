@@ -23,9 +23,9 @@ use tenter_topology::Routing;
 use tenter_units::SerialisationTime;
 
 use crate::arrivals_by_port::ArrivalsByPort;
-use crate::buffer::{Buffer, PausesBy, PoolRecord, PriorityGroupRecord, SharedBuffer};
+use crate::buffer::{Buffer, PausesBy, Place, PoolRecord, PriorityGroupRecord, SharedBuffer};
 use crate::credit::LaneBuffer;
-use crate::load_balancing::Balancer;
+use crate::load_balancing::{Balancer, Target};
 use crate::medium::Medium;
 use crate::packet::{Packet, REROUTE_FRAME_BYTES, SIGNAL_FRAME_BYTES};
 use crate::port::Port;
@@ -234,13 +234,19 @@ impl Switch {
     /// The port that all packets with this hash take to a host; `None` where the load balancer may
     /// choose another for each.
     pub fn fixed_port(&self, hash: u32, host: u32, routing: &Routing) -> Option<u16> {
-        of_queued!(&self.kind, switch => switch.fixed_port(hash, host, routing), None)
+        let to = Target { hash, host };
+        of_queued!(&self.kind, switch => switch.fixed_port(to, routing), None)
     }
 
     /// Whether a frame of a queue that came through `input` could be the next to leave through an
     /// output, as far as other frames of that input are concerned: it does not stand behind one
     /// that must leave first.
-    pub fn may_come_next(&self, place: (u16, u16, usize)) -> bool {
+    pub fn may_come_next(&self, input: u16, output: u16, queue: usize) -> bool {
+        let place = Place {
+            input,
+            output,
+            queue,
+        };
         match &self.kind {
             Kind::InputQueued(switch) => switch.may_come_next(place),
             _ => true,

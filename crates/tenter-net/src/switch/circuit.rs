@@ -7,7 +7,7 @@
 
 use tenter_topology::Routing;
 
-use crate::buffer::{Buffer, SharedBuffer};
+use crate::buffer::{Buffer, Place, SharedBuffer};
 use crate::medium::Medium;
 use crate::switch::queued::{QueuedSwitch, Queueing};
 use crate::transmitter::FarEnd;
@@ -38,12 +38,14 @@ where
                     break;
                 };
                 let input = packet.stored_from();
-                self.frame_taken(input, number, queue);
+                self.frame_taken(Place {
+                    input,
+                    output: number,
+                    queue,
+                });
                 packet.at = now;
-                let own = (self.chassis.index, self.chassis.rules.seed);
-                let chosen = self
-                    .balancer
-                    .port(&packet, own, &self.chassis.ports, routing);
+                let here = self.chassis.here(routing);
+                let chosen = self.balancer.port(&packet, here);
                 self.offer(&packet, input, chosen, medium);
             }
         }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use tenter_topology::TreePlace;
+use tenter_topology::{Routing, TreePlace};
 use tenter_units::Time;
 
 use crate::credit::CreditSpec;
-use crate::load_balancing::{Balancer, SwitchSite};
+use crate::load_balancing::{Balancer, Here, SwitchSite};
 use crate::medium::{Event, EventKind, Medium};
 use crate::packet::Packet;
 use crate::port::{Port, PortRules};
@@ -26,6 +26,8 @@ pub struct SwitchParts<'a> {
     pub index: u32,
     /// Makes its draws and choices differ from those of other switches.
     pub seed: u32,
+    /// The same for all switches: what they must agree on is drawn with it.
+    pub shared_seed: u32,
     /// Its classes, buffer and load balancer.
     pub spec: &'a SwitchSpec,
     /// The transmitters of its ports, in order.
@@ -57,6 +59,7 @@ impl<'a> SwitchParts<'a> {
             node: 0,
             index: 0,
             seed: 1,
+            shared_seed: 1,
             spec,
             transmitters,
             headrooms,
@@ -80,6 +83,8 @@ impl<'a> SwitchParts<'a> {
             ports: self.transmitters.len(),
             place: self.place,
             headers: self.headers.clone(),
+            to_host: self.to_host.clone(),
+            shared_seed: self.shared_seed,
         };
         Balancer::new(&self.spec.load_balancing, &site, self.spill)
     }
@@ -114,6 +119,17 @@ impl Chassis {
             ports,
             class_of: classes.iter().map(|class| class.class).collect(),
             rules,
+        }
+    }
+
+    /// What a load balancer may look at.
+    #[inline]
+    pub(crate) fn here<'a>(&'a self, routing: &'a Routing) -> Here<'a> {
+        Here {
+            index: self.index,
+            seed: self.rules.seed,
+            ports: &self.ports,
+            routing,
         }
     }
 

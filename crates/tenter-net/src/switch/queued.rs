@@ -5,10 +5,10 @@
 
 use tenter_topology::Routing;
 
-use crate::buffer::{Buffer, CreditBuffer, SharedBuffer};
+use crate::buffer::{Buffer, CreditBuffer, Place, SharedBuffer};
 use crate::departures::Departures;
 use crate::input_queued::Crossbar;
-use crate::load_balancing::Balancer;
+use crate::load_balancing::{Balancer, Target};
 use crate::medium::{EventKind, Medium};
 use crate::packet::{Packet, PacketKind};
 use crate::signals::Signals;
@@ -82,8 +82,8 @@ pub(crate) trait Queueing {
     /// A queue of a port has been paused or resumed at `now`.
     fn pause_changed(&mut self, number: u16, now: u64);
 
-    /// A frame that came through `input` has been taken out of a queue of a port, not to be sent.
-    fn frame_taken(&mut self, input: u16, number: u16, queue: usize);
+    /// A frame has been taken out of its queue, not to be sent.
+    fn frame_taken(&mut self, place: Place);
 
     /// The link of a port has gone down: what waited there is lost.
     fn port_emptied(&mut self, number: u16);
@@ -122,6 +122,14 @@ where
         if self.balancer.is_exact() && !self.buffer.is_armed() {
             self.bring_to(packet.at, medium);
         }
+        let on_its_way;
+        let packet = if self.balancer.has_detours() {
+            let here = self.chassis.here(routing);
+            on_its_way = self.balancer.detour(packet, input, here);
+            &on_its_way
+        } else {
+            packet
+        };
         let port = self.route(packet, input, routing, medium);
         if self.signals.is_some() && self.signal(packet, (input, port), routing, medium) {
             return;
@@ -146,19 +154,14 @@ where
         medium: &mut M,
     ) -> u16 {
         self.chassis.count_arrival(packet, input, medium);
-        let own = (self.chassis.index, self.chassis.rules.seed);
-        self.balancer
-            .port(packet, own, &self.chassis.ports, routing)
+        self.balancer.port(packet, self.chassis.here(routing))
     }
 
     /// As [`Switch::fixed_port`](crate::Switch::fixed_port).
-    pub(super) fn fixed_port(&self, hash: u32, host: u32, routing: &Routing) -> Option<u16> {
-        let candidates = routing.candidates(self.chassis.index, host);
-        let around = (&self.chassis.ports[..], routing);
-        let seed = self.chassis.rules.seed;
-        let place = self
-            .balancer
-            .fixed((hash, host), candidates, seed, around)?;
+    pub(super) fn fixed_port(&self, to: Target, routing: &Routing) -> Option<u16> {
+        let here = self.chassis.here(routing);
+        let candidates = here.shortest(to.host);
+        let place = self.balancer.fixed(to, candidates, here)?;
         candidates.get(place).copied()
     }
 

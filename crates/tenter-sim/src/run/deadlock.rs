@@ -102,7 +102,7 @@ fn outputs(switch: &Switch, group: Group, by_pool: bool) -> impl Iterator<Item =
         all.flat_map(move |(number, port)| queues.clone().map(move |queue| (number, port, queue)));
     let holding = all.filter(move |(number, port, queue)| {
         let mut frames = port.waiting_in(usize::from(*queue));
-        let is_first = |input| switch.may_come_next((input, *number, usize::from(*queue)));
+        let is_first = |input| switch.may_come_next(input, *number, usize::from(*queue));
         if by_pool && switch.shares_pool(usize::from(group.queue), usize::from(*queue)) {
             return frames.any(|frame| is_first(frame.stored_from()));
         }
