@@ -736,6 +736,36 @@ class FabricSingleSwitchLoadBalancingDestination(TypedDict, total=False):
     """
 
 
+class FabricSingleSwitchLoadBalancingValiant(TypedDict, total=False):
+    draw: Literal["packet", "flow"]
+    """Whether each packet draws a region, or all packets with the same hash have one. Origin:
+    Valiant and Brebner (1981): each packet by itself. Default: packet.
+    """
+    in_order_nics: Literal["refuse", "allow"]
+    """Whether NICs may be used that need the packets of a queue pair in order: they take an
+    overtaken packet for lost. `allow` shows the effect. Default: refuse.
+    """
+    kind: Literal["valiant"]
+    """Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}`
+    one that is not named is `destination`. Default: ecmp.
+    """
+
+
+class FabricSingleSwitchLoadBalancingUgal(TypedDict, total=False):
+    bias: Quantity
+    """A packet leaves the shortest path only if it saves more than this time of waiting. Origin:
+    Kim et al. (2008): queues are compared without an offset. Default: 0ns.
+    """
+    in_order_nics: Literal["refuse", "allow"]
+    """Whether NICs may be used that need the packets of a queue pair in order: they take an
+    overtaken packet for lost. `allow` shows the effect. Default: refuse.
+    """
+    kind: Literal["ugal"]
+    """Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}`
+    one that is not named is `destination`. Default: ecmp.
+    """
+
+
 class Power(TypedDict, total=False):
     cable_bit_fj: int
     """A bit that passes a cable, both ends together, in femtojoules. Default: that of the
@@ -853,6 +883,7 @@ SwitchClass = TypedDict("SwitchClass", {
     "levels": "list[SwitchClassLevel]",
     "limit": "Quantity",
     "lossless": "SwitchClassLossless1 | Literal[True, False]",
+    "next_region": "int",
     "pool": "str | float | bool",
     "reserved": "Quantity",
     "scheduling": "Literal[\"strict\"]",
@@ -1094,7 +1125,7 @@ class FabricSingleSwitch(TypedDict, total=False):
     """How many hosts; a host is one NIC with one port."""
     kind: Literal["single-switch"]
     """The topology; the further keys depend on it."""
-    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
     """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
     scheduled}`. Default: `{}`, but in a scheduled fabric.
     """
@@ -1165,7 +1196,7 @@ class FabricLeafSpine(TypedDict, total=False):
     """How many leaves."""
     links_per_pair: int
     """Parallel cables between each leaf and each spine. Default: 1."""
-    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
     """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
     scheduled}`. Default: `{}`, but in a scheduled fabric.
     """
@@ -1255,7 +1286,7 @@ class FabricFatTree(TypedDict, total=False):
     """Leaves of each pod."""
     links_per_leaf_agg: int
     """Parallel cables between each leaf and each aggregation switch of its pod. Default: 1."""
-    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
     """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
     scheduled}`. Default: `{}`, but in a scheduled fabric.
     """
@@ -1306,7 +1337,7 @@ class FabricRail(TypedDict, total=False):
     """The topology; the further keys depend on it."""
     links_per_pair: int
     """Parallel cables between each leaf and each spine. Default: 1."""
-    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
     """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
     scheduled}`. Default: `{}`, but in a scheduled fabric.
     """
@@ -1338,6 +1369,73 @@ class FabricRail(TypedDict, total=False):
     uplink_rate: Quantity
     """Line rate of leaf-spine links. Origin: AI Fabric Test Methodology (Keysight): 400GE NICs
     and switch ports. Default: 400Gbps.
+    """
+
+
+class FabricDragonfly(TypedDict, total=False):
+    circuits: Circuits | Literal["none"]
+    """Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or in
+    place of the spines of a `leaf-spine` fabric. Default: none.
+    """
+    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn"]
+    """Short form of `switch.classes`: makes the class of the data lossless, marks its packets,
+    or both, with the constants of `switch.profile`. Default: `none`, or as `switch.classes`
+    has it.
+    """
+    global_delay: Quantity
+    """Propagation delay of the cables between groups. Origin: a fibre of 40 m at 1.98·10⁸ m/s.
+    Default: 200ns.
+    """
+    global_links_per_router: int
+    """Ports of each router for cables to other groups."""
+    global_rate: Quantity
+    """Line rate of the cables between groups. Origin: AI Fabric Test Methodology (Keysight):
+    400GE NICs and switch ports. Default: 400Gbps.
+    """
+    groups: int
+    """How many groups: at most one more than a group has global ports. Each two groups have the
+    same number of cables between them, as many as their global ports are enough for.
+    """
+    host_delay: Quantity
+    """Propagation delay of host links. Origin: a copper cable of 5 m at 1.98·10⁸ m/s. Default:
+    25ns.
+    """
+    host_rate: Quantity
+    """Line rate of host links. Origin: AI Fabric Test Methodology (Keysight): 400GE NICs and
+    switch ports. Default: 400Gbps.
+    """
+    hosts_per_router: int
+    """Host ports of each router."""
+    kind: Literal["dragonfly"]
+    """The topology; the further keys depend on it."""
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
+    """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
+    scheduled}`. Default: `{}`, but in a scheduled fabric.
+    """
+    local_delay: Quantity
+    """Propagation delay of the cables within groups. Origin: a copper cable of 5 m at 1.98·10⁸
+    m/s. Default: 25ns.
+    """
+    local_rate: Quantity
+    """Line rate of the cables within groups. Origin: AI Fabric Test Methodology (Keysight):
+    400GE NICs and switch ports. Default: 400Gbps.
+    """
+    power: Power | Literal["edr-100g", "none"]
+    """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
+    mapping that begins with one and changes some of its constants; changes no result.
+    Default: none.
+    """
+    routers_per_group: int
+    """Routers of each group; each two of them have a cable."""
+    source_flow_control: SourceFlowControl
+    """What switches tell senders of long queues: Remote PFC, or source flow control in the NIC;
+    it goes with any `flow_control`. Default: {}.
+    """
+    switch: Switch
+    """The switch model; all switches share it, but for what `tiers` in it says. Default: `{}`."""
+    switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
+    """Where frames wait: at the outputs of every switch, at the first leaf until they have
+    credit, or at every switch until the next one has room. Default: {}.
     """
 
 
@@ -1390,7 +1488,7 @@ class FabricExplicit(TypedDict, total=False):
     """The topology; the further keys depend on it."""
     links: list[FabricExplicitLink]
     """The cables between them."""
-    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
     """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
     scheduled}`. Default: `{}`, but in a scheduled fabric.
     """
@@ -2493,7 +2591,7 @@ class ScenarioKeys(TypedDict, total=False):
     """NIC, host and addresses. Default: {}."""
     engine: Engine
     """How the simulation is run; changes no result. Default: {}."""
-    fabric: FabricSingleSwitch | FabricLeafSpine | FabricFatTree | FabricRail | FabricExplicit
+    fabric: FabricSingleSwitch | FabricLeafSpine | FabricFatTree | FabricRail | FabricDragonfly | FabricExplicit
     """Topology, switches and load balancing."""
     faults: Faults
     """What breaks and is mended during the trial. Default: {}."""

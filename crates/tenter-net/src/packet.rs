@@ -286,6 +286,16 @@ impl Packet {
         self.flags >> 5
     }
 
+    /// The same packet in another class.
+    #[must_use]
+    pub(crate) fn in_class(&self, class: u8) -> Packet {
+        let others = self.flags & !Packet::class_flags(7);
+        Packet {
+            flags: others | Packet::class_flags(class),
+            ..*self
+        }
+    }
+
     /// Notes the port it came through, while it waits in a switch: its arrival time has passed and
     /// leaves room for that.
     #[inline]

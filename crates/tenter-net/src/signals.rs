@@ -159,7 +159,7 @@ impl Signal {
     /// The content of a packet, if it is a signal or a pause frame that was made of one.
     pub fn of(packet: &Packet) -> Option<Signal> {
         let receiver = match packet.kind {
-            PacketKind::Signal => packet.queue_pair,
+            PacketKind::Signal => packet.queue_pair_at_nic(),
             PacketKind::Pause if packet.destination != u32::MAX => packet.destination,
             _ => return None,
         };

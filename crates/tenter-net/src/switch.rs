@@ -11,6 +11,7 @@ mod output_queued;
 mod outputs;
 mod parts;
 mod queued;
+mod region_classes;
 mod signals;
 
 pub use model::SwitchModel;
@@ -179,6 +180,18 @@ impl Switch {
     pub fn is_lossless(&self, queue: usize) -> bool {
         let buffer = self.shared_buffer();
         buffer.is_some_and(|buffer| buffer.is_lossless(queue))
+    }
+
+    /// The classes that a pause for a queue names at a port, one bit each: those in which the other
+    /// end of the link has the packets that join the queue.
+    pub fn classes_of_sender(&self, port: u16, queue: usize) -> u8 {
+        self.chassis().classes_of_sender(port, queue)
+    }
+
+    /// The queue here that packets join which wait in a queue at the other end of a port's link:
+    /// another one where they change their class on the way in.
+    pub fn queue_behind(&self, port: u16, queue: u8) -> u8 {
+        self.chassis().queue_behind(port, queue)
     }
 
     /// What senders of a class are paused for.

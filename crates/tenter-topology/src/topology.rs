@@ -135,6 +135,21 @@ impl Topology {
         ports.map(|plugged| self.cables[plugged.cable as usize].ends[1 - plugged.end as usize])
     }
 
+    /// The region of a switch; `None` where there are none, and of a host.
+    pub fn region(&self, node: u32) -> Option<u32> {
+        let switch = (node as usize).checked_sub(self.hosts)?;
+        self.regions.get(switch).copied()
+    }
+
+    /// By port of a switch: whether its cable leads to another region.
+    pub fn leads_to_other_regions(&self, node: u32) -> Vec<bool> {
+        let own = self.region(node);
+        let others = self.neighbours(node).map(|peer| self.region(peer.node));
+        others
+            .map(|other| other.is_some() && other != own)
+            .collect()
+    }
+
     /// The name of a port for people: `leaf0:3`.
     pub fn port_name(&self, node: u32, port: u16) -> String {
         format!("{}:{port}", self.nodes[node as usize].name)

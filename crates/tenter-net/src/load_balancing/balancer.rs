@@ -6,7 +6,7 @@ use crate::load_balancing::detours::Detours;
 use crate::load_balancing::quality::{Quality, QualitySpec};
 use crate::load_balancing::telemetry::TelemetryTable;
 use crate::load_balancing::view::{Here, SwitchSite, Target};
-use crate::load_balancing::{LoadBalancing, Member};
+use crate::load_balancing::{Ecmp, LoadBalancing, Member};
 use crate::packet::Packet;
 use crate::port::Port;
 use crate::scheduled::spray::Spray;
@@ -46,41 +46,29 @@ impl Balancer {
         }
     }
 
-    /// The port that a packet takes at a switch, which has been brought to the packet's instant.
-    #[expect(
-        clippy::inline_always,
-        reason = "once a packet and switch; a call costs as much as the choice"
-    )]
-    #[inline(always)]
-    pub(crate) fn port(&mut self, packet: &Packet, here: Here<'_>) -> u16 {
-        let Member::Ecmp(ecmp) = &self.member else {
-            return self.port_by_other(packet, here);
-        };
-        debug_assert!(
-            self.spill.is_none(),
-            "what keeps flows in order does not spill"
-        );
-        let candidates = here.shortest(packet.destination);
-        // With one candidate the place is 0; a test for that would be an unpredictable branch.
-        candidates[ecmp.place(packet.hash, here.seed, candidates.len() as u32) as usize]
+    /// The hash that alone picks the port of every packet; `None` for members that choose.
+    #[inline]
+    pub(crate) fn ecmp(&self) -> Option<&Ecmp> {
+        match &self.member {
+            Member::Ecmp(ecmp) => {
+                debug_assert!(
+                    self.spill.is_none(),
+                    "what keeps flows in order does not spill"
+                );
+                Some(ecmp)
+            }
+            _ => None,
+        }
     }
 
-    #[inline(never)]
-    fn port_by_other(&mut self, packet: &Packet, here: Here<'_>) -> u16 {
+    /// The port that a packet takes at a switch, which has been brought to the packet's instant.
+    pub(crate) fn port(&mut self, packet: &Packet, here: Here<'_>) -> u16 {
         let candidates = self.candidates(packet, here);
         candidates[self.choose(packet, candidates, here)]
     }
 
-    /// Whether packets may take detours: then each is to be [started or ended](Balancer::detour)
-    /// where it arrives, in the order of time.
-    #[inline]
-    pub(crate) fn has_detours(&self) -> bool {
-        self.detours.is_some()
-    }
-
-    /// A packet that arrives through `input` as it goes on from there: on
-    /// a detour, if it starts one here, and no longer on one in the region that it was to go by.
-    #[inline(never)]
+    /// A packet that arrives through `input` as it goes on from here: on a detour, if it starts one
+    /// here, and no longer on one in the region that it was to go by.
     pub(crate) fn detour(&mut self, packet: &Packet, input: u16, here: Here<'_>) -> Packet {
         let Here { index, routing, .. } = here;
         let Some(detours) = &self.detours else {
@@ -134,11 +122,11 @@ impl Balancer {
         }
     }
 
-    /// Whether packets must be taken, and departures carried out, in the order of time: where a
-    /// choice depends on queues, and where packets are changed on their way.
+    /// Whether a choice depends on queues, so that packets must be taken, and departures carried
+    /// out, in the order of time.
     #[inline]
-    pub(crate) fn needs_time_order(&self) -> bool {
-        self.quality.is_kept() || self.detours.is_some()
+    pub(crate) fn reads_queues(&self) -> bool {
+        self.quality.is_kept()
     }
 
     /// Whether it reads queues at the very instant.

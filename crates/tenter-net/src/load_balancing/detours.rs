@@ -3,8 +3,8 @@
 //! The region is drawn from what every switch knows of the packet, so it need not be carried. What
 //! a packet carries is whether it is still on its way there. A detour starts at the switch of its
 //! source and ends at the first switch of the region; from there it takes the shortest path, as it
-//! does to the region. Each part comes nearer with every link, so there are no loops, and no path is
-//! longer than two shortest ones.
+//! does to the region. Each part comes nearer with every link, so there are no loops, and no path
+//! is longer than two shortest ones.
 
 use tenter_engine::mix64;
 use tenter_topology::Routing;

@@ -1,9 +1,9 @@
 //! UGAL: a packet takes the shortest path or goes by a region drawn by chance, whichever has the
 //! shorter queue for its length.
 //!
-//! Source: Singh, "Load-Balanced Routing in Interconnection Networks" (PhD thesis, Stanford, 2005);
-//! for dragonflies Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology" (ISCA 2008),
-//! section 4.2, UGAL-L: by the queues of the source's own router.
+//! Source: Singh, "Load-Balanced Routing in Interconnection Networks" (thesis, Stanford University,
+//! 2005); for dragonflies Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology" (ISCA
+//! 2008), section 4.2, UGAL-L: by the queues of the source's own router.
 
 use tenter_config::component;
 use tenter_units::Time;

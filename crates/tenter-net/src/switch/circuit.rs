@@ -44,8 +44,7 @@ where
                     queue,
                 });
                 packet.at = now;
-                let here = self.chassis.here(routing);
-                let chosen = self.balancer.port(&packet, here);
+                let chosen = self.port_of(&packet, routing);
                 self.offer(&packet, input, chosen, medium);
             }
         }
@@ -68,8 +67,7 @@ where
         self.buffer.repeat_pauses(number, now);
         // Before any frame, which would make the other end's wait.
         while let Some(control) = self.buffer.take_pending() {
-            let class = self.chassis.class_of[usize::from(control.queue)];
-            self.chassis.ports[usize::from(control.port)].send_pending(class, control, now, medium);
+            self.chassis.send_pending(control, now, medium);
         }
         let port = &mut self.chassis.ports[usize::from(number)];
         port.transmitter_mut().wait_until(now.saturating_add(guard));

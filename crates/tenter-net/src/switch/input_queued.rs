@@ -168,8 +168,7 @@ impl Queueing for InputQueued {
             if let Some(signals) = &mut self.signals {
                 signals.extend(&mut control, class, now);
             }
-            let port = &mut self.chassis.ports[usize::from(control.port)];
-            port.send_pending(class, control, now, medium);
+            self.chassis.send_pending(control, now, medium);
         }
     }
 }

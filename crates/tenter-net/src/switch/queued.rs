@@ -122,11 +122,10 @@ where
         if self.balancer.is_exact() && !self.buffer.is_armed() {
             self.bring_to(packet.at, medium);
         }
-        let on_its_way;
-        let packet = if self.balancer.has_detours() {
-            let here = self.chassis.here(routing);
-            on_its_way = self.balancer.detour(packet, input, here);
-            &on_its_way
+        let changed;
+        let packet = if self.chassis.changes_packets {
+            changed = self.changed(packet, input, routing);
+            &changed
         } else {
             packet
         };
@@ -138,6 +137,15 @@ where
         if self.balancer.telemetry().is_some() {
             self.send_notices(packet, (input, port), routing, medium);
         }
+    }
+
+    /// A packet that arrives through `input` as it goes on from here: where it enters a region it
+    /// may have another class, and detours start and end.
+    #[inline(never)]
+    fn changed(&mut self, packet: &Packet, input: u16, routing: &Routing) -> Packet {
+        let packet = self.chassis.in_own_class(packet, input);
+        let here = self.chassis.here(routing);
+        self.balancer.detour(&packet, input, here)
     }
 
     /// Counts a frame that arrives through `input`, and chooses the port it leaves by.
@@ -154,6 +162,28 @@ where
         medium: &mut M,
     ) -> u16 {
         self.chassis.count_arrival(packet, input, medium);
+        self.port_of(packet, routing)
+    }
+
+    /// The port that a packet leaves by. The switch has been brought to the packet's instant.
+    #[expect(
+        clippy::inline_always,
+        reason = "once a packet and switch; a call costs as much as the choice"
+    )]
+    #[inline(always)]
+    pub(super) fn port_of(&mut self, packet: &Packet, routing: &Routing) -> u16 {
+        let Some(ecmp) = self.balancer.ecmp() else {
+            return self.chosen_port(packet, routing);
+        };
+        let (index, seed) = (self.chassis.index, self.chassis.rules.seed);
+        let candidates = routing.candidates(index, packet.destination);
+        // With one candidate the place is 0; a test for that would be an unpredictable branch.
+        candidates[ecmp.place(packet.hash, seed, candidates.len() as u32) as usize]
+    }
+
+    /// The same of a load balancer that chooses, apart: what it looks at is put together for it.
+    #[inline(never)]
+    fn chosen_port(&mut self, packet: &Packet, routing: &Routing) -> u16 {
         self.balancer.port(packet, self.chassis.here(routing))
     }
 

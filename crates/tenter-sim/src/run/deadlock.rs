@@ -118,10 +118,11 @@ fn outputs(switch: &Switch, group: Group, by_pool: bool) -> impl Iterator<Item =
 fn behind<D: Driver>(driver: &D, node: u32, (output, queue): (u16, u8)) -> Option<Group> {
     let topology = driver.fabric(0).topology();
     let peer = topology.neighbour(node, output);
-    (!topology.is_host(peer.node)).then_some(Group {
+    let next = switch(driver, peer.node)?;
+    Some(Group {
         node: peer.node,
         port: peer.port,
-        queue,
+        queue: next.queue_behind(peer.port, queue),
     })
 }
 

@@ -59,8 +59,9 @@ fn any_rate(draw: &mut Draw) -> &'static str {
     }
 }
 
-/// Chooses a fabric of 2 to 24 hosts.
-pub(super) fn write(draw: &mut Draw) -> Fabric {
+/// Chooses a fabric of 2 to 24 hosts. `apart` says whether it has regions, so that all others are
+/// as they were before there were any.
+pub(super) fn write(draw: &mut Draw, apart: &mut Draw) -> Fabric {
     let forwarding = draw.pick(&["cut-through", "store-and-forward"]);
     let is_tight = draw.chance(15);
     let pipeline = match (is_tight, draw.below(3)) {
@@ -82,8 +83,9 @@ pub(super) fn write(draw: &mut Draw) -> Fabric {
         delay,
         delays,
     };
-    let (mut text, hosts) = match draw.below(6) {
-        5 => dragonfly(draw, &pace),
+    let has_regions = apart.chance(10);
+    let (mut text, hosts) = match draw.below(5) {
+        _ if has_regions => dragonfly(draw, &pace),
         0 => single_switch(draw, &pace),
         1 => leaf_spine(draw, &pace),
         2 => fat_tree(draw, &pace),
@@ -95,7 +97,6 @@ pub(super) fn write(draw: &mut Draw) -> Fabric {
         "  switch: {{forwarding: {forwarding}, pipeline_latency: {pipeline}, queue_capacity: {}}}",
         capacity(draw)
     );
-    let has_regions = text.contains("kind: dragonfly");
     text.push_str(&if has_regions && draw.chance(70) {
         detours(draw)
     } else {

@@ -13,8 +13,8 @@ use crate::{Topology, TopologyError};
 component! {
     /// Groups of routers with hosts on each of them.
     ///
-    /// Host `p` of router `r` of group `g` is number `(g · routers + r) · hosts + p`. Global port `k`
-    /// of a group is on router `k / global_links_per_router`, and leads to the group that is
+    /// Host `p` of router `r` of group `g` is number `(g · routers + r) · hosts + p`. Global port
+    /// `k` of a group is on router `k / global_links_per_router`, and leads to the group that is
     /// `k mod (groups - 1) + 1` further on.
     pub struct Dragonfly as "`fabric` with `kind: dragonfly`", derive(Clone, Debug, PartialEq) {
         /// How many groups: at most one more than a group has global ports. Each two groups have

@@ -481,6 +481,7 @@ fn every_kind_has_its_name() {
         TopologySpec::LeafSpine(leaf_spine(1, 1, 1, 1)),
         TopologySpec::FatTree(tree),
         TopologySpec::Rail(rail(1, 1, 1, 1)),
+        TopologySpec::Dragonfly(dragonfly(2, 1, 1, 1)),
         TopologySpec::Explicit(explicit()),
     ];
     assert_eq!(
