@@ -7,9 +7,9 @@
 use tenter_topology::Routing;
 
 use crate::buffer::Buffer;
-use crate::load_balancing::{NoticeTarget, TelemetryTable};
+use crate::load_balancing::NoticeTarget;
 use crate::medium::{EventKind, Medium};
-use crate::packet::Packet;
+use crate::packet::{Notice, Packet};
 use crate::switch::{QueuedSwitch, Queueing};
 
 impl<B: Buffer, Q> QueuedSwitch<B, Q>
@@ -68,7 +68,7 @@ where
     ) {
         let now = packet.at;
         let backlog = self.chassis.ports[usize::from(port)].backlog(now);
-        let notice = TelemetryTable::notice(packet, self.balancer.level_of(backlog).max(1));
+        let notice = Notice::about(packet, self.balancer.level_of(backlog).max(1));
         self.advance_port(input, now, medium);
         self.chassis.ports[usize::from(input)].send_control(notice, now, medium);
         self.port_changed(input);

@@ -13,7 +13,7 @@ use crate::buffer::{
 use crate::class::{CLASSES, ClassSpec, EcnSpec, MarkAt, queue_of_class};
 use crate::credit::{CreditSpec, LaneCredit};
 use crate::medium::{EventKind, Medium};
-use crate::packet::{Packet, PacketKind};
+use crate::packet::{Packet, PacketKind, Pause};
 use crate::queue::{ClassQueue, PauseRecord, QueueCounters};
 use crate::scheduled::{Ahead, TakenBack};
 use crate::scheduling::Discipline;
@@ -269,7 +269,8 @@ impl Port {
         let now = packet.at;
         self.transmitter
             .note(EventKind::Obeyed, now, packet, medium);
-        self.obey(around.rules.queue(packet), packet.sequence, now);
+        let queue = around.rules.queue(packet);
+        self.obey(queue, Pause::of(packet).quanta, now);
         around.buffer.note_pause(now);
     }
 

@@ -1,6 +1,6 @@
 //! What senders do with acknowledgements, NAKs and notifications.
 
-use tenter_net::{Hop, Packet, PacketKind, SENT_UNIT_PS};
+use tenter_net::{Hop, Missing, Packet, PacketKind, SENT_UNIT_PS};
 
 use super::Nic;
 use crate::congestion_control::{Feedback, PathFeedback};
@@ -59,7 +59,8 @@ impl Nic {
         let slot = packet.queue_pair;
         let queue_pair = &mut self.send[slot as usize];
         if let Some(limits) = &mut self.limits {
-            limits.repair(slot, queue_pair, (packet.sequence, packet.sent));
+            let Missing { first, end } = Missing::of(packet);
+            limits.repair(slot, queue_pair, (first, end));
             if let Some(congestion) = &mut limits.congestion {
                 congestion.lost(slot, packet.at);
             }

@@ -31,7 +31,7 @@ pub use queue_aware_spray::QueueAwareSpray;
 pub use random_spray::RandomSpray;
 pub use round_robin_spray::RoundRobinSpray;
 pub use telemetry::{HOST_NOTICE_CLASS, Moves, Notify, TelemetryAssisted};
-pub(crate) use telemetry::{NoticeTarget, TelemetryTable};
+pub(crate) use telemetry::NoticeTarget;
 pub use ugal::Ugal;
 pub use valiant::Valiant;
 pub use view::{DrawnFor, InOrderNics, Order};

@@ -10,7 +10,7 @@ use tenter_topology::Routing;
 
 use crate::buffer::{Admission, Buffer, QueuedFrame, SharedBuffer, Storage, Unlimited};
 use crate::medium::{EventKind, Medium};
-use crate::packet::{CONTROL_LINK_BYTES, Packet, PacketKind};
+use crate::packet::{Cell, CreditMessage, Packet, PacketKind, Pause};
 use crate::port::{Port, PortEnv};
 use crate::scheduled::ahead::Ahead;
 use crate::scheduled::credit::CreditScheduler;
@@ -410,17 +410,12 @@ impl VoqLeaf {
         now: u64,
         medium: &mut M,
     ) {
-        let message = Packet {
-            at: now,
-            queue_pair: 0,
-            sequence: bytes,
-            destination: of.host,
-            hash: 0,
-            sent: 0,
-            frame_bytes: CONTROL_LINK_BYTES,
-            kind,
-            flags: Packet::class_flags(self.chassis.class_of[of.class]),
+        let class = self.chassis.class_of[of.class];
+        let message = CreditMessage {
+            host: of.host,
+            bytes,
         };
+        let message = message.packet(kind, class, now);
         self.leaf.record.control_messages += 1;
         self.send_to_leaf(to, &message, now, medium);
     }
@@ -480,11 +475,11 @@ impl VoqLeaf {
         // What ports of the fabric mark is what they call congestion.
         let marks = leaf.spec.indication.map_or(0, |_| Packet::ECN_CAPABLE);
         for place in 0..leaf.spec.cells(packet.frame_bytes) {
-            let mut cell = Packet {
-                queue_pair: u32::from(leaf.wiring.number),
-                sequence: number,
-                ..*packet
+            let cell = Cell {
+                leaf: leaf.wiring.number,
+                number,
             };
+            let mut cell = cell.part_of(packet);
             cell.frame_bytes = leaf.spec.cell_frame_bytes(packet.frame_bytes, place);
             cell.flags |= marks;
             let mut number = usize::from(candidates[0]);
@@ -519,12 +514,13 @@ impl VoqLeaf {
         match message.kind {
             PacketKind::CreditRequest => {
                 let port = self.leaf.wiring.places[host as usize].port;
-                self.on_request(port, from, message.sequence, message.at);
+                let bytes = CreditMessage::of(message).bytes;
+                self.on_request(port, from, bytes, message.at);
             }
             PacketKind::Credit => {
                 let leaf = &mut self.leaf;
                 let number = leaf.voq(of);
-                leaf.voqs[number].credit(message.sequence);
+                leaf.voqs[number].credit(CreditMessage::of(message).bytes);
                 self.serve(of, routing, message.at, medium);
             }
             _ => self.announce(message, from),
@@ -591,13 +587,11 @@ impl VoqLeaf {
         {
             credits.slow_down(cell.at);
         }
-        let from = Source {
-            leaf: cell.queue_pair as u16,
-            class,
-        };
+        let Cell { leaf, number } = Cell::of(cell);
+        let from = Source { leaf, class };
         let place = self.assembly(port, from);
         let leaf = &mut self.leaf;
-        if leaf.assemblies[place].take(cell.sequence, &mut leaf.slots) {
+        if leaf.assemblies[place].take(number, &mut leaf.slots) {
             self.release(place, port, cell.at, medium);
         }
     }
@@ -661,7 +655,7 @@ impl VoqLeaf {
             self.bring_port(number, packet.at, medium);
         }
         let class = self.chassis.rules.queue(packet);
-        self.chassis.ports[usize::from(number)].obey(class, packet.sequence, packet.at);
+        self.chassis.ports[usize::from(number)].obey(class, Pause::of(packet).quanta, packet.at);
         if self.leaf.is_host_port(number) {
             self.look_at_port(number, packet.at);
         }

@@ -10,7 +10,7 @@ use tenter_topology::Routing;
 use crate::buffer::{CreditBuffer, Place};
 use crate::credit::{CreditSpec, Lane};
 use crate::medium::{EventKind, Medium};
-use crate::packet::{Packet, PacketKind};
+use crate::packet::{FlowControl, LostCredit, Packet, PacketKind};
 use crate::switch::parts::{Chassis, SwitchParts};
 use crate::switch::queued::{CreditSwitch, Outputs, Queueing};
 use crate::visit_counts::VisitCounts;
@@ -56,10 +56,12 @@ impl CreditSwitch {
                 port: number,
                 queue,
             };
-            self.buffer.adjust_credit(lane, packet.sequence);
+            let blocks = LostCredit::of(packet).blocks;
+            self.buffer.adjust_credit(lane, blocks);
             self.flush_control(now, medium);
         } else {
-            self.chassis.ports[usize::from(number)].on_credit(queue, packet.sequence, now);
+            let limit = FlowControl::of(packet).limit;
+            self.chassis.ports[usize::from(number)].on_credit(queue, limit, now);
         }
         self.enter_departure(number);
     }

@@ -10,7 +10,7 @@ use crate::departures::Departures;
 use crate::input_queued::Crossbar;
 use crate::load_balancing::{Balancer, Target};
 use crate::medium::{EventKind, Medium};
-use crate::packet::{Packet, PacketKind};
+use crate::packet::{Packet, PacketKind, Pause};
 use crate::signals::Signals;
 use crate::switch::parts::Chassis;
 use crate::transmitter::WireLosses;
@@ -197,12 +197,12 @@ where
 
     /// A pause frame from the other end of a port's link takes effect.
     pub(crate) fn on_pause<M: Medium>(&mut self, packet: &Packet, number: u16, medium: &mut M) {
-        debug_assert_eq!(packet.kind, PacketKind::Pause);
+        let Pause { quanta } = Pause::of(packet);
         let now = packet.at;
         self.chassis.note(EventKind::Obeyed, packet, number, medium);
         self.advance_port(number, now, medium);
         let queue = self.chassis.rules.queue(packet);
-        self.chassis.ports[usize::from(number)].obey(queue, packet.sequence, now);
+        self.chassis.ports[usize::from(number)].obey(queue, quanta, now);
         self.pause_changed(number, now);
     }
 

@@ -12,7 +12,7 @@ use tenter_topology::Routing;
 
 use super::{BLOCK, Leaf, Source, VoqLeaf};
 use crate::medium::Medium;
-use crate::packet::{Packet, PacketKind};
+use crate::packet::{Cell, Packet, PacketKind};
 
 /// With fewer queues all of a leaf stays in the cache. Tests prefetch for any number.
 const MANY_QUEUES: usize = if cfg!(debug_assertions) { 1 } else { 512 };
@@ -167,7 +167,7 @@ impl VoqLeaf {
             _ if is_cell && !self.leaf.is_host_port(port()) => About::Other,
             _ if is_cell => {
                 let from = Source {
-                    leaf: packet.queue_pair as u16,
+                    leaf: Cell::of(packet).leaf,
                     class,
                 };
                 About::Cell(self.assembly(port(), from), port())
