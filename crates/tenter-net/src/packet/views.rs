@@ -193,7 +193,8 @@ impl Cell {
     }
 }
 
-/// The packets that a [selective NAK](PacketKind::SelectiveNak) requests again.
+/// A run of packets of a queue pair, by their sequence numbers, that are to be sent again: those
+/// that a [selective NAK](PacketKind::SelectiveNak) requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missing {
     /// The first of them.
@@ -203,6 +204,14 @@ pub struct Missing {
 }
 
 impl Missing {
+    /// One packet alone.
+    pub fn one(sequence: u32) -> Missing {
+        Missing {
+            first: sequence,
+            end: sequence.wrapping_add(1),
+        }
+    }
+
     /// Those of a selective NAK.
     #[inline]
     pub fn of(packet: &Packet) -> Missing {
@@ -210,6 +219,16 @@ impl Missing {
         Missing {
             first: packet.sequence,
             end: packet.sent,
+        }
+    }
+
+    /// The selective NAK that requests them, made of one without content.
+    #[must_use]
+    pub fn packet(self, blank: &Packet) -> Packet {
+        Packet {
+            sequence: self.first,
+            sent: self.end,
+            ..*blank
         }
     }
 }
