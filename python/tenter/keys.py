@@ -16,8 +16,8 @@ class EndpointAddressesOverride(TypedDict, total=False):
     dscp: int
     """DSCP of its data packets. Default: from above."""
     gateway: str
-    """Its gateway, which must be within its prefix: packets to other prefixes go there. Default:
-    from the pool.
+    """Its gateway; what it sends outside its own prefix goes there, so it must be within.
+    Default: from the pool.
     """
     host: float | str
     """The NIC, by its name or counted from 0."""
@@ -52,8 +52,8 @@ class EndpointHostScaleUp(TypedDict, total=False):
     and so on. Origin: usual servers. Default: 8.
     """
     rate: Quantity
-    """Rate at which an NPU sends into its host, one transfer after the other. Origin: NVIDIA
-    H100 data sheet: NVLink with 900 GB/s both ways together. Default: 3600Gbps.
+    """What an NPU sends into its host, one transfer after the other. Origin: NVIDIA H100 data
+    sheet: NVLink with 900 GB/s both ways together. Default: 3600Gbps.
     """
 
 
@@ -81,7 +81,7 @@ class EndpointNicAcknowledge1(TypedDict, total=False):
 
 class EndpointNicCongestionControl1Dcqcn(TypedDict, total=False):
     additive_increase: Quantity
-    """Step by which the target rises then. Default: by `preset`."""
+    """What the target rises by then. Default: by `preset`."""
     alpha_initial: int
     """Alpha when the first notification arrives, in 1024ths. Default: by `preset`."""
     alpha_interval: Quantity
@@ -95,7 +95,7 @@ class EndpointNicCongestionControl1Dcqcn(TypedDict, total=False):
     since it fell last. Default: by `preset`.
     """
     cnp: Literal["packet", "in-acknowledgement"]
-    """The carrier of notifications: a packet of its own (CNP), or the next acknowledgement or
+    """What carries notifications: a packet of their own (CNP), or the next acknowledgement or
     NAK of the QP. Origin: RoCEv2 (InfiniBand Architecture Specification, Annex A17); HPCC's
     simulator has `in-acknowledgement`. Default: packet.
     """
@@ -121,8 +121,8 @@ class EndpointNicCongestionControl1Dcqcn(TypedDict, total=False):
     gain: int
     """Gain g of alpha, the estimate of congestion, in 1024ths. Default: by `preset`."""
     hyper_increase: Quantity
-    """Step by which the target rises when timer and byte counter are both beyond
-    `recovery_steps`. Default: by `preset`.
+    """What the target rises by when timer and byte counter are both beyond `recovery_steps`.
+    Default: by `preset`.
     """
     increase_bytes: Quantity | Literal["none"]
     """The rate also rises after this many frame bytes sent. Default: by `preset`."""
@@ -133,9 +133,9 @@ class EndpointNicCongestionControl1Dcqcn(TypedDict, total=False):
     min_rate: Quantity
     """The rate never falls below. Default: by `preset`."""
     preset: Literal["nvidia", "kai", "hpcc", "paper-2015", "tester"]
-    """Origin of the values of all other keys; `tester` sends notifications and does not react to
-    them. Origin: what is in use; the page of the model has the origin of every constant.
-    Default: nvidia.
+    """Where all other keys come from; `tester` sends notifications and does not react to them.
+    Origin: what is in use; the page of the model has the origin of every constant. Default:
+    nvidia.
     """
     reaction: Literal[True, False]
     """Whether senders slow down when they are notified; the keys from `gain` on are for those
@@ -150,10 +150,9 @@ class EndpointNicCongestionControl1Dcqcn(TypedDict, total=False):
     other lines they are in proportion. Default: none.
     """
     window: Literal["none", "fixed", "scaled"]
-    """Limit of the bytes that a QP may have under way: none, what its line carries in
-    `base_round_trip` (`fixed`), or what its rate carries in that time (`scaled`). Origin:
-    HPCC's simulator has `scaled` (HAS_WIN and VAR_WIN) for all its congestion controls.
-    Default: none.
+    """What a QP may have under way beside its rate: no limit, what its line carries in
+    `base_round_trip`, or what its rate does. Origin: HPCC's simulator has `scaled` (HAS_WIN
+    and VAR_WIN) for all its congestion controls. Default: none.
     """
 
 
@@ -161,8 +160,8 @@ class EndpointNicCongestionControl1Timely(TypedDict, total=False):
     additive_increase: Quantity
     """Additive increase. Origin: TIMELY (2015), section 5, at 10 Gb/s. Default: 10Mbps."""
     base_round_trip: Quantity
-    """Unit of gradients: the round-trip time of an idle network. Origin: TIMELY (2015), section
-    5. Default: 20us.
+    """What gradients are measured in: the round-trip time of an idle network. Origin: TIMELY
+    (2015), section 5. Default: 20us.
     """
     beta: float | str
     """Multiplicative decrease. Origin: TIMELY (2015), section 5. Default: 0.8."""
@@ -196,7 +195,7 @@ class EndpointNicCongestionControl1Timely(TypedDict, total=False):
 
 class EndpointNicCongestionControl1Swift(TypedDict, total=False):
     additive_increase: int
-    """Growth of a window in a round trip, in packets. Origin: Swift (2020), algorithm 1.
+    """What a window grows in a round trip, in packets. Origin: Swift (2020), algorithm 1.
     Default: 1.
     """
     base_target: Quantity
@@ -214,14 +213,14 @@ class EndpointNicCongestionControl1Swift(TypedDict, total=False):
     max_window: int
     """The largest window, in packets. Origin: assumed. Default: 1024."""
     scaling_range: Quantity
-    """The most that small windows add to the target, so that many flows share a link fairly.
+    """What small windows add to the target at most, so that many flows share a link fairly.
     Origin: assumed: four times the base target. Default: 100us.
     """
 
 
 class EndpointNicCongestionControl1Hpcc(TypedDict, total=False):
     additive_increase: Quantity
-    """`W_AI`: growth of a window in a round trip, in wire bytes. Origin: HPCC (2019), section
+    """`W_AI`: what a window grows in a round trip, in wire bytes. Origin: HPCC (2019), section
     5.1, at 100 Gb/s. Default: 80B.
     """
     base_round_trip: Quantity
@@ -253,7 +252,7 @@ class EndpointNicCongestionControl1Hpcc(TypedDict, total=False):
 
 class EndpointNicEntropy(TypedDict, total=False):
     in_order_nics: Literal["refuse", "allow"]
-    """Whether NICs may be used that need packets in order. Default: refuse."""
+    """What to do with NICs that need packets in order. Default: refuse."""
     packets: int
     """Packets in a row that keep the port; 32 are a message of 128 KiB. Default: 1."""
     values: int
@@ -277,8 +276,8 @@ class EndpointNicLossRecoverySelectiveRepeat(TypedDict, total=False):
 class EndpointNicPcie(TypedDict, total=False):
     generation: int
     """Generation of PCIe: 2.5, 5, 8, 16, 32 or 64 GT/s a lane, less 8b/10b (1 and 2), 128b/130b
-    (3 to 5) or the 20 bytes of a flit of 256 that carry no packets (6). Default: this, or
-    `peak`.
+    (3 to 5) or what a flit of 256 bytes has beside 236 bytes of packets (6). Default: this,
+    or `peak`.
     """
     lanes: int
     """Lanes of the link: 1, 2, 4, 8 or 16. Origin: the slot of a NIC for 400 Gb/s. Default: `16`
@@ -289,12 +288,12 @@ class EndpointNicPcie(TypedDict, total=False):
     Origin: usual in servers; what RDMA NICs are delivered with. Default: 256B.
     """
     peak: Quantity
-    """Rate of the link each way, headers of its packets included. Default: this, or
+    """What the link carries each way, headers of its packets included. Default: this, or
     `generation`.
     """
     tlp_overhead: Quantity
-    """Overhead of such a packet: header of 12 or 16 bytes, framing, sequence number and CRC.
-    Origin: PCI Express Base Specification: 20 to 28 bytes. Default: 24B.
+    """What such a packet takes beyond its payload: header of 12 or 16 bytes, framing, sequence
+    number and CRC. Origin: PCI Express Base Specification: 20 to 28 bytes. Default: 24B.
     """
 
 
@@ -348,8 +347,8 @@ class EndpointNic(TypedDict, total=False):
     Default: packet.
     """
     loss_recovery: EndpointNicLossRecoverySelectiveRepeat | Literal["go-back-n", "selective-repeat", "none"]
-    """The recovery of lost packets; `none` sends nothing again and counts missing packets, as a
-    traffic tester does. Origin: the InfiniBand Architecture Specification. Default: go-
+    """What is done about lost packets; `none` sends nothing again and counts what is missing, as
+    a traffic tester does. Origin: the InfiniBand Architecture Specification. Default: go-
     back-n.
     """
     message_gap: Quantity
@@ -373,13 +372,13 @@ class EndpointNic(TypedDict, total=False):
     60 bytes of headers (IPv4, UDP, BTH, RETH, ICRC). Default: unset.
     """
     receive_buffer: EndpointNicReceiveBuffer | Literal["none"]
-    """A receive side slower than the wire, and the buffer before it; `none` takes frames as fast
-    as they arrive. Default: `none`, or `{}` with `pcie`.
+    """A receive side slower than the wire, and the buffer before it; `none` takes whatever
+    arrives. Default: `none`, or `{}` with `pcie`.
     """
     receive_latency: Quantity
     """From the wire to the QP. Default: 0ns."""
     retransmission_timeout: Quantity
-    """Time for which the oldest packet may stay unacknowledged before the QP sends it again.
+    """How long the oldest unacknowledged packet may stay so before the QP goes back to it.
     Origin: timeout exponent 14 of the InfiniBand Architecture Specification: 4.096 us x 2^14.
     Default: 67.108864ms.
     """
@@ -405,19 +404,19 @@ class EndpointNic(TypedDict, total=False):
 
 class EndpointNicImpairment(TypedDict, total=False):
     dma_read: float | str
-    """Share of the peak of PCIe for DMA out of host memory, `1%` to `100%`: it limits what a NIC
-    sends. Default: 100%.
+    """What DMA out of host memory has of the peak of PCIe, `1%` to `100%`: the limit of what a
+    NIC sends. Default: 100%.
     """
     dma_write: float | str
-    """Share of the peak of PCIe for DMA into host memory, `1%` to `100%`: it limits what a NIC
+    """What DMA into host memory has of the peak of PCIe, `1%` to `100%`: the limit of what a NIC
     receives. Default: 100%.
     """
     host: float | str
-    """The host (name or number) or stretch of hosts (`16-23`) whose NICs are impaired. Default:
+    """It is for the NIC of this host (name or number), or those of a stretch (`16-23`). Default:
     all NICs.
     """
     job: str | float | bool
-    """The job whose NICs are impaired. Default: all NICs."""
+    """It is for the NICs that ranks of this job are on. Default: all NICs."""
 
 
 class Endpoint(TypedDict, total=False):
@@ -426,7 +425,7 @@ class Endpoint(TypedDict, total=False):
     class, prefix and gateway decide who is reachable. Default: {}.
     """
     host: EndpointHost
-    """Delays of the host, and how its NPUs share data. Default: {}."""
+    """What the host adds to each send. Default: {}."""
     nic: EndpointNic
     """The NIC model; all NICs of a trial share it. Default: {}."""
     nic_impairments: list[EndpointNicImpairment]
@@ -455,7 +454,7 @@ class CircuitsChangeCircuit(TypedDict, total=False):
 
 class CircuitsChange(TypedDict, total=False):
     at: Quantity
-    """When the change is announced; it waits while its switch still carries out an earlier one."""
+    """When it is announced; a change that concerns a switch that still moves waits for it."""
     circuits: list[CircuitsChangeCircuit]
     """New circuits, optical switch by optical switch."""
 
@@ -468,12 +467,12 @@ class CircuitsSteering(TypedDict, total=False):
     estimate.
     """
     demand: Literal["jobs", "counters"]
-    """Origin of the traffic matrix: the description of jobs, whenever one starts or ends, or the
-    counters of NICs, at fixed intervals. Origin: traffic estimation or observation (Bandwidth
-    Steering in HPC Using Silicon Nanophotonics). Default: jobs.
+    """Where the traffic matrix comes from: what jobs will send, when they start and end, or what
+    NICs have counted, at fixed intervals. Origin: traffic estimation or observation
+    (Bandwidth Steering in HPC Using Silicon Nanophotonics). Default: jobs.
     """
     interval: Quantity
-    """Interval at which counters are read; without effect for `demand: jobs`. Default: 1ms."""
+    """How often counters are read; of no consequence for `demand: jobs`. Default: 1ms."""
     threshold: int
     """Circuits change where that shortens the time of the busiest link by this share, or
     shortens paths by this share while no link's time grows. Origin: assumed: no change for
@@ -489,16 +488,13 @@ class Circuits(TypedDict, total=False):
     is always the same leaves that can be joined. Default: rotated.
     """
     changes: list[CircuitsChange]
-    """Changes of circuits at given times; after each change all hosts reach each other. Default:
-    [].
-    """
+    """Which circuits change when; after each change all hosts reach each other. Default: []."""
     convergence: Quantity
-    """Time from the change of a circuit until routing knows: after circuits have come up, and
-    with `on_change: lose` also after they have gone. No longer than `reconfiguration`.
-    Default: 0us.
+    """How long after circuits have come up routing knows; with `on_change: lose` also after they
+    have gone. No longer than `reconfiguration`. Default: 0us.
     """
     delay: Quantity
-    """Delay of light through an optical switch, without its fibres. Origin: 2 m of fibre at
+    """How long light takes through an optical switch, beside the fibres. Origin: 2 m of fibre at
     1.98·10⁸ m/s. Default: 10ns.
     """
     initial: list[CircuitsChangeCircuit]
@@ -506,8 +502,8 @@ class Circuits(TypedDict, total=False):
     spread over all pairs of leaves. Default: [].
     """
     on_change: Literal["drain", "lose"]
-    """Whether ports stop beforehand and frames under way arrive first (`drain`), or the light
-    goes at once and frames on the fibre and in its queue are lost (`lose`). Default: drain.
+    """Whether ports are told beforehand, and what is under way arrives first, or the light goes
+    at once, and what is on the fibre and waits for it is lost. Default: drain.
     """
     radix: int
     """The most ports of an optical switch, an even number. Origin: 16 × 16 silicon photonic
@@ -524,7 +520,7 @@ class Circuits(TypedDict, total=False):
     assumed: the direct way first, and the queue of 17 full frames at 100G. Default: 2us.
     """
     steering: CircuitsSteering | Literal["none"]
-    """Steering of circuits by the traffic of jobs. Default: none."""
+    """Circuits follow what jobs send. Default: none."""
 
 
 class FabricSingleSwitchLoadBalancingEcmp(TypedDict, total=False):
@@ -740,6 +736,36 @@ class FabricSingleSwitchLoadBalancingDestination(TypedDict, total=False):
     """
 
 
+class FabricSingleSwitchLoadBalancingValiant(TypedDict, total=False):
+    draw: Literal["packet", "flow"]
+    """Whether each packet draws a region, or all packets with the same hash have one. Origin:
+    Valiant and Brebner (1981): each packet by itself. Default: packet.
+    """
+    in_order_nics: Literal["refuse", "allow"]
+    """Whether NICs may be used that need the packets of a queue pair in order: they take an
+    overtaken packet for lost. `allow` shows the effect. Default: refuse.
+    """
+    kind: Literal["valiant"]
+    """Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}`
+    one that is not named is `destination`. Default: ecmp.
+    """
+
+
+class FabricSingleSwitchLoadBalancingUgal(TypedDict, total=False):
+    bias: Quantity
+    """A packet leaves the shortest path only if it saves more than this time of waiting. Origin:
+    Kim et al. (2008): queues are compared without an offset. Default: 0ns.
+    """
+    in_order_nics: Literal["refuse", "allow"]
+    """Whether NICs may be used that need the packets of a queue pair in order: they take an
+    overtaken packet for lost. `allow` shows the effect. Default: refuse.
+    """
+    kind: Literal["ugal"]
+    """Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}`
+    one that is not named is `destination`. Default: ecmp.
+    """
+
+
 class Power(TypedDict, total=False):
     cable_bit_fj: int
     """A bit that passes a cable, both ends together, in femtojoules. Default: that of the
@@ -754,7 +780,7 @@ class Power(TypedDict, total=False):
     profile.
     """
     profile: Literal["edr-100g"]
-    """The profile with the constants that this mapping leaves out."""
+    """The profile that has the constants that are left out here."""
     switch_base_mw: int
     """An electrical switch without its ports, in milliwatts; one without any cable is not there.
     Default: that of the profile.
@@ -789,15 +815,15 @@ class SwitchBuffer(TypedDict, total=False):
     than this; with `none` each port has all of its own. Default: none.
     """
     partitions: int
-    """Number of equal partitions of pools and shared headroom; neighbouring ports take space
-    from the same one. Default: 1.
+    """Into how many equal parts pools and shared headroom are divided; neighbouring ports take
+    space from the same part. Default: 1.
     """
     pools: list[SwitchBufferPool]
-    """The shared parts. Without any there is one, `shared`: all that is neither reserved nor
-    headroom in the switch that needs most of both. Default: [].
+    """The parts that are shared; without any, one called `shared` of all that is neither
+    reserved nor headroom in the switch that needs most of both. Default: [].
     """
     size: Quantity
-    """The whole buffer of a switch: reserved space, all headroom and all pools."""
+    """The whole buffer of a switch: what is reserved, all headroom and all pools."""
 
 
 class SwitchClassEcn1(TypedDict, total=False):
@@ -806,8 +832,8 @@ class SwitchClassEcn1(TypedDict, total=False):
     kmin: Quantity
     """Up to this queue length nothing is marked."""
     mark: Literal["enqueue", "dequeue"]
-    """Whether a frame is marked when it enters its queue, by the length of the queue with it, or
-    when it leaves, by the length that it leaves behind. Default: enqueue.
+    """Whether a frame is marked when it is put into its queue, by what this holds with it, or
+    when it leaves, by what it leaves behind. Default: enqueue.
     """
     pmax: float | str
     """Probability of a mark at `kmax`; from `kmin` on it rises to it linearly."""
@@ -819,16 +845,14 @@ class SwitchClassEcn1(TypedDict, total=False):
 
 class SwitchClassLevel(TypedDict, total=False):
     above: Quantity
-    """The level holds from this fill of the pool on; more than in the level before."""
+    """From a fill of the pool of more than this on; more than in the level before."""
     limit: Quantity
-    """A queue or priority group may hold this much; no more than in the level before. `0B` stops
-    all of them.
-    """
+    """An account may hold this much; no more than in the level before. `0B` stops every account."""
 
 
 class SwitchClassLossless1(TypedDict, total=False):
     headroom: Quantity | Literal["model", "sonic"]
-    """Bytes kept at each port for frames that arrive after XOFF: by the delays of the model,
+    """Bytes kept at each port for what still arrives after XOFF: by the delays of the model,
     which never drops, by SONiC's formula, or as given. Default: model.
     """
     quanta: int
@@ -840,8 +864,8 @@ class SwitchClassLossless1(TypedDict, total=False):
     is early enough for the repetition to arrive; devices differ. Default: 50.
     """
     scope: Literal["all", "hosts"]
-    """The senders that `trigger: pool` pauses: those at all ports, or hosts only; other switches
-    are then paused when their frames need headroom. Default: all.
+    """Whom `trigger: pool` pauses: the senders at all ports, or hosts only; other switches are
+    then paused when their frames need headroom. Default: all.
     """
     trigger: Literal["ingress", "egress", "pool"]
     """What is compared with the threshold: the bytes that came in through one port, whose sender
@@ -849,9 +873,7 @@ class SwitchClassLossless1(TypedDict, total=False):
     whole pool, and then every sender is paused. Default: ingress.
     """
     xon_offset: Quantity
-    """Senders resume (XON) when the priority group is this far below its threshold, or empty.
-    Default: 0B.
-    """
+    """Senders may go on when the account is this far below its threshold, or empty. Default: 0B."""
 
 
 SwitchClass = TypedDict("SwitchClass", {
@@ -861,6 +883,7 @@ SwitchClass = TypedDict("SwitchClass", {
     "levels": "list[SwitchClassLevel]",
     "limit": "Quantity",
     "lossless": "SwitchClassLossless1 | Literal[True, False]",
+    "next_region": "int",
     "pool": "str | float | bool",
     "reserved": "Quantity",
     "scheduling": "Literal[\"strict\"]",
@@ -870,9 +893,9 @@ SwitchClass = TypedDict("SwitchClass", {
 
 class SwitchPfcWatchdog(TypedDict, total=False):
     action: Literal["drop", "forward"]
-    """Treatment of the frames of a stuck queue until then: they are dropped, or sent in spite of
-    the pause. Origin: `pfcwd start_default` of SONiC (sonic-utilities), for switches of up to
-    32 ports. Default: drop.
+    """What is done until then with the frames of a queue that is stuck: lose them, or send them
+    in spite of the pause. Origin: `pfcwd start_default` of SONiC (sonic-utilities), for
+    switches of up to 32 ports. Default: drop.
     """
     detection_time: Quantity
     """A queue with waiting frames is stuck when it has been paused for this time without
@@ -880,7 +903,7 @@ class SwitchPfcWatchdog(TypedDict, total=False):
     to 32 ports. Default: 200ms.
     """
     poll_interval: Quantity
-    """Interval at which it looks at the queues. Origin: `pfcwd start_default` of SONiC (sonic-
+    """How often it looks at the queues. Origin: `pfcwd start_default` of SONiC (sonic-
     utilities), for switches of up to 32 ports. Default: 200ms.
     """
     restoration_time: Quantity
@@ -895,8 +918,8 @@ class SwitchTier(TypedDict, total=False):
     Default: as in `fabric.switch`.
     """
     classes: list[SwitchClass]
-    """The treatment of each traffic class; the same classes as in `fabric.switch`. Default: as
-    in `fabric.switch`.
+    """What becomes of each traffic class; the same classes as in `fabric.switch`. Default: as in
+    `fabric.switch`.
     """
     forwarding: Literal["cut-through", "store-and-forward"]
     """Whether a frame may leave before all of it has come in. Default: as in `fabric.switch`."""
@@ -911,7 +934,7 @@ class SwitchTier(TypedDict, total=False):
     `fabric.switch`.
     """
     tier: int
-    """The tier: 0 for leaves, 1 for the switches above them, and so on."""
+    """Whose switches are meant: 0 for leaves, 1 for the switches above them, and so on."""
 
 
 class Switch(TypedDict, total=False):
@@ -920,7 +943,7 @@ class Switch(TypedDict, total=False):
     Default: none.
     """
     classes: list[SwitchClass]
-    """The treatment of each traffic class. Default: one for everything; with `flow_control` that
+    """What becomes of each traffic class. Default: one for everything; with `flow_control` that
     of the data.
     """
     forwarding: Literal["cut-through", "store-and-forward"]
@@ -928,12 +951,12 @@ class Switch(TypedDict, total=False):
     always stored first. Origin: usual in low-latency Ethernet switches. Default: cut-through.
     """
     pause_response: Quantity | Literal["standard"]
-    """Time after the arrival of a pause frame in which a port of a switch or a NIC may still
-    start frames of the class; `standard` depends on its rate, `0s` stops it at once. Origin:
+    """How long after a pause frame has arrived a port, of a switch or a NIC, may still start
+    frames of the class; `standard` is what its rate allows, `0s` stops it at once. Origin:
     IEEE 802.3, Annex 31B, as SONiC's headroom calculation tabulates it. Default: standard.
     """
     pfc_watchdog: SwitchPfcWatchdog | Literal["none"]
-    """The watchdog that frees queues of lossless classes that stay paused. Default: none."""
+    """What frees queues of lossless classes that stay paused. Default: none."""
     pipeline_latency: Quantity
     """From the input to the output of an idle switch, without the frame time of store-and-
     forward; half of it before the output queue, half after. Origin: published figures of
@@ -942,9 +965,9 @@ class Switch(TypedDict, total=False):
     4,158 bytes. Default: 600ns.
     """
     profile: Literal["none", "tomahawk5", "tomahawk5-sonic", "tofino2", "generic-32mb", "jericho3-ramon3", "quantum2"]
-    """The device whose constants fill in omitted keys, here and in `classes`; the folder
-    `profiles/` has the origin of each. Default: `none`; with `flow_control` `generic-32mb`,
-    or `jericho3-ramon3` if the fabric is scheduled.
+    """The device whose constants hold for what is left out here and in `classes`; the folder
+    `profiles/` says where each comes from. Default: `none`; with `flow_control`
+    `generic-32mb`, or `jericho3-ramon3` if the fabric is scheduled.
     """
     queue_capacity: Quantity | Literal["none"]
     """Frame bytes one output queue holds before it drops the tail; `none` never drops. Origin:
@@ -952,7 +975,9 @@ class Switch(TypedDict, total=False):
     = 1, rounded down. Default: `64MiB` without `buffer`.
     """
     tiers: list[SwitchTier]
-    """Tiers whose switches differ from the others, for example by deeper buffers. Default: []."""
+    """Tiers whose switches are not like the others, for example with deeper buffers. Default:
+    [].
+    """
 
 
 class FabricSingleSwitchSwitchingOutputQueued(TypedDict, total=False):
@@ -989,13 +1014,13 @@ class FabricSingleSwitchSwitchingInputQueued(TypedDict, total=False):
 
 class FabricSingleSwitchSwitchingScheduledCell(TypedDict, total=False):
     bundle: int
-    """Cells of a packet that travel together: the same bytes, fewer events, a coarser spray. The
-    bundles of a packet differ by one cell at most. Default: 1.
+    """Cells of a packet that travel together: the same bytes, fewer events, a coarser spray. All
+    bundles of a packet have as many cells, or one more. Default: 1.
     """
     overhead: Quantity
-    """Overhead of a cell on the wire, in place of preamble and gap. Origin: the largest cell of
-    the format VSC256 has 272 bytes (OpenBCM SDK), read as 256 of data and 16 of header.
-    Default: 16B.
+    """What a cell takes on the wire beside them, in place of preamble and gap. Origin: the
+    largest cell of the format VSC256 has 272 bytes (OpenBCM SDK), read as 256 of data and 16
+    of header. Default: 16B.
     """
     payload: Quantity
     """The most bytes of a packet in one cell; the last cell is as long as it must be. Origin:
@@ -1011,25 +1036,23 @@ class FabricSingleSwitchSwitchingScheduledIndication(TypedDict, total=False):
     fabric; eight levels are those of Broadcom's SDK. Default: 10us.
     """
     threshold: Quantity
-    """A cell that makes a queue of the fabric longer than this is marked. Origin: assumed;
+    """A cell is marked that makes a queue of the fabric longer than this. Origin: assumed;
     Broadcom's SDK has three thresholds, without values. Default: 32KiB.
     """
 
 
 class FabricSingleSwitchSwitchingScheduled(TypedDict, total=False):
     cell: FabricSingleSwitchSwitchingScheduledCell | Literal["none"]
-    """Cells into which a packet is cut between leaves; with `none` it travels whole. Default:
-    none.
-    """
+    """What a packet is cut into between leaves; with `none` it travels whole. Default: none."""
     control: Quantity
-    """Wire bytes of a request and a credit together on the links between switches, for each
-    credit; packets carry them in proportion, and they are a quarter of `credit` at most.
+    """What a request and a credit take together of the links between switches, in wire bytes for
+    each credit; packets carry it in proportion, and it is a quarter of `credit` at most.
     Messages on control links take none. Origin: not published: 0 leaves it out. Default: 0B.
     """
     credit: Quantity
-    """Worth of one credit, in bytes on the wire of the destination port. Origin: the size of a
-    DRAM buffer of Jericho 3 (FBOSS, Jericho3Asic.h) and the resolution of its credit balance
-    (OpenBCM SDK); the SDK takes 256 to 8,192 bytes. Default: 4096B.
+    """What one credit is worth, in bytes on the wire of the destination port. Origin: the size
+    of a DRAM buffer of Jericho 3 (FBOSS, Jericho3Asic.h) and the resolution of its credit
+    balance (OpenBCM SDK); the SDK takes 256 to 8,192 bytes. Default: 4096B.
     """
     egress_buffer: Quantity
     """A port grants no credit while this many frame bytes wait at it. Origin: assumed: what a
@@ -1078,9 +1101,9 @@ class FabricSingleSwitchSwitchingCreditBased(TypedDict, total=False):
     65,536 symbol times at least. Default: 4096B.
     """
     update_delay: Quantity
-    """From the end of a flow-control packet to the instant at which the other end applies it,
-    without the delay of the cable. Origin: assumed: the part of a switch's pipeline that it
-    passes. Default: 100ns.
+    """From the end of a flow-control packet, beside the cable, to the instant at which the other
+    end goes by it. Origin: assumed: the part of a switch's pipeline that it passes. Default:
+    100ns.
     """
 
 
@@ -1102,25 +1125,25 @@ class FabricSingleSwitch(TypedDict, total=False):
     """How many hosts; a host is one NIC with one port."""
     kind: Literal["single-switch"]
     """The topology; the further keys depend on it."""
-    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
     """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
     scheduled}`. Default: `{}`, but in a scheduled fabric.
     """
     power: Power | Literal["edr-100g", "none"]
-    """Constants for the fabric's power, in `tenter explain` and for a run: a profile, or a
-    mapping with a profile and some constants of its own; they change no result. Default:
-    none.
+    """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
+    mapping that begins with one and changes some of its constants; changes no result.
+    Default: none.
     """
     rate: Quantity
     """Line rate of every link. Origin: AI Fabric Test Methodology (Keysight): 400GE NICs and
     switch ports. Default: 400Gbps.
     """
     source_flow_control: SourceFlowControl
-    """Congestion signals of switches to senders: Remote PFC, or source flow control in the NIC;
-    it works with any `flow_control`. Default: {}.
+    """What switches tell senders of long queues: Remote PFC, or source flow control in the NIC;
+    it goes with any `flow_control`. Default: {}.
     """
     switch: Switch
-    """The switch model; all switches share it, except where its `tiers` differ. Default: `{}`."""
+    """The switch model; all switches share it, but for what `tiers` in it says. Default: `{}`."""
     switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
     """Where frames wait: at the outputs of every switch, at the first leaf until they have
     credit, or at every switch until the next one has room. Default: {}.
@@ -1173,25 +1196,25 @@ class FabricLeafSpine(TypedDict, total=False):
     """How many leaves."""
     links_per_pair: int
     """Parallel cables between each leaf and each spine. Default: 1."""
-    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
     """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
     scheduled}`. Default: `{}`, but in a scheduled fabric.
     """
     overrides: list[FabricLeafSpineOverride]
     """Pairs of leaf and spine that differ from the rest. Default: []."""
     power: Power | Literal["edr-100g", "none"]
-    """Constants for the fabric's power, in `tenter explain` and for a run: a profile, or a
-    mapping with a profile and some constants of its own; they change no result. Default:
-    none.
+    """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
+    mapping that begins with one and changes some of its constants; changes no result.
+    Default: none.
     """
     source_flow_control: SourceFlowControl
-    """Congestion signals of switches to senders: Remote PFC, or source flow control in the NIC;
-    it works with any `flow_control`. Default: {}.
+    """What switches tell senders of long queues: Remote PFC, or source flow control in the NIC;
+    it goes with any `flow_control`. Default: {}.
     """
     spines: int
     """How many spines."""
     switch: Switch
-    """The switch model; all switches share it, except where its `tiers` differ. Default: `{}`."""
+    """The switch model; all switches share it, but for what `tiers` in it says. Default: `{}`."""
     switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
     """Where frames wait: at the outputs of every switch, at the first leaf until they have
     credit, or at every switch until the next one has room. Default: {}.
@@ -1212,9 +1235,7 @@ class FabricFatTreeCore(TypedDict, total=False):
     links_per_agg_core: int
     """Parallel cables between an aggregation switch and each of its cores. Default: 1."""
     links_per_pod: int
-    """The cables from each pod to the cores, as a count in place of `taper`. Default: as `taper`
-    has it.
-    """
+    """The same as a count: the cables from each pod to the cores. Default: as `taper` has it."""
     pods: int
     """How many pods."""
     rate: Quantity
@@ -1222,8 +1243,8 @@ class FabricFatTreeCore(TypedDict, total=False):
     NICs and switch ports. Default: 400Gbps.
     """
     taper: float | str
-    """Factor by which tapering divides the cables from each pod to the cores; cores without any
-    are left out. Default: 1.
+    """How many times fewer cables each pod has to the cores than these counts make; cores
+    without any are left out. Default: 1.
     """
 
 
@@ -1265,21 +1286,21 @@ class FabricFatTree(TypedDict, total=False):
     """Leaves of each pod."""
     links_per_leaf_agg: int
     """Parallel cables between each leaf and each aggregation switch of its pod. Default: 1."""
-    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
     """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
     scheduled}`. Default: `{}`, but in a scheduled fabric.
     """
     power: Power | Literal["edr-100g", "none"]
-    """Constants for the fabric's power, in `tenter explain` and for a run: a profile, or a
-    mapping with a profile and some constants of its own; they change no result. Default:
-    none.
+    """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
+    mapping that begins with one and changes some of its constants; changes no result.
+    Default: none.
     """
     source_flow_control: SourceFlowControl
-    """Congestion signals of switches to senders: Remote PFC, or source flow control in the NIC;
-    it works with any `flow_control`. Default: {}.
+    """What switches tell senders of long queues: Remote PFC, or source flow control in the NIC;
+    it goes with any `flow_control`. Default: {}.
     """
     switch: Switch
-    """The switch model; all switches share it, except where its `tiers` differ. Default: `{}`."""
+    """The switch model; all switches share it, but for what `tiers` in it says. Default: `{}`."""
     switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
     """Where frames wait: at the outputs of every switch, at the first leaf until they have
     credit, or at every switch until the next one has room. Default: {}.
@@ -1316,16 +1337,16 @@ class FabricRail(TypedDict, total=False):
     """The topology; the further keys depend on it."""
     links_per_pair: int
     """Parallel cables between each leaf and each spine. Default: 1."""
-    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
     """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
     scheduled}`. Default: `{}`, but in a scheduled fabric.
     """
     nics_per_server: int
     """NICs of each server, which is the number of rails; each NIC is a host."""
     power: Power | Literal["edr-100g", "none"]
-    """Constants for the fabric's power, in `tenter explain` and for a run: a profile, or a
-    mapping with a profile and some constants of its own; they change no result. Default:
-    none.
+    """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
+    mapping that begins with one and changes some of its constants; changes no result.
+    Default: none.
     """
     servers: int
     """How many servers."""
@@ -1334,13 +1355,13 @@ class FabricRail(TypedDict, total=False):
     fewer. Default: `servers`.
     """
     source_flow_control: SourceFlowControl
-    """Congestion signals of switches to senders: Remote PFC, or source flow control in the NIC;
-    it works with any `flow_control`. Default: {}.
+    """What switches tell senders of long queues: Remote PFC, or source flow control in the NIC;
+    it goes with any `flow_control`. Default: {}.
     """
     spines: int
     """How many spines."""
     switch: Switch
-    """The switch model; all switches share it, except where its `tiers` differ. Default: `{}`."""
+    """The switch model; all switches share it, but for what `tiers` in it says. Default: `{}`."""
     switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
     """Where frames wait: at the outputs of every switch, at the first leaf until they have
     credit, or at every switch until the next one has room. Default: {}.
@@ -1348,6 +1369,73 @@ class FabricRail(TypedDict, total=False):
     uplink_rate: Quantity
     """Line rate of leaf-spine links. Origin: AI Fabric Test Methodology (Keysight): 400GE NICs
     and switch ports. Default: 400Gbps.
+    """
+
+
+class FabricDragonfly(TypedDict, total=False):
+    circuits: Circuits | Literal["none"]
+    """Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or in
+    place of the spines of a `leaf-spine` fabric. Default: none.
+    """
+    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn"]
+    """Short form of `switch.classes`: makes the class of the data lossless, marks its packets,
+    or both, with the constants of `switch.profile`. Default: `none`, or as `switch.classes`
+    has it.
+    """
+    global_delay: Quantity
+    """Propagation delay of the cables between groups. Origin: a fibre of 40 m at 1.98·10⁸ m/s.
+    Default: 200ns.
+    """
+    global_links_per_router: int
+    """Ports of each router for cables to other groups."""
+    global_rate: Quantity
+    """Line rate of the cables between groups. Origin: AI Fabric Test Methodology (Keysight):
+    400GE NICs and switch ports. Default: 400Gbps.
+    """
+    groups: int
+    """How many groups: at most one more than a group has global ports. Each two groups have the
+    same number of cables between them, as many as their global ports are enough for.
+    """
+    host_delay: Quantity
+    """Propagation delay of host links. Origin: a copper cable of 5 m at 1.98·10⁸ m/s. Default:
+    25ns.
+    """
+    host_rate: Quantity
+    """Line rate of host links. Origin: AI Fabric Test Methodology (Keysight): 400GE NICs and
+    switch ports. Default: 400Gbps.
+    """
+    hosts_per_router: int
+    """Host ports of each router."""
+    kind: Literal["dragonfly"]
+    """The topology; the further keys depend on it."""
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
+    """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
+    scheduled}`. Default: `{}`, but in a scheduled fabric.
+    """
+    local_delay: Quantity
+    """Propagation delay of the cables within groups. Origin: a copper cable of 5 m at 1.98·10⁸
+    m/s. Default: 25ns.
+    """
+    local_rate: Quantity
+    """Line rate of the cables within groups. Origin: AI Fabric Test Methodology (Keysight):
+    400GE NICs and switch ports. Default: 400Gbps.
+    """
+    power: Power | Literal["edr-100g", "none"]
+    """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
+    mapping that begins with one and changes some of its constants; changes no result.
+    Default: none.
+    """
+    routers_per_group: int
+    """Routers of each group; each two of them have a cable."""
+    source_flow_control: SourceFlowControl
+    """What switches tell senders of long queues: Remote PFC, or source flow control in the NIC;
+    it goes with any `flow_control`. Default: {}.
+    """
+    switch: Switch
+    """The switch model; all switches share it, but for what `tiers` in it says. Default: `{}`."""
+    switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
+    """Where frames wait: at the outputs of every switch, at the first leaf until they have
+    credit, or at every switch until the next one has room. Default: {}.
     """
 
 
@@ -1379,7 +1467,7 @@ class FabricExplicitNode(TypedDict, total=False):
 
 class FabricExplicitRoute(TypedDict, total=False):
     at: str | float | bool
-    """The switch that takes this route."""
+    """The switch that takes this way."""
     to: str | float | bool
     """The switch to whose hosts it leads."""
     via: str | float | bool
@@ -1400,25 +1488,25 @@ class FabricExplicit(TypedDict, total=False):
     """The topology; the further keys depend on it."""
     links: list[FabricExplicitLink]
     """The cables between them."""
-    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
     """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
     scheduled}`. Default: `{}`, but in a scheduled fabric.
     """
     nodes: list[FabricExplicitNode]
     """Hosts and switches; hosts are numbered in this order."""
     power: Power | Literal["edr-100g", "none"]
-    """Constants for the fabric's power, in `tenter explain` and for a run: a profile, or a
-    mapping with a profile and some constants of its own; they change no result. Default:
-    none.
+    """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
+    mapping that begins with one and changes some of its constants; changes no result.
+    Default: none.
     """
     routes: list[FabricExplicitRoute]
-    """Routes that switches take instead of the shortest. Default: []."""
+    """Ways that switches take instead of the shortest. Default: []."""
     source_flow_control: SourceFlowControl
-    """Congestion signals of switches to senders: Remote PFC, or source flow control in the NIC;
-    it works with any `flow_control`. Default: {}.
+    """What switches tell senders of long queues: Remote PFC, or source flow control in the NIC;
+    it goes with any `flow_control`. Default: {}.
     """
     switch: Switch
-    """The switch model; all switches share it, except where its `tiers` differ. Default: `{}`."""
+    """The switch model; all switches share it, but for what `tiers` in it says. Default: `{}`."""
     switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
     """Where frames wait: at the outputs of every switch, at the first leaf until they have
     credit, or at every switch until the next one has room. Default: {}.
@@ -1453,7 +1541,7 @@ class FaultsEvent1(TypedDict, total=False):
     down: Quantity
     """When it goes down for the first time."""
     flap: FaultsEvent1Flap
-    """Repetition in place of `up`: it goes down again and again. Default: it goes down once."""
+    """That it goes down again and again; in place of `up`. Default: it goes down once."""
     link: str | float | bool
     """The link between two nodes that goes down: `leaf0-spine1`."""
     up: Quantity | Literal["none"]
@@ -1464,7 +1552,7 @@ class FaultsEvent2(TypedDict, total=False):
     down: Quantity
     """When it goes down for the first time."""
     flap: FaultsEvent1Flap
-    """Repetition in place of `up`: it goes down again and again. Default: it goes down once."""
+    """That it goes down again and again; in place of `up`. Default: it goes down once."""
     switch: str | float | bool
     """A switch: all its links go down, and what it holds is lost."""
     up: Quantity | Literal["none"]
@@ -1473,11 +1561,11 @@ class FaultsEvent2(TypedDict, total=False):
 
 class FaultsEvent3(TypedDict, total=False):
     nic: str | float | bool
-    """A host whose NIC has a pause storm."""
+    """A host whose NIC pauses its leaf whatever it receives."""
     pause_storm: Quantity
-    """When the storm starts: the NIC pauses all lossless classes again and again."""
+    """When it begins to pause all lossless classes, again and again."""
     until: Quantity
-    """When the storm ends."""
+    """When it stops doing so."""
 
 
 FaultsEvent4 = TypedDict("FaultsEvent4", {
@@ -1491,12 +1579,12 @@ FaultsEvent4 = TypedDict("FaultsEvent4", {
 
 class Faults(TypedDict, total=False):
     convergence: Quantity
-    """Time from a link's failure or repair until routing knows; until then frames for a link
+    """How long after a link has gone down or come up routing knows; until then frames for a link
     that is down are lost. Origin: what fast reroute is designed for (Fast Convergence, VPP
     documentation); BGP without it takes up to seconds. Default: 50ms.
     """
     events: list[FaultsEvent | FaultsEvent1 | FaultsEvent2 | FaultsEvent3 | FaultsEvent4]
-    """The faults; each names a `link`, a `switch`, a `nic` or `random` ones. Default: []."""
+    """What breaks; each names a `link`, a `switch`, a `nic` or `random` ones. Default: []."""
 
 
 ImpairmentRule = TypedDict("ImpairmentRule", {
@@ -1525,11 +1613,11 @@ class Impairment(TypedDict, total=False):
     several entries for one link the last holds.
     """
     rules: list[ImpairmentRule]
-    """Rules for single frames, as of a traffic tester; the first rule that matches a frame
-    applies to it. Default: [].
+    """What a tester does to some frames; each suffers from the first rule that strikes it.
+    Default: [].
     """
     sender: str | float | bool
-    """The node whose frames are impaired, or `both` ends of the link. Default: both."""
+    """The node whose frames suffer, or `both` ends of the link. Default: both."""
 
 
 class JobCollectiveParallelGroups(TypedDict, total=False):
@@ -1565,12 +1653,10 @@ class JobCollectiveParallel(TypedDict, total=False):
     collective: Literal["all-to-all"]
     """Which collective."""
     compute: Quantity
-    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
-    0ns.
-    """
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1588,12 +1674,10 @@ class JobCollectivePairwise(TypedDict, total=False):
     collective: Literal["all-to-all"]
     """Which collective."""
     compute: Quantity
-    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
-    0ns.
-    """
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1611,12 +1695,10 @@ class JobCollectivePxn(TypedDict, total=False):
     collective: Literal["all-to-all"]
     """Which collective."""
     compute: Quantity
-    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
-    0ns.
-    """
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1638,12 +1720,10 @@ class JobCollectiveRing(TypedDict, total=False):
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
-    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
-    0ns.
-    """
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1661,12 +1741,10 @@ class JobCollectiveBidirectionalRing(TypedDict, total=False):
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
-    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
-    0ns.
-    """
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1684,19 +1762,17 @@ class JobCollectiveHalvingDoubling(TypedDict, total=False):
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
-    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
-    0ns.
-    """
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     distances: Literal["halving", "doubling"]
-    """Distance between the ranks of an exchange while the vector is halved; on the way back the
-    order is reversed. `halving`: ranks n/2 apart exchange halves, ranks n/4 apart quarters,
-    and so on; `doubling`: neighbours exchange halves, ranks 2 apart quarters, and so on.
-    Origin: AI Fabric Test Methodology (Keysight); `doubling` is the order of MPICH and Open
-    MPI. Default: halving.
+    """How far apart the ranks of an exchange are while the vector is halved, and the other way
+    round on the way back. `halving`: ranks n/2 apart exchange halves, ranks n/4 apart
+    quarters, and so on; `doubling`: neighbours exchange halves, ranks 2 apart quarters, and
+    so on. Origin: AI Fabric Test Methodology (Keysight); `doubling` is the order of MPICH and
+    Open MPI. Default: halving.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1718,12 +1794,10 @@ class JobCollectiveDoubleBinaryTree(TypedDict, total=False):
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
-    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
-    0ns.
-    """
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1741,12 +1815,10 @@ class JobCollectiveHierarchical(TypedDict, total=False):
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
-    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
-    0ns.
-    """
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1761,8 +1833,8 @@ class JobCollectiveHierarchical(TypedDict, total=False):
     Default: 1us.
     """
     scale_up_rate: Quantity
-    """Rate at which an NPU sends and receives within its host, each way. Origin: NVIDIA H100
-    data sheet: NVLink with 900 GB/s both ways together. Default: 3600Gbps.
+    """What an NPU sends and receives within its host, each way. Origin: NVIDIA H100 data sheet:
+    NVLink with 900 GB/s both ways together. Default: 3600Gbps.
     """
     size: Quantity
     """One size, as nccl-tests counts it. Default: this or `sizes`."""
@@ -1776,12 +1848,10 @@ class JobCollectiveRing2(TypedDict, total=False):
     collective: Literal["all-gather"]
     """Which collective."""
     compute: Quantity
-    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
-    0ns.
-    """
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1799,12 +1869,10 @@ class JobCollectiveRecursiveDoubling(TypedDict, total=False):
     collective: Literal["all-gather"]
     """Which collective."""
     compute: Quantity
-    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
-    0ns.
-    """
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1822,12 +1890,10 @@ class JobCollectiveRing3(TypedDict, total=False):
     collective: Literal["reduce-scatter"]
     """Which collective."""
     compute: Quantity
-    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
-    0ns.
-    """
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1845,12 +1911,10 @@ class JobCollectiveRecursiveHalving(TypedDict, total=False):
     collective: Literal["reduce-scatter"]
     """Which collective."""
     compute: Quantity
-    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
-    0ns.
-    """
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1868,12 +1932,10 @@ class JobCollectiveParallel2(TypedDict, total=False):
     collective: Literal["broadcast"]
     """Which collective."""
     compute: Quantity
-    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
-    0ns.
-    """
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1897,12 +1959,10 @@ class JobCollectiveRing4(TypedDict, total=False):
     collective: Literal["broadcast"]
     """Which collective."""
     compute: Quantity
-    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
-    0ns.
-    """
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1926,12 +1986,10 @@ class JobCollectiveTree(TypedDict, total=False):
     collective: Literal["broadcast"]
     """Which collective."""
     compute: Quantity
-    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
-    0ns.
-    """
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1955,12 +2013,10 @@ class JobCollectiveTree2(TypedDict, total=False):
     collective: Literal["reduce"]
     """Which collective."""
     compute: Quantity
-    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
-    0ns.
-    """
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1980,12 +2036,10 @@ class JobCollectiveParallel3(TypedDict, total=False):
     collective: Literal["gather"]
     """Which collective."""
     compute: Quantity
-    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
-    0ns.
-    """
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -2005,12 +2059,10 @@ class JobCollectiveParallel4(TypedDict, total=False):
     collective: Literal["scatter"]
     """Which collective."""
     compute: Quantity
-    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
-    0ns.
-    """
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -2030,12 +2082,10 @@ class JobCollectiveRing5(TypedDict, total=False):
     collective: Literal["send-recv"]
     """Which collective."""
     compute: Quantity
-    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
-    0ns.
-    """
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -2053,12 +2103,10 @@ class JobCollectiveRecursiveDoubling2(TypedDict, total=False):
     collective: Literal["hypercube"]
     """Which collective."""
     compute: Quantity
-    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
-    0ns.
-    """
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -2076,19 +2124,17 @@ class JobCollectiveRandom(TypedDict, total=False):
     collective: Literal["permutation"]
     """Which collective."""
     compute: Quantity
-    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
-    0ns.
-    """
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
     """
     seed: int
-    """Which permutation without fixed points. Default: `seeds.arrivals`, or else the `seed`."""
+    """Which permutation without fixed points. Default: the `seed` of the scenario."""
     size: Quantity
     """One size, as nccl-tests counts it. Default: this or `sizes`."""
     sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
@@ -2101,12 +2147,10 @@ class JobCollectiveParallel5(TypedDict, total=False):
     collective: Literal["incast"]
     """Which collective."""
     compute: Quantity
-    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
-    0ns.
-    """
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -2139,12 +2183,10 @@ class JobCollectiveListed(TypedDict, total=False):
     collective: Literal["steps"]
     """Which collective."""
     compute: Quantity
-    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
-    0ns.
-    """
+    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     file: str | float | bool
     """A file with a step on each line below `rank,peer,bytes,after`, where `after` has numbers
@@ -2174,17 +2216,17 @@ JobFlow = TypedDict("JobFlow", {
 
 class JobPatternMiniDft(TypedDict, total=False):
     block: Quantity
-    """Bytes from a rank to each other one of its row, and of its column. Origin: a grid of 128³
-    complex numbers on 64 ranks. Default: 64KiB.
+    """From a rank to each other of its row, and of its column. Origin: a grid of 128³ complex
+    numbers on 64 ranks. Default: 64KiB.
     """
     compute: Quantity
-    """Computing time of all ranks before each step. Origin: assumed. Default: 200us."""
+    """What all ranks compute before each step. Origin: assumed. Default: 200us."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     kind: Literal["mini-dft"]
-    """The application; its further keys are below."""
+    """Which application; the keys that it has beside these are below."""
     reduce: Quantity
     """The buffer of the all-reduce. Origin: assumed. Default: 8KiB."""
     rows: int | Literal["auto"]
@@ -2192,81 +2234,81 @@ class JobPatternMiniDft(TypedDict, total=False):
     one, with rows longer than columns. Default: auto.
     """
     steps: int
-    """How often the ranks compute and then communicate, in place of `iterations`; at most 100 if
-    the steps differ. Default: `4`; none in the background.
+    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
+    that differ are at most 100. Default: `4`; none in the background.
     """
 
 
 class JobPatternMilc(TypedDict, total=False):
     compute: Quantity
-    """Computing time of all ranks before each step. Origin: assumed. Default: 150us."""
+    """What all ranks compute before each step. Origin: assumed. Default: 150us."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     face: Quantity
-    """Bytes to each of the eight neighbours, for the sites of one colour. Origin: 16⁴ sites in
-    each rank: 16³/2 vectors of 48 bytes in four layers. Default: 384KiB.
+    """To each of the eight neighbours, for the sites of one colour. Origin: 16⁴ sites in each
+    rank: 16³/2 vectors of 48 bytes in four layers. Default: 384KiB.
     """
     grid: float | str | Literal["auto"]
     """Ranks along each of four dimensions, such as `4x4x2x2`; `auto` is as even as may be.
     Default: auto.
     """
     kind: Literal["milc"]
-    """The application; its further keys are below."""
+    """Which application; the keys that it has beside these are below."""
     reduce: Quantity
     """The buffer of each all-reduce. Origin: one number of double precision. Default: 8B."""
     steps: int
-    """How often the ranks compute and then communicate, in place of `iterations`; at most 100 if
-    the steps differ. Default: `4`; none in the background.
+    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
+    that differ are at most 100. Default: `4`; none in the background.
     """
 
 
 class JobPatternNekbone(TypedDict, total=False):
     compute: Quantity
-    """Computing time of all ranks before each step. Origin: assumed. Default: 100us."""
+    """What all ranks compute before each step. Origin: assumed. Default: 100us."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     corner: Quantity
-    """Bytes to a neighbour behind a corner. Origin: one point. Default: 8B."""
+    """To a neighbour behind a corner. Origin: one point. Default: 8B."""
     edge: Quantity
-    """Bytes to a neighbour behind an edge. Origin: 73 points. Default: 584B."""
+    """To a neighbour behind an edge. Origin: 73 points. Default: 584B."""
     face: Quantity
-    """Bytes to a neighbour behind a face. Origin: 8³ elements of order nine in each rank: 73²
-    points of 8 bytes. Default: 42632B.
+    """To a neighbour behind a face. Origin: 8³ elements of order nine in each rank: 73² points
+    of 8 bytes. Default: 42632B.
     """
     grid: float | str | Literal["auto"]
     """Ranks along each of three dimensions, such as `4x4x4`; `auto` is as even as may be.
     Default: auto.
     """
     kind: Literal["nekbone"]
-    """The application; its further keys are below."""
+    """Which application; the keys that it has beside these are below."""
     reduce: Quantity
     """The buffer of each all-reduce. Origin: one number of double precision. Default: 8B."""
     steps: int
-    """How often the ranks compute and then communicate, in place of `iterations`; at most 100 if
-    the steps differ. Default: `4`; none in the background.
+    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
+    that differ are at most 100. Default: `4`; none in the background.
     """
 
 
 class JobPatternAmg(TypedDict, total=False):
     compute: Quantity
-    """Computing time of all ranks before each step. Origin: assumed. Default: 300us."""
+    """What all ranks compute before each step. Origin: assumed. Default: 300us."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     grid: float | str | Literal["auto"]
     """Ranks along each of three dimensions, such as `4x4x4`; `auto` is as even as may be.
     Default: auto.
     """
     kind: Literal["amg"]
-    """The application; its further keys are below."""
+    """Which application; the keys that it has beside these are below."""
     least_points: int
-    """The least points of a rank on a coarser level; a rank with fewer hands them to another.
-    Origin: assumed. Default: 16.
+    """A rank that would have fewer on a coarser level hands them to another. Origin: assumed.
+    Default: 16.
     """
     points: int
     """Points of 8 bytes along an edge of a rank's block on the finest level. Origin: assumed.
@@ -2275,24 +2317,24 @@ class JobPatternAmg(TypedDict, total=False):
     reduce: Quantity
     """The buffer of each all-reduce. Origin: one number of double precision. Default: 8B."""
     steps: int
-    """How often the ranks compute and then communicate, in place of `iterations`; at most 100 if
-    the steps differ. Default: `4`; none in the background.
+    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
+    that differ are at most 100. Default: `4`; none in the background.
     """
 
 
 class JobPatternAmr(TypedDict, total=False):
     compute: Quantity
-    """Computing time of all ranks before each step. Origin: assumed. Default: 200us."""
+    """What all ranks compute before each step. Origin: assumed. Default: 200us."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     kind: Literal["amr"]
-    """The application; its further keys are below."""
+    """Which application; the keys that it has beside these are below."""
     least: Quantity
-    """The least that a pair exchanges, each way. Origin: assumed. Default: 16KiB."""
+    """What a pair exchanges at least, each way. Origin: assumed. Default: 16KiB."""
     most: Quantity
-    """The most that a pair exchanges, each way. Origin: assumed. Default: 4MiB."""
+    """And at most. Origin: assumed. Default: 4MiB."""
     partners: int
     """Partners of a rank, on average; an even number. Origin: assumed. Default: 12."""
     reduce: Quantity
@@ -2304,56 +2346,56 @@ class JobPatternAmr(TypedDict, total=False):
     Default: 0.25.
     """
     steps: int
-    """How often the ranks compute and then communicate, in place of `iterations`; at most 100 if
-    the steps differ. Default: `4`; none in the background.
+    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
+    that differ are at most 100. Default: `4`; none in the background.
     """
 
 
 class JobPatternGtc(TypedDict, total=False):
     charge: Quantity
-    """The buffer that the ranks of a domain add up. Origin: assumed. Default: 256KiB."""
+    """What the ranks of a domain add up. Origin: assumed. Default: 256KiB."""
     compute: Quantity
-    """Computing time of all ranks before each step. Origin: assumed. Default: 500us."""
+    """What all ranks compute before each step. Origin: assumed. Default: 500us."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     domains: int | Literal["auto"]
     """Toroidal domains, a divisor of the ranks; `auto` is the greatest one up to 64. Ranks of a
     domain follow each other. Default: auto.
     """
     field: Quantity
-    """The field at the border, from a rank to the same one of each neighbouring domain. Origin:
+    """From a rank to the same one of each domain beside: the field at the border. Origin:
     assumed. Default: 64KiB.
     """
     kind: Literal["gtc"]
-    """The application; its further keys are below."""
+    """Which application; the keys that it has beside these are below."""
     particles: Quantity
-    """The particles that have crossed the border, from a rank to the same one of each
-    neighbouring domain. Origin: assumed. Default: 1MiB.
+    """From a rank to the same one of each domain beside: what has crossed the border. Origin:
+    assumed. Default: 1MiB.
     """
     steps: int
-    """How often the ranks compute and then communicate, in place of `iterations`; at most 100 if
-    the steps differ. Default: `4`; none in the background.
+    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
+    that differ are at most 100. Default: `4`; none in the background.
     """
 
 
 class JobPatternDatabasePod(TypedDict, total=False):
     compute: Quantity
-    """Computing time of all ranks before each step. Origin: assumed. Default: 0ns."""
+    """What all ranks compute before each step. Origin: assumed. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     kind: Literal["database-pod"]
-    """The application; its further keys are below."""
+    """Which application; the keys that it has beside these are below."""
     rack: int
     """Ranks of a rack, which follow each other; the last one may be smaller. Origin: assumed.
     Default: 16.
     """
     steps: int
-    """How often the ranks compute and then communicate, in place of `iterations`; at most 100 if
-    the steps differ. Default: `4`; none in the background.
+    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
+    that differ are at most 100. Default: `4`; none in the background.
     """
     transfer: Quantity
     """The size of each. Origin: assumed. Default: 64KiB."""
@@ -2365,35 +2407,35 @@ class JobPatternDatabasePod(TypedDict, total=False):
 
 class JobPatternMatrix(TypedDict, total=False):
     compute: Quantity
-    """Computing time of all ranks before each step. Default: 0ns."""
+    """What all ranks compute before each step. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
+    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
+    Default: 0ns.
     """
     file: str | float | bool
     """A communication matrix, `.csv`, `.mtx` or `.txt`; its path counts from the folder of the
     scenario. Default: this or `sends`.
     """
     kind: Literal["matrix"]
-    """The application; its further keys are below."""
+    """Which application; the keys that it has beside these are below."""
     sends: str | float | bool
     """Source, destination and bytes of each send, with semicolons between: `0 1 65536; 1 0 128`.
     Default: this or `file`.
     """
     steps: int
-    """How often the ranks compute and then communicate, in place of `iterations`; at most 100 if
-    the steps differ. Default: `4`; none in the background.
+    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
+    that differ are at most 100. Default: `4`; none in the background.
     """
 
 
 class JobStart1(TypedDict, total=False):
     after: str | float | bool
-    """The job that must have ended: any but background load, before or after this one in the
+    """The job whose end is waited for: any but background load, before or after this one in the
     list.
     """
     delay: Quantity
-    """From the end of that job to the start of this one, 2us or more: the end of a job takes
-    effect in the whole network, as the barrier of a `gap` does. Default: 10us.
+    """From the end of that job to the start of this one, 2us or more; the whole network learns
+    of the end of a job, as of the barrier of a `gap`. Default: 10us.
     """
 
 
@@ -2406,23 +2448,23 @@ JobWorkloadPair = TypedDict("JobWorkloadPair", {
 
 class JobWorkloadPoints1(TypedDict, total=False):
     cumulative: float | str
-    """Share of flows that are no larger."""
+    """How many flows are no larger, of all."""
     size: Quantity
     """A size of flows."""
 
 
 class JobWorkload(TypedDict, total=False):
     arrivals: Literal["closed-loop", "poisson", "log-normal"]
-    """When flows start. In a closed loop each starts when the one before it is acknowledged; in
-    an open loop each sender starts flows at intervals of this distribution, to any of its
-    receivers, or to each as often as the pattern says. Default: closed-loop.
+    """When flows start: each when the one before it is acknowledged, or in an open loop after
+    times of this distribution, each sender by itself to any of its receivers, or as often to
+    each as the pattern has it. Default: closed-loop.
     """
     between: Literal["steps", "lines"]
     """Whether flows have only the sizes of the points, or all sizes between them, along a line;
     only with `points`. Default: steps.
     """
     duration: Quantity | Literal["none"]
-    """Time from the start of the job after which no flow starts; flows under way are completed.
+    """From the start of the job to when no flow starts any more; those under way are completed.
     Default: none.
     """
     fan_in: int | Literal["none"]
@@ -2430,24 +2472,26 @@ class JobWorkload(TypedDict, total=False):
     the receivers. Default: none.
     """
     flows: int | Literal["none"]
-    """Flows in all; each QP of each pair starts its share of them. Default: none."""
+    """How many flows there are in all; each of the parallel ones of each pair starts its share
+    of them. Default: none.
+    """
     load: float | str
-    """Offered load: the share of the senders' rate that all flows take in RoCEv2 frames, with
-    headers, preamble and gap, but without the additions of a congestion control. With a
-    pattern it is the share at the NIC of the rank that sends or receives most, and the others
-    have less in proportion; with `senders: alike` it is that of each sender, and receivers
-    may get more than their NICs take. Default: required in an open loop.
+    """Share of the senders' rate that the payload of all flows takes in RoCEv2 frames, with
+    headers, preamble and gap, but without what a congestion control adds to them; with a
+    pattern that of the NIC of the rank that sends or receives most, and others have as much
+    less as the pattern has it; with `senders: alike` that of each sender, and receivers may
+    have more than their NICs take. Default: required in an open loop.
     """
     pairs: list[JobWorkloadPair]
     """The pairs of sender and receiver. Default: this or `pattern`."""
     parallel: int
-    """QPs from each rank to each of its receivers in the pattern; flows take them in turn. Only
+    """QPs from each rank to each that the pattern has it send to; flows take them in turn. Only
     with `pattern`. Default: 8.
     """
     pattern: JobPatternMiniDft | JobPatternMilc | JobPatternNekbone | JobPatternAmg | JobPatternAmr | JobPatternGtc | JobPatternDatabasePod | JobPatternMatrix
-    """How often each pair sends in an open loop: in proportion to the bytes of the first step of
-    an application, written as in `jobs[].pattern` without the keys of steps (`steps`,
-    `compute`, `compute_spread`, `regrid`). The ranks are those of the job. Default: this or
+    """In an open loop, how often each pair sends: the `jobs[].pattern` of an application, in
+    proportion to the bytes of its first step, without what it says of steps (`steps`,
+    `compute`, `compute_spread`, `regrid`); the ranks are those of the job. Default: this or
     `pairs`.
     """
     points: str | float | bool | list[JobWorkloadPoints1]
@@ -2456,8 +2500,8 @@ class JobWorkload(TypedDict, total=False):
     this or `sizes`.
     """
     senders: Literal["by-bytes", "alike"]
-    """How much each rank of the pattern sends: in proportion to its bytes, or the same for all
-    senders; only with `pattern`. Default: by-bytes.
+    """How much each rank of the pattern sends: in proportion to its bytes, or all that have any
+    the same; only with `pattern`. Default: by-bytes.
     """
     sigma: float | str
     """Standard deviation of the logarithm of the times; only with `log-normal`. Default: 1."""
@@ -2491,8 +2535,8 @@ Job = TypedDict("Job", {
 
 class Limits(TypedDict, total=False):
     background: Quantity
-    """Time for which background jobs run on after the last of the others has ended; no less than
-    the 2us that the end of a job takes to reach the whole network. Default: 10us.
+    """How long background jobs run on when the last of the others has ended; that is news from
+    everywhere, as the barrier of a `gap` is. Default: 10us.
     """
     time: Quantity | Literal["none"]
     """Simulated time at which the trial stops, whether it is done or not; at `8640000s` (100
@@ -2502,7 +2546,7 @@ class Limits(TypedDict, total=False):
 
 class Observe(TypedDict, total=False):
     baseline: Literal[True, False]
-    """Whether each measured job is also run alone on the same fabric, for its slowdown beside
+    """Whether each job under test is also run alone on the same fabric, for its slowdown beside
     the others. Default: false.
     """
     queue_changes: list[str | float | bool]
@@ -2512,15 +2556,15 @@ class Observe(TypedDict, total=False):
     queue_changes_from: Quantity
     """Changes are recorded from then on. Default: 0ns."""
     queue_changes_limit: int
-    """Changes of each port that are recorded; a warning tells how many were left out. Default:
+    """Changes of each port that are recorded; a warning says what was left out. Default:
     1000000.
     """
     queue_changes_to: Quantity | Literal["none"]
-    """Changes are recorded until then. Default: none."""
+    """And until then. Default: none."""
     sample_interval: Quantity | Literal["auto"]
-    """Interval between samples; `auto` is a 500th of the time that the jobs take without
-    waiting, or of the time limit if that is shorter, rounded up to two digits; 100us if
-    neither is known. Default: auto.
+    """How often; `auto` is a 500th of what the jobs take if nothing ever waits, or of the time
+    limit where that is shorter, rounded up to two digits; 100us where neither is known.
+    Default: auto.
     """
     samples: Literal[True, False]
     """Whether queues and rates are sampled over time. Default: true."""
@@ -2528,39 +2572,39 @@ class Observe(TypedDict, total=False):
 
 class Seeds(TypedDict, total=False):
     arrivals: int
-    """Seed of the draws of jobs: sizes and arrivals of flows, permutations, neighbours and
-    volumes of applications, the spread of computing times, the skew of starts. Default: the
+    """Seed of what jobs do and when: sizes and arrivals of flows, permutations, neighbours and
+    volumes of applications, the spread of what is computed, the skew of starts. Default: the
     `seed`.
     """
     hashing: int
-    """Seed of hashes and draws in switches and NICs: paths of flows, UDP source ports, ECN
+    """Seed of what switches and NICs hash and draw: the paths of flows, UDP source ports, ECN
     marks. Default: the `seed`.
     """
     placement: int
-    """Seed of the hosts on which jobs are placed. Default: the `seed`."""
+    """Seed of which hosts jobs are placed on. Default: the `seed`."""
 
 
 class ScenarioKeys(TypedDict, total=False):
     description: str | float | bool
-    """Description of the trial. Default: ""."""
+    """What it is about. Default: ""."""
     endpoint: Endpoint
     """NIC, host and addresses. Default: {}."""
     engine: Engine
-    """Settings of the simulator; they change no result. Default: {}."""
-    fabric: FabricSingleSwitch | FabricLeafSpine | FabricFatTree | FabricRail | FabricExplicit
+    """How the simulation is run; changes no result. Default: {}."""
+    fabric: FabricSingleSwitch | FabricLeafSpine | FabricFatTree | FabricRail | FabricDragonfly | FabricExplicit
     """Topology, switches and load balancing."""
     faults: Faults
-    """Faults during the trial, and their repair. Default: {}."""
+    """What breaks and is mended during the trial. Default: {}."""
     impairments: list[Impairment]
-    """Losses and reordering of frames on links. Default: []."""
+    """What is done to frames on their way. Default: []."""
     jobs: list[Job]
     """The jobs: which hosts take part, and what they run."""
     limits: Limits
-    """Limits that end the trial. Default: {}."""
+    """When to stop. Default: {}."""
     name: str | float | bool
-    """Name of the trial. Default: ""."""
+    """What the trial is called. Default: ""."""
     observe: Observe
-    """Recordings beside the results. Default: {}."""
+    """What is recorded beside the results. Default: {}."""
     schema_version: int
     """The version of this format. Default: 1."""
     seed: int

@@ -3,7 +3,9 @@
 use std::fmt::Write;
 
 use tenter::{Watch, Watched};
-use tenter_net::{Event, EventKind, Packet, PacketKind, Signal};
+use tenter_net::{
+    Event, EventKind, FlowControl, LostCredit, Notice, Packet, PacketKind, Pause, Signal,
+};
 use tenter_plan::Plan;
 use tenter_topology::Topology;
 use tenter_units::Time;
@@ -106,27 +108,30 @@ fn line(event: &Event, place: &str, destination: &str) -> String {
 fn describe(packet: &Packet, destination: &str) -> String {
     let bytes = packet.frame_bytes;
     let class = packet.class();
-    match (packet.kind, packet.sequence) {
-        (PacketKind::Pause, 0) => format!("XON class {class} ({bytes} B)"),
-        (PacketKind::Pause, quanta) => {
-            format!("XOFF class {class} for {quanta} quanta ({bytes} B)")
-        }
-        (PacketKind::Signal, _) => {
+    match packet.kind {
+        PacketKind::Pause => match Pause::of(packet).quanta {
+            0 => format!("XON class {class} ({bytes} B)"),
+            quanta => format!("XOFF class {class} for {quanta} quanta ({bytes} B)"),
+        },
+        PacketKind::Signal => {
             let signal = Signal::of(packet);
             let (class, quanta) = signal.map_or((0, 0), |of| (of.class, of.quanta));
             format!("Signal to {destination}: class {class} for {quanta} quanta ({bytes} B)")
         }
-        (PacketKind::Notice, level) => {
+        PacketKind::Notice => {
+            let Notice { level } = Notice::of(packet);
             format!("Notice of level {level} on the way to {destination} ({bytes} B)")
         }
-        (PacketKind::FlowControl, limit) => {
-            let sent = packet.sent;
+        PacketKind::FlowControl => {
+            let FlowControl { limit, sent } = FlowControl::of(packet);
             format!("Flow control class {class}, FCTBS {sent}, FCCL {limit} ({bytes} B)")
         }
-        (PacketKind::LostCredit, blocks) => {
+        PacketKind::LostCredit => {
+            let LostCredit { blocks } = LostCredit::of(packet);
             format!("Flow control class {class}, {blocks} blocks were lost")
         }
-        (kind, sequence) => {
+        kind => {
+            let sequence = packet.sequence;
             format!("{kind:?} #{sequence} to {destination} ({bytes} B)")
         }
     }

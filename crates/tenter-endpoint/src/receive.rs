@@ -1,6 +1,6 @@
 //! The receiving side of a queue pair.
 
-use tenter_net::{Packet, SENT_UNIT_PS};
+use tenter_net::{Packet, PacketKind, SENT_UNIT_PS};
 
 /// Where acknowledgements of a receive queue pair go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,6 +11,24 @@ pub struct ReplyPath {
     pub slot: u32,
     /// Hash of the 5-tuple of the acknowledgements.
     pub hash: u32,
+}
+
+impl ReplyPath {
+    /// A control packet of this kind without content.
+    #[inline]
+    pub(crate) fn packet(&self, kind: PacketKind, frame_bytes: u16) -> Packet {
+        Packet {
+            at: 0,
+            queue_pair: self.slot,
+            sequence: 0,
+            destination: self.destination,
+            hash: self.hash,
+            sent: 0,
+            frame_bytes,
+            kind,
+            flags: 0,
+        }
+    }
 }
 
 /// A transfer whose last packet has been accepted.

@@ -4,10 +4,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 
-use crate::lane::{Arrival, Lane, Nodes, Outgoing, Peers};
+use crate::arrival::Arrival;
+use crate::lane::{Lane, Nodes, Outgoing, Peers};
 use crate::meeting::{Helpers, Meeting};
 use crate::pace::Pace;
-use crate::windowed::{Control, Part, RunOutcome, Windows};
+use crate::parts::{Control, Part, RunOutcome, Windows};
 
 /// Runs all parts until an edge, or until nothing is left to happen.
 pub(crate) fn run<N: Nodes>(

@@ -1,6 +1,6 @@
 //! What arrives at a node in one calendar bucket, and in which order it is served.
 
-use crate::lane::Arrival;
+use crate::arrival::Arrival;
 use crate::prefetch::{prefetch_at, values_per_line};
 
 /// Below this many entries a comparison sort is faster than counting.

@@ -2,18 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::arrival::Arrival;
 use crate::calendar::Calendar;
 use crate::event_list::{BUCKET_PS_MAX, EventList, Inbox};
 use crate::prefetch::prefetch_at;
-
-/// Something that arrives at a node at an instant.
-pub trait Arrival: Copy + Send + 'static {
-    /// The instant, in ps.
-    fn at(&self) -> u64;
-
-    /// Changes the instant.
-    fn set_at(&mut self, at: u64);
-}
 
 /// The model of one thread's nodes.
 pub trait Nodes: Send {

@@ -23,21 +23,25 @@
 //! simulation gives the same results on any number of threads, for any window length up to the
 //! lookahead, and with [central windows](Windows::Central).
 
+mod arrival;
 mod calendar;
 mod crew;
 mod event_list;
 mod lane;
 mod meeting;
 mod pace;
+mod parts;
 mod prefetch;
 mod ring;
 mod stream;
 mod windowed;
 
+pub use arrival::Arrival;
 pub use event_list::EventList;
-pub use lane::{Arrival, Lane, LaneBuilder, LaneLayout, Nodes, Output, Visit};
+pub use lane::{Lane, LaneBuilder, LaneLayout, Nodes, Output, Visit};
 pub use pace::{Clock, Pace};
+pub use parts::{Control, Part, RunOutcome, Windows};
 pub use prefetch::{prefetch, prefetch_at};
 pub use ring::Ring;
 pub use stream::{Draws, Stream, mix64};
-pub use windowed::{Control, Part, RunOutcome, Windows, act_at_edge, run_windowed};
+pub use windowed::{act_at_edge, run_windowed};

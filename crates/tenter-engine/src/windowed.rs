@@ -1,46 +1,10 @@
 //! The window loop, on one thread or several.
 
+use crate::arrival::Arrival;
 use crate::crew;
-use crate::lane::{Arrival, Lane, Nodes, Peers, Visit};
+use crate::lane::{Lane, Nodes, Peers, Visit};
 use crate::pace::Pace;
-
-/// One thread's share of the simulation: the engine's side and the model's.
-#[derive(Debug)]
-pub struct Part<N: Nodes> {
-    /// Inboxes, calendar and outboxes.
-    pub lane: Lane<N::Item>,
-    /// The nodes.
-    pub nodes: N,
-}
-
-/// How windows are laid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Windows {
-    /// Windows as long as a calendar bucket, which is no longer than the lookahead.
-    Buckets,
-    /// Each window starts at the very next thing that happens and lasts no longer than the
-    /// lookahead in ps: for lookaheads so short that fixed windows would mostly be empty.
-    Central(u64),
-}
-
-/// What decides between windows whether to stop.
-///
-/// It is asked by one thread while all others wait, so everything the nodes have published up to
-/// the end of the window is there, and nothing later.
-pub trait Control: Sync {
-    /// The earliest instant, no earlier than `window_end`, at which an edge has become necessary;
-    /// `u64::MAX` for none.
-    fn edge_after(&self, window_end: u64) -> u64;
-}
-
-/// Why a run came back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunOutcome {
-    /// Every node stands at exactly this instant: all that happens before it has happened.
-    Edge(u64),
-    /// Nothing is left to happen.
-    Empty,
-}
+use crate::parts::{Control, Part, RunOutcome, Windows};
 
 /// Runs all parts from `from` until an edge, or until nothing is left to happen, on at most one
 /// thread per part: `pace` says which windows are shared.

@@ -230,6 +230,15 @@ pub(crate) fn used_queues(plan: &Plan) -> UsedQueues {
             used.control |= 1 << queue_of[usize::from(notification.class)];
         }
     }
+    for (queue, class) in plan.switches.usual.classes.iter().enumerate() {
+        // They ascend, and classes change to higher ones.
+        if let Some(next) = class.next_region {
+            let next = 1 << queue_of[usize::from(next)];
+            let has = |queues: u8| if queues & (1 << queue) == 0 { 0 } else { next };
+            used.data |= has(used.data);
+            used.control |= has(used.control);
+        }
+    }
     used
 }
 

@@ -77,7 +77,8 @@ struct Facts<'a> {
 
 impl<'a> Facts<'a> {
     fn of(plan: &'a Plan, routing: &Routing) -> Result<Facts<'a>, ExplainError> {
-        let choice = plan.jobs.iter().any(|job| has_choice(plan, routing, job));
+        let choice = has_detours(plan, routing)
+            || plan.jobs.iter().any(|job| has_choice(plan, routing, job));
         let drawn = |class: &ClassSpec| class.ecn.is_some_and(|ecn| ecn.min_bytes < ecn.max_bytes);
         let drawn_marks = plan.switches.any_class(drawn);
         Ok(Facts {
@@ -350,6 +351,12 @@ fn item<'p>(path: &'p str, list: &str) -> Option<(usize, &'p str)> {
 }
 
 /// Whether packets between any two hosts of a job find more than one way at some switch.
+/// Whether packets may leave the shortest paths: there is a region beside those of a source and its
+/// destination.
+fn has_detours(plan: &Plan, routing: &Routing) -> bool {
+    plan.switches.usual.load_balancing.detours().is_some() && routing.regions() > 2
+}
+
 fn has_choice(plan: &Plan, routing: &Routing, job: &Job) -> bool {
     let kinds = host_kinds(plan, job.hosts.iter().copied());
     let hosts: Vec<u32> = kinds.iter().map(|kind| kind.hosts.0).collect();

@@ -43,6 +43,8 @@ pub struct ClassSpec {
     pub lossless: Option<LosslessSpec>,
     /// Marking of congestion, if any.
     pub ecn: Option<EcnSpec>,
+    /// The class of its packets from the next region on; `None`: they keep theirs.
+    pub next_region: Option<u8>,
 }
 
 impl ClassSpec {
@@ -56,6 +58,7 @@ impl ClassSpec {
             limit: Limit::Static(UNLIMITED_POOL),
             lossless: None,
             ecn: None,
+            next_region: None,
         }
     }
 }

@@ -264,6 +264,14 @@ impl LaneCredit {
     }
 }
 
+/// A lane of a link, at the port of a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lane {
+    pub(crate) port: u16,
+    /// The queue of its class.
+    pub(crate) queue: usize,
+}
+
 /// The input buffers of all ports and lanes of a switch.
 #[derive(Clone, Debug)]
 pub(crate) struct InputBuffers {
@@ -285,8 +293,8 @@ impl InputBuffers {
         &self.lanes[usize::from(port) * self.queues + queue]
     }
 
-    pub(crate) fn of_mut(&mut self, (port, queue): (u16, usize)) -> &mut LaneBuffer {
-        &mut self.lanes[usize::from(port) * self.queues + queue]
+    pub(crate) fn of_mut(&mut self, lane: Lane) -> &mut LaneBuffer {
+        &mut self.lanes[usize::from(lane.port) * self.queues + lane.queue]
     }
 }
 

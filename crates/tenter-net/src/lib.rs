@@ -53,8 +53,9 @@ pub use medium::{Event, EventKind, Medium};
 pub use memory::{BufferSharing, UNLIMITED_POOL};
 pub use packet::{
     ACK_FRAME_BYTES, CNP_FRAME_BYTES, CONNECT_FRAME_BYTES, CONTROL_LINK_BYTES, CREDIT_BLOCK_BYTES,
-    DATA_OVERHEAD_BYTES, FLOW_CONTROL_BYTES, PAUSE_FRAME_BYTES, Packet, PacketKind, RETH_BYTES,
-    SENT_UNIT_PS, SIGNAL_FRAME_BYTES, WIRE_OVERHEAD_BYTES, credit_blocks,
+    DATA_OVERHEAD_BYTES, FLOW_CONTROL_BYTES, FlowControl, LostCredit, Missing, Notice,
+    PAUSE_FRAME_BYTES, Packet, PacketKind, Pause, RETH_BYTES, Reroute, SENT_UNIT_PS,
+    SIGNAL_FRAME_BYTES, WIRE_OVERHEAD_BYTES, credit_blocks,
 };
 pub use port::{Port, PortCounters, WatchdogAction};
 pub use queue::{PauseRecord, QueueCounters};

@@ -7,9 +7,9 @@
 use tenter_topology::Routing;
 
 use crate::buffer::Buffer;
-use crate::load_balancing::{NoticeTarget, TelemetryTable};
+use crate::load_balancing::NoticeTarget;
 use crate::medium::{EventKind, Medium};
-use crate::packet::Packet;
+use crate::packet::{Notice, Packet};
 use crate::switch::{QueuedSwitch, Queueing};
 
 impl<B: Buffer, Q> QueuedSwitch<B, Q>
@@ -53,10 +53,9 @@ where
         let Some(notice) = table.and_then(|table| table.host_notice(packet)) else {
             return;
         };
-        let candidates = routing.candidates(self.chassis.index, notice.destination);
-        let around = (&self.chassis.ports[..], routing);
-        let seed = self.chassis.rules.seed;
-        let chosen = self.balancer.choose(&notice, candidates, seed, around);
+        let here = self.chassis.here(routing);
+        let candidates = here.shortest(notice.destination);
+        let chosen = self.balancer.choose(&notice, candidates, here);
         let port = candidates[chosen];
         self.offer(&notice, port, port, medium);
     }
@@ -69,7 +68,7 @@ where
     ) {
         let now = packet.at;
         let backlog = self.chassis.ports[usize::from(port)].backlog(now);
-        let notice = TelemetryTable::notice(packet, self.balancer.level_of(backlog).max(1));
+        let notice = Notice::about(packet, self.balancer.level_of(backlog).max(1));
         self.advance_port(input, now, medium);
         self.chassis.ports[usize::from(input)].send_control(notice, now, medium);
         self.port_changed(input);

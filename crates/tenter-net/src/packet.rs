@@ -1,5 +1,10 @@
 //! The packet: 32 bytes, passed by value from inbox to queue to inbox.
 
+mod views;
+
+pub(crate) use views::{Cell, CreditMessage};
+pub use views::{FlowControl, LostCredit, Missing, Notice, Pause, Reroute};
+
 use tenter_engine::{Arrival, mix64};
 
 /// Preamble, start delimiter and inter-frame gap: wire bytes beyond the frame (IEEE 802.3).
@@ -143,9 +148,11 @@ pub struct Packet {
     /// When it reaches the node it is on its way to, behind that node's ingress pipeline, in ps.
     pub at: u64,
     /// The queue pair at the destination NIC: a receive slot in packets of a sender, a send slot in
-    /// packets of a receiver.
+    /// packets of a receiver. Between switches its highest bit says that the packet is
+    /// [on a detour](Packet::is_on_detour).
     pub queue_pair: u32,
-    /// Packet sequence number (data), or the next one expected (ACK, NAK).
+    /// Packet sequence number (data), or the next one expected (ACK, NAK); control packets have
+    /// other content here, such as that of a [`Pause`].
     pub sequence: u32,
     /// The host it goes to.
     pub destination: u32,
@@ -191,51 +198,36 @@ impl Packet {
     /// bit.
     pub const CONGESTION_ECHO: u8 = Packet::REPORT_REQUEST;
 
+    /// Set in [`Packet::queue_pair`] of a packet on a detour; no NIC has so many queue pairs.
+    const ON_DETOUR: u32 = 1 << 31;
+
+    /// Whether it is on its way to a region that is not its destination's.
+    #[inline]
+    pub fn is_on_detour(&self) -> bool {
+        self.queue_pair & Packet::ON_DETOUR != 0
+    }
+
+    /// The same packet on a detour, or no longer on one.
+    #[must_use]
+    pub(crate) fn on_detour(&self, is: bool) -> Packet {
+        let queue_pair = self.queue_pair_at_nic();
+        Packet {
+            queue_pair: queue_pair | if is { Packet::ON_DETOUR } else { 0 },
+            ..*self
+        }
+    }
+
+    /// The queue pair at the destination NIC, wherever the packet is.
+    #[inline]
+    pub fn queue_pair_at_nic(&self) -> u32 {
+        self.queue_pair & !Packet::ON_DETOUR
+    }
+
     /// A number that depends on the switch's seed, the packet and the instant of its arrival alone.
     #[inline]
     pub(crate) fn draw(&self, seed: u32, purpose: Draw) -> u64 {
         let identity = u64::from(self.hash) << 32 | u64::from(self.sequence);
         mix64(mix64(identity ^ u64::from(seed)) ^ self.at ^ (purpose as u64) << 63)
-    }
-
-    /// A flow-control packet for a class: the credit limit of the other end and the total sent by
-    /// this end, in blocks.
-    pub fn flow_control(class: u8, limit: u32, sent: u32) -> Packet {
-        Packet {
-            at: 0,
-            queue_pair: 0,
-            sequence: limit,
-            destination: u32::MAX,
-            hash: 0,
-            sent,
-            frame_bytes: FLOW_CONTROL_BYTES,
-            kind: PacketKind::FlowControl,
-            flags: Packet::class_flags(class),
-        }
-    }
-
-    /// A pause frame for a class; zero quanta resume it.
-    pub(crate) fn pause(class: u8, quanta: u16) -> Packet {
-        Packet {
-            at: 0,
-            queue_pair: 0,
-            sequence: u32::from(quanta),
-            destination: u32::MAX,
-            hash: 0,
-            sent: 0,
-            frame_bytes: PAUSE_FRAME_BYTES,
-            kind: PacketKind::Pause,
-            flags: Packet::class_flags(class),
-        }
-    }
-
-    /// The report that this frame was lost, for the other end of its link.
-    pub(crate) fn lost_credit(&self) -> Packet {
-        let blocks = credit_blocks(u32::from(self.frame_bytes));
-        Packet {
-            kind: PacketKind::LostCredit,
-            ..Packet::flow_control(self.class(), blocks, 0)
-        }
     }
 
     /// Its size on the wire, in bytes.
@@ -258,6 +250,16 @@ impl Packet {
     #[inline]
     pub fn class(&self) -> u8 {
         self.flags >> 5
+    }
+
+    /// The same packet in another class.
+    #[must_use]
+    pub(crate) fn in_class(&self, class: u8) -> Packet {
+        let others = self.flags & !Packet::class_flags(7);
+        Packet {
+            flags: others | Packet::class_flags(class),
+            ..*self
+        }
     }
 
     /// Notes the port it came through, while it waits in a switch: its arrival time has passed and

@@ -13,7 +13,7 @@ use crate::buffer::{
 use crate::class::{CLASSES, ClassSpec, EcnSpec, MarkAt, queue_of_class};
 use crate::credit::{CreditSpec, LaneCredit};
 use crate::medium::{EventKind, Medium};
-use crate::packet::{Packet, PacketKind};
+use crate::packet::{Packet, PacketKind, Pause};
 use crate::queue::{ClassQueue, PauseRecord, QueueCounters};
 use crate::scheduled::{Ahead, TakenBack};
 use crate::scheduling::Discipline;
@@ -102,12 +102,7 @@ impl PortRules {
 
     /// Whether a frame is marked that makes its queue hold `queue_bytes`, or leaves so much behind.
     #[inline(never)]
-    fn marks(
-        &self,
-        (packet, queue): (&Packet, usize),
-        queue_bytes: u64,
-        wire: &Transmitter,
-    ) -> bool {
+    fn marks(&self, packet: &Packet, queue: usize, queue_bytes: u64, wire: &Transmitter) -> bool {
         let ecn = self.ecn[queue].as_ref();
         ecn.is_some_and(|ecn| ecn.marks(packet, queue_bytes, self.seed, wire))
     }
@@ -257,7 +252,7 @@ impl Port {
             if packet.kind == PacketKind::Pause {
                 self.obey_in_turn(packet, around, medium);
             } else {
-                self.take((packet, input), around, medium);
+                self.take(packet, input, around, medium);
             }
         }
         self.advance(end - 1, around, medium);
@@ -274,7 +269,8 @@ impl Port {
         let now = packet.at;
         self.transmitter
             .note(EventKind::Obeyed, now, packet, medium);
-        self.obey(around.rules.queue(packet), packet.sequence, now);
+        let queue = around.rules.queue(packet);
+        self.obey(queue, Pause::of(packet).quanta, now);
         around.buffer.note_pause(now);
     }
 
@@ -282,7 +278,8 @@ impl Port {
     #[inline]
     fn take<M: Medium>(
         &mut self,
-        (packet, input): (&Packet, u16),
+        packet: &Packet,
+        input: u16,
         around: &mut PortEnv<'_, SharedBuffer>,
         medium: &mut M,
     ) {
@@ -295,7 +292,7 @@ impl Port {
         } else {
             let frame = self.queued_frame(input, queue, packet);
             let admission = around.buffer.admission_of_certain(&frame);
-            self.put((packet, frame), admission, around, medium);
+            self.put(packet, frame, admission, around, medium);
         }
     }
 
@@ -319,7 +316,8 @@ impl Port {
     #[inline(always)]
     pub(crate) fn put<M: Medium>(
         &mut self,
-        (packet, frame): (&Packet, QueuedFrame),
+        packet: &Packet,
+        frame: QueuedFrame,
         admission: Admission,
         around: &mut PortEnv<'_, SharedBuffer>,
         medium: &mut M,
@@ -328,7 +326,7 @@ impl Port {
             self.drop_frame(frame.queue, packet, packet.at, medium);
             return false;
         }
-        self.store((packet, frame.input, frame.queue), around.rules, medium);
+        self.store(packet, frame.input, frame.queue, around.rules, medium);
         around.buffer.charge(admission, frame, packet.at);
         true
     }
@@ -341,7 +339,9 @@ impl Port {
     #[inline(always)]
     pub(crate) fn store<M: Medium>(
         &mut self,
-        (packet, input, number): (&Packet, u16, usize),
+        packet: &Packet,
+        input: u16,
+        number: usize,
         rules: &PortRules,
         medium: &mut M,
     ) {
@@ -350,7 +350,7 @@ impl Port {
         let queue = &mut self.queues[number];
         let after = queue.bytes + frame;
         let may_mark = rules.marking & (1 << number) != 0;
-        let marked = may_mark && rules.marks((packet, number), after, &self.transmitter);
+        let marked = may_mark && rules.marks(packet, number, after, &self.transmitter);
         if marked {
             queue.counters.marked_frames += 1;
         }
@@ -614,7 +614,7 @@ impl Port {
             return;
         };
         let left = bytes - u64::from(packet.frame_bytes);
-        if rules.marks((packet, number), left, &self.transmitter) {
+        if rules.marks(packet, number, left, &self.transmitter) {
             packet.flags |= Packet::CONGESTION_EXPERIENCED;
             queue.counters.marked_frames += 1;
         }

@@ -49,6 +49,22 @@ choice!(SignalMode { "remote-pfc" => RemotePfc, "nic" => Nic });
 
 choice!(PlaceOfSignals { "last-hop" => LastHop, "any" => Any });
 
+/// A host, and the port of a switch at which it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HostPort {
+    pub(crate) port: u16,
+    pub(crate) host: u32,
+}
+
+/// How long a queue takes to become shorter, in ps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Drain {
+    /// Down to the target.
+    pub(crate) drains: u64,
+    /// From the threshold down to the target.
+    pub(crate) step: u64,
+}
+
 /// The parameters of signals to senders, the same for all switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SignalSpec {
@@ -143,7 +159,7 @@ impl Signal {
     /// The content of a packet, if it is a signal or a pause frame that was made of one.
     pub fn of(packet: &Packet) -> Option<Signal> {
         let receiver = match packet.kind {
-            PacketKind::Signal => packet.queue_pair,
+            PacketKind::Signal => packet.queue_pair_at_nic(),
             PacketKind::Pause if packet.destination != u32::MAX => packet.destination,
             _ => return None,
         };
@@ -292,8 +308,7 @@ impl Signals {
     }
 
     /// The sender to signal when a packet comes for a queue, and the quanta to pause, unless that
-    /// sender has been signalled: `drains` is the time of the queue down to the target, in ps, and
-    /// `step` the time from the threshold.
+    /// sender has been signalled.
     ///
     /// The pause lasts until the announced time has passed at the sender. A signal that leaves when
     /// that time has passed here arrives exactly then, whatever the delay of a signal; so that is
@@ -301,8 +316,9 @@ impl Signals {
     pub(crate) fn judge(
         &mut self,
         packet: &Packet,
-        (port, queue): (u16, usize),
-        (drains, step): (u64, u64),
+        port: u16,
+        queue: usize,
+        Drain { drains, step }: Drain,
     ) -> Option<(Sender, u16)> {
         let now = packet.at;
         let sender = self.wiring.headers.sender(packet);
@@ -338,7 +354,8 @@ impl Signals {
     }
 
     /// Remembers a signal that has come for the host at a port.
-    pub(crate) fn remember(&mut self, signal: &Signal, (port, host): (u16, u32), now: u64) {
+    pub(crate) fn remember(&mut self, signal: &Signal, at: HostPort, now: u64) {
+        let HostPort { port, host } = at;
         let until = now + self.lasts(host, signal.quanta);
         let key = (signal.receiver, signal.class);
         let most = self.spec.cache_entries as usize;
@@ -356,7 +373,8 @@ impl Signals {
 
     /// The pause of a host at a port that has sent a packet, if another was signalled to pause and
     /// it was not.
-    pub(crate) fn recall(&mut self, packet: &Packet, (port, host): (u16, u32)) -> Option<Signal> {
+    pub(crate) fn recall(&mut self, packet: &Packet, at: HostPort) -> Option<Signal> {
+        let HostPort { port, host } = at;
         let now = packet.at;
         let entry = self.cache.get_mut(&(packet.destination, packet.class()))?;
         if entry.until <= now || entry.knows(port, now) {
@@ -379,8 +397,9 @@ impl Signals {
     pub(crate) fn must_tell(
         &mut self,
         signal: &Signal,
-        (port, host): (u16, u32),
-        (stands, now): (bool, u64),
+        HostPort { port, host }: HostPort,
+        stands: bool,
+        now: u64,
     ) -> bool {
         let until = now + self.lasts(host, signal.quanta);
         let place = place(port, signal.class);

@@ -11,6 +11,7 @@ mod output_queued;
 mod outputs;
 mod parts;
 mod queued;
+mod region_classes;
 mod signals;
 
 pub use model::SwitchModel;
@@ -23,9 +24,9 @@ use tenter_topology::Routing;
 use tenter_units::SerialisationTime;
 
 use crate::arrivals_by_port::ArrivalsByPort;
-use crate::buffer::{Buffer, PausesBy, PoolRecord, PriorityGroupRecord, SharedBuffer};
+use crate::buffer::{Buffer, PausesBy, Place, PoolRecord, PriorityGroupRecord, SharedBuffer};
 use crate::credit::LaneBuffer;
-use crate::load_balancing::Balancer;
+use crate::load_balancing::{Balancer, Target};
 use crate::medium::Medium;
 use crate::packet::{Packet, REROUTE_FRAME_BYTES, SIGNAL_FRAME_BYTES};
 use crate::port::Port;
@@ -181,6 +182,18 @@ impl Switch {
         buffer.is_some_and(|buffer| buffer.is_lossless(queue))
     }
 
+    /// The classes that a pause for a queue names at a port, one bit each: those in which the other
+    /// end of the link has the packets that join the queue.
+    pub fn classes_of_sender(&self, port: u16, queue: usize) -> u8 {
+        self.chassis().classes_of_sender(port, queue)
+    }
+
+    /// The queue here that packets join which wait in a queue at the other end of a port's link:
+    /// another one where they change their class on the way in.
+    pub fn queue_behind(&self, port: u16, queue: u8) -> u8 {
+        self.chassis().queue_behind(port, queue)
+    }
+
     /// What senders of a class are paused for.
     pub fn pauses_by(&self, queue: usize) -> PausesBy {
         let buffer = self.shared_buffer();
@@ -234,13 +247,19 @@ impl Switch {
     /// The port that all packets with this hash take to a host; `None` where the load balancer may
     /// choose another for each.
     pub fn fixed_port(&self, hash: u32, host: u32, routing: &Routing) -> Option<u16> {
-        of_queued!(&self.kind, switch => switch.fixed_port(hash, host, routing), None)
+        let to = Target { hash, host };
+        of_queued!(&self.kind, switch => switch.fixed_port(to, routing), None)
     }
 
     /// Whether a frame of a queue that came through `input` could be the next to leave through an
     /// output, as far as other frames of that input are concerned: it does not stand behind one
     /// that must leave first.
-    pub fn may_come_next(&self, place: (u16, u16, usize)) -> bool {
+    pub fn may_come_next(&self, input: u16, output: u16, queue: usize) -> bool {
+        let place = Place {
+            input,
+            output,
+            queue,
+        };
         match &self.kind {
             Kind::InputQueued(switch) => switch.may_come_next(place),
             _ => true,

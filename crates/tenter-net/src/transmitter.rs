@@ -7,7 +7,7 @@ use tenter_units::{SerialisationTime, Time};
 
 use crate::impairment::{Fate, HOLD_MAX, Impairment, ImpairmentSpec};
 use crate::medium::{Event, EventKind, Medium};
-use crate::packet::{Packet, PacketKind, WIRE_OVERHEAD_BYTES};
+use crate::packet::{LostCredit, Packet, PacketKind, Pause, WIRE_OVERHEAD_BYTES};
 use crate::scheduled::TakenBack;
 use crate::telemetry::{Hop, Telemetry};
 
@@ -489,7 +489,7 @@ impl Transmitter {
                 if *returns_lost_credit {
                     *lost_credit_returned += 1;
                     let at = self.free_at + self.mac.latency;
-                    medium.send(self.mac.output, at, &packet.lost_credit());
+                    medium.send(self.mac.output, at, &LostCredit::report_of(packet));
                 }
             }
             Fate::Held(behind) => impairment.hold(*packet, self.output, behind),
@@ -523,7 +523,7 @@ impl Transmitter {
 
     /// The same with a given pause frame.
     pub(crate) fn send_pause(&mut self, packet: Packet, now: u64, medium: &mut impl Medium) {
-        if packet.sequence == 0 {
+        if Pause::of(&packet).quanta == 0 {
             self.mac.xon_frames += 1;
         } else {
             self.mac.xoff_frames += 1;

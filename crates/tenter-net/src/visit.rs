@@ -46,7 +46,11 @@ impl OutputQueued {
         turns: &mut ArrivalsByPort,
         medium: &mut M,
     ) -> Option<u64> {
-        if self.buffer.is_armed() || self.balancer.reads_queues() || self.signals.is_some() {
+        if self.buffer.is_armed()
+            || self.balancer.reads_queues()
+            || self.chassis.changes_packets
+            || self.signals.is_some()
+        {
             self.visits.in_time_order += 1;
             self.prefetch_frames();
             for (packet, input) in arrivals.iter() {

@@ -63,6 +63,7 @@ impl CircuitPlan {
                 TopologySpec::SingleSwitch(_)
                 | TopologySpec::FatTree(_)
                 | TopologySpec::Rail(_)
+                | TopologySpec::Dragonfly(_)
                 | TopologySpec::Explicit(_) => OpticalTier::AboveLeaves,
             },
             radix: self.radix,

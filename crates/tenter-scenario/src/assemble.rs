@@ -18,8 +18,8 @@ use crate::switch_model::SwitchDraft;
 use crate::switching::Switching;
 use crate::{
     buffer, circuits, delays, device_defaults, entropy, hand_over, host_notices, impairments,
-    load_balancing, nic_impairments, queue_changes, reach, sampling, switch_model, switching,
-    topologies,
+    load_balancing, nic_impairments, queue_changes, reach, regions, sampling, switch_model,
+    switching, topologies,
 };
 use tenter_notation::decode::{Read, Section};
 use tenter_notation::diagnostics::Problems;
@@ -285,6 +285,16 @@ fn add_signals(
     entropy::check_impairments(around, impaired);
     let mut switches = switches?;
     let draft = draft?;
+    regions::check(
+        &switches,
+        &regions::Around {
+            topology: around.topology,
+            by_credit: switching.credit().is_some(),
+            has_signals: draft.is_some(),
+            problems: around.problems,
+            warnings: around.warnings,
+        },
+    );
     let others = (draft.is_some(), switching);
     host_notices::complete(around, &mut switches, others, impaired);
     let Some(draft) = draft else {

@@ -49,6 +49,10 @@ component! {
         /// Marking of congestion by the length of the output queue; thresholds of a name with a
         /// rate are in proportion at ports of other rates.
         ecn: WordOr<Marking, EcnSpec> = "none";
+        /// The class that its packets take where they enter another region, a group of a dragonfly;
+        /// a class that is listed, of a higher number. With a class for each region on a path
+        /// pauses cannot wait for each other in a cycle.
+        next_region: Option<u8> = absent "the class itself", in 1..=7;
         check levels_are_told_apart;
     }
 }
@@ -317,6 +321,14 @@ pub(crate) fn check(classes: &[Class], pools: Option<&[String]>, reader: &mut dy
             reader.refuse(&format!("classes[{index}]"), &what, "keep one of them");
             holds = false;
         }
+        if let Some(next) = class.next_region
+            && (next <= number || classes.iter().all(|other| other.number != next))
+        {
+            let what = format!("is {next}, which is no listed class above {number}");
+            let help = "list a class of a higher number for packets in the next region";
+            reader.refuse(&format!("classes[{index}].next_region"), &what, help);
+            holds = false;
+        }
         for (key, what, help) in class.wrong(pools) {
             reader.refuse(&format!("classes[{index}].{key}"), &what, &help);
             holds = false;
@@ -414,6 +426,7 @@ impl ClassDraft {
             limit: self.limit,
             lossless: self.lossless.clone(),
             ecn: self.keys.marking(),
+            next_region: self.keys.next_region,
         }
     }
 

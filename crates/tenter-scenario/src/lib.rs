@@ -65,6 +65,7 @@ mod profiles;
 mod queue_changes;
 mod queue_pair_packets;
 mod reach;
+mod regions;
 mod sampling;
 mod scenario;
 mod schema;

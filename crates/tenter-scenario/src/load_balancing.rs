@@ -103,6 +103,13 @@ impl Balancing {
         topology: &Topology,
         (problems, warnings): (&Problems, &Problems),
     ) {
+        if self.spec.detours().is_some() && topology.regions.is_empty() {
+            problems.push_at(
+                "fabric.load_balancing.kind",
+                "sends packets by other regions, and this topology has none",
+                "use `fabric: {kind: dragonfly}`, whose groups are regions, or another load balancer",
+            );
+        }
         // A single switch has no choice.
         if topology.switches() > 1 {
             self.check_nics(nic, problems, warnings);

@@ -14,6 +14,7 @@ mod jobs;
 mod limits;
 mod notices;
 mod pattern;
+mod regions;
 mod scheduled;
 mod signals;
 mod steps;
@@ -73,6 +74,7 @@ pub fn random_scenario(seed: u64) -> RandomScenario {
             notices::change(&mut plan, &mut Draw::new(seed.rotate_left(40)));
             circuits::change(&mut plan, &mut Draw::new(seed.rotate_left(8)));
             input_queued::change(&mut plan, &mut Draw::new(seed.rotate_left(56)));
+            regions::change(&mut plan, &mut Draw::new(seed.rotate_left(12)));
             let plan = plan.evaluated();
             RandomScenario { seed, text, plan }
         }
@@ -85,7 +87,7 @@ pub fn random_scenario(seed: u64) -> RandomScenario {
 
 fn text(seed: u64) -> String {
     let mut draw = Draw::new(seed);
-    let fabric = fabric::write(&mut draw);
+    let fabric = fabric::write(&mut draw, &mut Draw::new(seed.rotate_left(60)));
     let endpoint = endpoint::write(&mut draw);
     let limits = limits::Limits {
         hosts: fabric.hosts,
@@ -552,7 +554,7 @@ mod tests {
 
     /// What there is of everything that is set in the plan.
     fn settings_of(plan: &Plan) -> impl Iterator<Item = &'static str> + '_ {
-        let kinds: [fn(&Plan) -> Vec<&'static str>; 8] = [
+        let kinds: [fn(&Plan) -> Vec<&'static str>; 9] = [
             buffers_of,
             flow_control_of,
             recovery_of,
@@ -561,8 +563,25 @@ mod tests {
             credit_of,
             signals_of,
             circuits_of,
+            regions_of,
         ];
         kinds.into_iter().flat_map(|of| of(plan))
+    }
+
+    const REGIONS: [&str; 3] = ["dragonfly", "detours", "classes that change"];
+
+    /// What a plan has of regions.
+    fn regions_of(plan: &Plan) -> Vec<&'static str> {
+        let detours = plan.switches.usual.load_balancing.detours();
+        let changes = plan.switches.any_class(|class| class.next_region.is_some());
+        let has = [
+            ("detours", detours.is_some()),
+            ("classes that change", changes),
+        ];
+        has.iter()
+            .filter(|(_, has)| *has)
+            .map(|(what, _)| *what)
+            .collect()
     }
 
     #[test]
@@ -712,7 +731,7 @@ mod tests {
         }
         at_least("distances that double", 2);
         let seldom = HOSTS.iter().chain(&WITH_CREDIT).chain(&SIGNALS);
-        for what in seldom.chain(&CIRCUITS) {
+        for what in seldom.chain(&CIRCUITS).chain(&REGIONS) {
             at_least(what, 5);
         }
         for member in CollectiveKind::MEMBERS {

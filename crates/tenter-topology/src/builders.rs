@@ -1,11 +1,13 @@
 //! The kinds of topology a scenario can name, one file each.
 
+mod dragonfly;
 mod explicit;
 mod fat_tree;
 mod leaf_spine;
 mod rail;
 mod single_switch;
 
+pub use dragonfly::Dragonfly;
 pub use explicit::{Explicit, ExplicitKind, ExplicitLink, ExplicitNode, ExplicitRoute};
 pub use fat_tree::{CoreTier, FatTree, Taper};
 pub use leaf_spine::{LeafSpine, LinkOverride};
@@ -33,6 +35,8 @@ variants! {
         "fat-tree" => FatTree(FatTree),
         /// Two tiers, NIC `i` of every server on a leaf of rail `i`.
         "rail" => Rail(Rail),
+        /// Groups of routers, each two of them cabled to each other.
+        "dragonfly" => Dragonfly(Dragonfly),
         /// A list of nodes and a list of links.
         "explicit" => Explicit(Explicit),
     }
@@ -69,6 +73,7 @@ impl TopologySpec {
             TopologySpec::LeafSpine(spec) => spec.build(),
             TopologySpec::FatTree(spec) => spec.build(),
             TopologySpec::Rail(spec) => spec.build(),
+            TopologySpec::Dragonfly(spec) => spec.build(),
             TopologySpec::Explicit(spec) => spec.build(),
         }
     }

@@ -50,6 +50,16 @@ pub enum TopologyError {
         /// The number of ports.
         ports: u64,
     },
+    /// More groups of a dragonfly than a group has cables to others.
+    #[error(
+        "`groups` is {groups}, and a group of these routers reaches {most} at most, itself among them; give fewer groups, or more `global_links_per_router`"
+    )]
+    TooManyGroups {
+        /// How many there would be.
+        groups: u32,
+        /// How many there may be.
+        most: u128,
+    },
     /// A host with no cable or with several.
     #[error(
         "host `{host}` has {ports} ports, and a host is one NIC with exactly one; give every NIC its own host and one cable"

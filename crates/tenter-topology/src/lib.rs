@@ -35,6 +35,7 @@
 //! host `h`.
 
 mod builders;
+mod cable;
 mod capacity;
 mod check;
 mod error;
@@ -48,9 +49,10 @@ mod tree_place;
 mod wiring;
 
 pub use builders::{
-    Cabling, CoreTier, Explicit, ExplicitKind, ExplicitLink, ExplicitNode, ExplicitRoute, FatTree,
-    LeafSpine, LinkOverride, Rail, SingleSwitch, Taper, TopologySpec,
+    Cabling, CoreTier, Dragonfly, Explicit, ExplicitKind, ExplicitLink, ExplicitNode,
+    ExplicitRoute, FatTree, LeafSpine, LinkOverride, Rail, SingleSwitch, Taper, TopologySpec,
 };
+pub use cable::{Cable, CableEnd, PortRef};
 pub use capacity::{Bisection, Oversubscription, TierCapacity};
 pub use error::TopologyError;
 pub use fragmentation::Span;
@@ -59,6 +61,6 @@ pub use optical::{
     Rewiring,
 };
 pub use routing::{Path, Routing, RoutingError};
-pub use topology::{Cable, CableEnd, Node, NodeKind, PortRef, StaticRoute, Topology};
+pub use topology::{Node, NodeKind, StaticRoute, Topology};
 pub use tree_place::TreePlace;
 pub use wiring::{CABLES_MAX, HOSTS_MAX, PORTS_MAX};

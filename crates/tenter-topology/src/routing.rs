@@ -1,7 +1,16 @@
 //! Shortest-path routing with all equal-cost ports, and static routes that override it.
 
-use std::collections::HashMap;
+mod error;
+mod port_lists;
+mod regions;
+mod search;
+
 use std::hint::select_unpredictable;
+
+pub use error::RoutingError;
+use port_lists::{PortList, PortLists};
+use regions::RegionRoutes;
+use search::{Search, SwitchGraph};
 
 use crate::{CableEnd, Topology};
 
@@ -9,55 +18,6 @@ use crate::{CableEnd, Topology};
 const PATH_MAX: u8 = 255;
 /// The most entries of the table (1 GiB of them).
 const ENTRIES_MAX: usize = 1 << 28;
-
-/// Why routes cannot be computed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RoutingError {
-    /// A host that is not on a switch.
-    #[error("host `{host}` is not attached to a switch; cable it to one")]
-    Detached {
-        /// Name of the host.
-        host: String,
-    },
-    /// Two hosts without a path between them.
-    #[error("host `{from}` cannot reach host `{to}`; add links between their switches")]
-    Unreachable {
-        /// Name of one host.
-        from: String,
-        /// Name of the other.
-        to: String,
-    },
-    /// A path longer than the time-to-live of a packet.
-    #[error(
-        "the shortest path from host `{from}` to host `{to}` passes more than 255 switches; add shorter links"
-    )]
-    PathTooLong {
-        /// Name of one host.
-        from: String,
-        /// Name of the other.
-        to: String,
-    },
-    /// Static routes that lead back to their start.
-    #[error(
-        "what `{switch}` sends to the hosts on `{destination}` may go round in a circle; change `routes` so that every way leads there"
-    )]
-    Loop {
-        /// Name of a switch from which the loop is reached.
-        switch: String,
-        /// Name of the switch that is never reached.
-        destination: String,
-    },
-    /// A table that would not fit in memory.
-    #[error(
-        "{switches} switches with routes to {groups} leaves need more than 268435456 table entries; use leaves with more host ports"
-    )]
-    TooLarge {
-        /// How many switches there are.
-        switches: usize,
-        /// How many of them have hosts.
-        groups: usize,
-    },
-}
 
 /// Where a host is.
 #[derive(Clone, Copy, Debug)]
@@ -98,6 +58,8 @@ pub struct Routing {
     distances: Vec<u8>,
     /// The number of each host in the order of their leaves.
     tree_order: Vec<u32>,
+    /// Ways into regions, where the topology has any.
+    regions: RegionRoutes,
 }
 
 impl Routing {
@@ -129,12 +91,13 @@ impl Routing {
                 routing.override_group(topology, *leader, &mut search.distance, &[])?;
             }
             for (other, host) in leaders.iter().enumerate() {
-                let links = search.distance[routing.attachment(*host) as usize];
+                let links = search.links(routing.attachment(*host));
                 routing.distances[other * groups + group] =
                     switches_on_path(topology, *host, *leader, links)?;
             }
         }
-        routing.lists.known = HashMap::new();
+        routing.take_regions(&graph, &mut search);
+        routing.lists.complete();
         Ok(routing)
     }
 
@@ -172,8 +135,26 @@ impl Routing {
                 routing.take_shortest(&graph, &mut search, leader);
             }
         }
-        routing.lists.known = HashMap::new();
+        routing.take_regions(&graph, &mut search);
+        routing.lists.complete();
         routing
+    }
+
+    /// Puts the shortest ways into each region into the table.
+    fn take_regions(&mut self, graph: &SwitchGraph, search: &mut Search) {
+        self.regions = RegionRoutes::new(&graph.regions);
+        for region in 0..self.regions.count() {
+            let within = (0..).zip(&graph.regions);
+            let within = within.filter(|(_, of)| **of == region);
+            let within: Vec<u32> = within.map(|(switch, _)| switch).collect();
+            search.run_far(graph, &within);
+            for switch in 0..graph.switches() {
+                let guess = self.regions.list(switch as u32, region);
+                let list = search.candidates(graph, switch);
+                let list = self.lists.intern(list, guess);
+                self.regions.set(switch as u32, region, list);
+            }
+        }
     }
 
     /// Puts the shortest paths that a search has found to the group of host `to` into the table.
@@ -216,6 +197,7 @@ impl Routing {
             lists: PortLists::default(),
             distances: Vec::new(),
             tree_order: topology.tree_order(),
+            regions: RegionRoutes::default(),
         };
         let mut group_of_switch = vec![None; topology.switches()];
         let mut ports = 0;
@@ -374,6 +356,22 @@ impl Routing {
         self.lists.get(list.unwrap_or_default())
     }
 
+    /// How many regions there are: 0 where packets take shortest paths alone.
+    pub fn regions(&self) -> u32 {
+        self.regions.count()
+    }
+
+    /// The region of a switch (an index into the switches), where there are any.
+    pub fn region(&self, switch: u32) -> u32 {
+        self.regions.of(switch)
+    }
+
+    /// The equal-cost egress ports of a switch (an index into the switches) on the shortest ways
+    /// into a region, ascending; none within it, and where no way leads there.
+    pub fn into_region(&self, switch: u32, region: u32) -> &[u16] {
+        self.lists.get(self.regions.list(switch, region))
+    }
+
     /// The number of the switch a host is on among the switches that have hosts: densely from 0.
     #[inline]
     pub fn group(&self, host: u32) -> usize {
@@ -460,229 +458,6 @@ fn switches_on_path(
         });
     }
     Ok(links as u8 + 1)
-}
-
-/// A list of ports: its place among all of them.
-#[derive(Clone, Copy, Debug, Default)]
-struct PortList {
-    first: u32,
-    count: u32,
-}
-
-/// Lists of ports, each kept once.
-#[derive(Clone, Debug, Default)]
-struct PortLists {
-    /// First each port that a host may be on, in order, so that there is a list of it alone.
-    ports: Vec<u16>,
-    /// Only looked up, never iterated; empty once the table is complete.
-    known: HashMap<Box<[u16]>, PortList>,
-}
-
-impl PortLists {
-    /// The single-port lists of a number of ports.
-    fn of_single_ports(ports: u16) -> PortLists {
-        let single = |port: u16| {
-            let place = PortList {
-                first: u32::from(port),
-                count: 1,
-            };
-            ([port].into(), place)
-        };
-        PortLists {
-            ports: (0..ports).collect(),
-            known: (0..ports).map(single).collect(),
-        }
-    }
-
-    #[inline]
-    fn get(&self, list: PortList) -> &[u16] {
-        let first = list.first as usize;
-        &self.ports[first..first + list.count as usize]
-    }
-
-    /// Where `list` is kept; `guess` is tried before the hash.
-    fn intern(&mut self, list: &[u16], guess: PortList) -> PortList {
-        if list.is_empty() {
-            return PortList::default();
-        }
-        if self.get(guess) == list {
-            return guess;
-        }
-        if let Some(known) = self.known.get(list) {
-            return *known;
-        }
-        let place = PortList {
-            first: self.ports.len() as u32,
-            count: list.len() as u32,
-        };
-        self.ports.extend_from_slice(list);
-        self.known.insert(list.into(), place);
-        place
-    }
-}
-
-/// The switches and the cables between them, hosts left out.
-struct SwitchGraph {
-    /// Where the edges of switch `s` begin; they end where the next one's begin.
-    starts: Vec<u32>,
-    /// Neighbour and own port, by port.
-    edges: Vec<(u32, u16)>,
-    /// By switch: whether it forwards traffic of another switch only without another way; empty
-    /// where none is like that.
-    is_last_resort: Vec<bool>,
-}
-
-impl SwitchGraph {
-    fn of(topology: &Topology) -> SwitchGraph {
-        SwitchGraph::without(topology, &[])
-    }
-
-    /// The graph of the cables that are in use.
-    fn without(topology: &Topology, is_out: &[bool]) -> SwitchGraph {
-        let hosts = topology.hosts as u32;
-        let mut graph = SwitchGraph {
-            starts: vec![0],
-            edges: Vec::new(),
-            is_last_resort: topology.last_resorts(),
-        };
-        for switch in hosts..topology.nodes.len() as u32 {
-            let peers = topology.neighbours(switch).enumerate();
-            let switches = peers.filter(|&(port, peer)| {
-                let cable = topology.cable_number(switch, port as u16) as usize;
-                let out = is_out.get(cable).is_some_and(|out| *out);
-                !topology.is_host(peer.node) && !out
-            });
-            graph
-                .edges
-                .extend(switches.map(|(port, peer)| (peer.node - hosts, port as u16)));
-            graph.starts.push(graph.edges.len() as u32);
-        }
-        graph
-    }
-
-    fn switches(&self) -> usize {
-        self.starts.len() - 1
-    }
-
-    fn is_last_resort(&self, switch: u32) -> bool {
-        let known = self.is_last_resort.get(switch as usize);
-        known.is_some_and(|is| *is)
-    }
-
-    fn edges(&self, switch: usize) -> &[(u32, u16)] {
-        &self.edges[self.starts[switch] as usize..self.starts[switch + 1] as usize]
-    }
-}
-
-/// A breadth-first search backwards from one destination.
-struct Search {
-    /// Per switch: links to the destination.
-    distance: Vec<u32>,
-    /// Switches that have been reached, nearest first; those behind switches of last resort come
-    /// after the others.
-    queue: Vec<u32>,
-    /// Per switch: whether it is behind a switch of last resort.
-    is_behind: Vec<bool>,
-    candidates: Vec<u16>,
-}
-
-impl Search {
-    const UNSEEN: u32 = u32::MAX;
-
-    fn new(switches: usize) -> Search {
-        Search {
-            distance: vec![Search::UNSEEN; switches],
-            queue: Vec::with_capacity(switches),
-            is_behind: vec![false; switches],
-            candidates: Vec::new(),
-        }
-    }
-
-    fn run(&mut self, graph: &SwitchGraph, destination: u32) {
-        self.distance.fill(Search::UNSEEN);
-        self.is_behind.fill(false);
-        self.distance[destination as usize] = 0;
-        self.queue.clear();
-        self.queue.push(destination);
-        let mut next = 0;
-        while let Some(&switch) = self.queue.get(next) {
-            next += 1;
-            if switch == destination || !graph.is_last_resort(switch) {
-                self.reach_from(graph, switch, false);
-            }
-        }
-        if self.queue.len() < self.distance.len() {
-            self.run_behind(graph);
-        }
-    }
-
-    /// Goes on through switches of last resort to those that cannot be reached otherwise.
-    fn run_behind(&mut self, graph: &SwitchGraph) {
-        let reached = self.queue.len();
-        let (mut early, mut late) = (0, reached);
-        loop {
-            // Whichever is nearer; both are in the order of distance.
-            let far = |place: Option<&u32>| place.map(|&s| self.distance[s as usize]);
-            let next = match (
-                far(self.queue[..reached].get(early)),
-                far(self.queue.get(late)),
-            ) {
-                (Some(one), Some(other)) if other < one => &mut late,
-                (Some(_), _) => &mut early,
-                (None, Some(_)) => &mut late,
-                (None, None) => break,
-            };
-            let switch = self.queue[*next];
-            *next += 1;
-            self.reach_from(graph, switch, true);
-        }
-    }
-
-    fn reach_from(&mut self, graph: &SwitchGraph, switch: u32, is_behind: bool) {
-        let beyond = self.distance[switch as usize] + 1;
-        for (peer, _) in graph.edges(switch as usize) {
-            let distance = &mut self.distance[*peer as usize];
-            if *distance == Search::UNSEEN {
-                *distance = beyond;
-                self.is_behind[*peer as usize] = is_behind;
-                self.queue.push(*peer);
-            }
-        }
-    }
-
-    /// The ports of `switch` that lead to the destination on the shortest way through the tree.
-    fn others(&mut self, graph: &SwitchGraph, switch: usize) -> &[u16] {
-        self.candidates.clear();
-        let distance = |peer: u32| {
-            let is_of_tree = !graph.is_last_resort(peer) && !self.is_behind[peer as usize];
-            is_of_tree.then(|| self.distance[peer as usize])
-        };
-        let edges = graph.edges(switch).iter();
-        let known = edges.filter_map(|(peer, port)| Some((distance(*peer)?, *port)));
-        let known = known.filter(|(distance, _)| *distance != Search::UNSEEN);
-        if let Some(least) = known.clone().map(|(distance, _)| distance).min() {
-            let ports = known.filter(|(distance, _)| *distance == least);
-            self.candidates.extend(ports.map(|(_, port)| port));
-        }
-        &self.candidates
-    }
-
-    /// The ports of `switch` one link nearer to the destination.
-    fn candidates(&mut self, graph: &SwitchGraph, switch: usize) -> &[u16] {
-        self.candidates.clear();
-        let here = self.distance[switch];
-        if here != Search::UNSEEN && here > 0 {
-            let is_behind = self.is_behind[switch];
-            let edges = graph.edges(switch).iter();
-            let nearer = edges.filter(|(peer, _)| {
-                let there = self.distance[*peer as usize];
-                let passes = !graph.is_last_resort(*peer) && !self.is_behind[*peer as usize];
-                there == here - 1 && (there == 0 || is_behind || passes)
-            });
-            self.candidates.extend(nearer.map(|(_, port)| *port));
-        }
-        &self.candidates
-    }
 }
 
 #[cfg(test)]

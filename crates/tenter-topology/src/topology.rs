@@ -1,7 +1,8 @@
 //! The graph: nodes with ports, and the cables between them.
 
-use tenter_units::{Rate, Time};
+use tenter_units::Rate;
 
+use crate::cable::{Cable, CableEnd, PortRef};
 use crate::optical::Optics;
 
 /// A fabric as a graph of hosts and switches.
@@ -21,6 +22,10 @@ pub struct Topology {
     pub routes: Vec<StaticRoute>,
     /// The optical circuit switches in its cables.
     pub optics: Optics,
+    /// The region of each switch, from 0 on, where packets may go by a region that is neither
+    /// their source's nor their destination's; else empty. Shortest paths are then those with the
+    /// fewest cables between regions, and of these those with the fewest cables.
+    pub regions: Vec<u32>,
 }
 
 /// A way that a switch takes instead of the shortest, to all hosts on another switch.
@@ -58,36 +63,6 @@ pub enum NodeKind {
         /// for a core switch.
         tier: u8,
     },
-}
-
-/// A full-duplex cable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cable {
-    /// The two plugs. End 0 is at the node with the lower number; of a fibre to an optical circuit
-    /// switch, at the port it is plugged into.
-    pub ends: [CableEnd; 2],
-    /// Line rate of each direction.
-    pub rate: Rate,
-    /// Propagation delay of each direction.
-    pub delay: Time,
-}
-
-/// Where one end of a cable is plugged in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CableEnd {
-    /// Node number.
-    pub node: u32,
-    /// Port of that node.
-    pub port: u16,
-}
-
-/// The plug in a port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PortRef {
-    /// Cable number.
-    pub cable: u32,
-    /// Which end of it is here: 0 or 1.
-    pub end: u8,
 }
 
 impl Topology {
@@ -158,6 +133,21 @@ impl Topology {
     pub fn neighbours(&self, node: u32) -> impl Iterator<Item = CableEnd> + '_ {
         let ports = self.nodes[node as usize].ports.iter();
         ports.map(|plugged| self.cables[plugged.cable as usize].ends[1 - plugged.end as usize])
+    }
+
+    /// The region of a switch; `None` where there are none, and of a host.
+    pub fn region(&self, node: u32) -> Option<u32> {
+        let switch = (node as usize).checked_sub(self.hosts)?;
+        self.regions.get(switch).copied()
+    }
+
+    /// By port of a switch: whether its cable leads to another region.
+    pub fn leads_to_other_regions(&self, node: u32) -> Vec<bool> {
+        let own = self.region(node);
+        let others = self.neighbours(node).map(|peer| self.region(peer.node));
+        others
+            .map(|other| other.is_some() && other != own)
+            .collect()
     }
 
     /// The name of a port for people: `leaf0:3`.

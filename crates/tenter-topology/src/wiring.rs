@@ -123,6 +123,7 @@ impl Wiring {
             hosts,
             routes: Vec::new(),
             optics: Optics::default(),
+            regions: Vec::new(),
         };
         topology.check()?;
         Ok(topology)

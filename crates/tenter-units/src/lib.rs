@@ -5,6 +5,7 @@
 //! picks the one a person would write.
 
 mod bytes;
+mod dimensions;
 mod parse;
 mod rate;
 mod text;

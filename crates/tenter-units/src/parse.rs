@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use crate::dimensions::{Dimension, RATE};
+
 /// Why a quantity could not be read. Each message names the text it was given and says what to
 /// write instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -91,50 +93,6 @@ pub enum UnitError {
         /// The largest quantity that fits.
         largest: String,
     },
-}
-
-/// A kind of quantity: its names for messages and its units, smallest first, each with its worth in
-/// the smallest.
-pub(crate) struct Dimension {
-    /// "time".
-    pub(crate) noun: &'static str,
-    /// "a time".
-    pub(crate) article: &'static str,
-    /// "picoseconds".
-    pub(crate) smallest: &'static str,
-    /// The unit a bare number most likely meant.
-    pub(crate) usual: &'static str,
-    /// A whole quantity for messages.
-    pub(crate) example: &'static str,
-    /// The units that printing may choose.
-    pub(crate) units: &'static [(&'static str, u64)],
-    /// Further spellings that are read but never printed.
-    pub(crate) spellings: &'static [(&'static str, u64)],
-}
-
-impl Dimension {
-    fn worth(&self, unit: &str) -> Option<u64> {
-        let mut known = self.units.iter().chain(self.spellings);
-        known
-            .find(|(name, _)| *name == unit)
-            .map(|(_, worth)| *worth)
-    }
-
-    /// The unit the writer most likely meant: the same letters in another case first, then one slip
-    /// of a finger.
-    fn closest(&self, unit: &str) -> Option<&'static str> {
-        let names = || self.units.iter().map(|(name, _)| *name);
-        let bare = unit.replace("bit/s", "bps").replace("b/s", "bps");
-        names()
-            .find(|name| name.eq_ignore_ascii_case(&bare))
-            .or_else(|| names().find(|name| strsim::damerau_levenshtein(name, &bare) == 1))
-            .filter(|_| bare.len() > 1)
-    }
-
-    fn listing(&self) -> String {
-        let names: Vec<&str> = self.units.iter().map(|(name, _)| *name).collect();
-        names.join(", ")
-    }
 }
 
 /// Bytes per second in the spellings people use, with their worth in bits per second.
@@ -307,7 +265,7 @@ fn misfit(
 }
 
 fn byte_rate(value: &str, decimal: &Decimal<'_>, worth: u64, dimension: &Dimension) -> UnitError {
-    if dimension.usual != crate::rate::RATE.usual {
+    if dimension.usual != RATE.usual {
         return UnitError::WrongDimension {
             value: value.to_owned(),
             given: "a rate",

@@ -1,41 +1,10 @@
 //! Line rates, and the exact time a byte takes at one.
 
 use crate::Time;
-use crate::parse::{Dimension, read_and_print};
+use crate::dimensions::{RATE, SIZE, TIME};
+use crate::parse::read_and_print;
 
-pub(crate) const RATE: Dimension = Dimension {
-    noun: "rate",
-    article: "a rate",
-    smallest: "bits per second",
-    usual: "Gbps",
-    example: "400Gbps",
-    units: &[
-        ("bps", 1),
-        ("kbps", 1_000),
-        ("Mbps", 1_000_000),
-        ("Gbps", 1_000_000_000),
-        ("Tbps", 1_000_000_000_000),
-    ],
-    spellings: &[
-        ("bit/s", 1),
-        ("kbit/s", 1_000),
-        ("Mbit/s", 1_000_000),
-        ("Gbit/s", 1_000_000_000),
-        ("Tbit/s", 1_000_000_000_000),
-        ("b/s", 1),
-        ("kb/s", 1_000),
-        ("Mb/s", 1_000_000),
-        ("Gb/s", 1_000_000_000),
-        ("Tb/s", 1_000_000_000_000),
-    ],
-};
-
-read_and_print!(
-    Rate,
-    bits_per_second,
-    RATE,
-    [&crate::time::TIME, &crate::bytes::SIZE]
-);
+read_and_print!(Rate, bits_per_second, RATE, [&TIME, &SIZE]);
 
 /// A line rate in whole bits per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,26 +2,10 @@
 
 use std::ops::{Add, AddAssign, Mul, Sub};
 
-use crate::parse::{Dimension, read_and_print};
+use crate::dimensions::{RATE, SIZE, TIME};
+use crate::parse::read_and_print;
 
-pub(crate) const TIME: Dimension = Dimension {
-    noun: "time",
-    article: "a time",
-    smallest: "picoseconds",
-    usual: "us",
-    example: "5us",
-    units: &[
-        ("ps", 1),
-        ("ns", 1_000),
-        ("us", 1_000_000),
-        ("ms", 1_000_000_000),
-        ("s", 1_000_000_000_000),
-    ],
-    // The micro sign and the Greek letter look alike and are different characters.
-    spellings: &[("\u{b5}s", 1_000_000), ("\u{3bc}s", 1_000_000)],
-};
-
-read_and_print!(Time, ps, TIME, [&crate::rate::RATE, &crate::bytes::SIZE]);
+read_and_print!(Time, ps, TIME, [&RATE, &SIZE]);
 
 /// An instant since the start of the simulation, or a duration: whole picoseconds in 64 bits (213
 /// days).

@@ -7,8 +7,10 @@
 //! missing packet, NAKs for single packets, a timeout for the rest.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 
 use tenter_config::component;
+use tenter_net::Missing;
 
 use crate::receive::{Delivery, ReceiveQueuePair};
 
@@ -72,8 +74,12 @@ impl Gap {
         stored.is_none_or(|stored| stored.is_some_and(Option::is_none))
     }
 
-    /// Asks for what is missing of the packets `from..to`, counted from the first missing one.
-    fn ask(&mut self, expected: u32, (mut from, to): (u32, u32), lost: &mut impl FnMut(u32, u32)) {
+    /// Asks for what is missing of some packets, counted from the first missing one.
+    fn ask(&mut self, expected: u32, ahead: Range<u32>, lost: &mut impl FnMut(Missing)) {
+        let Range {
+            start: mut from,
+            end: to,
+        } = ahead;
         while from < to {
             let first = from;
             while from < to && self.lacks(from) {
@@ -81,7 +87,10 @@ impl Gap {
                 from += 1;
             }
             if from > first {
-                lost(expected.wrapping_add(first), expected.wrapping_add(from));
+                lost(Missing {
+                    first: expected.wrapping_add(first),
+                    end: expected.wrapping_add(from),
+                });
             }
             from += 1;
         }
@@ -90,9 +99,10 @@ impl Gap {
     /// A packet has arrived: what was asked for so much earlier has been lost again.
     fn arrived(
         &mut self,
-        (sequence, expected): (u32, u32),
+        sequence: u32,
+        expected: u32,
         reorder_packets: u32,
-        lost: &mut impl FnMut(u32, u32),
+        lost: &mut impl FnMut(Missing),
     ) {
         let Some(index) = self.asked.iter().position(|&asked| asked == sequence) else {
             return;
@@ -103,7 +113,7 @@ impl Gap {
             let asked = self.asked.pop_front();
             let ahead = asked.map_or(u32::MAX, |asked| asked.wrapping_sub(expected));
             if ahead <= self.stored.len() as u32 {
-                self.ask(expected, (ahead, ahead + 1), lost);
+                self.ask(expected, ahead..ahead + 1, lost);
             }
         }
     }
@@ -118,14 +128,15 @@ impl Gaps {
     }
 
     /// Places the packet `sequence`, while one before it is missing; hands each run of packets that
-    /// now count as lost to `lost`, as its first number and the one after its last.
+    /// now count as lost to `lost`.
     pub(crate) fn place(
         &mut self,
         queue_pair: &mut ReceiveQueuePair,
         spec: SelectiveRepeat,
-        (slot, sequence): (u32, u32),
+        slot: u32,
+        sequence: u32,
         stored: Stored,
-        mut lost: impl FnMut(u32, u32),
+        mut lost: impl FnMut(Missing),
     ) -> Placed {
         let expected = queue_pair.expected;
         let ahead = sequence.wrapping_sub(expected);
@@ -149,8 +160,8 @@ impl Gaps {
         let from = if reported > u32::MAX / 2 { 0 } else { reported };
         let until = (ahead + 1).saturating_sub(spec.reorder);
         gap.reported = expected.wrapping_add(from.max(until));
-        gap.arrived((sequence, expected), spec.reorder, &mut lost);
-        gap.ask(expected, (from, until), &mut lost);
+        gap.arrived(sequence, expected, spec.reorder, &mut lost);
+        gap.ask(expected, from..until, &mut lost);
         Placed::Stored
     }
 
@@ -161,9 +172,10 @@ impl Gaps {
         &mut self,
         queue_pair: &mut ReceiveQueuePair,
         spec: SelectiveRepeat,
-        (slot, now): (u32, u64),
+        slot: u32,
+        now: u64,
         mut delivered: impl FnMut(Delivery),
-        mut lost: impl FnMut(u32, u32),
+        mut lost: impl FnMut(Missing),
     ) -> bool {
         let mut asks = false;
         let sequence = queue_pair.expected.wrapping_sub(1);
@@ -179,8 +191,7 @@ impl Gaps {
         }
         queue_pair.gap = !gap.stored.is_empty();
         if queue_pair.gap {
-            let arrived = (sequence, queue_pair.expected);
-            gap.arrived(arrived, spec.reorder, &mut lost);
+            gap.arrived(sequence, queue_pair.expected, spec.reorder, &mut lost);
         }
         asks
     }
@@ -190,7 +201,7 @@ impl Gaps {
         &mut self,
         queue_pair: &ReceiveQueuePair,
         slot: u32,
-        mut lost: impl FnMut(u32, u32),
+        mut lost: impl FnMut(Missing),
     ) {
         let gap = self.0.get_mut(&slot).filter(|_| queue_pair.gap);
         let Some(gap) = gap else {
@@ -198,36 +209,32 @@ impl Gaps {
         };
         gap.asked.clear();
         let end = gap.stored.len() as u32;
-        gap.ask(queue_pair.expected, (0, end), &mut lost);
+        gap.ask(queue_pair.expected, 0..end, &mut lost);
         gap.reported = queue_pair.expected.wrapping_add(end);
     }
 }
 
 /// The packets that send queue pairs have to send again.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Repairs(BTreeMap<u32, VecDeque<(u32, u32)>>);
+pub(crate) struct Repairs(BTreeMap<u32, VecDeque<Missing>>);
 
 impl Repairs {
-    /// The packets `from..to` of a queue pair have to be sent again.
-    pub(crate) fn add(&mut self, slot: u32, (from, to): (u32, u32)) {
-        self.0.entry(slot).or_default().push_back((from, to));
+    /// A run of packets of a queue pair has to be sent again.
+    pub(crate) fn add(&mut self, slot: u32, missing: Missing) {
+        self.0.entry(slot).or_default().push_back(missing);
     }
 
     /// Takes out the next packet that a queue pair has to send again: it is not acknowledged and
     /// among the `outstanding` ones.
-    pub(crate) fn next(
-        &mut self,
-        slot: u32,
-        (acknowledged, outstanding): (u32, u32),
-    ) -> Option<u32> {
+    pub(crate) fn next(&mut self, slot: u32, acknowledged: u32, outstanding: u32) -> Option<u32> {
         let runs = self.0.get_mut(&slot)?;
-        while let Some((from, to)) = runs.front_mut() {
-            let sequence = *from;
-            if sequence == *to {
+        while let Some(run) = runs.front_mut() {
+            let sequence = run.first;
+            if sequence == run.end {
                 runs.pop_front();
                 continue;
             }
-            *from = sequence.wrapping_add(1);
+            run.first = sequence.wrapping_add(1);
             if sequence.wrapping_sub(acknowledged) < outstanding {
                 return Some(sequence);
             }
@@ -241,6 +248,14 @@ mod tests {
     use super::*;
 
     const FIRST: u32 = u32::MAX - 2;
+
+    /// A run of packets, counted from `FIRST`.
+    fn numbers(missing: Missing) -> (u32, u32) {
+        (
+            missing.first.wrapping_sub(FIRST),
+            missing.end.wrapping_sub(FIRST),
+        )
+    }
 
     struct Bench {
         spec: SelectiveRepeat,
@@ -279,8 +294,8 @@ mod tests {
             let sequence = FIRST.wrapping_add(number);
             let bench = (&mut self.queue_pair, &self.spec);
             self.gaps
-                .place(bench.0, *bench.1, (7, sequence), stored, |from, to| {
-                    lost.push((from.wrapping_sub(FIRST), to.wrapping_sub(FIRST)));
+                .place(bench.0, *bench.1, 7, sequence, stored, |missing| {
+                    lost.push(numbers(missing));
                 });
             lost
         }
@@ -298,10 +313,8 @@ mod tests {
                 ..
             } = &mut *self;
             let close = |_| delivered += 1;
-            let lost = |from: u32, to: u32| {
-                again.push((from.wrapping_sub(FIRST), to.wrapping_sub(FIRST)));
-            };
-            let asks = gaps.close(queue_pair, *spec, (7, 0), close, lost);
+            let lost = |missing| again.push(numbers(missing));
+            let asks = gaps.close(queue_pair, *spec, 7, 0, close, lost);
             assert_eq!(again, self.again);
             let expected = self.queue_pair.expected.wrapping_sub(FIRST);
             (expected, delivered, asks)
@@ -348,9 +361,7 @@ mod tests {
         assert_eq!(bench.fill(), (1, 0, false));
         // After a timeout, everything that is missing.
         let mut lost = Vec::new();
-        let ask = |from: u32, to: u32| {
-            lost.push((from.wrapping_sub(FIRST), to.wrapping_sub(FIRST)));
-        };
+        let ask = |missing| lost.push(numbers(missing));
         bench.gaps.ask_again(&bench.queue_pair, 7, ask);
         assert_eq!(lost, [(1, 2), (4, 6)]);
     }
@@ -377,14 +388,14 @@ mod tests {
             asks_for_acknowledgement: false,
         };
         let mut place = |number: u32| {
-            let at = (7, FIRST.wrapping_add(number));
+            let sequence = FIRST.wrapping_add(number);
             let Bench {
                 spec,
                 gaps,
                 queue_pair,
                 ..
             } = &mut bench;
-            gaps.place(queue_pair, *spec, at, stored, |_, _| {})
+            gaps.place(queue_pair, *spec, 7, sequence, stored, |_| {})
         };
         assert_eq!(place(2), Placed::Duplicate);
         assert_eq!(place(16), Placed::Beyond);
@@ -394,13 +405,18 @@ mod tests {
     #[test]
     fn repairs_pass_over_what_has_arrived() {
         let mut repairs = Repairs::default();
-        repairs.add(3, (FIRST, FIRST.wrapping_add(2)));
-        repairs.add(3, (FIRST.wrapping_add(4), FIRST.wrapping_add(5)));
+        for (first, end) in [(0, 2), (4, 5)] {
+            let missing = Missing {
+                first: FIRST.wrapping_add(first),
+                end: FIRST.wrapping_add(end),
+            };
+            repairs.add(3, missing);
+        }
         // Everything before FIRST + 1 is acknowledged, 4 more packets are outstanding.
-        let next = |repairs: &mut Repairs| repairs.next(3, (FIRST.wrapping_add(1), 4));
+        let next = |repairs: &mut Repairs| repairs.next(3, FIRST.wrapping_add(1), 4);
         assert_eq!(next(&mut repairs), Some(FIRST.wrapping_add(1)));
         assert_eq!(next(&mut repairs), Some(FIRST.wrapping_add(4)));
         assert_eq!(next(&mut repairs), None);
-        assert_eq!(repairs.next(4, (0, 1)), None);
+        assert_eq!(repairs.next(4, 0, 1), None);
     }
 }

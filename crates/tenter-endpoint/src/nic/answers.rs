@@ -1,6 +1,6 @@
 //! What senders do with acknowledgements, NAKs and notifications.
 
-use tenter_net::{Hop, Packet, PacketKind, SENT_UNIT_PS};
+use tenter_net::{Hop, Missing, Packet, PacketKind, SENT_UNIT_PS};
 
 use super::Nic;
 use crate::congestion_control::{Feedback, PathFeedback};
@@ -59,7 +59,7 @@ impl Nic {
         let slot = packet.queue_pair;
         let queue_pair = &mut self.send[slot as usize];
         if let Some(limits) = &mut self.limits {
-            limits.repair(slot, queue_pair, (packet.sequence, packet.sent));
+            limits.repair(slot, queue_pair, Missing::of(packet));
             if let Some(congestion) = &mut limits.congestion {
                 congestion.lost(slot, packet.at);
             }
@@ -133,11 +133,11 @@ impl Nic {
         }
     }
 
-    /// A switch has cut packets of a send slot to their headers, the numbers `from..to`, and their
-    /// receiver has said so at `now`. They are sent again as loss recovery has it.
+    /// A switch has cut packets of a send slot to their headers, and their receiver has said so at
+    /// `now`. They are sent again as loss recovery has it.
     ///
     /// No switch trims yet: this is what a packet that says so is to call.
-    pub fn on_trimmed(&mut self, spec: &NicSpec, slot: u32, (from, to): (u32, u32), now: u64) {
+    pub fn on_trimmed(&mut self, spec: &NicSpec, slot: u32, trimmed: Missing, now: u64) {
         let limits = self.limits.as_mut();
         if let Some(congestion) = limits.and_then(|limits| limits.congestion.as_mut()) {
             congestion.trimmed(slot, now);
@@ -145,10 +145,10 @@ impl Nic {
         let queue_pair = &mut self.send[slot as usize];
         match (&spec.loss_recovery, &mut self.limits) {
             (LossRecovery::SelectiveRepeat(_), Some(limits)) => {
-                limits.repair(slot, queue_pair, (from, to));
+                limits.repair(slot, queue_pair, trimmed);
             }
             (LossRecovery::GoBackN, _) => {
-                queue_pair.rewind(&mut self.requests, (slot, from), self.cut);
+                queue_pair.rewind(&mut self.requests, (slot, trimmed.first), self.cut);
             }
             _ => {}
         }

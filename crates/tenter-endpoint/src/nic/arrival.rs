@@ -9,7 +9,7 @@
 //! Which of the two a frame takes is decided by the [`Features`](super::features::Features) of its
 //! NIC and by the frame itself.
 
-use tenter_net::{EventKind, Medium, Packet, PacketKind, Signal};
+use tenter_net::{EventKind, Medium, Packet, PacketKind, Pause, Signal};
 
 use super::{Directory, Nic, RxContext};
 use crate::receive::{Delivery, latency};
@@ -105,7 +105,7 @@ impl Nic {
             return;
         }
         self.note(EventKind::Obeyed, packet, medium);
-        let until = packet.at + self.transmitter.pause_time(packet.sequence);
+        let until = packet.at + self.transmitter.pause_time(Pause::of(packet).quanta);
         if let Some(signal) = Signal::of(packet) {
             self.pauses.reactions.note(&signal, packet.at);
         }

@@ -4,7 +4,9 @@
 //! comes next is seen only when it is made. What arrives is in the input buffer of its lane until
 //! it is in host memory.
 
-use tenter_net::{CLASSES, EventKind, LaneBuffer, LaneCredit, Medium, Packet, PacketKind};
+use tenter_net::{
+    CLASSES, EventKind, FlowControl, LaneBuffer, LaneCredit, LostCredit, Medium, Packet, PacketKind,
+};
 
 use super::Nic;
 
@@ -56,12 +58,12 @@ impl Nic {
         let class = packet.class();
         if packet.kind == PacketKind::LostCredit {
             let buffer = &mut lanes.buffers[usize::from(class)];
-            if let Some(limit) = buffer.adjust(packet.sequence) {
+            if let Some(limit) = buffer.adjust(LostCredit::of(packet).blocks) {
                 self.tell_limit(class, limit, packet.at, medium);
             }
             return;
         }
-        lanes.credits[usize::from(class)].hear(packet.sequence);
+        lanes.credits[usize::from(class)].hear(FlowControl::of(packet).limit);
         self.look(class, packet.at);
     }
 
@@ -90,7 +92,7 @@ impl Nic {
 
     fn tell_limit(&mut self, class: u8, limit: u32, now: u64, medium: &mut impl Medium) {
         let sent = self.credit(class).map_or(0, |credit| credit.counted().0);
-        let packet = Packet::flow_control(class, limit, sent);
+        let packet = FlowControl { limit, sent }.packet(class);
         self.transmitter.send_control(packet, now, medium);
     }
 

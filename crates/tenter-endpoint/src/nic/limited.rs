@@ -223,8 +223,8 @@ impl Nic {
                 repeats: false,
             });
         }
-        let unacknowledged = (queue_pair.acknowledged, queue_pair.outstanding());
-        let Some(sequence) = limits.repairs.next(slot, unacknowledged) else {
+        let (acknowledged, outstanding) = (queue_pair.acknowledged, queue_pair.outstanding());
+        let Some(sequence) = limits.repairs.next(slot, acknowledged, outstanding) else {
             queue_pair.repairs = false;
             return None;
         };

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use tenter_engine::Ring;
-use tenter_net::{Packet, PacketKind};
+use tenter_net::{Missing, Packet, PacketKind};
 use tenter_units::Rate;
 
 use super::dma_reads::DmaReads;
@@ -180,8 +180,8 @@ impl Limits {
     }
 
     /// The packets `from..to` of a queue pair are to be sent again.
-    pub(super) fn repair(&mut self, slot: u32, queue_pair: &mut SendQueuePair, range: (u32, u32)) {
+    pub(super) fn repair(&mut self, slot: u32, queue_pair: &mut SendQueuePair, missing: Missing) {
         queue_pair.repairs = true;
-        self.repairs.add(slot, range);
+        self.repairs.add(slot, missing);
     }
 }

@@ -27,16 +27,7 @@ impl Nic {
             marked.echoes = true;
             return;
         }
-        limits.notifications.push(Packet {
-            at: 0,
-            queue_pair: path.slot,
-            sequence: 0,
-            destination: path.destination,
-            hash: path.hash,
-            sent: 0,
-            frame_bytes: CNP_FRAME_BYTES,
-            kind: PacketKind::Cnp,
-            flags: 0,
-        });
+        let cnp = path.packet(PacketKind::Cnp, CNP_FRAME_BYTES);
+        limits.notifications.push(cnp);
     }
 }

@@ -1,6 +1,6 @@
 //! Receiving packets that are not expected next, or that close a gap.
 
-use tenter_net::{ACK_FRAME_BYTES, EventKind, Medium, Packet, PacketKind};
+use tenter_net::{ACK_FRAME_BYTES, EventKind, Medium, Missing, Packet, PacketKind};
 
 use super::{Directory, Nic, RxContext};
 use crate::loss_recovery::selective_repeat::{Placed, Stored};
@@ -57,11 +57,14 @@ impl Nic {
         let queue_pair = &mut self.receive[packet.queue_pair as usize];
         if queue_pair.opens_gap() {
             let (expected, reply) = (queue_pair.expected, queue_pair.reply);
-            let answer = (expected, self.answer_to(packet));
+            let sent = self.answer_to(packet);
             self.counters.nak_sent += 1;
-            let frame_bytes = Nic::ack_frame_bytes(spec);
-            let kind = (PacketKind::Nak, self.marks.on_echo(packet.queue_pair));
-            self.reply(reply, kind, frame_bytes, answer);
+            self.control.push(Packet {
+                sequence: expected,
+                sent,
+                flags: self.marks.on_echo(packet.queue_pair),
+                ..reply.packet(PacketKind::Nak, Nic::ack_frame_bytes(spec))
+            });
         }
         self.note(EventKind::Discarded, packet, medium);
     }
@@ -85,11 +88,11 @@ impl Nic {
             asks_for_acknowledgement: packet.has(Packet::ACK_REQUEST),
         };
         let mut lost = Vec::new();
-        let at = (slot, packet.sequence);
+        let sequence = packet.sequence;
         let placed = limits
             .gaps
-            .place(queue_pair, repeat, at, stored, |from, to| {
-                lost.push((from, to));
+            .place(queue_pair, repeat, slot, sequence, stored, |missing| {
+                lost.push(missing);
             });
         match placed {
             Placed::Stored => {
@@ -112,22 +115,22 @@ impl Nic {
 
     /// Asks for runs of packets that count as lost, and for all that are missing if the packet just
     /// served says so. Acknowledgements come before, so that senders know what they need not send.
-    fn ask_for(&mut self, packet: &Packet, mut lost: Vec<(u32, u32)>) {
+    fn ask_for(&mut self, packet: &Packet, mut lost: Vec<Missing>) {
         let slot = packet.queue_pair;
         let queue_pair = &self.receive[slot as usize];
         if packet.has(Packet::REPORT_REQUEST)
             && let Some(limits) = &mut self.limits
         {
             lost.clear();
-            limits.gaps.ask_again(queue_pair, slot, |from, to| {
-                lost.push((from, to));
-            });
+            let gaps = &mut limits.gaps;
+            gaps.ask_again(queue_pair, slot, |missing| lost.push(missing));
         }
-        let path = queue_pair.reply;
-        for range in lost {
+        let blank = queue_pair
+            .reply
+            .packet(PacketKind::SelectiveNak, ACK_FRAME_BYTES);
+        for missing in lost {
             self.counters.nak_sent += 1;
-            let kind = (PacketKind::SelectiveNak, 0);
-            self.reply(path, kind, ACK_FRAME_BYTES, range);
+            self.control.push(missing.packet(&blank));
         }
     }
 
@@ -153,9 +156,10 @@ impl Nic {
         let asks = limits.gaps.close(
             queue_pair,
             repeat,
-            (slot, packet.at),
+            slot,
+            packet.at,
             |delivery| delivered.push_back(delivery),
-            |from, to| lost.push((from, to)),
+            |missing| lost.push(missing),
         );
         if asks || packet.has(Packet::ACK_REQUEST) {
             self.acknowledge(spec, packet);

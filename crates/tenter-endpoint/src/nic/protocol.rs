@@ -37,8 +37,8 @@ impl Nic {
             PacketKind::Nak => self.on_nak(cx.spec, packet, cx.done),
             PacketKind::ConnectRequest => {
                 let reply = self.reply_path(packet.queue_pair, cx.directory);
-                let kind = (PacketKind::ConnectReply, 0);
-                self.reply(reply, kind, CONNECT_FRAME_BYTES, (0, 0));
+                let packet = reply.packet(PacketKind::ConnectReply, CONNECT_FRAME_BYTES);
+                self.control.push(packet);
             }
             PacketKind::Cnp => self.on_cnp(packet),
             PacketKind::SelectiveNak => self.on_selective_nak(cx.spec, packet),
@@ -125,9 +125,15 @@ impl Nic {
     pub(super) fn acknowledge(&mut self, spec: &NicSpec, packet: &Packet) {
         let sent = self.answer_to(packet);
         let queue_pair = &self.receive[packet.queue_pair as usize];
-        let answer = (queue_pair.expected, sent);
-        let kind = (PacketKind::Ack, self.marks.on_echo(packet.queue_pair));
-        self.reply(queue_pair.reply, kind, Nic::ack_frame_bytes(spec), answer);
+        let blank = queue_pair
+            .reply
+            .packet(PacketKind::Ack, Nic::ack_frame_bytes(spec));
+        self.control.push(Packet {
+            sequence: queue_pair.expected,
+            sent,
+            flags: self.marks.on_echo(packet.queue_pair),
+            ..blank
+        });
     }
 
     pub(super) fn reply_path(&mut self, slot: u32, directory: &impl Directory) -> ReplyPath {
@@ -136,25 +142,5 @@ impl Nic {
             queue_pair.open(directory.reply_path(self.host, slot));
         }
         queue_pair.reply
-    }
-
-    pub(super) fn reply(
-        &mut self,
-        path: ReplyPath,
-        (kind, flags): (PacketKind, u8),
-        frame_bytes: u16,
-        (sequence, sent): (u32, u32),
-    ) {
-        self.control.push(Packet {
-            at: 0,
-            queue_pair: path.slot,
-            sequence,
-            destination: path.destination,
-            hash: path.hash,
-            sent,
-            frame_bytes,
-            kind,
-            flags,
-        });
     }
 }

@@ -3,7 +3,7 @@
 //! it elsewhere.
 
 use tenter_engine::mix64;
-use tenter_net::Packet;
+use tenter_net::{Packet, Reroute};
 
 use super::Nic;
 use super::features::Feature;
@@ -27,7 +27,7 @@ impl Nic {
         let own = self.reroutes.get_or_insert_default();
         own.received += 1;
         let slot = packet.queue_pair;
-        let is_there = self.send[slot as usize].hash() == packet.sequence;
+        let is_there = self.send[slot as usize].hash() == Reroute::of(packet).hash;
         let held = own.held.get(&slot).is_some_and(|&until| until > packet.at);
         if is_there && !held {
             let due = packet.at + response.ps();

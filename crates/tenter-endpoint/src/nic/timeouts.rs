@@ -1,6 +1,6 @@
 //! Timers: frames that have drained, pauses to repeat, flows to move, timeouts.
 
-use tenter_net::{CONNECT_FRAME_BYTES, Medium, PacketKind};
+use tenter_net::{CONNECT_FRAME_BYTES, Medium, Missing, PacketKind};
 
 use super::state::QueuePairError;
 use super::{Directory, Nic, RxContext};
@@ -117,12 +117,12 @@ impl Nic {
         let oldest = queue_pair.acknowledged;
         match (&spec.loss_recovery, &mut self.limits) {
             (LossRecovery::SelectiveRepeat(_), Some(limits)) => {
-                limits.repair(slot, queue_pair, (oldest, oldest.wrapping_add(1)));
+                limits.repair(slot, queue_pair, Missing::one(oldest));
                 // Of what was lost at the end the receiver knows nothing: the last packet of all
                 // shows it how much there is.
                 let last = queue_pair.next_sequence.wrapping_sub(1);
                 if queue_pair.outstanding() > 1 {
-                    limits.repair(slot, queue_pair, (last, last.wrapping_add(1)));
+                    limits.repair(slot, queue_pair, Missing::one(last));
                 }
             }
             // It cannot know what has arrived; the receiver must learn what was all.

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use super::frame::{ControlMessage, PendingControl, QueuedFrame};
 use super::storage::{Buffer, Storage};
-use crate::credit::{CreditSpec, InputBuffers, LaneBuffer};
+use crate::credit::{CreditSpec, InputBuffers, Lane, LaneBuffer};
 
 const NEVER: u64 = u64::MAX;
 
@@ -35,27 +35,27 @@ impl CreditBuffer {
     }
 
     /// Takes a frame into the input buffer of its port and queue, for which it had credit.
-    pub(crate) fn take_in(&mut self, input: (u16, usize), frame_bytes: u16) {
-        self.inputs.of_mut(input).take(frame_bytes);
+    pub(crate) fn take_in(&mut self, lane: Lane, frame_bytes: u16) {
+        self.inputs.of_mut(lane).take(frame_bytes);
     }
 
     /// A frame leaves the input buffer of its port and queue.
     #[inline(never)]
-    pub(crate) fn give_back(&mut self, input: (u16, usize), frame_bytes: u16) {
-        let limit = self.inputs.of_mut(input).free(frame_bytes);
-        self.send_limit(input, limit);
+    pub(crate) fn give_back(&mut self, lane: Lane, frame_bytes: u16) {
+        let limit = self.inputs.of_mut(lane).free(frame_bytes);
+        self.send_limit(lane, limit);
     }
 
     /// A number of blocks was sent to the input buffer of a port and queue, and lost.
-    pub(crate) fn adjust_credit(&mut self, input: (u16, usize), blocks: u32) {
-        let limit = self.inputs.of_mut(input).adjust(blocks);
-        self.send_limit(input, limit);
+    pub(crate) fn adjust_credit(&mut self, lane: Lane, blocks: u32) {
+        let limit = self.inputs.of_mut(lane).adjust(blocks);
+        self.send_limit(lane, limit);
     }
 
-    fn send_limit(&mut self, (port, queue): (u16, usize), limit: Option<u32>) {
+    fn send_limit(&mut self, lane: Lane, limit: Option<u32>) {
         self.pending.extend(limit.map(|limit| PendingControl {
-            port,
-            queue: queue as u8,
+            port: lane.port,
+            queue: lane.queue as u8,
             message: ControlMessage::Credit(limit),
         }));
     }
@@ -69,7 +69,11 @@ impl Storage for CreditBuffer {
 
     #[inline]
     fn release(&mut self, frame: QueuedFrame, _: u64) {
-        self.give_back((frame.input, frame.queue), frame.bytes as u16);
+        let lane = Lane {
+            port: frame.input,
+            queue: frame.queue,
+        };
+        self.give_back(lane, frame.bytes as u16);
     }
 
     fn release_seldom(&mut self, frame: QueuedFrame, now: u64) {
@@ -104,8 +108,9 @@ impl Buffer for CreditBuffer {
     /// The sender must be told what it may send.
     fn link_up(&mut self, port: u16, _: u64) {
         for queue in 0..self.queues {
-            let limit = self.inputs.of_mut((port, queue)).renew();
-            self.send_limit((port, queue), Some(limit));
+            let lane = Lane { port, queue };
+            let limit = self.inputs.of_mut(lane).renew();
+            self.send_limit(lane, Some(limit));
         }
     }
 

@@ -18,6 +18,8 @@ use std::collections::VecDeque;
 
 use allocator::{Allocator, Requests};
 
+use crate::buffer::Place;
+
 /// How frames wait at an input, and how inputs and outputs are matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputQueuedSpec {
@@ -106,7 +108,12 @@ impl Crossbar {
     }
 
     /// A frame has come at `now`.
-    pub(crate) fn push(&mut self, (input, output, queue): (u16, u16, usize), now: u64) {
+    pub(crate) fn push(&mut self, place: Place, now: u64) {
+        let Place {
+            input,
+            output,
+            queue,
+        } = place;
         let channels = self.channels();
         let lane = &mut self.lanes[queue];
         let (from, to) = (usize::from(input), usize::from(output));
@@ -124,7 +131,12 @@ impl Crossbar {
     }
 
     /// A waiting frame is taken away otherwise than by the crossbar.
-    pub(crate) fn take_away(&mut self, (input, output, queue): (u16, u16, usize)) {
+    pub(crate) fn take_away(&mut self, place: Place) {
+        let Place {
+            input,
+            output,
+            queue,
+        } = place;
         let channels = self.channels();
         let lane = &mut self.lanes[queue];
         for channel in lane.channels_of(input, channels) {
@@ -133,7 +145,7 @@ impl Crossbar {
                 break;
             }
         }
-        lane.count_off((input, output), self.ports);
+        lane.count_off(input, output, self.ports);
     }
 
     /// All frames that wait for an output are taken away.
@@ -189,7 +201,7 @@ impl Crossbar {
             {
                 channel.pop_front();
             }
-            lane.count_off((input, output), self.ports);
+            lane.count_off(input, output, self.ports);
         }
         matched
     }
@@ -252,7 +264,7 @@ impl Lane {
     }
 
     /// A frame from an input to an output no longer waits.
-    fn count_off(&mut self, (input, output): (u16, u16), ports: usize) {
+    fn count_off(&mut self, input: u16, output: u16, ports: usize) {
         let (from, to) = (usize::from(input), usize::from(output));
         let count = &mut self.waiting[from * ports + to];
         *count -= 1;

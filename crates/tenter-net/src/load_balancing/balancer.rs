@@ -1,12 +1,12 @@
 //! The load balancer of one switch.
 
-use tenter_topology::Routing;
 use tenter_units::Time;
 
+use crate::load_balancing::detours::Detours;
 use crate::load_balancing::quality::{Quality, QualitySpec};
 use crate::load_balancing::telemetry::TelemetryTable;
-use crate::load_balancing::view::{SwitchSite, View};
-use crate::load_balancing::{LoadBalancing, Member};
+use crate::load_balancing::view::{Here, SwitchSite, Target};
+use crate::load_balancing::{Ecmp, LoadBalancing, Member};
 use crate::packet::Packet;
 use crate::port::Port;
 use crate::scheduled::spray::Spray;
@@ -18,6 +18,7 @@ pub(crate) struct Balancer {
     quality: Quality,
     /// With more than this waiting at every circuit, in ps, packets take the tree.
     spill: Option<u64>,
+    detours: Option<Box<Detours>>,
 }
 
 impl Balancer {
@@ -30,6 +31,7 @@ impl Balancer {
             member,
             quality: Quality::new(quality, site.ports),
             spill: spill.map(Time::ps),
+            detours: Detours::new(spec, site).map(Box::new),
         }
     }
 
@@ -40,56 +42,71 @@ impl Balancer {
             member: Member::Spine(Box::new(spray)),
             quality: Quality::new(None, ports),
             spill: None,
+            detours: None,
         }
     }
 
-    /// The port that a packet takes at switch number `index`, which has been brought to the
-    /// packet's instant.
-    #[expect(
-        clippy::inline_always,
-        reason = "once a packet and switch; a call costs as much as the choice"
-    )]
-    #[inline(always)]
-    pub(crate) fn port(
-        &mut self,
-        packet: &Packet,
-        (index, seed): (u32, u32),
-        ports: &[Port],
-        routing: &Routing,
-    ) -> u16 {
-        let Member::Ecmp(ecmp) = &self.member else {
-            return self.port_by_other(packet, (index, seed), ports, routing);
-        };
-        debug_assert!(
-            self.spill.is_none(),
-            "what keeps flows in order does not spill"
-        );
-        let candidates = routing.candidates(index, packet.destination);
-        // With one candidate the place is 0; a test for that would be an unpredictable branch.
-        candidates[ecmp.place(packet.hash, seed, candidates.len() as u32) as usize]
+    /// The hash that alone picks the port of every packet; `None` for members that choose.
+    #[inline]
+    pub(crate) fn ecmp(&self) -> Option<&Ecmp> {
+        match &self.member {
+            Member::Ecmp(ecmp) => {
+                debug_assert!(
+                    self.spill.is_none(),
+                    "what keeps flows in order does not spill"
+                );
+                Some(ecmp)
+            }
+            _ => None,
+        }
     }
 
-    #[inline(never)]
-    fn port_by_other(
-        &mut self,
-        packet: &Packet,
-        (index, seed): (u32, u32),
-        ports: &[Port],
-        routing: &Routing,
-    ) -> u16 {
-        let around = (ports, routing);
-        let candidates = self.candidates(packet, index, around);
-        candidates[self.choose(packet, candidates, seed, around)]
+    /// The port that a packet takes at a switch, which has been brought to the packet's instant.
+    pub(crate) fn port(&mut self, packet: &Packet, here: Here<'_>) -> u16 {
+        let candidates = self.candidates(packet, here);
+        candidates[self.choose(packet, candidates, here)]
+    }
+
+    /// A packet that arrives through `input` as it goes on from here: on a detour, if it starts one
+    /// here, and no longer on one in the region that it was to go by.
+    pub(crate) fn detour(&mut self, packet: &Packet, input: u16, here: Here<'_>) -> Packet {
+        let Here { index, routing, .. } = here;
+        let Some(detours) = &self.detours else {
+            return *packet;
+        };
+        let Some(region) = detours.region(packet, routing) else {
+            return *packet;
+        };
+        let detour = routing.into_region(index, region);
+        let is_over = routing.region(index) == region || detour.is_empty();
+        if packet.is_on_detour() {
+            return packet.on_detour(!is_over);
+        }
+        let starts = detours.has_host(input)
+            && !is_over
+            && routing.region(index) != routing.region(routing.attachment(packet.destination));
+        if !starts {
+            return *packet;
+        }
+        let view = here.view(here.shortest(packet.destination), &self.quality);
+        packet.on_detour(self.member.takes_detour(packet, detour, &view))
     }
 
     /// The ports that a packet may take at a switch, which has been brought to its instant.
-    fn candidates<'r>(
-        &self,
-        packet: &Packet,
-        index: u32,
-        (ports, routing): (&[Port], &'r Routing),
-    ) -> &'r [u16] {
-        let candidates = routing.candidates(index, packet.destination);
+    fn candidates<'r>(&self, packet: &Packet, here: Here<'r>) -> &'r [u16] {
+        let Here {
+            index,
+            ports,
+            routing,
+            ..
+        } = here;
+        if let Some(detours) = &self.detours
+            && packet.is_on_detour()
+            && let Some(region) = detours.region(packet, routing)
+        {
+            return routing.into_region(index, region);
+        }
+        let candidates = here.shortest(packet.destination);
         match self.spill {
             None => candidates,
             Some(limit) => {
@@ -160,46 +177,21 @@ impl Balancer {
 
     /// The place among the candidates of the port that all packets with this hash to this host
     /// take; `None` where the choice depends on anything else.
-    pub(crate) fn fixed(
-        &self,
-        to: (u32, u32),
-        candidates: &[u16],
-        seed: u32,
-        (ports, routing): (&[Port], &Routing),
-    ) -> Option<usize> {
+    pub(crate) fn fixed(&self, to: Target, candidates: &[u16], here: Here<'_>) -> Option<usize> {
         // Packets that spill may have other ways than a single circuit.
-        if candidates.len() == 1 && self.spill.is_none() {
+        if candidates.len() == 1 && self.spill.is_none() && self.detours.is_none() {
             return Some(0);
         }
-        let view = View {
-            candidates,
-            ports,
-            seed,
-            quality: &self.quality,
-            routing,
-        };
-        self.member.fixed(to, &view)
+        self.member.fixed(to, &here.view(candidates, &self.quality))
     }
 
     /// The place among the candidates (at least one) of the port a packet takes.
-    pub(crate) fn choose(
-        &mut self,
-        packet: &Packet,
-        candidates: &[u16],
-        seed: u32,
-        (ports, routing): (&[Port], &Routing),
-    ) -> usize {
+    pub(crate) fn choose(&mut self, packet: &Packet, candidates: &[u16], here: Here<'_>) -> usize {
         self.quality.watch(packet.at);
         if candidates.len() == 1 {
             return 0;
         }
-        let view = View {
-            candidates,
-            ports,
-            seed,
-            quality: &self.quality,
-            routing,
-        };
-        self.member.choose(packet, &view)
+        self.member
+            .choose(packet, &here.view(candidates, &self.quality))
     }
 }

@@ -8,7 +8,7 @@
 use tenter_config::component;
 use tenter_topology::TreePlace;
 
-use crate::load_balancing::view::{Balance, Described, SwitchSite, View};
+use crate::load_balancing::view::{Balance, Described, SwitchSite, Target, View};
 use crate::packet::Packet;
 
 component! {
@@ -45,7 +45,7 @@ impl Balance for Forwarding {
         )
     }
 
-    fn fixed(&self, (_, host): (u32, u32), view: &View<'_>) -> Option<usize> {
+    fn fixed(&self, Target { host, .. }: Target, view: &View<'_>) -> Option<usize> {
         Some(self.place(view.routing.tree_number(host), view.candidates.len()))
     }
 }

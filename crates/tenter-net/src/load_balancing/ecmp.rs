@@ -6,7 +6,7 @@
 //! why the default sends the hash through a non-linear mix per switch.
 
 use crate::load_balancing::hash::Ecmp;
-use crate::load_balancing::view::{Balance, Described, SwitchSite, View};
+use crate::load_balancing::view::{Balance, Described, SwitchSite, Target, View};
 use crate::packet::Packet;
 
 impl Described for Ecmp {
@@ -27,7 +27,7 @@ impl Balance for Ecmp {
         self.place(packet.hash, view.seed, view.candidates.len() as u32) as usize
     }
 
-    fn fixed(&self, (hash, _): (u32, u32), view: &View<'_>) -> Option<usize> {
+    fn fixed(&self, Target { hash, .. }: Target, view: &View<'_>) -> Option<usize> {
         Some(self.place(hash, view.seed, view.candidates.len() as u32) as usize)
     }
 }

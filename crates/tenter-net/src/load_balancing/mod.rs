@@ -5,6 +5,7 @@ mod adaptive;
 mod balancer;
 mod buckets;
 mod destination;
+mod detours;
 mod ecmp;
 mod flowlet;
 mod hash;
@@ -15,6 +16,8 @@ mod round_robin_spray;
 mod telemetry;
 #[cfg(test)]
 mod tests;
+mod ugal;
+mod valiant;
 pub(crate) mod view;
 mod weighted_ecmp;
 
@@ -27,10 +30,12 @@ pub use quality::QualitySpec;
 pub use queue_aware_spray::QueueAwareSpray;
 pub use random_spray::RandomSpray;
 pub use round_robin_spray::RoundRobinSpray;
+pub(crate) use telemetry::NoticeTarget;
 pub use telemetry::{HOST_NOTICE_CLASS, Moves, Notify, TelemetryAssisted};
-pub(crate) use telemetry::{NoticeTarget, TelemetryTable};
-pub(crate) use view::SwitchSite;
-pub use view::{InOrderNics, Order};
+pub use ugal::Ugal;
+pub use valiant::Valiant;
+pub use view::{DrawnFor, InOrderNics, Order};
+pub(crate) use view::{Here, SwitchSite, Target};
 pub use weighted_ecmp::WeightedEcmp;
 
 use tenter_config::Presence::Default;
@@ -154,6 +159,14 @@ macro_rules! members {
                 }
             }
 
+            /// Whether packets may go by other regions than those of their source and destination,
+            /// and what draws these.
+            pub fn detours(&self) -> Option<DrawnFor> {
+                match self {
+                    $($list::$name(spec) => spec.detours(),)+
+                }
+            }
+
             /// The keys by which it would keep packets in order, as text behind a comma; empty
             /// without any.
             pub fn order_remedy(&self) -> &'static str {
@@ -179,6 +192,18 @@ macro_rules! members {
         }
 
         impl Member {
+            pub(super) fn takes_detour(
+                &mut self,
+                packet: &Packet,
+                detour: &[u16],
+                view: &View<'_>,
+            ) -> bool {
+                match self {
+                    $(Member::$name(member) => member.takes_detour(packet, detour, view),)+
+                    Member::Spine(_) => false,
+                }
+            }
+
             pub(super) fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize {
                 match self {
                     $(Member::$name(member) => member.choose(packet, view),)+
@@ -186,7 +211,7 @@ macro_rules! members {
                 }
             }
 
-            pub(super) fn fixed(&self, to: (u32, u32), view: &View<'_>) -> Option<usize> {
+            pub(super) fn fixed(&self, to: Target, view: &View<'_>) -> Option<usize> {
                 match self {
                     $(Member::$name(member) => member.fixed(to, view),)+
                     Member::Spine(spray) => spray.fixed(to, view),
@@ -217,6 +242,10 @@ pub enum LoadBalancing {
     "telemetry" => Telemetry(TelemetryAssisted),
     /// The same link for all packets to a host.
     "destination" => Destination(ByDestination),
+    /// A region drawn by chance, and from there the shortest path: for topologies with regions.
+    "valiant" => Valiant(Valiant),
+    /// The shortest path, or a detour as Valiant's where that has the shorter queue for its length.
+    "ugal" => Ugal(Ugal),
 }
 }
 

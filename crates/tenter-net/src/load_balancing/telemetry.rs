@@ -13,7 +13,7 @@ use crate::load_balancing::flowlet::BUCKETS_MAX;
 use crate::load_balancing::hash::Ecmp;
 use crate::load_balancing::quality::QualitySpec;
 use crate::load_balancing::view::{Balance, Described, SwitchSite, View};
-use crate::packet::{PAUSE_FRAME_BYTES, Packet, PacketKind, REROUTE_FRAME_BYTES};
+use crate::packet::{Notice, Packet, PacketKind, REROUTE_FRAME_BYTES};
 use crate::signals::{Headers, Sender};
 
 const NEVER: u64 = u64::MAX;
@@ -308,21 +308,6 @@ impl TelemetryTable {
         NoticeTarget::Before
     }
 
-    /// The notice about a packet in a queue of this level.
-    pub(crate) fn notice(packet: &Packet, level: u8) -> Packet {
-        Packet {
-            at: 0,
-            queue_pair: 0,
-            sequence: u32::from(level),
-            destination: packet.destination,
-            hash: packet.hash,
-            sent: 0,
-            frame_bytes: PAUSE_FRAME_BYTES,
-            kind: PacketKind::Notice,
-            flags: Packet::class_flags(packet.class()),
-        }
-    }
-
     /// Takes a notice that came through `port`.
     pub(crate) fn hear(
         &mut self,
@@ -338,7 +323,7 @@ impl TelemetryTable {
         }
         let way = way(port, notice.destination, routing);
         let until = now + self.spec.memory.ps();
-        self.heard[way] = until << LEVEL_BITS | u64::from(notice.sequence);
+        self.heard[way] = until << LEVEL_BITS | u64::from(Notice::of(notice).level);
         self.ask(notice, port, candidates);
     }
 
@@ -501,7 +486,7 @@ mod tests {
             let queued = packet(1, 0, 0);
             let notice = Packet {
                 at: at_ns * 1_000,
-                ..TelemetryTable::notice(&queued, 3)
+                ..Notice::about(&queued, 3)
             };
             self.table.hear(&notice, port, &CANDIDATES, &self.routing);
         }

@@ -6,9 +6,11 @@ use tenter_topology::{LeafSpine, Routing, TopologySpec, TreePlace};
 use tenter_units::{Rate, Time};
 
 use super::{
-    Adaptive, Balancer, Ecmp, FiveTuple, Flowlet, HashFunction, LoadBalancing, QualitySpec,
-    QueueAwareSpray, RandomSpray, RoundRobinSpray, SwitchSite, WeightedEcmp,
+    Adaptive, Balancer, Ecmp, FiveTuple, Flowlet, HashFunction, Here, LoadBalancing, QualitySpec,
+    QueueAwareSpray, RandomSpray, RoundRobinSpray, SwitchSite, Ugal, WeightedEcmp,
 };
+use crate::load_balancing::quality::Quality;
+use crate::load_balancing::view::Balance;
 use crate::medium::{Event, Medium};
 use crate::packet::{Draw, Packet, PacketKind};
 use crate::port::Port;
@@ -87,12 +89,23 @@ pub(super) fn routing() -> Routing {
     Routing::build(&topology.expect("a small fabric")).expect("all hosts are reached")
 }
 
+fn here<'a>(seed: u32, ports: &'a [Port], routing: &'a Routing) -> Here<'a> {
+    Here {
+        index: 0,
+        seed,
+        ports,
+        routing,
+    }
+}
+
 /// A load balancer in a switch by itself.
 fn balancer(spec: &LoadBalancing) -> Balancer {
     let site = SwitchSite {
         ports: PORTS,
         place: TreePlace::ROOT,
         headers: None,
+        to_host: vec![false; PORTS],
+        shared_seed: 7,
     };
     Balancer::new(spec, &site, None)
 }
@@ -110,7 +123,7 @@ fn chosen(
         if balancer.next_refresh().is_some_and(|at| at < packet.at) {
             balancer.refresh(ports, packet.at);
         }
-        counts[balancer.choose(&packet, &CANDIDATES, 7, (ports, &routing))] += 1;
+        counts[balancer.choose(&packet, &CANDIDATES, here(7, ports, &routing))] += 1;
     }
     counts
 }
@@ -187,7 +200,11 @@ fn flows_with_other_candidates_share_no_entry() {
     for seed in 0..16 {
         let mut balancer = balancer(&spec);
         let mut choose = |flow: u32, at: u64, candidates: &[u16]| {
-            candidates[balancer.choose(&packet(flow, 0, at), candidates, seed, (&ports, &routing))]
+            candidates[balancer.choose(
+                &packet(flow, 0, at),
+                candidates,
+                here(seed, &ports, &routing),
+            )]
         };
         let first = [choose(1, 0, &[0, 1]), choose(2, 1, &[1, 2, 3])];
         for round in 1..100 {
@@ -271,7 +288,7 @@ fn a_flow_without_a_gap_moves_when_another_link_is_better_by_enough() {
             let mut balancer = balancer(&spec);
             let view = |ports: &[Port], at: u64, balancer: &mut Balancer| {
                 let packet = packet(seed, at as u32, at);
-                balancer.choose(&packet, &CANDIDATES, seed, (ports, &routing))
+                balancer.choose(&packet, &CANDIDATES, here(seed, ports, &routing))
             };
             let first = view(&ports, 0, &mut balancer);
             ports[first].pass(&packet(seed, 0, 0), 0, &mut Nowhere);
@@ -313,6 +330,30 @@ fn two_samples_leave_a_busy_port_mostly_alone() {
 }
 
 #[test]
+fn ugal_leaves_a_queue_for_one_less_than_half_as_long() {
+    let mut ports = ports();
+    let routing = routing();
+    let mut ugal = Ugal { bias: Time::ZERO };
+    let arriving = packet(1, 0, 0);
+    let mut takes = |ports: &[Port], bias| {
+        ugal.bias = bias;
+        let quality = Quality::new(Some(QualitySpec::EXACT), PORTS);
+        let view = here(7, ports, &routing).view(&[0], &quality);
+        ugal.takes_detour(&arriving, &[1, 2], &view)
+    };
+    // Nothing waits anywhere.
+    assert!(!takes(&ports, Time::ZERO));
+    ports[0].pass(&packet(0, 0, 0), 0, &mut Nowhere);
+    ports[1].pass(&packet(0, 0, 0), 0, &mut Nowhere);
+    // One of the two ports of the detour is idle.
+    assert!(takes(&ports, Time::ZERO));
+    assert!(!takes(&ports, Time::from_us(1_000)));
+    // A detour with as long a queue counts twice.
+    ports[2].pass(&packet(0, 0, 0), 0, &mut Nowhere);
+    assert!(!takes(&ports, Time::ZERO));
+}
+
+#[test]
 fn levels_are_refreshed_until_all_ports_are_idle() {
     let mut ports = ports();
     let quality = QualitySpec {
@@ -323,7 +364,7 @@ fn levels_are_refreshed_until_all_ports_are_idle() {
     let mut balancer = balancer(&adaptive);
     assert_eq!(balancer.next_refresh(), None);
     let first = packet(0, 0, 400_001);
-    balancer.choose(&first, &CANDIDATES, 7, (&ports, &routing()));
+    balancer.choose(&first, &CANDIDATES, here(7, &ports, &routing()));
     assert_eq!(balancer.next_refresh(), Some(600_000));
     ports[0].pass(&first, 400_001, &mut Nowhere);
     // Sent from 400 to 734 ns.
@@ -341,7 +382,7 @@ fn marks_are_drawn_apart_from_links() {
     let mut marked = [0; PORTS];
     for packet in flows(8_000) {
         let mut balancer = balancer(&LoadBalancing::RandomSpray(RandomSpray {}));
-        let place = balancer.choose(&packet, &CANDIDATES, 7, (&ports, &routing()));
+        let place = balancer.choose(&packet, &CANDIDATES, here(7, &ports, &routing()));
         marked[place] += u32::from(packet.draw(7, Draw::Mark) >> 63 == 0);
     }
     let even = marked[..CANDIDATES.len()]

@@ -49,6 +49,19 @@ pub(crate) struct SwitchSite {
     pub(crate) place: TreePlace,
     /// Reads who sent a packet, where hosts are told of long queues.
     pub(crate) headers: Option<Arc<dyn Headers>>,
+    /// By port: whether a host is there.
+    pub(crate) to_host: Vec<bool>,
+    /// A seed that all switches share.
+    pub(crate) shared_seed: u32,
+}
+
+/// What draws a region for a detour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DrawnFor {
+    /// Each packet.
+    Packet,
+    /// All packets with the same hash together.
+    Flow,
 }
 
 /// The parameters of a load balancer, which all switches share.
@@ -93,6 +106,14 @@ pub(crate) trait Described {
         true
     }
 
+    /// Whether packets may go by a region that is neither their source's nor their destination's,
+    /// and what draws it; `None` where all take shortest paths.
+    ///
+    /// Only topologies with regions have such ways.
+    fn detours(&self) -> Option<DrawnFor> {
+        None
+    }
+
     /// For how long a flow must have sent nothing before it takes another way.
     fn gap(&self) -> Option<Time> {
         None
@@ -104,10 +125,52 @@ pub(crate) trait Described {
     }
 }
 
+/// The switch at which a packet is, as it is now.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Here<'a> {
+    /// Its number among the switches.
+    pub(crate) index: u32,
+    /// Makes switches choose differently.
+    pub(crate) seed: u32,
+    /// All its ports.
+    pub(crate) ports: &'a [Port],
+    /// The routes as far as it knows which links are down.
+    pub(crate) routing: &'a Routing,
+}
+
+impl<'a> Here<'a> {
+    /// The equal-cost ports on the shortest paths to a host.
+    #[inline]
+    pub(crate) fn shortest(&self, host: u32) -> &'a [u16] {
+        self.routing.candidates(self.index, host)
+    }
+
+    /// What a load balancer may look at of it.
+    #[inline]
+    pub(crate) fn view(&self, candidates: &'a [u16], quality: &'a Quality) -> View<'a> {
+        View {
+            candidates,
+            ports: self.ports,
+            seed: self.seed,
+            quality,
+            routing: self.routing,
+        }
+    }
+}
+
+/// Where all packets of a flow go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target {
+    /// The hash of their 5-tuple.
+    pub(crate) hash: u32,
+    /// Their destination.
+    pub(crate) host: u32,
+}
+
 /// The data that a load balancer may read when it chooses.
 #[derive(Debug)]
 pub(crate) struct View<'a> {
-    /// The equal-cost ports, at least two.
+    /// The equal-cost ports: on the shortest paths, or on a detour into its region.
     pub(crate) candidates: &'a [u16],
     /// All ports of the switch.
     pub(crate) ports: &'a [Port],
@@ -157,9 +220,16 @@ pub(crate) trait Balance {
     /// in which they arrive.
     fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize;
 
+    /// Whether a packet goes by the region drawn for it, to which the ports in `detour` lead; the
+    /// candidates are those of the shortest paths. Asked once, at the switch of its source, of
+    /// members that [have detours](Described::detours).
+    fn takes_detour(&mut self, _packet: &Packet, _detour: &[u16], _view: &View<'_>) -> bool {
+        true
+    }
+
     /// The place of the port that all packets with this hash to this host take; `None` where the
     /// choice depends on anything else.
-    fn fixed(&self, _to: (u32, u32), _view: &View<'_>) -> Option<usize> {
+    fn fixed(&self, _to: Target, _view: &View<'_>) -> Option<usize> {
         None
     }
 }

@@ -3,7 +3,7 @@
 use tenter_config::component;
 
 use crate::load_balancing::hash::{Ecmp, HashSeeding};
-use crate::load_balancing::view::{Balance, Described, SwitchSite, View};
+use crate::load_balancing::view::{Balance, Described, SwitchSite, Target, View};
 use crate::packet::Packet;
 
 component! {
@@ -36,7 +36,7 @@ impl Balance for WeightedEcmp {
         self.place(packet.hash, view)
     }
 
-    fn fixed(&self, (hash, _): (u32, u32), view: &View<'_>) -> Option<usize> {
+    fn fixed(&self, Target { hash, .. }: Target, view: &View<'_>) -> Option<usize> {
         Some(self.place(hash, view))
     }
 }

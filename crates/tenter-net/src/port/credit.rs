@@ -3,7 +3,7 @@
 
 use crate::credit::LaneCredit;
 use crate::medium::Medium;
-use crate::packet::Packet;
+use crate::packet::{FlowControl, Packet};
 use crate::port::Port;
 
 const NEVER: u64 = u64::MAX;
@@ -87,7 +87,7 @@ impl Port {
         medium: &mut impl Medium,
     ) {
         let sent = self.credit(queue).map_or(0, |credit| credit.counted().0);
-        let packet = Packet::flow_control(class, limit, sent);
+        let packet = FlowControl { limit, sent }.packet(class);
         self.transmitter.send_control(packet, now, medium);
     }
 }

@@ -23,7 +23,8 @@ impl Port {
     /// Sends the first frame of a queue that came through `input`, at `now`; returns until when.
     pub(crate) fn send_from(
         &mut self,
-        (input, number): (u16, usize),
+        input: u16,
+        number: usize,
         now: u64,
         around: &mut PortEnv<'_, SharedBuffer>,
         medium: &mut impl Medium,
@@ -37,11 +38,7 @@ impl Port {
         let frame = u64::from(packet.frame_bytes);
         let late = self.marking_late & (1 << number) != 0;
         let left = before - frame;
-        if late
-            && around
-                .rules
-                .marks((&packet, number), left, &self.transmitter)
-        {
+        if late && around.rules.marks(&packet, number, left, &self.transmitter) {
             packet.flags |= Packet::CONGESTION_EXPERIENCED;
             queue.counters.marked_frames += 1;
         }

@@ -10,7 +10,7 @@ use tenter_topology::Routing;
 
 use crate::buffer::{Admission, Buffer, QueuedFrame, SharedBuffer, Storage, Unlimited};
 use crate::medium::{EventKind, Medium};
-use crate::packet::{CONTROL_LINK_BYTES, Packet, PacketKind};
+use crate::packet::{Cell, CreditMessage, Packet, PacketKind, Pause};
 use crate::port::{Port, PortEnv};
 use crate::scheduled::ahead::Ahead;
 use crate::scheduled::credit::CreditScheduler;
@@ -79,6 +79,30 @@ pub struct LeafRecord {
 fn count(tally: &mut (u64, u64), packet: &Packet) {
     tally.0 += 1;
     tally.1 += u64::from(packet.frame_bytes);
+}
+
+/// What a virtual output queue is for.
+#[derive(Clone, Copy, Debug)]
+struct VoqKey {
+    host: u32,
+    /// The queue of the class.
+    class: usize,
+}
+
+/// Where packets of a class come from.
+#[derive(Clone, Copy, Debug)]
+struct Source {
+    leaf: u16,
+    /// The queue of the class.
+    class: usize,
+}
+
+/// A request or a credit.
+#[derive(Clone, Copy, Debug)]
+struct Message {
+    kind: PacketKind,
+    of: VoqKey,
+    bytes: u32,
 }
 
 /// What a leaf has beside the parts of any switch.
@@ -185,6 +209,12 @@ impl Leaf {
     /// The same, to change.
     pub(crate) fn ahead_mut(&mut self, port: u16) -> &mut Ahead {
         &mut self.aheads[usize::from(port)]
+    }
+
+    /// The number of a virtual output queue.
+    #[inline]
+    fn voq(&self, of: VoqKey) -> usize {
+        of.host as usize * self.classes + of.class
     }
 
     fn is_host_port(&self, port: u16) -> bool {
@@ -319,7 +349,11 @@ impl VoqLeaf {
         medium: &mut M,
     ) {
         let class = self.chassis.rules.queue(packet);
-        let number = packet.destination as usize * self.leaf.classes + class;
+        let of = VoqKey {
+            host: packet.destination,
+            class,
+        };
+        let number = self.leaf.voq(of);
         let frame = u64::from(packet.frame_bytes);
         let before = self.leaf.voqs[number].bytes();
         let waiting = QueuedFrame {
@@ -344,45 +378,44 @@ impl VoqLeaf {
         record.voq_high_water_bytes = record.voq_high_water_bytes.max(before + frame);
         record.voqs_high_water_bytes = record.voqs_high_water_bytes.max(leaf.voq_bytes);
         self.flush_control(packet.at, medium);
-        self.request((packet.destination, class), packet.at, medium);
-        self.serve((packet.destination, class), routing, packet.at, medium);
+        self.request(of, packet.at, medium);
+        self.serve(of, routing, packet.at, medium);
     }
 
     /// Asks the scheduler of a queue's port for what the queue has no credit for.
-    fn request<M: Medium>(&mut self, (host, class): (u32, usize), now: u64, medium: &mut M) {
+    fn request<M: Medium>(&mut self, of: VoqKey, now: u64, medium: &mut M) {
         let leaf = &mut self.leaf;
-        let voq = &mut leaf.voqs[host as usize * leaf.classes + class];
-        let Some(bytes) = voq.request() else {
+        let number = leaf.voq(of);
+        let Some(bytes) = leaf.voqs[number].request() else {
             return;
         };
-        let place = leaf.wiring.places[host as usize];
+        let place = leaf.wiring.places[of.host as usize];
         if place.leaf == leaf.wiring.number {
-            self.take_request(place.port, (place.leaf, class), bytes, now);
+            let from = Source {
+                leaf: place.leaf,
+                class: of.class,
+            };
+            self.on_request(place.port, from, bytes, now);
         } else {
             let kind = PacketKind::CreditRequest;
-            self.tell(place.leaf, (kind, host, class, bytes), now, medium);
+            self.send_message(place.leaf, Message { kind, of, bytes }, now, medium);
         }
     }
 
     /// Sends a message over a control link.
-    fn tell<M: Medium>(
+    fn send_message<M: Medium>(
         &mut self,
         to: u16,
-        (kind, host, class, bytes): (PacketKind, u32, usize, u32),
+        Message { kind, of, bytes }: Message,
         now: u64,
         medium: &mut M,
     ) {
-        let message = Packet {
-            at: now,
-            queue_pair: 0,
-            sequence: bytes,
-            destination: host,
-            hash: 0,
-            sent: 0,
-            frame_bytes: CONTROL_LINK_BYTES,
-            kind,
-            flags: Packet::class_flags(self.chassis.class_of[class]),
+        let class = self.chassis.class_of[of.class];
+        let message = CreditMessage {
+            host: of.host,
+            bytes,
         };
+        let message = message.packet(kind, class, now);
         self.leaf.record.control_messages += 1;
         self.send_to_leaf(to, &message, now, medium);
     }
@@ -394,34 +427,29 @@ impl VoqLeaf {
     }
 
     /// Sends what a virtual output queue has credit for.
-    fn serve<M: Medium>(
-        &mut self,
-        (host, class): (u32, usize),
-        routing: &Routing,
-        now: u64,
-        medium: &mut M,
-    ) {
-        while let Some((packet, number)) = self.take_out((host, class), now) {
-            let place = self.leaf.wiring.places[host as usize];
+    fn serve<M: Medium>(&mut self, of: VoqKey, routing: &Routing, now: u64, medium: &mut M) {
+        while let Some((packet, number)) = self.take_out(of, now) {
+            let place = self.leaf.wiring.places[of.host as usize];
             if place.leaf == self.leaf.wiring.number {
                 self.deliver(&packet, place.port, now, medium);
             } else {
                 self.send_to_leaf(place.leaf, &packet, now, medium);
-                self.send_cells(&packet, (place.leaf, number), routing, medium);
+                self.send_cells(&packet, place.leaf, number, routing, medium);
             }
         }
         self.flush_control(now, medium);
     }
 
     /// Takes the next packet that has credit out of its queue and of the accounts.
-    fn take_out(&mut self, (host, class): (u32, usize), now: u64) -> Option<(Packet, u32)> {
+    fn take_out(&mut self, of: VoqKey, now: u64) -> Option<(Packet, u32)> {
         let leaf = &mut self.leaf;
-        let voq = &mut leaf.voqs[host as usize * leaf.classes + class];
+        let number = leaf.voq(of);
+        let voq = &mut leaf.voqs[number];
         let (mut packet, number) = voq.pop(&mut leaf.slots)?;
         let left = QueuedFrame {
             input: packet.stored_from(),
             output: packet.stored_from(),
-            queue: class,
+            queue: of.class,
             bytes: u64::from(packet.frame_bytes),
             others: voq.bytes(),
         };
@@ -435,7 +463,8 @@ impl VoqLeaf {
     fn send_cells<M: Medium>(
         &mut self,
         packet: &Packet,
-        (to, number): (u16, u32),
+        to: u16,
+        number: u32,
         routing: &Routing,
         medium: &mut M,
     ) {
@@ -446,11 +475,11 @@ impl VoqLeaf {
         // What ports of the fabric mark is what they call congestion.
         let marks = leaf.spec.indication.map_or(0, |_| Packet::ECN_CAPABLE);
         for place in 0..leaf.spec.cells(packet.frame_bytes) {
-            let mut cell = Packet {
-                queue_pair: u32::from(leaf.wiring.number),
-                sequence: number,
-                ..*packet
+            let cell = Cell {
+                leaf: leaf.wiring.number,
+                number,
             };
+            let mut cell = cell.part_of(packet);
             cell.frame_bytes = leaf.spec.cell_frame_bytes(packet.frame_bytes, place);
             cell.flags |= marks;
             let mut number = usize::from(candidates[0]);
@@ -480,23 +509,27 @@ impl VoqLeaf {
     ) {
         let class = self.chassis.rules.queue(message);
         let host = message.destination;
+        let of = VoqKey { host, class };
+        let from = Source { leaf: from, class };
         match message.kind {
             PacketKind::CreditRequest => {
                 let port = self.leaf.wiring.places[host as usize].port;
-                self.take_request(port, (from, class), message.sequence, message.at);
+                let bytes = CreditMessage::of(message).bytes;
+                self.on_request(port, from, bytes, message.at);
             }
             PacketKind::Credit => {
                 let leaf = &mut self.leaf;
-                leaf.voqs[host as usize * leaf.classes + class].credit(message.sequence);
-                self.serve((host, class), routing, message.at, medium);
+                let number = leaf.voq(of);
+                leaf.voqs[number].credit(CreditMessage::of(message).bytes);
+                self.serve(of, routing, message.at, medium);
             }
-            _ => self.announce(message, (from, class)),
+            _ => self.announce(message, from),
         }
     }
 
-    fn take_request(&mut self, port: u16, (leaf, class): (u16, usize), bytes: u32, now: u64) {
+    fn on_request(&mut self, port: u16, from: Source, bytes: u32, now: u64) {
         if let Some(credits) = &mut self.leaf.credits[usize::from(port)] {
-            credits.ask(leaf, class, bytes);
+            credits.ask(from.leaf, from.class, bytes);
         }
         self.plan_credit(port, now);
     }
@@ -519,13 +552,13 @@ impl VoqLeaf {
         leaf.dues.set(usize::from(number), due);
     }
 
-    fn assembly(&self, port: u16, (from, class): (u16, usize)) -> usize {
-        let place = usize::from(from) * self.leaf.host_ports + usize::from(port);
-        place * self.leaf.classes + class
+    fn assembly(&self, port: u16, from: Source) -> usize {
+        let place = usize::from(from.leaf) * self.leaf.host_ports + usize::from(port);
+        place * self.leaf.classes + from.class
     }
 
     /// Notes a packet that another leaf has sent.
-    fn announce(&mut self, packet: &Packet, from: (u16, usize)) {
+    fn announce(&mut self, packet: &Packet, from: Source) {
         let port = self.leaf.wiring.places[packet.destination as usize].port;
         let place = self.assembly(port, from);
         let leaf = &mut self.leaf;
@@ -554,9 +587,11 @@ impl VoqLeaf {
         {
             credits.slow_down(cell.at);
         }
-        let place = self.assembly(port, (cell.queue_pair as u16, class));
+        let Cell { leaf, number } = Cell::of(cell);
+        let from = Source { leaf, class };
+        let place = self.assembly(port, from);
         let leaf = &mut self.leaf;
-        if leaf.assemblies[place].take(cell.sequence, &mut leaf.slots) {
+        if leaf.assemblies[place].take(number, &mut leaf.slots) {
             self.release(place, port, cell.at, medium);
         }
     }
@@ -585,7 +620,7 @@ impl VoqLeaf {
         } else if port.is_closed(class) {
             port.lose(packet, now, medium);
         } else {
-            port.store((packet, number, class), &self.chassis.rules, medium);
+            port.store(packet, number, class, &self.chassis.rules, medium);
         }
         self.look_at_port(number, now);
     }
@@ -620,7 +655,7 @@ impl VoqLeaf {
             self.bring_port(number, packet.at, medium);
         }
         let class = self.chassis.rules.queue(packet);
-        self.chassis.ports[usize::from(number)].obey(class, packet.sequence, packet.at);
+        self.chassis.ports[usize::from(number)].obey(class, Pause::of(packet).quanta, packet.at);
         if self.leaf.is_host_port(number) {
             self.look_at_port(number, packet.at);
         }
@@ -652,15 +687,18 @@ impl VoqLeaf {
             return;
         };
         let bytes = self.leaf.spec.credit_bytes;
-        let host = self.leaf.hosts[usize::from(number)];
+        let of = VoqKey {
+            host: self.leaf.hosts[usize::from(number)],
+            class,
+        };
         if to != self.leaf.wiring.number {
             let kind = PacketKind::Credit;
-            self.tell(to, (kind, host, class, bytes), now, medium);
+            self.send_message(to, Message { kind, of, bytes }, now, medium);
             return;
         }
-        let voq = host as usize * self.leaf.classes + class;
+        let voq = self.leaf.voq(of);
         self.leaf.voqs[voq].credit(bytes);
-        while let Some((packet, _)) = self.take_out((host, class), now) {
+        while let Some((packet, _)) = self.take_out(of, now) {
             self.deliver(&packet, number, now, medium);
         }
         self.flush_control(now, medium);

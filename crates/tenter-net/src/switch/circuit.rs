@@ -7,7 +7,7 @@
 
 use tenter_topology::Routing;
 
-use crate::buffer::{Buffer, SharedBuffer};
+use crate::buffer::{Buffer, Place, SharedBuffer};
 use crate::medium::Medium;
 use crate::switch::queued::{QueuedSwitch, Queueing};
 use crate::transmitter::FarEnd;
@@ -38,12 +38,13 @@ where
                     break;
                 };
                 let input = packet.stored_from();
-                self.frame_taken(input, number, queue);
+                self.frame_taken(Place {
+                    input,
+                    output: number,
+                    queue,
+                });
                 packet.at = now;
-                let own = (self.chassis.index, self.chassis.rules.seed);
-                let chosen = self
-                    .balancer
-                    .port(&packet, own, &self.chassis.ports, routing);
+                let chosen = self.port_of(&packet, routing);
                 self.offer(&packet, input, chosen, medium);
             }
         }
@@ -66,8 +67,7 @@ where
         self.buffer.repeat_pauses(number, now);
         // Before any frame, which would make the other end's wait.
         while let Some(control) = self.buffer.take_pending() {
-            let class = self.chassis.class_of[usize::from(control.queue)];
-            self.chassis.ports[usize::from(control.port)].send_pending(class, control, now, medium);
+            self.chassis.send_pending(control, now, medium);
         }
         let port = &mut self.chassis.ports[usize::from(number)];
         port.transmitter_mut().wait_until(now.saturating_add(guard));

@@ -7,10 +7,10 @@
 use tenter_engine::EventList;
 use tenter_topology::Routing;
 
-use crate::buffer::CreditBuffer;
-use crate::credit::CreditSpec;
+use crate::buffer::{CreditBuffer, Place};
+use crate::credit::{CreditSpec, Lane};
 use crate::medium::{EventKind, Medium};
-use crate::packet::{Packet, PacketKind};
+use crate::packet::{FlowControl, LostCredit, Packet, PacketKind};
 use crate::switch::parts::{Chassis, SwitchParts};
 use crate::switch::queued::{CreditSwitch, Outputs, Queueing};
 use crate::visit_counts::VisitCounts;
@@ -52,10 +52,16 @@ impl CreditSwitch {
         self.advance_output(number, now, medium);
         let queue = self.chassis.rules.queue(packet);
         if packet.kind == PacketKind::LostCredit {
-            self.buffer.adjust_credit((number, queue), packet.sequence);
+            let lane = Lane {
+                port: number,
+                queue,
+            };
+            let blocks = LostCredit::of(packet).blocks;
+            self.buffer.adjust_credit(lane, blocks);
             self.flush_control(now, medium);
         } else {
-            self.chassis.ports[usize::from(number)].on_credit(queue, packet.sequence, now);
+            let limit = FlowControl::of(packet).limit;
+            self.chassis.ports[usize::from(number)].on_credit(queue, limit, now);
         }
         self.enter_departure(number);
     }
@@ -67,17 +73,18 @@ impl Queueing for CreditSwitch {
     fn offer<M: Medium>(&mut self, packet: &Packet, input: u16, number: u16, medium: &mut M) {
         let now = packet.at;
         let queue = self.chassis.rules.queue(packet);
-        self.buffer.take_in((input, queue), packet.frame_bytes);
+        let lane = Lane { port: input, queue };
+        self.buffer.take_in(lane, packet.frame_bytes);
         self.advance_output(number, now, medium);
         let port = &mut self.chassis.ports[usize::from(number)];
         if port.is_free(queue, now) && port.covers(queue, packet) {
             port.pass_by_credit(packet, queue, now, medium);
-            self.buffer.give_back((input, queue), packet.frame_bytes);
+            self.buffer.give_back(lane, packet.frame_bytes);
         } else if port.is_closed(queue) {
             port.lose(packet, now, medium);
-            self.buffer.give_back((input, queue), packet.frame_bytes);
+            self.buffer.give_back(lane, packet.frame_bytes);
         } else {
-            port.store((packet, input, queue), &self.chassis.rules, medium);
+            port.store(packet, input, queue, &self.chassis.rules, medium);
             port.look(queue, now);
             self.queues.wake(number);
         }
@@ -108,7 +115,7 @@ impl Queueing for CreditSwitch {
         self.output_changed(number);
     }
 
-    fn frame_taken(&mut self, _: u16, _: u16, _: usize) {}
+    fn frame_taken(&mut self, _: Place) {}
 
     fn port_emptied(&mut self, _: u16) {}
 

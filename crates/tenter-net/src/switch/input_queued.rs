@@ -6,7 +6,7 @@
 use tenter_engine::EventList;
 use tenter_topology::Routing;
 
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, Place};
 use crate::input_queued::{Crossbar, InputQueuedSpec};
 use crate::medium::Medium;
 use crate::packet::Packet;
@@ -32,9 +32,12 @@ impl InputQueued {
     }
 
     /// As [`Switch::may_come_next`](crate::Switch::may_come_next).
-    pub(super) fn may_come_next(&self, (input, output, queue): (u16, u16, usize)) -> bool {
+    pub(super) fn may_come_next(&self, place: Place) -> bool {
         let crossbar = &self.queues;
-        !crossbar.is_in_order() || crossbar.heads(input, queue).any(|head| head == output)
+        !crossbar.is_in_order()
+            || crossbar
+                .heads(place.input, place.queue)
+                .any(|head| head == place.output)
     }
 
     /// As [`Switch::visit`](crate::Switch::visit).
@@ -93,7 +96,7 @@ impl InputQueued {
             for (input, output) in self.queues.allocate(queue, now, is_free) {
                 let mut around = self.chassis.rules.around(&mut self.buffer);
                 let port = &mut self.chassis.ports[usize::from(output)];
-                let until = port.send_from((input, queue), now, &mut around, medium);
+                let until = port.send_from(input, queue, now, &mut around, medium);
                 self.queues.occupy(input, until);
             }
         }
@@ -118,11 +121,11 @@ impl Queueing for InputQueued {
         let frame = port.queued_frame(input, queue, packet);
         let admission = self.buffer.admission(&frame);
         let mut around = self.chassis.rules.around(&mut self.buffer);
-        if port.put((packet, frame), admission, &mut around, medium) {
+        if port.put(packet, frame, admission, &mut around, medium) {
             // Control frames go out behind what the port sends: not behind this frame.
             port.leave_to_crossbar(queue);
             self.flush_control(packet.at, medium);
-            self.queues.push((input, number, queue), packet.at);
+            self.queues.push(frame.place(), packet.at);
         }
     }
 
@@ -146,8 +149,8 @@ impl Queueing for InputQueued {
         self.queues.wake(now);
     }
 
-    fn frame_taken(&mut self, input: u16, number: u16, queue: usize) {
-        self.queues.take_away((input, number, queue));
+    fn frame_taken(&mut self, place: Place) {
+        self.queues.take_away(place);
     }
 
     fn port_emptied(&mut self, number: u16) {
@@ -165,8 +168,7 @@ impl Queueing for InputQueued {
             if let Some(signals) = &mut self.signals {
                 signals.extend(&mut control, class, now);
             }
-            let port = &mut self.chassis.ports[usize::from(control.port)];
-            port.send_pending(class, control, now, medium);
+            self.chassis.send_pending(control, now, medium);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! An output-queued switch with a shared buffer: what becomes of a frame.
 
-use crate::buffer::{Admission, Buffer, QueuedFrame, SharedBuffer};
+use crate::buffer::{Admission, Buffer, Place, QueuedFrame, SharedBuffer};
 use crate::load_balancing::Balancer;
 use crate::medium::Medium;
 use crate::packet::Packet;
@@ -90,7 +90,7 @@ impl Queueing for OutputQueued {
             let admission = self.admission(&frame, now, medium);
             let port = &mut self.chassis.ports[usize::from(number)];
             let mut around = self.chassis.rules.around(&mut self.buffer);
-            if port.put((packet, frame), admission, &mut around, medium) {
+            if port.put(packet, frame, admission, &mut around, medium) {
                 self.queues.wake(number);
             }
             if self.buffer.has_pending() {
@@ -121,7 +121,7 @@ impl Queueing for OutputQueued {
         self.output_changed(number);
     }
 
-    fn frame_taken(&mut self, _: u16, _: u16, _: usize) {}
+    fn frame_taken(&mut self, _: Place) {}
 
     fn port_emptied(&mut self, _: u16) {}
 

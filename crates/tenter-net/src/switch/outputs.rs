@@ -66,7 +66,8 @@ where
             if let Some(signals) = &mut self.signals {
                 signals.extend(&mut control, class, now);
             }
-            port.send_pending(class, control, now, medium);
+            self.chassis.send_pending(control, now, medium);
+            let port = &self.chassis.ports[usize::from(control.port)];
             self.queues.departures.enter(control.port, port);
         }
         if !self.buffer.is_armed() {

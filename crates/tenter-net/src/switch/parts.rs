@@ -2,16 +2,19 @@
 
 use std::sync::Arc;
 
-use tenter_topology::TreePlace;
+use tenter_topology::{Routing, TreePlace};
 use tenter_units::Time;
 
+use crate::buffer::PendingControl;
+use crate::class::CLASSES;
 use crate::credit::CreditSpec;
-use crate::load_balancing::{Balancer, SwitchSite};
+use crate::load_balancing::{Balancer, Here, SwitchSite};
 use crate::medium::{Event, EventKind, Medium};
 use crate::packet::Packet;
 use crate::port::{Port, PortRules};
 use crate::signals::{Headers, SignalSpec, SignalWiring};
 use crate::spec::SwitchSpec;
+use crate::switch::region_classes::RegionClasses;
 use crate::transmitter::Transmitter;
 
 /// The headroom of a switch in bytes, for each port the one of each class.
@@ -26,6 +29,8 @@ pub struct SwitchParts<'a> {
     pub index: u32,
     /// Makes its draws and choices differ from those of other switches.
     pub seed: u32,
+    /// The same for all switches: what they must agree on is drawn with it.
+    pub shared_seed: u32,
     /// Its classes, buffer and load balancer.
     pub spec: &'a SwitchSpec,
     /// The transmitters of its ports, in order.
@@ -34,6 +39,8 @@ pub struct SwitchParts<'a> {
     pub headrooms: Headrooms,
     /// Which ports lead to hosts; it may be that only these are paused.
     pub to_host: Vec<bool>,
+    /// Which ports lead to other regions.
+    pub to_other_region: Vec<bool>,
     /// Where it stands in the tree: routing by destination goes by it.
     pub place: TreePlace,
     /// Packets that would wait longer at every circuit straight to their leaf take the tree; then
@@ -57,10 +64,12 @@ impl<'a> SwitchParts<'a> {
             node: 0,
             index: 0,
             seed: 1,
+            shared_seed: 1,
             spec,
             transmitters,
             headrooms,
             to_host: Vec::new(),
+            to_other_region: Vec::new(),
             place: TreePlace::ROOT,
             spill: None,
             signals: None,
@@ -80,6 +89,8 @@ impl<'a> SwitchParts<'a> {
             ports: self.transmitters.len(),
             place: self.place,
             headers: self.headers.clone(),
+            to_host: self.to_host.clone(),
+            shared_seed: self.shared_seed,
         };
         Balancer::new(&self.spec.load_balancing, &site, self.spill)
     }
@@ -97,6 +108,10 @@ pub(crate) struct Chassis {
     pub(crate) rules: PortRules,
     /// The class of each queue.
     pub(crate) class_of: Vec<u8>,
+    /// Classes that change from region to region, if any.
+    region_classes: Option<Box<RegionClasses>>,
+    /// Whether a packet may be [changed](QueuedSwitch::changed) where it arrives.
+    pub(crate) changes_packets: bool,
 }
 
 impl Chassis {
@@ -107,6 +122,8 @@ impl Chassis {
         let wires = parts.transmitters.into_iter();
         let port = |wire| Port::new(wire, classes.len(), rules.marking_late, credit);
         let ports: Vec<Port> = wires.map(port).collect();
+        let region_classes = RegionClasses::new(classes, parts.to_other_region);
+        let has_detours = parts.spec.load_balancing.detours().is_some();
         Chassis {
             node: parts.node,
             index: parts.index,
@@ -114,6 +131,57 @@ impl Chassis {
             ports,
             class_of: classes.iter().map(|class| class.class).collect(),
             rules,
+            changes_packets: has_detours || region_classes.is_some(),
+            region_classes: region_classes.map(Box::new),
+        }
+    }
+
+    /// A packet that arrives through `input`, in the class that it has here.
+    pub(super) fn in_own_class(&self, packet: &Packet, input: u16) -> Packet {
+        match &self.region_classes {
+            None => *packet,
+            Some(classes) => packet.in_class(classes.class_of(packet, input)),
+        }
+    }
+
+    /// Sends a control frame for a queue to the other end of a link, which may have its packets in
+    /// other classes.
+    #[inline]
+    pub(super) fn send_pending<M: Medium>(
+        &mut self,
+        control: PendingControl,
+        now: u64,
+        medium: &mut M,
+    ) {
+        let of_sender = self.classes_of_sender(control.port, usize::from(control.queue));
+        let port = &mut self.ports[usize::from(control.port)];
+        for class in (0..CLASSES as u8).filter(|class| of_sender & (1 << class) != 0) {
+            port.send_pending(class, control, now, medium);
+        }
+    }
+
+    /// As [`Switch::classes_of_sender`](crate::Switch::classes_of_sender).
+    pub(super) fn classes_of_sender(&self, port: u16, queue: usize) -> u8 {
+        let class = self.class_of[queue];
+        let changing = self.region_classes.as_ref();
+        changing.map_or(1 << class, |classes| classes.of_sender(port, class))
+    }
+
+    /// The queue here of packets that wait in a queue at the other end of a port's link.
+    pub(super) fn queue_behind(&self, port: u16, queue: u8) -> u8 {
+        let class = self.class_of[usize::from(queue)];
+        let own = self.in_own_class(&Packet::pause(class, 0), port);
+        self.rules.queue(&own) as u8
+    }
+
+    /// What a load balancer may look at.
+    #[inline]
+    pub(crate) fn here<'a>(&'a self, routing: &'a Routing) -> Here<'a> {
+        Here {
+            index: self.index,
+            seed: self.rules.seed,
+            ports: &self.ports,
+            routing,
         }
     }
 

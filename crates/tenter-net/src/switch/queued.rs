@@ -5,12 +5,12 @@
 
 use tenter_topology::Routing;
 
-use crate::buffer::{Buffer, CreditBuffer, SharedBuffer};
+use crate::buffer::{Buffer, CreditBuffer, Place, SharedBuffer};
 use crate::departures::Departures;
 use crate::input_queued::Crossbar;
-use crate::load_balancing::Balancer;
+use crate::load_balancing::{Balancer, Target};
 use crate::medium::{EventKind, Medium};
-use crate::packet::{Packet, PacketKind};
+use crate::packet::{Packet, PacketKind, Pause};
 use crate::signals::Signals;
 use crate::switch::parts::Chassis;
 use crate::transmitter::WireLosses;
@@ -82,8 +82,8 @@ pub(crate) trait Queueing {
     /// A queue of a port has been paused or resumed at `now`.
     fn pause_changed(&mut self, number: u16, now: u64);
 
-    /// A frame that came through `input` has been taken out of a queue of a port, not to be sent.
-    fn frame_taken(&mut self, input: u16, number: u16, queue: usize);
+    /// A frame has been taken out of its queue, not to be sent.
+    fn frame_taken(&mut self, place: Place);
 
     /// The link of a port has gone down: what waited there is lost.
     fn port_emptied(&mut self, number: u16);
@@ -122,6 +122,13 @@ where
         if self.balancer.is_exact() && !self.buffer.is_armed() {
             self.bring_to(packet.at, medium);
         }
+        let changed;
+        let packet = if self.chassis.changes_packets {
+            changed = self.changed(packet, input, routing);
+            &changed
+        } else {
+            packet
+        };
         let port = self.route(packet, input, routing, medium);
         if self.signals.is_some() && self.signal(packet, (input, port), routing, medium) {
             return;
@@ -130,6 +137,15 @@ where
         if self.balancer.telemetry().is_some() {
             self.send_notices(packet, (input, port), routing, medium);
         }
+    }
+
+    /// A packet that arrives through `input` as it goes on from here: where it enters a region it
+    /// may have another class, and detours start and end.
+    #[inline(never)]
+    fn changed(&mut self, packet: &Packet, input: u16, routing: &Routing) -> Packet {
+        let packet = self.chassis.in_own_class(packet, input);
+        let here = self.chassis.here(routing);
+        self.balancer.detour(&packet, input, here)
     }
 
     /// Counts a frame that arrives through `input`, and chooses the port it leaves by.
@@ -146,30 +162,47 @@ where
         medium: &mut M,
     ) -> u16 {
         self.chassis.count_arrival(packet, input, medium);
-        let own = (self.chassis.index, self.chassis.rules.seed);
-        self.balancer
-            .port(packet, own, &self.chassis.ports, routing)
+        self.port_of(packet, routing)
+    }
+
+    /// The port that a packet leaves by. The switch has been brought to the packet's instant.
+    #[expect(
+        clippy::inline_always,
+        reason = "once a packet and switch; a call costs as much as the choice"
+    )]
+    #[inline(always)]
+    pub(super) fn port_of(&mut self, packet: &Packet, routing: &Routing) -> u16 {
+        let Some(ecmp) = self.balancer.ecmp() else {
+            return self.chosen_port(packet, routing);
+        };
+        let (index, seed) = (self.chassis.index, self.chassis.rules.seed);
+        let candidates = routing.candidates(index, packet.destination);
+        // With one candidate the place is 0; a test for that would be an unpredictable branch.
+        candidates[ecmp.place(packet.hash, seed, candidates.len() as u32) as usize]
+    }
+
+    /// The same of a load balancer that chooses, apart: what it looks at is put together for it.
+    #[inline(never)]
+    fn chosen_port(&mut self, packet: &Packet, routing: &Routing) -> u16 {
+        self.balancer.port(packet, self.chassis.here(routing))
     }
 
     /// As [`Switch::fixed_port`](crate::Switch::fixed_port).
-    pub(super) fn fixed_port(&self, hash: u32, host: u32, routing: &Routing) -> Option<u16> {
-        let candidates = routing.candidates(self.chassis.index, host);
-        let around = (&self.chassis.ports[..], routing);
-        let seed = self.chassis.rules.seed;
-        let place = self
-            .balancer
-            .fixed((hash, host), candidates, seed, around)?;
+    pub(super) fn fixed_port(&self, to: Target, routing: &Routing) -> Option<u16> {
+        let here = self.chassis.here(routing);
+        let candidates = here.shortest(to.host);
+        let place = self.balancer.fixed(to, candidates, here)?;
         candidates.get(place).copied()
     }
 
     /// A pause frame from the other end of a port's link takes effect.
     pub(crate) fn on_pause<M: Medium>(&mut self, packet: &Packet, number: u16, medium: &mut M) {
-        debug_assert_eq!(packet.kind, PacketKind::Pause);
+        let Pause { quanta } = Pause::of(packet);
         let now = packet.at;
         self.chassis.note(EventKind::Obeyed, packet, number, medium);
         self.advance_port(number, now, medium);
         let queue = self.chassis.rules.queue(packet);
-        self.chassis.ports[usize::from(number)].obey(queue, packet.sequence, now);
+        self.chassis.ports[usize::from(number)].obey(queue, quanta, now);
         self.pause_changed(number, now);
     }
 

@@ -5,7 +5,7 @@ use tenter_topology::Routing;
 use crate::buffer::Buffer;
 use crate::medium::Medium;
 use crate::packet::{Packet, PacketKind, SENT_UNIT_PS};
-use crate::signals::{Cause, Sender, Signal, SignalMode};
+use crate::signals::{Cause, Drain, HostPort, Sender, Signal, SignalMode};
 use crate::switch::queued::{QueuedSwitch, Queueing};
 
 impl<B: Buffer, Q> QueuedSwitch<B, Q>
@@ -39,13 +39,14 @@ where
         let (Some(host), Some(signal)) = (signals.host(port), Signal::of(packet)) else {
             return false;
         };
-        signals.remember(&signal, (port, host), packet.at);
+        let at = HostPort { port, host };
+        signals.remember(&signal, at, packet.at);
         if signals.spec.mode == SignalMode::Nic {
             return false;
         }
         signals.record.converted += 1;
         signals.consumed += 1;
-        self.pause_host(&signal, (port, host), packet.at, medium);
+        self.pause_host(&signal, at, packet.at, medium);
         true
     }
 
@@ -58,11 +59,12 @@ where
         let Some(host) = signals.host(input) else {
             return;
         };
-        let Some(signal) = signals.recall(packet, (input, host)) else {
+        let at = HostPort { port: input, host };
+        let Some(signal) = signals.recall(packet, at) else {
             return;
         };
         if signals.spec.mode == SignalMode::RemotePfc {
-            self.pause_host(&signal, (input, host), packet.at, medium);
+            self.pause_host(&signal, at, packet.at, medium);
         } else {
             let sender = Sender {
                 host,
@@ -90,14 +92,14 @@ where
         if waiting < threshold {
             return;
         }
-        let drains = (
-            out.time_of(waiting - target),
-            out.time_of(threshold - target),
-        );
+        let drain = Drain {
+            drains: out.time_of(waiting - target),
+            step: out.time_of(threshold - target),
+        };
         let Some(signals) = &mut self.signals else {
             return;
         };
-        let Some((sender, quanta)) = signals.judge(packet, (port, queue), drains) else {
+        let Some((sender, quanta)) = signals.judge(packet, port, queue, drain) else {
             return;
         };
         let candidates = routing.candidates(self.chassis.index, sender.host);
@@ -113,14 +115,17 @@ where
         let mode = signals.spec.mode;
         match own {
             Some(input) if mode == SignalMode::RemotePfc => {
-                self.pause_host(&signal, (input, sender.host), now, medium);
+                let at = HostPort {
+                    port: input,
+                    host: sender.host,
+                };
+                self.pause_host(&signal, at, now, medium);
             }
             Some(input) => self.send_signal(&signal, sender, input, now, medium),
             None => {
                 let packet = signals.packet(&signal, sender, now);
-                let seed = self.chassis.rules.seed;
-                let around = (&self.chassis.ports[..], routing);
-                let chosen = self.balancer.choose(&packet, candidates, seed, around);
+                let here = self.chassis.here(routing);
+                let chosen = self.balancer.choose(&packet, candidates, here);
                 self.send_signal(&signal, sender, candidates[chosen], now, medium);
             }
         }
@@ -143,20 +148,15 @@ where
     }
 
     /// Pauses a class of the host at a port, unless it stands still as long already.
-    fn pause_host<M: Medium>(
-        &mut self,
-        signal: &Signal,
-        (port, host): (u16, u32),
-        now: u64,
-        medium: &mut M,
-    ) {
+    fn pause_host<M: Medium>(&mut self, signal: &Signal, at: HostPort, now: u64, medium: &mut M) {
+        let port = at.port;
         let frame = signal.pause_frame();
         let queue = self.chassis.rules.queue(&frame);
         let stands = self.buffer.has_paused(port, queue);
         let Some(signals) = &mut self.signals else {
             return;
         };
-        if !signals.must_tell(signal, (port, host), (stands, now)) {
+        if !signals.must_tell(signal, at, stands, now) {
             return;
         }
         self.advance_port(port, now, medium);

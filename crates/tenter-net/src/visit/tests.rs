@@ -69,6 +69,7 @@ fn classes() -> Vec<ClassSpec> {
         limit,
         lossless,
         ecn: None,
+        next_region: None,
     };
     vec![
         class(0, dynamic, None),

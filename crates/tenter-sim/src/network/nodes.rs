@@ -24,7 +24,9 @@ pub(crate) struct PacketHeaders(pub(crate) Arc<Context>);
 
 impl Headers for PacketHeaders {
     fn sender(&self, packet: &Packet) -> Sender {
-        let path = self.0.reply_path(packet.destination, packet.queue_pair);
+        let path = self
+            .0
+            .reply_path(packet.destination, packet.queue_pair_at_nic());
         Sender {
             host: path.destination,
             hash: path.hash,
@@ -108,6 +110,7 @@ impl Context {
             node,
             index,
             seed: mix64(self.seeds.hashing ^ mix64(u64::from(index))) as u32,
+            shared_seed: mix64(self.seeds.hashing) as u32,
             headrooms: match spine {
                 Some(_) => Vec::new(),
                 None => self.headrooms(node),
@@ -115,6 +118,7 @@ impl Context {
             spec: spine.as_ref().unwrap_or(spec),
             transmitters,
             to_host: self.leads_to_hosts(node),
+            to_other_region: self.topology.leads_to_other_regions(node),
             place: self.topology.tree_place(node),
             spill: self.spill.filter(|_| is_leaf),
             signals: self.switch_signals(node),

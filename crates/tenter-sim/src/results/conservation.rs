@@ -174,10 +174,12 @@ fn pauses_of_classes<D: Driver>(driver: &D, node: u32, port: u16) -> u64 {
         }
         NodeModel::Switch(switch) => {
             let queues = 0..switch.classes().len();
-            let groups = queues.map(|queue| switch.ingress(port, queue, 0));
-            let own: u64 = groups
-                .map(|group| group.xoff_frames + group.xon_frames)
-                .sum();
+            let sent = queues.map(|queue| {
+                let group = switch.ingress(port, queue, 0);
+                let each = u64::from(switch.classes_of_sender(port, queue).count_ones());
+                each * (group.xoff_frames + group.xon_frames)
+            });
+            let own: u64 = sent.sum();
             let classes = switch.classes().iter();
             let signalled = classes.map(|&class| switch.signalled_pauses(port, class));
             own + signalled.sum::<u64>()

@@ -102,7 +102,7 @@ fn outputs(switch: &Switch, group: Group, by_pool: bool) -> impl Iterator<Item =
         all.flat_map(move |(number, port)| queues.clone().map(move |queue| (number, port, queue)));
     let holding = all.filter(move |(number, port, queue)| {
         let mut frames = port.waiting_in(usize::from(*queue));
-        let is_first = |input| switch.may_come_next((input, *number, usize::from(*queue)));
+        let is_first = |input| switch.may_come_next(input, *number, usize::from(*queue));
         if by_pool && switch.shares_pool(usize::from(group.queue), usize::from(*queue)) {
             return frames.any(|frame| is_first(frame.stored_from()));
         }
@@ -118,10 +118,11 @@ fn outputs(switch: &Switch, group: Group, by_pool: bool) -> impl Iterator<Item =
 fn behind<D: Driver>(driver: &D, node: u32, (output, queue): (u16, u8)) -> Option<Group> {
     let topology = driver.fabric(0).topology();
     let peer = topology.neighbour(node, output);
-    (!topology.is_host(peer.node)).then_some(Group {
+    let next = switch(driver, peer.node)?;
+    Some(Group {
         node: peer.node,
         port: peer.port,
-        queue,
+        queue: next.queue_behind(peer.port, queue),
     })
 }
 

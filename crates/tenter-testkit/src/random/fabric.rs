@@ -59,8 +59,9 @@ fn any_rate(draw: &mut Draw) -> &'static str {
     }
 }
 
-/// Chooses a fabric of 2 to 24 hosts.
-pub(super) fn write(draw: &mut Draw) -> Fabric {
+/// Chooses a fabric of 2 to 24 hosts. `apart` says whether it has regions, so that all others are
+/// as they were before there were any.
+pub(super) fn write(draw: &mut Draw, apart: &mut Draw) -> Fabric {
     let forwarding = draw.pick(&["cut-through", "store-and-forward"]);
     let is_tight = draw.chance(15);
     let pipeline = match (is_tight, draw.below(3)) {
@@ -82,7 +83,9 @@ pub(super) fn write(draw: &mut Draw) -> Fabric {
         delay,
         delays,
     };
+    let has_regions = apart.chance(10);
     let (mut text, hosts) = match draw.below(5) {
+        _ if has_regions => dragonfly(draw, &pace),
         0 => single_switch(draw, &pace),
         1 => leaf_spine(draw, &pace),
         2 => fat_tree(draw, &pace),
@@ -94,7 +97,11 @@ pub(super) fn write(draw: &mut Draw) -> Fabric {
         "  switch: {{forwarding: {forwarding}, pipeline_latency: {pipeline}, queue_capacity: {}}}",
         capacity(draw)
     );
-    text.push_str(&load_balancing(draw));
+    text.push_str(&if has_regions && draw.chance(70) {
+        detours(draw)
+    } else {
+        load_balancing(draw)
+    });
     Fabric {
         text,
         hosts,
@@ -181,6 +188,36 @@ fn telemetry(draw: &mut Draw, quality: &str) -> String {
         draw.time(0, 4 * most),
         draw.time(0, 20_000),
     )
+}
+
+/// Load balancers by which packets leave the shortest paths.
+fn detours(draw: &mut Draw) -> String {
+    let keys = match draw.below(3) {
+        0 => "kind: valiant, draw: packet".to_owned(),
+        1 => "kind: valiant, draw: flow".to_owned(),
+        _ => format!("kind: ugal, bias: {}", draw.time(0, 2_000)),
+    };
+    format!("  load_balancing: {{{keys}, in_order_nics: allow}}\n")
+}
+
+/// Up to four groups, of which some have several cables between each two.
+fn dragonfly(draw: &mut Draw, pace: &Pace) -> (String, u64) {
+    let routers = draw.within(1..=3);
+    let global_links = draw.within(1..=3);
+    let groups = draw.within(2..=(routers * global_links + 1).min(4));
+    let per_router = draw.within(1..=2);
+    let text = format!(
+        "  kind: dragonfly\n  groups: {groups}\n  routers_per_group: {routers}\n  hosts_per_router: {per_router}\n  \
+         global_links_per_router: {global_links}\n  host_rate: {}\n  local_rate: {}\n  global_rate: {}\n  \
+         host_delay: {}\n  local_delay: {}\n  global_delay: {}\n",
+        pace.rate(draw),
+        pace.rate(draw),
+        pace.rate(draw),
+        pace.delay(draw),
+        pace.delay(draw),
+        pace.delay(draw),
+    );
+    (text, groups * routers * per_router)
 }
 
 fn single_switch(draw: &mut Draw, pace: &Pace) -> (String, u64) {

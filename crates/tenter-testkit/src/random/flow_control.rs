@@ -77,6 +77,7 @@ fn provoke_deadlock(plan: &mut Plan, draw: &mut Draw) {
         limit: Limit::Static(frame * (1 + draw.below(3))),
         lossless: Some(lossless),
         ecn: None,
+        next_region: None,
     }];
     plan.nic.window_packets = None;
     plan.nic.outstanding_messages = None;
@@ -118,6 +119,7 @@ fn class_spec(class: u8, (pools, frame): (u64, u64), draw: &mut Draw) -> ClassSp
         limit,
         lossless,
         ecn: draw.chance(50).then(|| ecn(frame, draw)),
+        next_region: None,
     }
 }
 

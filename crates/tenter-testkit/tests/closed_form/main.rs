@@ -8,6 +8,7 @@ mod accounting;
 mod collectives;
 mod congestion;
 mod credit;
+mod dragonfly;
 mod ecmp;
 mod ecn;
 mod endpoint_delays;

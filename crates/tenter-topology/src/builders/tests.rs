@@ -481,6 +481,7 @@ fn every_kind_has_its_name() {
         TopologySpec::LeafSpine(leaf_spine(1, 1, 1, 1)),
         TopologySpec::FatTree(tree),
         TopologySpec::Rail(rail(1, 1, 1, 1)),
+        TopologySpec::Dragonfly(dragonfly(2, 1, 1, 1)),
         TopologySpec::Explicit(explicit()),
     ];
     assert_eq!(
@@ -534,6 +535,100 @@ proptest! {
                 let (here, there) = (CableEnd { node, port }, topology.neighbour(node, port));
                 prop_assert_eq!(topology.link_ends(link), (here, there));
                 prop_assert_eq!(topology.link_ends(link ^ 1), (there, here));
+            }
+        }
+    }
+}
+
+fn dragonfly(groups: u32, routers: u32, hosts: u32, global_links: u32) -> Dragonfly {
+    Dragonfly {
+        groups,
+        routers_per_group: routers,
+        hosts_per_router: hosts,
+        global_links_per_router: global_links,
+        host_rate: gbps(400),
+        local_rate: gbps(400),
+        global_rate: gbps(400),
+        host_delay: Time::from_ns(10),
+        local_delay: Time::from_ns(10),
+        global_delay: Time::from_ns(300),
+    }
+}
+
+#[test]
+fn dragonflies_are_as_the_formulas_say() {
+    // A full one, one with two cables between each two groups, one with a port to spare, one group.
+    for (groups, routers, hosts, links) in [(9, 4, 2, 2), (5, 4, 2, 2), (4, 2, 1, 2), (1, 3, 2, 1)]
+    {
+        let spec = dragonfly(groups, routers, hosts, links);
+        let topology = TopologySpec::Dragonfly(spec).build().unwrap();
+        let per_pair = (routers * links).checked_div(groups - 1).unwrap_or(0);
+        let local = groups * routers * (routers - 1) / 2;
+        let global = groups * (groups - 1) / 2 * per_pair;
+        let all_hosts = groups * routers * hosts;
+        assert_eq!(topology.hosts as u32, all_hosts);
+        assert_eq!(topology.switches() as u32, groups * routers);
+        assert_eq!(topology.cables.len() as u32, all_hosts + local + global);
+        let region = |node: u32| topology.regions[node as usize - topology.hosts];
+        let mut pairs = std::collections::BTreeMap::new();
+        for cable in &topology.cables[all_hosts as usize..] {
+            let ends = cable.ends.map(|end| region(end.node));
+            if ends[0] != ends[1] {
+                *pairs.entry(ends).or_insert(0) += 1;
+            }
+        }
+        assert_eq!(pairs.len() as u32, groups * (groups - 1) / 2);
+        assert!(pairs.values().all(|count| *count == per_pair), "{pairs:?}");
+        let most = hosts + routers - 1 + links;
+        let ports = topology.nodes[all_hosts as usize..].iter();
+        assert!(
+            ports
+                .map(|node| node.ports.len() as u32)
+                .all(|ports| ports <= most)
+        );
+    }
+    let refused = TopologySpec::Dragonfly(dragonfly(10, 4, 2, 2)).build();
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("reaches 9 at most"), "{refused}");
+}
+
+#[test]
+fn a_shortest_path_passes_one_cable_between_groups() {
+    for spec in [
+        dragonfly(9, 4, 2, 2),
+        dragonfly(5, 4, 1, 2),
+        dragonfly(7, 3, 1, 2),
+    ] {
+        let topology = TopologySpec::Dragonfly(spec).build().unwrap();
+        let routing = Routing::build(&topology).unwrap();
+        let first = topology.hosts as u32;
+        let region = |node: u32| topology.regions[(node - first) as usize];
+        for (from, to) in (0..first).flat_map(|from| (0..first).map(move |to| (from, to))) {
+            let path: Vec<CableEnd> = routing.path(&topology, from, to).collect();
+            let crossings = path.iter().filter(|end| {
+                let next = topology.neighbour(end.node, end.port).node;
+                next >= first && region(next) != region(end.node)
+            });
+            let apart =
+                region(first + routing.attachment(from)) != region(first + routing.attachment(to));
+            assert_eq!(crossings.count(), usize::from(apart), "{from} to {to}");
+            assert_eq!(path.len() as u32, routing.distance(from, to));
+            assert!(path.len() <= 4);
+        }
+        // Into a region one comes by at most one cable of one's own group.
+        for switch in 0..topology.switches() as u32 {
+            for other in 0..routing.regions() {
+                let ports = routing.into_region(switch, other);
+                assert_eq!(ports.is_empty(), routing.region(switch) == other);
+                for &port in ports {
+                    let next = topology.neighbour(first + switch, port).node - first;
+                    let there = routing.region(next) == other;
+                    let is_gate = routing.into_region(next, other).iter().any(|&port| {
+                        let beyond = topology.neighbour(first + next, port).node - first;
+                        routing.region(beyond) == other
+                    });
+                    assert!(there || is_gate);
+                }
             }
         }
     }

@@ -10,9 +10,9 @@ use std::ops::Range;
 use tenter_engine::{EventList, prefetch_at};
 use tenter_topology::Routing;
 
-use super::{BLOCK, Leaf, VoqLeaf};
+use super::{BLOCK, Leaf, Source, VoqLeaf};
 use crate::medium::Medium;
-use crate::packet::{Packet, PacketKind};
+use crate::packet::{Cell, Packet, PacketKind};
 
 /// With fewer queues all of a leaf stays in the cache. Tests prefetch for any number.
 const MANY_QUEUES: usize = if cfg!(debug_assertions) { 1 } else { 512 };
@@ -83,7 +83,7 @@ impl VoqLeaf {
             if usize::from(input) < self.chassis.received.len() {
                 prefetch_at(&self.chassis.received, usize::from(input));
             }
-            match self.about((packet, input)) {
+            match self.about(packet, input) {
                 About::Packet(queue) | About::Credit(queue, _) => prefetch_at(&leaf.voqs, queue),
                 About::Announced(place) => prefetch_at(&leaf.assemblies, place),
                 About::Cell(place, port) => {
@@ -113,7 +113,7 @@ impl VoqLeaf {
     ) {
         for place in places {
             let (packet, input) = arrivals.get(place);
-            if let About::Cell(_, port) = self.about((packet, input)) {
+            if let About::Cell(_, port) = self.about(packet, input) {
                 let port = &self.chassis.ports[usize::from(port)];
                 port.transmitter().prefetch_room(packet.at, medium);
             }
@@ -131,7 +131,7 @@ impl VoqLeaf {
         let leaf = &self.leaf;
         for place in places {
             let (packet, input) = arrivals.get(place);
-            match self.about((packet, input)) {
+            match self.about(packet, input) {
                 About::Packet(queue) => leaf.voqs[queue].prefetch_back(&leaf.slots),
                 About::Credit(queue, to) => {
                     let candidates = routing.candidates(self.chassis.index, packet.destination);
@@ -156,7 +156,7 @@ impl VoqLeaf {
         }
     }
 
-    fn about(&self, (packet, input): (&Packet, u16)) -> About {
+    fn about(&self, packet: &Packet, input: u16) -> About {
         let ports = self.chassis.ports.len() as u16;
         let class = self.chassis.rules.queue(packet);
         let queue = packet.destination as usize * self.leaf.classes + class;
@@ -166,14 +166,20 @@ impl VoqLeaf {
             // On a detour it may come to a leaf without such a port.
             _ if is_cell && !self.leaf.is_host_port(port()) => About::Other,
             _ if is_cell => {
-                let from = (packet.queue_pair as u16, class);
+                let from = Source {
+                    leaf: Cell::of(packet).leaf,
+                    class,
+                };
                 About::Cell(self.assembly(port(), from), port())
             }
             _ if input < ports => About::Packet(queue),
             _ if input < 2 * ports => About::Other,
             PacketKind::CreditRequest => About::Request(port(), input - 2 * ports, class),
             PacketKind::Credit => About::Credit(queue, input - 2 * ports),
-            _ => About::Announced(self.assembly(port(), (input - 2 * ports, class))),
+            _ => {
+                let leaf = input - 2 * ports;
+                About::Announced(self.assembly(port(), Source { leaf, class }))
+            }
         }
     }
 }

@@ -1,0 +1,163 @@
+//! Detours: a packet goes by a region that is neither its source's nor its destination's.
+//!
+//! The region is drawn from what every switch knows of the packet, so it need not be carried. What
+//! a packet carries is whether it is still on its way there. A detour starts at the switch of its
+//! source and ends at the first switch of the region; from there it takes the shortest path, as it
+//! does to the region. Each part comes nearer with every link, so there are no loops, and no path
+//! is longer than two shortest ones.
+
+use tenter_engine::mix64;
+use tenter_topology::Routing;
+
+use crate::load_balancing::LoadBalancing;
+use crate::load_balancing::view::{DrawnFor, SwitchSite};
+use crate::packet::Packet;
+
+/// What one switch knows of detours.
+#[derive(Clone, Debug)]
+pub(super) struct Detours {
+    drawn_for: DrawnFor,
+    seed: u32,
+    /// By port: whether a host is there.
+    to_host: Vec<bool>,
+}
+
+impl Detours {
+    /// Those of a load balancer that has any.
+    pub(super) fn new(spec: &LoadBalancing, site: &SwitchSite) -> Option<Detours> {
+        let drawn_for = spec.detours()?;
+        Some(Detours {
+            drawn_for,
+            seed: site.shared_seed,
+            to_host: site.to_host.clone(),
+        })
+    }
+
+    /// Whether a host is at a port.
+    pub(super) fn has_host(&self, port: u16) -> bool {
+        let has = self.to_host.get(usize::from(port));
+        has.is_some_and(|has| *has)
+    }
+
+    /// The region drawn for a packet, the same at every switch: any but its destination's. With two
+    /// regions or none it has none to go by.
+    pub(super) fn region(&self, packet: &Packet, routing: &Routing) -> Option<u32> {
+        let others = routing
+            .regions()
+            .checked_sub(1)
+            .filter(|&others| others > 1)?;
+        let of_packet = match self.drawn_for {
+            DrawnFor::Packet => packet.sequence,
+            DrawnFor::Flow => 0,
+        };
+        let identity = u64::from(packet.hash) << 32 | u64::from(of_packet);
+        let draw = mix64(mix64(identity) ^ u64::from(self.seed)) >> 32;
+        let drawn = ((draw * u64::from(others)) >> 32) as u32;
+        let own = routing.region(routing.attachment(packet.destination));
+        Some(drawn + u32::from(drawn >= own))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tenter_topology::{Dragonfly, Routing, Topology, TopologySpec};
+    use tenter_units::{Rate, Time};
+
+    use super::*;
+    use crate::load_balancing::Valiant;
+    use crate::load_balancing::balancer::Balancer;
+    use crate::load_balancing::view::Here;
+    use crate::packet::PacketKind;
+
+    /// Five groups of two routers with a host each; two ports of a router lead to other groups.
+    fn topology() -> Topology {
+        let rate = Rate::from_gbps(400);
+        let spec = Dragonfly {
+            groups: 5,
+            routers_per_group: 2,
+            hosts_per_router: 1,
+            global_links_per_router: 2,
+            host_rate: rate,
+            local_rate: rate,
+            global_rate: rate,
+            host_delay: Time::ZERO,
+            local_delay: Time::ZERO,
+            global_delay: Time::ZERO,
+        };
+        TopologySpec::Dragonfly(spec).build().expect("it has hosts")
+    }
+
+    fn packet(number: u32, destination: u32) -> Packet {
+        Packet {
+            at: 0,
+            queue_pair: 3,
+            sequence: number,
+            destination,
+            hash: 17,
+            sent: 0,
+            frame_bytes: 100,
+            kind: PacketKind::Middle,
+            flags: 0,
+        }
+    }
+
+    fn balancer(topology: &Topology, switch: u32) -> Balancer {
+        let spec = LoadBalancing::Valiant(Valiant {
+            draw: DrawnFor::Packet,
+        });
+        let peers = topology.neighbours(topology.hosts as u32 + switch);
+        let to_host: Vec<bool> = peers.map(|peer| topology.is_host(peer.node)).collect();
+        let site = SwitchSite {
+            ports: to_host.len(),
+            place: tenter_topology::TreePlace::ROOT,
+            headers: None,
+            to_host,
+            shared_seed: 5,
+        };
+        Balancer::new(&spec, &site, None)
+    }
+
+    #[test]
+    fn every_packet_arrives_by_the_region_that_was_drawn_for_it() {
+        let topology = topology();
+        let routing = Routing::build(&topology).expect("all hosts are reached");
+        let mut by_region = [0_u32; 5];
+        for number in 0..4_000 {
+            // From host 0, in region 0, to host 9, in region 4.
+            let mut packet = packet(number, 9);
+            let (mut node, mut input) = (topology.hosts as u32, 0);
+            let mut passed = Vec::new();
+            while !topology.is_host(node) {
+                let switch = node - topology.hosts as u32;
+                let before = packet.is_on_detour();
+                let mut balancer = balancer(&topology, switch);
+                let here = Here {
+                    index: switch,
+                    seed: 1,
+                    ports: &[],
+                    routing: &routing,
+                };
+                packet = balancer.detour(&packet, input, here);
+                // It starts at the source alone, and never again.
+                assert!(!packet.is_on_detour() || before || passed.is_empty());
+                passed.push(routing.region(switch));
+                let port = balancer.port(&packet, here);
+                let next = topology.neighbour(node, port);
+                (node, input) = (next.node, next.port);
+            }
+            assert_eq!((node, packet.queue_pair), (9, 3));
+            assert!(passed.len() <= 6);
+            passed.dedup();
+            by_region[passed[passed.len() - 2] as usize] += 1;
+            assert!(passed.len() <= 3);
+        }
+        // Of four regions each is drawn by 1,000 packets, give or take five deviations of 27.
+        assert_eq!(by_region[4], 0);
+        assert!(
+            by_region[..4]
+                .iter()
+                .all(|count| count.abs_diff(1_000) < 140),
+            "{by_region:?}"
+        );
+    }
+}

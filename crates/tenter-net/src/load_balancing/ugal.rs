@@ -1,0 +1,63 @@
+//! UGAL: a packet takes the shortest path or goes by a region drawn by chance, whichever has the
+//! shorter queue for its length.
+//!
+//! Source: Singh, "Load-Balanced Routing in Interconnection Networks" (thesis, Stanford University,
+//! 2005); for dragonflies Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology" (ISCA
+//! 2008), section 4.2, UGAL-L: by the queues of the source's own router.
+
+use tenter_config::component;
+use tenter_units::Time;
+
+use crate::load_balancing::quality::QualitySpec;
+use crate::load_balancing::view::{Balance, Described, DrawnFor, SwitchSite, View};
+use crate::packet::Packet;
+
+/// No bias is longer.
+const BIAS_MAX: Time = Time::from_us(1_000_000);
+
+component! {
+    /// When packets leave the shortest path.
+    pub struct Ugal {
+        /// A packet leaves the shortest path only if it saves more than this time of waiting.
+        bias: Time = "0ns", in Time::ZERO..=BIAS_MAX, from "Kim et al. (2008): queues are compared without an offset";
+    }
+}
+
+/// How many times as long as the shortest path a detour counts.
+const DETOUR_LENGTH: u64 = 2;
+
+impl Described for Ugal {
+    type AtWork = Ugal;
+    const MAY_REORDER: bool = true;
+
+    fn begin(&self, _: &SwitchSite) -> Ugal {
+        *self
+    }
+
+    /// It looks at queues as they are at the very instant.
+    fn quality(&self) -> Option<QualitySpec> {
+        Some(QualitySpec::EXACT)
+    }
+
+    fn detours(&self) -> Option<DrawnFor> {
+        Some(DrawnFor::Packet)
+    }
+}
+
+impl Balance for Ugal {
+    /// Of equal ways any.
+    fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize {
+        view.any_of(packet, view.candidates.len())
+    }
+
+    fn takes_detour(&mut self, packet: &Packet, detour: &[u16], view: &View<'_>) -> bool {
+        let wait = |ports: &[u16]| {
+            let waits = ports
+                .iter()
+                .map(|&port| view.ports[usize::from(port)].backlog(packet.at));
+            waits.min().unwrap_or(u64::MAX)
+        };
+        let by_detour = wait(detour).saturating_mul(DETOUR_LENGTH);
+        wait(view.candidates) > by_detour.saturating_add(self.bias.ps())
+    }
+}

@@ -1,0 +1,29 @@
+//! Classes that change from region to region: set in the plan, for half of the scenarios that have
+//! regions.
+
+use tenter_net::ClassSpec;
+use tenter_plan::Plan;
+
+use super::draw::Draw;
+
+/// Changes a plan, or not.
+pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
+    let can = !plan.topology.regions.is_empty() && plan.credit.is_none() && plan.signals.is_none();
+    let last = plan.switches.usual.classes.last().map(|last| last.class);
+    let Some(last) = last.filter(|last| can && *last <= 5 && draw.chance(60)) else {
+        return;
+    };
+    // One class more is enough for shortest paths; with a detour the last one is kept.
+    let further = draw.within(1..=2) as u8;
+    for spec in plan.switches.iter_mut() {
+        let own = spec.classes.pop();
+        let classes = own.into_iter().flat_map(|own| {
+            (last..=last + further).map(move |class| ClassSpec {
+                class,
+                next_region: (class < last + further).then_some(class + 1),
+                ..own.clone()
+            })
+        });
+        spec.classes.extend(classes);
+    }
+}

@@ -1,0 +1,124 @@
+//! Dragonfly: groups of routers, all of a group cabled to each other, and all groups to each other.
+//!
+//! Source: Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology"
+//! (ISCA 2008), section 3.1, with one cable between the routers of a group.
+
+use tenter_config::component;
+use tenter_units::{Rate, Time};
+
+use super::{COUNTS, DELAYS, RATES, check_counts, check_rates};
+use crate::wiring::{Wiring, check_size, product};
+use crate::{Topology, TopologyError};
+
+component! {
+    /// Groups of routers with hosts on each of them.
+    ///
+    /// Host `p` of router `r` of group `g` is number `(g · routers + r) · hosts + p`. Global port
+    /// `k` of a group is on router `k / global_links_per_router`, and leads to the group that is
+    /// `k mod (groups - 1) + 1` further on.
+    pub struct Dragonfly as "`fabric` with `kind: dragonfly`", derive(Clone, Debug, PartialEq) {
+        /// How many groups: at most one more than a group has global ports. Each two groups have
+        /// the same number of cables between them, as many as their global ports are enough for.
+        groups: u32, in COUNTS;
+        /// Routers of each group; each two of them have a cable.
+        routers_per_group: u32, in COUNTS;
+        /// Host ports of each router.
+        hosts_per_router: u32, in COUNTS;
+        /// Ports of each router for cables to other groups.
+        global_links_per_router: u32, in COUNTS;
+        /// Line rate of host links.
+        host_rate: Rate = "400Gbps", in RATES, from "AI Fabric Test Methodology (Keysight): 400GE NICs and switch ports";
+        /// Line rate of the cables within groups.
+        local_rate: Rate = "400Gbps", in RATES, from "AI Fabric Test Methodology (Keysight): 400GE NICs and switch ports";
+        /// Line rate of the cables between groups.
+        global_rate: Rate = "400Gbps", in RATES, from "AI Fabric Test Methodology (Keysight): 400GE NICs and switch ports";
+        /// Propagation delay of host links.
+        host_delay: Time = "25ns", in DELAYS, from "a copper cable of 5 m at 1.98·10⁸ m/s";
+        /// Propagation delay of the cables within groups.
+        local_delay: Time = "25ns", in DELAYS, from "a copper cable of 5 m at 1.98·10⁸ m/s";
+        /// Propagation delay of the cables between groups.
+        global_delay: Time = "200ns", in DELAYS, from "a fibre of 40 m at 1.98·10⁸ m/s";
+    }
+}
+
+const SIZE_PARAMETERS: &str =
+    "`groups`, `routers_per_group`, `hosts_per_router` or `global_links_per_router`";
+
+impl Dragonfly {
+    pub(super) fn build(&self) -> Result<Topology, TopologyError> {
+        check_counts(&[
+            ("groups", self.groups),
+            ("routers_per_group", self.routers_per_group),
+            ("hosts_per_router", self.hosts_per_router),
+            ("global_links_per_router", self.global_links_per_router),
+        ])?;
+        check_rates(&[
+            ("host_rate", self.host_rate),
+            ("local_rate", self.local_rate),
+            ("global_rate", self.global_rate),
+        ])?;
+        let global_ports = product(&[self.routers_per_group, self.global_links_per_router]);
+        if u128::from(self.groups) > global_ports + 1 {
+            return Err(TopologyError::TooManyGroups {
+                groups: self.groups,
+                most: global_ports + 1,
+            });
+        }
+        let hosts = product(&[self.groups, self.routers_per_group, self.hosts_per_router]);
+        let local = product(&[self.groups, self.routers_per_group, self.routers_per_group]);
+        let global = global_ports.saturating_mul(u128::from(self.groups));
+        let cables = hosts.saturating_add(local).saturating_add(global);
+        check_size(hosts, cables, SIZE_PARAMETERS)?;
+        self.wire(hosts as u32)
+    }
+
+    /// Cables between each two groups.
+    fn cables_per_pair(&self) -> u32 {
+        let ports = self.routers_per_group * self.global_links_per_router;
+        ports.checked_div(self.groups - 1).unwrap_or(0)
+    }
+
+    fn wire(&self, hosts: u32) -> Result<Topology, TopologyError> {
+        let mut wiring = Wiring::default();
+        for host in 0..hosts {
+            wiring.host(format!("host{host}"));
+        }
+        for group in 0..self.groups {
+            for router in 0..self.routers_per_group {
+                wiring.switch(format!("group{group}/router{router}"), 0);
+            }
+        }
+        for host in 0..hosts {
+            let router = hosts + host / self.hosts_per_router;
+            wiring.connect(host, router, 1, self.host_rate, self.host_delay);
+        }
+        let router_of = |group: u32, router: u32| hosts + group * self.routers_per_group + router;
+        for group in 0..self.groups {
+            for router in 0..self.routers_per_group {
+                let from = router_of(group, router);
+                for other in router + 1..self.routers_per_group {
+                    let to = router_of(group, other);
+                    wiring.connect(from, to, 1, self.local_rate, self.local_delay);
+                }
+            }
+            // Each two groups once: the cables to groups with higher numbers.
+            for further in 1..self.groups - group {
+                for copy in 0..self.cables_per_pair() {
+                    let port = |ahead: u32| ahead - 1 + copy * (self.groups - 1);
+                    let end = |group: u32, ahead: u32| {
+                        router_of(group, port(ahead) / self.global_links_per_router)
+                    };
+                    let from = end(group, further);
+                    let to = end(group + further, self.groups - further);
+                    wiring.connect(from, to, 1, self.global_rate, self.global_delay);
+                }
+            }
+        }
+        let mut topology = wiring.finish()?;
+        let routers = 0..self.groups * self.routers_per_group;
+        topology.regions = routers
+            .map(|router| router / self.routers_per_group)
+            .collect();
+        Ok(topology)
+    }
+}

@@ -1,0 +1,52 @@
+//! Ways into regions: for packets that do not take the shortest path, but go by a region that is
+//! neither their source's nor their destination's.
+
+use super::port_lists::PortList;
+
+/// What a cable between regions adds to a distance beside its one link: more than any path has
+/// links. So shortest paths are those with the fewest cables between regions.
+pub(super) const FAR: u32 = 1 << 16;
+
+/// For every switch and region the egress ports on the shortest ways into it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RegionRoutes {
+    /// The region of each switch.
+    of: Vec<u32>,
+    count: u32,
+    /// Per switch and region, switch-major.
+    table: Vec<PortList>,
+}
+
+impl RegionRoutes {
+    /// Without any ways yet.
+    pub(super) fn new(regions: &[u32]) -> RegionRoutes {
+        let count = regions.iter().max().map_or(0, |last| last + 1);
+        RegionRoutes {
+            of: regions.to_vec(),
+            count,
+            table: vec![PortList::default(); regions.len() * count as usize],
+        }
+    }
+
+    pub(super) fn count(&self) -> u32 {
+        self.count
+    }
+
+    pub(super) fn of(&self, switch: u32) -> u32 {
+        self.of.get(switch as usize).copied().unwrap_or(0)
+    }
+
+    pub(super) fn list(&self, switch: u32, region: u32) -> PortList {
+        let list = self.table.get(self.place(switch, region));
+        list.copied().unwrap_or_default()
+    }
+
+    pub(super) fn set(&mut self, switch: u32, region: u32, list: PortList) {
+        let place = self.place(switch, region);
+        self.table[place] = list;
+    }
+
+    fn place(&self, switch: u32, region: u32) -> usize {
+        switch as usize * self.count as usize + region as usize
+    }
+}

@@ -1,0 +1,221 @@
+//! Shortest paths to one switch from all others.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::regions::FAR;
+use crate::Topology;
+
+/// The switches and the cables between them, hosts left out.
+pub(super) struct SwitchGraph {
+    /// Where the edges of switch `s` begin; they end where the next one's begin.
+    starts: Vec<u32>,
+    /// Neighbour and own port, by port.
+    edges: Vec<(u32, u16)>,
+    /// By switch: whether it forwards traffic of another switch only without another way; empty
+    /// where none is like that.
+    is_last_resort: Vec<bool>,
+    /// By switch: its region; empty where there are none.
+    pub(super) regions: Vec<u32>,
+}
+
+impl SwitchGraph {
+    pub(super) fn of(topology: &Topology) -> SwitchGraph {
+        SwitchGraph::without(topology, &[])
+    }
+
+    /// The graph of the cables that are in use.
+    pub(super) fn without(topology: &Topology, is_out: &[bool]) -> SwitchGraph {
+        let hosts = topology.hosts as u32;
+        let mut graph = SwitchGraph {
+            starts: vec![0],
+            edges: Vec::new(),
+            is_last_resort: topology.last_resorts(),
+            regions: topology.regions.clone(),
+        };
+        for switch in hosts..topology.nodes.len() as u32 {
+            let peers = topology.neighbours(switch).enumerate();
+            let switches = peers.filter(|&(port, peer)| {
+                let cable = topology.cable_number(switch, port as u16) as usize;
+                let out = is_out.get(cable).is_some_and(|out| *out);
+                !topology.is_host(peer.node) && !out
+            });
+            graph
+                .edges
+                .extend(switches.map(|(port, peer)| (peer.node - hosts, port as u16)));
+            graph.starts.push(graph.edges.len() as u32);
+        }
+        graph
+    }
+
+    pub(super) fn switches(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    pub(super) fn is_last_resort(&self, switch: u32) -> bool {
+        let known = self.is_last_resort.get(switch as usize);
+        known.is_some_and(|is| *is)
+    }
+
+    /// What a cable between two switches adds to a distance.
+    fn length(&self, from: u32, to: u32) -> u32 {
+        let region = |switch: u32| self.regions.get(switch as usize);
+        if region(from) == region(to) {
+            1
+        } else {
+            FAR + 1
+        }
+    }
+
+    fn edges(&self, switch: usize) -> &[(u32, u16)] {
+        &self.edges[self.starts[switch] as usize..self.starts[switch + 1] as usize]
+    }
+}
+
+/// A breadth-first search backwards from one destination.
+pub(super) struct Search {
+    /// Per switch: links to the destination, and `FAR` for each of them that is between regions.
+    pub(super) distance: Vec<u32>,
+    /// Switches that have been reached, nearest first; those behind switches of last resort come
+    /// after the others.
+    queue: Vec<u32>,
+    /// Per switch: whether it is behind a switch of last resort.
+    is_behind: Vec<bool>,
+    candidates: Vec<u16>,
+}
+
+impl Search {
+    pub(super) const UNSEEN: u32 = u32::MAX;
+
+    pub(super) fn new(switches: usize) -> Search {
+        Search {
+            distance: vec![Search::UNSEEN; switches],
+            queue: Vec::with_capacity(switches),
+            is_behind: vec![false; switches],
+            candidates: Vec::new(),
+        }
+    }
+
+    pub(super) fn run(&mut self, graph: &SwitchGraph, destination: u32) {
+        if !graph.regions.is_empty() {
+            self.run_far(graph, &[destination]);
+            return;
+        }
+        self.distance.fill(Search::UNSEEN);
+        self.is_behind.fill(false);
+        self.distance[destination as usize] = 0;
+        self.queue.clear();
+        self.queue.push(destination);
+        let mut next = 0;
+        while let Some(&switch) = self.queue.get(next) {
+            next += 1;
+            if switch == destination || !graph.is_last_resort(switch) {
+                self.reach_from(graph, switch, false);
+            }
+        }
+        if self.queue.len() < self.distance.len() {
+            self.run_behind(graph);
+        }
+    }
+
+    /// The same from several switches, where there are regions: first by the cables between these.
+    pub(super) fn run_far(&mut self, graph: &SwitchGraph, destinations: &[u32]) {
+        self.distance.fill(Search::UNSEEN);
+        self.is_behind.fill(false);
+        let mut next = BinaryHeap::new();
+        for &destination in destinations {
+            self.distance[destination as usize] = 0;
+            next.push(Reverse((0, destination)));
+        }
+        while let Some(Reverse((distance, switch))) = next.pop() {
+            if distance > self.distance[switch as usize] {
+                continue;
+            }
+            for &(peer, _) in graph.edges(switch as usize) {
+                let beyond = distance + graph.length(switch, peer);
+                if beyond < self.distance[peer as usize] {
+                    self.distance[peer as usize] = beyond;
+                    next.push(Reverse((beyond, peer)));
+                }
+            }
+        }
+    }
+
+    /// Links from a switch to the destination.
+    pub(super) fn links(&self, switch: u32) -> u32 {
+        match self.distance[switch as usize] {
+            Search::UNSEEN => Search::UNSEEN,
+            distance => distance % FAR,
+        }
+    }
+
+    /// Goes on through switches of last resort to those that cannot be reached otherwise.
+    fn run_behind(&mut self, graph: &SwitchGraph) {
+        let reached = self.queue.len();
+        let (mut early, mut late) = (0, reached);
+        loop {
+            // Whichever is nearer; both are in the order of distance.
+            let far = |place: Option<&u32>| place.map(|&s| self.distance[s as usize]);
+            let next = match (
+                far(self.queue[..reached].get(early)),
+                far(self.queue.get(late)),
+            ) {
+                (Some(one), Some(other)) if other < one => &mut late,
+                (Some(_), _) => &mut early,
+                (None, Some(_)) => &mut late,
+                (None, None) => break,
+            };
+            let switch = self.queue[*next];
+            *next += 1;
+            self.reach_from(graph, switch, true);
+        }
+    }
+
+    fn reach_from(&mut self, graph: &SwitchGraph, switch: u32, is_behind: bool) {
+        let beyond = self.distance[switch as usize] + 1;
+        for (peer, _) in graph.edges(switch as usize) {
+            let distance = &mut self.distance[*peer as usize];
+            if *distance == Search::UNSEEN {
+                *distance = beyond;
+                self.is_behind[*peer as usize] = is_behind;
+                self.queue.push(*peer);
+            }
+        }
+    }
+
+    /// The ports of `switch` that lead to the destination on the shortest way through the tree.
+    pub(super) fn others(&mut self, graph: &SwitchGraph, switch: usize) -> &[u16] {
+        self.candidates.clear();
+        let distance = |peer: u32| {
+            let is_of_tree = !graph.is_last_resort(peer) && !self.is_behind[peer as usize];
+            is_of_tree.then(|| self.distance[peer as usize])
+        };
+        let edges = graph.edges(switch).iter();
+        let known = edges.filter_map(|(peer, port)| Some((distance(*peer)?, *port)));
+        let known = known.filter(|(distance, _)| *distance != Search::UNSEEN);
+        if let Some(least) = known.clone().map(|(distance, _)| distance).min() {
+            let ports = known.filter(|(distance, _)| *distance == least);
+            self.candidates.extend(ports.map(|(_, port)| port));
+        }
+        &self.candidates
+    }
+
+    /// The ports of `switch` one link nearer to the destination.
+    pub(super) fn candidates(&mut self, graph: &SwitchGraph, switch: usize) -> &[u16] {
+        self.candidates.clear();
+        let here = self.distance[switch];
+        if here != Search::UNSEEN && here > 0 {
+            let is_behind = self.is_behind[switch];
+            let edges = graph.edges(switch).iter();
+            let nearer = edges.filter(|(peer, _)| {
+                let there = self.distance[*peer as usize];
+                let passes = !graph.is_last_resort(*peer) && !self.is_behind[*peer as usize];
+                let nearer =
+                    there != Search::UNSEEN && there + graph.length(switch as u32, *peer) == here;
+                nearer && (there == 0 || is_behind || passes)
+            });
+            self.candidates.extend(nearer.map(|(_, port)| *port));
+        }
+        &self.candidates
+    }
+}

@@ -1,0 +1,112 @@
+//! What times, rates and sizes are called, and their units.
+
+/// A kind of quantity: its names for messages and its units, smallest first, each with its worth in
+/// the smallest.
+pub(crate) struct Dimension {
+    /// "time".
+    pub(crate) noun: &'static str,
+    /// "a time".
+    pub(crate) article: &'static str,
+    /// "picoseconds".
+    pub(crate) smallest: &'static str,
+    /// The unit a bare number most likely meant.
+    pub(crate) usual: &'static str,
+    /// A whole quantity for messages.
+    pub(crate) example: &'static str,
+    /// The units that printing may choose.
+    pub(crate) units: &'static [(&'static str, u64)],
+    /// Further spellings that are read but never printed.
+    pub(crate) spellings: &'static [(&'static str, u64)],
+}
+
+impl Dimension {
+    pub(crate) fn worth(&self, unit: &str) -> Option<u64> {
+        let mut known = self.units.iter().chain(self.spellings);
+        known
+            .find(|(name, _)| *name == unit)
+            .map(|(_, worth)| *worth)
+    }
+
+    /// The unit the writer most likely meant: the same letters in another case first, then one slip
+    /// of a finger.
+    pub(crate) fn closest(&self, unit: &str) -> Option<&'static str> {
+        let names = || self.units.iter().map(|(name, _)| *name);
+        let bare = unit.replace("bit/s", "bps").replace("b/s", "bps");
+        names()
+            .find(|name| name.eq_ignore_ascii_case(&bare))
+            .or_else(|| names().find(|name| strsim::damerau_levenshtein(name, &bare) == 1))
+            .filter(|_| bare.len() > 1)
+    }
+
+    pub(crate) fn listing(&self) -> String {
+        let names: Vec<&str> = self.units.iter().map(|(name, _)| *name).collect();
+        names.join(", ")
+    }
+}
+
+/// Times.
+pub(crate) const TIME: Dimension = Dimension {
+    noun: "time",
+    article: "a time",
+    smallest: "picoseconds",
+    usual: "us",
+    example: "5us",
+    units: &[
+        ("ps", 1),
+        ("ns", 1_000),
+        ("us", 1_000_000),
+        ("ms", 1_000_000_000),
+        ("s", 1_000_000_000_000),
+    ],
+    // The micro sign and the Greek letter look alike and are different characters.
+    spellings: &[("\u{b5}s", 1_000_000), ("\u{3bc}s", 1_000_000)],
+};
+
+/// Line rates.
+pub(crate) const RATE: Dimension = Dimension {
+    noun: "rate",
+    article: "a rate",
+    smallest: "bits per second",
+    usual: "Gbps",
+    example: "400Gbps",
+    units: &[
+        ("bps", 1),
+        ("kbps", 1_000),
+        ("Mbps", 1_000_000),
+        ("Gbps", 1_000_000_000),
+        ("Tbps", 1_000_000_000_000),
+    ],
+    spellings: &[
+        ("bit/s", 1),
+        ("kbit/s", 1_000),
+        ("Mbit/s", 1_000_000),
+        ("Gbit/s", 1_000_000_000),
+        ("Tbit/s", 1_000_000_000_000),
+        ("b/s", 1),
+        ("kb/s", 1_000),
+        ("Mb/s", 1_000_000),
+        ("Gb/s", 1_000_000_000),
+        ("Tb/s", 1_000_000_000_000),
+    ],
+};
+
+/// Sizes.
+pub(crate) const SIZE: Dimension = Dimension {
+    noun: "size",
+    article: "a size",
+    smallest: "bytes",
+    usual: "B",
+    example: "128KiB",
+    units: &[
+        ("B", 1),
+        ("kB", 1_000),
+        ("KiB", 1 << 10),
+        ("MB", 1_000_000),
+        ("MiB", 1 << 20),
+        ("GB", 1_000_000_000),
+        ("GiB", 1 << 30),
+        ("TB", 1_000_000_000_000),
+        ("TiB", 1 << 40),
+    ],
+    spellings: &[("KB", 1_000)],
+};
