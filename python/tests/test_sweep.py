@@ -122,11 +122,13 @@ def test_a_failed_trial_leaves_the_others(scenario: tenter.Scenario, tmp_path: P
     assert not again.failures
 
 
-def test_a_worker_of_dask_may_die(scenario: tenter.Scenario, tmp_path: Path) -> None:
+def test_a_worker_of_dask_may_die(
+    scenario: tenter.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from distributed import Client, LocalCluster
 
     here = tenter.sweep({**DESCRIPTION, "seeds": 20}, scenario=scenario, folder=tmp_path / "here")
-    tenter._sweep.BATCH_TRIALS = 2
+    monkeypatch.setattr(tenter._sweep, "BATCH_TRIALS", 2)
     killed: list[int] = []
     with LocalCluster(n_workers=2, threads_per_worker=1) as cluster, Client(cluster) as client:
         pids = client.run(os.getpid)
