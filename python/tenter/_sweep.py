@@ -5,6 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import html
 import json
+import multiprocessing
 import os
 import tempfile
 import time
@@ -124,10 +125,18 @@ def run_orders(
 ) -> list[tuple[str, bytes]]:
     """Runs trials one after the other, and gives an answer to each: the task of a worker.
 
-    A file of the name `stop` ends the trial that runs, and the task. Threads and processes of one
-    machine see it, whatever started them.
+    A file of the name `stop` ends the trial that runs, and the task: threads and processes of one
+    machine see it, whatever started them. A process whose parent is gone ends: nothing takes its
+    answers, and an executor would let it wait for ever.
     """
-    return run_until(orders, threads, lambda: stop is not None and os.path.exists(stop))
+    parent = multiprocessing.parent_process()
+
+    def stopped() -> bool:
+        if parent is not None and not parent.is_alive():
+            os._exit(1)
+        return stop is not None and os.path.exists(stop)
+
+    return run_until(orders, threads, stopped)
 
 
 def run_until(

@@ -7,6 +7,8 @@ import multiprocessing
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -237,6 +239,50 @@ def test_control_c_ends_the_trials_of_an_executor_within_a_second(
     ended = time.monotonic()
     executor.shutdown()
     assert time.monotonic() - ended < 1
+
+
+SWEPT = """
+import concurrent.futures, multiprocessing, sys
+import tenter
+
+if __name__ == "__main__":
+    fabric = {"kind": "leaf-spine", "leaves": 16, "hosts_per_leaf": 8, "spines": 8}
+    jobs = [{"collectives": [{"collective": "all-to-all", "size": "4GiB"}]}]
+    context = multiprocessing.get_context("spawn")
+    executor = concurrent.futures.ProcessPoolExecutor(2, mp_context=context)
+
+    def hear(at):
+        print(*executor._processes, flush=True)
+
+    scenario = tenter.Scenario(fabric=fabric, jobs=jobs)
+    tenter.sweep(
+        {"seeds": 8}, scenario=scenario, folder=sys.argv[1], executor=executor, progress=hear
+    )
+"""
+
+
+def test_the_processes_of_an_executor_end_with_the_one_that_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "swept.py").write_text(SWEPT)
+    command = [sys.executable, str(tmp_path / "swept.py"), str(tmp_path / "sweep")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as swept:
+        assert swept.stdout is not None
+        # The processes are there with the first line, and run trials soon after.
+        workers = [int(word) for word in swept.stdout.readline().split()]
+        time.sleep(2)
+        swept.kill()
+
+    def lives(process: int) -> bool:
+        try:
+            state = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        except FileNotFoundError:
+            return False
+        return state != "Z"
+
+    assert workers
+    deadline = time.monotonic() + 10
+    while any(map(lives, workers)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(map(lives, workers))
 
 
 def test_control_c_ends_the_trials_of_dask(

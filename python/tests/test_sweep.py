@@ -6,6 +6,7 @@ import concurrent.futures
 import multiprocessing
 import os
 import signal
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,23 @@ def test_what_has_run_is_not_run_again(scenario: tenter.Scenario, tmp_path: Path
     assert second._document["done"] == 3
 
 
+def test_equal_trials_of_several_variants_are_run_once_for_a_new_reading(
+    scenario: tenter.Scenario, tmp_path: Path
+) -> None:
+    keys: dict[str, object] = {"variants": {"one": {}, "same": {}}, "seeds": 2}
+    tenter.sweep(keys, scenario=scenario, folder=tmp_path)
+    more = {**keys, "readings": [{"name": "computing", "column": "compute_ns"}]}
+    with concurrent.futures.ThreadPoolExecutor(2) as executor:
+        sweep = tenter.sweep(more, scenario=scenario, folder=tmp_path, executor=executor)
+    assert sweep.complete
+    assert not sweep.failures
+    assert [row["measured"] for row in sweep.rows] == [0.0, 0.0]
+    with sqlite3.connect(tmp_path / "ledger.sqlite") as ledger:
+        runs = ledger.execute("SELECT runs FROM trials").fetchall()
+    # Two trials, each for two readings.
+    assert runs == [(2,), (2,)]
+
+
 def test_a_failed_trial_leaves_the_others(scenario: tenter.Scenario, tmp_path: Path) -> None:
     class Broken(concurrent.futures.ThreadPoolExecutor):
         def submit(self, *_: Any, **__: Any) -> concurrent.futures.Future[Any]:
@@ -104,11 +122,13 @@ def test_a_failed_trial_leaves_the_others(scenario: tenter.Scenario, tmp_path: P
     assert not again.failures
 
 
-def test_a_worker_of_dask_may_die(scenario: tenter.Scenario, tmp_path: Path) -> None:
+def test_a_worker_of_dask_may_die(
+    scenario: tenter.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from distributed import Client, LocalCluster
 
     here = tenter.sweep({**DESCRIPTION, "seeds": 20}, scenario=scenario, folder=tmp_path / "here")
-    tenter._sweep.BATCH_TRIALS = 2
+    monkeypatch.setattr(tenter._sweep, "BATCH_TRIALS", 2)
     killed: list[int] = []
     with LocalCluster(n_workers=2, threads_per_worker=1) as cluster, Client(cluster) as client:
         pids = client.run(os.getpid)
