@@ -1,9 +1,10 @@
 //! What a collective algorithm answers: its transfers, and which arrivals release which of them.
 
+use std::any::Any;
+
 use tenter_units::Time;
 
 use crate::flow_workload::FlowSchedule;
-use crate::graph::GraphSchedule;
 use crate::{Destination, QueuePairScope, Transfer};
 
 /// A collective algorithm over `ranks()` ranks as a graph of transfers with dense ids
@@ -50,9 +51,9 @@ pub trait Schedule: Send + Sync {
         None
     }
 
-    /// The graph of operations that it is, where it is no collective: ranks then post what a
-    /// [`RankRun`](crate::graph::RankRun) says, in any order.
-    fn operations(&self) -> Option<&GraphSchedule> {
+    /// Itself, where it is a graph of operations, whose ranks post in an order that the run decides:
+    /// [`GraphSchedule::of`](crate::graph::GraphSchedule::of) tells.
+    fn operations(&self) -> Option<&dyn Any> {
         None
     }
 

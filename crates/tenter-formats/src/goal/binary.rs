@@ -3,7 +3,7 @@
 use tenter_units::Time;
 use tenter_workload::graph::{Operation, RankBuilder};
 
-use super::{Collected, Imported, RANKS_MAX, time_of};
+use super::collected::{Collected, Imported, RANKS_MAX, time_of};
 use crate::error::{ImportError, Place};
 
 /// What the first eight bytes say.

@@ -2,8 +2,8 @@
 
 use tenter_workload::graph::{Operation, RankBuilder};
 
+use super::collected::{Collected, Imported, Labels, RANKS_MAX, time_of};
 use super::lexer::{Lexer, Token, parse};
-use super::{Collected, Imported, Labels, RANKS_MAX, time_of};
 use crate::error::ImportError;
 
 type Read<T> = Result<T, ImportError>;

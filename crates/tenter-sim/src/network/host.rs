@@ -14,10 +14,10 @@ use tenter_workload::{Destination, Transfer, split};
 
 use super::context::Context;
 use super::jobs::RankHere;
+use super::operation_runs::OperationRuns;
 use super::partition_records::{FlowKey, PartitionRecords};
 use super::scale_up_port::ScaleUpPort;
 use super::schedules::{Peers, Schedules};
-use operations::OperationRuns;
 
 /// What a host waits for; the order is that of events at the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

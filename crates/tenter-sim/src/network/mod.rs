@@ -17,6 +17,7 @@ mod host;
 mod jobs;
 mod links;
 mod nodes;
+mod operation_runs;
 mod partition_records;
 mod queue_log;
 mod scale_up_port;

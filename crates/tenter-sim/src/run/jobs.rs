@@ -98,7 +98,7 @@ fn start_collective<D: Driver>(
     // Both ends of a hierarchical algorithm are outside the network.
     let within = plan.within_hosts(number);
     let sources = schedule.flow_workload().map(FlowSchedule::sources);
-    let operations = schedule.operations().map(GraphSchedule::things_to_do);
+    let operations = GraphSchedule::of(&*schedule).map(GraphSchedule::things_to_do);
     let things = sources.or(operations);
     context.progress.begin(
         job,

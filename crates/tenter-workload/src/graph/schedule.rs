@@ -1,5 +1,6 @@
 //! A graph as a schedule: its messages are transfers, whose order on each way is that of posting.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -56,6 +57,11 @@ impl GraphSchedule {
             timing,
             graph,
         })
+    }
+
+    /// The graph that a schedule is, if it is one.
+    pub fn of(schedule: &dyn Schedule) -> Option<&GraphSchedule> {
+        schedule.operations()?.downcast_ref()
     }
 
     /// The collectives with their transfers.
@@ -150,7 +156,7 @@ impl Schedule for GraphSchedule {
         0
     }
 
-    fn operations(&self) -> Option<&GraphSchedule> {
+    fn operations(&self) -> Option<&dyn Any> {
         Some(self)
     }
 

@@ -1,41 +1,13 @@
 //! Ranks whose job is a graph of operations.
 
-use std::collections::BTreeMap;
-
 use tenter_workload::graph::{Action, GraphSchedule, RankRun};
 
 use super::{Host, HostScope, Timer};
 
-/// Where the ranks of a host with a graph of operations stand.
-#[derive(Debug, Default)]
-pub(super) struct OperationRuns {
-    /// By the number of the rank on its host.
-    runs: BTreeMap<u16, RankRun>,
-    /// Queue pairs that have not acknowledged their share of a transfer that is done once it is
-    /// acknowledged, by the number of the rank and transfer.
-    unacknowledged: BTreeMap<(u16, u32), u16>,
-    /// Scratch space.
-    actions: Vec<Action>,
-}
-
-impl OperationRuns {
-    /// Where a rank stands, by its number.
-    pub(super) fn of(&self, number: u16) -> Option<&RankRun> {
-        self.runs.get(&number)
-    }
-
-    /// Forgets the ranks of some numbers.
-    pub(super) fn forget(&mut self, is_over: impl Fn(u16) -> bool) {
-        self.runs.retain(|number, _| !is_over(*number));
-        self.unacknowledged
-            .retain(|(number, _), _| !is_over(*number));
-    }
-}
-
 impl Host {
     /// Where a rank with a graph of operations stands, by its number here.
     pub(crate) fn operations_of(&self, number: u16) -> Option<&RankRun> {
-        self.operations.of(number)
+        self.operations.runs.get(&number)
     }
 
     /// A rank starts with all of its operations that wait for nothing.
@@ -79,7 +51,7 @@ impl Host {
         scope: &HostScope<'_>,
     ) {
         let schedule = scope.schedules.of(job);
-        let Some(graph) = schedule.operations() else {
+        let Some(graph) = GraphSchedule::of(schedule) else {
             return;
         };
         if !graph.is_done_when_acknowledged(id) {
@@ -111,7 +83,7 @@ impl Host {
         tell: impl FnOnce(&mut RankRun, &GraphSchedule, &mut Vec<Action>),
     ) {
         let here = scope.context.ranks_on(self.nic.host())[usize::from(number)];
-        let Some(schedule) = scope.schedules.of(here.job).operations() else {
+        let Some(schedule) = GraphSchedule::of(scope.schedules.of(here.job)) else {
             return;
         };
         let mut actions = std::mem::take(&mut self.operations.actions);
