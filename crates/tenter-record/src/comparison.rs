@@ -20,8 +20,8 @@ rows! {
         algorithm: Option<String> => "algorithm", "";
         /// Size of the collective as nccl-tests counts it.
         size_bytes: Option<u64> => "size_bytes", "bytes";
-        /// Job completion time, or mean over the judged iterations of the collective; missing where
-        /// it was not done.
+        /// Job completion time, or mean over the measured iterations of the collective; missing
+        /// where it was not done.
         time: Option<Time> => "time_ns", "ns";
         /// How much longer that is than in the first trial.
         time_difference: Option<f64> => "time_difference_percent", "%";
@@ -42,9 +42,9 @@ rows! {
         fct_p99: Option<Time> => "fct_p99_ns", "ns";
         /// How much longer that is than in the first trial.
         fct_p99_difference: Option<f64> => "fct_p99_difference_percent", "%";
-        /// Frames sent less frames accepted, over the judged iterations.
+        /// Frames sent less frames accepted, over the measured iterations.
         frames_delta: Option<i64> => "frames_delta", "frames";
-        /// Data frames sent again, over the judged iterations.
+        /// Data frames sent again, over the measured iterations.
         retransmitted_frames: Option<u64> => "retransmitted_frames", "frames";
         /// In the row of a trial, frames dropped anywhere.
         dropped_frames: Option<u64> => "dropped_frames", "frames";

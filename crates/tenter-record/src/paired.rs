@@ -6,17 +6,17 @@ rows! {
     /// One reading of one variant or folder at one point of a sweep, beside the same of another
     /// with the same seeds and settings.
     pub struct PairedRow in "paired" {
-        /// What is read: a reading of the sweep, or a completion time of a folder of seeds.
+        /// The reading: one of the sweep, or a completion time of a folder of seeds.
         reading: String => "reading", "";
         /// The unit of the two values; empty where there is none.
         unit: String => "unit", "";
         /// The settings that both have; empty where nothing was varied.
         settings: String => "settings", "";
-        /// What is compared: a variant, a folder, or both.
+        /// The compared variant, folder, or both.
         name: String => "name", "";
-        /// What it is compared with.
+        /// The variant or folder that it is compared with.
         against: String => "against", "";
-        /// What the statistic of the reading makes of the values of the pairs.
+        /// The statistic of the reading over the values of the pairs.
         value: f64 => "value", "";
         /// The same of what it is compared with.
         against_value: f64 => "against_value", "";

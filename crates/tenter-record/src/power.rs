@@ -5,7 +5,7 @@ use tenter_units::Time;
 use crate::column::rows;
 
 rows! {
-    /// What the fabric of a trial drew, by the power profile of its scenario.
+    /// Power that the fabric of a trial drew, by the power profile of its scenario.
     pub struct PowerRow in "power" {
         /// The profile.
         profile: String => "profile", "";

@@ -130,8 +130,8 @@ rows! {
         ideal: Option<Time> => "ideal_ns", "ns";
         /// The ideal time over the completion time; missing where not all bytes arrived.
         percent_of_ideal: Option<f64> => "percent_of_ideal", "%";
-        /// What the same transfers take over a full mesh of point-to-point links at port speed: the
-        /// payload that arrived through the busiest port, without headers, and what passes within
+        /// Time of the same transfers over a full mesh of point-to-point links at port speed: the
+        /// payload that arrived through the busiest port, without headers, and the transfers within
         /// hosts.
         full_mesh_time: Time => "full_mesh_time_ns", "ns";
         /// Ideal ratio: completion time over the time on the full mesh.
@@ -161,9 +161,9 @@ rows! {
         fct_p999: Option<Time> => "fct_p999_ns", "ns";
         /// Greatest flow completion time.
         fct_max: Option<Time> => "fct_max_ns", "ns";
-        /// Flows (data chunks on queue pairs) completed: its rows in `flows`, of which the three
-        /// counts of frames that follow are the sums. What is cut off by the end of the trial is in
-        /// none of them.
+        /// Completed flows (data chunks on queue pairs): its rows in `flows`, of which the three
+        /// counts of frames that follow are the sums. Flows that the end of the trial cut off are
+        /// in none of them.
         flows: u64 => "flows", "flows";
         /// Data frames sent, retransmitted ones included.
         tx_frames: u64 => "tx_frames", "frames";
@@ -199,7 +199,7 @@ rows! {
         name: String => "job_name", "";
         /// Ranks of the job.
         ranks: u32 => "ranks", "";
-        /// Whether the job is load for the others: it is not judged, and cut off when they have
+        /// Whether the job is load for the others: it is not measured, and ends when they have
         /// ended.
         background: bool => "background", "";
         /// Leaves that its hosts span, over the fewest that could hold as many.
@@ -212,11 +212,11 @@ rows! {
         end: Option<Time> => "end_ns", "ns";
         /// Job completion time: from start to end; missing when the trial ended before.
         jct: Option<Time> => "jct_ns", "ns";
-        /// What its ranks computed before the collectives that started.
+        /// Computing time of its ranks before the collectives that started.
         compute: Time => "compute_ns", "ns";
         /// Exposed communication: the job completion time without computing.
         exposed: Option<Time> => "exposed_communication_ns", "ns";
-        /// What its judged collectives took together over what they take on a full mesh of links at
+        /// Time of its measured collectives together over their time on a full mesh of links at
         /// port speed; missing when the trial ended before.
         ideal_ratio: Option<f64> => "ideal_ratio", "";
         /// Bytes of the data frames accepted, those of flows under way at the end included.

@@ -63,9 +63,9 @@ component! {
         /// The senders that `trigger: pool` pauses: those at all ports, or hosts only; other
         /// switches are then paused when their frames need headroom.
         scope: PoolScope = "all";
-        /// What is compared with the threshold: the bytes that came in through one port, whose
-        /// sender is then paused; those in an output queue, whose senders are then paused; or those
-        /// in the whole pool, and then every sender is paused.
+        /// The bytes that are compared with the threshold: those that came in through one port,
+        /// whose sender is then paused; those in an output queue, whose senders are then paused; or
+        /// those in the whole pool: every sender is then paused.
         trigger: Trigger = "ingress";
         /// Senders resume (XON) when the priority group is this far below its threshold, or empty.
         xon_offset: Bytes = "0B", in SIZES;

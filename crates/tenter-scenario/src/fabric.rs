@@ -17,8 +17,8 @@ component! {
     /// Topology, switches and load balancing.
     pub struct Fabric as "`fabric`", derive(Clone, Debug, PartialEq), partly FabricParts {
         first ..topology: TopologySpec, "Hosts, switches and the cables between them.";
-        /// Where frames wait: at the outputs of every switch, at the first leaf until they have
-        /// credit, or at every switch until the next one has room.
+        /// The place where frames wait: at the outputs of every switch, at the first leaf until
+        /// they have credit, or at every switch until the next one has room.
         switching: Switching = "{}", omit default;
         /// How a switch chooses one of several equal-cost ports; not with `switching: {kind:
         /// scheduled}`.

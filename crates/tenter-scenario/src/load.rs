@@ -196,6 +196,7 @@ fn load_changed(
             let mut beside = files::take_out(&mut effective);
             graphs.take_out(&mut effective, &mut beside);
             let effective = format!("{}{}", heading(&plan), emit::yaml(&mut effective));
+            warn_of_length(effective.len(), &warnings);
             Ok(Loaded {
                 plan,
                 effective,
@@ -205,6 +206,17 @@ fn load_changed(
             })
         }
         None => Err(problems.into_diagnostics(sources)),
+    }
+}
+
+/// Warns of a configuration that is too long to be read again.
+fn warn_of_length(length: usize, warnings: &Problems) {
+    if length > MAX_SOURCE_BYTES {
+        let message = format!(
+            "the effective configuration has {length} bytes, and a scenario at most {MAX_SOURCE_BYTES}: `config.yaml` of a trial cannot be run again"
+        );
+        let help = "keep the scenario beside its trials, or describe the fabric by `kind`";
+        warnings.push(None, message, Some(help.to_owned()));
     }
 }
 

@@ -23,9 +23,9 @@ const LEAVES_MAX: usize = 4_096;
 variants! {
     /// Where frames wait.
     pub enum Switching as "`fabric.switching`", derive(Clone, Debug, PartialEq) {
-        /// Where frames wait: at the outputs of every switch; at its inputs, in front of a
-        /// crossbar; at the leaf they came to until the port they go to grants them credit; or at
-        /// every switch until the next one has room for them; the further keys depend on it.
+        /// The place where frames wait: at the outputs of every switch; at its inputs, in front of
+        /// a crossbar; at their first leaf until their destination port grants them credit; or at
+        /// every switch until the next one has room for them. The further keys depend on it.
         kind = "output-queued";
         /// At the outputs of every switch.
         "output-queued" => OutputQueued,

@@ -2,7 +2,7 @@
 
 use tenter_endpoint::AckPolicy;
 use tenter_net::{Forwarding, Limit, UNLIMITED_POOL};
-use tenter_scenario::{Diagnostics, Format, Loaded, load, text_of};
+use tenter_scenario::{Diagnostics, Format, Loaded, MAX_SOURCE_BYTES, load, text_of};
 use tenter_units::Time;
 use tenter_workload::collective::Permutation;
 
@@ -547,6 +547,25 @@ fn one_thing_is_told_in_the_singular() {
     let effective = good(&[]).effective;
     assert!(effective.contains(", 1 switch, "), "{effective}");
     assert!(effective.contains("; 1 job with "), "{effective}");
+}
+
+/// 40,000 hosts whose names have 64 characters: 6.2 MB as they are written, 9.9 MB with defaults.
+#[test]
+fn a_configuration_that_is_too_long_to_be_read_again_is_told() {
+    let name = |host: usize| format!("h{host:063}");
+    let node = |host: usize| format!("{{name: {}}}, ", name(host));
+    let link = |host: usize| format!("{{a: {}, b: s}}, ", name(host));
+    let nodes: Vec<String> = (0..40_000).map(node).collect();
+    let links: Vec<String> = (0..40_000).map(link).collect();
+    let (nodes, links) = (nodes.concat(), links.concat());
+    let text = format!(
+        "fabric:\n  kind: explicit\n  nodes: [{nodes}{{name: s, kind: switch}}]\n  links: [{links}]\n\
+         jobs: [{{ranks: [0, 1], collectives: [{{collective: all-to-all, size: 1MiB}}]}}]"
+    );
+    let loaded = load(&text, "x", Format::Yaml, &[], None).expect("it holds");
+    let warnings = loaded.warnings.to_string();
+    assert!(warnings.contains("cannot be run again"), "{warnings}");
+    assert!(loaded.effective.len() > MAX_SOURCE_BYTES);
 }
 
 #[test]
