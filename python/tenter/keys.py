@@ -868,9 +868,9 @@ class SwitchClassLossless1(TypedDict, total=False):
     then paused when their frames need headroom. Default: all.
     """
     trigger: Literal["ingress", "egress", "pool"]
-    """What is compared with the threshold: the bytes that came in through one port, whose sender
-    is then paused; those in an output queue, whose senders are then paused; or those in the
-    whole pool, and then every sender is paused. Default: ingress.
+    """The bytes that are compared with the threshold: those that came in through one port, whose
+    sender is then paused; those in an output queue, whose senders are then paused; or those
+    in the whole pool: every sender is then paused. Default: ingress.
     """
     xon_offset: Quantity
     """Senders may go on when the account is this far below its threshold, or empty. Default: 0B."""
@@ -982,10 +982,10 @@ class Switch(TypedDict, total=False):
 
 class FabricSingleSwitchSwitchingOutputQueued(TypedDict, total=False):
     kind: Literal["output-queued"]
-    """Where frames wait: at the outputs of every switch; at its inputs, in front of a crossbar;
-    at the leaf they came to until the port they go to grants them credit; or at every switch
-    until the next one has room for them; the further keys depend on it. Default: output-
-    queued.
+    """The place where frames wait: at the outputs of every switch; at its inputs, in front of a
+    crossbar; at their first leaf until their destination port grants them credit; or at every
+    switch until the next one has room for them. The further keys depend on it. Default:
+    output-queued.
     """
 
 
@@ -1001,10 +1001,10 @@ class FabricSingleSwitchSwitchingInputQueued(TypedDict, total=False):
     Queued Switches). Default: 4.
     """
     kind: Literal["input-queued"]
-    """Where frames wait: at the outputs of every switch; at its inputs, in front of a crossbar;
-    at the leaf they came to until the port they go to grants them credit; or at every switch
-    until the next one has room for them; the further keys depend on it. Default: output-
-    queued.
+    """The place where frames wait: at the outputs of every switch; at its inputs, in front of a
+    crossbar; at their first leaf until their destination port grants them credit; or at every
+    switch until the next one has room for them. The further keys depend on it. Default:
+    output-queued.
     """
     queues: Literal["fifo", "per-output"]
     """How frames of a class wait at an input: in the order of arrival, or in a queue for each
@@ -1063,10 +1063,10 @@ class FabricSingleSwitchSwitchingScheduled(TypedDict, total=False):
     Default: none.
     """
     kind: Literal["scheduled"]
-    """Where frames wait: at the outputs of every switch; at its inputs, in front of a crossbar;
-    at the leaf they came to until the port they go to grants them credit; or at every switch
-    until the next one has room for them; the further keys depend on it. Default: output-
-    queued.
+    """The place where frames wait: at the outputs of every switch; at its inputs, in front of a
+    crossbar; at their first leaf until their destination port grants them credit; or at every
+    switch until the next one has room for them. The further keys depend on it. Default:
+    output-queued.
     """
     over_speed: int
     """By how much credits are granted faster than the port sends. Origin: assumed: enough to
@@ -1084,10 +1084,10 @@ class FabricSingleSwitchSwitchingScheduled(TypedDict, total=False):
 
 class FabricSingleSwitchSwitchingCreditBased(TypedDict, total=False):
     kind: Literal["credit-based"]
-    """Where frames wait: at the outputs of every switch; at its inputs, in front of a crossbar;
-    at the leaf they came to until the port they go to grants them credit; or at every switch
-    until the next one has room for them; the further keys depend on it. Default: output-
-    queued.
+    """The place where frames wait: at the outputs of every switch; at its inputs, in front of a
+    crossbar; at their first leaf until their destination port grants them credit; or at every
+    switch until the next one has room for them. The further keys depend on it. Default:
+    output-queued.
     """
     lane_buffer: Quantity
     """The input buffer that each port, of a switch or of a NIC, has for each class (virtual
@@ -1145,8 +1145,8 @@ class FabricSingleSwitch(TypedDict, total=False):
     switch: Switch
     """The switch model; all switches share it, but for what `tiers` in it says. Default: `{}`."""
     switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
-    """Where frames wait: at the outputs of every switch, at the first leaf until they have
-    credit, or at every switch until the next one has room. Default: {}.
+    """The place where frames wait: at the outputs of every switch, at the first leaf until they
+    have credit, or at every switch until the next one has room. Default: {}.
     """
 
 
@@ -1216,8 +1216,8 @@ class FabricLeafSpine(TypedDict, total=False):
     switch: Switch
     """The switch model; all switches share it, but for what `tiers` in it says. Default: `{}`."""
     switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
-    """Where frames wait: at the outputs of every switch, at the first leaf until they have
-    credit, or at every switch until the next one has room. Default: {}.
+    """The place where frames wait: at the outputs of every switch, at the first leaf until they
+    have credit, or at every switch until the next one has room. Default: {}.
     """
     uplink_rate: Quantity
     """Line rate of leaf-spine links. Origin: AI Fabric Test Methodology (Keysight): 400GE NICs
@@ -1302,8 +1302,8 @@ class FabricFatTree(TypedDict, total=False):
     switch: Switch
     """The switch model; all switches share it, but for what `tiers` in it says. Default: `{}`."""
     switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
-    """Where frames wait: at the outputs of every switch, at the first leaf until they have
-    credit, or at every switch until the next one has room. Default: {}.
+    """The place where frames wait: at the outputs of every switch, at the first leaf until they
+    have credit, or at every switch until the next one has room. Default: {}.
     """
 
 
@@ -1363,8 +1363,8 @@ class FabricRail(TypedDict, total=False):
     switch: Switch
     """The switch model; all switches share it, but for what `tiers` in it says. Default: `{}`."""
     switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
-    """Where frames wait: at the outputs of every switch, at the first leaf until they have
-    credit, or at every switch until the next one has room. Default: {}.
+    """The place where frames wait: at the outputs of every switch, at the first leaf until they
+    have credit, or at every switch until the next one has room. Default: {}.
     """
     uplink_rate: Quantity
     """Line rate of leaf-spine links. Origin: AI Fabric Test Methodology (Keysight): 400GE NICs
@@ -1508,8 +1508,8 @@ class FabricExplicit(TypedDict, total=False):
     switch: Switch
     """The switch model; all switches share it, but for what `tiers` in it says. Default: `{}`."""
     switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
-    """Where frames wait: at the outputs of every switch, at the first leaf until they have
-    credit, or at every switch until the next one has room. Default: {}.
+    """The place where frames wait: at the outputs of every switch, at the first leaf until they
+    have credit, or at every switch until the next one has room. Default: {}.
     """
 
 
