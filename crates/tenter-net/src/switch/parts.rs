@@ -153,8 +153,12 @@ impl Chassis {
         now: u64,
         medium: &mut M,
     ) {
-        let of_sender = self.classes_of_sender(control.port, usize::from(control.queue));
+        let class = self.class_of[usize::from(control.queue)];
         let port = &mut self.ports[usize::from(control.port)];
+        let Some(classes) = &self.region_classes else {
+            return port.send_pending(class, control, now, medium);
+        };
+        let of_sender = classes.of_sender(control.port, class);
         for class in (0..CLASSES as u8).filter(|class| of_sender & (1 << class) != 0) {
             port.send_pending(class, control, now, medium);
         }
