@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tenter_scenario::{Format, key_reference, load};
+use tenter_scenario::{Format, key_reference, load, load_beside};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -61,11 +61,20 @@ fn every_scenario_loads_and_its_effective_form_gives_the_same_plan() {
     let paths = scenarios("scenarios");
     assert!(paths.len() >= 8, "{paths:?}");
     for path in paths {
-        let loaded = load(&read(&path), &path, Format::of_name(&path), &[], None)
+        let folder = root().join(&path).with_file_name("");
+        let own = |name: &str| fs::read(folder.join(name)).map_err(|error| error.to_string());
+        let loaded = load_beside(&read(&path), &path, Format::of_name(&path), &[], None, &own)
             .unwrap_or_else(|errors| panic!("{errors}"));
         assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
-        let again = load(&loaded.effective, "config.yaml", Format::Yaml, &[], None)
-            .unwrap_or_else(|errors| panic!("{path}: {errors}\n{}", loaded.effective));
+        let kept = |name: &str| {
+            let found = loaded.beside.iter().find(|(of, _)| of == name);
+            let bytes = found.map(|(_, bytes)| bytes.clone());
+            bytes.ok_or_else(|| "it is not kept".to_owned())
+        };
+        let config = &loaded.effective;
+        let again = load_beside(config, "config.yaml", Format::Yaml, &[], None, &kept)
+            .unwrap_or_else(|errors| panic!("{path}: {errors}\n{config}"));
+        assert_eq!(again.beside, loaded.beside, "{path}");
         assert_eq!(again.plan, loaded.plan, "{path}");
         assert_eq!(again.effective, loaded.effective, "{path}");
     }
