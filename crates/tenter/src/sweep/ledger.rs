@@ -175,10 +175,10 @@ impl Ledger {
     /// is known of it already becomes more.
     pub(crate) fn add(&self, key: &str, name: &str, end: &End) -> Result<(), Error> {
         let text = "
-            INSERT INTO trials (key, state, worker, name, settings, seed, started)
-            VALUES (?1, 'queued', '', '', ?2, '', ?3)
+            INSERT INTO trials (key, state, worker, name, settings, seed, started, runs)
+            VALUES (?1, 'queued', '', '', ?2, '', 0, 0)
             ON CONFLICT (key) DO NOTHING";
-        self.write(text, params![key, name, now()])?;
+        self.write(text, params![key, name])?;
         match end {
             End::Done(outcome) => self.finish(key, outcome),
             End::Failed(why) => self.fail(key, why),
