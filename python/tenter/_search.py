@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+import numbers
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -231,8 +232,8 @@ class _Hunt:
             if direction not in ("less", "more"):
                 raise InputError(f"the objective `{name}` is {direction!r}: choose less or more")
         for name, limit in [*self.at_most.items(), *self.at_least.items()]:
-            if math.isnan(limit):
-                raise InputError(f"the limit of `{name}` is {limit}: give a number")
+            if not _is_number(limit) or math.isnan(limit):
+                raise InputError(f"the limit of `{name}` is {limit!r}: give a number")
 
     def study(
         self, sampler: optuna.samplers.BaseSampler, earlier: Search | None
@@ -320,9 +321,9 @@ class _Hunt:
         if self.derive is not None:
             derived = self.derive(dict(values), plan)
             for key, value in derived.items():
-                if isinstance(value, bool) or not isinstance(value, (int, float)):
+                if not _is_number(value):
                     raise InputError(f"`derive` gives {value!r} for `{key}`: let it give a number")
-            values |= derived
+                values[key] = float(value)
         for wanted in [*self.objectives, *self.at_most, *self.at_least]:
             if wanted not in values:
                 raise InputError(f"`{wanted}` is no value of a point: it has {', '.join(values)}")
@@ -380,6 +381,11 @@ def _name(number: int) -> str:
 def _removing(settings: Mapping[str, object]) -> dict[str, object]:
     """Settings as a sweep writes them, where `default` removes a key."""
     return {path: "default" if value is None else value for path, value in settings.items()}
+
+
+def _is_number(value: object) -> bool:
+    """Whether it is a number of Python or of another package, such as `numpy.int64`."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def _bill(plan: Plan) -> dict[str, float]:

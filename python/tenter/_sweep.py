@@ -170,8 +170,8 @@ def sweep(
     `scenario` it needs none of its own. Trials that have run before are taken from the ledger in
     `folder`. They run on threads of this process; on an `executor` of `concurrent.futures` or a
     `distributed.Client` of Dask they run there, and only this process writes the ledger. `only`
-    names variants, and values of axes as `AXIS=VALUE`: the others are not run, and have no rows in
-    the results. Ctrl-C ends the sweep; the same call goes on where it was.
+    names variants, and values of axes as `AXIS=VALUE`: the others are not run, and have no values
+    in the results. Ctrl-C ends the sweep; the same call goes on where it was.
     """
     run = _read(description, scenario).with_options(
         folder=None if folder is None else os.fspath(folder),
@@ -234,10 +234,10 @@ def _drive(
         except BaseException:
             # Nothing runs on behind the caller's back.
             Path(stop).touch()
-            for future in under_way:
-                future.cancel()
+            # A task that is cancelled does not begin; waiting for it would be for a free worker.
+            running = [future for future in under_way if not future.cancel()]
             # The file is there until tasks have seen it; one that hangs is not waited for.
-            concurrent.futures.wait(under_way, timeout=STOP_S)
+            concurrent.futures.wait(running, timeout=STOP_S)
             raise
 
 

@@ -241,6 +241,19 @@ def test_control_c_ends_the_trials_of_an_executor_within_a_second(
     assert time.monotonic() - ended < 1
 
 
+def test_control_c_does_not_wait_for_other_tasks_of_an_executor(
+    scenario: tenter.Scenario, tmp_path: Path
+) -> None:
+    is_over = threading.Event()
+    with concurrent.futures.ThreadPoolExecutor(1) as executor:
+        executor.submit(is_over.wait, 20)
+        try:
+            with Interrupt(1), pytest.raises(KeyboardInterrupt):
+                tenter.sweep({"seeds": 4}, scenario=scenario, folder=tmp_path, executor=executor)
+        finally:
+            is_over.set()
+
+
 SWEPT = """
 import concurrent.futures, multiprocessing, sys
 import tenter

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy
 import polars
 import pytest
 
@@ -165,6 +166,24 @@ def test_a_point_without_a_number_has_failed(scenario: tenter.Scenario, tmp_path
     assert "<svg" in search.draw()
 
 
+def test_numbers_of_numpy_may_be_derived(scenario: tenter.Scenario, tmp_path: Path) -> None:
+    def derive(values: dict[str, float], plan: tenter.Plan) -> Mapping[str, Any]:
+        return {"price": numpy.int64(3), "mass": numpy.float32(0.5)}
+
+    search = tenter.search(
+        scenario,
+        {"fabric.spines": [1]},
+        objectives={"price": "less"},
+        at_most={"mass": numpy.float64(1.0)},
+        derive=derive,
+        points=1,
+        folder=tmp_path,
+    )
+    values = search.points[0].values
+    assert (values["price"], values["mass"]) == (3.0, 0.5)
+    assert {type(values[name]) for name in ("price", "mass")} == {float}
+
+
 def test_sizes_are_searched_in_their_unit(scenario: tenter.Scenario, tmp_path: Path) -> None:
     search = tenter.search(
         scenario,
@@ -209,6 +228,7 @@ MISUSES: list[tuple[str, dict[str, object], dict[str, Any], str]] = [
     ("no factor", {"fabric.spines": {"from": 1, "to": 4, "factor": float("nan")}}, {}, "above 1"),
     ("many", {"endpoint.host.start_up": {"from": 1, "to": 9, "factor": 1.0001}}, {}, "4096"),
     ("no limit", SPACE, {"at_most": {"jct_ns": float("nan")}}, "give a number"),
+    ("a limit in words", SPACE, {"at_most": {"jct_ns": "5ms"}}, "`jct_ns` is '5ms': give a number"),
     ("no derivation", SPACE, {"derive": lambda *_: {"price": None}}, "let it give a number"),
 ]
 

@@ -1,6 +1,6 @@
 //! `tenter study`: list, show and run published studies.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -161,10 +161,16 @@ fn asked(arguments: &Request) -> Result<Vec<Study>, Failure> {
 
 /// The studies of these names or groups, and those in folders of the user's.
 fn read(names: &[String]) -> Result<Vec<Study>, Failure> {
-    let mut studies = Vec::new();
+    let mut studies: Vec<Study> = Vec::new();
+    // Folders of the user's, and what their studies are called.
+    let mut folders: BTreeMap<PathBuf, String> = BTreeMap::new();
     for name in names {
         if StudyRun::is_folder(name) {
-            studies.push(StudyRun::of_folder(name)?.study().clone());
+            let study = StudyRun::of_folder(name)?.study().clone();
+            let folder = std::fs::canonicalize(name).unwrap_or_else(|_| name.into());
+            if folders.insert(folder, study.name.clone()).is_none() {
+                studies.push(study);
+            }
             continue;
         }
         // A group of the program's studies may be the name of a folder here, too.
@@ -179,6 +185,14 @@ fn read(names: &[String]) -> Result<Vec<Study>, Failure> {
             studies.push(Study::embedded(texts).map_err(|error| broken(&error))?);
         }
     }
+    for name in folders.values() {
+        if studies.iter().filter(|study| study.name == *name).count() > 1 {
+            return Err(Failure::input(format!(
+                "two studies are called `{name}`, and a study has the name of its folder; rename one, or run them one after the other"
+            )));
+        }
+    }
+    // A group and its member may be named together.
     let mut seen = BTreeSet::new();
     studies.retain(|study: &Study| seen.insert(study.name.clone()));
     Ok(studies)

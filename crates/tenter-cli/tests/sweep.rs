@@ -237,6 +237,23 @@ fn a_study_is_run_from_any_folder() {
         .expect("the binary runs");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(text(&output.stdout).contains("match"), "{output:?}");
+    // The same folder twice is one study; two of one name would be taken for each other.
+    let other = folder.0.join("other/mine");
+    fs::create_dir_all(&other).expect("a folder");
+    for file in ["scenario.yaml", "measured.csv", "study.toml"] {
+        fs::copy(study.join(file), other.join(file)).expect("a file");
+    }
+    let both = |second: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tenter"));
+        command
+            .args(["study", "run", "mine", second])
+            .current_dir(&folder.0);
+        command.output().expect("the binary runs")
+    };
+    assert_eq!(both("./mine").status.code(), Some(0));
+    let refused = both("other/mine");
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert!(text(&refused.stderr).contains("two studies are called `mine`"));
     let here = |folder: &Path| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tenter"));
         command.args(["study", "run", "."]).current_dir(folder);

@@ -274,6 +274,55 @@ fn a_queue_forgets_trials_that_the_sweep_has_no_more() {
     assert!(!folder.0.join("shared/queue").exists(), "the queue is done");
 }
 
+/// How many files a part of the queue has.
+fn queued(folder: &Folder, part: &str) -> usize {
+    let files = fs::read_dir(folder.0.join("shared/queue").join(part));
+    files.expect("the queue is there").count()
+}
+
+#[test]
+fn what_workers_have_answered_is_not_lost_with_the_trials_of_a_sweep() {
+    let folder = Folder::new("answered", 3);
+    let ledger = folder.0.join("shared");
+    assert_eq!(folder.json("sweep.yaml -o shared --queue")["queued"], 12);
+    assert_eq!(folder.json("worker --ledger shared")["run"], 12);
+    // A look at fewer seeds leaves the queue of the others as it is.
+    folder.write("sweep.yaml", &SWEEP.replace("SEEDS", "1"));
+    folder.json("sweep.yaml -o shared");
+    assert_eq!(
+        (queued(&folder, "orders"), queued(&folder, "answers")),
+        (8, 8)
+    );
+    // Where they are forgotten, the ledger has the answers before.
+    folder.write("sweep.yaml", &SWEEP.replace("SEEDS", "2"));
+    assert_eq!(folder.json("sweep.yaml -o shared --queue")["queued"], 0);
+    assert_eq!(trials(&ledger, "done").len(), 12);
+    folder.write("sweep.yaml", &SWEEP.replace("SEEDS", "3"));
+    folder.json("sweep.yaml -o shared");
+    let done = trials(&ledger, "done");
+    assert!(
+        done.values().all(|(_, runs)| *runs == 0),
+        "by workers: {done:?}"
+    );
+}
+
+#[test]
+fn a_new_reading_of_trials_that_are_answered_is_queued() {
+    let folder = Folder::new("answered-lacking", 2);
+    assert_eq!(folder.json("sweep.yaml -o shared --queue")["queued"], 8);
+    assert_eq!(folder.json("worker --ledger shared")["run"], 8);
+    folder.write("sweep.yaml", &(SWEEP.replace("SEEDS", "2") + MORE));
+    assert_eq!(folder.json("sweep.yaml -o shared --queue")["queued"], 8);
+    assert_eq!(folder.json("worker --ledger shared")["run"], 8);
+    let all = folder.json("sweep.yaml -o shared");
+    assert_eq!(all["failures"], serde_json::json!([]));
+    let done = trials(&folder.0.join("shared"), "done");
+    assert!(
+        done.values().all(|(_, runs)| *runs == 0),
+        "by workers: {done:?}"
+    );
+}
+
 #[test]
 fn a_part_of_a_sweep_is_run_and_resumed() {
     let folder = Folder::new("part", 2);
@@ -309,6 +358,15 @@ fn a_part_of_a_sweep_is_run_and_resumed() {
         .filter_map(|case| case["verdict"].as_str())
         .collect();
     assert_eq!(verdicts, ["not judged", "match", "not judged", "match"]);
+    // Nor are those that are divided by a variant of another part.
+    let band = band.replace("band: [1, 1e12]", "against: ecmp, band: [0, 1e12]");
+    folder.write("sweep.yaml", &band);
+    let part = folder.json("sweep.yaml -o divided --only spray");
+    let verdicts = part["studies"][0]["cases"].as_array().expect("rows");
+    assert!(
+        verdicts.iter().all(|case| case["verdict"] == "not judged"),
+        "{verdicts:?}"
+    );
     for (words, expected) in [
         ("--only spary", "did you mean `spray`?"),
         ("--only sise=1MiB", "did you mean `size`?"),

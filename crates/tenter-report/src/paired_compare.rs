@@ -67,7 +67,7 @@ fn within(one: &NamedRecord) -> Result<Vec<PairedRow>, String> {
         ));
     }
     let mut rows = Vec::new();
-    check_statistics(&record.readings, &one.name)?;
+    check_statistics(record.readings.iter(), &format!("of {}", one.name))?;
     for reading in 0..record.readings.len() {
         let numbers = Numbers::of(record, reading);
         for point in 0..record.points.len() {
@@ -96,12 +96,15 @@ fn within(one: &NamedRecord) -> Result<Vec<PairedRow>, String> {
 }
 
 /// Refuses readings none of which can be paired.
-fn check_statistics(readings: &[SweepReading], name: &str) -> Result<(), String> {
-    if readings.is_empty() || readings.iter().any(SweepReading::has_a_best) {
+fn check_statistics<'r>(
+    mut readings: impl ExactSizeIterator<Item = &'r SweepReading>,
+    name: &str,
+) -> Result<(), String> {
+    if readings.len() == 0 || readings.any(SweepReading::has_a_best) {
         return Ok(());
     }
     Err(format!(
-        "the readings of {name} have statistics that no pair of seeds has (`deviation`, `range`, `count`); add a reading with another `statistic`, for instance `median`"
+        "the readings {name} have statistics that no pair of seeds has (`deviation`, `range`, `count`); add a reading with another `statistic`, for instance `median`"
     ))
 }
 
@@ -127,7 +130,9 @@ fn between(first: &NamedRecord, other: &NamedRecord) -> Result<Vec<PairedRow>, S
             names(b)
         ));
     }
-    check_statistics(&a.readings, &first.name)?;
+    let common = readings.iter().map(|(at, _)| &a.readings[*at]);
+    let names = format!("that {} and {} have in common", first.name, other.name);
+    check_statistics(common, &names)?;
     let points = equal_points(a, b);
     if points.is_empty() {
         return Err(format!(

@@ -6,8 +6,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use tenter::{
-    Control, Error, Experiment, FlowRow, Interference, Observer, Plan, Run, Running, Scenario,
-    SinkError, Summary,
+    Control, Error, Experiment, FlowRow, Interference, NextTrial, Observer, Plan, Run, Running,
+    Scenario, SinkError, Summary, SweepRun, TrialAnswer,
 };
 
 const SHORT: &str = "
@@ -417,6 +417,58 @@ fn a_typed_scenario_has_the_plan_of_its_text() {
     let (plan, again) = (plan.expect("a plan"), again.expect("a plan"));
     assert_eq!(plan.resolved().jobs, again.resolved().jobs);
     assert_eq!(plan.resolved().seed, again.resolved().seed);
+}
+
+/// A sweep of a short scenario, with a reading.
+fn swept(folder: &Scratch, rest: &str) -> SweepRun {
+    fs::write(folder.0.join("scenario.yaml"), SHORT).expect("a file");
+    let file = folder.0.join("sweep.yaml");
+    fs::write(&file, format!("scenario: scenario.yaml\n{rest}")).expect("a file");
+    let run = SweepRun::read(&file).expect("it holds");
+    run.folder(folder.0.join("results"))
+}
+
+#[test]
+fn a_trial_that_fails_for_a_new_reading_is_not_run_again_by_everyone() {
+    let folder = Scratch::new("fails-again");
+    swept(&folder, "").run().expect("the folder can be written");
+    let more = "readings: [{name: computing, column: compute_ns}]\n";
+    let first = swept(&folder, more).begin().expect("it holds");
+    let second = swept(&folder, more).begin().expect("it holds");
+    let Ok(NextTrial::Order(order)) = first.next() else {
+        panic!("it lacks the reading");
+    };
+    let failed = TrialAnswer::failed("too large");
+    first.answer(&order.key, failed).expect("it is noted");
+    for session in [second, swept(&folder, more).begin().expect("it holds")] {
+        let next = session.next().expect("the ledger is there");
+        assert!(matches!(next, NextTrial::None), "{next:?}");
+        let results = session.end().expect("the folder can be written");
+        assert_eq!(results.failures[0].1, "too large");
+    }
+    let again = swept(&folder, more).retry_failed(true);
+    let results = again.run().expect("the folder can be written");
+    assert_eq!((results.failures.len(), results.progress.done), (0, 1));
+}
+
+#[test]
+fn equal_trials_wait_for_the_one_that_runs_and_no_longer() {
+    let folder = Scratch::new("equal");
+    let equal = swept(&folder, "variants: {one: {}, same: {}, too: {}}\n");
+    let session = equal.begin().expect("it holds");
+    let Ok(NextTrial::Order(order)) = session.next() else {
+        panic!("none has run");
+    };
+    for _ in 0..2 {
+        let next = session.next().expect("the ledger is there");
+        assert!(matches!(next, NextTrial::Later), "{next:?}");
+    }
+    let answer = order.carry_out(1, &mut ());
+    session.answer(&order.key, answer).expect("it is noted");
+    let next = session.next().expect("the ledger is there");
+    assert!(matches!(next, NextTrial::None), "{next:?}");
+    let done = session.progress();
+    assert_eq!((done.done, done.kept), (3, 2));
 }
 
 #[test]

@@ -90,7 +90,8 @@ pub(super) fn state(study: &StudyAnswer) -> String {
     } else if required.rows > 0 {
         ("state good", "holds".to_owned())
     } else if study.not_judged() > 0 {
-        ("verdict info", "not judged: quick form".to_owned())
+        let why = if study.quick { ": quick form" } else { "" };
+        ("verdict info", format!("not judged{why}"))
     } else {
         ("verdict info", "nothing required".to_owned())
     };
@@ -342,7 +343,6 @@ fn value_text(value: &Value) -> String {
     }
 }
 
-/// The judged rows, and behind a click the others.
 /// The part of a sweep's answer that has bands or published values, if there is any.
 pub(super) fn published(answer: &StudyAnswer) -> Option<StudyAnswer> {
     let cases = answer.cases.iter();
@@ -354,6 +354,7 @@ pub(super) fn published(answer: &StudyAnswer) -> Option<StudyAnswer> {
     })
 }
 
+/// The judged rows, and behind a click the others.
 pub(super) fn rows(id: usize, study: &StudyAnswer, page: &mut String) {
     let (judged, shown): (Vec<&CaseAnswer>, Vec<&CaseAnswer>) =
         study.cases.iter().partition(|row| row.gate != Gate::Info);
@@ -362,7 +363,7 @@ pub(super) fn rows(id: usize, study: &StudyAnswer, page: &mut String) {
         format_args!("<section id=\"rows{id}\"><h2>Published and measured</h2>"),
     );
     if judged.is_empty() {
-        page.push_str("<p class=\"empty\">No row of this study is judged.</p>");
+        page.push_str("<p class=\"empty\">No row is judged.</p>");
     } else {
         table(&judged, page);
     }

@@ -2,9 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-/// The first pause before they are looked at again, and the greatest. Each look reads the ledger
-/// or a file system that machines share.
-const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(5)];
+/// The first pause before they are looked at again. Each look reads the ledger or a file system
+/// that machines share.
+const PAUSE_MIN: Duration = Duration::from_millis(100);
+/// The greatest pause.
+pub(super) const PAUSE_MAX: Duration = Duration::from_secs(5);
 /// The least pause for each trial: a look takes a tenth of it here, and half of it over NFS.
 const PER_TRIAL: Duration = Duration::from_millis(2);
 
@@ -12,8 +14,7 @@ const PER_TRIAL: Duration = Duration::from_millis(2);
 #[derive(Debug)]
 pub(super) struct Elsewhere {
     pub(super) trials: Vec<usize>,
-    /// The number of trials at the end of the last look.
-    before: usize,
+    /// From one look to the next.
     pause: Duration,
     /// When they are looked at again.
     next: Option<Instant>,
@@ -23,34 +24,33 @@ impl Elsewhere {
     pub(super) fn new() -> Elsewhere {
         Elsewhere {
             trials: Vec::new(),
-            before: 0,
-            pause: PAUSES[0],
+            pause: PAUSE_MIN,
             next: None,
         }
     }
 
+    /// Notes that a trial has ended: others may end soon.
+    pub(super) fn has_ended(&mut self) {
+        self.pause = PAUSE_MIN;
+        self.next = None;
+    }
+
     /// The trials to be looked at again; an error is the time until then. To be asked when no other
-    /// trial waits: the pause begins with the first time.
+    /// trial waits: the pause begins with the first time, and doubles while none ends.
     pub(super) fn again(&mut self, now: Instant) -> Result<Vec<usize>, Duration> {
         if self.trials.is_empty() {
             return Ok(Vec::new());
         }
         let next = *self.next.get_or_insert_with(|| {
-            // Pauses grow while nothing happens.
-            self.pause = if self.trials.len() == self.before {
-                (2 * self.pause).min(PAUSES[1])
-            } else {
-                PAUSES[0]
-            };
-            self.before = self.trials.len();
-            let count = u32::try_from(self.before).unwrap_or(u32::MAX);
-            let least = PER_TRIAL.saturating_mul(count).min(PAUSES[1]);
+            let count = u32::try_from(self.trials.len()).unwrap_or(u32::MAX);
+            let least = PER_TRIAL.saturating_mul(count).min(PAUSE_MAX);
             now + self.pause.max(least)
         });
         match next.checked_duration_since(now) {
             Some(left) if !left.is_zero() => Err(left),
             _ => {
                 self.next = None;
+                self.pause = (2 * self.pause).min(PAUSE_MAX);
                 Ok(std::mem::take(&mut self.trials))
             }
         }
@@ -67,7 +67,11 @@ mod tests {
         let mut elsewhere = Elsewhere::new();
         assert_eq!(elsewhere.again(now), Ok(Vec::new()));
         let mut pauses = Vec::new();
-        for count in [2_usize, 2, 2, 2, 2, 2, 2, 2, 1, 1] {
+        // Some may still be with other threads, which look at them.
+        for count in [2_usize, 1, 2, 2, 1, 2, 2, 2, 1, 1] {
+            if pauses.len() == 8 {
+                elsewhere.has_ended();
+            }
             elsewhere.trials = (0..count).collect();
             let pause = elsewhere.again(now).expect_err("it is too early");
             // Asking does not move the time.

@@ -10,11 +10,12 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 use tenter_record::Summary;
 use tenter_report::LEDGER_FILE;
 
+use super::order::End;
 use crate::Error;
 
 /// The folder of lock files.
@@ -69,8 +70,10 @@ pub(crate) enum Claim {
 /// A trial that has run.
 pub(crate) struct Finished {
     pub(crate) outcome: Outcome,
-    /// How often it was begun until then.
-    runs: i64,
+    /// Why it failed when it was run again for a reading that it lacks.
+    pub(crate) error: Option<String>,
+    /// When it ended last; nothing where it was claimed again, and given back.
+    ended: Option<f64>,
 }
 
 /// What is kept of a trial.
@@ -80,6 +83,17 @@ pub(crate) struct Outcome {
     pub(crate) summary: Summary,
     /// Readings by what they read.
     pub(crate) values: Vec<(String, Option<f64>)>,
+}
+
+impl Outcome {
+    /// Takes readings that it does not have.
+    fn add(&mut self, values: Vec<(String, Option<f64>)>) {
+        for (of, value) in values {
+            if self.values.iter().all(|(own, _)| *own != of) {
+                self.values.push((of, value));
+            }
+        }
+    }
 }
 
 /// What a trial is called in a ledger.
@@ -157,13 +171,28 @@ impl Ledger {
         all().map_err(broken)
     }
 
+    /// Notes a trial that the sweep does not have, and what came of it, unless it is known. What
+    /// is known of it already becomes more.
+    pub(crate) fn add(&self, key: &str, name: &str, end: &End) -> Result<(), Error> {
+        let text = "
+            INSERT INTO trials (key, state, worker, name, settings, seed, started, runs)
+            VALUES (?1, 'queued', '', '', ?2, '', 0, 0)
+            ON CONFLICT (key) DO NOTHING";
+        self.write(text, params![key, name])?;
+        match end {
+            End::Done(outcome) => self.finish(key, outcome),
+            End::Failed(why) => self.fail(key, why),
+            End::Stopped => self.stop(key),
+        }
+    }
+
     /// Claims a trial for this process. One that failed is granted only where `retry` says so.
     pub(crate) fn claim(&self, key: &str, title: &Title<'_>, retry: bool) -> Result<Claim, Error> {
         loop {
             if self.insert(key, title, retry)? {
                 return Ok(Claim::Granted);
             }
-            let query = "SELECT state, worker, outcome, error, runs FROM trials WHERE key = ?1";
+            let query = "SELECT state, worker, outcome, error, ended FROM trials WHERE key = ?1";
             let row = |row: &rusqlite::Row<'_>| {
                 let texts: (String, String, Option<String>, Option<String>) =
                     (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
@@ -171,14 +200,17 @@ impl Ledger {
             };
             let found = self.connection.query_row(query, [key], row).optional();
             // A trial that is gone again can be claimed in the next round.
-            let Some(((state, worker, outcome, error), runs)) = found.map_err(broken)? else {
+            let Some(((state, worker, outcome, error), ended)) = found.map_err(broken)? else {
                 continue;
             };
             match state.as_str() {
                 "done" => {
-                    let outcome = serde_json::from_str(&outcome.unwrap_or_default());
-                    let outcome = outcome.map_err(|error| broken_text(&error))?;
-                    return Ok(Claim::Done(Box::new(Finished { outcome, runs })));
+                    let outcome = parsed(&outcome.unwrap_or_default())?;
+                    return Ok(Claim::Done(Box::new(Finished {
+                        outcome,
+                        error,
+                        ended,
+                    })));
                 }
                 "failed" => return Ok(Claim::Failed(error.unwrap_or_default())),
                 "running" if worker == self.worker || self.lives(&worker) => {
@@ -193,9 +225,10 @@ impl Ledger {
     /// faster. What it has is kept until it has more.
     pub(crate) fn reclaim(&self, key: &str, seen: &Finished) -> Result<bool, Error> {
         let text = "UPDATE trials
-            SET state = 'running', worker = ?2, started = ?3, ended = NULL, runs = runs + 1
-            WHERE key = ?1 AND state = 'done' AND runs = ?4";
-        let rows = self.write(text, params![key, self.worker, now(), seen.runs])?;
+            SET state = 'running', worker = ?2, started = ?3, ended = NULL, error = NULL,
+                runs = runs + 1
+            WHERE key = ?1 AND state = 'done' AND ended IS ?4";
+        let rows = self.write(text, params![key, self.worker, now(), seen.ended])?;
         Ok(rows > 0)
     }
 
@@ -243,14 +276,25 @@ impl Ledger {
         is_held
     }
 
-    /// Keeps what came of a trial.
+    /// Keeps what came of a trial, beside the readings that it has from earlier runs: those of
+    /// another sweep, or of this one before it had others. Equal trials have equal readings.
     pub(crate) fn finish(&self, key: &str, outcome: &Outcome) -> Result<(), Error> {
-        let text = serde_json::to_string(outcome).map_err(|error| broken_text(&error))?;
+        // No other process may write between the reading and the writing.
+        let changes = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate);
+        let changes = changes.map_err(broken)?;
+        let query = "SELECT outcome FROM trials WHERE key = ?1";
+        let before = changes.query_row(query, [key], |row| row.get::<_, Option<String>>(0));
+        let before = before.optional().map_err(broken)?.flatten();
+        let mut outcome = outcome.clone();
+        if let Some(before) = before {
+            outcome.add(parsed(&before)?.values);
+        }
+        let text = serde_json::to_string(&outcome).map_err(|error| broken_text(&error))?;
         let digest = &outcome.summary.engine.digest;
         let done = "UPDATE trials
             SET state = 'done', ended = ?2, digest = ?3, outcome = ?4, error = NULL WHERE key = ?1";
-        self.write(done, params![key, now(), digest, text])
-            .map(drop)
+        self.write(done, params![key, now(), digest, text])?;
+        changes.commit().map_err(broken)
     }
 
     /// Notes that a trial has failed. One that has run before keeps the readings that it has.
@@ -358,6 +402,10 @@ fn broken(error: rusqlite::Error) -> Error {
     Error::Asked(format!(
         "the ledger: {error}; check that its folder can be written, and is not on a network file system"
     ))
+}
+
+fn parsed(outcome: &str) -> Result<Outcome, Error> {
+    serde_json::from_str(outcome).map_err(|error| broken_text(&error))
 }
 
 fn broken_text(error: &serde_json::Error) -> Error {
@@ -492,6 +540,59 @@ mod tests {
         // Its process is gone.
         let ledger = Ledger::open(&folder).expect("the same ledger");
         assert_eq!(done(&ledger).outcome.values, outcome().values);
+        std::fs::remove_dir_all(folder).expect("the folder is there");
+    }
+
+    #[test]
+    fn a_trial_that_fails_when_it_is_run_again_says_why() {
+        let folder = folder("fails-again");
+        let [first, second] = [(); 2].map(|()| Ledger::open(&folder).expect("a ledger"));
+        let granted = first.claim("k", &TITLE, false);
+        assert!(matches!(granted, Ok(Claim::Granted)));
+        first.finish("k", &outcome()).expect("it is kept");
+        assert!(first.reclaim("k", &done(&first)).expect("it is written"));
+        first.fail("k", "too large").expect("it is noted");
+        let seen = done(&second);
+        assert_eq!(seen.error.as_deref(), Some("too large"));
+        assert!(second.reclaim("k", &seen).expect("it is written"));
+        second.stop("k").expect("it is noted");
+        assert_eq!(done(&first).error, None);
+        std::fs::remove_dir_all(folder).expect("the folder is there");
+    }
+
+    #[test]
+    fn readings_of_several_runs_are_kept() {
+        let folder = folder("readings");
+        let ledger = Ledger::open(&folder).expect("a new ledger");
+        let granted = ledger.claim("k", &TITLE, false);
+        assert!(matches!(granted, Ok(Claim::Granted)));
+        ledger.finish("k", &outcome()).expect("it is kept");
+        assert!(ledger.reclaim("k", &done(&ledger)).expect("it is written"));
+        let other = Outcome {
+            values: vec![("z".to_owned(), Some(2.0)), ("x".to_owned(), Some(1.5))],
+            ..outcome()
+        };
+        ledger.finish("k", &other).expect("it is kept");
+        let values = done(&ledger).outcome.values;
+        let values: Vec<(&str, Option<f64>)> = values
+            .iter()
+            .map(|(of, value)| (of.as_str(), *value))
+            .collect();
+        assert_eq!(values, [("z", Some(2.0)), ("x", Some(1.5)), ("y", None)]);
+        std::fs::remove_dir_all(folder).expect("the folder is there");
+    }
+
+    #[test]
+    fn a_trial_of_another_sweep_is_noted() {
+        let folder = folder("other");
+        let ledger = Ledger::open(&folder).expect("a new ledger");
+        let end = End::Done(Box::new(outcome()));
+        ledger.add("k", "ecmp seed 1", &end).expect("it is kept");
+        assert_eq!(done(&ledger).outcome.values, outcome().values);
+        let failed = End::Failed("too large".to_owned());
+        ledger.add("f", "ecmp seed 2", &failed).expect("it is kept");
+        let claim = ledger.claim("f", &TITLE, false);
+        assert!(matches!(claim, Ok(Claim::Failed(why)) if why == "too large"));
         std::fs::remove_dir_all(folder).expect("the folder is there");
     }
 

@@ -108,6 +108,8 @@ struct State {
     under_way: Vec<(usize, f64)>,
     /// Trials that have ended since the observer has heard of any.
     ended: Vec<Ended>,
+    /// How many trials this process has run: one that ends ends the rest of workers.
+    kept: usize,
     /// Why the sweep cannot go on: the ledger is gone.
     broken: Option<Error>,
     /// Workers that have ended.
@@ -156,24 +158,26 @@ impl<S: Supply> Pool<'_, S> {
     /// Runs one trial, unless its outcome is known; whether there was one. An error is one of the
     /// supply.
     fn trial(&self, number: usize) -> Result<bool, Error> {
+        let kept = self.state().kept;
         match self.supply.take()? {
             Taken::Nothing => return Ok(false),
-            Taken::Later(pause) => self.rest(pause),
+            Taken::Later(pause) => self.rest(pause, kept),
             Taken::Known => {}
             Taken::Task(task) => {
                 let answer = self.carry_out(number, &task);
                 self.supply.keep(task, answer)?;
+                self.state().kept += 1;
+                self.changed.notify_all();
             }
         }
         Ok(true)
     }
 
-    /// Waits, less long where a trial of this process ends or the sweep is stopped.
-    fn rest(&self, pause: Duration) {
-        let state = self.state();
-        if !self.is_over() {
-            drop(self.changed.wait_timeout(state, pause));
-        }
+    /// Waits until a trial of this process has ended, beyond those that had when the supply was
+    /// asked; until the sweep is stopped, and not longer than the pause.
+    fn rest(&self, pause: Duration, kept: usize) {
+        let rests = |state: &mut State| !self.is_over() && state.kept == kept;
+        drop(self.changed.wait_timeout_while(self.state(), pause, rests));
     }
 
     /// Ends all trials that run.

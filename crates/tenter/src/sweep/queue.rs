@@ -40,9 +40,13 @@ const OWNER: &str = "owner";
 const JSON: &str = "json";
 /// The least time after which a worker may be taken for lost. Machines that share files by NFS keep
 /// what they know of a file for up to 60 s (`acregmax`), so they see a beat of another machine that
-/// much later, and beats are an eighth of the patience apart.
+/// much later, and beats are an eighth of this apart.
 pub const PATIENCE_MIN: Duration = Duration::from_secs(120);
-/// A worker writes its file so often within the time after which it is taken for lost.
+/// A patience is shorter: what is longer is damage, and no time that can be added to another one.
+const PATIENCE_END: Duration = Duration::from_secs(366 * 24 * 3600);
+/// The least patience that is read: with a shorter one workers would do nothing but write.
+const PATIENCE_READ: Duration = Duration::from_millis(100);
+/// A worker writes its file so often within the least time after which it is taken for lost.
 const BEATS: u32 = 8;
 
 /// What all that use a queue agree on.
@@ -57,20 +61,40 @@ struct Terms {
 impl Terms {
     /// The patience; `path` is where the terms were read.
     fn patience(&self, path: &Path) -> Result<Duration, Error> {
-        let patience = Duration::try_from_secs_f64(self.patience_s);
-        // Whatever is longer than a year is damage, and no time that can be added to another one.
-        let patience = patience
-            .ok()
-            .filter(|of| *of < Duration::from_secs(366 * 24 * 3600));
+        let patience = Duration::try_from_secs_f64(self.patience_s).ok();
+        let patience = patience.filter(|of| (PATIENCE_READ..PATIENCE_END).contains(of));
         patience.ok_or_else(|| {
             Error::Asked(format!(
-                "{} has a patience of {} s, which is no time; remove the folder {}, and run the sweep with `--queue` again",
+                "{} has a patience of {} s, which no queue has; remove this file alone, and run the sweep with `--queue` again",
                 path.display(),
-                self.patience_s,
-                path.with_file_name("").display()
+                self.patience_s
             ))
         })
     }
+}
+
+/// Refuses a patience that a queue must not have.
+pub(super) fn check_patience(patience: Duration) -> Result<(), Error> {
+    let seconds = patience.as_secs_f64();
+    if patience < PATIENCE_MIN {
+        return Err(Error::Asked(format!(
+            "a worker cannot be taken for lost after {seconds} s: machines that share files by NFS see for up to a minute that another one has written nothing; wait for {} s or more",
+            PATIENCE_MIN.as_secs()
+        )));
+    }
+    if patience >= PATIENCE_END {
+        return Err(Error::Asked(format!(
+            "a patience of {seconds} s is a year or more: a worker that is lost would keep its trials; give less than {} s",
+            PATIENCE_END.as_secs()
+        )));
+    }
+    Ok(())
+}
+
+/// How often a worker says that it lives. It does not depend on a patience above the least: others
+/// may have joined when that was shorter, and take those for lost that are silent for so long.
+fn beat(patience: Duration) -> Duration {
+    patience.min(PATIENCE_MIN) / BEATS
 }
 
 /// A build of Tenter for people: its version, and what tells it from others of that version.
@@ -103,8 +127,8 @@ pub(super) enum Claimed {
 
 impl Queue {
     /// Makes the queue of a sweep, or joins the one that is there. One of another build of Tenter
-    /// becomes one of this build. The greater patience counts, since workers may have joined
-    /// that write their files as seldom as that allows.
+    /// becomes one of this build, and loses its trials. The greater patience counts: one that was
+    /// given for a slow file system is not lowered by a call that names none.
     pub(super) fn make(sweep: &Path, patience: Duration) -> Result<Queue, Error> {
         let folder = sweep.join(FOLDER);
         for part in [ORDERS, CLAIMS, ANSWERS, WORKERS] {
@@ -113,6 +137,13 @@ impl Queue {
         }
         let path = folder.join(TERMS);
         let before = get::<Terms>(&path)?;
+        // Before workers of this build can join: they could carry out none of them.
+        if before
+            .as_ref()
+            .is_some_and(|terms| terms.sources != sources())
+        {
+            empty(&folder)?;
+        }
         let before = before.map(|terms| terms.patience(&path)).transpose()?;
         let terms = Terms {
             version: version().to_owned(),
@@ -153,7 +184,7 @@ impl Queue {
         let patience = terms.patience(&path)?;
         let mut queue = Queue::silent(folder, patience)?;
         let file = queue.folder.join(WORKERS).join(&queue.name);
-        queue.heart = Some(Heart::beating(file, patience / BEATS));
+        queue.heart = Some(Heart::beating(file, beat(patience)));
         Ok(Some(queue))
     }
 
@@ -180,14 +211,12 @@ impl Queue {
         put(&path, order)
     }
 
-    /// Forgets all orders but those with these keys: of a sweep that had other trials, or of
-    /// another build of Tenter.
-    pub(super) fn forget_others(&self, known: &BTreeSet<&str>) -> Result<(), Error> {
-        let mut keys = self.names(ORDERS)?;
+    /// What it has, orders or answers, of other trials than these.
+    pub(super) fn others(&self, known: &BTreeSet<&str>) -> Result<BTreeSet<String>, Error> {
+        let mut keys: BTreeSet<String> = self.names(ORDERS)?.into_iter().collect();
         keys.extend(self.names(ANSWERS)?);
-        let others = keys.iter().filter(|key| !known.contains(key.as_str()));
-        others.for_each(|key| self.forget(key));
-        Ok(())
+        keys.retain(|key| !known.contains(key.as_str()));
+        Ok(keys)
     }
 
     /// The keys of all orders, in an order that differs from worker to worker, so that they seldom
@@ -397,6 +426,16 @@ impl Drop for Heart {
     }
 }
 
+/// Empties a queue, orders first: without these no worker gives an answer.
+fn empty(folder: &Path) -> Result<(), Error> {
+    for part in [ORDERS, CLAIMS, ANSWERS] {
+        let part = folder.join(part);
+        fs::remove_dir_all(&part).map_err(|error| failed("empty", &part, error))?;
+        fs::create_dir_all(&part).map_err(|error| failed("create", &part, error))?;
+    }
+    Ok(())
+}
+
 /// The time at which a file was last written, by the machine that has it.
 fn modified(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).and_then(|data| data.modified()).ok()
@@ -542,11 +581,15 @@ mod tests {
             assert!(error.contains(expected), "{error}");
         }
         let queue = Queue::make(&folder, minute).expect("it is replaced");
+        // No worker of this build takes an order of the other one.
+        assert!(queue.keys().expect("orders").is_empty());
         queue.put(&order("new")).expect("it is written");
-        queue
-            .forget_others(&BTreeSet::from(["new"]))
-            .expect("it can be read");
-        assert_eq!(queue.keys().expect("orders"), ["new"]);
+        queue.put(&order("other")).expect("it is written");
+        let others = queue.others(&BTreeSet::from(["new"]));
+        assert_eq!(
+            others.expect("it can be read"),
+            BTreeSet::from(["other".to_owned()])
+        );
         drop(queue);
         fs::remove_dir_all(folder).expect("the folder is there");
     }
@@ -559,13 +602,35 @@ mod tests {
             queue.patience.as_secs()
         };
         assert_eq!([of(200), of(900), of(120)], [200, 900, 900]);
-        for damaged in [-1.0, 1e300] {
+        let queue = Queue::join(&folder).expect("the same queue");
+        queue.put(&order("k")).expect("it is written");
+        drop(queue);
+        for damaged in [-1.0, 0.0, 1e300] {
             terms(&folder, |terms| terms["patience_s"] = damaged.into());
             let error = Queue::join(&folder).expect_err("it is no time").to_string();
             assert!(error.contains("terms.json has a patience of"), "{error}");
-            assert!(error.contains("remove the folder"), "{error}");
+            assert!(error.contains("remove this file alone"), "{error}");
         }
+        // That loses neither orders nor answers.
+        fs::remove_file(folder.join(FOLDER).join(TERMS)).expect("it is there");
+        assert_eq!(of(200), 200);
+        let queue = Queue::join(&folder).expect("the same queue");
+        assert!(queue.has("k"));
+        drop(queue);
         fs::remove_dir_all(folder).expect("the folder is there");
+    }
+
+    #[test]
+    fn workers_of_every_patience_write_often_enough_for_the_least() {
+        let hour = Duration::from_hours(1);
+        for patience in [PATIENCE_MIN, hour, 24 * hour] {
+            assert_eq!(beat(patience), Duration::from_secs(15));
+        }
+        assert_eq!(beat(Duration::from_secs(8)), Duration::from_secs(1));
+        assert!(check_patience(hour).is_ok());
+        for refused in [Duration::ZERO, PATIENCE_END, Duration::MAX] {
+            assert!(check_patience(refused).is_err(), "{refused:?}");
+        }
     }
 
     #[test]

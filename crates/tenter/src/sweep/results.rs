@@ -31,17 +31,26 @@ pub(super) struct Finished {
 
 impl Finished {
     /// What the trials have answered. Rows of other parts than the one that was asked for have no
-    /// value, and none is judged by that.
+    /// value, nor have rows that are divided by a variant of another part: none is judged by that.
     fn answer(&self, measured: &[Measured]) -> StudyAnswer {
         let mut answer = self.sweep.answer(measured);
         let (points, variants) = (self.sweep.points().len(), self.variants.len());
         for (place, case) in answer.cases.iter_mut().enumerate() {
-            let cell = (place / variants % points, place % variants);
-            if case.verdict == Verdict::Miss && !self.only.has(&self.sweep, cell) {
+            let reading = place / variants / points;
+            let (point, variant) = (place / variants % points, place % variants);
+            let is_meant = |variant| self.only.has(&self.sweep, (point, variant));
+            let has_all = is_meant(variant) && self.divisor(reading).is_none_or(is_meant);
+            if case.verdict == Verdict::Miss && !has_all {
                 case.verdict = Verdict::NotJudged;
             }
         }
         answer
+    }
+
+    /// The variant that a reading is divided by.
+    fn divisor(&self, reading: usize) -> Option<usize> {
+        let against = &self.sweep.keys.readings[reading].against;
+        self.variants.iter().position(|of| of == against)
     }
 
     /// Without the summaries.

@@ -1,14 +1,14 @@
 //! A sweep under way: which trials are left, and what has come of the others. Threads of this
 //! process, other processes or a cluster run them.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tenter_study::{Keep, Measured, SweepTrial};
 
-use super::elsewhere::Elsewhere;
+use super::elsewhere::{Elsewhere, PAUSE_MAX};
 use super::first::{First, check, prepared};
 use super::ledger::{Claim, Ledger, Outcome, Title};
 use super::order::{End, TrialAnswer, TrialOrder, carry_out};
@@ -59,6 +59,9 @@ struct State {
     failures: Vec<(usize, String)>,
     /// Trials that were handed out, by their keys: equal trials of several points are one.
     handed_out: BTreeMap<String, usize>,
+    /// The keys of trials that this process runs, and of each the trials that are equal to it and
+    /// wait for its end.
+    here: BTreeMap<String, Vec<usize>>,
 }
 
 impl State {
@@ -68,7 +71,25 @@ impl State {
         if self.waiting.is_empty() {
             self.waiting.extend(self.elsewhere.again(now)?);
         }
-        Ok(self.waiting.pop_front())
+        match self.waiting.pop_front() {
+            // The end of the trials that they wait for ends the pause.
+            None if self.here.values().any(|equal| !equal.is_empty()) => Err(PAUSE_MAX),
+            next => Ok(next),
+        }
+    }
+
+    /// Leaves a trial to those that run it: this process, or others.
+    fn leave(&mut self, number: usize, key: &str) {
+        match self.here.get_mut(key) {
+            Some(equal) => equal.push(number),
+            None => self.elsewhere.trials.push(number),
+        }
+    }
+
+    /// Notes that this process runs a trial no more: those that wait for it can be looked at.
+    fn left(&mut self, key: &str) {
+        self.waiting
+            .extend(self.here.remove(key).unwrap_or_default());
     }
 }
 
@@ -77,7 +98,7 @@ impl State {
 pub enum NextTrial {
     /// A trial to be run.
     Order(Box<TrialOrder>),
-    /// Other processes run all that are left; they may leave some.
+    /// All that are left are under way, in this process or in others, which may leave some.
     Later,
     /// No trial is left.
     None,
@@ -115,6 +136,16 @@ impl SweepSession {
         } else {
             Ledger::open(&run.folder)?
         };
+        let queue = match patience {
+            Some(patience) => {
+                let queue = Queue::make(&run.folder, patience)?;
+                if run.only.is_all() {
+                    forget_others(&queue, &ledger, &known)?;
+                }
+                Some(queue)
+            }
+            None => Queue::join_if_there(&run.folder)?,
+        };
         let settings: Vec<String> = trials.iter().map(|of| of.settings.join(" ")).collect();
         let seeds: Vec<String> = known.iter().map(seed_text).collect();
         let titles = known.iter().zip(&settings).zip(&seeds);
@@ -129,14 +160,6 @@ impl SweepSession {
                 },
             ))
         }))?;
-        let queue = match patience {
-            Some(patience) => Some(Queue::make(&run.folder, patience)?),
-            None => Queue::join_if_there(&run.folder)?,
-        };
-        if let Some(queue) = queue.as_ref().filter(|_| run.only.is_all()) {
-            let known = known.iter().filter_map(|known| known.as_ref().ok());
-            queue.forget_others(&known.map(|known| known.key.as_str()).collect())?;
-        }
         let expected = trials
             .iter()
             .map(|trial| firsts[run.cell(trial)].packet_hops);
@@ -156,6 +179,7 @@ impl SweepSession {
                 outcomes: trials.iter().map(|_| None).collect(),
                 failures: Vec::new(),
                 handed_out: BTreeMap::new(),
+                here: BTreeMap::new(),
             }),
             known,
             firsts,
@@ -220,7 +244,8 @@ impl SweepSession {
         })
     }
 
-    /// Puts all trials that have not run into the queue; how many it did not have before.
+    /// Puts all trials that have not run into the queue; how many it did not have before. Answers
+    /// that lie there are taken first: they may lack a reading that is new.
     ///
     /// # Errors
     /// When the ledger or the queue cannot be written.
@@ -231,6 +256,9 @@ impl SweepSession {
         let mut queued = 0;
         for (number, known) in self.known.iter().enumerate() {
             let Ok(known) = known else { continue };
+            if let Some(answer) = queue.answer(&known.key)? {
+                self.note(number, &known.key, answer)?;
+            }
             let is_there = queue.has(&known.key);
             if !is_there && !matches!(self.ledger_claim(number, known)?, Granted::Mine) {
                 continue;
@@ -294,6 +322,10 @@ impl SweepSession {
             if let Some(outcome) = self.with_readings(&finished.outcome) {
                 return Ok(Granted::Done(Box::new(outcome)));
             }
+            // It has been run for that reading, and whoever runs it again meets the same.
+            if let Some(why) = finished.error.clone().filter(|_| !retry) {
+                return Ok(Granted::Failed(why));
+            }
             // A reading that is new needs tables that were not kept.
             if ledger.reclaim(key, &finished)? {
                 return Ok(Granted::Mine);
@@ -309,7 +341,6 @@ impl SweepSession {
             && let Some(answer) = queue.answer(key)?
         {
             self.note(number, key, answer)?;
-            queue.forget(key);
             return Ok(false);
         }
         match self.ledger_claim(number, known)? {
@@ -323,7 +354,7 @@ impl SweepSession {
                 return Ok(false);
             }
             Granted::Elsewhere => {
-                self.state().elsewhere.trials.push(number);
+                self.state().leave(number, key);
                 return Ok(false);
             }
         }
@@ -335,7 +366,7 @@ impl SweepSession {
             // It is theirs, or was answered this instant.
             Claimed::Others | Claimed::Answered => {
                 self.ledger().wait(key)?;
-                self.state().elsewhere.trials.push(number);
+                self.state().leave(number, key);
                 Ok(false)
             }
         }
@@ -343,7 +374,14 @@ impl SweepSession {
 
     /// Notes what came of a trial.
     fn note(&self, number: usize, key: &str, answer: TrialAnswer) -> Result<(), Error> {
-        match answer.end {
+        self.note_end(number, key, answer.end)?;
+        // Not before the ledger has it: they are looked up there.
+        self.state().left(key);
+        Ok(())
+    }
+
+    fn note_end(&self, number: usize, key: &str, end: End) -> Result<(), Error> {
+        match end {
             End::Stopped => {
                 self.ledger().stop(key)?;
                 if let Some(queue) = &self.queue {
@@ -388,6 +426,7 @@ impl SweepSession {
         let expected = self.first(number).packet_hops;
         let mut state = self.state();
         state.progress.done += 1;
+        state.elsewhere.has_ended();
         if kept {
             state.progress.kept += 1;
             state.progress.expected_packet_hops -= expected;
@@ -403,6 +442,7 @@ impl SweepSession {
         let expected = self.first(number).packet_hops;
         let mut state = self.state();
         state.progress.failed += 1;
+        state.elsewhere.has_ended();
         state.progress.expected_packet_hops -= expected;
         state.failures.push((number, why));
     }
@@ -483,6 +523,7 @@ impl Supply for SweepSession {
         if !self.claim(number, known)? {
             return Ok(Taken::Known);
         }
+        self.state().here.entry(known.key.clone()).or_default();
         let first = self.first(number);
         match self.run.plan(&self.trials[number], Some(&first)) {
             Ok(plan) => Ok(Taken::Task(Box::new(Task { number, plan }))),
@@ -523,6 +564,29 @@ impl Supply for SweepSession {
     fn progress(&self) -> SweepProgress {
         SweepSession::progress(self)
     }
+}
+
+/// Forgets what a queue has of trials that the sweep does not have. The ledger keeps answers: they
+/// may be of another sweep in the same folder, or of this one before it had fewer trials.
+fn forget_others(
+    queue: &Queue,
+    ledger: &Ledger,
+    known: &[Result<Known, String>],
+) -> Result<(), Error> {
+    let known = known.iter().filter_map(|known| known.as_ref().ok());
+    let known: BTreeSet<&str> = known.map(|known| known.key.as_str()).collect();
+    for key in queue.others(&known)? {
+        if let Some(answer) = queue.answer(&key)? {
+            let order = queue.order(&key)?;
+            ledger.add(
+                &key,
+                order.as_ref().map_or("", |order| &order.name),
+                &answer.end,
+            )?;
+        }
+        queue.forget(&key);
+    }
+    Ok(())
 }
 
 fn seed_text(known: &Result<Known, String>) -> String {
