@@ -16,8 +16,8 @@ class EndpointAddressesOverride(TypedDict, total=False):
     dscp: int
     """DSCP of its data packets. Default: from above."""
     gateway: str
-    """Its gateway; what it sends outside its own prefix goes there, so it must be within.
-    Default: from the pool.
+    """Its gateway, which must be within its prefix: packets to other prefixes go there. Default:
+    from the pool.
     """
     host: float | str
     """The NIC, by its name or counted from 0."""
@@ -52,8 +52,8 @@ class EndpointHostScaleUp(TypedDict, total=False):
     and so on. Origin: usual servers. Default: 8.
     """
     rate: Quantity
-    """What an NPU sends into its host, one transfer after the other. Origin: NVIDIA H100 data
-    sheet: NVLink with 900 GB/s both ways together. Default: 3600Gbps.
+    """Rate at which an NPU sends into its host, one transfer after the other. Origin: NVIDIA
+    H100 data sheet: NVLink with 900 GB/s both ways together. Default: 3600Gbps.
     """
 
 
@@ -81,7 +81,7 @@ class EndpointNicAcknowledge1(TypedDict, total=False):
 
 class EndpointNicCongestionControl1Dcqcn(TypedDict, total=False):
     additive_increase: Quantity
-    """What the target rises by then. Default: by `preset`."""
+    """Step by which the target rises then. Default: by `preset`."""
     alpha_initial: int
     """Alpha when the first notification arrives, in 1024ths. Default: by `preset`."""
     alpha_interval: Quantity
@@ -95,7 +95,7 @@ class EndpointNicCongestionControl1Dcqcn(TypedDict, total=False):
     since it fell last. Default: by `preset`.
     """
     cnp: Literal["packet", "in-acknowledgement"]
-    """What carries notifications: a packet of their own (CNP), or the next acknowledgement or
+    """The carrier of notifications: a packet of its own (CNP), or the next acknowledgement or
     NAK of the QP. Origin: RoCEv2 (InfiniBand Architecture Specification, Annex A17); HPCC's
     simulator has `in-acknowledgement`. Default: packet.
     """
@@ -121,8 +121,8 @@ class EndpointNicCongestionControl1Dcqcn(TypedDict, total=False):
     gain: int
     """Gain g of alpha, the estimate of congestion, in 1024ths. Default: by `preset`."""
     hyper_increase: Quantity
-    """What the target rises by when timer and byte counter are both beyond `recovery_steps`.
-    Default: by `preset`.
+    """Step by which the target rises when timer and byte counter are both beyond
+    `recovery_steps`. Default: by `preset`.
     """
     increase_bytes: Quantity | Literal["none"]
     """The rate also rises after this many frame bytes sent. Default: by `preset`."""
@@ -133,9 +133,9 @@ class EndpointNicCongestionControl1Dcqcn(TypedDict, total=False):
     min_rate: Quantity
     """The rate never falls below. Default: by `preset`."""
     preset: Literal["nvidia", "kai", "hpcc", "paper-2015", "tester"]
-    """Where all other keys come from; `tester` sends notifications and does not react to them.
-    Origin: what is in use; the page of the model has the origin of every constant. Default:
-    nvidia.
+    """Origin of the values of all other keys; `tester` sends notifications and does not react to
+    them. Origin: what is in use; the page of the model has the origin of every constant.
+    Default: nvidia.
     """
     reaction: Literal[True, False]
     """Whether senders slow down when they are notified; the keys from `gain` on are for those
@@ -150,9 +150,10 @@ class EndpointNicCongestionControl1Dcqcn(TypedDict, total=False):
     other lines they are in proportion. Default: none.
     """
     window: Literal["none", "fixed", "scaled"]
-    """What a QP may have under way beside its rate: no limit, what its line carries in
-    `base_round_trip`, or what its rate does. Origin: HPCC's simulator has `scaled` (HAS_WIN
-    and VAR_WIN) for all its congestion controls. Default: none.
+    """Limit of the bytes that a QP may have under way: none, what its line carries in
+    `base_round_trip` (`fixed`), or what its rate carries in that time (`scaled`). Origin:
+    HPCC's simulator has `scaled` (HAS_WIN and VAR_WIN) for all its congestion controls.
+    Default: none.
     """
 
 
@@ -160,8 +161,8 @@ class EndpointNicCongestionControl1Timely(TypedDict, total=False):
     additive_increase: Quantity
     """Additive increase. Origin: TIMELY (2015), section 5, at 10 Gb/s. Default: 10Mbps."""
     base_round_trip: Quantity
-    """What gradients are measured in: the round-trip time of an idle network. Origin: TIMELY
-    (2015), section 5. Default: 20us.
+    """Unit of gradients: the round-trip time of an idle network. Origin: TIMELY (2015), section
+    5. Default: 20us.
     """
     beta: float | str
     """Multiplicative decrease. Origin: TIMELY (2015), section 5. Default: 0.8."""
@@ -195,7 +196,7 @@ class EndpointNicCongestionControl1Timely(TypedDict, total=False):
 
 class EndpointNicCongestionControl1Swift(TypedDict, total=False):
     additive_increase: int
-    """What a window grows in a round trip, in packets. Origin: Swift (2020), algorithm 1.
+    """Growth of a window in a round trip, in packets. Origin: Swift (2020), algorithm 1.
     Default: 1.
     """
     base_target: Quantity
@@ -213,14 +214,14 @@ class EndpointNicCongestionControl1Swift(TypedDict, total=False):
     max_window: int
     """The largest window, in packets. Origin: assumed. Default: 1024."""
     scaling_range: Quantity
-    """What small windows add to the target at most, so that many flows share a link fairly.
+    """The most that small windows add to the target, so that many flows share a link fairly.
     Origin: assumed: four times the base target. Default: 100us.
     """
 
 
 class EndpointNicCongestionControl1Hpcc(TypedDict, total=False):
     additive_increase: Quantity
-    """`W_AI`: what a window grows in a round trip, in wire bytes. Origin: HPCC (2019), section
+    """`W_AI`: growth of a window in a round trip, in wire bytes. Origin: HPCC (2019), section
     5.1, at 100 Gb/s. Default: 80B.
     """
     base_round_trip: Quantity
@@ -252,7 +253,7 @@ class EndpointNicCongestionControl1Hpcc(TypedDict, total=False):
 
 class EndpointNicEntropy(TypedDict, total=False):
     in_order_nics: Literal["refuse", "allow"]
-    """What to do with NICs that need packets in order. Default: refuse."""
+    """Whether NICs may be used that need packets in order. Default: refuse."""
     packets: int
     """Packets in a row that keep the port; 32 are a message of 128 KiB. Default: 1."""
     values: int
@@ -276,8 +277,8 @@ class EndpointNicLossRecoverySelectiveRepeat(TypedDict, total=False):
 class EndpointNicPcie(TypedDict, total=False):
     generation: int
     """Generation of PCIe: 2.5, 5, 8, 16, 32 or 64 GT/s a lane, less 8b/10b (1 and 2), 128b/130b
-    (3 to 5) or what a flit of 256 bytes has beside 236 bytes of packets (6). Default: this,
-    or `peak`.
+    (3 to 5) or the 20 bytes of a flit of 256 that carry no packets (6). Default: this, or
+    `peak`.
     """
     lanes: int
     """Lanes of the link: 1, 2, 4, 8 or 16. Origin: the slot of a NIC for 400 Gb/s. Default: `16`
@@ -288,12 +289,12 @@ class EndpointNicPcie(TypedDict, total=False):
     Origin: usual in servers; what RDMA NICs are delivered with. Default: 256B.
     """
     peak: Quantity
-    """What the link carries each way, headers of its packets included. Default: this, or
+    """Rate of the link each way, headers of its packets included. Default: this, or
     `generation`.
     """
     tlp_overhead: Quantity
-    """What such a packet takes beyond its payload: header of 12 or 16 bytes, framing, sequence
-    number and CRC. Origin: PCI Express Base Specification: 20 to 28 bytes. Default: 24B.
+    """Overhead of such a packet: header of 12 or 16 bytes, framing, sequence number and CRC.
+    Origin: PCI Express Base Specification: 20 to 28 bytes. Default: 24B.
     """
 
 
@@ -347,8 +348,8 @@ class EndpointNic(TypedDict, total=False):
     Default: packet.
     """
     loss_recovery: EndpointNicLossRecoverySelectiveRepeat | Literal["go-back-n", "selective-repeat", "none"]
-    """What is done about lost packets; `none` sends nothing again and counts what is missing, as
-    a traffic tester does. Origin: the InfiniBand Architecture Specification. Default: go-
+    """The recovery of lost packets; `none` sends nothing again and counts missing packets, as a
+    traffic tester does. Origin: the InfiniBand Architecture Specification. Default: go-
     back-n.
     """
     message_gap: Quantity
@@ -372,13 +373,13 @@ class EndpointNic(TypedDict, total=False):
     60 bytes of headers (IPv4, UDP, BTH, RETH, ICRC). Default: unset.
     """
     receive_buffer: EndpointNicReceiveBuffer | Literal["none"]
-    """A receive side slower than the wire, and the buffer before it; `none` takes whatever
-    arrives. Default: `none`, or `{}` with `pcie`.
+    """A receive side slower than the wire, and the buffer before it; `none` takes frames as fast
+    as they arrive. Default: `none`, or `{}` with `pcie`.
     """
     receive_latency: Quantity
     """From the wire to the QP. Default: 0ns."""
     retransmission_timeout: Quantity
-    """How long the oldest unacknowledged packet may stay so before the QP goes back to it.
+    """Time for which the oldest packet may stay unacknowledged before the QP sends it again.
     Origin: timeout exponent 14 of the InfiniBand Architecture Specification: 4.096 us x 2^14.
     Default: 67.108864ms.
     """
@@ -404,19 +405,19 @@ class EndpointNic(TypedDict, total=False):
 
 class EndpointNicImpairment(TypedDict, total=False):
     dma_read: float | str
-    """What DMA out of host memory has of the peak of PCIe, `1%` to `100%`: the limit of what a
-    NIC sends. Default: 100%.
+    """Share of the peak of PCIe for DMA out of host memory, `1%` to `100%`: it limits what a NIC
+    sends. Default: 100%.
     """
     dma_write: float | str
-    """What DMA into host memory has of the peak of PCIe, `1%` to `100%`: the limit of what a NIC
+    """Share of the peak of PCIe for DMA into host memory, `1%` to `100%`: it limits what a NIC
     receives. Default: 100%.
     """
     host: float | str
-    """It is for the NIC of this host (name or number), or those of a stretch (`16-23`). Default:
+    """The host (name or number) or stretch of hosts (`16-23`) whose NICs are impaired. Default:
     all NICs.
     """
     job: str | float | bool
-    """It is for the NICs that ranks of this job are on. Default: all NICs."""
+    """The job whose NICs are impaired. Default: all NICs."""
 
 
 class Endpoint(TypedDict, total=False):
@@ -425,7 +426,7 @@ class Endpoint(TypedDict, total=False):
     class, prefix and gateway decide who is reachable. Default: {}.
     """
     host: EndpointHost
-    """What the host adds to each send. Default: {}."""
+    """Delays of the host, and how its NPUs share data. Default: {}."""
     nic: EndpointNic
     """The NIC model; all NICs of a trial share it. Default: {}."""
     nic_impairments: list[EndpointNicImpairment]
@@ -454,7 +455,7 @@ class CircuitsChangeCircuit(TypedDict, total=False):
 
 class CircuitsChange(TypedDict, total=False):
     at: Quantity
-    """When it is announced; a change that concerns a switch that still moves waits for it."""
+    """When the change is announced; it waits while its switch still carries out an earlier one."""
     circuits: list[CircuitsChangeCircuit]
     """New circuits, optical switch by optical switch."""
 
@@ -467,12 +468,12 @@ class CircuitsSteering(TypedDict, total=False):
     estimate.
     """
     demand: Literal["jobs", "counters"]
-    """Where the traffic matrix comes from: what jobs will send, when they start and end, or what
-    NICs have counted, at fixed intervals. Origin: traffic estimation or observation
-    (Bandwidth Steering in HPC Using Silicon Nanophotonics). Default: jobs.
+    """Origin of the traffic matrix: the description of jobs, whenever one starts or ends, or the
+    counters of NICs, at fixed intervals. Origin: traffic estimation or observation (Bandwidth
+    Steering in HPC Using Silicon Nanophotonics). Default: jobs.
     """
     interval: Quantity
-    """How often counters are read; of no consequence for `demand: jobs`. Default: 1ms."""
+    """Interval at which counters are read; without effect for `demand: jobs`. Default: 1ms."""
     threshold: int
     """Circuits change where that shortens the time of the busiest link by this share, or
     shortens paths by this share while no link's time grows. Origin: assumed: no change for
@@ -488,13 +489,16 @@ class Circuits(TypedDict, total=False):
     is always the same leaves that can be joined. Default: rotated.
     """
     changes: list[CircuitsChange]
-    """Which circuits change when; after each change all hosts reach each other. Default: []."""
+    """Changes of circuits at given times; after each change all hosts reach each other. Default:
+    [].
+    """
     convergence: Quantity
-    """How long after circuits have come up routing knows; with `on_change: lose` also after they
-    have gone. No longer than `reconfiguration`. Default: 0us.
+    """Time from the change of a circuit until routing knows: after circuits have come up, and
+    with `on_change: lose` also after they have gone. No longer than `reconfiguration`.
+    Default: 0us.
     """
     delay: Quantity
-    """How long light takes through an optical switch, beside the fibres. Origin: 2 m of fibre at
+    """Delay of light through an optical switch, without its fibres. Origin: 2 m of fibre at
     1.98·10⁸ m/s. Default: 10ns.
     """
     initial: list[CircuitsChangeCircuit]
@@ -502,8 +506,8 @@ class Circuits(TypedDict, total=False):
     spread over all pairs of leaves. Default: [].
     """
     on_change: Literal["drain", "lose"]
-    """Whether ports are told beforehand, and what is under way arrives first, or the light goes
-    at once, and what is on the fibre and waits for it is lost. Default: drain.
+    """Whether ports stop beforehand and frames under way arrive first (`drain`), or the light
+    goes at once and frames on the fibre and in its queue are lost (`lose`). Default: drain.
     """
     radix: int
     """The most ports of an optical switch, an even number. Origin: 16 × 16 silicon photonic
@@ -520,7 +524,7 @@ class Circuits(TypedDict, total=False):
     assumed: the direct way first, and the queue of 17 full frames at 100G. Default: 2us.
     """
     steering: CircuitsSteering | Literal["none"]
-    """Circuits follow what jobs send. Default: none."""
+    """Steering of circuits by the traffic of jobs. Default: none."""
 
 
 class FabricSingleSwitchLoadBalancingEcmp(TypedDict, total=False):
@@ -780,7 +784,7 @@ class Power(TypedDict, total=False):
     profile.
     """
     profile: Literal["edr-100g"]
-    """The profile that has the constants that are left out here."""
+    """The profile with the constants that this mapping leaves out."""
     switch_base_mw: int
     """An electrical switch without its ports, in milliwatts; one without any cable is not there.
     Default: that of the profile.
@@ -815,15 +819,15 @@ class SwitchBuffer(TypedDict, total=False):
     than this; with `none` each port has all of its own. Default: none.
     """
     partitions: int
-    """Into how many equal parts pools and shared headroom are divided; neighbouring ports take
-    space from the same part. Default: 1.
+    """Number of equal partitions of pools and shared headroom; neighbouring ports take space
+    from the same one. Default: 1.
     """
     pools: list[SwitchBufferPool]
-    """The parts that are shared; without any, one called `shared` of all that is neither
-    reserved nor headroom in the switch that needs most of both. Default: [].
+    """The shared parts. Without any there is one, `shared`: all that is neither reserved nor
+    headroom in the switch that needs most of both. Default: [].
     """
     size: Quantity
-    """The whole buffer of a switch: what is reserved, all headroom and all pools."""
+    """The whole buffer of a switch: reserved space, all headroom and all pools."""
 
 
 class SwitchClassEcn1(TypedDict, total=False):
@@ -832,8 +836,8 @@ class SwitchClassEcn1(TypedDict, total=False):
     kmin: Quantity
     """Up to this queue length nothing is marked."""
     mark: Literal["enqueue", "dequeue"]
-    """Whether a frame is marked when it is put into its queue, by what this holds with it, or
-    when it leaves, by what it leaves behind. Default: enqueue.
+    """Whether a frame is marked when it enters its queue, by the length of the queue with it, or
+    when it leaves, by the length that it leaves behind. Default: enqueue.
     """
     pmax: float | str
     """Probability of a mark at `kmax`; from `kmin` on it rises to it linearly."""
@@ -845,14 +849,16 @@ class SwitchClassEcn1(TypedDict, total=False):
 
 class SwitchClassLevel(TypedDict, total=False):
     above: Quantity
-    """From a fill of the pool of more than this on; more than in the level before."""
+    """The level holds from this fill of the pool on; more than in the level before."""
     limit: Quantity
-    """An account may hold this much; no more than in the level before. `0B` stops every account."""
+    """A queue or priority group may hold this much; no more than in the level before. `0B` stops
+    all of them.
+    """
 
 
 class SwitchClassLossless1(TypedDict, total=False):
     headroom: Quantity | Literal["model", "sonic"]
-    """Bytes kept at each port for what still arrives after XOFF: by the delays of the model,
+    """Bytes kept at each port for frames that arrive after XOFF: by the delays of the model,
     which never drops, by SONiC's formula, or as given. Default: model.
     """
     quanta: int
@@ -864,8 +870,8 @@ class SwitchClassLossless1(TypedDict, total=False):
     is early enough for the repetition to arrive; devices differ. Default: 50.
     """
     scope: Literal["all", "hosts"]
-    """Whom `trigger: pool` pauses: the senders at all ports, or hosts only; other switches are
-    then paused when their frames need headroom. Default: all.
+    """The senders that `trigger: pool` pauses: those at all ports, or hosts only; other switches
+    are then paused when their frames need headroom. Default: all.
     """
     trigger: Literal["ingress", "egress", "pool"]
     """The bytes that are compared with the threshold: those that came in through one port, whose
@@ -873,7 +879,9 @@ class SwitchClassLossless1(TypedDict, total=False):
     in the whole pool: every sender is then paused. Default: ingress.
     """
     xon_offset: Quantity
-    """Senders may go on when the account is this far below its threshold, or empty. Default: 0B."""
+    """Senders resume (XON) when the priority group is this far below its threshold, or empty.
+    Default: 0B.
+    """
 
 
 SwitchClass = TypedDict("SwitchClass", {
@@ -893,9 +901,9 @@ SwitchClass = TypedDict("SwitchClass", {
 
 class SwitchPfcWatchdog(TypedDict, total=False):
     action: Literal["drop", "forward"]
-    """What is done until then with the frames of a queue that is stuck: lose them, or send them
-    in spite of the pause. Origin: `pfcwd start_default` of SONiC (sonic-utilities), for
-    switches of up to 32 ports. Default: drop.
+    """Treatment of the frames of a stuck queue until then: they are dropped, or sent in spite of
+    the pause. Origin: `pfcwd start_default` of SONiC (sonic-utilities), for switches of up to
+    32 ports. Default: drop.
     """
     detection_time: Quantity
     """A queue with waiting frames is stuck when it has been paused for this time without
@@ -903,7 +911,7 @@ class SwitchPfcWatchdog(TypedDict, total=False):
     to 32 ports. Default: 200ms.
     """
     poll_interval: Quantity
-    """How often it looks at the queues. Origin: `pfcwd start_default` of SONiC (sonic-
+    """Interval at which it looks at the queues. Origin: `pfcwd start_default` of SONiC (sonic-
     utilities), for switches of up to 32 ports. Default: 200ms.
     """
     restoration_time: Quantity
@@ -918,8 +926,8 @@ class SwitchTier(TypedDict, total=False):
     Default: as in `fabric.switch`.
     """
     classes: list[SwitchClass]
-    """What becomes of each traffic class; the same classes as in `fabric.switch`. Default: as in
-    `fabric.switch`.
+    """The treatment of each traffic class; the same classes as in `fabric.switch`. Default: as
+    in `fabric.switch`.
     """
     forwarding: Literal["cut-through", "store-and-forward"]
     """Whether a frame may leave before all of it has come in. Default: as in `fabric.switch`."""
@@ -934,7 +942,7 @@ class SwitchTier(TypedDict, total=False):
     `fabric.switch`.
     """
     tier: int
-    """Whose switches are meant: 0 for leaves, 1 for the switches above them, and so on."""
+    """The tier: 0 for leaves, 1 for the switches above them, and so on."""
 
 
 class Switch(TypedDict, total=False):
@@ -943,7 +951,7 @@ class Switch(TypedDict, total=False):
     Default: none.
     """
     classes: list[SwitchClass]
-    """What becomes of each traffic class. Default: one for everything; with `flow_control` that
+    """The treatment of each traffic class. Default: one for everything; with `flow_control` that
     of the data.
     """
     forwarding: Literal["cut-through", "store-and-forward"]
@@ -951,12 +959,12 @@ class Switch(TypedDict, total=False):
     always stored first. Origin: usual in low-latency Ethernet switches. Default: cut-through.
     """
     pause_response: Quantity | Literal["standard"]
-    """How long after a pause frame has arrived a port, of a switch or a NIC, may still start
-    frames of the class; `standard` is what its rate allows, `0s` stops it at once. Origin:
+    """Time after the arrival of a pause frame in which a port of a switch or a NIC may still
+    start frames of the class; `standard` depends on its rate, `0s` stops it at once. Origin:
     IEEE 802.3, Annex 31B, as SONiC's headroom calculation tabulates it. Default: standard.
     """
     pfc_watchdog: SwitchPfcWatchdog | Literal["none"]
-    """What frees queues of lossless classes that stay paused. Default: none."""
+    """The watchdog that frees queues of lossless classes that stay paused. Default: none."""
     pipeline_latency: Quantity
     """From the input to the output of an idle switch, without the frame time of store-and-
     forward; half of it before the output queue, half after. Origin: published figures of
@@ -965,9 +973,9 @@ class Switch(TypedDict, total=False):
     4,158 bytes. Default: 600ns.
     """
     profile: Literal["none", "tomahawk5", "tomahawk5-sonic", "tofino2", "generic-32mb", "jericho3-ramon3", "quantum2"]
-    """The device whose constants hold for what is left out here and in `classes`; the folder
-    `profiles/` says where each comes from. Default: `none`; with `flow_control`
-    `generic-32mb`, or `jericho3-ramon3` if the fabric is scheduled.
+    """The device whose constants fill in omitted keys, here and in `classes`; the folder
+    `profiles/` has the origin of each. Default: `none`; with `flow_control` `generic-32mb`,
+    or `jericho3-ramon3` if the fabric is scheduled.
     """
     queue_capacity: Quantity | Literal["none"]
     """Frame bytes one output queue holds before it drops the tail; `none` never drops. Origin:
@@ -975,9 +983,7 @@ class Switch(TypedDict, total=False):
     = 1, rounded down. Default: `64MiB` without `buffer`.
     """
     tiers: list[SwitchTier]
-    """Tiers whose switches are not like the others, for example with deeper buffers. Default:
-    [].
-    """
+    """Tiers whose switches differ from the others, for example by deeper buffers. Default: []."""
 
 
 class FabricSingleSwitchSwitchingOutputQueued(TypedDict, total=False):
@@ -1014,13 +1020,13 @@ class FabricSingleSwitchSwitchingInputQueued(TypedDict, total=False):
 
 class FabricSingleSwitchSwitchingScheduledCell(TypedDict, total=False):
     bundle: int
-    """Cells of a packet that travel together: the same bytes, fewer events, a coarser spray. All
-    bundles of a packet have as many cells, or one more. Default: 1.
+    """Cells of a packet that travel together: the same bytes, fewer events, a coarser spray. The
+    bundles of a packet differ by one cell at most. Default: 1.
     """
     overhead: Quantity
-    """What a cell takes on the wire beside them, in place of preamble and gap. Origin: the
-    largest cell of the format VSC256 has 272 bytes (OpenBCM SDK), read as 256 of data and 16
-    of header. Default: 16B.
+    """Overhead of a cell on the wire, in place of preamble and gap. Origin: the largest cell of
+    the format VSC256 has 272 bytes (OpenBCM SDK), read as 256 of data and 16 of header.
+    Default: 16B.
     """
     payload: Quantity
     """The most bytes of a packet in one cell; the last cell is as long as it must be. Origin:
@@ -1036,23 +1042,25 @@ class FabricSingleSwitchSwitchingScheduledIndication(TypedDict, total=False):
     fabric; eight levels are those of Broadcom's SDK. Default: 10us.
     """
     threshold: Quantity
-    """A cell is marked that makes a queue of the fabric longer than this. Origin: assumed;
+    """A cell that makes a queue of the fabric longer than this is marked. Origin: assumed;
     Broadcom's SDK has three thresholds, without values. Default: 32KiB.
     """
 
 
 class FabricSingleSwitchSwitchingScheduled(TypedDict, total=False):
     cell: FabricSingleSwitchSwitchingScheduledCell | Literal["none"]
-    """What a packet is cut into between leaves; with `none` it travels whole. Default: none."""
+    """Cells into which a packet is cut between leaves; with `none` it travels whole. Default:
+    none.
+    """
     control: Quantity
-    """What a request and a credit take together of the links between switches, in wire bytes for
-    each credit; packets carry it in proportion, and it is a quarter of `credit` at most.
+    """Wire bytes of a request and a credit together on the links between switches, for each
+    credit; packets carry them in proportion, and they are a quarter of `credit` at most.
     Messages on control links take none. Origin: not published: 0 leaves it out. Default: 0B.
     """
     credit: Quantity
-    """What one credit is worth, in bytes on the wire of the destination port. Origin: the size
-    of a DRAM buffer of Jericho 3 (FBOSS, Jericho3Asic.h) and the resolution of its credit
-    balance (OpenBCM SDK); the SDK takes 256 to 8,192 bytes. Default: 4096B.
+    """Worth of one credit, in bytes on the wire of the destination port. Origin: the size of a
+    DRAM buffer of Jericho 3 (FBOSS, Jericho3Asic.h) and the resolution of its credit balance
+    (OpenBCM SDK); the SDK takes 256 to 8,192 bytes. Default: 4096B.
     """
     egress_buffer: Quantity
     """A port grants no credit while this many frame bytes wait at it. Origin: assumed: what a
@@ -1101,9 +1109,9 @@ class FabricSingleSwitchSwitchingCreditBased(TypedDict, total=False):
     65,536 symbol times at least. Default: 4096B.
     """
     update_delay: Quantity
-    """From the end of a flow-control packet, beside the cable, to the instant at which the other
-    end goes by it. Origin: assumed: the part of a switch's pipeline that it passes. Default:
-    100ns.
+    """From the end of a flow-control packet to the instant at which the other end applies it,
+    without the delay of the cable. Origin: assumed: the part of a switch's pipeline that it
+    passes. Default: 100ns.
     """
 
 
@@ -1130,20 +1138,20 @@ class FabricSingleSwitch(TypedDict, total=False):
     scheduled}`. Default: `{}`, but in a scheduled fabric.
     """
     power: Power | Literal["edr-100g", "none"]
-    """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
-    mapping that begins with one and changes some of its constants; changes no result.
-    Default: none.
+    """Constants for the fabric's power, in `tenter explain` and for a run: a profile, or a
+    mapping with a profile and some constants of its own; they change no result. Default:
+    none.
     """
     rate: Quantity
     """Line rate of every link. Origin: AI Fabric Test Methodology (Keysight): 400GE NICs and
     switch ports. Default: 400Gbps.
     """
     source_flow_control: SourceFlowControl
-    """What switches tell senders of long queues: Remote PFC, or source flow control in the NIC;
-    it goes with any `flow_control`. Default: {}.
+    """Congestion signals of switches to senders: Remote PFC, or source flow control in the NIC;
+    it works with any `flow_control`. Default: {}.
     """
     switch: Switch
-    """The switch model; all switches share it, but for what `tiers` in it says. Default: `{}`."""
+    """The switch model; all switches share it, except where its `tiers` differ. Default: `{}`."""
     switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
     """The place where frames wait: at the outputs of every switch, at the first leaf until they
     have credit, or at every switch until the next one has room. Default: {}.
@@ -1203,18 +1211,18 @@ class FabricLeafSpine(TypedDict, total=False):
     overrides: list[FabricLeafSpineOverride]
     """Pairs of leaf and spine that differ from the rest. Default: []."""
     power: Power | Literal["edr-100g", "none"]
-    """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
-    mapping that begins with one and changes some of its constants; changes no result.
-    Default: none.
+    """Constants for the fabric's power, in `tenter explain` and for a run: a profile, or a
+    mapping with a profile and some constants of its own; they change no result. Default:
+    none.
     """
     source_flow_control: SourceFlowControl
-    """What switches tell senders of long queues: Remote PFC, or source flow control in the NIC;
-    it goes with any `flow_control`. Default: {}.
+    """Congestion signals of switches to senders: Remote PFC, or source flow control in the NIC;
+    it works with any `flow_control`. Default: {}.
     """
     spines: int
     """How many spines."""
     switch: Switch
-    """The switch model; all switches share it, but for what `tiers` in it says. Default: `{}`."""
+    """The switch model; all switches share it, except where its `tiers` differ. Default: `{}`."""
     switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
     """The place where frames wait: at the outputs of every switch, at the first leaf until they
     have credit, or at every switch until the next one has room. Default: {}.
@@ -1235,7 +1243,9 @@ class FabricFatTreeCore(TypedDict, total=False):
     links_per_agg_core: int
     """Parallel cables between an aggregation switch and each of its cores. Default: 1."""
     links_per_pod: int
-    """The same as a count: the cables from each pod to the cores. Default: as `taper` has it."""
+    """The cables from each pod to the cores, as a count in place of `taper`. Default: as `taper`
+    has it.
+    """
     pods: int
     """How many pods."""
     rate: Quantity
@@ -1243,8 +1253,8 @@ class FabricFatTreeCore(TypedDict, total=False):
     NICs and switch ports. Default: 400Gbps.
     """
     taper: float | str
-    """How many times fewer cables each pod has to the cores than these counts make; cores
-    without any are left out. Default: 1.
+    """Factor by which tapering divides the cables from each pod to the cores; cores without any
+    are left out. Default: 1.
     """
 
 
@@ -1291,16 +1301,16 @@ class FabricFatTree(TypedDict, total=False):
     scheduled}`. Default: `{}`, but in a scheduled fabric.
     """
     power: Power | Literal["edr-100g", "none"]
-    """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
-    mapping that begins with one and changes some of its constants; changes no result.
-    Default: none.
+    """Constants for the fabric's power, in `tenter explain` and for a run: a profile, or a
+    mapping with a profile and some constants of its own; they change no result. Default:
+    none.
     """
     source_flow_control: SourceFlowControl
-    """What switches tell senders of long queues: Remote PFC, or source flow control in the NIC;
-    it goes with any `flow_control`. Default: {}.
+    """Congestion signals of switches to senders: Remote PFC, or source flow control in the NIC;
+    it works with any `flow_control`. Default: {}.
     """
     switch: Switch
-    """The switch model; all switches share it, but for what `tiers` in it says. Default: `{}`."""
+    """The switch model; all switches share it, except where its `tiers` differ. Default: `{}`."""
     switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
     """The place where frames wait: at the outputs of every switch, at the first leaf until they
     have credit, or at every switch until the next one has room. Default: {}.
@@ -1344,9 +1354,9 @@ class FabricRail(TypedDict, total=False):
     nics_per_server: int
     """NICs of each server, which is the number of rails; each NIC is a host."""
     power: Power | Literal["edr-100g", "none"]
-    """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
-    mapping that begins with one and changes some of its constants; changes no result.
-    Default: none.
+    """Constants for the fabric's power, in `tenter explain` and for a run: a profile, or a
+    mapping with a profile and some constants of its own; they change no result. Default:
+    none.
     """
     servers: int
     """How many servers."""
@@ -1355,13 +1365,13 @@ class FabricRail(TypedDict, total=False):
     fewer. Default: `servers`.
     """
     source_flow_control: SourceFlowControl
-    """What switches tell senders of long queues: Remote PFC, or source flow control in the NIC;
-    it goes with any `flow_control`. Default: {}.
+    """Congestion signals of switches to senders: Remote PFC, or source flow control in the NIC;
+    it works with any `flow_control`. Default: {}.
     """
     spines: int
     """How many spines."""
     switch: Switch
-    """The switch model; all switches share it, but for what `tiers` in it says. Default: `{}`."""
+    """The switch model; all switches share it, except where its `tiers` differ. Default: `{}`."""
     switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
     """The place where frames wait: at the outputs of every switch, at the first leaf until they
     have credit, or at every switch until the next one has room. Default: {}.
@@ -1421,21 +1431,21 @@ class FabricDragonfly(TypedDict, total=False):
     400GE NICs and switch ports. Default: 400Gbps.
     """
     power: Power | Literal["edr-100g", "none"]
-    """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
-    mapping that begins with one and changes some of its constants; changes no result.
-    Default: none.
+    """Constants for the fabric's power, in `tenter explain` and for a run: a profile, or a
+    mapping with a profile and some constants of its own; they change no result. Default:
+    none.
     """
     routers_per_group: int
     """Routers of each group; each two of them have a cable."""
     source_flow_control: SourceFlowControl
-    """What switches tell senders of long queues: Remote PFC, or source flow control in the NIC;
-    it goes with any `flow_control`. Default: {}.
+    """Congestion signals of switches to senders: Remote PFC, or source flow control in the NIC;
+    it works with any `flow_control`. Default: {}.
     """
     switch: Switch
-    """The switch model; all switches share it, but for what `tiers` in it says. Default: `{}`."""
+    """The switch model; all switches share it, except where its `tiers` differ. Default: `{}`."""
     switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
-    """Where frames wait: at the outputs of every switch, at the first leaf until they have
-    credit, or at every switch until the next one has room. Default: {}.
+    """The place where frames wait: at the outputs of every switch, at the first leaf until they
+    have credit, or at every switch until the next one has room. Default: {}.
     """
 
 
@@ -1467,7 +1477,7 @@ class FabricExplicitNode(TypedDict, total=False):
 
 class FabricExplicitRoute(TypedDict, total=False):
     at: str | float | bool
-    """The switch that takes this way."""
+    """The switch that takes this route."""
     to: str | float | bool
     """The switch to whose hosts it leads."""
     via: str | float | bool
@@ -1495,18 +1505,18 @@ class FabricExplicit(TypedDict, total=False):
     nodes: list[FabricExplicitNode]
     """Hosts and switches; hosts are numbered in this order."""
     power: Power | Literal["edr-100g", "none"]
-    """What the fabric's power is counted by, in `tenter explain` and for a run: a profile, or a
-    mapping that begins with one and changes some of its constants; changes no result.
-    Default: none.
+    """Constants for the fabric's power, in `tenter explain` and for a run: a profile, or a
+    mapping with a profile and some constants of its own; they change no result. Default:
+    none.
     """
     routes: list[FabricExplicitRoute]
-    """Ways that switches take instead of the shortest. Default: []."""
+    """Routes that switches take instead of the shortest. Default: []."""
     source_flow_control: SourceFlowControl
-    """What switches tell senders of long queues: Remote PFC, or source flow control in the NIC;
-    it goes with any `flow_control`. Default: {}.
+    """Congestion signals of switches to senders: Remote PFC, or source flow control in the NIC;
+    it works with any `flow_control`. Default: {}.
     """
     switch: Switch
-    """The switch model; all switches share it, but for what `tiers` in it says. Default: `{}`."""
+    """The switch model; all switches share it, except where its `tiers` differ. Default: `{}`."""
     switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
     """The place where frames wait: at the outputs of every switch, at the first leaf until they
     have credit, or at every switch until the next one has room. Default: {}.
@@ -1541,7 +1551,7 @@ class FaultsEvent1(TypedDict, total=False):
     down: Quantity
     """When it goes down for the first time."""
     flap: FaultsEvent1Flap
-    """That it goes down again and again; in place of `up`. Default: it goes down once."""
+    """Repetition in place of `up`: it goes down again and again. Default: it goes down once."""
     link: str | float | bool
     """The link between two nodes that goes down: `leaf0-spine1`."""
     up: Quantity | Literal["none"]
@@ -1552,7 +1562,7 @@ class FaultsEvent2(TypedDict, total=False):
     down: Quantity
     """When it goes down for the first time."""
     flap: FaultsEvent1Flap
-    """That it goes down again and again; in place of `up`. Default: it goes down once."""
+    """Repetition in place of `up`: it goes down again and again. Default: it goes down once."""
     switch: str | float | bool
     """A switch: all its links go down, and what it holds is lost."""
     up: Quantity | Literal["none"]
@@ -1561,11 +1571,11 @@ class FaultsEvent2(TypedDict, total=False):
 
 class FaultsEvent3(TypedDict, total=False):
     nic: str | float | bool
-    """A host whose NIC pauses its leaf whatever it receives."""
+    """A host whose NIC has a pause storm."""
     pause_storm: Quantity
-    """When it begins to pause all lossless classes, again and again."""
+    """When the storm starts: the NIC pauses all lossless classes again and again."""
     until: Quantity
-    """When it stops doing so."""
+    """When the storm ends."""
 
 
 FaultsEvent4 = TypedDict("FaultsEvent4", {
@@ -1579,12 +1589,12 @@ FaultsEvent4 = TypedDict("FaultsEvent4", {
 
 class Faults(TypedDict, total=False):
     convergence: Quantity
-    """How long after a link has gone down or come up routing knows; until then frames for a link
+    """Time from a link's failure or repair until routing knows; until then frames for a link
     that is down are lost. Origin: what fast reroute is designed for (Fast Convergence, VPP
     documentation); BGP without it takes up to seconds. Default: 50ms.
     """
     events: list[FaultsEvent | FaultsEvent1 | FaultsEvent2 | FaultsEvent3 | FaultsEvent4]
-    """What breaks; each names a `link`, a `switch`, a `nic` or `random` ones. Default: []."""
+    """The faults; each names a `link`, a `switch`, a `nic` or `random` ones. Default: []."""
 
 
 ImpairmentRule = TypedDict("ImpairmentRule", {
@@ -1613,11 +1623,11 @@ class Impairment(TypedDict, total=False):
     several entries for one link the last holds.
     """
     rules: list[ImpairmentRule]
-    """What a tester does to some frames; each suffers from the first rule that strikes it.
-    Default: [].
+    """Rules for single frames, as of a traffic tester; the first rule that matches a frame
+    applies to it. Default: [].
     """
     sender: str | float | bool
-    """The node whose frames suffer, or `both` ends of the link. Default: both."""
+    """The node whose frames are impaired, or `both` ends of the link. Default: both."""
 
 
 class JobCollectiveParallelGroups(TypedDict, total=False):
@@ -1653,10 +1663,12 @@ class JobCollectiveParallel(TypedDict, total=False):
     collective: Literal["all-to-all"]
     """Which collective."""
     compute: Quantity
-    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1674,10 +1686,12 @@ class JobCollectivePairwise(TypedDict, total=False):
     collective: Literal["all-to-all"]
     """Which collective."""
     compute: Quantity
-    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1695,10 +1709,12 @@ class JobCollectivePxn(TypedDict, total=False):
     collective: Literal["all-to-all"]
     """Which collective."""
     compute: Quantity
-    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1720,10 +1736,12 @@ class JobCollectiveRing(TypedDict, total=False):
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
-    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1741,10 +1759,12 @@ class JobCollectiveBidirectionalRing(TypedDict, total=False):
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
-    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1762,17 +1782,19 @@ class JobCollectiveHalvingDoubling(TypedDict, total=False):
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
-    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     distances: Literal["halving", "doubling"]
-    """How far apart the ranks of an exchange are while the vector is halved, and the other way
-    round on the way back. `halving`: ranks n/2 apart exchange halves, ranks n/4 apart
-    quarters, and so on; `doubling`: neighbours exchange halves, ranks 2 apart quarters, and
-    so on. Origin: AI Fabric Test Methodology (Keysight); `doubling` is the order of MPICH and
-    Open MPI. Default: halving.
+    """Distance between the ranks of an exchange while the vector is halved; on the way back the
+    order is reversed. `halving`: ranks n/2 apart exchange halves, ranks n/4 apart quarters,
+    and so on; `doubling`: neighbours exchange halves, ranks 2 apart quarters, and so on.
+    Origin: AI Fabric Test Methodology (Keysight); `doubling` is the order of MPICH and Open
+    MPI. Default: halving.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1794,10 +1816,12 @@ class JobCollectiveDoubleBinaryTree(TypedDict, total=False):
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
-    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1815,10 +1839,12 @@ class JobCollectiveHierarchical(TypedDict, total=False):
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
-    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1833,8 +1859,8 @@ class JobCollectiveHierarchical(TypedDict, total=False):
     Default: 1us.
     """
     scale_up_rate: Quantity
-    """What an NPU sends and receives within its host, each way. Origin: NVIDIA H100 data sheet:
-    NVLink with 900 GB/s both ways together. Default: 3600Gbps.
+    """Rate at which an NPU sends and receives within its host, each way. Origin: NVIDIA H100
+    data sheet: NVLink with 900 GB/s both ways together. Default: 3600Gbps.
     """
     size: Quantity
     """One size, as nccl-tests counts it. Default: this or `sizes`."""
@@ -1848,10 +1874,12 @@ class JobCollectiveRing2(TypedDict, total=False):
     collective: Literal["all-gather"]
     """Which collective."""
     compute: Quantity
-    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1869,10 +1897,12 @@ class JobCollectiveRecursiveDoubling(TypedDict, total=False):
     collective: Literal["all-gather"]
     """Which collective."""
     compute: Quantity
-    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1890,10 +1920,12 @@ class JobCollectiveRing3(TypedDict, total=False):
     collective: Literal["reduce-scatter"]
     """Which collective."""
     compute: Quantity
-    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1911,10 +1943,12 @@ class JobCollectiveRecursiveHalving(TypedDict, total=False):
     collective: Literal["reduce-scatter"]
     """Which collective."""
     compute: Quantity
-    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1932,10 +1966,12 @@ class JobCollectiveParallel2(TypedDict, total=False):
     collective: Literal["broadcast"]
     """Which collective."""
     compute: Quantity
-    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1959,10 +1995,12 @@ class JobCollectiveRing4(TypedDict, total=False):
     collective: Literal["broadcast"]
     """Which collective."""
     compute: Quantity
-    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -1986,10 +2024,12 @@ class JobCollectiveTree(TypedDict, total=False):
     collective: Literal["broadcast"]
     """Which collective."""
     compute: Quantity
-    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -2013,10 +2053,12 @@ class JobCollectiveTree2(TypedDict, total=False):
     collective: Literal["reduce"]
     """Which collective."""
     compute: Quantity
-    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -2036,10 +2078,12 @@ class JobCollectiveParallel3(TypedDict, total=False):
     collective: Literal["gather"]
     """Which collective."""
     compute: Quantity
-    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -2059,10 +2103,12 @@ class JobCollectiveParallel4(TypedDict, total=False):
     collective: Literal["scatter"]
     """Which collective."""
     compute: Quantity
-    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -2082,10 +2128,12 @@ class JobCollectiveRing5(TypedDict, total=False):
     collective: Literal["send-recv"]
     """Which collective."""
     compute: Quantity
-    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -2103,10 +2151,12 @@ class JobCollectiveRecursiveDoubling2(TypedDict, total=False):
     collective: Literal["hypercube"]
     """Which collective."""
     compute: Quantity
-    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -2124,17 +2174,19 @@ class JobCollectiveRandom(TypedDict, total=False):
     collective: Literal["permutation"]
     """Which collective."""
     compute: Quantity
-    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
     """
     seed: int
-    """Which permutation without fixed points. Default: the `seed` of the scenario."""
+    """Which permutation without fixed points. Default: `seeds.arrivals`, or else the `seed`."""
     size: Quantity
     """One size, as nccl-tests counts it. Default: this or `sizes`."""
     sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
@@ -2147,10 +2199,12 @@ class JobCollectiveParallel5(TypedDict, total=False):
     collective: Literal["incast"]
     """Which collective."""
     compute: Quantity
-    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
@@ -2183,10 +2237,12 @@ class JobCollectiveListed(TypedDict, total=False):
     collective: Literal["steps"]
     """Which collective."""
     compute: Quantity
-    """What all ranks compute before each of these collectives, on top of `gap`. Default: 0ns."""
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     file: str | float | bool
     """A file with a step on each line below `rank,peer,bytes,after`, where `after` has numbers
@@ -2216,17 +2272,17 @@ JobFlow = TypedDict("JobFlow", {
 
 class JobPatternMiniDft(TypedDict, total=False):
     block: Quantity
-    """From a rank to each other of its row, and of its column. Origin: a grid of 128³ complex
-    numbers on 64 ranks. Default: 64KiB.
+    """Bytes from a rank to each other one of its row, and of its column. Origin: a grid of 128³
+    complex numbers on 64 ranks. Default: 64KiB.
     """
     compute: Quantity
-    """What all ranks compute before each step. Origin: assumed. Default: 200us."""
+    """Computing time of all ranks before each step. Origin: assumed. Default: 200us."""
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     kind: Literal["mini-dft"]
-    """Which application; the keys that it has beside these are below."""
+    """The application; its further keys are below."""
     reduce: Quantity
     """The buffer of the all-reduce. Origin: assumed. Default: 8KiB."""
     rows: int | Literal["auto"]
@@ -2234,81 +2290,81 @@ class JobPatternMiniDft(TypedDict, total=False):
     one, with rows longer than columns. Default: auto.
     """
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
-    that differ are at most 100. Default: `4`; none in the background.
+    """How often the ranks compute and then communicate, in place of `iterations`; at most 100 if
+    the steps differ. Default: `4`; none in the background.
     """
 
 
 class JobPatternMilc(TypedDict, total=False):
     compute: Quantity
-    """What all ranks compute before each step. Origin: assumed. Default: 150us."""
+    """Computing time of all ranks before each step. Origin: assumed. Default: 150us."""
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     face: Quantity
-    """To each of the eight neighbours, for the sites of one colour. Origin: 16⁴ sites in each
-    rank: 16³/2 vectors of 48 bytes in four layers. Default: 384KiB.
+    """Bytes to each of the eight neighbours, for the sites of one colour. Origin: 16⁴ sites in
+    each rank: 16³/2 vectors of 48 bytes in four layers. Default: 384KiB.
     """
     grid: float | str | Literal["auto"]
     """Ranks along each of four dimensions, such as `4x4x2x2`; `auto` is as even as may be.
     Default: auto.
     """
     kind: Literal["milc"]
-    """Which application; the keys that it has beside these are below."""
+    """The application; its further keys are below."""
     reduce: Quantity
     """The buffer of each all-reduce. Origin: one number of double precision. Default: 8B."""
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
-    that differ are at most 100. Default: `4`; none in the background.
+    """How often the ranks compute and then communicate, in place of `iterations`; at most 100 if
+    the steps differ. Default: `4`; none in the background.
     """
 
 
 class JobPatternNekbone(TypedDict, total=False):
     compute: Quantity
-    """What all ranks compute before each step. Origin: assumed. Default: 100us."""
+    """Computing time of all ranks before each step. Origin: assumed. Default: 100us."""
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     corner: Quantity
-    """To a neighbour behind a corner. Origin: one point. Default: 8B."""
+    """Bytes to a neighbour behind a corner. Origin: one point. Default: 8B."""
     edge: Quantity
-    """To a neighbour behind an edge. Origin: 73 points. Default: 584B."""
+    """Bytes to a neighbour behind an edge. Origin: 73 points. Default: 584B."""
     face: Quantity
-    """To a neighbour behind a face. Origin: 8³ elements of order nine in each rank: 73² points
-    of 8 bytes. Default: 42632B.
+    """Bytes to a neighbour behind a face. Origin: 8³ elements of order nine in each rank: 73²
+    points of 8 bytes. Default: 42632B.
     """
     grid: float | str | Literal["auto"]
     """Ranks along each of three dimensions, such as `4x4x4`; `auto` is as even as may be.
     Default: auto.
     """
     kind: Literal["nekbone"]
-    """Which application; the keys that it has beside these are below."""
+    """The application; its further keys are below."""
     reduce: Quantity
     """The buffer of each all-reduce. Origin: one number of double precision. Default: 8B."""
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
-    that differ are at most 100. Default: `4`; none in the background.
+    """How often the ranks compute and then communicate, in place of `iterations`; at most 100 if
+    the steps differ. Default: `4`; none in the background.
     """
 
 
 class JobPatternAmg(TypedDict, total=False):
     compute: Quantity
-    """What all ranks compute before each step. Origin: assumed. Default: 300us."""
+    """Computing time of all ranks before each step. Origin: assumed. Default: 300us."""
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     grid: float | str | Literal["auto"]
     """Ranks along each of three dimensions, such as `4x4x4`; `auto` is as even as may be.
     Default: auto.
     """
     kind: Literal["amg"]
-    """Which application; the keys that it has beside these are below."""
+    """The application; its further keys are below."""
     least_points: int
-    """A rank that would have fewer on a coarser level hands them to another. Origin: assumed.
-    Default: 16.
+    """The least points of a rank on a coarser level; a rank with fewer hands them to another.
+    Origin: assumed. Default: 16.
     """
     points: int
     """Points of 8 bytes along an edge of a rank's block on the finest level. Origin: assumed.
@@ -2317,24 +2373,24 @@ class JobPatternAmg(TypedDict, total=False):
     reduce: Quantity
     """The buffer of each all-reduce. Origin: one number of double precision. Default: 8B."""
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
-    that differ are at most 100. Default: `4`; none in the background.
+    """How often the ranks compute and then communicate, in place of `iterations`; at most 100 if
+    the steps differ. Default: `4`; none in the background.
     """
 
 
 class JobPatternAmr(TypedDict, total=False):
     compute: Quantity
-    """What all ranks compute before each step. Origin: assumed. Default: 200us."""
+    """Computing time of all ranks before each step. Origin: assumed. Default: 200us."""
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     kind: Literal["amr"]
-    """Which application; the keys that it has beside these are below."""
+    """The application; its further keys are below."""
     least: Quantity
-    """What a pair exchanges at least, each way. Origin: assumed. Default: 16KiB."""
+    """The least that a pair exchanges, each way. Origin: assumed. Default: 16KiB."""
     most: Quantity
-    """And at most. Origin: assumed. Default: 4MiB."""
+    """The most that a pair exchanges, each way. Origin: assumed. Default: 4MiB."""
     partners: int
     """Partners of a rank, on average; an even number. Origin: assumed. Default: 12."""
     reduce: Quantity
@@ -2346,56 +2402,56 @@ class JobPatternAmr(TypedDict, total=False):
     Default: 0.25.
     """
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
-    that differ are at most 100. Default: `4`; none in the background.
+    """How often the ranks compute and then communicate, in place of `iterations`; at most 100 if
+    the steps differ. Default: `4`; none in the background.
     """
 
 
 class JobPatternGtc(TypedDict, total=False):
     charge: Quantity
-    """What the ranks of a domain add up. Origin: assumed. Default: 256KiB."""
+    """The buffer that the ranks of a domain add up. Origin: assumed. Default: 256KiB."""
     compute: Quantity
-    """What all ranks compute before each step. Origin: assumed. Default: 500us."""
+    """Computing time of all ranks before each step. Origin: assumed. Default: 500us."""
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     domains: int | Literal["auto"]
     """Toroidal domains, a divisor of the ranks; `auto` is the greatest one up to 64. Ranks of a
     domain follow each other. Default: auto.
     """
     field: Quantity
-    """From a rank to the same one of each domain beside: the field at the border. Origin:
+    """The field at the border, from a rank to the same one of each neighbouring domain. Origin:
     assumed. Default: 64KiB.
     """
     kind: Literal["gtc"]
-    """Which application; the keys that it has beside these are below."""
+    """The application; its further keys are below."""
     particles: Quantity
-    """From a rank to the same one of each domain beside: what has crossed the border. Origin:
-    assumed. Default: 1MiB.
+    """The particles that have crossed the border, from a rank to the same one of each
+    neighbouring domain. Origin: assumed. Default: 1MiB.
     """
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
-    that differ are at most 100. Default: `4`; none in the background.
+    """How often the ranks compute and then communicate, in place of `iterations`; at most 100 if
+    the steps differ. Default: `4`; none in the background.
     """
 
 
 class JobPatternDatabasePod(TypedDict, total=False):
     compute: Quantity
-    """What all ranks compute before each step. Origin: assumed. Default: 0ns."""
+    """Computing time of all ranks before each step. Origin: assumed. Default: 0ns."""
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     kind: Literal["database-pod"]
-    """Which application; the keys that it has beside these are below."""
+    """The application; its further keys are below."""
     rack: int
     """Ranks of a rack, which follow each other; the last one may be smaller. Origin: assumed.
     Default: 16.
     """
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
-    that differ are at most 100. Default: `4`; none in the background.
+    """How often the ranks compute and then communicate, in place of `iterations`; at most 100 if
+    the steps differ. Default: `4`; none in the background.
     """
     transfer: Quantity
     """The size of each. Origin: assumed. Default: 64KiB."""
@@ -2407,64 +2463,64 @@ class JobPatternDatabasePod(TypedDict, total=False):
 
 class JobPatternMatrix(TypedDict, total=False):
     compute: Quantity
-    """What all ranks compute before each step. Default: 0ns."""
+    """Computing time of all ranks before each step. Default: 0ns."""
     compute_spread: Quantity
-    """Computing takes up to this much less or more, drawn for each time; no more than `compute`.
-    Default: 0ns.
+    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
+    than that. Default: 0ns.
     """
     file: str | float | bool
     """A communication matrix, `.csv`, `.mtx` or `.txt`; its path counts from the folder of the
     scenario. Default: this or `sends`.
     """
     kind: Literal["matrix"]
-    """Which application; the keys that it has beside these are below."""
+    """The application; its further keys are below."""
     sends: str | float | bool
     """Source, destination and bytes of each send, with semicolons between: `0 1 65536; 1 0 128`.
     Default: this or `file`.
     """
     steps: int
-    """How often the ranks compute and then communicate; takes the place of `iterations`. Steps
-    that differ are at most 100. Default: `4`; none in the background.
+    """How often the ranks compute and then communicate, in place of `iterations`; at most 100 if
+    the steps differ. Default: `4`; none in the background.
     """
 
 
 class JobStart1(TypedDict, total=False):
     after: str | float | bool
-    """The job whose end is waited for: any but background load, before or after this one in the
+    """The job that must have ended: any but background load, before or after this one in the
     list.
     """
     delay: Quantity
-    """From the end of that job to the start of this one, 2us or more; the whole network learns
-    of the end of a job, as of the barrier of a `gap`. Default: 10us.
+    """From the end of that job to the start of this one, 2us or more: the end of a job takes
+    effect in the whole network, as the barrier of a `gap` does. Default: 10us.
     """
 
 
-JobWorkloadPair = TypedDict("JobWorkloadPair", {
+JobWorkloadFlowsPair = TypedDict("JobWorkloadFlowsPair", {
     "from": "float | str | list[float | str]",
     "parallel": "int",
     "to": "float | str | list[float | str]",
 }, total=False)
 
 
-class JobWorkloadPoints1(TypedDict, total=False):
+class JobWorkloadFlowsPoints1(TypedDict, total=False):
     cumulative: float | str
-    """How many flows are no larger, of all."""
+    """Share of flows that are no larger."""
     size: Quantity
     """A size of flows."""
 
 
-class JobWorkload(TypedDict, total=False):
+class JobWorkloadFlows(TypedDict, total=False):
     arrivals: Literal["closed-loop", "poisson", "log-normal"]
-    """When flows start: each when the one before it is acknowledged, or in an open loop after
-    times of this distribution, each sender by itself to any of its receivers, or as often to
-    each as the pattern has it. Default: closed-loop.
+    """When flows start. In a closed loop each starts when the one before it is acknowledged; in
+    an open loop each sender starts flows at intervals of this distribution, to any of its
+    receivers, or to each as often as the pattern says. Default: closed-loop.
     """
     between: Literal["steps", "lines"]
     """Whether flows have only the sizes of the points, or all sizes between them, along a line;
     only with `points`. Default: steps.
     """
     duration: Quantity | Literal["none"]
-    """From the start of the job to when no flow starts any more; those under way are completed.
+    """Time from the start of the job after which no flow starts; flows under way are completed.
     Default: none.
     """
     fan_in: int | Literal["none"]
@@ -2472,42 +2528,66 @@ class JobWorkload(TypedDict, total=False):
     the receivers. Default: none.
     """
     flows: int | Literal["none"]
-    """How many flows there are in all; each of the parallel ones of each pair starts its share
-    of them. Default: none.
+    """Flows in all; each QP of each pair starts its share of them. Default: none."""
+    kind: Literal["flows"]
+    """Flows, or a graph of operations in one of the formats in which others write it. Default:
+    flows.
     """
     load: float | str
-    """Share of the senders' rate that the payload of all flows takes in RoCEv2 frames, with
-    headers, preamble and gap, but without what a congestion control adds to them; with a
-    pattern that of the NIC of the rank that sends or receives most, and others have as much
-    less as the pattern has it; with `senders: alike` that of each sender, and receivers may
-    have more than their NICs take. Default: required in an open loop.
+    """Offered load: the share of the senders' rate that all flows take in RoCEv2 frames, with
+    headers, preamble and gap, but without the additions of a congestion control. With a
+    pattern it is the share at the NIC of the rank that sends or receives most, and the others
+    have less in proportion; with `senders: alike` it is that of each sender, and receivers
+    may get more than their NICs take. Default: required in an open loop.
     """
-    pairs: list[JobWorkloadPair]
+    pairs: list[JobWorkloadFlowsPair]
     """The pairs of sender and receiver. Default: this or `pattern`."""
     parallel: int
-    """QPs from each rank to each that the pattern has it send to; flows take them in turn. Only
+    """QPs from each rank to each of its receivers in the pattern; flows take them in turn. Only
     with `pattern`. Default: 8.
     """
     pattern: JobPatternMiniDft | JobPatternMilc | JobPatternNekbone | JobPatternAmg | JobPatternAmr | JobPatternGtc | JobPatternDatabasePod | JobPatternMatrix
-    """In an open loop, how often each pair sends: the `jobs[].pattern` of an application, in
-    proportion to the bytes of its first step, without what it says of steps (`steps`,
-    `compute`, `compute_spread`, `regrid`); the ranks are those of the job. Default: this or
+    """How often each pair sends in an open loop: in proportion to the bytes of the first step of
+    an application, written as in `jobs[].pattern` without the keys of steps (`steps`,
+    `compute`, `compute_spread`, `regrid`). The ranks are those of the job. Default: this or
     `pairs`.
     """
-    points: str | float | bool | list[JobWorkloadPoints1]
+    points: str | float | bool | list[JobWorkloadFlowsPoints1]
     """A distribution of your own by points of its cumulative distribution, both numbers
     ascending; or a file of them, a size in bytes and a probability on each line. Default:
     this or `sizes`.
     """
     senders: Literal["by-bytes", "alike"]
-    """How much each rank of the pattern sends: in proportion to its bytes, or all that have any
-    the same; only with `pattern`. Default: by-bytes.
+    """How much each rank of the pattern sends: in proportion to its bytes, or the same for all
+    senders; only with `pattern`. Default: by-bytes.
     """
     sigma: float | str
     """Standard deviation of the logarithm of the times; only with `log-normal`. Default: 1."""
     sizes: Quantity | Literal["facebook-hadoop-homa", "facebook-hadoop-hpcc", "websearch-hpcc", "alistorage-2019", "facebook-cachefollower-homa", "facebook-webserver-homa", "google-all-rpc-homa", "google-search-rpc-homa", "googlerpc-2008"]
     """The distribution that flow sizes are drawn from, by its name, or the size of every flow.
     Default: this or `points`.
+    """
+
+
+class JobWorkloadGoal(TypedDict, total=False):
+    compute_scale: float | str
+    """How often the time that the file has for it computing takes: 0.5 is a machine that is
+    twice as fast. Default: 1.
+    """
+    eager: Quantity
+    """The largest message whose send is done once it is posted. A larger one's is done once the
+    receiver's NIC has acknowledged it. Origin: the usual value of S in LogGOPSim. Default:
+    65535B.
+    """
+    file: str | float | bool
+    """The file, as text or binary; its path counts from the folder of the scenario."""
+    kind: Literal["goal"]
+    """Flows, or a graph of operations in one of the formats in which others write it. Default:
+    flows.
+    """
+    overhead: Quantity
+    """What each send occupies its stream for before it is posted, and each receive once its
+    message is there. Default: 0ns.
     """
 
 
@@ -2529,14 +2609,14 @@ Job = TypedDict("Job", {
     "ranks": "int | list[float | str] | Literal[\"all\"]",
     "start": "Quantity | JobStart1",
     "warm_up": "int",
-    "workload": "JobWorkload",
+    "workload": "JobWorkloadFlows | JobWorkloadGoal",
 }, total=False)
 
 
 class Limits(TypedDict, total=False):
     background: Quantity
-    """How long background jobs run on when the last of the others has ended; that is news from
-    everywhere, as the barrier of a `gap` is. Default: 10us.
+    """Time for which background jobs run on after the last of the others has ended; no less than
+    the 2us that the end of a job takes to reach the whole network. Default: 10us.
     """
     time: Quantity | Literal["none"]
     """Simulated time at which the trial stops, whether it is done or not; at `8640000s` (100
@@ -2546,7 +2626,7 @@ class Limits(TypedDict, total=False):
 
 class Observe(TypedDict, total=False):
     baseline: Literal[True, False]
-    """Whether each job under test is also run alone on the same fabric, for its slowdown beside
+    """Whether each measured job is also run alone on the same fabric, for its slowdown beside
     the others. Default: false.
     """
     queue_changes: list[str | float | bool]
@@ -2556,15 +2636,15 @@ class Observe(TypedDict, total=False):
     queue_changes_from: Quantity
     """Changes are recorded from then on. Default: 0ns."""
     queue_changes_limit: int
-    """Changes of each port that are recorded; a warning says what was left out. Default:
+    """Changes of each port that are recorded; a warning tells how many were left out. Default:
     1000000.
     """
     queue_changes_to: Quantity | Literal["none"]
-    """And until then. Default: none."""
+    """Changes are recorded until then. Default: none."""
     sample_interval: Quantity | Literal["auto"]
-    """How often; `auto` is a 500th of what the jobs take if nothing ever waits, or of the time
-    limit where that is shorter, rounded up to two digits; 100us where neither is known.
-    Default: auto.
+    """Interval between samples; `auto` is a 500th of the time that the jobs take without
+    waiting, or of the time limit if that is shorter, rounded up to two digits; 100us if
+    neither is known. Default: auto.
     """
     samples: Literal[True, False]
     """Whether queues and rates are sampled over time. Default: true."""
@@ -2572,39 +2652,39 @@ class Observe(TypedDict, total=False):
 
 class Seeds(TypedDict, total=False):
     arrivals: int
-    """Seed of what jobs do and when: sizes and arrivals of flows, permutations, neighbours and
-    volumes of applications, the spread of what is computed, the skew of starts. Default: the
+    """Seed of the draws of jobs: sizes and arrivals of flows, permutations, neighbours and
+    volumes of applications, the spread of computing times, the skew of starts. Default: the
     `seed`.
     """
     hashing: int
-    """Seed of what switches and NICs hash and draw: the paths of flows, UDP source ports, ECN
+    """Seed of hashes and draws in switches and NICs: paths of flows, UDP source ports, ECN
     marks. Default: the `seed`.
     """
     placement: int
-    """Seed of which hosts jobs are placed on. Default: the `seed`."""
+    """Seed of the hosts on which jobs are placed. Default: the `seed`."""
 
 
 class ScenarioKeys(TypedDict, total=False):
     description: str | float | bool
-    """What it is about. Default: ""."""
+    """Description of the trial. Default: ""."""
     endpoint: Endpoint
     """NIC, host and addresses. Default: {}."""
     engine: Engine
-    """How the simulation is run; changes no result. Default: {}."""
+    """Settings of the simulator; they change no result. Default: {}."""
     fabric: FabricSingleSwitch | FabricLeafSpine | FabricFatTree | FabricRail | FabricDragonfly | FabricExplicit
     """Topology, switches and load balancing."""
     faults: Faults
-    """What breaks and is mended during the trial. Default: {}."""
+    """Faults during the trial, and their repair. Default: {}."""
     impairments: list[Impairment]
-    """What is done to frames on their way. Default: []."""
+    """Losses and reordering of frames on links. Default: []."""
     jobs: list[Job]
     """The jobs: which hosts take part, and what they run."""
     limits: Limits
-    """When to stop. Default: {}."""
+    """Limits that end the trial. Default: {}."""
     name: str | float | bool
-    """What the trial is called. Default: ""."""
+    """Name of the trial. Default: ""."""
     observe: Observe
-    """What is recorded beside the results. Default: {}."""
+    """Recordings beside the results. Default: {}."""
     schema_version: int
     """The version of this format. Default: 1."""
     seed: int

@@ -51,8 +51,8 @@ pub trait Schedule: Send + Sync {
         None
     }
 
-    /// Itself, where it is a graph of operations, whose ranks post in an order that the run decides:
-    /// [`GraphSchedule::of`](crate::graph::GraphSchedule::of) tells.
+    /// Itself, where it is a graph of operations, whose ranks post in an order that the run
+    /// decides: [`GraphSchedule::of`](crate::graph::GraphSchedule::of) tells.
     fn operations(&self) -> Option<&dyn Any> {
         None
     }

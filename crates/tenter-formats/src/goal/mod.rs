@@ -3,8 +3,9 @@
 //! A file has for each rank operations (`send`, `recv`, `calc`) and what they wait for: the end of
 //! another operation (`requires`) or its start (`irequires`). Times are nanoseconds.
 //!
-//! Source: the grammar and the binary layout of `txt2bin` and `Parser.hpp` of `LogGOPSim` ("`LogGOPSim`:
-//! simulating large-scale applications in the `LogGOPS` model", Hoefler, Schneider, Lumsdaine, 2010).
+//! Source: the grammar and the binary layout of `txt2bin` and `Parser.hpp` of `LogGOPSim`
+//! ("`LogGOPSim`: simulating large-scale applications in the `LogGOPS` model", Hoefler, Schneider,
+//! Lumsdaine, 2010).
 
 mod binary;
 mod collected;
