@@ -462,10 +462,10 @@ class CircuitsChange(TypedDict, total=False):
 
 class CircuitsSteering(TypedDict, total=False):
     controller: Literal["estimate", "greedy"]
-    """Whether circuits are set only where the loads of the routes that they lead to are better,
-    or every optical switch gets the heaviest matching, and all of it. Origin: `greedy` is the
-    rule that is published (Bandwidth Steering in HPC Using Silicon Nanophotonics). Default:
-    estimate.
+    """The rule for circuits: `estimate` sets them only if the resulting routes are less loaded,
+    `greedy` always sets the complete heaviest matching of each optical switch. Origin:
+    `greedy` is the rule that is published (Bandwidth Steering in HPC Using Silicon
+    Nanophotonics). Default: estimate.
     """
     demand: Literal["jobs", "counters"]
     """Origin of the traffic matrix: the description of jobs, whenever one starts or ends, or the
@@ -483,10 +483,10 @@ class CircuitsSteering(TypedDict, total=False):
 
 class Circuits(TypedDict, total=False):
     cabling: Literal["rotated", "straight"]
-    """Which leaves of several pods share an optical switch of a `fat-tree`: those of one number,
-    or of a number that moves on from pod to pod, by one more for each cable of a leaf, so
-    that a leaf can be joined with others over each. Origin: not published; with `straight` it
-    is always the same leaves that can be joined. Default: rotated.
+    """The leaves that share an optical switch of a `fat-tree`. `straight`: those of the same
+    number in each pod, over every cable. `rotated`: for each cable of a leaf another choice
+    of one leaf of each pod. Origin: not published; with `straight` it is always the same
+    leaves that can be joined. Default: rotated.
     """
     changes: list[CircuitsChange]
     """Changes of circuits at given times; after each change all hosts reach each other. Default:
@@ -757,8 +757,9 @@ class FabricSingleSwitchLoadBalancingValiant(TypedDict, total=False):
 
 class FabricSingleSwitchLoadBalancingUgal(TypedDict, total=False):
     bias: Quantity
-    """A packet leaves the shortest path only if it saves more than this time of waiting. Origin:
-    Kim et al. (2008): queues are compared without an offset. Default: 0ns.
+    """A packet leaves the shortest path only if the wait there exceeds twice that of the detour
+    by more than this. Origin: Kim et al. (2008): queues are compared without an offset.
+    Default: 0ns.
     """
     in_order_nics: Literal["refuse", "allow"]
     """Whether NICs may be used that need the packets of a queue pair in order: they take an
@@ -849,7 +850,7 @@ class SwitchClassEcn1(TypedDict, total=False):
 
 class SwitchClassLevel(TypedDict, total=False):
     above: Quantity
-    """The level holds from this fill of the pool on; more than in the level before."""
+    """The level holds above this fill of the pool; more than in the level before."""
     limit: Quantity
     """A queue or priority group may hold this much; no more than in the level before. `0B` stops
     all of them.
@@ -879,8 +880,8 @@ class SwitchClassLossless1(TypedDict, total=False):
     in the whole pool: every sender is then paused. Default: ingress.
     """
     xon_offset: Quantity
-    """Senders resume (XON) when the priority group is this far below its threshold, or empty.
-    Default: 0B.
+    """Senders resume (XON) when the bytes that `trigger` compares are this far below the
+    threshold, or there are none. Default: 0B.
     """
 
 
@@ -1667,9 +1668,7 @@ class JobCollectiveParallel(TypedDict, total=False):
     0ns.
     """
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
@@ -1690,9 +1689,7 @@ class JobCollectivePairwise(TypedDict, total=False):
     0ns.
     """
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
@@ -1713,9 +1710,7 @@ class JobCollectivePxn(TypedDict, total=False):
     0ns.
     """
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
@@ -1740,9 +1735,7 @@ class JobCollectiveRing(TypedDict, total=False):
     0ns.
     """
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
@@ -1763,9 +1756,7 @@ class JobCollectiveBidirectionalRing(TypedDict, total=False):
     0ns.
     """
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
@@ -1786,9 +1777,7 @@ class JobCollectiveHalvingDoubling(TypedDict, total=False):
     0ns.
     """
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     distances: Literal["halving", "doubling"]
     """Distance between the ranks of an exchange while the vector is halved; on the way back the
     order is reversed. `halving`: ranks n/2 apart exchange halves, ranks n/4 apart quarters,
@@ -1820,9 +1809,7 @@ class JobCollectiveDoubleBinaryTree(TypedDict, total=False):
     0ns.
     """
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
@@ -1843,9 +1830,7 @@ class JobCollectiveHierarchical(TypedDict, total=False):
     0ns.
     """
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
@@ -1878,9 +1863,7 @@ class JobCollectiveRing2(TypedDict, total=False):
     0ns.
     """
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
@@ -1901,9 +1884,7 @@ class JobCollectiveRecursiveDoubling(TypedDict, total=False):
     0ns.
     """
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
@@ -1924,9 +1905,7 @@ class JobCollectiveRing3(TypedDict, total=False):
     0ns.
     """
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
@@ -1947,9 +1926,7 @@ class JobCollectiveRecursiveHalving(TypedDict, total=False):
     0ns.
     """
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
@@ -1970,9 +1947,7 @@ class JobCollectiveParallel2(TypedDict, total=False):
     0ns.
     """
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
@@ -1999,9 +1974,7 @@ class JobCollectiveRing4(TypedDict, total=False):
     0ns.
     """
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
@@ -2028,9 +2001,7 @@ class JobCollectiveTree(TypedDict, total=False):
     0ns.
     """
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
@@ -2057,9 +2028,7 @@ class JobCollectiveTree2(TypedDict, total=False):
     0ns.
     """
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
@@ -2082,9 +2051,7 @@ class JobCollectiveParallel3(TypedDict, total=False):
     0ns.
     """
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
@@ -2107,9 +2074,7 @@ class JobCollectiveParallel4(TypedDict, total=False):
     0ns.
     """
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
@@ -2132,9 +2097,7 @@ class JobCollectiveRing5(TypedDict, total=False):
     0ns.
     """
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
@@ -2155,9 +2118,7 @@ class JobCollectiveRecursiveDoubling2(TypedDict, total=False):
     0ns.
     """
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
@@ -2178,9 +2139,7 @@ class JobCollectiveRandom(TypedDict, total=False):
     0ns.
     """
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
@@ -2203,9 +2162,7 @@ class JobCollectiveParallel5(TypedDict, total=False):
     0ns.
     """
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
@@ -2241,9 +2198,7 @@ class JobCollectiveListed(TypedDict, total=False):
     0ns.
     """
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     file: str | float | bool
     """A file with a step on each line below `rank,peer,bytes,after`, where `after` has numbers
     with spaces between; its path counts from the folder of the scenario. Default: this or
@@ -2278,9 +2233,7 @@ class JobPatternMiniDft(TypedDict, total=False):
     compute: Quantity
     """Computing time of all ranks before each step. Origin: assumed. Default: 200us."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     kind: Literal["mini-dft"]
     """The application; its further keys are below."""
     reduce: Quantity
@@ -2299,9 +2252,7 @@ class JobPatternMilc(TypedDict, total=False):
     compute: Quantity
     """Computing time of all ranks before each step. Origin: assumed. Default: 150us."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     face: Quantity
     """Bytes to each of the eight neighbours, for the sites of one colour. Origin: 16⁴ sites in
     each rank: 16³/2 vectors of 48 bytes in four layers. Default: 384KiB.
@@ -2324,9 +2275,7 @@ class JobPatternNekbone(TypedDict, total=False):
     compute: Quantity
     """Computing time of all ranks before each step. Origin: assumed. Default: 100us."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     corner: Quantity
     """Bytes to a neighbour behind a corner. Origin: one point. Default: 8B."""
     edge: Quantity
@@ -2353,9 +2302,7 @@ class JobPatternAmg(TypedDict, total=False):
     compute: Quantity
     """Computing time of all ranks before each step. Origin: assumed. Default: 300us."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     grid: float | str | Literal["auto"]
     """Ranks along each of three dimensions, such as `4x4x4`; `auto` is as even as may be.
     Default: auto.
@@ -2382,9 +2329,7 @@ class JobPatternAmr(TypedDict, total=False):
     compute: Quantity
     """Computing time of all ranks before each step. Origin: assumed. Default: 200us."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     kind: Literal["amr"]
     """The application; its further keys are below."""
     least: Quantity
@@ -2413,9 +2358,7 @@ class JobPatternGtc(TypedDict, total=False):
     compute: Quantity
     """Computing time of all ranks before each step. Origin: assumed. Default: 500us."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     domains: int | Literal["auto"]
     """Toroidal domains, a divisor of the ranks; `auto` is the greatest one up to 64. Ranks of a
     domain follow each other. Default: auto.
@@ -2440,9 +2383,7 @@ class JobPatternDatabasePod(TypedDict, total=False):
     compute: Quantity
     """Computing time of all ranks before each step. Origin: assumed. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     kind: Literal["database-pod"]
     """The application; its further keys are below."""
     rack: int
@@ -2465,9 +2406,7 @@ class JobPatternMatrix(TypedDict, total=False):
     compute: Quantity
     """Computing time of all ranks before each step. Default: 0ns."""
     compute_spread: Quantity
-    """The most by which a computing time, drawn anew each time, differs from `compute`; no more
-    than that. Default: 0ns.
-    """
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
     file: str | float | bool
     """A communication matrix, `.csv`, `.mtx` or `.txt`; its path counts from the folder of the
     scenario. Default: this or `sends`.
@@ -2528,7 +2467,9 @@ class JobWorkloadFlows(TypedDict, total=False):
     the receivers. Default: none.
     """
     flows: int | Literal["none"]
-    """Flows in all; each QP of each pair starts its share of them. Default: none."""
+    """Flows in all. In a closed loop each QP of each pair starts its share of them, in an open
+    one each sender. Default: none.
+    """
     kind: Literal["flows"]
     """Flows, or a graph of operations in one of the formats in which others write it. Default:
     flows.

@@ -144,7 +144,8 @@ pub(crate) struct Run {
     /// rank, queues and pauses; at most 200,000 chunks
     #[arg(long, conflicts_with = "seeds")]
     pub(crate) perfetto: bool,
-    /// Also print times over those of the same transfers on a full mesh of links at port speed
+    /// Also print ideal ratios: each time over that of the same transfers on a full mesh of links
+    /// at port speed
     #[arg(long, conflicts_with = "seeds")]
     pub(crate) ideal: bool,
     /// Also run each measured job alone on the same fabric: its slowdown beside the others

@@ -350,13 +350,13 @@ fn item<'p>(path: &'p str, list: &str) -> Option<(usize, &'p str)> {
     Some((index.parse().ok()?, rest.strip_prefix('.').unwrap_or(rest)))
 }
 
-/// Whether packets between any two hosts of a job find more than one way at some switch.
 /// Whether packets may leave the shortest paths: there is a region beside those of a source and its
 /// destination.
 fn has_detours(plan: &Plan, routing: &Routing) -> bool {
     plan.switches.usual.load_balancing.detours().is_some() && routing.regions() > 2
 }
 
+/// Whether packets between any two hosts of a job find more than one way at some switch.
 fn has_choice(plan: &Plan, routing: &Routing, job: &Job) -> bool {
     let kinds = host_kinds(plan, job.hosts.iter().copied());
     let hosts: Vec<u32> = kinds.iter().map(|kind| kind.hosts.0).collect();

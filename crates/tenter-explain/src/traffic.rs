@@ -40,6 +40,12 @@ pub(crate) fn traffic(
 ) -> Result<Traffic, WorkloadError> {
     let schedule = run.traffic.schedule(job.ranks(), run.size_bytes)?;
     let transfers = transfers((plan, Some(routing)), job, run, &*schedule);
+    if transfers == 0 {
+        return Ok(Traffic {
+            exact: true,
+            ..Traffic::default()
+        });
+    }
     let looked_at = transfers.min(most.max(1));
     let mut sum = Traffic {
         transfers,

@@ -101,7 +101,7 @@ impl Limit {
 component! {
     /// A level of a pool, and how much an account may hold above it.
     pub struct Level as "`fabric.switch.classes[].levels[]`", derive(Clone, Copy, Debug, Default, PartialEq, Eq) {
-        /// The level holds from this fill of the pool on; more than in the level before.
+        /// The level holds above this fill of the pool; more than in the level before.
         pool_bytes as "above": u64 as Bytes, in SIZES;
         /// A queue or priority group may hold this much; no more than in the level before. `0B`
         /// stops all of them.

@@ -23,9 +23,9 @@ component! {
         /// Time from the change of a circuit until routing knows: after circuits have come up, and
         /// with `on_change: lose` also after they have gone. No longer than `reconfiguration`.
         convergence: Time = "0us", in TIMES;
-        /// Which leaves of several pods share an optical switch of a `fat-tree`: those of one
-        /// number, or of a number that moves on from pod to pod, by one more for each cable of a
-        /// leaf, so that a leaf can be joined with others over each.
+        /// The leaves that share an optical switch of a `fat-tree`. `straight`: those of the same
+        /// number in each pod, over every cable. `rotated`: for each cable of a leaf another choice
+        /// of one leaf of each pod.
         cabling: OpticalCabling = "rotated", from "not published; with `straight` it is always the same leaves that can be joined";
         /// A packet that would wait for longer at every circuit to its leaf takes the tree of a
         /// `fat-tree`, where load balancing chooses for each packet and looks at no table.
@@ -79,8 +79,8 @@ component! {
         /// Origin of the traffic matrix: the description of jobs, whenever one starts or ends, or
         /// the counters of NICs, at fixed intervals.
         demand: SteeringDemand = "jobs", from "traffic estimation or observation (Bandwidth Steering in HPC Using Silicon Nanophotonics)";
-        /// Whether circuits are set only where the loads of the routes that they lead to are
-        /// better, or every optical switch gets the heaviest matching, and all of it.
+        /// The rule for circuits: `estimate` sets them only if the resulting routes are less
+        /// loaded, `greedy` always sets the complete heaviest matching of each optical switch.
         controller: SteeringController = "estimate", from "`greedy` is the rule that is published (Bandwidth Steering in HPC Using Silicon Nanophotonics)";
         /// Interval at which counters are read; without effect for `demand: jobs`.
         interval: Time = "1ms", in Time::from_us(1)..=SIMULATED_MAX;

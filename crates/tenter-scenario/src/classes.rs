@@ -67,7 +67,8 @@ component! {
         /// whose sender is then paused; those in an output queue, whose senders are then paused; or
         /// those in the whole pool: every sender is then paused.
         trigger: Trigger = "ingress";
-        /// Senders resume (XON) when the priority group is this far below its threshold, or empty.
+        /// Senders resume (XON) when the bytes that `trigger` compares are this far below the
+        /// threshold, or there are none.
         xon_offset: Bytes = "0B", in SIZES;
         /// Bytes kept at each port for frames that arrive after XOFF: by the delays of the model,
         /// which never drops, by SONiC's formula, or as given.

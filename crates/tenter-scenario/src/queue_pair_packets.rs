@@ -1,8 +1,11 @@
 //! How many packets a collective puts on one queue pair, which its sequence numbers must tell
 //! apart.
 
+use std::collections::BTreeMap;
+
 use tenter_endpoint::MessageCut;
 use tenter_workload::collective::CollectiveKind;
+use tenter_workload::graph::Graph;
 use tenter_workload::pattern::PatternSchedule;
 use tenter_workload::{Job, QueuePairScope, Schedule, Traffic, WorkloadError, split};
 
@@ -30,10 +33,20 @@ pub(crate) fn crowd(
     job: &Job,
     cut: MessageCut,
 ) -> Result<Option<Crowd>, WorkloadError> {
+    let packets = |bytes| cut.packets(split::share(bytes, job.queue_pairs, 0));
+    if let Some(operations) = kind.operations() {
+        return Ok(of_operations(&operations.graph, packets));
+    }
     // No rank sends another more than its buffer twice and a byte per rank, nor more than two
     // transfers per rank and one per chunk where chunks have a length, or one per phase of a step
     // (tests of the collectives say so); each has at most two packets that are not full.
-    let most = split::share(2 * size_bytes + u64::from(ranks), job.queue_pairs, 0);
+    let most = split::share(
+        size_bytes
+            .saturating_mul(2)
+            .saturating_add(u64::from(ranks)),
+        job.queue_pairs,
+        0,
+    );
     let chunk_bytes = kind.collective().and_then(CollectiveKind::chunk_bytes);
     let chunks = chunk_bytes.map_or(0, |bytes| size_bytes / bytes.max(1));
     let phases = kind.pattern().map_or(0, PatternSchedule::phases) as u64;
@@ -48,11 +61,26 @@ pub(crate) fn crowd(
     }
     let schedule = kind.schedule(ranks, size_bytes)?;
     let scope = job.queue_pair_scope;
-    let packets = |bytes| cut.packets(split::share(bytes, job.queue_pairs, 0));
     let crowds = (0..ranks).flat_map(|src| ways(&*schedule, src, scope, packets));
     Ok(crowds
         .into_iter()
         .find(|crowd| crowd.packets >= PACKETS_END))
+}
+
+/// The first such queue pair of a graph of operations: the order of its messages is not known
+/// before the run, and their sum is.
+fn of_operations(graph: &Graph, packets: impl Fn(u64) -> u64) -> Option<Crowd> {
+    let mut sums: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for (src, dst, bytes) in graph.sends() {
+        let sum = sums.entry((src, dst)).or_default();
+        *sum = sum.saturating_add(packets(bytes));
+    }
+    let crowds = sums
+        .into_iter()
+        .map(|((src, dst), packets)| Crowd { src, dst, packets });
+    crowds
+        .into_iter()
+        .find(|crowd| crowd.packets >= PACKETS_END)
 }
 
 /// The packets on the first queue pair of every way from a rank.

@@ -51,7 +51,8 @@ impl FullMesh {
         for transfer in transfers() {
             steps = steps.max(transfer.step + 1);
             for (side, port) in ends(&transfer).into_iter().enumerate() {
-                ports[port as usize][side] += transfer.bytes;
+                let sum: &mut u64 = &mut ports[port as usize][side];
+                *sum = sum.saturating_add(transfer.bytes);
                 let last = &mut last[port as usize][side];
                 apart &= last.is_none_or(|last| last < transfer.step);
                 *last = Some(transfer.step);
@@ -61,7 +62,8 @@ impl FullMesh {
             |(&[sent, received], &rate): (&[u64; 2], &Rate)| port_time(sent.max(received), rate);
         let whole = ports.iter().zip(&rates).map(busiest).max();
         let loads = match steps {
-            _ if apart => Loads::Apart,
+            // A graph of operations has no steps: each message counts by itself.
+            _ if apart || schedule.operations().is_some() => Loads::Apart,
             1 => Loads::OneStep(ports),
             _ => Loads::Steps([0, 1].map(|side| {
                 let of = |transfer: &Transfer| (transfer.step, ends(transfer)[side]);

@@ -43,9 +43,20 @@ pub(super) fn read(bytes: &[u8]) -> Read<Imported> {
         ));
     }
     let mut collected = Collected::new(ranks as u32);
+    // Blocks that lie over each other would make more of a file than it has.
+    let mut left = bytes.len();
     for rank in 0..ranks as usize {
         let entry = BASE + 6 + 16 * rank;
         let block = file.block(entry)?;
+        let length = block.end - block.start;
+        left = left.checked_sub(length).ok_or_else(|| {
+            let what = "the blocks of ranks lie over each other";
+            ImportError::new(
+                Place::Byte(entry),
+                what,
+                "make the file anew with `txt2bin`",
+            )
+        })?;
         let builder = block.read(&mut collected)?;
         let added = collected.builder.add(builder);
         added.map_err(|error| ImportError::of(Place::Byte(block.start), error))?;
@@ -133,12 +144,15 @@ impl Block<'_> {
             self.operation(first + node * NODE, &mut rank, collected)?;
         }
         let edges = (self.end - appendix) / 4;
+        let mut left = edges;
         for node in 0..nodes {
             let at = first + node * NODE + 23;
             for (list, on_start) in [(at, false), (at + 8, true)] {
                 let [count, from] = [self.file.u32(list)?, self.file.u32(list + 4)?];
                 let [count, from] = [count as usize, from as usize];
-                if count > edges || from > edges - count {
+                let is_there = count <= left && from <= edges - count;
+                left = left.saturating_sub(count);
+                if !is_there {
                     let what =
                         format!("operation {node} names followers that the file does not have");
                     return Err(ImportError::new(

@@ -178,6 +178,11 @@ fn binary_files_that_are_cut_or_changed_are_refused() {
         let error = read(&whole[..length]).expect_err("it is not whole");
         assert!(matches!(error.place, Place::Byte(_)), "{error}");
     }
+    // Both ranks are said to be the block of the first.
+    let mut shared = whole.clone();
+    shared.copy_within(14..30, 30);
+    let error = read(&shared).expect_err("the blocks lie over each other");
+    assert!(error.what.contains("lie over each other"), "{error}");
     let mut spent = whole.clone();
     spent[..8].copy_from_slice(&2_342_u64.to_le_bytes());
     assert!(

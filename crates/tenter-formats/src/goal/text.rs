@@ -1,5 +1,7 @@
 //! GOAL as text.
 
+use std::collections::VecDeque;
+
 use tenter_workload::graph::{Operation, RankBuilder};
 
 use super::collected::{Collected, Imported, Labels, RANKS_MAX, time_of};
@@ -15,7 +17,7 @@ pub(super) fn read(text: &[u8]) -> Read<Imported> {
     let ranks = lexer.number("the number of ranks", "", RANKS_MAX)? as u32;
     let mut collected = Collected::new(ranks);
     // Those that came before their turn.
-    let mut early: Vec<Option<RankBuilder>> = Vec::new();
+    let mut early: VecDeque<Option<RankBuilder>> = VecDeque::new();
     let mut next = 0;
     while let Some(word) = lexer.peek() {
         lexer.expect("rank")?;
@@ -41,8 +43,8 @@ pub(super) fn read(text: &[u8]) -> Read<Imported> {
             early.resize(place + 1, None);
         }
         early[place] = Some(rank);
-        let ready = early.iter().take_while(|rank| rank.is_some()).count();
-        for rank in early.drain(..ready).flatten() {
+        while early.front().is_some_and(Option::is_some) {
+            let rank = early.pop_front().flatten().unwrap_or_default();
             let added = collected.builder.add(rank);
             added.map_err(|error| ImportError::of(lexer.place(), error))?;
             next += 1;

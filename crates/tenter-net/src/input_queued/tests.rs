@@ -36,8 +36,6 @@ fn near(measured: f64, expected: f64) {
     );
 }
 
-/// Karol, Hluchyj and Morgan, table I: 0.7500, 0.6553 and 0.6184 for 2, 4 and 8 ports, and 2 - √2,
-/// 0.5858, for many; 0.5858 + 0.25/N or so between, 0.594 for 32 and 0.590 for 64.
 fn place(input: u16, output: u16) -> Place {
     Place {
         input,
@@ -46,6 +44,8 @@ fn place(input: u16, output: u16) -> Place {
     }
 }
 
+/// Karol, Hluchyj and Morgan, table I: 0.7500, 0.6553 and 0.6184 for 2, 4 and 8 ports, and 2 - √2,
+/// 0.5858, for many; 0.5858 + 0.25/N or so between, 0.594 for 32 and 0.590 for 64.
 #[test]
 fn the_head_of_the_line_limits_first_come_first_served() {
     let fifo = |ports, slots| throughput(ports, InputQueues::Fifo(1), 1, 1, slots);

@@ -18,7 +18,8 @@ const BIAS_MAX: Time = Time::from_us(1_000_000);
 component! {
     /// When packets leave the shortest path.
     pub struct Ugal {
-        /// A packet leaves the shortest path only if it saves more than this time of waiting.
+        /// A packet leaves the shortest path only if the wait there exceeds twice that of the
+        /// detour by more than this.
         bias: Time = "0ns", in Time::ZERO..=BIAS_MAX, from "Kim et al. (2008): queues are compared without an offset";
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tenter_units::Time;
 use tenter_workload::closed_form::IdealSwitch;
-use tenter_workload::{CollectiveRun, ScaleUp, Schedule};
+use tenter_workload::{CollectiveRun, Operations, ScaleUp, Schedule};
 
 use super::{Ideal, rate};
 
@@ -50,7 +50,8 @@ impl Ideal<'_> {
         };
         let ports = end(walk.port, latencies.0).max(end(walk.npu, latencies.1));
         let within = run.traffic.within_hosts(run.size_bytes);
-        let time = ports.max(walk.chain);
+        let computing = run.traffic.operations().map(Operations::computing);
+        let time = ports.max(walk.chain).max(computing.unwrap_or_default());
         Some(time.saturating_add(within).saturating_add(within))
     }
 

@@ -1,5 +1,6 @@
 //! A graph of operations, once the ranks of its job are known.
 
+use tenter_plan::SIMULATED_MAX;
 use tenter_workload::{CollectiveRun, Compute, Job, Operations, Traffic};
 
 use super::draft::Entry;
@@ -17,6 +18,13 @@ pub(super) fn bind(
         let message = format!("the file has {of_file} ranks, and the job has {of_job}");
         let help = format!("leave `ranks` out, or give {of_file} of them");
         names.note(&format!("{path}.file"), message, &help);
+        return None;
+    }
+    if operations.computing() > SIMULATED_MAX {
+        let message =
+            format!("a rank computes for longer than {SIMULATED_MAX}, the longest simulation");
+        let help = "give a smaller `compute_scale`";
+        names.note(&format!("{path}.compute_scale"), message, help);
         return None;
     }
     let size_bytes = operations.graph.busiest_bytes();

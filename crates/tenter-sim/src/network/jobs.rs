@@ -78,6 +78,12 @@ impl JobPlan {
         first.is_some_and(|run| run.traffic.is_endless())
     }
 
+    /// Whether it runs a graph of operations.
+    pub(crate) fn has_operations(&self) -> bool {
+        let first = self.job.sequence.first();
+        first.is_some_and(|run| run.traffic.operations().is_some())
+    }
+
     /// What its flows are, where it runs a workload of flows.
     pub(crate) fn flow_workload(&self) -> Option<&FlowWorkload> {
         self.job.sequence.first()?.traffic.flow_workload()

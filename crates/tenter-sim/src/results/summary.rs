@@ -355,7 +355,10 @@ fn job_row<D: Driver>(
         end,
         jct,
         compute,
-        exposed: jct.map(|jct| jct.saturating_sub(compute)),
+        // Within graphs of operations computing overlaps, and is not counted here.
+        exposed: jct
+            .filter(|_| !plan.has_operations())
+            .map(|jct| jct.saturating_sub(compute)),
         rx_bytes,
         ideal_ratio: ideal_ratio::of_job(collectives).filter(|_| done),
         rx_gbps: (!span.is_zero()).then(|| rx_bytes as f64 * 8.0 / span.as_s() / 1e9),

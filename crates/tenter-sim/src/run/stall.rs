@@ -39,6 +39,9 @@ fn interrupted<D: Driver>(driver: &D, job: usize, why: &str) -> Option<String> {
         return awaited(context, job);
     }
     (!plan.background).then(|| match plan.turns() {
+        Some(_) if context.jobs[job].has_operations() => {
+            format!("{why}; its operations were not all done")
+        }
         Some(_) => format!("{why}; {missing} transfers of the collective had not arrived"),
         None => why.to_owned(),
     })
@@ -69,8 +72,7 @@ fn explain_job<D: Driver>(driver: &D, job: usize, broken: &[String]) -> Option<S
         return awaited(context, job);
     }
     let endless = context.jobs[job].is_endless();
-    let first = context.jobs[job].job.sequence.first();
-    let has_operations = first.is_some_and(|run| run.traffic.operations().is_some());
+    let has_operations = context.jobs[job].has_operations();
     let mut lines = failed_queue_pairs(driver, job);
     // A load is cut off in the midst of its work.
     if context.jobs[job].job.background && lines.is_empty() {

@@ -1,7 +1,9 @@
 //! Graphs of operations: collectives as graphs, computing beside them, and what never ends.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
+use tenter_engine::Stream;
 use tenter_formats::goal;
 use tenter_plan::Plan;
 use tenter_record::FlowRow;
@@ -140,6 +142,86 @@ fn random_graphs_are_the_same_on_all_engines() {
         compared += 1;
     }
     assert!(compared > 20, "{compared}");
+}
+
+/// Five ranks that send each other messages of three tags in random order and take them in random
+/// order, some of any rank or any tag, beside computing on two streams.
+fn random_text(seed: u64) -> String {
+    const RANKS: u64 = 5;
+    let mut draw = Stream::new(seed, "testkit", "operations");
+    let mut ranks = vec![Vec::new(); RANKS as usize];
+    for _ in 0..draw.below(40) + 10 {
+        let [src, dst] = [(); 2].map(|()| draw.below(RANKS));
+        let (tag, bytes) = (draw.below(3), draw.below(20_000));
+        ranks[src as usize].push(format!(
+            "send {bytes}b to {dst} tag {tag} cpu {}",
+            draw.below(2)
+        ));
+        // One that takes anything may take what another one names: so all of a rank are alike.
+        let receive = match dst {
+            0 => "recv 1b from -1 tag -1".to_owned(),
+            1 => format!("recv 1b from -1 tag {tag}"),
+            2 => format!("recv 1b from {src} tag -1"),
+            _ => format!("recv 1b from {src} tag {tag}"),
+        };
+        ranks[dst as usize].push(receive);
+        let at = draw.below(RANKS) as usize;
+        ranks[at].push(format!("calc {} cpu {}", draw.below(9_000), draw.below(2)));
+    }
+    let mut text = format!("num_ranks {RANKS}\n");
+    for (rank, mut operations) in (0..).zip(ranks) {
+        for place in (1..operations.len()).rev() {
+            operations.swap(place, draw.below(place as u64 + 1) as usize);
+        }
+        let _ = writeln!(text, "rank {rank} {{\n{}\n}}", operations.join("\n"));
+    }
+    text
+}
+
+#[test]
+fn messages_are_matched_alike_on_all_engines() {
+    for seed in 0..40 {
+        let mut plan = plan(
+            &format!(
+                "
+fabric: {{kind: leaf-spine, leaves: 3, hosts_per_leaf: 2, spines: 2, load_balancing: {{kind: random-spray}}}}
+endpoint: {{nic: {{loss_recovery: {{kind: selective-repeat, reorder: 1024}}}}}}
+jobs:
+  - ranks: 5
+    iterations: 2
+    queue_pairs: {}
+    collectives: [{{collective: all-to-all, size: 1MiB}}]
+observe: {{samples: false}}
+",
+                seed % 3 + 1
+            ),
+            &[],
+        );
+        let graph = goal::read(random_text(seed).as_bytes())
+            .expect("it is a graph")
+            .graph;
+        plan.jobs[0].sequence[0].traffic = Traffic::Operations(Operations {
+            graph: Arc::new(graph),
+            timing: Timing {
+                overhead: Time::from_ns(seed % 4 * 90),
+                eager_bytes: 10_000,
+                ..Timing::default()
+            },
+        });
+        let [reference, others @ ..] = Engine::all(seed);
+        let expected = reference
+            .run(&plan)
+            .unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+        let rows = &expected.outcome.collectives;
+        assert!(rows.iter().all(|row| row.end.is_some()), "seed {seed}");
+        for engine in others {
+            let trial = engine
+                .run(&plan)
+                .unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+            let differs = difference(&expected, &trial);
+            assert_eq!(differs, None, "seed {seed}, {engine}");
+        }
+    }
 }
 
 /// A job of two ranks that a text describes.

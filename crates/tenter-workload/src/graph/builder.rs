@@ -156,12 +156,15 @@ impl GraphBuilder {
     /// The graph.
     ///
     /// # Errors
-    /// Fewer than two ranks, peers that are no ranks, sends with a tag that stands for any, and
-    /// collectives that not all ranks of their group take part in.
+    /// Fewer than two ranks, no operations, peers that are no ranks, sends with a tag that stands
+    /// for any, and collectives that not all ranks of their group take part in.
     pub fn finish(self) -> Result<Graph, GraphError> {
         let ranks = self.ranks.len() as u32;
         if ranks < 2 {
             return Err(GraphError::TooFewRanks { ranks });
+        }
+        if self.operations == 0 {
+            return Err(GraphError::NoOperations);
         }
         for (rank, graph) in (0..).zip(&self.ranks) {
             check_peers(rank, ranks, graph)?;
@@ -193,18 +196,22 @@ fn check_peers(rank: u32, ranks: u32, graph: &RankGraph) -> Result<(), GraphErro
     Ok(())
 }
 
-/// Every rank of a group runs each of its collectives once.
+/// Every rank of a group, and no other, runs each of its collectives once.
 fn check_collectives(ranks: &[RankGraph], collectives: &Collectives) -> Result<(), GraphError> {
-    let mut runs = vec![0_u32; collectives.len()];
-    for stored in ranks.iter().flat_map(|of| &of.operations) {
-        if let Operation::Collective { which } = stored.operation() {
-            runs[which as usize] += 1;
+    let mut runs: Vec<Vec<u32>> = vec![Vec::new(); collectives.len()];
+    for (rank, of) in (0..).zip(ranks) {
+        for stored in &of.operations {
+            if let Operation::Collective { which } = stored.operation() {
+                runs[which as usize].push(rank);
+            }
         }
     }
-    for (which, ranks) in (0..).zip(runs) {
+    for (which, runs) in (0..).zip(runs) {
         let (group, _, _) = collectives.get(which);
-        let group_size = collectives.ranks_of(group).len() as u32;
-        if ranks != group_size {
+        let mut expected = collectives.ranks_of(group).to_vec();
+        expected.sort_unstable();
+        let (ranks, group_size) = (runs.len() as u32, expected.len() as u32);
+        if runs != expected {
             return Err(GraphError::NotAllTakePart {
                 which,
                 ranks,

@@ -12,6 +12,9 @@ pub enum GraphError {
         /// How many there are.
         ranks: u32,
     },
+    /// No rank does anything.
+    #[error("no rank has an operation; give at least one")]
+    NoOperations,
     /// More operations than can be numbered.
     #[error("there are more than {most} operations; split the graph over several jobs")]
     TooManyOperations {

@@ -51,8 +51,9 @@ struct Stream {
 /// Where one rank stands in a graph.
 ///
 /// Operations of a stream start in the order in which what they waited for was done, those of the
-/// same instant in the order of the graph. A receive waits beside its stream and occupies it only
-/// when its message is there. All that follows from one event without taking time follows at once.
+/// same instant in the order in which the graph lists who waits. A receive waits beside its stream
+/// and occupies it only when its message is there. All that follows from one event without taking
+/// time follows at once.
 #[derive(Clone, Debug)]
 pub struct RankRun {
     rank: u32,

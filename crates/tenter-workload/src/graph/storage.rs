@@ -65,6 +65,8 @@ pub struct Graph {
     pub(super) first_way: Vec<u32>,
     /// What groups of ranks run together.
     pub(super) collectives: Arc<Collectives>,
+    /// The longest that a stream of any rank computes.
+    longest_stream: Time,
 }
 
 impl Graph {
@@ -72,6 +74,7 @@ impl Graph {
     pub(super) fn new(ranks: Vec<RankGraph>, collectives: Collectives) -> Graph {
         let mut graph = Graph {
             collectives: Arc::new(collectives),
+            longest_stream: longest_stream(&ranks),
             sends: Vec::new(),
             first_send: vec![0],
             ways: Vec::new(),
@@ -155,6 +158,18 @@ impl Graph {
         &self.ranks[rank as usize].operations[place as usize]
     }
 
+    /// The messages: who sends how many bytes to whom.
+    pub fn sends(&self) -> impl Iterator<Item = (u32, u32, u64)> + '_ {
+        (0..self.ranks()).flat_map(move |rank| {
+            let [from, to] = [0, 1].map(|next| self.first_send[rank as usize + next] as usize);
+            let own = self.sends[from..to].iter();
+            own.filter_map(move |&place| match self.stored(rank, place).operation() {
+                Operation::Send { peer, bytes, .. } => Some((rank, peer, bytes)),
+                _ => None,
+            })
+        })
+    }
+
     /// The ways of a rank.
     pub(super) fn ways_of(&self, rank: u32) -> &[Way] {
         let [from, to] = [0, 1].map(|next| self.first_way[rank as usize + next] as usize);
@@ -218,13 +233,10 @@ impl Graph {
     /// The bytes that the rank with most to send or to receive sends or receives, at least 1.
     pub fn busiest_bytes(&self) -> u64 {
         let mut ports = vec![[0_u64; 2]; self.ranks.len()];
-        for transfer in 0..self.messages() {
-            let (rank, place) = self.send_of(transfer);
-            if let (Operation::Send { peer, bytes, .. }, _) = self.operation(rank, place) {
-                for (end, side) in [(rank, 0), (peer, 1)] {
-                    let port = &mut ports[end as usize][side];
-                    *port = port.saturating_add(bytes);
-                }
+        for (rank, peer, bytes) in self.sends() {
+            for (end, side) in [(rank, 0), (peer, 1)] {
+                let port = &mut ports[end as usize][side];
+                *port = port.saturating_add(bytes);
             }
         }
         ports.into_iter().flatten().max().unwrap_or(0).max(1)
@@ -232,18 +244,7 @@ impl Graph {
 
     /// The longest that a stream of any rank computes, which no run is faster than.
     pub fn longest_stream(&self) -> Time {
-        let mut longest = Time::ZERO;
-        for of in &self.ranks {
-            let mut streams = vec![Time::ZERO; of.streams.len()];
-            for stored in &of.operations {
-                if let Operation::Compute { time } = stored.operation() {
-                    let sum = &mut streams[usize::from(stored.stream)];
-                    *sum = sum.saturating_add(time);
-                }
-            }
-            longest = longest.max(streams.into_iter().max().unwrap_or_default());
-        }
-        longest
+        self.longest_stream
     }
 
     /// How many operations of each kind there are.
@@ -264,4 +265,19 @@ impl Graph {
         });
         (4 * words + size_of_val(&self.ways[..]) + ranks.sum::<usize>()) as u64
     }
+}
+
+fn longest_stream(ranks: &[RankGraph]) -> Time {
+    let mut longest = Time::ZERO;
+    for of in ranks {
+        let mut streams = vec![Time::ZERO; of.streams.len()];
+        for stored in &of.operations {
+            if let Operation::Compute { time } = stored.operation() {
+                let sum = &mut streams[usize::from(stored.stream)];
+                *sum = sum.saturating_add(time);
+            }
+        }
+        longest = longest.max(streams.into_iter().max().unwrap_or_default());
+    }
+    longest
 }

@@ -220,6 +220,8 @@ fn graphs_without_sense_are_refused() {
         fails(vec![receives()]),
         GraphError::TooFewRanks { ranks: 1 }
     );
+    let nothing = || vec![RankBuilder::default(); 2];
+    assert_eq!(fails(nothing()), GraphError::NoOperations);
     let circle = rank(
         &[(compute(1), 0), (compute(1), 0), (send(1, 1, 0), 0)],
         &[(0, 1), (1, 0)],

@@ -24,8 +24,7 @@ component! {
         sizes: Option<Sizes> = absent "this or `size`";
         /// Computing time of all ranks before each of these collectives, on top of `gap`.
         compute: Time = "0ns", in TIMES;
-        /// The most by which a computing time, drawn anew each time, differs from `compute`; no
-        /// more than that.
+        /// Each computing time is drawn from `compute` ± this; at most `compute`.
         compute_spread: Time = "0ns", in TIMES;
         check complete;
     }

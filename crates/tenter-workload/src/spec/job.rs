@@ -56,8 +56,8 @@ component! {
         iterations: u32 = "1", in 1..=1_000_000;
         /// How often the list is run before that without being measured.
         warm_up: u32 = "0", in 0..=1_000_000;
-        /// When the job starts, its computing before the first collective included: a time, or
-        /// `{after: JOB, delay: 10us}`, a time after the end of another job.
+        /// When the job starts: a time, or `{after: JOB, delay: 10us}`, a time after the end of
+        /// another job. The job first computes, if it does, and then runs its first collective.
         start: Start = "0ns";
         /// From the last arrival of one collective to the start of the next, 2us or more: a barrier
         /// takes effect in the whole network, no sooner than after the longest window of the

@@ -12,8 +12,7 @@ component! {
     /// A parallel application, step after step.
     pub struct PatternSpec as "`jobs[].pattern`", derive(Clone, Debug, PartialEq, Eq) {
         first ..kind: PatternKind, "Which application, and its keys.";
-        /// The most by which a computing time, drawn anew each time, differs from `compute`; no
-        /// more than that.
+        /// Each computing time is drawn from `compute` ± this; at most `compute`.
         compute_spread: Time = "0ns", in TIMES;
         /// How often the ranks compute and then communicate, in place of `iterations`; at most 100
         /// if the steps differ.

@@ -87,7 +87,8 @@ component! {
         /// How much each rank of the pattern sends: in proportion to its bytes, or the same for all
         /// senders; only with `pattern`.
         senders: Senders = "by-bytes";
-        /// Flows in all; each QP of each pair starts its share of them.
+        /// Flows in all. In a closed loop each QP of each pair starts its share of them, in an open
+        /// one each sender.
         flows: Option<u32> = "none", in 1..=FLOWS_MAX;
         /// Time from the start of the job after which no flow starts; flows under way are
         /// completed.

@@ -36,8 +36,15 @@ impl Operations {
     /// A lower bound: what the busiest port takes for all of its messages, or the longest that a
     /// stream computes.
     pub(super) fn ideal_time(&self, switch: &IdealSwitch<'_>) -> Time {
-        let port = (switch.port_time)(self.graph.busiest_bytes());
-        let computing = self.timing.computing(self.graph.longest_stream());
-        computing.max(port.saturating_add(switch.latency))
+        if self.graph.messages() == 0 && self.graph.collectives().is_empty() {
+            return self.computing();
+        }
+        let port = (switch.port_time)(switch.size_bytes);
+        self.computing().max(port.saturating_add(switch.latency))
+    }
+
+    /// The longest that a stream of any rank computes.
+    pub fn computing(&self) -> Time {
+        self.timing.computing(self.graph.longest_stream())
     }
 }

@@ -1,0 +1,74 @@
+//! Graphs of operations in scenarios: what is refused, and what is kept.
+
+use tenter_scenario::{Diagnostics, Format, Loaded, load_beside};
+
+fn read(keys: &str, graph: &str) -> Result<Loaded, Diagnostics> {
+    let text = format!(
+        "fabric: {{kind: single-switch, hosts: 4}}\n\
+         jobs: [{{workload: {{kind: goal, file: g.goal}}{keys}}}]\n"
+    );
+    let files = |name: &str| match name {
+        "g.goal" => Ok(graph.as_bytes().to_vec()),
+        _ => Err("check the path".to_owned()),
+    };
+    load_beside(&text, "x.yaml", Format::Yaml, &[], None, &files)
+}
+
+const PAIR: &str = "num_ranks 2\nrank 0 { send 8b to 1 }\nrank 1 { recv 8b from 0 }";
+
+#[test]
+fn a_job_has_the_ranks_of_its_file() {
+    let loaded = read("", PAIR).unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(loaded.plan.jobs[0].hosts, [0, 1]);
+    let [(name, bytes)] = loaded.beside.as_slice() else {
+        panic!("one file is beside it");
+    };
+    assert_eq!(
+        (name.as_str(), &bytes[..]),
+        ("operations-0.goal", PAIR.as_bytes())
+    );
+    assert!(loaded.effective.contains("file: operations-0.goal"));
+    let listed = read(", ranks: [3, 1]", PAIR).unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(listed.plan.jobs[0].hosts, [3, 1]);
+}
+
+#[test]
+fn what_cannot_be_run_is_refused() {
+    let large = PAIR.replace("8b", "1125899906842624b");
+    for (keys, graph, what) in [
+        (
+            ", ranks: 3",
+            PAIR,
+            "the file has 2 ranks, and the job has 3",
+        ),
+        (
+            ", queue_pair_scope: chunk",
+            PAIR,
+            "has no effect beside a graph",
+        ),
+        (
+            "",
+            "num_ranks 2\nrank 0 {}\nrank 1 {}",
+            "no rank has an operation",
+        ),
+        (
+            "",
+            "num_ranks 2\nrank 0 { calc x }",
+            "line 2: `x` is not a time",
+        ),
+        (
+            "",
+            "num_ranks 5\nrank 0 {calc 1} rank 1 {} rank 2 {} rank 3 {} rank 4 {}",
+            "5 ranks",
+        ),
+        (
+            "",
+            "num_ranks 2\nrank 0 { calc 9000000000000000 }\nrank 1 { }",
+            "computes for longer than",
+        ),
+        ("", large.as_str(), "packets on one queue pair"),
+    ] {
+        let errors = read(keys, graph).expect_err(what).render();
+        assert!(errors.contains(what), "{errors}");
+    }
+}
