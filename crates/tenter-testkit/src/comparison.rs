@@ -2,6 +2,8 @@
 
 use std::fmt::Debug;
 
+use tenter_plan::Plan;
+
 use crate::engine::{Engine, Trial};
 use crate::random::RandomScenario;
 
@@ -20,20 +22,25 @@ pub struct EqualTrials {
 /// The engine that fails or differs from the reference, how, and the command that runs the scenario
 /// again.
 pub fn compare(scenario: &RandomScenario) -> Result<EqualTrials, String> {
-    let [reference, windowed, others @ ..] = Engine::all(scenario.seed);
-    let failure = |engine: Engine, how: String| {
-        let again = replay_command(scenario.seed);
-        format!("{engine}: {how}\n  again: {again}")
-    };
+    let again = |how| format!("{how}\n  again: {}", replay_command(scenario.seed));
+    compare_plan(&scenario.plan, scenario.seed).map_err(again)
+}
+
+/// Runs a plan on [all engines](Engine::all); the seed chooses their windows.
+///
+/// # Errors
+/// The engine that fails or differs from the reference, and how.
+pub fn compare_plan(plan: &Plan, seed: u64) -> Result<EqualTrials, String> {
+    let [reference, windowed, others @ ..] = Engine::all(seed);
     let run = |engine: Engine| {
-        let trial = engine.run(&scenario.plan);
-        trial.map_err(|how| failure(engine, how))
+        let trial = engine.run(plan);
+        trial.map_err(|how| format!("{engine}: {how}"))
     };
     let reference = run(reference)?;
     let run_equal = |engine: Engine| {
         let trial = run(engine)?;
         match difference(&reference, &trial) {
-            Some(how) => Err(failure(engine, how)),
+            Some(how) => Err(format!("{engine}: {how}")),
             None => Ok(trial),
         }
     };

@@ -21,7 +21,7 @@ mod engine;
 mod random;
 mod reference;
 
-pub use comparison::{EqualTrials, compare, difference, replay_command};
+pub use comparison::{EqualTrials, compare, compare_plan, difference, replay_command};
 pub use divergence::{Divergence, Probe, Side, first_divergence};
 pub use engine::{Engine, Trial};
 pub use random::{RandomScenario, random_changes, random_scenario};

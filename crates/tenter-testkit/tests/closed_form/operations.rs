@@ -7,7 +7,7 @@ use tenter_engine::Stream;
 use tenter_formats::goal;
 use tenter_plan::Plan;
 use tenter_record::FlowRow;
-use tenter_testkit::{Engine, difference, random_scenario};
+use tenter_testkit::{Engine, compare_plan, random_scenario};
 use tenter_units::Time;
 use tenter_workload::graph::{Graph, Timing};
 use tenter_workload::{Operations, QueuePairScope, Traffic};
@@ -128,16 +128,8 @@ fn random_graphs_are_the_same_on_all_engines() {
         if !as_graphs(&mut plan, timing) {
             continue;
         }
-        let [reference, others @ ..] = Engine::all(seed);
-        let expected = reference
-            .run(&plan)
-            .unwrap_or_else(|why| panic!("seed {seed}: {why}"));
-        for engine in others {
-            let trial = engine
-                .run(&plan)
-                .unwrap_or_else(|why| panic!("seed {seed}: {why}"));
-            let differs = difference(&expected, &trial);
-            assert_eq!(differs, None, "seed {seed}, {engine}");
+        if let Err(why) = compare_plan(&plan, seed) {
+            panic!("seed {seed}: {why}");
         }
         compared += 1;
     }
@@ -208,19 +200,10 @@ observe: {{samples: false}}
                 ..Timing::default()
             },
         });
-        let [reference, others @ ..] = Engine::all(seed);
-        let expected = reference
-            .run(&plan)
-            .unwrap_or_else(|why| panic!("seed {seed}: {why}"));
-        let rows = &expected.outcome.collectives;
+        let equal = compare_plan(&plan, seed);
+        let equal = equal.unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+        let rows = &equal.reference.outcome.collectives;
         assert!(rows.iter().all(|row| row.end.is_some()), "seed {seed}");
-        for engine in others {
-            let trial = engine
-                .run(&plan)
-                .unwrap_or_else(|why| panic!("seed {seed}: {why}"));
-            let differs = difference(&expected, &trial);
-            assert_eq!(differs, None, "seed {seed}, {engine}");
-        }
     }
 }
 
