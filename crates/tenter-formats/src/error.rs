@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use tenter_notation::decode::split_remedy;
+
 /// A place in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -41,12 +43,19 @@ impl ImportError {
         }
     }
 
-    /// Of a message whose remedy stands behind its last semicolon.
+    /// Of a file without content.
+    pub(crate) fn nothing(remedy: &str) -> Self {
+        ImportError::new(Place::Line(1), "there is nothing in it", remedy)
+    }
+
+    /// Of an error of another crate.
     pub(crate) fn of(place: Place, error: impl fmt::Display) -> Self {
         let text = error.to_string();
-        let (what, remedy) = text
-            .rsplit_once("; ")
-            .unwrap_or((&text, "correct the file"));
-        ImportError::new(place, what, remedy)
+        let (what, remedy) = split_remedy(&text);
+        ImportError::new(
+            place,
+            what,
+            remedy.unwrap_or_else(|| "correct the file".to_owned()),
+        )
     }
 }

@@ -12,21 +12,12 @@
 
 use std::fmt::Write as _;
 
+use crate::error::{ImportError, Place};
+
 /// No matrix has more rows; a dense one of as many has all pairs that a table holds.
 const RANKS_MAX: u64 = 1 << 20;
 /// The most sends that are read; those between the same ranks are added up only later.
 const SENDS_MAX: usize = 1 << 24;
-
-/// What is wrong in which line of a file, and what to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LineError {
-    /// From 1.
-    pub line: usize,
-    /// What is wrong.
-    pub what: String,
-    /// What to do.
-    pub remedy: String,
-}
 
 /// Sends of a matrix over so many ranks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,7 +28,7 @@ pub struct Sends {
     pub sends: Vec<(u32, u32, u64)>,
 }
 
-type Read<T> = Result<T, LineError>;
+type Read<T> = Result<T, ImportError>;
 
 /// The matrix of a file of that name.
 ///
@@ -324,17 +315,12 @@ fn square(line: usize, rows: &str, columns: &str) -> Read<u32> {
     }
 }
 
-fn empty() -> LineError {
-    let what = "there is nothing in it".to_owned();
-    error(1, what, "give at least one send")
+fn empty() -> ImportError {
+    ImportError::nothing("give at least one send")
 }
 
-fn error(line: usize, what: String, remedy: &str) -> LineError {
-    LineError {
-        line,
-        what,
-        remedy: remedy.to_owned(),
-    }
+fn error(line: usize, what: String, remedy: &str) -> ImportError {
+    ImportError::new(Place::Line(line), what, remedy)
 }
 
 #[cfg(test)]
@@ -384,7 +370,7 @@ mod tests {
     fn refused(cases: &[(&str, &str, usize, &str)]) {
         for &(name, text, line, what) in cases {
             let error = read(name, text).expect_err(what);
-            assert_eq!(error.line, line, "{error:?}");
+            assert_eq!(error.place, Place::Line(line), "{error:?}");
             assert!(error.what.contains(what), "{error:?}");
             assert!(!error.remedy.is_empty());
         }

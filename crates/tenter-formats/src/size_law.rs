@@ -4,13 +4,14 @@
 //! between them; the files of HPCC's simulation have shares in percent, those of Homa's out of 1.
 //! Lines that begin with `#`, and a first one that begins with a letter, say what the others are.
 
-use super::matrix::{LineError, fields, numbered};
+use super::matrix::{fields, numbered};
+use crate::error::{ImportError, Place};
 
 /// The size, in bytes, and the cumulative probability of each point.
 ///
 /// # Errors
 /// The first line that has no such numbers, or that there is none.
-pub fn read(text: &str) -> Result<Vec<(u64, f64)>, LineError> {
+pub fn read(text: &str) -> Result<Vec<(u64, f64)>, ImportError> {
     let is_named = |line: &str| line.starts_with(|c: char| c.is_ascii_alphabetic());
     let mut points = Vec::new();
     for (place, (number, line)) in numbered(text, &["#"]).enumerate() {
@@ -18,11 +19,7 @@ pub fn read(text: &str) -> Result<Vec<(u64, f64)>, LineError> {
             continue;
         }
         let [size, share] = fields::<2>(number, line, "a size and a cumulative probability")?;
-        let wrong = |what: &str, remedy: &str| LineError {
-            line: number,
-            what: what.to_owned(),
-            remedy: remedy.to_owned(),
-        };
+        let wrong = |what: &str, remedy: &str| ImportError::new(Place::Line(number), what, remedy);
         let size = size.parse::<u64>().map_err(|_| {
             let what = format!("`{size}` is no size");
             wrong(&what, "write whole bytes, without a unit")
@@ -41,11 +38,7 @@ pub fn read(text: &str) -> Result<Vec<(u64, f64)>, LineError> {
         }
     }
     if points.is_empty() {
-        return Err(LineError {
-            line: 1,
-            what: "there is nothing in it".to_owned(),
-            remedy: "give at least one point".to_owned(),
-        });
+        return Err(ImportError::nothing("give at least one point"));
     }
     Ok(points)
 }
@@ -66,13 +59,13 @@ mod tests {
 
     #[test]
     fn the_first_bad_line_is_named() {
-        let line = |text: &str| read(text).expect_err(text).line;
-        assert_eq!(line("1,0\n2;1\n"), 2);
-        assert_eq!(line("1,0\n\n2KB,1\n"), 3);
-        assert_eq!(line("1,0\n2,101\n"), 2);
-        assert_eq!(line("1,-1\n"), 1);
-        assert_eq!(line("1,nan\n"), 1);
-        assert_eq!(line("size,share\n1,0\nO.5,1\n"), 3);
-        assert_eq!(line("# nothing\n"), 1);
+        let line = |text: &str| read(text).expect_err(text).place;
+        assert_eq!(line("1,0\n2;1\n"), Place::Line(2));
+        assert_eq!(line("1,0\n\n2KB,1\n"), Place::Line(3));
+        assert_eq!(line("1,0\n2,101\n"), Place::Line(2));
+        assert_eq!(line("1,-1\n"), Place::Line(1));
+        assert_eq!(line("1,nan\n"), Place::Line(1));
+        assert_eq!(line("size,share\n1,0\nO.5,1\n"), Place::Line(3));
+        assert_eq!(line("# nothing\n"), Place::Line(1));
     }
 }

@@ -6,7 +6,8 @@
 
 use std::fmt::Write as _;
 
-use super::matrix::{LineError, numbered};
+use super::matrix::numbered;
+use crate::error::{ImportError, Place};
 
 /// The words above the lines.
 const HEADING: &str = "rank,peer,bytes,after";
@@ -28,17 +29,17 @@ pub struct Step {
 ///
 /// # Errors
 /// The first line that is no step.
-pub fn read(text: &str) -> Result<Vec<Step>, LineError> {
+pub fn read(text: &str) -> Result<Vec<Step>, ImportError> {
     let is_heading = |line: &str| line.starts_with(|c: char| c.is_ascii_alphabetic());
     let mut steps = Vec::new();
     for (place, (number, line)) in numbered(text, &["#"]).enumerate() {
         if place == 0 && is_heading(line) {
             continue;
         }
-        let wrong = |what: String| LineError {
-            line: number,
-            what,
-            remedy: format!("write whole numbers as in `{HEADING}`, for example `2,3,65536,0 1`"),
+        let wrong = |what: String| {
+            let remedy =
+                format!("write whole numbers as in `{HEADING}`, for example `2,3,65536,0 1`");
+            ImportError::new(Place::Line(number), what, remedy)
         };
         let fields: Vec<&str> = line.split(',').map(str::trim).collect();
         let ([rank, peer, bytes] | [rank, peer, bytes, _]) = fields.as_slice() else {
@@ -68,11 +69,7 @@ pub fn read(text: &str) -> Result<Vec<Step>, LineError> {
         });
     }
     if steps.is_empty() {
-        return Err(LineError {
-            line: 1,
-            what: "there is nothing in it".to_owned(),
-            remedy: "give at least one step".to_owned(),
-        });
+        return Err(ImportError::nothing("give at least one step"));
     }
     Ok(steps)
 }
@@ -120,7 +117,7 @@ mod tests {
             ("", 1, "nothing in it"),
         ] {
             let error = read(text).expect_err(what);
-            assert_eq!(error.line, line);
+            assert_eq!(error.place, Place::Line(line));
             assert!(error.what.contains(what), "{}", error.what);
         }
     }

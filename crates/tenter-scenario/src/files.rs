@@ -2,8 +2,7 @@
 
 use tenter_workload::pattern::CommunicationMatrix;
 
-use tenter_formats::matrix::LineError;
-use tenter_formats::{matrix, size_law, steps};
+use tenter_formats::{ImportError, matrix, size_law, steps};
 use tenter_notation::diagnostics::{Location, Problems, quote};
 use tenter_notation::tree::{Entry, Node, Value};
 use tenter_units::Bytes;
@@ -247,6 +246,18 @@ fn write_out_points(points: &mut Node, files: &Files<'_>, problems: &Problems) {
     points.value = Value::List(found.into_iter().map(point).collect());
 }
 
+/// The bytes of a file that a scenario names.
+pub(crate) fn bytes_of(
+    name: &str,
+    at: Option<Location>,
+    files: &Files<'_>,
+    problems: &Problems,
+) -> Option<Vec<u8>> {
+    let read = files(name);
+    read.map_err(|remedy| tell_unreadable(name, at, remedy, problems))
+        .ok()
+}
+
 /// The text of a file that a scenario names.
 fn text_of(
     name: &str,
@@ -254,24 +265,20 @@ fn text_of(
     files: &Files<'_>,
     problems: &Problems,
 ) -> Option<String> {
-    let told = |remedy| {
-        let message = format!("cannot read the file {}", quote(name));
-        problems.push(at, message, Some(remedy));
-    };
-    let bytes = files(name).map_err(&told).ok()?;
-    let text = String::from_utf8(bytes);
-    text.map_err(|_| told("save it with UTF-8 encoding".to_owned()))
+    let text = String::from_utf8(bytes_of(name, at, files, problems)?);
+    let remedy = || "save it with UTF-8 encoding".to_owned();
+    text.map_err(|_| tell_unreadable(name, at, remedy(), problems))
         .ok()
 }
 
-/// Says what is wrong in a line of a file.
-fn tell(name: &str, at: Option<Location>, error: &LineError, problems: &Problems) {
-    let message = format!(
-        "the file {}, line {}: {}",
-        quote(name),
-        error.line,
-        error.what
-    );
+fn tell_unreadable(name: &str, at: Option<Location>, remedy: String, problems: &Problems) {
+    let message = format!("cannot read the file {}", quote(name));
+    problems.push(at, message, Some(remedy));
+}
+
+/// Says what is wrong where in a file.
+pub(crate) fn tell(name: &str, at: Option<Location>, error: &ImportError, problems: &Problems) {
+    let message = format!("the file {}, {}: {}", quote(name), error.place, error.what);
     problems.push(at, message, Some(error.remedy.clone()));
 }
 

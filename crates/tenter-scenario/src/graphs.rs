@@ -10,7 +10,7 @@ use tenter_workload::Operations;
 use tenter_workload::graph::Graph;
 use tenter_workload::spec::OperationTiming;
 
-use crate::files::Files;
+use crate::files::{Files, bytes_of, tell};
 
 /// A graph, and the bytes of its file.
 struct Read {
@@ -94,22 +94,17 @@ fn read(
     files: &Files<'_>,
     (problems, warnings): (&Problems, &Problems),
 ) -> Option<Read> {
-    let quoted = quote(name);
-    let told = |remedy| {
-        problems.push(at, format!("cannot read the file {quoted}"), Some(remedy));
-    };
-    let bytes = files(name).map_err(told).ok()?;
+    let bytes = bytes_of(name, at, files, problems)?;
     match goal::read(&bytes) {
         Ok(imported) => {
             for note in imported.notes {
-                warnings.push(at, format!("the file {quoted}: {note}"), None);
+                warnings.push(at, format!("the file {}: {note}", quote(name)), None);
             }
             let graph = Arc::new(imported.graph);
             Some(Read { graph, bytes })
         }
         Err(error) => {
-            let message = format!("the file {quoted}, {}: {}", error.place, error.what);
-            problems.push(at, message, Some(error.remedy));
+            tell(name, at, &error, problems);
             None
         }
     }

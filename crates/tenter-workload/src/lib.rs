@@ -28,6 +28,7 @@
 
 pub mod closed_form;
 pub mod collective;
+mod countdown;
 mod did_you_mean;
 mod error;
 pub mod flow_workload;
@@ -44,6 +45,7 @@ pub mod split;
 mod traffic;
 mod transfer;
 
+pub use countdown::Countdown;
 pub use error::WorkloadError;
 pub use full_mesh::FullMesh;
 pub use job::{CollectiveRun, Compute, Job};

@@ -3,7 +3,7 @@
 use tenter_units::Time;
 use tenter_workload::graph::{Operation, RankBuilder};
 
-use super::collected::{Collected, Imported, RANKS_MAX, time_of};
+use super::collected::{Collected, Imported, MESSAGE_MAX, RANKS_MAX, TIME_MAX};
 use crate::error::{ImportError, Place};
 
 /// What the first eight bytes say.
@@ -16,6 +16,16 @@ const BASE: usize = 8;
 const NODE: usize = 39;
 
 type Read<T> = Result<T, ImportError>;
+
+/// The file ends too early, or says so of a part of itself.
+fn cut(at: usize, what: impl Into<String>) -> ImportError {
+    ImportError::new(Place::Byte(at), what, "give the whole file")
+}
+
+/// What `txt2bin` does not write.
+fn damaged(at: usize, what: impl Into<String>) -> ImportError {
+    ImportError::new(Place::Byte(at), what, "make the file anew with `txt2bin`")
+}
 
 pub(super) fn is_binary(bytes: &[u8]) -> bool {
     let magic = bytes.first_chunk().map(|word| u64::from_le_bytes(*word));
@@ -36,11 +46,7 @@ pub(super) fn read(bytes: &[u8]) -> Read<Imported> {
     // Each has 16 bytes that say where it is.
     if ranks > RANKS_MAX || ranks * 16 > bytes.len() as u64 {
         let what = format!("{ranks} ranks do not fit into {} bytes", bytes.len());
-        return Err(ImportError::new(
-            Place::Byte(BASE),
-            what,
-            "give the whole file",
-        ));
+        return Err(cut(BASE, what));
     }
     let mut collected = Collected::new(ranks as u32);
     // Blocks that lie over each other would make more of a file than it has.
@@ -51,11 +57,7 @@ pub(super) fn read(bytes: &[u8]) -> Read<Imported> {
         let length = block.end - block.start;
         left = left.checked_sub(length).ok_or_else(|| {
             let what = "the blocks of ranks lie over each other";
-            ImportError::new(
-                Place::Byte(entry),
-                what,
-                "make the file anew with `txt2bin`",
-            )
+            damaged(entry, what)
         })?;
         let builder = block.read(&mut collected)?;
         let added = collected.builder.add(builder);
@@ -72,7 +74,7 @@ impl<'b> File<'b> {
         let found = self.0.get(at..).and_then(|rest| rest.first_chunk());
         found.copied().ok_or_else(|| {
             let what = format!("the file ends before the {N} bytes that are expected here");
-            ImportError::new(Place::Byte(at), what, "give the whole file")
+            cut(at, what)
         })
     }
 
@@ -100,11 +102,7 @@ impl<'b> File<'b> {
             .filter(|(start, end)| start <= end);
         let Some((start, end)) = ends else {
             let what = format!("the operations from {start} to {end} are outside of the file");
-            return Err(ImportError::new(
-                Place::Byte(entry),
-                what,
-                "give the whole file",
-            ));
+            return Err(cut(entry, what));
         };
         let file = File(&self.0[..end]);
         Ok(Block { file, start, end })
@@ -134,11 +132,7 @@ impl Block<'_> {
             .and_then(|(first, of)| first.checked_add(of));
         let Some((first, appendix)) = first.zip(appendix).filter(|(_, at)| *at <= self.end) else {
             let what = format!("{nodes} operations do not fit into their block");
-            return Err(ImportError::new(
-                Place::Byte(self.start),
-                what,
-                "give the whole file",
-            ));
+            return Err(cut(self.start, what));
         };
         for node in 0..nodes {
             self.operation(first + node * NODE, &mut rank, collected)?;
@@ -155,11 +149,7 @@ impl Block<'_> {
                 if !is_there {
                     let what =
                         format!("operation {node} names followers that the file does not have");
-                    return Err(ImportError::new(
-                        Place::Byte(list),
-                        what,
-                        "give the whole file",
-                    ));
+                    return Err(cut(list, what));
                 }
                 for edge in from..from + count {
                     self.edge(
@@ -178,27 +168,25 @@ impl Block<'_> {
         let tag = self.file.u32(at + 17)?;
         let [cpu, nic] = [self.file.u8(at + 21)?, self.file.u8(at + 22)?];
         let cpu = u32::from(cpu);
-        let wrong = |what: String| {
-            ImportError::new(Place::Byte(at), what, "make the file anew with `txt2bin`")
-        };
+        let wrong = |what: String| damaged(at, what);
         let kind = self.file.u8(at + 4)?;
-        if kind != 3 && bytes > 1 << 50 {
+        if kind != 3 && bytes > MESSAGE_MAX {
             return Err(wrong(format!("a message of {bytes} bytes is beyond 2^50")));
         }
         match kind {
-            1 if tag == u32::MAX => return Err(wrong("a send has no tag".to_owned())),
+            1 if tag == Operation::ANY => return Err(wrong("a send has no tag".to_owned())),
             1 => {
                 collected.send(rank, (peer, bytes, tag), cpu);
             }
             2 => {
-                let [peer, tag] = [peer, tag].map(|of| (of != u32::MAX).then_some(of));
+                let [peer, tag] = [peer, tag].map(Operation::unless_any);
                 rank.add(Operation::Receive { peer, bytes, tag }, cpu);
             }
+            3 if bytes > TIME_MAX => {
+                return Err(wrong(format!("a time of {bytes} ns is too long")));
+            }
             3 => {
-                let time: Option<Time> = time_of(bytes);
-                let Some(time) = time else {
-                    return Err(wrong(format!("a time of {bytes} ns is too long")));
-                };
+                let time = Time::from_ns(bytes);
                 rank.add(Operation::Compute { time }, cpu);
             }
             other => return Err(wrong(format!("there is no kind {other} of operations"))),
@@ -216,11 +204,7 @@ impl Block<'_> {
         let follower = self.file.u32(at)?;
         if follower as usize >= nodes {
             let what = format!("there is no operation {follower} of {nodes}");
-            return Err(ImportError::new(
-                Place::Byte(at),
-                what,
-                "make the file anew with `txt2bin`",
-            ));
+            return Err(damaged(at, what));
         }
         if on_start {
             rank.after_start(follower, other);

@@ -7,6 +7,10 @@ use tenter_workload::graph::{Graph, GraphBuilder, Operation, RankBuilder};
 
 use crate::error::{ImportError, Place};
 
+/// No message is longer, in bytes.
+pub(super) const MESSAGE_MAX: u64 = 1 << 50;
+/// No time is longer, in nanoseconds: more do not fit into 64 bits of picoseconds.
+pub(super) const TIME_MAX: u64 = u64::MAX / 1_000;
 /// No file has more ranks.
 pub(super) const RANKS_MAX: u64 = 1 << 20;
 
@@ -87,8 +91,3 @@ impl Collected {
 
 /// The place of an operation by its label.
 pub(super) type Labels<'t> = BTreeMap<&'t [u8], u32>;
-
-/// A time of the file, in nanoseconds.
-pub(super) fn time_of(ns: u64) -> Option<Time> {
-    ns.checked_mul(1_000).map(Time::from_ps)
-}

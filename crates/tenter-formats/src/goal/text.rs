@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
+use tenter_units::Time;
 use tenter_workload::graph::{Operation, RankBuilder};
 
-use super::collected::{Collected, Imported, Labels, RANKS_MAX, time_of};
+use super::collected::{Collected, Imported, Labels, MESSAGE_MAX, RANKS_MAX, TIME_MAX};
 use super::lexer::{Lexer, Token, parse};
 use crate::error::ImportError;
 
@@ -127,11 +128,9 @@ impl<'l, 't> Block<'l, 't> {
 
     fn operation(&mut self, word: Token<'t>, collected: &mut Collected) -> Read<u32> {
         if word.is("calc") {
-            let ns = self
-                .lexer
-                .number("a time in nanoseconds", "", u64::MAX / 1_000)?;
+            let ns = self.lexer.number("a time in nanoseconds", "", TIME_MAX)?;
             let options = self.options(word.line)?;
-            let time = time_of(ns).unwrap_or_default();
+            let time = Time::from_ns(ns);
             return Ok(self.rank.add(Operation::Compute { time }, options.cpu));
         }
         if !word.is("send") && !word.is("recv") {
@@ -142,7 +141,7 @@ impl<'l, 't> Block<'l, 't> {
                 "write `send`, `recv` or `calc`",
             ));
         }
-        let bytes = self.lexer.number("a size in bytes", "b", 1 << 50)?;
+        let bytes = self.lexer.number("a size in bytes", "b", MESSAGE_MAX)?;
         self.lexer
             .expect(if word.is("send") { "to" } else { "from" })?;
         let peer = self.number_or_any("a rank")?;

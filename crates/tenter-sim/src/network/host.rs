@@ -4,13 +4,14 @@ mod carried;
 mod operations;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 
 use tenter_endpoint::{Delivery, Nic, RxContext, SendPeer, WorkRequest};
 use tenter_engine::Stream;
 use tenter_net::{Medium, Packet, PacketKind};
 use tenter_workload::flow_workload::Sender;
-use tenter_workload::{Destination, Transfer, split};
+use tenter_workload::graph::News;
+use tenter_workload::{Countdown, Destination, Transfer, split};
 
 use super::context::Context;
 use super::jobs::RankHere;
@@ -54,9 +55,8 @@ pub struct Host {
     timers: BinaryHeap<Reverse<(u64, Timer)>>,
     /// Ranks here that have not started their collective yet, and when they will.
     not_started: Vec<(u16, u64)>,
-    /// Arrivals that a transfer still waits for, where it waits for more than one: (rank's number
-    /// here, transfer).
-    waiting: BTreeMap<(u16, u32), u32>,
+    /// Arrivals that transfers still wait for: (rank's number here, transfer).
+    waiting: Countdown<(u16, u32)>,
     /// For each rank here where the delays of its starts come from; empty unless starts are skewed.
     start_skew: Box<[Stream]>,
     /// Where the ranks here with an open loop of flows stand.
@@ -101,7 +101,7 @@ impl Host {
             nic,
             timers: BinaryHeap::new(),
             not_started: Vec::new(),
-            waiting: BTreeMap::new(),
+            waiting: Countdown::default(),
             start_skew,
             open_loops: Vec::new(),
             operations: OperationRuns::default(),
@@ -148,7 +148,7 @@ impl Host {
             self.nic.reset_delivered(base..base + slots);
         }
         self.waiting
-            .retain(|(number, _), _| ranks[usize::from(*number)].job != job);
+            .forget(|(number, _)| ranks[usize::from(*number)].job == job);
         // A late rank with nothing to send may not have started when all was over.
         self.not_started
             .retain(|(number, _)| ranks[usize::from(*number)].job != job);
@@ -209,7 +209,7 @@ impl Host {
                 self.deliver(&delivery, scope);
             }
         } else if !scope.partition_records.done.is_empty() {
-            self.go_on_with_flows(scope);
+            self.go_on_after_acknowledgements(scope);
             scope.partition_records.book_done();
         }
     }
@@ -230,7 +230,7 @@ impl Host {
                     Timer::Carried(npu) => self.send_carried(npu, now, scope, medium),
                     Timer::Confirmed(npu) => self.confirm_carried(npu, now, scope),
                     Timer::Arrive(number) => self.flow_arrives(number, now, scope),
-                    Timer::Operation(number, of) => self.operation_woken(number, of, now, scope),
+                    Timer::Operation(number, of) => self.hear(number, News::Woken(of), now, scope),
                 }
             }
             _ => {
@@ -252,7 +252,7 @@ impl Host {
         let mut ids = Vec::new();
         let schedule = scope.schedules.of(job);
         if schedule.operations().is_some() {
-            return self.start_operations(number, now, scope);
+            return self.hear(number, News::Start, now, scope);
         }
         let flows = schedule.flow_workload();
         if let Some(flows) = flows.filter(|flows| flows.workload().is_open()) {
@@ -416,7 +416,7 @@ impl Host {
         let job = scope.context.ranks_on(self.nic.host())[usize::from(number)].job;
         let schedule = scope.schedules.of(job);
         if schedule.operations().is_some() {
-            return self.message_arrived(number, id, now, scope);
+            return self.hear(number, News::Arrived(id), now, scope);
         }
         let mut released = std::mem::take(&mut scope.partition_records.released);
         released.clear();
@@ -424,7 +424,7 @@ impl Host {
         let delay = scope.context.host_delays.step.ps();
         for &next in &released {
             let dependencies = schedule.dependencies(next);
-            if dependencies > 1 && !self.last_dependency(number, next, dependencies) {
+            if !self.waiting.is_last((number, next), dependencies) {
                 continue;
             }
             let start = self.not_started.iter().find(|(late, _)| *late == number);
@@ -442,18 +442,23 @@ impl Host {
         scope.partition_records.released = released;
     }
 
-    /// In workloads of flows, starts what follows those that have just been acknowledged.
+    /// Does what follows from the shares of transfers that have just been acknowledged.
     #[inline(never)]
-    fn go_on_with_flows(&mut self, scope: &HostScope<'_>) {
+    fn go_on_after_acknowledgements(&mut self, scope: &HostScope<'_>) {
         for done in &scope.partition_records.done {
             let FlowKey { job, transfer, .. } = FlowKey::unpack(done.request.tag);
-            self.message_acknowledged((job, transfer), done.at, scope);
-            if scope.context.jobs[usize::from(job)]
-                .flow_workload()
-                .is_some()
-            {
-                self.flow_is_over((job, transfer), done.at, scope);
-            }
+            self.share_acknowledged((job, transfer), done.at, scope);
+        }
+    }
+
+    /// Does what follows from an acknowledged share of a transfer, in workloads of flows and of
+    /// operations; in collectives nothing does.
+    pub(crate) fn share_acknowledged(&mut self, of: (u16, u32), now: u64, scope: &HostScope<'_>) {
+        let plan = &scope.context.jobs[usize::from(of.0)];
+        if plan.flow_workload().is_some() {
+            self.flow_is_over(of, now, scope);
+        } else if plan.has_operations() {
+            self.message_acknowledged(of, now, scope);
         }
     }
 
@@ -505,17 +510,6 @@ impl Host {
             }
             _ => context.progress.arrived(usize::from(job), now),
         }
-    }
-
-    /// Counts one of the arrivals a transfer waits for; whether it was the last.
-    fn last_dependency(&mut self, number: u16, id: u32, dependencies: u32) -> bool {
-        let left = self.waiting.entry((number, id)).or_insert(dependencies);
-        *left -= 1;
-        let last = *left == 0;
-        if last {
-            self.waiting.remove(&(number, id));
-        }
-        last
     }
 }
 

@@ -31,6 +31,6 @@ pub use builder::{GraphBuilder, RankBuilder};
 pub use collectives::Collectives;
 pub use error::{GraphError, Unmatched};
 pub use operation::{Operation, OperationKind, Timing};
-pub use run::{Action, RankRun};
+pub use run::{Action, News, RankRun};
 pub use schedule::{GraphSchedule, MEMBER};
 pub use storage::Graph;

@@ -38,6 +38,16 @@ pub enum Operation {
 impl Operation {
     /// Stands for any rank and for any tag where operations are stored.
     pub const ANY: u32 = u32::MAX;
+
+    /// A stored rank or tag; `None` for any.
+    pub fn unless_any(stored: u32) -> Option<u32> {
+        (stored != Operation::ANY).then_some(stored)
+    }
+
+    /// A rank or a tag as it is stored.
+    pub(super) fn or_any(given: Option<u32>) -> u32 {
+        given.unwrap_or(Operation::ANY)
+    }
 }
 
 /// What kind of operation it is.
@@ -52,18 +62,6 @@ pub enum OperationKind {
     Receive,
     /// It takes part in a collective.
     Collective,
-}
-
-impl OperationKind {
-    /// Its name in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            OperationKind::Compute => "compute",
-            OperationKind::Send => "send",
-            OperationKind::Receive => "receive",
-            OperationKind::Collective => "collective",
-        }
-    }
 }
 
 /// What operations take on their stream beside what they are for.
@@ -114,7 +112,7 @@ impl Stored {
             Operation::Compute { time } => (OperationKind::Compute, time.ps(), 0, 0),
             Operation::Send { peer, bytes, tag } => (OperationKind::Send, bytes, peer, tag),
             Operation::Receive { peer, bytes, tag } => {
-                let [peer, tag] = [peer, tag].map(|of| of.unwrap_or(Operation::ANY));
+                let [peer, tag] = [peer, tag].map(Operation::or_any);
                 (OperationKind::Receive, bytes, peer, tag)
             }
             Operation::Collective { which } => (OperationKind::Collective, 0, which, 0),
@@ -130,16 +128,15 @@ impl Stored {
 
     pub(super) fn operation(&self) -> Operation {
         let (bytes, peer, tag) = (self.amount, self.peer, self.tag);
-        let unless_any = |of: u32| (of != Operation::ANY).then_some(of);
         match self.kind {
             OperationKind::Compute => Operation::Compute {
                 time: Time::from_ps(self.amount),
             },
             OperationKind::Send => Operation::Send { peer, bytes, tag },
             OperationKind::Receive => Operation::Receive {
-                peer: unless_any(peer),
+                peer: Operation::unless_any(peer),
                 bytes,
-                tag: unless_any(tag),
+                tag: Operation::unless_any(tag),
             },
             OperationKind::Collective => Operation::Collective { which: peer },
         }

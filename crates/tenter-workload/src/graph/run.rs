@@ -8,6 +8,20 @@ use super::collectives::Share;
 use super::inbox::{Envelope, Inbox};
 use super::operation::Operation;
 use super::schedule::GraphSchedule;
+use crate::Countdown;
+
+/// What has happened at a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// The rank starts.
+    Start,
+    /// A transfer has arrived whole, perhaps before the start.
+    Arrived(u32),
+    /// A transfer of the rank has been acknowledged.
+    Acknowledged(u32),
+    /// The time of an operation on its stream is over.
+    Woken(u32),
+}
 
 /// What follows from something that has happened at a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,8 +90,8 @@ struct CollectiveRun {
     operation: Option<u32>,
     /// Transfers that have not arrived, or not been acknowledged.
     left: Share,
-    /// What transfers still wait for that wait for more than one.
-    waits: BTreeMap<u32, u32>,
+    /// Arrivals that transfers still wait for.
+    waits: Countdown<u32>,
     /// Transfers that the rank may send once it takes part.
     held: Vec<u32>,
 }
@@ -103,11 +117,6 @@ impl RankRun {
         }
     }
 
-    /// The rank.
-    pub fn rank(&self) -> u32 {
-        self.rank
-    }
-
     /// How many operations are not done.
     pub fn left(&self) -> u32 {
         self.left
@@ -116,54 +125,47 @@ impl RankRun {
     /// The receives that wait: their places, and whom they ask for (`None` for any) under which
     /// tag.
     pub fn waiting(&self) -> Vec<(u32, Option<u32>, Option<u32>)> {
-        let unless_any = |of: u32| (of != Operation::ANY).then_some(of);
         let waiting = self.inbox.waiting();
-        let mut found: Vec<_> = waiting
-            .map(|(of, operation)| (operation, unless_any(of.peer), unless_any(of.tag)))
-            .collect();
+        let waiting = waiting.map(|(of, operation)| {
+            let [peer, tag] = [of.peer, of.tag].map(Operation::unless_any);
+            (operation, peer, tag)
+        });
+        let mut found: Vec<_> = waiting.collect();
         found.sort_unstable();
         found
     }
 
-    /// The rank starts.
-    pub fn start(&mut self, schedule: &GraphSchedule, out: &mut Vec<Action>) {
-        let ready = (0..).zip(&self.waits).filter(|(_, waits)| **waits == 0);
-        let ready = ready.map(|(operation, _)| Event::Ready(operation));
-        self.events.extend(ready);
-        self.settle(schedule, out);
-    }
-
-    /// A message has arrived whole, perhaps before the start.
-    pub fn arrived(&mut self, schedule: &GraphSchedule, transfer: u32, out: &mut Vec<Action>) {
-        if schedule.is_message(transfer) {
-            let (peer, place) = schedule.graph().send_of(transfer);
-            self.take_in(schedule, (peer, place));
-        } else {
-            self.part_arrived(schedule, transfer, out);
+    /// Something has happened at the rank; what follows from it is appended.
+    pub fn hear(&mut self, schedule: &GraphSchedule, news: News, out: &mut Vec<Action>) {
+        match news {
+            News::Start => {
+                let ready = (0..).zip(&self.waits).filter(|(_, waits)| **waits == 0);
+                let ready = ready.map(|(operation, _)| Event::Ready(operation));
+                self.events.extend(ready);
+            }
+            News::Arrived(transfer) if schedule.is_message(transfer) => {
+                let send = schedule.graph().send_of(transfer);
+                self.take_in(schedule, send);
+            }
+            News::Arrived(transfer) => self.part_arrived(schedule, transfer, out),
+            News::Acknowledged(transfer) if schedule.is_message(transfer) => {
+                if schedule.is_done_when_acknowledged(transfer) {
+                    let (_, place) = schedule.graph().send_of(transfer);
+                    self.events.push_back(Event::Done(place));
+                }
+            }
+            News::Acknowledged(transfer) => {
+                let (number, _) = schedule.collectives().locate(transfer);
+                self.collective(schedule, number).left.sends -= 1;
+                self.end_collective(schedule, number);
+            }
+            News::Woken(operation) => {
+                let stored = schedule.graph().stored(self.rank, operation);
+                self.streams[usize::from(stored.stream)].busy = false;
+                self.events.push_back(Event::Free(stored.stream));
+                self.complete(schedule, operation, out);
+            }
         }
-        self.settle(schedule, out);
-    }
-
-    /// A message of the rank has been acknowledged.
-    pub fn acknowledged(&mut self, schedule: &GraphSchedule, transfer: u32, out: &mut Vec<Action>) {
-        if !schedule.is_message(transfer) {
-            let (number, _) = schedule.collectives().locate(transfer);
-            self.collective(schedule, number).left.sends -= 1;
-            self.end_collective(schedule, number);
-            self.settle(schedule, out);
-        } else if schedule.is_done_when_acknowledged(transfer) {
-            let (_, place) = schedule.graph().send_of(transfer);
-            self.events.push_back(Event::Done(place));
-            self.settle(schedule, out);
-        }
-    }
-
-    /// The time of an operation on its stream is over.
-    pub fn woken(&mut self, schedule: &GraphSchedule, operation: u32, out: &mut Vec<Action>) {
-        let stored = schedule.graph().stored(self.rank, operation);
-        self.streams[usize::from(stored.stream)].busy = false;
-        self.events.push_back(Event::Free(stored.stream));
-        self.complete(schedule, operation, out);
         self.settle(schedule, out);
     }
 
@@ -193,7 +195,7 @@ impl RankRun {
             return self.enqueue(stored.stream, Task::Start(operation));
         };
         self.events.push_back(Event::Started(operation));
-        let [peer, tag] = [peer, tag].map(|of| of.unwrap_or(Operation::ANY));
+        let [peer, tag] = [peer, tag].map(Operation::or_any);
         if self.inbox.asked(Envelope { peer, tag }, operation) {
             self.has_message(schedule, operation);
         }
@@ -253,7 +255,8 @@ impl RankRun {
                 operation
             }
         };
-        if let Operation::Collective { which } = schedule.operation(self.rank, operation) {
+        let stored = schedule.graph().stored(self.rank, operation);
+        if let Operation::Collective { which } = stored.operation() {
             self.streams[usize::from(stream)].busy = true;
             self.take_part(schedule, (operation, which), out);
             return;
@@ -298,7 +301,7 @@ impl RankRun {
         runs.or_insert_with(|| CollectiveRun {
             operation: None,
             left: schedule.collectives().share(number, rank),
-            waits: BTreeMap::new(),
+            waits: Countdown::default(),
             held: Vec::new(),
         })
     }
@@ -330,14 +333,8 @@ impl RankRun {
         let mut released = Vec::new();
         of.released_by(local, &mut released);
         for next in released {
-            let dependencies = of.dependencies(next);
-            if dependencies > 1 {
-                let left = run.waits.entry(next).or_insert(dependencies);
-                *left -= 1;
-                if *left > 0 {
-                    continue;
-                }
-                run.waits.remove(&next);
+            if !run.waits.is_last(next, of.dependencies(next)) {
+                continue;
             }
             if run.operation.is_some() {
                 out.push(Action::Post(base + next));

@@ -95,10 +95,6 @@ impl GraphSchedule {
         !self.is_message(transfer) || self.transfer(transfer).bytes > self.timing.eager_bytes
     }
 
-    pub(super) fn operation(&self, rank: u32, place: u32) -> Operation {
-        self.graph.stored(rank, place).operation()
-    }
-
     /// How long an operation occupies its stream.
     pub(super) fn time_on_stream(&self, rank: u32, place: u32) -> Time {
         match self.graph.stored(rank, place).operation() {

@@ -1,6 +1,7 @@
 //! Graphs as they are stored: once, in flat arrays, shared by all that carry them out.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use tenter_units::Time;
@@ -25,8 +26,7 @@ impl Edges {
 
     /// What waits for an operation, and whether for its start alone.
     pub(super) fn of(&self, operation: u32) -> impl Iterator<Item = (u32, bool)> + '_ {
-        let [from, to] = [0, 1].map(|next| self.first[operation as usize + next] as usize);
-        self.edges[from..to]
+        self.edges[between(&self.first, operation)]
             .iter()
             .map(|edge| (edge >> 1, edge & 1 == 1))
     }
@@ -161,8 +161,7 @@ impl Graph {
     /// The messages: who sends how many bytes to whom.
     pub fn sends(&self) -> impl Iterator<Item = (u32, u32, u64)> + '_ {
         (0..self.ranks()).flat_map(move |rank| {
-            let [from, to] = [0, 1].map(|next| self.first_send[rank as usize + next] as usize);
-            let own = self.sends[from..to].iter();
+            let own = self.sends[between(&self.first_send, rank)].iter();
             own.filter_map(move |&place| match self.stored(rank, place).operation() {
                 Operation::Send { peer, bytes, .. } => Some((rank, peer, bytes)),
                 _ => None,
@@ -172,8 +171,7 @@ impl Graph {
 
     /// The ways of a rank.
     pub(super) fn ways_of(&self, rank: u32) -> &[Way] {
-        let [from, to] = [0, 1].map(|next| self.first_way[rank as usize + next] as usize);
-        &self.ways[from..to]
+        &self.ways[between(&self.first_way, rank)]
     }
 
     /// The place of the way from a rank to another among those of the rank.
@@ -191,10 +189,9 @@ impl Graph {
 
     /// The transfer of a send.
     pub(super) fn transfer_of(&self, rank: u32, place: u32) -> Option<u32> {
-        let [from, to] = [0, 1].map(|next| self.first_send[rank as usize + next]);
-        let own = &self.sends[from as usize..to as usize];
-        let found = own.binary_search(&place).ok()?;
-        Some(from + found as u32)
+        let own = between(&self.first_send, rank);
+        let found = self.sends[own.clone()].binary_search(&place).ok()?;
+        Some((own.start + found) as u32)
     }
 
     /// Messages of a tag between two ranks that are not as many as the receives for them, in order;
@@ -255,16 +252,12 @@ impl Graph {
         }
         counts
     }
+}
 
-    /// The memory that it takes, in bytes.
-    pub fn memory_bytes(&self) -> u64 {
-        let words = self.sends.len() + self.first_send.len() + self.first_way.len();
-        let ranks = self.ranks.iter().map(|of| {
-            let words = of.streams.len() + of.edges.first.len() + of.edges.edges.len();
-            size_of_val(&of.operations[..]) + 4 * words
-        });
-        (4 * words + size_of_val(&self.ways[..]) + ranks.sum::<usize>()) as u64
-    }
+/// The places of what belongs to one of several, of which the first places are given, and the end.
+fn between(first: &[u32], of: u32) -> Range<usize> {
+    let of = of as usize;
+    first[of] as usize..first[of + 1] as usize
 }
 
 fn longest_stream(ranks: &[RankGraph]) -> Time {

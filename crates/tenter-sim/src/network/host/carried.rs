@@ -138,12 +138,7 @@ impl Host {
                 sent_bytes: 0,
                 retransmitted_frames: 0,
             });
-        }
-        for _ in 0..context.jobs[usize::from(job)].job.queue_pairs {
-            self.message_acknowledged((job, carried.id), now, scope);
-        }
-        if context.jobs[usize::from(job)].flow_workload().is_some() {
-            self.flow_is_over((job, carried.id), now, scope);
+            self.share_acknowledged((job, carried.id), now, scope);
         }
     }
 }
