@@ -24,8 +24,10 @@ impl fmt::Display for Place {
 
 /// What is wrong where in a file, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {what}; {remedy}")]
+#[error("{}{place}: {what}; {remedy}", in_front(file.as_deref()))]
 pub struct ImportError {
+    /// The file, where a reader has several.
+    pub file: Option<String>,
     /// Where.
     pub place: Place,
     /// What is wrong.
@@ -37,9 +39,19 @@ pub struct ImportError {
 impl ImportError {
     pub(crate) fn new(place: Place, what: impl Into<String>, remedy: impl Into<String>) -> Self {
         ImportError {
+            file: None,
             place,
             what: what.into(),
             remedy: remedy.into(),
+        }
+    }
+
+    /// Says which of several files it is.
+    #[must_use]
+    pub fn in_file(self, name: &str) -> ImportError {
+        ImportError {
+            file: Some(name.to_owned()),
+            ..self
         }
     }
 
@@ -58,4 +70,9 @@ impl ImportError {
             remedy.unwrap_or_else(|| "correct the file".to_owned()),
         )
     }
+}
+
+/// What stands in front of a place: the file, where it is told.
+fn in_front(file: Option<&str>) -> String {
+    file.map_or_else(String::new, |file| format!("{file}: "))
 }

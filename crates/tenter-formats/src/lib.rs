@@ -14,6 +14,7 @@ mod config_db;
 mod error;
 mod fragment;
 pub mod goal;
+mod imported;
 pub mod matrix;
 pub mod size_law;
 mod sonic;
@@ -21,4 +22,5 @@ pub mod steps;
 
 pub use error::{ImportError, Place};
 pub use fragment::Fragment;
+pub use imported::{Imported, Source};
 pub use sonic::import_sonic;

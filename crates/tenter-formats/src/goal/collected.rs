@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use tenter_units::Time;
-use tenter_workload::graph::{Graph, GraphBuilder, Operation, RankBuilder};
+use tenter_workload::graph::{GraphBuilder, Operation, RankBuilder};
 
 use crate::error::{ImportError, Place};
+use crate::imported::Imported;
 
 /// No message is longer, in bytes.
 pub(super) const MESSAGE_MAX: u64 = 1 << 50;
@@ -13,15 +14,6 @@ pub(super) const MESSAGE_MAX: u64 = 1 << 50;
 pub(super) const TIME_MAX: u64 = u64::MAX / 1_000;
 /// No file has more ranks.
 pub(super) const RANKS_MAX: u64 = 1 << 20;
-
-/// A graph that has been read, and what is to be said of it.
-#[derive(Clone, Debug)]
-pub struct Imported {
-    /// The graph.
-    pub graph: Graph,
-    /// What was left out or is noteworthy, a sentence each.
-    pub notes: Vec<String>,
-}
 
 /// What is noted while a file is read, and the ranks of it.
 pub(super) struct Collected {

@@ -14,8 +14,8 @@ mod text;
 mod write;
 
 use crate::error::{ImportError, Place};
+use crate::imported::Imported;
 
-pub use collected::Imported;
 pub use write::write;
 
 /// Reads a text, or a binary file, which its first bytes tell.

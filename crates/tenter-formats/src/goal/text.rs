@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 use tenter_units::Time;
 use tenter_workload::graph::{Operation, RankBuilder};
 
-use super::collected::{Collected, Imported, Labels, MESSAGE_MAX, RANKS_MAX, TIME_MAX};
+use super::collected::{Collected, Labels, MESSAGE_MAX, RANKS_MAX, TIME_MAX};
 use super::lexer::{Lexer, Token, parse};
 use crate::error::ImportError;
+use crate::imported::Imported;
 
 type Read<T> = Result<T, ImportError>;
 
