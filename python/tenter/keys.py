@@ -2510,6 +2510,28 @@ class JobWorkloadFlows(TypedDict, total=False):
     """
 
 
+class JobWorkloadGraph(TypedDict, total=False):
+    compute_scale: float | str
+    """How often the time that the file has for it computing takes: 0.5 is a machine that is
+    twice as fast. Default: 1.
+    """
+    eager: Quantity
+    """The largest message whose send is done once it is posted. A larger one's is done once the
+    receiver's NIC has acknowledged it. Origin: the usual value of S in LogGOPSim. Default:
+    65535B.
+    """
+    file: str | float | bool
+    """The file; its path counts from the folder of the scenario."""
+    kind: Literal["graph"]
+    """Flows, or a graph of operations in one of the formats in which others write it. Default:
+    flows.
+    """
+    overhead: Quantity
+    """What each send occupies its stream for before it is posted, and each receive once its
+    message is there. Default: 0ns.
+    """
+
+
 class JobWorkloadGoal(TypedDict, total=False):
     compute_scale: float | str
     """How often the time that the file has for it computing takes: 0.5 is a machine that is
@@ -2550,7 +2572,7 @@ Job = TypedDict("Job", {
     "ranks": "int | list[float | str] | Literal[\"all\"]",
     "start": "Quantity | JobStart1",
     "warm_up": "int",
-    "workload": "JobWorkloadFlows | JobWorkloadGoal",
+    "workload": "JobWorkloadFlows | JobWorkloadGraph | JobWorkloadGoal",
 }, total=False)
 
 

@@ -43,10 +43,8 @@ impl Arguments {
             Some(Command::New(new)) => text(new.format),
             Some(Command::Validate(validate)) => text(validate.format),
             Some(Command::Explain(explain)) => text(explain.format),
-            Some(Command::Import(import)) => {
-                let ImportCommand::Sonic(sonic) = &import.command;
-                sonic.format == ImportFormat::Json
-            }
+            Some(Command::Import(import)) => import.wants_json(),
+            Some(Command::Export(export)) => text(export.format()),
             Some(Command::Study(study)) => match &study.command {
                 StudyCommand::List { format } | StudyCommand::Show { format, .. } => text(*format),
                 StudyCommand::Run(run) => output(run.format),
@@ -83,8 +81,10 @@ pub(crate) enum Command {
     Validate(Validate),
     /// Print the meaning of a scenario, the cost of a run and the parts to build it
     Explain(Explain),
-    /// Turn the configuration of another system into a part of a scenario
+    /// Turn workloads and configurations of other systems into those of Tenter
     Import(Import),
+    /// Write the workload of a job in the format of another system
+    Export(Export),
     /// Print the JSON Schema of scenarios, for completion and checks in editors
     Schema,
     /// Reproduce published results, side by side with the published values
@@ -416,6 +416,10 @@ pub(crate) enum ImportCommand {
     /// Buffers, traffic classes, PFC and ECN from a `config_db.json`, as `fabric.switch`;
     /// standard error lists fields without a counterpart
     Sonic(ImportSonic),
+    /// Operations of ranks in the format GOAL of `LogGOPSim` and ATLAHS, text or binary
+    Goal(ImportOperations),
+    /// Operations that `tenter import` has made: checks and counts them
+    Graph(ImportOperations),
 }
 
 #[derive(Debug, Args)]
@@ -440,6 +444,69 @@ pub(crate) enum ImportFormat {
     Json,
     /// One line for `--set`
     Override,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportOperations {
+    /// The file, or what the names of several begin with
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Write the operations to this file, which a job runs with `workload: {kind: graph, file: …}`
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Another key of `jobs[].workload` with this kind; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// What to print on standard output
+    #[arg(long, value_enum, default_value_t = TextFormat::Text)]
+    pub(crate) format: TextFormat,
+}
+
+impl Import {
+    /// Whether standard output is for a program.
+    pub(crate) fn wants_json(&self) -> bool {
+        match &self.command {
+            ImportCommand::Sonic(sonic) => sonic.format == ImportFormat::Json,
+            ImportCommand::Goal(of) | ImportCommand::Graph(of) => of.format == TextFormat::Json,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    #[command(subcommand)]
+    pub(crate) command: ExportCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ExportCommand {
+    /// Operations as a GOAL text of `LogGOPSim` and ATLAHS, times in whole nanoseconds
+    Goal(ExportOperations),
+    /// Operations as a file for `workload: {kind: graph, file: …}`
+    Graph(ExportOperations),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportOperations {
+    #[command(flatten)]
+    pub(crate) scenario: Scenario,
+    /// The job whose operations to write; by default the first one
+    #[arg(long, value_name = "NAME")]
+    pub(crate) job: Option<String>,
+    /// The file to write
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// What to print on standard output
+    #[arg(long, value_enum, default_value_t = TextFormat::Text)]
+    pub(crate) format: TextFormat,
+}
+
+impl Export {
+    pub(crate) fn format(&self) -> TextFormat {
+        match &self.command {
+            ExportCommand::Goal(of) | ExportCommand::Graph(of) => of.format,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

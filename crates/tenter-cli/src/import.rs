@@ -1,16 +1,25 @@
-//! `tenter import`: what other systems are configured with, as part of a scenario.
+//! `tenter import`: what other systems run and are configured with, as graphs of operations and as
+//! parts of a scenario.
 
 use std::fmt::Write as _;
 
+use serde_json::json;
+use tenter::{OperationCounts, OperationGraph};
 use tenter_formats::import_sonic;
+use tenter_report::grouped;
 
-use crate::arguments::{Import, ImportCommand, ImportFormat, ImportSonic};
+use crate::arguments::{
+    Import, ImportCommand, ImportFormat, ImportOperations, ImportSonic, TextFormat,
+};
 use crate::exit::ExitCode;
 use crate::failure::{Failure, print, say};
+use crate::report::write_bytes;
 
 pub(crate) fn import(arguments: &Import) -> Result<ExitCode, Failure> {
     match &arguments.command {
         ImportCommand::Sonic(arguments) => sonic(arguments),
+        ImportCommand::Goal(arguments) => operations("goal", arguments),
+        ImportCommand::Graph(arguments) => operations("graph", arguments),
     }
 }
 
@@ -30,4 +39,67 @@ fn sonic(arguments: &ImportSonic) -> Result<ExitCode, Failure> {
         ImportFormat::Override => fragment.as_override(),
     });
     Ok(ExitCode::SUCCESS)
+}
+
+/// Reads the files of a format, counts what is in them and keeps it where that was asked for.
+fn operations(kind: &str, arguments: &ImportOperations) -> Result<ExitCode, Failure> {
+    let imported = OperationGraph::import(kind, &arguments.file, &arguments.settings)?;
+    let mut notes = String::new();
+    for note in &imported.notes {
+        let _ = writeln!(notes, "note: {note}");
+    }
+    say(&notes);
+    if let Some(output) = &arguments.output {
+        write_bytes(output, &imported.to_file())?;
+    }
+    let counts = imported.counts();
+    print(&match arguments.format {
+        TextFormat::Text => text(&counts, arguments),
+        TextFormat::Json => json(&counts, &imported, arguments),
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn text(counts: &OperationCounts, arguments: &ImportOperations) -> String {
+    let mut out = String::new();
+    for (name, count) in [
+        ("ranks", u64::from(counts.ranks)),
+        ("operations", counts.operations()),
+        ("  compute", counts.computes),
+        ("  send", counts.sends),
+        ("  receive", counts.receives),
+        ("  collective", counts.collectives),
+        ("waits", counts.waits),
+        ("bytes sent", counts.sent_bytes),
+    ] {
+        let _ = writeln!(out, "{name:<14}{:>20}", grouped(count.cast_signed()));
+    }
+    if let Some(output) = &arguments.output {
+        let shown = output.display();
+        let _ = writeln!(
+            out,
+            "\nRun them with `workload: {{kind: graph, file: {shown}}}`."
+        );
+    }
+    out
+}
+
+fn json(
+    counts: &OperationCounts,
+    imported: &OperationGraph,
+    arguments: &ImportOperations,
+) -> String {
+    let document = json!({
+        "ranks": counts.ranks,
+        "operations": counts.operations(),
+        "computes": counts.computes,
+        "sends": counts.sends,
+        "receives": counts.receives,
+        "collectives": counts.collectives,
+        "waits": counts.waits,
+        "sent_bytes": counts.sent_bytes,
+        "notes": imported.notes,
+        "output": arguments.output,
+    });
+    format!("{document:#}\n")
 }

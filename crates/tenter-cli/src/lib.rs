@@ -15,6 +15,7 @@ mod bench;
 mod compare;
 mod exit;
 mod explain;
+mod export;
 mod fabric;
 mod fabric_line;
 mod failure;
@@ -81,6 +82,7 @@ fn answer(arguments: Arguments) -> ExitCode {
         Some(Command::New(new)) => new::new(&new),
         Some(Command::Validate(validate)) => validate::validate(&validate),
         Some(Command::Import(arguments)) => import::import(&arguments),
+        Some(Command::Export(arguments)) => export::export(&arguments),
         Some(Command::Schema) => {
             failure::print(&tenter_scenario::schema());
             Ok(ExitCode::SUCCESS)

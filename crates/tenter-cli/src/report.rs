@@ -97,8 +97,13 @@ pub(crate) fn read(folders: &[impl AsRef<Path>]) -> Result<Vec<TrialData>, Failu
     folders.iter().map(|folder| read(folder.as_ref())).collect()
 }
 
-/// Writes a file, in folders that are made where they are missing.
+/// Writes a text, in folders that are made where they are missing.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    write_bytes(path, text.as_bytes())
+}
+
+/// Writes a file, in folders that are made where they are missing.
+pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let parent = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
@@ -109,5 +114,5 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
             path.display()
         ))
     })?;
-    write_whole(path, text).map_err(|error| Failure::of_trial(&error))
+    write_whole(path, bytes).map_err(|error| Failure::of_trial(&error))
 }

@@ -40,7 +40,7 @@ struct Draft {
 /// problem was noted.
 pub(crate) fn resolve(
     root: Node,
-    (seed, graphs): (Option<u64>, &Graphs),
+    (seed, graphs): (Option<u64>, &Graphs<'_>),
     problems: &Problems,
     warnings: &Problems,
 ) -> (Option<Plan>, Node) {
@@ -72,7 +72,7 @@ impl Draft {
     /// Builds the fabric, binds ranks and addresses to it, and checks what only shows together.
     fn assemble(
         self,
-        graphs: &Graphs,
+        graphs: &Graphs<'_>,
         (problems, warnings): (&Problems, &Problems),
         effective: &mut Node,
     ) -> Option<Plan> {
@@ -151,7 +151,7 @@ struct Bound {
 impl Bound {
     fn new(
         own: &mut ScenarioParts,
-        (seed, seeds, graphs): (u64, Seeds, &Graphs),
+        (seed, seeds, graphs): (u64, Seeds, &Graphs<'_>),
         (models, balancing): (Option<&[SwitchDraft]>, Option<&Balancing>),
         (problems, warnings): (&Problems, &Problems),
         effective: &mut Node,
@@ -259,7 +259,7 @@ fn place(
     specs: Option<Vec<JobSpec>>,
     endpoint: Option<&Endpoint>,
     topology: &Topology,
-    (names, seeds, graphs): (&HostNames<'_>, Seeds, &Graphs),
+    (names, seeds, graphs): (&HostNames<'_>, Seeds, &Graphs<'_>),
     effective: &mut Node,
 ) -> Placed {
     let addresses = endpoint.and_then(|endpoint| endpoint.addresses.assign(topology, names));

@@ -1,111 +1,120 @@
 //! Graphs of operations that the jobs of a scenario name by their files.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tenter_formats::goal;
-use tenter_notation::diagnostics::{Location, Problems, quote};
-use tenter_notation::tree::{Node, Value};
+use tenter_config::{Component, Written};
+use tenter_formats::graph_file;
+use tenter_notation::diagnostics::Problems;
+use tenter_notation::tree::Node;
 use tenter_workload::Operations;
 use tenter_workload::graph::Graph;
-use tenter_workload::spec::OperationTiming;
+use tenter_workload::spec::{OperationTiming, WorkloadKind};
 
-use crate::files::{Files, bytes_of, tell};
+use crate::files::Files;
+use crate::operations::read_operations;
 
-/// A graph, and the bytes of its file.
-struct Read {
-    graph: Arc<Graph>,
-    bytes: Vec<u8>,
+/// A graph that a job runs.
+struct OfJob {
+    /// Its place among all graphs.
+    graph: usize,
+    timing: OperationTiming,
 }
 
-/// The graphs of a scenario, by the names of their files.
+/// The graphs of a scenario, each read once.
+pub(crate) struct Graphs<'f> {
+    files: &'f Files<'f>,
+    noted: (&'f Problems, &'f Problems),
+    found: RefCell<Found>,
+}
+
 #[derive(Default)]
-pub(crate) struct Graphs {
-    read: BTreeMap<String, Read>,
+struct Found {
+    graphs: Vec<Arc<Graph>>,
+    /// The place of each graph by what a job says of it; none where it could not be read.
+    places: BTreeMap<String, Option<usize>>,
+    jobs: BTreeMap<usize, OfJob>,
 }
 
-/// The kinds of workloads that are graphs, and what reads their files.
-const KIND: &str = "goal";
-
-impl Graphs {
-    /// Reads the files that jobs name. What is noteworthy in them is a warning.
-    pub(crate) fn of(
-        root: &Node,
-        files: &Files<'_>,
-        problems: &Problems,
-        warnings: &Problems,
-    ) -> Graphs {
-        let mut graphs = Graphs::default();
-        let jobs = root.entry("jobs").map(|entry| entry.node.items());
-        for job in jobs.unwrap_or_default() {
-            let workload = job.entry("workload").map(|entry| &entry.node);
-            let workload = workload.filter(|of| of.word("kind") == Some(KIND));
-            let Some(entry) = workload.and_then(|of| of.entry("file")) else {
-                continue;
-            };
-            let Value::Scalar { text: name, .. } = &entry.node.value else {
-                continue;
-            };
-            if !graphs.read.contains_key(name) {
-                let at = entry.node.at;
-                if let Some(read) = read(name, at, files, (problems, warnings)) {
-                    graphs.read.insert(name.clone(), read);
-                }
-            }
+impl<'f> Graphs<'f> {
+    /// None read yet. Problems are noted, and warnings.
+    pub(crate) fn new(files: &'f Files<'f>, noted: (&'f Problems, &'f Problems)) -> Graphs<'f> {
+        Graphs {
+            files,
+            noted,
+            found: RefCell::default(),
         }
-        graphs
     }
 
-    /// The graph of a file with what its operations take; `None` where it could not be read.
-    pub(crate) fn operations(&self, file: &str, timing: OperationTiming) -> Option<Operations> {
-        let read = self.read.get(file)?;
+    /// The graph of a job with what its operations take; `None` where it could not be read.
+    pub(crate) fn operations(&self, job: usize, kind: &WorkloadKind) -> Option<Operations> {
+        let timing = kind.timing()?;
+        let mut found = self.found.borrow_mut();
+        let key = format!("{:?}", without_timing(kind));
+        if !found.places.contains_key(&key) {
+            let read = self.read(job, kind);
+            let place = read.map(|graph| {
+                found.graphs.push(Arc::new(graph));
+                found.graphs.len() - 1
+            });
+            found.places.insert(key.clone(), place);
+        }
+        let place = found.places[&key];
+        let graph = place?;
+        found.jobs.insert(job, OfJob { graph, timing });
         Some(Operations {
-            graph: Arc::clone(&read.graph),
+            graph: Arc::clone(&found.graphs[graph]),
             timing: timing.timing(),
         })
     }
 
-    /// Gives the files of jobs names of their own, and their names and bytes.
+    /// Reads the files of a job. What is noteworthy in them is a warning.
+    fn read(&self, job: usize, kind: &WorkloadKind) -> Option<Graph> {
+        let (problems, warnings) = self.noted;
+        let path = format!("jobs[{job}].workload.file");
+        match read_operations(kind, self.files) {
+            Ok(imported) => {
+                let imported = imported?;
+                let at = warnings.place(&path);
+                let name = kind.file().unwrap_or_default();
+                for note in imported.notes {
+                    warnings.push(at, format!("the file `{name}`: {note}"), None);
+                }
+                Some(imported.graph)
+            }
+            Err(error) => {
+                let at = problems.place(&path);
+                problems.push(at, error.what, Some(error.remedy));
+                None
+            }
+        }
+    }
+
+    /// Gives the graphs of jobs files of their own, in Tenter's format, and names these in place of
+    /// those that they were read from.
     pub(crate) fn take_out(self, root: &mut Node, taken: &mut Vec<(String, Vec<u8>)>) {
-        let names = (0..).zip(self.read).map(|(number, (name, read))| {
-            let own = format!("operations-{number}.{KIND}");
-            taken.push((own.clone(), read.bytes));
-            (name, own)
-        });
-        let names: BTreeMap<String, String> = names.collect();
-        let Some(Value::List(jobs)) = root.entry_mut("jobs").map(|jobs| &mut jobs.value) else {
-            return;
-        };
-        for job in jobs {
-            let workload = job.entry_mut("workload");
-            let workload = workload.filter(|of| of.word("kind") == Some(KIND));
-            if let Some(workload) = workload
-                && let Some(own) = workload.word("file").and_then(|file| names.get(file))
-            {
-                workload.put(&["file"], Node::plain(own.clone()));
+        let found = self.found.into_inner();
+        let own = |graph: usize| format!("operations-{graph}.tenter");
+        for (place, graph) in found.graphs.iter().enumerate() {
+            taken.push((own(place), graph_file::write(graph)));
+        }
+        for (job, of) in found.jobs {
+            let mut keys = vec![
+                ("kind", Written::word("graph")),
+                ("file", Written::word(own(of.graph))),
+            ];
+            keys.extend(of.timing.written());
+            if let Some(job) = root.item_mut("jobs", job) {
+                job.put(&["workload"], Node::written(Written::mapping(keys)));
             }
         }
     }
 }
 
-fn read(
-    name: &str,
-    at: Option<Location>,
-    files: &Files<'_>,
-    (problems, warnings): (&Problems, &Problems),
-) -> Option<Read> {
-    let bytes = bytes_of(name, at, files, problems)?;
-    match goal::read(&bytes) {
-        Ok(imported) => {
-            for note in imported.notes {
-                warnings.push(at, format!("the file {}: {note}", quote(name)), None);
-            }
-            let graph = Arc::new(imported.graph);
-            Some(Read { graph, bytes })
-        }
-        Err(error) => {
-            tell(name, at, &error, problems);
-            None
-        }
-    }
+/// What a job says of the files of its graph.
+fn without_timing(kind: &WorkloadKind) -> Vec<(&'static str, Written)> {
+    let of_timing = |key: &str| OperationTiming::TABLE.get(key).is_some();
+    let keys = kind.written().into_iter();
+    keys.filter(|(key, _)| !of_timing(key)).collect()
 }

@@ -59,6 +59,7 @@ mod load;
 mod load_balancing;
 mod nic_impairments;
 mod observe;
+mod operations;
 mod power;
 mod presets;
 mod profiles;
@@ -84,6 +85,7 @@ pub use load::{
     Format, Input, Loaded, MAX_SOURCE_BYTES, Overlay, load, load_beside, load_overlaid, load_typed,
     load_without, text_of,
 };
+pub use operations::{OperationsError, read_operations};
 pub use presets::{PRESETS, Preset};
 pub use scenario::key_reference;
 pub use schema::schema;

@@ -186,7 +186,7 @@ fn load_changed(
         Input::Typed(_) => given::unusual_paths(&root),
     };
     files::write_out(&mut root, files, &problems);
-    let graphs = Graphs::of(&root, files, &problems, &warnings);
+    let graphs = Graphs::new(files, (&problems, &warnings));
     let written = Rc::new(root.clone());
     problems.know(&written);
     warnings.know(&written);

@@ -57,9 +57,9 @@ pub use tenter_topology::{
 };
 pub use tenter_workload::spec::{
     AfterJob, ArrivalKind, CollectiveSpec, ComputeScale, DrawnSizes, FlowSizes, FlowSpec, GoalSpec,
-    HostList, HostRef, JobClass, JobSpec, OperationTiming, PairSpec, PatternSpec, PlacementPolicy,
-    PointSpec, Points, Ranks, Senders, Sigma, SizeRange, Sizes, SizesBy, Start, WorkloadKind,
-    WorkloadSpec,
+    GraphSpec, HostList, HostRef, JobClass, JobSpec, OperationTiming, PairSpec, PatternSpec,
+    PlacementPolicy, PointSpec, Points, Ranks, Senders, Sigma, SizeRange, Sizes, SizesBy, Start,
+    WorkloadKind, WorkloadSpec,
 };
 pub use tenter_workload::{Groups, QueuePairScope, ScaleUp, collective, pattern};
 

@@ -30,7 +30,7 @@ pub struct Scenario {
 }
 
 /// The longest file that a scenario names, in bytes.
-const MAX_FILE_BYTES: u64 = 512 << 20;
+const MAX_FILE_BYTES: u64 = 8 << 30;
 
 /// What a scenario is made of.
 #[derive(Clone, Debug, PartialEq)]
@@ -250,14 +250,17 @@ pub fn read_text(file: &Path) -> Result<String, Error> {
 /// to do where it cannot be read.
 fn beside(folder: &Path, name: &str) -> Result<Vec<u8>, String> {
     let path = folder.join(name);
-    let bytes = bytes(&path, MAX_FILE_BYTES).map_err(|error| {
+    named_bytes(&path).map_err(|error| {
         let shown = path.display();
         format!("{error}: `{shown}`; paths count from the folder of the scenario")
-    })?;
+    })
+}
+
+/// The bytes of a file that was named, or why it cannot be read.
+pub(crate) fn named_bytes(path: &Path) -> Result<Vec<u8>, String> {
+    let bytes = bytes(path, MAX_FILE_BYTES).map_err(|error| error.to_string())?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(format!(
-            "it has more than {MAX_FILE_BYTES} bytes; add sends up"
-        ));
+        return Err(format!("it has more than {MAX_FILE_BYTES} bytes"));
     }
     Ok(bytes)
 }

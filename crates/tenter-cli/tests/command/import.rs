@@ -60,3 +60,80 @@ fn what_is_wrong_is_told_with_its_place() {
     let answer = workplace.words("import sonic config_db.json --port Ethernet1");
     answer.expect_refusal(&["no port `Ethernet1`"]);
 }
+
+const GOAL: &str = "
+num_ranks 2
+rank 0 {
+  a: calc 500
+  b: send 65536b to 1 tag 7
+  b requires a
+}
+rank 1 { recv 65536b from 0 tag 7 }
+";
+
+#[test]
+fn operations_are_counted_kept_run_and_written() {
+    let workplace = Workplace::new("import-goal");
+    workplace.write("app.goal", GOAL);
+    let counted = workplace.words("import goal app.goal -o app.tenter --format json");
+    let counted = counted.expect(0).json();
+    for (key, count) in [
+        ("ranks", 2),
+        ("operations", 3),
+        ("computes", 1),
+        ("sends", 1),
+        ("receives", 1),
+        ("collectives", 0),
+        ("waits", 1),
+        ("sent_bytes", 65_536),
+    ] {
+        assert_eq!(counted[key], count, "{key}");
+    }
+    let fabric = "fabric: {kind: single-switch, hosts: 2}\n";
+    let job = |kind: &str, file: &str| {
+        format!("{fabric}jobs: [{{workload: {{kind: {kind}, file: {file}}}}}]\n")
+    };
+    workplace.write("goal.yaml", job("goal", "app.goal"));
+    workplace.write("graph.yaml", job("graph", "app.tenter"));
+    let digest = |scenario: &str, folder: &str| {
+        workplace
+            .words(&format!("run {scenario} -o {folder}"))
+            .expect(0);
+        workplace.json(&format!("{folder}/summary.json"))["digest"].clone()
+    };
+    let of_file = digest("goal.yaml", "goal");
+    assert_eq!(digest("graph.yaml", "graph"), of_file);
+    assert_eq!(digest("goal/config.yaml", "again"), of_file);
+    workplace
+        .words("export goal graph.yaml -o back.goal")
+        .expect(0);
+    workplace.write("back.yaml", job("goal", "back.goal"));
+    assert_eq!(digest("back.yaml", "back"), of_file);
+    workplace
+        .words("export graph goal.yaml -o back.tenter")
+        .expect(0);
+    let kept = |name: &str| std::fs::read(workplace.path(name)).expect("it was written");
+    assert_eq!(kept("back.tenter"), kept("app.tenter"));
+}
+
+#[test]
+fn operations_that_cannot_be_read_say_where() {
+    let workplace = Workplace::new("import-goal-broken");
+    workplace.write("app.goal", "num_ranks 2\nrank 0 { calc x }\n");
+    let answer = workplace.words("import goal app.goal");
+    answer.expect_refusal(&["`app.goal`, line 2", "not a time"]);
+    let answer = workplace.words("import goal absent.goal");
+    answer.expect_refusal(&["`absent.goal`", "check the path"]);
+    let answer = workplace.words("import graph app.goal");
+    answer.expect_refusal(&["byte 0", "`tenter import`"]);
+    let answer = workplace.words("import goal app.goal --set eager=many");
+    answer.expect_refusal(&["`eager`", "size"]);
+    workplace.write("flows.yaml", "
+fabric: {kind: single-switch, hosts: 2}
+jobs: [{flows: [{from: 0, to: 1}], background: true}, {name: a, workload: {sizes: 1KiB, flows: 3, pairs: [{from: 0, to: 1}]}}]
+");
+    let answer = workplace.words("export goal flows.yaml --job a -o a.goal");
+    answer.expect_refusal(&["job `a`", "drawn while it runs"]);
+    let answer = workplace.words("export goal flows.yaml --job b -o b.goal");
+    answer.expect_refusal(&["no job `b`", "`a`"]);
+}

@@ -3,9 +3,10 @@
 use tenter_units::Time;
 use tenter_workload::graph::{Operation, RankBuilder};
 
-use super::collected::{Collected, MESSAGE_MAX, RANKS_MAX, TIME_MAX};
+use super::collected::{Collected, TIME_MAX};
 use crate::error::{ImportError, Place};
 use crate::imported::Imported;
+use crate::limits::{MESSAGE_MAX, RANKS_MAX};
 
 /// What the first eight bytes say.
 const MAGIC: u64 = 4_223;

@@ -8,12 +8,8 @@ use tenter_workload::graph::{GraphBuilder, Operation, RankBuilder};
 use crate::error::{ImportError, Place};
 use crate::imported::Imported;
 
-/// No message is longer, in bytes.
-pub(super) const MESSAGE_MAX: u64 = 1 << 50;
 /// No time is longer, in nanoseconds: more do not fit into 64 bits of picoseconds.
 pub(super) const TIME_MAX: u64 = u64::MAX / 1_000;
-/// No file has more ranks.
-pub(super) const RANKS_MAX: u64 = 1 << 20;
 
 /// What is noted while a file is read, and the ranks of it.
 pub(super) struct Collected {

@@ -5,10 +5,11 @@ use std::collections::VecDeque;
 use tenter_units::Time;
 use tenter_workload::graph::{Operation, RankBuilder};
 
-use super::collected::{Collected, Labels, MESSAGE_MAX, RANKS_MAX, TIME_MAX};
+use super::collected::{Collected, Labels, TIME_MAX};
 use super::lexer::{Lexer, Token, parse};
 use crate::error::ImportError;
 use crate::imported::Imported;
+use crate::limits::{MESSAGE_MAX, RANKS_MAX};
 
 type Read<T> = Result<T, ImportError>;
 

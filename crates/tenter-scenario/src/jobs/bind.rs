@@ -34,7 +34,8 @@ struct Binding<'a> {
     names: &'a HostNames<'a>,
     seeds: Seeds,
     nic: Option<&'a NicSpec>,
-    graphs: &'a Graphs,
+    graphs: &'a Graphs<'a>,
+    index: usize,
 }
 
 /// The workload of flows of a job.
@@ -88,9 +89,8 @@ impl Binding<'_> {
             flows::bind(specs, names, of_job, &mut job)?;
             return Some(job);
         }
-        let operations = spec.workload.as_ref().and_then(WorkloadKind::operations);
-        let operations = match operations {
-            Some((file, timing)) => Some(self.graphs.operations(file, timing)?),
+        let operations = match spec.workload.as_ref().filter(|of| of.file().is_some()) {
+            Some(kind) => Some(self.graphs.operations(self.index, kind)?),
             None => None,
         };
         let ranks_of = operations.as_ref().map(|of| of.graph.ranks());
@@ -333,7 +333,7 @@ fn report_full(host: u32, ranks: &[usize], at: Option<Location>, names: &HostNam
 pub(crate) fn bind(
     specs: Option<Vec<JobSpec>>,
     names: &HostNames<'_>,
-    (seeds, nic, graphs): (Seeds, Option<&NicSpec>, &Graphs),
+    (seeds, nic, graphs): (Seeds, Option<&NicSpec>, &Graphs<'_>),
     effective: &mut Node,
 ) -> Option<Vec<Job>> {
     let specs = specs.filter(|specs| !specs.is_empty())?;
@@ -350,6 +350,7 @@ pub(crate) fn bind(
             seeds,
             nic,
             graphs,
+            index,
         };
         let Some(job) = binding.bind(job, &taken) else {
             complete = false;

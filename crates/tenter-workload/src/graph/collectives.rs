@@ -32,6 +32,8 @@ impl Group {
 #[derive(Clone, Debug, PartialEq)]
 struct Collective {
     group: u32,
+    /// Which of those of the group, from 0.
+    nth: u32,
     kind: CollectiveKind,
     bytes: u64,
 }
@@ -60,6 +62,11 @@ impl Collectives {
         Ok(self.groups.len() as u32 - 1)
     }
 
+    /// How many groups there are.
+    pub fn groups(&self) -> u32 {
+        self.groups.len() as u32
+    }
+
     /// The ranks of a group.
     pub fn ranks_of(&self, group: u32) -> &[u32] {
         &self.groups[group as usize].ranks
@@ -84,6 +91,7 @@ impl Collectives {
         if number == next {
             self.list.push(Collective {
                 group,
+                nth,
                 kind: kind.clone(),
                 bytes,
             });
@@ -114,8 +122,13 @@ impl Collectives {
 
     /// The collective of that number: its group, kind and size in bytes.
     pub fn get(&self, number: u32) -> (u32, &CollectiveKind, u64) {
-        let Collective { group, kind, bytes } = &self.list[number as usize];
-        (*group, kind, *bytes)
+        let of = &self.list[number as usize];
+        (of.group, &of.kind, of.bytes)
+    }
+
+    /// Which of the collectives of its group the one of that number is, from 0.
+    pub fn nth_of(&self, number: u32) -> u32 {
+        self.list[number as usize].nth
     }
 }
 

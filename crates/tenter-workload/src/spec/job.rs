@@ -172,7 +172,7 @@ fn idle(job: &JobSpec) -> Vec<Idle> {
 
 /// Those that the workload, the pattern or the streams of a job say instead.
 fn beside_work(job: &JobSpec) -> Vec<Idle> {
-    if let Some(WorkloadKind::Goal(_)) = &job.workload {
+    if job.workload.as_ref().is_some_and(|of| of.file().is_some()) {
         let what = "has no effect beside a graph of operations";
         let remedy = "leave it out: the file says by itself who sends what to whom";
         return Idle::all(&NOT_OF_OPERATIONS, what, remedy);

@@ -26,7 +26,7 @@ pub use flows::FlowSpec;
 pub use hosts::{HostList, HostRef, Ranks};
 pub use job::{JobClass, JobSpec, PlacementPolicy};
 pub use limits::{GAP_MIN, JOBS_MAX, SEQUENCE_MAX, SIMULATED_MAX, SLOTS_MAX};
-pub use operations::{ComputeScale, GoalSpec, OperationTiming};
+pub use operations::{ComputeScale, GoalSpec, GraphSpec, OperationTiming};
 pub use pattern::PatternSpec;
 pub use sizes::{DrawnSizes, SizeRange, Sizes, SizesBy};
 pub use start::{AfterJob, Start};

@@ -10,6 +10,15 @@ use super::limits::{SIZES, TIMES};
 use crate::graph::Timing;
 
 component! {
+    /// A graph of operations that `tenter import` has made.
+    pub struct GraphSpec as "`jobs[].workload` with `kind: graph`", derive(Clone, Debug, PartialEq, Eq) {
+        /// The file; its path counts from the folder of the scenario.
+        file: String, in 4_096;
+        ..timing: OperationTiming, "What operations take.";
+    }
+}
+
+component! {
     /// A graph of operations in the format of GOAL, which `LogGOPSim` and ATLAHS read: what each
     /// rank sends, receives and computes, and what these wait for.
     pub struct GoalSpec as "`jobs[].workload` with `kind: goal`", derive(Clone, Debug, PartialEq, Eq) {

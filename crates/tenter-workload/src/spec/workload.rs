@@ -10,7 +10,7 @@ use tenter_units::{Bytes, Time};
 
 use super::hosts::HostList;
 use super::limits::{SIMULATED_MAX, SIZES, SLOTS_MAX};
-use super::operations::{GoalSpec, OperationTiming};
+use super::operations::{GoalSpec, GraphSpec, OperationTiming};
 use super::pattern::PatternSpec;
 use crate::flow_workload::{
     Between, DISTRIBUTIONS, DistributionError, GapLaw, NamedDistribution, Point, SizeDistribution,
@@ -23,6 +23,8 @@ variants! {
         kind = "flows";
         /// Flows with sizes by a distribution.
         "flows" => Flows(WorkloadSpec),
+        /// A graph of operations that `tenter import` has made.
+        "graph" => Graph(GraphSpec),
         /// A graph of operations in the format of GOAL.
         "goal" => Goal(GoalSpec),
     }
@@ -33,15 +35,25 @@ impl WorkloadKind {
     pub fn flows(&self) -> Option<&WorkloadSpec> {
         match self {
             WorkloadKind::Flows(spec) => Some(spec),
-            WorkloadKind::Goal(_) => None,
+            _ => None,
         }
     }
 
-    /// The file of a graph of operations and what operations take, where it is one.
-    pub fn operations(&self) -> Option<(&str, OperationTiming)> {
+    /// The file of a graph of operations, where it is one.
+    pub fn file(&self) -> Option<&str> {
         match self {
             WorkloadKind::Flows(_) => None,
-            WorkloadKind::Goal(spec) => Some((&spec.file, spec.timing)),
+            WorkloadKind::Graph(spec) => Some(&spec.file),
+            WorkloadKind::Goal(spec) => Some(&spec.file),
+        }
+    }
+
+    /// What operations take, where it is a graph of them.
+    pub fn timing(&self) -> Option<OperationTiming> {
+        match self {
+            WorkloadKind::Flows(_) => None,
+            WorkloadKind::Graph(spec) => Some(spec.timing),
+            WorkloadKind::Goal(spec) => Some(spec.timing),
         }
     }
 }

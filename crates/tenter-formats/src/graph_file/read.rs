@@ -1,0 +1,223 @@
+//! Reading a graph.
+
+use tenter_config::Component;
+use tenter_notation::decode::Section;
+use tenter_notation::diagnostics::Problems;
+use tenter_notation::yaml;
+use tenter_units::Time;
+use tenter_workload::collective::CollectiveKind;
+use tenter_workload::graph::{
+    Collectives, Graph, GraphBuilder, GraphError, Operation, RankBuilder,
+};
+
+use super::{MAGIC, follower_of, head};
+use crate::error::{ImportError, Place};
+use crate::limits::{MESSAGE_MAX, RANKS_MAX};
+
+type Read<T> = Result<T, ImportError>;
+
+/// Reads the file of a graph.
+///
+/// # Errors
+/// The first thing that is not as the format has it, by its byte.
+pub fn read(bytes: &[u8]) -> Read<Graph> {
+    if bytes.get(..MAGIC.len()) != Some(MAGIC.as_slice()) {
+        let what = if bytes.get(..MAGIC.len() - 1) == Some(&MAGIC[..MAGIC.len() - 1]) {
+            "the graph is of another version of the format"
+        } else {
+            "the file is no graph that `tenter import` has written"
+        };
+        let remedy = "make it with this version of `tenter import`, or name the `kind` of the file";
+        return Err(ImportError::new(Place::Byte(0), what, remedy));
+    }
+    let mut file = File {
+        bytes,
+        at: MAGIC.len(),
+    };
+    let ranks = file.bounded("ranks", RANKS_MAX)?;
+    let mut builder = GraphBuilder::default();
+    file.collectives(&mut builder.collectives)?;
+    for _ in 0..ranks {
+        let rank = file.rank(&builder.collectives)?;
+        file.checked(builder.add(rank))?;
+    }
+    if file.at < bytes.len() {
+        return Err(file.damaged("there is more behind the last rank"));
+    }
+    let graph = builder.finish();
+    file.checked(graph)
+}
+
+/// A file, and how far it is read.
+struct File<'b> {
+    bytes: &'b [u8],
+    at: usize,
+}
+
+impl File<'_> {
+    fn damaged(&self, what: impl Into<String>) -> ImportError {
+        let remedy = "the file is damaged; import it anew";
+        ImportError::new(Place::Byte(self.at), what, remedy)
+    }
+
+    fn checked<T>(&self, result: Result<T, GraphError>) -> Read<T> {
+        result.map_err(|error| ImportError::of(Place::Byte(self.at), error))
+    }
+
+    fn byte(&mut self) -> Read<u8> {
+        let byte = self.bytes.get(self.at);
+        let byte = *byte.ok_or_else(|| self.damaged("the file ends too early"))?;
+        self.at += 1;
+        Ok(byte)
+    }
+
+    fn number(&mut self) -> Read<u64> {
+        let mut number = 0_u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            let bits = u64::from(byte & 0x7F);
+            if bits << shift >> shift != bits {
+                break;
+            }
+            number |= bits << shift;
+            if byte < 0x80 {
+                return Ok(number);
+            }
+        }
+        Err(self.damaged("a number has more than 64 bits"))
+    }
+
+    /// A number of at most `most`.
+    fn bounded(&mut self, of: &str, most: u64) -> Read<u64> {
+        let number = self.number()?;
+        if number > most {
+            return Err(self.damaged(format!("the number of {of} is {number}, beyond {most}")));
+        }
+        Ok(number)
+    }
+
+    /// How many things follow, each of which takes a byte or more.
+    fn count(&mut self, of: &str) -> Read<u64> {
+        let number = self.number()?;
+        let left = self.bytes.len() - self.at;
+        if number > left as u64 {
+            let what = format!("{number} {of} do not fit into the {left} bytes that follow");
+            return Err(self.damaged(what));
+        }
+        Ok(number)
+    }
+
+    fn u32(&mut self, of: &str) -> Read<u32> {
+        self.bounded(of, u64::from(u32::MAX))
+            .map(|number| number as u32)
+    }
+
+    fn collectives(&mut self, to: &mut Collectives) -> Read<()> {
+        let mut kinds = Vec::new();
+        for _ in 0..self.count("kinds of collectives")? {
+            kinds.push(self.kind()?);
+        }
+        for _ in 0..self.count("groups")? {
+            let count = self.count("ranks of a group")?;
+            let ranks = (0..count)
+                .map(|_| self.u32("a rank"))
+                .collect::<Read<_>>()?;
+            let added = to.add_group(ranks);
+            self.checked(added)?;
+        }
+        for _ in 0..self.count("collectives")? {
+            let (group, nth) = (self.u32("a group")?, self.u32("a collective of a group")?);
+            let kind = self.number()?;
+            let bytes = self.bounded("bytes", MESSAGE_MAX)?;
+            let kind = usize::try_from(kind).ok().and_then(|kind| kinds.get(kind));
+            let ranks = (group < to.groups()).then(|| to.ranks_of(group));
+            let first = ranks.and_then(|ranks| ranks.first().copied());
+            let (Some(kind), Some(first)) = (kind, first) else {
+                return Err(self.damaged("a collective is of no kind or of no group"));
+            };
+            let next = to.len() as u32;
+            let added = to.add((group, nth), first, (kind, bytes));
+            if self.checked(added)? != next {
+                return Err(self.damaged("a collective is there twice"));
+            }
+        }
+        Ok(())
+    }
+
+    /// A kind of collectives, from its keys.
+    fn kind(&mut self) -> Read<CollectiveKind> {
+        let length = self.count("bytes of a text")? as usize;
+        let text = std::str::from_utf8(&self.bytes[self.at..self.at + length]);
+        let problems = Problems::default();
+        let kind = text.ok().and_then(|text| {
+            let root = yaml::parse_as("JSON", text, (0, 0), &problems)?;
+            let mut section = Section::root(root, &CollectiveKind::TABLE, &problems);
+            let kind = CollectiveKind::read(&mut section);
+            section.finish();
+            kind.filter(|_| problems.is_empty())
+        });
+        self.at += length;
+        kind.ok_or_else(|| self.damaged("a collective is of a kind that Tenter does not have"))
+    }
+
+    fn rank(&mut self, collectives: &Collectives) -> Read<RankBuilder> {
+        let count = self.count("operations")?;
+        let count =
+            u32::try_from(count).map_err(|_| self.damaged("a rank has too many operations"))?;
+        let mut rank = RankBuilder::default();
+        let mut stream = 0;
+        for place in 0..count {
+            let head = self.byte()?;
+            if head & head::STREAM != 0 {
+                stream = self.u32("a stream")?;
+            }
+            let operation = self.operation(head, collectives)?;
+            rank.add(operation, stream);
+            if head & head::FOLLOWERS == 0 {
+                continue;
+            }
+            for _ in 0..self.count("operations that wait")? {
+                let written = self.number()?;
+                let known = follower_of(place, written).filter(|(follower, _)| *follower < count);
+                let Some((follower, on_start)) = known else {
+                    return Err(self.damaged("an operation waits that there is not"));
+                };
+                if on_start {
+                    rank.after_start(follower, place);
+                } else {
+                    rank.after(follower, place);
+                }
+            }
+        }
+        Ok(rank)
+    }
+
+    fn operation(&mut self, head: u8, collectives: &Collectives) -> Read<Operation> {
+        match head & head::KIND {
+            head::COMPUTE => self
+                .number()
+                .map(Time::from_ps)
+                .map(|time| Operation::Compute { time }),
+            head::SEND => Ok(Operation::Send {
+                peer: self.u32("a rank")?,
+                bytes: self.bounded("bytes", MESSAGE_MAX)?,
+                tag: self.u32("a tag")?,
+            }),
+            head::RECEIVE => {
+                let named = |flag: u8| head & flag != 0;
+                let peer = named(head::PEER).then(|| self.u32("a rank")).transpose()?;
+                let bytes = self.bounded("bytes", MESSAGE_MAX)?;
+                let tag = named(head::TAG).then(|| self.u32("a tag")).transpose()?;
+                Ok(Operation::Receive { peer, bytes, tag })
+            }
+            head::COLLECTIVE => {
+                let which = self.u32("a collective")?;
+                if which as usize >= collectives.len() {
+                    return Err(self.damaged("a rank runs a collective that there is not"));
+                }
+                Ok(Operation::Collective { which })
+            }
+            _ => Err(self.damaged("an operation is of no kind")),
+        }
+    }
+}

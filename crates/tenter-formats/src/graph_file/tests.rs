@@ -1,0 +1,79 @@
+//! What is written is read again, and damaged files are refused.
+
+use tenter_units::Time;
+use tenter_workload::collective::{AllReduceRing, CollectiveKind};
+use tenter_workload::graph::{Graph, GraphBuilder, Operation, RankBuilder};
+
+use super::{read, write};
+
+/// Two ranks with operations of each kind, waits of each kind and two streams.
+fn graph() -> Graph {
+    let mut builder = GraphBuilder::default();
+    let group = builder.collectives.add_group(vec![1, 0]).expect("a group");
+    let kind: CollectiveKind = AllReduceRing.into();
+    for rank in 0..2 {
+        let which = builder.collectives.add((group, 0), rank, (&kind, 1 << 20));
+        let which = which.expect("a collective");
+        let peer = 1 - rank;
+        let mut of = RankBuilder::default();
+        let time = Time::from_ps(1_234_567);
+        let compute = of.add(Operation::Compute { time }, 7);
+        let send = of.add(
+            Operation::Send {
+                peer,
+                bytes: 300,
+                tag: 9,
+            },
+            0,
+        );
+        let open = Operation::Receive {
+            peer: None,
+            bytes: 300,
+            tag: Some(9),
+        };
+        let receive = of.add(open, 0);
+        let collective = of.add_collective((group, which), 1);
+        of.after(send, compute);
+        of.after_start(receive, send);
+        of.after(collective, compute);
+        let first = of.add(Operation::Compute { time: Time::ZERO }, 1);
+        of.after(compute, first);
+        builder.add(of).expect("it is a rank");
+    }
+    builder.finish().expect("it is a graph")
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let graph = graph();
+    let file = write(&graph);
+    assert_eq!(read(&file).expect("it was written"), graph);
+    assert_eq!(write(&read(&file).expect("it was written")), file);
+}
+
+#[test]
+fn damaged_files_are_refused_or_say_something_else() {
+    let file = write(&graph());
+    for end in 0..file.len() {
+        assert!(read(&file[..end]).is_err(), "cut at {end}");
+    }
+    for at in 0..file.len() {
+        for bit in 0..8 {
+            let mut damaged = file.clone();
+            damaged[at] ^= 1 << bit;
+            if let Err(error) = read(&damaged) {
+                let text = error.to_string();
+                assert!(text.contains("byte") && text.contains(';'), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_declared_number_takes_no_memory() {
+    let mut file = write(&graph())[..9].to_vec();
+    // No kinds, no groups, no collectives, and a rank of very many operations.
+    file.extend([0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F]);
+    let error = read(&file).expect_err("there are not as many").to_string();
+    assert!(error.contains("operations"), "{error}");
+}

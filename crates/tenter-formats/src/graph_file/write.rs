@@ -1,0 +1,124 @@
+//! Writing a graph.
+
+use std::collections::BTreeMap;
+
+use tenter_config::{Component, Written};
+use tenter_workload::graph::{Collectives, Graph, Operation};
+
+use super::{MAGIC, follower, head};
+
+/// The file of a graph.
+pub fn write(graph: &Graph) -> Vec<u8> {
+    let mut out = Out(MAGIC.to_vec());
+    out.number(u64::from(graph.ranks()));
+    collectives(graph.collectives(), &mut out);
+    for rank in 0..graph.ranks() {
+        let count = graph.operations_of(rank);
+        out.number(u64::from(count));
+        let mut stream = 0;
+        for place in 0..count {
+            operation(graph, (rank, place), &mut stream, &mut out);
+        }
+    }
+    out.0
+}
+
+fn collectives(of: &Collectives, out: &mut Out) {
+    let mut kinds: Vec<String> = Vec::new();
+    let mut places: BTreeMap<String, u64> = BTreeMap::new();
+    let mut list = Vec::with_capacity(of.len());
+    for number in 0..of.len() as u32 {
+        let (group, kind, bytes) = of.get(number);
+        let text = json(&Written::mapping(kind.written())).to_string();
+        let next = kinds.len() as u64;
+        let place = *places.entry(text.clone()).or_insert(next);
+        if place == next {
+            kinds.push(text);
+        }
+        list.push([u64::from(group), u64::from(of.nth_of(number)), place, bytes]);
+    }
+    out.number(kinds.len() as u64);
+    for kind in kinds {
+        out.number(kind.len() as u64);
+        out.0.extend_from_slice(kind.as_bytes());
+    }
+    out.number(u64::from(of.groups()));
+    for group in 0..of.groups() {
+        let ranks = of.ranks_of(group);
+        out.number(ranks.len() as u64);
+        out.numbers(ranks.iter().map(|&rank| u64::from(rank)));
+    }
+    out.number(list.len() as u64);
+    out.numbers(list.into_iter().flatten());
+}
+
+fn json(written: &Written) -> serde_json::Value {
+    match written {
+        Written::Word(text) | Written::Text(text) => text.as_str().into(),
+        Written::List(items) => items.iter().map(json).collect(),
+        Written::Map(keys) => {
+            let keys = keys.iter().map(|(key, value)| (key.clone(), json(value)));
+            serde_json::Value::Object(keys.collect())
+        }
+    }
+}
+
+fn operation(graph: &Graph, (rank, place): (u32, u32), before: &mut u32, out: &mut Out) {
+    let (operation, stream) = graph.operation(rank, place);
+    let mut head = match operation {
+        Operation::Compute { .. } => head::COMPUTE,
+        Operation::Send { .. } => head::SEND,
+        Operation::Receive { peer, tag, .. } => {
+            let flag = |given: Option<u32>, flag: u8| given.map_or(0, |_| flag);
+            head::RECEIVE | flag(peer, head::PEER) | flag(tag, head::TAG)
+        }
+        Operation::Collective { .. } => head::COLLECTIVE,
+    };
+    let followers = graph.followers(rank, place).count();
+    if stream != *before {
+        head |= head::STREAM;
+    }
+    if followers > 0 {
+        head |= head::FOLLOWERS;
+    }
+    out.0.push(head);
+    if stream != *before {
+        out.number(u64::from(stream));
+        *before = stream;
+    }
+    match operation {
+        Operation::Compute { time } => out.number(time.ps()),
+        Operation::Send { peer, bytes, tag } => {
+            out.numbers([u64::from(peer), bytes, u64::from(tag)]);
+        }
+        Operation::Receive { peer, bytes, tag } => {
+            out.numbers(peer.map(u64::from));
+            out.number(bytes);
+            out.numbers(tag.map(u64::from));
+        }
+        Operation::Collective { which } => out.number(u64::from(which)),
+    }
+    if followers > 0 {
+        out.number(followers as u64);
+        out.numbers(graph.followers(rank, place).map(|of| follower(place, of)));
+    }
+}
+
+/// A file that grows.
+struct Out(Vec<u8>);
+
+impl Out {
+    fn number(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.0.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.0.push(number as u8);
+    }
+
+    fn numbers(&mut self, numbers: impl IntoIterator<Item = u64>) {
+        for number in numbers {
+            self.number(number);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Graphs of operations from the files of other programs, and from jobs.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use tenter_formats::{Imported, graph_file};
+use tenter_scenario::{Format, read_document, read_operations};
+use tenter_workload::graph::{Graph, OperationKind};
+use tenter_workload::spec::WorkloadKind;
+
+use crate::scenario::named_bytes;
+use crate::{Error, Plan};
+
+/// What the ranks of a job compute, send and receive, and what each of these waits for.
+#[derive(Clone, Debug)]
+pub struct OperationGraph {
+    graph: Arc<Graph>,
+    /// What was left out of the files that it comes from or is noteworthy, a sentence each.
+    pub notes: Vec<String>,
+}
+
+/// How much there is in a graph of operations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OperationCounts {
+    /// Ranks.
+    pub ranks: u32,
+    /// Operations that compute.
+    pub computes: u64,
+    /// Those that send.
+    pub sends: u64,
+    /// Those that receive.
+    pub receives: u64,
+    /// Collectives, counted once for each rank that takes part.
+    pub collectives: u64,
+    /// Waits of one operation for another, the order of the collectives of a group included.
+    pub waits: u64,
+    /// Payload of all sends between two ranks, in bytes.
+    pub sent_bytes: u64,
+}
+
+impl OperationCounts {
+    /// All operations.
+    pub fn operations(&self) -> u64 {
+        self.computes + self.sends + self.receives + self.collectives
+    }
+}
+
+impl OperationGraph {
+    /// Reads the files of a format, one of the kinds of `jobs[].workload`; `settings` are further
+    /// keys of that kind, each `KEY=VALUE`.
+    ///
+    /// # Errors
+    /// A kind or a setting that is not known, files that cannot be read, and the first thing in
+    /// them that is not as the format has it.
+    pub fn import(kind: &str, file: &Path, settings: &[String]) -> Result<OperationGraph, Error> {
+        let mut text = format!("kind: {kind}\nfile: {}\n", quoted(&file.to_string_lossy()));
+        for setting in settings {
+            let Some((key, value)) = setting.split_once('=') else {
+                let message = format!("the setting `{setting}` has no value; give `KEY=VALUE`");
+                return Err(Error::Asked(message));
+            };
+            let _ = writeln!(text, "{key}: {value}");
+        }
+        let workload: WorkloadKind = read_document(&text, "the import", Format::Yaml)?;
+        let files = |name: &str| {
+            let read = named_bytes(Path::new(name));
+            read.map_err(|error| format!("{error}; check the path"))
+        };
+        let read = read_operations(&workload, &files);
+        match read {
+            Ok(Some(Imported { graph, notes })) => Ok(OperationGraph {
+                graph: Arc::new(graph),
+                notes,
+            }),
+            Ok(None) => Err(Error::Asked(format!("`{kind}` is no graph of operations"))),
+            Err(error) => Err(Error::Asked(format!("{}; {}", error.what, error.remedy))),
+        }
+    }
+
+    /// The operations of a job: its graph, or the sends and receives of its first collective, of
+    /// each rank in the order of posting.
+    ///
+    /// # Errors
+    /// A job that there is not, and one whose flows have no order that is known before the run.
+    pub fn of_job(plan: &Plan, job: Option<&str>) -> Result<OperationGraph, Error> {
+        let jobs = &plan.resolved().jobs;
+        let found = match job {
+            Some(name) => jobs.iter().find(|job| job.name == name),
+            None => jobs.first(),
+        };
+        let (Some(job), Some(run)) = (found, found.and_then(|job| job.sequence.first())) else {
+            let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
+            let known = names.join("`, `");
+            let asked = job.unwrap_or_default();
+            let message = format!("there is no job `{asked}` with traffic; there are `{known}`");
+            return Err(Error::Asked(message));
+        };
+        if let Some(of) = run.traffic.operations() {
+            return Ok(OperationGraph {
+                graph: Arc::clone(&of.graph),
+                notes: Vec::new(),
+            });
+        }
+        if run.traffic.is_endless() || run.traffic.flow_workload().is_some() {
+            let message = format!(
+                "the flows of job `{}` are drawn while it runs; export a collective, a pattern or a graph",
+                job.name
+            );
+            return Err(Error::Asked(message));
+        }
+        let schedule = run.traffic.schedule(job.ranks(), run.size_bytes);
+        let schedule = schedule.map_err(|error| Error::Asked(error.to_string()))?;
+        let graph = Graph::of_schedule(schedule.as_ref());
+        let graph = graph.map_err(|error| Error::Asked(error.to_string()))?;
+        let mut notes = Vec::new();
+        if job.sequence.len() > 1 || job.iterations + job.warm_up > 1 {
+            notes.push(format!(
+                "the first of {} collectives of job `{}` is written, once",
+                job.sequence.len(),
+                job.name
+            ));
+        }
+        Ok(OperationGraph {
+            graph: Arc::new(graph),
+            notes,
+        })
+    }
+
+    /// How much there is in it.
+    pub fn counts(&self) -> OperationCounts {
+        let of_kind = self.graph.counts();
+        let count = |kind: OperationKind| of_kind.get(&kind).copied().unwrap_or(0);
+        OperationCounts {
+            ranks: self.graph.ranks(),
+            computes: count(OperationKind::Compute),
+            sends: count(OperationKind::Send),
+            receives: count(OperationKind::Receive),
+            collectives: count(OperationKind::Collective),
+            waits: self.graph.edges(),
+            sent_bytes: self.graph.sends().map(|(_, _, bytes)| bytes).sum(),
+        }
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The file that `kind: graph` reads.
+    pub fn to_file(&self) -> Vec<u8> {
+        graph_file::write(&self.graph)
+    }
+
+    /// As GOAL, in whole nanoseconds; gives how many times of computing were cut to them, too.
+    ///
+    /// # Errors
+    /// A graph with collectives, which the format does not have.
+    pub fn to_goal(&self) -> Result<(String, u64), Error> {
+        if self.counts().collectives > 0 {
+            let message = "GOAL has no collectives; export to Chakra, or keep the graph";
+            return Err(Error::Asked(message.to_owned()));
+        }
+        let mut text = String::new();
+        let cut = tenter_formats::goal::write(&self.graph, &mut text);
+        let cut = cut.map_err(|error| Error::Internal(error.to_string()))?;
+        Ok((text, cut))
+    }
+}
+
+/// A text as YAML has it in double quotes.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
