@@ -2592,6 +2592,11 @@ class Observe(TypedDict, total=False):
     """Whether each measured job is also run alone on the same fabric, for its slowdown beside
     the others. Default: false.
     """
+    operations: Literal["auto", True, False]
+    """Whether operations of graphs are recorded one by one, with critical path and exposed
+    communication, in `operations.parquet`, `critical_path.parquet` and `rank_times.parquet`;
+    `auto`: where there are at most 1,000,000 of them in all. Default: auto.
+    """
     queue_changes: list[str | float | bool]
     """Ports of switches, each as `NODE:PORT`, whose queues are recorded change by change, in
     `queue_changes.parquet`; the run is slower for it. Default: [].

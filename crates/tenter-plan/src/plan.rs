@@ -81,6 +81,8 @@ pub struct Plan {
     pub sample_interval: Option<Time>,
     /// The ports whose queues are recorded change by change, if any.
     pub queue_changes: Option<QueueChanges>,
+    /// Whether operations of graphs are recorded one by one.
+    pub records_operations: bool,
     /// When the simulation stops whether it is done or not; `None` for when all jobs are. It stops
     /// at [`SIMULATED_MAX`](crate::SIMULATED_MAX) in any case.
     pub time_limit: Option<Time>,
@@ -171,6 +173,7 @@ impl Plan {
         }
         plan.sample_interval = None;
         plan.queue_changes = None;
+        plan.records_operations = false;
         plan
     }
 

@@ -7,6 +7,7 @@ use crate::column::{Kind, Row};
 use crate::comparison::ComparisonRow;
 use crate::flow_sizes::FlowSizeRow;
 use crate::interference::InterferenceRow;
+use crate::operations::{CriticalPathRow, CriticalShareRow, OperationRow, RankTimeRow};
 use crate::paired::PairedRow;
 use crate::power::PowerRow;
 use crate::queue_changes::QueueChangeRow;
@@ -84,6 +85,15 @@ fn signal_tables() -> [TableEntry; 2] {
     ]
 }
 
+fn operation_tables() -> [TableEntry; 4] {
+    [
+        TableEntry::of::<OperationRow>(),
+        TableEntry::of::<RankTimeRow>(),
+        TableEntry::of::<CriticalPathRow>(),
+        TableEntry::of::<CriticalShareRow>(),
+    ]
+}
+
 /// The blocks of `summary.json` beside its job and collective rows.
 pub fn summary_blocks() -> Vec<TableEntry> {
     vec![TableEntry::of::<Totals>(), TableEntry::of::<EngineStats>()]
@@ -121,6 +131,11 @@ pub fn markdown() -> String {
     columns_as_markdown(&TableEntry::of::<FlowSizeRow>(), &mut page);
     page.push_str(QUEUE_CHANGES_INTRODUCTION);
     columns_as_markdown(&TableEntry::of::<QueueChangeRow>(), &mut page);
+    page.push_str(OPERATIONS_INTRODUCTION);
+    for entry in operation_tables() {
+        let _ = writeln!(page, "### `{}`\n\n{}\n", entry.table, entry.about);
+        columns_as_markdown(&entry, &mut page);
+    }
     page.push_str(SEEDS_INTRODUCTION);
     columns_as_markdown(&TableEntry::of::<SeedRow>(), &mut page);
     page.push_str(COMPARISON_INTRODUCTION);
@@ -226,6 +241,14 @@ Only where `observe.queue_changes` names ports: port after port, each in the ord
 
 ";
 
+const OPERATIONS_INTRODUCTION: &str = "
+## Operations of graphs
+
+Only where a job runs a graph of operations and `observe.operations` has them recorded.
+`critical_shares[]` of `summary.json` has a row for each iteration.
+
+";
+
 const SEEDS_INTRODUCTION: &str = "
 ## `seeds.parquet`
 
@@ -258,6 +281,10 @@ mod tests {
             TableEntry::of::<FlowSizeRow>(),
             TableEntry::of::<QueueChangeRow>(),
             TableEntry::of::<PowerRow>(),
+            TableEntry::of::<OperationRow>(),
+            TableEntry::of::<RankTimeRow>(),
+            TableEntry::of::<CriticalPathRow>(),
+            TableEntry::of::<CriticalShareRow>(),
             TableEntry::of::<SeedRow>(),
             TableEntry::of::<ComparisonRow>(),
             TableEntry::of::<PairedRow>(),

@@ -8,6 +8,7 @@ use tenter_units::Time;
 use crate::circuits::CircuitRow;
 use crate::column::rows;
 use crate::digest::Digest;
+use crate::operations::{CriticalPathRow, OperationRow, RankTimeRow};
 use crate::queue_changes::QueueChangeRow;
 use crate::signals::{ReactionRow, SignalRow};
 use crate::steering::SteeringRow;
@@ -523,6 +524,12 @@ pub struct Counts {
     pub steering: Vec<SteeringRow>,
     /// Queues change by change, port by port, where that is asked for.
     pub queue_changes: Vec<QueueChangeRow>,
+    /// Operations of graphs, one by one, where they are recorded.
+    pub operations: Vec<OperationRow>,
+    /// What the time of each rank of a graph went into, where operations are recorded.
+    pub rank_times: Vec<RankTimeRow>,
+    /// The critical paths of graphs, where operations are recorded.
+    pub critical_path: Vec<CriticalPathRow>,
 }
 
 impl Counts {
@@ -538,6 +545,9 @@ impl Counts {
             circuits,
             steering,
             queue_changes: _,
+            operations: _,
+            rank_times: _,
+            critical_path: _,
         } = self;
         digest.add_rows(ports);
         digest.add_rows(queues);

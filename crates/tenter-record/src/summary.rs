@@ -6,6 +6,7 @@ use tenter_units::Time;
 use crate::column::{Cell, Kind, Value, rows};
 use crate::flow_sizes::FlowSizeRow;
 use crate::interference::InterferenceRow;
+use crate::operations::CriticalShareRow;
 use crate::power::PowerRow;
 use crate::rows::{CollectiveRow, JobRow};
 
@@ -34,6 +35,9 @@ pub struct Summary {
     /// then by size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flow_sizes: Vec<FlowSizeRow>,
+    /// What held up graphs of operations, where operations are recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub critical_shares: Vec<CriticalShareRow>,
     /// Sums over the whole fabric.
     pub totals: Totals,
     /// What the fabric drew, where the scenario has a power profile.

@@ -1,6 +1,7 @@
 //! The trial summary that `tenter run` prints.
 
 mod cells;
+mod critical_shares;
 mod flow_sizes;
 mod ideal;
 
@@ -102,6 +103,7 @@ impl TrialReport<'_> {
         }
         write_interference(&summary.interference, out)?;
         flow_sizes::write(&summary.flow_sizes, out)?;
+        critical_shares::write(&summary.critical_shares, out)?;
         if self.ideal {
             ideal::write(&summary.jobs, out)?;
         }

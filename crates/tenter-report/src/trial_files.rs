@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tenter_record::{
-    CircuitRow, CollectiveRow, FlowRow, InterferenceRow, JobRow, PortRow, QueueChangeRow, QueueRow,
-    ReactionRow, Row, SampleRow, SignalRow, SteeringRow, SwitchRow, TierRow,
+    CircuitRow, CollectiveRow, CriticalPathRow, FlowRow, InterferenceRow, JobRow, OperationRow,
+    PortRow, QueueChangeRow, QueueRow, RankTimeRow, ReactionRow, Row, SampleRow, SignalRow,
+    SteeringRow, SwitchRow, TierRow,
 };
 
 /// The effective configuration of a trial, in its folder.
@@ -82,6 +83,9 @@ pub(crate) fn own_files(folder: &Path) -> Vec<PathBuf> {
         table_file::<SteeringRow>(folder),
         table_file::<SampleRow>(folder),
         table_file::<QueueChangeRow>(folder),
+        table_file::<OperationRow>(folder),
+        table_file::<RankTimeRow>(folder),
+        table_file::<CriticalPathRow>(folder),
         folder.join(TRACE_FILE),
         folder.join(PARTIAL_MANIFEST),
         // These identify a trial.

@@ -185,6 +185,9 @@ impl TrialFolder {
         tables.write_any(&counts.circuits)?;
         tables.write_any(&counts.steering)?;
         tables.write_any(&counts.queue_changes)?;
+        tables.write_any(&counts.operations)?;
+        tables.write_any(&counts.rank_times)?;
+        tables.write_any(&counts.critical_path)?;
         tables.write(&Tiers::of(&counts.ports, &counts.switches).rows(&counts.ports))?;
         write_json(&path.join(SUMMARY_FILE), summary)?;
         manifest.digest = Some(summary.engine.digest.clone());

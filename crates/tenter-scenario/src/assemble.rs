@@ -106,6 +106,7 @@ impl Draft {
             topology_spec: described,
             switches,
             signals: switched.signals,
+            records_operations: observe.records_operations(&jobs),
             queue_changes: queue_changes::bind(&observe, (&topology, &switching), problems)?,
             scheduled: switching.scheduled().cloned(),
             credit: switching.credit(),

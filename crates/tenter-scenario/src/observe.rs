@@ -2,9 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-use tenter_config::{Reader, component, default_of, word_or};
+use tenter_config::{Reader, choice, component, default_of, word_or};
 use tenter_plan::{SIMULATED_MAX, WINDOW_MAX};
 use tenter_units::Time;
+use tenter_workload::Job;
 
 component! {
     /// Recordings beside the results.
@@ -18,6 +19,10 @@ component! {
         /// Whether each measured job is also run alone on the same fabric, for its slowdown beside
         /// the others.
         baseline: bool = "false";
+        /// Whether operations of graphs are recorded one by one, with critical path and exposed
+        /// communication, in `operations.parquet`, `critical_path.parquet` and
+        /// `rank_times.parquet`; `auto`: where there are at most 1,000,000 of them in all.
+        operations: Recording = "auto";
         /// Ports of switches, each as `NODE:PORT`, whose queues are recorded change by change, in
         /// `queue_changes.parquet`; the run is slower for it.
         queue_changes: Vec<String> = "[]", in 200;
@@ -50,6 +55,46 @@ fn changes_end_after_they_begin(observe: &Observe, reader: &mut dyn Reader) -> b
         );
     }
     to.is_none()
+}
+
+/// Whether something is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recording {
+    /// Where there is not too much of it.
+    Auto,
+    /// It is.
+    On,
+    /// It is not.
+    Off,
+}
+
+choice!(Recording {
+    "auto" => Auto,
+    "true" => On,
+    "false" => Off,
+});
+
+/// More operations than these are not recorded unless that is asked for.
+const OPERATIONS_RECORDED: u64 = 1_000_000;
+
+impl Observe {
+    /// Whether the operations of these jobs are recorded.
+    pub(crate) fn records_operations(&self, jobs: &[Job]) -> bool {
+        let of_job = |job: &Job| {
+            let graphs = job
+                .sequence
+                .iter()
+                .filter_map(|run| run.traffic.operations());
+            let once: u64 = graphs.map(|of| of.graph.operations()).sum();
+            once.saturating_mul(u64::from(job.iterations) + u64::from(job.warm_up))
+        };
+        let operations = jobs.iter().map(of_job).fold(0, u64::saturating_add);
+        match self.operations {
+            Recording::Auto => (1..=OPERATIONS_RECORDED).contains(&operations),
+            Recording::On => operations > 0,
+            Recording::Off => false,
+        }
+    }
 }
 
 /// What a scenario says of the time between samples.

@@ -26,7 +26,7 @@ pub use crate::impairments::{Action, Impairment, Opcode, Rule, Sequences};
 pub use crate::links::Cable;
 pub use crate::load_balancing::Balancing;
 pub use crate::nic_impairments::{NicImpairment, PeakShare};
-pub use crate::observe::{Engine, Limits, Observe, Sampling};
+pub use crate::observe::{Engine, Limits, Observe, Recording, Sampling};
 pub use crate::power::{OwnPower, Power, ProfileName as PowerProfileName};
 pub use crate::profiles::ProfileName;
 pub use crate::scenario::{Scenario, ScenarioParts};

@@ -97,6 +97,18 @@ pub fn difference(left: &Trial, right: &Trial) -> Option<String> {
             "queue changes",
             outcomes.map(|outcome| &outcome.counts.queue_changes[..]),
         ),
+        row(
+            "operations",
+            outcomes.map(|outcome| &outcome.counts.operations[..]),
+        ),
+        row(
+            "rank times",
+            outcomes.map(|outcome| &outcome.counts.rank_times[..]),
+        ),
+        row(
+            "critical paths",
+            outcomes.map(|outcome| &outcome.counts.critical_path[..]),
+        ),
         row("samples", rows.map(|rows| &rows.samples[..])),
         row(
             "jobs of the summary",

@@ -4,9 +4,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
 use tenter::{
-    Cell, CircuitRow, CollectiveRow, FlowRow, InterferenceRow, JobRow, Kind, PortRow, PowerRow,
-    QueueChangeRow, QueueRow, ReactionRow, Run, SampleRow, Scenario, SignalRow, SteeringRow,
-    SwitchRow, Table, TierRow, Trial,
+    Cell, CircuitRow, CollectiveRow, CriticalPathRow, FlowRow, InterferenceRow, JobRow, Kind,
+    OperationRow, PortRow, PowerRow, QueueChangeRow, QueueRow, RankTimeRow, ReactionRow, Run,
+    SampleRow, Scenario, SignalRow, SteeringRow, SwitchRow, Table, TierRow, Trial,
 };
 
 const SCENARIO: &str = "
@@ -84,8 +84,11 @@ fn every_table_is_a_batch_of_the_same_values() {
         holds::<CircuitRow>(&trial),
         holds::<SteeringRow>(&trial),
         holds::<QueueChangeRow>(&trial),
+        holds::<OperationRow>(&trial),
+        holds::<RankTimeRow>(&trial),
+        holds::<CriticalPathRow>(&trial),
     ];
-    assert_eq!(empty, [0; 6]);
+    assert_eq!(empty, [0; 9]);
 }
 
 #[test]

@@ -9,9 +9,9 @@ use arrow_array::builder::{
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use tenter_record::{
-    CircuitRow, CollectiveRow, Column, FlowRow, InterferenceRow, JobRow, Kind, Names, PortRow,
-    PowerRow, QueueChangeRow, QueueRow, ReactionRow, Row, SampleRow, SignalRow, SteeringRow,
-    SwitchRow, TierRow,
+    CircuitRow, CollectiveRow, Column, CriticalPathRow, FlowRow, InterferenceRow, JobRow, Kind,
+    Names, OperationRow, PortRow, PowerRow, QueueChangeRow, QueueRow, RankTimeRow, ReactionRow,
+    Row, SampleRow, SignalRow, SteeringRow, SwitchRow, TierRow,
 };
 
 use crate::identity::names;
@@ -132,7 +132,7 @@ impl Trial {
 type Batch = fn(&Trial) -> Result<RecordBatch, ArrowError>;
 
 /// Every table by its name.
-const TABLES: [(&str, Batch); 15] = [
+const TABLES: [(&str, Batch); 18] = [
     table::<JobRow>(),
     table::<CollectiveRow>(),
     table::<FlowRow>(),
@@ -146,6 +146,9 @@ const TABLES: [(&str, Batch); 15] = [
     table::<CircuitRow>(),
     table::<SteeringRow>(),
     table::<QueueChangeRow>(),
+    table::<OperationRow>(),
+    table::<RankTimeRow>(),
+    table::<CriticalPathRow>(),
     table::<InterferenceRow>(),
     table::<PowerRow>(),
 ];

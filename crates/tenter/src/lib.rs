@@ -95,9 +95,10 @@ pub use trial::{Trial, Watched};
 pub use tenter_explain::{Explanation, IdleSetting};
 pub use tenter_net::Event;
 pub use tenter_record::{
-    Cell, CircuitRow, CollectiveRow, Column, Control, Counts, FlowRow, InterferenceRow, JobRow,
-    Kind, Names, PortRow, PowerRow, Progress, QueueChangeRow, QueueRow, ReactionRow, Row,
-    SampleRow, SeedRow, SignalRow, SinkError, SteeringRow, StopKind, Summary, SwitchRow, TierRow,
+    Cell, CircuitRow, CollectiveRow, Column, Control, Counts, CriticalPathRow, FlowRow,
+    InterferenceRow, JobRow, Kind, Names, OperationRow, PortRow, PowerRow, Progress,
+    QueueChangeRow, QueueRow, RankTimeRow, ReactionRow, Row, SampleRow, SeedRow, SignalRow,
+    SinkError, SteeringRow, StopKind, Summary, SwitchRow, TierRow,
 };
 pub use tenter_scenario::{Diagnostics, Format, Position, Problem, schema, spec};
 pub use tenter_sim::Interference;

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use tenter_record::{
-    CircuitRow, CollectiveRow, Counts, FlowRow, InterferenceRow, JobRow, PortRow, PowerRow,
-    QueueChangeRow, QueueRow, ReactionRow, Row, SampleRow, SignalRow, SteeringRow, SwitchRow,
-    TierRow,
+    CircuitRow, CollectiveRow, Counts, CriticalPathRow, FlowRow, InterferenceRow, JobRow,
+    OperationRow, PortRow, PowerRow, QueueChangeRow, QueueRow, RankTimeRow, ReactionRow, Row,
+    SampleRow, SignalRow, SteeringRow, SwitchRow, TierRow,
 };
 use tenter_report::Tiers;
 
@@ -76,4 +76,7 @@ tables! {
     CircuitRow: |trial| trial.counts.circuits;
     SteeringRow: |trial| trial.counts.steering;
     QueueChangeRow: |trial| trial.counts.queue_changes;
+    OperationRow: |trial| trial.counts.operations;
+    RankTimeRow: |trial| trial.counts.rank_times;
+    CriticalPathRow: |trial| trial.counts.critical_path;
 }

@@ -3,7 +3,17 @@
 use std::collections::BTreeMap;
 
 use tenter_workload::Countdown;
-use tenter_workload::graph::{Action, RankRun};
+use tenter_workload::graph::{Action, OperationLog, RankRun};
+
+/// The log of a rank of a job in one of its turns.
+#[derive(Debug)]
+pub(crate) struct RankLog {
+    pub(crate) job: u16,
+    pub(crate) turn: u32,
+    pub(crate) rank: u32,
+    /// By place in the graph.
+    pub(crate) operations: Vec<OperationLog>,
+}
 
 /// Where the ranks of a host with a graph of operations stand.
 #[derive(Debug, Default)]
@@ -13,11 +23,24 @@ pub(crate) struct OperationRuns {
     /// Queue pairs that have not acknowledged their share of a transfer that is done once it is
     /// acknowledged, by the number of the rank and transfer.
     pub(crate) unacknowledged: Countdown<(u16, u32)>,
+    /// The logs of ranks that are done, where they are kept.
+    pub(crate) logs: Vec<RankLog>,
     /// Scratch space.
     pub(crate) actions: Vec<Action>,
 }
 
 impl OperationRuns {
+    /// Keeps the log of a rank that is done in a turn.
+    pub(crate) fn keep_log(&mut self, number: u16, (job, turn, rank): (u16, u32, u32)) {
+        let log = self.runs.get_mut(&number).and_then(RankRun::take_log);
+        self.logs.extend(log.map(|operations| RankLog {
+            job,
+            turn,
+            rank,
+            operations,
+        }));
+    }
+
     /// Forgets the ranks of some numbers.
     pub(crate) fn forget(&mut self, is_over: impl Fn(u16) -> bool) {
         self.runs.retain(|number, _| !is_over(*number));

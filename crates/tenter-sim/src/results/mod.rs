@@ -3,6 +3,7 @@
 mod conservation;
 mod counters;
 mod credit;
+mod critical_path;
 mod flow_table;
 mod flow_tally;
 mod hash_paths;
@@ -11,6 +12,7 @@ mod ideals;
 mod interference;
 mod leaves;
 mod notices;
+mod operations;
 mod outcome;
 mod power;
 mod queue_changes;

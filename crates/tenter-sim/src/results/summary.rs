@@ -22,7 +22,7 @@ use super::ideals::{Ideals, Times};
 use super::notices;
 use super::outcome::Outcome;
 use super::power;
-use super::queue_changes;
+use super::{operations, queue_changes};
 
 /// How a trial ended.
 pub(crate) struct Trial<'a> {
@@ -122,6 +122,7 @@ pub(crate) fn outcome<D: Driver>(
         // It takes further runs.
         interference: Vec::new(),
         flow_sizes,
+        critical_shares: Vec::new(),
         totals,
         power: None,
         engine: engine(driver, trial.threads, trial.ended, digest),
@@ -139,6 +140,7 @@ pub(crate) fn outcome<D: Driver>(
     let drawn = profile.map(|profile| power::of_run(profile, driver, &outcome, trial.ended));
     outcome.summary.power = drawn;
     queue_changes::collect(driver, &mut outcome);
+    operations::collect(driver, flow_table, &mut outcome);
     outcome
 }
 

@@ -2,9 +2,9 @@
 
 use tenter_config::Written;
 use tenter_record::{
-    Cell, CircuitRow, CollectiveRow, Column, Counts, FlowRow, InterferenceRow, JobRow, Kind, Names,
-    PortRow, PowerRow, QueueChangeRow, QueueRow, ReactionRow, Row, SampleRow, SignalRow,
-    SteeringRow, Summary, SwitchRow, TierRow,
+    Cell, CircuitRow, CollectiveRow, Column, Counts, CriticalPathRow, FlowRow, InterferenceRow,
+    JobRow, Kind, Names, OperationRow, PortRow, PowerRow, QueueChangeRow, QueueRow, RankTimeRow,
+    ReactionRow, Row, SampleRow, SignalRow, SteeringRow, Summary, SwitchRow, TierRow,
 };
 
 use super::keys::ReadingKeys;
@@ -45,6 +45,12 @@ macro_rules! with_table {
             $do!(TierRow, $tables.tiers.iter())
         } else if name == QueueChangeRow::TABLE {
             $do!(QueueChangeRow, $tables.counts.queue_changes.iter())
+        } else if name == OperationRow::TABLE {
+            $do!(OperationRow, $tables.counts.operations.iter())
+        } else if name == RankTimeRow::TABLE {
+            $do!(RankTimeRow, $tables.counts.rank_times.iter())
+        } else if name == CriticalPathRow::TABLE {
+            $do!(CriticalPathRow, $tables.counts.critical_path.iter())
         } else if name == PortRow::TABLE {
             $do!(PortRow, $tables.counts.ports.iter())
         } else if name == QueueRow::TABLE {
@@ -70,13 +76,16 @@ macro_rules! with_table {
 }
 
 /// The tables that can be read.
-const TABLES: [&str; 15] = [
+const TABLES: [&str; 18] = [
     JobRow::TABLE,
     CollectiveRow::TABLE,
     FlowRow::TABLE,
     SampleRow::TABLE,
     TierRow::TABLE,
     QueueChangeRow::TABLE,
+    OperationRow::TABLE,
+    RankTimeRow::TABLE,
+    CriticalPathRow::TABLE,
     PortRow::TABLE,
     QueueRow::TABLE,
     SwitchRow::TABLE,

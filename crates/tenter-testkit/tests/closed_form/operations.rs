@@ -7,6 +7,7 @@ use tenter_engine::Stream;
 use tenter_formats::goal;
 use tenter_plan::Plan;
 use tenter_record::FlowRow;
+use tenter_sim::Outcome;
 use tenter_testkit::{Engine, compare_plan, random_scenario};
 use tenter_units::Time;
 use tenter_workload::graph::{Graph, Timing};
@@ -17,6 +18,7 @@ use crate::trial::plan;
 /// The collectives of a plan as graphs of operations; false where one of its jobs has none.
 fn as_graphs(plan: &mut Plan, timing: Timing) -> bool {
     let mut all = true;
+    plan.records_operations = true;
     for job in &mut plan.jobs {
         job.queue_pair_scope = QueuePairScope::RankPair;
         let ranks = job.ranks();
@@ -128,9 +130,9 @@ fn random_graphs_are_the_same_on_all_engines() {
         if !as_graphs(&mut plan, timing) {
             continue;
         }
-        if let Err(why) = compare_plan(&plan, seed) {
-            panic!("seed {seed}: {why}");
-        }
+        let equal = compare_plan(&plan, seed);
+        let equal = equal.unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+        check_records(&equal.reference.outcome);
         compared += 1;
     }
     assert!(compared > 20, "{compared}");
@@ -189,6 +191,7 @@ observe: {{samples: false}}
             ),
             &[],
         );
+        plan.records_operations = true;
         let graph = goal::read(random_text(seed).as_bytes())
             .expect("it is a graph")
             .graph;
@@ -202,8 +205,38 @@ observe: {{samples: false}}
         });
         let equal = compare_plan(&plan, seed);
         let equal = equal.unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+        check_records(&equal.reference.outcome);
         let rows = &equal.reference.outcome.collectives;
         assert!(rows.iter().all(|row| row.end.is_some()), "seed {seed}");
+    }
+}
+
+/// Paths have no gaps, and the time of a rank is all accounted for.
+fn check_records(outcome: &Outcome) {
+    for row in &outcome.collectives {
+        // A job of a scenario has one graph; here one may have several.
+        let mut others = outcome.collectives.iter();
+        let (Some(end), true) = (row.end, others.all(|of| of.job != row.job || of.index == 0))
+        else {
+            continue;
+        };
+        let of = (row.job, row.iteration);
+        let operations = outcome.counts.operations.iter();
+        let operations = operations.filter(|row| (row.job, row.iteration) == of);
+        let last = operations.filter_map(|row| row.done).max();
+        let path = outcome.counts.critical_path.iter();
+        let mut at = row.start;
+        for part in path.filter(|row| (row.job, row.iteration) == of) {
+            assert_eq!(part.from, at, "{part:?}");
+            at = part.to;
+        }
+        assert_eq!(Some(at), last, "{of:?}");
+        let ranks = outcome.counts.rank_times.iter();
+        for rank in ranks.filter(|row| (row.job, row.iteration) == of) {
+            let whole = rank.computing + rank.exposed + rank.idle;
+            assert_eq!(whole, end - row.start, "{rank:?}");
+            assert!(rank.exposed <= rank.communicating, "{rank:?}");
+        }
     }
 }
 
@@ -218,6 +251,7 @@ observe: {samples: false}
 ",
         &[],
     );
+    plan.records_operations = true;
     let graph = goal::read(text.as_bytes()).expect("it is a graph").graph;
     plan.jobs[0].sequence[0].traffic = Traffic::Operations(Operations {
         graph: Arc::new(graph),
@@ -237,6 +271,39 @@ fn computing_hides_behind_messages_and_messages_behind_computing() {
     let row = &trial.outcome.collectives[0];
     let took = row.end.expect("it ended").ps() - row.start.ps();
     assert_eq!(took, Time::from_us(120).ps());
+}
+
+#[test]
+fn the_critical_path_crosses_ranks_and_streams() {
+    // Rank 1 has its message while it computes 30 us, and its 5 us wait for their stream, not for
+    // the message; so does what rank 0 waits for.
+    let text = "num_ranks 2\n\
+        rank 0 { c: calc 10000\n s: send 8000b to 1\n s requires c\n r: recv 1b from 1 }\n\
+        rank 1 { busy: calc 30000\n r: recv 8000b from 0\n c: calc 5000\n c requires r\n\
+        s: send 2000b to 0\n s requires c }";
+    let trial = Engine::all(0)[1].run(&two_ranks(text)).expect("it runs");
+    check_records(&trial.outcome);
+    let path = trial.outcome.counts.critical_path.iter();
+    let path: Vec<_> = path
+        .map(|part| (part.kind.as_str(), part.rank, part.operation, part.peer))
+        .collect();
+    assert_eq!(
+        path,
+        [
+            ("compute", 1, 0, None),
+            ("compute", 1, 2, None),
+            ("message", 0, 2, Some(1)),
+        ]
+    );
+    let times = &trial.outcome.counts.rank_times;
+    let us = Time::from_us;
+    assert_eq!((times[0].computing, times[1].computing), (us(10), us(35)));
+    // Rank 1 asks for its message while it computes; rank 0 waits from the beginning.
+    assert_eq!(
+        (times[0].exposed, times[1].exposed),
+        (times[0].end - us(10), us(0))
+    );
+    assert_eq!(times[1].critical, us(35));
 }
 
 #[test]

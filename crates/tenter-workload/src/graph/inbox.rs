@@ -13,54 +13,110 @@ pub(super) struct Envelope {
 }
 
 impl Envelope {
+    /// Stands for any rank or any tag.
+    const ANY: u32 = Operation::ANY;
+
     fn asks_for_any(self) -> bool {
-        self.peer == Operation::ANY || self.tag == Operation::ANY
+        self.peer == Envelope::ANY || self.tag == Envelope::ANY
     }
 
-    /// Whether a receive of this envelope takes a message of the other.
-    fn takes(self, message: Envelope) -> bool {
-        let is = |asked: u32, given: u32| asked == Operation::ANY || asked == given;
-        is(self.peer, message.peer) && is(self.tag, message.tag)
+    /// What receives may ask for that take a message of this envelope without naming all of it.
+    fn open(self) -> [Envelope; 3] {
+        let Envelope { peer, tag } = self;
+        let any = Envelope::ANY;
+        [(any, tag), (peer, any), (any, any)].map(|(peer, tag)| Envelope { peer, tag })
     }
 }
 
-/// Things in the order in which they came, by envelope.
+/// Things in the order in which they came, by envelope: each with when it came.
+type Queues<T> = BTreeMap<Envelope, VecDeque<(u64, T)>>;
+
+/// When the first of an envelope came.
+fn first<T>(queues: &Queues<T>, envelope: Envelope) -> Option<u64> {
+    let queue = queues.get(&envelope)?;
+    queue.front().map(|&(came, _)| came)
+}
+
+fn pop<T>(queues: &mut Queues<T>, envelope: Envelope) -> Option<T> {
+    let queue = queues.get_mut(&envelope)?;
+    let (_, item) = queue.pop_front()?;
+    if queue.is_empty() {
+        queues.remove(&envelope);
+    }
+    Some(item)
+}
+
+/// Messages that nobody has asked for, each with the place of its send.
 #[derive(Clone, Debug, Default)]
-struct Queues {
-    queues: BTreeMap<Envelope, VecDeque<(u64, u32)>>,
+struct Unexpected {
+    messages: Queues<u32>,
+    count: usize,
+    /// The same by what open receives ask for, once one has asked. What has been taken by its own
+    /// envelope stays here until it is met.
+    open: Option<Queues<Envelope>>,
+    open_count: usize,
 }
 
-impl Queues {
-    fn push(&mut self, envelope: Envelope, came: u64, item: u32) {
-        self.queues
-            .entry(envelope)
-            .or_default()
-            .push_back((came, item));
-    }
+impl Unexpected {
+    /// So many entries that are gone may stay beside those that are not.
+    const GONE_MAX: usize = 1_024;
 
-    /// When the first of an envelope came.
-    fn first(&self, envelope: Envelope) -> Option<u64> {
-        let queue = self.queues.get(&envelope)?;
-        queue.front().map(|&(came, _)| came)
-    }
-
-    fn pop(&mut self, envelope: Envelope) -> Option<u32> {
-        let queue = self.queues.get_mut(&envelope)?;
-        let (_, item) = queue.pop_front()?;
-        if queue.is_empty() {
-            self.queues.remove(&envelope);
+    fn push(&mut self, message: Envelope, came: u64, place: u32) {
+        let queue = self.messages.entry(message).or_default();
+        queue.push_back((came, place));
+        self.count += 1;
+        if let Some(open) = &mut self.open {
+            for asked in message.open() {
+                open.entry(asked).or_default().push_back((came, message));
+            }
+            self.open_count += 3;
+            if self.open_count > 6 * self.count + Unexpected::GONE_MAX {
+                self.index();
+            }
         }
-        Some(item)
     }
 
-    /// The envelope of the first that came, of those that suit.
-    fn earliest(&self, suits: impl Fn(Envelope) -> bool) -> Option<(u64, Envelope)> {
-        let suitable = self.queues.iter().filter(|(envelope, _)| suits(**envelope));
-        let first = suitable.filter_map(|(&envelope, queue)| {
-            let &(came, _) = queue.front()?;
-            Some((came, envelope))
-        });
-        first.min()
+    /// Takes the message that came first of those that a receive asks for.
+    fn take(&mut self, asked: Envelope) -> Option<(Envelope, u32)> {
+        let message = if asked.asks_for_any() {
+            self.earliest(asked)?
+        } else {
+            asked
+        };
+        let place = pop(&mut self.messages, message)?;
+        self.count -= 1;
+        Some((message, place))
+    }
+
+    fn earliest(&mut self, asked: Envelope) -> Option<Envelope> {
+        if self.open.is_none() {
+            self.index();
+        }
+        let queue = self.open.as_mut()?.get_mut(&asked)?;
+        while let Some((came, message)) = queue.pop_front() {
+            self.open_count -= 1;
+            // Messages of an envelope leave in the order in which they came.
+            if first(&self.messages, message).is_some_and(|earliest| earliest <= came) {
+                return Some(message);
+            }
+        }
+        None
+    }
+
+    /// Orders what there is by what open receives ask for.
+    fn index(&mut self) {
+        let messages = self.messages.iter();
+        let all = messages.flat_map(|(&of, queue)| queue.iter().map(move |&(came, _)| (came, of)));
+        let mut all: Vec<(u64, Envelope)> = all.collect();
+        all.sort_unstable();
+        let mut open: Queues<Envelope> = BTreeMap::new();
+        for &(came, message) in &all {
+            for asked in message.open() {
+                open.entry(asked).or_default().push_back((came, message));
+            }
+        }
+        self.open = Some(open);
+        self.open_count = 3 * all.len();
     }
 }
 
@@ -71,12 +127,9 @@ impl Queues {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Inbox {
     came: u64,
-    /// Messages, of which nothing but the envelope matters.
-    messages: Queues,
-    /// Receives that name their sender and tag.
-    exact: Queues,
-    /// Those that do not.
-    open: Queues,
+    unexpected: Unexpected,
+    /// Receives by what they ask for.
+    receives: Queues<u32>,
 }
 
 impl Inbox {
@@ -85,51 +138,33 @@ impl Inbox {
         self.came
     }
 
-    /// A message has arrived; gives the receive that it goes to.
-    pub(super) fn arrived(&mut self, message: Envelope) -> Option<u32> {
-        let exact = self.exact.first(message).map(|came| (came, message));
-        let open = self.open.earliest(|asked| asked.takes(message));
-        let of_open = match (exact, open) {
-            (Some((exact, _)), Some((open, _))) => open < exact,
-            (None, Some(_)) => true,
-            (_, None) => false,
-        };
-        let taken = if of_open {
-            open.and_then(|(_, envelope)| self.open.pop(envelope))
-        } else {
-            exact.and_then(|(_, envelope)| self.exact.pop(envelope))
-        };
-        if taken.is_none() {
-            let came = self.number();
-            self.messages.push(message, came, 0);
-        }
-        taken
-    }
-
-    /// A receive asks; whether its message is there already.
-    pub(super) fn asked(&mut self, asked: Envelope, operation: u32) -> bool {
-        let envelope = if asked.asks_for_any() {
-            let earliest = self.messages.earliest(|message| asked.takes(message));
-            earliest.map(|(_, envelope)| envelope)
-        } else {
-            Some(asked)
-        };
-        if envelope.is_some_and(|envelope| self.messages.pop(envelope).is_some()) {
-            return true;
+    /// A message has arrived, of the send at a place; gives the receive that it goes to.
+    pub(super) fn arrived(&mut self, message: Envelope, place: u32) -> Option<u32> {
+        let [by_tag, by_peer, any] = message.open();
+        let asked = [message, by_tag, by_peer, any].into_iter();
+        let asked = asked.filter_map(|asked| Some((first(&self.receives, asked)?, asked)));
+        if let Some((_, asked)) = asked.min() {
+            return pop(&mut self.receives, asked);
         }
         let came = self.number();
-        let queues = if asked.asks_for_any() {
-            &mut self.open
-        } else {
-            &mut self.exact
-        };
-        queues.push(asked, came, operation);
-        false
+        self.unexpected.push(message, came, place);
+        None
+    }
+
+    /// A receive asks; gives the sender and the place of the send if its message is there already.
+    pub(super) fn asked(&mut self, asked: Envelope, operation: u32) -> Option<(u32, u32)> {
+        if let Some((message, place)) = self.unexpected.take(asked) {
+            return Some((message.peer, place));
+        }
+        let came = self.number();
+        let queue = self.receives.entry(asked).or_default();
+        queue.push_back((came, operation));
+        None
     }
 
     /// The receives that wait, in no order of time.
     pub(super) fn waiting(&self) -> impl Iterator<Item = (Envelope, u32)> + '_ {
-        let queues = self.exact.queues.iter().chain(&self.open.queues);
+        let queues = self.receives.iter();
         queues.flat_map(|(&envelope, queue)| queue.iter().map(move |&(_, of)| (envelope, of)))
     }
 }
@@ -147,38 +182,84 @@ mod tests {
     #[test]
     fn a_message_waits_for_its_receive_and_a_receive_for_its_message() {
         let mut inbox = Inbox::default();
-        assert_eq!(inbox.arrived(of(1, 7)), None);
-        assert!(!inbox.asked(of(1, 8), 0));
-        assert!(!inbox.asked(of(2, 7), 1));
-        assert!(inbox.asked(of(1, 7), 2));
-        assert!(!inbox.asked(of(1, 7), 3));
-        assert_eq!(inbox.arrived(of(1, 7)), Some(3));
+        assert_eq!(inbox.arrived(of(1, 7), 40), None);
+        assert_eq!(inbox.asked(of(1, 8), 0), None);
+        assert_eq!(inbox.asked(of(2, 7), 1), None);
+        assert!(inbox.asked(of(1, 7), 2).is_some());
+        assert_eq!(inbox.asked(of(1, 7), 3), None);
+        assert_eq!(inbox.arrived(of(1, 7), 40), Some(3));
         assert_eq!(inbox.waiting().count(), 2);
     }
 
     #[test]
     fn the_receive_that_asked_first_gets_the_message() {
         let mut inbox = Inbox::default();
-        assert!(!inbox.asked(of(ANY, 7), 0));
-        assert!(!inbox.asked(of(2, 7), 1));
-        assert!(!inbox.asked(of(2, ANY), 2));
-        assert_eq!(inbox.arrived(of(2, 8)), Some(2));
-        assert_eq!(inbox.arrived(of(2, 7)), Some(0));
-        assert_eq!(inbox.arrived(of(2, 7)), Some(1));
-        assert_eq!(inbox.arrived(of(2, 7)), None);
+        assert_eq!(inbox.asked(of(ANY, 7), 0), None);
+        assert_eq!(inbox.asked(of(2, 7), 1), None);
+        assert_eq!(inbox.asked(of(2, ANY), 2), None);
+        assert_eq!(inbox.arrived(of(2, 8), 40), Some(2));
+        assert_eq!(inbox.arrived(of(2, 7), 40), Some(0));
+        assert_eq!(inbox.arrived(of(2, 7), 40), Some(1));
+        assert_eq!(inbox.arrived(of(2, 7), 40), None);
     }
 
     #[test]
     fn a_receive_from_anyone_gets_what_came_first() {
         let mut inbox = Inbox::default();
         for peer in [3, 1, 3] {
-            assert_eq!(inbox.arrived(of(peer, 0)), None);
+            assert_eq!(inbox.arrived(of(peer, 0), 40), None);
         }
-        assert!(!inbox.asked(of(ANY, 1), 9));
+        assert_eq!(inbox.asked(of(ANY, 1), 9), None);
         // The first of rank 3: what is left is that of 1, and one of 3.
-        assert!(inbox.asked(of(ANY, 0), 0));
-        assert!(inbox.asked(of(3, ANY), 1));
-        assert!(!inbox.asked(of(3, 0), 2));
-        assert!(inbox.asked(of(ANY, ANY), 3));
+        assert!(inbox.asked(of(ANY, 0), 0).is_some());
+        assert!(inbox.asked(of(3, ANY), 1).is_some());
+        assert_eq!(inbox.asked(of(3, 0), 2), None);
+        assert!(inbox.asked(of(ANY, ANY), 3).is_some());
+    }
+
+    #[test]
+    fn a_receive_gets_what_came_first_of_all_that_it_takes() {
+        // Against a list of messages in the order of their coming, all of which are looked at.
+        let mut random = 7_u64;
+        let mut draw = |bound: u64| {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            ((random >> 33) % bound) as u32
+        };
+        let mut inbox = Inbox::default();
+        let (mut messages, mut receives): (Vec<_>, Vec<_>) = Default::default();
+        let takes = |asked: Envelope, message: Envelope| {
+            let is = |asked: u32, given: u32| asked == ANY || asked == given;
+            is(asked.peer, message.peer) && is(asked.tag, message.tag)
+        };
+        for number in 0..20_000 {
+            let envelope = of(draw(4), draw(3));
+            if draw(2) == 0 {
+                let place = receives
+                    .iter()
+                    .position(|&(asked, _)| takes(asked, envelope));
+                let expected = place.map(|place| receives.remove(place).1);
+                assert_eq!(inbox.arrived(envelope, number), expected);
+                if expected.is_none() {
+                    messages.push((envelope, number));
+                }
+                continue;
+            }
+            let any = |given: u32, share: u32| if share == 0 { ANY } else { given };
+            let asked = of(any(envelope.peer, draw(3)), any(envelope.tag, draw(3)));
+            let place = messages
+                .iter()
+                .position(|&(message, _)| takes(asked, message));
+            let expected = place.map(|place| messages.remove(place));
+            let found = inbox.asked(asked, number);
+            assert_eq!(
+                found,
+                expected.map(|(message, place)| (message.peer, place))
+            );
+            if found.is_none() {
+                receives.push((asked, number));
+            }
+        }
     }
 }

@@ -6,6 +6,7 @@ use tenter_units::Time;
 
 use super::collectives::Share;
 use super::inbox::{Envelope, Inbox};
+use super::log::{Log, OperationLog};
 use super::operation::Operation;
 use super::schedule::GraphSchedule;
 use crate::Countdown;
@@ -81,6 +82,9 @@ pub struct RankRun {
     /// Collectives that the rank is in, or of which something has arrived before it is.
     collectives: BTreeMap<u32, CollectiveRun>,
     events: VecDeque<Event>,
+    /// The instant of what happens, in ps.
+    now: u64,
+    log: Log,
 }
 
 /// Where a rank stands in a collective.
@@ -114,7 +118,28 @@ impl RankRun {
             left: of.operations.len() as u32,
             collectives: BTreeMap::new(),
             events: VecDeque::new(),
+            now: 0,
+            log: Log::default(),
         }
+    }
+
+    /// A rank before its start that keeps a log.
+    pub fn with_log(schedule: &GraphSchedule, rank: u32) -> RankRun {
+        let run = RankRun::new(schedule, rank);
+        RankRun {
+            log: Log::new(run.waits.len(), run.streams.len()),
+            ..run
+        }
+    }
+
+    /// Takes its log, an entry for each operation; `None` where none is kept.
+    pub fn take_log(&mut self) -> Option<Vec<OperationLog>> {
+        self.log.take()
+    }
+
+    /// Its log so far.
+    pub fn log(&self) -> Option<&[OperationLog]> {
+        self.log.entries()
     }
 
     /// How many operations are not done.
@@ -135,8 +160,14 @@ impl RankRun {
         found
     }
 
-    /// Something has happened at the rank; what follows from it is appended.
-    pub fn hear(&mut self, schedule: &GraphSchedule, news: News, out: &mut Vec<Action>) {
+    /// Something has happened at the rank at an instant, in ps; what follows from it is appended.
+    pub fn hear(
+        &mut self,
+        schedule: &GraphSchedule,
+        (news, now): (News, u64),
+        out: &mut Vec<Action>,
+    ) {
+        self.now = now;
         match news {
             News::Start => {
                 let ready = (0..).zip(&self.waits).filter(|(_, waits)| **waits == 0);
@@ -178,6 +209,7 @@ impl RankRun {
                 Event::Started(operation) => self.release(schedule, operation, true),
                 Event::Done(operation) => {
                     self.left -= 1;
+                    self.log.done(operation, self.now);
                     self.release(schedule, operation, false);
                 }
                 Event::Free(stream) => self.go_on(schedule, stream, out),
@@ -190,14 +222,16 @@ impl RankRun {
 
     /// A receive asks for its message, other operations queue on their streams.
     fn ready(&mut self, schedule: &GraphSchedule, operation: u32) {
+        self.log.ready(operation, self.now);
         let stored = schedule.graph().stored(self.rank, operation);
         let Operation::Receive { peer, tag, .. } = stored.operation() else {
             return self.enqueue(stored.stream, Task::Start(operation));
         };
         self.events.push_back(Event::Started(operation));
         let [peer, tag] = [peer, tag].map(Operation::or_any);
-        if self.inbox.asked(Envelope { peer, tag }, operation) {
-            self.has_message(schedule, operation);
+        self.log.asked(operation, self.now);
+        if let Some(sender) = self.inbox.asked(Envelope { peer, tag }, operation) {
+            self.has_message(schedule, operation, sender);
         }
     }
 
@@ -209,6 +243,7 @@ impl RankRun {
             let waits = &mut self.waits[next as usize];
             *waits -= 1;
             if *waits == 0 {
+                self.log.released_by(next, operation);
                 self.events.push_back(Event::Ready(next));
             }
         }
@@ -223,14 +258,15 @@ impl RankRun {
     fn take_in(&mut self, schedule: &GraphSchedule, (peer, place): (u32, u32)) {
         let stored = schedule.graph().stored(peer, place);
         if let Operation::Send { tag, .. } = stored.operation()
-            && let Some(receive) = self.inbox.arrived(Envelope { peer, tag })
+            && let Some(receive) = self.inbox.arrived(Envelope { peer, tag }, place)
         {
-            self.has_message(schedule, receive);
+            self.has_message(schedule, receive, (peer, place));
         }
     }
 
     /// A receive has its message, and takes it when its stream is free.
-    fn has_message(&mut self, schedule: &GraphSchedule, receive: u32) {
+    fn has_message(&mut self, schedule: &GraphSchedule, receive: u32, sender: (u32, u32)) {
+        self.log.matched(receive, sender, self.now);
         if schedule.timing().overhead.is_zero() {
             self.events.push_back(Event::Done(receive));
         } else {
@@ -255,6 +291,7 @@ impl RankRun {
                 operation
             }
         };
+        self.log.on_stream(operation, stream, self.now);
         let stored = schedule.graph().stored(self.rank, operation);
         if let Operation::Collective { which } = stored.operation() {
             self.streams[usize::from(stream)].busy = true;

@@ -187,8 +187,8 @@ impl Graph {
         (next as u32 - 1, self.sends[transfer as usize])
     }
 
-    /// The transfer of a send.
-    pub(super) fn transfer_of(&self, rank: u32, place: u32) -> Option<u32> {
+    /// The transfer of a send; none of one to the rank itself.
+    pub fn transfer_of(&self, rank: u32, place: u32) -> Option<u32> {
         let own = between(&self.first_send, rank);
         let found = self.sends[own.clone()].binary_search(&place).ok()?;
         Some((own.start + found) as u32)

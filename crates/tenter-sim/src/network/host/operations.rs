@@ -2,12 +2,18 @@
 
 use tenter_workload::graph::{Action, GraphSchedule, News, RankRun};
 
+use super::super::operation_runs::OperationRuns;
 use super::{Host, HostScope, Timer};
 
 impl Host {
     /// Where a rank with a graph of operations stands, by its number here.
     pub(crate) fn operations_of(&self, number: u16) -> Option<&RankRun> {
         self.operations.runs.get(&number)
+    }
+
+    /// The logs of ranks here: of those that are done, and of those that are not.
+    pub(crate) fn operation_logs(&self) -> &OperationRuns {
+        &self.operations
     }
 
     /// A queue pair has acknowledged its share of a message of a rank here.
@@ -43,10 +49,14 @@ impl Host {
         };
         let mut actions = std::mem::take(&mut self.operations.actions);
         let runs = &mut self.operations.runs;
-        let run = runs
-            .entry(number)
-            .or_insert_with(|| RankRun::new(schedule, here.rank));
-        run.hear(schedule, news, &mut actions);
+        let run = runs.entry(number).or_insert_with(|| {
+            if scope.context.logs_operations {
+                RankRun::with_log(schedule, here.rank)
+            } else {
+                RankRun::new(schedule, here.rank)
+            }
+        });
+        run.hear(schedule, (news, now), &mut actions);
         for action in actions.drain(..) {
             match action {
                 Action::Post(id) => self.post(number, id, now, scope),
@@ -54,7 +64,12 @@ impl Host {
                     let at = now.saturating_add(time.ps());
                     self.set_timer(at, Timer::Operation(number, operation));
                 }
-                Action::Done => scope.context.progress.arrived(usize::from(here.job), now),
+                Action::Done => {
+                    scope.context.progress.arrived(usize::from(here.job), now);
+                    let turn = scope.schedules.turn(here.job);
+                    self.operations
+                        .keep_log(number, (here.job, turn, here.rank));
+                }
             }
         }
         self.operations.actions = actions;

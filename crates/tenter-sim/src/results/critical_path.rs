@@ -1,0 +1,214 @@
+//! The critical path of a graph of operations: back from its end, always to what was waited for
+//! last.
+
+use tenter_record::CriticalPathRow;
+use tenter_units::Time;
+use tenter_workload::graph::{Graph, Operation, OperationLog, Timing};
+
+/// A part of the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) kind: &'static str,
+    pub(super) rank: u32,
+    pub(super) operation: u32,
+    /// Rank and place of the send of a message.
+    pub(super) sender: Option<(u32, u32)>,
+    pub(super) bytes: u64,
+    pub(super) from: u64,
+    pub(super) to: u64,
+}
+
+impl Part {
+    /// As a row of a table.
+    pub(super) fn row(&self, (job, iteration): (u32, u32), part: u32) -> CriticalPathRow {
+        CriticalPathRow {
+            job,
+            iteration,
+            part,
+            kind: self.kind.to_owned(),
+            rank: self.rank,
+            operation: self.operation,
+            peer: self.sender.map(|(rank, _)| rank),
+            sent_by: self.sender.map(|(_, place)| place),
+            bytes: self.bytes,
+            from: Time::from_ps(self.from),
+            to: Time::from_ps(self.to),
+        }
+    }
+}
+
+/// A run of a graph that ended: the log of each rank.
+pub(super) struct Logged<'a> {
+    pub(super) graph: &'a Graph,
+    pub(super) timing: Timing,
+    pub(super) logs: &'a [&'a [OperationLog]],
+    /// When it began, in ps.
+    pub(super) start: u64,
+    /// The operations of each collective: ranks and places.
+    collectives: Vec<Vec<(u32, u32)>>,
+}
+
+impl<'a> Logged<'a> {
+    pub(super) fn new(
+        (graph, timing): (&'a Graph, Timing),
+        logs: &'a [&'a [OperationLog]],
+        start: u64,
+    ) -> Logged<'a> {
+        let mut collectives = vec![Vec::new(); graph.collectives().len()];
+        if !collectives.is_empty() {
+            for rank in 0..graph.ranks() {
+                for place in 0..graph.operations_of(rank) {
+                    if let (Operation::Collective { which }, _) = graph.operation(rank, place) {
+                        collectives[which as usize].push((rank, place));
+                    }
+                }
+            }
+        }
+        Logged {
+            graph,
+            timing,
+            logs,
+            start,
+            collectives,
+        }
+    }
+
+    fn log(&self, (rank, place): (u32, u32)) -> &OperationLog {
+        &self.logs[rank as usize][place as usize]
+    }
+
+    /// The path, in the order of time.
+    pub(super) fn path(&self) -> Vec<Part> {
+        let mut parts = Vec::new();
+        let Some(mut here) = self.last() else {
+            return parts;
+        };
+        let mut until = self.log(here).done;
+        // Each operation is met once on its stream and once by its message.
+        for _ in 0..=2 * self.graph.operations() {
+            let (first, began) = self.leave(here, until, &mut parts);
+            let Some(before) = self.before(first, began) else {
+                self.part("start", first, (self.start, began), &mut parts);
+                break;
+            };
+            (here, until) = (before, began);
+        }
+        parts.reverse();
+        parts
+    }
+
+    /// The operation that was done last.
+    fn last(&self) -> Option<(u32, u32)> {
+        let mut last = None;
+        for (rank, log) in (0..).zip(self.logs) {
+            for (place, entry) in (0..).zip(*log) {
+                if last.is_none_or(|(done, _)| entry.done > done) {
+                    last = Some((entry.done, (rank, place)));
+                }
+            }
+        }
+        last.map(|(_, place)| place)
+    }
+
+    /// Adds a part, unless it takes no time.
+    fn part(
+        &self,
+        kind: &'static str,
+        (rank, operation): (u32, u32),
+        (from, to): (u64, u64),
+        parts: &mut Vec<Part>,
+    ) {
+        if to <= from {
+            return;
+        }
+        let (bytes, sender) = match self.graph.operation(rank, operation).0 {
+            Operation::Send { bytes, .. } | Operation::Receive { bytes, .. } => (bytes, None),
+            Operation::Collective { which } => (self.graph.collectives().get(which).2, None),
+            Operation::Compute { .. } => (0, None),
+        };
+        let sender = if kind == "message" {
+            Some(self.log((rank, operation)).sender)
+        } else {
+            sender
+        };
+        parts.push(Part {
+            kind,
+            rank,
+            operation,
+            sender,
+            bytes,
+            from,
+            to,
+        });
+    }
+
+    /// Adds what an operation took until a time; gives the operation that is the first of it and
+    /// when that began.
+    fn leave(&self, here: (u32, u32), until: u64, parts: &mut Vec<Part>) -> ((u32, u32), u64) {
+        let log = self.log(here);
+        if until <= log.started {
+            // It was its start that was waited for.
+            return (here, until);
+        }
+        match self.graph.operation(here.0, here.1).0 {
+            Operation::Compute { .. } => {
+                self.part("compute", here, (log.started, until), parts);
+                (here, log.started)
+            }
+            Operation::Send { .. } => {
+                let posted = log
+                    .started
+                    .saturating_add(self.timing.overhead.ps())
+                    .min(until);
+                self.part("acknowledgement", here, (posted, until), parts);
+                self.part("overhead", here, (log.started, posted), parts);
+                (here, log.started)
+            }
+            Operation::Receive { .. } if log.matched <= log.started => {
+                let began = self.taken(here, until, parts);
+                (here, began)
+            }
+            Operation::Receive { .. } => {
+                let began = self.taken(here, until, parts);
+                if began > log.matched {
+                    // Its stream was busy when its message was there.
+                    return (here, began);
+                }
+                let sent = self.log(log.sender);
+                let overhead = self.timing.overhead.ps();
+                let posted = sent.started.saturating_add(overhead).min(log.matched);
+                self.part("message", here, (posted, log.matched), parts);
+                self.part("overhead", log.sender, (sent.started, posted), parts);
+                (log.sender, sent.started)
+            }
+            Operation::Collective { which } => {
+                let ranks = self.collectives[which as usize].iter().copied();
+                let last = ranks
+                    .max_by_key(|&of| (self.log(of).started, of))
+                    .unwrap_or(here);
+                let began = self.log(last).started.min(until);
+                self.part("collective", here, (began, until), parts);
+                (last, began)
+            }
+        }
+    }
+
+    /// Adds the time in which a receive took its message; gives when it began with that.
+    fn taken(&self, here: (u32, u32), until: u64, parts: &mut Vec<Part>) -> u64 {
+        let began = until.saturating_sub(self.timing.overhead.ps());
+        let began = began.max(self.log(here).matched).min(until);
+        self.part("overhead", here, (began, until), parts);
+        began
+    }
+
+    /// What an operation that began at a time had waited for last, in its rank.
+    fn before(&self, here: (u32, u32), began: u64) -> Option<(u32, u32)> {
+        let log = self.log(here);
+        let place = if log.behind != OperationLog::NONE && began > log.ready {
+            log.behind
+        } else {
+            log.released_by
+        };
+        (place != OperationLog::NONE).then_some((here.0, place))
+    }
+}

@@ -1,0 +1,255 @@
+//! The tables of operations, of where ranks spent their time, and of critical paths.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use tenter_record::{CriticalShareRow, OperationRow, RankTimeRow};
+use tenter_units::Time;
+use tenter_workload::graph::{Graph, GraphSchedule, Operation, OperationLog};
+
+use crate::network::{Driver, NodeModel};
+
+use super::critical_path::{Logged, Part};
+use super::flow_table::FlowTable;
+use super::outcome::Outcome;
+
+/// The logs of ranks by job and turn, in the order of ranks.
+type Logs<'a> = BTreeMap<(u16, u32), BTreeMap<u32, &'a [OperationLog]>>;
+
+/// Brings together what all ranks have logged.
+pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &mut Outcome) {
+    let context = driver.context();
+    if !context.logs_operations {
+        return;
+    }
+    for ((job, turn), ranks) in logs(driver, flow_table) {
+        let plan = &context.jobs[usize::from(job)];
+        let tally = &flow_table.tallies[usize::from(job)][turn as usize];
+        let Some(schedule) = GraphSchedule::of(&*tally.schedule) else {
+            continue;
+        };
+        let graph = schedule.graph();
+        let of = (u32::from(job), plan.turn(turn).iteration);
+        let whole: Vec<&[OperationLog]> = ranks.values().copied().collect();
+        let mut path = Vec::new();
+        if let Some(end) = tally.end.filter(|_| whole.len() == graph.ranks() as usize) {
+            path = Logged::new((graph, schedule.timing()), &whole, tally.start).path();
+            let hosts = &plan.job.hosts;
+            let times = RankTimes::of((graph, &whole), (tally.start, end), &path);
+            let rows = (0..).zip(times).zip(hosts);
+            let rows = rows.map(|((rank, times), &host)| times.row(of, rank, host));
+            outcome.counts.rank_times.extend(rows);
+            let rows = (0..)
+                .zip(&path)
+                .map(|(part, on_path)| on_path.row(of, part));
+            outcome.counts.critical_path.extend(rows);
+            let shares = shares((of, &plan.job.name), &outcome.counts.rank_times, &path);
+            outcome.summary.critical_shares.push(CriticalShareRow {
+                whole: Time::from_ps(end - tally.start),
+                ..shares
+            });
+        }
+        let critical: BTreeSet<(u32, u32)> = path.iter().flat_map(operations_of).collect();
+        for (rank, log) in ranks {
+            for (place, entry) in (0..).zip(log) {
+                let mut row = row(graph, (rank, place), entry);
+                (row.job, row.iteration) = of;
+                row.critical = critical.contains(&(rank, place));
+                outcome.counts.operations.push(row);
+            }
+        }
+    }
+}
+
+/// What a path consists of, and what was exposed of the communication of the ranks.
+fn shares(
+    (of, name): ((u32, u32), &str),
+    ranks: &[RankTimeRow],
+    path: &[Part],
+) -> CriticalShareRow {
+    let (job, iteration) = of;
+    let of_kind = |kind: &str| {
+        let parts = path.iter().filter(|part| part.kind == kind);
+        Time::from_ps(parts.map(|part| part.to - part.from).sum())
+    };
+    let ranks = ranks.iter().filter(|row| (row.job, row.iteration) == of);
+    let exposed: Vec<u64> = ranks.map(|row| row.exposed.ps()).collect();
+    let sum: u128 = exposed.iter().copied().map(u128::from).sum();
+    let worst = (0..)
+        .zip(&exposed)
+        .max_by_key(|&(rank, exposed)| (*exposed, Reverse(rank)));
+    let (rank, most) = worst.map_or((0, 0), |(rank, &exposed)| (rank, exposed));
+    CriticalShareRow {
+        job,
+        job_name: name.to_owned(),
+        iteration,
+        whole: Time::ZERO,
+        compute: of_kind("compute"),
+        message: of_kind("message"),
+        collective: of_kind("collective"),
+        acknowledgement: of_kind("acknowledgement"),
+        overhead: of_kind("overhead"),
+        exposed_mean: Time::from_ps((sum / exposed.len().max(1) as u128) as u64),
+        exposed_max: Time::from_ps(most),
+        exposed_max_rank: rank,
+    }
+}
+
+/// The operations of a part of a path.
+fn operations_of(part: &Part) -> impl Iterator<Item = (u32, u32)> {
+    std::iter::once((part.rank, part.operation)).chain(part.sender)
+}
+
+fn logs<'d, D: Driver>(driver: &'d D, flow_table: &FlowTable) -> Logs<'d> {
+    let context = driver.context();
+    let mut logs = Logs::new();
+    for (node, model) in driver.nodes() {
+        let NodeModel::Host(host) = model else {
+            continue;
+        };
+        let of = host.operation_logs();
+        for log in &of.logs {
+            let ranks = logs.entry((log.job, log.turn)).or_default();
+            ranks.insert(log.rank, &log.operations);
+        }
+        // Of what the end of the trial has cut off.
+        for (number, run) in &of.runs {
+            let here = context.ranks_on(node)[usize::from(*number)];
+            let Some(log) = run.log() else { continue };
+            let begun = flow_table.tallies[usize::from(here.job)].len();
+            if let Some(turn) = (begun as u32).checked_sub(1) {
+                let ranks = logs.entry((here.job, turn)).or_default();
+                ranks.insert(here.rank, log);
+            }
+        }
+    }
+    logs
+}
+
+fn known(stored: u32) -> Option<u32> {
+    (stored != OperationLog::NONE).then_some(stored)
+}
+
+fn time(stored: u64) -> Option<Time> {
+    (stored != OperationLog::NEVER).then(|| Time::from_ps(stored))
+}
+
+fn row(graph: &Graph, (rank, place): (u32, u32), log: &OperationLog) -> OperationRow {
+    let (operation, stream) = graph.operation(rank, place);
+    let mut row = OperationRow {
+        rank,
+        operation: place,
+        stream,
+        ready: time(log.ready),
+        started: time(log.started),
+        matched: time(log.matched),
+        done: time(log.done),
+        released_by: known(log.released_by),
+        behind: known(log.behind),
+        ..OperationRow::default()
+    };
+    let kind = match operation {
+        Operation::Compute { .. } => "compute",
+        Operation::Send { peer, bytes, tag } => {
+            (row.peer, row.bytes, row.tag) = (Some(peer), bytes, Some(tag));
+            row.transfer = graph.transfer_of(rank, place);
+            "send"
+        }
+        Operation::Receive { peer, bytes, tag } => {
+            (row.peer, row.bytes, row.tag) = (known(log.sender.0).or(peer), bytes, tag);
+            row.sent_by = known(log.sender.1);
+            "receive"
+        }
+        Operation::Collective { which } => {
+            row.bytes = graph.collectives().get(which).2;
+            "collective"
+        }
+    };
+    kind.clone_into(&mut row.kind);
+    row
+}
+
+/// What the time of a rank went into, in ps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct RankTimes {
+    end: u64,
+    computing: u64,
+    communicating: u64,
+    exposed: u64,
+    idle: u64,
+    critical: u64,
+}
+
+impl RankTimes {
+    fn of(
+        (graph, logs): (&Graph, &[&[OperationLog]]),
+        from_to: (u64, u64),
+        path: &[Part],
+    ) -> Vec<RankTimes> {
+        let of_rank =
+            |(rank, log): (u32, &&[OperationLog])| RankTimes::of_rank(graph, (rank, log), from_to);
+        let mut times: Vec<RankTimes> = (0..).zip(logs).map(of_rank).collect();
+        for part in path {
+            times[part.rank as usize].critical += part.to - part.from;
+        }
+        times
+    }
+
+    /// Walks over the beginnings and ends of all that the rank did.
+    fn of_rank(
+        graph: &Graph,
+        (rank, log): (u32, &[OperationLog]),
+        (start, end): (u64, u64),
+    ) -> RankTimes {
+        let mut times = RankTimes {
+            end: start,
+            ..RankTimes::default()
+        };
+        // When something begins (+1) or ends (-1), and whether it is computing.
+        let mut changes: Vec<(u64, bool, i32)> = Vec::with_capacity(2 * log.len());
+        for (place, entry) in (0..).zip(log) {
+            times.end = times.end.max(entry.done);
+            if entry.started < entry.done {
+                let operation = graph.operation(rank, place).0;
+                let computes = matches!(operation, Operation::Compute { .. });
+                changes.extend([(entry.started, computes, 1), (entry.done, computes, -1)]);
+            }
+        }
+        changes.sort_unstable();
+        let (mut computes, mut communicates, mut now) = (0, 0, start);
+        for (at, of_computing, change) in changes {
+            let passed = at - now;
+            times.computing += if computes > 0 { passed } else { 0 };
+            times.communicating += if communicates > 0 { passed } else { 0 };
+            match (computes > 0, communicates > 0) {
+                (false, true) => times.exposed += passed,
+                (false, false) => times.idle += passed,
+                (true, _) => {}
+            }
+            now = at;
+            if of_computing {
+                computes += change;
+            } else {
+                communicates += change;
+            }
+        }
+        times.idle += end.saturating_sub(now);
+        times
+    }
+
+    fn row(&self, (job, iteration): (u32, u32), rank: u32, host: u32) -> RankTimeRow {
+        let time = Time::from_ps;
+        RankTimeRow {
+            job,
+            iteration,
+            rank,
+            host,
+            end: time(self.end),
+            computing: time(self.computing),
+            communicating: time(self.communicating),
+            exposed: time(self.exposed),
+            idle: time(self.idle),
+            critical: time(self.critical),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! When the operations of a rank were carried out, and what each waited for last.
+
+/// What one operation went through. Times are picoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OperationLog {
+    /// When all that it waits for was over; [`OperationLog::NEVER`] before.
+    pub ready: u64,
+    /// When its stream began with it; when a receive asked for its message.
+    pub started: u64,
+    /// When a receive had its message, before its overhead.
+    pub matched: u64,
+    /// When it was done.
+    pub done: u64,
+    /// The operation of its rank that it waited for last; [`OperationLog::NONE`] without any.
+    pub released_by: u32,
+    /// The operation that kept its stream busy until it started.
+    pub behind: u32,
+    /// Who sent the message of a receive, and the place of the send there.
+    pub sender: (u32, u32),
+}
+
+impl OperationLog {
+    /// Stands for a time that has not come.
+    pub const NEVER: u64 = u64::MAX;
+    /// Stands for no operation and no rank.
+    pub const NONE: u32 = u32::MAX;
+
+    /// Before the start of the rank.
+    pub(super) const NEW: OperationLog = OperationLog {
+        ready: OperationLog::NEVER,
+        started: OperationLog::NEVER,
+        matched: OperationLog::NEVER,
+        done: OperationLog::NEVER,
+        released_by: OperationLog::NONE,
+        behind: OperationLog::NONE,
+        sender: (OperationLog::NONE, OperationLog::NONE),
+    };
+}
+
+/// The log of a rank, where one is kept: an entry for each operation.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Log {
+    entries: Option<Vec<OperationLog>>,
+    /// The operation that each stream carried out last.
+    last: Vec<u32>,
+}
+
+impl Log {
+    /// A log of so many operations and streams.
+    pub(super) fn new(operations: usize, streams: usize) -> Log {
+        Log {
+            entries: Some(vec![OperationLog::NEW; operations]),
+            last: vec![OperationLog::NONE; streams],
+        }
+    }
+
+    fn entry(&mut self, operation: u32) -> Option<&mut OperationLog> {
+        self.entries.as_mut()?.get_mut(operation as usize)
+    }
+
+    pub(super) fn ready(&mut self, operation: u32, now: u64) {
+        if let Some(entry) = self.entry(operation) {
+            entry.ready = now;
+        }
+    }
+
+    pub(super) fn released_by(&mut self, operation: u32, other: u32) {
+        if let Some(entry) = self.entry(operation) {
+            entry.released_by = other;
+        }
+    }
+
+    /// A receive asks for its message.
+    pub(super) fn asked(&mut self, operation: u32, now: u64) {
+        if let Some(entry) = self.entry(operation) {
+            entry.started = now;
+        }
+    }
+
+    /// A stream begins with an operation, or with what is left of a receive.
+    pub(super) fn on_stream(&mut self, operation: u32, stream: u16, now: u64) {
+        let Some(entries) = &mut self.entries else {
+            return;
+        };
+        let before = std::mem::replace(&mut self.last[usize::from(stream)], operation);
+        let entry = &mut entries[operation as usize];
+        let since = if entry.matched == OperationLog::NEVER {
+            entry.started = now;
+            entry.ready
+        } else {
+            entry.matched
+        };
+        if now > since {
+            entry.behind = before;
+        }
+    }
+
+    pub(super) fn matched(&mut self, operation: u32, sender: (u32, u32), now: u64) {
+        if let Some(entry) = self.entry(operation) {
+            entry.matched = now;
+            entry.sender = sender;
+        }
+    }
+
+    pub(super) fn done(&mut self, operation: u32, now: u64) {
+        if let Some(entry) = self.entry(operation) {
+            entry.done = now;
+        }
+    }
+
+    /// The entries, by place; none where no log is kept.
+    pub(super) fn take(&mut self) -> Option<Vec<OperationLog>> {
+        self.entries.take()
+    }
+
+    /// A copy of the entries.
+    pub(super) fn entries(&self) -> Option<&[OperationLog]> {
+        self.entries.as_deref()
+    }
+}
