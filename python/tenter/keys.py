@@ -2554,6 +2554,104 @@ class JobWorkloadGoal(TypedDict, total=False):
     """
 
 
+class JobWorkloadChakraAlgorithms(TypedDict, total=False):
+    all_gather: str | float | bool
+    """The algorithm of all-gathers. Default: ring."""
+    all_reduce: str | float | bool
+    """The algorithm of all-reduces, and of barriers. Default: ring."""
+    all_to_all: str | float | bool
+    """The algorithm of all-to-alls. Default: parallel."""
+    broadcast: str | float | bool
+    """The algorithm of broadcasts. Default: tree."""
+    reduce_scatter: str | float | bool
+    """The algorithm of reduce-scatters. Default: ring."""
+
+
+class JobWorkloadChakra(TypedDict, total=False):
+    algorithms: JobWorkloadChakraAlgorithms
+    """What carries out collectives. Default: {}."""
+    compute_scale: float | str
+    """How often the time that the file has for it computing takes: 0.5 is a machine that is
+    twice as fast. Default: 1.
+    """
+    dependencies: Literal["data", "data-and-control", "stream-order"]
+    """What operations wait for: their data, also what has called them (control), or also the
+    operation before them on their recorded stream. Default: data.
+    """
+    eager: Quantity
+    """The largest message whose send is done once it is posted. A larger one's is done once the
+    receiver's NIC has acknowledged it. Origin: the usual value of S in LogGOPSim. Default:
+    65535B.
+    """
+    file: str | float | bool
+    """What the names of the files begin with: `NAME` stands for `NAME.0.et`, `NAME.1.et` and so
+    on. A file of that very name is the trace of one rank.
+    """
+    groups: str | float | bool | Literal["none"]
+    """A JSON file of communicators, `{"NAME": [RANK, …]}`, for traces that do not have them.
+    Default: none.
+    """
+    kind: Literal["chakra"]
+    """Flows, or a graph of operations in one of the formats in which others write it. Default:
+    flows.
+    """
+    overhead: Quantity
+    """What each send occupies its stream for before it is posted, and each receive once its
+    message is there. Default: 0ns.
+    """
+    peak_gflops: int | Literal["none"]
+    """Billions of operations in a second, for computing of which the trace has the number of
+    operations and no time. Default: none.
+    """
+    ranks: int | Literal["none"]
+    """Ranks that all do what the trace of a single rank says; peers of messages cannot be
+    repeated. Default: none.
+    """
+
+
+class JobWorkloadFlowTable(TypedDict, total=False):
+    file: str | float | bool
+    """The file, as CSV with a header; its path counts from the folder of the scenario."""
+    kind: Literal["flow-table"]
+    """Flows, or a graph of operations in one of the formats in which others write it. Default:
+    flows.
+    """
+    origin: Literal["file", "first-flow"]
+    """The time 0 of the job: that of the file, or the start of the first flow. Default: file."""
+    ranks: int
+    """Ranks of the job; `auto`: as many as the file says or names. Default: `auto`."""
+
+
+class JobWorkloadHtsim(TypedDict, total=False):
+    file: str | float | bool
+    """The file (`.cm`); its path counts from the folder of the scenario."""
+    kind: Literal["htsim"]
+    """Flows, or a graph of operations in one of the formats in which others write it. Default:
+    flows.
+    """
+    origin: Literal["file", "first-flow"]
+    """The time 0 of the job: that of the file, or the start of the first flow. Default: file."""
+    ranks: int
+    """Ranks of the job; `auto`: as many as the file says or names. Default: `auto`."""
+    start_unit: Literal["auto", "ps", "us"]
+    """The unit of starts: `ps` in csg-htsim, `us` in uet-htsim; `auto`: picoseconds where all
+    starts are multiples of 1,000,000. Default: auto.
+    """
+
+
+class JobWorkloadNs3(TypedDict, total=False):
+    file: str | float | bool
+    """The file (`flow.txt`); its path counts from the folder of the scenario."""
+    kind: Literal["ns3"]
+    """Flows, or a graph of operations in one of the formats in which others write it. Default:
+    flows.
+    """
+    origin: Literal["file", "first-flow"]
+    """The time 0 of the job: that of the file, or the start of the first flow. Default: file."""
+    ranks: int
+    """Ranks of the job; `auto`: as many as the file says or names. Default: `auto`."""
+
+
 Job = TypedDict("Job", {
     "background": "Literal[True, False]",
     "class": "int | Literal[\"nic\"]",
@@ -2572,7 +2670,7 @@ Job = TypedDict("Job", {
     "ranks": "int | list[float | str] | Literal[\"all\"]",
     "start": "Quantity | JobStart1",
     "warm_up": "int",
-    "workload": "JobWorkloadFlows | JobWorkloadGraph | JobWorkloadGoal",
+    "workload": "JobWorkloadFlows | JobWorkloadGraph | JobWorkloadGoal | JobWorkloadChakra | JobWorkloadFlowTable | JobWorkloadHtsim | JobWorkloadNs3",
 }, total=False)
 
 

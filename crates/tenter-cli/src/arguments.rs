@@ -418,6 +418,16 @@ pub(crate) enum ImportCommand {
     Sonic(ImportSonic),
     /// Operations of ranks in the format GOAL of `LogGOPSim` and ATLAHS, text or binary
     Goal(ImportOperations),
+    /// Execution traces of Chakra, one file for each rank: the trace of one rank, or the part of
+    /// the names before `.0.et`, `.1.et` and so on
+    Chakra(ImportOperations),
+    /// Flows with their starts from a CSV table: source, destination, bytes, start, id, after,
+    /// `after_received`
+    FlowTable(ImportOperations),
+    /// Flows from a connection matrix of htsim (`.cm`)
+    Htsim(ImportOperations),
+    /// Flows from a flow file of ns-3 HPCC or `SimAI`
+    Ns3(ImportOperations),
     /// Operations that `tenter import` has made: checks and counts them
     Graph(ImportOperations),
 }
@@ -462,12 +472,29 @@ pub(crate) struct ImportOperations {
     pub(crate) format: TextFormat,
 }
 
+impl ImportCommand {
+    /// Operations that are imported, and the kind of `jobs[].workload`.
+    pub(crate) fn operations(&self) -> Option<(&'static str, &ImportOperations)> {
+        match self {
+            ImportCommand::Sonic(_) => None,
+            ImportCommand::Goal(of) => Some(("goal", of)),
+            ImportCommand::Chakra(of) => Some(("chakra", of)),
+            ImportCommand::FlowTable(of) => Some(("flow-table", of)),
+            ImportCommand::Htsim(of) => Some(("htsim", of)),
+            ImportCommand::Ns3(of) => Some(("ns3", of)),
+            ImportCommand::Graph(of) => Some(("graph", of)),
+        }
+    }
+}
+
 impl Import {
     /// Whether standard output is for a program.
     pub(crate) fn wants_json(&self) -> bool {
         match &self.command {
             ImportCommand::Sonic(sonic) => sonic.format == ImportFormat::Json,
-            ImportCommand::Goal(of) | ImportCommand::Graph(of) => of.format == TextFormat::Json,
+            command => command
+                .operations()
+                .is_some_and(|(_, of)| of.format == TextFormat::Json),
         }
     }
 }
@@ -482,6 +509,13 @@ pub(crate) struct Export {
 pub(crate) enum ExportCommand {
     /// Operations as a GOAL text of `LogGOPSim` and ATLAHS, times in whole nanoseconds
     Goal(ExportOperations),
+    /// Operations as execution traces of Chakra, times in whole microseconds: FILE.0.et, FILE.1.et
+    /// and so on, and FILE.groups.json where there are collectives
+    Chakra(ExportOperations),
+    /// Flows as a connection matrix of htsim, with triggers and starts in picoseconds
+    Htsim(ExportOperations),
+    /// Flows as a flow file of ns-3, with the starts that a run of the scenario gives them
+    Ns3(ExportOperations),
     /// Operations as a file for `workload: {kind: graph, file: …}`
     Graph(ExportOperations),
 }
@@ -502,10 +536,18 @@ pub(crate) struct ExportOperations {
 }
 
 impl Export {
-    pub(crate) fn format(&self) -> TextFormat {
+    pub(crate) fn operations(&self) -> &ExportOperations {
         match &self.command {
-            ExportCommand::Goal(of) | ExportCommand::Graph(of) => of.format,
+            ExportCommand::Goal(of)
+            | ExportCommand::Chakra(of)
+            | ExportCommand::Htsim(of)
+            | ExportCommand::Ns3(of)
+            | ExportCommand::Graph(of) => of,
         }
+    }
+
+    pub(crate) fn format(&self) -> TextFormat {
+        self.operations().format
     }
 }
 

@@ -16,11 +16,11 @@ use crate::failure::{Failure, print, say};
 use crate::report::write_bytes;
 
 pub(crate) fn import(arguments: &Import) -> Result<ExitCode, Failure> {
-    match &arguments.command {
-        ImportCommand::Sonic(arguments) => sonic(arguments),
-        ImportCommand::Goal(arguments) => operations("goal", arguments),
-        ImportCommand::Graph(arguments) => operations("graph", arguments),
+    if let ImportCommand::Sonic(arguments) = &arguments.command {
+        return sonic(arguments);
     }
+    let of = arguments.command.operations();
+    of.map_or(Ok(ExitCode::SUCCESS), |(kind, of)| operations(kind, of))
 }
 
 fn sonic(arguments: &ImportSonic) -> Result<ExitCode, Failure> {
@@ -66,6 +66,7 @@ fn text(counts: &OperationCounts, arguments: &ImportOperations) -> String {
         ("ranks", u64::from(counts.ranks)),
         ("operations", counts.operations()),
         ("  compute", counts.computes),
+        ("  timed wait", counts.timed_waits),
         ("  send", counts.sends),
         ("  receive", counts.receives),
         ("  collective", counts.collectives),
@@ -93,6 +94,7 @@ fn json(
         "ranks": counts.ranks,
         "operations": counts.operations(),
         "computes": counts.computes,
+        "timed_waits": counts.timed_waits,
         "sends": counts.sends,
         "receives": counts.receives,
         "collectives": counts.collectives,

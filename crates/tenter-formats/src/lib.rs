@@ -10,8 +10,11 @@
 //! Communication matrices, size distributions and steps of collectives come from files that a
 //! scenario names; they are written out in it.
 
+pub mod chakra;
+mod compressed;
 mod config_db;
 mod error;
+pub mod flow_list;
 mod fragment;
 pub mod goal;
 pub mod graph_file;
@@ -21,6 +24,7 @@ pub mod matrix;
 pub mod size_law;
 mod sonic;
 pub mod steps;
+mod trace;
 
 pub use error::{ImportError, Place};
 pub use fragment::Fragment;

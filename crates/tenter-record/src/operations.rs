@@ -15,7 +15,7 @@ rows! {
         rank: u32 => "rank", "";
         /// Its place among the operations of the rank, from 0.
         operation: u32 => "operation", "";
-        /// `compute`, `send`, `receive` or `collective`.
+        /// `compute`, `wait`, `send`, `receive` or `collective`.
         kind: String => "kind", "";
         /// The stream of the rank that it is on, as the file numbers them.
         stream: u32 => "stream", "";
@@ -94,9 +94,10 @@ rows! {
         iteration: u32 => "iteration", "";
         /// Number of the part, in the order of time.
         part: u32 => "part", "";
-        /// `compute`; `overhead` of a send or a receive on its stream; `message`, from its posting
-        /// to its arrival; `acknowledgement` of a send that is done with it; `collective`, from its
-        /// last rank to its end; `start`, before the first operation.
+        /// `compute`; `wait` for a time to come; `overhead` of a send or a receive on its stream;
+        /// `message`, from its posting to its arrival; `acknowledgement` of a send that is done
+        /// with it; `collective`, from its last rank to its end; `start`, before the first
+        /// operation.
         kind: String => "kind", "";
         /// The rank of the operation; of a message the one that receives it.
         rank: u32 => "rank", "";

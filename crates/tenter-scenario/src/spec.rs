@@ -55,11 +55,13 @@ pub use tenter_topology::{
     Cabling, CoreTier, Explicit, ExplicitKind, ExplicitLink, ExplicitNode, ExplicitRoute, FatTree,
     LeafSpine, LinkOverride, OpticalCabling, Rail, Rewiring, SingleSwitch, Taper, TopologySpec,
 };
+pub use tenter_workload::graph::Algorithms;
 pub use tenter_workload::spec::{
-    AfterJob, ArrivalKind, CollectiveSpec, ComputeScale, DrawnSizes, FlowSizes, FlowSpec, GoalSpec,
-    GraphSpec, HostList, HostRef, JobClass, JobSpec, OperationTiming, PairSpec, PatternSpec,
+    AfterJob, ArrivalKind, ChakraSpec, CollectiveSpec, ComputeScale, Dependencies, DrawnSizes,
+    FlowReading, FlowSizes, FlowSpec, FlowTableSpec, GoalSpec, GraphSpec, HostList, HostRef,
+    HtsimSpec, JobClass, JobSpec, Ns3Spec, OperationTiming, Origin, PairSpec, PatternSpec,
     PlacementPolicy, PointSpec, Points, Ranks, Senders, Sigma, SizeRange, Sizes, SizesBy, Start,
-    WorkloadKind, WorkloadSpec,
+    StartUnit, TraceReading, WorkloadKind, WorkloadSpec,
 };
 pub use tenter_workload::{Groups, QueuePairScope, ScaleUp, collective, pattern};
 

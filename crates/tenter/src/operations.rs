@@ -4,13 +4,16 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use tenter_formats::{Imported, graph_file};
+use tenter_formats::flow_list::{Flows, write_htsim, write_ns3};
+use tenter_formats::{Imported, chakra, graph_file};
+use tenter_record::FlowRow;
 use tenter_scenario::{Format, read_document, read_operations};
+use tenter_units::Time;
 use tenter_workload::graph::{Graph, OperationKind};
 use tenter_workload::spec::WorkloadKind;
 
 use crate::scenario::named_bytes;
-use crate::{Error, Plan};
+use crate::{Error, Plan, Run};
 
 /// What the ranks of a job compute, send and receive, and what each of these waits for.
 #[derive(Clone, Debug)]
@@ -27,6 +30,8 @@ pub struct OperationCounts {
     pub ranks: u32,
     /// Operations that compute.
     pub computes: u64,
+    /// Those that wait for a time to come, as flows with starts do.
+    pub timed_waits: u64,
     /// Those that send.
     pub sends: u64,
     /// Those that receive.
@@ -42,7 +47,7 @@ pub struct OperationCounts {
 impl OperationCounts {
     /// All operations.
     pub fn operations(&self) -> u64 {
-        self.computes + self.sends + self.receives + self.collectives
+        self.computes + self.timed_waits + self.sends + self.receives + self.collectives
     }
 }
 
@@ -78,24 +83,32 @@ impl OperationGraph {
         }
     }
 
+    /// The index of a job with traffic, the first one where none is named.
+    fn find(plan: &Plan, job: Option<&str>) -> Result<usize, Error> {
+        let jobs = &plan.resolved().jobs;
+        let found = match job {
+            Some(name) => jobs.iter().position(|job| job.name == name),
+            None => Some(0),
+        };
+        let with_traffic = found.filter(|&index| !jobs[index].sequence.is_empty());
+        with_traffic.ok_or_else(|| {
+            let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
+            let known = names.join("`, `");
+            let asked = job.unwrap_or_default();
+            Error::Asked(format!(
+                "there is no job `{asked}` with traffic; there are `{known}`"
+            ))
+        })
+    }
+
     /// The operations of a job: its graph, or the sends and receives of its first collective, of
     /// each rank in the order of posting.
     ///
     /// # Errors
     /// A job that there is not, and one whose flows have no order that is known before the run.
     pub fn of_job(plan: &Plan, job: Option<&str>) -> Result<OperationGraph, Error> {
-        let jobs = &plan.resolved().jobs;
-        let found = match job {
-            Some(name) => jobs.iter().find(|job| job.name == name),
-            None => jobs.first(),
-        };
-        let (Some(job), Some(run)) = (found, found.and_then(|job| job.sequence.first())) else {
-            let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
-            let known = names.join("`, `");
-            let asked = job.unwrap_or_default();
-            let message = format!("there is no job `{asked}` with traffic; there are `{known}`");
-            return Err(Error::Asked(message));
-        };
+        let job = &plan.resolved().jobs[OperationGraph::find(plan, job)?];
+        let run = &job.sequence[0];
         if let Some(of) = run.traffic.operations() {
             return Ok(OperationGraph {
                 graph: Arc::clone(&of.graph),
@@ -134,6 +147,7 @@ impl OperationGraph {
         OperationCounts {
             ranks: self.graph.ranks(),
             computes: count(OperationKind::Compute),
+            timed_waits: count(OperationKind::Wait),
             sends: count(OperationKind::Send),
             receives: count(OperationKind::Receive),
             collectives: count(OperationKind::Collective),
@@ -165,6 +179,46 @@ impl OperationGraph {
         let cut = tenter_formats::goal::write(&self.graph, &mut text);
         let cut = cut.map_err(|error| Error::Internal(error.to_string()))?;
         Ok((text, cut))
+    }
+
+    /// Its flows as a connection matrix of htsim.
+    ///
+    /// # Errors
+    /// What flows and triggers cannot say.
+    pub fn to_htsim(&self) -> Result<String, Error> {
+        let text = Flows::of(&self.graph).and_then(|flows| write_htsim(&flows));
+        text.map_err(|what| Error::Asked(format!("{what}, which htsim cannot say; export to GOAL")))
+    }
+
+    /// The flows of a job as a flow file of ns-3: runs the plan, and takes the starts of that run.
+    ///
+    /// # Errors
+    /// A job that there is not, and those of a run.
+    pub fn run_for_ns3(plan: &Plan, job: Option<&str>) -> Result<String, Error> {
+        let index = OperationGraph::find(plan, job)?;
+        let trial = Run::new(plan).keep_flows().run()?;
+        let of_job = |row: &&FlowRow| row.job == index as u32 && row.queue_pair == 0;
+        let mut rows: Vec<&FlowRow> = trial.flows().iter().filter(of_job).collect();
+        rows.sort_by_key(|row| (row.posted, row.src_rank, row.transfer));
+        let job = &plan.resolved().jobs[index];
+        let first = rows.first().map_or(Time::ZERO, |row| row.posted);
+        let flows = rows.iter().map(|row| {
+            let start = row.posted.saturating_sub(first);
+            (row.src_rank, row.dst_rank, row.payload_bytes, start)
+        });
+        let text = write_ns3(&Flows::timed(job.ranks(), flows));
+        text.map_err(Error::Internal)
+    }
+
+    /// As execution traces of Chakra.
+    ///
+    /// # Errors
+    /// What the format cannot say.
+    pub fn to_chakra(&self) -> Result<chakra::Written, Error> {
+        let written = chakra::write(&self.graph);
+        written.map_err(|what| {
+            Error::Asked(format!("{what}, which Chakra cannot say; export to GOAL"))
+        })
     }
 }
 

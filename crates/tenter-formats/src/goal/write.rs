@@ -39,7 +39,7 @@ fn operation(
     write!(out, "o{place}: ")?;
     let mut cut = 0;
     match operation {
-        Operation::Compute { time } => {
+        Operation::Compute { time } | Operation::Wait { time } => {
             cut = u64::from(!time.ps().is_multiple_of(NS));
             write!(out, "calc {}", time.ps() / NS)?;
         }

@@ -45,6 +45,8 @@ mod head {
     pub(super) const RECEIVE: u8 = 2;
     /// A kind: it takes part in a collective.
     pub(super) const COLLECTIVE: u8 = 3;
+    /// A kind: it waits.
+    pub(super) const WAIT: u8 = 4;
 }
 
 /// The place of a follower as the distance from what it follows, in the lowest bit whether it waits

@@ -198,6 +198,10 @@ impl File<'_> {
                 .number()
                 .map(Time::from_ps)
                 .map(|time| Operation::Compute { time }),
+            head::WAIT => {
+                let time = self.number().map(Time::from_ps)?;
+                Ok(Operation::Wait { time })
+            }
             head::SEND => Ok(Operation::Send {
                 peer: self.u32("a rank")?,
                 bytes: self.bounded("bytes", MESSAGE_MAX)?,

@@ -36,7 +36,7 @@ fn graph() -> Graph {
         of.after(send, compute);
         of.after_start(receive, send);
         of.after(collective, compute);
-        let first = of.add(Operation::Compute { time: Time::ZERO }, 1);
+        let first = of.add(Operation::Wait { time }, 1);
         of.after(compute, first);
         builder.add(of).expect("it is a rank");
     }

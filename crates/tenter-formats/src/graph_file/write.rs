@@ -67,6 +67,7 @@ fn operation(graph: &Graph, (rank, place): (u32, u32), before: &mut u32, out: &m
     let (operation, stream) = graph.operation(rank, place);
     let mut head = match operation {
         Operation::Compute { .. } => head::COMPUTE,
+        Operation::Wait { .. } => head::WAIT,
         Operation::Send { .. } => head::SEND,
         Operation::Receive { peer, tag, .. } => {
             let flag = |given: Option<u32>, flag: u8| given.map_or(0, |_| flag);
@@ -87,7 +88,7 @@ fn operation(graph: &Graph, (rank, place): (u32, u32), before: &mut u32, out: &m
         *before = stream;
     }
     match operation {
-        Operation::Compute { time } => out.number(time.ps()),
+        Operation::Compute { time } | Operation::Wait { time } => out.number(time.ps()),
         Operation::Send { peer, bytes, tag } => {
             out.numbers([u64::from(peer), bytes, u64::from(tag)]);
         }

@@ -27,7 +27,7 @@ pub(super) fn bind(
         names.note(&format!("{path}.compute_scale"), message, help);
         return None;
     }
-    let size_bytes = operations.graph.busiest_bytes();
+    let size_bytes = operations.graph.size_bytes();
     let traffic = Traffic::Operations(operations);
     job.sequence.push(CollectiveRun {
         traffic: traffic.clone(),

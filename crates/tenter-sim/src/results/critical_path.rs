@@ -124,7 +124,7 @@ impl<'a> Logged<'a> {
         let (bytes, sender) = match self.graph.operation(rank, operation).0 {
             Operation::Send { bytes, .. } | Operation::Receive { bytes, .. } => (bytes, None),
             Operation::Collective { which } => (self.graph.collectives().get(which).2, None),
-            Operation::Compute { .. } => (0, None),
+            Operation::Compute { .. } | Operation::Wait { .. } => (0, None),
         };
         let sender = if kind == "message" {
             Some(self.log((rank, operation)).sender)
@@ -153,6 +153,10 @@ impl<'a> Logged<'a> {
         match self.graph.operation(here.0, here.1).0 {
             Operation::Compute { .. } => {
                 self.part("compute", here, (log.started, until), parts);
+                (here, log.started)
+            }
+            Operation::Wait { .. } => {
+                self.part("wait", here, (log.started, until), parts);
                 (here, log.started)
             }
             Operation::Send { .. } => {

@@ -150,6 +150,7 @@ fn row(graph: &Graph, (rank, place): (u32, u32), log: &OperationLog) -> Operatio
     };
     let kind = match operation {
         Operation::Compute { .. } => "compute",
+        Operation::Wait { .. } => "wait",
         Operation::Send { peer, bytes, tag } => {
             (row.peer, row.bytes, row.tag) = (Some(peer), bytes, Some(tag));
             row.transfer = graph.transfer_of(rank, place);
@@ -209,8 +210,9 @@ impl RankTimes {
         let mut changes: Vec<(u64, bool, i32)> = Vec::with_capacity(2 * log.len());
         for (place, entry) in (0..).zip(log) {
             times.end = times.end.max(entry.done);
-            if entry.started < entry.done {
-                let operation = graph.operation(rank, place).0;
+            let operation = graph.operation(rank, place).0;
+            let waits = matches!(operation, Operation::Wait { .. });
+            if entry.started < entry.done && !waits {
                 let computes = matches!(operation, Operation::Compute { .. });
                 changes.extend([(entry.started, computes, 1), (entry.done, computes, -1)]);
             }

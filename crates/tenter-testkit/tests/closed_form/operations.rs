@@ -4,13 +4,15 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use tenter_engine::Stream;
-use tenter_formats::goal;
+use tenter_formats::flow_list::{self, Flows};
+use tenter_formats::{Source, chakra, goal, graph_file};
 use tenter_plan::Plan;
 use tenter_record::FlowRow;
 use tenter_sim::Outcome;
 use tenter_testkit::{Engine, compare_plan, random_scenario};
 use tenter_units::Time;
 use tenter_workload::graph::{Graph, Timing};
+use tenter_workload::spec::{FlowReading, StartUnit, TraceReading};
 use tenter_workload::{Operations, QueuePairScope, Traffic};
 
 use crate::trial::plan;
@@ -113,6 +115,62 @@ observe: {{samples: false}}
         for (one, other) in one.iter().zip(other) {
             assert_eq!((one.start, one.end), (other.start, other.end), "{name}");
         }
+    }
+}
+
+#[test]
+fn an_all_reduce_takes_as_long_in_every_format() {
+    let built_in = plan(
+        "
+fabric: {kind: leaf-spine, leaves: 4, hosts_per_leaf: 2, spines: 2}
+jobs: [{ranks: 8, collectives: [{collective: all-reduce, algorithm: ring, size: 300000B}]}]
+observe: {samples: false}
+",
+        &[],
+    );
+    let schedule = built_in.jobs[0].schedules().expect("it suits").remove(0);
+    let graph = Graph::of_schedule(&*schedule).expect("it is a graph");
+    let run = |plan: &Plan| Engine::all(0)[1].run(plan).expect("it runs");
+    let expected = run(&built_in).rows.flows;
+
+    let mut text = String::new();
+    goal::write(&graph, &mut text).expect("it is written to a text");
+    let of_goal = goal::read(text.as_bytes()).expect("it was written");
+
+    let written = chakra::write(&graph).expect("it can be said");
+    let sources = written.ranks.iter().map(|bytes| Source { name: "", bytes });
+    let sources: Vec<Source<'_>> = sources.collect();
+    let of_chakra = chakra::read(&sources, None, &TraceReading::default()).expect("it was written");
+
+    let flows_of = Flows::of(&graph).expect("they are flows");
+    let text = flow_list::write_htsim(&flows_of).expect("it can be said");
+    let (unit, reading) = (StartUnit::Picoseconds, FlowReading::default());
+    let of_htsim = flow_list::read_htsim(&text, unit, reading).expect("it was written");
+
+    // The starts of a run, which are exact picoseconds.
+    let starts = expected.iter();
+    let starts = starts.map(|row| (row.src_rank, row.dst_rank, row.payload_bytes, row.posted));
+    let text = flow_list::write_ns3(&Flows::timed(8, starts)).expect("none waits");
+    let of_ns3 = flow_list::read_ns3(&text, reading).expect("it was written");
+
+    let of_file = graph_file::read(&graph_file::write(&graph)).expect("it was written");
+    for (name, graph) in [
+        ("goal", of_goal.graph),
+        ("chakra", of_chakra.graph),
+        ("htsim", of_htsim.graph),
+        ("ns3", of_ns3.graph),
+        ("own file", of_file),
+    ] {
+        let mut as_graph = built_in.clone();
+        as_graph.jobs[0].sequence[0].traffic = Traffic::Operations(Operations {
+            graph: Arc::new(graph),
+            timing: Timing::default(),
+        });
+        assert_eq!(
+            flows(&run(&as_graph).rows.flows),
+            flows(&expected),
+            "{name}"
+        );
     }
 }
 

@@ -182,7 +182,9 @@ fn check_peers(rank: u32, ranks: u32, graph: &RankGraph) -> Result<(), GraphErro
             }
             Operation::Send { peer, .. } => Some(peer),
             Operation::Receive { peer, .. } => peer,
-            Operation::Compute { .. } | Operation::Collective { .. } => None,
+            Operation::Compute { .. } | Operation::Wait { .. } | Operation::Collective { .. } => {
+                None
+            }
         };
         if let Some(peer) = peer.filter(|&peer| peer >= ranks) {
             return Err(GraphError::NoSuchPeer {

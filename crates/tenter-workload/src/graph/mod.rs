@@ -15,6 +15,7 @@
 //! Source of the meaning of operations: "`LogGOPSim`: simulating large-scale applications in the
 //! `LogGOPS` model" (Hoefler, Schneider, Lumsdaine, 2010) and the matching rules of MPI.
 
+mod algorithms;
 mod builder;
 mod collectives;
 mod error;
@@ -28,6 +29,7 @@ mod storage;
 #[cfg(test)]
 mod tests;
 
+pub use algorithms::{Algorithms, CollectiveName};
 pub use builder::{GraphBuilder, RankBuilder};
 pub use collectives::Collectives;
 pub use error::{GraphError, Unmatched};

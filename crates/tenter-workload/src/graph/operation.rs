@@ -10,6 +10,11 @@ pub enum Operation {
         /// How long.
         time: Time,
     },
+    /// It does nothing for a time, which no factor of computing changes.
+    Wait {
+        /// How long.
+        time: Time,
+    },
     /// It sends a message.
     Send {
         /// The rank that gets it.
@@ -62,6 +67,8 @@ pub enum OperationKind {
     Receive,
     /// It takes part in a collective.
     Collective,
+    /// It does nothing for a time.
+    Wait,
 }
 
 /// What operations take on their stream beside what they are for.
@@ -97,7 +104,7 @@ impl Timing {
 /// An operation as it is stored, in 24 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stored {
-    /// Bytes, or picoseconds of computing.
+    /// Bytes, or picoseconds of computing and waiting.
     amount: u64,
     peer: u32,
     tag: u32,
@@ -110,6 +117,7 @@ impl Stored {
     pub(super) fn new(operation: Operation, stream: u16) -> Stored {
         let (kind, amount, peer, tag) = match operation {
             Operation::Compute { time } => (OperationKind::Compute, time.ps(), 0, 0),
+            Operation::Wait { time } => (OperationKind::Wait, time.ps(), 0, 0),
             Operation::Send { peer, bytes, tag } => (OperationKind::Send, bytes, peer, tag),
             Operation::Receive { peer, bytes, tag } => {
                 let [peer, tag] = [peer, tag].map(Operation::or_any);
@@ -130,6 +138,9 @@ impl Stored {
         let (bytes, peer, tag) = (self.amount, self.peer, self.tag);
         match self.kind {
             OperationKind::Compute => Operation::Compute {
+                time: Time::from_ps(self.amount),
+            },
+            OperationKind::Wait => Operation::Wait {
                 time: Time::from_ps(self.amount),
             },
             OperationKind::Send => Operation::Send { peer, bytes, tag },

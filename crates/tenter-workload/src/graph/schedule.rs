@@ -99,6 +99,7 @@ impl GraphSchedule {
     pub(super) fn time_on_stream(&self, rank: u32, place: u32) -> Time {
         match self.graph.stored(rank, place).operation() {
             Operation::Compute { time } => self.timing.computing(time),
+            Operation::Wait { time } => time,
             Operation::Send { .. } | Operation::Receive { .. } => self.timing.overhead,
             // It ends when all is sent and received.
             Operation::Collective { .. } => Time::ZERO,

@@ -65,8 +65,11 @@ pub struct Graph {
     pub(super) first_way: Vec<u32>,
     /// What groups of ranks run together.
     pub(super) collectives: Arc<Collectives>,
-    /// The longest that a stream of any rank computes.
+    /// The longest that a stream of any rank computes, and the longest that one waits.
     longest_stream: Time,
+    longest_wait: Time,
+    busiest_bytes: u64,
+    size_bytes: u64,
 }
 
 impl Graph {
@@ -74,7 +77,16 @@ impl Graph {
     pub(super) fn new(ranks: Vec<RankGraph>, collectives: Collectives) -> Graph {
         let mut graph = Graph {
             collectives: Arc::new(collectives),
-            longest_stream: longest_stream(&ranks),
+            longest_stream: longest_stream(&ranks, |operation| match operation {
+                Operation::Compute { time } => time,
+                _ => Time::ZERO,
+            }),
+            longest_wait: longest_stream(&ranks, |operation| match operation {
+                Operation::Wait { time } => time,
+                _ => Time::ZERO,
+            }),
+            busiest_bytes: 0,
+            size_bytes: 1,
             sends: Vec::new(),
             first_send: vec![0],
             ways: Vec::new(),
@@ -101,7 +113,12 @@ impl Graph {
             graph.first_way.push(graph.ways.len() as u32);
         }
         graph.ranks = ranks;
-        graph
+        let (busiest_bytes, size_bytes) = graph.busiest();
+        Graph {
+            busiest_bytes,
+            size_bytes,
+            ..graph
+        }
     }
 
     /// How many ranks there are.
@@ -197,38 +214,62 @@ impl Graph {
     /// Messages of a tag between two ranks that are not as many as the receives for them, in order;
     /// none where a receive takes from any rank or any tag, since nobody knows before the run.
     pub fn unmatched(&self) -> Vec<Unmatched> {
-        let mut counts: BTreeMap<(u32, u32, u32), [u64; 2]> = BTreeMap::new();
+        // Receiver, sender, tag, and whether it is received.
+        let mut ends: Vec<(u32, u32, u32, bool)> = Vec::new();
         for (rank, of) in (0_u32..).zip(&self.ranks) {
             for stored in &of.operations {
                 match stored.operation() {
-                    Operation::Send { peer, tag, .. } => {
-                        counts.entry((peer, rank, tag)).or_default()[0] += 1;
-                    }
+                    Operation::Send { peer, tag, .. } => ends.push((peer, rank, tag, false)),
                     Operation::Receive { peer, tag, .. } => {
                         let (Some(peer), Some(tag)) = (peer, tag) else {
                             return Vec::new();
                         };
-                        counts.entry((rank, peer, tag)).or_default()[1] += 1;
+                        ends.push((rank, peer, tag, true));
                     }
-                    Operation::Compute { .. } | Operation::Collective { .. } => {}
+                    _ => {}
                 }
             }
         }
-        let unmatched = counts
-            .into_iter()
-            .filter(|(_, [sent, received])| sent != received);
-        let unmatched = unmatched.map(|((to, from, tag), [sent, received])| Unmatched {
-            from,
-            to,
-            tag,
-            sent,
-            received,
+        ends.sort_unstable();
+        let alike = ends.chunk_by(|a, b| (a.0, a.1, a.2) == (b.0, b.1, b.2));
+        let unmatched = alike.filter_map(|alike| {
+            let (to, from, tag, _) = alike[0];
+            let received = alike.iter().filter(|end| end.3).count() as u64;
+            let sent = alike.len() as u64 - received;
+            (sent != received).then_some(Unmatched {
+                from,
+                to,
+                tag,
+                sent,
+                received,
+            })
         });
         unmatched.collect()
     }
 
-    /// The bytes that the rank with most to send or to receive sends or receives, at least 1.
+    /// The bytes of messages that the rank with most to send or to receive sends or receives.
     pub fn busiest_bytes(&self) -> u64 {
+        self.busiest_bytes
+    }
+
+    /// The size of what the rank with most of it sends or receives, at least 1: its messages, and
+    /// its collectives as nccl-tests counts their sizes.
+    pub fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    /// The longest that a stream of any rank computes, which no run is faster than.
+    pub fn longest_stream(&self) -> Time {
+        self.longest_stream
+    }
+
+    /// The longest that a stream of any rank waits for times to come.
+    pub fn longest_wait(&self) -> Time {
+        self.longest_wait
+    }
+
+    /// What the busiest port sends or receives, of messages alone and with collectives.
+    fn busiest(&self) -> (u64, u64) {
         let mut ports = vec![[0_u64; 2]; self.ranks.len()];
         for (rank, peer, bytes) in self.sends() {
             for (end, side) in [(rank, 0), (peer, 1)] {
@@ -236,12 +277,17 @@ impl Graph {
                 *port = port.saturating_add(bytes);
             }
         }
-        ports.into_iter().flatten().max().unwrap_or(0).max(1)
-    }
-
-    /// The longest that a stream of any rank computes, which no run is faster than.
-    pub fn longest_stream(&self) -> Time {
-        self.longest_stream
+        let busiest = ports.iter().flatten().copied().max().unwrap_or(0);
+        for number in 0..self.collectives.len() as u32 {
+            let (group, _, bytes) = self.collectives.get(number);
+            for &rank in self.collectives.ranks_of(group) {
+                for port in &mut ports[rank as usize] {
+                    *port = port.saturating_add(bytes);
+                }
+            }
+        }
+        let size = ports.into_iter().flatten().max().unwrap_or(0);
+        (busiest, size.max(1))
     }
 
     /// How many operations of each kind there are.
@@ -260,15 +306,14 @@ fn between(first: &[u32], of: u32) -> Range<usize> {
     first[of] as usize..first[of + 1] as usize
 }
 
-fn longest_stream(ranks: &[RankGraph]) -> Time {
+/// The longest sum over a stream.
+fn longest_stream(ranks: &[RankGraph], takes: impl Fn(Operation) -> Time) -> Time {
     let mut longest = Time::ZERO;
     for of in ranks {
         let mut streams = vec![Time::ZERO; of.streams.len()];
         for stored in &of.operations {
-            if let Operation::Compute { time } = stored.operation() {
-                let sum = &mut streams[usize::from(stored.stream)];
-                *sum = sum.saturating_add(time);
-            }
+            let sum = &mut streams[usize::from(stored.stream)];
+            *sum = sum.saturating_add(takes(stored.operation()));
         }
         longest = longest.max(streams.into_iter().max().unwrap_or_default());
     }

@@ -11,6 +11,7 @@
 //! [`Job`](crate::Job) of each.
 
 mod collective;
+mod flow_files;
 mod flows;
 mod hosts;
 mod job;
@@ -19,9 +20,11 @@ mod operations;
 mod pattern;
 mod sizes;
 mod start;
+mod traces;
 mod workload;
 
 pub use collective::CollectiveSpec;
+pub use flow_files::{FlowReading, FlowTableSpec, HtsimSpec, Ns3Spec, Origin, StartUnit};
 pub use flows::FlowSpec;
 pub use hosts::{HostList, HostRef, Ranks};
 pub use job::{JobClass, JobSpec, PlacementPolicy};
@@ -30,6 +33,7 @@ pub use operations::{ComputeScale, GoalSpec, GraphSpec, OperationTiming};
 pub use pattern::PatternSpec;
 pub use sizes::{DrawnSizes, SizeRange, Sizes, SizesBy};
 pub use start::{AfterJob, Start};
+pub use traces::{ChakraSpec, Dependencies, TraceReading};
 pub use workload::{
     ArrivalKind, FlowSizes, PairSpec, PointSpec, Points, Senders, Sigma, WorkloadKind, WorkloadSpec,
 };

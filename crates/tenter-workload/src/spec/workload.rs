@@ -8,10 +8,12 @@ use tenter_config::{
 };
 use tenter_units::{Bytes, Time};
 
+use super::flow_files::{FlowTableSpec, HtsimSpec, Ns3Spec};
 use super::hosts::HostList;
 use super::limits::{SIMULATED_MAX, SIZES, SLOTS_MAX};
 use super::operations::{GoalSpec, GraphSpec, OperationTiming};
 use super::pattern::PatternSpec;
+use super::traces::ChakraSpec;
 use crate::flow_workload::{
     Between, DISTRIBUTIONS, DistributionError, GapLaw, NamedDistribution, Point, SizeDistribution,
 };
@@ -27,6 +29,14 @@ variants! {
         "graph" => Graph(GraphSpec),
         /// A graph of operations in the format of GOAL.
         "goal" => Goal(GoalSpec),
+        /// Execution traces of Chakra.
+        "chakra" => Chakra(ChakraSpec),
+        /// A table of flows with their starts.
+        "flow-table" => FlowTable(FlowTableSpec),
+        /// A connection matrix of htsim.
+        "htsim" => Htsim(HtsimSpec),
+        /// A list of flows of ns-3.
+        "ns3" => Ns3(Ns3Spec),
     }
 }
 
@@ -45,6 +55,10 @@ impl WorkloadKind {
             WorkloadKind::Flows(_) => None,
             WorkloadKind::Graph(spec) => Some(&spec.file),
             WorkloadKind::Goal(spec) => Some(&spec.file),
+            WorkloadKind::Chakra(spec) => Some(&spec.file),
+            WorkloadKind::FlowTable(spec) => Some(&spec.file),
+            WorkloadKind::Htsim(spec) => Some(&spec.file),
+            WorkloadKind::Ns3(spec) => Some(&spec.file),
         }
     }
 
@@ -54,6 +68,10 @@ impl WorkloadKind {
             WorkloadKind::Flows(_) => None,
             WorkloadKind::Graph(spec) => Some(spec.timing),
             WorkloadKind::Goal(spec) => Some(spec.timing),
+            WorkloadKind::Chakra(spec) => Some(spec.reading.timing),
+            WorkloadKind::FlowTable(spec) => Some(spec.reading.timing()),
+            WorkloadKind::Htsim(spec) => Some(spec.reading.timing()),
+            WorkloadKind::Ns3(spec) => Some(spec.reading.timing()),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tenter_units::Time;
 
 use crate::closed_form::IdealSwitch;
+use crate::collective::CollectiveKind;
 use crate::graph::{Graph, GraphError, GraphSchedule, Timing};
 use crate::{Schedule, WorkloadError};
 
@@ -33,18 +34,43 @@ impl Operations {
             })
     }
 
-    /// A lower bound: what the busiest port takes for all of its messages, or the longest that a
-    /// stream computes.
+    /// A lower bound: what the busiest port takes for all of its messages, what a group takes for
+    /// its collectives one after the other, or the longest that a stream computes.
     pub(super) fn ideal_time(&self, switch: &IdealSwitch<'_>) -> Time {
-        if self.graph.messages() == 0 && self.graph.collectives().is_empty() {
-            return self.computing();
+        let mut longest = self.computing();
+        if self.graph.messages() > 0 {
+            let port = (switch.port_time)(self.graph.busiest_bytes());
+            longest = longest.max(port.saturating_add(switch.latency));
         }
-        let port = (switch.port_time)(switch.size_bytes);
-        self.computing().max(port.saturating_add(switch.latency))
+        longest.max(self.collectives_time(switch))
     }
 
-    /// The longest that a stream of any rank computes.
+    /// The longest that the collectives of a group take on an ideal switch.
+    fn collectives_time(&self, switch: &IdealSwitch<'_>) -> Time {
+        let collectives = self.graph.collectives();
+        let mut groups = vec![Time::ZERO; collectives.groups() as usize];
+        // Collectives of a group are often alike.
+        let mut last: Option<((u32, &CollectiveKind, u64), Time)> = None;
+        for number in 0..collectives.len() as u32 {
+            let of = collectives.get(number);
+            let time = match last {
+                Some((before, time)) if before == of => time,
+                _ => of.1.ideal_completion(&IdealSwitch {
+                    ranks: collectives.ranks_of(of.0).len() as u32,
+                    size_bytes: of.2,
+                    ..*switch
+                }),
+            };
+            last = Some((of, time));
+            let sum = &mut groups[of.0 as usize];
+            *sum = sum.saturating_add(time);
+        }
+        groups.into_iter().max().unwrap_or_default()
+    }
+
+    /// The longest that a stream of any rank computes or waits for a time to come.
     pub fn computing(&self) -> Time {
-        self.timing.computing(self.graph.longest_stream())
+        let computing = self.timing.computing(self.graph.longest_stream());
+        computing.max(self.graph.longest_wait())
     }
 }

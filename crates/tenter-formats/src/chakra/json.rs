@@ -1,0 +1,125 @@
+//! Traces as JSON: the same names as in protobuf, or those of ASTRA-sim's own JSON.
+
+use serde_json::{Map, Value as Json};
+
+use super::attributes::{Node, Value, node_type};
+use crate::error::{ImportError, Place};
+use crate::trace::{RankTrace, Traces};
+
+/// The list of nodes is under one of these.
+const LISTS: [&str; 3] = ["workload_graph", "nodes", "node"];
+
+/// Reads the trace of a rank.
+pub(super) fn read(
+    bytes: &[u8],
+    (traces, rank): (&mut Traces<'_>, u32),
+    trace: &mut RankTrace,
+) -> Result<(), ImportError> {
+    let parsed: Json = serde_json::from_slice(bytes).map_err(|error| {
+        let what = format!("this is no JSON ({error})");
+        ImportError::new(
+            Place::Line(error.line()),
+            what,
+            "give a Chakra trace as JSON",
+        )
+    })?;
+    let list = LISTS.iter().find_map(|name| parsed[*name].as_array());
+    let list = list.ok_or_else(|| {
+        let what = "there is no list of nodes";
+        ImportError::new(Place::Line(1), what, "give `workload_graph` or `nodes`")
+    })?;
+    for (place, node) in list.iter().enumerate() {
+        let keys = node.as_object().ok_or_else(|| {
+            let what = format!("item {place} of the nodes is no object");
+            ImportError::new(Place::Line(1), what, "give an object for each node")
+        })?;
+        add(keys, (traces, rank), trace)?;
+    }
+    Ok(())
+}
+
+fn add(
+    keys: &Map<String, Json>,
+    (traces, rank): (&mut Traces<'_>, u32),
+    trace: &mut RankTrace,
+) -> Result<(), ImportError> {
+    let mut node = Node::default();
+    let mut name = "";
+    for (key, value) in keys {
+        match key.as_str() {
+            "Id" | "id" => node.id = number(value).unwrap_or(0),
+            "Name" | "name" => name = value.as_str().unwrap_or_default(),
+            "NodeType" | "type" | "node_type" => node.kind = kind(value),
+            "runtime" | "duration_micros" | "durationMicros" => {
+                node.duration_us = number(value).unwrap_or(0);
+            }
+            "ctrlDeps" | "ctrl_deps" => numbers(value).for_each(|id| trace.called_by(id)),
+            "data_deps" | "dataDeps" => numbers(value).for_each(|id| trace.waits_for(id)),
+            "attr" | "attrs" => attributes(value, &mut node, traces),
+            other => {
+                if let Some(value) = scalar(value) {
+                    node.attribute(other, value, traces);
+                }
+            }
+        }
+    }
+    if node.kind == node_type::METADATA && name.contains("process_group:init") {
+        traces
+            .groups
+            .read_process_groups(&keys["inputs"]["values"].to_string());
+    }
+    node.add((traces, rank), trace, Place::Line(1))
+}
+
+/// Attributes as protobuf writes them in JSON: a name, and a value under the name of its kind.
+fn attributes(list: &Json, node: &mut Node, traces: &mut Traces<'_>) {
+    for attribute in list.as_array().into_iter().flatten() {
+        let Some(keys) = attribute.as_object() else {
+            continue;
+        };
+        let name = keys.get("name").and_then(Json::as_str).unwrap_or_default();
+        let value = keys
+            .iter()
+            .filter(|(key, _)| !matches!(key.as_str(), "name" | "type"));
+        if let Some(value) = value.into_iter().find_map(|(_, value)| scalar(value)) {
+            node.attribute(name, value, traces);
+        }
+    }
+}
+
+fn scalar(value: &Json) -> Option<Value<'_>> {
+    match value {
+        Json::Bool(flag) => Some(Value::Number(i64::from(*flag))),
+        Json::Number(number) => match number.as_i64() {
+            Some(number) => Some(Value::Number(number)),
+            None => number.as_f64().map(Value::Real),
+        },
+        Json::String(text) => Some(Value::Text(text)),
+        _ => None,
+    }
+}
+
+/// A number, which protobuf writes as a text where it has 64 bits.
+fn number(value: &Json) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str()?.parse().ok())
+}
+
+fn numbers(value: &Json) -> impl Iterator<Item = u64> + '_ {
+    let list = value.as_array().into_iter().flatten();
+    list.filter_map(number)
+}
+
+/// A kind of node by its number or its name.
+fn kind(value: &Json) -> u64 {
+    let name = value.as_str().unwrap_or_default();
+    match name.trim_end_matches("_NODE") {
+        "METADATA" => node_type::METADATA,
+        "MEM_LOAD" => node_type::LOAD,
+        "MEM_STORE" => node_type::STORE,
+        "COMP" => node_type::COMPUTE,
+        "COMM_SEND" => node_type::SEND,
+        "COMM_RECV" => node_type::RECEIVE,
+        "COMM_COLL" => node_type::COLLECTIVE,
+        _ => number(value).unwrap_or(0),
+    }
+}

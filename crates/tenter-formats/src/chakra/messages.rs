@@ -1,0 +1,137 @@
+//! Traces as sequences of protobuf messages: first one of the whole file, then one of each node.
+
+use super::attributes::{Node, Value, node_type};
+use super::wire::{self, Wire};
+use crate::error::ImportError;
+use crate::trace::{RankTrace, Traces};
+
+type Read<T> = Result<T, ImportError>;
+
+/// Reads the trace of a rank.
+pub(super) fn read(
+    bytes: &[u8],
+    (traces, rank): (&mut Traces<'_>, u32),
+    trace: &mut RankTrace,
+) -> Read<()> {
+    let mut file = Wire::new(bytes, 0);
+    if file.is_at_end() {
+        return Err(ImportError::nothing("give a Chakra execution trace"));
+    }
+    // The first message is about the whole file.
+    file.part()?;
+    while !file.is_at_end() {
+        let at = file.place();
+        let (message, begin) = file.part()?;
+        let mut fields = Fields {
+            traces,
+            trace,
+            process_groups: false,
+        };
+        let node = fields.node(Wire::new(message, begin))?;
+        node.add((traces, rank), trace, at)?;
+    }
+    Ok(())
+}
+
+/// What the fields of a node add to.
+struct Fields<'f, 'r> {
+    traces: &'f mut Traces<'r>,
+    trace: &'f mut RankTrace,
+    process_groups: bool,
+}
+
+impl Fields<'_, '_> {
+    fn node(&mut self, mut message: Wire<'_>) -> Read<Node> {
+        let mut node = Node::default();
+        let mut inputs = None;
+        while let Some((field, value)) = message.field()? {
+            match (field, value) {
+                (1, wire::Value::Varint(id)) => node.id = id,
+                (2, wire::Value::Bytes(name, _)) => {
+                    self.process_groups = contains(name, b"process_group:init");
+                }
+                (3, wire::Value::Varint(kind)) => node.kind = kind,
+                (4, value) => numbers(value, |id| self.trace.called_by(id))?,
+                (5, value) => numbers(value, |id| self.trace.waits_for(id))?,
+                (7, wire::Value::Varint(duration)) => node.duration_us = duration,
+                (8, wire::Value::Bytes(bytes, begin)) => inputs = Some((bytes, begin)),
+                (10, wire::Value::Bytes(bytes, begin)) => {
+                    self.attribute(&mut node, Wire::new(bytes, begin))?;
+                }
+                _ => {}
+            }
+        }
+        if node.kind == node_type::METADATA
+            && self.process_groups
+            && let Some((bytes, begin)) = inputs
+        {
+            self.process_groups(Wire::new(bytes, begin))?;
+        }
+        Ok(node)
+    }
+
+    /// The values of the inputs of a node that notes process groups.
+    fn process_groups(&mut self, mut inputs: Wire<'_>) -> Read<()> {
+        while let Some((field, value)) = inputs.field()? {
+            if let (1, wire::Value::Bytes(text, _)) = (field, value)
+                && let Ok(text) = std::str::from_utf8(text)
+            {
+                self.traces.groups.read_process_groups(text);
+            }
+        }
+        Ok(())
+    }
+
+    fn attribute(&mut self, node: &mut Node, mut message: Wire<'_>) -> Read<()> {
+        let (mut name, mut given) = ("", None);
+        while let Some((field, value)) = message.field()? {
+            if field == 1 {
+                if let wire::Value::Bytes(bytes, _) = value {
+                    name = std::str::from_utf8(bytes).unwrap_or_default();
+                }
+            } else if let Some(value) = scalar(field, value) {
+                given = Some(value);
+            }
+        }
+        if let Some(value) = given {
+            node.attribute(name, value, self.traces);
+        }
+        Ok(())
+    }
+}
+
+/// Repeated numbers, together or one by one.
+fn numbers(value: wire::Value<'_>, mut take: impl FnMut(u64)) -> Read<()> {
+    match value {
+        wire::Value::Varint(number) => take(number),
+        wire::Value::Bytes(bytes, begin) => {
+            let mut list = Wire::new(bytes, begin);
+            while !list.is_at_end() {
+                take(list.varint()?);
+            }
+        }
+        wire::Value::Fixed64(_) | wire::Value::Fixed32(_) => {}
+    }
+    Ok(())
+}
+
+/// The value of an attribute, by the field that holds it; lists mean nothing here.
+fn scalar(field: u64, value: wire::Value<'_>) -> Option<Value<'_>> {
+    let zigzag = |number: u64| (number >> 1).cast_signed() ^ -(number & 1).cast_signed();
+    match (field, value) {
+        (3, wire::Value::Fixed64(bits)) => Some(Value::Real(f64::from_bits(bits))),
+        (5, wire::Value::Fixed32(bits)) => Some(Value::Real(f32::from_bits(bits).into())),
+        (7 | 9 | 11 | 13 | 27, wire::Value::Varint(number)) => {
+            Some(Value::Number(number.cast_signed()))
+        }
+        (15 | 17, wire::Value::Varint(number)) => Some(Value::Number(zigzag(number))),
+        (19 | 23, wire::Value::Fixed32(bits)) => Some(Value::Number(bits.into())),
+        (21 | 25, wire::Value::Fixed64(bits)) => Some(Value::Number(bits.cast_signed())),
+        (29, wire::Value::Bytes(bytes, _)) => std::str::from_utf8(bytes).ok().map(Value::Text),
+        _ => None,
+    }
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
+}

@@ -1,0 +1,281 @@
+//! Traces of our own, written by an encoder that the reader does not share.
+
+use std::fmt::Write as _;
+
+use tenter_units::Time;
+use tenter_workload::graph::{Graph, GraphBuilder, Operation, OperationKind, RankBuilder};
+use tenter_workload::spec::{Dependencies, TraceReading};
+
+use super::{read, write};
+use crate::{Imported, Source};
+
+fn import(files: &[Vec<u8>], reading: &TraceReading) -> Result<Imported, String> {
+    let names: Vec<String> = (0..files.len())
+        .map(|rank| format!("t.{rank}.et"))
+        .collect();
+    let sources = names
+        .iter()
+        .zip(files)
+        .map(|(name, bytes)| Source { name, bytes });
+    let sources: Vec<Source<'_>> = sources.collect();
+    read(&sources, None, reading).map_err(|error| error.to_string())
+}
+
+/// A trace as JSON, from `id kind "key": value, …` of each node.
+fn json(nodes: &[(u64, u64, &str)]) -> Vec<u8> {
+    let mut text = String::from("{\"nodes\": [");
+    for (place, (id, kind, keys)) in nodes.iter().enumerate() {
+        let comma = if place == 0 { "" } else { "," };
+        let more = if keys.is_empty() { "" } else { ", " };
+        let _ = write!(
+            text,
+            "{comma}\n{{\"id\": {id}, \"type\": {kind}{more}{keys}}}"
+        );
+    }
+    text.push_str("]}");
+    text.into_bytes()
+}
+
+fn count(imported: &Imported, kind: OperationKind) -> u64 {
+    imported.graph.counts().get(&kind).copied().unwrap_or(0)
+}
+
+#[test]
+fn a_step_has_its_collective_between_its_computing() {
+    let rank = json(&[
+        (7, 4, "\"duration_micros\": 120"),
+        (
+            8,
+            7,
+            "\"data_deps\": [7], \"comm_type\": 0, \"comm_size\": 4096, \"is_cpu_op\": false",
+        ),
+        (
+            9,
+            4,
+            "\"duration_micros\": 40, \"data_deps\": [8, 3], \"ctrl_deps\": [7]",
+        ),
+    ]);
+    let imported = import(&[rank.clone(), rank.clone()], &TraceReading::default());
+    let imported = imported.expect("it is a trace");
+    let graph = &imported.graph;
+    assert_eq!(
+        (graph.ranks(), graph.operations(), graph.edges()),
+        (2, 6, 4)
+    );
+    assert_eq!(graph.collectives().len(), 1);
+    assert_eq!(graph.collectives().get(0).2, 4_096);
+    let time = Time::from_us(120);
+    assert_eq!(graph.operation(0, 0).0, Operation::Compute { time });
+    assert!(
+        imported.notes[0].starts_with("2 waits for operations"),
+        "{:?}",
+        imported.notes
+    );
+    let control = TraceReading {
+        dependencies: Dependencies::DataAndControl,
+        ..TraceReading::default()
+    };
+    let imported = import(&[rank.clone(), rank.clone()], &control).expect("it is a trace");
+    assert_eq!(imported.graph.edges(), 6);
+    // The trace of one rank for four.
+    let four = TraceReading {
+        ranks: Some(4),
+        ..TraceReading::default()
+    };
+    let imported = import(&[rank], &four).expect("it is a trace");
+    assert_eq!(imported.graph.ranks(), 4);
+    assert_eq!(imported.graph.collectives().ranks_of(0), [0, 1, 2, 3]);
+}
+
+#[test]
+fn launches_and_what_is_not_sized_take_no_part_in_communication() {
+    let rank = json(&[
+        (1, 7, "\"is_cpu_op\": true, \"duration_micros\": 9"),
+        (
+            2,
+            7,
+            "\"is_cpu_op\": false, \"duration_micros\": 30, \"data_deps\": [1]",
+        ),
+        (3, 7, "\"comm_type\": 9, \"data_deps\": [2]"),
+        (4, 7, "\"comm_type\": 2, \"comm_size\": 0"),
+        (5, 5, "\"comm_size\": 100, \"duration_micros\": 5"),
+        (6, 4, "\"num_ops\": 3000"),
+        (6, 4, "\"duration_micros\": 1"),
+    ]);
+    let files = [rank.clone(), rank];
+    let reading = TraceReading {
+        peak_gflops: Some(1_000),
+        ..TraceReading::default()
+    };
+    let imported = import(&files, &reading).expect("it is a trace");
+    assert_eq!(count(&imported, OperationKind::Collective), 2);
+    assert_eq!(count(&imported, OperationKind::Compute), 10);
+    assert_eq!(imported.graph.longest_stream(), Time::from_us(35));
+    let time = Time::from_ns(3);
+    assert_eq!(
+        imported.graph.operation(1, 5).0,
+        Operation::Compute { time }
+    );
+    let notes = imported.notes.join("\n");
+    for part in [
+        "2 collectives are launched by the processor",
+        "2 collectives name no kind",
+        "2 collectives of 0 bytes",
+        "2 messages name no peer",
+        "2 operations have the number of another",
+    ] {
+        assert!(notes.contains(part), "{part}: {notes}");
+    }
+}
+
+#[test]
+fn what_cannot_be_run_is_refused_with_file_and_remedy() {
+    let all_reduce = |bytes: u64| format!("\"comm_type\": 0, \"comm_size\": {bytes}");
+    let one = json(&[(1, 7, &all_reduce(8))]);
+    let other = json(&[(1, 7, &all_reduce(9))]);
+    let circle = json(&[(4, 4, "\"data_deps\": [5]"), (5, 4, "\"data_deps\": [4]")]);
+    let usual = TraceReading::default;
+    for (files, reading, what) in [
+        (vec![one.clone(), other], usual(), "t.1.et: byte"),
+        (vec![circle, one.clone()], usual(), "waits for itself"),
+        (vec![json(&[(1, 9, "")]), one.clone()], usual(), "type 9"),
+        (
+            vec![
+                json(&[(1, 7, "\"comm_type\": 10, \"comm_size\": 1")]),
+                one.clone(),
+            ],
+            usual(),
+            "comm_type",
+        ),
+        (
+            vec![
+                json(&[(
+                    1,
+                    7,
+                    "\"comm_type\": 0, \"comm_size\": 1, \"pg_name\": \"4\"",
+                )]),
+                one.clone(),
+            ],
+            usual(),
+            "communicator `4`",
+        ),
+        (
+            vec![
+                json(&[(1, 5, "\"comm_dst\": 7, \"comm_size\": 1")]),
+                one.clone(),
+            ],
+            usual(),
+            "rank 7",
+        ),
+        (vec![one.clone()], usual(), "rank"),
+        (
+            vec![b"{}".to_vec(), one.clone()],
+            usual(),
+            "no list of nodes",
+        ),
+        (vec![b"{".to_vec(), one.clone()], usual(), "no JSON"),
+        (vec![Vec::new(), one.clone()], usual(), "nothing in it"),
+        (
+            vec![one.clone(), one],
+            TraceReading {
+                ranks: Some(3),
+                ..usual()
+            },
+            "2 files",
+        ),
+    ] {
+        let error = import(&files, &reading).expect_err(what);
+        assert!(
+            error.contains(what) && error.contains("; "),
+            "{what}: {error}"
+        );
+    }
+}
+
+/// Operations of all kinds but open receives.
+fn graph() -> Graph {
+    let mut builder = GraphBuilder::default();
+    let group = builder.collectives.add_group(vec![0, 2]).expect("a group");
+    let kind = TraceReading::default()
+        .algorithms
+        .kind(super::attributes::COLLECTIVES[2]);
+    for rank in 0..3 {
+        let mut of = RankBuilder::default();
+        let compute = of.add(
+            Operation::Compute {
+                time: Time::from_us(3 + u64::from(rank)),
+            },
+            0,
+        );
+        let (next, before) = ((rank + 1) % 3, (rank + 2) % 3);
+        let send = of.add(
+            Operation::Send {
+                peer: next,
+                bytes: 70_000,
+                tag: 5,
+            },
+            1,
+        );
+        let receive = Operation::Receive {
+            peer: Some(before),
+            bytes: 70_000,
+            tag: Some(5),
+        };
+        let receive = of.add(receive, 1);
+        of.after(send, compute);
+        if rank != 1 {
+            let which = builder.collectives.add((group, 0), rank, (&kind, 1_024));
+            let which = which.expect("a collective");
+            let collective = of.add_collective((group, which), 1);
+            of.after(collective, receive);
+        }
+        builder.add(of).expect("it is a rank");
+    }
+    builder.finish().expect("it is a graph")
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let graph = graph();
+    let written = write(&graph).expect("it can be written");
+    assert_eq!((written.rounded, written.starts), (0, 0));
+    assert_eq!(written.groups.as_deref(), Some("{\"1\":[0,2]}\n"));
+    let names = ["a", "b", "c"];
+    let sources = names.iter().zip(&written.ranks);
+    let sources: Vec<Source<'_>> = sources
+        .map(|(name, bytes)| Source { name, bytes })
+        .collect();
+    let groups = written.groups.as_deref().map(|of| Source {
+        name: "g",
+        bytes: of.as_bytes(),
+    });
+    let read = read(&sources, groups, &TraceReading::default()).expect("it was written");
+    assert_eq!(read.graph, graph);
+}
+
+#[test]
+fn mutated_files_are_refused_or_say_something_else() {
+    let written = write(&graph()).expect("it can be written");
+    let mut random = 1_u64;
+    let mut draw = |bound: usize| {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (random >> 33) as usize % bound
+    };
+    for _ in 0..3_000 {
+        let mut files = written.ranks.clone();
+        for _ in 0..=draw(3) {
+            let (rank, value) = (draw(3), draw(256) as u8);
+            let at = draw(files[rank].len());
+            match draw(3) {
+                0 => files[rank][at] = value,
+                1 => files[rank].truncate(at.max(1)),
+                _ => files[rank].insert(at, value),
+            }
+        }
+        if let Err(error) = import(&files, &TraceReading::default()) {
+            assert!(error.contains(".et: ") && error.contains("; "), "{error}");
+        }
+    }
+}

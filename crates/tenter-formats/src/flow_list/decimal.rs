@@ -1,0 +1,48 @@
+//! Decimal numbers as exact picoseconds.
+
+use tenter_units::Time;
+
+/// A decimal number of a unit of so many decimal places of picoseconds: 12 of seconds, 6 of
+/// microseconds. Gives the time, and whether digits below a picosecond were cut; `None` where it is
+/// no such number.
+pub(super) fn time(text: &str, places: usize) -> Option<(Time, bool)> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if (whole.is_empty() && fraction.is_empty()) || !digits(whole) || !digits(fraction) {
+        return None;
+    }
+    let kept = &fraction[..fraction.len().min(places)];
+    let cut = fraction[kept.len()..].bytes().any(|byte| byte != b'0');
+    let whole: u64 = if whole.is_empty() {
+        0
+    } else {
+        whole.parse().ok()?
+    };
+    let padded = format!("{kept:0<places$}");
+    let fraction: u64 = if padded.is_empty() {
+        0
+    } else {
+        padded.parse().ok()?
+    };
+    let unit = 10_u64.checked_pow(places as u32)?;
+    let ps = whole.checked_mul(unit)?.checked_add(fraction)?;
+    Some((Time::from_ps(ps), cut))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_are_exact() {
+        let ps = |text: &str, places| time(text, places).map(|(time, cut)| (time.ps(), cut));
+        assert_eq!(ps("2.000000001", 12), Some((2_000_000_001_000, false)));
+        assert_eq!(ps("0.1234567890123", 12), Some((123_456_789_012, true)));
+        assert_eq!(ps("15", 6), Some((15_000_000, false)));
+        assert_eq!(ps(".5", 6), Some((500_000, false)));
+        assert_eq!(ps("7", 0), Some((7, false)));
+        for text in ["", ".", "-1", "1e3", "1.2.3", "x", "99999999999999999999"] {
+            assert_eq!(ps(text, 12), None, "{text}");
+        }
+    }
+}

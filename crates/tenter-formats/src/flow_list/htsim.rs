@@ -1,0 +1,377 @@
+//! Connection matrices of htsim (`.cm`): connections with starts and sizes, and triggers by which
+//! the end of one starts others.
+//!
+//! Source: `connection_matrix.cpp` and `trigger.cpp` of Broadcom/csg-htsim and
+//! ultraethernet/uet-htsim.
+
+use std::collections::BTreeMap;
+
+use tenter_units::Time;
+use tenter_workload::spec::{FlowReading, StartUnit};
+
+use super::words::{self, number, shown};
+use super::{After, Flow, FlowList, decimal};
+use crate::error::{ImportError, Place};
+use crate::imported::Imported;
+
+/// In picoseconds, starts are multiples of this.
+const PICOSECONDS: u64 = 1_000_000;
+
+/// Reads a connection matrix.
+///
+/// # Errors
+/// The first line that is not as the format has it, and triggers that no graph can say.
+pub fn read(text: &str, unit: StartUnit, reading: FlowReading) -> Result<Imported, ImportError> {
+    let mut matrix = Matrix::default();
+    let mut last = 1;
+    for (place, line) in text.lines().enumerate() {
+        let at = Place::Line(place + 1);
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if words.is_empty() || words[0].starts_with('#') {
+            continue;
+        }
+        last = place + 1;
+        matrix.line(&words, at)?;
+    }
+    matrix.finish(unit, reading, Place::Line(last))
+}
+
+/// When a trigger lets its flows start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fires {
+    /// At its only activation.
+    Once,
+    /// One flow at each activation.
+    Each,
+    /// At the last of so many activations.
+    After(u64),
+}
+
+/// A trigger: its declaration, the flows that activate it, and where it is first named.
+#[derive(Debug)]
+struct Trigger {
+    fires: Option<Fires>,
+    by: Vec<After>,
+    /// How many flows it starts.
+    starts: usize,
+    at: Place,
+}
+
+/// What a connection says of itself beside its flow.
+#[derive(Default)]
+struct Attributes {
+    id: Option<u64>,
+    /// Whether it has a start or a trigger.
+    is_started: bool,
+    /// Whether it is a message on a connection that there is already.
+    is_message: bool,
+}
+
+/// A matrix, while it is read.
+#[derive(Default)]
+struct Matrix {
+    list: FlowList,
+    /// What the header says there is: connections, triggers and failures.
+    connections: Option<u64>,
+    triggers_expected: Option<u64>,
+    triggers: BTreeMap<u64, Trigger>,
+    /// The trigger of flows that have one, by place.
+    started_by: BTreeMap<usize, u64>,
+    /// Starts as they are written, by place.
+    starts: Vec<(usize, String, Place)>,
+    declared: u64,
+    failures: u64,
+    priorities: u64,
+    ids: BTreeMap<u64, (u32, u32)>,
+}
+
+impl Matrix {
+    fn line(&mut self, words: &[&str], at: Place) -> Result<(), ImportError> {
+        if let Some((src, dst)) = words[0].split_once("->") {
+            return self.connection((src, dst), &words[1..], at);
+        }
+        match (words[0].to_ascii_lowercase().as_str(), words.get(1)) {
+            ("trigger", _) => self.trigger(words, at),
+            ("failure", _) => {
+                self.failures += 1;
+                Ok(())
+            }
+            ("nodes", Some(word)) => {
+                let nodes = number(word, "a number of nodes", at)?;
+                let nodes = u32::try_from(nodes).unwrap_or(u32::MAX);
+                self.list.ranks = Some(nodes);
+                Ok(())
+            }
+            ("connections", Some(word)) => {
+                self.connections = Some(number(word, "a number of connections", at)?);
+                Ok(())
+            }
+            ("triggers", Some(word)) => {
+                self.triggers_expected = Some(number(word, "a number of triggers", at)?);
+                Ok(())
+            }
+            ("failures", Some(word)) => number(word, "a number of failures", at).map(|_| ()),
+            _ => {
+                let what = format!("`{}` begins no line of the format", shown(words[0]));
+                let remedy = "write `SRC->DST …`, `trigger …`, or a line of the header";
+                Err(ImportError::new(at, what, remedy))
+            }
+        }
+    }
+
+    fn connection(
+        &mut self,
+        (src, dst): (&str, &str),
+        attributes: &[&str],
+        at: Place,
+    ) -> Result<(), ImportError> {
+        let [src, dst] = [src, dst].map(|word| words::rank(word, "a node", at));
+        let (src, dst) = (src?, dst?);
+        let mut flow = Flow {
+            src,
+            dst,
+            bytes: 0,
+            start: Time::ZERO,
+            after: Vec::new(),
+            at,
+        };
+        let mut of = Attributes::default();
+        let mut left = attributes.iter().copied().peekable();
+        while let Some(name) = left.next() {
+            let is_number = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit());
+            match name {
+                "addon" => {}
+                "msg" => {
+                    of.is_message = true;
+                    // Its value may be left out.
+                    left.next_if(is_number);
+                }
+                _ => {
+                    let value = left.next().ok_or_else(|| {
+                        let what = format!("`{}` has no value", shown(name));
+                        ImportError::new(at, what, "write a value behind it")
+                    })?;
+                    self.attribute((name, value), &mut flow, &mut of)?;
+                }
+            }
+        }
+        if !of.is_started {
+            let what = "nothing starts the connection";
+            return Err(ImportError::new(at, what, "give `start` or `trigger`"));
+        }
+        if let Some(id) = of.id
+            && let Some(before) = self.ids.insert(id, (src, dst))
+            && (!of.is_message || before != (src, dst))
+        {
+            let what = format!("connection {id} is there twice");
+            return Err(ImportError::new(at, what, "give each an id of its own"));
+        }
+        self.list.push(flow)
+    }
+
+    /// An attribute of the connection that is added next.
+    fn attribute(
+        &mut self,
+        (name, value): (&str, &str),
+        flow: &mut Flow,
+        of: &mut Attributes,
+    ) -> Result<(), ImportError> {
+        let (at, place) = (flow.at, self.list.flows.len());
+        match name {
+            "id" => of.id = Some(number(value, "an id", at)?),
+            "size" => flow.bytes = number(value, "a size in bytes", at)?,
+            "start" => {
+                self.starts.push((place, value.to_owned(), at));
+                of.is_started = true;
+            }
+            "trigger" => {
+                let trigger = number(value, "a trigger", at)?;
+                self.named(trigger, at).starts += 1;
+                self.started_by.insert(place, trigger);
+                of.is_started = true;
+            }
+            "send_done_trigger" | "recv_done_trigger" => {
+                let trigger = number(value, "a trigger", at)?;
+                let end = After {
+                    flow: place,
+                    received: name == "recv_done_trigger",
+                };
+                self.named(trigger, at).by.push(end);
+            }
+            "prio" => self.priorities += 1,
+            _ => {
+                let what = format!("`{}` is no attribute of a connection", shown(name));
+                let remedy = "use id, start, size, trigger, send_done_trigger, \
+                              recv_done_trigger, prio or msg";
+                return Err(ImportError::new(at, what, remedy));
+            }
+        }
+        Ok(())
+    }
+
+    /// A trigger, which may be declared later.
+    fn named(&mut self, of: u64, at: Place) -> &mut Trigger {
+        self.triggers.entry(of).or_insert(Trigger {
+            fires: None,
+            by: Vec::new(),
+            starts: 0,
+            at,
+        })
+    }
+
+    fn trigger(&mut self, words: &[&str], at: Place) -> Result<(), ImportError> {
+        let form = "write `trigger id N oneshot`, `multishot` or `barrier count K`";
+        let (&["trigger", "id", id, kind], more) = words.split_at(words.len().min(4)) else {
+            return Err(ImportError::new(
+                at,
+                "the trigger is not as the format has it",
+                form,
+            ));
+        };
+        let id = number(id, "a trigger", at)?;
+        let fires = match (kind, more) {
+            ("oneshot", []) => Fires::Once,
+            ("multishot", []) => Fires::Each,
+            ("barrier", ["count", count]) => Fires::After(number(count, "a count", at)?),
+            _ => {
+                return Err(ImportError::new(
+                    at,
+                    "the trigger is not as the format has it",
+                    form,
+                ));
+            }
+        };
+        self.declared += 1;
+        let before = self.named(id, at).fires.replace(fires);
+        if before.is_some() {
+            let what = format!("trigger {id} is there twice");
+            return Err(ImportError::new(at, what, "give each an id of its own"));
+        }
+        Ok(())
+    }
+
+    fn finish(
+        mut self,
+        unit: StartUnit,
+        reading: FlowReading,
+        end: Place,
+    ) -> Result<Imported, ImportError> {
+        for (found, expected, of) in [
+            (
+                self.list.flows.len() as u64,
+                self.connections,
+                "connections",
+            ),
+            (self.declared, self.triggers_expected, "triggers"),
+        ] {
+            if let Some(expected) = expected.filter(|&expected| expected != found) {
+                self.list.notes.push(format!(
+                    "the header says {expected} {of}, and there are {found}"
+                ));
+            }
+        }
+        self.set_starts(unit)?;
+        self.set_waits()?;
+        let undeclared = self
+            .triggers
+            .values()
+            .filter(|trigger| trigger.fires.is_none());
+        let undeclared = undeclared.count() as u64;
+        for (times, what) in [
+            (
+                undeclared,
+                "triggers are not declared and taken as `oneshot`",
+            ),
+            (
+                self.failures,
+                "failures are left out; give them as `faults` of the scenario",
+            ),
+            (
+                self.priorities,
+                "priorities are left out; classes are those of the job",
+            ),
+        ] {
+            if times > 0 {
+                self.list.notes.push(format!("{times} {what}"));
+            }
+        }
+        self.list.finish(reading, end)
+    }
+
+    fn set_starts(&mut self, unit: StartUnit) -> Result<(), ImportError> {
+        let is_round = |text: &str| {
+            let (time, _) = decimal::time(text, 0)?;
+            Some(time.ps().is_multiple_of(PICOSECONDS))
+        };
+        let mut given = self
+            .starts
+            .iter()
+            .filter(|(_, text, _)| text.parse() != Ok(0_u64));
+        let are_given = given.clone().next().is_some();
+        let places = match unit {
+            StartUnit::Picoseconds => 0,
+            StartUnit::Microseconds => 6,
+            StartUnit::Auto => {
+                let in_ps = are_given && given.all(|(_, text, _)| is_round(text) == Some(true));
+                if are_given {
+                    let name = if in_ps { "picoseconds" } else { "microseconds" };
+                    self.list.notes.push(format!(
+                        "starts are taken as {name}; `start_unit` says otherwise"
+                    ));
+                }
+                if in_ps { 0 } else { 6 }
+            }
+        };
+        let mut cut = 0_u64;
+        for (flow, text, at) in &self.starts {
+            let (start, was_cut) = words::time(text, ("a start", places), *at)?;
+            self.list.flows[*flow].start = start;
+            cut += u64::from(was_cut);
+        }
+        if cut > 0 {
+            self.list
+                .notes
+                .push(format!("{cut} starts were cut to whole picoseconds"));
+        }
+        Ok(())
+    }
+
+    /// Lets flows wait for what activates their triggers.
+    fn set_waits(&mut self) -> Result<(), ImportError> {
+        for (&flow, of) in &self.started_by {
+            let trigger = &self.triggers[of];
+            let wrong = |what: &str, remedy: &str| {
+                Err(ImportError::new(
+                    trigger.at,
+                    format!("trigger {of} {what}"),
+                    remedy,
+                ))
+            };
+            let activations = trigger.by.len() as u64;
+            match trigger.fires {
+                _ if activations == 0 => {
+                    return wrong(
+                        "is activated by nothing",
+                        "let the end of a connection activate it",
+                    );
+                }
+                None | Some(Fires::Once) if activations > 1 => {
+                    return wrong("is activated more than once", "make it a barrier");
+                }
+                Some(Fires::Each) if activations > 1 || trigger.starts > 1 => {
+                    return wrong(
+                        "starts one connection at each activation, in an order that only a run tells",
+                        "give each connection a trigger of its own",
+                    );
+                }
+                Some(Fires::After(count)) if count != activations => {
+                    let what = format!("waits for {count} activations of {activations}");
+                    return wrong(&what, "let it wait for all of them");
+                }
+                None | Some(_) => {}
+            }
+            self.list.flows[flow].after.clone_from(&trigger.by);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,221 @@
+//! Lists of flows with their starts: tables, connection matrices of htsim, flow files of ns-3.
+//!
+//! ```text
+//!   reader of a format ─ Flow of each line ─▶ FlowList ─▶ graph: sends behind a clock and behind
+//!                                                         what others have sent and received
+//! ```
+//!
+//! A rank has a clock, a stream that waits for one start after the other. A flow is a send; it is
+//! done when it is acknowledged. Where a flow waits for the arrival of another one, the rank that
+//! both have in common has a receive of it.
+
+mod decimal;
+mod htsim;
+mod ns3;
+mod table;
+#[cfg(test)]
+mod tests;
+mod words;
+mod write;
+
+use std::collections::BTreeMap;
+
+use tenter_units::Time;
+use tenter_workload::graph::{GraphBuilder, Operation, RankBuilder};
+use tenter_workload::spec::{FlowReading, Origin};
+
+use crate::error::{ImportError, Place};
+use crate::imported::Imported;
+use crate::limits::{MESSAGE_MAX, RANKS_MAX};
+
+pub use htsim::read as read_htsim;
+pub use ns3::read as read_ns3;
+pub use table::read as read_table;
+pub use write::{Flows, htsim as write_htsim, ns3 as write_ns3};
+
+/// What a flow waits for beside its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct After {
+    /// The other flow, by its place in the list.
+    flow: usize,
+    /// Whether it is waited for at its receiver, and not at its sender.
+    received: bool,
+}
+
+/// A flow.
+#[derive(Clone, Debug)]
+struct Flow {
+    src: u32,
+    dst: u32,
+    bytes: u64,
+    start: Time,
+    after: Vec<After>,
+    /// Where it is in the file.
+    at: Place,
+}
+
+/// The streams of a rank.
+mod stream {
+    pub(super) const SENDS: u32 = 0;
+    pub(super) const CLOCK: u32 = 1;
+}
+
+/// A list of flows.
+#[derive(Default)]
+struct FlowList {
+    flows: Vec<Flow>,
+    /// Ranks that the file says there are.
+    ranks: Option<u32>,
+    notes: Vec<String>,
+}
+
+/// Longer starts leave the job idle for longer than anybody wants.
+const LONG_IDLE: Time = Time::from_us(100_000);
+
+impl FlowList {
+    /// Checks a flow and adds it.
+    fn push(&mut self, flow: Flow) -> Result<(), ImportError> {
+        let wrong = |what: String, remedy: &str| Err(ImportError::new(flow.at, what, remedy));
+        if flow.src == flow.dst {
+            let what = format!("rank {} sends to itself", flow.src);
+            return wrong(what, "name another destination");
+        }
+        if flow.bytes == 0 {
+            return wrong("the flow has no bytes".to_owned(), "give it a size");
+        }
+        if flow.bytes > MESSAGE_MAX {
+            let what = format!("a flow of {} bytes is too long", flow.bytes);
+            return wrong(what, "give at most 2^50 bytes");
+        }
+        let highest = flow.src.max(flow.dst);
+        let ranks = self.ranks.map_or(RANKS_MAX, u64::from);
+        if u64::from(highest) >= ranks {
+            let what = format!("there is no rank {highest}; ranks are 0 to {}", ranks - 1);
+            return wrong(what, "name another one, or give more ranks");
+        }
+        self.flows.push(flow);
+        Ok(())
+    }
+
+    /// The graph of the flows.
+    fn finish(mut self, reading: FlowReading, end: Place) -> Result<Imported, ImportError> {
+        if self.flows.is_empty() {
+            return Err(ImportError::new(
+                end,
+                "there are no flows in it",
+                "list at least one",
+            ));
+        }
+        let named = self.flows.iter().map(|flow| flow.src.max(flow.dst)).max();
+        let named = named.map_or(0, |rank| rank + 1);
+        let ranks = reading.ranks.or(self.ranks).unwrap_or(named);
+        if ranks < named {
+            let what = format!("flows name rank {}, and there are {ranks} ranks", named - 1);
+            return Err(ImportError::new(end, what, "give more `ranks`"));
+        }
+        self.shift(reading.origin);
+        let mut builder = GraphBuilder::default();
+        for rank in self.ranks(ranks)? {
+            builder
+                .add(rank)
+                .map_err(|error| ImportError::of(end, error))?;
+        }
+        let graph = builder
+            .finish()
+            .map_err(|error| ImportError::of(end, error))?;
+        Ok(Imported {
+            graph,
+            notes: self.notes,
+        })
+    }
+
+    /// Lets starts count from another time.
+    fn shift(&mut self, origin: Origin) {
+        let timed = self.flows.iter().filter(|flow| flow.after.is_empty());
+        let first = timed.map(|flow| flow.start).min().unwrap_or_default();
+        match origin {
+            Origin::FirstFlow => {
+                for flow in &mut self.flows {
+                    flow.start = flow.start.saturating_sub(first);
+                }
+                if !first.is_zero() {
+                    self.notes
+                        .push(format!("all flows start {first} earlier than in the file"));
+                }
+            }
+            Origin::File if first > LONG_IDLE => self.notes.push(format!(
+                "nothing is sent for the first {first}; `origin: first-flow` leaves them out"
+            )),
+            Origin::File => {}
+        }
+    }
+
+    /// What each rank does.
+    fn ranks(&self, ranks: u32) -> Result<Vec<RankBuilder>, ImportError> {
+        let mut built = vec![RankBuilder::default(); ranks as usize];
+        let mut sends = vec![0_u32; self.flows.len()];
+        for (number, flow) in (0..).zip(&self.flows) {
+            let (peer, bytes) = (flow.dst, flow.bytes);
+            let send = Operation::Send {
+                peer,
+                bytes,
+                tag: number,
+            };
+            sends[number as usize] = built[flow.src as usize].add(send, stream::SENDS);
+        }
+        self.clocks(&sends, &mut built);
+        let mut receives: BTreeMap<usize, u32> = BTreeMap::new();
+        for (number, flow) in self.flows.iter().enumerate() {
+            for after in &flow.after {
+                let other = &self.flows[after.flow];
+                let rank = &mut built[flow.src as usize];
+                let (there, waited) = if after.received {
+                    let receive = Operation::Receive {
+                        peer: Some(other.src),
+                        bytes: other.bytes,
+                        tag: Some(after.flow as u32),
+                    };
+                    let add = || rank.add(receive, stream::SENDS);
+                    (other.dst, *receives.entry(after.flow).or_insert_with(add))
+                } else {
+                    (other.src, sends[after.flow])
+                };
+                if there != flow.src {
+                    let what = format!(
+                        "the flow starts at rank {}, and what it waits for happens at rank {there}",
+                        flow.src
+                    );
+                    let remedy = "let it wait for something that its own rank sends or receives";
+                    return Err(ImportError::new(flow.at, what, remedy));
+                }
+                rank.after(sends[number], waited);
+            }
+        }
+        Ok(built)
+    }
+
+    /// Lets flows wait for their starts.
+    fn clocks(&self, sends: &[u32], built: &mut [RankBuilder]) {
+        let mut timed: Vec<(u32, Time, u32)> = Vec::new();
+        for (flow, &send) in self.flows.iter().zip(sends) {
+            if !flow.start.is_zero() {
+                timed.push((flow.src, flow.start, send));
+            }
+        }
+        timed.sort_unstable();
+        for of_rank in timed.chunk_by(|a, b| a.0 == b.0) {
+            let rank = &mut built[of_rank[0].0 as usize];
+            let mut before = Time::ZERO;
+            for together in of_rank.chunk_by(|a, b| a.1 == b.1) {
+                let start = together[0].1;
+                let time = start.saturating_sub(before);
+                let tick = rank.add(Operation::Wait { time }, stream::CLOCK);
+                // Ticks are ready at once, and pass in their order.
+                before = start;
+                for &(_, _, send) in together {
+                    rank.after(send, tick);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Tables of flows as CSV: columns by the names in the first line.
+
+use std::collections::BTreeMap;
+
+use tenter_units::{Bytes, Time};
+use tenter_workload::spec::FlowReading;
+
+use super::words::{self, shown};
+use super::{After, Flow, FlowList};
+use crate::error::{ImportError, Place};
+use crate::imported::Imported;
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Column {
+    Source,
+    Destination,
+    Bytes,
+    /// A time with its unit, or in a unit of so many decimal places of picoseconds.
+    Start(Option<usize>),
+    Id,
+    After,
+    AfterReceived,
+}
+
+impl Column {
+    fn of(name: &str) -> Option<Column> {
+        Some(match name {
+            "source" | "src" => Column::Source,
+            "destination" | "dst" => Column::Destination,
+            "bytes" | "size" => Column::Bytes,
+            "start" => Column::Start(None),
+            "start_ps" => Column::Start(Some(0)),
+            "start_ns" => Column::Start(Some(3)),
+            "start_us" => Column::Start(Some(6)),
+            "start_ms" => Column::Start(Some(9)),
+            "start_s" => Column::Start(Some(12)),
+            "id" => Column::Id,
+            "after" => Column::After,
+            "after_received" => Column::AfterReceived,
+            _ => return None,
+        })
+    }
+}
+
+const NAMES: &str = "source, destination, bytes, start (or start_ps, start_ns, start_us, start_ms, start_s), id, after, after_received";
+
+/// Reads a table.
+///
+/// # Errors
+/// The first line that is not as the format has it.
+pub fn read(text: &str, reading: FlowReading) -> Result<Imported, ImportError> {
+    let mut reader = csv::ReaderBuilder::new();
+    let reader = reader
+        .comment(Some(b'#'))
+        .trim(csv::Trim::All)
+        .flexible(true);
+    let mut reader = reader.from_reader(text.as_bytes());
+    let header = reader.headers().map_err(|error| broken(&error))?.clone();
+    let mut columns = Vec::new();
+    for name in &header {
+        let column = Column::of(name);
+        columns.push(column.ok_or_else(|| {
+            let what = format!("column `{}` is not known", shown(name));
+            ImportError::new(Place::Line(1), what, format!("name columns {NAMES}"))
+        })?);
+    }
+    for wanted in [Column::Source, Column::Destination, Column::Bytes] {
+        if !columns.contains(&wanted) {
+            let what = format!("there is no column of the {wanted:?}").to_lowercase();
+            return Err(ImportError::new(
+                Place::Line(1),
+                what,
+                format!("name columns {NAMES}"),
+            ));
+        }
+    }
+    let mut rows = Rows::default();
+    for record in reader.records() {
+        let record = record.map_err(|error| broken(&error))?;
+        let line = record.position().map_or(1, csv::Position::line) as usize;
+        rows.add(Place::Line(line), columns.iter().copied().zip(&record))?;
+    }
+    rows.finish(reading)
+}
+
+fn broken(error: &csv::Error) -> ImportError {
+    let line = error.position().map_or(1, csv::Position::line) as usize;
+    ImportError::new(Place::Line(line), error.to_string(), "write plain CSV")
+}
+
+/// The rows, while they are read.
+#[derive(Default)]
+struct Rows {
+    list: FlowList,
+    /// The flow of each id.
+    ids: BTreeMap<u64, usize>,
+    /// Ids that flows wait for: the flow, the id, and whether at its receiver.
+    waits: Vec<(usize, u64, bool)>,
+    cut: u64,
+    last: Option<Place>,
+}
+
+impl Rows {
+    fn add<'c>(
+        &mut self,
+        at: Place,
+        cells: impl Iterator<Item = (Column, &'c str)>,
+    ) -> Result<(), ImportError> {
+        let number = self.list.flows.len();
+        let mut flow = Flow {
+            src: 0,
+            dst: 0,
+            bytes: 0,
+            start: Time::ZERO,
+            after: Vec::new(),
+            at,
+        };
+        let (mut id, waits) = (number as u64, self.waits.len());
+        for (column, cell) in cells {
+            if column == Column::Id {
+                id = words::number(cell, "an id", at)?;
+            } else {
+                self.cell(column, cell, &mut flow)?;
+            }
+        }
+        if self.waits.len() > waits && !flow.start.is_zero() {
+            let what = "the flow has a start and waits for others";
+            return Err(ImportError::new(at, what, "leave one of them out"));
+        }
+        if self.ids.insert(id, number).is_some() {
+            let what = format!("flow {id} is there twice");
+            return Err(ImportError::new(
+                at,
+                what,
+                "give each flow an id of its own",
+            ));
+        }
+        self.last = Some(at);
+        self.list.push(flow)
+    }
+
+    /// A cell of the flow that is added next.
+    fn cell(&mut self, column: Column, cell: &str, flow: &mut Flow) -> Result<(), ImportError> {
+        let at = flow.at;
+        let wrong = |of: &str, remedy: &str| {
+            ImportError::new(at, format!("`{}` is not {of}", shown(cell)), remedy)
+        };
+        match column {
+            Column::Source => flow.src = words::rank(cell, "a rank", at)?,
+            Column::Destination => flow.dst = words::rank(cell, "a rank", at)?,
+            Column::Bytes => {
+                let bytes = cell.parse().ok();
+                let bytes = bytes.or_else(|| cell.parse::<Bytes>().ok().map(Bytes::count));
+                flow.bytes = bytes.ok_or_else(|| wrong("a size", "give bytes, or `1MiB`"))?;
+            }
+            Column::Start(_) if cell.is_empty() => {}
+            Column::Start(None) => {
+                let remedy = "write `10us`, or name the column `start_us`";
+                flow.start = cell
+                    .parse()
+                    .map_err(|_| wrong("a time with its unit", remedy))?;
+            }
+            Column::Start(Some(places)) => {
+                let (start, is_cut) = words::time(cell, ("a time", places), at)?;
+                flow.start = start;
+                self.cut += u64::from(is_cut);
+            }
+            Column::Id => {}
+            Column::After | Column::AfterReceived => {
+                let received = column == Column::AfterReceived;
+                let flow = self.list.flows.len();
+                for word in cell.split([';', ' ']).filter(|word| !word.is_empty()) {
+                    let other = word.parse();
+                    let other = other.map_err(|_| wrong("ids of flows", "write `3;5`"))?;
+                    self.waits.push((flow, other, received));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, reading: FlowReading) -> Result<Imported, ImportError> {
+        for (number, id, received) in self.waits {
+            let at = self.list.flows[number].at;
+            let other = self.ids.get(&id).copied();
+            let flow = other.ok_or_else(|| {
+                let what = format!("the flow waits for flow {id}, which is not there");
+                ImportError::new(at, what, "name the id of another flow")
+            })?;
+            self.list.flows[number].after.push(After { flow, received });
+        }
+        if self.cut > 0 {
+            let cut = self.cut;
+            self.list
+                .notes
+                .push(format!("{cut} starts were cut to whole picoseconds"));
+        }
+        self.list
+            .finish(reading, self.last.unwrap_or(Place::Line(1)))
+    }
+}

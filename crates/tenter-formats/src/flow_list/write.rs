@@ -1,0 +1,270 @@
+//! Graphs whose operations are flows, and lists of flows, in the formats of simulators.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use tenter_units::Time;
+use tenter_workload::graph::{Graph, Operation};
+
+/// A flow of a list that is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Written {
+    src: u32,
+    dst: u32,
+    bytes: u64,
+    start: Time,
+    /// The flows that its sender has sent before, and those that it has received.
+    sent: Vec<u32>,
+    received: Vec<u32>,
+}
+
+impl Written {
+    /// Whether it waits for other flows.
+    fn waits(&self) -> bool {
+        !self.sent.is_empty() || !self.received.is_empty()
+    }
+}
+
+/// What a flow can wait for at a rank, by place: times that have come, and flows received.
+struct Ended {
+    ticks: BTreeMap<u32, Time>,
+    received: BTreeMap<u32, u32>,
+}
+
+impl Ended {
+    /// Lets a flow wait for an operation, which may be a send.
+    fn add(&self, operation: u32, send: Option<&u32>, flow: &mut Written) {
+        if let Some(&tick) = self.ticks.get(&operation) {
+            flow.start = flow.start.max(tick);
+        } else if let Some(&of) = self.received.get(&operation) {
+            flow.received.push(of);
+        } else {
+            flow.sent.extend(send);
+        }
+    }
+}
+
+/// Flows that a simulator of flows can run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flows {
+    ranks: u32,
+    list: Vec<Written>,
+}
+
+impl Flows {
+    /// Flows with starts: who sends how many bytes to whom, and when.
+    pub fn timed(ranks: u32, flows: impl IntoIterator<Item = (u32, u32, u64, Time)>) -> Flows {
+        let flow = |(src, dst, bytes, start): (u32, u32, u64, Time)| Written {
+            src,
+            dst,
+            bytes,
+            start,
+            ..Written::default()
+        };
+        let list = flows.into_iter().map(flow).collect();
+        Flows { ranks, list }
+    }
+
+    /// The flows of a graph of sends that wait for times, sends and receives.
+    ///
+    /// # Errors
+    /// What flows cannot say: computing, collectives, receives of any rank or with any tag, and
+    /// waits for the start of something; a sentence.
+    pub fn of(graph: &Graph) -> Result<Flows, String> {
+        let mut flows = Flows {
+            ranks: graph.ranks(),
+            list: Vec::new(),
+        };
+        let mut of_sends: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+        // What a receive gets: the sends of a rank to another with a tag, in order.
+        let mut messages: BTreeMap<(u32, u32, u32), Vec<u32>> = BTreeMap::new();
+        for rank in 0..graph.ranks() {
+            for place in 0..graph.operations_of(rank) {
+                if let Operation::Send { peer, bytes, tag } = graph.operation(rank, place).0 {
+                    let number = flows.list.len() as u32;
+                    of_sends.insert((rank, place), number);
+                    messages.entry((rank, peer, tag)).or_default().push(number);
+                    flows.list.push(Written {
+                        src: rank,
+                        dst: peer,
+                        bytes,
+                        ..Written::default()
+                    });
+                }
+            }
+        }
+        for rank in 0..graph.ranks() {
+            flows.waits_of(graph, rank, &of_sends, &messages)?;
+        }
+        Ok(flows)
+    }
+
+    fn waits_of(
+        &mut self,
+        graph: &Graph,
+        rank: u32,
+        of_sends: &BTreeMap<(u32, u32), u32>,
+        messages: &BTreeMap<(u32, u32, u32), Vec<u32>>,
+    ) -> Result<(), String> {
+        let count = graph.operations_of(rank);
+        let mut waits: Vec<Vec<u32>> = vec![Vec::new(); count as usize];
+        for place in 0..count {
+            for (follower, on_start) in graph.followers(rank, place) {
+                if on_start {
+                    return Err(format!(
+                        "operation {follower} of rank {rank} waits for a start"
+                    ));
+                }
+                waits[follower as usize].push(place);
+            }
+        }
+        // The time that the clock of each stream has come to, and how often each message was taken.
+        let mut clocks: BTreeMap<u32, Time> = BTreeMap::new();
+        let mut ticks: BTreeMap<u32, Time> = BTreeMap::new();
+        let mut taken: BTreeMap<(u32, u32, u32), usize> = BTreeMap::new();
+        let mut received: BTreeMap<u32, u32> = BTreeMap::new();
+        for place in 0..count {
+            let (operation, stream) = graph.operation(rank, place);
+            let is_free = waits[place as usize].is_empty();
+            match operation {
+                Operation::Wait { time } if is_free => {
+                    let clock = clocks.entry(stream).or_default();
+                    *clock = clock.saturating_add(time);
+                    ticks.insert(place, *clock);
+                }
+                Operation::Receive {
+                    peer: Some(peer),
+                    tag: Some(tag),
+                    ..
+                } if is_free => {
+                    let way = (peer, rank, tag);
+                    let nth = taken.entry(way).or_default();
+                    let flow = messages.get(&way).and_then(|list| list.get(*nth));
+                    *nth += 1;
+                    received.extend(flow.map(|&flow| (place, flow)));
+                }
+                Operation::Send { .. } => {}
+                _ => {
+                    return Err(format!(
+                        "operation {place} of rank {rank} is neither a send nor something that a flow waits for by itself"
+                    ));
+                }
+            }
+        }
+        let ended = Ended { ticks, received };
+        for (place, waits) in (0..).zip(&waits) {
+            let Some(&flow) = of_sends.get(&(rank, place)) else {
+                continue;
+            };
+            let flow = &mut self.list[flow as usize];
+            for &other in waits {
+                ended.add(other, of_sends.get(&(rank, other)), flow);
+            }
+            if !flow.start.is_zero() && flow.waits() {
+                return Err(format!(
+                    "operation {place} of rank {rank} waits for a time and for other operations"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether flows wait for others.
+    pub fn wait_for_others(&self) -> bool {
+        self.list.iter().any(Written::waits)
+    }
+}
+
+/// A connection matrix of htsim, with starts in picoseconds.
+///
+/// # Errors
+/// A flow whose end starts several sets of flows, which the format cannot say; a sentence.
+pub fn htsim(flows: &Flows) -> Result<String, String> {
+    // A trigger for each set of ends that flows wait for.
+    let mut triggers: BTreeMap<(Vec<u32>, Vec<u32>), usize> = BTreeMap::new();
+    let mut started_by = vec![None; flows.list.len()];
+    let mut activates: BTreeMap<(u32, bool), usize> = BTreeMap::new();
+    for (flow, started_by) in flows.list.iter().zip(&mut started_by) {
+        if !flow.waits() {
+            continue;
+        }
+        let next = triggers.len() + 1;
+        let ends = (sorted(&flow.sent), sorted(&flow.received));
+        let trigger = *triggers.entry(ends).or_insert(next);
+        *started_by = Some(trigger);
+        let sent = flow.sent.iter().map(|&of| (of, false));
+        for end in sent.chain(flow.received.iter().map(|&of| (of, true))) {
+            let other = *activates.entry(end).or_insert(trigger);
+            if other != trigger {
+                let of = &flows.list[end.0 as usize];
+                return Err(format!(
+                    "the end of a flow from rank {} to rank {} starts several sets of flows, each with other ends",
+                    of.src, of.dst
+                ));
+            }
+        }
+    }
+    let (nodes, connections) = (flows.ranks, flows.list.len());
+    let mut text = format!("Nodes {nodes}\nConnections {connections}\n");
+    if !triggers.is_empty() {
+        let _ = writeln!(text, "Triggers {}", triggers.len());
+    }
+    for ((number, flow), trigger) in (0_u32..).zip(&flows.list).zip(started_by) {
+        let (src, dst, id) = (flow.src, flow.dst, number + 1);
+        let _ = write!(text, "{src}->{dst} id {id}");
+        let _ = match trigger {
+            Some(trigger) => write!(text, " trigger {trigger}"),
+            None => write!(text, " start {}", flow.start.ps()),
+        };
+        let _ = write!(text, " size {}", flow.bytes);
+        for (received, name) in [(false, "send_done_trigger"), (true, "recv_done_trigger")] {
+            if let Some(trigger) = activates.get(&(number, received)) {
+                let _ = write!(text, " {name} {trigger}");
+            }
+        }
+        text.push('\n');
+    }
+    let mut list: Vec<(usize, usize)> = Vec::new();
+    for ((sent, received), number) in triggers {
+        list.push((number, sent.len() + received.len()));
+    }
+    list.sort_unstable();
+    for (number, ends) in list {
+        let _ = match ends {
+            1 => writeln!(text, "trigger id {number} oneshot"),
+            _ => writeln!(text, "trigger id {number} barrier count {ends}"),
+        };
+    }
+    Ok(text)
+}
+
+fn sorted(numbers: &[u32]) -> Vec<u32> {
+    let mut numbers = numbers.to_vec();
+    numbers.sort_unstable();
+    numbers
+}
+
+/// A flow file of ns-3, with starts in seconds.
+///
+/// # Errors
+/// Flows that wait for others, which the format cannot say.
+pub fn ns3(flows: &Flows) -> Result<String, String> {
+    if flows.wait_for_others() {
+        return Err("flows wait for others".to_owned());
+    }
+    let mut order: Vec<&Written> = flows.list.iter().collect();
+    order.sort_by_key(|flow| flow.start);
+    let mut text = format!("{}\n", order.len());
+    for flow in order {
+        let (seconds, ps) = (
+            flow.start.ps() / 1_000_000_000_000,
+            flow.start.ps() % 1_000_000_000_000,
+        );
+        let _ = writeln!(
+            text,
+            "{} {} 3 100 {} {seconds}.{ps:012}",
+            flow.src, flow.dst, flow.bytes
+        );
+    }
+    Ok(text)
+}

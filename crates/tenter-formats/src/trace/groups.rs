@@ -1,0 +1,104 @@
+//! Communicators of traces, by their names.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// Communicators by their names. Those that have no name, or the name `0` and no ranks, are of all
+/// ranks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Groups {
+    names: BTreeMap<String, u32>,
+    list: Vec<Group>,
+}
+
+#[derive(Clone, Debug)]
+struct Group {
+    name: String,
+    /// `None` where nothing is known of it.
+    ranks: Option<Vec<u32>>,
+}
+
+impl Groups {
+    /// The number of the communicator of that name, known or not.
+    pub(crate) fn number(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.names.get(name) {
+            return *number;
+        }
+        let number = self.list.len() as u32;
+        self.list.push(Group {
+            name: name.to_owned(),
+            ranks: None,
+        });
+        self.names.insert(name.to_owned(), number);
+        number
+    }
+
+    /// Sets the ranks of a communicator; none are all.
+    pub(crate) fn set(&mut self, name: &str, ranks: Vec<u32>) {
+        let number = self.number(name);
+        self.list[number as usize].ranks = Some(ranks);
+    }
+
+    /// The ranks of a communicator, of so many in all, in its order.
+    ///
+    /// # Errors
+    /// Of a communicator that nothing is known of.
+    pub(crate) fn ranks_of(&self, number: u32, all: u32) -> Result<Vec<u32>, String> {
+        let group = &self.list[number as usize];
+        match &group.ranks {
+            Some(ranks) if !ranks.is_empty() => Ok(ranks.clone()),
+            Some(_) => Ok((0..all).collect()),
+            None if group.name.is_empty() || group.name == "0" => Ok((0..all).collect()),
+            None => Err(format!(
+                "nothing says which ranks communicator `{}` has",
+                group.name
+            )),
+        }
+    }
+
+    /// Reads a JSON object of names and lists of ranks; says what is wrong.
+    pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<(), String> {
+        let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        let of = value
+            .as_object()
+            .ok_or("it is no JSON object of names and lists of ranks")?;
+        for (name, list) in of {
+            let ranks = list
+                .as_array()
+                .and_then(|list| list.iter().map(rank).collect());
+            let ranks =
+                ranks.ok_or_else(|| format!("communicator `{name}` is no list of ranks"))?;
+            self.set(name, ranks);
+        }
+        Ok(())
+    }
+
+    /// Reads what `PyTorch` notes of process groups: a text that has a JSON list of them in it.
+    /// What is none is passed over.
+    pub(crate) fn read_process_groups(&mut self, text: &str) {
+        let from_to = text.find("[{").zip(text.rfind("}]"));
+        let Some(list) = from_to.and_then(|(from, to)| text.get(from..to + 2)) else {
+            return;
+        };
+        let plain = list.replace("\\\"", "\"");
+        let read = [list, &plain]
+            .into_iter()
+            .find_map(|text| serde_json::from_str(text).ok());
+        let Some(Value::Array(groups)) = read else {
+            return;
+        };
+        for group in groups {
+            let ranks = group["ranks"].as_array();
+            let ranks = ranks.and_then(|list| list.iter().map(rank).collect());
+            if let (Some(name), Some(ranks)) = (group["pg_name"].as_str(), ranks) {
+                self.set(name, ranks);
+            }
+        }
+    }
+}
+
+fn rank(value: &Value) -> Option<u32> {
+    let number = value.as_u64().or_else(|| value.as_str()?.parse().ok())?;
+    u32::try_from(number).ok()
+}

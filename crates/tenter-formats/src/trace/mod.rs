@@ -1,0 +1,221 @@
+//! Traces of frameworks: operations of each rank with numbers, which wait for each other by these.
+//!
+//! ```text
+//!   reader of a format ─ RankTrace of each rank ─▶ Traces ─▶ graph, and notes
+//! ```
+
+mod groups;
+mod rank;
+
+use std::collections::BTreeMap;
+
+use tenter_units::Time;
+use tenter_workload::graph::{CollectiveName, GraphBuilder, Operation, RankBuilder};
+use tenter_workload::spec::TraceReading;
+
+use crate::error::{ImportError, Place};
+use crate::imported::Imported;
+
+pub(crate) use groups::Groups;
+pub(crate) use rank::{RankTrace, What};
+
+/// The streams of a rank; those from [`stream::OTHERS`] on are free.
+pub(crate) mod stream {
+    /// Kernels that compute.
+    pub(crate) const COMPUTE: u32 = 0;
+    /// Kernels that communicate.
+    pub(crate) const COMMUNICATION: u32 = 1;
+    /// What the processor does.
+    pub(crate) const CPU: u32 = 2;
+    /// Copies between memories.
+    pub(crate) const MEMORY: u32 = 3;
+    /// What takes no time.
+    pub(crate) const NOTHING: u32 = 4;
+}
+
+/// The traces of all ranks, while they are put together.
+pub(crate) struct Traces<'r> {
+    reading: &'r TraceReading,
+    builder: GraphBuilder,
+    ranks: u32,
+    /// The communicators, by name.
+    pub(crate) groups: Groups,
+    /// The numbers of groups in the graph, by their ranks.
+    numbers: BTreeMap<Vec<u32>, u32>,
+    /// How often something was met that is noted, by what is said of it.
+    counted: BTreeMap<&'static str, u64>,
+}
+
+impl<'r> Traces<'r> {
+    /// The traces of so many ranks.
+    pub(crate) fn new(ranks: u32, reading: &'r TraceReading) -> Traces<'r> {
+        Traces {
+            reading,
+            builder: GraphBuilder::default(),
+            ranks,
+            groups: Groups::default(),
+            numbers: BTreeMap::new(),
+            counted: BTreeMap::new(),
+        }
+    }
+
+    /// Something of which only the number is told: a sentence without its subject.
+    pub(crate) fn count(&mut self, what: &'static str, times: u64) {
+        if times > 0 {
+            *self.counted.entry(what).or_default() += times;
+        }
+    }
+
+    /// How many billions of operations are computed in a second, where that is given.
+    pub(crate) fn peak_gflops(&self) -> Option<u32> {
+        self.reading.peak_gflops
+    }
+
+    /// Whether the trace of one rank is that of all.
+    pub(crate) fn is_repeated(&self) -> bool {
+        self.reading.ranks.is_some_and(|ranks| ranks > 1)
+    }
+
+    /// How many ranks there are.
+    pub(crate) fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    /// Adds the rank that comes next.
+    ///
+    /// # Errors
+    /// Operations that wait for themselves, a communicator that is not known or does not have the
+    /// rank, and collectives that differ from those of other ranks.
+    pub(crate) fn add(
+        &mut self,
+        rank: u32,
+        mut trace: RankTrace,
+        end: Place,
+    ) -> Result<(), ImportError> {
+        let repeated = trace.put_in_order();
+        self.count(
+            "operations have the number of another one and are left out",
+            repeated,
+        );
+        let mut built = RankBuilder::default();
+        let mut nth: BTreeMap<u32, u32> = BTreeMap::new();
+        for node in &trace.nodes {
+            let (stream, what) = (node.stream, node.what);
+            match what {
+                What::Nothing => {
+                    built.add(Operation::Compute { time: Time::ZERO }, stream::NOTHING);
+                }
+                What::Compute(time) => {
+                    built.add(Operation::Compute { time }, stream);
+                }
+                What::Send { peer, bytes, tag } => {
+                    built.add(Operation::Send { peer, bytes, tag }, stream);
+                }
+                What::Receive { peer, bytes, tag } => {
+                    let (peer, tag) = (Some(peer), Some(tag));
+                    built.add(Operation::Receive { peer, bytes, tag }, stream);
+                }
+                What::Collective { name, bytes, group } => {
+                    self.collective(
+                        &mut built,
+                        (rank, node.id),
+                        (name, bytes, group),
+                        &mut nth,
+                        end,
+                    )?;
+                }
+            }
+        }
+        let waits = trace.waits(self.reading.dependencies);
+        self.count(
+            "waits for operations that the trace does not have are left out",
+            waits.missing,
+        );
+        for (place, other) in waits.list {
+            built.after(place, other);
+        }
+        let trace = &trace;
+        self.builder.add(built).map_err(|error| {
+            let named = match &error {
+                tenter_workload::graph::GraphError::Circle { operation, .. } => {
+                    trace.nodes.get(*operation as usize).map(|node| node.id)
+                }
+                _ => None,
+            };
+            let mut error = ImportError::of(end, error);
+            if let Some(id) = named {
+                error.what = format!("{} (node {id})", error.what);
+            }
+            error
+        })
+    }
+
+    fn collective(
+        &mut self,
+        built: &mut RankBuilder,
+        (rank, id): (u32, u64),
+        (name, bytes, group): (CollectiveName, u64, u32),
+        nth: &mut BTreeMap<u32, u32>,
+        end: Place,
+    ) -> Result<(), ImportError> {
+        let ranks = self.groups.ranks_of(group, self.ranks);
+        let ranks = ranks.map_err(|what| {
+            let remedy = "name a file of communicators with `groups`";
+            ImportError::new(end, format!("node {id}: {what}"), remedy)
+        })?;
+        if let Some(beyond) = ranks.iter().find(|&&rank| rank >= self.ranks) {
+            let what = format!(
+                "node {id}: its communicator has rank {beyond}, and there are traces of {} ranks",
+                self.ranks
+            );
+            let remedy = "give the traces of all ranks, or `ranks` to repeat that of one";
+            return Err(ImportError::new(end, what, remedy));
+        }
+        let size = ranks.len() as u32;
+        if size < 2 {
+            self.count("collectives are of a rank alone and take no time", 1);
+            built.add(Operation::Compute { time: Time::ZERO }, stream::NOTHING);
+            return Ok(());
+        }
+        let number = if let Some(number) = self.numbers.get(&ranks) {
+            *number
+        } else {
+            let added = self.builder.collectives.add_group(ranks.clone());
+            let number = added.map_err(|error| ImportError::of(end, error))?;
+            self.numbers.insert(ranks, number);
+            number
+        };
+        let kind = self.reading.algorithms.kind(name);
+        let bytes = name.size_of_own(bytes, size).max(1);
+        let nth = nth.entry(number).or_default();
+        let added = self
+            .builder
+            .collectives
+            .add((number, *nth), rank, (&kind, bytes));
+        let which = added.map_err(|error| {
+            let error = ImportError::of(end, error);
+            ImportError {
+                what: format!("node {id}: {}", error.what),
+                ..error
+            }
+        })?;
+        *nth += 1;
+        built.add_collective((number, which), stream::COMMUNICATION);
+        Ok(())
+    }
+
+    /// The graph.
+    ///
+    /// # Errors
+    /// Those of [`GraphBuilder::finish`].
+    pub(crate) fn finish(self) -> Result<Imported, ImportError> {
+        let graph = self.builder.finish();
+        let graph = graph.map_err(|error| ImportError::of(Place::Byte(0), error))?;
+        let counted = self.counted.into_iter();
+        let notes = counted.map(|(what, times)| format!("{times} {what}"));
+        Ok(Imported {
+            graph,
+            notes: notes.collect(),
+        })
+    }
+}

@@ -1,0 +1,94 @@
+//! Lists of flows with their starts as the `workload` of a job.
+
+use tenter_config::{choice, component, default_of};
+use tenter_units::{Bytes, Time};
+
+use super::operations::{ComputeScale, OperationTiming};
+
+component! {
+    /// A table of flows: who sends how many bytes to whom, and when or after which others.
+    pub struct FlowTableSpec as "`jobs[].workload` with `kind: flow-table`", derive(Clone, Debug, PartialEq, Eq) {
+        /// The file, as CSV with a header; its path counts from the folder of the scenario.
+        file: String, in 4_096;
+        ..reading: FlowReading, "How it is read.";
+    }
+}
+
+component! {
+    /// A connection matrix of htsim.
+    pub struct HtsimSpec as "`jobs[].workload` with `kind: htsim`", derive(Clone, Debug, PartialEq, Eq) {
+        /// The file (`.cm`); its path counts from the folder of the scenario.
+        file: String, in 4_096;
+        /// The unit of starts: `ps` in csg-htsim, `us` in uet-htsim; `auto`: picoseconds where all
+        /// starts are multiples of 1,000,000.
+        start_unit: StartUnit = "auto";
+        ..reading: FlowReading, "How it is read.";
+    }
+}
+
+component! {
+    /// A list of flows of ns-3 HPCC and SimAI.
+    pub struct Ns3Spec as "`jobs[].workload` with `kind: ns3`", derive(Clone, Debug, PartialEq, Eq) {
+        /// The file (`flow.txt`); its path counts from the folder of the scenario.
+        file: String, in 4_096;
+        ..reading: FlowReading, "How it is read.";
+    }
+}
+
+component! {
+    /// How a list of flows is read.
+    pub struct FlowReading as "`jobs[].workload` of a list of flows", derive(Clone, Copy, Debug, PartialEq, Eq) {
+        /// The time 0 of the job: that of the file, or the start of the first flow.
+        origin: Origin = "file";
+        /// Ranks of the job; `auto`: as many as the file says or names.
+        ranks: Option<u32> = absent "`auto`", in 2..=1 << 20;
+    }
+}
+
+impl Default for FlowReading {
+    fn default() -> FlowReading {
+        default_of()
+    }
+}
+
+impl FlowReading {
+    /// Flows are done once they are acknowledged, and take no time of their hosts.
+    pub fn timing(self) -> OperationTiming {
+        OperationTiming {
+            overhead: Time::ZERO,
+            eager: Bytes::new(0),
+            compute_scale: ComputeScale(1_000_000),
+        }
+    }
+}
+
+/// The unit of starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartUnit {
+    /// What suits the numbers.
+    Auto,
+    /// Picoseconds.
+    Picoseconds,
+    /// Microseconds.
+    Microseconds,
+}
+
+choice!(StartUnit {
+    "auto" => Auto,
+    "ps" => Picoseconds,
+    "us" => Microseconds,
+});
+
+/// The time from which starts count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// That of the file.
+    File,
+    /// The start of the first flow.
+    FirstFlow,
+}
+
+choice!(Origin {
+    "file" => File,
+    "first-flow" => FirstFlow,
+});

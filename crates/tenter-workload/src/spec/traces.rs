@@ -1,0 +1,60 @@
+//! Traces of frameworks as the `workload` of a job.
+
+use tenter_config::{choice, component, default_of};
+
+use super::operations::OperationTiming;
+use crate::graph::Algorithms;
+
+component! {
+    /// Execution traces of Chakra, a file for each rank: what each rank computes, sends and
+    /// receives, and the collectives that it takes part in.
+    pub struct ChakraSpec as "`jobs[].workload` with `kind: chakra`", derive(Clone, Debug, PartialEq) {
+        /// What the names of the files begin with: `NAME` stands for `NAME.0.et`, `NAME.1.et` and
+        /// so on. A file of that very name is the trace of one rank.
+        file: String, in 4_096;
+        /// A JSON file of communicators, `{"NAME": [RANK, …]}`, for traces that do not have them.
+        groups: Option<String> = "none", in 4_096;
+        ..reading: TraceReading, "How it is read.";
+    }
+}
+
+component! {
+    /// How a trace is read.
+    pub struct TraceReading as "`jobs[].workload` of a trace", derive(Clone, Debug, PartialEq) {
+        /// What operations wait for: their data, also what has called them (control), or also the
+        /// operation before them on their recorded stream.
+        dependencies: Dependencies = "data";
+        /// Ranks that all do what the trace of a single rank says; peers of messages cannot be
+        /// repeated.
+        ranks: Option<u32> = "none", in 2..=1 << 20;
+        /// Billions of operations in a second, for computing of which the trace has the number of
+        /// operations and no time.
+        peak_gflops: Option<u32> = "none", in 1..=u32::MAX;
+        /// What carries out collectives.
+        algorithms: Algorithms = "{}";
+        ..timing: OperationTiming, "What operations take.";
+    }
+}
+
+impl Default for TraceReading {
+    fn default() -> TraceReading {
+        default_of()
+    }
+}
+
+/// What the operations of a trace wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dependencies {
+    /// Their data.
+    Data,
+    /// Their data, and what has called them.
+    DataAndControl,
+    /// Their data, and the operation before them on their stream.
+    StreamOrder,
+}
+
+choice!(Dependencies {
+    "data" => Data,
+    "data-and-control" => DataAndControl,
+    "stream-order" => StreamOrder,
+});
