@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use tenter_record::{Stop, StopKind};
 use tenter_units::{Bytes, Time};
+use tenter_workload::graph::GraphSchedule;
 
 use crate::network::{Context, Driver, Host, NodeModel};
 
@@ -80,8 +81,9 @@ fn explain_job<D: Driver>(driver: &D, job: usize, broken: &[String]) -> Option<S
     }
     lines.extend_from_slice(broken);
     lines.extend(waiting_ranks(driver, job));
-    lines.extend(waiting_operations(driver, job));
-    let omitted = lines.len().saturating_sub(LINES);
+    let (operations, others) = waiting_operations(driver, job);
+    lines.extend(operations);
+    let omitted = lines.len().saturating_sub(LINES) + others;
     lines.truncate(LINES);
     let mut text = match missing {
         _ if endless => "a stream has come to a stop".to_owned(),
@@ -191,17 +193,27 @@ fn name(context: &Context, node: u32) -> &str {
     &context.topology().nodes[node as usize].name
 }
 
-/// Receives of a graph of operations that wait for messages.
-fn waiting_operations<D: Driver>(driver: &D, job: usize) -> Vec<String> {
+/// Receives of a graph of operations that wait for messages: the first of them, and how many others
+/// there are.
+fn waiting_operations<D: Driver>(driver: &D, job: usize) -> (Vec<String>, usize) {
     let context = driver.context();
-    let mut lines = Vec::new();
+    let (mut lines, mut others) = (Vec::new(), 0);
+    if !context.jobs[job].has_operations() {
+        return (lines, others);
+    }
+    let Some(schedule) = GraphSchedule::of(driver.fabric(0).schedules.of(job as u16)) else {
+        return (lines, others);
+    };
     for (rank, &node) in (0_u32..).zip(&context.jobs[job].job.hosts) {
         let number = context.number_of(node, (job as u16, rank));
         let run = host(driver, node).zip(number);
         let Some(run) = run.and_then(|(host, number)| host.operations_of(number)) else {
             continue;
         };
-        for (operation, peer, tag) in run.waiting() {
+        let waiting = run.waiting(schedule);
+        let told = waiting.len().min(LINES - lines.len());
+        others += waiting.len() - told;
+        for (operation, peer, tag) in &waiting[..told] {
             let peer = peer.map_or_else(|| "any rank".to_owned(), |peer| format!("rank {peer}"));
             let tag = tag.map_or_else(|| "any tag".to_owned(), |tag| format!("tag {tag}"));
             let left = run.left();
@@ -211,7 +223,7 @@ fn waiting_operations<D: Driver>(driver: &D, job: usize) -> Vec<String> {
             ));
         }
     }
-    lines
+    (lines, others)
 }
 
 /// Posted requests that were never acknowledged: their receivers wait for their senders.

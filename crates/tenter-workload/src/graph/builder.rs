@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::collectives::Collectives;
 use super::error::GraphError;
 use super::operation::{Operation, Stored};
-use super::storage::{Edges, Graph, RankGraph};
+use super::rank_graph::{Edges, RankGraph};
+use super::storage::Graph;
 
 /// What one rank does, while it is put together.
 #[derive(Clone, Debug, Default)]

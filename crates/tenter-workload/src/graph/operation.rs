@@ -108,6 +108,9 @@ pub(super) struct Stored {
     amount: u64,
     peer: u32,
     tag: u32,
+    /// The transfer of a send to another rank, or the one that a receive takes whatever happens;
+    /// [`Operation::ANY`] where there is none.
+    pub(super) transfer: u32,
     /// Its stream, by its place among those of the rank.
     pub(super) stream: u16,
     pub(super) kind: OperationKind,
@@ -129,9 +132,25 @@ impl Stored {
             amount,
             peer,
             tag,
+            transfer: Operation::ANY,
             stream,
             kind,
         }
+    }
+
+    /// The receiver of a send.
+    pub(super) fn peer(&self) -> u32 {
+        self.peer
+    }
+
+    /// The tag of a send.
+    pub(super) fn tag(&self) -> u32 {
+        self.tag
+    }
+
+    /// The transfer of a send to another rank, or the one that a receive takes whatever happens.
+    pub(super) fn known_transfer(&self) -> Option<u32> {
+        Operation::unless_any(self.transfer)
     }
 
     pub(super) fn operation(&self) -> Operation {

@@ -76,6 +76,10 @@ pub struct RankRun {
     waits: Vec<u32>,
     streams: Vec<Stream>,
     inbox: Inbox,
+    /// Receives that take a certain transfer: those that have asked for it, and those for which it
+    /// came before.
+    asked: Places,
+    early: Places,
     /// Messages posted on each way.
     posted: Vec<u32>,
     left: u32,
@@ -85,6 +89,37 @@ pub struct RankRun {
     /// The instant of what happens, in ps.
     now: u64,
     log: Log,
+}
+
+/// Some of the operations of a rank.
+#[derive(Clone, Debug)]
+struct Places(Vec<u64>);
+
+impl Places {
+    /// None, of so many operations.
+    fn of(operations: usize) -> Places {
+        Places(vec![0; operations.div_ceil(64)])
+    }
+
+    fn put(&mut self, place: u32) {
+        self.0[place as usize / 64] |= 1 << (place % 64);
+    }
+
+    /// Takes an operation out; whether it was there.
+    fn take(&mut self, place: u32) -> bool {
+        let (word, bit) = (&mut self.0[place as usize / 64], 1 << (place % 64));
+        let was_there = *word & bit != 0;
+        *word &= !bit;
+        was_there
+    }
+
+    fn all(&self) -> impl Iterator<Item = u32> + '_ {
+        let words = (0..).zip(&self.0);
+        words.flat_map(|(number, word)| {
+            let bits = (0..64).filter(move |bit| word >> bit & 1 == 1);
+            bits.map(move |bit| number * 64 + bit)
+        })
+    }
 }
 
 /// Where a rank stands in a collective.
@@ -114,6 +149,8 @@ impl RankRun {
             waits,
             streams: vec![Stream::default(); of.streams.len()],
             inbox: Inbox::default(),
+            asked: Places::of(of.operations.len()),
+            early: Places::of(of.operations.len()),
             posted: vec![0; graph.ways_of(rank).len()],
             left: of.operations.len() as u32,
             collectives: BTreeMap::new(),
@@ -149,13 +186,19 @@ impl RankRun {
 
     /// The receives that wait: their places, and whom they ask for (`None` for any) under which
     /// tag.
-    pub fn waiting(&self) -> Vec<(u32, Option<u32>, Option<u32>)> {
+    pub fn waiting(&self, schedule: &GraphSchedule) -> Vec<(u32, Option<u32>, Option<u32>)> {
+        let expected = self.asked.all().filter_map(|place| {
+            match schedule.graph().stored(self.rank, place).operation() {
+                Operation::Receive { peer, tag, .. } => Some((place, peer, tag)),
+                _ => None,
+            }
+        });
         let waiting = self.inbox.waiting();
         let waiting = waiting.map(|(of, operation)| {
             let [peer, tag] = [of.peer, of.tag].map(Operation::unless_any);
             (operation, peer, tag)
         });
-        let mut found: Vec<_> = waiting.collect();
+        let mut found: Vec<_> = waiting.chain(expected).collect();
         found.sort_unstable();
         found
     }
@@ -175,8 +218,12 @@ impl RankRun {
                 self.events.extend(ready);
             }
             News::Arrived(transfer) if schedule.is_message(transfer) => {
-                let send = schedule.graph().send_of(transfer);
-                self.take_in(schedule, send);
+                let graph = schedule.graph();
+                let send = graph.send_of(transfer);
+                match graph.receive_of(transfer) {
+                    Some(receive) => self.take_expected(schedule, receive, send),
+                    None => self.take_in(schedule, send),
+                }
             }
             News::Arrived(transfer) => self.part_arrived(schedule, transfer, out),
             News::Acknowledged(transfer) if schedule.is_message(transfer) => {
@@ -228,6 +275,16 @@ impl RankRun {
             return self.enqueue(stored.stream, Task::Start(operation));
         };
         self.events.push_back(Event::Started(operation));
+        if let Some(transfer) = stored.known_transfer() {
+            self.log.asked(operation, self.now);
+            if self.early.take(operation) {
+                let send = schedule.graph().send_of(transfer);
+                self.has_message(schedule, operation, send);
+            } else {
+                self.asked.put(operation);
+            }
+            return;
+        }
         let [peer, tag] = [peer, tag].map(Operation::or_any);
         self.log.asked(operation, self.now);
         if let Some(sender) = self.inbox.asked(Envelope { peer, tag }, operation) {
@@ -252,6 +309,15 @@ impl RankRun {
     fn enqueue(&mut self, stream: u16, task: Task) {
         self.streams[usize::from(stream)].queue.push_back(task);
         self.events.push_back(Event::Free(stream));
+    }
+
+    /// The message that a receive takes whatever happens is here.
+    fn take_expected(&mut self, schedule: &GraphSchedule, receive: u32, send: (u32, u32)) {
+        if self.asked.take(receive) {
+            self.has_message(schedule, receive, send);
+        } else {
+            self.early.put(receive);
+        }
     }
 
     /// The message of a send, by its rank and its place there, is here.

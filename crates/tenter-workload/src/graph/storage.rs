@@ -1,45 +1,15 @@
 //! Graphs as they are stored: once, in flat arrays, shared by all that carry them out.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::Arc;
 
 use tenter_units::Time;
 
 use super::collectives::Collectives;
 use super::error::Unmatched;
+use super::matching::Matching;
 use super::operation::{Operation, OperationKind, Stored};
-
-/// What operations release.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Edges {
-    /// Where the edges of each operation begin, and at the end where the last ones end.
-    pub(super) first: Vec<u32>,
-    /// The operation that waits, and in the lowest bit whether for the start alone.
-    pub(super) edges: Vec<u32>,
-}
-
-impl Edges {
-    pub(super) fn edge(operation: u32, on_start: bool) -> u32 {
-        operation << 1 | u32::from(on_start)
-    }
-
-    /// What waits for an operation, and whether for its start alone.
-    pub(super) fn of(&self, operation: u32) -> impl Iterator<Item = (u32, bool)> + '_ {
-        self.edges[between(&self.first, operation)]
-            .iter()
-            .map(|edge| (edge >> 1, edge & 1 == 1))
-    }
-}
-
-/// What one rank does.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct RankGraph {
-    pub(super) operations: Vec<Stored>,
-    /// The labels of its streams.
-    pub(super) streams: Vec<u32>,
-    pub(super) edges: Edges,
-}
+use super::rank_graph::{RankGraph, between};
 
 /// Where a rank sends to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +22,7 @@ pub(super) struct Way {
 /// A graph of operations over a number of ranks.
 ///
 /// Each operation takes 24 bytes, 4 for where its edges begin and 4 while it runs; each edge takes
-/// 4 bytes, and each send 8 more.
+/// 4 bytes, and each send 12 more.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
     pub(super) ranks: Vec<RankGraph>,
@@ -63,6 +33,9 @@ pub struct Graph {
     /// The ways of all ranks, those of each ascending by destination.
     pub(super) ways: Vec<Way>,
     pub(super) first_way: Vec<u32>,
+    /// For each transfer the receive that takes it, where that is known.
+    receives: Vec<u32>,
+    unmatched: Vec<Unmatched>,
     /// What groups of ranks run together.
     pub(super) collectives: Arc<Collectives>,
     /// The longest that a stream of any rank computes, and the longest that one waits.
@@ -74,7 +47,7 @@ pub struct Graph {
 
 impl Graph {
     /// Numbers the sends of ranks whose peers are all ranks.
-    pub(super) fn new(ranks: Vec<RankGraph>, collectives: Collectives) -> Graph {
+    pub(super) fn new(mut ranks: Vec<RankGraph>, collectives: Collectives) -> Graph {
         let mut graph = Graph {
             collectives: Arc::new(collectives),
             longest_stream: longest_stream(&ranks, |operation| match operation {
@@ -87,6 +60,8 @@ impl Graph {
             }),
             busiest_bytes: 0,
             size_bytes: 1,
+            receives: Vec::new(),
+            unmatched: Vec::new(),
             sends: Vec::new(),
             first_send: vec![0],
             ways: Vec::new(),
@@ -95,12 +70,13 @@ impl Graph {
         };
         let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
         let mut base = 0;
-        for (rank, of) in (0_u32..).zip(&ranks) {
+        for (rank, of) in (0_u32..).zip(&mut ranks) {
             counts.clear();
-            for (place, stored) in (0..).zip(&of.operations) {
+            for (place, stored) in (0..).zip(&mut of.operations) {
                 if let Operation::Send { peer, .. } = stored.operation()
                     && peer != rank
                 {
+                    stored.transfer = graph.sends.len() as u32;
                     graph.sends.push(place);
                     *counts.entry(peer).or_default() += 1;
                 }
@@ -112,6 +88,8 @@ impl Graph {
             graph.first_send.push(graph.sends.len() as u32);
             graph.first_way.push(graph.ways.len() as u32);
         }
+        let matching = Matching::new(&mut ranks, graph.sends.len() as u32);
+        (graph.receives, graph.unmatched) = (matching.receives, matching.unmatched);
         graph.ranks = ranks;
         let (busiest_bytes, size_bytes) = graph.busiest();
         Graph {
@@ -206,45 +184,18 @@ impl Graph {
 
     /// The transfer of a send; none of one to the rank itself.
     pub fn transfer_of(&self, rank: u32, place: u32) -> Option<u32> {
-        let own = between(&self.first_send, rank);
-        let found = self.sends[own.clone()].binary_search(&place).ok()?;
-        Some((own.start + found) as u32)
+        self.stored(rank, place).known_transfer()
     }
 
     /// Messages of a tag between two ranks that are not as many as the receives for them, in order;
     /// none where a receive takes from any rank or any tag, since nobody knows before the run.
-    pub fn unmatched(&self) -> Vec<Unmatched> {
-        // Receiver, sender, tag, and whether it is received.
-        let mut ends: Vec<(u32, u32, u32, bool)> = Vec::new();
-        for (rank, of) in (0_u32..).zip(&self.ranks) {
-            for stored in &of.operations {
-                match stored.operation() {
-                    Operation::Send { peer, tag, .. } => ends.push((peer, rank, tag, false)),
-                    Operation::Receive { peer, tag, .. } => {
-                        let (Some(peer), Some(tag)) = (peer, tag) else {
-                            return Vec::new();
-                        };
-                        ends.push((rank, peer, tag, true));
-                    }
-                    _ => {}
-                }
-            }
-        }
-        ends.sort_unstable();
-        let alike = ends.chunk_by(|a, b| (a.0, a.1, a.2) == (b.0, b.1, b.2));
-        let unmatched = alike.filter_map(|alike| {
-            let (to, from, tag, _) = alike[0];
-            let received = alike.iter().filter(|end| end.3).count() as u64;
-            let sent = alike.len() as u64 - received;
-            (sent != received).then_some(Unmatched {
-                from,
-                to,
-                tag,
-                sent,
-                received,
-            })
-        });
-        unmatched.collect()
+    pub fn unmatched(&self) -> &[Unmatched] {
+        &self.unmatched
+    }
+
+    /// The receive that takes a transfer whatever happens, by its place, where that is known.
+    pub(super) fn receive_of(&self, transfer: u32) -> Option<u32> {
+        Operation::unless_any(self.receives[transfer as usize])
     }
 
     /// The bytes of messages that the rank with most to send or to receive sends or receives.
@@ -298,12 +249,6 @@ impl Graph {
         }
         counts
     }
-}
-
-/// The places of what belongs to one of several, of which the first places are given, and the end.
-fn between(first: &[u32], of: u32) -> Range<usize> {
-    let of = of as usize;
-    first[of] as usize..first[of + 1] as usize
 }
 
 /// The longest sum over a stream.
