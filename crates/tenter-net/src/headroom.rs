@@ -191,6 +191,14 @@ fn incoming_through(
     } else {
         switches.of(topology, sender).egress_latency
     };
+    // Where classes become one between regions, one decision is several pause frames.
+    let regions = [node, sender].map(|node| topology.region(node));
+    let more_pauses = match regions {
+        [Some(here), Some(there)] if here != there => {
+            (switches.classes_that_become_one() - 1) * PAUSE_WIRE_BYTES
+        }
+        _ => 0,
+    };
     let longest = (leave, cable.delay);
     let (leave, cable_delay) = longest_circuit((topology, switches), (node, port), longest);
     let wire_bits = u64::from(senders.frame_bytes + WIRE_OVERHEAD_BYTES) * 8;
@@ -206,7 +214,7 @@ fn incoming_through(
         response_time: switches.response_time(cable.rate),
         flight: leave + cable_delay + switches.of(topology, node).ingress_latency + stored,
         frame_bytes: senders.frame_bytes,
-        reverse_wire_bytes: senders.frame_bytes + WIRE_OVERHEAD_BYTES,
+        reverse_wire_bytes: senders.frame_bytes + WIRE_OVERHEAD_BYTES + more_pauses,
     }
 }
 

@@ -143,6 +143,23 @@ impl Switches {
     pub fn any_class(&self, is: impl Fn(&ClassSpec) -> bool) -> bool {
         self.iter().any(|spec| spec.classes.iter().any(&is))
     }
+
+    /// How many classes become one where packets enter a region, at most: a switch that pauses that
+    /// one sends a frame for each of them. At least 1.
+    pub fn classes_that_become_one(&self) -> u32 {
+        let classes = &self.usual.classes;
+        if classes.iter().all(|class| class.next_region.is_none()) {
+            return 1;
+        }
+        let become_one = |of: u8| {
+            let next = classes
+                .iter()
+                .map(|class| class.next_region.unwrap_or(class.class));
+            next.filter(|next| *next == of).count() as u32
+        };
+        let most = classes.iter().map(|class| become_one(class.class)).max();
+        most.unwrap_or(1).max(1)
+    }
 }
 
 impl SwitchSpec {

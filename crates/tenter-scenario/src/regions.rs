@@ -1,6 +1,6 @@
 //! Classes that change from region to region: where they can work, and where they are missed.
 
-use tenter_net::{ClassSpec, PfcTrigger, Switches};
+use tenter_net::{ClassSpec, Switches};
 use tenter_notation::diagnostics::Problems;
 use tenter_topology::Topology;
 
@@ -16,13 +16,13 @@ pub(crate) struct Around<'a> {
 }
 
 /// Refuses classes that change where they cannot, and warns of pauses that may go round in a cycle
-/// because they change too seldom.
+/// because they change too seldom, and of classes that lose what others keep.
 pub(crate) fn check(switches: &Switches, around: &Around<'_>) {
-    let changes = switches.any_class(|class| class.next_region.is_some());
-    if changes {
+    if switches.any_class(|class| class.next_region.is_some()) {
         check_changes(around);
-    } else if !around.topology.regions.is_empty() && !around.by_credit {
-        warn_of_cycles(switches, around.warnings);
+    }
+    if !around.topology.regions.is_empty() && !around.by_credit {
+        check_chains(switches, around);
     }
 }
 
@@ -48,26 +48,55 @@ fn check_changes(around: &Around<'_>) {
     }
 }
 
-/// How many classes a path needs that passes from region to region.
-fn needed(switches: &Switches) -> usize {
+/// How many regions a path crosses, at most.
+fn needed(switches: &Switches, topology: &Topology) -> usize {
+    let regions = topology
+        .regions
+        .iter()
+        .max()
+        .map_or(0, |last| *last as usize + 1);
     let detours = switches.usual.load_balancing.detours();
-    if detours.is_some() { 3 } else { 2 }
+    regions.min(if detours.is_some() { 3 } else { 2 })
 }
 
-fn warn_of_cycles(switches: &Switches, warnings: &Problems) {
-    let by_input = |class: &ClassSpec| {
-        let lossless = class.lossless.as_ref();
-        lossless.is_some_and(|of| of.trigger == PfcTrigger::Ingress)
+/// Looks at the classes that packets of each lossless class have one after the other.
+fn check_chains(switches: &Switches, around: &Around<'_>) {
+    let needed = needed(switches, around.topology);
+    let classes = &switches.usual.classes;
+    let is_next = |class: &ClassSpec| {
+        let mut others = classes.iter();
+        others.any(|other| other.lossless.is_some() && other.next_region == Some(class.class))
     };
-    if !switches.any_class(by_input) {
-        return;
+    let first = classes.iter().filter(|class| class.lossless.is_some());
+    for class in first.filter(|class| !is_next(class)) {
+        let mut chain = vec![class];
+        while let Some(next) = chain[chain.len() - 1].next_region
+            && let Some(next) = classes.iter().find(|class| class.class == next)
+            && chain.len() <= classes.len()
+        {
+            chain.push(next);
+        }
+        let number = class.class;
+        if let Some(lossy) = chain.iter().find(|class| class.lossless.is_none()) {
+            let message = format!(
+                "class {number} is lossless, and its packets become class {} in another region, which drops what it cannot hold",
+                lossy.class
+            );
+            let help = "make that class lossless, too";
+            around.warnings.note(PATH, message, help);
+        } else if chain.len() < needed {
+            warn_of_cycles((number, chain.len()), needed, around.warnings);
+        }
     }
-    let classes = needed(switches);
+}
+
+fn warn_of_cycles((class, has): (u8, usize), needed: usize, warnings: &Problems) {
     let message = format!(
-        "a lossless class on paths over several regions may end in a PFC deadlock: a packet keeps its class on {classes} regions"
+        "lossless class {class} on paths over several regions may end in a PFC deadlock: a path crosses {needed} regions, and packets change their class {} times",
+        has - 1
     );
     let help = format!(
-        "list {classes} classes in `fabric.switch.classes`, each with the next one as `next_region`, or let it be: a run that ends in a deadlock says so"
+        "list {needed} classes in `fabric.switch.classes`, each with the next one as `next_region`, or let it be: a run that ends in a deadlock says so"
     );
     warnings.note(PATH, message, &help);
 }

@@ -331,26 +331,41 @@ fn two_samples_leave_a_busy_port_mostly_alone() {
 
 #[test]
 fn ugal_leaves_a_queue_for_one_less_than_half_as_long() {
-    let mut ports = ports();
     let routing = routing();
-    let mut ugal = Ugal { bias: Time::ZERO };
     let arriving = packet(1, 0, 0);
-    let mut takes = |ports: &[Port], bias| {
-        ugal.bias = bias;
+    // Packets that wait at port 0, the shortest path, and at ports 1 and 2, the detour.
+    let takes = |waiting: [u32; 3], bias| {
+        let mut ports = ports();
+        for (port, &count) in ports.iter_mut().zip(&waiting) {
+            for _ in 0..count {
+                let free = port.transmitter().last_end();
+                port.pass(&packet(0, 0, free), free, &mut Nowhere);
+            }
+        }
         let quality = Quality::new(Some(QualitySpec::EXACT), PORTS);
-        let view = here(7, ports, &routing).view(&[0], &quality);
-        ugal.takes_detour(&arriving, &[1, 2], &view)
+        let view = here(7, &ports, &routing).view(&[0], &quality);
+        Ugal { bias }.takes_detour(&arriving, &[1, 2], &view)
     };
-    // Nothing waits anywhere.
-    assert!(!takes(&ports, Time::ZERO));
-    ports[0].pass(&packet(0, 0, 0), 0, &mut Nowhere);
-    ports[1].pass(&packet(0, 0, 0), 0, &mut Nowhere);
+    assert!(!takes([0, 0, 0], Time::ZERO));
     // One of the two ports of the detour is idle.
-    assert!(takes(&ports, Time::ZERO));
-    assert!(!takes(&ports, Time::from_us(1_000)));
-    // A detour with as long a queue counts twice.
-    ports[2].pass(&packet(0, 0, 0), 0, &mut Nowhere);
-    assert!(!takes(&ports, Time::ZERO));
+    assert!(takes([1, 1, 0], Time::ZERO));
+    assert!(!takes([1, 1, 0], Time::from_us(1_000)));
+    // A detour counts twice.
+    assert!(!takes([2, 1, 1], Time::ZERO));
+    assert!(takes([3, 1, 1], Time::ZERO));
+}
+
+#[test]
+fn ugal_sends_by_the_port_that_it_has_compared() {
+    let mut ports = ports();
+    ports[1].pass(&packet(0, 0, 0), 0, &mut Nowhere);
+    let routing = routing();
+    let quality = Quality::new(Some(QualitySpec::EXACT), PORTS);
+    let mut ugal = Ugal { bias: Time::ZERO };
+    for sequence in 0..100 {
+        let view = here(7, &ports, &routing).view(&[1, 2], &quality);
+        assert_eq!(ugal.choose(&packet(1, sequence, 0), &view), 1);
+    }
 }
 
 #[test]

@@ -46,9 +46,11 @@ impl Described for Ugal {
 }
 
 impl Balance for Ugal {
-    /// Of equal ways any.
+    /// The way with the shortest wait, which is the one that was compared; of equal ones any.
     fn choose(&mut self, packet: &Packet, view: &View<'_>) -> usize {
-        view.any_of(packet, view.candidates.len())
+        view.least(packet, |port| {
+            view.ports[usize::from(port)].backlog(packet.at)
+        })
     }
 
     fn takes_detour(&mut self, packet: &Packet, detour: &[u16], view: &View<'_>) -> bool {

@@ -200,7 +200,7 @@ impl View<'_> {
     }
 
     /// The candidate of the lowest level; of several a random one.
-    pub(crate) fn least(&self, packet: &Packet, level: impl Fn(u16) -> u8) -> usize {
+    pub(crate) fn least<L: Ord + Copy>(&self, packet: &Packet, level: impl Fn(u16) -> L) -> usize {
         let levels = self.candidates.iter().map(|&port| level(port));
         let (best, equal) = levels.fold((None, 0), |(best, equal), level| match best {
             Some(least) if least < level => (best, equal),
