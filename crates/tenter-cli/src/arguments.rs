@@ -428,6 +428,8 @@ pub(crate) enum ImportCommand {
     Htsim(ImportOperations),
     /// Flows from a flow file of ns-3 HPCC or `SimAI`
     Ns3(ImportOperations),
+    /// A fat tree of htsim (`.topo`), as `fabric` of a scenario
+    Topo(ImportFabric),
     /// Operations that `tenter import` has made: checks and counts them
     Graph(ImportOperations),
 }
@@ -457,6 +459,13 @@ pub(crate) enum ImportFormat {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ImportFabric {
+    /// The file
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ImportOperations {
     /// The file, or what the names of several begin with
     #[arg(value_name = "FILE")]
@@ -476,7 +485,7 @@ impl ImportCommand {
     /// Operations that are imported, and the kind of `jobs[].workload`.
     pub(crate) fn operations(&self) -> Option<(&'static str, &ImportOperations)> {
         match self {
-            ImportCommand::Sonic(_) => None,
+            ImportCommand::Sonic(_) | ImportCommand::Topo(_) => None,
             ImportCommand::Goal(of) => Some(("goal", of)),
             ImportCommand::Chakra(of) => Some(("chakra", of)),
             ImportCommand::FlowTable(of) => Some(("flow-table", of)),

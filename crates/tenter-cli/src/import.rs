@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 use tenter::{OperationCounts, OperationGraph};
-use tenter_formats::import_sonic;
+use tenter_formats::{Source, import_sonic, topo};
 use tenter_report::grouped;
 
 use crate::arguments::{
-    Import, ImportCommand, ImportFormat, ImportOperations, ImportSonic, TextFormat,
+    Import, ImportCommand, ImportFabric, ImportFormat, ImportOperations, ImportSonic, TextFormat,
 };
 use crate::exit::ExitCode;
 use crate::failure::{Failure, print, say};
@@ -18,6 +18,9 @@ use crate::report::write_bytes;
 pub(crate) fn import(arguments: &Import) -> Result<ExitCode, Failure> {
     if let ImportCommand::Sonic(arguments) = &arguments.command {
         return sonic(arguments);
+    }
+    if let ImportCommand::Topo(arguments) = &arguments.command {
+        return fabric(arguments);
     }
     let of = arguments.command.operations();
     of.map_or(Ok(ExitCode::SUCCESS), |(kind, of)| operations(kind, of))
@@ -38,6 +41,20 @@ fn sonic(arguments: &ImportSonic) -> Result<ExitCode, Failure> {
         ImportFormat::Json => fragment.json(),
         ImportFormat::Override => fragment.as_override(),
     });
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints a fabric as a part of a scenario.
+fn fabric(arguments: &ImportFabric) -> Result<ExitCode, Failure> {
+    let text = tenter::read_text(&arguments.file)?;
+    let name = arguments.file.display().to_string();
+    let (name, bytes) = (name.as_str(), text.as_bytes());
+    let fabric = topo::read(Source { name, bytes });
+    let fabric = fabric.map_err(|error| Failure::input(error.to_string()))?;
+    for note in &fabric.notes {
+        say(&format!("note: {note}\n"));
+    }
+    print(&fabric.yaml);
     Ok(ExitCode::SUCCESS)
 }
 

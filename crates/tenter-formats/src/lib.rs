@@ -24,6 +24,7 @@ pub mod matrix;
 pub mod size_law;
 mod sonic;
 pub mod steps;
+pub mod topo;
 mod trace;
 
 pub use error::{ImportError, Place};

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tenter_formats::{Imported, Source, chakra, flow_list, goal, graph_file};
+use tenter_formats::{Imported, Source, chakra, flow_list, goal, graph_file, topo};
 use tenter_workload::graph::OperationKind;
 use tenter_workload::spec::{FlowReading, StartUnit, TraceReading};
 
@@ -180,5 +180,27 @@ fn traces_of_chakra_have_a_collective_for_each_rank() {
         assert_eq!(read.graph.collectives().len(), 1);
         assert_eq!(read.graph.collectives().get(0).2, bytes, "{name}");
         is_kept(&read, &folder);
+    }
+}
+
+#[test]
+fn fat_trees_have_all_their_hosts() {
+    let Some(folder) = samples("htsim") else {
+        return;
+    };
+    for path in files(&folder, ".topo") {
+        let text = fs::read_to_string(&path).expect("a text");
+        let (name, bytes) = (path.to_str().expect("a name"), text.as_bytes());
+        let fabric = topo::read(Source { name, bytes });
+        let fabric = fabric.unwrap_or_else(|error| panic!("{error}"));
+        let of = |key: &str| {
+            let mut lines = fabric.yaml.lines().map(str::trim);
+            let value = lines.find_map(|line| line.strip_prefix(key));
+            value.map_or(1, |value| value.parse::<u64>().expect("a number"))
+        };
+        let hosts = of("hosts_per_leaf: ") * of("leaves_per_pod: ") * of("pods: ");
+        let nodes = text.lines().find_map(|line| line.strip_prefix("Nodes "));
+        let nodes: u64 = nodes.expect("a header").trim().parse().expect("a number");
+        assert_eq!(hosts, nodes, "{name}");
     }
 }

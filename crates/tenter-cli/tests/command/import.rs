@@ -137,3 +137,62 @@ jobs: [{flows: [{from: 0, to: 1}], background: true}, {name: a, workload: {sizes
     let answer = workplace.words("export goal flows.yaml --job b -o b.goal");
     answer.expect_refusal(&["no job `b`", "`a`"]);
 }
+
+const TOPO: &str = "
+Nodes 8
+Tiers 3
+Podsize 4
+Tier 0
+Downlink_speed_Gbps 200
+Radix_Down 2
+Radix_Up 2
+Downlink_Latency_ns 1000
+Tier 1
+Downlink_speed_Gbps 200
+Radix_Down 2
+Radix_Up 4
+Tier 2
+Downlink_speed_Gbps 100
+Radix_Down 4
+Bundle 2
+";
+
+const MATRIX: &str = "
+Nodes 8
+Connections 2
+Triggers 1
+0->7 id 1 start 0 size 200000 recv_done_trigger 1
+7->3 id 2 trigger 1 size 100000
+trigger id 1 oneshot
+";
+
+#[test]
+fn a_case_of_htsim_runs_on_its_fabric() {
+    let workplace = Workplace::new("import-htsim");
+    workplace.write("tree.topo", TOPO);
+    workplace.write("flows.cm", MATRIX);
+    let fabric = workplace.words("import topo tree.topo").expect(0);
+    assert!(
+        fabric.stderr.contains("2 tier(s) have no"),
+        "{}",
+        fabric.stderr
+    );
+    let job = "jobs: [{name: case, workload: {kind: htsim, file: flows.cm}}]\n";
+    workplace.write("case.yaml", format!("{}{job}", fabric.stdout));
+    workplace.words("run case.yaml -o case").expect(0);
+    let summary = workplace.json("case/summary.json");
+    assert_eq!(summary["totals"]["flows"], 2);
+    assert_eq!(summary["critical_shares"][0]["job_name"], "case");
+    let flows = workplace
+        .words("export htsim case.yaml -o back.cm --format json")
+        .expect(0);
+    assert_eq!(flows.json()["ranks"], 8);
+    workplace
+        .words("export ns3 case.yaml -o flow.txt")
+        .expect(0);
+    let text = std::fs::read_to_string(workplace.path("flow.txt")).expect("it was written");
+    assert!(
+        text.starts_with("2\n0 7 3 100 200000 0.000000000000\n7 3 "),
+        "{text}"
+    );
+}
