@@ -48,7 +48,7 @@ pub(crate) fn shown(file: &Path) -> String {
 fn named(asked: &arguments::Scenario) -> Result<Scenario, Failure> {
     if is_standard_input(&asked.file) {
         let input = std::io::stdin().lock();
-        return Ok(Scenario::read_from(STANDARD_INPUT, input)?);
+        return Ok(Scenario::read_from(STANDARD_INPUT, input)?.beside("."));
     }
     let preset = asked.file.to_str().filter(|_| !asked.file.exists());
     let Some(Ok(preset)) = preset.map(Preset::of_name) else {
@@ -61,7 +61,9 @@ fn named(asked: &arguments::Scenario) -> Result<Scenario, Failure> {
         );
     }
     let name = preset.name;
-    Ok(Scenario::preset(name)?.with_keys("first jobs", FIRST_JOBS))
+    // Files that settings name lie where the command runs.
+    let preset = Scenario::preset(name)?.beside(".");
+    Ok(preset.with_keys("first jobs", FIRST_JOBS))
 }
 
 /// Reads, overrides and resolves a scenario; prints its warnings.

@@ -150,3 +150,51 @@ fn hosts_of_pxn_that_are_no_domain_are_warned_of() {
     let fits = SMALL.good(&[pxn, domain]);
     assert!(fits.warnings.is_empty(), "{}", fits.warnings);
 }
+
+/// A dragonfly of so many groups, whose warnings are of interest.
+fn warned(groups: u32, balancing: &str, classes: &str) -> String {
+    let text = format!(
+        "
+fabric: {{kind: dragonfly, groups: {groups}, routers_per_group: 2, hosts_per_router: 1, global_links_per_router: 2, load_balancing: {{kind: {balancing}}}, switch: {{classes: [{classes}]}}}}
+endpoint: {{nic: {{loss_recovery: {{kind: selective-repeat, reorder: 1000}}}}}}
+jobs: [{{collectives: [{{collective: all-to-all, size: 1MiB}}]}}]
+"
+    );
+    let loaded = tenter_scenario::load(&text, "x.yaml", tenter_scenario::Format::Yaml, &[], None);
+    let loaded = loaded.unwrap_or_else(|errors| panic!("{errors}"));
+    loaded.warnings.render()
+}
+
+#[test]
+fn chains_of_lossless_classes_are_as_long_as_paths() {
+    let lossless = |class: u8, next: Option<u8>| {
+        let next = next.map_or_else(String::new, |next| format!(", next_region: {next}"));
+        format!("{{class: {class}, lossless: true, limit: 100kB{next}}}")
+    };
+    let one = lossless(3, None);
+    let two = format!("{}, {}", lossless(3, Some(4)), lossless(4, None));
+    let three = format!("{}, {two}", lossless(2, Some(3)));
+    let apart = format!("{}, {two}", lossless(2, None));
+    let lossy = format!("{}, {{class: 4}}", lossless(3, Some(4)));
+    let cycle = "may end in a PFC deadlock";
+    for (groups, balancing, classes, expected) in [
+        (5, "ecmp", &one, Some(cycle)),
+        (5, "ecmp", &two, None),
+        (5, "ugal", &two, Some(cycle)),
+        (5, "valiant", &three, None),
+        (5, "ecmp", &apart, Some("lossless class 2 on paths")),
+        (5, "ecmp", &lossy, Some("become class 4 in another region")),
+        // Detours need a third group.
+        (2, "ugal", &two, None),
+        (1, "ecmp", &one, None),
+    ] {
+        let warnings = warned(groups, balancing, classes);
+        match expected {
+            Some(expected) => assert!(warnings.contains(expected), "{warnings}"),
+            None => {
+                let told = warnings.contains(cycle) || warnings.contains("in another region");
+                assert!(!told, "{groups} {balancing}: {warnings}");
+            }
+        }
+    }
+}
