@@ -2609,6 +2609,38 @@ class JobWorkloadChakra(TypedDict, total=False):
     """
 
 
+class JobWorkloadSimai(TypedDict, total=False):
+    algorithms: JobWorkloadChakraAlgorithms
+    """What carries out collectives. Default: {}."""
+    all_gather_size: Literal["total", "input"]
+    """The size of an all-gather in the file: what all ranks have together, or what one has.
+    Default: total.
+    """
+    compute_scale: float | str
+    """How often the time that the file has for it computing takes: 0.5 is a machine that is
+    twice as fast. Default: 1.
+    """
+    eager: Quantity
+    """The largest message whose send is done once it is posted. A larger one's is done once the
+    receiver's NIC has acknowledged it. Origin: the usual value of S in LogGOPSim. Default:
+    65535B.
+    """
+    file: str | float | bool
+    """The file; its path counts from the folder of the scenario."""
+    kind: Literal["simai"]
+    """Flows, or a graph of operations in one of the formats in which others write it. Default:
+    flows.
+    """
+    overhead: Quantity
+    """What each send occupies its stream for before it is posted, and each receive once its
+    message is there. Default: 0ns.
+    """
+    ranks: int
+    """Ranks of the job; `auto`: what the file says (`all_gpus`), or as many as its groups need.
+    Default: `auto`.
+    """
+
+
 class JobWorkloadFlowTable(TypedDict, total=False):
     file: str | float | bool
     """The file, as CSV with a header; its path counts from the folder of the scenario."""
@@ -2670,7 +2702,7 @@ Job = TypedDict("Job", {
     "ranks": "int | list[float | str] | Literal[\"all\"]",
     "start": "Quantity | JobStart1",
     "warm_up": "int",
-    "workload": "JobWorkloadFlows | JobWorkloadGraph | JobWorkloadGoal | JobWorkloadChakra | JobWorkloadFlowTable | JobWorkloadHtsim | JobWorkloadNs3",
+    "workload": "JobWorkloadFlows | JobWorkloadGraph | JobWorkloadGoal | JobWorkloadChakra | JobWorkloadSimai | JobWorkloadFlowTable | JobWorkloadHtsim | JobWorkloadNs3",
 }, total=False)
 
 

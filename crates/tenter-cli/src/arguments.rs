@@ -421,6 +421,8 @@ pub(crate) enum ImportCommand {
     /// Execution traces of Chakra, one file for each rank: the trace of one rank, or the part of
     /// the names before `.0.et`, `.1.et` and so on
     Chakra(ImportOperations),
+    /// Layers of a model from a workload of `SimAI`, AICB or ASTRA-sim 1
+    Simai(ImportOperations),
     /// Flows with their starts from a CSV table: source, destination, bytes, start, id, after,
     /// `after_received`
     FlowTable(ImportOperations),
@@ -488,6 +490,7 @@ impl ImportCommand {
             ImportCommand::Sonic(_) | ImportCommand::Topo(_) => None,
             ImportCommand::Goal(of) => Some(("goal", of)),
             ImportCommand::Chakra(of) => Some(("chakra", of)),
+            ImportCommand::Simai(of) => Some(("simai", of)),
             ImportCommand::FlowTable(of) => Some(("flow-table", of)),
             ImportCommand::Htsim(of) => Some(("htsim", of)),
             ImportCommand::Ns3(of) => Some(("ns3", of)),

@@ -21,6 +21,7 @@ pub mod graph_file;
 mod imported;
 mod limits;
 pub mod matrix;
+pub mod simai;
 pub mod size_law;
 mod sonic;
 pub mod steps;

@@ -6,9 +6,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tenter_formats::{Imported, Source, chakra, flow_list, goal, graph_file, topo};
+use tenter_formats::{Imported, Source, chakra, flow_list, goal, graph_file, simai, topo};
+use tenter_workload::graph::Algorithms;
 use tenter_workload::graph::OperationKind;
-use tenter_workload::spec::{FlowReading, StartUnit, TraceReading};
+use tenter_workload::spec::{FlowReading, GatheredSize, SimaiSpec, StartUnit, TraceReading};
 
 /// The folder of a format; tells that it is not there.
 #[expect(clippy::print_stderr, reason = "what is not tested is said aloud")]
@@ -203,4 +204,65 @@ fn fat_trees_have_all_their_hosts() {
         let nodes: u64 = nodes.expect("a header").trim().parse().expect("a number");
         assert_eq!(hosts, nodes, "{name}");
     }
+}
+
+#[test]
+fn layers_of_simai_have_their_collectives() {
+    let Some(folder) = samples("simai") else {
+        return;
+    };
+    let mut read = 0;
+    for path in files(&folder, ".txt") {
+        let text = fs::read_to_string(&path).expect("a text");
+        // Results of a run have the same suffix.
+        let lines: Vec<Vec<&str>> = text
+            .lines()
+            .map(|line| line.split_whitespace().collect())
+            .collect();
+        let layers: Vec<&Vec<&str>> = lines
+            .iter()
+            .skip(2)
+            .filter(|line| line.len() >= 12)
+            .collect();
+        if layers.is_empty() {
+            continue;
+        }
+        let tensor = lines[0]
+            .iter()
+            .position(|word| word.starts_with("model_parallel"));
+        let tensor: u32 = tensor.map_or(1, |at| lines[0][at + 1].parse().expect("a number"));
+        let ranks = 2 * tensor;
+        let spec = SimaiSpec {
+            file: String::new(),
+            ranks: Some(ranks),
+            all_gather_size: GatheredSize::Total,
+            algorithms: Algorithms::default(),
+            timing: FlowReading::default().timing(),
+        };
+        let imported = simai::read(&text, &spec);
+        let imported = imported.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let own = layers.iter().flat_map(|line| {
+            // Tensor-parallel ones are of one rank where there is one.
+            let columns = [(3, tensor), (6, tensor), (9, 2)];
+            columns.map(|(at, size)| size > 1 && line[at] != "NONE" && line[at + 1] != "0")
+        });
+        let of_micro = lines[0][0] == "MICRO";
+        let own = if of_micro {
+            layers.iter().filter(|line| line[9] != "NONE").count()
+        } else {
+            own.filter(|counts| *counts).count()
+        };
+        let name = path.display();
+        let found = count(&imported, OperationKind::Collective);
+        assert_eq!(found, own as u64 * u64::from(ranks), "{name}");
+        let computes = count(&imported, OperationKind::Compute);
+        assert_eq!(
+            computes,
+            4 * layers.len() as u64 * u64::from(ranks),
+            "{name}"
+        );
+        is_kept(&imported, &path);
+        read += 1;
+    }
+    assert!(read > 0);
 }

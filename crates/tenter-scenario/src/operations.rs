@@ -1,6 +1,6 @@
 //! Graphs of operations from the files of other programs, by what a job says of them.
 
-use tenter_formats::{ImportError, Imported, Source, chakra, flow_list, goal, graph_file};
+use tenter_formats::{ImportError, Imported, Source, chakra, flow_list, goal, graph_file, simai};
 use tenter_workload::spec::{ChakraSpec, WorkloadKind};
 
 use crate::files::Files;
@@ -49,6 +49,10 @@ pub fn read_operations(
         }
         WorkloadKind::Goal(spec) => (&spec.file, goal::read(&bytes_of(&spec.file)?)),
         WorkloadKind::Chakra(spec) => (&spec.file, of_chakra(spec, files)?),
+        WorkloadKind::Simai(spec) => {
+            let text = text_of(&spec.file, files)?;
+            (&spec.file, simai::read(&text, spec))
+        }
         WorkloadKind::FlowTable(spec) => {
             let text = text_of(&spec.file, files)?;
             (&spec.file, flow_list::read_table(&text, spec.reading))

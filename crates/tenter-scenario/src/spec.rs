@@ -60,8 +60,8 @@ pub use tenter_workload::spec::{
     AfterJob, ArrivalKind, ChakraSpec, CollectiveSpec, ComputeScale, Dependencies, DrawnSizes,
     FlowReading, FlowSizes, FlowSpec, FlowTableSpec, GoalSpec, GraphSpec, HostList, HostRef,
     HtsimSpec, JobClass, JobSpec, Ns3Spec, OperationTiming, Origin, PairSpec, PatternSpec,
-    PlacementPolicy, PointSpec, Points, Ranks, Senders, Sigma, SizeRange, Sizes, SizesBy, Start,
-    StartUnit, TraceReading, WorkloadKind, WorkloadSpec,
+    PlacementPolicy, PointSpec, Points, Ranks, Senders, Sigma, SimaiSpec, SizeRange, Sizes,
+    SizesBy, Start, StartUnit, TraceReading, WorkloadKind, WorkloadSpec,
 };
 pub use tenter_workload::{Groups, QueuePairScope, ScaleUp, collective, pattern};
 

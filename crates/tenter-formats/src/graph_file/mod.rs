@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   file        := MAGIC ranks kinds groups collectives { rank }
-//!   kinds       := count { text }              keys of a collective without its size, as JSON
+//!   kinds       := count { text }              keys of a collective without its size, as YAML
 //!   groups      := count { count { rank } }
 //!   collectives := count { group nth kind bytes }
 //!   rank        := count { operation }

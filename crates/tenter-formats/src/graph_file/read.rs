@@ -150,7 +150,7 @@ impl File<'_> {
         let text = std::str::from_utf8(&self.bytes[self.at..self.at + length]);
         let problems = Problems::default();
         let kind = text.ok().and_then(|text| {
-            let root = yaml::parse_as("JSON", text, (0, 0), &problems)?;
+            let root = yaml::parse(text, 0, 0, &problems)?;
             let mut section = Section::root(root, &CollectiveKind::TABLE, &problems);
             let kind = CollectiveKind::read(&mut section);
             section.finish();

@@ -77,3 +77,26 @@ fn a_declared_number_takes_no_memory() {
     let error = read(&file).expect_err("there are not as many").to_string();
     assert!(error.contains("operations"), "{error}");
 }
+
+#[test]
+fn every_collective_is_kept() {
+    let kinds = CollectiveKind::defaults();
+    let kinds = kinds.iter().filter(|kind| kind.name() != "steps");
+    for kind in kinds {
+        let mut builder = GraphBuilder::default();
+        let ranks: Vec<u32> = (0..16).collect();
+        let group = builder
+            .collectives
+            .add_group(ranks.clone())
+            .expect("a group");
+        for rank in ranks {
+            let which = builder.collectives.add((group, 0), rank, (kind, 1 << 20));
+            let mut of = RankBuilder::default();
+            of.add_collective((group, which.expect("a collective")), 0);
+            builder.add(of).expect("it is a rank");
+        }
+        let graph = builder.finish().expect("it is a graph");
+        let read = read(&write(&graph));
+        assert_eq!(read.as_ref(), Ok(&graph), "{}", kind.member());
+    }
+}

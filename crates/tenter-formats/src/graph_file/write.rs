@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use tenter_config::{Component, Written};
+use tenter_notation::emit;
+use tenter_notation::tree::Node;
 use tenter_workload::graph::{Collectives, Graph, Operation};
 
 use super::{MAGIC, follower, head};
@@ -29,7 +31,7 @@ fn collectives(of: &Collectives, out: &mut Out) {
     let mut list = Vec::with_capacity(of.len());
     for number in 0..of.len() as u32 {
         let (group, kind, bytes) = of.get(number);
-        let text = json(&Written::mapping(kind.written())).to_string();
+        let text = emit::yaml(&mut Node::written(Written::mapping(kind.written())));
         let next = kinds.len() as u64;
         let place = *places.entry(text.clone()).or_insert(next);
         if place == next {
@@ -50,17 +52,6 @@ fn collectives(of: &Collectives, out: &mut Out) {
     }
     out.number(list.len() as u64);
     out.numbers(list.into_iter().flatten());
-}
-
-fn json(written: &Written) -> serde_json::Value {
-    match written {
-        Written::Word(text) | Written::Text(text) => text.as_str().into(),
-        Written::List(items) => items.iter().map(json).collect(),
-        Written::Map(keys) => {
-            let keys = keys.iter().map(|(key, value)| (key.clone(), json(value)));
-            serde_json::Value::Object(keys.collect())
-        }
-    }
 }
 
 fn operation(graph: &Graph, (rank, place): (u32, u32), before: &mut u32, out: &mut Out) {

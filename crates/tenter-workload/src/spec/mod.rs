@@ -33,7 +33,7 @@ pub use operations::{ComputeScale, GoalSpec, GraphSpec, OperationTiming};
 pub use pattern::PatternSpec;
 pub use sizes::{DrawnSizes, SizeRange, Sizes, SizesBy};
 pub use start::{AfterJob, Start};
-pub use traces::{ChakraSpec, Dependencies, TraceReading};
+pub use traces::{ChakraSpec, Dependencies, GatheredSize, SimaiSpec, TraceReading};
 pub use workload::{
     ArrivalKind, FlowSizes, PairSpec, PointSpec, Points, Senders, Sigma, WorkloadKind, WorkloadSpec,
 };

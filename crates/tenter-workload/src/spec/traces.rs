@@ -58,3 +58,34 @@ choice!(Dependencies {
     "data-and-control" => DataAndControl,
     "stream-order" => StreamOrder,
 });
+
+component! {
+    /// A workload of `SimAI`, AICB and ASTRA-sim 1: the layers of a model with their computing and
+    /// collectives, which all ranks run.
+    pub struct SimaiSpec as "`jobs[].workload` with `kind: simai`", derive(Clone, Debug, PartialEq) {
+        /// The file; its path counts from the folder of the scenario.
+        file: String, in 4_096;
+        /// Ranks of the job; `auto`: what the file says (`all_gpus`), or as many as its groups
+        /// need.
+        ranks: Option<u32> = absent "`auto`", in 2..=1 << 20;
+        /// The size of an all-gather in the file: what all ranks have together, or what one has.
+        all_gather_size: GatheredSize = "total";
+        /// What carries out collectives.
+        algorithms: Algorithms = "{}";
+        ..timing: OperationTiming, "What operations take.";
+    }
+}
+
+/// What the size of an all-gather is the size of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GatheredSize {
+    /// What all ranks have together.
+    Total,
+    /// What one rank has.
+    Input,
+}
+
+choice!(GatheredSize {
+    "total" => Total,
+    "input" => Input,
+});

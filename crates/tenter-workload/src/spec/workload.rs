@@ -13,7 +13,7 @@ use super::hosts::HostList;
 use super::limits::{SIMULATED_MAX, SIZES, SLOTS_MAX};
 use super::operations::{GoalSpec, GraphSpec, OperationTiming};
 use super::pattern::PatternSpec;
-use super::traces::ChakraSpec;
+use super::traces::{ChakraSpec, SimaiSpec};
 use crate::flow_workload::{
     Between, DISTRIBUTIONS, DistributionError, GapLaw, NamedDistribution, Point, SizeDistribution,
 };
@@ -31,6 +31,8 @@ variants! {
         "goal" => Goal(GoalSpec),
         /// Execution traces of Chakra.
         "chakra" => Chakra(ChakraSpec),
+        /// A workload of `SimAI`, AICB and ASTRA-sim 1.
+        "simai" => Simai(SimaiSpec),
         /// A table of flows with their starts.
         "flow-table" => FlowTable(FlowTableSpec),
         /// A connection matrix of htsim.
@@ -56,6 +58,7 @@ impl WorkloadKind {
             WorkloadKind::Graph(spec) => Some(&spec.file),
             WorkloadKind::Goal(spec) => Some(&spec.file),
             WorkloadKind::Chakra(spec) => Some(&spec.file),
+            WorkloadKind::Simai(spec) => Some(&spec.file),
             WorkloadKind::FlowTable(spec) => Some(&spec.file),
             WorkloadKind::Htsim(spec) => Some(&spec.file),
             WorkloadKind::Ns3(spec) => Some(&spec.file),
@@ -69,6 +72,7 @@ impl WorkloadKind {
             WorkloadKind::Graph(spec) => Some(spec.timing),
             WorkloadKind::Goal(spec) => Some(spec.timing),
             WorkloadKind::Chakra(spec) => Some(spec.reading.timing),
+            WorkloadKind::Simai(spec) => Some(spec.timing),
             WorkloadKind::FlowTable(spec) => Some(spec.reading.timing()),
             WorkloadKind::Htsim(spec) => Some(spec.reading.timing()),
             WorkloadKind::Ns3(spec) => Some(spec.reading.timing()),

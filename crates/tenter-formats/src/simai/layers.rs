@@ -1,0 +1,249 @@
+//! The text: groups in the first line, then layers.
+
+use tenter_units::Time;
+use tenter_workload::graph::CollectiveName;
+
+use crate::error::{ImportError, Place};
+use crate::limits::{MESSAGE_MAX, RANKS_MAX};
+
+type Read<T> = Result<T, ImportError>;
+
+/// Ranks that communicate with each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Group {
+    /// All ranks.
+    All,
+    /// Those of a tensor-parallel group.
+    Tensor,
+    /// Those of a data-parallel group.
+    Data,
+    /// Those of an expert-parallel group.
+    Expert,
+    /// Data-parallel ranks with the same experts.
+    DataOfExperts,
+}
+
+/// A collective of a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Communication {
+    pub(super) name: CollectiveName,
+    pub(super) group: Group,
+    pub(super) bytes: u64,
+}
+
+/// Computing, and what is communicated behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) compute: Time,
+    pub(super) communication: Option<Communication>,
+}
+
+/// A layer: forward, gradient of its input, gradient of its weights, and their update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Layer {
+    pub(super) forward: Part,
+    pub(super) input: Part,
+    pub(super) weights: Part,
+    pub(super) update: Time,
+}
+
+/// How ranks are grouped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Groups {
+    pub(super) tensor: u32,
+    pub(super) expert: u32,
+    pub(super) pipeline: u32,
+    /// All ranks, where the file says so.
+    pub(super) all: Option<u32>,
+}
+
+/// What a file says.
+#[derive(Clone, Debug)]
+pub(super) struct Workload {
+    pub(super) groups: Groups,
+    pub(super) layers: Vec<Layer>,
+    /// Something that is passed over, a sentence each.
+    pub(super) notes: Vec<String>,
+}
+
+/// The words of a line of a layer.
+const WORDS: usize = 12;
+/// Policies whose collectives are of all ranks.
+const OF_ALL: [&str; 2] = ["MICRO", "DATA"];
+const POLICIES: [&str; 11] = [
+    "DATA",
+    "MODEL",
+    "HYBRID_DATA_MODEL",
+    "HYBRID_MODEL_DATA",
+    "HYBRID_TRANSFORMER",
+    "HYBRID_TRANSFORMER_FWD_IN_BCKWD",
+    "HYBRID_DLRM",
+    "HYBRID_DLRM_ENHANCED",
+    "HYBRID_CUSTOMIZED",
+    "MICRO",
+    "DISTRIBUTED_INFERENCE",
+];
+
+fn wrong<T>(line: usize, what: impl Into<String>, remedy: &str) -> Read<T> {
+    Err(ImportError::new(Place::Line(line), what, remedy))
+}
+
+fn shown(word: &str) -> String {
+    word.chars().take(40).collect()
+}
+
+fn number(word: &str, of: &str, line: usize) -> Read<u64> {
+    word.parse().or_else(|_| {
+        let what = format!("`{}` is not {of}", shown(word));
+        wrong(line, what, "give a whole number")
+    })
+}
+
+/// Reads a text.
+pub(super) fn read(text: &str) -> Read<Workload> {
+    let lines = text.lines().enumerate();
+    let mut lines = lines.map(|(place, line)| (place + 1, line.trim()));
+    let mut lines = lines.by_ref().filter(|(_, line)| !line.is_empty());
+    let (Some((at, first)), Some((at_count, count))) = (lines.next(), lines.next()) else {
+        return Err(ImportError::nothing(
+            "begin with a policy, and the number of layers in the second line",
+        ));
+    };
+    let mut workload = Workload {
+        groups: Groups {
+            tensor: 1,
+            expert: 1,
+            pipeline: 1,
+            all: None,
+        },
+        layers: Vec::new(),
+        notes: Vec::new(),
+    };
+    let of_all = workload.first_line(first, at)?;
+    let expected = number(count, "the number of layers", at_count)?;
+    let mut last = at_count;
+    for (at, line) in lines {
+        if workload.layers.len() as u64 == expected {
+            let what = "lines behind the number of layers that the file says are left out";
+            workload.notes.push(what.to_owned());
+            break;
+        }
+        workload.layers.push(layer(line, at, of_all)?);
+        last = at;
+    }
+    let found = workload.layers.len() as u64;
+    if found < expected || found == 0 {
+        let what = format!("there are {found} layers, and the file says {expected}");
+        return wrong(last, what, "correct the number, or give the whole file");
+    }
+    Ok(workload)
+}
+
+impl Workload {
+    /// The policy and the groups; gives whether collectives are of all ranks.
+    fn first_line(&mut self, line: &str, at: usize) -> Read<bool> {
+        let mut words = line.split_whitespace();
+        let policy = words.next().unwrap_or_default();
+        if !POLICIES.contains(&policy) {
+            let what = format!("`{}` is no policy of the format", shown(policy));
+            let remedy = "begin with one, such as HYBRID_TRANSFORMER_FWD_IN_BCKWD or MICRO";
+            return wrong(at, what, remedy);
+        }
+        while let Some(word) = words.next() {
+            let key = word.trim_end_matches(':');
+            let mut value = |of: &str| {
+                let word = words.next().unwrap_or_default();
+                let value = number(word, of, at)?;
+                match u32::try_from(value)
+                    .ok()
+                    .filter(|_| (1..=RANKS_MAX).contains(&value))
+                {
+                    Some(value) => Ok(value),
+                    None => wrong(at, format!("`{key}` is {value}"), "give 1 to 1,048,576"),
+                }
+            };
+            match key {
+                "model_parallel_NPU_group" => self.groups.tensor = value("a number of ranks")?,
+                "ep" => self.groups.expert = value("a number of ranks")?,
+                "pp" => self.groups.pipeline = value("a number of stages")?,
+                "all_gpus" => self.groups.all = Some(value("a number of ranks")?),
+                "checkpoints" => {
+                    let count = number(words.next().unwrap_or_default(), "a count", at)?;
+                    if count > 0 {
+                        let what = "recomputing from checkpoints is left out";
+                        self.notes.push(what.to_owned());
+                    }
+                }
+                _ => {}
+            }
+        }
+        if self.groups.pipeline > 1 {
+            let what = "sends between the stages of the pipeline are left out: every rank runs all layers of the file";
+            self.notes.push(what.to_owned());
+        }
+        Ok(OF_ALL.contains(&policy))
+    }
+}
+
+fn layer(line: &str, at: usize, of_all: bool) -> Read<Layer> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    if words.len() < WORDS {
+        let what = format!("a layer has {} words in place of {WORDS}", words.len());
+        let remedy =
+            "give name, dependency, three times computing, collective and bytes, and the update";
+        return wrong(at, what, remedy);
+    }
+    let time = |word: &str| {
+        let ns = number(word, "a time in nanoseconds", at)?;
+        match ns.checked_mul(1_000) {
+            Some(ps) => Ok(Time::from_ps(ps)),
+            None => wrong(at, format!("{ns} ns are longer than 213 days"), "give less"),
+        }
+    };
+    let part = |first: usize, usual: Group| {
+        let usual = if of_all { Group::All } else { usual };
+        Ok(Part {
+            compute: time(words[first])?,
+            communication: communication((words[first + 1], words[first + 2]), usual, at)?,
+        })
+    };
+    Ok(Layer {
+        forward: part(2, Group::Tensor)?,
+        input: part(5, Group::Tensor)?,
+        weights: part(8, Group::Data)?,
+        update: time(words[11])?,
+    })
+}
+
+fn communication(
+    (word, bytes): (&str, &str),
+    usual: Group,
+    at: usize,
+) -> Read<Option<Communication>> {
+    let bytes = number(bytes, "a size in bytes", at)?;
+    let (name, group) = match word.strip_suffix("_DP_EP") {
+        Some(name) => (name, Group::DataOfExperts),
+        None => match word.strip_suffix("_EP") {
+            Some(name) => (name, Group::Expert),
+            None => (word, usual),
+        },
+    };
+    let name = match name {
+        "NONE" => return Ok(None),
+        "ALLREDUCE" => CollectiveName::AllReduce,
+        "ALLGATHER" => CollectiveName::AllGather,
+        "REDUCESCATTER" => CollectiveName::ReduceScatter,
+        "ALLTOALL" => CollectiveName::AllToAll,
+        "BROADCAST" => CollectiveName::Broadcast,
+        _ => {
+            let what = format!("`{}` is no collective of the format", shown(word));
+            let remedy = "use NONE, ALLREDUCE, ALLGATHER, REDUCESCATTER, ALLTOALL or BROADCAST";
+            return wrong(at, what, remedy);
+        }
+    };
+    if bytes > MESSAGE_MAX {
+        let what = format!("a collective of {bytes} bytes is too long");
+        return wrong(at, what, "give at most 2^50 bytes");
+    }
+    Ok((bytes > 0).then_some(Communication { name, group, bytes }))
+}

@@ -1,0 +1,192 @@
+//! What every rank does: forward over the layers, and back.
+
+use std::collections::BTreeMap;
+
+use tenter_units::Time;
+use tenter_workload::graph::{CollectiveName, GraphBuilder, Operation, RankBuilder};
+use tenter_workload::spec::{GatheredSize, SimaiSpec};
+
+use super::layers::{self, Communication, Group, Groups, Layer, Workload};
+use crate::error::{ImportError, Place};
+use crate::imported::Imported;
+
+/// The stream of computing; collectives of each kind of group have their own.
+const COMPUTE: u32 = 0;
+
+/// Reads a workload.
+///
+/// # Errors
+/// The first line that is not as the format has it, and groups that do not divide the ranks.
+pub fn read(text: &str, spec: &SimaiSpec) -> Result<Imported, ImportError> {
+    let workload = layers::read(text)?;
+    let groups = workload.groups;
+    let needed = groups.tensor.saturating_mul(groups.pipeline);
+    let needed = needed.saturating_mul(groups.expert);
+    let ranks = spec.ranks.or(groups.all).unwrap_or(needed.max(2));
+    if !ranks.is_multiple_of(needed) {
+        let what = format!(
+            "{ranks} ranks do not divide into {} tensor-parallel, {} expert-parallel and {} pipeline-parallel ones",
+            groups.tensor, groups.expert, groups.pipeline
+        );
+        let remedy = "give other `ranks`, a multiple of their product";
+        return Err(ImportError::new(Place::Line(1), what, remedy));
+    }
+    let mut built = Built {
+        spec,
+        groups,
+        ranks,
+        builder: GraphBuilder::default(),
+        numbers: BTreeMap::new(),
+        alone: 0,
+    };
+    for rank in 0..ranks {
+        let of = built.rank(rank, &workload.layers)?;
+        let added = built.builder.add(of);
+        added.map_err(|error| ImportError::of(Place::Line(1), error))?;
+    }
+    built.finish(workload)
+}
+
+/// The graph, while it is put together.
+struct Built<'s> {
+    spec: &'s SimaiSpec,
+    groups: Groups,
+    ranks: u32,
+    builder: GraphBuilder,
+    /// The number of each group in the graph, by its ranks.
+    numbers: BTreeMap<Vec<u32>, u32>,
+    /// Collectives of a rank alone.
+    alone: u64,
+}
+
+impl Built<'_> {
+    /// The ranks that communicate with a rank. Tensor-parallel ranks are neighbours, then come
+    /// data-parallel ones, then the stages of the pipeline.
+    fn members(&self, rank: u32, group: Group) -> Vec<u32> {
+        let Groups {
+            tensor,
+            expert,
+            pipeline,
+            ..
+        } = self.groups;
+        let data = self.ranks / tensor / pipeline;
+        let (own, replica) = (rank % tensor, rank / tensor % data);
+        let stage = rank / tensor / data;
+        let at = |replica: u32| own + tensor * (replica + data * stage);
+        match group {
+            Group::All => (0..self.ranks).collect(),
+            Group::Tensor => (0..tensor)
+                .map(|own| own + tensor * (rank / tensor))
+                .collect(),
+            Group::Data => (0..data).map(at).collect(),
+            Group::Expert => {
+                let first = replica / expert * expert;
+                (first..(first + expert).min(data)).map(at).collect()
+            }
+            Group::DataOfExperts => {
+                let replicas = (replica % expert..data).step_by(expert as usize);
+                replicas.map(at).collect()
+            }
+        }
+    }
+
+    /// What a rank does.
+    fn rank(&mut self, rank: u32, layers: &[Layer]) -> Result<RankBuilder, ImportError> {
+        let mut of = RankBuilder::default();
+        let mut nth = BTreeMap::new();
+        let mut before: Vec<u32> = Vec::new();
+        for layer in layers {
+            let compute = add(&mut of, layer.forward.compute, &before);
+            let sent = self.collective(
+                (&mut of, &mut nth),
+                rank,
+                layer.forward.communication,
+                compute,
+            )?;
+            before = vec![sent.unwrap_or(compute)];
+        }
+        for layer in layers.iter().rev() {
+            let input = add(&mut of, layer.input.compute, &before);
+            let of_input =
+                self.collective((&mut of, &mut nth), rank, layer.input.communication, input)?;
+            let weights = add(&mut of, layer.weights.compute, &[input]);
+            let of_weights = self.collective(
+                (&mut of, &mut nth),
+                rank,
+                layer.weights.communication,
+                weights,
+            )?;
+            add(&mut of, layer.update, &[of_weights.unwrap_or(weights)]);
+            // The next layer waits for the gradient of its output.
+            before = vec![of_input.unwrap_or(input), weights];
+        }
+        Ok(of)
+    }
+
+    /// Adds a collective behind an operation, where there is one of several ranks.
+    fn collective(
+        &mut self,
+        (of, nth): (&mut RankBuilder, &mut BTreeMap<u32, u32>),
+        rank: u32,
+        communication: Option<Communication>,
+        after: u32,
+    ) -> Result<Option<u32>, ImportError> {
+        let Some(Communication { name, group, bytes }) = communication else {
+            return Ok(None);
+        };
+        let members = self.members(rank, group);
+        let size = members.len() as u32;
+        if size < 2 {
+            self.alone += 1;
+            return Ok(None);
+        }
+        let wrong = |error| ImportError::of(Place::Line(1), error);
+        let number = if let Some(number) = self.numbers.get(&members) {
+            *number
+        } else {
+            let added = self.builder.collectives.add_group(members.clone());
+            let number = added.map_err(wrong)?;
+            self.numbers.insert(members, number);
+            number
+        };
+        let kind = self.spec.algorithms.kind(name);
+        let gathers = name == CollectiveName::AllGather;
+        let bytes = if gathers && self.spec.all_gather_size == GatheredSize::Input {
+            name.size_of_own(bytes, size)
+        } else {
+            bytes
+        };
+        let place = nth.entry(number).or_default();
+        let added = self
+            .builder
+            .collectives
+            .add((number, *place), rank, (&kind, bytes));
+        let which = added.map_err(wrong)?;
+        *place += 1;
+        let added = of.add_collective((number, which), 1 + group as u32);
+        of.after(added, after);
+        Ok(Some(added))
+    }
+
+    fn finish(self, workload: Workload) -> Result<Imported, ImportError> {
+        let graph = self.builder.finish();
+        let graph = graph.map_err(|error| ImportError::of(Place::Line(1), error))?;
+        let mut notes = workload.notes;
+        if self.alone > 0 {
+            notes.push(format!(
+                "{} collectives are of a rank alone and take no time; give `ranks` for more replicas",
+                self.alone
+            ));
+        }
+        Ok(Imported { graph, notes })
+    }
+}
+
+/// Adds computing that waits for other operations.
+fn add(of: &mut RankBuilder, time: Time, after: &[u32]) -> u32 {
+    let compute = of.add(Operation::Compute { time }, COMPUTE);
+    for &other in after {
+        of.after(compute, other);
+    }
+    compute
+}
