@@ -13,6 +13,7 @@ use super::words::{self, number, shown};
 use super::{After, Flow, FlowList, decimal};
 use crate::error::{ImportError, Place};
 use crate::imported::Imported;
+use crate::limits::RANKS_MAX;
 
 /// In picoseconds, starts are multiples of this.
 const PICOSECONDS: u64 = 1_000_000;
@@ -98,7 +99,12 @@ impl Matrix {
             }
             ("nodes", Some(word)) => {
                 let nodes = number(word, "a number of nodes", at)?;
-                let nodes = u32::try_from(nodes).unwrap_or(u32::MAX);
+                let known = u32::try_from(nodes).ok();
+                let nodes = known.filter(|&nodes| u64::from(nodes) <= RANKS_MAX);
+                let nodes = nodes.ok_or_else(|| {
+                    let what = format!("there are more than {RANKS_MAX} nodes");
+                    ImportError::new(at, what, "give fewer")
+                })?;
                 self.list.ranks = Some(nodes);
                 Ok(())
             }

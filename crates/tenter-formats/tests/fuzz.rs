@@ -1,0 +1,245 @@
+//! Damaged files: none of them makes an importer panic, hang or take memory without bound, and each
+//! refusal names the place and the remedy.
+//!
+//! A case is made from its number alone; a failure prints the line that runs it again.
+//! `TENTER_FUZZ_SECONDS` runs further cases for so long.
+
+use std::alloc::System;
+use std::time::{Duration, Instant};
+
+use cap::Cap;
+use tenter_engine::Stream;
+use tenter_formats::{
+    ImportError, Source, chakra, flow_list, goal, graph_file, matrix, simai, steps, topo,
+};
+use tenter_workload::graph::Algorithms;
+use tenter_workload::spec::{FlowReading, GatheredSize, SimaiSpec, StartUnit, TraceReading};
+
+#[global_allocator]
+static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
+
+/// Between ten seconds and half a minute in the profile of tests.
+const CASES: u64 = 100_000;
+/// The files have a few hundred bytes, and may name a million ranks.
+const BYTES_MAX: usize = 1 << 30;
+const TIME_MAX: Duration = Duration::from_secs(5);
+
+/// What reads a format: a refusal as a text.
+type Reader = fn(&[u8]) -> Result<(), String>;
+
+fn told<T>(read: Result<T, ImportError>) -> Result<(), String> {
+    read.map(drop).map_err(|error| error.to_string())
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn read_chakra(bytes: &[u8]) -> Result<(), String> {
+    let source = Source {
+        name: "t.0.et",
+        bytes,
+    };
+    let reading = TraceReading {
+        ranks: Some(3),
+        ..TraceReading::default()
+    };
+    let groups = Source {
+        name: "groups.json",
+        bytes: b"{\"1\": [0, 1, 2]}",
+    };
+    told(chakra::read(&[source], Some(groups), &reading))
+}
+
+fn read_simai(bytes: &[u8]) -> Result<(), String> {
+    let spec = SimaiSpec {
+        file: String::new(),
+        ranks: None,
+        all_gather_size: GatheredSize::Total,
+        algorithms: Algorithms::default(),
+        timing: FlowReading::default().timing(),
+    };
+    told(simai::read(&text(bytes), &spec))
+}
+
+const GOAL: &str = "num_ranks 3\nrank 0 {\na: calc 500 cpu 1\nb: send 1048576b to 1 tag 7\nb requires a\n}\n\
+    rank 1 { recv 1048576b from -1 tag 7\nc: send 9b to 2\nc irequires c2\nc2: calc 4 }\nrank 2 { recv 9b from 1 }\n";
+const JSON: &str = "{\"nodes\": [{\"id\": 1, \"type\": 4, \"duration_micros\": 120}, {\"id\": 2, \"type\": 7, \
+    \"data_deps\": [1], \"comm_type\": 0, \"comm_size\": 4096, \"pg_name\": \"0\"}, {\"id\": 3, \"type\": 4, \
+    \"duration_micros\": 40, \"data_deps\": [2], \"ctrl_deps\": [1]}]}";
+const TABLE: &str =
+    "source,destination,bytes,start,id,after_received\n0,1,1MiB,10us,4,\n1,2,700,,2,4\n";
+const MATRIX: &str = "Nodes 4\nConnections 3\nTriggers 1\n0->1 id 1 start 0 size 2000 recv_done_trigger 1\n\
+    1->2 id 2 trigger 1 size 1000\n3->2 id 3 start 5 size 10 prio 1\ntrigger id 1 oneshot\n";
+const FLOWS: &str = "2\n0 3 3 100 4000 2.000000000001\n1 0 3 100 1 2\n";
+const TOPO: &str = "Nodes 8\nTiers 3\nPodsize 4\nTier 0\nDownlink_speed_Gbps 200\nRadix_Down 2\nRadix_Up 2\n\
+    Tier 1\nDownlink_speed_Gbps 200\nRadix_Down 2\nRadix_Up 4\nTier 2\nDownlink_speed_Gbps 100\nRadix_Down 4\nBundle 2\n";
+const SIMAI: &str = "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 2 pp: 1 all_gpus: 8\n1\n\
+    layer -1 100 ALLREDUCE 4096 200 ALLGATHER 8192 300 REDUCESCATTER_DP_EP 1024 10\n";
+const SENDS: &str = "source,destination,bytes\n0,1,500\n1,2,700\n";
+const STEPS: &str = "rank,peer,bytes,after\n0,1,500,\n1,2,700,0\n";
+
+/// The formats, each with a file that it reads.
+fn formats() -> Vec<(&'static str, Reader, Vec<u8>)> {
+    let graph = goal::read(GOAL.as_bytes()).expect("it is a graph").graph;
+    let json = |bytes: &[u8]| {
+        let sources = [Source { name: "t", bytes }; 2];
+        chakra::read(&sources, None, &TraceReading::default())
+    };
+    let of_json = json(JSON.as_bytes()).expect("it is a trace").graph;
+    let trace = chakra::write(&of_json)
+        .expect("it can be written")
+        .ranks
+        .remove(0);
+    let of_steps: Reader = |bytes| told(steps::read(&text(bytes)));
+    let of_sends: Reader = |bytes| told(matrix::read("m.csv", &text(bytes)));
+    vec![
+        ("goal", |bytes| told(goal::read(bytes)), GOAL.into()),
+        (
+            "graph",
+            |bytes| told(graph_file::read(bytes)),
+            graph_file::write(&graph),
+        ),
+        (
+            "graph",
+            |bytes| told(graph_file::read(bytes)),
+            graph_file::write(&of_json),
+        ),
+        ("chakra", read_chakra, trace),
+        ("chakra", read_chakra, JSON.into()),
+        ("simai", read_simai, SIMAI.into()),
+        (
+            "flow-table",
+            |bytes| told(flow_list::read_table(&text(bytes), FlowReading::default())),
+            TABLE.into(),
+        ),
+        (
+            "htsim",
+            |bytes| {
+                let reading = FlowReading::default();
+                told(flow_list::read_htsim(
+                    &text(bytes),
+                    StartUnit::Auto,
+                    reading,
+                ))
+            },
+            MATRIX.into(),
+        ),
+        (
+            "ns3",
+            |bytes| told(flow_list::read_ns3(&text(bytes), FlowReading::default())),
+            FLOWS.into(),
+        ),
+        (
+            "topo",
+            |bytes| {
+                told(topo::read(Source {
+                    name: "t.topo",
+                    bytes,
+                }))
+            },
+            TOPO.into(),
+        ),
+        ("matrix", of_sends, SENDS.into()),
+        ("steps", of_steps, STEPS.into()),
+    ]
+}
+
+/// Changes a file in up to four places.
+fn mutated(file: &[u8], draw: &mut Stream) -> Vec<u8> {
+    let mut bytes = file.to_vec();
+    for _ in 0..=draw.below(4) {
+        let at = draw.below(bytes.len() as u64 + 1) as usize;
+        let last = at.min(bytes.len().saturating_sub(1));
+        match draw.below(8) {
+            0 if !bytes.is_empty() => bytes[last] = draw.below(256) as u8,
+            1 if !bytes.is_empty() => bytes[last] ^= 1 << draw.below(8),
+            2 => bytes.truncate(at),
+            3 => bytes.insert(at, draw.below(256) as u8),
+            4 => {
+                let large: &[u8] = match draw.below(4) {
+                    0 => b"99999999999999999999",
+                    1 => b"1048576",
+                    2 => b"-1",
+                    _ => b"\xFF\xFF\xFF\xFF\x7F",
+                };
+                bytes.splice(at..at, large.iter().copied());
+            }
+            5 => {
+                let end = at + draw.below((bytes.len() - at) as u64 + 1) as usize;
+                let part = bytes[at..end].to_vec();
+                bytes.splice(at..at, part);
+            }
+            6 => {
+                let end = at + draw.below((bytes.len() - at) as u64 + 1) as usize;
+                bytes.drain(at..end);
+            }
+            _ => bytes.insert(at, b"\n 0123456789,;:{}"[draw.below(17) as usize]),
+        }
+    }
+    bytes
+}
+
+/// Prints how to run a case again when it panics.
+struct Replay(u64, &'static str);
+
+impl Drop for Replay {
+    #[expect(
+        clippy::print_stderr,
+        reason = "a failing test says how to run it again"
+    )]
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let Replay(case, format) = self;
+            eprintln!(
+                "{format}, again: TENTER_FUZZ_CASE={case} cargo test -p tenter-formats --test fuzz"
+            );
+        }
+    }
+}
+
+/// Runs one case; whether it was a file of its format.
+fn survive(formats: &[(&'static str, Reader, Vec<u8>)], number: u64) -> bool {
+    let (name, read, file) = &formats[(number % formats.len() as u64) as usize];
+    let _replay = Replay(number, name);
+    let mut draw = Stream::new(number, "fuzz", name);
+    let bytes = mutated(file, &mut draw);
+    let began = Instant::now();
+    let read = read(&bytes);
+    assert!(began.elapsed() < TIME_MAX, "it took {:?}", began.elapsed());
+    let peak = ALLOCATOR.max_allocated();
+    assert!(peak < BYTES_MAX, "{peak} bytes at the peak");
+    if let Err(refusal) = &read {
+        let has_place = refusal.contains("line ") || refusal.contains("byte ");
+        assert!(has_place && refusal.contains("; "), "{refusal}");
+    }
+    read.is_ok()
+}
+
+#[test]
+fn damaged_files_are_refused_or_say_something_else() {
+    let formats = formats();
+    for (name, read, file) in &formats {
+        assert_eq!(read(file), Ok(()), "{name}");
+    }
+    let of_variable = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
+    if let Some(number) = of_variable("TENTER_FUZZ_CASE") {
+        survive(&formats, number);
+        return;
+    }
+    let good = (0..CASES).filter(|&number| survive(&formats, number));
+    let good = good.count() as u64;
+    // Neither all noise nor all harmless.
+    assert!(
+        good > CASES / 20 && good < CASES * 19 / 20,
+        "{good} of {CASES} are files"
+    );
+    let more = Duration::from_secs(of_variable("TENTER_FUZZ_SECONDS").unwrap_or(0));
+    let began = Instant::now();
+    for number in CASES.. {
+        if began.elapsed() >= more {
+            break;
+        }
+        survive(&formats, number);
+    }
+}
