@@ -55,6 +55,12 @@ fn trace(path: &Path) -> Result<(), TrialError> {
             limits.chunks_left_out
         ));
     }
+    if limits.operations_left_out > 0 {
+        say(&format!(
+            "note: {TRACE_FILE} has the first operations and leaves out {} others\n",
+            limits.operations_left_out
+        ));
+    }
     if limits.ports_left_out > 0 {
         say(&format!(
             "note: {TRACE_FILE} has the deepest queues and leaves out those of {} ports; a longer observe.sample_interval makes room\n",

@@ -39,6 +39,8 @@ mod table_groups;
 mod text_table;
 mod tiers;
 mod trace;
+mod trace_events;
+mod trace_operations;
 mod tree;
 mod trial_data;
 mod trial_files;

@@ -2,7 +2,8 @@
 //!
 //! Jobs and collectives are slices one inside the other; each rank has a track with the chunks it
 //! sends, and further ones where chunks overlap; the queues and pauses of ports are counters of
-//! their node.
+//! their node. A graph of operations has a track for each stream of each rank, and one for its
+//! critical path.
 //!
 //! Source: "Trace Event Format" of the Chromium project, of which complete events (`X`), counters
 //! (`C`) and metadata (`M`) are written. Times there are in µs.
@@ -12,10 +13,13 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::TrialError;
 use crate::numbers::binary_size;
+use crate::read::rows_if_any;
+use crate::trace_events::Events;
+use crate::trace_operations::{self, Operations};
 use crate::trial_data::{Chunk, PortSample, TrialData};
 use crate::trial_files::TRACE_FILE;
 
@@ -38,6 +42,8 @@ pub struct TraceLimits {
     pub chunks_left_out: usize,
     /// Ports beyond the limit, those with the shallowest queues.
     pub ports_left_out: usize,
+    /// Operations of graphs beyond the limit, the last to start.
+    pub operations_left_out: usize,
 }
 
 /// Writes `trace.json` into the folder of a trial.
@@ -47,51 +53,29 @@ pub struct TraceLimits {
 pub fn write_trace(trial: &TrialData, folder: &Path) -> Result<TraceLimits, TrialError> {
     let path = folder.join(TRACE_FILE);
     let file = File::create(&path).map_err(TrialError::io("create", &path))?;
-    trace(trial, BufWriter::new(file)).map_err(TrialError::io("write", &path))
-}
-
-/// Writes the events one by one, in valid JSON.
-struct Events<W> {
-    out: W,
-    is_first: bool,
-}
-
-impl<W: Write> Events<W> {
-    fn add(&mut self, event: &Value) -> io::Result<()> {
-        let separator = if self.is_first { "\n" } else { ",\n" };
-        self.is_first = false;
-        write!(self.out, "{separator}{event}")
-    }
-
-    /// Names a process or a thread.
-    fn name(&mut self, what: &str, (pid, tid): (usize, usize), name: &str) -> io::Result<()> {
-        self.add(&json!({
-            "ph": "M", "name": what, "pid": pid, "tid": tid, "args": {"name": name},
-        }))
-    }
-
-    fn slice(
-        &mut self,
-        (pid, tid): (usize, usize),
-        name: &str,
-        (from, to): (f64, f64),
-        about: &Value,
-    ) -> io::Result<()> {
-        self.add(&json!({
-            "ph": "X", "name": name, "pid": pid, "tid": tid,
-            "ts": from / 1e3, "dur": (to - from).max(0.0) / 1e3, "args": about,
-        }))
-    }
-}
-
-fn trace(trial: &TrialData, mut out: impl Write) -> io::Result<TraceLimits> {
-    out.write_all(b"{\"displayTimeUnit\": \"ns\", \"traceEvents\": [")?;
-    let mut events = Events {
-        out: &mut out,
-        is_first: true,
+    let operations = Operations {
+        jobs: trial
+            .summary
+            .jobs
+            .iter()
+            .map(|job| job.job.name.clone())
+            .collect(),
+        rows: rows_if_any(folder)?,
+        path: rows_if_any(folder)?,
     };
+    trace(trial, &operations, BufWriter::new(file)).map_err(TrialError::io("write", &path))
+}
+
+fn trace(
+    trial: &TrialData,
+    operations: &Operations,
+    mut out: impl Write,
+) -> io::Result<TraceLimits> {
+    out.write_all(b"{\"displayTimeUnit\": \"ns\", \"traceEvents\": [")?;
+    let mut events = Events::new(&mut out);
     jobs(trial, &mut events)?;
     let limits = TraceLimits {
+        operations_left_out: trace_operations::write(operations, &mut events)?,
         chunks_left_out: chunks(trial, &mut events)?,
         ports_left_out: counters(trial, &mut events)?,
     };
@@ -102,6 +86,7 @@ fn trace(trial: &TrialData, mut out: impl Write) -> io::Result<TraceLimits> {
         "digest": trial.summary.engine.digest,
         "chunks_left_out": limits.chunks_left_out,
         "ports_left_out": limits.ports_left_out,
+        "operations_left_out": limits.operations_left_out,
     });
     writeln!(out, "\n], \"otherData\": {about}}}")?;
     out.flush()?;
@@ -302,6 +287,8 @@ fn with_gaps<'a>(
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     #[test]
@@ -335,7 +322,7 @@ mod tests {
         let lanes: Vec<usize> = placed(&trial).1.iter().map(|chunk| chunk.1).collect();
         assert_eq!(lanes, [0, 1, 0]);
         let mut text = Vec::new();
-        let limits = trace(&trial, &mut text).expect("memory");
+        let limits = trace(&trial, &Operations::default(), &mut text).expect("memory");
         assert_eq!(limits.chunks_left_out, 1);
         let document: Value = serde_json::from_slice(&text).expect("JSON");
         assert_eq!(document["otherData"]["chunks_left_out"], 1);

@@ -100,10 +100,10 @@ impl Matrix {
             ("nodes", Some(word)) => {
                 let nodes = number(word, "a number of nodes", at)?;
                 let known = u32::try_from(nodes).ok();
-                let nodes = known.filter(|&nodes| u64::from(nodes) <= RANKS_MAX);
+                let nodes = known.filter(|&nodes| (2..=RANKS_MAX).contains(&u64::from(nodes)));
                 let nodes = nodes.ok_or_else(|| {
-                    let what = format!("there are more than {RANKS_MAX} nodes");
-                    ImportError::new(at, what, "give fewer")
+                    let what = format!("`{}` is not a number of nodes", shown(word));
+                    ImportError::new(at, what, format!("give 2 to {RANKS_MAX}"))
                 })?;
                 self.list.ranks = Some(nodes);
                 Ok(())

@@ -1,0 +1,150 @@
+//! Operations of graphs in a trace: what each stream of each rank did, and the critical path.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use serde_json::json;
+use tenter_record::{CriticalPathRow, OperationRow};
+use tenter_units::Time;
+
+use crate::trace_events::Events;
+
+/// Operations in a trace at most; each takes about 200 bytes.
+const OPERATIONS_MAX: usize = 200_000;
+/// Process numbers of the streams of jobs and of their critical paths, behind all others.
+const STREAMS: usize = 100_000_000;
+const PATHS: usize = 200_000_000;
+
+/// The operations of a trial.
+#[derive(Default)]
+pub(crate) struct Operations {
+    /// The names of the jobs.
+    pub(crate) jobs: Vec<String>,
+    pub(crate) rows: Vec<OperationRow>,
+    pub(crate) path: Vec<CriticalPathRow>,
+}
+
+/// Writes them; returns the number of operations left out.
+pub(crate) fn write(of: &Operations, events: &mut Events<impl Write>) -> io::Result<usize> {
+    critical_paths(of, events)?;
+    // Receives wait beside their stream, and what takes no time cannot be seen.
+    let on_stream = |row: &&OperationRow| row.kind != "receive" && row.done > row.started;
+    let rows = of.rows.iter().filter(on_stream);
+    let mut rows: Vec<&OperationRow> = rows.filter(|row| row.done.is_some()).collect();
+    rows.sort_by_key(|row| (row.started, row.job, row.rank, row.operation));
+    let left_out = rows.len().saturating_sub(OPERATIONS_MAX);
+    rows.truncate(OPERATIONS_MAX);
+    let mut tracks: BTreeMap<(u32, u32, u32), usize> = BTreeMap::new();
+    for row in &rows {
+        tracks.insert((row.job, row.rank, row.stream), 0);
+    }
+    let mut named = None;
+    for (number, (&(job, rank, stream), track)) in tracks.iter_mut().enumerate() {
+        let process = STREAMS + job as usize;
+        if named.replace(job) != Some(job) {
+            let title = format!("streams of {}", name(of, job));
+            events.name("process_name", (process, 0), &title)?;
+        }
+        *track = number;
+        let title = format!("rank {rank} stream {stream}");
+        events.name("thread_name", (process, number), &title)?;
+    }
+    for row in rows {
+        let track = tracks[&(row.job, row.rank, row.stream)];
+        let about = json!({
+            "operation": row.operation,
+            "iteration": row.iteration,
+            "payload_bytes": row.bytes,
+            "peer_rank": row.peer,
+            "critical": row.critical,
+        });
+        let span = (row.started, row.done);
+        let span = (ns(span.0), ns(span.1));
+        let title = format!("{} {}", row.kind, row.operation);
+        events.slice((STREAMS + row.job as usize, track), &title, span, &about)?;
+    }
+    Ok(left_out)
+}
+
+fn critical_paths(of: &Operations, events: &mut Events<impl Write>) -> io::Result<()> {
+    let mut named = None;
+    for row in &of.path {
+        let process = PATHS + row.job as usize;
+        if named.replace(row.job) != Some(row.job) {
+            let title = format!("critical path of {}", name(of, row.job));
+            events.name("process_name", (process, 0), &title)?;
+        }
+        let about = json!({
+            "rank": row.rank,
+            "operation": row.operation,
+            "peer_rank": row.peer,
+            "payload_bytes": row.bytes,
+        });
+        let title = format!("{} at rank {}", row.kind, row.rank);
+        let span = (row.from.as_ns(), row.to.as_ns());
+        events.slice((process, 0), &title, span, &about)?;
+    }
+    Ok(())
+}
+
+fn name(of: &Operations, job: u32) -> &str {
+    of.jobs.get(job as usize).map_or("", String::as_str)
+}
+
+fn ns(time: Option<Time>) -> f64 {
+    time.map_or(0.0, Time::as_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn streams_and_paths_are_slices() {
+        let row = |kind: &str, rank, started, done| OperationRow {
+            kind: kind.to_owned(),
+            rank,
+            started: Some(Time::from_us(started)),
+            done: Some(Time::from_us(done)),
+            ..OperationRow::default()
+        };
+        let of = Operations {
+            jobs: vec!["step".to_owned()],
+            rows: vec![
+                row("compute", 0, 0, 10),
+                row("receive", 1, 0, 12),
+                row("collective", 1, 12, 15),
+                row("send", 0, 10, 10),
+            ],
+            path: vec![CriticalPathRow {
+                kind: "message".to_owned(),
+                to: Time::from_us(12),
+                ..CriticalPathRow::default()
+            }],
+        };
+        let mut text = b"[".to_vec();
+        let left_out = write(&of, &mut Events::new(&mut text)).expect("memory");
+        text.push(b']');
+        assert_eq!(left_out, 0);
+        let events: Vec<Value> = serde_json::from_slice(&text).expect("JSON");
+        let slices = events.iter().filter(|event| event["ph"] == "X");
+        let slices: Vec<(&str, f64, f64)> = slices
+            .map(|of| {
+                let number = |key: &str| of[key].as_f64().expect("a number");
+                (
+                    of["name"].as_str().expect("a name"),
+                    number("ts"),
+                    number("dur"),
+                )
+            })
+            .collect();
+        let expected = [
+            ("message at rank 0", 0.0, 12.0),
+            ("compute 0", 0.0, 10.0),
+            ("collective 0", 12.0, 3.0),
+        ];
+        assert_eq!(slices, expected);
+    }
+}
