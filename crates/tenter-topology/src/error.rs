@@ -40,6 +40,18 @@ pub enum TopologyError {
         /// The parameters whose product it is.
         parameters: &'static str,
     },
+    /// Routers and cables of which the routes cannot be searched in time.
+    #[error(
+        "{routers} routers with {cables} cables, each of them cabled to all of its group, have too many routes to search; reduce {parameters}"
+    )]
+    TooManyRoutes {
+        /// The number of routers.
+        routers: u128,
+        /// The number of cables.
+        cables: u128,
+        /// The parameters whose product they are.
+        parameters: &'static str,
+    },
     /// More ports on one node than [`PORTS_MAX`](crate::PORTS_MAX).
     #[error(
         "`{node}` has {ports} ports, and a node has at most 65535; spread its cables over more nodes"

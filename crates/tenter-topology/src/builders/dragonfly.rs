@@ -41,6 +41,10 @@ component! {
     }
 }
 
+/// Routes are searched from each router over all cables, of which a full mesh has very many: more
+/// of these steps take minutes.
+const SEARCHES_MAX: u128 = 1 << 32;
+
 const SIZE_PARAMETERS: &str =
     "`groups`, `routers_per_group`, `hosts_per_router` or `global_links_per_router`";
 
@@ -69,6 +73,14 @@ impl Dragonfly {
         let global = global_ports.saturating_mul(u128::from(self.groups));
         let cables = hosts.saturating_add(local).saturating_add(global);
         check_size(hosts, cables, SIZE_PARAMETERS)?;
+        let routers = product(&[self.groups, self.routers_per_group]);
+        if routers.saturating_mul(cables) > SEARCHES_MAX {
+            return Err(TopologyError::TooManyRoutes {
+                routers,
+                cables,
+                parameters: SIZE_PARAMETERS,
+            });
+        }
         self.wire(hosts as u32)
     }
 
