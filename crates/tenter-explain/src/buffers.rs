@@ -213,6 +213,12 @@ impl UsedQueues {
 /// The queues of the NICs that take part in a job.
 pub(crate) fn used_queues(plan: &Plan) -> UsedQueues {
     let queue_of = plan.switches.usual.queue_of_class();
+    let queues = |class: u8| {
+        let classes = plan.switches.classes_in_regions(class);
+        classes.fold(0, |bits, class| {
+            bits | 1 << queue_of[usize::from(class.class)]
+        })
+    };
     let mut used = UsedQueues::default();
     let ranks = plan
         .jobs
@@ -222,21 +228,12 @@ pub(crate) fn used_queues(plan: &Plan) -> UsedQueues {
         let of_nic = plan.addresses[host as usize].class();
         let data = job.class.unwrap_or(of_nic);
         let control = plan.nic.control_class().unwrap_or(of_nic);
-        used.data |= 1 << queue_of[usize::from(data)];
-        used.control |= 1 << queue_of[usize::from(control)];
+        used.data |= queues(data);
+        used.control |= queues(control);
         if let Some(notification) = plan.nic.notification()
             && !notification.in_acknowledgements
         {
-            used.control |= 1 << queue_of[usize::from(notification.class)];
-        }
-    }
-    for (queue, class) in plan.switches.usual.classes.iter().enumerate() {
-        // They ascend, and classes change to higher ones.
-        if let Some(next) = class.next_region {
-            let next = 1 << queue_of[usize::from(next)];
-            let has = |queues: u8| if queues & (1 << queue) == 0 { 0 } else { next };
-            used.data |= has(used.data);
-            used.control |= has(used.control);
+            used.control |= queues(notification.class);
         }
     }
     used

@@ -144,6 +144,18 @@ impl Switches {
         self.iter().any(|spec| spec.classes.iter().any(&is))
     }
 
+    /// The listed class of packets of a class, and those that they have one after the other in
+    /// further regions.
+    pub fn classes_in_regions(&self, class: u8) -> impl Iterator<Item = &ClassSpec> {
+        let classes = &self.usual.classes;
+        let queue = self.usual.queue_of_class()[usize::from(class)];
+        std::iter::successors(classes.get(usize::from(queue)), |class| {
+            // They become higher ones.
+            let next = class.next_region.filter(|next| *next > class.class)?;
+            classes.iter().find(|class| class.class == next)
+        })
+    }
+
     /// How many classes become one where packets enter a region, at most: a switch that pauses that
     /// one sends a frame for each of them. At least 1.
     pub fn classes_that_become_one(&self) -> u32 {

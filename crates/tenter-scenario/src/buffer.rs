@@ -286,21 +286,11 @@ impl Around<'_> {
     fn check_marks(&self, switches: &Switches, data: &[u8]) {
         let queues = switches.usual.queue_of_class();
         let marks = |class: &u8| {
-            let mut class = *class;
-            // Packets have the classes that follow in further regions.
-            loop {
-                let queue = usize::from(queues[usize::from(class)]);
-                if switches
-                    .iter()
-                    .any(|spec| spec.classes[queue].ecn.is_some())
-                {
-                    return true;
-                }
-                match switches.usual.classes[queue].next_region {
-                    Some(next) if next > class => class = next,
-                    _ => return false,
-                }
-            }
+            switches.classes_in_regions(*class).any(|class| {
+                let queue = usize::from(queues[usize::from(class.class)]);
+                let mut models = switches.iter();
+                models.any(|spec| spec.classes[queue].ecn.is_some())
+            })
         };
         if self.endpoint.nic.notification().is_none() || data.iter().any(marks) {
             return;

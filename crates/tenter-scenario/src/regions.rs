@@ -69,13 +69,7 @@ fn check_chains(switches: &Switches, around: &Around<'_>) {
     };
     let first = classes.iter().filter(|class| class.lossless.is_some());
     for class in first.filter(|class| !is_next(class)) {
-        let mut chain = vec![class];
-        while let Some(next) = chain[chain.len() - 1].next_region
-            && let Some(next) = classes.iter().find(|class| class.class == next)
-            && chain.len() <= classes.len()
-        {
-            chain.push(next);
-        }
+        let chain: Vec<&ClassSpec> = switches.classes_in_regions(class.class).collect();
         let number = class.class;
         if let Some(lossy) = chain.iter().find(|class| class.lossless.is_none()) {
             let message = format!(
