@@ -5,7 +5,7 @@ use tenter_units::Time;
 /// A decimal number of a unit of so many decimal places of picoseconds: 12 of seconds, 6 of
 /// microseconds. Gives the time, and whether digits below a picosecond were cut; `None` where it is
 /// no such number.
-pub(super) fn time(text: &str, places: usize) -> Option<(Time, bool)> {
+pub(crate) fn time(text: &str, places: usize) -> Option<(Time, bool)> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     if (whole.is_empty() && fraction.is_empty()) || !digits(whole) || !digits(fraction) {

@@ -11,8 +11,10 @@
 //! scenario names; they are written out in it.
 
 pub mod chakra;
+mod communicators;
 mod compressed;
 mod config_db;
+mod decimal;
 mod error;
 pub mod flow_list;
 mod fragment;
@@ -27,6 +29,8 @@ mod sonic;
 pub mod steps;
 pub mod topo;
 mod trace;
+mod varint;
+mod words;
 
 pub use error::{ImportError, Place};
 pub use fragment::Fragment;

@@ -2,6 +2,8 @@
 //!
 //! A header has `Nodes`, `Tiers` and `Podsize`; below it is a block of keys for each tier.
 
+use tenter_notation::diagnostics::quote;
+
 use crate::error::{ImportError, Place};
 use crate::imported::Source;
 
@@ -72,8 +74,7 @@ impl File {
         };
         let value = words.next().and_then(|word| word.parse().ok());
         let Some(value) = value.filter(|value| *value <= COUNT_MAX * 1_000) else {
-            let shown: String = key.chars().take(40).collect();
-            let what = format!("`{shown}` has no whole number behind it");
+            let what = format!("{} has no whole number behind it", quote(key));
             return Err(wrong(line, what, "write one, for example `Tiers 3`"));
         };
         let tier = self.at.map(|at| &mut self.of_tier[at]);
@@ -97,8 +98,7 @@ impl File {
                 return Ok(());
             }
             _ => {
-                let shown: String = key.chars().take(40).collect();
-                let what = format!("`{shown} {value}` has no meaning here");
+                let what = format!("{} has no meaning here", quote(&format!("{key} {value}")));
                 return Err(wrong(
                     line,
                     what,

@@ -105,7 +105,9 @@ impl Node {
     ) -> Result<(), ImportError> {
         let what = self.what((traces, rank), at)?;
         let is_cpu = self.is_cpu.unwrap_or(false);
+        let is_message = matches!(what, What::Send { .. } | What::Receive { .. });
         let own = match self.kind {
+            _ if is_message => stream::COMMUNICATION,
             node_type::SEND | node_type::RECEIVE | node_type::COLLECTIVE if !is_cpu => {
                 stream::COMMUNICATION
             }
@@ -113,14 +115,8 @@ impl Node {
             _ if is_cpu => stream::CPU,
             _ => stream::COMPUTE,
         };
-        let own = match what {
-            What::Send { .. } | What::Receive { .. } => stream::COMMUNICATION,
-            _ => own,
-        };
-        let recorded = self
-            .recorded
-            .and_then(|recorded| u32::try_from(recorded).ok());
-        let recorded = recorded.filter(|_| !is_cpu).unwrap_or(RankTrace::UNKNOWN);
+        let recorded = self.recorded.filter(|_| !is_cpu);
+        let recorded = recorded.and_then(|recorded| u32::try_from(recorded).ok());
         trace.add(self.id, what, (own, recorded));
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use tenter_engine::Stream;
 use tenter_units::Time;
 use tenter_workload::graph::{Graph, GraphBuilder, Operation, OperationKind, RankBuilder};
 use tenter_workload::spec::{Dependencies, TraceReading};
@@ -256,13 +257,8 @@ fn what_is_written_is_read_again() {
 #[test]
 fn mutated_files_are_refused_or_say_something_else() {
     let written = write(&graph()).expect("it can be written");
-    let mut random = 1_u64;
-    let mut draw = |bound: usize| {
-        random = random
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (random >> 33) as usize % bound
-    };
+    let mut stream = Stream::new(1, "formats", "mutations");
+    let mut draw = |bound: usize| stream.below(bound as u64) as usize;
     for _ in 0..3_000 {
         let mut files = written.ranks.clone();
         for _ in 0..=draw(3) {

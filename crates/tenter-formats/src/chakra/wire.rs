@@ -3,6 +3,7 @@
 //! Source: "Encoding" of the protocol buffers documentation.
 
 use crate::error::{ImportError, Place};
+use crate::varint;
 
 /// A value of a field.
 #[derive(Clone, Copy, Debug)]
@@ -118,12 +119,8 @@ impl<'b> Wire<'b> {
 pub(super) struct Out(pub(super) Vec<u8>);
 
 impl Out {
-    pub(super) fn varint(&mut self, mut number: u64) {
-        while number >= 0x80 {
-            self.0.push(number as u8 | 0x80);
-            number >>= 7;
-        }
-        self.0.push(number as u8);
+    pub(super) fn varint(&mut self, number: u64) {
+        varint::push(&mut self.0, number);
     }
 
     pub(super) fn number(&mut self, field: u64, number: u64) {

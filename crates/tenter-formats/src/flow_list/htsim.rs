@@ -6,14 +6,16 @@
 
 use std::collections::BTreeMap;
 
+use tenter_notation::diagnostics::quote;
 use tenter_units::Time;
 use tenter_workload::spec::{FlowReading, StartUnit};
 
-use super::words::{self, number, shown};
-use super::{After, Flow, FlowList, decimal};
+use super::{After, Flow, FlowList};
+use crate::decimal;
 use crate::error::{ImportError, Place};
 use crate::imported::Imported;
 use crate::limits::RANKS_MAX;
+use crate::words::{self, number};
 
 /// In picoseconds, starts are multiples of this.
 const PICOSECONDS: u64 = 1_000_000;
@@ -102,7 +104,7 @@ impl Matrix {
                 let known = u32::try_from(nodes).ok();
                 let nodes = known.filter(|&nodes| (2..=RANKS_MAX).contains(&u64::from(nodes)));
                 let nodes = nodes.ok_or_else(|| {
-                    let what = format!("`{}` is not a number of nodes", shown(word));
+                    let what = format!("{} is not a number of nodes", quote(word));
                     ImportError::new(at, what, format!("give 2 to {RANKS_MAX}"))
                 })?;
                 self.list.ranks = Some(nodes);
@@ -118,7 +120,7 @@ impl Matrix {
             }
             ("failures", Some(word)) => number(word, "a number of failures", at).map(|_| ()),
             _ => {
-                let what = format!("`{}` begins no line of the format", shown(words[0]));
+                let what = format!("{} begins no line of the format", quote(words[0]));
                 let remedy = "write `SRC->DST …`, `trigger …`, or a line of the header";
                 Err(ImportError::new(at, what, remedy))
             }
@@ -154,7 +156,7 @@ impl Matrix {
                 }
                 _ => {
                     let value = left.next().ok_or_else(|| {
-                        let what = format!("`{}` has no value", shown(name));
+                        let what = format!("{} has no value", quote(name));
                         ImportError::new(at, what, "write a value behind it")
                     })?;
                     self.attribute((name, value), &mut flow, &mut of)?;
@@ -206,7 +208,7 @@ impl Matrix {
             }
             "prio" => self.priorities += 1,
             _ => {
-                let what = format!("`{}` is no attribute of a connection", shown(name));
+                let what = format!("{} is no attribute of a connection", quote(name));
                 let remedy = "use id, start, size, trigger, send_done_trigger, \
                               recv_done_trigger, prio or msg";
                 return Err(ImportError::new(at, what, remedy));

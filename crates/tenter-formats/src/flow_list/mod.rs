@@ -9,13 +9,11 @@
 //! done when it is acknowledged. Where a flow waits for the arrival of another one, the rank that
 //! both have in common has a receive of it.
 
-mod decimal;
 mod htsim;
 mod ns3;
 mod table;
 #[cfg(test)]
 mod tests;
-mod words;
 mod write;
 
 use std::collections::BTreeMap;

@@ -5,11 +5,13 @@
 
 use std::collections::BTreeSet;
 
+use tenter_notation::diagnostics::quote;
 use tenter_workload::spec::FlowReading;
 
-use super::{Flow, FlowList, words};
+use super::{Flow, FlowList};
 use crate::error::{ImportError, Place};
 use crate::imported::Imported;
+use crate::words;
 
 /// Decimal places of a picosecond in seconds.
 const SECONDS: usize = 12;
@@ -29,7 +31,7 @@ pub fn read(text: &str, reading: FlowReading) -> Result<Imported, ImportError> {
         return Err(ImportError::nothing("begin with the number of flows"));
     };
     let expected: u64 = first.parse().map_err(|_| {
-        let what = format!("`{}` is not the number of flows", words::shown(first));
+        let what = format!("{} is not the number of flows", quote(first));
         ImportError::new(Place::Line(at), what, "begin with the number of flows")
     })?;
     let (mut groups, mut cut, mut last) = (BTreeSet::new(), 0_u64, at);

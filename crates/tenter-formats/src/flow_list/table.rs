@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use tenter_notation::diagnostics::quote;
 use tenter_units::{Bytes, Time};
 use tenter_workload::spec::FlowReading;
 
-use super::words::{self, shown};
 use super::{After, Flow, FlowList};
 use crate::error::{ImportError, Place};
 use crate::imported::Imported;
+use crate::words;
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,7 +62,7 @@ pub fn read(text: &str, reading: FlowReading) -> Result<Imported, ImportError> {
     for name in &header {
         let column = Column::of(name);
         columns.push(column.ok_or_else(|| {
-            let what = format!("column `{}` is not known", shown(name));
+            let what = format!("column {} is not known", quote(name));
             ImportError::new(Place::Line(1), what, format!("name columns {NAMES}"))
         })?);
     }
@@ -144,7 +145,7 @@ impl Rows {
     fn cell(&mut self, column: Column, cell: &str, flow: &mut Flow) -> Result<(), ImportError> {
         let at = flow.at;
         let wrong = |of: &str, remedy: &str| {
-            ImportError::new(at, format!("`{}` is not {of}", shown(cell)), remedy)
+            ImportError::new(at, format!("{} is not {of}", quote(cell)), remedy)
         };
         match column {
             Column::Source => flow.src = words::rank(cell, "a rank", at)?,

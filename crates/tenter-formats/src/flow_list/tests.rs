@@ -1,5 +1,6 @@
 //! Small lists of our own.
 
+use tenter_engine::Stream;
 use tenter_units::Time;
 use tenter_workload::graph::{Graph, Operation, OperationKind};
 use tenter_workload::spec::{FlowReading, Origin, StartUnit};
@@ -257,13 +258,8 @@ fn what_is_wrong_is_told_with_its_line() {
 
 #[test]
 fn mutated_lists_are_refused_or_say_something_else() {
-    let mut random = 5_u64;
-    let mut draw = |bound: usize| {
-        random = random
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (random >> 33) as usize % bound
-    };
+    let mut stream = Stream::new(5, "formats", "mutations");
+    let mut draw = |bound: usize| stream.below(bound as u64) as usize;
     let files: [(Read, &str); 3] = [(table, TABLE), (matrix, MATRIX), (ns3, FLOWS)];
     for _ in 0..3_000 {
         let (read, text) = files[draw(3)];

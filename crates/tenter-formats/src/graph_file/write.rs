@@ -8,6 +8,7 @@ use tenter_notation::tree::Node;
 use tenter_workload::graph::{Collectives, Graph, Operation};
 
 use super::{MAGIC, follower, head};
+use crate::varint;
 
 /// The file of a graph.
 pub fn write(graph: &Graph) -> Vec<u8> {
@@ -100,12 +101,8 @@ fn operation(graph: &Graph, (rank, place): (u32, u32), before: &mut u32, out: &m
 struct Out(Vec<u8>);
 
 impl Out {
-    fn number(&mut self, mut number: u64) {
-        while number >= 0x80 {
-            self.0.push(number as u8 | 0x80);
-            number >>= 7;
-        }
-        self.0.push(number as u8);
+    fn number(&mut self, number: u64) {
+        varint::push(&mut self.0, number);
     }
 
     fn numbers(&mut self, numbers: impl IntoIterator<Item = u64>) {

@@ -1,10 +1,12 @@
 //! The text: groups in the first line, then layers.
 
+use tenter_notation::diagnostics::quote;
 use tenter_units::Time;
 use tenter_workload::graph::CollectiveName;
 
 use crate::error::{ImportError, Place};
 use crate::limits::{MESSAGE_MAX, RANKS_MAX};
+use crate::words::number;
 
 type Read<T> = Result<T, ImportError>;
 
@@ -88,22 +90,10 @@ fn wrong<T>(line: usize, what: impl Into<String>, remedy: &str) -> Read<T> {
     Err(ImportError::new(Place::Line(line), what, remedy))
 }
 
-fn shown(word: &str) -> String {
-    word.chars().take(40).collect()
-}
-
-fn number(word: &str, of: &str, line: usize) -> Read<u64> {
-    word.parse().or_else(|_| {
-        let what = format!("`{}` is not {of}", shown(word));
-        wrong(line, what, "give a whole number")
-    })
-}
-
 /// Reads a text.
 pub(super) fn read(text: &str) -> Read<Workload> {
-    let lines = text.lines().enumerate();
-    let mut lines = lines.map(|(place, line)| (place + 1, line.trim()));
-    let mut lines = lines.by_ref().filter(|(_, line)| !line.is_empty());
+    let lines = (1..).zip(text.lines().map(str::trim));
+    let mut lines = lines.filter(|(_, line)| !line.is_empty());
     let (Some((at, first)), Some((at_count, count))) = (lines.next(), lines.next()) else {
         return Err(ImportError::nothing(
             "begin with a policy, and the number of layers in the second line",
@@ -120,7 +110,7 @@ pub(super) fn read(text: &str) -> Read<Workload> {
         notes: Vec::new(),
     };
     let of_all = workload.first_line(first, at)?;
-    let expected = number(count, "the number of layers", at_count)?;
+    let expected = number(count, "the number of layers", Place::Line(at_count))?;
     let mut last = at_count;
     for (at, line) in lines {
         if workload.layers.len() as u64 == expected {
@@ -145,7 +135,7 @@ impl Workload {
         let mut words = line.split_whitespace();
         let policy = words.next().unwrap_or_default();
         if !POLICIES.contains(&policy) {
-            let what = format!("`{}` is no policy of the format", shown(policy));
+            let what = format!("{} is no policy of the format", quote(policy));
             let remedy = "begin with one, such as HYBRID_TRANSFORMER_FWD_IN_BCKWD or MICRO";
             return wrong(at, what, remedy);
         }
@@ -153,7 +143,7 @@ impl Workload {
             let key = word.trim_end_matches(':');
             let mut value = |of: &str| {
                 let word = words.next().unwrap_or_default();
-                let value = number(word, of, at)?;
+                let value = number(word, of, Place::Line(at))?;
                 match u32::try_from(value)
                     .ok()
                     .filter(|_| (1..=RANKS_MAX).contains(&value))
@@ -168,7 +158,8 @@ impl Workload {
                 "pp" => self.groups.pipeline = value("a number of stages")?,
                 "all_gpus" => self.groups.all = Some(value("a number of ranks")?),
                 "checkpoints" => {
-                    let count = number(words.next().unwrap_or_default(), "a count", at)?;
+                    let count =
+                        number(words.next().unwrap_or_default(), "a count", Place::Line(at))?;
                     if count > 0 {
                         let what = "recomputing from checkpoints is left out";
                         self.notes.push(what.to_owned());
@@ -194,7 +185,7 @@ fn layer(line: &str, at: usize, of_all: bool) -> Read<Layer> {
         return wrong(at, what, remedy);
     }
     let time = |word: &str| {
-        let ns = number(word, "a time in nanoseconds", at)?;
+        let ns = number(word, "a time in nanoseconds", Place::Line(at))?;
         match ns.checked_mul(1_000) {
             Some(ps) => Ok(Time::from_ps(ps)),
             None => wrong(at, format!("{ns} ns are longer than 213 days"), "give less"),
@@ -220,7 +211,7 @@ fn communication(
     usual: Group,
     at: usize,
 ) -> Read<Option<Communication>> {
-    let bytes = number(bytes, "a size in bytes", at)?;
+    let bytes = number(bytes, "a size in bytes", Place::Line(at))?;
     let (name, group) = match word.strip_suffix("_DP_EP") {
         Some(name) => (name, Group::DataOfExperts),
         None => match word.strip_suffix("_EP") {
@@ -236,7 +227,7 @@ fn communication(
         "ALLTOALL" => CollectiveName::AllToAll,
         "BROADCAST" => CollectiveName::Broadcast,
         _ => {
-            let what = format!("`{}` is no collective of the format", shown(word));
+            let what = format!("{} is no collective of the format", quote(word));
             let remedy = "use NONE, ALLREDUCE, ALLGATHER, REDUCESCATTER, ALLTOALL or BROADCAST";
             return wrong(at, what, remedy);
         }

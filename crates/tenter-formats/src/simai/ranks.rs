@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use tenter_units::Time;
-use tenter_workload::graph::{CollectiveName, GraphBuilder, Operation, RankBuilder};
+use tenter_workload::graph::{CollectiveName, GraphBuilder, GraphError, Operation, RankBuilder};
 use tenter_workload::spec::{GatheredSize, SimaiSpec};
 
 use super::layers::{self, Communication, Group, Groups, Layer, Workload};
+use crate::communicators::{Communicator, Communicators};
 use crate::error::{ImportError, Place};
 use crate::imported::Imported;
 
@@ -36,7 +37,8 @@ pub fn read(text: &str, spec: &SimaiSpec) -> Result<Imported, ImportError> {
         groups,
         ranks,
         builder: GraphBuilder::default(),
-        numbers: BTreeMap::new(),
+        communicators: Communicators::new(&spec.algorithms),
+        known: BTreeMap::new(),
         alone: 0,
     };
     for rank in 0..ranks {
@@ -53,8 +55,9 @@ struct Built<'s> {
     groups: Groups,
     ranks: u32,
     builder: GraphBuilder,
-    /// The number of each group in the graph, by its ranks.
-    numbers: BTreeMap<Vec<u32>, u32>,
+    communicators: Communicators<'s>,
+    /// Those of the rank that is put together.
+    known: BTreeMap<Group, Option<Communicator>>,
     /// Collectives of a rank alone.
     alone: u64,
 }
@@ -92,30 +95,21 @@ impl Built<'_> {
 
     /// What a rank does.
     fn rank(&mut self, rank: u32, layers: &[Layer]) -> Result<RankBuilder, ImportError> {
+        self.communicators.begin_rank();
+        self.known.clear();
         let mut of = RankBuilder::default();
-        let mut nth = BTreeMap::new();
         let mut before: Vec<u32> = Vec::new();
         for layer in layers {
             let compute = add(&mut of, layer.forward.compute, &before);
-            let sent = self.collective(
-                (&mut of, &mut nth),
-                rank,
-                layer.forward.communication,
-                compute,
-            )?;
+            let sent = self.collective(&mut of, rank, layer.forward.communication, compute)?;
             before = vec![sent.unwrap_or(compute)];
         }
         for layer in layers.iter().rev() {
             let input = add(&mut of, layer.input.compute, &before);
-            let of_input =
-                self.collective((&mut of, &mut nth), rank, layer.input.communication, input)?;
+            let of_input = self.collective(&mut of, rank, layer.input.communication, input)?;
             let weights = add(&mut of, layer.weights.compute, &[input]);
-            let of_weights = self.collective(
-                (&mut of, &mut nth),
-                rank,
-                layer.weights.communication,
-                weights,
-            )?;
+            let communication = layer.weights.communication;
+            let of_weights = self.collective(&mut of, rank, communication, weights)?;
             add(&mut of, layer.update, &[of_weights.unwrap_or(weights)]);
             // The next layer waits for the gradient of its output.
             before = vec![of_input.unwrap_or(input), weights];
@@ -123,10 +117,27 @@ impl Built<'_> {
         Ok(of)
     }
 
+    /// The communicator of a rank in a kind of group; none where it is alone.
+    fn communicator(
+        &mut self,
+        rank: u32,
+        group: Group,
+    ) -> Result<Option<Communicator>, GraphError> {
+        if let Some(known) = self.known.get(&group) {
+            return Ok(*known);
+        }
+        let members = self.members(rank, group);
+        let found = self
+            .communicators
+            .of(&mut self.builder.collectives, members)?;
+        self.known.insert(group, found);
+        Ok(found)
+    }
+
     /// Adds a collective behind an operation, where there is one of several ranks.
     fn collective(
         &mut self,
-        (of, nth): (&mut RankBuilder, &mut BTreeMap<u32, u32>),
+        of: &mut RankBuilder,
         rank: u32,
         communication: Option<Communication>,
         after: u32,
@@ -134,36 +145,22 @@ impl Built<'_> {
         let Some(Communication { name, group, bytes }) = communication else {
             return Ok(None);
         };
-        let members = self.members(rank, group);
-        let size = members.len() as u32;
-        if size < 2 {
+        let wrong = |error| ImportError::of(Place::Line(1), error);
+        let Some(communicator) = self.communicator(rank, group).map_err(wrong)? else {
             self.alone += 1;
             return Ok(None);
-        }
-        let wrong = |error| ImportError::of(Place::Line(1), error);
-        let number = if let Some(number) = self.numbers.get(&members) {
-            *number
-        } else {
-            let added = self.builder.collectives.add_group(members.clone());
-            let number = added.map_err(wrong)?;
-            self.numbers.insert(members, number);
-            number
         };
-        let kind = self.spec.algorithms.kind(name);
         let gathers = name == CollectiveName::AllGather;
         let bytes = if gathers && self.spec.all_gather_size == GatheredSize::Input {
-            name.size_of_own(bytes, size)
+            name.size_of_own(bytes, communicator.size)
         } else {
             bytes
         };
-        let place = nth.entry(number).or_default();
+        let collectives = &mut self.builder.collectives;
         let added = self
-            .builder
-            .collectives
-            .add((number, *place), rank, (&kind, bytes));
-        let which = added.map_err(wrong)?;
-        *place += 1;
-        let added = of.add_collective((number, which), 1 + group as u32);
+            .communicators
+            .add(collectives, (rank, communicator), (name, bytes));
+        let added = of.add_collective(added.map_err(wrong)?, 1 + group as u32);
         of.after(added, after);
         Ok(Some(added))
     }

@@ -1,5 +1,6 @@
 //! Small workloads of our own.
 
+use tenter_engine::Stream;
 use tenter_units::Time;
 use tenter_workload::graph::OperationKind;
 use tenter_workload::spec::{GatheredSize, SimaiSpec};
@@ -97,13 +98,8 @@ fn what_is_wrong_is_told_with_its_line() {
 
 #[test]
 fn mutated_workloads_are_refused_or_say_something_else() {
-    let mut random = 3_u64;
-    let mut draw = |bound: usize| {
-        random = random
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (random >> 33) as usize % bound
-    };
+    let mut stream = Stream::new(3, "formats", "mutations");
+    let mut draw = |bound: usize| stream.below(bound as u64) as usize;
     for _ in 0..1_500 {
         let mut bytes = TEXT.as_bytes().to_vec();
         for _ in 0..=draw(2) {

@@ -10,9 +10,10 @@ mod rank;
 use std::collections::BTreeMap;
 
 use tenter_units::Time;
-use tenter_workload::graph::{CollectiveName, GraphBuilder, Operation, RankBuilder};
+use tenter_workload::graph::{CollectiveName, GraphBuilder, GraphError, Operation, RankBuilder};
 use tenter_workload::spec::TraceReading;
 
+use crate::communicators::{Communicator, Communicators};
 use crate::error::{ImportError, Place};
 use crate::imported::Imported;
 
@@ -40,8 +41,9 @@ pub(crate) struct Traces<'r> {
     ranks: u32,
     /// The communicators, by name.
     pub(crate) groups: Groups,
-    /// The numbers of groups in the graph, by their ranks.
-    numbers: BTreeMap<Vec<u32>, u32>,
+    communicators: Communicators<'r>,
+    /// Those of the rank that is put together, by their numbers among the groups.
+    known: BTreeMap<u32, Option<Communicator>>,
     /// How often something was met that is noted, by what is said of it.
     counted: BTreeMap<&'static str, u64>,
 }
@@ -54,7 +56,8 @@ impl<'r> Traces<'r> {
             builder: GraphBuilder::default(),
             ranks,
             groups: Groups::default(),
-            numbers: BTreeMap::new(),
+            communicators: Communicators::new(&reading.algorithms),
+            known: BTreeMap::new(),
             counted: BTreeMap::new(),
         }
     }
@@ -98,7 +101,8 @@ impl<'r> Traces<'r> {
             repeated,
         );
         let mut built = RankBuilder::default();
-        let mut nth: BTreeMap<u32, u32> = BTreeMap::new();
+        self.communicators.begin_rank();
+        self.known.clear();
         for node in &trace.nodes {
             let (stream, what) = (node.stream, node.what);
             match what {
@@ -116,13 +120,8 @@ impl<'r> Traces<'r> {
                     built.add(Operation::Receive { peer, bytes, tag }, stream);
                 }
                 What::Collective { name, bytes, group } => {
-                    self.collective(
-                        &mut built,
-                        (rank, node.id),
-                        (name, bytes, group),
-                        &mut nth,
-                        end,
-                    )?;
+                    let of = (name, bytes, group);
+                    self.collective(&mut built, (rank, node.id), of, end)?;
                 }
             }
         }
@@ -134,30 +133,27 @@ impl<'r> Traces<'r> {
         for (place, other) in waits.list {
             built.after(place, other);
         }
-        let trace = &trace;
         self.builder.add(built).map_err(|error| {
-            let named = match &error {
-                tenter_workload::graph::GraphError::Circle { operation, .. } => {
-                    trace.nodes.get(*operation as usize).map(|node| node.id)
-                }
+            let circle = match error {
+                GraphError::Circle { operation, .. } => trace.nodes.get(operation as usize),
                 _ => None,
             };
+            let named = circle.map_or_else(String::new, |node| format!(" (node {})", node.id));
             let mut error = ImportError::of(end, error);
-            if let Some(id) = named {
-                error.what = format!("{} (node {id})", error.what);
-            }
+            error.what.push_str(&named);
             error
         })
     }
 
-    fn collective(
+    /// What a communicator is in the graph; none of a rank alone.
+    fn communicator(
         &mut self,
-        built: &mut RankBuilder,
-        (rank, id): (u32, u64),
-        (name, bytes, group): (CollectiveName, u64, u32),
-        nth: &mut BTreeMap<u32, u32>,
+        (id, group): (u64, u32),
         end: Place,
-    ) -> Result<(), ImportError> {
+    ) -> Result<Option<Communicator>, ImportError> {
+        if let Some(known) = self.known.get(&group) {
+            return Ok(*known);
+        }
         let ranks = self.groups.ranks_of(group, self.ranks);
         let ranks = ranks.map_err(|what| {
             let remedy = "name a file of communicators with `groups`";
@@ -171,36 +167,37 @@ impl<'r> Traces<'r> {
             let remedy = "give the traces of all ranks, or `ranks` to repeat that of one";
             return Err(ImportError::new(end, what, remedy));
         }
-        let size = ranks.len() as u32;
-        if size < 2 {
+        let found = self.communicators.of(&mut self.builder.collectives, ranks);
+        let found = found.map_err(|error| ImportError::of(end, error))?;
+        self.known.insert(group, found);
+        Ok(found)
+    }
+
+    fn collective(
+        &mut self,
+        built: &mut RankBuilder,
+        (rank, id): (u32, u64),
+        (name, bytes, group): (CollectiveName, u64, u32),
+        end: Place,
+    ) -> Result<(), ImportError> {
+        let Some(communicator) = self.communicator((id, group), end)? else {
             self.count("collectives are of a rank alone and take no time", 1);
             built.add(Operation::Compute { time: Time::ZERO }, stream::NOTHING);
             return Ok(());
-        }
-        let number = if let Some(number) = self.numbers.get(&ranks) {
-            *number
-        } else {
-            let added = self.builder.collectives.add_group(ranks.clone());
-            let number = added.map_err(|error| ImportError::of(end, error))?;
-            self.numbers.insert(ranks, number);
-            number
         };
-        let kind = self.reading.algorithms.kind(name);
-        let bytes = name.size_of_own(bytes, size).max(1);
-        let nth = nth.entry(number).or_default();
+        let bytes = name.size_of_own(bytes, communicator.size).max(1);
+        let collectives = &mut self.builder.collectives;
         let added = self
-            .builder
-            .collectives
-            .add((number, *nth), rank, (&kind, bytes));
-        let which = added.map_err(|error| {
+            .communicators
+            .add(collectives, (rank, communicator), (name, bytes));
+        let added = added.map_err(|error| {
             let error = ImportError::of(end, error);
             ImportError {
                 what: format!("node {id}: {}", error.what),
                 ..error
             }
         })?;
-        *nth += 1;
-        built.add_collective((number, which), stream::COMMUNICATION);
+        built.add_collective(added, stream::COMMUNICATION);
         Ok(())
     }
 

@@ -32,11 +32,11 @@ pub(crate) struct TraceNode {
     pub(crate) id: u64,
     pub(crate) what: What,
     pub(crate) stream: u32,
-    /// The stream that it was recorded on; [`RankTrace::UNKNOWN`] where there was none.
-    pub(crate) recorded: u32,
-    /// Where those that it waits for begin in the lists of the rank.
-    data: u32,
-    control: u32,
+    /// The stream that it was recorded on.
+    pub(crate) recorded: Option<u32>,
+    /// Where those that it waits for begin and end in the lists of the rank.
+    data: (u32, u32),
+    control: (u32, u32),
 }
 
 /// The trace of one rank. What an operation waits for is added before it is.
@@ -45,10 +45,8 @@ pub(crate) struct RankTrace {
     pub(crate) nodes: Vec<TraceNode>,
     data: Vec<u64>,
     control: Vec<u64>,
-    /// The numbers of what waits in `nodes`, with where its lists end.
-    ends: Vec<(u32, u32)>,
-    data_added: usize,
-    control_added: usize,
+    /// Where the lists of the operation that comes next begin.
+    next: (u32, u32),
 }
 
 /// What waits for what, by places.
@@ -60,9 +58,6 @@ pub(crate) struct Waits {
 }
 
 impl RankTrace {
-    /// No stream was recorded.
-    pub(crate) const UNKNOWN: u32 = u32::MAX;
-
     /// The operation that comes next waits for another one's data.
     pub(crate) fn waits_for(&mut self, id: u64) {
         self.data.push(id);
@@ -74,39 +69,26 @@ impl RankTrace {
     }
 
     /// Adds an operation with what was said of it before.
-    pub(crate) fn add(&mut self, id: u64, what: What, (stream, recorded): (u32, u32)) {
+    pub(crate) fn add(&mut self, id: u64, what: What, (stream, recorded): (u32, Option<u32>)) {
+        let ends = (self.data.len() as u32, self.control.len() as u32);
         self.nodes.push(TraceNode {
             id,
             what,
             stream,
             recorded,
-            data: self.data_added as u32,
-            control: self.control_added as u32,
+            data: (self.next.0, ends.0),
+            control: (self.next.1, ends.1),
         });
-        self.ends
-            .push((self.data.len() as u32, self.control.len() as u32));
-        (self.data_added, self.control_added) = (self.data.len(), self.control.len());
+        self.next = ends;
     }
 
     /// Sorts the operations by their numbers, in which traces issue them; gives how many had the
     /// number of another one, which are left out.
     pub(crate) fn put_in_order(&mut self) -> u64 {
-        let mut order: Vec<u32> = (0..self.nodes.len() as u32).collect();
-        if self.nodes.windows(2).all(|two| two[0].id < two[1].id) {
-            return 0;
-        }
-        order.sort_by_key(|&place| self.nodes[place as usize].id);
-        let before = order.len();
-        order.dedup_by_key(|place| self.nodes[*place as usize].id);
-        self.ends = order
-            .iter()
-            .map(|&place| self.ends[place as usize])
-            .collect();
-        self.nodes = order
-            .iter()
-            .map(|&place| self.nodes[place as usize])
-            .collect();
-        (before - order.len()) as u64
+        let before = self.nodes.len();
+        self.nodes.sort_by_key(|node| node.id);
+        self.nodes.dedup_by_key(|node| node.id);
+        (before - self.nodes.len()) as u64
     }
 
     /// The place of an operation, once they are in order.
@@ -128,12 +110,10 @@ impl RankTrace {
             missing: 0,
         };
         let mut last: BTreeMap<u32, u32> = BTreeMap::new();
-        for ((place, node), &(data, control)) in (0..).zip(&self.nodes).zip(&self.ends) {
-            let of_data = &self.data[node.data as usize..data as usize];
+        for (place, node) in (0..).zip(&self.nodes) {
+            let of_data = between(&self.data, node.data);
             let of_control = match dependencies {
-                Dependencies::DataAndControl => {
-                    &self.control[node.control as usize..control as usize]
-                }
+                Dependencies::DataAndControl => between(&self.control, node.control),
                 Dependencies::Data | Dependencies::StreamOrder => &[],
             };
             for &id in of_data.iter().chain(of_control) {
@@ -143,11 +123,16 @@ impl RankTrace {
                 }
             }
             let on_stream = dependencies == Dependencies::StreamOrder;
-            if on_stream && node.recorded != RankTrace::UNKNOWN {
-                let before = last.insert(node.recorded, place);
+            if let Some(recorded) = node.recorded.filter(|_| on_stream) {
+                let before = last.insert(recorded, place);
                 waits.list.extend(before.map(|before| (place, before)));
             }
         }
         waits
     }
+}
+
+/// A part of a list.
+fn between(list: &[u64], (from, to): (u32, u32)) -> &[u64] {
+    &list[from as usize..to as usize]
 }

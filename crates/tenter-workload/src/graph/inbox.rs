@@ -171,6 +171,8 @@ impl Inbox {
 
 #[cfg(test)]
 mod tests {
+    use tenter_engine::Stream;
+
     use super::*;
 
     const ANY: u32 = Operation::ANY;
@@ -220,13 +222,8 @@ mod tests {
     #[test]
     fn a_receive_gets_what_came_first_of_all_that_it_takes() {
         // Against a list of messages in the order of their coming, all of which are looked at.
-        let mut random = 7_u64;
-        let mut draw = |bound: u64| {
-            random = random
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            ((random >> 33) % bound) as u32
-        };
+        let mut stream = Stream::new(7, "graph", "inbox");
+        let mut draw = |bound: u64| stream.below(bound) as u32;
         let mut inbox = Inbox::default();
         let (mut messages, mut receives): (Vec<_>, Vec<_>) = Default::default();
         let takes = |asked: Envelope, message: Envelope| {

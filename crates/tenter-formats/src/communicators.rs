@@ -1,0 +1,84 @@
+//! Communicators of a graph, and the collectives that their ranks run one after the other.
+
+use std::collections::BTreeMap;
+
+use tenter_workload::collective::CollectiveKind;
+use tenter_workload::graph::{Algorithms, CollectiveName, Collectives, GraphError};
+
+/// A group of two ranks or more in a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Communicator {
+    number: u32,
+    /// How many ranks it has.
+    pub(crate) size: u32,
+}
+
+/// The communicators of a graph while it is put together, rank by rank.
+pub(crate) struct Communicators<'a> {
+    algorithms: &'a Algorithms,
+    /// What carries out collectives, as far as they were met.
+    kinds: BTreeMap<CollectiveName, CollectiveKind>,
+    /// The number of each group, by its ranks.
+    numbers: BTreeMap<Vec<u32>, u32>,
+    /// How many collectives of each group the rank runs so far.
+    run: BTreeMap<u32, u32>,
+}
+
+impl<'a> Communicators<'a> {
+    /// None yet.
+    pub(crate) fn new(algorithms: &'a Algorithms) -> Communicators<'a> {
+        Communicators {
+            algorithms,
+            kinds: BTreeMap::new(),
+            numbers: BTreeMap::new(),
+            run: BTreeMap::new(),
+        }
+    }
+
+    /// The communicator of these ranks, in their order; none of a rank alone.
+    ///
+    /// # Errors
+    /// A rank that is there twice.
+    pub(crate) fn of(
+        &mut self,
+        collectives: &mut Collectives,
+        ranks: Vec<u32>,
+    ) -> Result<Option<Communicator>, GraphError> {
+        let size = ranks.len() as u32;
+        if size < 2 {
+            return Ok(None);
+        }
+        let number = if let Some(number) = self.numbers.get(&ranks) {
+            *number
+        } else {
+            let number = collectives.add_group(ranks.clone())?;
+            self.numbers.insert(ranks, number);
+            number
+        };
+        Ok(Some(Communicator { number, size }))
+    }
+
+    /// What follows is of another rank.
+    pub(crate) fn begin_rank(&mut self) {
+        self.run.clear();
+    }
+
+    /// The next collective of a communicator at a rank: the numbers of group and collective.
+    ///
+    /// # Errors
+    /// Those of [`Collectives::add`].
+    pub(crate) fn add(
+        &mut self,
+        collectives: &mut Collectives,
+        (rank, of): (u32, Communicator),
+        (name, bytes): (CollectiveName, u64),
+    ) -> Result<(u32, u32), GraphError> {
+        let algorithms = self.algorithms;
+        let kind = self.kinds.entry(name);
+        let kind = kind.or_insert_with(|| algorithms.kind(name));
+        let nth = self.run.entry(of.number).or_default();
+        let which = collectives.add((of.number, *nth), rank, (kind, bytes))?;
+        *nth += 1;
+        Ok((of.number, which))
+    }
+}
