@@ -7,7 +7,7 @@ use tenter::OperationGraph;
 
 use crate::arguments::{Export, ExportCommand, TextFormat};
 use crate::exit::ExitCode;
-use crate::failure::{Failure, print, say};
+use crate::failure::{Failure, print, say_notes};
 use crate::report::write_bytes;
 use crate::source;
 
@@ -64,11 +64,9 @@ pub(crate) fn export(arguments: &Export) -> Result<ExitCode, Failure> {
     for (path, bytes) in &files {
         write_bytes(path, bytes)?;
     }
-    for note in &notes {
-        say(&format!("note: {note}\n"));
-    }
-    let counts = graph.counts();
+    say_notes(&notes);
     if of.format == TextFormat::Json {
+        let counts = graph.counts();
         let document = json!({
             "ranks": counts.ranks,
             "operations": counts.operations(),

@@ -132,6 +132,13 @@ impl From<Error> for Failure {
     }
 }
 
+/// Tells on standard error what is noteworthy, a line each.
+pub(crate) fn say_notes(notes: &[String]) {
+    for note in notes {
+        say(&format!("note: {note}\n"));
+    }
+}
+
 /// A text as a terminal may have it: characters that would move its cursor, rename its window or
 /// turn the direction of what follows are written as escapes. These are those of JSON, so JSON
 /// stays what it was.

@@ -12,7 +12,7 @@ use crate::arguments::{
     Import, ImportCommand, ImportFabric, ImportFormat, ImportOperations, ImportSonic, TextFormat,
 };
 use crate::exit::ExitCode;
-use crate::failure::{Failure, print, say};
+use crate::failure::{Failure, print, say, say_notes};
 use crate::report::write_bytes;
 
 pub(crate) fn import(arguments: &Import) -> Result<ExitCode, Failure> {
@@ -51,9 +51,7 @@ fn fabric(arguments: &ImportFabric) -> Result<ExitCode, Failure> {
     let (name, bytes) = (name.as_str(), text.as_bytes());
     let fabric = topo::read(Source { name, bytes });
     let fabric = fabric.map_err(|error| Failure::input(error.to_string()))?;
-    for note in &fabric.notes {
-        say(&format!("note: {note}\n"));
-    }
+    say_notes(&fabric.notes);
     print(&fabric.yaml);
     Ok(ExitCode::SUCCESS)
 }
@@ -61,11 +59,7 @@ fn fabric(arguments: &ImportFabric) -> Result<ExitCode, Failure> {
 /// Reads the files of a format, counts what is in them and keeps it where that was asked for.
 fn operations(kind: &str, arguments: &ImportOperations) -> Result<ExitCode, Failure> {
     let imported = OperationGraph::import(kind, &arguments.file, &arguments.settings)?;
-    let mut notes = String::new();
-    for note in &imported.notes {
-        let _ = writeln!(notes, "note: {note}");
-    }
-    say(&notes);
+    say_notes(&imported.notes);
     if let Some(output) = &arguments.output {
         write_bytes(output, &imported.to_file())?;
     }

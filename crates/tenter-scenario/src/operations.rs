@@ -1,7 +1,7 @@
 //! Graphs of operations from the files of other programs, by what a job says of them.
 
 use tenter_formats::{ImportError, Imported, Source, chakra, flow_list, goal, graph_file, simai};
-use tenter_workload::spec::{ChakraSpec, WorkloadKind};
+use tenter_workload::spec::WorkloadKind;
 
 use crate::files::Files;
 
@@ -39,36 +39,69 @@ pub fn read_operations(
     kind: &WorkloadKind,
     files: &Files<'_>,
 ) -> Result<Option<Imported>, OperationsError> {
-    let bytes_of = |name: &str| bytes_of(name, files);
-    let (name, read) = match kind {
+    let Some(name) = kind.file() else {
+        return Ok(None);
+    };
+    let bytes = || bytes_of(name, files);
+    let text = || text_of(name, files);
+    let read = match kind {
         WorkloadKind::Flows(_) => return Ok(None),
-        WorkloadKind::Graph(spec) => {
-            let graph = graph_file::read(&bytes_of(&spec.file)?);
-            let notes = Vec::new();
-            (&spec.file, graph.map(|graph| Imported { graph, notes }))
+        WorkloadKind::Graph(_) => graph_file::read(&bytes()?).map(|graph| Imported {
+            graph,
+            notes: Vec::new(),
+        }),
+        WorkloadKind::Goal(_) => goal::read(&bytes()?),
+        WorkloadKind::Chakra(spec) => {
+            let ranks = ranks_of(name, files)?;
+            let ranks: Vec<Source<'_>> = ranks.iter().map(NamedFile::source).collect();
+            let named = |name: &String| NamedFile::read(name.clone(), files);
+            let groups = spec.groups.as_ref().map(named).transpose()?;
+            chakra::read(
+                &ranks,
+                groups.as_ref().map(NamedFile::source),
+                &spec.reading,
+            )
         }
-        WorkloadKind::Goal(spec) => (&spec.file, goal::read(&bytes_of(&spec.file)?)),
-        WorkloadKind::Chakra(spec) => (&spec.file, of_chakra(spec, files)?),
-        WorkloadKind::Simai(spec) => {
-            let text = text_of(&spec.file, files)?;
-            (&spec.file, simai::read(&text, spec))
-        }
-        WorkloadKind::FlowTable(spec) => {
-            let text = text_of(&spec.file, files)?;
-            (&spec.file, flow_list::read_table(&text, spec.reading))
-        }
-        WorkloadKind::Htsim(spec) => {
-            let text = text_of(&spec.file, files)?;
-            let read = flow_list::read_htsim(&text, spec.start_unit, spec.reading);
-            (&spec.file, read)
-        }
-        WorkloadKind::Ns3(spec) => {
-            let text = text_of(&spec.file, files)?;
-            (&spec.file, flow_list::read_ns3(&text, spec.reading))
-        }
+        WorkloadKind::Simai(spec) => simai::read(&text()?, spec),
+        WorkloadKind::FlowTable(spec) => flow_list::read_table(&text()?, spec.reading),
+        WorkloadKind::Htsim(spec) => flow_list::read_htsim(&text()?, spec.start_unit, spec.reading),
+        WorkloadKind::Ns3(spec) => flow_list::read_ns3(&text()?, spec.reading),
     };
     let read = read.map_err(|error| OperationsError::of(name, error))?;
     Ok(Some(read))
+}
+
+/// A file of several that make a graph.
+struct NamedFile {
+    name: String,
+    bytes: Vec<u8>,
+}
+
+impl NamedFile {
+    fn read(name: String, files: &Files<'_>) -> Result<NamedFile, OperationsError> {
+        let bytes = bytes_of(&name, files)?;
+        Ok(NamedFile { name, bytes })
+    }
+
+    fn source(&self) -> Source<'_> {
+        Source {
+            name: &self.name,
+            bytes: &self.bytes,
+        }
+    }
+}
+
+/// The file of that very name as the trace of one rank, or one file for each rank.
+fn ranks_of(name: &str, files: &Files<'_>) -> Result<Vec<NamedFile>, OperationsError> {
+    if let Ok(one) = NamedFile::read(name.to_owned(), files) {
+        return Ok(vec![one]);
+    }
+    let of_rank = |rank: usize| NamedFile::read(format!("{name}.{rank}.et"), files);
+    let mut found = vec![of_rank(0)?];
+    while let Ok(next) = of_rank(found.len()) {
+        found.push(next);
+    }
+    Ok(found)
 }
 
 fn bytes_of(name: &str, files: &Files<'_>) -> Result<Vec<u8>, OperationsError> {
@@ -79,33 +112,4 @@ fn bytes_of(name: &str, files: &Files<'_>) -> Result<Vec<u8>, OperationsError> {
 fn text_of(name: &str, files: &Files<'_>) -> Result<String, OperationsError> {
     let text = String::from_utf8(bytes_of(name, files)?);
     text.map_err(|_| OperationsError::unreadable(name, "save it as a text in UTF-8".to_owned()))
-}
-
-/// Reads the file of that very name as the trace of one rank, or one file for each rank.
-fn of_chakra(
-    spec: &ChakraSpec,
-    files: &Files<'_>,
-) -> Result<Result<Imported, ImportError>, OperationsError> {
-    let groups = match &spec.groups {
-        Some(name) => Some((name, bytes_of(name, files)?)),
-        None => None,
-    };
-    let mut found: Vec<(String, Vec<u8>)> = Vec::new();
-    match files(&spec.file) {
-        Ok(bytes) => found.push((spec.file.clone(), bytes)),
-        Err(_) => loop {
-            let name = format!("{}.{}.et", spec.file, found.len());
-            match files(&name) {
-                Ok(bytes) => found.push((name, bytes)),
-                Err(remedy) if found.is_empty() => {
-                    return Err(OperationsError::unreadable(&name, remedy));
-                }
-                Err(_) => break,
-            }
-        },
-    }
-    let sources = found.iter().map(|(name, bytes)| Source { name, bytes });
-    let sources: Vec<Source<'_>> = sources.collect();
-    let groups = groups.as_ref().map(|(name, bytes)| Source { name, bytes });
-    Ok(chakra::read(&sources, groups, &spec.reading))
 }

@@ -77,7 +77,7 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         seed: plan.seed,
         seeds: plan.seeds,
         spill: plan.spill(),
-        logs_operations: plan.records_operations,
+        records_operations: plan.records_operations,
         background_delay: plan.background_delay.ps(),
         ranks,
         homes: homes(&topology, threads),

@@ -62,8 +62,8 @@ pub struct Context {
     /// With more than this to wait for at circuits leaves send through the tree, where their load
     /// balancer may choose for each packet.
     pub(crate) spill: Option<Time>,
-    /// Whether graphs of operations keep logs.
-    pub(crate) logs_operations: bool,
+    /// Whether operations of graphs are recorded one by one.
+    pub(crate) records_operations: bool,
     /// How long background jobs run on without the others, in ps.
     pub(crate) background_delay: u64,
     /// The ranks on each host, in order of job and so of slots.

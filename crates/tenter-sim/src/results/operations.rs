@@ -19,7 +19,7 @@ type Logs<'a> = BTreeMap<(u16, u32), BTreeMap<u32, &'a [OperationLog]>>;
 /// Brings together what all ranks have logged.
 pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &mut Outcome) {
     let context = driver.context();
-    if !context.logs_operations {
+    if !context.records_operations {
         return;
     }
     for ((job, turn), ranks) in logs(driver, flow_table) {
@@ -36,14 +36,14 @@ pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &m
             path = Logged::new((graph, schedule.timing()), &whole, tally.start).path();
             let hosts = &plan.job.hosts;
             let times = RankTimes::of((graph, &whole), (tally.start, end), &path);
-            let rows = (0..).zip(times).zip(hosts);
+            let rows = (0..).zip(&times).zip(hosts);
             let rows = rows.map(|((rank, times), &host)| times.row(of, rank, host));
             outcome.counts.rank_times.extend(rows);
             let rows = (0..)
                 .zip(&path)
                 .map(|(part, on_path)| on_path.row(of, part));
             outcome.counts.critical_path.extend(rows);
-            let shares = shares((of, &plan.job.name), &outcome.counts.rank_times, &path);
+            let shares = shares((of, &plan.job.name), &times, &path);
             outcome.summary.critical_shares.push(CriticalShareRow {
                 whole: Time::from_ps(end - tally.start),
                 ..shares
@@ -63,22 +63,20 @@ pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &m
 
 /// What a path consists of, and what was exposed of the communication of the ranks.
 fn shares(
-    (of, name): ((u32, u32), &str),
-    ranks: &[RankTimeRow],
+    ((job, iteration), name): ((u32, u32), &str),
+    ranks: &[RankTimes],
     path: &[Part],
 ) -> CriticalShareRow {
-    let (job, iteration) = of;
     let of_kind = |kind: &str| {
         let parts = path.iter().filter(|part| part.kind == kind);
         Time::from_ps(parts.map(|part| part.to - part.from).sum())
     };
-    let ranks = ranks.iter().filter(|row| (row.job, row.iteration) == of);
-    let exposed: Vec<u64> = ranks.map(|row| row.exposed.ps()).collect();
-    let sum: u128 = exposed.iter().copied().map(u128::from).sum();
+    let sum: u128 = ranks.iter().map(|times| u128::from(times.exposed)).sum();
+    let mean = sum / ranks.len().max(1) as u128;
     let worst = (0..)
-        .zip(&exposed)
-        .max_by_key(|&(rank, exposed)| (*exposed, Reverse(rank)));
-    let (rank, most) = worst.map_or((0, 0), |(rank, &exposed)| (rank, exposed));
+        .zip(ranks)
+        .max_by_key(|&(rank, times)| (times.exposed, Reverse(rank)));
+    let (rank, most) = worst.map_or((0, 0), |(rank, times)| (rank, times.exposed));
     CriticalShareRow {
         job,
         job_name: name.to_owned(),
@@ -89,7 +87,7 @@ fn shares(
         collective: of_kind("collective"),
         acknowledgement: of_kind("acknowledgement"),
         overhead: of_kind("overhead"),
-        exposed_mean: Time::from_ps((sum / exposed.len().max(1) as u128) as u64),
+        exposed_mean: Time::from_ps(mean as u64),
         exposed_max: Time::from_ps(most),
         exposed_max_rank: rank,
     }

@@ -50,7 +50,7 @@ impl Host {
         let mut actions = std::mem::take(&mut self.operations.actions);
         let runs = &mut self.operations.runs;
         let run = runs.entry(number).or_insert_with(|| {
-            if scope.context.logs_operations {
+            if scope.context.records_operations {
                 RankRun::with_log(schedule, here.rank)
             } else {
                 RankRun::new(schedule, here.rank)
