@@ -57,7 +57,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         }
     };
     std::panic::set_hook(Box::new(|panic| {
-        if tenter_report::is_decoding() {
+        if tenter_formats::is_decoding() {
             return;
         }
         failure::say(&format!(

@@ -11,6 +11,8 @@ pub enum Place {
     Line(usize),
     /// A byte of a binary file, from 0.
     Byte(usize),
+    /// A row of a binary table, from 1.
+    Row(usize),
 }
 
 impl fmt::Display for Place {
@@ -18,6 +20,7 @@ impl fmt::Display for Place {
         match self {
             Place::Line(line) => write!(formatter, "line {line}"),
             Place::Byte(byte) => write!(formatter, "byte {byte}"),
+            Place::Row(row) => write!(formatter, "row {row}"),
         }
     }
 }

@@ -20,6 +20,7 @@ pub mod flow_list;
 mod fragment;
 pub mod goal;
 pub mod graph_file;
+mod guarded;
 mod imported;
 mod limits;
 pub mod matrix;
@@ -34,5 +35,6 @@ mod words;
 
 pub use error::{ImportError, Place};
 pub use fragment::Fragment;
+pub use guarded::{guarded, is_decoding};
 pub use imported::{Imported, Source};
 pub use sonic::import_sonic;

@@ -4,6 +4,8 @@
 //! A case is made from its number alone; a failure prints the line that runs it again.
 //! `TENTER_FUZZ_SECONDS` runs further cases for so long.
 
+mod columnar;
+
 use std::alloc::System;
 use std::time::{Duration, Instant};
 
@@ -131,6 +133,11 @@ fn formats() -> Vec<(&'static str, Reader, Vec<u8>)> {
             FLOWS.into(),
         ),
         (
+            "parquet",
+            |bytes| told(flow_list::read_parquet(bytes, FlowReading::default())),
+            columnar::file(),
+        ),
+        (
             "topo",
             |bytes| {
                 told(topo::read(Source {
@@ -210,7 +217,8 @@ fn survive(formats: &[(&'static str, Reader, Vec<u8>)], number: u64) -> bool {
     let peak = ALLOCATOR.max_allocated();
     assert!(peak < BYTES_MAX, "{peak} bytes at the peak");
     if let Err(refusal) = &read {
-        let has_place = refusal.contains("line ") || refusal.contains("byte ");
+        let has_place = ["line ", "byte ", "row "].map(|of| refusal.contains(of));
+        let has_place = has_place.contains(&true);
         assert!(has_place && refusal.contains("; "), "{refusal}");
     }
     read.is_ok()

@@ -8,9 +8,9 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use tenter_formats::guarded;
 use tenter_record::{Counts, Row, Summary};
 
-use crate::decode::guarded;
 use crate::trial_files::{CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE, table_file};
 use crate::{Manifest, RunIdentity, TrialError};
 

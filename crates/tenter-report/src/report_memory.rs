@@ -4,9 +4,9 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use tenter_formats::guarded;
 use tenter_record::{FlowRow, Row, SampleRow};
 
-use crate::decode::guarded;
 use crate::trial_files::{SUMMARY_FILE, table_file};
 
 /// The program itself.

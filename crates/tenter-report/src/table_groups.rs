@@ -10,10 +10,10 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::statistics::Statistics;
+use tenter_formats::guarded;
 use tenter_record::{Kind, Row};
 
 use crate::TrialError;
-use crate::decode::guarded;
 use crate::trial_files::table_file;
 
 /// A table of a trial that is open.

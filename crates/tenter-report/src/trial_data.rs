@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use parquet::column::reader::ColumnReader;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use tenter_formats::guarded;
 use tenter_record::{CircuitRow, FlowRow, PortRow, QueueRow, Row, SampleRow, Summary, SwitchRow};
 
-use crate::decode::guarded;
 use crate::read::rows_if_any;
 use crate::trial_files::{CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE, table_file};
 use crate::{

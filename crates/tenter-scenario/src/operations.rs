@@ -63,7 +63,14 @@ pub fn read_operations(
             )
         }
         WorkloadKind::Simai(spec) => simai::read(&text()?, spec),
-        WorkloadKind::FlowTable(spec) => flow_list::read_table(&text()?, spec.reading),
+        WorkloadKind::FlowTable(spec) => {
+            let table = bytes()?;
+            if flow_list::is_parquet(&table) {
+                flow_list::read_parquet(&table, spec.reading)
+            } else {
+                flow_list::read_table(&text()?, spec.reading)
+            }
+        }
         WorkloadKind::Htsim(spec) => flow_list::read_htsim(&text()?, spec.start_unit, spec.reading),
         WorkloadKind::Ns3(spec) => flow_list::read_ns3(&text()?, spec.reading),
     };

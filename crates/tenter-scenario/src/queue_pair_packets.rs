@@ -35,7 +35,11 @@ pub(crate) fn crowd(
 ) -> Result<Option<Crowd>, WorkloadError> {
     let packets = |bytes| cut.packets(split::share(bytes, job.queue_pairs, 0));
     if let Some(operations) = kind.operations() {
-        return Ok(of_operations(&operations.graph, packets));
+        return Ok(of_operations(
+            &operations.graph,
+            job.queue_pair_scope,
+            packets,
+        ));
     }
     // No rank sends another more than its buffer twice and a byte per rank, nor more than two
     // transfers per rank and one per chunk where chunks have a length, or one per phase of a step
@@ -69,18 +73,22 @@ pub(crate) fn crowd(
 
 /// The first such queue pair of a graph of operations: the order of its messages is not known
 /// before the run, and their sum is.
-fn of_operations(graph: &Graph, packets: impl Fn(u64) -> u64) -> Option<Crowd> {
+fn of_operations(
+    graph: &Graph,
+    scope: QueuePairScope,
+    packets: impl Fn(u64) -> u64,
+) -> Option<Crowd> {
     let mut sums: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for (src, dst, bytes) in graph.sends() {
         let sum = sums.entry((src, dst)).or_default();
-        *sum = sum.saturating_add(packets(bytes));
+        *sum = match scope {
+            QueuePairScope::RankPair => sum.saturating_add(packets(bytes)),
+            QueuePairScope::Chunk => packets(bytes).max(*sum),
+        };
     }
-    let crowds = sums
-        .into_iter()
-        .map(|((src, dst), packets)| Crowd { src, dst, packets });
-    crowds
-        .into_iter()
-        .find(|crowd| crowd.packets >= PACKETS_END)
+    let crowd = |((src, dst), packets)| Crowd { src, dst, packets };
+    let mut crowds = sums.into_iter().map(crowd);
+    crowds.find(|crowd| crowd.packets >= PACKETS_END)
 }
 
 /// The packets on the first queue pair of every way from a rank.

@@ -44,11 +44,6 @@ fn what_cannot_be_run_is_refused() {
             "the file has 2 ranks, and the job has 3",
         ),
         (
-            ", queue_pair_scope: chunk",
-            PAIR,
-            "has no effect beside a graph",
-        ),
-        (
             "",
             "num_ranks 2\nrank 0 {}\nrank 1 {}",
             "no rank has an operation",

@@ -11,6 +11,7 @@
 
 mod htsim;
 mod ns3;
+mod parquet_table;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ use crate::limits::{MESSAGE_MAX, RANKS_MAX};
 
 pub use htsim::read as read_htsim;
 pub use ns3::read as read_ns3;
+pub use parquet_table::{is_parquet, read as read_parquet};
 pub use table::read as read_table;
 pub use write::{Flows, htsim as write_htsim, ns3 as write_ns3};
 

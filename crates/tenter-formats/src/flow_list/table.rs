@@ -1,4 +1,4 @@
-//! Tables of flows as CSV: columns by the names in the first line.
+//! Tables of flows: columns by their names, as CSV or Parquet.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::words;
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Column {
+pub(super) enum Column {
     Source,
     Destination,
     Bytes,
@@ -46,7 +46,27 @@ impl Column {
 
 const NAMES: &str = "source, destination, bytes, start (or start_ps, start_ns, start_us, start_ms, start_s), id, after, after_received";
 
-/// Reads a table.
+/// The columns of these names, which are at a place.
+pub(super) fn columns<'n>(
+    names: impl Iterator<Item = &'n str>,
+    at: Place,
+) -> Result<Vec<Column>, ImportError> {
+    let refused = |what: String| ImportError::new(at, what, format!("name columns {NAMES}"));
+    let column = |name: &str| {
+        let unknown = || refused(format!("column {} is not known", quote(name)));
+        Column::of(name).ok_or_else(unknown)
+    };
+    let columns = names.map(column).collect::<Result<Vec<_>, _>>()?;
+    for wanted in [Column::Source, Column::Destination, Column::Bytes] {
+        if !columns.contains(&wanted) {
+            let what = format!("there is no column of the {wanted:?}").to_lowercase();
+            return Err(refused(what));
+        }
+    }
+    Ok(columns)
+}
+
+/// Reads a table as CSV.
 ///
 /// # Errors
 /// The first line that is not as the format has it.
@@ -58,24 +78,7 @@ pub fn read(text: &str, reading: FlowReading) -> Result<Imported, ImportError> {
         .flexible(true);
     let mut reader = reader.from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| broken(&error))?.clone();
-    let mut columns = Vec::new();
-    for name in &header {
-        let column = Column::of(name);
-        columns.push(column.ok_or_else(|| {
-            let what = format!("column {} is not known", quote(name));
-            ImportError::new(Place::Line(1), what, format!("name columns {NAMES}"))
-        })?);
-    }
-    for wanted in [Column::Source, Column::Destination, Column::Bytes] {
-        if !columns.contains(&wanted) {
-            let what = format!("there is no column of the {wanted:?}").to_lowercase();
-            return Err(ImportError::new(
-                Place::Line(1),
-                what,
-                format!("name columns {NAMES}"),
-            ));
-        }
-    }
+    let columns = columns(header.iter(), Place::Line(1))?;
     let mut rows = Rows::default();
     for record in reader.records() {
         let record = record.map_err(|error| broken(&error))?;
@@ -92,7 +95,7 @@ fn broken(error: &csv::Error) -> ImportError {
 
 /// The rows, while they are read.
 #[derive(Default)]
-struct Rows {
+pub(super) struct Rows {
     list: FlowList,
     /// The flow of each id.
     ids: BTreeMap<u64, usize>,
@@ -103,7 +106,8 @@ struct Rows {
 }
 
 impl Rows {
-    fn add<'c>(
+    /// Adds a row at a place.
+    pub(super) fn add<'c>(
         &mut self,
         at: Place,
         cells: impl Iterator<Item = (Column, &'c str)>,
@@ -181,7 +185,8 @@ impl Rows {
         Ok(())
     }
 
-    fn finish(mut self, reading: FlowReading) -> Result<Imported, ImportError> {
+    /// The graph of all rows.
+    pub(super) fn finish(mut self, reading: FlowReading) -> Result<Imported, ImportError> {
         for (number, id, received) in self.waits {
             let at = self.list.flows[number].at;
             let other = self.ids.get(&id).copied();

@@ -1,7 +1,7 @@
 //! A graph of operations, once the ranks of its job are known.
 
 use tenter_plan::SIMULATED_MAX;
-use tenter_workload::{CollectiveRun, Compute, Job, Operations, Traffic};
+use tenter_workload::{CollectiveRun, Compute, Job, Operations, QueuePairScope, Traffic};
 
 use super::draft::Entry;
 use crate::hosts::HostNames;
@@ -18,6 +18,13 @@ pub(super) fn bind(
         let message = format!("the file has {of_file} ranks, and the job has {of_job}");
         let help = format!("leave `ranks` out, or give {of_file} of them");
         names.note(&format!("{path}.file"), message, &help);
+        return None;
+    }
+    if job.queue_pair_scope == QueuePairScope::Chunk && !operations.graph.collectives().is_empty() {
+        let message = "gives each message its own queue pairs, and the graph has collectives";
+        let help = "remove `queue_pair_scope`";
+        let job = path.strip_suffix(".workload").unwrap_or(path);
+        names.note(&format!("{job}.queue_pair_scope"), message.to_owned(), help);
         return None;
     }
     if operations.computing() > SIMULATED_MAX {

@@ -1,6 +1,8 @@
 //! The critical path of a graph of operations: back from its end, always to what was waited for
 //! last.
 
+use std::collections::BTreeMap;
+
 use tenter_record::CriticalPathRow;
 use tenter_units::Time;
 use tenter_workload::graph::{Graph, Operation, OperationLog, Timing};
@@ -46,6 +48,8 @@ pub(super) struct Logged<'a> {
     pub(super) start: u64,
     /// The operations of each collective: ranks and places.
     collectives: Vec<Vec<(u32, u32)>>,
+    /// The receives of sends that waited for them.
+    waited_for: BTreeMap<(u32, u32), (u32, u32)>,
 }
 
 impl<'a> Logged<'a> {
@@ -70,6 +74,7 @@ impl<'a> Logged<'a> {
             logs,
             start,
             collectives,
+            waited_for: waited_for(logs),
         }
     }
 
@@ -160,6 +165,11 @@ impl<'a> Logged<'a> {
                 (here, log.started)
             }
             Operation::Send { .. } => {
+                if let Some(&receive) = self.waited_for.get(&here) {
+                    let began = self.log(receive).started.min(until);
+                    self.part("acknowledgement", here, (began, until), parts);
+                    return (receive, began);
+                }
                 let posted = log
                     .started
                     .saturating_add(self.timing.overhead.ps())
@@ -177,6 +187,11 @@ impl<'a> Logged<'a> {
                 if began > log.matched {
                     // Its stream was busy when its message was there.
                     return (here, began);
+                }
+                if log.requested == log.started {
+                    // The message was not sent before it asked.
+                    self.part("message", here, (log.started, log.matched), parts);
+                    return (here, log.started);
                 }
                 let sent = self.log(log.sender);
                 let overhead = self.timing.overhead.ps();
@@ -215,4 +230,15 @@ impl<'a> Logged<'a> {
         };
         (place != OperationLog::NONE).then_some((here.0, place))
     }
+}
+
+/// The receives that asked when the requests of their messages were there, by their sends.
+fn waited_for(logs: &[&[OperationLog]]) -> BTreeMap<(u32, u32), (u32, u32)> {
+    let of_rank = |(rank, log): (u32, &&'_ [OperationLog])| {
+        let late = (0_u32..).zip(*log);
+        let late = late.filter(|(_, entry)| entry.requested == entry.started);
+        let late = late.map(|(place, entry)| (entry.sender, (rank, place)));
+        late.collect::<Vec<_>>()
+    };
+    (0..).zip(logs).flat_map(of_rank).collect()
 }

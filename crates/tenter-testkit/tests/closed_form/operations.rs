@@ -183,6 +183,7 @@ fn random_graphs_are_the_same_on_all_engines() {
         let timing = Timing {
             overhead: Time::from_ns(seed % 3 * 170),
             eager_bytes: if seed % 2 == 0 { 4_000 } else { u64::MAX },
+            rendezvous: seed % 4 == 0,
             ..Timing::default()
         };
         if !as_graphs(&mut plan, timing) {
@@ -250,6 +251,9 @@ observe: {{samples: false}}
             &[],
         );
         plan.records_operations = true;
+        if seed % 3 == 0 {
+            plan.jobs[0].queue_pair_scope = QueuePairScope::Chunk;
+        }
         let graph = goal::read(random_text(seed).as_bytes())
             .expect("it is a graph")
             .graph;
@@ -258,6 +262,7 @@ observe: {{samples: false}}
             timing: Timing {
                 overhead: Time::from_ns(seed % 4 * 90),
                 eager_bytes: 10_000,
+                rendezvous: seed % 2 == 0,
                 ..Timing::default()
             },
         });
@@ -362,6 +367,46 @@ fn the_critical_path_crosses_ranks_and_streams() {
         (times[0].end - us(10), us(0))
     );
     assert_eq!(times[1].critical, us(35));
+}
+
+/// The flows of a trial in which rank 0 sends 64 KB to rank 1, which asks for it after a time.
+fn by_rendezvous(asks_after_ns: u64) -> (Vec<FlowRow>, Outcome) {
+    let text = format!(
+        "num_ranks 2\nrank 0 {{ s: send 64000b to 1\n c: calc 1000\n c requires s }}\n\
+         rank 1 {{ c: calc {asks_after_ns}\n r: recv 64000b from 0\n r requires c }}"
+    );
+    let mut plan = two_ranks(&text);
+    if let Traffic::Operations(operations) = &mut plan.jobs[0].sequence[0].traffic {
+        operations.timing.eager_bytes = 1_000;
+        operations.timing.rendezvous = true;
+    }
+    let trial = Engine::all(0)[1].run(&plan).expect("it runs");
+    check_records(&trial.outcome);
+    let mut flows = trial.rows.flows;
+    flows.sort_unstable_by_key(|flow| flow.posted);
+    (flows, trial.outcome)
+}
+
+#[test]
+fn a_large_message_waits_for_its_receive() {
+    let us = Time::from_us;
+    for (asks_after, expected) in [
+        (us(0), ["acknowledgement", "compute"].as_slice()),
+        (us(50), ["compute", "acknowledgement", "compute"].as_slice()),
+    ] {
+        let (flows, outcome) = by_rendezvous(asks_after.ns());
+        let [request, clearance, message] = flows.as_slice() else {
+            panic!("{flows:?}");
+        };
+        let ways = [request, clearance, message].map(|of| (of.src_rank, of.payload_bytes));
+        assert_eq!(ways, [(0, 64), (1, 64), (0, 64_000)]);
+        assert_eq!(request.posted, us(0));
+        assert_eq!(clearance.posted, request.received.max(asks_after));
+        assert_eq!(message.posted, clearance.received);
+        let path = outcome.counts.critical_path.iter();
+        let kinds: Vec<&str> = path.map(|part| part.kind.as_str()).collect();
+        assert_eq!(kinds, expected);
+    }
 }
 
 #[test]

@@ -7,6 +7,9 @@ pub struct OperationLog {
     pub ready: u64,
     /// When its stream began with it; when a receive asked for its message.
     pub started: u64,
+    /// When a receive had the request to send its message, which then is sent;
+    /// [`OperationLog::NEVER`] where the message is sent without.
+    pub requested: u64,
     /// When a receive had its message, before its overhead.
     pub matched: u64,
     /// When it was done.
@@ -29,6 +32,7 @@ impl OperationLog {
     pub(super) const NEW: OperationLog = OperationLog {
         ready: OperationLog::NEVER,
         started: OperationLog::NEVER,
+        requested: OperationLog::NEVER,
         matched: OperationLog::NEVER,
         done: OperationLog::NEVER,
         released_by: OperationLog::NONE,
@@ -99,6 +103,13 @@ impl Log {
         if let Some(entry) = self.entry(operation) {
             entry.matched = now;
             entry.sender = sender;
+        }
+    }
+
+    /// A receive has the request to send its message.
+    pub(super) fn requested(&mut self, operation: u32, now: u64) {
+        if let Some(entry) = self.entry(operation) {
+            entry.requested = now;
         }
     }
 

@@ -19,6 +19,7 @@ mod algorithms;
 mod builder;
 mod collectives;
 mod error;
+mod handshake;
 mod inbox;
 mod log;
 mod matching;
@@ -30,6 +31,7 @@ mod schedule;
 mod storage;
 #[cfg(test)]
 mod tests;
+mod ways;
 
 pub use algorithms::{Algorithms, CollectiveName};
 pub use builder::{GraphBuilder, RankBuilder};

@@ -79,6 +79,8 @@ pub struct Timing {
     /// The largest message whose send is done once it is posted; a larger one's is done once it is
     /// acknowledged.
     pub eager_bytes: u64,
+    /// Whether larger messages are sent only once a receive takes them.
+    pub rendezvous: bool,
     /// Computing takes this many millionths of the time that the graph has for it.
     pub compute_ppm: u64,
 }
@@ -88,6 +90,7 @@ impl Default for Timing {
         Timing {
             overhead: Time::ZERO,
             eager_bytes: u64::MAX,
+            rendezvous: false,
             compute_ppm: 1_000_000,
         }
     }

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, VecDeque};
 use tenter_units::Time;
 
 use super::collectives::Share;
+use super::handshake::What;
 use super::inbox::{Envelope, Inbox};
 use super::log::{Log, OperationLog};
 use super::operation::Operation;
 use super::schedule::GraphSchedule;
-use crate::Countdown;
+use crate::{Countdown, Schedule};
 
 /// What has happened at a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,8 +81,10 @@ pub struct RankRun {
     /// came before.
     asked: Places,
     early: Places,
-    /// Messages posted on each way.
+    /// Messages and handshakes posted on each way.
     posted: Vec<u32>,
+    /// The receives of messages that were asked for and have not arrived.
+    cleared: BTreeMap<u32, u32>,
     left: u32,
     /// Collectives that the rank is in, or of which something has arrived before it is.
     collectives: BTreeMap<u32, CollectiveRun>,
@@ -151,7 +154,8 @@ impl RankRun {
             inbox: Inbox::default(),
             asked: Places::of(of.operations.len()),
             early: Places::of(of.operations.len()),
-            posted: vec![0; graph.ways_of(rank).len()],
+            posted: vec![0; schedule.ways().count(rank)],
+            cleared: BTreeMap::new(),
             left: of.operations.len() as u32,
             collectives: BTreeMap::new(),
             events: VecDeque::new(),
@@ -217,26 +221,19 @@ impl RankRun {
                 let ready = ready.map(|(operation, _)| Event::Ready(operation));
                 self.events.extend(ready);
             }
-            News::Arrived(transfer) if schedule.is_message(transfer) => {
-                let graph = schedule.graph();
-                let send = graph.send_of(transfer);
-                match graph.receive_of(transfer) {
-                    Some(receive) => self.take_expected(schedule, receive, send),
-                    None => self.take_in(schedule, send),
-                }
-            }
-            News::Arrived(transfer) => self.part_arrived(schedule, transfer, out),
-            News::Acknowledged(transfer) if schedule.is_message(transfer) => {
-                if schedule.is_done_when_acknowledged(transfer) {
+            News::Arrived(transfer) => self.arrived(schedule, transfer, out),
+            News::Acknowledged(transfer) => match schedule.what(transfer) {
+                What::Message(_) if schedule.is_done_when_acknowledged(transfer) => {
                     let (_, place) = schedule.graph().send_of(transfer);
                     self.events.push_back(Event::Done(place));
                 }
-            }
-            News::Acknowledged(transfer) => {
-                let (number, _) = schedule.collectives().locate(transfer);
-                self.collective(schedule, number).left.sends -= 1;
-                self.end_collective(schedule, number);
-            }
+                What::Message(_) | What::Request(_) | What::Clearance(_) => {}
+                What::Part => {
+                    let (number, _) = schedule.collectives().locate(transfer);
+                    self.collective(schedule, number).left.sends -= 1;
+                    self.end_collective(schedule, number);
+                }
+            },
             News::Woken(operation) => {
                 let stored = schedule.graph().stored(self.rank, operation);
                 self.streams[usize::from(stored.stream)].busy = false;
@@ -247,12 +244,44 @@ impl RankRun {
         self.settle(schedule, out);
     }
 
+    /// A transfer is here.
+    fn arrived(&mut self, schedule: &GraphSchedule, transfer: u32, out: &mut Vec<Action>) {
+        let graph = schedule.graph();
+        match schedule.what(transfer) {
+            What::Message(message) => {
+                let send = graph.send_of(message);
+                match self.cleared.remove(&message) {
+                    Some(receive) => self.has_message(schedule, receive, send),
+                    None => self.match_up(schedule, message, out),
+                }
+            }
+            What::Request(message) => self.match_up(schedule, message, out),
+            What::Clearance(message) => {
+                let transfer = schedule.transfer(message);
+                self.post(schedule, (transfer.dst, message), out);
+            }
+            What::Part => self.part_arrived(schedule, transfer, out),
+        }
+    }
+
+    /// Looks for the receive of a message that is here, or that its sender asks to send.
+    fn match_up(&mut self, schedule: &GraphSchedule, message: u32, out: &mut Vec<Action>) {
+        let send = schedule.graph().send_of(message);
+        match schedule.graph().receive_of(message) {
+            Some(receive) if self.asked.take(receive) => {
+                self.is_matched(schedule, (receive, send), out);
+            }
+            Some(receive) => self.early.put(receive),
+            None => self.take_in(schedule, send, out),
+        }
+    }
+
     /// Carries out all that follows at this instant.
     fn settle(&mut self, schedule: &GraphSchedule, out: &mut Vec<Action>) {
         let before = self.left;
         while let Some(event) = self.events.pop_front() {
             match event {
-                Event::Ready(operation) => self.ready(schedule, operation),
+                Event::Ready(operation) => self.ready(schedule, operation, out),
                 Event::Started(operation) => self.release(schedule, operation, true),
                 Event::Done(operation) => {
                     self.left -= 1;
@@ -268,7 +297,7 @@ impl RankRun {
     }
 
     /// A receive asks for its message, other operations queue on their streams.
-    fn ready(&mut self, schedule: &GraphSchedule, operation: u32) {
+    fn ready(&mut self, schedule: &GraphSchedule, operation: u32, out: &mut Vec<Action>) {
         self.log.ready(operation, self.now);
         let stored = schedule.graph().stored(self.rank, operation);
         let Operation::Receive { peer, tag, .. } = stored.operation() else {
@@ -279,7 +308,7 @@ impl RankRun {
             self.log.asked(operation, self.now);
             if self.early.take(operation) {
                 let send = schedule.graph().send_of(transfer);
-                self.has_message(schedule, operation, send);
+                self.is_matched(schedule, (operation, send), out);
             } else {
                 self.asked.put(operation);
             }
@@ -288,7 +317,7 @@ impl RankRun {
         let [peer, tag] = [peer, tag].map(Operation::or_any);
         self.log.asked(operation, self.now);
         if let Some(sender) = self.inbox.asked(Envelope { peer, tag }, operation) {
-            self.has_message(schedule, operation, sender);
+            self.is_matched(schedule, (operation, sender), out);
         }
     }
 
@@ -311,23 +340,38 @@ impl RankRun {
         self.events.push_back(Event::Free(stream));
     }
 
-    /// The message that a receive takes whatever happens is here.
-    fn take_expected(&mut self, schedule: &GraphSchedule, receive: u32, send: (u32, u32)) {
-        if self.asked.take(receive) {
-            self.has_message(schedule, receive, send);
-        } else {
-            self.early.put(receive);
-        }
-    }
-
-    /// The message of a send, by its rank and its place there, is here.
-    fn take_in(&mut self, schedule: &GraphSchedule, (peer, place): (u32, u32)) {
+    /// A message of no certain receive is here, or is asked to be sent: that of a send, by its rank
+    /// and its place there.
+    fn take_in(
+        &mut self,
+        schedule: &GraphSchedule,
+        (peer, place): (u32, u32),
+        out: &mut Vec<Action>,
+    ) {
         let stored = schedule.graph().stored(peer, place);
         if let Operation::Send { tag, .. } = stored.operation()
             && let Some(receive) = self.inbox.arrived(Envelope { peer, tag }, place)
         {
-            self.has_message(schedule, receive, (peer, place));
+            self.is_matched(schedule, (receive, (peer, place)), out);
         }
+    }
+
+    /// A receive takes a message, which is here unless its sender waits for the clearance.
+    fn is_matched(
+        &mut self,
+        schedule: &GraphSchedule,
+        (receive, sender): (u32, (u32, u32)),
+        out: &mut Vec<Action>,
+    ) {
+        let message = schedule.graph().transfer_of(sender.0, sender.1);
+        let handshake =
+            message.and_then(|message| Some((message, schedule.handshake_of(message)?)));
+        let Some((message, (_, clearance))) = handshake else {
+            return self.has_message(schedule, receive, sender);
+        };
+        self.log.requested(receive, self.now);
+        self.cleared.insert(message, receive);
+        self.post(schedule, (sender.0, clearance), out);
     }
 
     /// A receive has its message, and takes it when its stream is free.
@@ -381,19 +425,27 @@ impl RankRun {
             self.events.push_back(Event::Done(operation));
             return;
         };
-        let way = graph.way(self.rank, peer);
-        let Some((way, transfer)) = way.zip(graph.transfer_of(self.rank, operation)) else {
+        let Some(message) = graph.transfer_of(self.rank, operation) else {
             // To itself: it is there at once.
-            self.take_in(schedule, (self.rank, operation));
+            self.take_in(schedule, (self.rank, operation), out);
             self.events.push_back(Event::Done(operation));
             return;
         };
-        let nth = &mut self.posted[way];
-        schedule.write_down((self.rank, way), *nth, transfer);
-        *nth += 1;
-        out.push(Action::Post(transfer));
-        if !schedule.is_done_when_acknowledged(transfer) {
+        let handshake = schedule.handshake_of(message);
+        let first = handshake.map_or(message, |(request, _)| request);
+        self.post(schedule, (peer, first), out);
+        if !schedule.is_done_when_acknowledged(message) {
             self.events.push_back(Event::Done(operation));
+        }
+    }
+
+    /// Posts a message or a part of its handshake to a rank, behind what was posted there before.
+    fn post(&mut self, schedule: &GraphSchedule, (to, id): (u32, u32), out: &mut Vec<Action>) {
+        if let Some(way) = schedule.ways().to(self.rank, to) {
+            let nth = &mut self.posted[way];
+            schedule.write_down((self.rank, way), *nth, id);
+            *nth += 1;
+            out.push(Action::Post(id));
         }
     }
 

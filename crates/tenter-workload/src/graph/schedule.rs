@@ -8,8 +8,10 @@ use tenter_units::Time;
 
 use super::collectives::CollectiveTransfers;
 use super::error::GraphError;
+use super::handshake::{Handshakes, What};
 use super::operation::{Operation, Timing};
 use super::storage::Graph;
+use super::ways::Ways;
 use crate::collective::{CollectiveMember, Factor};
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
 
@@ -28,11 +30,14 @@ pub static MEMBER: CollectiveMember = CollectiveMember {
 /// Queue pairs keep their order, and which send of a rank comes first is known only when the graph
 /// runs. So the sender writes down what it posts, and the receiver of the n-th message of a way
 /// reads there which one that is: by then it has been written, since the message has crossed a link
-/// in between.
+/// in between. Where each message has a queue pair of its own, its lane is the place of its send,
+/// and nothing needs to be read.
 #[derive(Debug)]
 pub struct GraphSchedule {
     graph: Arc<Graph>,
     timing: Timing,
+    /// Those of large messages, where these have any.
+    handshakes: Option<Handshakes>,
     posted: Box<[AtomicU32]>,
     collectives: CollectiveTransfers,
 }
@@ -48,12 +53,19 @@ impl GraphSchedule {
     /// # Errors
     /// Collectives that their ranks cannot run, and more transfers than can be numbered.
     pub fn new(graph: Arc<Graph>, timing: Timing) -> Result<GraphSchedule, GraphError> {
-        let messages = graph.messages();
-        let posted = (0..messages).map(|_| AtomicU32::new(NOT_POSTED));
-        let behind_messages = (messages, LANE_OF_MESSAGES + 1);
+        let handshakes = timing
+            .rendezvous
+            .then(|| Handshakes::new(&graph, timing.eager_bytes));
+        let handshakes = handshakes.transpose()?.flatten();
+        let end = handshakes
+            .as_ref()
+            .map_or(graph.messages(), Handshakes::end);
+        let posted = (0..end).map(|_| AtomicU32::new(NOT_POSTED));
+        let behind_messages = (end, LANE_OF_MESSAGES + 1);
         Ok(GraphSchedule {
             posted: posted.collect(),
             collectives: CollectiveTransfers::new(&graph.collectives, behind_messages)?,
+            handshakes,
             timing,
             graph,
         })
@@ -69,9 +81,24 @@ impl GraphSchedule {
         &self.collectives
     }
 
-    /// Whether a transfer is a message, and of no collective.
-    pub(super) fn is_message(&self, transfer: u32) -> bool {
-        transfer < self.graph.messages()
+    /// What a transfer is.
+    pub(super) fn what(&self, transfer: u32) -> What {
+        if transfer < self.graph.messages() {
+            return What::Message(transfer);
+        }
+        let handshakes = self.handshakes.as_ref();
+        handshakes.map_or(What::Part, |of| of.what(transfer))
+    }
+
+    /// The request and the clearance of a message; `None` where it is sent without.
+    pub(super) fn handshake_of(&self, message: u32) -> Option<(u32, u32)> {
+        self.handshakes.as_ref()?.of(message)
+    }
+
+    /// The ways of messages, and of what lets them be sent.
+    pub(super) fn ways(&self) -> &Ways {
+        let of_handshakes = self.handshakes.as_ref().map(Handshakes::ways);
+        of_handshakes.unwrap_or(&self.graph.ways)
     }
 
     /// The graph.
@@ -86,13 +113,71 @@ impl GraphSchedule {
 
     /// The `nth` message of a rank's way is this transfer.
     pub(super) fn write_down(&self, (rank, way): (u32, usize), nth: u32, transfer: u32) {
-        let base = self.graph.ways_of(rank)[way].base;
-        self.posted[(base + nth) as usize].store(transfer, Ordering::Release);
+        let place = self.ways().places(rank, way).start + nth;
+        self.posted[place as usize].store(transfer, Ordering::Release);
     }
 
     /// Whether something is done when a transfer is acknowledged, and not before.
     pub fn is_done_when_acknowledged(&self, transfer: u32) -> bool {
-        !self.is_message(transfer) || self.transfer(transfer).bytes > self.timing.eager_bytes
+        match self.what(transfer) {
+            What::Message(_) => self.transfer(transfer).bytes > self.timing.eager_bytes,
+            What::Request(_) | What::Clearance(_) => false,
+            What::Part => true,
+        }
+    }
+
+    /// A message, as a transfer.
+    fn message(&self, id: u32) -> Transfer {
+        let (src, place) = self.graph.send_of(id);
+        let (dst, bytes) = match self.graph.operation(src, place).0 {
+            Operation::Send { peer, bytes, .. } => (peer, bytes),
+            _ => (src, 0),
+        };
+        Transfer {
+            src,
+            dst,
+            bytes,
+            chunk: place,
+            channel: LANE_OF_MESSAGES,
+            step: 0,
+            reduce: false,
+        }
+    }
+
+    /// The transfers of a lane that one message has for itself.
+    fn nth_of_message(&self, src: u32, to: Destination, nth: u32) -> Option<u32> {
+        if to.lane >= Handshakes::CLEARANCE_LANE {
+            let place = to.lane - Handshakes::CLEARANCE_LANE;
+            let message = self.graph.transfer_of(to.dst, place)?;
+            let (_, clearance) = self.handshake_of(message)?;
+            return (nth == 0).then_some(clearance);
+        }
+        let message = self.graph.transfer_of(src, to.lane)?;
+        match (self.handshake_of(message), nth) {
+            (Some((request, _)), 0) => Some(request),
+            (Some(_), 1) | (None, 0) => Some(message),
+            _ => None,
+        }
+    }
+
+    /// The lanes of a rank that each message has for itself.
+    fn lanes_of_messages(&self, rank: u32, out: &mut Vec<Destination>) {
+        for place in 0..self.graph.operations_of(rank) {
+            if let (Operation::Send { peer, .. }, _) = self.graph.operation(rank, place)
+                && peer != rank
+            {
+                out.push(Destination {
+                    dst: peer,
+                    lane: place,
+                });
+            }
+        }
+        let cleared = self.handshakes.iter().flat_map(|of| of.cleared_by(rank));
+        out.extend(cleared.map(|message| {
+            let (dst, place) = self.graph.send_of(message);
+            let lane = Handshakes::CLEARANCE_LANE + place;
+            Destination { dst, lane }
+        }));
     }
 
     /// How long an operation occupies its stream.
@@ -124,22 +209,23 @@ impl Schedule for GraphSchedule {
     }
 
     fn transfer(&self, id: u32) -> Transfer {
-        if !self.is_message(id) {
-            return self.collectives.transfer(id);
-        }
-        let (src, place) = self.graph.send_of(id);
-        let (dst, bytes) = match self.graph.operation(src, place).0 {
-            Operation::Send { peer, bytes, .. } => (peer, bytes),
-            _ => (src, 0),
+        let of_handshake = |message: u32| Transfer {
+            bytes: Handshakes::BYTES,
+            ..self.message(message)
         };
-        Transfer {
-            src,
-            dst,
-            bytes,
-            chunk: place,
-            channel: LANE_OF_MESSAGES,
-            step: 0,
-            reduce: false,
+        match self.what(id) {
+            What::Message(message) => self.message(message),
+            What::Request(message) => of_handshake(message),
+            What::Clearance(message) => {
+                let request = of_handshake(message);
+                Transfer {
+                    src: request.dst,
+                    dst: request.src,
+                    chunk: Handshakes::CLEARANCE_LANE + request.chunk,
+                    ..request
+                }
+            }
+            What::Part => self.collectives.transfer(id),
         }
     }
 
@@ -157,34 +243,35 @@ impl Schedule for GraphSchedule {
         Some(self)
     }
 
-    fn pairs(&self, rank: u32, _scope: QueuePairScope, out: &mut Vec<Destination>) {
+    fn pairs(&self, rank: u32, scope: QueuePairScope, out: &mut Vec<Destination>) {
         let start = out.len();
-        let ways = self.graph.ways_of(rank).iter();
-        out.extend(ways.map(|way| Destination {
-            dst: way.dst,
-            lane: LANE_OF_MESSAGES,
-        }));
-        self.collectives.pairs(rank, out);
+        match scope {
+            QueuePairScope::RankPair => {
+                out.extend(self.ways().counts(rank).map(|(dst, _)| Destination {
+                    dst,
+                    lane: LANE_OF_MESSAGES,
+                }));
+                self.collectives.pairs(rank, out);
+            }
+            QueuePairScope::Chunk => self.lanes_of_messages(rank, out),
+        }
         out[start..].sort_unstable();
     }
 
-    fn nth(&self, src: u32, to: Destination, _scope: QueuePairScope, nth: u32) -> Option<u32> {
+    fn nth(&self, src: u32, to: Destination, scope: QueuePairScope, nth: u32) -> Option<u32> {
+        if scope == QueuePairScope::Chunk {
+            return self.nth_of_message(src, to, nth);
+        }
         if to.lane != LANE_OF_MESSAGES {
             return self.collectives.nth(src, to, nth);
         }
-        let ways = self.graph.ways_of(src);
-        let place = self.graph.way(src, to.dst)?;
-        let end = self.graph.first_way[src as usize] as usize + place + 1;
-        let end = self
-            .graph
-            .ways
-            .get(end)
-            .map_or(self.posted.len() as u32, |way| way.base);
-        let index = ways[place]
-            .base
-            .checked_add(nth)
-            .filter(|&index| index < end)?;
-        let id = self.posted[index as usize].load(Ordering::Acquire);
+        let ways = self.ways();
+        let places = ways.places(src, ways.to(src, to.dst)?);
+        let place = places.start.checked_add(nth)?;
+        if place >= places.end {
+            return None;
+        }
+        let id = self.posted[place as usize].load(Ordering::Acquire);
         (id != NOT_POSTED).then_some(id)
     }
 }

@@ -10,14 +10,7 @@ use super::error::Unmatched;
 use super::matching::Matching;
 use super::operation::{Operation, OperationKind, Stored};
 use super::rank_graph::{RankGraph, between};
-
-/// Where a rank sends to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Way {
-    pub(super) dst: u32,
-    /// The first place of its messages among those of all ways, in the order of posting.
-    pub(super) base: u32,
-}
+use super::ways::Ways;
 
 /// A graph of operations over a number of ranks.
 ///
@@ -30,9 +23,8 @@ pub struct Graph {
     pub(super) sends: Vec<u32>,
     /// The first transfer of each rank, and at the end how many there are.
     pub(super) first_send: Vec<u32>,
-    /// The ways of all ranks, those of each ascending by destination.
-    pub(super) ways: Vec<Way>,
-    pub(super) first_way: Vec<u32>,
+    /// Where ranks send to, and how many messages.
+    pub(super) ways: Ways,
     /// For each transfer the receive that takes it, where that is known.
     receives: Vec<u32>,
     unmatched: Vec<Unmatched>,
@@ -64,12 +56,10 @@ impl Graph {
             unmatched: Vec::new(),
             sends: Vec::new(),
             first_send: vec![0],
-            ways: Vec::new(),
-            first_way: vec![0],
+            ways: Ways::default(),
             ranks: Vec::new(),
         };
         let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
-        let mut base = 0;
         for (rank, of) in (0_u32..).zip(&mut ranks) {
             counts.clear();
             for (place, stored) in (0..).zip(&mut of.operations) {
@@ -81,12 +71,8 @@ impl Graph {
                     *counts.entry(peer).or_default() += 1;
                 }
             }
-            for (&dst, &count) in &counts {
-                graph.ways.push(Way { dst, base });
-                base += count;
-            }
+            graph.ways.push(&counts);
             graph.first_send.push(graph.sends.len() as u32);
-            graph.first_way.push(graph.ways.len() as u32);
         }
         let matching = Matching::new(&mut ranks, graph.sends.len() as u32);
         (graph.receives, graph.unmatched) = (matching.receives, matching.unmatched);
@@ -162,18 +148,6 @@ impl Graph {
                 _ => None,
             })
         })
-    }
-
-    /// The ways of a rank.
-    pub(super) fn ways_of(&self, rank: u32) -> &[Way] {
-        &self.ways[between(&self.first_way, rank)]
-    }
-
-    /// The place of the way from a rank to another among those of the rank.
-    pub(super) fn way(&self, rank: u32, dst: u32) -> Option<usize> {
-        self.ways_of(rank)
-            .binary_search_by_key(&dst, |way| way.dst)
-            .ok()
     }
 
     /// The rank of a transfer, and the place of its send there.

@@ -69,7 +69,8 @@ component! {
         /// have the class of the NIC that sends them.
         class: JobClass = "nic", in 0..=7;
         /// Whether the QPs of a rank pair carry all its transfers (of one ring or tree, where an
-        /// algorithm has two), or each data chunk has its own on each hop.
+        /// algorithm has two), or each data chunk has its own on each hop; in a graph of operations
+        /// without collectives, each message.
         queue_pair_scope: QueuePairScope = "rank-pair";
         check holds;
     }
@@ -128,7 +129,7 @@ const NOT_OF_FLOWS: [&str; 9] = [
 ];
 
 /// Keys that a graph of operations has no use for.
-const NOT_OF_OPERATIONS: [&str; 4] = ["queue_pair_scope", "collectives", "flows", "pattern"];
+const NOT_OF_OPERATIONS: [&str; 3] = ["collectives", "flows", "pattern"];
 
 /// The keys without a meaning beside what the job runs.
 fn idle(job: &JobSpec) -> Vec<Idle> {

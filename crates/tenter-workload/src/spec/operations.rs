@@ -37,6 +37,9 @@ component! {
         /// The largest message whose send is done once it is posted. A larger one's is done once
         /// the receiver's NIC has acknowledged it.
         eager: Bytes = "65535B", in Bytes::new(0)..=*SIZES.end(), from "the usual value of S in LogGOPSim";
+        /// Whether a message above `eager` is sent by rendezvous: its sender posts a request of 64
+        /// bytes, and the message once the receiver has answered that a receive takes it.
+        rendezvous: bool = "false";
         /// How often the time that the file has for it computing takes: 0.5 is a machine that is
         /// twice as fast.
         compute_scale: ComputeScale = "1";
@@ -49,6 +52,7 @@ impl OperationTiming {
         Timing {
             overhead: self.overhead,
             eager_bytes: self.eager.count(),
+            rendezvous: self.rendezvous,
             compute_ppm: self.compute_scale.0,
         }
     }

@@ -18,9 +18,10 @@ pub fn is_decoding() -> bool {
 
 /// Lets the Parquet library read something of a file. The half-read data is dropped when it fails,
 /// so no caller sees it.
-pub(crate) fn guarded<T>(
-    decode: impl FnOnce() -> Result<T, ParquetError>,
-) -> Result<T, ParquetError> {
+///
+/// # Errors
+/// Those of the library, and one in place of a panic.
+pub fn guarded<T>(decode: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
     DECODING.set(true);
     let decoded = catch_unwind(AssertUnwindSafe(decode));
     DECODING.set(false);

@@ -1,0 +1,86 @@
+//! Tables of flows as Parquet.
+
+use bytes::Bytes;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::{Field, Row};
+use tenter_notation::diagnostics::quote;
+use tenter_workload::spec::FlowReading;
+
+use super::table::{Column, Rows, columns};
+use crate::error::{ImportError, Place};
+use crate::guarded::guarded;
+use crate::imported::Imported;
+
+/// What a file begins with.
+const MAGIC: &[u8] = b"PAR1";
+
+/// Whether a table is Parquet, and not text.
+pub fn is_parquet(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC)
+}
+
+/// Reads a table as Parquet: numbers, or texts as CSV has them.
+///
+/// # Errors
+/// A damaged file, and the first row that is not as the format has it.
+pub fn read(bytes: &[u8], reading: FlowReading) -> Result<Imported, ImportError> {
+    let start = Place::Byte(0);
+    let bytes = Bytes::copy_from_slice(bytes);
+    let file = guarded(|| SerializedFileReader::new(bytes));
+    let file = file.map_err(|error| broken(start, &error))?;
+    let schema = file.metadata().file_metadata().schema().get_fields();
+    let columns = columns(schema.iter().map(|field| field.name()), start)?;
+    let rows_of_file = guarded(|| file.get_row_iter(None));
+    let mut rows_of_file = rows_of_file.map_err(|error| broken(start, &error))?;
+    let mut rows = Rows::default();
+    let mut cells = Vec::new();
+    for number in 1.. {
+        let at = Place::Row(number);
+        let next = guarded(|| rows_of_file.next().transpose());
+        let Some(row) = next.map_err(|error| broken(at, &error))? else {
+            break;
+        };
+        cells.clear();
+        texts(&row, &columns, at, &mut cells)?;
+        let cells = cells.iter().map(|(column, cell)| (*column, cell.as_str()));
+        rows.add(at, cells)?;
+    }
+    rows.finish(reading)
+}
+
+fn broken(at: Place, error: &ParquetError) -> ImportError {
+    let remedy = "write plain Parquet, compressed by Snappy or not at all, or CSV";
+    ImportError::new(at, format!("the table cannot be read ({error})"), remedy)
+}
+
+/// The cells of a row as texts.
+fn texts(
+    row: &Row,
+    columns: &[Column],
+    at: Place,
+    cells: &mut Vec<(Column, String)>,
+) -> Result<(), ImportError> {
+    for (&column, (name, field)) in columns.iter().zip(row.get_column_iter()) {
+        let text = match field {
+            Field::Null => String::new(),
+            Field::Byte(number) => number.to_string(),
+            Field::Short(number) => number.to_string(),
+            Field::Int(number) => number.to_string(),
+            Field::Long(number) => number.to_string(),
+            Field::UByte(number) => number.to_string(),
+            Field::UShort(number) => number.to_string(),
+            Field::UInt(number) => number.to_string(),
+            Field::ULong(number) => number.to_string(),
+            Field::Float(number) => number.to_string(),
+            Field::Double(number) => number.to_string(),
+            Field::Str(text) => text.clone(),
+            _ => {
+                let what = format!("column {} has neither numbers nor texts", quote(name));
+                return Err(ImportError::new(at, what, "give numbers or texts"));
+            }
+        };
+        cells.push((column, text));
+    }
+    Ok(())
+}
