@@ -199,7 +199,7 @@ impl<'a> Facts<'a> {
                 .window_cap
                 .is_some_and(|cap| cap >= WINDOW_MAX)
                 .then_some("windows are never longer than 2 us"),
-            _ => None,
+            _ => of_dragonfly(&plan.topology_spec, path),
         }
     }
 
@@ -399,6 +399,23 @@ fn regular(spec: &TopologySpec) -> bool {
             .all(|(host, &leaf)| leaf == host / per_leaf.max(1))
     };
     matches!(cabling, Cabling::Leaves(leaves) if in_order(leaves))
+}
+
+/// Cables that a dragonfly does not have.
+fn of_dragonfly(spec: &TopologySpec, path: &str) -> Option<&'static str> {
+    let TopologySpec::Dragonfly(dragonfly) = spec else {
+        return None;
+    };
+    match path {
+        "fabric.local_rate" | "fabric.local_delay" => {
+            let alone = dragonfly.routers_per_group == 1;
+            alone.then_some("each group has one router, and no cables within")
+        }
+        "fabric.global_rate" | "fabric.global_delay" | "fabric.global_links_per_router" => {
+            (dragonfly.groups == 1).then_some("there is one group")
+        }
+        _ => None,
+    }
 }
 
 /// Whether no other override is of the same pair.
@@ -605,6 +622,29 @@ mod tests {
                 "{setting}: {found:?}"
             );
         }
+    }
+
+    #[test]
+    fn cables_that_a_dragonfly_does_not_have() {
+        let text = |groups: u32, routers: u32| {
+            format!(
+                "fabric: {{kind: dragonfly, groups: {groups}, routers_per_group: {routers}, hosts_per_router: 2, \
+                 global_links_per_router: 1, local_delay: 30ns, global_rate: 200Gbps}}\n\
+                 jobs: [{{collectives: [{{collective: all-reduce, size: 1MiB}}]}}]\n"
+            )
+        };
+        let found = |groups, routers| notes(&text(groups, routers)).join("\n");
+        assert_eq!(found(2, 2), "");
+        let local = found(2, 1);
+        assert!(
+            local.contains("`fabric.local_delay` has no effect"),
+            "{local}"
+        );
+        let global = found(1, 2);
+        assert!(
+            global.contains("`fabric.global_rate` has no effect: there is one group"),
+            "{global}"
+        );
     }
 
     #[test]

@@ -2,12 +2,15 @@
 //!
 //! Constants are bytes measured on x86-64 Linux; `docs/explain.md` compares them with real runs.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use tenter_plan::Plan;
 use tenter_plan::ideal::Ideal;
-use tenter_record::{FlowRow, SampleRow};
+use tenter_record::{FlowRow, OperationRow, SampleRow};
 use tenter_units::Time;
 use tenter_workload::flow_workload::FlowWorkload;
+use tenter_workload::graph::{Graph, OperationLog};
 use tenter_workload::{CollectiveRun, Job, WorkloadError};
 
 use crate::flow_workload::{transfers, waiting};
@@ -30,6 +33,8 @@ pub struct MemoryParts {
     pub packets_bytes: u64,
     /// Rows that wait to be written, and those of all collectives.
     pub tables_bytes: u64,
+    /// Graphs of operations, and what is recorded of them.
+    pub operations_bytes: u64,
 }
 
 impl MemoryParts {
@@ -41,6 +46,7 @@ impl MemoryParts {
             self.flows_bytes,
             self.packets_bytes,
             self.tables_bytes,
+            self.operations_bytes,
         ];
         parts
             .into_iter()
@@ -86,6 +92,11 @@ const COLUMNS_PERCENT: u64 = 30;
 /// Bytes a rank pair takes in the tables of queue pairs, unless every rank sends to every other.
 const PAIR_ENTRY: u64 = 16;
 
+/// An operation in Tenter's format, as it is kept beside the trial.
+const OPERATION_FILE: u64 = 8;
+/// The text in the row of an operation.
+const OPERATION_TEXT: u64 = 32;
+
 /// The memory a run of a plan takes at its peak, in bytes.
 ///
 /// # Errors
@@ -98,6 +109,7 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
     let mut parts = MemoryParts {
         process_bytes: PROCESS,
         fabric_bytes: fabric(plan),
+        operations_bytes: operations(plan),
         ..MemoryParts::default()
     };
     let (mut all, mut kept, mut turns) = (0_u64, 0_u64, 0_u64);
@@ -144,6 +156,33 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
         parts.tables_bytes += table(rows, size_of::<SampleRow>() as u64);
     }
     Ok(parts)
+}
+
+/// The graphs of all jobs, each once, and what is recorded of each job's.
+fn operations(plan: &Plan) -> u64 {
+    let recorded = size_of::<OperationLog>() + size_of::<OperationRow>();
+    let recorded = recorded as u64 + OPERATION_TEXT;
+    let mut graphs: Vec<&Arc<Graph>> = Vec::new();
+    let mut bytes = 0_u64;
+    for job in &plan.jobs {
+        let of_job = job
+            .sequence
+            .iter()
+            .filter_map(|run| run.traffic.operations());
+        for graph in of_job.map(|operations| &operations.graph) {
+            let count = graph.operations();
+            if !graphs.iter().any(|known| Arc::ptr_eq(known, graph)) {
+                graphs.push(graph);
+                bytes = bytes.saturating_add(graph.memory_bytes() + count * OPERATION_FILE);
+            }
+            if plan.records_operations {
+                let runs = u64::from(job.iterations) + u64::from(job.warm_up);
+                let rows = count.saturating_mul(runs);
+                bytes = bytes.saturating_add(rows.saturating_mul(recorded));
+            }
+        }
+    }
+    bytes
 }
 
 /// The workload of a job whose flows are forgotten once their rows are written.

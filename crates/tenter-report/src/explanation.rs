@@ -551,6 +551,7 @@ fn write_cost(cost: &Cost, out: &mut String) -> fmt::Result {
         (memory.flows_bytes, "flows"),
         (memory.packets_bytes, "packets in queues"),
         (memory.tables_bytes, "tables"),
+        (memory.operations_bytes, "operations"),
     ];
     // A part that is not estimated, as the queues of a load, is not one of 0 bytes.
     let parts = parts.iter().filter(|(bytes, _)| *bytes > 0);

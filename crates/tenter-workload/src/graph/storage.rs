@@ -95,6 +95,15 @@ impl Graph {
         self.ranks.iter().map(|of| of.operations.len() as u64).sum()
     }
 
+    /// The memory that it takes, and that its ranks take to carry it out, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        let (operations, waits) = (self.operations(), self.edges());
+        let (of_operation, of_send) = (size_of::<Stored>() + 2 * size_of::<u32>(), 12);
+        operations.saturating_mul(of_operation as u64)
+            + waits.saturating_mul(size_of::<u32>() as u64)
+            + u64::from(self.messages()) * of_send
+    }
+
     /// How many operations of one rank there are.
     pub fn operations_of(&self, rank: u32) -> u32 {
         self.ranks[rank as usize].operations.len() as u32
