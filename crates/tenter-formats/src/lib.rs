@@ -10,6 +10,7 @@
 //! Communication matrices, size distributions and steps of collectives come from files that a
 //! scenario names; they are written out in it.
 
+mod algorithm;
 pub mod chakra;
 mod communicators;
 mod compressed;
@@ -23,6 +24,7 @@ pub mod graph_file;
 mod imported;
 mod limits;
 pub mod matrix;
+mod msccl;
 pub mod simai;
 pub mod size_law;
 mod sonic;
@@ -32,6 +34,7 @@ mod trace;
 mod varint;
 mod words;
 
+pub use algorithm::{ReadAlgorithm, read as read_algorithm};
 pub use error::{ImportError, Place};
 pub use fragment::Fragment;
 pub use imported::{Imported, Source};

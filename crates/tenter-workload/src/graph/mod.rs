@@ -31,7 +31,7 @@ mod storage;
 #[cfg(test)]
 mod tests;
 
-pub use algorithms::{Algorithms, CollectiveName};
+pub use algorithms::{AlgorithmChoice, Algorithms, CollectiveName};
 pub use builder::{GraphBuilder, RankBuilder};
 pub use collectives::Collectives;
 pub use error::{GraphError, Unmatched};

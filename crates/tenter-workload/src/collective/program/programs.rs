@@ -69,8 +69,18 @@ fn has_programs(own: &AlgorithmFiles, reader: &mut dyn Reader) -> bool {
 }
 
 /// Algorithms of one collective.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Programs(pub Vec<Arc<Program>>);
+
+/// Graphs compare those of each of their collectives, which mostly are the same.
+impl PartialEq for Programs {
+    fn eq(&self, other: &Programs) -> bool {
+        let alike = |(one, other): (&Arc<Program>, &Arc<Program>)| {
+            Arc::ptr_eq(one, other) || one == other
+        };
+        self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(alike)
+    }
+}
 
 impl Value for Programs {
     type Bounds = ();
@@ -192,6 +202,11 @@ impl AlgorithmFiles {
             size = fits.sizes().end().checked_add(1)?;
         }
         None
+    }
+
+    /// Whether it runs on so many ranks at a size.
+    pub fn suits(&self, ranks: u32, size_bytes: u64) -> bool {
+        self.choose(ranks, size_bytes).is_ok()
     }
 
     /// The sizes for which there are algorithms.
