@@ -3,7 +3,7 @@
 use tenter_workload::collective::{self, At, Program, ProgramError};
 
 use crate::error::{ImportError, Place};
-use crate::{compressed, msccl};
+use crate::{compressed, msccl, mscclpp};
 
 /// No file is longer, in bytes; those that tools generate have up to some hundred kilobytes.
 const BYTES_MAX: usize = 64 << 20;
@@ -35,6 +35,7 @@ pub fn read(bytes: &[u8]) -> Result<ReadAlgorithm, ImportError> {
     match text.trim_start().chars().next() {
         None => Err(ImportError::nothing("give an algorithm of MSCCL")),
         Some('<') => msccl::read(text),
+        Some('{') => mscclpp::read(text),
         Some(_) => own(text),
     }
 }

@@ -25,6 +25,7 @@ mod imported;
 mod limits;
 pub mod matrix;
 mod msccl;
+mod mscclpp;
 pub mod simai;
 pub mod size_law;
 mod sonic;

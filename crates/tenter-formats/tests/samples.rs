@@ -310,3 +310,34 @@ fn algorithms_of_msccl_do_what_they_promise() {
         assert_eq!(bytes, parts.protocol.bytes(chunks * 960), "{name}");
     }
 }
+
+/// How many operations of a plan of MSCCL++ there are that move data or signal, by their names.
+fn operations_of(text: &str, names: &[&str]) -> usize {
+    let count = |name: &&str| text.matches(&format!("\"name\": \"{name}\"")).count();
+    names.iter().map(count).sum()
+}
+
+#[test]
+fn plans_of_mscclpp_do_what_they_promise() {
+    let Some(folder) = samples("mscclpp") else {
+        return;
+    };
+    for path in files(&folder, ".json") {
+        let text = fs::read_to_string(&path).expect("a text");
+        let name = path.display();
+        let read = read_algorithm(text.as_bytes());
+        let read = read.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let own = write_program(&read.program, '\n');
+        assert_eq!(read_program(&own).as_ref(), Ok(&read.program), "{name}");
+        let ranks = read.program.ranks();
+        let kind = CollectiveKind::FromFile(AlgorithmFiles::of(read.program));
+        let schedule = kind.schedule(ranks, 1 << 20).expect("as many ranks as it has");
+        // Each has one chunk on one channel: a message for what is put, two for what is got.
+        let one = ["signal", "rlxsignal", "put", "ppkt", "rppkt", "res", "respkt"];
+        let two = ["get", "rre"];
+        let messages = operations_of(&text, &one)
+            + 2 * operations_of(&text, &two)
+            + 3 * operations_of(&text, &["rres"]);
+        assert_eq!(schedule.transfer_count() as usize, messages, "{name}");
+    }
+}
