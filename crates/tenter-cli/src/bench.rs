@@ -192,7 +192,10 @@ struct Chosen {
 }
 
 fn algorithm(arguments: &Bench, collective: &Collective) -> Result<Chosen, String> {
-    let given = arguments.algorithm.as_deref().unwrap_or(collective.algorithm);
+    let given = arguments
+        .algorithm
+        .as_deref()
+        .unwrap_or(collective.algorithm);
     let known: Vec<&str> = CollectiveKind::algorithms_of(collective.scenario).collect();
     if known.contains(&given) {
         let kind = CollectiveKind::parse(collective.scenario, given);

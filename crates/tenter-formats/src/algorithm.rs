@@ -25,11 +25,19 @@ pub fn read(bytes: &[u8]) -> Result<ReadAlgorithm, ImportError> {
     let bytes = compressed::plain(bytes)?;
     if bytes.len() > BYTES_MAX {
         let what = format!("the file has more than {BYTES_MAX} bytes");
-        return Err(ImportError::new(Place::Byte(BYTES_MAX), what, "give a smaller file"));
+        return Err(ImportError::new(
+            Place::Byte(BYTES_MAX),
+            what,
+            "give a smaller file",
+        ));
     }
     let text = std::str::from_utf8(&bytes).map_err(|error| {
         let place = Place::Byte(error.valid_up_to());
-        ImportError::new(place, "the text is not UTF-8", "save it with UTF-8 encoding")
+        ImportError::new(
+            place,
+            "the text is not UTF-8",
+            "save it with UTF-8 encoding",
+        )
     })?;
     let text = text.trim_start_matches('\u{feff}');
     match text.trim_start().chars().next() {

@@ -331,9 +331,19 @@ fn plans_of_mscclpp_do_what_they_promise() {
         assert_eq!(read_program(&own).as_ref(), Ok(&read.program), "{name}");
         let ranks = read.program.ranks();
         let kind = CollectiveKind::FromFile(AlgorithmFiles::of(read.program));
-        let schedule = kind.schedule(ranks, 1 << 20).expect("as many ranks as it has");
+        let schedule = kind
+            .schedule(ranks, 1 << 20)
+            .expect("as many ranks as it has");
         // Each has one chunk on one channel: a message for what is put, two for what is got.
-        let one = ["signal", "rlxsignal", "put", "ppkt", "rppkt", "res", "respkt"];
+        let one = [
+            "signal",
+            "rlxsignal",
+            "put",
+            "ppkt",
+            "rppkt",
+            "res",
+            "respkt",
+        ];
         let two = ["get", "rre"];
         let messages = operations_of(&text, &one)
             + 2 * operations_of(&text, &two)

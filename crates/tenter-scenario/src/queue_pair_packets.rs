@@ -54,10 +54,11 @@ pub(crate) fn crowd(
     let transfers = 2 * u64::from(ranks) + chunks + phases + more;
     // An algorithm from a file may send anything as often as it likes.
     let from_file = matches!(kind.collective(), Some(CollectiveKind::FromFile(_)));
-    if !from_file && cut
-        .packets(most)
-        .saturating_add(transfers.saturating_mul(2))
-        < PACKETS_END
+    if !from_file
+        && cut
+            .packets(most)
+            .saturating_add(transfers.saturating_mul(2))
+            < PACKETS_END
     {
         return Ok(None);
     }

@@ -75,18 +75,40 @@ fn an_algorithm_is_kept_without_its_file() {
 #[test]
 fn what_does_not_fit_is_refused_with_its_place() {
     let with = |algorithm: &str| of_algorithm(4, algorithm, "size: 1MiB");
-    refused(&with("{file: wrong.xml}"), "it is no all-reduce: chunk 3 of the output of rank 0");
+    refused(
+        &with("{file: wrong.xml}"),
+        "it is no all-reduce: chunk 3 of the output of rank 0",
+    );
     refused(&with("{file: none.xml}"), "cannot read the file");
-    refused(&with("{file: ring.xml, programs: [a]}"), "which say the same");
-    refused(&with("{programs: [\"algorithm\"]}"), "line 1: nothing stands where");
+    refused(
+        &with("{file: ring.xml, programs: [a]}"),
+        "which say the same",
+    );
+    refused(
+        &with("{programs: [\"algorithm\"]}"),
+        "line 1: nothing stands where",
+    );
     refused(&with("{}"), "lacks `file`, `files` or `programs`");
     refused(&with("{files: []}"), "names no file");
-    refused(&with("{file: pair.txt}"), "give the job 2 ranks (`ranks: 2`)");
-    refused(&with("{files: [pair.txt, ring.xml, large.txt]}"), "the algorithm is for 2 ranks");
+    refused(
+        &with("{file: pair.txt}"),
+        "give the job 2 ranks (`ranks: 2`)",
+    );
+    refused(
+        &with("{files: [pair.txt, ring.xml, large.txt]}"),
+        "the algorithm is for 2 ranks",
+    );
     let tuned = of_algorithm(2, "{files: [pair.txt, large.txt]}", "size: 2MiB");
-    refused(&tuned, "has 2097152 bytes, and the files are meant for 0 to 65536, 65537 to 1048576");
-    let other = with("{file: ring.xml}").replace("collective: all-reduce", "collective: all-gather");
-    refused(&other, "is a file of all-reduce, and the collective is all-gather");
+    refused(
+        &tuned,
+        "has 2097152 bytes, and the files are meant for 0 to 65536, 65537 to 1048576",
+    );
+    let other =
+        with("{file: ring.xml}").replace("collective: all-reduce", "collective: all-gather");
+    refused(
+        &other,
+        "is a file of all-reduce, and the collective is all-gather",
+    );
 }
 
 /// The all-reduce of four ranks is that of the file, the all-gather the usual one.
@@ -106,5 +128,8 @@ fn traces_take_algorithms_from_files() {
     let again = read(&loaded.effective, &loaded.beside);
     let again = again.unwrap_or_else(|errors| panic!("{}", errors.render()));
     assert_eq!(again.plan, loaded.plan);
-    refused(&text.replace("all_reduce: {file", "all_gather: {file"), "is a file of all-reduce");
+    refused(
+        &text.replace("all_reduce: {file", "all_gather: {file"),
+        "is a file of all-reduce",
+    );
 }

@@ -36,17 +36,24 @@ pub(crate) fn read(text: &str) -> Read<ReadAlgorithm> {
     };
     let document = Document::parse_with_options(text, options).map_err(|error| {
         let place = Place::Line(error.pos().row as usize);
-        ImportError::new(place, format!("the XML is damaged: {error}"), "give the whole file")
+        ImportError::new(
+            place,
+            format!("the XML is damaged: {error}"),
+            "give the whole file",
+        )
     })?;
     let root = Element::of(document.root_element());
     if root.name() != "algo" {
-        let what = format!("the file is a `{}`, and an algorithm is an `algo`", root.name());
+        let what = format!(
+            "the file is a `{}`, and an algorithm is an `algo`",
+            root.name()
+        );
         return Err(root.wrong(what, "name a file of MSCCL"));
     }
     let mut reading = Reading::default();
     let parts = reading.algorithm(&root)?;
-    let program = Program::new(parts)
-        .map_err(|error| of_program(reading.lines.place(error.at), &error))?;
+    let program =
+        Program::new(parts).map_err(|error| of_program(reading.lines.place(error.at), &error))?;
     Ok(ReadAlgorithm {
         program,
         notes: reading.notes,
@@ -150,8 +157,18 @@ impl Reading {
 
     fn algorithm(&mut self, root: &Element<'_, '_>) -> Read<ProgramParts> {
         let known = [
-            "name", "proto", "nchannels", "nchunksperloop", "ngpus", "coll", "inplace",
-            "outofplace", "minBytes", "maxBytes", "nthreads", "redop",
+            "name",
+            "proto",
+            "nchannels",
+            "nchunksperloop",
+            "ngpus",
+            "coll",
+            "inplace",
+            "outofplace",
+            "minBytes",
+            "maxBytes",
+            "nthreads",
+            "redop",
         ];
         self.know(root, &known);
         let in_place = root.number_or::<u8>("inplace", 0)? != 0;
@@ -256,7 +273,11 @@ fn protocol(root: &Element<'_, '_>) -> Read<WireProtocol> {
 /// Input and output must have the chunks that the collective gives them, where they have any.
 fn check_chunks(gpu: &Element<'_, '_>, parts: &ProgramParts) -> Read<()> {
     let share = |of: ProgramCollective| {
-        let shares = if parts.collective == of { parts.ranks } else { 1 };
+        let shares = if parts.collective == of {
+            parts.ranks
+        } else {
+            1
+        };
         parts.chunks / shares.max(1)
     };
     for (name, expected) in [

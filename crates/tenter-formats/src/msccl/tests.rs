@@ -58,34 +58,71 @@ fn a_ring_of_msccl_is_the_ring() {
 fn mistakes_have_their_lines() {
     let good = ring(3);
     for (from, to, line, what) in [
-        ("type=\"rrs\"", "type=\"rcs\"", 9, "chunk 2 of the output of rank 0 lacks chunk 2 of rank 0"),
+        (
+            "type=\"rrs\"",
+            "type=\"rcs\"",
+            9,
+            "chunk 2 of the output of rank 0 lacks chunk 2 of rank 0",
+        ),
         ("type=\"rrs\"", "type=\"ra\"", 6, "a step is of type `ra`"),
         ("step s=\"1\"", "step s=\"2\"", 6, "the step is number 1"),
         ("cnt=\"1\"", "cnt=\"x\"", 5, "`cnt` of a `step` is `x`"),
-        ("cnt=\"1\"", "cnt=\"2\"", 15, "it receives 1 chunks, of which rank 0"),
+        (
+            "cnt=\"1\"",
+            "cnt=\"2\"",
+            15,
+            "it receives 1 chunks, of which rank 0",
+        ),
         ("cnt=\"1\"", "cnt=\"0\"", 5, "it moves no chunk"),
         ("recv=\"2\"", "recv=\"-1\"", 6, "whose `recv` is −1"),
         ("srcbuf=\"i\"", "srcbuf=\"x\"", 5, "`srcbuf` is `x`"),
         ("srcbuf=\"i\"", "srcbuf=\"s\"", 5, "the 0 chunks of scratch"),
         ("srcoff=\"0\"", "", 5, "a `step` lacks `srcoff`"),
-        ("depid=\"-1\" deps=\"-1\"", "depid=\"4\" deps=\"0\"", 5, "thread block 4, which"),
+        (
+            "depid=\"-1\" deps=\"-1\"",
+            "depid=\"4\" deps=\"0\"",
+            5,
+            "thread block 4, which",
+        ),
         ("<gpu id=\"1\"", "<gpu id=\"0\"", 12, "GPU 0 is there twice"),
         ("ngpus=\"3\"", "ngpus=\"4\"", 2, "there is no GPU 3"),
-        ("i_chunks=\"3\"", "i_chunks=\"4\"", 3, "`i_chunks` is 4, and the collective needs 3"),
-        ("coll=\"allreduce\"", "coll=\"custom\"", 2, "cannot be checked"),
-        ("proto=\"Simple\"", "proto=\"NVLS\"", 2, "the protocol is `NVLS`"),
+        (
+            "i_chunks=\"3\"",
+            "i_chunks=\"4\"",
+            3,
+            "`i_chunks` is 4, and the collective needs 3",
+        ),
+        (
+            "coll=\"allreduce\"",
+            "coll=\"custom\"",
+            2,
+            "cannot be checked",
+        ),
+        (
+            "proto=\"Simple\"",
+            "proto=\"NVLS\"",
+            2,
+            "the protocol is `NVLS`",
+        ),
         ("</algo>", "", 0, "the XML is damaged"),
         ("<algo ", "<algos ", 0, "the XML is damaged"),
         ("<tb ", "<block/><tb ", 4, "a `block` stands in a `gpu`"),
     ] {
         assert!(good.contains(from), "{from}");
-        let error = read(good.replacen(from, to, 1).as_bytes()).err().unwrap_or_else(|| panic!("{to}"));
+        let error = read(good.replacen(from, to, 1).as_bytes())
+            .err()
+            .unwrap_or_else(|| panic!("{to}"));
         assert!(error.what.contains(what), "{to}: {error}");
         if line > 0 {
             assert_eq!(error.place, Place::Line(line), "{to}: {error}");
         }
     }
-    assert!(read(b"<a/>").unwrap_err().what.contains("an algorithm is an `algo`"));
+    assert!(
+        read(b"<a/>")
+            .unwrap_err()
+            .what
+            .contains("an algorithm is an `algo`")
+    );
     assert!(read(b" ").unwrap_err().what.contains("nothing in it"));
     assert!(read(b"\xFF\xFE<").unwrap_err().what.contains("not UTF-8"));
 }
@@ -94,7 +131,10 @@ fn mistakes_have_their_lines() {
 fn what_means_nothing_is_said() {
     let other = ring(2).replace("inplace=", "colour=\"red\" inplace=");
     let notes = read(other.as_bytes()).expect("it is a ring").notes;
-    assert_eq!(notes, ["line 2: `colour` of a `algo` has no meaning here and is left out"]);
+    assert_eq!(
+        notes,
+        ["line 2: `colour` of a `algo` has no meaning here and is left out"]
+    );
 }
 
 /// Older files have `<op step="0">`.

@@ -98,7 +98,9 @@ impl Blocks {
 
     /// How many steps a block has.
     pub(super) fn len(&self, block: BlockName) -> u32 {
-        self.blocks.get(&block).map_or(0, |steps| steps.len() as u32)
+        self.blocks
+            .get(&block)
+            .map_or(0, |steps| steps.len() as u32)
     }
 
     /// The number of the channel that carries something between two ranks.
@@ -129,7 +131,14 @@ impl Blocks {
             channel: lane,
         };
         let send = Some(port);
-        self.push(block, name, ProgramStep { send, ..ProgramStep::default() });
+        self.push(
+            block,
+            name,
+            ProgramStep {
+                send,
+                ..ProgramStep::default()
+            },
+        );
     }
 
     /// A wait for a signal.

@@ -93,7 +93,12 @@ impl<'v> Gpu<'v> {
     }
 
     /// The numbers that a thread block has for a type of channels.
-    fn of_block(&self, block: usize, (list, key, kind): (&str, &str, &str), ids: &str) -> Read<Vec<u32>> {
+    fn of_block(
+        &self,
+        block: usize,
+        (list, key, kind): (&str, &str, &str),
+        ids: &str,
+    ) -> Read<Vec<u32>> {
         let Some(block) = self.blocks.get(block) else {
             return Ok(Vec::new());
         };

@@ -63,12 +63,18 @@ impl<'v> Json<'v> {
     }
 
     pub(super) fn as_number(&self) -> Read<u32> {
-        let number = self.value.as_u64().and_then(|number| u32::try_from(number).ok());
+        let number = self
+            .value
+            .as_u64()
+            .and_then(|number| u32::try_from(number).ok());
         number.ok_or_else(|| self.wrong("it is no number", "write a whole number"))
     }
 
     pub(super) fn flag(&self, key: &str) -> bool {
-        self.value.get(key).and_then(Value::as_bool).unwrap_or(false)
+        self.value
+            .get(key)
+            .and_then(Value::as_bool)
+            .unwrap_or(false)
     }
 
     /// The items of a list that may be absent; `name` says what one is called.

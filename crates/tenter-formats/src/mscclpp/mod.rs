@@ -37,7 +37,11 @@ const GPUS_MAX: usize = 4_096;
 pub(crate) fn read(text: &str) -> Read<ReadAlgorithm> {
     let value: Value = serde_json::from_str(text).map_err(|error| {
         let what = format!("the JSON is damaged: {error}");
-        ImportError::new(Place::Line(error.line().max(1)), what, "give the whole file")
+        ImportError::new(
+            Place::Line(error.line().max(1)),
+            what,
+            "give the whole file",
+        )
     })?;
     let plan = Json::new(&value, "the plan");
     let gpus = plan.list("gpus", "GPU")?;

@@ -119,7 +119,9 @@ fn of_gpu(gpu: &Gpu<'_>, blocks: &mut Blocks, meetings: &mut Meetings) -> Read<(
                 gpu.blocks.get(of.place)?.operations.get(of.next)
             });
             let name = stuck.map_or("", Json::name);
-            let what = format!("{name}: a deadlock: not as many thread blocks come to the barrier as it waits for");
+            let what = format!(
+                "{name}: a deadlock: not as many thread blocks come to the barrier as it waits for"
+            );
             return Err(wrong(what, "correct `num_threadblocks`"));
         }
     }
@@ -168,7 +170,10 @@ fn until_barrier(
     of: &mut Running,
     (blocks, meetings): (&mut Blocks, &mut Meetings),
 ) -> Read<Option<u32>> {
-    let operations = gpu.blocks.get(of.place).map_or(&[][..], |of| &of.operations);
+    let operations = gpu
+        .blocks
+        .get(of.place)
+        .map_or(&[][..], |of| &of.operations);
     while let Some(json) = operations.get(of.next) {
         let kind = json.text("name")?;
         if kind == "barrier" {
@@ -355,7 +360,10 @@ impl Operation<'_> {
             return Err(json.wrong("the sum is stored nowhere", remedy));
         };
         // What is asked for travels while the rest is asked for.
-        let remote = self.sources.iter().filter_map(|&(rank, slot, _)| Some((rank?, slot)));
+        let remote = self
+            .sources
+            .iter()
+            .filter_map(|&(rank, slot, _)| Some((rank?, slot)));
         for (rank, slot) in remote.clone() {
             blocks.request(self.block, (rank, slot, count), &self.name);
         }
@@ -382,7 +390,10 @@ impl Operation<'_> {
             };
             blocks.push(self.block, &self.name, step);
         }
-        let others = self.targets.iter().filter(|(rank, slot, _)| (*rank, *slot) != (None, own));
+        let others = self
+            .targets
+            .iter()
+            .filter(|(rank, slot, _)| (*rank, *slot) != (None, own));
         for &(rank, slot, _) in others {
             self.pass_on((own, count), (rank, slot), taken, (blocks, meetings));
         }

@@ -48,25 +48,75 @@ fn puts_and_signals_are_transfers() {
 #[test]
 fn mistakes_are_told_with_their_operations() {
     for (from, to, what) in [
-        ("\"index\": 1, \"size\": 1}]},", "\"index\": 0, \"size\": 1}]},", "chunk 0 of the output of"),
-        ("\"name\": \"signal\"", "\"name\": \"nop\"", "operation 2 (wait): nobody sends it"),
-        ("\"name\": \"wait\"", "\"name\": \"nop\"", "operation 1 (signal): nobody receives it"),
-        ("\"name\": \"put\"", "\"name\": \"glres\"", "operation 0: it lets a switch add up"),
-        ("\"name\": \"put\"", "\"name\": \"sem_acquire\"", "`sem_acquire` is not simulated"),
-        ("\"channel_ids\": [0]},\n                {\"name\": \"wait\"", "\"channel_ids\": [3]},\n                {\"name\": \"wait\"", "no such channel"),
-        ("\"buffer_id\": 0", "\"buffer_id\": 1", "no such remote buffer"),
-        ("\"name\": \"nop\"", "\"name\": \"barrier\", \"barrier_id\": 0, \"num_threadblocks\": 2", "a deadlock"),
-        ("\"input_chunks\": 1", "\"input_chunks\": \"x\"", "`input_chunks`: it is no number"),
-        ("\"id\": 1, ", "\"id\": 2, ", "GPU 2 stands where GPU 1 should"),
-        ("\"protocol\": \"Simple\"", "\"protocol\": \"LL8\"", "the protocol is `LL8`"),
-        ("\"collective\": \"allgather\"", "\"collective\": \"custom\"", "cannot be checked"),
+        (
+            "\"index\": 1, \"size\": 1}]},",
+            "\"index\": 0, \"size\": 1}]},",
+            "chunk 0 of the output of",
+        ),
+        (
+            "\"name\": \"signal\"",
+            "\"name\": \"nop\"",
+            "operation 2 (wait): nobody sends it",
+        ),
+        (
+            "\"name\": \"wait\"",
+            "\"name\": \"nop\"",
+            "operation 1 (signal): nobody receives it",
+        ),
+        (
+            "\"name\": \"put\"",
+            "\"name\": \"glres\"",
+            "operation 0: it lets a switch add up",
+        ),
+        (
+            "\"name\": \"put\"",
+            "\"name\": \"sem_acquire\"",
+            "`sem_acquire` is not simulated",
+        ),
+        (
+            "\"channel_ids\": [0]},\n                {\"name\": \"wait\"",
+            "\"channel_ids\": [3]},\n                {\"name\": \"wait\"",
+            "no such channel",
+        ),
+        (
+            "\"buffer_id\": 0",
+            "\"buffer_id\": 1",
+            "no such remote buffer",
+        ),
+        (
+            "\"name\": \"nop\"",
+            "\"name\": \"barrier\", \"barrier_id\": 0, \"num_threadblocks\": 2",
+            "a deadlock",
+        ),
+        (
+            "\"input_chunks\": 1",
+            "\"input_chunks\": \"x\"",
+            "`input_chunks`: it is no number",
+        ),
+        (
+            "\"id\": 1, ",
+            "\"id\": 2, ",
+            "GPU 2 stands where GPU 1 should",
+        ),
+        (
+            "\"protocol\": \"Simple\"",
+            "\"protocol\": \"LL8\"",
+            "the protocol is `LL8`",
+        ),
+        (
+            "\"collective\": \"allgather\"",
+            "\"collective\": \"custom\"",
+            "cannot be checked",
+        ),
         ("\"gpus\"", "\"cpus\"", "the plan has 0 GPUs"),
         ("\"size\": 1}]", "\"size\": 2}]", "differ in size"),
         ("}", "", "the JSON is damaged"),
     ] {
         assert!(gather().contains(from), "{from}");
         let text = gather().replacen(from, to, 1);
-        let error = read(text.as_bytes()).err().unwrap_or_else(|| panic!("{to}"));
+        let error = read(text.as_bytes())
+            .err()
+            .unwrap_or_else(|| panic!("{to}"));
         assert!(error.what.contains(what), "{to}: {error}");
     }
 }

@@ -445,7 +445,10 @@ fn from_file(collective: Option<&'static str>, reader: &mut dyn Reader) -> Optio
     if own.name() == collective {
         return Some(own);
     }
-    let what = format!("is a file of {}, and the collective is {collective}", own.name());
+    let what = format!(
+        "is a file of {}, and the collective is {collective}",
+        own.name()
+    );
     let remedy = format!("write `collective: {}`, or name another file", own.name());
     reader.refuse("algorithm", &what, &remedy);
     None

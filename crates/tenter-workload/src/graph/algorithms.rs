@@ -166,7 +166,9 @@ impl Algorithms {
             Some(AlgorithmChoice::File(files)) if files.suits(ranks, bytes) => {
                 return CollectiveKind::FromFile(files.clone());
             }
-            Some(AlgorithmChoice::File(_)) => return Algorithms::default().kind(name, ranks, bytes),
+            Some(AlgorithmChoice::File(_)) => {
+                return Algorithms::default().kind(name, ranks, bytes);
+            }
             Some(AlgorithmChoice::Named(name)) => Some(name.as_str()),
             None => usual(),
         };

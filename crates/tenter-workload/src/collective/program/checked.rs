@@ -119,11 +119,15 @@ fn check_numbers(parts: &ProgramParts) -> Result<(), ProgramError> {
         return whole(what, "give a multiple of the number of ranks");
     }
     if !parts.in_place && !parts.out_of_place {
-        return whole("it is neither in place nor out of place".to_owned(), "say which it is");
+        return whole(
+            "it is neither in place nor out of place".to_owned(),
+            "say which it is",
+        );
     }
     if parts.sizes.is_empty() {
         let (least, most) = (parts.sizes.start(), parts.sizes.end());
-        let what = format!("it is meant for sizes from {least} to {most} bytes, of which there is none");
+        let what =
+            format!("it is meant for sizes from {least} to {most} bytes, of which there is none");
         return whole(what, "give a larger upper bound");
     }
     let steps: usize = parts.blocks.iter().map(|block| block.steps.len()).sum();

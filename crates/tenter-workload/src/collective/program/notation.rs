@@ -45,13 +45,20 @@ pub fn write(program: &Program, end: char) -> String {
         parts.ranks,
         parts.chunks
     );
-    for (is_so, word) in [(parts.in_place, "in-place"), (parts.out_of_place, "out-of-place")] {
+    for (is_so, word) in [
+        (parts.in_place, "in-place"),
+        (parts.out_of_place, "out-of-place"),
+    ] {
         if is_so {
             let _ = write!(out, " {word}");
         }
     }
     let (least, most) = (parts.sizes.start(), parts.sizes.end());
-    let _ = write!(out, " protocol {} sizes {least} {most}{end}", parts.protocol.word());
+    let _ = write!(
+        out,
+        " protocol {} sizes {least} {most}{end}",
+        parts.protocol.word()
+    );
     for block in &parts.blocks {
         let _ = write!(out, "block {} {}{end}", block.rank, block.number);
         for step in &block.steps {
@@ -175,7 +182,13 @@ fn number<T: FromStr>(word: Option<&str>) -> Result<T, String> {
 fn chosen<T: Words + Copy>(word: Option<&str>) -> Result<T, String> {
     let shown = word.unwrap_or("nothing");
     let found = T::ALL.iter().find(|of| Some(of.word()) == word);
-    let known = || T::ALL.iter().map(Words::word).collect::<Vec<_>>().join(", ");
+    let known = || {
+        T::ALL
+            .iter()
+            .map(Words::word)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     found
         .copied()
         .ok_or_else(|| format!("{shown} stands where one of {} should", known()))

@@ -133,7 +133,11 @@ impl Wired {
         for step in 0..self.len() {
             let (rank, of) = self.step(parts, step);
             let wrong = |port: &Port| port.peer >= parts.ranks || port.peer == rank;
-            if let Some(port) = [of.receive, of.send].iter().flatten().find(|port| wrong(port)) {
+            if let Some(port) = [of.receive, of.send]
+                .iter()
+                .flatten()
+                .find(|port| wrong(port))
+            {
                 let what = if port.peer == rank {
                     format!("rank {rank} exchanges data with itself")
                 } else {
@@ -330,7 +334,10 @@ fn deadlock(parts: &ProgramParts, wired: &Wired, waiting: &[u32]) -> ProgramErro
         names.push(format!("{} more", circle.len() - NAMED));
     }
     names.extend(circle.first().map(|&of| wired.at(parts, of).to_string()));
-    let what = format!("a deadlock: these wait for each other: {}", names.join(" ← "));
+    let what = format!(
+        "a deadlock: these wait for each other: {}",
+        names.join(" ← ")
+    );
     let remedy = "let one of them come before what it waits for";
     ProgramError::new(None, what, remedy)
 }

@@ -75,9 +75,8 @@ pub struct Programs(pub Vec<Arc<Program>>);
 /// Graphs compare those of each of their collectives, which mostly are the same.
 impl PartialEq for Programs {
     fn eq(&self, other: &Programs) -> bool {
-        let alike = |(one, other): (&Arc<Program>, &Arc<Program>)| {
-            Arc::ptr_eq(one, other) || one == other
-        };
+        let alike =
+            |(one, other): (&Arc<Program>, &Arc<Program>)| Arc::ptr_eq(one, other) || one == other;
         self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(alike)
     }
 }
@@ -97,7 +96,10 @@ impl Value for Programs {
                 Some(Ok(program)) => programs.push(Arc::new(program)),
                 Some(Err(error)) => {
                     let what = format!("cannot be: line {}: ", error.line);
-                    let place = error.error.at.map_or_else(String::new, |at| format!("{at}: "));
+                    let place = error
+                        .error
+                        .at
+                        .map_or_else(String::new, |at| format!("{at}: "));
                     let what = format!("{what}{place}{}", error.error.what);
                     item.refuse("", &what, &error.error.remedy);
                     complete = false;

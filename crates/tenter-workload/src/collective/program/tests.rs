@@ -21,10 +21,18 @@ fn ring(ranks: u32) -> String {
         let _ = writeln!(text, "block {rank} 0\nstep 1 of i{} to {next}.0", chunk(0));
         for step in 1..2 * (ranks - 1) {
             let at = chunk(step);
-            let add = if step < ranks { format!("of i{at} ") } else { String::new() };
+            let add = if step < ranks {
+                format!("of i{at} ")
+            } else {
+                String::new()
+            };
             let _ = writeln!(text, "step 1 from {before}.0 {add}into i{at} to {next}.0");
         }
-        let _ = writeln!(text, "step 1 from {before}.0 into i{}", chunk(2 * ranks - 2));
+        let _ = writeln!(
+            text,
+            "step 1 from {before}.0 into i{}",
+            chunk(2 * ranks - 2)
+        );
     }
     text
 }
@@ -97,7 +105,10 @@ fn mistakes_are_told_with_rank_and_chunk() {
     let change = |from: &str, to: &str| {
         assert!(EXCHANGE.contains(from), "{from}");
         let text = EXCHANGE.replacen(from, to, 1);
-        read_program(&text).err().unwrap_or_else(|| panic!("{to}")).to_string()
+        read_program(&text)
+            .err()
+            .unwrap_or_else(|| panic!("{to}"))
+            .to_string()
     };
     assert!(read_program(EXCHANGE).is_ok());
     for (from, to, told) in [
@@ -115,23 +126,63 @@ fn mistakes_are_told_with_rank_and_chunk() {
             "line 1: it is no all-reduce: chunk 0 of the output of rank 1 lacks chunk 0 of rank 0",
         ),
         // It sends the wrong chunk.
-        ("step 1 of i1 to 1.0", "step 1 of i0 to 1.0", "chunk 1 of the output of rank 0 has chunk 0 of rank 0, which"),
+        (
+            "step 1 of i1 to 1.0",
+            "step 1 of i0 to 1.0",
+            "chunk 1 of the output of rank 0 has chunk 0 of rank 0, which",
+        ),
         ("block 1 1", "block 1 0", "another block of that number"),
-        ("to 1.0", "to 1.5", "nobody receives it: rank 1 receives 0 times from rank 0"),
+        (
+            "to 1.0",
+            "to 1.5",
+            "nobody receives it: rank 1 receives 0 times from rank 0",
+        ),
         ("to 1.0", "to 2.0", "there is no rank 2"),
         ("to 1.0", "to 0.0", "exchanges data with itself"),
-        ("of i1 to 1.0", "of i2 to 1.0", "it uses chunk 2 of the input, which has 2"),
-        ("step 1 from 1.1 into", "step 2 from 1.1 into", "it uses chunk 2"),
-        ("from 1.1 into i1", "from 1.0 into i1", "it receives with rank 1 on channel 0, as"),
-        ("of i1 to 1.0", "of s0 to 1.0", "chunk 0 of the scratch buffer, to which nothing"),
+        (
+            "of i1 to 1.0",
+            "of i2 to 1.0",
+            "it uses chunk 2 of the input, which has 2",
+        ),
+        (
+            "step 1 from 1.1 into",
+            "step 2 from 1.1 into",
+            "it uses chunk 2",
+        ),
+        (
+            "from 1.1 into i1",
+            "from 1.0 into i1",
+            "it receives with rank 1 on channel 0, as",
+        ),
+        (
+            "of i1 to 1.0",
+            "of s0 to 1.0",
+            "chunk 0 of the scratch buffer, to which nothing",
+        ),
         ("of i1 to 1.0", "to 1.0", "data that it does not have"),
-        ("step 1 of i1", "step 1 off i1", "line 3: `off` says nothing of a step"),
-        ("into i1", "into i1 after 7.0", "thread block 7, which rank 0 does not have"),
+        (
+            "step 1 of i1",
+            "step 1 off i1",
+            "line 3: `off` says nothing of a step",
+        ),
+        (
+            "into i1",
+            "into i1 after 7.0",
+            "thread block 7, which rank 0 does not have",
+        ),
         ("chunks 2", "chunks 0", "into 0 chunks"),
         ("ranks 2", "ranks 5000", "5000 ranks"),
         (" in-place", "", "neither in place"),
-        ("all-reduce", "all-reduces", "all-reduces stands where one of all-reduce, "),
-        ("all-reduce", "all-gather", "it uses chunk 1 of the input, which has 1"),
+        (
+            "all-reduce",
+            "all-reduces",
+            "all-reduces stands where one of all-reduce, ",
+        ),
+        (
+            "all-reduce",
+            "all-gather",
+            "it uses chunk 1 of the input, which has 1",
+        ),
     ] {
         let error = change(from, to);
         assert!(error.contains(told), "{from} → {to}: {error}");
@@ -156,7 +207,10 @@ fn deadlocks_are_named_with_their_steps() {
 fn an_order_that_nobody_asks_for_is_a_mistake() {
     let race = EXCHANGE.replacen("step 1 of i0 to 1.1", "block 0 2\nstep 1 of i0 to 1.1", 1);
     let error = read_program(&race).unwrap_err().to_string();
-    assert!(error.contains("no all-reduce") || error.contains("depends on"), "{error}");
+    assert!(
+        error.contains("no all-reduce") || error.contains("depends on"),
+        "{error}"
+    );
     let waits = race.replacen("of i0 to 1.1", "of i0 to 1.1 after 1.0", 1);
     assert!(read_program(&waits).is_ok());
 }
@@ -267,7 +321,10 @@ fn bandwidths_are_counted_as_of_other_algorithms() {
 fn programs_are_texts_of_a_list() {
     let files = AlgorithmFiles::of(read_program(EXCHANGE).unwrap());
     let written = Value::written(&files).to_string();
-    assert!(written.starts_with("{programs: [\"algorithm all-reduce ranks 2 chunks 2"), "{written}");
+    assert!(
+        written.starts_with("{programs: [\"algorithm all-reduce ranks 2 chunks 2"),
+        "{written}"
+    );
     assert!(<AlgorithmFiles as Value>::read(&mut Texts::new(&[], &[]), "x", ()).is_none());
 }
 
@@ -288,7 +345,10 @@ fn all_gathers_are_checked_in_place_and_out_of_place() {
     assert!(gather("out-of-place", copy).is_ok());
     assert!(gather("in-place out-of-place", copy).is_ok());
     let error = gather("in-place out-of-place", none).unwrap_err();
-    assert!(error.contains("chunk 0 of the output of rank 0 is never written"), "{error}");
+    assert!(
+        error.contains("chunk 0 of the output of rank 0 is never written"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -297,7 +357,17 @@ fn no_bounds_are_passed() {
         sizes: 5..=4,
         ..read_program(EXCHANGE).unwrap().parts().clone()
     };
-    assert!(Program::new(parts()).unwrap_err().what.contains("of which there is none"));
+    assert!(
+        Program::new(parts())
+            .unwrap_err()
+            .what
+            .contains("of which there is none")
+    );
     let huge = EXCHANGE.replacen("chunks 2", "chunks 4000000000", 1);
-    assert!(read_program(&huge).unwrap_err().to_string().contains("give 1 to"));
+    assert!(
+        read_program(&huge)
+            .unwrap_err()
+            .to_string()
+            .contains("give 1 to")
+    );
 }

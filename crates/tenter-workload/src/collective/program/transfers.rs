@@ -264,10 +264,7 @@ impl Table {
 
     /// Transfers and how long the longest chain of hops is, each of which takes what `hop` says;
     /// the bytes that the busiest port sends or receives.
-    pub(super) fn bounds<T: Copy + Default + Ord>(
-        &self,
-        hop: impl Fn(T, u64) -> T,
-    ) -> (T, u64) {
+    pub(super) fn bounds<T: Copy + Default + Ord>(&self, hop: impl Fn(T, u64) -> T) -> (T, u64) {
         let mut ends: Vec<T> = Vec::with_capacity(self.sent.len());
         let mut ports: BTreeMap<(u32, bool), u64> = BTreeMap::new();
         for of in &self.sent {

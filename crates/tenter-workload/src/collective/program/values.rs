@@ -228,7 +228,9 @@ impl Memory<'_> {
         let promised = self.promised((rank, chunk), 0);
         let cell = self.output(rank, chunk);
         let had = |terms: &[Term]| {
-            let terms = terms.iter().map(|(of, at)| format!("chunk {at} of rank {of}"));
+            let terms = terms
+                .iter()
+                .map(|(of, at)| format!("chunk {at} of rank {of}"));
             terms.collect::<Vec<_>>().join(" + ")
         };
         let found = match cell.map(|cell| &cell.content) {
