@@ -232,8 +232,8 @@ pub(crate) struct Bench {
     /// What to print on standard output: the table, or the document of -J
     #[arg(long, value_enum, default_value_t = TextFormat::Text)]
     pub(crate) format: TextFormat,
-    /// Algorithm, by its name in scenarios
-    #[arg(long, value_name = "NAME")]
+    /// Algorithm, by its name in scenarios, or a file of MSCCL or MSCCL++
+    #[arg(long, value_name = "NAME|FILE")]
     pub(crate) algorithm: Option<String>,
     /// Change a value of the fabric or the job, for instance `--set jobs[0].queue_pairs=4`
     #[arg(long = "set", value_name = "PATH=VALUE")]

@@ -7,23 +7,24 @@ mod letters;
 mod sizes;
 
 use std::fmt::Write as _;
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use serde_json::json;
 use tenter::{Interference, Plan, Run, Trial};
+use tenter_formats::read_algorithm;
 use tenter_record::{CollectiveRow, StopKind, Summary};
 use tenter_report::{BenchReport, BenchRow, BenchStep, TrialError, duration_s, si};
 use tenter_scenario::suggestion;
-use tenter_workload::collective::CollectiveKind;
+use tenter_workload::collective::{CollectiveKind, write_program};
 
 use crate::arguments::{Bench, TextFormat};
 use crate::exit::ExitCode;
 use crate::fabric::Fabric;
 use crate::fabric_line::describe;
-use crate::failure::{Failure, print, say};
+use crate::failure::{Failure, print, say, say_notes};
 use crate::progress::Terminal;
 use crate::trial::{carry_out, exit_code, say_failures};
 use collectives::Collective;
@@ -118,9 +119,13 @@ fn prepare(arguments: &Bench) -> Result<Prepared, Failure> {
     check_overrides(&arguments.overrides).map_err(refused)?;
     let fabric = Fabric::find(&arguments.fabric)?;
     let alone = fabric.alone(&arguments.overrides)?;
-    let within_hosts = tells_hosts_apart(collective, algorithm);
+    let within_hosts = algorithm.tells_hosts_apart;
     let layout = Layout::of(&arguments.ranks, alone.resolved(), within_hosts).map_err(refused)?;
     let root = root(arguments, collective, layout.ranks()).map_err(refused)?;
+    if algorithm.is_file && arguments.root != "0" {
+        let message = "`-r` has no effect on an algorithm from a file, which has its own root";
+        return Err(refused(format!("{message}; leave it out")));
+    }
     let cut = |&size: &u64| sizes::cut(size, collective.share, layout.ranks(), element_bytes);
     let sizes: Vec<Sized> = asked.iter().map(cut).collect();
     let mut keys = format!(
@@ -128,20 +133,21 @@ fn prepare(arguments: &Bench) -> Result<Prepared, Failure> {
         collective.name,
         quotable(&fabric.name)
     );
+    let root_key = root.filter(|_| !algorithm.is_file);
     keys.push_str(&job(
-        arguments, collective, algorithm, &layout, root, &sizes,
+        arguments, collective, &algorithm, &layout, root_key, &sizes,
     ));
     let plan = fabric.with(&keys, &arguments.overrides, arguments.seed)?;
     Ok(Prepared {
         report: report(
             arguments,
             collective,
-            algorithm,
+            &algorithm.name,
             &layout,
             root,
             plan.resolved(),
         ),
-        algorithm: algorithm.to_owned(),
+        algorithm: algorithm.name,
         fabric: fabric.name,
         sizes,
         layout,
@@ -173,25 +179,56 @@ fn check_overrides(overrides: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the algorithm wants the ranks of a server to follow each other.
-fn tells_hosts_apart(collective: &Collective, algorithm: &str) -> bool {
-    let kind = CollectiveKind::parse(collective.scenario, algorithm);
-    kind.is_ok_and(|kind| kind.has_key("npus_per_host"))
+/// The algorithm of a benchmark.
+struct Chosen {
+    /// As it is shown.
+    name: String,
+    /// As a scenario has it.
+    written: String,
+    /// Whether ranks of a server follow each other.
+    tells_hosts_apart: bool,
+    /// Whether it is from a file.
+    is_file: bool,
 }
 
-fn algorithm<'a>(arguments: &'a Bench, collective: &Collective) -> Result<&'a str, String> {
-    let Some(given) = &arguments.algorithm else {
-        return Ok(collective.algorithm);
-    };
+fn algorithm(arguments: &Bench, collective: &Collective) -> Result<Chosen, String> {
+    let given = arguments
+        .algorithm
+        .as_deref()
+        .unwrap_or(collective.algorithm);
     let known: Vec<&str> = CollectiveKind::algorithms_of(collective.scenario).collect();
-    if known.contains(&given.as_str()) {
-        return Ok(given);
+    if known.contains(&given) {
+        let kind = CollectiveKind::parse(collective.scenario, given);
+        return Ok(Chosen {
+            name: given.to_owned(),
+            written: given.to_owned(),
+            // It wants to know how many ranks a server has.
+            tells_hosts_apart: kind.is_ok_and(|kind| kind.has_key("npus_per_host")),
+            is_file: false,
+        });
+    }
+    if Path::new(given).is_file() {
+        return from_file(given);
     }
     Err(format!(
-        "{} has no algorithm `{given}`; {}",
+        "{} has no algorithm `{given}`, nor is there a file of that name; {}",
         collective.name,
         suggestion(given, known.into_iter())
     ))
+}
+
+/// An algorithm of MSCCL, for example. Such algorithms count the GPUs of a server one after the
+/// other.
+fn from_file(name: &str) -> Result<Chosen, String> {
+    let bytes = fs::read(name).map_err(|error| format!("cannot read `{name}`: {error}"))?;
+    let read = read_algorithm(&bytes).map_err(|error| error.in_file(name).to_string())?;
+    say_notes(&read.notes);
+    Ok(Chosen {
+        name: name.to_owned(),
+        written: format!("{{programs: [\"{}\"]}}", write_program(&read.program, ';')),
+        tells_hosts_apart: true,
+        is_file: true,
+    })
 }
 
 /// The root, where there is one.
@@ -231,7 +268,7 @@ fn quotable(name: &str) -> String {
 fn job(
     arguments: &Bench,
     collective: &Collective,
-    algorithm: &str,
+    algorithm: &Chosen,
     layout: &Layout,
     root: Option<u32>,
     sizes: &[Sized],
@@ -248,11 +285,12 @@ fn job(
     // One key in a line, so that each line is what one flag comes to.
     let more = |key: &str, value: u32| format!("        {key}: {value}\n");
     let root = root.map_or_else(String::new, |root| more("root", root));
-    let per_node = if tells_hosts_apart(collective, algorithm) {
+    let per_node = if algorithm.tells_hosts_apart && !algorithm.is_file {
         more("npus_per_host", layout.per_node)
     } else {
         String::new()
     };
+    let algorithm = &algorithm.written;
     format!(
         "jobs:\n  - name: {}\n    ranks: [{hosts}]\n    iterations: {}\n    warm_up: {}\n    \
          collectives:\n      - collective: {}\n        algorithm: {algorithm}\n{root}{per_node}        \

@@ -17,7 +17,7 @@ pub(crate) struct Communicator {
 pub(crate) struct Communicators<'a> {
     algorithms: &'a Algorithms,
     /// What carries out collectives, as far as they were met.
-    kinds: BTreeMap<CollectiveName, CollectiveKind>,
+    kinds: BTreeMap<(CollectiveName, u32, u64), CollectiveKind>,
     /// The number of each group, by its ranks.
     numbers: BTreeMap<Vec<u32>, u32>,
     /// How many collectives of each group the rank runs so far.
@@ -74,8 +74,8 @@ impl<'a> Communicators<'a> {
         (name, bytes): (CollectiveName, u64),
     ) -> Result<(u32, u32), GraphError> {
         let algorithms = self.algorithms;
-        let kind = self.kinds.entry(name);
-        let kind = kind.or_insert_with(|| algorithms.kind(name));
+        let kind = self.kinds.entry((name, of.size, bytes));
+        let kind = kind.or_insert_with(|| algorithms.kind(name, of.size, bytes));
         let nth = self.run.entry(of.number).or_default();
         let which = collectives.add((of.number, *nth), rank, (kind, bytes))?;
         *nth += 1;

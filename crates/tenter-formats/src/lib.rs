@@ -10,6 +10,7 @@
 //! Communication matrices, size distributions and steps of collectives come from files that a
 //! scenario names; they are written out in it.
 
+mod algorithm;
 pub mod chakra;
 mod communicators;
 mod compressed;
@@ -24,6 +25,8 @@ mod guarded;
 mod imported;
 mod limits;
 pub mod matrix;
+mod msccl;
+mod mscclpp;
 pub mod simai;
 pub mod size_law;
 mod sonic;
@@ -33,6 +36,7 @@ mod trace;
 mod varint;
 mod words;
 
+pub use algorithm::{ReadAlgorithm, read as read_algorithm};
 pub use error::{ImportError, Place};
 pub use fragment::Fragment;
 pub use guarded::{guarded, is_decoding};

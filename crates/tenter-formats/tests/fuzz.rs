@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use cap::Cap;
 use tenter_engine::Stream;
 use tenter_formats::{
-    ImportError, Source, chakra, flow_list, goal, graph_file, matrix, simai, steps, topo,
+    ImportError, Source, chakra, flow_list, goal, graph_file, matrix, read_algorithm, simai, steps,
+    topo,
 };
 use tenter_workload::graph::Algorithms;
 use tenter_workload::spec::{FlowReading, GatheredSize, SimaiSpec, StartUnit, TraceReading};
@@ -81,6 +82,30 @@ const SIMAI: &str = "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2
 const SENDS: &str = "source,destination,bytes\n0,1,500\n1,2,700\n";
 const STEPS: &str = "rank,peer,bytes,after\n0,1,500,\n1,2,700,0\n";
 
+const MSCCL: &str = "<algo name=\"a\" proto=\"LL\" nchannels=\"1\" nchunksperloop=\"2\" ngpus=\"2\" \
+    coll=\"allreduce\" inplace=\"1\" minBytes=\"0\" maxBytes=\"99999\">\n\
+    <gpu id=\"0\" i_chunks=\"2\" o_chunks=\"0\" s_chunks=\"1\">\n<tb id=\"0\" send=\"1\" recv=\"1\" chan=\"0\">\n\
+    <step s=\"0\" type=\"s\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"i\" dstoff=\"0\" cnt=\"2\" depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>\n\
+    <step s=\"1\" type=\"rrc\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"i\" dstoff=\"0\" cnt=\"2\" depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>\n\
+    </tb></gpu><gpu id=\"1\" i_chunks=\"2\" o_chunks=\"0\" s_chunks=\"1\"><tb id=\"0\" send=\"0\" recv=\"0\" chan=\"0\">\n\
+    <step s=\"0\" type=\"s\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"i\" dstoff=\"0\" cnt=\"2\" depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>\n\
+    <step s=\"1\" type=\"rrc\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"i\" dstoff=\"0\" cnt=\"2\" depid=\"0\" deps=\"0\" hasdep=\"0\"/>\n\
+    </tb></gpu></algo>\n";
+const MSCCLPP: &str = r#"{"name": "p", "collective": "allgather", "protocol": "LL", "inplace": true, "gpus": [
+    {"id": 0, "input_chunks": 1, "output_chunks": 2, "channels": [{"channel_type": "memory", "connected_to": [1]}],
+    "remote_buffers": [{"rank": 1, "type": "o"}], "threadblocks": [{"id": 0, "channels": [{"channel_type": "memory",
+    "channel_ids": [0]}], "remote_buffer_refs": [{"access_channel_type": "memory", "remote_buffer_ids": [0]}], "ops": [
+    {"name": "pws", "channel_type": "memory", "channel_ids": [0], "src_buff": [{"type": "i", "index": 0, "size": 1}],
+    "dst_buff": [{"buffer_id": 0, "index": 0, "size": 1}]}, {"name": "wait", "channel_type": "memory", "channel_ids": [0]}]}]},
+    {"id": 1, "input_chunks": 1, "output_chunks": 2, "channels": [{"channel_type": "memory", "connected_to": [0]}],
+    "remote_buffers": [{"rank": 0, "type": "o"}], "threadblocks": [{"id": 0, "channels": [{"channel_type": "memory",
+    "channel_ids": [0]}], "remote_buffer_refs": [{"access_channel_type": "memory", "remote_buffer_ids": [0]}], "ops": [
+    {"name": "put", "channel_type": "memory", "src_buff": [{"type": "i", "index": 0, "size": 1}],
+    "dst_buff": [{"buffer_id": 0, "index": 1, "size": 1}]}, {"name": "signal", "channel_type": "memory", "channel_ids": [0]},
+    {"name": "wait", "channel_type": "memory", "channel_ids": [0]}]}]}]}"#;
+const PROGRAM: &str = "algorithm all-reduce ranks 2 chunks 2 in-place sizes 0 4096\nblock 0 0\nstep 2 of i0 to 1.0\n\
+    step 2 from 1.0 of i0 into i0\nblock 1 0\nstep 2 of i0 to 0.0\nstep 2 from 0.0 of i0 into i0 after 0.0\n";
+
 /// The formats, each with a file that it reads.
 fn formats() -> Vec<(&'static str, Reader, Vec<u8>)> {
     let graph = goal::read(GOAL.as_bytes()).expect("it is a graph").graph;
@@ -95,6 +120,7 @@ fn formats() -> Vec<(&'static str, Reader, Vec<u8>)> {
         .remove(0);
     let of_steps: Reader = |bytes| told(steps::read(&text(bytes)));
     let of_sends: Reader = |bytes| told(matrix::read("m.csv", &text(bytes)));
+    let of_algorithm: Reader = |bytes| told(read_algorithm(bytes));
     vec![
         ("goal", |bytes| told(goal::read(bytes)), GOAL.into()),
         (
@@ -147,6 +173,9 @@ fn formats() -> Vec<(&'static str, Reader, Vec<u8>)> {
             },
             TOPO.into(),
         ),
+        ("msccl", of_algorithm, MSCCL.into()),
+        ("mscclpp", of_algorithm, MSCCLPP.into()),
+        ("algorithm", of_algorithm, PROGRAM.into()),
         ("matrix", of_sends, SENDS.into()),
         ("steps", of_steps, STEPS.into()),
     ]

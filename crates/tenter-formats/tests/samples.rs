@@ -6,7 +6,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tenter_formats::{Imported, Source, chakra, flow_list, goal, graph_file, simai, topo};
+use tenter_formats::{
+    Imported, Source, chakra, flow_list, goal, graph_file, read_algorithm, simai, topo,
+};
+use tenter_workload::collective::{AlgorithmFiles, CollectiveKind, read_program, write_program};
 use tenter_workload::graph::Algorithms;
 use tenter_workload::graph::OperationKind;
 use tenter_workload::spec::{FlowReading, GatheredSize, SimaiSpec, StartUnit, TraceReading};
@@ -265,4 +268,86 @@ fn layers_of_simai_have_their_collectives() {
         read += 1;
     }
     assert!(read > 0);
+}
+
+/// How many steps of the types that send there are in an XML of MSCCL, and the chunks of all.
+fn sends_of(text: &str) -> (u32, u64) {
+    let value = |line: &str, key: &str| {
+        let (_, rest) = line.split_once(&format!(" {key}=\""))?;
+        rest.split_once('"').map(|(value, _)| value.to_owned())
+    };
+    let sends = text.lines().filter_map(|line| {
+        let kind = value(line, "type")?;
+        let sends = ["s", "rcs", "rrs", "rrcs"].contains(&kind.as_str());
+        let count = value(line, "cnt")?.parse::<u64>().ok()?;
+        sends.then_some(count)
+    });
+    sends.fold((0, 0), |(steps, chunks), count| (steps + 1, chunks + count))
+}
+
+#[test]
+fn algorithms_of_msccl_do_what_they_promise() {
+    let Some(folder) = samples("msccl") else {
+        return;
+    };
+    for path in files(&folder, ".xml") {
+        let text = fs::read_to_string(&path).expect("a text");
+        let name = path.display();
+        let read = read_algorithm(text.as_bytes());
+        let read = read.unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(read.notes, Vec::<String>::new(), "{name}");
+        let own = write_program(&read.program, '\n');
+        assert_eq!(read_program(&own).as_ref(), Ok(&read.program), "{name}");
+        let parts = read.program.parts().clone();
+        let (ranks, size) = (parts.ranks, u64::from(parts.chunks) * 960);
+        let kind = CollectiveKind::FromFile(AlgorithmFiles::of(read.program));
+        let schedule = kind.schedule(ranks, size).expect("as many ranks as it has");
+        let bytes: u64 = (0..schedule.transfer_count())
+            .map(|id| schedule.transfer(id).bytes)
+            .sum();
+        let (sends, chunks) = sends_of(&text);
+        assert_eq!(schedule.transfer_count(), sends, "{name}");
+        assert_eq!(bytes, parts.protocol.bytes(chunks * 960), "{name}");
+    }
+}
+
+/// How many operations of a plan of MSCCL++ there are that move data or signal, by their names.
+fn operations_of(text: &str, names: &[&str]) -> usize {
+    let count = |name: &&str| text.matches(&format!("\"name\": \"{name}\"")).count();
+    names.iter().map(count).sum()
+}
+
+#[test]
+fn plans_of_mscclpp_do_what_they_promise() {
+    let Some(folder) = samples("mscclpp") else {
+        return;
+    };
+    for path in files(&folder, ".json") {
+        let text = fs::read_to_string(&path).expect("a text");
+        let name = path.display();
+        let read = read_algorithm(text.as_bytes());
+        let read = read.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let own = write_program(&read.program, '\n');
+        assert_eq!(read_program(&own).as_ref(), Ok(&read.program), "{name}");
+        let ranks = read.program.ranks();
+        let kind = CollectiveKind::FromFile(AlgorithmFiles::of(read.program));
+        let schedule = kind
+            .schedule(ranks, 1 << 20)
+            .expect("as many ranks as it has");
+        // Each has one chunk on one channel: a message for what is put, two for what is got.
+        let one = [
+            "signal",
+            "rlxsignal",
+            "put",
+            "ppkt",
+            "rppkt",
+            "res",
+            "respkt",
+        ];
+        let two = ["get", "rre"];
+        let messages = operations_of(&text, &one)
+            + 2 * operations_of(&text, &two)
+            + 3 * operations_of(&text, &["rres"]);
+        assert_eq!(schedule.transfer_count() as usize, messages, "{name}");
+    }
 }

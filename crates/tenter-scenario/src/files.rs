@@ -247,7 +247,7 @@ fn write_out_points(points: &mut Node, files: &Files<'_>, problems: &Problems) {
 }
 
 /// The bytes of a file that a scenario names.
-fn bytes_of(
+pub(crate) fn bytes_of(
     name: &str,
     at: Option<Location>,
     files: &Files<'_>,
@@ -277,7 +277,7 @@ fn tell_unreadable(name: &str, at: Option<Location>, remedy: String, problems: &
 }
 
 /// Says what is wrong where in a file.
-fn tell(name: &str, at: Option<Location>, error: &ImportError, problems: &Problems) {
+pub(crate) fn tell(name: &str, at: Option<Location>, error: &ImportError, problems: &Problems) {
     let message = format!("the file {}, {}: {}", quote(name), error.place, error.what);
     problems.push(at, message, Some(error.remedy.clone()));
 }

@@ -33,6 +33,7 @@
 //! ```
 
 mod addresses;
+mod algorithm_files;
 mod assemble;
 mod buffer;
 mod circuits;

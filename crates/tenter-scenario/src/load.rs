@@ -3,7 +3,7 @@
 use crate::files::{self, Files};
 use crate::graphs::Graphs;
 use crate::scenario::Scenario;
-use crate::{assemble, copies, given};
+use crate::{algorithm_files, assemble, copies, given};
 use std::rc::Rc;
 use tenter_config::Written;
 use tenter_notation::diagnostics::{Diagnostics, Problems, Source, quote};
@@ -186,6 +186,7 @@ fn load_changed(
         Input::Typed(_) => given::unusual_paths(&root),
     };
     files::write_out(&mut root, files, &problems);
+    algorithm_files::write_out(&mut root, files, (&problems, &warnings));
     let graphs = Graphs::new(files, (&problems, &warnings));
     let written = Rc::new(root.clone());
     problems.know(&written);
@@ -194,6 +195,7 @@ fn load_changed(
     match plan {
         Some(plan) => {
             let mut beside = files::take_out(&mut effective);
+            algorithm_files::take_out(&mut effective, &mut beside);
             graphs.take_out(&mut effective, &mut beside);
             let effective = format!("{}{}", heading(&plan), emit::yaml(&mut effective));
             warn_of_length(effective.len(), &warnings);
@@ -236,6 +238,7 @@ pub fn load_typed(
     let (root, sources) = overlaid((input, source_name), overlay, overrides, &problems)?;
     let read = root.and_then(|mut root| {
         files::write_out(&mut root, files, &problems);
+        algorithm_files::write_out(&mut root, files, (&problems, &Problems::default()));
         typed(root, &problems)
     });
     read.ok_or_else(|| problems.into_diagnostics(sources))

@@ -83,6 +83,43 @@ pub enum WorkloadError {
         /// How many ranks there are.
         ranks: u32,
     },
+    /// An algorithm of a file that is for another number of ranks.
+    #[error(
+        "{collective}: the algorithm is for {found} ranks, and {ranks} are to run it; give the job \
+         {found} ranks (`ranks: {found}`), or name another file"
+    )]
+    ProgramRanks {
+        /// The collective and its algorithm.
+        collective: String,
+        /// How many ranks there are.
+        ranks: u32,
+        /// How many the algorithm has.
+        found: u32,
+    },
+    /// A size for which none of several files is meant.
+    #[error(
+        "{collective}: no file is meant for a size of {size_bytes} bytes; they are meant for \
+         {known} bytes: give another size, or one `file`, which runs at all sizes"
+    )]
+    NoProgramForSize {
+        /// The collective and its algorithm.
+        collective: String,
+        /// The size asked for, in bytes.
+        size_bytes: u64,
+        /// The sizes of all files.
+        known: String,
+    },
+    /// An algorithm of a file that would send too often.
+    #[error(
+        "{collective}: a size of {size_bytes} bytes makes more than 4,194,304 transfers of the \
+         algorithm; give a longer `slice`, or a smaller size"
+    )]
+    TooManySlices {
+        /// The collective and its algorithm.
+        collective: String,
+        /// The size, in bytes.
+        size_bytes: u64,
+    },
     /// Ranks that do not fill hosts.
     #[error(
         "{collective}: {ranks} ranks do not fill two or more hosts with {npus_per_host} NPUs \

@@ -199,7 +199,7 @@ fn graph() -> Graph {
     let group = builder.collectives.add_group(vec![0, 2]).expect("a group");
     let kind = TraceReading::default()
         .algorithms
-        .kind(super::attributes::COLLECTIVES[2]);
+        .kind(super::attributes::COLLECTIVES[2], 2, 64);
     for rank in 0..3 {
         let mut of = RankBuilder::default();
         let compute = of.add(

@@ -27,6 +27,7 @@ mod limits;
 pub(crate) mod member;
 mod one_each;
 mod permutation;
+mod program;
 mod reduce_scatter_recursive_halving;
 mod reduce_scatter_ring;
 mod reduce_tree;
@@ -45,7 +46,7 @@ pub(crate) mod vectors;
 use std::sync::LazyLock;
 
 use tenter_config::{Choice, Chosen, Component, Key, KeyTable, Presence, Reader, Shape};
-use tenter_config::{Texts, Written};
+use tenter_config::{Texts, Value, Words, Written};
 use tenter_units::Time;
 
 use crate::closed_form::IdealSwitch;
@@ -72,6 +73,11 @@ pub use hypercube::Hypercube;
 pub use incast::Incast;
 pub use member::{CollectiveMember, Factor};
 pub use permutation::Permutation;
+pub use program::{
+    AlgorithmFiles, At, Buffer, HEADING, NotationError, Port, Program, ProgramBlock,
+    ProgramCollective, ProgramError, ProgramParts, ProgramStep, Programs, Slot, StepName,
+    WireProtocol, read_program, write_program,
+};
 pub use reduce_scatter_recursive_halving::ReduceScatterRecursiveHalving;
 pub use reduce_scatter_ring::ReduceScatterRing;
 pub use reduce_tree::ReduceTree;
@@ -90,6 +96,8 @@ macro_rules! collectives {
         #[derive(Clone, Debug, PartialEq)]
         pub enum $list {
             $(#[doc = concat!("[`", stringify!($name), "`].")] $name($name),)+
+            /// An algorithm that files have.
+            FromFile(AlgorithmFiles),
         }
 
         $(impl From<$name> for $list {
@@ -99,8 +107,8 @@ macro_rules! collectives {
         })+
 
         impl $list {
-            /// All members, in the order they are listed to users; the first of a collective is its
-            /// usual algorithm.
+            /// All members but those from files, in the order they are listed to users; the first
+            /// of a collective is its usual algorithm.
             pub const MEMBERS: &'static [&'static CollectiveMember] =
                 &[$(&<$name as Collective>::MEMBER),+];
 
@@ -117,6 +125,7 @@ macro_rules! collectives {
             pub fn member(&self) -> &'static CollectiveMember {
                 match self {
                     $($list::$name(_) => &<$name as Collective>::MEMBER,)+
+                    $list::FromFile(own) => own.member(),
                 }
             }
 
@@ -133,7 +142,8 @@ macro_rules! collectives {
             /// Its keys as they are written.
             fn keys(&self) -> Vec<(&'static str, Written)> {
                 match self {
-                    $($list::$name(own) => own.written(),)+
+                    $($list::$name(own) => Component::written(own),)+
+                    $list::FromFile(_) => Vec::new(),
                 }
             }
 
@@ -144,6 +154,7 @@ macro_rules! collectives {
             ) -> Result<Box<dyn Schedule>, WorkloadError> {
                 match self {
                     $($list::$name(own) => own.schedule(ranks, size_bytes),)+
+                    $list::FromFile(own) => own.schedule(ranks, size_bytes),
                 }
             }
 
@@ -152,6 +163,7 @@ macro_rules! collectives {
             pub fn ideal_completion(&self, switch: &IdealSwitch<'_>) -> Time {
                 match self {
                     $($list::$name(own) => own.ideal(switch),)+
+                    $list::FromFile(own) => own.ideal(switch),
                 }
             }
 
@@ -160,6 +172,7 @@ macro_rules! collectives {
             pub fn within_hosts(&self, size_bytes: u64) -> Time {
                 match self {
                     $($list::$name(own) => own.within_hosts(size_bytes),)+
+                    $list::FromFile(_) => Time::ZERO,
                 }
             }
 
@@ -167,6 +180,7 @@ macro_rules! collectives {
             pub fn algbw(&self) -> Factor {
                 match self {
                     $($list::$name(own) => own.algbw(),)+
+                    $list::FromFile(_) => Factor::One,
                 }
             }
 
@@ -174,6 +188,7 @@ macro_rules! collectives {
             pub fn chunk_bytes(&self) -> Option<u64> {
                 match self {
                     $($list::$name(own) => own.chunk_bytes(),)+
+                    $list::FromFile(own) => own.chunk_bytes(),
                 }
             }
 
@@ -181,6 +196,7 @@ macro_rules! collectives {
             pub fn hands_over(&self) -> Option<u32> {
                 match self {
                     $($list::$name(own) => own.hands_over(),)+
+                    $list::FromFile(_) => None,
                 }
             }
 
@@ -188,6 +204,7 @@ macro_rules! collectives {
             pub fn own_size(&self) -> Option<u64> {
                 match self {
                     $($list::$name(own) => own.own_size(),)+
+                    $list::FromFile(_) => None,
                 }
             }
 
@@ -196,6 +213,7 @@ macro_rules! collectives {
             pub fn more_of_a_way(&self) -> u64 {
                 match self {
                     $($list::$name(own) => own.more_of_a_way(),)+
+                    $list::FromFile(own) => own.more_of_a_way(),
                 }
             }
 
@@ -203,6 +221,7 @@ macro_rules! collectives {
             pub fn draws(&self) -> bool {
                 match self {
                     $($list::$name(own) => own.draws(),)+
+                    $list::FromFile(_) => false,
                 }
             }
         }
@@ -357,9 +376,12 @@ impl Component for CollectiveKind {
         },
         Key {
             name: "algorithm",
-            shape: || Shape::Parsed(&ALGORITHMS),
+            shape: || {
+                let files = <AlgorithmFiles as Value>::shape(());
+                Shape::Either(Box::new(Shape::Parsed(&ALGORITHMS)), Box::new(files))
+            },
             presence: Presence::Follows("the first of the collective"),
-            meaning: "By which algorithm",
+            meaning: "By which algorithm; a mapping names one from a file",
             origin: "",
         },
     ];
@@ -373,6 +395,9 @@ impl Component for CollectiveKind {
         let collective = reader
             .choice("collective", &NAMES)
             .map(|place| NAMES[place]);
+        if reader.is_mapping("algorithm") {
+            return from_file(collective, reader);
+        }
         let algorithm = if let Some(collective) = collective {
             let algorithms: Vec<&str> = Self::algorithms_of(collective).collect();
             let usual = (!reader.is_there("algorithm")).then_some(0);
@@ -399,14 +424,47 @@ impl Component for CollectiveKind {
     }
 
     fn written(&self) -> Vec<(&'static str, Written)> {
+        let algorithm = match self {
+            CollectiveKind::FromFile(files) => Value::written(files),
+            _ => Written::word(self.algorithm()),
+        };
         let mut keys = vec![
             ("collective", Written::word(self.name())),
-            ("algorithm", Written::word(self.algorithm())),
+            ("algorithm", algorithm),
         ];
         keys.extend(self.keys());
         keys
     }
 }
+
+/// Reads an algorithm from files, which must be one of the collective.
+fn from_file(collective: Option<&'static str>, reader: &mut dyn Reader) -> Option<CollectiveKind> {
+    let files = <AlgorithmFiles as Value>::read(reader, "algorithm", ())?;
+    let own = CollectiveKind::FromFile(files);
+    let collective = collective?;
+    if own.name() == collective {
+        return Some(own);
+    }
+    let what = format!(
+        "is a file of {}, and the collective is {collective}",
+        own.name()
+    );
+    let remedy = format!("write `collective: {}`, or name another file", own.name());
+    reader.refuse("algorithm", &what, &remedy);
+    None
+}
+
+/// The key of an algorithm where it is a mapping.
+static FROM_FILE: KeyTable = KeyTable {
+    title: "",
+    keys: &[Key {
+        name: "algorithm",
+        shape: || <AlgorithmFiles as Value>::shape(()),
+        presence: Presence::Required,
+        meaning: "By which algorithm: one from a file",
+        origin: "",
+    }],
+};
 
 impl Chosen for CollectiveKind {
     fn members() -> Vec<Choice> {
@@ -420,6 +478,11 @@ impl Chosen for CollectiveKind {
                 table,
             }
         };
-        Self::MEMBERS.iter().zip(Self::TABLES).map(choice).collect()
+        let from_file = ProgramCollective::ALL.iter().map(|of| Choice {
+            words: vec![("collective", of.word(), true)],
+            table: &FROM_FILE,
+        });
+        let members = Self::MEMBERS.iter().zip(Self::TABLES).map(choice);
+        members.chain(from_file).collect()
     }
 }

@@ -31,7 +31,7 @@ impl Schedule for Unhinted {
 }
 
 /// Every member as it is by default, and with other parameters.
-fn variants() -> Vec<CollectiveKind> {
+pub(crate) fn variants() -> Vec<CollectiveKind> {
     // Of 1,000 bytes in ten chunks, or halves in five.
     let others = [
         ("root", "1"),

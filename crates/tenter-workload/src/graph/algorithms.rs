@@ -1,8 +1,8 @@
 //! Collectives as traces name them, and the algorithms that carry them out.
 
-use tenter_config::{Reader, component, default_of};
+use tenter_config::{Reader, Shape, Value, Written, component, default_of};
 
-use crate::collective::CollectiveKind;
+use crate::collective::{AlgorithmFiles, CollectiveKind};
 
 /// A collective operation as a trace names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,19 +58,59 @@ impl CollectiveName {
 /// What a barrier sends: NCCL has none, and `PyTorch` reduces one element.
 const BARRIER_BYTES: u64 = 4;
 
+/// The algorithm of a collective: one that Tenter has, by its name, or one from a file.
+///
+/// One from a file carries out the collectives of groups of as many ranks as it has, and of sizes
+/// for which a file is meant; the usual one carries out the others, as with MSCCL.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AlgorithmChoice {
+    /// One that Tenter has.
+    Named(String),
+    /// One from a file.
+    File(AlgorithmFiles),
+}
+
+/// A name is no longer.
+const NAME_MAX: usize = 64;
+
+impl Value for AlgorithmChoice {
+    type Bounds = ();
+
+    fn shape((): ()) -> Shape {
+        let files = <AlgorithmFiles as Value>::shape(());
+        Shape::Either(Box::new(Shape::Text), Box::new(files))
+    }
+
+    fn read(reader: &mut dyn Reader, key: &str, (): ()) -> Option<AlgorithmChoice> {
+        if reader.is_mapping(key) {
+            let files = <AlgorithmFiles as Value>::read(reader, key, ());
+            files.map(AlgorithmChoice::File)
+        } else {
+            reader.text(key, NAME_MAX).map(AlgorithmChoice::Named)
+        }
+    }
+
+    fn written(&self) -> Written {
+        match self {
+            AlgorithmChoice::Named(name) => Written::Text(name.clone()),
+            AlgorithmChoice::File(files) => Value::written(files),
+        }
+    }
+}
+
 component! {
     /// The algorithms of the collectives in a trace, which names collectives alone.
-    pub struct Algorithms as "`jobs[].workload.algorithms`", derive(Clone, Debug, PartialEq, Eq) {
+    pub struct Algorithms as "`jobs[].workload.algorithms`", derive(Clone, Debug, PartialEq) {
         /// The algorithm of all-reduces, and of barriers.
-        all_reduce: String = "ring", in 64;
+        all_reduce: AlgorithmChoice = "ring";
         /// The algorithm of all-gathers.
-        all_gather: String = "ring", in 64;
+        all_gather: AlgorithmChoice = "ring";
         /// The algorithm of reduce-scatters.
-        reduce_scatter: String = "ring", in 64;
+        reduce_scatter: AlgorithmChoice = "ring";
         /// The algorithm of all-to-alls.
-        all_to_all: String = "parallel", in 64;
+        all_to_all: AlgorithmChoice = "parallel";
         /// The algorithm of broadcasts.
-        broadcast: String = "tree", in 64;
+        broadcast: AlgorithmChoice = "tree";
         check are_known;
     }
 }
@@ -85,16 +125,28 @@ impl Default for Algorithms {
 fn are_known(algorithms: &Algorithms, reader: &mut dyn Reader) -> bool {
     let mut known = true;
     for (key, collective, algorithm) in algorithms.keys() {
-        if let Err(error) = CollectiveKind::parse(collective, algorithm) {
-            reader.refuse(key, "is no algorithm of it", &error.to_string());
-            known = false;
+        let found = match algorithm {
+            AlgorithmChoice::Named(name) => CollectiveKind::parse(collective, name),
+            AlgorithmChoice::File(files) => Ok(CollectiveKind::FromFile(files.clone())),
+        };
+        match found {
+            Ok(found) if found.name() == collective => {}
+            Ok(found) => {
+                let what = format!("is a file of {}", found.name());
+                reader.refuse(key, &what, &format!("name a file of {collective}"));
+                known = false;
+            }
+            Err(error) => {
+                reader.refuse(key, "is no algorithm of it", &error.to_string());
+                known = false;
+            }
         }
     }
     known
 }
 
 impl Algorithms {
-    fn keys(&self) -> [(&'static str, &'static str, &str); 5] {
+    fn keys(&self) -> [(&'static str, &'static str, &AlgorithmChoice); 5] {
         [
             ("all_reduce", "all-reduce", &self.all_reduce),
             ("all_gather", "all-gather", &self.all_gather),
@@ -104,12 +156,22 @@ impl Algorithms {
         ]
     }
 
-    /// What carries out a collective; of those without a key their usual algorithm.
-    pub fn kind(&self, name: CollectiveName) -> CollectiveKind {
+    /// What carries out a collective of a size among so many ranks; of those without a key their
+    /// usual algorithm.
+    pub fn kind(&self, name: CollectiveName, ranks: u32, bytes: u64) -> CollectiveKind {
         let collective = name.collective();
         let own = self.keys().into_iter().find(|(_, of, _)| *of == collective);
         let usual = || CollectiveKind::algorithms_of(collective).next();
-        let algorithm = own.map(|(_, _, algorithm)| algorithm).or_else(usual);
+        let algorithm = match own.map(|(_, _, algorithm)| algorithm) {
+            Some(AlgorithmChoice::File(files)) if files.suits(ranks, bytes) => {
+                return CollectiveKind::FromFile(files.clone());
+            }
+            Some(AlgorithmChoice::File(_)) => {
+                return Algorithms::default().kind(name, ranks, bytes);
+            }
+            Some(AlgorithmChoice::Named(name)) => Some(name.as_str()),
+            None => usual(),
+        };
         let kind = CollectiveKind::parse(collective, algorithm.unwrap_or_default());
         kind.expect("a check has found all of them")
     }
@@ -133,7 +195,7 @@ mod tests {
             CollectiveName::Scatter,
             CollectiveName::Barrier,
         ] {
-            assert_eq!(algorithms.kind(name).name(), name.collective());
+            assert_eq!(algorithms.kind(name, 4, 64).name(), name.collective());
         }
         assert_eq!(CollectiveName::AllGather.size_of_own(10, 4), 40);
         assert_eq!(CollectiveName::ReduceScatter.size_of_own(10, 4), 10);

@@ -33,7 +33,7 @@ mod storage;
 mod tests;
 mod ways;
 
-pub use algorithms::{Algorithms, CollectiveName};
+pub use algorithms::{AlgorithmChoice, Algorithms, CollectiveName};
 pub use builder::{GraphBuilder, RankBuilder};
 pub use collectives::Collectives;
 pub use error::{GraphError, Unmatched};

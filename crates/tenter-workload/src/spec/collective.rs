@@ -51,7 +51,27 @@ fn ask_for_size(reader: &mut dyn Reader) {
 
 fn complete(spec: &CollectiveSpec, reader: &mut dyn Reader) -> bool {
     let has_size = spec.count() > 0;
-    check_spread(spec.compute(), reader) && has_size
+    check_spread(spec.compute(), reader) && has_size && check_files(spec, reader)
+}
+
+/// Refuses sizes for which none of several files is meant.
+fn check_files(spec: &CollectiveSpec, reader: &mut dyn Reader) -> bool {
+    let CollectiveKind::FromFile(files) = &spec.kind else {
+        return true;
+    };
+    let least = |size: u64| spec.drawn_from().unwrap_or(size).min(size);
+    let gap = |size: u64| files.gap(least(size)..=size);
+    let Some(gap) = spec.sizes().into_iter().find_map(gap) else {
+        return true;
+    };
+    let key = if spec.size.is_some() { "size" } else { "sizes" };
+    let what = format!(
+        "has {gap} bytes, and the files are meant for {} bytes",
+        files.ranges()
+    );
+    let remedy = "give another size, or one `file`, which runs at all sizes";
+    reader.refuse(key, &what, remedy);
+    false
 }
 
 /// Refuses times that would be less than nothing.

@@ -1,0 +1,294 @@
+//! Algorithms of MSCCL as XML: what each thread block of each GPU does, step by step.
+//!
+//! Source of the format and its meaning: `src/graph/topo.cc` and the interpreter of microsoft/msccl,
+//! `msccl/language/ir.py` of microsoft/msccl-tools.
+
+mod steps;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::str::FromStr;
+
+use roxmltree::{Document, Node, ParsingOptions};
+use tenter_workload::collective::{
+    Buffer, Program, ProgramBlock, ProgramCollective, ProgramParts, WireProtocol,
+};
+
+use crate::algorithm::{Lines, ReadAlgorithm, of_program};
+use crate::error::{ImportError, Place};
+
+type Read<T> = Result<T, ImportError>;
+
+/// Elements and texts of a file; each step is two of them.
+const NODES_MAX: u32 = 8 << 20;
+/// Sizes that MSCCL takes an algorithm for that does not say it.
+const MAX_BYTES: u64 = 128 << 20;
+
+/// The algorithm of a file, checked.
+///
+/// # Errors
+/// The first thing that is not as the format has it, and what the algorithm does wrong, by lines.
+pub(crate) fn read(text: &str) -> Read<ReadAlgorithm> {
+    let options = ParsingOptions {
+        nodes_limit: NODES_MAX,
+        ..ParsingOptions::default()
+    };
+    let document = Document::parse_with_options(text, options).map_err(|error| {
+        let place = Place::Line(error.pos().row as usize);
+        ImportError::new(
+            place,
+            format!("the XML is damaged: {error}"),
+            "give the whole file",
+        )
+    })?;
+    let root = Element::of(document.root_element());
+    if root.name() != "algo" {
+        let what = format!(
+            "the file is a `{}`, and an algorithm is an `algo`",
+            root.name()
+        );
+        return Err(root.wrong(what, "name a file of MSCCL"));
+    }
+    let mut reading = Reading::default();
+    let parts = reading.algorithm(&root)?;
+    let program =
+        Program::new(parts).map_err(|error| of_program(reading.lines.place(error.at), &error))?;
+    Ok(ReadAlgorithm {
+        program,
+        notes: reading.notes,
+    })
+}
+
+/// An element of the file.
+#[derive(Clone, Copy)]
+struct Element<'d, 'i>(Node<'d, 'i>);
+
+impl<'d, 'i> Element<'d, 'i> {
+    fn of(node: Node<'d, 'i>) -> Element<'d, 'i> {
+        Element(node)
+    }
+
+    fn name(&self) -> &'d str {
+        self.0.tag_name().name()
+    }
+
+    fn line(&self) -> usize {
+        let document = self.0.document();
+        document.text_pos_at(self.0.range().start).row as usize
+    }
+
+    fn wrong(&self, what: impl Into<String>, remedy: &str) -> ImportError {
+        ImportError::new(Place::Line(self.line()), what, remedy)
+    }
+
+    /// The value of an attribute.
+    fn text(&self, name: &str) -> Read<&'d str> {
+        let found = self.0.attribute(name);
+        found.ok_or_else(|| {
+            let what = format!("a `{}` lacks `{name}`", self.name());
+            self.wrong(what, &format!("add `{name}=\"…\"`"))
+        })
+    }
+
+    fn parsed<T: FromStr>(&self, name: &str, text: &str) -> Read<T> {
+        text.trim().parse().map_err(|_| {
+            let what = format!("`{name}` of a `{}` is `{text}`", self.name());
+            self.wrong(what, "write a whole number")
+        })
+    }
+
+    /// A number that must be there.
+    fn number<T: FromStr>(&self, name: &str) -> Read<T> {
+        self.parsed(name, self.text(name)?)
+    }
+
+    /// A number that may be absent.
+    fn number_or<T: FromStr>(&self, name: &str, usual: T) -> Read<T> {
+        let found = self.0.attribute(name);
+        found.map_or(Ok(usual), |text| self.parsed(name, text))
+    }
+
+    /// A number; −1 stands for none.
+    fn number_or_none(&self, name: &str) -> Read<Option<u32>> {
+        match self.text(name)?.trim() {
+            "-1" => Ok(None),
+            text => self.parsed(name, text).map(Some),
+        }
+    }
+
+    /// Elements within; another one is refused.
+    fn children(&self, names: &[&str]) -> Read<Vec<Element<'d, 'i>>> {
+        let elements = self.0.children().filter(Node::is_element).map(Element);
+        let elements: Vec<_> = elements.collect();
+        match elements.iter().find(|of| !names.contains(&of.name())) {
+            None => Ok(elements),
+            Some(other) => {
+                let what = format!("a `{}` stands in a `{}`", other.name(), self.name());
+                Err(other.wrong(what, &format!("only `{}` stands there", names.join("`, `"))))
+            }
+        }
+    }
+}
+
+/// What is found while a file is read.
+#[derive(Default)]
+struct Reading {
+    lines: Lines,
+    notes: Vec<String>,
+    unknown: BTreeSet<String>,
+}
+
+impl Reading {
+    /// Says once which attributes mean nothing here.
+    fn know(&mut self, element: &Element<'_, '_>, known: &[&str]) {
+        for attribute in element.0.attributes() {
+            let name = attribute.name();
+            if known.contains(&name) || !self.unknown.insert(format!("{}@{name}", element.name())) {
+                continue;
+            }
+            self.notes.push(format!(
+                "line {}: `{name}` of a `{}` has no meaning here and is left out",
+                element.line(),
+                element.name()
+            ));
+        }
+    }
+
+    fn algorithm(&mut self, root: &Element<'_, '_>) -> Read<ProgramParts> {
+        let known = [
+            "name",
+            "proto",
+            "nchannels",
+            "nchunksperloop",
+            "ngpus",
+            "coll",
+            "inplace",
+            "outofplace",
+            "minBytes",
+            "maxBytes",
+            "nthreads",
+            "redop",
+        ];
+        self.know(root, &known);
+        let in_place = root.number_or::<u8>("inplace", 0)? != 0;
+        let out_of_place = root.number_or("outofplace", u8::from(!in_place))? != 0;
+        let least = root.number_or("minBytes", 0)?;
+        let mut parts = ProgramParts {
+            collective: collective(root)?,
+            ranks: root.number("ngpus")?,
+            chunks: root.number("nchunksperloop")?,
+            in_place,
+            out_of_place,
+            protocol: protocol(root)?,
+            sizes: least..=root.number_or("maxBytes", MAX_BYTES)?,
+            blocks: Vec::new(),
+        };
+        let mut seen = BTreeSet::new();
+        for gpu in root.children(&["gpu"])? {
+            let rank: u32 = gpu.number("id")?;
+            if !seen.insert(rank) {
+                return Err(gpu.wrong(format!("GPU {rank} is there twice"), "keep one of them"));
+            }
+            self.gpu(&gpu, rank, &mut parts)?;
+        }
+        let missing = (0..parts.ranks.min(1 << 20)).find(|rank| !seen.contains(rank));
+        if let Some(rank) = missing {
+            let what = format!("there is no GPU {rank}, and `ngpus` is {}", parts.ranks);
+            return Err(root.wrong(what, "add it, or correct `ngpus`"));
+        }
+        Ok(parts)
+    }
+
+    fn gpu(&mut self, gpu: &Element<'_, '_>, rank: u32, parts: &mut ProgramParts) -> Read<()> {
+        self.know(gpu, &["id", "i_chunks", "o_chunks", "s_chunks"]);
+        let scratch: u32 = gpu.number_or("s_chunks", 0)?;
+        check_chunks(gpu, parts)?;
+        for tb in gpu.children(&["tb"])? {
+            self.know(&tb, &["id", "send", "recv", "chan"]);
+            let number = tb.number("id")?;
+            self.lines.add_block(rank, number, tb.line());
+            let ends = steps::Ends::of(&tb)?;
+            let mut block = ProgramBlock {
+                rank,
+                number,
+                steps: Vec::new(),
+            };
+            for element in tb.children(&["step", "op"])? {
+                let known = [
+                    "s", "step", "type", "srcbuf", "srcoff", "dstbuf", "dstoff", "cnt", "depid",
+                    "deps", "hasdep",
+                ];
+                self.know(&element, &known);
+                self.lines.add_step(element.line());
+                let place = block.steps.len();
+                let step = steps::step(&element, ends, place)?;
+                let slots = step.sources.iter().chain(&step.store);
+                let beyond = |chunk: u32| u64::from(chunk) + u64::from(step.count);
+                let last = slots
+                    .filter(|slot| slot.buffer == Buffer::Scratch)
+                    .map(|slot| beyond(slot.chunk))
+                    .max();
+                if last.is_some_and(|end| end > u64::from(scratch)) {
+                    let what = format!("it uses more than the {scratch} chunks of scratch");
+                    return Err(element.wrong(what, "correct `s_chunks` of the `gpu`"));
+                }
+                block.steps.push(step);
+            }
+            parts.blocks.push(block);
+        }
+        Ok(())
+    }
+}
+
+fn collective(root: &Element<'_, '_>) -> Read<ProgramCollective> {
+    Ok(match root.text("coll")? {
+        "allreduce" => ProgramCollective::AllReduce,
+        "allgather" => ProgramCollective::AllGather,
+        "reduce_scatter" | "reducescatter" => ProgramCollective::ReduceScatter,
+        "alltoall" => ProgramCollective::AllToAll,
+        "broadcast" => ProgramCollective::Broadcast,
+        "reduce" => ProgramCollective::Reduce,
+        other => {
+            let what = format!("the collective is `{other}`, whose result cannot be checked");
+            let remedy = "name a file of allreduce, allgather, reduce_scatter, alltoall, \
+                          broadcast or reduce";
+            return Err(root.wrong(what, remedy));
+        }
+    })
+}
+
+fn protocol(root: &Element<'_, '_>) -> Read<WireProtocol> {
+    match root.text("proto")? {
+        "Simple" => Ok(WireProtocol::Simple),
+        "LL" => Ok(WireProtocol::Ll),
+        "LL128" => Ok(WireProtocol::Ll128),
+        other => {
+            let what = format!("the protocol is `{other}`");
+            Err(root.wrong(what, "write `Simple`, `LL` or `LL128`"))
+        }
+    }
+}
+
+/// Input and output must have the chunks that the collective gives them, where they have any.
+fn check_chunks(gpu: &Element<'_, '_>, parts: &ProgramParts) -> Read<()> {
+    let share = |of: ProgramCollective| {
+        let shares = if parts.collective == of {
+            parts.ranks
+        } else {
+            1
+        };
+        parts.chunks / shares.max(1)
+    };
+    for (name, expected) in [
+        ("i_chunks", share(ProgramCollective::AllGather)),
+        ("o_chunks", share(ProgramCollective::ReduceScatter)),
+    ] {
+        let given: u32 = gpu.number_or(name, 0)?;
+        if given > 0 && given != expected {
+            let what = format!("`{name}` is {given}, and the collective needs {expected}");
+            return Err(gpu.wrong(what, "correct it, or `nchunksperloop`"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,227 @@
+//! Thread blocks of an algorithm while they are made of a plan: those of the plan, and helpers that
+//! take what is put into the memory of their GPU, or answer those who get something from it.
+
+use std::collections::BTreeMap;
+
+use tenter_workload::collective::{At, Port, ProgramBlock, ProgramStep, Slot, StepName};
+
+use super::gpu::{Channel, Gpu};
+
+/// A rank and the number of a block.
+pub(super) type BlockName = (u32, u32);
+
+/// What helpers are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Helps {
+    /// They take what is put.
+    Take,
+    /// They answer.
+    Answer,
+}
+
+/// What goes over a channel of an algorithm, from a rank to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Carries {
+    Signals(bool, u32),
+    Puts(u32),
+    Requests(u32),
+    Answers(u32),
+}
+
+/// The blocks so far.
+#[derive(Default)]
+pub(super) struct Blocks {
+    blocks: BTreeMap<BlockName, Vec<ProgramStep>>,
+    names: Names,
+    helpers: BTreeMap<(BlockName, u32, Helps), BlockName>,
+    /// The next number of a helper of each rank.
+    next: Vec<u32>,
+    /// The channel numbers of a pair of ranks.
+    lanes: BTreeMap<(u32, u32), BTreeMap<Carries, u32>>,
+    pub(super) notes: Vec<String>,
+}
+
+/// How messages call steps.
+#[derive(Default)]
+pub(super) struct Names(BTreeMap<BlockName, Vec<String>>);
+
+impl Names {
+    pub(super) fn of(&self, at: At) -> String {
+        let names = self.0.get(&(at.rank, at.block));
+        let step = at.step.unwrap_or(0) as usize;
+        let found = names.and_then(|names| names.get(step)).cloned();
+        found.unwrap_or_else(|| at.to_string())
+    }
+}
+
+impl Blocks {
+    pub(super) fn new(gpus: &[Gpu<'_>]) -> Blocks {
+        let last = |gpu: &Gpu<'_>| gpu.blocks.iter().map(|of| of.id).max();
+        let next = gpus
+            .iter()
+            .map(|gpu| last(gpu).map_or(0, |id| id.saturating_add(1)));
+        Blocks {
+            next: next.collect(),
+            ..Blocks::default()
+        }
+    }
+
+    pub(super) fn finish(self) -> (Vec<ProgramBlock>, Names, Vec<String>) {
+        let block = |((rank, number), steps)| ProgramBlock {
+            rank,
+            number,
+            steps,
+        };
+        let blocks = self.blocks.into_iter().map(block).collect();
+        (blocks, self.names, self.notes)
+    }
+
+    /// Adds a step to a block; `name` is what messages call it.
+    pub(super) fn push(&mut self, block: BlockName, name: &str, step: ProgramStep) -> StepName {
+        let names = self.names.0.entry(block).or_default();
+        names.push(name.to_owned());
+        let steps = self.blocks.entry(block).or_default();
+        steps.push(step);
+        StepName {
+            block: block.1,
+            step: steps.len() as u32 - 1,
+        }
+    }
+
+    /// Lets a step wait for others of its rank.
+    pub(super) fn wait_for(&mut self, block: BlockName, step: u32, others: &[StepName]) {
+        let steps = self.blocks.get_mut(&block);
+        if let Some(step) = steps.and_then(|steps| steps.get_mut(step as usize)) {
+            step.after.extend_from_slice(others);
+        }
+    }
+
+    /// How many steps a block has.
+    pub(super) fn len(&self, block: BlockName) -> u32 {
+        self.blocks
+            .get(&block)
+            .map_or(0, |steps| steps.len() as u32)
+    }
+
+    /// The number of the channel that carries something between two ranks.
+    fn lane(&mut self, src: u32, dst: u32, carries: Carries) -> u32 {
+        let lanes = self.lanes.entry((src, dst)).or_default();
+        let next = lanes.len() as u32;
+        *lanes.entry(carries).or_insert(next)
+    }
+
+    fn helper(&mut self, of: BlockName, rank: u32, helps: Helps) -> BlockName {
+        if let Some(known) = self.helpers.get(&(of, rank, helps)) {
+            return *known;
+        }
+        let next = self.next.get_mut(rank as usize);
+        let number = next.map_or(u32::MAX, |next| {
+            *next = next.saturating_add(1);
+            *next - 1
+        });
+        self.helpers.insert((of, rank, helps), (rank, number));
+        (rank, number)
+    }
+
+    /// A signal from a rank.
+    pub(super) fn signal(&mut self, block: BlockName, to: Channel, name: &str) {
+        let lane = self.lane(block.0, to.peer, Carries::Signals(to.port, to.nth));
+        let port = Port {
+            peer: to.peer,
+            channel: lane,
+        };
+        let send = Some(port);
+        self.push(
+            block,
+            name,
+            ProgramStep {
+                send,
+                ..ProgramStep::default()
+            },
+        );
+    }
+
+    /// A wait for a signal.
+    pub(super) fn wait(&mut self, block: BlockName, from: Channel, name: &str) -> StepName {
+        let lane = self.lane(from.peer, block.0, Carries::Signals(from.port, from.nth));
+        let receive = Some(Port {
+            peer: from.peer,
+            channel: lane,
+        });
+        let step = ProgramStep {
+            receive,
+            ..ProgramStep::default()
+        };
+        self.push(block, name, step)
+    }
+
+    /// Puts what `step` makes into a buffer of another rank; gives the step that takes it there.
+    pub(super) fn put(
+        &mut self,
+        block: BlockName,
+        mut step: ProgramStep,
+        (rank, slot): (u32, Slot),
+        name: &str,
+    ) -> StepName {
+        let channel = self.lane(block.0, rank, Carries::Puts(block.1));
+        step.send = Some(Port {
+            peer: rank,
+            channel,
+        });
+        let count = step.count;
+        self.push(block, name, step);
+        let helper = self.helper(block, rank, Helps::Take);
+        let taken = ProgramStep {
+            count,
+            receive: Some(Port {
+                peer: block.0,
+                channel,
+            }),
+            store: Some(slot),
+            ..ProgramStep::default()
+        };
+        self.push(helper, name, taken)
+    }
+
+    /// Asks another rank for chunks of its buffer.
+    pub(super) fn request(
+        &mut self,
+        block: BlockName,
+        (rank, slot, count): (u32, Slot, u32),
+        name: &str,
+    ) {
+        let channel = self.lane(block.0, rank, Carries::Requests(block.1));
+        let port = |peer| Some(Port { peer, channel });
+        let ask = ProgramStep {
+            send: port(rank),
+            ..ProgramStep::default()
+        };
+        self.push(block, name, ask);
+        let helper = self.helper(block, rank, Helps::Answer);
+        let asked = ProgramStep {
+            receive: port(block.0),
+            ..ProgramStep::default()
+        };
+        self.push(helper, name, asked);
+        let channel = self.lane(rank, block.0, Carries::Answers(block.1));
+        let answer = ProgramStep {
+            count,
+            sources: vec![slot],
+            send: Some(Port {
+                peer: block.0,
+                channel,
+            }),
+            ..ProgramStep::default()
+        };
+        self.push(helper, name, answer);
+    }
+
+    /// The port at which the answers of a rank arrive.
+    pub(super) fn answers(&mut self, block: BlockName, rank: u32) -> Port {
+        let channel = self.lane(rank, block.0, Carries::Answers(block.1));
+        Port {
+            peer: rank,
+            channel,
+        }
+    }
+}

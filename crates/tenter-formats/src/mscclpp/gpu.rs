@@ -1,0 +1,167 @@
+//! A GPU of a plan: its channels, the buffers of others that it knows, its thread blocks.
+
+use std::collections::BTreeMap;
+
+use tenter_workload::collective::{Buffer, Slot};
+
+use super::json::{Json, Read};
+
+/// A channel of a type between two GPUs: the n-th of one side is the n-th of the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Channel {
+    pub(super) peer: u32,
+    /// Its type, and its place among those of the type to this peer.
+    pub(super) port: bool,
+    pub(super) nth: u32,
+}
+
+/// A thread block as it is written.
+pub(super) struct ThreadBlock<'v> {
+    pub(super) id: u32,
+    pub(super) operations: Vec<Json<'v>>,
+    json: Json<'v>,
+}
+
+/// A GPU as it is written.
+pub(super) struct Gpu<'v> {
+    pub(super) id: u32,
+    pub(super) input_chunks: u32,
+    pub(super) output_chunks: u32,
+    pub(super) blocks: Vec<ThreadBlock<'v>>,
+    channels: BTreeMap<String, Vec<Channel>>,
+    /// Rank and buffer of each remote buffer.
+    remote: Vec<(u32, Buffer)>,
+}
+
+impl<'v> Gpu<'v> {
+    pub(super) fn read(json: &Json<'v>) -> Read<Gpu<'v>> {
+        let mut channels: BTreeMap<String, Vec<Channel>> = BTreeMap::new();
+        for group in json.list("channels", "channels")? {
+            let kind = group.text("channel_type")?;
+            let list = channels.entry(kind.to_owned()).or_default();
+            for peer in group.numbers("connected_to")? {
+                let nth = list.iter().filter(|of| of.peer == peer).count() as u32;
+                let port = kind == "port";
+                list.push(Channel { peer, port, nth });
+            }
+        }
+        let mut remote = Vec::new();
+        for buffer in json.list("remote_buffers", "remote buffer")? {
+            let letter = buffer.text("type")?;
+            let kind = Buffer::of_letter(letter);
+            let kind =
+                kind.ok_or_else(|| buffer.wrong("its type is no buffer", "write i, o or s"))?;
+            remote.push((buffer.number("rank")?, kind));
+        }
+        let mut blocks = Vec::new();
+        for tb in json.list("threadblocks", "thread block")? {
+            blocks.push(ThreadBlock {
+                id: tb.number("id")?,
+                operations: flat(tb.list("ops", "operation")?)?,
+                json: tb,
+            });
+        }
+        Ok(Gpu {
+            id: json.number("id")?,
+            input_chunks: json.number("input_chunks")?,
+            output_chunks: json.number("output_chunks")?,
+            blocks,
+            channels,
+            remote,
+        })
+    }
+
+    /// The channels of an operation.
+    pub(super) fn channels(&self, block: usize, operation: &Json<'_>) -> Read<Vec<Channel>> {
+        let kind = operation.text("channel_type")?;
+        let refuse = |what: &str| operation.wrong(what, "name a channel of the thread block");
+        if kind == "switch" {
+            let remedy = "name a plan without switch channels: sums in switches are not simulated";
+            return Err(operation.wrong("it uses a switch channel", remedy));
+        }
+        let ids = self.of_block(block, ("channels", "channel_type", kind), "channel_ids")?;
+        let known = self.channels.get(kind).map_or(&[][..], Vec::as_slice);
+        let find = |local: u32| {
+            let id = *ids.get(local as usize)?;
+            known.get(id as usize).copied()
+        };
+        let mut found = Vec::new();
+        for local in operation.numbers("channel_ids")? {
+            found.push(find(local).ok_or_else(|| refuse("there is no such channel"))?);
+        }
+        Ok(found)
+    }
+
+    /// The numbers that a thread block has for a type of channels.
+    fn of_block(
+        &self,
+        block: usize,
+        (list, key, kind): (&str, &str, &str),
+        ids: &str,
+    ) -> Read<Vec<u32>> {
+        let Some(block) = self.blocks.get(block) else {
+            return Ok(Vec::new());
+        };
+        for group in block.json.list(list, list)? {
+            if group.text(key)? == kind {
+                return group.numbers(ids);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// The buffers of an operation: of which rank, where, and how many chunks.
+    pub(super) fn buffers(
+        &self,
+        block: usize,
+        operation: &Json<'_>,
+        key: &str,
+    ) -> Read<Vec<(Option<u32>, Slot, u32)>> {
+        let mut found = Vec::new();
+        for entry in operation.list(key, key)? {
+            if entry.get("switch_channel_id").is_some() {
+                let remedy =
+                    "name a plan without switch channels: sums in switches are not simulated";
+                return Err(entry.wrong("it is a buffer of a switch", remedy));
+            }
+            let (index, size) = (entry.number("index")?, entry.number("size")?);
+            if let Some(id) = entry.get("buffer_id") {
+                let kind = operation.text("channel_type")?;
+                let of_kind = ("remote_buffer_refs", "access_channel_type", kind);
+                let ids = self.of_block(block, of_kind, "remote_buffer_ids")?;
+                let local = id.as_number()? as usize;
+                let remote = ids.get(local).and_then(|&id| self.remote.get(id as usize));
+                let Some(&(rank, buffer)) = remote else {
+                    let remedy = "name one of `remote_buffer_refs`";
+                    return Err(entry.wrong("there is no such remote buffer", remedy));
+                };
+                found.push((Some(rank), Slot::new(buffer, index), size));
+                continue;
+            }
+            let buffer = Buffer::of_letter(entry.text("type")?);
+            let buffer =
+                buffer.ok_or_else(|| entry.wrong("its type is no buffer", "write i, o or s"))?;
+            found.push((None, Slot::new(buffer, index), size));
+        }
+        Ok(found)
+    }
+}
+
+/// Operations with those of pipelines in their place.
+fn flat(operations: Vec<Json<'_>>) -> Read<Vec<Json<'_>>> {
+    let mut found = Vec::new();
+    for operation in operations {
+        if operation.text("name")? == "pipeline" {
+            for inner in operation.list("ops", "operation")? {
+                if inner.text("name")? == "pipeline" {
+                    let remedy = "write its operations into the outer one";
+                    return Err(inner.wrong("it is a pipeline in a pipeline", remedy));
+                }
+                found.push(inner);
+            }
+        } else {
+            found.push(operation);
+        }
+    }
+    Ok(found)
+}

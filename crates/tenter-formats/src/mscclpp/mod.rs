@@ -1,0 +1,123 @@
+//! Execution plans of MSCCL++ as JSON: thread blocks that put data into the memory of others, or get
+//! it from there, and signal that they have.
+//!
+//! ```text
+//!   put, signal ── a message that a block of its own takes at the receiver; a wait for its signal
+//!                  waits for what was put before
+//!   get         ── a request without bytes, and a block at the other rank that answers with data
+//!   packets     ── whoever reads a chunk of packets waits for whoever writes it
+//! ```
+//!
+//! Source of the format and its meaning: `src/core/executor/execution_plan.cc` and the executor of
+//! microsoft/mscclpp.
+
+mod blocks;
+mod gpu;
+mod json;
+mod operations;
+#[cfg(test)]
+mod tests;
+
+use serde_json::Value;
+use tenter_workload::collective::{Program, ProgramCollective, ProgramParts, WireProtocol};
+
+use crate::algorithm::ReadAlgorithm;
+use crate::error::{ImportError, Place};
+use blocks::Blocks;
+use gpu::Gpu;
+use json::{Json, Read, wrong};
+
+/// No plan has more GPUs.
+const GPUS_MAX: usize = 4_096;
+
+/// The algorithm of a plan, checked.
+///
+/// # Errors
+/// The first thing that is not as the format has it, and what the algorithm does wrong.
+pub(crate) fn read(text: &str) -> Read<ReadAlgorithm> {
+    let value: Value = serde_json::from_str(text).map_err(|error| {
+        let what = format!("the JSON is damaged: {error}");
+        ImportError::new(
+            Place::Line(error.line().max(1)),
+            what,
+            "give the whole file",
+        )
+    })?;
+    let plan = Json::new(&value, "the plan");
+    let gpus = plan.list("gpus", "GPU")?;
+    if gpus.is_empty() || gpus.len() > GPUS_MAX {
+        let what = format!("the plan has {} GPUs", gpus.len());
+        return Err(wrong(what, format!("give 2 to {GPUS_MAX} `gpus`")));
+    }
+    let gpus: Vec<Gpu<'_>> = gpus.iter().map(Gpu::read).collect::<Read<_>>()?;
+    for (rank, gpu) in gpus.iter().enumerate() {
+        if gpu.id as usize != rank {
+            let what = format!("GPU {} stands where GPU {rank} should", gpu.id);
+            return Err(wrong(what, "list the GPUs by their numbers"));
+        }
+    }
+    let parts = header(&plan, &gpus)?;
+    let mut blocks = Blocks::new(&gpus);
+    operations::run(&gpus, &mut blocks)?;
+    let (listed, names, notes) = blocks.finish();
+    let parts = ProgramParts {
+        blocks: listed,
+        ..parts
+    };
+    let program = Program::new(parts).map_err(|error| {
+        let name = error.at.map(|at| names.of(at));
+        let place = name.map_or_else(String::new, |name| format!("{name}: "));
+        wrong(format!("{place}{}", error.what), error.remedy)
+    })?;
+    Ok(ReadAlgorithm { program, notes })
+}
+
+fn header(plan: &Json<'_>, gpus: &[Gpu<'_>]) -> Read<ProgramParts> {
+    let collective = match plan.text("collective")? {
+        "allreduce" => ProgramCollective::AllReduce,
+        "allgather" => ProgramCollective::AllGather,
+        "reducescatter" | "reduce_scatter" => ProgramCollective::ReduceScatter,
+        "alltoall" => ProgramCollective::AllToAll,
+        "broadcast" => ProgramCollective::Broadcast,
+        "reduce" => ProgramCollective::Reduce,
+        other => {
+            let what = format!("the collective is `{other}`, whose result cannot be checked");
+            let remedy = "name a plan of allreduce, allgather, reducescatter, alltoall, \
+                          broadcast or reduce";
+            return Err(wrong(what, remedy));
+        }
+    };
+    let protocol = match plan.text("protocol")? {
+        "Simple" => WireProtocol::Simple,
+        "LL" => WireProtocol::Ll,
+        other => {
+            let what = format!("the protocol is `{other}`");
+            return Err(wrong(what, "write `Simple` or `LL`"));
+        }
+    };
+    let of_size = |gpu: &Gpu<'_>| match collective {
+        ProgramCollective::AllGather => gpu.output_chunks,
+        _ => gpu.input_chunks,
+    };
+    let chunks = gpus.first().map_or(0, of_size);
+    if let Some(other) = gpus.iter().find(|gpu| of_size(gpu) != chunks) {
+        let what = format!(
+            "GPU {} has {} chunks, and GPU 0 has {chunks}",
+            other.id,
+            of_size(other)
+        );
+        return Err(wrong(what, "give all GPUs as many chunks"));
+    }
+    let in_place = plan.flag("inplace");
+    let least = plan.large("min_message_size", 0)?;
+    Ok(ProgramParts {
+        collective,
+        ranks: gpus.len() as u32,
+        chunks,
+        in_place,
+        out_of_place: !in_place,
+        protocol,
+        sizes: least..=plan.large("max_message_size", u64::MAX)?,
+        blocks: Vec::new(),
+    })
+}

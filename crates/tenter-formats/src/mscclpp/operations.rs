@@ -1,0 +1,427 @@
+//! The operations of all thread blocks, one after the other.
+
+use std::collections::BTreeMap;
+
+use tenter_workload::collective::{Buffer, ProgramStep, Slot, StepName};
+
+use super::blocks::{BlockName, Blocks};
+use super::gpu::{Channel, Gpu};
+use super::json::{Json, Read, wrong};
+
+/// A chunk of packets: the rank, and the place in its scratch buffer.
+type PacketChunk = (u32, u32);
+/// Source, destination, and which of the channels between them.
+type Way = (u32, u32, bool, u32);
+/// The last step of each helper that takes what a thread block has put, by rank and helper.
+type Taken = BTreeMap<(u32, u32), StepName>;
+
+/// What must be known of all GPUs before some steps know what they wait for.
+#[derive(Default)]
+struct Meetings {
+    /// What was taken before each signal of a way.
+    signals: BTreeMap<Way, Vec<Vec<StepName>>>,
+    /// The waits of a way.
+    waits: BTreeMap<Way, Vec<(BlockName, u32)>>,
+    writers: BTreeMap<PacketChunk, Vec<StepName>>,
+    readers: Vec<(BlockName, u32, PacketChunk, String)>,
+}
+
+/// A thread block while it is run.
+struct Running {
+    place: usize,
+    name: BlockName,
+    next: usize,
+    taken: Taken,
+}
+
+/// An operation with its buffers.
+struct Operation<'a> {
+    block: BlockName,
+    kind: &'a str,
+    name: String,
+    channels: Vec<Channel>,
+    sources: Vec<(Option<u32>, Slot, u32)>,
+    targets: Vec<(Option<u32>, Slot, u32)>,
+}
+
+/// Makes steps of all operations.
+pub(super) fn run(gpus: &[Gpu<'_>], blocks: &mut Blocks) -> Read<()> {
+    let mut meetings = Meetings::default();
+    for gpu in gpus {
+        of_gpu(gpu, blocks, &mut meetings)?;
+    }
+    meetings.meet(blocks)
+}
+
+impl Meetings {
+    /// Lets waits wait for what was put before their signals, and readers of packets for writers.
+    fn meet(self, blocks: &mut Blocks) -> Read<()> {
+        for (way, waits) in &self.waits {
+            let signals = self.signals.get(way).map_or(&[][..], Vec::as_slice);
+            for ((block, step), taken) in waits.iter().zip(signals) {
+                blocks.wait_for(*block, *step, taken);
+            }
+        }
+        for (block, step, chunk, name) in self.readers {
+            let writers = self.writers.get(&chunk).map_or(&[][..], Vec::as_slice);
+            let [writer] = writers else {
+                let count = writers.len();
+                let what = format!(
+                    "{name}: it reads packets of chunk {} of scratch, which are written {count} \
+                     times",
+                    chunk.1
+                );
+                return Err(wrong(what, "write each chunk of packets once"));
+            };
+            if (block.1, step) != (writer.block, writer.step) {
+                blocks.wait_for(block, step, &[*writer]);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs the thread blocks of a GPU from barrier to barrier.
+fn of_gpu(gpu: &Gpu<'_>, blocks: &mut Blocks, meetings: &mut Meetings) -> Read<()> {
+    let running = gpu.blocks.iter().enumerate().map(|(place, of)| Running {
+        place,
+        name: (gpu.id, of.id),
+        next: 0,
+        taken: Taken::new(),
+    });
+    let mut running: Vec<Running> = running.collect();
+    loop {
+        let mut waiting: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (place, of) in running.iter_mut().enumerate() {
+            if let Some(barrier) = until_barrier(gpu, of, (blocks, meetings))? {
+                waiting.entry(barrier).or_default().push(place);
+            }
+        }
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        let mut passed = false;
+        for places in waiting.values() {
+            let operation = |place: usize| {
+                let of = running.get(place)?;
+                gpu.blocks.get(of.place)?.operations.get(of.next)
+            };
+            let first = places.first().and_then(|&place| operation(place));
+            let asked = first.map_or(Ok(0), |of| of.number("num_threadblocks"))?;
+            if places.len() == asked as usize {
+                pass(&mut running, places, blocks);
+                passed = true;
+            }
+        }
+        if !passed {
+            let stuck = waiting.values().flatten().next().and_then(|&place| {
+                let of = running.get(place)?;
+                gpu.blocks.get(of.place)?.operations.get(of.next)
+            });
+            let name = stuck.map_or("", Json::name);
+            let what = format!(
+                "{name}: a deadlock: not as many thread blocks come to the barrier as it waits for"
+            );
+            return Err(wrong(what, "correct `num_threadblocks`"));
+        }
+    }
+}
+
+/// Lets blocks that stand at a barrier go on when all of them have come.
+fn pass(running: &mut [Running], places: &[usize], blocks: &mut Blocks) {
+    let (mut last, mut taken) = (Vec::new(), Taken::new());
+    for &place in places {
+        let Some(of) = running.get(place) else {
+            continue;
+        };
+        if let Some(step) = blocks.len(of.name).checked_sub(1) {
+            last.push(StepName {
+                block: of.name.1,
+                step,
+            });
+        }
+        merge(&mut taken, &of.taken);
+    }
+    for &place in places {
+        if let Some(of) = running.get_mut(place) {
+            let after = last.iter().filter(|name| name.block != of.name.1);
+            let after = after.copied().collect();
+            let step = ProgramStep {
+                after,
+                ..ProgramStep::default()
+            };
+            blocks.push(of.name, "a barrier", step);
+            of.taken.clone_from(&taken);
+            of.next += 1;
+        }
+    }
+}
+
+fn merge(one: &mut Taken, other: &Taken) {
+    for (key, name) in other {
+        let last = one.entry(*key).or_insert(*name);
+        last.step = last.step.max(name.step);
+    }
+}
+
+/// Runs a block up to its next barrier, and gives the number of that.
+fn until_barrier(
+    gpu: &Gpu<'_>,
+    of: &mut Running,
+    (blocks, meetings): (&mut Blocks, &mut Meetings),
+) -> Read<Option<u32>> {
+    let operations = gpu
+        .blocks
+        .get(of.place)
+        .map_or(&[][..], |of| &of.operations);
+    while let Some(json) = operations.get(of.next) {
+        let kind = json.text("name")?;
+        if kind == "barrier" {
+            return json.number("barrier_id").map(Some);
+        }
+        let group = json.get("tbg_info");
+        if group.is_some_and(|group| group.number("tbg_size").is_ok_and(|size| size > 1)) {
+            let remedy = "name a plan in which each thread block has chunks of its own";
+            return Err(json.wrong("several thread blocks share an operation", remedy));
+        }
+        let has_channels = json.get("channel_ids").is_some();
+        let operation = Operation {
+            block: of.name,
+            kind,
+            name: format!("{} ({kind})", json.name()),
+            channels: if has_channels {
+                gpu.channels(of.place, json)?
+            } else {
+                Vec::new()
+            },
+            sources: gpu.buffers(of.place, json, "src_buff")?,
+            targets: gpu.buffers(of.place, json, "dst_buff")?,
+        };
+        operation.run(json, &mut of.taken, (blocks, meetings))?;
+        of.next += 1;
+    }
+    Ok(None)
+}
+
+impl Operation<'_> {
+    fn run(
+        &self,
+        json: &Json<'_>,
+        taken: &mut Taken,
+        (blocks, meetings): (&mut Blocks, &mut Meetings),
+    ) -> Read<()> {
+        match self.kind {
+            "nop" | "flush" => {}
+            "signal" | "rlxsignal" => self.signal(taken, blocks, meetings),
+            "wait" | "rlxwait" => self.wait(blocks, meetings),
+            "copy" | "put" | "get" | "upkt" | "cpkt" | "ppkt" | "rppkt" => {
+                self.pairwise(json, taken, (blocks, meetings))?;
+            }
+            "pws" | "pwsf" => {
+                self.pairwise(json, taken, (blocks, meetings))?;
+                self.signal(taken, blocks, meetings);
+            }
+            "re" | "res" | "rre" | "rres" | "repkt" | "respkt" | "recpkt" | "recspkt" => {
+                self.sum(json, taken, (blocks, meetings))?;
+            }
+            "glres" | "gstore" | "gstorepkt" => {
+                let remedy =
+                    "name a plan without switch channels: sums in switches are not simulated";
+                return Err(json.wrong("it lets a switch add up or copy", remedy));
+            }
+            other => {
+                let remedy = "name a plan of put, get, copy, signal, wait, flush, barrier, \
+                              reductions and packets";
+                return Err(json.wrong(&format!("`{other}` is not simulated"), remedy));
+            }
+        }
+        Ok(())
+    }
+
+    fn signal(&self, taken: &Taken, blocks: &mut Blocks, meetings: &mut Meetings) {
+        for to in &self.channels {
+            blocks.signal(self.block, *to, &self.name);
+            let there = taken.iter().filter(|((rank, _), _)| *rank == to.peer);
+            let there = there.map(|(_, name)| *name).collect();
+            let way = (self.block.0, to.peer, to.port, to.nth);
+            meetings.signals.entry(way).or_default().push(there);
+        }
+    }
+
+    fn wait(&self, blocks: &mut Blocks, meetings: &mut Meetings) {
+        for from in &self.channels {
+            let step = blocks.wait(self.block, *from, &self.name);
+            let way = (from.peer, self.block.0, from.port, from.nth);
+            let waits = meetings.waits.entry(way).or_default();
+            waits.push((self.block, step.step));
+        }
+    }
+
+    /// Whether it sends packets, which need no signal.
+    fn sends_packets(&self) -> bool {
+        self.kind.ends_with("pkt") && self.kind != "upkt"
+    }
+
+    /// The step that begins here reads packets.
+    fn reads(&self, (slot, count): (Slot, u32), blocks: &Blocks, meetings: &mut Meetings) {
+        if slot.buffer != Buffer::Scratch {
+            return;
+        }
+        let step = blocks.len(self.block);
+        for chunk in slot.chunk..slot.chunk.saturating_add(count.min(CHUNKS_MAX)) {
+            let chunk = (self.block.0, chunk);
+            let reader = (self.block, step, chunk, self.name.clone());
+            meetings.readers.push(reader);
+        }
+    }
+
+    /// A step has written packets.
+    fn writes(&self, rank: u32, (slot, count): (Slot, u32), by: StepName, meetings: &mut Meetings) {
+        if !self.sends_packets() || slot.buffer != Buffer::Scratch {
+            return;
+        }
+        for chunk in slot.chunk..slot.chunk.saturating_add(count.min(CHUNKS_MAX)) {
+            meetings.writers.entry((rank, chunk)).or_default().push(by);
+        }
+    }
+
+    /// Carries what a step makes to another rank.
+    fn put(
+        &self,
+        step: ProgramStep,
+        (rank, slot): (u32, Slot),
+        taken: &mut Taken,
+        (blocks, meetings): (&mut Blocks, &mut Meetings),
+    ) {
+        let count = step.count;
+        let name = blocks.put(self.block, step, (rank, slot), &self.name);
+        taken.insert((rank, name.block), name);
+        self.writes(rank, (slot, count), name, meetings);
+    }
+
+    /// Chunks go from a source to the target beside it.
+    fn pairwise(
+        &self,
+        json: &Json<'_>,
+        taken: &mut Taken,
+        (blocks, meetings): (&mut Blocks, &mut Meetings),
+    ) -> Read<()> {
+        if self.sources.len() != self.targets.len() {
+            let remedy = "give each source one target";
+            return Err(json.wrong("it has not as many sources as targets", remedy));
+        }
+        for (&(from, source, count), &(to, target, size)) in self.sources.iter().zip(&self.targets)
+        {
+            if count != size {
+                return Err(json.wrong("source and target differ in size", "give both one size"));
+            }
+            if matches!(self.kind, "upkt" | "rppkt") {
+                self.reads((source, count), blocks, meetings);
+            }
+            let mut step = ProgramStep {
+                count,
+                ..ProgramStep::default()
+            };
+            match from {
+                Some(rank) => {
+                    blocks.request(self.block, (rank, source, count), &self.name);
+                    step.receive = Some(blocks.answers(self.block, rank));
+                }
+                None => step.sources.push(source),
+            }
+            match to {
+                Some(rank) => self.put(step, (rank, target), taken, (blocks, meetings)),
+                None => {
+                    step.store = Some(target);
+                    let name = blocks.push(self.block, &self.name, step);
+                    self.writes(self.block.0, (target, count), name, meetings);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The sum of all sources goes to all targets.
+    fn sum(
+        &self,
+        json: &Json<'_>,
+        taken: &mut Taken,
+        (blocks, meetings): (&mut Blocks, &mut Meetings),
+    ) -> Read<()> {
+        let sizes = self.sources.iter().chain(&self.targets).map(|of| of.2);
+        let count = self.sources.first().map_or(0, |of| of.2);
+        if sizes.clone().any(|size| size != count) || self.targets.is_empty() {
+            let remedy = "give all sources and targets one size, and at least one of each";
+            return Err(json.wrong("sources and targets do not fit", remedy));
+        }
+        let own = self.targets.iter().find(|(rank, ..)| rank.is_none());
+        let Some(&(_, own, _)) = own else {
+            let remedy = "add a target in a buffer of the GPU itself";
+            return Err(json.wrong("the sum is stored nowhere", remedy));
+        };
+        // What is asked for travels while the rest is asked for.
+        let remote = self
+            .sources
+            .iter()
+            .filter_map(|&(rank, slot, _)| Some((rank?, slot)));
+        for (rank, slot) in remote.clone() {
+            blocks.request(self.block, (rank, slot, count), &self.name);
+        }
+        if self.kind.ends_with("pkt") {
+            for &(_, slot, _) in self.sources.iter().skip(1) {
+                self.reads((slot, count), blocks, meetings);
+            }
+        }
+        let local = self.sources.iter().filter(|(rank, ..)| rank.is_none());
+        let mut sources: Vec<Slot> = local.map(|(_, slot, _)| *slot).collect();
+        let mut receives: Vec<_> = remote
+            .map(|(rank, _)| Some(blocks.answers(self.block, rank)))
+            .collect();
+        if receives.is_empty() {
+            receives.push(None);
+        }
+        for receive in receives {
+            let step = ProgramStep {
+                count,
+                receive,
+                sources: std::mem::replace(&mut sources, vec![own]),
+                store: Some(own),
+                ..ProgramStep::default()
+            };
+            blocks.push(self.block, &self.name, step);
+        }
+        let others = self
+            .targets
+            .iter()
+            .filter(|(rank, slot, _)| (*rank, *slot) != (None, own));
+        for &(rank, slot, _) in others {
+            self.pass_on((own, count), (rank, slot), taken, (blocks, meetings));
+        }
+        Ok(())
+    }
+
+    /// Copies a sum.
+    fn pass_on(
+        &self,
+        (own, count): (Slot, u32),
+        (rank, slot): (Option<u32>, Slot),
+        taken: &mut Taken,
+        (blocks, meetings): (&mut Blocks, &mut Meetings),
+    ) {
+        let mut step = ProgramStep {
+            count,
+            sources: vec![own],
+            ..ProgramStep::default()
+        };
+        if let Some(rank) = rank {
+            self.put(step, (rank, slot), taken, (blocks, meetings));
+            return;
+        }
+        step.store = Some(slot);
+        let name = blocks.push(self.block, &self.name, step);
+        self.writes(self.block.0, (slot, count), name, meetings);
+    }
+}
+
+/// No operation has more chunks; the check of the algorithm refuses those with fewer already.
+const CHUNKS_MAX: u32 = 1 << 16;

@@ -1,0 +1,176 @@
+//! Algorithms that collectives name by their files.
+
+use tenter_formats::read_algorithm;
+use tenter_notation::diagnostics::{Problems, quote};
+use tenter_notation::tree::{Entry, Node, Value};
+use tenter_workload::collective::write_program;
+
+use crate::files::{Files, bytes_of, tell};
+
+/// Algorithms of more bytes have files of their own.
+const WRITTEN_OUT: usize = 2 << 10;
+
+/// Replaces the `file` or the `files` of each algorithm by its `programs`. Problems are noted, and
+/// warnings.
+pub(crate) fn write_out(root: &mut Node, files: &Files<'_>, noted: (&Problems, &Problems)) {
+    each(root, &mut |mapping, key| {
+        let read = mapping
+            .entry_mut(key)
+            .is_none_or(|algorithm| write_out_programs(algorithm, files, noted));
+        // What is wrong has been said, and the usual algorithm can be read.
+        if !read {
+            mapping.remove(&[key]);
+        }
+    });
+}
+
+/// Puts long algorithms into files, whose names take their place. The inverse of [`write_out`].
+pub(crate) fn take_out(root: &mut Node, taken: &mut Vec<(String, Vec<u8>)>) {
+    each(root, &mut |mapping, key| {
+        if let Some(algorithm) = mapping.entry_mut(key) {
+            take_out_programs(algorithm, taken);
+        }
+    });
+}
+
+/// Calls for each algorithm of a scenario that is a mapping, with what has it and its key.
+fn each(root: &mut Node, act: &mut dyn FnMut(&mut Node, &str)) {
+    for job in root.items_mut("jobs") {
+        for collective in job.items_mut("collectives") {
+            if is_mapping(collective, "algorithm") {
+                act(collective, "algorithm");
+            }
+        }
+        let workload = job.entry_mut("workload");
+        let Some(algorithms) = workload.and_then(|workload| workload.entry_mut("algorithms"))
+        else {
+            continue;
+        };
+        let Value::Map(entries) = &algorithms.value else {
+            continue;
+        };
+        let keys: Vec<String> = entries.iter().map(|entry| entry.key.clone()).collect();
+        for key in &keys {
+            if is_mapping(algorithms, key) {
+                act(algorithms, key);
+            }
+        }
+    }
+}
+
+fn is_mapping(node: &Node, key: &str) -> bool {
+    node.entry(key).is_some_and(|entry| entry.node.is_map())
+}
+
+/// The names in a text or a list of texts.
+fn names(node: &Node) -> Vec<String> {
+    let word = |node: &Node| match &node.value {
+        Value::Scalar { text, .. } => Some(text.clone()),
+        Value::List(_) | Value::Map(_) => None,
+    };
+    word(node)
+        .map(|name| vec![name])
+        .unwrap_or_else(|| node.items().iter().filter_map(word).collect())
+}
+
+fn text(text: String) -> Node {
+    Node::unplaced(Value::Scalar { text, quoted: true })
+}
+
+/// Whether there is nothing to read, or all could be read.
+fn write_out_programs(
+    algorithm: &mut Node,
+    files: &Files<'_>,
+    (problems, warnings): (&Problems, &Problems),
+) -> bool {
+    let ways = ["file", "files", "programs"];
+    let given: Vec<&str> = ways
+        .into_iter()
+        .filter(|key| algorithm.entry(key).is_some())
+        .collect();
+    let key = match given[..] {
+        [key @ ("file" | "files")] => key,
+        [one, other, ..] => {
+            let at = algorithm.entry(other).and_then(Entry::place);
+            let message = format!("the algorithm has `{one}` and `{other}`, which say the same");
+            problems.push(at, message, Some("leave one of them out".to_owned()));
+            return false;
+        }
+        _ => return true,
+    };
+    let Some(entry) = algorithm.entry(key) else {
+        return true;
+    };
+    let (at, names) = (entry.place(), names(&entry.node));
+    let mut programs = Vec::new();
+    for name in &names {
+        let Some(bytes) = bytes_of(name, at, files, problems) else {
+            return false;
+        };
+        match read_algorithm(&bytes) {
+            Ok(read) => {
+                for note in read.notes {
+                    let message = format!("the file {}, {note}", quote(name));
+                    warnings.push(at, message, None);
+                }
+                programs.push(text(write_program(&read.program, ';')));
+            }
+            Err(error) => {
+                tell(name, at, &error, problems);
+                return false;
+            }
+        }
+    }
+    if programs.is_empty() {
+        let message = format!("`{key}` of the algorithm names no file");
+        let help = "write for example `file: algorithm.xml`";
+        problems.push(at, message, Some(help.to_owned()));
+        return false;
+    }
+    algorithm.remove(&[key]);
+    for program in &mut programs {
+        program.at = at;
+    }
+    let node = Node {
+        at,
+        value: Value::List(programs),
+    };
+    algorithm.add(Entry {
+        key: "programs".to_owned(),
+        key_at: at,
+        node,
+    });
+    true
+}
+
+fn take_out_programs(algorithm: &mut Node, taken: &mut Vec<(String, Vec<u8>)>) {
+    let programs = algorithm.entry("programs").map(|entry| names(&entry.node));
+    let Some(programs) = programs else {
+        return;
+    };
+    if programs.iter().map(String::len).sum::<usize>() <= WRITTEN_OUT {
+        return;
+    }
+    let mut names = Vec::new();
+    for program in programs {
+        let bytes = program.replace(';', "\n").into_bytes();
+        // Collectives of one algorithm share its file.
+        let known = taken.iter().find(|(_, of)| *of == bytes);
+        let name = known.map_or_else(
+            || format!("algorithm-{}.txt", taken.len()),
+            |(name, _)| name.clone(),
+        );
+        if known.is_none() {
+            taken.push((name.clone(), bytes));
+        }
+        names.push(Node::plain(name));
+    }
+    algorithm.remove(&["programs"]);
+    match names.pop() {
+        Some(only) if names.is_empty() => algorithm.put(&["file"], only),
+        last => {
+            names.extend(last);
+            algorithm.put(&["files"], Node::unplaced(Value::List(names)));
+        }
+    }
+}

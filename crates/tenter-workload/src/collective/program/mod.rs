@@ -1,0 +1,28 @@
+//! Algorithms that others write step by step, such as those of MSCCL.
+//!
+//! ```text
+//!   ProgramParts ── Program::new: sends meet receives, no deadlock, right outputs ──▶ Program
+//!   Program ─────── Table::new: what each send must have got before, for a size ───▶ Schedule
+//! ```
+//!
+//! Thread blocks run their steps in order; what ranks send each other on a channel arrives in order.
+
+mod checked;
+mod error;
+mod notation;
+mod order;
+mod parts;
+mod programs;
+#[cfg(test)]
+mod tests;
+mod transfers;
+mod values;
+
+pub use checked::Program;
+pub use error::{At, ProgramError};
+pub use notation::{HEADING, NotationError, read as read_program, write as write_program};
+pub use parts::{
+    Buffer, Port, ProgramBlock, ProgramCollective, ProgramParts, ProgramStep, Slot, StepName,
+    WireProtocol,
+};
+pub use programs::{AlgorithmFiles, Programs};

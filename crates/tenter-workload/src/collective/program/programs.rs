@@ -1,0 +1,294 @@
+//! The algorithm of a collective that files have.
+
+use std::ops::RangeInclusive;
+use std::sync::{Arc, LazyLock};
+
+use tenter_config::{Reader, Shape, Value, Words, Written, component};
+use tenter_units::{Bytes, Time};
+
+use super::checked::Program;
+use super::notation;
+use super::parts::ProgramCollective;
+use super::transfers::{Listed, Table};
+use crate::closed_form::IdealSwitch;
+use crate::collective::limits::CHUNKS;
+use crate::collective::member::{CollectiveMember, Factor};
+use crate::{Destination, QueuePairScope, Schedule, WorkloadError};
+
+/// A path is no longer.
+const PATH_MAX: usize = 4_096;
+/// An algorithm in Tenter's notation is no longer.
+const TEXT_MAX: usize = 64 << 20;
+/// A size is cut into no more slices.
+const ROUNDS_MAX: u64 = 1 << 20;
+
+component! {
+    /// An algorithm from a file: an XML of MSCCL, a JSON plan of MSCCL++, or a text in Tenter's
+    /// own notation. It is checked on symbols before it runs.
+    pub struct AlgorithmFiles as "`jobs[].collectives[].algorithm`", derive(Clone, Debug, PartialEq) {
+        /// The file; its path counts from the folder of the scenario. It runs at all sizes.
+        file: Option<String> = absent "this, `files` or `programs`", in PATH_MAX;
+        /// Several files, of which the first runs that is meant for the size.
+        files: Option<Vec<String>> = absent "this, `file` or `programs`", in PATH_MAX;
+        /// What files hold, in Tenter's notation.
+        programs: Option<Programs> = absent "this, `file` or `files`";
+        /// The most bytes of a chunk that the steps carry at once. The thread blocks run all of
+        /// their steps again for each further slice; `none`: chunks are not sliced.
+        slice: Option<Bytes> = "none", in CHUNKS;
+        check has_programs;
+    }
+}
+
+/// Without an algorithm.
+impl Default for AlgorithmFiles {
+    fn default() -> AlgorithmFiles {
+        AlgorithmFiles {
+            file: None,
+            files: None,
+            programs: None,
+            slice: None,
+        }
+    }
+}
+
+/// What files hold stands in `programs` by now.
+fn has_programs(own: &AlgorithmFiles, reader: &mut dyn Reader) -> bool {
+    let count = own.programs.as_ref().map_or(0, |of| of.0.len());
+    if count == 0 {
+        let remedy = "add for example `file: algorithm.xml`";
+        reader.refuse_all("lacks `file`, `files` or `programs`", remedy);
+        return false;
+    }
+    let first = own.collective();
+    let alike = own.list().all(|of| Some(of.collective()) == first);
+    if !alike {
+        let remedy = "name files of one collective";
+        reader.refuse("programs", "are of different collectives", remedy);
+    }
+    alike
+}
+
+/// Algorithms of one collective.
+#[derive(Clone, Debug)]
+pub struct Programs(pub Vec<Arc<Program>>);
+
+/// Graphs compare those of each of their collectives, which mostly are the same.
+impl PartialEq for Programs {
+    fn eq(&self, other: &Programs) -> bool {
+        let alike =
+            |(one, other): (&Arc<Program>, &Arc<Program>)| Arc::ptr_eq(one, other) || one == other;
+        self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(alike)
+    }
+}
+
+impl Value for Programs {
+    type Bounds = ();
+
+    fn shape((): ()) -> Shape {
+        Shape::List(Box::new(Shape::Text))
+    }
+
+    fn read(reader: &mut dyn Reader, key: &str, (): ()) -> Option<Programs> {
+        let (mut programs, mut complete) = (Vec::new(), true);
+        let is_list = reader.list(key, &mut |item| {
+            let text = item.text("", TEXT_MAX);
+            match text.map(|text| notation::read(&text)) {
+                Some(Ok(program)) => programs.push(Arc::new(program)),
+                Some(Err(error)) => {
+                    let what = format!("cannot be: line {}: ", error.line);
+                    let place = error
+                        .error
+                        .at
+                        .map_or_else(String::new, |at| format!("{at}: "));
+                    let what = format!("{what}{place}{}", error.error.what);
+                    item.refuse("", &what, &error.error.remedy);
+                    complete = false;
+                }
+                None => complete = false,
+            }
+        });
+        (is_list && complete).then_some(Programs(programs))
+    }
+
+    fn written(&self) -> Written {
+        let text = |program: &Arc<Program>| Written::Text(notation::write(program, ';'));
+        Written::List(self.0.iter().map(text).collect())
+    }
+}
+
+/// What is known of algorithms from files, by collective.
+static MEMBERS: LazyLock<Vec<(ProgramCollective, CollectiveMember)>> = LazyLock::new(|| {
+    let member = |&collective: &ProgramCollective| {
+        let busbw = match collective {
+            ProgramCollective::AllReduce => Factor::TwiceAllButOwn,
+            ProgramCollective::Broadcast | ProgramCollective::Reduce => Factor::One,
+            ProgramCollective::AllGather
+            | ProgramCollective::ReduceScatter
+            | ProgramCollective::AllToAll => Factor::AllButOwn,
+        };
+        let member = CollectiveMember {
+            collective: collective.word(),
+            algorithm: "file",
+            summary: "ranks do what a file says step by step",
+            model_page: "docs/formats/msccl.md",
+            ranks_max: u32::MAX,
+            busbw,
+        };
+        (collective, member)
+    };
+    ProgramCollective::ALL.iter().map(member).collect()
+});
+
+impl AlgorithmFiles {
+    /// One that carries out this algorithm.
+    pub fn of(program: Program) -> AlgorithmFiles {
+        AlgorithmFiles {
+            programs: Some(Programs(vec![Arc::new(program)])),
+            ..AlgorithmFiles::default()
+        }
+    }
+
+    /// The algorithms.
+    pub fn list(&self) -> impl Iterator<Item = &Arc<Program>> {
+        self.programs.iter().flat_map(|of| &of.0)
+    }
+
+    /// The collective of all of them.
+    pub fn collective(&self) -> Option<ProgramCollective> {
+        self.list().next().map(|of| of.collective())
+    }
+
+    pub(in crate::collective) fn member(&self) -> &'static CollectiveMember {
+        let own = self.collective();
+        let found = MEMBERS.iter().find(|(of, _)| Some(*of) == own);
+        // Without an algorithm it has been refused.
+        &found.unwrap_or(&MEMBERS[0]).1
+    }
+
+    /// The algorithm for a size.
+    fn choose(&self, ranks: u32, size_bytes: u64) -> Result<&Program, WorkloadError> {
+        let collective = self.member().to_string();
+        let mut list = self.list();
+        let chosen = match (list.next(), list.next()) {
+            (Some(only), None) => Some(only),
+            _ => self.list().find(|of| of.sizes().contains(&size_bytes)),
+        };
+        let Some(chosen) = chosen else {
+            return Err(WorkloadError::NoProgramForSize {
+                collective,
+                size_bytes,
+                known: self.ranges(),
+            });
+        };
+        if chosen.ranks() != ranks {
+            return Err(WorkloadError::ProgramRanks {
+                collective,
+                ranks,
+                found: chosen.ranks(),
+            });
+        }
+        Ok(chosen)
+    }
+
+    /// The first size of these for which there is no algorithm; one that is alone runs at all.
+    pub fn gap(&self, sizes: RangeInclusive<u64>) -> Option<u64> {
+        if self.list().count() < 2 {
+            return None;
+        }
+        let mut size = *sizes.start();
+        while size <= *sizes.end() {
+            let fits = self.list().find(|of| of.sizes().contains(&size));
+            let Some(fits) = fits else {
+                return Some(size);
+            };
+            size = fits.sizes().end().checked_add(1)?;
+        }
+        None
+    }
+
+    /// Whether it runs on so many ranks at a size.
+    pub fn suits(&self, ranks: u32, size_bytes: u64) -> bool {
+        self.choose(ranks, size_bytes).is_ok()
+    }
+
+    /// The sizes for which there are algorithms.
+    pub fn ranges(&self) -> String {
+        let range = |of: &Arc<Program>| {
+            let (least, most) = (of.sizes().start(), of.sizes().end());
+            format!("{least} to {most}")
+        };
+        self.list().map(range).collect::<Vec<_>>().join(", ")
+    }
+
+    /// How often the steps are run.
+    fn rounds(&self, program: &Program, size_bytes: u64) -> u64 {
+        let chunk = size_bytes.div_ceil(u64::from(program.parts().chunks));
+        self.slice
+            .map_or(1, |slice| chunk.div_ceil(slice.count()).max(1))
+    }
+
+    fn table(&self, program: &Program, size_bytes: u64) -> Result<Table, WorkloadError> {
+        let rounds = self.rounds(program, size_bytes);
+        let table = u32::try_from(rounds)
+            .ok()
+            .filter(|_| rounds <= ROUNDS_MAX)
+            .and_then(|rounds| Table::new(program, size_bytes, rounds));
+        table.ok_or_else(|| WorkloadError::TooManySlices {
+            collective: self.member().to_string(),
+            size_bytes,
+        })
+    }
+
+    pub(in crate::collective) fn schedule(
+        &self,
+        ranks: u32,
+        size_bytes: u64,
+    ) -> Result<Box<dyn Schedule>, WorkloadError> {
+        let chosen = self.choose(ranks, size_bytes)?;
+        let table = self.table(chosen, size_bytes)?;
+        let mut others: [Vec<(u32, Destination)>; 2] = Default::default();
+        // Sizes of one collective share queue pairs.
+        for other in self.list().filter(|of| !std::ptr::eq(&***of, chosen)) {
+            if other.ranks() != ranks {
+                continue;
+            }
+            let other = Table::new(other, 1, 1);
+            for (scope, others) in [QueuePairScope::RankPair, QueuePairScope::Chunk]
+                .into_iter()
+                .zip(&mut others)
+            {
+                others.extend(other.iter().flat_map(|table| table.destinations(scope)));
+                others.sort_unstable();
+                others.dedup();
+            }
+        }
+        Ok(Box::new(Listed { table, others }))
+    }
+
+    /// The longest chain of hops, each c(x) + L, and what the busiest port takes for its transfers.
+    pub(in crate::collective) fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
+        let table = self
+            .choose(switch.ranks, switch.size_bytes)
+            .and_then(|program| self.table(program, switch.size_bytes));
+        let Ok(table) = table else {
+            return Time::ZERO;
+        };
+        let hop = |start: Time, bytes| start.saturating_add(switch.hop(bytes));
+        let (chain, port) = table.bounds(hop);
+        chain.max((switch.port_time)(port).saturating_add(switch.latency))
+    }
+
+    /// Whether the number of its transfers depends on the size: the length of slices, or any where
+    /// the size chooses the algorithm.
+    pub(in crate::collective) fn chunk_bytes(&self) -> Option<u64> {
+        let several = (self.list().count() > 1).then_some(u64::MAX);
+        self.slice.map(Bytes::count).or(several)
+    }
+
+    /// The most transfers that a rank may send another, where each slice has as many bytes as may
+    /// be and the size is the largest that is simulated.
+    pub(in crate::collective) fn more_of_a_way(&self) -> u64 {
+        let steps = self.list().map(|of| of.steps().count() as u64).max();
+        steps.unwrap_or(0)
+    }
+}
