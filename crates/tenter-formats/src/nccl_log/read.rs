@@ -1,6 +1,6 @@
 //! Ranks, groups and calls from the lines of all processes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tenter_units::Time;
 use tenter_workload::graph::CollectiveName;
@@ -90,8 +90,7 @@ fn arrangement(
 ) -> Result<(Arrangement, bool), ImportError> {
     let processes = &log.processes;
     let count = processes.len() as u32;
-    let all = processes.iter().flat_map(|process| &process.communicators);
-    let largest = all.map(|communicator| communicator.size).max().unwrap_or(0);
+    let largest = processes.iter().map(largest).max().unwrap_or(0);
     if count == 1 {
         let head = Head {
             file: file.to_owned(),
@@ -125,6 +124,13 @@ fn arrangement(
     });
     let heads: Vec<Head> = heads.collect();
     Ok((Arrangement::of(&heads, spec.calls.ranks)?, is_numbered))
+}
+
+/// The size of the largest communicator that a process calls something in.
+fn largest(process: &Process) -> u32 {
+    let used = process.calls.iter().map(|call| call.communicator);
+    let sizes = used.filter_map(|place| Some(process.communicators.get(place)?.size));
+    sizes.max().unwrap_or(0)
 }
 
 /// Hosts in the order in which they were met, and the devices of each.
@@ -167,48 +173,51 @@ impl Groups {
         traces: &mut Traces<'_>,
     ) -> Result<Groups, Wrong> {
         let all = arrangement.ranks;
-        let mut groups = Groups {
-            keys: Vec::new(),
-            known: BTreeMap::new(),
-        };
-        let mut members: BTreeMap<Key, Vec<(u32, u32)>> = BTreeMap::new();
-        let is_one = arrangement.repeats != Repeats::No || log.processes.len() == 1;
+        let is_one = log.processes.len() == 1;
+        let keys: Vec<Vec<Key>> = log.processes.iter().map(keys).collect();
+        let mut members = members(log, &keys, ranks_of);
+        let mut known: BTreeMap<Key, (u32, Vec<u32>)> = BTreeMap::new();
         for (place, process) in log.processes.iter().enumerate() {
-            let keys: Vec<Key> = keys(process);
-            for (communicator, key) in process.communicators.iter().zip(&keys) {
-                let rank = communicator.rank.unwrap_or(ranks_of[place]);
-                let is_all =
-                    communicator.size == all || communicator.size as usize == log.processes.len();
-                if key.0.is_none() && !is_all && !is_one {
-                    return Err((place, unknown(communicator)));
-                }
-                let of = members.entry(key.clone()).or_default();
-                of.push((rank, ranks_of[place]));
-            }
-            groups.keys.push(keys);
-        }
-        for (place, process) in log.processes.iter().enumerate() {
-            for (communicator, key) in process.communicators.iter().zip(&groups.keys[place]) {
-                if groups.known.contains_key(key) {
+            let used: BTreeSet<usize> =
+                process.calls.iter().map(|call| call.communicator).collect();
+            for (communicator, key) in used
+                .into_iter()
+                .filter_map(|of| process.communicators.get(of).zip(keys[place].get(of)))
+            {
+                if known.contains_key(key) {
                     continue;
                 }
-                let mut found = members.remove(key).unwrap_or_default();
-                found.sort_unstable();
-                let ranks: Vec<u32> = found.into_iter().map(|(_, rank)| rank).collect();
-                let largest = process.communicators.iter().map(|of| of.size).max();
-                let ranks = if is_one && Some(communicator.size) == largest {
+                let is_all = communicator.size as usize == log.processes.len();
+                let found = members.remove(key).unwrap_or_default();
+                let ranks = if is_one && communicator.size == largest(process) {
                     (0..all).collect()
-                } else if ranks.len() == communicator.size as usize {
-                    ranks
+                } else if found.len() == communicator.size as usize && (key.0.is_some() || is_all) {
+                    found.into_iter().map(|(_, rank)| rank).collect()
                 } else {
                     return Err((place, unknown(communicator)));
                 };
+                let ranks: Vec<u32> = ranks;
                 let number = traces.groups.of_ranks(ranks.clone());
-                groups.known.insert(key.clone(), (number, ranks));
+                known.insert(key.clone(), (number, ranks));
             }
         }
-        Ok(groups)
+        Ok(Groups { keys, known })
     }
+}
+
+/// The ranks of each communicator, in its order: the place in it, and the rank.
+fn members(log: &Log, keys: &[Vec<Key>], ranks_of: &[u32]) -> BTreeMap<Key, Vec<(u32, u32)>> {
+    let mut members: BTreeMap<Key, Vec<(u32, u32)>> = BTreeMap::new();
+    for ((process, keys), &own) in log.processes.iter().zip(keys).zip(ranks_of) {
+        for (communicator, key) in process.communicators.iter().zip(keys) {
+            let rank = communicator.rank.unwrap_or(own);
+            members.entry(key.clone()).or_default().push((rank, own));
+        }
+    }
+    for found in members.values_mut() {
+        found.sort_unstable();
+    }
+    members
 }
 
 /// The keys of the communicators of a process: those without a number are told apart by how many of

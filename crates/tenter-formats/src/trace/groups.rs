@@ -144,8 +144,10 @@ impl Regular {
             return Err(irregular());
         }
         let regular = Regular { stride, size };
-        let own = regular.ranks(regular.first(recorded), all)?;
-        if own == ranks {
+        // The recorded rank may be beyond those that repeat what it did.
+        let first = regular.first(recorded);
+        let expected = (0..size).map(|place| first.checked_add(stride * place));
+        if ranks.iter().map(|&rank| Some(rank)).eq(expected) {
             Ok(regular)
         } else {
             Err(irregular())
