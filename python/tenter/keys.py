@@ -2641,6 +2641,184 @@ class JobWorkloadSimai(TypedDict, total=False):
     """
 
 
+class JobWorkloadAicb(TypedDict, total=False):
+    algorithms: JobWorkloadChakraAlgorithms
+    """What carries out collectives. Default: {}."""
+    all_gather_size: Literal["total", "input"]
+    """The size of an all-gather in the file: what all ranks have together, or what one has.
+    Default: total.
+    """
+    compute_scale: float | str
+    """How often the time that the file has for it computing takes: 0.5 is a machine that is
+    twice as fast. Default: 1.
+    """
+    eager: Quantity
+    """The largest message whose send is done once it is posted. A larger one's is done once the
+    receiver's NIC has acknowledged it. Origin: the usual value of S in LogGOPSim. Default:
+    65535B.
+    """
+    expert: int
+    """Ranks of an expert-parallel group; `auto`: what the file says. Default: `auto`."""
+    file: str | float | bool
+    """The file (CSV); its path counts from the folder of the scenario."""
+    kind: Literal["aicb"]
+    """Flows, or a graph of operations in one of the formats in which others write it. Default:
+    flows.
+    """
+    overhead: Quantity
+    """What each send occupies its stream for before it is posted, and each receive once its
+    message is there. Default: 0ns.
+    """
+    pipeline: int
+    """Stages of the pipeline; `auto`: what the file says. Default: `auto`."""
+    ranks: int
+    """Ranks of the job, which all do what the recording of a single rank says, or as many as
+    there are recordings; `auto`: as many as the recordings say or are. Default: `auto`.
+    """
+    tensor: int
+    """Ranks of a tensor-parallel group; `auto`: what the file says. Default: `auto`."""
+
+
+class JobWorkloadKineto(TypedDict, total=False):
+    algorithms: JobWorkloadChakraAlgorithms
+    """What carries out collectives. Default: {}."""
+    compute_scale: float | str
+    """How often the time that the file has for it computing takes: 0.5 is a machine that is
+    twice as fast. Default: 1.
+    """
+    eager: Quantity
+    """The largest message whose send is done once it is posted. A larger one's is done once the
+    receiver's NIC has acknowledged it. Origin: the usual value of S in LogGOPSim. Default:
+    65535B.
+    """
+    file: str | float | bool
+    """What the names of the files begin with, or a name in which `{rank}` stands for the number
+    of the rank. A file of that very name is the trace of one rank.
+    """
+    gaps: Literal["keep", "drop"]
+    """Whether times in which neither kernels nor collectives run are kept. Default: keep."""
+    groups: str | float | bool | Literal["none"]
+    """A JSON file of process groups, `{"NAME": [RANK, …]}`, for traces that do not have them.
+    Default: none.
+    """
+    kind: Literal["kineto"]
+    """Flows, or a graph of operations in one of the formats in which others write it. Default:
+    flows.
+    """
+    overhead: Quantity
+    """What each send occupies its stream for before it is posted, and each receive once its
+    message is there. Default: 0ns.
+    """
+    ranks: int
+    """Ranks of the job, which all do what the recording of a single rank says, or as many as
+    there are recordings; `auto`: as many as the recordings say or are. Default: `auto`.
+    """
+    waits: Literal["exposed", "recorded"]
+    """Which computing waits for communication: what began when no kernel had computed since the
+    communication was over, or all that began later. Default: exposed.
+    """
+
+
+class JobWorkloadPytorchEt(TypedDict, total=False):
+    algorithms: JobWorkloadChakraAlgorithms
+    """What carries out collectives. Default: {}."""
+    compute_scale: float | str
+    """How often the time that the file has for it computing takes: 0.5 is a machine that is
+    twice as fast. Default: 1.
+    """
+    eager: Quantity
+    """The largest message whose send is done once it is posted. A larger one's is done once the
+    receiver's NIC has acknowledged it. Origin: the usual value of S in LogGOPSim. Default:
+    65535B.
+    """
+    file: str | float | bool
+    """What the names of the files begin with, or a name in which `{rank}` stands for the number
+    of the rank. A file of that very name is the trace of one rank.
+    """
+    groups: str | float | bool | Literal["none"]
+    """A JSON file of process groups, `{"NAME": [RANK, …]}`, for traces that do not have them.
+    Default: none.
+    """
+    kind: Literal["pytorch-et"]
+    """Flows, or a graph of operations in one of the formats in which others write it. Default:
+    flows.
+    """
+    overhead: Quantity
+    """What each send occupies its stream for before it is posted, and each receive once its
+    message is there. Default: 0ns.
+    """
+    ranks: int
+    """Ranks of the job, which all do what the recording of a single rank says, or as many as
+    there are recordings; `auto`: as many as the recordings say or are. Default: `auto`.
+    """
+
+
+class JobWorkloadFlightRecorder(TypedDict, total=False):
+    algorithms: JobWorkloadChakraAlgorithms
+    """What carries out collectives. Default: {}."""
+    compute_scale: float | str
+    """How often the time that the file has for it computing takes: 0.5 is a machine that is
+    twice as fast. Default: 1.
+    """
+    eager: Quantity
+    """The largest message whose send is done once it is posted. A larger one's is done once the
+    receiver's NIC has acknowledged it. Origin: the usual value of S in LogGOPSim. Default:
+    65535B.
+    """
+    file: str | float | bool
+    """What the names of the files begin with, or a name in which `{rank}` stands for the number
+    of the rank. A file of that very name is the dump of one rank.
+    """
+    gaps: Literal["keep", "drop"]
+    """Whether the times between calls are kept where durations were recorded. Default: keep."""
+    groups: str | float | bool | Literal["none"]
+    """A JSON file of process groups, `{"NAME": [RANK, …]}`, for dumps that do not have them.
+    Default: none.
+    """
+    kind: Literal["flight-recorder"]
+    """Flows, or a graph of operations in one of the formats in which others write it. Default:
+    flows.
+    """
+    overhead: Quantity
+    """What each send occupies its stream for before it is posted, and each receive once its
+    message is there. Default: 0ns.
+    """
+    ranks: int
+    """Ranks of the job, which all do what the recording of a single rank says, or as many as
+    there are recordings; `auto`: as many as the recordings say or are. Default: `auto`.
+    """
+
+
+class JobWorkloadNcclLog(TypedDict, total=False):
+    algorithms: JobWorkloadChakraAlgorithms
+    """What carries out collectives. Default: {}."""
+    compute_scale: float | str
+    """How often the time that the file has for it computing takes: 0.5 is a machine that is
+    twice as fast. Default: 1.
+    """
+    eager: Quantity
+    """The largest message whose send is done once it is posted. A larger one's is done once the
+    receiver's NIC has acknowledged it. Origin: the usual value of S in LogGOPSim. Default:
+    65535B.
+    """
+    file: str | float | bool
+    """The file with the lines of all ranks, what the names of several begin with, or a name in
+    which `{rank}` stands for the number of a file.
+    """
+    kind: Literal["nccl-log"]
+    """Flows, or a graph of operations in one of the formats in which others write it. Default:
+    flows.
+    """
+    overhead: Quantity
+    """What each send occupies its stream for before it is posted, and each receive once its
+    message is there. Default: 0ns.
+    """
+    ranks: int
+    """Ranks of the job, which all do what the recording of a single rank says, or as many as
+    there are recordings; `auto`: as many as the recordings say or are. Default: `auto`.
+    """
+
+
 class JobWorkloadFlowTable(TypedDict, total=False):
     file: str | float | bool
     """The file, as CSV with a header; its path counts from the folder of the scenario."""
@@ -2702,7 +2880,7 @@ Job = TypedDict("Job", {
     "ranks": "int | list[float | str] | Literal[\"all\"]",
     "start": "Quantity | JobStart1",
     "warm_up": "int",
-    "workload": "JobWorkloadFlows | JobWorkloadGraph | JobWorkloadGoal | JobWorkloadChakra | JobWorkloadSimai | JobWorkloadFlowTable | JobWorkloadHtsim | JobWorkloadNs3",
+    "workload": "JobWorkloadFlows | JobWorkloadGraph | JobWorkloadGoal | JobWorkloadChakra | JobWorkloadSimai | JobWorkloadAicb | JobWorkloadKineto | JobWorkloadPytorchEt | JobWorkloadFlightRecorder | JobWorkloadNcclLog | JobWorkloadFlowTable | JobWorkloadHtsim | JobWorkloadNs3",
 }, total=False)
 
 

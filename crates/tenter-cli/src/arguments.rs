@@ -423,6 +423,17 @@ pub(crate) enum ImportCommand {
     Chakra(ImportOperations),
     /// Layers of a model from a workload of `SimAI`, AICB or ASTRA-sim 1
     Simai(ImportOperations),
+    /// Collectives of a model from a table of AICB (CSV)
+    Aicb(ImportOperations),
+    /// Kernels and collectives from traces of Kineto, the profiler of `PyTorch`: the trace of one
+    /// rank, what the names of several begin with, or a name with `{rank}` in it
+    Kineto(ImportOperations),
+    /// Collectives from execution traces of `PyTorch` on the host
+    PytorchEt(ImportOperations),
+    /// Collectives and messages from dumps of the flight recorder of `PyTorch`, as JSON
+    FlightRecorder(ImportOperations),
+    /// Calls of NCCL from its log (`NCCL_DEBUG=INFO`, `NCCL_DEBUG_SUBSYS=INIT,COLL`)
+    NcclLog(ImportOperations),
     /// Flows with their starts from a CSV table: source, destination, bytes, start, id, after,
     /// `after_received`
     FlowTable(ImportOperations),
@@ -491,6 +502,11 @@ impl ImportCommand {
             ImportCommand::Goal(of) => Some(("goal", of)),
             ImportCommand::Chakra(of) => Some(("chakra", of)),
             ImportCommand::Simai(of) => Some(("simai", of)),
+            ImportCommand::Aicb(of) => Some(("aicb", of)),
+            ImportCommand::Kineto(of) => Some(("kineto", of)),
+            ImportCommand::PytorchEt(of) => Some(("pytorch-et", of)),
+            ImportCommand::FlightRecorder(of) => Some(("flight-recorder", of)),
+            ImportCommand::NcclLog(of) => Some(("nccl-log", of)),
             ImportCommand::FlowTable(of) => Some(("flow-table", of)),
             ImportCommand::Htsim(of) => Some(("htsim", of)),
             ImportCommand::Ns3(of) => Some(("ns3", of)),

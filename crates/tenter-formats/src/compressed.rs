@@ -1,7 +1,7 @@
 //! Files that may be compressed by gzip, whatever their names.
 
 use std::borrow::Cow;
-use std::io::Read;
+use std::io::{BufReader, Read, Take};
 
 use flate2::read::MultiGzDecoder;
 
@@ -40,4 +40,12 @@ pub(crate) fn plain(bytes: &[u8]) -> Result<Cow<'_, [u8]>, ImportError> {
         return Err(ImportError::new(Place::Byte(0), what, "unpack it first"));
     }
     Ok(Cow::Owned(unpacked))
+}
+
+/// What a file holds, unpacked while it is read; it ends early where it unpacks to more than traces
+/// do.
+pub(crate) fn unpacking(bytes: &[u8]) -> Option<BufReader<Take<MultiGzDecoder<&[u8]>>>> {
+    let most = BYTES + BYTES_PER_BYTE * bytes.len() as u64;
+    let packed = bytes.starts_with(&MAGIC);
+    packed.then(|| BufReader::with_capacity(1 << 16, MultiGzDecoder::new(bytes).take(most)))
 }

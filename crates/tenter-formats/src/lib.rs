@@ -10,23 +10,30 @@
 //! Communication matrices, size distributions and steps of collectives come from files that a
 //! scenario names; they are written out in it.
 
+pub mod aicb;
 mod algorithm;
+mod calls;
 pub mod chakra;
 mod communicators;
 mod compressed;
 mod config_db;
 mod decimal;
 mod error;
+pub mod flight_recorder;
 pub mod flow_list;
 mod fragment;
 pub mod goal;
 pub mod graph_file;
+mod grid;
 mod guarded;
 mod imported;
+pub mod kineto;
 mod limits;
 pub mod matrix;
 mod msccl;
 mod mscclpp;
+pub mod nccl_log;
+pub mod pytorch_et;
 pub mod simai;
 pub mod size_law;
 mod sonic;

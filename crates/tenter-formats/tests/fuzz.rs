@@ -12,11 +12,14 @@ use std::time::{Duration, Instant};
 use cap::Cap;
 use tenter_engine::Stream;
 use tenter_formats::{
-    ImportError, Source, chakra, flow_list, goal, graph_file, matrix, read_algorithm, simai, steps,
-    topo,
+    ImportError, Source, aicb, chakra, flight_recorder, flow_list, goal, graph_file, kineto,
+    matrix, nccl_log, pytorch_et, read_algorithm, simai, steps, topo,
 };
 use tenter_workload::graph::Algorithms;
-use tenter_workload::spec::{FlowReading, GatheredSize, SimaiSpec, StartUnit, TraceReading};
+use tenter_workload::spec::{
+    AicbSpec, CallReading, FlightRecorderSpec, FlowReading, Gaps, GatheredSize, KinetoSpec,
+    NcclLogSpec, PytorchEtSpec, SimaiSpec, StartUnit, TraceReading, Waits,
+};
 
 #[global_allocator]
 static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
@@ -65,6 +68,101 @@ fn read_simai(bytes: &[u8]) -> Result<(), String> {
     told(simai::read(&text(bytes), &spec))
 }
 
+fn calls() -> CallReading {
+    CallReading {
+        ranks: None,
+        algorithms: Algorithms::default(),
+        timing: FlowReading::default().timing(),
+    }
+}
+
+fn read_kineto(bytes: &[u8]) -> Result<(), String> {
+    let spec = KinetoSpec {
+        file: String::new(),
+        groups: None,
+        waits: Waits::Recorded,
+        gaps: Gaps::Keep,
+        calls: calls(),
+    };
+    let name = "t.json";
+    let read = || {
+        let mut reader = kineto::Reader::new(&spec, None)?;
+        reader.add(Source { name, bytes })?;
+        reader.finish()
+    };
+    told(read())
+}
+
+fn read_pytorch(bytes: &[u8]) -> Result<(), String> {
+    let spec = PytorchEtSpec {
+        file: String::new(),
+        groups: None,
+        calls: calls(),
+    };
+    let name = "t.json";
+    told(pytorch_et::read(&[Source { name, bytes }], None, &spec))
+}
+
+fn read_dump(bytes: &[u8]) -> Result<(), String> {
+    let spec = FlightRecorderSpec {
+        file: String::new(),
+        groups: None,
+        gaps: Gaps::Keep,
+        calls: calls(),
+    };
+    let source = Source {
+        name: "dump",
+        bytes,
+    };
+    told(flight_recorder::read(&[source, source], None, &spec))
+}
+
+fn read_log(bytes: &[u8]) -> Result<(), String> {
+    let spec = NcclLogSpec {
+        file: String::new(),
+        calls: calls(),
+    };
+    let name = "nccl.log";
+    told(nccl_log::read(&[Source { name, bytes }], &spec))
+}
+
+fn read_aicb(bytes: &[u8]) -> Result<(), String> {
+    let spec = AicbSpec {
+        file: String::new(),
+        tensor: None,
+        expert: None,
+        pipeline: None,
+        all_gather_size: GatheredSize::Total,
+        calls: calls(),
+    };
+    told(aicb::read(&text(bytes), &spec))
+}
+
+const KINETO: &str = "{\"distributedInfo\": {\"rank\": 1, \"world_size\": 4}, \"traceEvents\": [\n\
+    {\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm\", \"ts\": 10.5, \"dur\": 5, \"args\": {\"stream\": 7}},\n\
+    {\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"ncclDevKernel_AllReduce\", \"ts\": 16, \"dur\": 9.25, \"args\": \
+    {\"stream\": 20, \"Collective name\": \"allreduce\", \"dtype\": \"Float\", \"In msg nelems\": 64, \"Out msg nelems\": 64, \
+    \"Group size\": 2, \"Process Group Name\": \"1\", \"Process Group Ranks\": \"[0, 1]\", \"Seq\": 3}},\n\
+    {\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm\", \"ts\": 26, \"dur\": 5, \"args\": {\"stream\": 7}}]}";
+const PYTORCH: &str = "{\"nodes\": [{\"id\": 3, \"name\": \"## process_group:init ##\", \"inputs\": {\"values\": \
+    [\"[{\\\"pg_name\\\": \\\"0\\\", \\\"ranks\\\": [], \\\"group_size\\\": 2}]\"]}},\n{\"id\": 5, \"name\": \
+    \"record_param_comms\", \"attrs\": [{\"name\": \"collective_name\", \"value\": \"allreduce\"}, {\"name\": \"dtype\", \
+    \"value\": \"Half\"}, {\"name\": \"in_msg_nelems\", \"value\": 9}, {\"name\": \"pg_name\", \"value\": \"0\"}]},\n\
+    {\"id\": 6, \"name\": \"record_param_comms\", \"inputs\": {\"values\": [[[1, 2, 0, 8, 4, \"cuda\"]], 1, 7, 0, \"broadcast\", 2]}}]}";
+const DUMP: &str = "{\"pg_config\": {\"0\": {\"ranks\": \"[0, 1]\"}}, \"entries\": [\n{\"record_id\": 1, \"process_group\": \
+    [\"0\", \"default_pg\"], \"collective_seq_id\": 1, \"profiling_name\": \"nccl:all_reduce\", \"time_created_ns\": 10, \
+    \"duration_ms\": 1.5, \"input_sizes\": [[3, 4]], \"input_dtypes\": [\"Float\"]},\n{\"record_id\": 2, \"process_group\": \
+    [\"0\", \"default_pg\"], \"collective_seq_id\": 2, \"profiling_name\": \"nccl:barrier\", \"time_created_ns\": 90}]}";
+const LOG: &str = "h:1:1 [0] NCCL INFO comm 0xa rank 0 nranks 2 cudaDev 0 commId 0xf - Init COMPLETE\n\
+    h:2:2 [1] NCCL INFO comm 0xb rank 1 nranks 2 cudaDev 1 commId 0xf - Init COMPLETE\n\
+    h:1:1 [0] NCCL INFO AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x1 count 8 datatype 7 op 0 root 0 comm 0xa [nranks=2] stream 0x5\n\
+    h:2:2 [1] NCCL INFO AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x1 count 8 datatype 7 op 0 root 0 comm 0xb [nranks=2] stream 0x5\n\
+    h:1:1 [0] NCCL INFO Send: opCount 1 sendbuff 0x1 recvbuff (nil) count 8 datatype 7 op 0 root 1 comm 0xa [nranks=2] stream 0x5\n\
+    h:2:2 [1] NCCL INFO Recv: opCount 1 sendbuff (nil) recvbuff 0x1 count 8 datatype 7 op 0 root 0 comm 0xb [nranks=2] stream 0x5\n";
+const AICB: &str = "[rank0 ~ rank7]\ncomm_type,comm_group,comm_group_size,msg_size,additional,_elapsed_time,count\n\
+    CommType.all_gather,CommGroup.tp_group,2,40,,None,1\nCommType.computation,None,None,x,,0.5,1\n\
+    CommType.reduce_scatter,CommGroup.dp_group,4,64,,None,1\nCommType.isend,CommGroup.pp_group,1,5,send_next,None,1\n\
+    CommType.epoch_end,None,None,0,,None,1\n";
 const GOAL: &str = "num_ranks 3\nrank 0 {\na: calc 500 cpu 1\nb: send 1048576b to 1 tag 7\nb requires a\n}\n\
     rank 1 { recv 1048576b from -1 tag 7\nc: send 9b to 2\nc irequires c2\nc2: calc 4 }\nrank 2 { recv 9b from 1 }\n";
 const JSON: &str = "{\"nodes\": [{\"id\": 1, \"type\": 4, \"duration_micros\": 120}, {\"id\": 2, \"type\": 7, \
@@ -136,6 +234,11 @@ fn formats() -> Vec<(&'static str, Reader, Vec<u8>)> {
         ("chakra", read_chakra, trace),
         ("chakra", read_chakra, JSON.into()),
         ("simai", read_simai, SIMAI.into()),
+        ("kineto", read_kineto, KINETO.into()),
+        ("pytorch-et", read_pytorch, PYTORCH.into()),
+        ("flight-recorder", read_dump, DUMP.into()),
+        ("nccl-log", read_log, LOG.into()),
+        ("aicb", read_aicb, AICB.into()),
         (
             "flow-table",
             |bytes| told(flow_list::read_table(&text(bytes), FlowReading::default())),

@@ -3,16 +3,23 @@
 //! The folder is `TENTER_SAMPLES`, by default `../shared/reference/formats/samples` beside the
 //! repository.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use flate2::read::MultiGzDecoder;
+use serde_json::Value;
 use tenter_formats::{
-    Imported, Source, chakra, flow_list, goal, graph_file, read_algorithm, simai, topo,
+    Imported, Source, aicb, chakra, flow_list, goal, graph_file, kineto, pytorch_et,
+    read_algorithm, simai, topo,
 };
 use tenter_workload::collective::{AlgorithmFiles, CollectiveKind, read_program, write_program};
-use tenter_workload::graph::Algorithms;
-use tenter_workload::graph::OperationKind;
-use tenter_workload::spec::{FlowReading, GatheredSize, SimaiSpec, StartUnit, TraceReading};
+use tenter_workload::graph::{Algorithms, Operation, OperationKind};
+use tenter_workload::spec::{
+    AicbSpec, CallReading, FlowReading, Gaps, GatheredSize, KinetoSpec, PytorchEtSpec, SimaiSpec,
+    StartUnit, TraceReading, Waits,
+};
 
 /// The folder of a format; tells that it is not there.
 #[expect(clippy::print_stderr, reason = "what is not tested is said aloud")]
@@ -350,4 +357,230 @@ fn plans_of_mscclpp_do_what_they_promise() {
             + 3 * operations_of(&text, &["rres"]);
         assert_eq!(schedule.transfer_count() as usize, messages, "{name}");
     }
+}
+
+/// How recordings are read where nothing else is said.
+fn calls(ranks: Option<u32>) -> CallReading {
+    CallReading {
+        ranks,
+        algorithms: Algorithms::default(),
+        timing: FlowReading::default().timing(),
+    }
+}
+
+/// A file that gzip has compressed.
+fn unpacked(path: &Path) -> Vec<u8> {
+    let packed = fs::read(path).expect("a file");
+    let mut bytes = Vec::new();
+    let read = MultiGzDecoder::new(packed.as_slice()).read_to_end(&mut bytes);
+    read.expect("it is compressed");
+    bytes
+}
+
+#[test]
+fn kernels_of_kineto_are_counted() {
+    let Some(folder) = samples("kineto") else {
+        return;
+    };
+    let path = folder.join("sampled_rank-0.json.gz");
+    let packed = fs::read(&path).expect("a file");
+    let spec = KinetoSpec {
+        file: String::new(),
+        groups: None,
+        waits: Waits::Exposed,
+        gaps: Gaps::Keep,
+        calls: calls(Some(4)),
+    };
+    let mut reader = kineto::Reader::new(&spec, None).expect("nothing is read");
+    let name = "sampled_rank-0.json.gz";
+    let bytes = &packed;
+    reader.add(Source { name, bytes }).expect("it is a trace");
+    let read = reader.finish().expect("it is a trace");
+    let parsed: Value = serde_json::from_slice(&unpacked(&path)).expect("it is JSON");
+    let events = parsed["traceEvents"].as_array().expect("a list");
+    let of = |category: &'static str| {
+        let found = events.iter().filter(move |event| event["cat"] == category);
+        found.map(|event| {
+            let (start, took) = (&event["ts"], &event["dur"]);
+            let start = start.as_u64().expect("whole microseconds");
+            (
+                event,
+                start,
+                start + took.as_f64().expect("a number") as u64,
+            )
+        })
+    };
+    let is_nccl = |event: &Value| event["name"].as_str().expect("a name").contains("nccl");
+    // The union of all that computes: every microsecond that is covered.
+    let copies = of("gpu_memcpy").filter(|(event, ..)| {
+        event["name"]
+            .as_str()
+            .is_some_and(|name| name.contains("DtoD"))
+    });
+    let kernels = of("kernel").filter(|(event, ..)| !is_nccl(event));
+    let computes = kernels.chain(copies).chain(of("gpu_memset"));
+    let mut covered: BTreeMap<u64, u64> = BTreeMap::new();
+    for (_, start, end) in computes {
+        let longest = covered.entry(start).or_insert(end);
+        *longest = end.max(*longest);
+    }
+    let (mut until, mut busy) = (0, 0);
+    for (start, end) in covered {
+        busy += end.max(until) - start.max(until);
+        until = end.max(until);
+    }
+    let computed =
+        (0..read.graph.operations_of(0)).map(|place| match read.graph.operation(0, place) {
+            (Operation::Compute { time }, 0) => time.ps(),
+            _ => 0,
+        });
+    assert_eq!(computed.sum::<u64>(), busy * 1_000_000);
+    // Collectives are those kernels that were launched during an annotation.
+    let launches: BTreeMap<u64, u64> = of("cuda_runtime")
+        .filter_map(|(event, start, _)| Some((event["args"]["correlation"].as_u64()?, start)))
+        .collect();
+    let during = |event: &Value| {
+        let launch = launches.get(&event["args"]["correlation"].as_u64().expect("a number"));
+        let mut annotations = of("user_annotation").filter(|(event, ..)| is_nccl(event));
+        launch
+            .is_some_and(|launch| annotations.any(|(_, start, end)| (start..=end).contains(launch)))
+    };
+    let nccl: Vec<&Value> = of("kernel")
+        .map(|(event, ..)| event)
+        .filter(|event| is_nccl(event))
+        .collect();
+    let known = nccl.iter().filter(|event| during(event)).count() as u64;
+    assert_eq!(count(&read, OperationKind::Collective), 4 * known);
+    assert!(known > 0 && nccl.len() == 10, "{known} of {}", nccl.len());
+    is_kept(&read, &path);
+}
+
+/// The JSON file in an archive of `tar`.
+fn json_of(archive: &[u8]) -> Vec<u8> {
+    let mut rest = archive;
+    while rest.len() > 512 {
+        let (head, behind) = rest.split_at(512);
+        let text = |from: usize, to: usize| {
+            let field = String::from_utf8_lossy(&head[from..to]).into_owned();
+            field.trim_matches(['\0', ' ']).to_owned()
+        };
+        let size = usize::from_str_radix(&text(124, 136), 8).expect("an octal number");
+        let name = text(0, 100);
+        if name.ends_with(".json") && !name.contains("._") && head[156] == b'0' {
+            return behind[..size].to_vec();
+        }
+        rest = &behind[size.div_ceil(512) * 512..];
+    }
+    panic!("no file is in it");
+}
+
+#[test]
+fn host_traces_have_their_collectives() {
+    let (Some(kineto), Some(chakra)) = (samples("kineto"), samples("chakra")) else {
+        return;
+    };
+    let older = json_of(&unpacked(&chakra.join("1.0.2-chakra.0.0.4.tgz")));
+    let newer = unpacked(&kineto.join("resnet_2gpu_et.json.gz"));
+    for (name, bytes) in [("older", older), ("newer", newer)] {
+        let spec = PytorchEtSpec {
+            file: String::new(),
+            groups: None,
+            calls: calls(None),
+        };
+        let source = Source {
+            name,
+            bytes: &bytes,
+        };
+        let read = pytorch_et::read(&[source], None, &spec);
+        let read = read.unwrap_or_else(|error| panic!("{name}: {error}"));
+        // Nodes of NCCL beside those that record calls.
+        let parsed: Value = serde_json::from_slice(&bytes).expect("it is JSON");
+        let nodes = parsed["nodes"].as_array().expect("a list");
+        let of_nccl = nodes.iter().filter(|node| {
+            let name = node["name"].as_str().expect("a name");
+            name.starts_with("nccl:")
+        });
+        let of_nccl: Vec<&Value> = of_nccl.collect();
+        let collectives = read.graph.collectives();
+        assert_eq!(read.graph.ranks(), 2, "{name}");
+        assert_eq!(collectives.len(), of_nccl.len(), "{name}");
+        assert_eq!(
+            count(&read, OperationKind::Collective),
+            2 * of_nccl.len() as u64
+        );
+        // Their first input is a tensor, or a list of one: elements, and bytes of each.
+        let bytes = of_nccl.iter().map(|node| {
+            let mut tensor = &node["inputs"]["values"][0];
+            while tensor[0].is_array() {
+                tensor = &tensor[0];
+            }
+            let own = tensor[3].as_u64().expect("elements") * tensor[4].as_u64().expect("bytes");
+            let gathers = node["name"]
+                .as_str()
+                .is_some_and(|name| name.contains("gather"));
+            if gathers { 2 * own } else { own }
+        });
+        let read_bytes = (0..collectives.len() as u32).map(|number| collectives.get(number).2);
+        assert_eq!(read_bytes.sum::<u64>(), bytes.sum::<u64>(), "{name}");
+        is_kept(&read, &kineto);
+    }
+    let without = unpacked(&kineto.join("linear_et.json.gz"));
+    let source = Source {
+        name: "linear",
+        bytes: &without,
+    };
+    let spec = PytorchEtSpec {
+        file: String::new(),
+        groups: None,
+        calls: calls(Some(2)),
+    };
+    let error = pytorch_et::read(&[source], None, &spec).expect_err("one rank alone");
+    assert!(error.to_string().contains("no node records"), "{error}");
+}
+
+#[test]
+fn tables_of_aicb_have_their_collectives() {
+    let Some(folder) = samples("simai") else {
+        return;
+    };
+    let mut read = 0;
+    for path in files(&folder, "mbs1.csv") {
+        let text = fs::read_to_string(&path).expect("a text");
+        let name = path.display();
+        let spec = AicbSpec {
+            file: String::new(),
+            tensor: None,
+            expert: None,
+            pipeline: None,
+            all_gather_size: GatheredSize::Total,
+            calls: calls(None),
+        };
+        let imported = aicb::read(&text, &spec);
+        let imported = imported.unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(imported.graph.ranks(), 128, "{name}");
+        let rows = text.lines().filter(|line| {
+            line.starts_with("CommType.") && !line.starts_with("CommType.epoch_end")
+        });
+        let rows = rows.map(|line| line.split(',').collect::<Vec<&str>>());
+        let has_bytes = |row: &Vec<&str>| row[3] != "0" || row[0].ends_with("barrier");
+        let rows: Vec<Vec<&str>> = rows.filter(has_bytes).collect();
+        let found = count(&imported, OperationKind::Collective);
+        assert_eq!(found, 128 * rows.len() as u64, "{name}");
+        // Each group of so many ranks has its own; a barrier has four bytes.
+        let collectives = imported.graph.collectives();
+        let bytes = rows.iter().map(|row| {
+            let number = |at: usize| row[at].parse::<u64>().expect("a number");
+            let bytes = if row[0].ends_with("barrier") {
+                4
+            } else {
+                number(3)
+            };
+            bytes * (128 / number(2))
+        });
+        let read_bytes = (0..collectives.len() as u32).map(|number| collectives.get(number).2);
+        assert_eq!(read_bytes.sum::<u64>(), bytes.sum::<u64>(), "{name}");
+        is_kept(&imported, &path);
+        read += 1;
+    }
+    assert_eq!(read, 3);
 }

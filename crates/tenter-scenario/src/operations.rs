@@ -1,6 +1,9 @@
 //! Graphs of operations from the files of other programs, by what a job says of them.
 
-use tenter_formats::{ImportError, Imported, Source, chakra, flow_list, goal, graph_file, simai};
+use tenter_formats::{
+    ImportError, Imported, Source, aicb, chakra, flight_recorder, flow_list, goal, graph_file,
+    kineto, nccl_log, pytorch_et, simai,
+};
 use tenter_workload::spec::WorkloadKind;
 
 use crate::files::Files;
@@ -52,16 +55,44 @@ pub fn read_operations(
         }),
         WorkloadKind::Goal(_) => goal::read(&bytes()?),
         WorkloadKind::Chakra(spec) => {
-            let ranks = ranks_of(name, files)?;
+            let ranks = all_files(name, files)?;
             let ranks: Vec<Source<'_>> = ranks.iter().map(NamedFile::source).collect();
-            let named = |name: &String| NamedFile::read(name.clone(), files);
-            let groups = spec.groups.as_ref().map(named).transpose()?;
+            let groups = groups_of(spec.groups.as_ref(), files)?;
             chakra::read(
                 &ranks,
                 groups.as_ref().map(NamedFile::source),
                 &spec.reading,
             )
         }
+        WorkloadKind::Kineto(spec) => {
+            let groups = groups_of(spec.groups.as_ref(), files)?;
+            let reader = kineto::Reader::new(spec, groups.as_ref().map(NamedFile::source));
+            let mut reader = reader.map_err(|error| OperationsError::of(name, error))?;
+            // Traces have hundreds of megabytes each.
+            each_file(name, files, |file| {
+                let added = reader.add(file.source());
+                added.map_err(|error| OperationsError::of(name, error))
+            })?;
+            reader.finish()
+        }
+        WorkloadKind::PytorchEt(spec) => {
+            let groups = groups_of(spec.groups.as_ref(), files)?;
+            let ranks = all_files(name, files)?;
+            let ranks: Vec<Source<'_>> = ranks.iter().map(NamedFile::source).collect();
+            pytorch_et::read(&ranks, groups.as_ref().map(NamedFile::source), spec)
+        }
+        WorkloadKind::FlightRecorder(spec) => {
+            let groups = groups_of(spec.groups.as_ref(), files)?;
+            let ranks = all_files(name, files)?;
+            let ranks: Vec<Source<'_>> = ranks.iter().map(NamedFile::source).collect();
+            flight_recorder::read(&ranks, groups.as_ref().map(NamedFile::source), spec)
+        }
+        WorkloadKind::NcclLog(spec) => {
+            let logs = all_files(name, files)?;
+            let logs: Vec<Source<'_>> = logs.iter().map(NamedFile::source).collect();
+            nccl_log::read(&logs, spec)
+        }
+        WorkloadKind::Aicb(spec) => aicb::read(&text()?, spec),
         WorkloadKind::Simai(spec) => simai::read(&text()?, spec),
         WorkloadKind::FlowTable(spec) => {
             let table = bytes()?;
@@ -98,17 +129,70 @@ impl NamedFile {
     }
 }
 
-/// The file of that very name as the trace of one rank, or one file for each rank.
-fn ranks_of(name: &str, files: &Files<'_>) -> Result<Vec<NamedFile>, OperationsError> {
-    if let Ok(one) = NamedFile::read(name.to_owned(), files) {
-        return Ok(vec![one]);
+/// Behind what the names of files begin with: the endings of formats, with the number of the rank.
+const ENDINGS: [&str; 9] = [
+    ".{rank}.et",
+    ".{rank}.json",
+    ".{rank}.json.gz",
+    "{rank}.json",
+    "{rank}.json.gz",
+    "{rank}.pt.trace.json",
+    "{rank}.pt.trace.json.gz",
+    ".{rank}.log",
+    "{rank}",
+];
+/// What stands for the number of the rank.
+const RANK: &str = "{rank}";
+
+/// Takes the file of that very name, or one file after the other for each rank.
+fn each_file(
+    name: &str,
+    files: &Files<'_>,
+    mut take: impl FnMut(NamedFile) -> Result<(), OperationsError>,
+) -> Result<(), OperationsError> {
+    let of_rank = |pattern: &str, rank: usize| {
+        NamedFile::read(pattern.replace(RANK, &rank.to_string()), files)
+    };
+    let (pattern, first) = if name.contains(RANK) {
+        (name.to_owned(), of_rank(name, 0)?)
+    } else {
+        let unreadable = match NamedFile::read(name.to_owned(), files) {
+            Ok(one) => return take(one),
+            Err(error) => error,
+        };
+        let patterns = ENDINGS.iter().map(|ending| format!("{name}{ending}"));
+        let mut found = patterns.filter_map(|pattern| {
+            let first = of_rank(&pattern, 0).ok()?;
+            Some((pattern, first))
+        });
+        found.next().ok_or(unreadable)?
+    };
+    take(first)?;
+    let mut rank = 1;
+    while let Ok(next) = of_rank(&pattern, rank) {
+        take(next)?;
+        rank += 1;
     }
-    let of_rank = |rank: usize| NamedFile::read(format!("{name}.{rank}.et"), files);
-    let mut found = vec![of_rank(0)?];
-    while let Ok(next) = of_rank(found.len()) {
-        found.push(next);
-    }
+    Ok(())
+}
+
+/// The file of that very name, or one for each rank.
+fn all_files(name: &str, files: &Files<'_>) -> Result<Vec<NamedFile>, OperationsError> {
+    let mut found = Vec::new();
+    each_file(name, files, |file| {
+        found.push(file);
+        Ok(())
+    })?;
     Ok(found)
+}
+
+/// The file of groups, where one is named.
+fn groups_of(
+    name: Option<&String>,
+    files: &Files<'_>,
+) -> Result<Option<NamedFile>, OperationsError> {
+    let named = name.map(|name| NamedFile::read(name.clone(), files));
+    named.transpose()
 }
 
 fn bytes_of(name: &str, files: &Files<'_>) -> Result<Vec<u8>, OperationsError> {

@@ -57,11 +57,12 @@ pub use tenter_topology::{
 };
 pub use tenter_workload::graph::Algorithms;
 pub use tenter_workload::spec::{
-    AfterJob, ArrivalKind, ChakraSpec, CollectiveSpec, ComputeScale, Dependencies, DrawnSizes,
-    FlowReading, FlowSizes, FlowSpec, FlowTableSpec, GoalSpec, GraphSpec, HostList, HostRef,
-    HtsimSpec, JobClass, JobSpec, Ns3Spec, OperationTiming, Origin, PairSpec, PatternSpec,
-    PlacementPolicy, PointSpec, Points, Ranks, Senders, Sigma, SimaiSpec, SizeRange, Sizes,
-    SizesBy, Start, StartUnit, TraceReading, WorkloadKind, WorkloadSpec,
+    AfterJob, AicbSpec, ArrivalKind, CallReading, ChakraSpec, CollectiveSpec, ComputeScale,
+    Dependencies, DrawnSizes, FlightRecorderSpec, FlowReading, FlowSizes, FlowSpec, FlowTableSpec,
+    Gaps, GoalSpec, GraphSpec, HostList, HostRef, HtsimSpec, JobClass, JobSpec, KinetoSpec,
+    NcclLogSpec, Ns3Spec, OperationTiming, Origin, PairSpec, PatternSpec, PlacementPolicy,
+    PointSpec, Points, PytorchEtSpec, Ranks, Senders, Sigma, SimaiSpec, SizeRange, Sizes, SizesBy,
+    Start, StartUnit, TraceReading, Waits, WorkloadKind, WorkloadSpec,
 };
 pub use tenter_workload::{Groups, QueuePairScope, ScaleUp, collective, pattern};
 

@@ -105,9 +105,12 @@ impl Node {
     ) -> Result<(), ImportError> {
         let what = self.what((traces, rank), at)?;
         let is_cpu = self.is_cpu.unwrap_or(false);
-        let is_message = matches!(what, What::Send { .. } | What::Receive { .. });
+        let communicates = matches!(
+            what,
+            What::Send { .. } | What::Receive { .. } | What::Collective { .. }
+        );
         let own = match self.kind {
-            _ if is_message => stream::COMMUNICATION,
+            _ if communicates => stream::COMMUNICATION,
             node_type::SEND | node_type::RECEIVE | node_type::COLLECTIVE if !is_cpu => {
                 stream::COMMUNICATION
             }

@@ -5,25 +5,11 @@ use tenter_units::Time;
 use tenter_workload::graph::CollectiveName;
 
 use crate::error::{ImportError, Place};
+use crate::grid::Group;
 use crate::limits::{MESSAGE_MAX, RANKS_MAX};
 use crate::words::number;
 
 type Read<T> = Result<T, ImportError>;
-
-/// Ranks that communicate with each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Group {
-    /// All ranks.
-    All,
-    /// Those of a tensor-parallel group.
-    Tensor,
-    /// Those of a data-parallel group.
-    Data,
-    /// Those of an expert-parallel group.
-    Expert,
-    /// Data-parallel ranks with the same experts.
-    DataOfExperts,
-}
 
 /// A collective of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

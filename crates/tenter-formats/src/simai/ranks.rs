@@ -6,9 +6,10 @@ use tenter_units::Time;
 use tenter_workload::graph::{CollectiveName, GraphBuilder, GraphError, Operation, RankBuilder};
 use tenter_workload::spec::{GatheredSize, SimaiSpec};
 
-use super::layers::{self, Communication, Group, Groups, Layer, Workload};
+use super::layers::{self, Communication, Layer, Workload};
 use crate::communicators::{Communicator, Communicators};
 use crate::error::{ImportError, Place};
+use crate::grid::{Grid, Group};
 use crate::imported::Imported;
 
 /// The stream of computing; collectives of each kind of group have their own.
@@ -34,8 +35,12 @@ pub fn read(text: &str, spec: &SimaiSpec) -> Result<Imported, ImportError> {
     }
     let mut built = Built {
         spec,
-        groups,
-        ranks,
+        grid: Grid {
+            tensor: groups.tensor,
+            expert: groups.expert,
+            pipeline: groups.pipeline,
+            ranks,
+        },
         builder: GraphBuilder::default(),
         communicators: Communicators::new(&spec.algorithms),
         known: BTreeMap::new(),
@@ -52,51 +57,19 @@ pub fn read(text: &str, spec: &SimaiSpec) -> Result<Imported, ImportError> {
 /// The graph, while it is put together.
 struct Built<'s> {
     spec: &'s SimaiSpec,
-    groups: Groups,
-    ranks: u32,
+    grid: Grid,
     builder: GraphBuilder,
     communicators: Communicators<'s>,
-    /// Those of the rank that is put together.
-    known: BTreeMap<Group, Option<Communicator>>,
+    /// Those that ranks have used, by the first rank of each.
+    known: BTreeMap<(Group, u32), Option<Communicator>>,
     /// Collectives of a rank alone.
     alone: u64,
 }
 
 impl Built<'_> {
-    /// The ranks that communicate with a rank. Tensor-parallel ranks are neighbours, then come
-    /// data-parallel ones, then the stages of the pipeline.
-    fn members(&self, rank: u32, group: Group) -> Vec<u32> {
-        let Groups {
-            tensor,
-            expert,
-            pipeline,
-            ..
-        } = self.groups;
-        let data = self.ranks / tensor / pipeline;
-        let (own, replica) = (rank % tensor, rank / tensor % data);
-        let stage = rank / tensor / data;
-        let at = |replica: u32| own + tensor * (replica + data * stage);
-        match group {
-            Group::All => (0..self.ranks).collect(),
-            Group::Tensor => (0..tensor)
-                .map(|own| own + tensor * (rank / tensor))
-                .collect(),
-            Group::Data => (0..data).map(at).collect(),
-            Group::Expert => {
-                let first = replica / expert * expert;
-                (first..(first + expert).min(data)).map(at).collect()
-            }
-            Group::DataOfExperts => {
-                let replicas = (replica % expert..data).step_by(expert as usize);
-                replicas.map(at).collect()
-            }
-        }
-    }
-
     /// What a rank does.
     fn rank(&mut self, rank: u32, layers: &[Layer]) -> Result<RankBuilder, ImportError> {
         self.communicators.begin_rank();
-        self.known.clear();
         let mut of = RankBuilder::default();
         let mut before: Vec<u32> = Vec::new();
         for layer in layers {
@@ -123,14 +96,15 @@ impl Built<'_> {
         rank: u32,
         group: Group,
     ) -> Result<Option<Communicator>, GraphError> {
-        if let Some(known) = self.known.get(&group) {
+        let first = self.grid.first(rank, group);
+        if let Some(known) = self.known.get(&(group, first)) {
             return Ok(*known);
         }
-        let members = self.members(rank, group);
+        let members = self.grid.members(rank, group);
         let found = self
             .communicators
             .of(&mut self.builder.collectives, members)?;
-        self.known.insert(group, found);
+        self.known.insert((group, first), found);
         Ok(found)
     }
 

@@ -34,6 +34,23 @@ impl Groups {
         number
     }
 
+    /// The number of the communicator of these ranks.
+    pub(crate) fn of_ranks(&mut self, ranks: Vec<u32>) -> u32 {
+        let name = format!("{ranks:?}");
+        let number = self.number(&name);
+        self.list[number as usize].ranks = Some(ranks);
+        number
+    }
+
+    /// How many ranks a communicator has, of so many in all.
+    pub(crate) fn size_of(&self, number: u32, all: u32) -> u32 {
+        let ranks = &self.list[number as usize].ranks;
+        ranks
+            .as_ref()
+            .filter(|ranks| !ranks.is_empty())
+            .map_or(all, |ranks| ranks.len() as u32)
+    }
+
     /// Sets the ranks of a communicator; none are all.
     pub(crate) fn set(&mut self, name: &str, ranks: Vec<u32>) {
         let number = self.number(name);
@@ -95,6 +112,68 @@ impl Groups {
                 self.set(name, ranks);
             }
         }
+    }
+}
+
+/// Groups of as many ranks, which are equally far from each other, beside each other: what a group
+/// of one rank is for all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Regular {
+    stride: u32,
+    size: u32,
+}
+
+impl Regular {
+    /// The groups one of which is that of a recorded rank, of so many in all.
+    ///
+    /// # Errors
+    /// Of a group that is no part of such a grid.
+    pub(crate) fn of(ranks: &[u32], recorded: u32, all: u32) -> Result<Regular, String> {
+        let irregular = || {
+            format!("the group of rank {recorded} has no counterpart of other ranks among {all}")
+        };
+        let size = ranks.len() as u32;
+        let stride = match ranks {
+            [] => return Err(irregular()),
+            [_] => Some(1),
+            [first, next, ..] => next.checked_sub(*first).filter(|&stride| stride > 0),
+        };
+        let stride = stride.ok_or_else(irregular)?;
+        let block = stride.checked_mul(size).ok_or_else(irregular)?;
+        if !all.is_multiple_of(block) {
+            return Err(irregular());
+        }
+        let regular = Regular { stride, size };
+        // The recorded rank may be beyond those that repeat what it did.
+        let first = regular.first(recorded);
+        let expected = (0..size).map(|place| first.checked_add(stride * place));
+        if ranks.iter().map(|&rank| Some(rank)).eq(expected) {
+            Ok(regular)
+        } else {
+            Err(irregular())
+        }
+    }
+
+    /// The first rank of the group of a rank.
+    pub(crate) fn first(self, rank: u32) -> u32 {
+        let block = self.stride * self.size;
+        rank / block * block + rank % self.stride
+    }
+
+    /// The ranks of the group that begins with a rank.
+    ///
+    /// # Errors
+    /// Ranks that there are not.
+    pub(crate) fn ranks(self, first: u32, all: u32) -> Result<Vec<u32>, String> {
+        let last = u64::from(first) + u64::from(self.stride) * u64::from(self.size - 1);
+        if last >= u64::from(all) {
+            return Err(format!(
+                "its group has rank {last}, and there are {all} ranks"
+            ));
+        }
+        Ok((0..self.size)
+            .map(|place| first + self.stride * place)
+            .collect())
     }
 }
 

@@ -10,17 +10,20 @@ mod rank;
 use std::collections::BTreeMap;
 
 use tenter_units::Time;
-use tenter_workload::graph::{CollectiveName, GraphBuilder, GraphError, Operation, RankBuilder};
-use tenter_workload::spec::TraceReading;
+use tenter_workload::graph::{
+    Algorithms, CollectiveName, GraphBuilder, GraphError, Operation, RankBuilder,
+};
+use tenter_workload::spec::{Dependencies, TraceReading};
 
 use crate::communicators::{Communicator, Communicators};
 use crate::error::{ImportError, Place};
 use crate::imported::Imported;
 
 pub(crate) use groups::Groups;
+use groups::Regular;
 pub(crate) use rank::{RankTrace, What};
 
-/// The streams of a rank; those from [`stream::OTHERS`] on are free.
+/// The streams of a rank.
 pub(crate) mod stream {
     /// Kernels that compute.
     pub(crate) const COMPUTE: u32 = 0;
@@ -32,33 +35,83 @@ pub(crate) mod stream {
     pub(crate) const MEMORY: u32 = 3;
     /// What takes no time.
     pub(crate) const NOTHING: u32 = 4;
+    /// The first one that is free for the streams of a recording,
+    pub(crate) const OTHERS: u32 = 5;
+    /// and the first one for messages that are on their way together.
+    pub(crate) const MESSAGES: u32 = 1 << 20;
+}
+
+/// Whether all ranks do what one of them has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Repeats {
+    /// Each has a trace.
+    No,
+    /// They do what a rank has done of which the number is not known.
+    Unknown,
+    /// They do what this one has done, in the groups that are theirs.
+    Of(u32),
 }
 
 /// The traces of all ranks, while they are put together.
 pub(crate) struct Traces<'r> {
-    reading: &'r TraceReading,
+    dependencies: Dependencies,
+    peak_gflops: Option<u32>,
+    repeats: Repeats,
     builder: GraphBuilder,
     ranks: u32,
     /// The communicators, by name.
     pub(crate) groups: Groups,
     communicators: Communicators<'r>,
-    /// Those of the rank that is put together, by their numbers among the groups.
-    known: BTreeMap<u32, Option<Communicator>>,
+    /// Those that ranks have used, by their numbers among the groups and their first ranks.
+    known: BTreeMap<(u32, u32), Option<Communicator>>,
+    /// The groups of a trace that is repeated, as far as they were met.
+    regular: BTreeMap<u32, Regular>,
     /// How often something was met that is noted, by what is said of it.
     counted: BTreeMap<&'static str, u64>,
+    /// Further notes.
+    notes: Vec<&'static str>,
 }
 
 impl<'r> Traces<'r> {
     /// The traces of so many ranks.
     pub(crate) fn new(ranks: u32, reading: &'r TraceReading) -> Traces<'r> {
+        let is_repeated = reading.ranks.is_some_and(|ranks| ranks > 1);
+        let repeats = if is_repeated {
+            Repeats::Unknown
+        } else {
+            Repeats::No
+        };
         Traces {
-            reading,
+            dependencies: reading.dependencies,
+            peak_gflops: reading.peak_gflops,
+            ..Traces::of_calls((ranks, repeats), &reading.algorithms)
+        }
+    }
+
+    /// The recordings of so many ranks, in which operations wait for what is said of each.
+    pub(crate) fn of_calls(
+        (ranks, repeats): (u32, Repeats),
+        algorithms: &'r Algorithms,
+    ) -> Traces<'r> {
+        Traces {
+            dependencies: Dependencies::Data,
+            peak_gflops: None,
+            repeats,
             builder: GraphBuilder::default(),
             ranks,
             groups: Groups::default(),
-            communicators: Communicators::new(&reading.algorithms),
+            communicators: Communicators::new(algorithms),
             known: BTreeMap::new(),
+            regular: BTreeMap::new(),
             counted: BTreeMap::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Something that is told of the whole trace: a sentence without its end.
+    pub(crate) fn note(&mut self, what: &'static str) {
+        if !self.notes.contains(&what) {
+            self.notes.push(what);
         }
     }
 
@@ -71,12 +124,12 @@ impl<'r> Traces<'r> {
 
     /// How many billions of operations are computed in a second, where that is given.
     pub(crate) fn peak_gflops(&self) -> Option<u32> {
-        self.reading.peak_gflops
+        self.peak_gflops
     }
 
     /// Whether the trace of one rank is that of all.
     pub(crate) fn is_repeated(&self) -> bool {
-        self.reading.ranks.is_some_and(|ranks| ranks > 1)
+        self.repeats != Repeats::No
     }
 
     /// How many ranks there are.
@@ -102,7 +155,6 @@ impl<'r> Traces<'r> {
         );
         let mut built = RankBuilder::default();
         self.communicators.begin_rank();
-        self.known.clear();
         for node in &trace.nodes {
             let (stream, what) = (node.stream, node.what);
             match what {
@@ -111,6 +163,9 @@ impl<'r> Traces<'r> {
                 }
                 What::Compute(time) => {
                     built.add(Operation::Compute { time }, stream);
+                }
+                What::Wait(time) => {
+                    built.add(Operation::Wait { time }, stream);
                 }
                 What::Send { peer, bytes, tag } => {
                     built.add(Operation::Send { peer, bytes, tag }, stream);
@@ -121,11 +176,11 @@ impl<'r> Traces<'r> {
                 }
                 What::Collective { name, bytes, group } => {
                     let of = (name, bytes, group);
-                    self.collective(&mut built, (rank, node.id), of, end)?;
+                    self.collective(&mut built, (rank, node.id, stream), of, end)?;
                 }
             }
         }
-        let waits = trace.waits(self.reading.dependencies);
+        let waits = trace.waits(self.dependencies);
         self.count(
             "waits for operations that the trace does not have are left out",
             waits.missing,
@@ -148,17 +203,35 @@ impl<'r> Traces<'r> {
     /// What a communicator is in the graph; none of a rank alone.
     fn communicator(
         &mut self,
-        (id, group): (u64, u32),
+        (rank, id): (u32, u64),
+        group: u32,
         end: Place,
     ) -> Result<Option<Communicator>, ImportError> {
-        if let Some(known) = self.known.get(&group) {
+        let unknown = |what: String| {
+            let remedy =
+                "name a file of communicators with `groups`, or give the files of all ranks";
+            ImportError::new(end, format!("node {id}: {what}"), remedy)
+        };
+        let mut own = None;
+        if let Repeats::Of(recorded) = self.repeats {
+            let regular = match self.regular.get(&group) {
+                Some(regular) => *regular,
+                None => {
+                    let ranks = self.groups.ranks_of(group, self.ranks).map_err(unknown)?;
+                    Regular::of(&ranks, recorded, self.ranks).map_err(unknown)?
+                }
+            };
+            self.regular.insert(group, regular);
+            own = Some(regular.first(rank)).map(|first| (regular, first));
+        }
+        let first = own.map_or(0, |(_, first)| first);
+        if let Some(known) = self.known.get(&(group, first)) {
             return Ok(*known);
         }
-        let ranks = self.groups.ranks_of(group, self.ranks);
-        let ranks = ranks.map_err(|what| {
-            let remedy = "name a file of communicators with `groups`";
-            ImportError::new(end, format!("node {id}: {what}"), remedy)
-        })?;
+        let ranks = match own {
+            Some((regular, first)) => regular.ranks(first, self.ranks).map_err(unknown)?,
+            None => self.groups.ranks_of(group, self.ranks).map_err(unknown)?,
+        };
         if let Some(beyond) = ranks.iter().find(|&&rank| rank >= self.ranks) {
             let what = format!(
                 "node {id}: its communicator has rank {beyond}, and there are traces of {} ranks",
@@ -169,18 +242,18 @@ impl<'r> Traces<'r> {
         }
         let found = self.communicators.of(&mut self.builder.collectives, ranks);
         let found = found.map_err(|error| ImportError::of(end, error))?;
-        self.known.insert(group, found);
+        self.known.insert((group, first), found);
         Ok(found)
     }
 
     fn collective(
         &mut self,
         built: &mut RankBuilder,
-        (rank, id): (u32, u64),
+        (rank, id, stream): (u32, u64, u32),
         (name, bytes, group): (CollectiveName, u64, u32),
         end: Place,
     ) -> Result<(), ImportError> {
-        let Some(communicator) = self.communicator((id, group), end)? else {
+        let Some(communicator) = self.communicator((rank, id), group, end)? else {
             self.count("collectives are of a rank alone and take no time", 1);
             built.add(Operation::Compute { time: Time::ZERO }, stream::NOTHING);
             return Ok(());
@@ -197,7 +270,7 @@ impl<'r> Traces<'r> {
                 ..error
             }
         })?;
-        built.add_collective(added, stream::COMMUNICATION);
+        built.add_collective(added, stream);
         Ok(())
     }
 
@@ -209,10 +282,11 @@ impl<'r> Traces<'r> {
         let graph = self.builder.finish();
         let graph = graph.map_err(|error| ImportError::of(Place::Byte(0), error))?;
         let counted = self.counted.into_iter();
-        let notes = counted.map(|(what, times)| format!("{times} {what}"));
+        let counted = counted.map(|(what, times)| format!("{times} {what}"));
+        let notes = self.notes.into_iter().map(str::to_owned);
         Ok(Imported {
             graph,
-            notes: notes.collect(),
+            notes: notes.chain(counted).collect(),
         })
     }
 }

@@ -13,6 +13,8 @@ pub(crate) enum What {
     Nothing,
     /// The rank computes, or does what took so long when it was recorded.
     Compute(Time),
+    /// It does nothing for a time.
+    Wait(Time),
     /// It sends a message.
     Send { peer: u32, bytes: u64, tag: u32 },
     /// It receives one.

@@ -18,6 +18,7 @@ mod job;
 mod limits;
 mod operations;
 mod pattern;
+mod recordings;
 mod sizes;
 mod start;
 mod traces;
@@ -31,6 +32,9 @@ pub use job::{JobClass, JobSpec, PlacementPolicy};
 pub use limits::{GAP_MIN, JOBS_MAX, SEQUENCE_MAX, SIMULATED_MAX, SLOTS_MAX};
 pub use operations::{ComputeScale, GoalSpec, GraphSpec, OperationTiming};
 pub use pattern::PatternSpec;
+pub use recordings::{
+    AicbSpec, CallReading, FlightRecorderSpec, Gaps, KinetoSpec, NcclLogSpec, PytorchEtSpec, Waits,
+};
 pub use sizes::{DrawnSizes, SizeRange, Sizes, SizesBy};
 pub use start::{AfterJob, Start};
 pub use traces::{ChakraSpec, Dependencies, GatheredSize, SimaiSpec, TraceReading};

@@ -13,6 +13,7 @@ use super::hosts::HostList;
 use super::limits::{SIMULATED_MAX, SIZES, SLOTS_MAX};
 use super::operations::{GoalSpec, GraphSpec, OperationTiming};
 use super::pattern::PatternSpec;
+use super::recordings::{AicbSpec, FlightRecorderSpec, KinetoSpec, NcclLogSpec, PytorchEtSpec};
 use super::traces::{ChakraSpec, SimaiSpec};
 use crate::flow_workload::{
     Between, DISTRIBUTIONS, DistributionError, GapLaw, NamedDistribution, Point, SizeDistribution,
@@ -33,6 +34,16 @@ variants! {
         "chakra" => Chakra(ChakraSpec),
         /// A workload of `SimAI`, AICB and ASTRA-sim 1.
         "simai" => Simai(SimaiSpec),
+        /// A table of AICB.
+        "aicb" => Aicb(AicbSpec),
+        /// Traces of Kineto, the profiler of `PyTorch`.
+        "kineto" => Kineto(KinetoSpec),
+        /// Execution traces of `PyTorch` on the host.
+        "pytorch-et" => PytorchEt(PytorchEtSpec),
+        /// Dumps of the flight recorder of `PyTorch`.
+        "flight-recorder" => FlightRecorder(FlightRecorderSpec),
+        /// Logs of NCCL.
+        "nccl-log" => NcclLog(NcclLogSpec),
         /// A table of flows with their starts.
         "flow-table" => FlowTable(FlowTableSpec),
         /// A connection matrix of htsim.
@@ -59,6 +70,11 @@ impl WorkloadKind {
             WorkloadKind::Goal(spec) => Some(&spec.file),
             WorkloadKind::Chakra(spec) => Some(&spec.file),
             WorkloadKind::Simai(spec) => Some(&spec.file),
+            WorkloadKind::Aicb(spec) => Some(&spec.file),
+            WorkloadKind::Kineto(spec) => Some(&spec.file),
+            WorkloadKind::PytorchEt(spec) => Some(&spec.file),
+            WorkloadKind::FlightRecorder(spec) => Some(&spec.file),
+            WorkloadKind::NcclLog(spec) => Some(&spec.file),
             WorkloadKind::FlowTable(spec) => Some(&spec.file),
             WorkloadKind::Htsim(spec) => Some(&spec.file),
             WorkloadKind::Ns3(spec) => Some(&spec.file),
@@ -73,6 +89,11 @@ impl WorkloadKind {
             WorkloadKind::Goal(spec) => Some(spec.timing),
             WorkloadKind::Chakra(spec) => Some(spec.reading.timing),
             WorkloadKind::Simai(spec) => Some(spec.timing),
+            WorkloadKind::Aicb(spec) => Some(spec.calls.timing),
+            WorkloadKind::Kineto(spec) => Some(spec.calls.timing),
+            WorkloadKind::PytorchEt(spec) => Some(spec.calls.timing),
+            WorkloadKind::FlightRecorder(spec) => Some(spec.calls.timing),
+            WorkloadKind::NcclLog(spec) => Some(spec.calls.timing),
             WorkloadKind::FlowTable(spec) => Some(spec.reading.timing()),
             WorkloadKind::Htsim(spec) => Some(spec.reading.timing()),
             WorkloadKind::Ns3(spec) => Some(spec.reading.timing()),

@@ -1,0 +1,298 @@
+//! What the ranks of each stage do.
+
+use std::collections::BTreeMap;
+
+use tenter_units::Time;
+use tenter_workload::graph::{CollectiveName, GraphBuilder, Operation, RankBuilder};
+use tenter_workload::spec::{AicbSpec, GatheredSize};
+
+use super::table::{self, Kind, Row, Section, Stage};
+use crate::calls::{Called, DECLARED_MAX};
+use crate::communicators::{Communicator, Communicators};
+use crate::error::{ImportError, Place};
+use crate::grid::{Grid, Group};
+use crate::imported::Imported;
+
+/// Reads a table.
+///
+/// # Errors
+/// The first line that is not as the format has it, groups that do not divide the ranks or have
+/// another size than a line says, and ranks without lines.
+pub fn read(text: &str, spec: &AicbSpec) -> Result<Imported, ImportError> {
+    let sections = table::read(text)?;
+    let grid = grid(&sections, spec)?;
+    check_sizes(&sections, grid)?;
+    let sections_are_stages = sections.len() as u32 == grid.pipeline;
+    let mut built = Built {
+        spec,
+        grid,
+        sends: sections_are_stages && grid.pipeline > 1,
+        builder: GraphBuilder::default(),
+        communicators: Communicators::new(&spec.calls.algorithms),
+        known: BTreeMap::new(),
+        counted: BTreeMap::new(),
+    };
+    for rank in 0..grid.ranks {
+        let of_rank = |section: &&Section| {
+            let is_in = |(first, end)| (first..end).contains(&rank);
+            section.ranks.is_none_or(is_in)
+        };
+        let Some(section) = sections.iter().find(of_rank).or(only(&sections)) else {
+            let what = format!("no section has rank {rank}");
+            let remedy = "name the ranks of each stage above its lines";
+            return Err(ImportError::new(Place::Line(1), what, remedy));
+        };
+        let of = built.rank(rank, &section.rows)?;
+        let added = built.builder.add(of);
+        added.map_err(|error| ImportError::of(Place::Line(1), error))?;
+    }
+    built.finish()
+}
+
+/// The section, where there is one alone: it is that of all ranks, however many.
+fn only(sections: &[Section]) -> Option<&Section> {
+    match sections {
+        [one] => Some(one),
+        _ => None,
+    }
+}
+
+/// The grid of the ranks, from the sizes of groups.
+fn grid(sections: &[Section], spec: &AicbSpec) -> Result<Grid, ImportError> {
+    let rows = || sections.iter().flat_map(|section| &section.rows);
+    let of = |group: Group| {
+        let of_group = rows().filter(|row| {
+            let Kind::Call(called, of, _) = row.kind else {
+                return false;
+            };
+            of == group && matches!(called, Called::Collective(_))
+        });
+        let mut sized = of_group.filter_map(|row| row.size.map(|size| (row.line, size)));
+        sized.next()
+    };
+    let one = |found: Option<(usize, u32)>| found.map(|(_, size)| size);
+    let tensor = spec.tensor.or(one(of(Group::Tensor))).unwrap_or(1);
+    let has_experts = rows().find(|row| {
+        matches!(
+            row.kind,
+            Kind::Call(
+                _,
+                Group::Expert | Group::DataOfExperts | Group::TensorOfExperts,
+                _
+            )
+        )
+    });
+    let expert = match (spec.expert.or(one(of(Group::Expert))), has_experts) {
+        (Some(expert), _) => expert,
+        (None, None) => 1,
+        (None, Some(row)) => {
+            let what = "nothing says how many ranks an expert-parallel group has";
+            return Err(ImportError::new(
+                Place::Line(row.line),
+                what,
+                "give `expert`",
+            ));
+        }
+    };
+    let declared = sections.iter().filter_map(|section| section.ranks);
+    let declared = declared.map(|(_, end)| end).max().or(one(of(Group::All)));
+    let stages = sections.len() as u32;
+    let of_stages = |stages: u32| {
+        let data = one(of(Group::Data)).unwrap_or(expert);
+        tensor.saturating_mul(data).saturating_mul(stages)
+    };
+    let pipeline = |ranks: Option<u32>| {
+        let of_data = ranks.zip(one(of(Group::Data)));
+        let of_data =
+            of_data.and_then(|(ranks, data)| ranks.checked_div(tensor.checked_mul(data)?));
+        let of_data = of_data.filter(|_| spec.calls.ranks.is_none());
+        let found = spec.pipeline.or(of_data).or(one(of(Group::Pipeline)));
+        found.unwrap_or(stages).max(1)
+    };
+    let ranks = spec.calls.ranks.or(declared);
+    let pipeline = pipeline(ranks);
+    let ranks = ranks.unwrap_or_else(|| of_stages(pipeline));
+    let needed = tensor.saturating_mul(pipeline).saturating_mul(expert);
+    if ranks < 2 || !ranks.is_multiple_of(needed) {
+        let what = format!(
+            "{ranks} ranks do not divide into {tensor} tensor-parallel, {expert} expert-parallel and {pipeline} pipeline-parallel ones"
+        );
+        let remedy = "give `ranks`, `tensor`, `expert` or `pipeline`";
+        return Err(ImportError::new(Place::Line(1), what, remedy));
+    }
+    if spec.calls.ranks.is_none() && ranks > DECLARED_MAX {
+        let what = format!("the file is for {ranks} ranks");
+        let remedy = "give `ranks`, if there are so many";
+        return Err(ImportError::new(Place::Line(1), what, remedy));
+    }
+    Ok(Grid {
+        tensor,
+        expert,
+        pipeline,
+        ranks,
+    })
+}
+
+/// Lines say how many ranks their groups have; `ranks` may change those of data-parallel ones.
+fn check_sizes(sections: &[Section], grid: Grid) -> Result<(), ImportError> {
+    let rows = sections.iter().flat_map(|section| &section.rows);
+    for row in rows {
+        let Kind::Call(Called::Collective(_), group, _) = row.kind else {
+            continue;
+        };
+        let own = grid.members(0, group).len() as u32;
+        let is_fixed = matches!(group, Group::Tensor | Group::Expert);
+        if let Some(size) = row.size.filter(|&size| is_fixed && size != own) {
+            let what = format!("its group has {size} ranks, and {own} by the lines before");
+            let remedy = "give lines whose groups have one size each";
+            return Err(ImportError::new(Place::Line(row.line), what, remedy));
+        }
+    }
+    Ok(())
+}
+
+/// The graph, while it is put together.
+struct Built<'s> {
+    spec: &'s AicbSpec,
+    grid: Grid,
+    /// Whether messages between stages are sent.
+    sends: bool,
+    builder: GraphBuilder,
+    communicators: Communicators<'s>,
+    /// Those that ranks have used, by the first rank of each.
+    known: BTreeMap<(Group, u32), Option<Communicator>>,
+    counted: BTreeMap<&'static str, u64>,
+}
+
+/// The stream of computing; collectives of each kind of group have their own behind it.
+const COMPUTE: u32 = 0;
+/// The stream of messages.
+const MESSAGES: u32 = 100;
+
+impl Built<'_> {
+    fn count(&mut self, what: &'static str) {
+        *self.counted.entry(what).or_default() += 1;
+    }
+
+    /// What a rank does: one line after the other.
+    fn rank(&mut self, rank: u32, rows: &[Row]) -> Result<RankBuilder, ImportError> {
+        self.communicators.begin_rank();
+        let mut of = RankBuilder::default();
+        let mut before: Option<u32> = None;
+        for row in rows {
+            let added = match row.kind {
+                Kind::Compute => self.compute(&mut of, row.took),
+                Kind::Call(Called::Collective(name), group, _) => {
+                    self.collective((rank, &mut of), (name, group), row)?
+                }
+                Kind::Call(called, _, stage) => {
+                    self.message((rank, &mut of), (called, stage), row.bytes)
+                }
+            };
+            let Some(added) = added else {
+                continue;
+            };
+            if let Some(before) = before.replace(added) {
+                of.after(added, before);
+            }
+        }
+        Ok(of)
+    }
+
+    fn compute(&mut self, of: &mut RankBuilder, took: Option<Time>) -> Option<u32> {
+        let Some(time) = took else {
+            self.count("lines compute and have no `_elapsed_time`, and take no time");
+            return None;
+        };
+        Some(of.add(Operation::Compute { time }, COMPUTE))
+    }
+
+    fn collective(
+        &mut self,
+        (rank, of): (u32, &mut RankBuilder),
+        (name, group): (CollectiveName, Group),
+        row: &Row,
+    ) -> Result<Option<u32>, ImportError> {
+        let wrong = |error| ImportError::of(Place::Line(row.line), error);
+        let key = (group, self.grid.first(rank, group));
+        let found = match self.known.get(&key) {
+            Some(known) => *known,
+            None => {
+                let members = self.grid.members(rank, group);
+                let collectives = &mut self.builder.collectives;
+                self.communicators.of(collectives, members).map_err(wrong)?
+            }
+        };
+        self.known.insert(key, found);
+        let Some(communicator) = found else {
+            self.count("collectives are of a rank alone and take no time");
+            return Ok(None);
+        };
+        let gathers = matches!(name, CollectiveName::AllGather | CollectiveName::Gather);
+        let is_own = self.spec.all_gather_size == GatheredSize::Input || !gathers;
+        let bytes = if is_own {
+            name.size_of_own(row.bytes, communicator.size)
+        } else {
+            row.bytes
+        };
+        if bytes == 0 {
+            self.count("collectives of 0 bytes take no time");
+            return Ok(None);
+        }
+        let collectives = &mut self.builder.collectives;
+        let added = self
+            .communicators
+            .add(collectives, (rank, communicator), (name, bytes));
+        Ok(Some(
+            of.add_collective(added.map_err(wrong)?, 1 + group as u32),
+        ))
+    }
+
+    /// A message to or from the same place of the next stage or the one before.
+    fn message(
+        &mut self,
+        (rank, of): (u32, &mut RankBuilder),
+        (called, stage): (Called, Option<Stage>),
+        bytes: u64,
+    ) -> Option<u32> {
+        let distance = self.grid.tensor * self.grid.data();
+        let peer = match stage {
+            Some(Stage::Next) => Some(rank + distance).filter(|&peer| peer < self.grid.ranks),
+            Some(Stage::Previous) => rank.checked_sub(distance),
+            None => None,
+        };
+        if !self.sends || stage.is_none() {
+            self.count("messages between stages of the pipeline are left out: the file does not have the lines of every stage, or does not say which stage they are for");
+            return None;
+        }
+        let Some(peer) = peer else {
+            self.count("messages are to or from a stage that there is not, and are left out");
+            return None;
+        };
+        let operation = if called == Called::Send {
+            Operation::Send {
+                peer,
+                bytes,
+                tag: 0,
+            }
+        } else {
+            Operation::Receive {
+                peer: Some(peer),
+                bytes,
+                tag: Some(0),
+            }
+        };
+        Some(of.add(operation, MESSAGES))
+    }
+
+    fn finish(self) -> Result<Imported, ImportError> {
+        let graph = self.builder.finish();
+        let graph = graph.map_err(|error| ImportError::of(Place::Line(1), error))?;
+        let counted = self.counted.into_iter();
+        let notes = counted.map(|(what, times)| format!("{times} {what}"));
+        Ok(Imported {
+            graph,
+            notes: notes.collect(),
+        })
+    }
+}

@@ -1,0 +1,83 @@
+//! Calls as the operations of a rank.
+
+use tenter_units::Time;
+
+use super::recorded::{Call, Message, Recorded};
+use crate::trace::{RankTrace, What, stream};
+
+/// The operations of a rank, while they are put together.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Emitter {
+    pub(crate) trace: RankTrace,
+    next: u64,
+}
+
+impl Emitter {
+    /// Adds an operation that waits for others; gives its number.
+    pub(crate) fn add(&mut self, what: What, stream: u32, after: &[u64]) -> u64 {
+        for &other in after {
+            self.trace.waits_for(other);
+        }
+        self.trace.add(self.next, what, (stream, None));
+        self.next += 1;
+        self.next - 1
+    }
+
+    /// Adds a call that waits for others; gives the number of the operation with which it ends.
+    pub(crate) fn call(&mut self, recorded: &Recorded, after: &[u64]) -> u64 {
+        let stream = stream::OTHERS + recorded.stream;
+        match &recorded.call {
+            Call::Measured => {
+                let took = Time::from_ps(recorded.end.saturating_sub(recorded.start));
+                let what = if took.is_zero() {
+                    What::Nothing
+                } else {
+                    What::Wait(took)
+                };
+                self.add(what, stream, after)
+            }
+            &Call::Collective { name, bytes, group } => {
+                let what = What::Collective { name, bytes, group };
+                self.add(what, stream, after)
+            }
+            Call::Messages(messages) => self.messages(messages, stream, after),
+        }
+    }
+
+    fn messages(&mut self, messages: &[Message], stream: u32, after: &[u64]) -> u64 {
+        let what = |message: &Message| {
+            let Message { peer, bytes, .. } = *message;
+            let tag = 0;
+            if message.sends {
+                What::Send { peer, bytes, tag }
+            } else {
+                What::Receive { peer, bytes, tag }
+            }
+        };
+        if let [one] = messages {
+            return self.add(what(one), stream, after);
+        }
+        let own = (stream::MESSAGES..).zip(messages);
+        let ends: Vec<u64> = own
+            .map(|(own, message)| self.add(what(message), own, after))
+            .collect();
+        self.add(What::Nothing, stream::NOTHING, &ends)
+    }
+}
+
+/// The calls of a rank in their order, each of which waits for the one before, and between them the
+/// times that are given.
+pub(crate) fn one_after_another(calls: &[Recorded], gaps: impl Fn(usize) -> Time) -> RankTrace {
+    let mut emitter = Emitter::default();
+    let mut before: Option<u64> = None;
+    for (place, recorded) in calls.iter().enumerate() {
+        let gap = gaps(place);
+        if !gap.is_zero() {
+            let after: Vec<u64> = before.into_iter().collect();
+            before = Some(emitter.add(What::Compute(gap), stream::COMPUTE, &after));
+        }
+        let after: Vec<u64> = before.into_iter().collect();
+        before = Some(emitter.call(recorded, &after));
+    }
+    emitter.trace
+}

@@ -1,0 +1,203 @@
+//! Which ranks a process group has.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::error::{ImportError, Place};
+use crate::imported::Source;
+use crate::limits::RANKS_MAX;
+use crate::trace::Groups;
+
+/// What a call says of the ranks of its process group.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Members {
+    pub(crate) name: String,
+    /// A list such as `[0, 1, ...]`, of which the end may have been cut.
+    pub(crate) list: String,
+    pub(crate) start: Option<u64>,
+    pub(crate) stride: Option<u64>,
+    pub(crate) size: Option<u64>,
+}
+
+/// The process groups that a rank knows, by their names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ProcessGroups {
+    by_name: BTreeMap<String, Vec<u32>>,
+    /// What was found out before.
+    known: BTreeMap<Members, u32>,
+}
+
+impl ProcessGroups {
+    /// Those of a file `{"NAME": [RANK, …]}`, where one is given.
+    ///
+    /// # Errors
+    /// A file that is none.
+    pub(crate) fn given(file: Option<Source<'_>>) -> Result<ProcessGroups, ImportError> {
+        let mut groups = ProcessGroups::default();
+        let Some(file) = file else {
+            return Ok(groups);
+        };
+        let read: Result<BTreeMap<String, Vec<u32>>, _> = serde_json::from_slice(file.bytes);
+        groups.by_name = read.map_err(|error| {
+            let what = format!("this is no file of groups ({error})");
+            let remedy = "write {\"NAME\": [RANK, …]}";
+            ImportError::new(Place::Line(error.line().max(1)), what, remedy).in_file(file.name)
+        })?;
+        Ok(groups)
+    }
+
+    /// Notes the ranks of a group; none are all.
+    pub(crate) fn set(&mut self, name: &str, ranks: Vec<u32>) {
+        self.by_name.insert(name.to_owned(), ranks);
+    }
+
+    /// How many ranks the group of a name lists.
+    pub(crate) fn size(&self, name: &str) -> Option<u32> {
+        let ranks = self.by_name.get(name)?;
+        Some(ranks.len() as u32).filter(|&size| size > 0)
+    }
+
+    /// Notes that a group has another name, too.
+    pub(crate) fn name_again(&mut self, name: &str, other: &str) {
+        if let Some(ranks) = self.by_name.get(name).cloned() {
+            self.set(other, ranks);
+        }
+    }
+
+    /// Notes the groups of a configuration: a list of objects with `pg_name` and `ranks`, or an
+    /// object of names with objects that have `ranks`, where these may be a text.
+    pub(crate) fn set_all(&mut self, config: &Value) {
+        let listed = config.as_array().into_iter().flatten();
+        let listed = listed.filter_map(|group| Some((group["pg_name"].as_str()?, group)));
+        let named = config.as_object().into_iter().flatten();
+        let named = named.map(|(name, group)| (name.as_str(), group));
+        for (name, group) in listed.chain(named) {
+            let ranks = match &group["ranks"] {
+                Value::Array(list) => list.iter().map(|rank| whole(rank.as_u64()?)).collect(),
+                Value::String(text) => numbers(text),
+                _ => None,
+            };
+            if let Some(ranks) = ranks {
+                self.set(name, ranks);
+            }
+        }
+    }
+
+    /// The number of a group among those of all traces, which have so many ranks; what a file of
+    /// groups says comes first.
+    ///
+    /// # Errors
+    /// Of a group of which nothing tells the ranks.
+    pub(crate) fn number(
+        &mut self,
+        members: &Members,
+        (given, groups): (&ProcessGroups, &mut Groups),
+        all: u32,
+    ) -> Result<u32, String> {
+        if let Some(number) = self.known.get(members) {
+            return Ok(*number);
+        }
+        let ranks = given
+            .by_name
+            .get(&members.name)
+            .cloned()
+            .or_else(|| self.ranks(members, all));
+        let ranks = ranks
+            .ok_or_else(|| format!("nothing says which ranks group `{}` has", members.name))?;
+        // All ranks of the recording may be other ones in the job.
+        let number = if ranks.is_empty() {
+            groups.of_ranks((0..all).collect())
+        } else {
+            groups.of_ranks(ranks)
+        };
+        self.known.insert(members.clone(), number);
+        Ok(number)
+    }
+
+    fn ranks(&self, members: &Members, all: u32) -> Option<Vec<u32>> {
+        if let Some(list) = numbers(&members.list).filter(|list| !list.is_empty()) {
+            return Some(list);
+        }
+        let named = self.by_name.get(&members.name);
+        if let Some(ranks) = named.filter(|ranks| !ranks.is_empty()) {
+            return Some(ranks.clone());
+        }
+        let size = members.size.and_then(whole);
+        // A list that was cut names its first ranks.
+        let first = members.list.trim().trim_start_matches('[').split(',');
+        let mut first = first.map_while(|rank| rank.trim().parse::<u64>().ok());
+        let (one, two) = (first.next(), first.next());
+        let start = members.start.or(one);
+        let stride = members.stride.filter(|&stride| stride > 0);
+        let stride = stride.or_else(|| two?.checked_sub(one?));
+        if let (Some(start), Some(stride), Some(size)) = (start, stride, size)
+            && u64::from(size) <= RANKS_MAX
+        {
+            let rank = |place| whole(start.checked_add(stride.checked_mul(place)?)?);
+            return (0..u64::from(size)).map(rank).collect();
+        }
+        let is_world = named.is_some() || ["", "0"].contains(&members.name.as_str());
+        let is_all = size.is_none() || size == Some(all);
+        (is_all && (is_world || size == Some(all))).then(Vec::new)
+    }
+}
+
+fn whole(number: u64) -> Option<u32> {
+    u32::try_from(number).ok()
+}
+
+/// The numbers of a list such as `[0, 1]`; `None` where something else is in it.
+fn numbers(list: &str) -> Option<Vec<u32>> {
+    let inner = list.trim().strip_prefix('[')?.strip_suffix(']')?.trim();
+    if inner.is_empty() {
+        return Some(Vec::new());
+    }
+    let numbers = inner.split(',').map(|word| word.trim().parse().ok());
+    numbers.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn ranks(groups: &mut ProcessGroups, members: &Members) -> Result<Vec<u32>, String> {
+        let mut found = Groups::default();
+        let given = ProcessGroups::default();
+        let number = groups.number(members, (&given, &mut found), 8)?;
+        found.ranks_of(number, 8)
+    }
+
+    #[test]
+    fn lists_that_were_cut_are_completed() {
+        let mut groups = ProcessGroups::default();
+        groups.set_all(&json!([{"pg_name": "7", "ranks": [1, 5]}, {"pg_name": "0", "ranks": []}]));
+        groups.set_all(&json!({"9": {"ranks": "[2, 3]"}}));
+        let of = |name: &str, list: &str, size| Members {
+            name: name.to_owned(),
+            list: list.to_owned(),
+            size,
+            ..Members::default()
+        };
+        let spread = Members {
+            start: Some(1),
+            stride: Some(2),
+            ..of("3", "", Some(3))
+        };
+        for (members, expected) in [
+            (of("7", "", None), vec![1, 5]),
+            (of("9", "", Some(2)), vec![2, 3]),
+            (of("4", "[4, 6]", Some(2)), vec![4, 6]),
+            (of("4", "[0, 2, ...]", Some(4)), vec![0, 2, 4, 6]),
+            (spread, vec![1, 3, 5]),
+            (of("0", "", Some(8)), (0..8).collect()),
+            (of("", "", None), (0..8).collect()),
+        ] {
+            assert_eq!(ranks(&mut groups, &members), Ok(expected), "{members:?}");
+        }
+        let unknown = ranks(&mut groups, &of("4", "", Some(2)));
+        assert!(unknown.is_err_and(|error| error.contains("group `4`")));
+    }
+}

@@ -1,0 +1,26 @@
+//! What ranks have called: collectives and messages of NCCL and `PyTorch`, in their order.
+//!
+//! ```text
+//!   reader of a recording ─ Recorded calls of each rank ─ keep_common ─▶ those that all took part in
+//!   calls ─ Emitter ─▶ RankTrace of each rank ─▶ Traces
+//! ```
+//!
+//! Names and sizes are those of `torch/csrc/distributed/c10d` and of `nccl.h`.
+
+mod arrangement;
+mod common;
+mod emitter;
+mod members;
+mod names;
+mod recorded;
+mod resolving;
+mod sizes;
+
+pub(crate) use arrangement::{Arrangement, DECLARED_MAX, Head};
+pub(crate) use common::keep_common;
+pub(crate) use emitter::{Emitter, one_after_another};
+pub(crate) use members::{Members, ProcessGroups};
+pub(crate) use names::{Called, called, element_bytes, nccl_element_bytes};
+pub(crate) use recorded::{Call, Message, Recorded};
+pub(crate) use resolving::{Described, Peer, Resolving};
+pub(crate) use sizes::Elements;

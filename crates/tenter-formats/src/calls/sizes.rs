@@ -1,0 +1,99 @@
+//! Sizes of calls in bytes.
+
+use tenter_workload::graph::CollectiveName;
+
+use crate::limits::MESSAGE_MAX;
+
+/// How many elements go into a call and come out of it, and the size of each in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Elements {
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Elements {
+    /// What goes into the call.
+    pub(crate) fn sent_bytes(self) -> Option<u64> {
+        bounded(self.sent.checked_mul(self.bytes)?)
+    }
+
+    /// What comes out of it.
+    pub(crate) fn received_bytes(self) -> Option<u64> {
+        bounded(self.received.checked_mul(self.bytes)?)
+    }
+}
+
+fn bounded(bytes: u64) -> Option<u64> {
+    (bytes <= MESSAGE_MAX).then_some(bytes)
+}
+
+/// The bytes that a rank has in a collective of so many ranks, which may be those that it gets in
+/// place of those that it gives; `None` of more than any message has.
+pub(crate) fn own_bytes(name: CollectiveName, elements: Elements, ranks: u32) -> Option<u64> {
+    let (sent, received) = (elements.sent_bytes()?, elements.received_bytes()?);
+    let ranks = u64::from(ranks.max(1));
+    bounded(match name {
+        CollectiveName::Barrier => 0,
+        // Each rank gives its part of what all get.
+        CollectiveName::AllGather | CollectiveName::Gather if sent > 0 => sent,
+        CollectiveName::AllGather | CollectiveName::Gather => received / ranks,
+        // Each rank gets its part of what is given.
+        CollectiveName::ReduceScatter | CollectiveName::Scatter => {
+            sent.max(received.checked_mul(ranks)?)
+        }
+        CollectiveName::AllToAll if sent > 0 => sent,
+        CollectiveName::AllReduce
+        | CollectiveName::Broadcast
+        | CollectiveName::Reduce
+        | CollectiveName::AllToAll => sent.max(received),
+    })
+}
+
+/// The bytes for each rank of a group, of so many in all, by a list of shares such as `[2, 1]`;
+/// `None` where there are no shares, or not all of them.
+pub(crate) fn splits(list: &str, bytes: u64, ranks: u32) -> Option<Vec<u64>> {
+    let inner = list.trim().strip_prefix('[')?.strip_suffix(']')?;
+    let shares = inner.split(',').map(|share| share.trim().parse().ok());
+    let shares: Vec<u64> = shares.collect::<Option<_>>()?;
+    if shares.len() != ranks as usize {
+        return None;
+    }
+    let all: u128 = shares.iter().map(|&share| u128::from(share)).sum();
+    let of = |share: u64| {
+        let part = (u128::from(bytes) * u128::from(share)).checked_div(all);
+        u64::try_from(part.unwrap_or(0)).ok()
+    };
+    shares.into_iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_those_of_a_rank() {
+        let of = |sent, received| Elements {
+            sent,
+            received,
+            bytes: 2,
+        };
+        use CollectiveName as Name;
+        assert_eq!(own_bytes(Name::AllGather, of(10, 40), 4), Some(20));
+        assert_eq!(own_bytes(Name::AllGather, of(0, 40), 4), Some(20));
+        assert_eq!(own_bytes(Name::ReduceScatter, of(40, 10), 4), Some(80));
+        assert_eq!(own_bytes(Name::ReduceScatter, of(10, 10), 4), Some(80));
+        assert_eq!(own_bytes(Name::AllReduce, of(10, 10), 4), Some(20));
+        assert_eq!(own_bytes(Name::Barrier, of(1, 1), 4), Some(0));
+        assert_eq!(own_bytes(Name::AllToAll, of(u64::MAX, 1), 4), None);
+    }
+
+    #[test]
+    fn splits_are_shares() {
+        assert_eq!(splits("[2, 1, 1]", 400, 3), Some(vec![200, 100, 100]));
+        assert_eq!(splits("[0, 0]", 0, 2), Some(vec![0, 0]));
+        for list in ["[]", "", "[2, 1]", "[2, 1, ...]", "x"] {
+            assert_eq!(splits(list, 400, 3), None, "{list}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The dumps of all ranks.
+
+use serde_json::Value;
+use tenter_units::Time;
+use tenter_workload::spec::{FlightRecorderSpec, Gaps};
+
+use super::entries::Dump;
+use crate::calls::{
+    Arrangement, Described, Head, ProcessGroups, Recorded, Resolving, keep_common,
+    one_after_another,
+};
+use crate::compressed::plain;
+use crate::error::{ImportError, Place};
+use crate::imported::{Imported, Source};
+use crate::trace::Traces;
+
+/// Reads the dumps of all ranks, in the order of the ranks, and a file of process groups, if there
+/// is one.
+///
+/// # Errors
+/// The first thing that is not as the format has it, by its file, line or entry; groups of which
+/// nothing tells the ranks, and collectives that differ between ranks.
+pub fn read(
+    sources: &[Source<'_>],
+    groups: Option<Source<'_>>,
+    spec: &FlightRecorderSpec,
+) -> Result<Imported, ImportError> {
+    let given = ProcessGroups::given(groups)?;
+    let dumps = sources.iter();
+    let dumps = dumps.map(|source| dump(source.bytes).map_err(|error| error.in_file(source.name)));
+    let dumps: Vec<Dump> = dumps.collect::<Result<_, ImportError>>()?;
+    let heads = sources.iter().zip(&dumps).map(|(source, dump)| Head {
+        file: source.name.to_owned(),
+        rank: dump.rank,
+        world: dump.world,
+    });
+    let heads: Vec<Head> = heads.collect();
+    let arrangement = Arrangement::of(&heads, spec.calls.ranks)?;
+    let of = (arrangement.ranks, arrangement.repeats);
+    let mut traces = Traces::of_calls(of, &spec.calls.algorithms);
+    let once = if traces.is_repeated() { 1 } else { dumps.len() };
+    let mut calls: Vec<Vec<Recorded>> = Vec::with_capacity(once);
+    for (rank, &place) in (0..).zip(arrangement.recordings.iter().take(once)) {
+        let (head, dump) = (&heads[place], &dumps[place]);
+        if dump.entries.iter().any(|entry| entry.took.is_none()) {
+            traces.note(UNTIMED);
+        }
+        let mut resolving = Resolving {
+            traces: &mut traces,
+            given: &given,
+            groups: dump.groups.clone(),
+            rank,
+            world: head.world,
+        };
+        let found = recorded(dump, &mut resolving);
+        calls.push(found.map_err(|what| {
+            let remedy = "give the dumps of all ranks, or `groups`";
+            ImportError::new(Place::Line(1), what, remedy).in_file(&head.file)
+        })?);
+    }
+    keep_common(&mut calls, &mut traces);
+    let gaps: Vec<Vec<Time>> = calls.iter().map(|calls| gaps(calls)).collect();
+    for (rank, &place) in (0..).zip(&arrangement.recordings) {
+        let own = if traces.is_repeated() {
+            0
+        } else {
+            rank as usize
+        };
+        let trace = one_after_another(&calls[own], |call| match spec.gaps {
+            Gaps::Keep => gaps[own][call],
+            Gaps::Drop => Time::ZERO,
+        });
+        let added = traces.add(rank, trace, Place::Line(1));
+        added.map_err(|error| error.in_file(&heads[place].file))?;
+    }
+    traces.finish()
+}
+
+const UNTIMED: &str = "calls have no `duration_ms`, and the times between them are left out; record with TORCH_NCCL_ENABLE_TIMING=1";
+
+/// What pickled files of today begin with.
+const PICKLE: u8 = 0x80;
+
+fn dump(bytes: &[u8]) -> Result<Dump, ImportError> {
+    let bytes = plain(bytes)?;
+    if bytes.first() == Some(&PICKLE) {
+        let remedy = "write it as JSON: python3 -c \"import json, pickle, sys; json.dump(pickle.load(open(sys.argv[1], 'rb')), open(sys.argv[2], 'w'))\" DUMP DUMP.json";
+        let what = "the dump is pickled, which can run any program when it is read";
+        return Err(ImportError::new(Place::Byte(0), what, remedy));
+    }
+    let remedy = "give a dump of the flight recorder, as JSON";
+    let parsed: Value = serde_json::from_slice(&bytes).map_err(|error| {
+        let what = format!("this is no JSON ({error})");
+        ImportError::new(Place::Line(error.line().max(1)), what, remedy)
+    })?;
+    let dump = Dump::of(&parsed);
+    let dump = dump.map_err(|what| ImportError::new(Place::Line(1), what, remedy))?;
+    if dump.entries.is_empty() {
+        let what = "no call is in it";
+        let remedy =
+            "record with TORCH_FR_BUFFER_SIZE (before: TORCH_NCCL_TRACE_BUFFER_SIZE) above 0";
+        return Err(ImportError::new(Place::Line(1), what, remedy));
+    }
+    Ok(dump)
+}
+
+/// The calls of a rank; messages that were called for together are one call.
+fn recorded(dump: &Dump, resolving: &mut Resolving<'_, '_>) -> Result<Vec<Recorded>, String> {
+    let origin = dump.entries.iter().map(|entry| entry.created).min();
+    let origin = origin.unwrap_or(0);
+    let mut calls = Vec::with_capacity(dump.entries.len());
+    let together = dump.entries.chunk_by(|one, other| {
+        let group = &one.described.members;
+        one.together.is_some()
+            && one.together == other.together
+            && *group == other.described.members
+    });
+    for entries in together {
+        let Some(first) = entries.first() else {
+            continue;
+        };
+        let described: Vec<&Described> = entries.iter().map(|entry| &entry.described).collect();
+        let call = resolving.call(&described);
+        let start = first.created - origin;
+        let took = entries.iter().map(|entry| entry.took.unwrap_or(0)).max();
+        calls.push(Recorded {
+            start: start.saturating_mul(1_000),
+            end: start
+                .saturating_add(took.unwrap_or(0))
+                .saturating_mul(1_000),
+            stream: 0,
+            sequence: first.described.sequence,
+            call: call.map_err(|what| format!("entry {}: {what}", first.number))?,
+        });
+    }
+    Ok(calls)
+}
+
+/// For each call how long it was called after all before it were over; nothing where it is not
+/// known when they were.
+fn gaps(calls: &[Recorded]) -> Vec<Time> {
+    let mut over = Some(0);
+    let gaps = calls.iter().map(|call| {
+        let gap = over.map_or(0, |over: u64| call.start.saturating_sub(over));
+        let is_timed = call.end > call.start;
+        over = Some(over.map_or(call.end, |over| over.max(call.end))).filter(|_| is_timed);
+        Time::from_ps(gap)
+    });
+    gaps.collect()
+}

@@ -1,0 +1,326 @@
+//! The events of a trace, one after the other: none is kept that says nothing here.
+
+use std::fmt;
+use std::io::Read;
+
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
+use serde_json::value::RawValue;
+
+use crate::compressed::unpacking;
+use crate::error::{ImportError, Place};
+
+/// Arguments that say something here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Argument {
+    Stream,
+    Correlation,
+    External,
+    Collective,
+    Type,
+    Sent,
+    Received,
+    GroupSize,
+    SentShares,
+    ReceivedShares,
+    GroupName,
+    GroupRanks,
+    Start,
+    Stride,
+    Source,
+    Destination,
+    Sequence,
+    Dimensions,
+    InputType,
+}
+
+impl Argument {
+    fn of(name: &str) -> Option<Argument> {
+        Some(match name {
+            "stream" => Argument::Stream,
+            "correlation" => Argument::Correlation,
+            "External id" | "external id" => Argument::External,
+            "Collective name" => Argument::Collective,
+            "dtype" => Argument::Type,
+            "In msg nelems" => Argument::Sent,
+            "Out msg nelems" => Argument::Received,
+            "Group size" => Argument::GroupSize,
+            "In split size" => Argument::SentShares,
+            "Out split size" => Argument::ReceivedShares,
+            "Process Group Name" => Argument::GroupName,
+            "Process Group Ranks" => Argument::GroupRanks,
+            "Global rank start" => Argument::Start,
+            "Global rank stride" => Argument::Stride,
+            "Src Rank" => Argument::Source,
+            "Dst Rank" => Argument::Destination,
+            "Seq" => Argument::Sequence,
+            "Input Dims" => Argument::Dimensions,
+            "Input type" => Argument::InputType,
+            _ => return None,
+        })
+    }
+}
+
+/// An event with a duration.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Event {
+    /// Its place among all events, from 0.
+    pub(super) place: u64,
+    pub(super) category: String,
+    pub(super) name: String,
+    /// As they are written: microseconds, with digits behind the point.
+    pub(super) start: String,
+    pub(super) duration: String,
+    is_complete: bool,
+    arguments: Vec<(Argument, String)>,
+}
+
+impl Event {
+    /// The text of an argument, without the quotes of a string.
+    pub(super) fn argument(&self, of: Argument) -> Option<&str> {
+        let found = self.arguments.iter().find(|(argument, _)| *argument == of);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// The number of an argument.
+    pub(super) fn number(&self, of: Argument) -> Option<u64> {
+        self.argument(of)?.parse().ok()
+    }
+}
+
+/// What takes the events and what else a trace says.
+pub(super) trait Takes {
+    /// Takes an event.
+    ///
+    /// # Errors
+    /// What is wrong with it, and what to do.
+    fn event(&mut self, event: Event) -> Result<(), (String, String)>;
+
+    /// Takes what is said of all ranks.
+    fn distributed(&mut self, info: &serde_json::Value);
+}
+
+/// Reads a trace, perhaps compressed.
+///
+/// # Errors
+/// Text that is no trace, and what is wrong with an event, by its line.
+pub(super) fn read(bytes: &[u8], takes: &mut dyn Takes) -> Result<(), ImportError> {
+    let mut wrong = None;
+    let document = Document {
+        takes,
+        wrong: &mut wrong,
+    };
+    let read = if let Some(unpacking) = unpacking(bytes) {
+        let mut source = unpacking;
+        let read = finished(serde_json::Deserializer::from_reader(&mut source), document);
+        // What is left is read to the end, where damaged data show.
+        read.and_then(|()| {
+            std::io::copy(&mut source.by_ref(), &mut std::io::sink())
+                .map(drop)
+                .map_err(serde_json::Error::io)
+        })
+    } else {
+        finished(serde_json::Deserializer::from_slice(bytes), document)
+    };
+    let Err(error) = read else {
+        return Ok(());
+    };
+    let at = Place::Line(error.line().max(1));
+    let (what, remedy) = wrong.unwrap_or_else(|| {
+        let remedy = "give a trace of PyTorch's profiler, whole";
+        (format!("this is no trace ({error})"), remedy.to_owned())
+    });
+    Err(ImportError::new(at, what, remedy))
+}
+
+fn finished<'d, R: serde_json::de::Read<'d>>(
+    mut from: serde_json::Deserializer<R>,
+    document: Document<'_>,
+) -> Result<(), serde_json::Error> {
+    document.deserialize(&mut from)?;
+    from.end()
+}
+
+/// The whole file: an object with the events, or a list of them.
+struct Document<'t> {
+    takes: &'t mut dyn Takes,
+    wrong: &'t mut Option<(String, String)>,
+}
+
+impl<'d> DeserializeSeed<'d> for Document<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'d>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'d> Visitor<'d> for Document<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object with `traceEvents`")
+    }
+
+    fn visit_map<A: MapAccess<'d>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut has_events = false;
+        while let Some(key) = map.next_key::<Word>()? {
+            match key.0.as_str() {
+                "traceEvents" => {
+                    has_events = true;
+                    map.next_value_seed(Events {
+                        takes: &mut *self.takes,
+                        wrong: &mut *self.wrong,
+                    })?;
+                }
+                "distributedInfo" => {
+                    let info: serde_json::Value = map.next_value()?;
+                    self.takes.distributed(&info);
+                }
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        if has_events {
+            return Ok(());
+        }
+        Err(A::Error::custom("there is no list `traceEvents`"))
+    }
+
+    fn visit_seq<A: SeqAccess<'d>>(self, list: A) -> Result<(), A::Error> {
+        let Document { takes, wrong } = self;
+        Events { takes, wrong }.visit_seq(list)
+    }
+}
+
+/// The list of events.
+struct Events<'t> {
+    takes: &'t mut dyn Takes,
+    wrong: &'t mut Option<(String, String)>,
+}
+
+impl<'d> DeserializeSeed<'d> for Events<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'d>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_seq(self)
+    }
+}
+
+impl<'d> Visitor<'d> for Events<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a list of events")
+    }
+
+    fn visit_seq<A: SeqAccess<'d>>(self, mut list: A) -> Result<(), A::Error> {
+        let mut place = 0;
+        while let Some(event) = list.next_element::<Event>()? {
+            if event.is_complete {
+                let taken = self.takes.event(Event { place, ..event });
+                if let Err(wrong) = taken {
+                    *self.wrong = Some(wrong);
+                    return Err(A::Error::custom("an event is wrong"));
+                }
+            }
+            place += 1;
+        }
+        Ok(())
+    }
+}
+
+/// A key or a short text.
+struct Word(String);
+
+impl<'d> Deserialize<'d> for Word {
+    fn deserialize<D: Deserializer<'d>>(from: D) -> Result<Word, D::Error> {
+        String::deserialize(from).map(Word)
+    }
+}
+
+/// The text of a value: what a string says, or else the value as it is written.
+fn text(value: &RawValue) -> String {
+    let written = value.get();
+    let plain = written
+        .starts_with('"')
+        .then(|| serde_json::from_str(written));
+    match plain {
+        Some(Ok(plain)) => plain,
+        _ => written.to_owned(),
+    }
+}
+
+impl<'d> Deserialize<'d> for Event {
+    fn deserialize<D: Deserializer<'d>>(from: D) -> Result<Event, D::Error> {
+        from.deserialize_map(EventVisitor)
+    }
+}
+
+struct EventVisitor;
+
+impl<'d> Visitor<'d> for EventVisitor {
+    type Value = Event;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an event, which is an object")
+    }
+
+    fn visit_map<A: MapAccess<'d>>(self, mut map: A) -> Result<Event, A::Error> {
+        let mut event = Event::default();
+        while let Some(key) = map.next_key::<Word>()? {
+            match key.0.as_str() {
+                "ph" => event.is_complete = text(&map.next_value::<Box<RawValue>>()?) == "X",
+                "cat" => event.category = text(&map.next_value::<Box<RawValue>>()?),
+                "name" => event.name = text(&map.next_value::<Box<RawValue>>()?),
+                "ts" => event.start = text(&map.next_value::<Box<RawValue>>()?),
+                "dur" => event.duration = text(&map.next_value::<Box<RawValue>>()?),
+                "args" => event.arguments = map.next_value::<Arguments>()?.0,
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(event)
+    }
+}
+
+/// The arguments that say something.
+struct Arguments(Vec<(Argument, String)>);
+
+impl<'d> Deserialize<'d> for Arguments {
+    fn deserialize<D: Deserializer<'d>>(from: D) -> Result<Arguments, D::Error> {
+        from.deserialize_any(ArgumentsVisitor)
+    }
+}
+
+struct ArgumentsVisitor;
+
+impl<'d> Visitor<'d> for ArgumentsVisitor {
+    type Value = Arguments;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("arguments, which are an object")
+    }
+
+    fn visit_map<A: MapAccess<'d>>(self, mut map: A) -> Result<Arguments, A::Error> {
+        let mut found = Vec::new();
+        while let Some(key) = map.next_key::<Word>()? {
+            match Argument::of(&key.0) {
+                Some(argument) => {
+                    found.push((argument, text(&map.next_value::<Box<RawValue>>()?)));
+                }
+                None => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(Arguments(found))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Arguments, E> {
+        Ok(Arguments(Vec::new()))
+    }
+}

@@ -1,0 +1,225 @@
+//! What the events of a rank are: kernels, their launches, and what the processor has called.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::events::{Argument, Event, Takes};
+use crate::calls::{Called, Described, Elements, Members, Peer, called, element_bytes};
+use crate::decimal;
+
+/// A kernel that communicates. Times are nanoseconds.
+#[derive(Clone, Debug)]
+pub(super) struct Kernel {
+    pub(super) place: u64,
+    pub(super) start: u64,
+    pub(super) end: u64,
+    pub(super) stream: u32,
+    pub(super) sends_and_receives: bool,
+    pub(super) correlation: Option<u64>,
+    pub(super) external: Option<u64>,
+    pub(super) info: Option<Described>,
+}
+
+/// A call of the processor.
+#[derive(Clone, Debug)]
+pub(super) struct CpuCall {
+    pub(super) start: u64,
+    pub(super) end: u64,
+    pub(super) external: Option<u64>,
+    pub(super) info: Described,
+}
+
+/// What was recorded at a rank.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Kernels {
+    pub(super) rank: Option<u32>,
+    pub(super) world: Option<u32>,
+    pub(super) groups: Value,
+    /// When kernels that compute began and ended.
+    pub(super) computes: Vec<(u64, u64)>,
+    pub(super) communications: Vec<Kernel>,
+    /// When kernels were launched, by their correlation.
+    pub(super) launches: BTreeMap<u64, u64>,
+    pub(super) calls: Vec<CpuCall>,
+    pub(super) annotations: Vec<CpuCall>,
+    streams: BTreeMap<String, u32>,
+}
+
+impl Takes for Kernels {
+    fn event(&mut self, event: Event) -> Result<(), (String, String)> {
+        let category = event.category.as_str();
+        if is_one_of(category, &["kernel", "gpu_memset", "memset"]) {
+            return self.kernel(&event);
+        }
+        if is_one_of(category, &["gpu_memcpy", "memcpy"]) {
+            // Copies from and to the host are beside computing.
+            if event.name.contains("DtoD") {
+                self.computes.push(times(&event)?);
+            }
+            return Ok(());
+        }
+        if is_one_of(category, &["cuda_runtime", "cuda_driver", "runtime"]) {
+            if let Some(correlation) = event.number(Argument::Correlation) {
+                self.launches.insert(correlation, times(&event)?.0);
+            }
+            return Ok(());
+        }
+        if is_one_of(category, &["cpu_op", "operator"]) {
+            if let Some(info) = info(&event) {
+                let call = cpu_call(&event, info)?;
+                self.calls.push(call);
+            }
+            return Ok(());
+        }
+        if category == "user_annotation"
+            && event.name.starts_with("nccl:")
+            && let Some(info) = info_of_annotation(&event)
+        {
+            let call = cpu_call(&event, info)?;
+            self.annotations.push(call);
+        }
+        Ok(())
+    }
+
+    fn distributed(&mut self, info: &Value) {
+        let whole = |key: &str| {
+            let value = &info[key];
+            let number = value.as_u64().or_else(|| value.as_str()?.parse().ok())?;
+            u32::try_from(number).ok()
+        };
+        (self.rank, self.world) = (whole("rank"), whole("world_size"));
+        self.groups = info["pg_config"].clone();
+        // Some versions write the list as a text.
+        if let Value::String(text) = &self.groups {
+            self.groups = serde_json::from_str(text).unwrap_or_default();
+        }
+    }
+}
+
+impl Kernels {
+    fn kernel(&mut self, event: &Event) -> Result<(), (String, String)> {
+        let (start, end) = times(event)?;
+        let info = info(event);
+        let name = event.name.to_ascii_lowercase();
+        if info.is_none() && !name.contains("nccl") {
+            self.computes.push((start, end));
+            return Ok(());
+        }
+        let stream = event.argument(Argument::Stream).unwrap_or_default();
+        let next = self.streams.len() as u32;
+        let stream = *self.streams.entry(stream.to_owned()).or_insert(next);
+        self.communications.push(Kernel {
+            place: event.place,
+            start,
+            end,
+            stream,
+            sends_and_receives: name.contains("sendrecv"),
+            correlation: event.number(Argument::Correlation),
+            external: event.number(Argument::External),
+            info,
+        });
+        Ok(())
+    }
+
+    /// When a kernel was launched, where that was recorded.
+    pub(super) fn launch(&self, kernel: &Kernel) -> Option<u64> {
+        self.launches.get(&kernel.correlation?).copied()
+    }
+}
+
+fn is_one_of(category: &str, names: &[&str]) -> bool {
+    names.iter().any(|name| category.eq_ignore_ascii_case(name))
+}
+
+/// When an event began and ended, in nanoseconds.
+fn times(event: &Event) -> Result<(u64, u64), (String, String)> {
+    // The numbers are decimals of microseconds; three digits behind the point are nanoseconds.
+    let ns = |text: &str| decimal::time(text, 3).map(|(time, _)| time.ps());
+    let duration = if event.duration.is_empty() {
+        Some(0)
+    } else {
+        ns(&event.duration)
+    };
+    let end = ns(&event.start)
+        .zip(duration)
+        .and_then(|(start, took)| Some((start, start.checked_add(took)?)));
+    end.ok_or_else(|| {
+        let what = format!(
+            "event {} has the time `{}` and the duration `{}`",
+            event.place, event.start, event.duration
+        );
+        (what, "give both in microseconds, as decimals".to_owned())
+    })
+}
+
+fn cpu_call(event: &Event, info: Described) -> Result<CpuCall, (String, String)> {
+    let (start, end) = times(event)?;
+    Ok(CpuCall {
+        start,
+        end,
+        external: event.number(Argument::External),
+        info,
+    })
+}
+
+/// What the arguments of an event say of a call; `None` where it brings nothing to another rank.
+fn info(event: &Event) -> Option<Described> {
+    let called = called(event.argument(Argument::Collective)?)?;
+    let text = |of| event.argument(of).unwrap_or_default().to_owned();
+    let number = |of| event.number(of);
+    let elements = |bytes| Elements {
+        sent: number(Argument::Sent).unwrap_or(0),
+        received: number(Argument::Received).unwrap_or(0),
+        bytes,
+    };
+    let peer = match called {
+        Called::Nothing => return None,
+        Called::Send => number(Argument::Destination),
+        Called::Receive => number(Argument::Source),
+        Called::Collective(_) => None,
+    };
+    Some(Described {
+        called,
+        elements: element_bytes(&text(Argument::Type)).map(elements),
+        members: Members {
+            name: text(Argument::GroupName),
+            list: text(Argument::GroupRanks),
+            start: number(Argument::Start),
+            stride: number(Argument::Stride),
+            size: number(Argument::GroupSize),
+        },
+        sent_shares: text(Argument::SentShares),
+        received_shares: text(Argument::ReceivedShares),
+        peer: peer.map(Peer::Rank),
+        sequence: number(Argument::Sequence),
+        names_group: true,
+    })
+}
+
+/// What an annotation of older versions says of a collective: the shapes of what goes into it.
+fn info_of_annotation(event: &Event) -> Option<Described> {
+    let called = called(&event.name).filter(|called| matches!(called, Called::Collective(_)))?;
+    let shapes: Vec<Vec<u64>> = serde_json::from_str(event.argument(Argument::Dimensions)?).ok()?;
+    let types: Vec<String> = serde_json::from_str(event.argument(Argument::InputType)?).ok()?;
+    let size = |shape: &Vec<u64>| {
+        let product = shape.iter().try_fold(1_u64, |all, &of| all.checked_mul(of));
+        product.unwrap_or(u64::MAX)
+    };
+    let sent = shapes.iter().map(size).fold(0, u64::saturating_add);
+    let bytes = types.first().and_then(|name| element_bytes(name));
+    Some(Described {
+        called,
+        elements: bytes.map(|bytes| Elements {
+            sent,
+            received: 0,
+            bytes,
+        }),
+        members: Members::default(),
+        sent_shares: String::new(),
+        received_shares: String::new(),
+        peer: None,
+        sequence: None,
+        names_group: false,
+    })
+}

@@ -1,0 +1,149 @@
+//! Traces of Kineto, the profiler of `PyTorch`: the events of a rank as Chrome writes them, perhaps
+//! compressed.
+//!
+//! ```text
+//!   JSON ─ events ─▶ Kernels of a rank ─ resolve ─▶ calls ─┐
+//!                         └─ timeline ─▶ stretches ────────┴─ timeline ─▶ RankTrace
+//! ```
+//!
+//! Source: `libkineto/src/output_json.cpp` of pytorch/kineto and `torch/csrc/profiler/util.cpp` of
+//! pytorch/pytorch.
+
+mod events;
+mod kernels;
+mod resolve;
+#[cfg(test)]
+mod tests;
+mod timeline;
+
+use tenter_workload::spec::KinetoSpec;
+
+use crate::calls::{Arrangement, Head, ProcessGroups, Recorded, Resolving, keep_common};
+use crate::error::{ImportError, Place};
+use crate::imported::{Imported, Source};
+use crate::trace::Traces;
+use kernels::Kernels;
+use resolve::{Matched, Unmatched};
+use timeline::{Rules, Segment};
+
+/// Reads traces one after the other, so that one of them is in memory at a time.
+#[derive(Debug)]
+pub struct Reader<'s> {
+    spec: &'s KinetoSpec,
+    given: ProcessGroups,
+    heads: Vec<Head>,
+    ranks: Vec<OfRank>,
+}
+
+/// What is kept of the trace of a rank.
+#[derive(Debug)]
+struct OfRank {
+    groups: ProcessGroups,
+    segments: Vec<Segment>,
+    calls: Vec<Matched>,
+    unmatched: Unmatched,
+}
+
+impl<'s> Reader<'s> {
+    /// Nothing read yet but the file of process groups, if there is one.
+    ///
+    /// # Errors
+    /// A file of groups that is none.
+    pub fn new(
+        spec: &'s KinetoSpec,
+        groups: Option<Source<'_>>,
+    ) -> Result<Reader<'s>, ImportError> {
+        Ok(Reader {
+            spec,
+            given: ProcessGroups::given(groups)?,
+            heads: Vec::new(),
+            ranks: Vec::new(),
+        })
+    }
+
+    /// Reads the trace of another rank.
+    ///
+    /// # Errors
+    /// The first thing that is not as the format has it, by its file and line.
+    pub fn add(&mut self, source: Source<'_>) -> Result<(), ImportError> {
+        let mut kernels = Kernels::default();
+        let read = events::read(source.bytes, &mut kernels);
+        read.map_err(|error| error.in_file(source.name))?;
+        if kernels.computes.is_empty() && kernels.communications.is_empty() {
+            let what = "no kernel is in it";
+            let remedy = "record with `ProfilerActivity.CUDA`, so that kernels are in the trace";
+            return Err(ImportError::new(Place::Line(1), what, remedy).in_file(source.name));
+        }
+        let times = kernels.communications.iter();
+        let times: Vec<(u64, u64)> = times.map(|kernel| (kernel.start, kernel.end)).collect();
+        let segments = timeline::segments(&mut kernels.computes, &times);
+        let (calls, unmatched) = resolve::matched(&kernels);
+        let mut groups = ProcessGroups::default();
+        groups.set_all(&kernels.groups);
+        self.heads.push(Head {
+            file: source.name.to_owned(),
+            rank: kernels.rank,
+            world: kernels.world,
+        });
+        self.ranks.push(OfRank {
+            groups,
+            segments,
+            calls,
+            unmatched,
+        });
+        Ok(())
+    }
+
+    /// The operations of all ranks.
+    ///
+    /// # Errors
+    /// Traces that are not of all ranks, groups of which nothing tells the ranks, and collectives
+    /// that differ between ranks.
+    pub fn finish(self) -> Result<Imported, ImportError> {
+        let Reader {
+            spec,
+            given,
+            heads,
+            ranks,
+        } = self;
+        let arrangement = Arrangement::of(&heads, spec.calls.ranks)?;
+        let of = (arrangement.ranks, arrangement.repeats);
+        let mut traces = Traces::of_calls(of, &spec.calls.algorithms);
+        let mut calls: Vec<Vec<Recorded>> = Vec::with_capacity(ranks.len());
+        let once = if traces.is_repeated() { 1 } else { heads.len() };
+        for (rank, &place) in (0..).zip(arrangement.recordings.iter().take(once)) {
+            let (head, of) = (&heads[place], &ranks[place]);
+            traces.count(UNKNOWN, of.unmatched.kernels);
+            traces.count(WITHOUT_KERNEL, of.unmatched.calls);
+            let mut resolving = Resolving {
+                traces: &mut traces,
+                given: &given,
+                groups: of.groups.clone(),
+                rank,
+                world: head.world,
+            };
+            let found = resolve::calls(&of.calls, &mut resolving);
+            calls.push(found.map_err(|what| {
+                let remedy = "give the traces of all ranks, or `groups`";
+                ImportError::new(Place::Line(1), what, remedy).in_file(&head.file)
+            })?);
+        }
+        keep_common(&mut calls, &mut traces);
+        let rules = Rules {
+            waits: spec.waits,
+            gaps: spec.gaps,
+        };
+        for (rank, &place) in (0..).zip(&arrangement.recordings) {
+            let own = calls.get(rank as usize).or(calls.first());
+            let own = own.map_or(&[][..], Vec::as_slice);
+            let trace = timeline::operations(&ranks[place].segments, own, rules);
+            let added = traces.add(rank, trace, Place::Line(1));
+            added.map_err(|error| error.in_file(&heads[place].file))?;
+        }
+        traces.finish()
+    }
+}
+
+const UNKNOWN: &str =
+    "kernels communicate and no call says what, and take the time that was recorded";
+const WITHOUT_KERNEL: &str = "calls of the processor have no kernel in the trace, and are left out";

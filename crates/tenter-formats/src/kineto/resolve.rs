@@ -1,0 +1,157 @@
+//! Which call each kernel that communicates carries out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::iter::Peekable;
+use std::vec::IntoIter;
+
+use super::kernels::{Kernel, Kernels};
+use crate::calls::{Called, Described, Recorded, Resolving};
+
+/// A kernel that communicates, and what was recorded of the calls that it carries out.
+#[derive(Clone, Debug)]
+pub(super) struct Matched {
+    place: u64,
+    pub(super) start: u64,
+    pub(super) end: u64,
+    stream: u32,
+    infos: Vec<Described>,
+}
+
+/// How many kernels nothing was recorded of, and how many calls have no kernel.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Unmatched {
+    pub(super) kernels: u64,
+    pub(super) calls: u64,
+}
+
+/// Which calls the kernels of a rank carry out.
+pub(super) fn matched(kernels: &Kernels) -> (Vec<Matched>, Unmatched) {
+    let mut matching = Matching::new(kernels);
+    let communications = &kernels.communications;
+    // Kernels are launched in the order of the calls.
+    let mut order: Vec<usize> = (0..communications.len()).collect();
+    order.sort_by_key(|&place| matching.called(&communications[place]));
+    let mut found: Vec<Vec<Described>> = vec![Vec::new(); communications.len()];
+    for place in order {
+        found[place] = matching.infos(&communications[place]);
+    }
+    let unmatched = matching.unmatched();
+    let matched = communications.iter().zip(found);
+    let matched = matched.map(|(kernel, infos)| Matched {
+        place: kernel.place,
+        start: kernel.start,
+        end: kernel.end,
+        stream: kernel.stream,
+        infos,
+    });
+    (matched.collect(), unmatched)
+}
+
+/// The calls of the processor, while kernels are found for them.
+struct Matching<'k> {
+    kernels: &'k Kernels,
+    /// The places of calls by their numbers.
+    by_external: BTreeMap<u64, usize>,
+    /// The messages that no kernel carries out yet, by the time of their calls.
+    messages: Peekable<IntoIter<usize>>,
+    used: BTreeSet<usize>,
+    unknown: u64,
+}
+
+impl<'k> Matching<'k> {
+    fn new(kernels: &'k Kernels) -> Matching<'k> {
+        let calls = kernels.calls.iter().enumerate();
+        let by_external = calls.filter_map(|(place, call)| Some((call.external?, place)));
+        let of_messages = |&place: &usize| is_message(&kernels.calls[place].info);
+        let mut messages: Vec<usize> = (0..kernels.calls.len()).filter(of_messages).collect();
+        messages.sort_by_key(|&place| kernels.calls[place].start);
+        Matching {
+            kernels,
+            by_external: by_external.collect(),
+            messages: messages.into_iter().peekable(),
+            used: BTreeSet::new(),
+            unknown: 0,
+        }
+    }
+
+    /// The place of the call that launched a kernel.
+    fn call(&self, kernel: &Kernel) -> Option<usize> {
+        self.by_external.get(&kernel.external?).copied()
+    }
+
+    /// When a kernel was called for.
+    fn called(&self, kernel: &Kernel) -> u64 {
+        let of_call = || Some(self.kernels.calls[self.call(kernel)?].start);
+        let launch = self.kernels.launch(kernel).or_else(of_call);
+        launch.unwrap_or(kernel.start)
+    }
+
+    /// What was recorded of the calls that a kernel carries out.
+    fn infos(&mut self, kernel: &Kernel) -> Vec<Described> {
+        let calls = &self.kernels.calls;
+        let call = self.call(kernel);
+        self.used.extend(call);
+        let of_call = call.map(|place| &calls[place].info);
+        let own = kernel.info.as_ref().or(of_call);
+        let mut found = Vec::new();
+        if own.is_none_or(is_message) && kernel.sends_and_receives {
+            // One kernel sends and receives what was called for since the one before.
+            let launch = self.called(kernel);
+            while let Some(next) = self.messages.next_if(|&next| calls[next].start <= launch) {
+                found.push(calls[next].info.clone());
+                self.used.insert(next);
+            }
+        }
+        if found.is_empty() {
+            let own = own.or_else(|| annotation(self.kernels, kernel));
+            self.unknown += u64::from(own.is_none());
+            found.extend(own.cloned());
+        }
+        found
+    }
+
+    fn unmatched(&self) -> Unmatched {
+        // Where nothing links kernels and calls, nothing is known of those without a kernel.
+        let linked = self.kernels.communications.iter();
+        let is_linked = linked.map(|kernel| kernel.external).any(|id| id.is_some());
+        let calls = self.kernels.calls.len() - self.used.len();
+        Unmatched {
+            kernels: self.unknown,
+            calls: if is_linked { calls as u64 } else { 0 },
+        }
+    }
+}
+
+fn is_message(info: &Described) -> bool {
+    matches!(info.called, Called::Send | Called::Receive)
+}
+
+/// The annotation during which a kernel was launched.
+fn annotation<'k>(kernels: &'k Kernels, kernel: &Kernel) -> Option<&'k Described> {
+    let launch = kernels.launch(kernel)?;
+    let mut all = kernels.annotations.iter();
+    let within = all.find(|call| (call.start..=call.end).contains(&launch));
+    within.map(|call| &call.info)
+}
+
+/// The calls of a rank, in the order of their kernels in the file.
+///
+/// # Errors
+/// A call that names a rank that there is not, or a group of which nothing tells the ranks.
+pub(super) fn calls(
+    matched: &[Matched],
+    resolving: &mut Resolving<'_, '_>,
+) -> Result<Vec<Recorded>, String> {
+    let calls = matched.iter().map(|kernel| {
+        let described: Vec<&Described> = kernel.infos.iter().collect();
+        let call = resolving.call(&described);
+        Ok(Recorded {
+            start: kernel.start,
+            end: kernel.end,
+            stream: kernel.stream,
+            sequence: described.first().and_then(|of| of.sequence),
+            call: call.map_err(|what| format!("event {}: {what}", kernel.place))?,
+        })
+    });
+    calls.collect()
+}

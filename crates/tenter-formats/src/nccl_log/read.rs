@@ -1,0 +1,332 @@
+//! Ranks, groups and calls from the lines of all processes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tenter_units::Time;
+use tenter_workload::graph::CollectiveName;
+use tenter_workload::spec::NcclLogSpec;
+
+use super::lines::{Communicator, LineCall, Log, Process};
+use crate::calls::{
+    Arrangement, Call, Called, Head, Message, Recorded, keep_common, one_after_another,
+};
+use crate::compressed::plain;
+use crate::error::{ImportError, Place};
+use crate::imported::{Imported, Source};
+use crate::limits::MESSAGE_MAX;
+use crate::trace::{Repeats, Traces};
+
+/// Reads logs: one with the lines of all ranks, or one of each.
+///
+/// # Errors
+/// The first call that is not as NCCL writes it, by its file and line; communicators of which
+/// nothing tells the ranks, and collectives that differ between ranks.
+pub fn read(sources: &[Source<'_>], spec: &NcclLogSpec) -> Result<Imported, ImportError> {
+    let mut log = Log::default();
+    for (file, source) in sources.iter().enumerate() {
+        let taken =
+            plain(source.bytes).and_then(|bytes| log.take(&String::from_utf8_lossy(&bytes), file));
+        taken.map_err(|error| error.in_file(source.name))?;
+    }
+    log.processes.retain(|process| !process.calls.is_empty());
+    let first = sources.first().map_or("", |source| source.name);
+    if log.processes.is_empty() {
+        let what = "no line is a call of NCCL";
+        let remedy = "log with NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,COLL";
+        return Err(ImportError::new(Place::Line(1), what, remedy).in_file(first));
+    }
+    let (arrangement, is_numbered) = arrangement(&log, first, spec)?;
+    let of = (arrangement.ranks, arrangement.repeats);
+    let mut traces = Traces::of_calls(of, &spec.calls.algorithms);
+    traces.note("calls have no times: the ranks compute nothing between them");
+    if !is_numbered {
+        traces.note("no line tells the numbers of ranks: hosts come in the order of the log, and in each its devices");
+    }
+    let mut ranks_of = vec![0; log.processes.len()];
+    if !traces.is_repeated() {
+        for (rank, &place) in (0..).zip(&arrangement.recordings) {
+            ranks_of[place] = rank;
+        }
+    }
+    let groups = Groups::of(&log, (&arrangement, &ranks_of), &mut traces);
+    let groups = groups.map_err(|(place, error)| {
+        let file = log.processes.get(place).map_or(0, |process| process.file);
+        error.in_file(sources.get(file).map_or(first, |source| source.name))
+    })?;
+    let once = if traces.is_repeated() {
+        1
+    } else {
+        log.processes.len()
+    };
+    let mut calls: Vec<Vec<Recorded>> = Vec::with_capacity(once);
+    for (rank, &place) in (0..).zip(arrangement.recordings.iter().take(once)) {
+        let process = &log.processes[place];
+        let found = recorded((rank, place), process, &groups, &traces);
+        let file = sources
+            .get(process.file)
+            .map_or(first, |source| source.name);
+        calls.push(found.map_err(|error| error.in_file(file))?);
+    }
+    keep_common(&mut calls, &mut traces);
+    for (rank, &place) in (0..).zip(&arrangement.recordings) {
+        let own = if traces.is_repeated() {
+            0
+        } else {
+            rank as usize
+        };
+        let trace = one_after_another(&calls[own], |_| Time::ZERO);
+        let file = sources.get(log.processes[place].file);
+        let added = traces.add(rank, trace, Place::Line(1));
+        added.map_err(|error| error.in_file(file.map_or(first, |source| source.name)))?;
+    }
+    traces.finish()
+}
+
+/// Which process is which rank, and whether the log tells so.
+fn arrangement(
+    log: &Log,
+    file: &str,
+    spec: &NcclLogSpec,
+) -> Result<(Arrangement, bool), ImportError> {
+    let processes = &log.processes;
+    let count = processes.len() as u32;
+    let largest = processes.iter().map(largest).max().unwrap_or(0);
+    if count == 1 {
+        let head = Head {
+            file: file.to_owned(),
+            rank: None,
+            world: Some(largest),
+        };
+        return Ok((Arrangement::of(&[head], spec.calls.ranks)?, true));
+    }
+    if largest > count {
+        let what =
+            format!("there are lines of {count} processes, and a communicator has {largest} ranks");
+        let remedy = "give the logs of all ranks, or that of one alone";
+        return Err(ImportError::new(Place::Line(1), what, remedy).in_file(file));
+    }
+    let in_world = |process: &Process| {
+        let mut worlds = process.communicators.iter();
+        worlds
+            .find(|of| of.size == count && of.rank.is_some())?
+            .rank
+    };
+    let numbers = processes
+        .iter()
+        .map(|process| process.global.or(in_world(process)));
+    let numbers: Option<Vec<u32>> = numbers.collect();
+    let is_numbered = numbers.is_some();
+    let numbers = numbers.unwrap_or_else(|| in_order(processes));
+    let heads = processes.iter().zip(numbers).map(|(_, rank)| Head {
+        file: file.to_owned(),
+        rank: Some(rank),
+        world: None,
+    });
+    let heads: Vec<Head> = heads.collect();
+    Ok((Arrangement::of(&heads, spec.calls.ranks)?, is_numbered))
+}
+
+/// The size of the largest communicator that a process calls something in.
+fn largest(process: &Process) -> u32 {
+    let used = process.calls.iter().map(|call| call.communicator);
+    let sizes = used.filter_map(|place| Some(process.communicators.get(place)?.size));
+    sizes.max().unwrap_or(0)
+}
+
+/// Hosts in the order in which they were met, and the devices of each.
+fn in_order(processes: &[Process]) -> Vec<u32> {
+    let mut hosts: BTreeMap<&str, usize> = BTreeMap::new();
+    for process in processes {
+        let next = hosts.len();
+        hosts.entry(&process.host).or_insert(next);
+    }
+    let mut order: Vec<usize> = (0..processes.len()).collect();
+    order.sort_by_key(|&place| {
+        let process = &processes[place];
+        (hosts.get(process.host.as_str()), process.device, place)
+    });
+    let mut numbers = vec![0; processes.len()];
+    for (number, place) in (0..).zip(order) {
+        numbers[place] = number;
+    }
+    numbers
+}
+
+/// What is the same for all ranks of a communicator.
+type Key = (Option<String>, u32, usize);
+
+/// The groups of communicators.
+struct Groups {
+    /// For each process the key of each of its communicators.
+    keys: Vec<Vec<Key>>,
+    /// The number of each group, and its ranks.
+    known: BTreeMap<Key, (u32, Vec<u32>)>,
+}
+
+/// What is wrong with a communicator of a process, by the place of that.
+type Wrong = (usize, ImportError);
+
+impl Groups {
+    fn of(
+        log: &Log,
+        (arrangement, ranks_of): (&Arrangement, &[u32]),
+        traces: &mut Traces<'_>,
+    ) -> Result<Groups, Wrong> {
+        let all = arrangement.ranks;
+        let is_one = log.processes.len() == 1;
+        let keys: Vec<Vec<Key>> = log.processes.iter().map(keys).collect();
+        let mut members = members(log, &keys, ranks_of);
+        let mut known: BTreeMap<Key, (u32, Vec<u32>)> = BTreeMap::new();
+        for (place, process) in log.processes.iter().enumerate() {
+            let used: BTreeSet<usize> =
+                process.calls.iter().map(|call| call.communicator).collect();
+            for (communicator, key) in used
+                .into_iter()
+                .filter_map(|of| process.communicators.get(of).zip(keys[place].get(of)))
+            {
+                if known.contains_key(key) {
+                    continue;
+                }
+                let is_all = communicator.size as usize == log.processes.len();
+                let found = members.remove(key).unwrap_or_default();
+                let ranks = if is_one && communicator.size == largest(process) {
+                    (0..all).collect()
+                } else if found.len() == communicator.size as usize && (key.0.is_some() || is_all) {
+                    found.into_iter().map(|(_, rank)| rank).collect()
+                } else {
+                    return Err((place, unknown(communicator)));
+                };
+                let ranks: Vec<u32> = ranks;
+                let number = traces.groups.of_ranks(ranks.clone());
+                known.insert(key.clone(), (number, ranks));
+            }
+        }
+        Ok(Groups { keys, known })
+    }
+}
+
+/// The ranks of each communicator, in its order: the place in it, and the rank.
+fn members(log: &Log, keys: &[Vec<Key>], ranks_of: &[u32]) -> BTreeMap<Key, Vec<(u32, u32)>> {
+    let mut members: BTreeMap<Key, Vec<(u32, u32)>> = BTreeMap::new();
+    for ((process, keys), &own) in log.processes.iter().zip(keys).zip(ranks_of) {
+        for (communicator, key) in process.communicators.iter().zip(keys) {
+            let rank = communicator.rank.unwrap_or(own);
+            members.entry(key.clone()).or_default().push((rank, own));
+        }
+    }
+    for found in members.values_mut() {
+        found.sort_unstable();
+    }
+    members
+}
+
+/// The keys of the communicators of a process: those without a number are told apart by how many of
+/// their size came before.
+fn keys(process: &Process) -> Vec<Key> {
+    let mut seen: BTreeMap<(Option<String>, u32), usize> = BTreeMap::new();
+    let keys = process.communicators.iter().map(|of| {
+        let nth = seen.entry((of.id.clone(), of.size)).or_default();
+        *nth += 1;
+        (of.id.clone(), of.size, *nth)
+    });
+    keys.collect()
+}
+
+fn unknown(communicator: &Communicator) -> ImportError {
+    let what = format!(
+        "nothing says which ranks the communicator with {} ranks has",
+        communicator.size
+    );
+    let remedy = "log all ranks with NCCL_DEBUG_SUBSYS=INIT,COLL and NCCL 2.17 or newer, whose lines have `commId`";
+    ImportError::new(Place::Line(communicator.line), what, remedy)
+}
+
+/// The calls of a process; messages that were called for together are one call.
+fn recorded(
+    (rank, place): (u32, usize),
+    process: &Process,
+    groups: &Groups,
+    traces: &Traces<'_>,
+) -> Result<Vec<Recorded>, ImportError> {
+    let is_message = |call: &LineCall| matches!(call.called, Called::Send | Called::Receive);
+    let together = process.calls.chunk_by(|one, other| {
+        let same = (one.operations, one.communicator) == (other.operations, other.communicator);
+        is_message(one) && is_message(other) && same
+    });
+    let mut calls = Vec::with_capacity(process.calls.len());
+    for of in together {
+        let Some(first) = of.first() else {
+            continue;
+        };
+        let wrong = |line: usize, what: String, remedy: &str| {
+            Err(ImportError::new(Place::Line(line), what, remedy))
+        };
+        let key = groups.keys[place].get(first.communicator);
+        let Some((group, ranks)) = key.and_then(|key| groups.known.get(key)) else {
+            return wrong(
+                first.line,
+                "its communicator is not known".to_owned(),
+                "log INIT, too",
+            );
+        };
+        let call = match first.called {
+            Called::Collective(name) => {
+                let Some(bytes) = own_bytes(name, first.bytes, ranks.len() as u64) else {
+                    return wrong(
+                        first.line,
+                        "the collective is too long".to_owned(),
+                        "give at most 2^50 bytes",
+                    );
+                };
+                Call::Collective {
+                    name,
+                    bytes,
+                    group: *group,
+                }
+            }
+            Called::Send | Called::Receive | Called::Nothing => {
+                if traces.is_repeated() {
+                    let what = "a message to or from one rank cannot be repeated for all ranks";
+                    return wrong(first.line, what.to_owned(), "give the logs of all ranks");
+                }
+                let mut messages = Vec::with_capacity(of.len());
+                for call in of {
+                    let peer = usize::try_from(call.root).ok();
+                    let Some(&peer) = peer.and_then(|peer| ranks.get(peer)) else {
+                        let what = "the message names a rank that its communicator does not have";
+                        return wrong(call.line, what.to_owned(), "give the log as NCCL wrote it");
+                    };
+                    if peer != rank && call.bytes <= MESSAGE_MAX {
+                        let sends = call.called == Called::Send;
+                        let bytes = call.bytes;
+                        messages.push(Message { sends, peer, bytes });
+                    }
+                }
+                if messages.is_empty() {
+                    continue;
+                }
+                Call::Messages(messages)
+            }
+        };
+        calls.push(Recorded {
+            start: 0,
+            end: 0,
+            stream: 0,
+            sequence: None,
+            call,
+        });
+    }
+    Ok(calls)
+}
+
+/// The bytes that a rank has, where NCCL counts those of a part; `None` of more than any message
+/// has.
+fn own_bytes(name: CollectiveName, bytes: u64, ranks: u64) -> Option<u64> {
+    let bytes = match name {
+        CollectiveName::ReduceScatter | CollectiveName::AllToAll | CollectiveName::Scatter => {
+            bytes.checked_mul(ranks)?
+        }
+        _ => bytes,
+    };
+    (bytes <= MESSAGE_MAX).then_some(bytes)
+}

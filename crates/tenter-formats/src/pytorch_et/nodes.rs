@@ -1,0 +1,200 @@
+//! The calls in the nodes of a trace.
+
+use serde_json::Value;
+
+use crate::calls::{
+    Called, Described, Elements, Members, Peer, ProcessGroups, called, element_bytes,
+};
+
+/// A call that brings something to another rank, by the number of its node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct NodeCall {
+    pub(super) id: u64,
+    pub(super) described: Described,
+}
+
+/// The name of nodes that record calls.
+const RECORDS: &str = "record_param_comms";
+
+/// What a trace has in it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Nodes {
+    pub(super) calls: Vec<NodeCall>,
+    pub(super) groups: ProcessGroups,
+    /// The size of the group of all ranks.
+    pub(super) world: Option<u32>,
+    /// Nodes that compute, without a time.
+    pub(super) computes: u64,
+}
+
+impl Nodes {
+    /// Takes the nodes of a trace, in the order of their numbers.
+    ///
+    /// # Errors
+    /// What is wrong with a node, and what to do.
+    pub(super) fn of(list: &[Value]) -> Result<Nodes, String> {
+        let mut nodes = Nodes::default();
+        for (place, node) in list.iter().enumerate() {
+            let name = node["name"].as_str();
+            let name = name.ok_or_else(|| format!("node at place {place} has no name"))?;
+            if name.contains("process_group:init") {
+                nodes.groups(node);
+            } else if name == RECORDS {
+                nodes.calls.extend(call(node)?);
+            } else if name.starts_with("aten::") {
+                nodes.computes += 1;
+            }
+        }
+        nodes.calls.sort_by_key(|call| call.id);
+        Ok(nodes)
+    }
+
+    /// Notes process groups: a text with a list of them.
+    fn groups(&mut self, node: &Value) {
+        let values = values(node, "inputs").iter().filter_map(Value::as_str);
+        for text in values {
+            let list: Value = serde_json::from_str(text).unwrap_or_default();
+            self.groups.set_all(&list);
+            for group in list.as_array().into_iter().flatten() {
+                let is_all = group["ranks"].as_array().is_some_and(Vec::is_empty);
+                let size = group["group_size"].as_u64();
+                if let (true, Some(size)) = (is_all, size) {
+                    self.world = u32::try_from(size).ok();
+                }
+                // Older nodes name groups by the address of what carries them out.
+                let address = group["backend_id"].as_u64().or(group["uid"].as_u64());
+                let name = group["pg_name"].as_str();
+                if let (Some(address), Some(name)) = (address, name) {
+                    self.groups.name_again(name, &address.to_string());
+                }
+            }
+        }
+    }
+}
+
+/// The inputs or outputs of a node, whose places differ between versions.
+fn values<'n>(node: &'n Value, of: &str) -> &'n [Value] {
+    let of = &node[of];
+    let list = of["values"].as_array().or(of.as_array());
+    list.map_or(&[], Vec::as_slice)
+}
+
+/// What a node records; `None` where it brings nothing to another rank.
+fn call(node: &Value) -> Result<Option<NodeCall>, String> {
+    let id = node["id"].as_u64();
+    let id = id.ok_or("a node has no number `id`")?;
+    let attributes = node["attrs"].as_array().into_iter().flatten();
+    let attributes: Vec<(&str, &Value)> = attributes
+        .filter_map(|attribute| Some((attribute["name"].as_str()?, &attribute["value"])))
+        .collect();
+    let attribute = |name: &str| {
+        let found = attributes.iter().find(|(of, _)| *of == name);
+        found.map(|(_, value)| *value)
+    };
+    let inputs = values(node, "inputs");
+    let of_input = || {
+        inputs
+            .iter()
+            .find_map(|input| Some(input.as_str()?).filter(|name| called(name).is_some()))
+    };
+    let name = attribute("collective_name")
+        .and_then(Value::as_str)
+        .or_else(of_input);
+    let Some(name) = name else {
+        return Err(format!("node {id} records a call and does not name it"));
+    };
+    let Some(called) = called(name) else {
+        return Err(format!("node {id} calls `{name}`, which is no collective"));
+    };
+    if called == Called::Nothing {
+        return Ok(None);
+    }
+    let text = |name: &str| {
+        let value = attribute(name).and_then(Value::as_str);
+        value.unwrap_or_default().to_owned()
+    };
+    let number = |name: &str| {
+        let value = attribute(name)?;
+        value.as_u64().or_else(|| value.as_str()?.parse().ok())
+    };
+    let has_attributes = attribute("in_msg_nelems").is_some();
+    let elements = if has_attributes {
+        element_bytes(&text("dtype")).map(|bytes| Elements {
+            sent: number("in_msg_nelems").unwrap_or(0),
+            received: number("out_msg_nelems").unwrap_or(0),
+            bytes,
+        })
+    } else {
+        of_tensors(inputs, values(node, "outputs"))
+    };
+    let (peer, address, size) = of_places(inputs, called);
+    let group = match attribute("pg_name").and_then(Value::as_str) {
+        Some(name) => name.to_owned(),
+        None => address.map_or_else(String::new, |address| address.to_string()),
+    };
+    let described = Described {
+        called,
+        elements,
+        members: Members {
+            name: group,
+            list: String::new(),
+            start: number("global_rank_start"),
+            stride: number("global_rank_stride"),
+            size: number("pg_size").or(size),
+        },
+        sent_shares: text("in_split_size"),
+        received_shares: text("out_split_size"),
+        peer: peer.map(Peer::Place),
+        sequence: None,
+        names_group: true,
+    };
+    Ok(Some(NodeCall { id, described }))
+}
+
+/// What inputs say by their places around the name: tensors, a number, the group, the root or peer,
+/// the name, two lists of shares, and at the end the size of the group.
+fn of_places(inputs: &[Value], of: Called) -> (Option<u64>, Option<u64>, Option<u64>) {
+    let name = inputs.iter().position(|input| {
+        let name = input.as_str();
+        name.and_then(called) == Some(of)
+    });
+    let before = |back: usize| inputs.get(name?.checked_sub(back)?)?.as_u64();
+    let is_message = matches!(of, Called::Send | Called::Receive);
+    let peer = before(1).filter(|_| is_message);
+    (peer, before(2), inputs.last().and_then(Value::as_u64))
+}
+
+/// The elements of tensors, each a list `[tensor, storage, offset, elements, bytes, device]`.
+fn of_tensors(inputs: &[Value], outputs: &[Value]) -> Option<Elements> {
+    let mut bytes = None;
+    let sent = inputs.iter().map(|value| elements(value, &mut bytes));
+    let sent = sent.fold(0, u64::saturating_add);
+    let received = outputs.iter().map(|value| elements(value, &mut bytes));
+    let received = received.fold(0, u64::saturating_add);
+    bytes.map(|bytes| Elements {
+        sent,
+        received,
+        bytes,
+    })
+}
+
+/// How deep lists of lists of tensors are.
+const DEEP: usize = 4;
+
+fn elements(value: &Value, bytes: &mut Option<u64>) -> u64 {
+    fn within(value: &Value, bytes: &mut Option<u64>, deep: usize) -> u64 {
+        let Some(list) = value.as_array().filter(|_| deep > 0) else {
+            return 0;
+        };
+        if let [.., count, each, Value::String(_)] = list.as_slice()
+            && list.len() == 6
+            && let (Some(count), Some(each)) = (count.as_u64(), each.as_u64())
+        {
+            bytes.get_or_insert(each);
+            return count;
+        }
+        let parts = list.iter().map(|part| within(part, bytes, deep - 1));
+        parts.fold(0, u64::saturating_add)
+    }
+    within(value, bytes, DEEP)
+}

@@ -1,0 +1,103 @@
+//! The traces of all ranks.
+
+use serde_json::Value;
+use tenter_units::Time;
+use tenter_workload::spec::PytorchEtSpec;
+
+use super::nodes::Nodes;
+use crate::calls::{
+    Arrangement, Head, ProcessGroups, Recorded, Resolving, keep_common, one_after_another,
+};
+use crate::compressed::plain;
+use crate::error::{ImportError, Place};
+use crate::imported::{Imported, Source};
+use crate::trace::Traces;
+
+/// Reads the traces of all ranks, in the order of the ranks, and a file of process groups, if there
+/// is one.
+///
+/// # Errors
+/// The first thing that is not as the format has it, by its file, line or node; groups of which
+/// nothing tells the ranks, and collectives that differ between ranks.
+pub fn read(
+    sources: &[Source<'_>],
+    groups: Option<Source<'_>>,
+    spec: &PytorchEtSpec,
+) -> Result<Imported, ImportError> {
+    let given = ProcessGroups::given(groups)?;
+    let of_files: Result<Vec<Nodes>, ImportError> = sources
+        .iter()
+        .map(|source| nodes(source.bytes).map_err(|error| error.in_file(source.name)))
+        .collect();
+    let of_files = of_files?;
+    let heads = sources.iter().zip(&of_files).map(|(source, nodes)| Head {
+        file: source.name.to_owned(),
+        rank: None,
+        world: nodes.world,
+    });
+    let heads: Vec<Head> = heads.collect();
+    let arrangement = Arrangement::of(&heads, spec.calls.ranks)?;
+    let of = (arrangement.ranks, arrangement.repeats);
+    let mut traces = Traces::of_calls(of, &spec.calls.algorithms);
+    let mut calls: Vec<Vec<Recorded>> = Vec::with_capacity(of_files.len());
+    for (rank, (nodes, head)) in (0..).zip(of_files.iter().zip(&heads)) {
+        traces.count(
+            "operators compute, and take no time: the trace has none",
+            nodes.computes,
+        );
+        let mut resolving = Resolving {
+            traces: &mut traces,
+            given: &given,
+            groups: nodes.groups.clone(),
+            rank,
+            world: head.world,
+        };
+        let found = recorded(nodes, &mut resolving);
+        calls.push(found.map_err(|what| {
+            let remedy = "give the traces of all ranks, or `groups`";
+            ImportError::new(Place::Line(1), what, remedy).in_file(&head.file)
+        })?);
+    }
+    keep_common(&mut calls, &mut traces);
+    for (rank, &place) in (0..).zip(&arrangement.recordings) {
+        let trace = one_after_another(&calls[place], |_| Time::ZERO);
+        let added = traces.add(rank, trace, Place::Line(1));
+        added.map_err(|error| error.in_file(&heads[place].file))?;
+    }
+    traces.finish()
+}
+
+fn nodes(bytes: &[u8]) -> Result<Nodes, ImportError> {
+    let bytes = plain(bytes)?;
+    let remedy = "give an execution trace of PyTorch, as JSON";
+    let parsed: Value = serde_json::from_slice(&bytes).map_err(|error| {
+        let what = format!("this is no JSON ({error})");
+        ImportError::new(Place::Line(error.line().max(1)), what, remedy)
+    })?;
+    let list = parsed["nodes"].as_array();
+    let list =
+        list.ok_or_else(|| ImportError::new(Place::Line(1), "there is no list `nodes`", remedy))?;
+    let nodes = Nodes::of(list);
+    let nodes = nodes.map_err(|what| ImportError::new(Place::Line(1), what, remedy))?;
+    if nodes.calls.is_empty() {
+        let what = "no node records a collective or a message";
+        let remedy =
+            "trace a job of several ranks, with a version that writes `record_param_comms`";
+        return Err(ImportError::new(Place::Line(1), what, remedy));
+    }
+    Ok(nodes)
+}
+
+fn recorded(nodes: &Nodes, resolving: &mut Resolving<'_, '_>) -> Result<Vec<Recorded>, String> {
+    let calls = nodes.calls.iter().map(|node| {
+        let call = resolving.call(&[&node.described]);
+        Ok(Recorded {
+            start: 0,
+            end: 0,
+            stream: 0,
+            sequence: None,
+            call: call.map_err(|what| format!("node {}: {what}", node.id))?,
+        })
+    });
+    calls.collect()
+}
