@@ -394,7 +394,7 @@ fn a_large_message_waits_for_its_receive() {
         (us(0), ["acknowledgement", "compute"].as_slice()),
         (us(50), ["compute", "acknowledgement", "compute"].as_slice()),
     ] {
-        let (flows, outcome) = by_rendezvous(asks_after.ns());
+        let (flows, outcome) = by_rendezvous(asks_after.ps() / 1_000);
         let [request, clearance, message] = flows.as_slice() else {
             panic!("{flows:?}");
         };
