@@ -11,6 +11,7 @@
 //! scenario names; they are written out in it.
 
 mod algorithm;
+mod algorithm_file;
 pub mod chakra;
 mod communicators;
 mod compressed;
@@ -35,7 +36,8 @@ mod trace;
 mod varint;
 mod words;
 
-pub use algorithm::{ReadAlgorithm, read as read_algorithm};
+pub use algorithm::ReadAlgorithm;
+pub use algorithm_file::read as read_algorithm;
 pub use error::{ImportError, Place};
 pub use fragment::Fragment;
 pub use imported::{Imported, Source};

@@ -2,7 +2,7 @@
 
 use tenter_workload::collective::{Buffer, Port, ProgramStep, Slot, StepName};
 
-use super::{Element, Read};
+use super::element::{Element, Read};
 
 /// Whom a thread block sends to and receives from, on its channel.
 #[derive(Clone, Copy)]

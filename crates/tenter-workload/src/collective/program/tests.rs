@@ -135,7 +135,7 @@ fn mistakes_are_told_with_rank_and_chunk() {
         (
             "to 1.0",
             "to 1.5",
-            "nobody receives it: rank 1 receives 0 times from rank 0",
+            "nobody sends it: rank 0 sends 0 times to rank 1 on channel 0",
         ),
         ("to 1.0", "to 2.0", "there is no rank 2"),
         ("to 1.0", "to 0.0", "exchanges data with itself"),
