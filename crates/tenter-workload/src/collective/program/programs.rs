@@ -265,7 +265,7 @@ impl AlgorithmFiles {
         let table = self.table(chosen, size_bytes)?;
         let mut others: [Vec<(u32, Destination)>; 2] = Default::default();
         // Sizes of one collective share queue pairs.
-        for other in self.list().filter(|of| !std::ptr::eq(&***of, chosen)) {
+        for other in self.list().filter(|of| ***of != *chosen) {
             if other.ranks() != ranks {
                 continue;
             }

@@ -1,6 +1,7 @@
 //! Algorithms by hand.
 
 use std::fmt::Write as _;
+use std::ops::RangeInclusive;
 
 use proptest::prelude::*;
 use tenter_config::{Texts, Value};
@@ -354,7 +355,7 @@ fn all_gathers_are_checked_in_place_and_out_of_place() {
 #[test]
 fn no_bounds_are_passed() {
     let parts = || ProgramParts {
-        sizes: 5..=4,
+        sizes: RangeInclusive::new(5, 4),
         ..read_program(EXCHANGE).unwrap().parts().clone()
     };
     assert!(
