@@ -1,7 +1,7 @@
 //! Algorithms of MSCCL as XML: what each thread block of each GPU does, step by step.
 //!
-//! Source of the format and its meaning: `src/graph/topo.cc` and the interpreter of microsoft/msccl,
-//! `msccl/language/ir.py` of microsoft/msccl-tools.
+//! Source of the format and its meaning: `src/graph/topo.cc` and the interpreter of
+//! microsoft/msccl, `msccl/language/ir.py` of microsoft/msccl-tools.
 
 mod element;
 mod steps;

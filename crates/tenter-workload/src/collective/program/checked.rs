@@ -14,8 +14,8 @@ const STEPS_MAX: usize = 1 << 20;
 /// More chunks of all ranks together, and more that all steps move.
 const CHUNKS_MAX: u64 = 1 << 22;
 
-/// An algorithm that has been run on symbols: no step waits for ever, each send meets a receive, and
-/// every output is what the collective promises.
+/// An algorithm that has been run on symbols: no step waits for ever, each send meets a receive,
+/// and every output is what the collective promises.
 #[derive(Debug)]
 pub struct Program {
     parts: ProgramParts,

@@ -198,8 +198,8 @@ fn deadlocks_are_named_with_their_steps() {
     assert!(read_program(&text).is_ok());
     let text = text.replacen("of i0 to 0.0", "of i0 to 0.0 after 1.0", 1);
     let error = read_program(&text).unwrap_err().to_string();
-    let circle = "rank 0, thread block 0, step 0 ← rank 0, thread block 1, step 0 ← rank 1, thread \
-                  block 0, step 0 ← rank 1, thread block 1, step 0 ← rank 0, thread block 0, step 0";
+    let circle = "rank 0, thread block 0, step 0 ← rank 0, thread block 1, step 0 ← rank 1, \
+                  thread block 0, step 0 ← rank 1, thread block 1, step 0 ← rank 0, thread block 0, step 0";
     assert!(error.contains(circle), "{error}");
 }
 
