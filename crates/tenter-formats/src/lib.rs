@@ -12,6 +12,7 @@
 
 pub mod aicb;
 mod algorithm;
+mod algorithm_file;
 mod calls;
 pub mod chakra;
 mod communicators;
@@ -43,7 +44,8 @@ mod trace;
 mod varint;
 mod words;
 
-pub use algorithm::{ReadAlgorithm, read as read_algorithm};
+pub use algorithm::ReadAlgorithm;
+pub use algorithm_file::read as read_algorithm;
 pub use error::{ImportError, Place};
 pub use fragment::Fragment;
 pub use guarded::{guarded, is_decoding};

@@ -96,7 +96,7 @@ fn what_does_not_fit_is_refused_with_its_place() {
     );
     refused(
         &with("{files: [pair.txt, ring.xml, large.txt]}"),
-        "the algorithm is for 2 ranks",
+        "are for different numbers of ranks",
     );
     let tuned = of_algorithm(2, "{files: [pair.txt, large.txt]}", "size: 2MiB");
     refused(

@@ -1,24 +1,23 @@
 //! Algorithms of MSCCL as XML: what each thread block of each GPU does, step by step.
 //!
-//! Source of the format and its meaning: `src/graph/topo.cc` and the interpreter of microsoft/msccl,
-//! `msccl/language/ir.py` of microsoft/msccl-tools.
+//! Source of the format and its meaning: `src/graph/topo.cc` and the interpreter of
+//! microsoft/msccl, `msccl/language/ir.py` of microsoft/msccl-tools.
 
+mod element;
 mod steps;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeSet;
-use std::str::FromStr;
 
-use roxmltree::{Document, Node, ParsingOptions};
+use roxmltree::{Document, ParsingOptions};
 use tenter_workload::collective::{
     Buffer, Program, ProgramBlock, ProgramCollective, ProgramParts, WireProtocol,
 };
 
 use crate::algorithm::{Lines, ReadAlgorithm, of_program};
 use crate::error::{ImportError, Place};
-
-type Read<T> = Result<T, ImportError>;
+use element::{Element, Read};
 
 /// Elements and texts of a file; each step is two of them.
 const NODES_MAX: u32 = 8 << 20;
@@ -60,77 +59,6 @@ pub(crate) fn read(text: &str) -> Read<ReadAlgorithm> {
     })
 }
 
-/// An element of the file.
-#[derive(Clone, Copy)]
-struct Element<'d, 'i>(Node<'d, 'i>);
-
-impl<'d, 'i> Element<'d, 'i> {
-    fn of(node: Node<'d, 'i>) -> Element<'d, 'i> {
-        Element(node)
-    }
-
-    fn name(&self) -> &'d str {
-        self.0.tag_name().name()
-    }
-
-    fn line(&self) -> usize {
-        let document = self.0.document();
-        document.text_pos_at(self.0.range().start).row as usize
-    }
-
-    fn wrong(&self, what: impl Into<String>, remedy: &str) -> ImportError {
-        ImportError::new(Place::Line(self.line()), what, remedy)
-    }
-
-    /// The value of an attribute.
-    fn text(&self, name: &str) -> Read<&'d str> {
-        let found = self.0.attribute(name);
-        found.ok_or_else(|| {
-            let what = format!("a `{}` lacks `{name}`", self.name());
-            self.wrong(what, &format!("add `{name}=\"…\"`"))
-        })
-    }
-
-    fn parsed<T: FromStr>(&self, name: &str, text: &str) -> Read<T> {
-        text.trim().parse().map_err(|_| {
-            let what = format!("`{name}` of a `{}` is `{text}`", self.name());
-            self.wrong(what, "write a whole number")
-        })
-    }
-
-    /// A number that must be there.
-    fn number<T: FromStr>(&self, name: &str) -> Read<T> {
-        self.parsed(name, self.text(name)?)
-    }
-
-    /// A number that may be absent.
-    fn number_or<T: FromStr>(&self, name: &str, usual: T) -> Read<T> {
-        let found = self.0.attribute(name);
-        found.map_or(Ok(usual), |text| self.parsed(name, text))
-    }
-
-    /// A number; −1 stands for none.
-    fn number_or_none(&self, name: &str) -> Read<Option<u32>> {
-        match self.text(name)?.trim() {
-            "-1" => Ok(None),
-            text => self.parsed(name, text).map(Some),
-        }
-    }
-
-    /// Elements within; another one is refused.
-    fn children(&self, names: &[&str]) -> Read<Vec<Element<'d, 'i>>> {
-        let elements = self.0.children().filter(Node::is_element).map(Element);
-        let elements: Vec<_> = elements.collect();
-        match elements.iter().find(|of| !names.contains(&of.name())) {
-            None => Ok(elements),
-            Some(other) => {
-                let what = format!("a `{}` stands in a `{}`", other.name(), self.name());
-                Err(other.wrong(what, &format!("only `{}` stands there", names.join("`, `"))))
-            }
-        }
-    }
-}
-
 /// What is found while a file is read.
 #[derive(Default)]
 struct Reading {
@@ -142,8 +70,7 @@ struct Reading {
 impl Reading {
     /// Says once which attributes mean nothing here.
     fn know(&mut self, element: &Element<'_, '_>, known: &[&str]) {
-        for attribute in element.0.attributes() {
-            let name = attribute.name();
+        for name in element.attributes() {
             if known.contains(&name) || !self.unknown.insert(format!("{}@{name}", element.name())) {
                 continue;
             }

@@ -2,7 +2,7 @@
 
 use tenter_workload::collective::{Buffer, Port, ProgramStep, Slot, StepName};
 
-use super::{Element, Read};
+use super::element::{Element, Read};
 
 /// Whom a thread block sends to and receives from, on its channel.
 #[derive(Clone, Copy)]
@@ -23,6 +23,10 @@ impl Ends {
 }
 
 /// What a type of steps does.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a part that a step may lack"
+)]
 struct Does {
     receives: bool,
     /// Adds its source to what it receives, or sends and stores it.

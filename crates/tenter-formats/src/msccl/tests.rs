@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use tenter_workload::collective::{AlgorithmFiles, AllReduceRing, CollectiveKind};
 
-use crate::algorithm::read;
+use crate::algorithm_file::read;
 use crate::error::Place;
 
 /// A ring all-reduce of `ranks` GPUs with a thread block each.

@@ -31,7 +31,7 @@ enum Carries {
 /// The blocks so far.
 #[derive(Default)]
 pub(super) struct Blocks {
-    blocks: BTreeMap<BlockName, Vec<ProgramStep>>,
+    steps: BTreeMap<BlockName, Vec<ProgramStep>>,
     names: Names,
     helpers: BTreeMap<(BlockName, u32, Helps), BlockName>,
     /// The next number of a helper of each rank.
@@ -72,7 +72,7 @@ impl Blocks {
             number,
             steps,
         };
-        let blocks = self.blocks.into_iter().map(block).collect();
+        let blocks = self.steps.into_iter().map(block).collect();
         (blocks, self.names, self.notes)
     }
 
@@ -80,7 +80,7 @@ impl Blocks {
     pub(super) fn push(&mut self, block: BlockName, name: &str, step: ProgramStep) -> StepName {
         let names = self.names.0.entry(block).or_default();
         names.push(name.to_owned());
-        let steps = self.blocks.entry(block).or_default();
+        let steps = self.steps.entry(block).or_default();
         steps.push(step);
         StepName {
             block: block.1,
@@ -90,7 +90,7 @@ impl Blocks {
 
     /// Lets a step wait for others of its rank.
     pub(super) fn wait_for(&mut self, block: BlockName, step: u32, others: &[StepName]) {
-        let steps = self.blocks.get_mut(&block);
+        let steps = self.steps.get_mut(&block);
         if let Some(step) = steps.and_then(|steps| steps.get_mut(step as usize)) {
             step.after.extend_from_slice(others);
         }
@@ -98,9 +98,7 @@ impl Blocks {
 
     /// How many steps a block has.
     pub(super) fn len(&self, block: BlockName) -> u32 {
-        self.blocks
-            .get(&block)
-            .map_or(0, |steps| steps.len() as u32)
+        self.steps.get(&block).map_or(0, |steps| steps.len() as u32)
     }
 
     /// The number of the channel that carries something between two ranks.

@@ -1,5 +1,5 @@
-//! Execution plans of MSCCL++ as JSON: thread blocks that put data into the memory of others, or get
-//! it from there, and signal that they have.
+//! Execution plans of MSCCL++ as JSON: thread blocks that put data into the memory of others, or
+//! get it from there, and signal that they have.
 //!
 //! ```text
 //!   put, signal ── a message that a block of its own takes at the receiver; a wait for its signal

@@ -329,13 +329,12 @@ impl Operation<'_> {
                 }
                 None => step.sources.push(source),
             }
-            match to {
-                Some(rank) => self.put(step, (rank, target), taken, (blocks, meetings)),
-                None => {
-                    step.store = Some(target);
-                    let name = blocks.push(self.block, &self.name, step);
-                    self.writes(self.block.0, (target, count), name, meetings);
-                }
+            if let Some(rank) = to {
+                self.put(step, (rank, target), taken, (blocks, meetings));
+            } else {
+                step.store = Some(target);
+                let name = blocks.push(self.block, &self.name, step);
+                self.writes(self.block.0, (target, count), name, meetings);
             }
         }
         Ok(())

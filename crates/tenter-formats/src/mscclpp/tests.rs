@@ -2,7 +2,7 @@
 
 use tenter_workload::collective::{AlgorithmFiles, CollectiveKind};
 
-use crate::algorithm::read;
+use crate::algorithm_file::read;
 
 /// An all-gather of two GPUs: each puts its chunk and signals, then waits for the other's signal.
 fn gather() -> String {

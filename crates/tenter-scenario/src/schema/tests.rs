@@ -6,9 +6,11 @@ use jsonschema::Validator;
 use super::*;
 use crate::scenario::all_tables;
 use crate::{Format, load, load_beside};
+use tenter_config::Words as _;
 use tenter_notation::diagnostics::Problems;
 use tenter_notation::tree::{self, Node};
 use tenter_notation::yaml;
+use tenter_workload::collective::{CollectiveKind, ProgramCollective};
 
 fn document() -> Value {
     serde_json::from_str(&schema()).expect("the schema is JSON")
@@ -51,8 +53,10 @@ fn variants_have_their_keys_only() {
     }
     let collectives = &document["properties"]["jobs"]["items"]["properties"]["collectives"];
     let collectives = collectives["items"]["oneOf"].as_array().expect("a list");
-    let members = tenter_workload::collective::CollectiveKind::MEMBERS;
-    assert_eq!(collectives.len(), members.len());
+    let members = CollectiveKind::MEMBERS;
+    // And one for each collective that a file may carry out.
+    let of_files = ProgramCollective::ALL.len();
+    assert_eq!(collectives.len(), members.len() + of_files);
     let broadcast = |algorithm: &str| {
         let found = collectives.iter().find(|one| {
             let keys = &one["properties"];

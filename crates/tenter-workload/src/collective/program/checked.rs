@@ -14,8 +14,8 @@ const STEPS_MAX: usize = 1 << 20;
 /// More chunks of all ranks together, and more that all steps move.
 const CHUNKS_MAX: u64 = 1 << 22;
 
-/// An algorithm that has been run on symbols: no step waits for ever, each send meets a receive, and
-/// every output is what the collective promises.
+/// An algorithm that has been run on symbols: no step waits for ever, each send meets a receive,
+/// and every output is what the collective promises.
 #[derive(Debug)]
 pub struct Program {
     parts: ProgramParts,
@@ -47,7 +47,7 @@ impl Program {
             values::run(&parts, &wired, (&usual, in_place))?;
             for preference in Preference::ALL {
                 let other = order(&parts, &wired, preference)?;
-                values::run(&parts, &wired, (&other, in_place)).map_err(racing)?;
+                values::run(&parts, &wired, (&other, in_place)).map_err(|error| racing(&error))?;
             }
         }
         Ok(Program {
@@ -91,14 +91,14 @@ impl Program {
 }
 
 /// One order was right, and another is not.
-fn racing(error: ProgramError) -> ProgramError {
+fn racing(error: &ProgramError) -> ProgramError {
     ProgramError {
         what: format!(
             "the result depends on which of two steps comes first; in one order {}",
             error.what
         ),
         remedy: "let one of the steps that use the chunk wait for the other".to_owned(),
-        ..error
+        at: error.at,
     }
 }
 

@@ -5,7 +5,8 @@
 //!   Program ─────── Table::new: what each send must have got before, for a size ───▶ Schedule
 //! ```
 //!
-//! Thread blocks run their steps in order; what ranks send each other on a channel arrives in order.
+//! Thread blocks run their steps in order. What ranks send each other on a channel arrives in
+//! order.
 
 mod checked;
 mod error;

@@ -59,13 +59,30 @@ fn has_programs(own: &AlgorithmFiles, reader: &mut dyn Reader) -> bool {
         reader.refuse_all("lacks `file`, `files` or `programs`", remedy);
         return false;
     }
-    let first = own.collective();
-    let alike = own.list().all(|of| Some(of.collective()) == first);
-    if !alike {
-        let remedy = "name files of one collective";
-        reader.refuse("programs", "are of different collectives", remedy);
-    }
-    alike
+    let mut refuse = |differs: bool, what: &str, remedy: &str| {
+        if differs {
+            reader.refuse("programs", what, remedy);
+        }
+        differs
+    };
+    let first = own.list().next();
+    let differs = |of: fn(&Program) -> u32| {
+        let own_of = first.map(|first| of(first));
+        own.list().any(|other| Some(of(other)) != own_of)
+    };
+    let what = "are of different collectives";
+    let collectives = refuse(
+        differs(|of| of.collective() as u32),
+        what,
+        "name files of one collective",
+    );
+    let what = "are for different numbers of ranks";
+    let ranks = refuse(
+        differs(Program::ranks),
+        what,
+        "name files for the ranks of the job",
+    );
+    !collectives && !ranks
 }
 
 /// Algorithms of one collective.
@@ -248,7 +265,7 @@ impl AlgorithmFiles {
         let table = self.table(chosen, size_bytes)?;
         let mut others: [Vec<(u32, Destination)>; 2] = Default::default();
         // Sizes of one collective share queue pairs.
-        for other in self.list().filter(|of| !std::ptr::eq(&***of, chosen)) {
+        for other in self.list().filter(|of| ***of != *chosen) {
             if other.ranks() != ranks {
                 continue;
             }

@@ -1,6 +1,7 @@
 //! Algorithms by hand.
 
 use std::fmt::Write as _;
+use std::ops::RangeInclusive;
 
 use proptest::prelude::*;
 use tenter_config::{Texts, Value};
@@ -135,7 +136,7 @@ fn mistakes_are_told_with_rank_and_chunk() {
         (
             "to 1.0",
             "to 1.5",
-            "nobody receives it: rank 1 receives 0 times from rank 0",
+            "nobody sends it: rank 0 sends 0 times to rank 1 on channel 0",
         ),
         ("to 1.0", "to 2.0", "there is no rank 2"),
         ("to 1.0", "to 0.0", "exchanges data with itself"),
@@ -197,8 +198,8 @@ fn deadlocks_are_named_with_their_steps() {
     assert!(read_program(&text).is_ok());
     let text = text.replacen("of i0 to 0.0", "of i0 to 0.0 after 1.0", 1);
     let error = read_program(&text).unwrap_err().to_string();
-    let circle = "rank 0, thread block 0, step 0 ← rank 0, thread block 1, step 0 ← rank 1, thread \
-                  block 0, step 0 ← rank 1, thread block 1, step 0 ← rank 0, thread block 0, step 0";
+    let circle = "rank 0, thread block 0, step 0 ← rank 0, thread block 1, step 0 ← rank 1, \
+                  thread block 0, step 0 ← rank 1, thread block 1, step 0 ← rank 0, thread block 0, step 0";
     assert!(error.contains(circle), "{error}");
 }
 
@@ -354,7 +355,7 @@ fn all_gathers_are_checked_in_place_and_out_of_place() {
 #[test]
 fn no_bounds_are_passed() {
     let parts = || ProgramParts {
-        sizes: 5..=4,
+        sizes: RangeInclusive::new(5, 4),
         ..read_program(EXCHANGE).unwrap().parts().clone()
     };
     assert!(

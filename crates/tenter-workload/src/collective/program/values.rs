@@ -1,7 +1,7 @@
 //! Algorithms run on symbols: each chunk is the sum of what named ranks had in named chunks.
 //!
-//! Where the order of two steps is open, the result must not depend on it; so an algorithm is run in
-//! several orders.
+//! Where the order of two steps is open, the result must not depend on it; so an algorithm is run
+//! in several orders.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
