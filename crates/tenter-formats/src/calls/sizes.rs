@@ -36,13 +36,16 @@ pub(crate) fn own_bytes(name: CollectiveName, elements: Elements, ranks: u32) ->
     bounded(match name {
         CollectiveName::Barrier => 0,
         // Each rank gives its part of what all get.
-        CollectiveName::AllGather | CollectiveName::Gather if sent > 0 => sent,
+        CollectiveName::AllGather | CollectiveName::Gather | CollectiveName::AllToAll
+            if sent > 0 =>
+        {
+            sent
+        }
         CollectiveName::AllGather | CollectiveName::Gather => received / ranks,
         // Each rank gets its part of what is given.
         CollectiveName::ReduceScatter | CollectiveName::Scatter => {
             sent.max(received.checked_mul(ranks)?)
         }
-        CollectiveName::AllToAll if sent > 0 => sent,
         CollectiveName::AllReduce
         | CollectiveName::Broadcast
         | CollectiveName::Reduce

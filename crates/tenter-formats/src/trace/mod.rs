@@ -214,12 +214,11 @@ impl<'r> Traces<'r> {
         };
         let mut own = None;
         if let Repeats::Of(recorded) = self.repeats {
-            let regular = match self.regular.get(&group) {
-                Some(regular) => *regular,
-                None => {
-                    let ranks = self.groups.ranks_of(group, self.ranks).map_err(unknown)?;
-                    Regular::of(&ranks, recorded, self.ranks).map_err(unknown)?
-                }
+            let regular = if let Some(regular) = self.regular.get(&group) {
+                *regular
+            } else {
+                let ranks = self.groups.ranks_of(group, self.ranks).map_err(unknown)?;
+                Regular::of(&ranks, recorded, self.ranks).map_err(unknown)?
             };
             self.regular.insert(group, regular);
             own = Some(regular.first(rank)).map(|first| (regular, first));
