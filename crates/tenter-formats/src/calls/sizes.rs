@@ -76,12 +76,12 @@ mod tests {
 
     #[test]
     fn sizes_are_those_of_a_rank() {
+        use CollectiveName as Name;
         let of = |sent, received| Elements {
             sent,
             received,
             bytes: 2,
         };
-        use CollectiveName as Name;
         assert_eq!(own_bytes(Name::AllGather, of(10, 40), 4), Some(20));
         assert_eq!(own_bytes(Name::AllGather, of(0, 40), 4), Some(20));
         assert_eq!(own_bytes(Name::ReduceScatter, of(40, 10), 4), Some(80));

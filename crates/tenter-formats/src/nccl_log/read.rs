@@ -197,7 +197,7 @@ impl Groups {
                     return Err((place, unknown(communicator)));
                 };
                 let ranks: Vec<u32> = ranks;
-                let number = traces.groups.of_ranks(ranks.clone());
+                let number = traces.groups.of_ranks(&format!("{key:?}"), ranks.clone());
                 known.insert(key.clone(), (number, ranks));
             }
         }

@@ -239,7 +239,10 @@ impl<'r> Traces<'r> {
             let remedy = "give the traces of all ranks, or `ranks` to repeat that of one";
             return Err(ImportError::new(end, what, remedy));
         }
-        let found = self.communicators.of(&mut self.builder.collectives, ranks);
+        let own = (ranks, self.groups.tag(group));
+        let found = self
+            .communicators
+            .of_tag(&mut self.builder.collectives, own);
         let found = found.map_err(|error| ImportError::of(end, error))?;
         self.known.insert((group, first), found);
         Ok(found)
