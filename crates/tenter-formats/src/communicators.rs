@@ -17,9 +17,15 @@ pub(crate) struct Communicator {
 pub(crate) struct Communicators<'a> {
     algorithms: &'a Algorithms,
     /// What carries out collectives, as far as they were met.
+<<<<<<< HEAD
     kinds: BTreeMap<(CollectiveName, u32, u64), CollectiveKind>,
     /// The number of each group, by its ranks.
     numbers: BTreeMap<Vec<u32>, u32>,
+=======
+    kinds: BTreeMap<CollectiveName, CollectiveKind>,
+    /// The number of each group, by its ranks and what tells it from others of the same ranks.
+    numbers: BTreeMap<(Vec<u32>, u32), u32>,
+>>>>>>> h-traces
     /// How many collectives of each group the rank runs so far.
     run: BTreeMap<u32, u32>,
 }
@@ -44,15 +50,29 @@ impl<'a> Communicators<'a> {
         collectives: &mut Collectives,
         ranks: Vec<u32>,
     ) -> Result<Option<Communicator>, GraphError> {
+        self.of_tag(collectives, (ranks, 0))
+    }
+
+    /// The communicator of these ranks with this tag, whose collectives are beside those of others
+    /// of the same ranks; none of a rank alone.
+    ///
+    /// # Errors
+    /// A rank that is there twice.
+    pub(crate) fn of_tag(
+        &mut self,
+        collectives: &mut Collectives,
+        (ranks, tag): (Vec<u32>, u32),
+    ) -> Result<Option<Communicator>, GraphError> {
         let size = ranks.len() as u32;
         if size < 2 {
             return Ok(None);
         }
-        let number = if let Some(number) = self.numbers.get(&ranks) {
+        let key = (ranks, tag);
+        let number = if let Some(number) = self.numbers.get(&key) {
             *number
         } else {
-            let number = collectives.add_group(ranks.clone())?;
-            self.numbers.insert(ranks, number);
+            let number = collectives.add_group(key.0.clone())?;
+            self.numbers.insert(key, number);
             number
         };
         Ok(Some(Communicator { number, size }))

@@ -377,6 +377,21 @@ fn unpacked(path: &Path) -> Vec<u8> {
     bytes
 }
 
+/// How much intervals cover together.
+fn covered(intervals: impl Iterator<Item = (u64, u64)>) -> u64 {
+    let mut longest: BTreeMap<u64, u64> = BTreeMap::new();
+    for (start, end) in intervals {
+        let until = longest.entry(start).or_insert(end);
+        *until = end.max(*until);
+    }
+    let (mut until, mut covered) = (0, 0);
+    for (start, end) in longest {
+        covered += end.max(until) - start.max(until);
+        until = end.max(until);
+    }
+    covered
+}
+
 #[test]
 fn kernels_of_kineto_are_counted() {
     let Some(folder) = samples("kineto") else {
@@ -412,23 +427,14 @@ fn kernels_of_kineto_are_counted() {
     };
     let is_nccl = |event: &Value| event["name"].as_str().expect("a name").contains("nccl");
     // The union of all that computes: every microsecond that is covered.
-    let copies = of("gpu_memcpy").filter(|(event, ..)| {
-        event["name"]
-            .as_str()
-            .is_some_and(|name| name.contains("DtoD"))
-    });
+    let of_device = |event: &Value| {
+        let name = event["name"].as_str();
+        name.is_some_and(|name| name.contains("DtoD"))
+    };
+    let copies = of("gpu_memcpy").filter(|(event, ..)| of_device(event));
     let kernels = of("kernel").filter(|(event, ..)| !is_nccl(event));
     let computes = kernels.chain(copies).chain(of("gpu_memset"));
-    let mut covered: BTreeMap<u64, u64> = BTreeMap::new();
-    for (_, start, end) in computes {
-        let longest = covered.entry(start).or_insert(end);
-        *longest = end.max(*longest);
-    }
-    let (mut until, mut busy) = (0, 0);
-    for (start, end) in covered {
-        busy += end.max(until) - start.max(until);
-        until = end.max(until);
-    }
+    let busy = covered(computes.map(|(_, start, end)| (start, end)));
     let computed =
         (0..read.graph.operations_of(0)).map(|place| match read.graph.operation(0, place) {
             (Operation::Compute { time }, 0) => time.ps(),
@@ -466,7 +472,7 @@ fn json_of(archive: &[u8]) -> Vec<u8> {
         };
         let size = usize::from_str_radix(&text(124, 136), 8).expect("an octal number");
         let name = text(0, 100);
-        if name.ends_with(".json") && !name.contains("._") && head[156] == b'0' {
+        if name.contains(".json") && !name.contains("._") && head[156] == b'0' {
             return behind[..size].to_vec();
         }
         rest = &behind[size.div_ceil(512) * 512..];

@@ -57,61 +57,61 @@ fn only(sections: &[Section]) -> Option<&Section> {
     }
 }
 
-/// The grid of the ranks, from the sizes of groups.
-fn grid(sections: &[Section], spec: &AicbSpec) -> Result<Grid, ImportError> {
-    let rows = || sections.iter().flat_map(|section| &section.rows);
-    let of = |group: Group| {
-        let of_group = rows().filter(|row| {
-            let Kind::Call(called, of, _) = row.kind else {
-                return false;
-            };
-            of == group && matches!(called, Called::Collective(_))
-        });
-        let mut sized = of_group.filter_map(|row| row.size.map(|size| (row.line, size)));
-        sized.next()
-    };
-    let one = |found: Option<(usize, u32)>| found.map(|(_, size)| size);
-    let tensor = spec.tensor.or(one(of(Group::Tensor))).unwrap_or(1);
-    let has_experts = rows().find(|row| {
+/// How many ranks the groups of a kind have, by the first collective that says so.
+fn size_of(sections: &[Section], group: Group) -> Option<u32> {
+    let rows = sections.iter().flat_map(|section| &section.rows);
+    let of_group = rows
+        .filter(|row| matches!(row.kind, Kind::Call(Called::Collective(_), of, _) if of == group));
+    let mut sizes = of_group.filter_map(|row| row.size);
+    sizes.next()
+}
+
+/// How many ranks an expert-parallel group has.
+fn experts(sections: &[Section], spec: &AicbSpec) -> Result<u32, ImportError> {
+    if let Some(expert) = spec.expert.or(size_of(sections, Group::Expert)) {
+        return Ok(expert);
+    }
+    let mut rows = sections.iter().flat_map(|section| &section.rows);
+    let of_experts = rows.find(|row| {
+        let Kind::Call(_, group, _) = row.kind else {
+            return false;
+        };
         matches!(
-            row.kind,
-            Kind::Call(
-                _,
-                Group::Expert | Group::DataOfExperts | Group::TensorOfExperts,
-                _
-            )
+            group,
+            Group::Expert | Group::DataOfExperts | Group::TensorOfExperts
         )
     });
-    let expert = match (spec.expert.or(one(of(Group::Expert))), has_experts) {
-        (Some(expert), _) => expert,
-        (None, None) => 1,
-        (None, Some(row)) => {
-            let what = "nothing says how many ranks an expert-parallel group has";
-            return Err(ImportError::new(
-                Place::Line(row.line),
-                what,
-                "give `expert`",
-            ));
-        }
+    let Some(row) = of_experts else {
+        return Ok(1);
     };
+    let what = "nothing says how many ranks an expert-parallel group has";
+    Err(ImportError::new(
+        Place::Line(row.line),
+        what,
+        "give `expert`",
+    ))
+}
+
+/// The grid of the ranks, from the sizes of groups.
+fn grid(sections: &[Section], spec: &AicbSpec) -> Result<Grid, ImportError> {
+    let tensor = spec.tensor.or(size_of(sections, Group::Tensor));
+    let tensor = tensor.unwrap_or(1);
+    let expert = experts(sections, spec)?;
+    let data = size_of(sections, Group::Data);
     let declared = sections.iter().filter_map(|section| section.ranks);
-    let declared = declared.map(|(_, end)| end).max().or(one(of(Group::All)));
-    let stages = sections.len() as u32;
-    let of_stages = |stages: u32| {
-        let data = one(of(Group::Data)).unwrap_or(expert);
-        tensor.saturating_mul(data).saturating_mul(stages)
-    };
-    let pipeline = |ranks: Option<u32>| {
-        let of_data = ranks.zip(one(of(Group::Data)));
-        let of_data =
-            of_data.and_then(|(ranks, data)| ranks.checked_div(tensor.checked_mul(data)?));
-        let of_data = of_data.filter(|_| spec.calls.ranks.is_none());
-        let found = spec.pipeline.or(of_data).or(one(of(Group::Pipeline)));
-        found.unwrap_or(stages).max(1)
-    };
-    let ranks = spec.calls.ranks.or(declared);
-    let pipeline = pipeline(ranks);
-    let ranks = ranks.unwrap_or_else(|| of_stages(pipeline));
+    let declared = declared.map(|(_, end)| end).max();
+    let declared = declared.or(size_of(sections, Group::All));
+    let asked = spec.calls.ranks;
+    // What is left of the ranks by the replicas that lines name are stages.
+    let replicas = declared.filter(|_| asked.is_none()).zip(data);
+    let stages = replicas.and_then(|(ranks, data)| ranks.checked_div(tensor.checked_mul(data)?));
+    let pipeline = spec.pipeline.or(stages);
+    let pipeline = pipeline.or(size_of(sections, Group::Pipeline));
+    let pipeline = pipeline.unwrap_or(sections.len() as u32).max(1);
+    let ranks = asked.or(declared).unwrap_or_else(|| {
+        let replicas = data.unwrap_or(expert);
+        tensor.saturating_mul(replicas).saturating_mul(pipeline)
+    });
     let needed = tensor.saturating_mul(pipeline).saturating_mul(expert);
     if ranks < 2 || !ranks.is_multiple_of(needed) {
         let what = format!(
@@ -120,7 +120,7 @@ fn grid(sections: &[Section], spec: &AicbSpec) -> Result<Grid, ImportError> {
         let remedy = "give `ranks`, `tensor`, `expert` or `pipeline`";
         return Err(ImportError::new(Place::Line(1), what, remedy));
     }
-    if spec.calls.ranks.is_none() && ranks > DECLARED_MAX {
+    if asked.is_none() && ranks > DECLARED_MAX {
         let what = format!("the file is for {ranks} ranks");
         let remedy = "give `ranks`, if there are so many";
         return Err(ImportError::new(Place::Line(1), what, remedy));
@@ -215,13 +215,12 @@ impl Built<'_> {
     ) -> Result<Option<u32>, ImportError> {
         let wrong = |error| ImportError::of(Place::Line(row.line), error);
         let key = (group, self.grid.first(rank, group));
-        let found = match self.known.get(&key) {
-            Some(known) => *known,
-            None => {
-                let members = self.grid.members(rank, group);
-                let collectives = &mut self.builder.collectives;
-                self.communicators.of(collectives, members).map_err(wrong)?
-            }
+        let found = if let Some(known) = self.known.get(&key) {
+            *known
+        } else {
+            let members = self.grid.members(rank, group);
+            let collectives = &mut self.builder.collectives;
+            self.communicators.of(collectives, members).map_err(wrong)?
         };
         self.known.insert(key, found);
         let Some(communicator) = found else {

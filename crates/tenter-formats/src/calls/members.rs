@@ -107,9 +107,9 @@ impl ProcessGroups {
             .ok_or_else(|| format!("nothing says which ranks group `{}` has", members.name))?;
         // All ranks of the recording may be other ones in the job.
         let number = if ranks.is_empty() {
-            groups.of_ranks((0..all).collect())
+            groups.of_ranks(&members.name, (0..all).collect())
         } else {
-            groups.of_ranks(ranks)
+            groups.of_ranks(&members.name, ranks)
         };
         self.known.insert(members.clone(), number);
         Ok(number)

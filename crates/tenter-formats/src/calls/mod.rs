@@ -1,7 +1,7 @@
 //! What ranks have called: collectives and messages of NCCL and `PyTorch`, in their order.
 //!
 //! ```text
-//!   reader of a recording ─ Recorded calls of each rank ─ keep_common ─▶ those that all took part in
+//!   reader of a recording ─ Recorded calls of each rank ─ keep_common ─▶ those that all have
 //!   calls ─ Emitter ─▶ RankTrace of each rank ─▶ Traces
 //! ```
 //!

@@ -63,7 +63,7 @@ pub(crate) fn element_bytes(name: &str) -> Option<u64> {
 
 /// How many bytes an element has, by the number of its type in `nccl.h`.
 pub(crate) fn nccl_element_bytes(number: u64) -> Option<u64> {
-    // Int8, uint8, int32, uint32, int64, uint64, float16, float32, float64, bfloat16, two of float8.
+    // Int8, uint8, int32, uint32, int64, uint64, float16, float32, float64, bfloat16, two float8.
     const BYTES: [u64; 12] = [1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1];
     BYTES.get(usize::try_from(number).ok()?).copied()
 }

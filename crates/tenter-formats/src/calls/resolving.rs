@@ -95,7 +95,8 @@ impl Resolving<'_, '_> {
         let all = self.traces.ranks();
         let size = of.members.size.and_then(|size| u32::try_from(size).ok());
         if size.is_some() && size == self.world && self.traces.is_repeated() {
-            return Ok(self.traces.groups.of_ranks((0..all).collect()));
+            let groups = &mut self.traces.groups;
+            return Ok(groups.of_ranks(&of.members.name, (0..all).collect()));
         }
         let known = (self.given, &mut self.traces.groups);
         self.groups.number(&of.members, known, all)

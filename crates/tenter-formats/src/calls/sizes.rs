@@ -36,13 +36,16 @@ pub(crate) fn own_bytes(name: CollectiveName, elements: Elements, ranks: u32) ->
     bounded(match name {
         CollectiveName::Barrier => 0,
         // Each rank gives its part of what all get.
-        CollectiveName::AllGather | CollectiveName::Gather if sent > 0 => sent,
+        CollectiveName::AllGather | CollectiveName::Gather | CollectiveName::AllToAll
+            if sent > 0 =>
+        {
+            sent
+        }
         CollectiveName::AllGather | CollectiveName::Gather => received / ranks,
         // Each rank gets its part of what is given.
         CollectiveName::ReduceScatter | CollectiveName::Scatter => {
             sent.max(received.checked_mul(ranks)?)
         }
-        CollectiveName::AllToAll if sent > 0 => sent,
         CollectiveName::AllReduce
         | CollectiveName::Broadcast
         | CollectiveName::Reduce
@@ -73,12 +76,12 @@ mod tests {
 
     #[test]
     fn sizes_are_those_of_a_rank() {
+        use CollectiveName as Name;
         let of = |sent, received| Elements {
             sent,
             received,
             bytes: 2,
         };
-        use CollectiveName as Name;
         assert_eq!(own_bytes(Name::AllGather, of(10, 40), 4), Some(20));
         assert_eq!(own_bytes(Name::AllGather, of(0, 40), 4), Some(20));
         assert_eq!(own_bytes(Name::ReduceScatter, of(40, 10), 4), Some(80));

@@ -284,6 +284,25 @@ fn calls_that_one_rank_alone_has_recorded_take_their_time() {
 }
 
 #[test]
+fn groups_of_the_same_ranks_run_beside_each_other() {
+    let of = |rank, first: &str| {
+        let second = if first == "20" { "30" } else { "20" };
+        let other = ALL_REDUCE.replace("\"0\"", "\"1\"").replace("20", "24");
+        let other = other.replace("1000", "500");
+        let events = [
+            ("kernel", "ncclDevKernel_AllReduce", first, "15", ALL_REDUCE),
+            ("kernel", "ncclDevKernel_AllReduce", second, "15", &other),
+        ];
+        trace((rank, 2), &events)
+    };
+    // The ranks begin them in different orders.
+    let imported = import(&[of(0, "20"), of(1, "30")], &spec()).expect("they are traces");
+    let collectives = imported.graph.collectives();
+    assert_eq!((collectives.len(), collectives.groups()), (2, 2));
+    assert!(imported.notes.is_empty(), "{:?}", imported.notes);
+}
+
+#[test]
 fn what_is_wrong_is_told_with_line_and_event() {
     let good = String::from_utf8(step(0)).expect("a text");
     for (from, to, what) in [

@@ -5,8 +5,8 @@
 //!   stretches, calls ─ operations ─▶ RankTrace
 //! ```
 //!
-//! Each operation starts as long after what it waits for as it was recorded, so a run in which calls
-//! take as long as they were recorded is the recording.
+//! Each operation starts as long after what it waits for as it was recorded, so a run in which
+//! calls take as long as they were recorded is the recording.
 
 use tenter_units::Time;
 use tenter_workload::spec::{Gaps, Waits};

@@ -1,7 +1,7 @@
 //! Logs of NCCL and RCCL: the calls of each process, and the communicators that these name.
 //!
 //! ```text
-//!   lines ─ Log: processes, communicators, calls ─ read: ranks and groups ─▶ RankTrace of each rank
+//!   lines ─ Log: processes, communicators, calls ─ read: ranks, groups ─▶ RankTrace of each rank
 //! ```
 //!
 //! Source: `src/enqueue.cc` (`ncclEnqueueCheck`), `src/init.cc` and `src/nccl.h.in` of NVIDIA/nccl,

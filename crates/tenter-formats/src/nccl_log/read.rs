@@ -14,7 +14,7 @@ use crate::compressed::plain;
 use crate::error::{ImportError, Place};
 use crate::imported::{Imported, Source};
 use crate::limits::MESSAGE_MAX;
-use crate::trace::{Repeats, Traces};
+use crate::trace::Traces;
 
 /// Reads logs: one with the lines of all ranks, or one of each.
 ///
@@ -197,7 +197,7 @@ impl Groups {
                     return Err((place, unknown(communicator)));
                 };
                 let ranks: Vec<u32> = ranks;
-                let number = traces.groups.of_ranks(ranks.clone());
+                let number = traces.groups.of_ranks(&format!("{key:?}"), ranks.clone());
                 known.insert(key.clone(), (number, ranks));
             }
         }
@@ -241,6 +241,10 @@ fn unknown(communicator: &Communicator) -> ImportError {
     ImportError::new(Place::Line(communicator.line), what, remedy)
 }
 
+fn wrong<T>(line: usize, what: &str, remedy: &str) -> Result<T, ImportError> {
+    Err(ImportError::new(Place::Line(line), what, remedy))
+}
+
 /// The calls of a process; messages that were called for together are one call.
 fn recorded(
     (rank, place): (u32, usize),
@@ -258,55 +262,27 @@ fn recorded(
         let Some(first) = of.first() else {
             continue;
         };
-        let wrong = |line: usize, what: String, remedy: &str| {
-            Err(ImportError::new(Place::Line(line), what, remedy))
-        };
         let key = groups.keys[place].get(first.communicator);
         let Some((group, ranks)) = key.and_then(|key| groups.known.get(key)) else {
-            return wrong(
-                first.line,
-                "its communicator is not known".to_owned(),
-                "log INIT, too",
-            );
+            return wrong(first.line, "its communicator is not known", "log INIT, too");
         };
-        let call = match first.called {
-            Called::Collective(name) => {
-                let Some(bytes) = own_bytes(name, first.bytes, ranks.len() as u64) else {
-                    return wrong(
-                        first.line,
-                        "the collective is too long".to_owned(),
-                        "give at most 2^50 bytes",
-                    );
-                };
-                Call::Collective {
-                    name,
-                    bytes,
-                    group: *group,
-                }
+        let call = if let Called::Collective(name) = first.called {
+            let Some(bytes) = own_bytes(name, first.bytes, ranks.len() as u64) else {
+                let remedy = "give at most 2^50 bytes";
+                return wrong(first.line, "the collective is too long", remedy);
+            };
+            let group = *group;
+            Call::Collective { name, bytes, group }
+        } else {
+            if traces.is_repeated() {
+                let what = "a message to or from one rank cannot be repeated for all ranks";
+                return wrong(first.line, what, "give the logs of all ranks");
             }
-            Called::Send | Called::Receive | Called::Nothing => {
-                if traces.is_repeated() {
-                    let what = "a message to or from one rank cannot be repeated for all ranks";
-                    return wrong(first.line, what.to_owned(), "give the logs of all ranks");
-                }
-                let mut messages = Vec::with_capacity(of.len());
-                for call in of {
-                    let peer = usize::try_from(call.root).ok();
-                    let Some(&peer) = peer.and_then(|peer| ranks.get(peer)) else {
-                        let what = "the message names a rank that its communicator does not have";
-                        return wrong(call.line, what.to_owned(), "give the log as NCCL wrote it");
-                    };
-                    if peer != rank && call.bytes <= MESSAGE_MAX {
-                        let sends = call.called == Called::Send;
-                        let bytes = call.bytes;
-                        messages.push(Message { sends, peer, bytes });
-                    }
-                }
-                if messages.is_empty() {
-                    continue;
-                }
-                Call::Messages(messages)
+            let messages = messages(rank, of, ranks)?;
+            if messages.is_empty() {
+                continue;
             }
+            Call::Messages(messages)
         };
         calls.push(Recorded {
             start: 0,
@@ -317,6 +293,30 @@ fn recorded(
         });
     }
     Ok(calls)
+}
+
+/// Messages in a communicator of these ranks, but those of a rank to itself.
+fn messages(rank: u32, calls: &[LineCall], ranks: &[u32]) -> Result<Vec<Message>, ImportError> {
+    let mut messages = Vec::with_capacity(calls.len());
+    for call in calls {
+        let peer = usize::try_from(call.root).ok();
+        let Some(&peer) = peer.and_then(|peer| ranks.get(peer)) else {
+            let what = "the message names a rank that its communicator does not have";
+            return wrong(call.line, what, "give the log as NCCL has written it");
+        };
+        if call.bytes > MESSAGE_MAX {
+            let what = "the message is too long";
+            return wrong(call.line, what, "give at most 2^50 bytes");
+        }
+        if peer != rank {
+            messages.push(Message {
+                sends: call.called == Called::Send,
+                peer,
+                bytes: call.bytes,
+            });
+        }
+    }
+    Ok(messages)
 }
 
 /// The bytes that a rank has, where NCCL counts those of a part; `None` of more than any message

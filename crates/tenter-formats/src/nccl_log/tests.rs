@@ -33,8 +33,8 @@ fn call(process: &str, name: &str, count: u64, root: u32, comm: (&str, u32)) -> 
     )
 }
 
-/// Four ranks on two hosts, of which the devices stand in another order than the ranks; pairs with a
-/// communicator of their own.
+/// Four ranks on two hosts, of which the devices stand in another order than the ranks; pairs have
+/// communicators of their own.
 fn log() -> String {
     let mut text = String::from("NCCL version 2.21.5+cuda12.4\n");
     for rank in 0..4_u32 {

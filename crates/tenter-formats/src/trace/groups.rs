@@ -17,6 +17,8 @@ struct Group {
     name: String,
     /// `None` where nothing is known of it.
     ranks: Option<Vec<u32>>,
+    /// Whether it is another one than those of other names with the same ranks.
+    is_own: bool,
 }
 
 impl Groups {
@@ -29,17 +31,28 @@ impl Groups {
         self.list.push(Group {
             name: name.to_owned(),
             ranks: None,
+            is_own: false,
         });
         self.names.insert(name.to_owned(), number);
         number
     }
 
-    /// The number of the communicator of these ranks.
-    pub(crate) fn of_ranks(&mut self, ranks: Vec<u32>) -> u32 {
-        let name = format!("{ranks:?}");
-        let number = self.number(&name);
-        self.list[number as usize].ranks = Some(ranks);
+    /// The number of the communicator of that name and these ranks, which has nothing in common
+    /// with others of the same ranks.
+    pub(crate) fn of_ranks(&mut self, name: &str, ranks: Vec<u32>) -> u32 {
+        let number = self.number(&format!("{name} {ranks:?}"));
+        let group = &mut self.list[number as usize];
+        (group.ranks, group.is_own) = (Some(ranks), true);
         number
+    }
+
+    /// What tells a communicator from others of the same ranks; 0 where nothing does.
+    pub(crate) fn tag(&self, number: u32) -> u32 {
+        if self.list[number as usize].is_own {
+            number + 1
+        } else {
+            0
+        }
     }
 
     /// How many ranks a communicator has, of so many in all.

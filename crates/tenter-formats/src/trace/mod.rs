@@ -214,12 +214,11 @@ impl<'r> Traces<'r> {
         };
         let mut own = None;
         if let Repeats::Of(recorded) = self.repeats {
-            let regular = match self.regular.get(&group) {
-                Some(regular) => *regular,
-                None => {
-                    let ranks = self.groups.ranks_of(group, self.ranks).map_err(unknown)?;
-                    Regular::of(&ranks, recorded, self.ranks).map_err(unknown)?
-                }
+            let regular = if let Some(regular) = self.regular.get(&group) {
+                *regular
+            } else {
+                let ranks = self.groups.ranks_of(group, self.ranks).map_err(unknown)?;
+                Regular::of(&ranks, recorded, self.ranks).map_err(unknown)?
             };
             self.regular.insert(group, regular);
             own = Some(regular.first(rank)).map(|first| (regular, first));
@@ -240,7 +239,10 @@ impl<'r> Traces<'r> {
             let remedy = "give the traces of all ranks, or `ranks` to repeat that of one";
             return Err(ImportError::new(end, what, remedy));
         }
-        let found = self.communicators.of(&mut self.builder.collectives, ranks);
+        let own = (ranks, self.groups.tag(group));
+        let found = self
+            .communicators
+            .of_tag(&mut self.builder.collectives, own);
         let found = found.map_err(|error| ImportError::of(end, error))?;
         self.known.insert((group, first), found);
         Ok(found)

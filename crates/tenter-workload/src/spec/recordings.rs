@@ -38,8 +38,8 @@ component! {
 }
 
 component! {
-    /// Dumps of the flight recorder of `PyTorch` as JSON, a file for each rank: the last collectives
-    /// and messages of each.
+    /// Dumps of the flight recorder of `PyTorch` as JSON, a file for each rank: the last
+    /// collectives and messages of each.
     pub struct FlightRecorderSpec as "`jobs[].workload` with `kind: flight-recorder`", derive(Clone, Debug, PartialEq) {
         /// What the names of the files begin with, or a name in which `{rank}` stands for the
         /// number of the rank. A file of that very name is the dump of one rank.
