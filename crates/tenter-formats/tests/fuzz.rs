@@ -9,9 +9,12 @@ use std::time::{Duration, Instant};
 
 use cap::Cap;
 use tenter_engine::Stream;
+use tenter_formats::fabric::FabricReading;
 use tenter_formats::{
-    ImportError, Source, chakra, flow_list, goal, graph_file, matrix, simai, steps, topo,
+    ImportError, Source, chakra, flow_list, goal, graph_file, infragraph, matrix, nccl_topo, netbox,
+    ns3_topology, simai, steps, topo,
 };
+use tenter_units::Rate;
 use tenter_workload::graph::Algorithms;
 use tenter_workload::spec::{FlowReading, GatheredSize, SimaiSpec, StartUnit, TraceReading};
 
@@ -62,6 +65,36 @@ fn read_simai(bytes: &[u8]) -> Result<(), String> {
     told(simai::read(&text(bytes), &spec))
 }
 
+/// What the command says of a fabric.
+const FABRIC: FabricReading = FabricReading {
+    hosts: None,
+    switches: None,
+    rate: Some(Rate::from_gbps(100)),
+    host_rate: None,
+    delay: None,
+    servers: Some(2),
+    annotations: None,
+    devices: None,
+    interfaces: None,
+};
+
+fn source(bytes: &[u8]) -> Source<'_> {
+    Source {
+        name: "file",
+        bytes,
+    }
+}
+
+fn read_netbox(bytes: &[u8]) -> Result<(), String> {
+    let interfaces = b"device,name,type\nleaf-1,e1,400gbase-x-qsfpdd\n";
+    let files = netbox::Files {
+        cables: source(bytes),
+        devices: None,
+        interfaces: Some(source(interfaces)),
+    };
+    told(netbox::read(files, &FABRIC))
+}
+
 const GOAL: &str = "num_ranks 3\nrank 0 {\na: calc 500 cpu 1\nb: send 1048576b to 1 tag 7\nb requires a\n}\n\
     rank 1 { recv 1048576b from -1 tag 7\nc: send 9b to 2\nc irequires c2\nc2: calc 4 }\nrank 2 { recv 9b from 1 }\n";
 const JSON: &str = "{\"nodes\": [{\"id\": 1, \"type\": 4, \"duration_micros\": 120}, {\"id\": 2, \"type\": 7, \
@@ -76,6 +109,26 @@ const TOPO: &str = "Nodes 8\nTiers 3\nPodsize 4\nTier 0\nDownlink_speed_Gbps 200
     Tier 1\nDownlink_speed_Gbps 200\nRadix_Down 2\nRadix_Up 4\nTier 2\nDownlink_speed_Gbps 100\nRadix_Down 4\nBundle 2\n";
 const SIMAI: &str = "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 2 pp: 1 all_gpus: 8\n1\n\
     layer -1 100 ALLREDUCE 4096 200 ALLGATHER 8192 300 REDUCESCATTER_DP_EP 1024 10\n";
+const TOPOLOGY: &str = "8 2 1 3 10 H100\n4 5 6 7\n0 4 2880Gbps 0.000025ms 0\n1 4 2880Gbps 25ns 0\n\
+    0 5 400Gbps 0.0005ms 0\n1 6 400Gbps 500ns 0.001\n2 5 25000000000.0 1us 0\n3 6 400Gbps 1us 0\n\
+    5 7 400Gbps 1us 0\n6 7 400Gbps 1us 0\n5 7 400Gbps 1us 0\n6 7 400Gbps 1us 0\n";
+const CABLES: &str = "ID,Termination A,Device A,Termination B,Device B,Status,Length\n\
+    1,eth0,gpu-2,e2,leaf-1,Connected,5 m\n2,eth0,gpu-3,e3,leaf-1,Connected,3 ft\n\
+    3,e1,leaf-1,e1,spine-1,Planned,0.1 km\n";
+const INFRASTRUCTURE: &str = "name: t\ndevices:\n- name: s\n  components:\n  - {name: x, choice: xpu, count: 2}\n\
+    \x20 - {name: w, choice: switch, count: 1}\n  - {name: c, choice: device, count: 2}\n  links: [{name: l}]\n\
+    \x20 edges: [{ep1: {component: x}, ep2: {component: w}, scheme: many2many, link: l}]\n\
+    - {name: c, components: [{name: p, choice: nic, count: 1}], links: [], edges: []}\n\
+    - {name: b, components: [{name: p, choice: port, count: 8}], links: [], edges: []}\n\
+    links:\n- name: f\n  physical:\n    bandwidth: {choice: gigabits_per_second, gigabits_per_second: 400}\n\
+    \x20   latency: {choice: ns, ns: 25}\n\
+    instances: [{name: h, device: s, count: 2}, {name: t, device: b, count: 1}]\nedges:\n\
+    - {ep1: {instance: 'h[0:2]', component: 'c.p[0]'}, ep2: {instance: t, component: 'p[0:4]'}, scheme: one2one, link: f}\n";
+const SERVER: &str = "<system version='1'><cpu numaid='0'>\n<pci class='0x060400' link_speed='16 GT/s' link_width='16'>\n\
+    <pci busid='a' class='0x030200'><gpu dev='0' sm='80'><nvlink target='b' count='4'/></gpu></pci>\n\
+    <pci busid='b' class='0x030200'><gpu dev='1' sm='80'/></pci>\n\
+    <pci class='0x020700' link_speed='16 GT/s' link_width='16'><nic><net name='n' speed='200000'/></nic></pci>\n\
+    </pci>\n</cpu></system>\n";
 const SENDS: &str = "source,destination,bytes\n0,1,500\n1,2,700\n";
 const STEPS: &str = "rank,peer,bytes,after\n0,1,500,\n1,2,700,0\n";
 
@@ -140,6 +193,22 @@ fn formats() -> Vec<(&'static str, Reader, Vec<u8>)> {
             },
             TOPO.into(),
         ),
+        (
+            "ns3-topology",
+            |bytes| told(ns3_topology::read(source(bytes))),
+            TOPOLOGY.into(),
+        ),
+        (
+            "infragraph",
+            |bytes| told(infragraph::read(source(bytes), None, &FABRIC)),
+            INFRASTRUCTURE.into(),
+        ),
+        (
+            "nccl-topo",
+            |bytes| told(nccl_topo::read(source(bytes), &FABRIC)),
+            SERVER.into(),
+        ),
+        ("netbox", read_netbox, CABLES.into()),
         ("matrix", of_sends, SENDS.into()),
         ("steps", of_steps, STEPS.into()),
     ]
