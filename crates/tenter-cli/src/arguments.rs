@@ -563,7 +563,7 @@ pub(crate) enum ExportCommand {
     Ns3(ExportOperations),
     /// Operations as a file for `workload: {kind: graph, file: …}`
     Graph(ExportOperations),
-    /// The fabric as an infrastructure of `InfraGraph` 3: JSON if FILE ends in .json, YAML otherwise
+    /// The fabric as an infrastructure of `InfraGraph` 3: JSON if FILE ends in .json, else YAML
     Infragraph(ExportFabric),
     /// The fabric as a fat tree of htsim (`.topo`), where it is a regular one
     Topo(ExportFabric),

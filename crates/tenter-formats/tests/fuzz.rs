@@ -11,8 +11,8 @@ use cap::Cap;
 use tenter_engine::Stream;
 use tenter_formats::fabric::FabricReading;
 use tenter_formats::{
-    ImportError, Source, chakra, flow_list, goal, graph_file, infragraph, matrix, nccl_topo, netbox,
-    ns3_topology, simai, steps, topo,
+    ImportError, Source, chakra, flow_list, goal, graph_file, infragraph, matrix, nccl_topo,
+    netbox, ns3_topology, simai, steps, topo,
 };
 use tenter_units::Rate;
 use tenter_workload::graph::Algorithms;

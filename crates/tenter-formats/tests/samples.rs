@@ -256,7 +256,13 @@ fn servers_of_nccl_have_their_gpus_and_nics() {
     };
     // NICs for GPUs: those of the DGX are without the two ports for storage, which the file has
     // beside the PCIe switches.
-    let nics = [("dgx_a100", 8), ("ndv4", 8), ("ndv2", 1), ("p4d", 4), ("ncv4-topo", 1)];
+    let nics = [
+        ("dgx_a100", 8),
+        ("ndv4", 8),
+        ("ndv2", 1),
+        ("p4d", 4),
+        ("ncv4-topo", 1),
+    ];
     let mut read = 0;
     for path in files(&folder, ".xml") {
         let text = fs::read_to_string(&path).expect("a text");
@@ -273,7 +279,10 @@ fn servers_of_nccl_have_their_gpus_and_nics() {
         let (_, nics) = own.unwrap_or_else(|| panic!("{name} is new: count its NICs"));
         let domain = format!("npus_per_host: {gpus}");
         assert!(server.yaml.contains(&domain), "{name}\n{}", server.yaml);
-        let share = server.yaml.lines().find_map(|line| line.trim().strip_prefix("npus_per_nic: "));
+        let share = server
+            .yaml
+            .lines()
+            .find_map(|line| line.trim().strip_prefix("npus_per_nic: "));
         let share: usize = share.map_or(1, |share| share.parse().expect("a number"));
         assert_eq!(share * nics, gpus, "{name}");
         read += 1;

@@ -6,7 +6,6 @@ use std::path::Path;
 use tenter_formats::fabric::{FabricReading, FabricText};
 use tenter_formats::{Source, infragraph, nccl_topo, netbox, ns3_topology, topo};
 use tenter_scenario::{Format, read_document};
-use tenter_topology::CableEnd;
 
 use crate::operations::quoted;
 use crate::scenario::named_bytes;
@@ -167,12 +166,11 @@ pub fn export_fabric(
             infragraph::write(topology, host, &plan.name, as_json)
         }
         FabricFormat::Ns3Topology => {
-            let loss = |sender: CableEnd| {
+            let written = ns3_topology::write(topology, &|sender| {
                 let mut entries = plan.impairments.iter();
                 let found = entries.find(|entry| entry.sender == sender);
                 found.map_or(0, |entry| entry.frame_loss)
-            };
-            let written = ns3_topology::write(topology, &loss);
+            });
             written.map(|(text, mut notes)| {
                 let others = plan.impairments.iter();
                 let others = others.filter(|of| of.bit_errors > 0 || !of.rules.is_empty());

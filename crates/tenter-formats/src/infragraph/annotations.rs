@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use tenter_notation::diagnostics::quote;
 
-use super::document::{Kind, Rank, Read};
 use super::expand::{Devices, Path};
+use super::parts::{Kind, Rank, Read};
 use crate::error::{ImportError, Place};
 
 /// The nodes that have a rank: an instance by its name and number, and a component of it, if any.

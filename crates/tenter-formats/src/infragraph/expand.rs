@@ -1,12 +1,13 @@
 //! Devices with their components, and edges with their ends written out.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use tenter_notation::decode::suggestion;
 use tenter_notation::diagnostics::quote;
 
-use super::document::{Device, Kind, Read, Scheme};
 use super::index;
+use super::parts::{Device, Kind, Read, Scheme};
 use crate::error::{ImportError, Place};
 
 /// The place of a component in an instance: for each device on the way to it, a component by its
@@ -15,6 +16,8 @@ pub(super) type Path = Vec<(u32, u32)>;
 
 /// No file has more edges, nor an end of an edge more components.
 const EDGES_MAX: usize = 1 << 20;
+/// The ends of all edges together.
+const ENDS_MAX: usize = 1 << 24;
 /// Devices within devices.
 const DEPTH_MAX: usize = 16;
 
@@ -29,6 +32,8 @@ pub(super) struct Counts {
 pub(super) struct Devices<'d> {
     devices: &'d BTreeMap<String, Device>,
     counts: BTreeMap<&'d str, Counts>,
+    /// Components that ends have stood for so far.
+    spent: Cell<usize>,
 }
 
 /// Edges that were written out.
@@ -80,6 +85,7 @@ impl<'d> Devices<'d> {
         let mut all = Devices {
             devices,
             counts: BTreeMap::new(),
+            spent: Cell::new(0),
         };
         for name in devices.keys() {
             all.count(name, 0)?;
@@ -136,6 +142,17 @@ impl<'d> Devices<'d> {
         })
     }
 
+    /// Counts components that an end stands for, which are bounded over all ends.
+    pub(super) fn spend(&self, components: usize, at: Place) -> Read<()> {
+        let spent = self.spent.get().saturating_add(components);
+        self.spent.set(spent);
+        if spent > ENDS_MAX {
+            let what = "the ends of edges stand for more than 16777216 components".to_owned();
+            return Err(wrong(at, what, "give fewer edges, or smaller slices"));
+        }
+        Ok(())
+    }
+
     /// The components that a text of names with slices stands for: `nic[0:2]`, `cx5[0].port`.
     pub(super) fn paths(&self, device: &str, text: &str, at: Place) -> Read<Vec<Path>> {
         let (mut of, mut paths) = (device, vec![Path::new()]);
@@ -160,6 +177,7 @@ impl<'d> Devices<'d> {
                 return Err(wrong(at, what, &suggestion(name, names)));
             };
             let found = index::indexes(word, component.count, at)?;
+            self.spend(paths.len().saturating_mul(found.len()), at)?;
             if paths.len().saturating_mul(found.len()) > EDGES_MAX {
                 let what = format!("{} stands for more than 1048576 components", quote(text));
                 return Err(wrong(at, what, "give a smaller slice"));

@@ -2,7 +2,7 @@
 
 use tenter_notation::diagnostics::quote;
 
-use super::document::Read;
+use super::parts::Read;
 use crate::error::{ImportError, Place};
 
 /// A name without its slice.

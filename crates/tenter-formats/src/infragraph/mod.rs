@@ -17,6 +17,7 @@ mod annotations;
 mod document;
 mod expand;
 mod index;
+mod parts;
 mod read;
 mod server;
 #[cfg(test)]

@@ -6,9 +6,10 @@ use tenter_notation::decode::suggestion;
 use tenter_notation::diagnostics::quote;
 
 use super::annotations::Ranks;
-use super::document::{Document, Endpoint, Instance, Link, Read};
+use super::document::Document;
 use super::expand::{Devices, Edges, Path, numbered};
 use super::index;
+use super::parts::{Endpoint, Instance, Link, Read};
 use super::server::server;
 use crate::error::{ImportError, Place};
 use crate::fabric::{Cable, End, FabricReading, FabricText, Graph, Selection, given};
@@ -112,6 +113,8 @@ impl<'d> Infrastructure<'d> {
         let paths = self
             .devices
             .paths(&instance.device, &end.component, end.at)?;
+        self.devices
+            .spend(copies.len().saturating_mul(paths.len()), end.at)?;
         if copies.len().saturating_mul(paths.len()) as u64 > INSTANCES_MAX / 16 {
             let what = "an end stands for more than 1048576 components".to_owned();
             return Err(wrong(end.at, what, "give smaller slices"));

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tenter_units::{Rate, Time};
 
-use super::document::{Kind, Link, Read};
 use super::expand::{Devices, Edges, Path};
+use super::parts::{Kind, Link, Read};
 use crate::error::Place;
 use crate::fabric;
 
@@ -88,10 +88,9 @@ fn domains(kinds: &BTreeMap<&Path, Kind>, edges: &Inner) -> Domains {
     for (&xpu, own) in peers.iter().filter(|(path, _)| is_xpu(path)) {
         let inner = own.iter().filter(|(peer, _)| is_part(peer));
         let links: Vec<(bool, Link)> = inner.map(|(peer, link)| (is_xpu(peer), *link)).collect();
-        let known = links
-            .iter()
-            .map(|(_, link)| link.rate.map(Rate::bits_per_second));
-        let total: Option<u64> = known.sum();
+        let total = links.iter().try_fold(0_u64, |total, (_, link)| {
+            Some(total.saturating_add(link.rate?.bits_per_second()))
+        });
         rates.extend(total.filter(|total| *total > 0));
         for (direct, link) in links {
             let hops = if direct { 1 } else { 2 };

@@ -1,5 +1,5 @@
-//! Topology files of NCCL (`NCCL_TOPO_FILE`, `NCCL_TOPO_DUMP_FILE`) as the `endpoint` of a scenario:
-//! GPUs, NICs and what joins them in a server.
+//! Topology files of NCCL (`NCCL_TOPO_FILE`, `NCCL_TOPO_DUMP_FILE`) as the `endpoint` of a
+//! scenario: GPUs, NICs and what joins them in a server.
 //!
 //! Source: `src/graph/xml.cc` and `src/graph/topo.h` of NVIDIA/nccl.
 

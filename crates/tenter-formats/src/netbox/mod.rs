@@ -4,7 +4,7 @@
 //! Hosts and switches are told apart by what the command says, by the roles of devices, and by
 //! their names. Rates are those of interfaces, where their file is given.
 //!
-//! Source: `CableTable`, `CableImportForm` and the choices of interfaces in netbox-community/netbox.
+//! Source: `CableTable`, `CableImportForm` and `InterfaceTypeChoices` of netbox-community/netbox.
 
 mod cables;
 mod devices;

@@ -5,8 +5,8 @@
 //! of the GPUs). The second has the numbers of the switches. Then there is a link in each line: two
 //! nodes, a rate, a delay, and the chance of losing a packet.
 //!
-//! Sources: `scratch/third.cc` of alibaba-edu/High-Precision-Congestion-Control, `gen_Topo_Template.py`
-//! of aliyun/SimAI.
+//! Sources: `scratch/third.cc` of alibaba-edu/High-Precision-Congestion-Control,
+//! `gen_Topo_Template.py` of aliyun/SimAI.
 
 mod read;
 mod servers;

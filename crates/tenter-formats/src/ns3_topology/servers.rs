@@ -29,7 +29,8 @@ pub(super) fn server(of_server: u32, links: &[NvLink], notes: &mut Vec<String>) 
     for link in links {
         let server = link.gpu / of_server;
         stray += u64::from(*home.entry(link.nv_switch).or_insert(server) != server);
-        *rates.entry(link.gpu).or_default() += link.rate.bits_per_second();
+        let rate = rates.entry(link.gpu).or_default();
+        *rate = rate.saturating_add(link.rate.bits_per_second());
     }
     if stray > 0 || of_server > DOMAIN_MAX {
         notes.push(format!(
@@ -44,7 +45,7 @@ pub(super) fn server(of_server: u32, links: &[NvLink], notes: &mut Vec<String>) 
         notes.push(format!("all GPUs have the NVLinks of the slowest, {rate}"));
     }
     let hop = links.iter().map(|link| link.delay).max()?;
-    let mut latency = hop + hop;
+    let mut latency = Time::from_ps(hop.ps().saturating_mul(2));
     if latency < LATENCY_MIN {
         notes.push(format!(
             "the two NVLinks between GPUs take {latency}, and a scale-up domain at least {LATENCY_MIN}"

@@ -33,7 +33,7 @@ fn parts(word: &str) -> (&str, &str) {
     word.split_at(end.unwrap_or(word.len()))
 }
 
-/// A rate, exactly: `400Gbps`, `25000000000.0`; `None` where it is none, or no whole number of bits.
+/// A rate, exactly: `400Gbps`, `25000000000.0`; `None` where it is none, or has parts of a bit.
 pub(super) fn rate(word: &str) -> Option<Rate> {
     let (number, unit) = parts(word);
     let (prefix, factor) = match unit {
