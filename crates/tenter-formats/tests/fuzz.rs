@@ -66,17 +66,13 @@ fn read_simai(bytes: &[u8]) -> Result<(), String> {
 }
 
 /// What the command says of a fabric.
-const FABRIC: FabricReading = FabricReading {
-    hosts: None,
-    switches: None,
-    rate: Some(Rate::from_gbps(100)),
-    host_rate: None,
-    delay: None,
-    servers: Some(2),
-    annotations: None,
-    devices: None,
-    interfaces: None,
-};
+fn fabric() -> FabricReading {
+    FabricReading {
+        rate: Some(Rate::from_gbps(100)),
+        servers: Some(2),
+        ..FabricReading::default()
+    }
+}
 
 fn source(bytes: &[u8]) -> Source<'_> {
     Source {
@@ -92,7 +88,7 @@ fn read_netbox(bytes: &[u8]) -> Result<(), String> {
         devices: None,
         interfaces: Some(source(interfaces)),
     };
-    told(netbox::read(files, &FABRIC))
+    told(netbox::read(files, &fabric()))
 }
 
 const GOAL: &str = "num_ranks 3\nrank 0 {\na: calc 500 cpu 1\nb: send 1048576b to 1 tag 7\nb requires a\n}\n\
@@ -200,12 +196,12 @@ fn formats() -> Vec<(&'static str, Reader, Vec<u8>)> {
         ),
         (
             "infragraph",
-            |bytes| told(infragraph::read(source(bytes), None, &FABRIC)),
+            |bytes| told(infragraph::read(source(bytes), None, &fabric())),
             INFRASTRUCTURE.into(),
         ),
         (
             "nccl-topo",
-            |bytes| told(nccl_topo::read(source(bytes), &FABRIC)),
+            |bytes| told(nccl_topo::read(source(bytes), &fabric())),
             SERVER.into(),
         ),
         ("netbox", read_netbox, CABLES.into()),

@@ -9,7 +9,7 @@ use crate::error::{ImportError, Place};
 
 component! {
     /// What a file of a fabric does not say.
-    pub struct FabricReading as "`tenter import` of a fabric", derive(Clone, Debug, PartialEq, Eq) {
+    pub struct FabricReading as "`tenter import` of a fabric", derive(Clone, Debug, Default, PartialEq, Eq) {
         /// Names of the devices that are hosts, with `*` for any characters and `,` between them.
         hosts: Option<String> = absent "what the file says", in WORD_MAX;
         /// Names of the devices that are switches, likewise.

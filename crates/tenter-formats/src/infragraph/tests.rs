@@ -54,22 +54,8 @@ fn import_as(text: &str, reading: &FabricReading) -> Result<FabricText, ImportEr
     read(Source { name: "t", bytes }, None, reading)
 }
 
-fn reading() -> FabricReading {
-    FabricReading {
-        hosts: None,
-        switches: None,
-        rate: None,
-        host_rate: None,
-        delay: None,
-        servers: None,
-        annotations: None,
-        devices: None,
-        interfaces: None,
-    }
-}
-
 fn import(text: &str) -> Result<FabricText, ImportError> {
-    import_as(text, &reading())
+    import_as(text, &FabricReading::default())
 }
 
 #[test]
@@ -192,7 +178,7 @@ fn rates_that_are_missing_are_given() {
         .replace("latency: {choice: us, us: 0.5}", "x: 1");
     let reading = FabricReading {
         rate: Some(Rate::from_gbps(100)),
-        ..reading()
+        ..FabricReading::default()
     };
     let read = import_as(&silent, &reading).expect("it is a fabric");
     assert!(

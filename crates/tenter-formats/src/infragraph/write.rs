@@ -294,9 +294,10 @@ impl Lists {
             let [ep1, ep2] = ends.map(|end| {
                 let place = &places[end.node as usize];
                 let (instance, _, _) = &self.instances[place.instance];
-                let component = match topology.is_host(end.node) {
-                    true => format!("nic[{}]", place.nic),
-                    false => format!("port[{}]", end.port),
+                let component = if topology.is_host(end.node) {
+                    format!("nic[{}]", place.nic)
+                } else {
+                    format!("port[{}]", end.port)
                 };
                 json!({"instance": format!("{instance}[{}]", place.copy), "component": component})
             });

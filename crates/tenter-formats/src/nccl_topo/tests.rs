@@ -39,15 +39,8 @@ const SERVER: &str = r#"<system version="1">
 
 fn reading(servers: Option<u32>) -> FabricReading {
     FabricReading {
-        hosts: None,
-        switches: None,
-        rate: None,
-        host_rate: None,
-        delay: None,
         servers,
-        annotations: None,
-        devices: None,
-        interfaces: None,
+        ..FabricReading::default()
     }
 }
 

@@ -223,9 +223,10 @@ fn nodes<'p>(
     let several = hosts.clone().any(|ports| ports.len() > 1);
     for &(port, at) in hosts.flatten() {
         let (device, interface) = port;
-        let name = match several {
-            true => format!("{device}/{interface}"),
-            false => device.clone(),
+        let name = if several {
+            format!("{device}/{interface}")
+        } else {
+            device.clone()
         };
         ends.insert(port, graph.host(name, at));
     }

@@ -23,20 +23,6 @@ const INTERFACES: &str = "Device,Name,Type,Speed (Kbps)\n\
     leaf-1,Ethernet2,QSFP-DD (400GE),\nleaf-1,Ethernet3,QSFP28 (100GE),\nleaf-1,Ethernet9,OSFP (800GE),\n\
     leaf-2,Ethernet1,OSFP (800GE),\n";
 
-fn reading() -> FabricReading {
-    FabricReading {
-        hosts: None,
-        switches: None,
-        rate: None,
-        host_rate: None,
-        delay: None,
-        servers: None,
-        annotations: None,
-        devices: None,
-        interfaces: None,
-    }
-}
-
 fn further<'a>(name: &'a str, text: &'a str) -> Option<Source<'a>> {
     let bytes = text.as_bytes();
     (!text.is_empty()).then_some(Source { name, bytes })
@@ -59,7 +45,7 @@ fn import(
 
 #[test]
 fn exported_cables_have_the_rates_of_their_interfaces() {
-    let read = import([VIEW, "", INTERFACES], &reading()).expect("it is a fabric");
+    let read = import([VIEW, "", INTERFACES], &FabricReading::default()).expect("it is a fabric");
     for line in [
         "- {name: gpu-2}\n    - {name: gpu-10}\n    - {name: gpu-12}\n",
         "- {name: spine-1, kind: switch, tier: 1}",
@@ -77,13 +63,13 @@ fn exported_cables_have_the_rates_of_their_interfaces() {
 
 #[test]
 fn hosts_are_told_by_patterns_and_roles() {
-    let error = import([FORM, "", ""], &reading()).expect_err("h0 may be anything");
+    let error = import([FORM, "", ""], &FabricReading::default()).expect_err("h0 may be anything");
     assert!(error.what.contains("whether `h0`"), "{error}");
     assert_eq!(error.place, Place::Line(2));
     let patterns = FabricReading {
         hosts: Some("h*".to_owned()),
         switches: Some("sw".to_owned()),
-        ..reading()
+        ..FabricReading::default()
     };
     let read = import([FORM, "", ""], &patterns).expect("it is a fabric");
     assert!(
@@ -98,10 +84,10 @@ fn hosts_are_told_by_patterns_and_roles() {
             .any(|note| note.contains("1 cable(s) that do not join"))
     );
     let roles = "Name,Role\nh0,GPU Server\nh1,GPU Server\nsw,ToR switch\n";
-    let by_role = import([FORM, roles, ""], &reading()).expect("it is a fabric");
+    let by_role = import([FORM, roles, ""], &FabricReading::default()).expect("it is a fabric");
     assert_eq!(by_role.yaml, read.yaml);
     let several = FORM.replace("h1,dcim.interface,p0", "h0,dcim.interface,p1");
-    let read = import([&several, roles, ""], &reading()).expect("it is a fabric");
+    let read = import([&several, roles, ""], &FabricReading::default()).expect("it is a fabric");
     assert!(
         read.yaml.contains("- {name: h0/p0}\n    - {name: h0/p1}\n"),
         "{}",
@@ -132,7 +118,7 @@ fn rates_are_told_by_types() {
 
 #[test]
 fn what_is_wrong_is_told_with_its_line() {
-    let error = import([VIEW, "", ""], &reading()).expect_err("there are no rates");
+    let error = import([VIEW, "", ""], &FabricReading::default()).expect_err("there are no rates");
     assert!(
         error.to_string().contains("`--set rate=400Gbps`"),
         "{error}"
@@ -140,7 +126,8 @@ fn what_is_wrong_is_told_with_its_line() {
     assert_eq!(error.place, Place::Line(2), "{error}");
     let numbers = "termination_a_type,termination_a_id,termination_b_type,termination_b_id\n\
         dcim.interface,875,dcim.interface,11617\n";
-    let error = import([numbers, "", ""], &reading()).expect_err("there are only numbers");
+    let error =
+        import([numbers, "", ""], &FabricReading::default()).expect_err("there are only numbers");
     assert!(error.remedy.contains("current view"), "{error}");
     for (from, to, line, what) in [
         ("Ethernet3,leaf-1", "Ethernet2,leaf-1", 3, "has two cables"),
@@ -160,7 +147,7 @@ fn what_is_wrong_is_told_with_its_line() {
             [&VIEW.replacen(from, to, 1), "", INTERFACES],
             &FabricReading {
                 rate: Some(Rate::from_gbps(100)),
-                ..reading()
+                ..FabricReading::default()
             },
         );
         let error = error.expect_err(to);
@@ -168,6 +155,6 @@ fn what_is_wrong_is_told_with_its_line() {
         assert_eq!(error.place, Place::Line(line), "{to}: {error}");
     }
     for end in 0..VIEW.len() {
-        let _ = import([&VIEW[..end], "", INTERFACES], &reading());
+        let _ = import([&VIEW[..end], "", INTERFACES], &FabricReading::default());
     }
 }
