@@ -41,7 +41,7 @@ impl Ranks {
         device: impl Fn(&str) -> Option<String>,
     ) -> Read<Ranks> {
         let mut found = BTreeMap::new();
-        for Rank { node, rank, at } in ranks {
+        for Rank { node, value, at } in ranks {
             let parts = parts(node, *at)?;
             let (instance, number) = parts[0];
             let Some(device) = device(instance) else {
@@ -56,7 +56,7 @@ impl Ranks {
                 "" => None,
                 component => devices.paths(&device, component, *at)?.pop(),
             };
-            found.insert((instance.to_owned(), number, path), *rank);
+            found.insert((instance.to_owned(), number, path), *value);
         }
         Ok(Ranks(found))
     }

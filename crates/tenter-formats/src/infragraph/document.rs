@@ -8,7 +8,7 @@ use tenter_notation::yaml;
 use tenter_units::Rate;
 
 use super::parts::{
-    COUNT_MAX, Component, Device, Edge, Endpoint, Instance, Kind, Link, Rank, Read, Scheme,
+    COUNT_MAX, Component, Device, Edge, Endpoint, Instance, Kind, Link, Rank, Read, Scheme, plain,
 };
 use crate::decimal;
 use crate::error::{ImportError, Place};
@@ -287,8 +287,13 @@ impl Document {
                 part.word("device")?.to_owned(),
             );
             let (count, at) = (part.count()?, part.at());
+            // A description that differs by the characters alone that names may not have.
+            let known = part.node.word("description");
+            let known = known.filter(|known| plain(known) == name.trim_end_matches('_'));
+            let shown = known.unwrap_or(&name).to_owned();
             document.instances.push(Instance {
                 name,
+                shown,
                 device,
                 count,
                 at,
@@ -329,7 +334,7 @@ fn device(part: &Part<'_>, transfers: &mut u64) -> Read<Device> {
     })
 }
 
-/// Refuses what InfraGraph 3 does not write, with what it is.
+/// Refuses what `InfraGraph` 3 does not write, with what it is.
 fn refuse_others(root: &Part<'_>) -> Read<()> {
     let stale = "this is InfraGraph 1; write it as version 3 has it, with `edges` of two ends each, \
                  or let its package convert it";
@@ -374,7 +379,7 @@ fn ranks(root: &Part<'_>) -> Read<Vec<Rank>> {
                 let at = of.place("value");
                 ranks.push(Rank {
                     node: node.word("name")?.to_owned(),
-                    rank: words::number(of.word("value")?, "a rank", at)?,
+                    value: words::number(of.word("value")?, "a rank", at)?,
                     at,
                 });
             }

@@ -30,7 +30,7 @@ pub(super) struct Counts {
 
 /// The devices by name.
 pub(super) struct Devices<'d> {
-    devices: &'d BTreeMap<String, Device>,
+    by_name: &'d BTreeMap<String, Device>,
     counts: BTreeMap<&'d str, Counts>,
     /// Components that ends have stood for so far.
     spent: Cell<usize>,
@@ -83,7 +83,7 @@ impl<'d> Devices<'d> {
     /// The devices of a document.
     pub(super) fn of(devices: &'d BTreeMap<String, Device>) -> Read<Devices<'d>> {
         let mut all = Devices {
-            devices,
+            by_name: devices,
             counts: BTreeMap::new(),
             spent: Cell::new(0),
         };
@@ -97,7 +97,7 @@ impl<'d> Devices<'d> {
         if let Some(known) = self.counts.get(name) {
             return Ok(*known);
         }
-        let devices = self.devices;
+        let devices = self.by_name;
         let Some(device) = devices.get(name) else {
             return Ok(Counts::default());
         };
@@ -135,8 +135,8 @@ impl<'d> Devices<'d> {
 
     /// A device by its name.
     pub(super) fn get(&self, name: &str, at: Place) -> Read<&'d Device> {
-        self.devices.get(name).ok_or_else(|| {
-            let names = self.devices.keys().map(String::as_str);
+        self.by_name.get(name).ok_or_else(|| {
+            let names = self.by_name.keys().map(String::as_str);
             let what = format!("there is no device {}", quote(name));
             wrong(at, what, &suggestion(name, names))
         })
@@ -190,7 +190,7 @@ impl<'d> Devices<'d> {
                     path
                 })
             };
-            paths = paths.iter().flat_map(|path| longer(path)).collect();
+            paths = paths.iter().flat_map(longer).collect();
             of = name;
             element = elements.next();
             if element.is_some() && component.kind != Kind::Device {
@@ -205,7 +205,7 @@ impl<'d> Devices<'d> {
     pub(super) fn describe(&self, device: &str, path: &Path) -> (Kind, String) {
         let (mut of, mut kind, mut shown) = (device, Kind::Custom, String::new());
         for &(place, index) in path {
-            let device = self.devices.get(of);
+            let device = self.by_name.get(of);
             let Some(component) = device.and_then(|of| of.components.get(place as usize)) else {
                 break;
             };

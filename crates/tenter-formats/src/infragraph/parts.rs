@@ -24,6 +24,16 @@ pub(super) enum Kind {
     Custom,
 }
 
+/// A name as the schema has names.
+pub(super) fn plain(name: &str) -> String {
+    let of = |character: char| match character {
+        '-' | '_' => character,
+        _ if character.is_ascii_alphanumeric() => character,
+        _ => '_',
+    };
+    name.chars().map(of).collect()
+}
+
 pub(super) struct Component {
     pub(super) name: String,
     pub(super) count: u32,
@@ -67,6 +77,8 @@ pub(super) struct Device {
 
 pub(super) struct Instance {
     pub(super) name: String,
+    /// What it is called in a fabric.
+    pub(super) shown: String,
     pub(super) device: String,
     pub(super) count: u32,
     pub(super) at: Place,
@@ -75,6 +87,6 @@ pub(super) struct Instance {
 /// An attribute of a node, of a graph that is annotated.
 pub(super) struct Rank {
     pub(super) node: String,
-    pub(super) rank: u64,
+    pub(super) value: u64,
     pub(super) at: Place,
 }

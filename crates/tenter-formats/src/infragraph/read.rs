@@ -203,8 +203,8 @@ impl<'d> Infrastructure<'d> {
     fn shown(&self, copy: u32) -> String {
         let (instance, number) = self.instance(copy);
         match instance.count {
-            1 => instance.name.clone(),
-            _ => numbered(&instance.name, number),
+            1 => instance.shown.clone(),
+            _ => numbered(&instance.shown, number),
         }
     }
 

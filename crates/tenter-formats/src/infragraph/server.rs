@@ -13,8 +13,15 @@ use crate::fabric;
 const DOMAIN_MAX: u64 = 1_024;
 const LATENCY_MIN: Time = Time::from_ns(50);
 
+/// The link of an edge, with its name.
+#[derive(Clone)]
+struct Wire {
+    name: String,
+    link: Link,
+}
+
 /// Edges within a server, with their links.
-type Inner = Vec<(Path, Path, Link)>;
+type Inner = Vec<(Path, Path, Wire)>;
 
 /// Adds the edges of a device, and of those in it that have `xpu`s.
 fn inner(
@@ -30,11 +37,14 @@ fn inner(
         for (paths, end) in ends.iter_mut().zip(&edge.ends) {
             *paths = devices.paths(device, &end.component, end.at)?;
         }
-        let link = of.links.get(&edge.link).copied().unwrap_or_default();
+        let wire = Wire {
+            name: edge.link.clone(),
+            link: of.links.get(&edge.link).copied().unwrap_or_default(),
+        };
         let [a, b] = &ends;
         let whole = |path: &Path| [prefix.as_slice(), path.as_slice()].concat();
         for (a, b) in edges.pairs(edge.scheme, [a, b], edge.at)? {
-            found.push((whole(&a), whole(&b), link));
+            found.push((whole(&a), whole(&b), wire.clone()));
         }
     }
     for (place, component) in (0_u32..).zip(&of.components) {
@@ -48,8 +58,8 @@ fn inner(
     Ok(())
 }
 
-/// The domain of each `xpu`: the first of those that it reaches over components that lead to `xpu`s
-/// alone.
+/// The domain of each `xpu`: the first of those that it reaches over links that lead to no CPU, NIC
+/// or memory anywhere.
 struct Domains {
     first: BTreeMap<Path, Path>,
     rate: Option<Rate>,
@@ -57,37 +67,26 @@ struct Domains {
 }
 
 fn domains(kinds: &BTreeMap<&Path, Kind>, edges: &Inner) -> Domains {
-    let mut peers: BTreeMap<&Path, Vec<(&Path, Link)>> = BTreeMap::new();
-    for (a, b, link) in edges {
-        peers.entry(a).or_default().push((b, *link));
-        peers.entry(b).or_default().push((a, *link));
-    }
     let is_xpu = |path: &Path| kinds.get(path) == Some(&Kind::Xpu);
-    let may_lead = |path: &&Path| {
-        matches!(
-            kinds.get(*path),
-            Some(Kind::Switch | Kind::Custom | Kind::Port)
-        )
-    };
-    let mut leads: BTreeSet<&Path> = peers.keys().copied().filter(may_lead).collect();
-    loop {
-        let is_inner = |path: &&Path| {
-            let mut all = peers[*path].iter();
-            all.all(|(peer, _)| is_xpu(peer) || leads.contains(peer))
-        };
-        let kept: BTreeSet<&Path> = leads.iter().copied().filter(is_inner).collect();
-        if kept.len() == leads.len() {
-            break;
+    let is_other =
+        |path: &Path| matches!(kinds.get(path), Some(Kind::Cpu | Kind::Nic | Kind::Memory));
+    let outer = edges.iter().filter(|(a, b, _)| is_other(a) || is_other(b));
+    let outer: BTreeSet<&str> = outer.map(|(_, _, wire)| wire.name.as_str()).collect();
+    let mut peers: BTreeMap<&Path, Vec<(&Path, Link)>> = BTreeMap::new();
+    for (a, b, Wire { name, link }) in edges {
+        if !outer.contains(name.as_str()) {
+            peers.entry(a).or_default().push((b, *link));
+            peers.entry(b).or_default().push((a, *link));
         }
-        leads = kept;
     }
-    let is_part = |path: &Path| is_xpu(path) || leads.contains(path);
     let mut first: BTreeMap<Path, Path> = BTreeMap::new();
     let mut seen: BTreeSet<&Path> = BTreeSet::new();
     let (mut rates, mut latency) = (BTreeSet::new(), None);
     for (&xpu, own) in peers.iter().filter(|(path, _)| is_xpu(path)) {
-        let inner = own.iter().filter(|(peer, _)| is_part(peer));
-        let links: Vec<(bool, Link)> = inner.map(|(peer, link)| (is_xpu(peer), *link)).collect();
+        let links: Vec<(bool, Link)> = own
+            .iter()
+            .map(|(peer, link)| (is_xpu(peer), *link))
+            .collect();
         let total = links.iter().try_fold(0_u64, |total, (_, link)| {
             Some(total.saturating_add(link.rate?.bits_per_second()))
         });
@@ -101,7 +100,7 @@ fn domains(kinds: &BTreeMap<&Path, Kind>, edges: &Inner) -> Domains {
         }
         let mut waiting = vec![xpu];
         while let Some(path) = waiting.pop() {
-            if is_part(path) && seen.insert(path) {
+            if seen.insert(path) {
                 if is_xpu(path) {
                     first.insert(path.clone(), xpu.clone());
                 }

@@ -242,10 +242,12 @@ fn fabrics_come_back_as_they_were() {
         core: Some(CoreTier::new(2, 2)),
         ..FatTree::new(2, 2, 2)
     };
-    comes_back(
-        &TopologySpec::FatTree(tree).build().expect("it is a tree"),
-        ALONE,
-    );
+    let tree = TopologySpec::FatTree(tree).build().expect("it is a tree");
+    let read = comes_back(&tree, ALONE);
+    for node in &tree.nodes {
+        let name = format!("{{name: {}", node.name);
+        assert!(read.yaml.contains(&name), "{name}\n{}", read.yaml);
+    }
     let rails = TopologySpec::Rail(Rail::new(2, 4, 2))
         .build()
         .expect("it is a fabric");

@@ -1,12 +1,14 @@
 //! A fabric as an infrastructure.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use tenter_topology::{Cable, Topology};
 use tenter_units::{Rate, Time};
 use tenter_workload::ScaleUp;
 
+use super::parts::plain;
 use crate::fabric::reached;
 
 /// What the NPUs of a server share.
@@ -34,13 +36,21 @@ struct Place {
     nic: usize,
 }
 
+/// Copies of a device.
+struct Instance {
+    name: String,
+    /// The name in the fabric, which may have characters that those of instances may not have.
+    own: String,
+    device: String,
+    count: usize,
+}
+
 /// The lists of an infrastructure, each item on a line.
 #[derive(Default)]
 struct Lists {
     devices: BTreeMap<String, Value>,
     links: Vec<Value>,
-    /// Name, device and count.
-    instances: Vec<(String, String, usize)>,
+    instances: Vec<Instance>,
     edges: Vec<Value>,
 }
 
@@ -98,16 +108,6 @@ fn notes(topology: &Topology) -> Vec<String> {
     notes
 }
 
-/// A name as the schema has names.
-fn plain(name: &str) -> String {
-    let of = |character: char| match character {
-        '-' | '_' => character,
-        _ if character.is_ascii_alphanumeric() => character,
-        _ => '_',
-    };
-    name.chars().map(of).collect()
-}
-
 /// Servers with their NICs, and their devices.
 fn servers(
     topology: &Topology,
@@ -117,15 +117,12 @@ fn servers(
     let hosts: Vec<u32> = (0..topology.hosts as u32).collect();
     let name = |host: u32| topology.nodes[host as usize].name.as_str();
     let head = |host: u32| name(host).rsplit_once("/nic").map(|(head, _)| head);
-    let groups: Vec<&[u32]> = match server.scale_up {
-        Some(domain) => {
-            let nics = (domain.npus_per_host / server.npus_per_nic).max(1);
-            hosts.chunks(nics as usize).collect()
-        }
-        None => {
-            let is_next = |&a: &u32, &b: &u32| head(a).is_some() && head(a) == head(b);
-            hosts.chunk_by(is_next).collect()
-        }
+    let groups: Vec<&[u32]> = if let Some(domain) = server.scale_up {
+        let nics = (domain.npus_per_host / server.npus_per_nic).max(1);
+        hosts.chunks(nics as usize).collect()
+    } else {
+        let is_next = |&a: &u32, &b: &u32| head(a).is_some() && head(a) == head(b);
+        hosts.chunk_by(is_next).collect()
     };
     let mut blocks = Vec::with_capacity(groups.len());
     for (number, nodes) in groups.into_iter().enumerate() {
@@ -258,11 +255,11 @@ impl Lists {
                 own.is_some() && numbered(&block.name) == own && block.device == first.device
             });
             let count = series.count();
-            let (count, name) = match (count, numbered(&first.name)) {
-                (2.., Some((head, _))) => (count, plain(head)),
-                _ => (1, plain(&first.name)),
+            let (count, own) = match (count, numbered(&first.name)) {
+                (2.., Some((head, _))) => (count, head),
+                _ => (1, first.name.as_str()),
             };
-            let mut unique = name.clone();
+            let mut unique = plain(own);
             while !names.insert(unique.clone()) {
                 unique.push('_');
             }
@@ -276,7 +273,12 @@ impl Lists {
                     };
                 }
             }
-            self.instances.push((unique, first.device.clone(), count));
+            self.instances.push(Instance {
+                name: unique,
+                own: own.to_owned(),
+                device: first.device.clone(),
+                count,
+            });
             rest = &rest[count..];
         }
         places
@@ -293,7 +295,7 @@ impl Lists {
             });
             let [ep1, ep2] = ends.map(|end| {
                 let place = &places[end.node as usize];
-                let (instance, _, _) = &self.instances[place.instance];
+                let instance = &self.instances[place.instance].name;
                 let component = if topology.is_host(end.node) {
                     format!("nic[{}]", place.nic)
                 } else {
@@ -307,9 +309,14 @@ impl Lists {
     }
 
     fn text(self, name: &str, as_json: bool) -> String {
-        let instances = self.instances.into_iter();
-        let instances = instances
-            .map(|(name, device, count)| json!({"name": name, "device": device, "count": count}));
+        let instance = |of: Instance| {
+            let mut item = json!({"name": of.name, "device": of.device, "count": of.count});
+            if of.own != of.name {
+                item["description"] = json!(of.own);
+            }
+            item
+        };
+        let instances = self.instances.into_iter().map(instance);
         let name = if name.is_empty() { "fabric" } else { name };
         let lists = [
             ("devices", self.devices.into_values().collect()),
@@ -320,18 +327,18 @@ impl Lists {
         let name = json!(plain(name));
         let mut text = String::new();
         // YAML may have its items as JSON.
-        if as_json {
-            text.push_str(&format!("{{\"name\": {name}"));
+        let _ = if as_json {
+            write!(text, "{{\"name\": {name}")
         } else {
-            text.push_str(&format!("name: {name}\n"));
-        }
+            writeln!(text, "name: {name}")
+        };
         for (list, items) in lists {
             let items: Vec<String> = items.iter().map(Value::to_string).collect();
-            if as_json {
-                text.push_str(&format!(",\n\"{list}\": [\n{}\n]", items.join(",\n")));
+            let _ = if as_json {
+                write!(text, ",\n\"{list}\": [\n{}\n]", items.join(",\n"))
             } else {
-                text.push_str(&format!("{list}:\n- {}\n", items.join("\n- ")));
-            }
+                writeln!(text, "{list}:\n- {}", items.join("\n- "))
+            };
         }
         if as_json {
             text.push_str("\n}\n");

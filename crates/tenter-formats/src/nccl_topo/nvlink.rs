@@ -6,7 +6,7 @@ use tenter_units::Rate;
 
 use super::devices::Gpu;
 
-/// What NCCL takes for a link of NVLink, by compute capability, in Mbit/s each way.
+/// What NCCL takes for a link of `NVLink`, by compute capability, in Mbit/s each way.
 const LINKS: [(u32, u64); 5] = [
     (60, 144_000),
     (70, 160_000),

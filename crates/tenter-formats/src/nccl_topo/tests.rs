@@ -5,7 +5,7 @@ use crate::error::{ImportError, Place};
 use crate::fabric::{FabricReading, FabricText};
 use crate::imported::Source;
 
-/// Four GPUs in pairs on a PCIe switch with a NIC each, all on NVSwitches, and a NIC for storage.
+/// Four GPUs in pairs on a PCIe switch with a NIC each, all on `NVSwitch`es, and a NIC for storage.
 const SERVER: &str = r#"<system version="1">
   <cpu numaid="0">
     <pci busid="0000:10:00.0" class="0x060400" link_speed="32.0 GT/s PCIe" link_width="16">7

@@ -179,7 +179,8 @@ impl Cables {
                 .map(|(device, name)| interfaces.rate(device, name));
             slower += u64::from(matches!(rates, [Some(a), Some(b)] if a != b));
             let told = line.rate.or(rates.into_iter().flatten().min());
-            let both = [ends.get(&line.ends[0]), ends.get(&line.ends[1])].map(|end| end.copied());
+            let both =
+                [ends.get(&line.ends[0]), ends.get(&line.ends[1])].map(Option::<&End>::copied);
             let [Some(a), Some(b)] = both else { continue };
             let of_host = [a, b].iter().any(|end| matches!(end, End::Host(_)));
             let host_rate = reading.host_rate.filter(|_| of_host);

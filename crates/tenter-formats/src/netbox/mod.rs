@@ -1,4 +1,4 @@
-//! Cables of NetBox as a fabric: the CSV file that it exports from the list of cables, or the one
+//! Cables of `NetBox` as a fabric: the CSV file that it exports from the list of cables, or the one
 //! that it imports cables from.
 //!
 //! Hosts and switches are told apart by what the command says, by the roles of devices, and by

@@ -9,7 +9,7 @@ use crate::imported::Source;
 const HPCC: &str = "7 3 6\n4 5 6\n0 4 100Gbps 1000ns 0\n1 4 100Gbps 1000ns 0.000000\n\
     2 5 100Gbps 1000ns 0\n3 5 100Gbps 0.001ms 0\n4 6 400000000000.0 0.5us 0.001\n5 6 400Gbps 500ns 0\n";
 
-/// Two servers of two GPUs with an NVSwitch each, GPU i of both on leaf i.
+/// Two servers of two GPUs with an `NVSwitch` each, GPU i of both on leaf i.
 const SIMAI: &str = "8 2 2 2 8 H100\n4 5 6 7\n0 4 2880Gbps 0.000025ms 0\n1 4 2880Gbps 0.000025ms 0\n\
     2 5 2880Gbps 0.000025ms 0\n3 5 2880Gbps 0.000025ms 0\n0 6 400Gbps 0.0005ms 0\n\
     1 7 400Gbps 0.0005ms 0\n2 6 400Gbps 0.0005ms 0\n3 7 400Gbps 0.0005ms 0\n";

@@ -36,19 +36,15 @@ fn parts(word: &str) -> (&str, &str) {
 /// A rate, exactly: `400Gbps`, `25000000000.0`; `None` where it is none, or has parts of a bit.
 pub(super) fn rate(word: &str) -> Option<Rate> {
     let (number, unit) = parts(word);
-    let (prefix, factor) = match unit {
-        "" => ("", 1),
-        _ => {
-            let bits = unit
-                .strip_suffix("bps")
-                .or_else(|| unit.strip_suffix("b/s"));
-            let bytes = unit
-                .strip_suffix("Bps")
-                .or_else(|| unit.strip_suffix("B/s"));
-            bits.map(|prefix| (prefix, 1))
-                .or(bytes.map(|prefix| (prefix, 8)))?
-        }
-    };
+    let bits = unit
+        .strip_suffix("bps")
+        .or_else(|| unit.strip_suffix("b/s"));
+    let bytes = unit
+        .strip_suffix("Bps")
+        .or_else(|| unit.strip_suffix("B/s"));
+    let bare = unit.is_empty().then_some("");
+    let of_bits = bits.or(bare).map(|prefix| (prefix, 1));
+    let (prefix, factor) = of_bits.or(bytes.map(|prefix| (prefix, 8)))?;
     let (_, worth) = RATES.iter().find(|(known, _)| *known == prefix)?;
     decimal::times(number, worth * factor).map(Rate::from_bits_per_second)
 }

@@ -262,7 +262,7 @@ mod tests {
     use crate::imported::Source;
     use crate::topo::read;
 
-    fn written(spec: TopologySpec) -> Regular<(String, Vec<String>)> {
+    fn written(spec: &TopologySpec) -> Regular<(String, Vec<String>)> {
         write(&spec.build().expect("it is a fabric"))
     }
 
@@ -277,7 +277,7 @@ mod tests {
             core: Some(core),
             ..FatTree::new(4, 2, 2)
         };
-        let (text, _) = written(TopologySpec::FatTree(tree)).expect("it is regular");
+        let (text, _) = written(&TopologySpec::FatTree(tree)).expect("it is regular");
         let bytes = text.as_bytes();
         let fabric = read(Source { name: "t", bytes }).expect("it is read");
         for key in [
@@ -293,7 +293,7 @@ mod tests {
             assert!(fabric.yaml.contains(key), "{key}\n{text}\n{}", fabric.yaml);
         }
         let spines = LeafSpine::new(4, 8, 2);
-        let (text, _) = written(TopologySpec::LeafSpine(spines)).expect("it is regular");
+        let (text, _) = written(&TopologySpec::LeafSpine(spines)).expect("it is regular");
         assert!(text.contains("Tiers 2\nPodsize 32\n"), "{text}");
         assert!(text.contains("Radix_Up 2\nOversubscribed 4\n"), "{text}");
     }
@@ -319,7 +319,7 @@ mod tests {
             (TopologySpec::Rail(Rail::new(2, 2, 2)), "in their order"),
             (TopologySpec::FatTree(tapered), "one bundle of cables"),
         ] {
-            let error = written(spec).expect_err(what);
+            let error = written(&spec).expect_err(what);
             assert!(error.contains(what) && error.contains("; "), "{error}");
         }
     }
