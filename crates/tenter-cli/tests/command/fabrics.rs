@@ -35,13 +35,15 @@ const FABRICS: [(&str, &str); 4] = [
     ),
 ];
 
-fn digest(workplace: &Workplace, file: &str) -> String {
+/// Digest and time of a run.
+fn answer(workplace: &Workplace, file: &str) -> (String, String) {
     let run = [
         "run", file, "--set", JOBS, "--format", "json", "-o", "trial",
     ];
     let summary = workplace.tenter(&run).expect(0).json();
     let digest = summary["engine"]["digest"].as_str();
-    digest.expect("a run has one").to_owned()
+    let digest = digest.expect("a run has one").to_owned();
+    (digest, summary["jobs"][0]["jct_ns"].to_string())
 }
 
 #[test]
@@ -51,7 +53,7 @@ fn fabrics_run_alike_after_a_round_trip() {
         let file = format!("{name}.yaml");
         let jobs = "jobs: [{collectives: [{collective: all-reduce, size: 1MiB}]}]\n";
         workplace.write(&file, format!("{text}{jobs}"));
-        let before = digest(&workplace, &file);
+        let before = answer(&workplace, &file);
         for (format, written) in [
             ("infragraph", "back.yml"),
             ("infragraph", "back.json"),
@@ -66,11 +68,12 @@ fn fabrics_run_alike_after_a_round_trip() {
             assert!(counts["cables"].as_u64() >= Some(4), "{counts}");
             let import = format!("import {format} {written} -o back.yaml");
             workplace.words(&import).expect(0);
-            assert_eq!(
-                digest(&workplace, "back.yaml"),
-                before,
-                "{name} by {format}"
-            );
+            let after = answer(&workplace, "back.yaml");
+            // Files of ns-3 have no names, which the digest has.
+            if format == "infragraph" {
+                assert_eq!(after, before, "{name}");
+            }
+            assert_eq!(after.1, before.1, "{name} by {format}");
         }
     }
 }
@@ -142,7 +145,7 @@ fn files_of_others_run() {
         for part in parts {
             assert!(text.contains(part), "{part}\n{text}");
         }
-        digest(&workplace, "fabric.yaml");
+        answer(&workplace, "fabric.yaml");
     }
     let answer = workplace.words("import netbox cables.csv");
     answer.expect_refusal(&["cables.csv: line 2: ", "`--set rate=400Gbps`"]);
