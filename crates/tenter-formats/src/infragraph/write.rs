@@ -149,11 +149,17 @@ fn servers(
     blocks
 }
 
+fn component(name: &str, choice: &str, count: u32) -> Value {
+    json!({"name": name, "choice": choice, "count": count})
+}
+
 /// A device with NPUs and NICs.
 fn server_device(name: &str, nics: u32, server: Server) -> Value {
     let each = server.npus_per_nic.max(1);
-    let component = |name: &str, choice: &str, count: u32| json!({"name": name, "choice": choice, "count": count});
-    let edge = |a: String, b: String, scheme: &str, link: &str| json!({"ep1": {"component": a}, "ep2": {"component": b}, "scheme": scheme, "link": link});
+    let edge = |a: String, b: String, link: &str| {
+        let [a, b] = [a, b].map(|component| json!({"component": component}));
+        json!({"ep1": a, "ep2": b, "scheme": "many2many", "link": link})
+    };
     let mut components = vec![
         component("xpu", "xpu", nics * each),
         component("nic", "nic", nics),
@@ -161,7 +167,7 @@ fn server_device(name: &str, nics: u32, server: Server) -> Value {
     let mut links = vec![json!({"name": "pcie"})];
     let of_nic = |nic: u32| {
         let xpus = format!("xpu[{}:{}]", nic * each, (nic + 1) * each);
-        edge(xpus, format!("nic[{nic}]"), "many2many", "pcie")
+        edge(xpus, format!("nic[{nic}]"), "pcie")
     };
     let mut edges: Vec<Value> = (0..nics).map(of_nic).collect();
     if let Some(domain) = server.scale_up {
@@ -169,7 +175,7 @@ fn server_device(name: &str, nics: u32, server: Server) -> Value {
         let hop = Time::from_ps(domain.latency.ps() / 2);
         links.push(link("scale-up", domain.rate, hop));
         let all = ("xpu".to_owned(), "scale-up".to_owned());
-        edges.push(edge(all.0, all.1, "many2many", "scale-up"));
+        edges.push(edge(all.0, all.1, "scale-up"));
     }
     json!({"name": name, "components": components, "links": links, "edges": edges})
 }
