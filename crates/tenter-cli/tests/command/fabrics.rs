@@ -36,7 +36,7 @@ const FABRICS: [(&str, &str); 4] = [
 ];
 
 /// Digest and time of a run.
-fn answer(workplace: &Workplace, file: &str) -> (String, String) {
+fn ran(workplace: &Workplace, file: &str) -> (String, String) {
     let run = [
         "run", file, "--set", JOBS, "--format", "json", "-o", "trial",
     ];
@@ -53,7 +53,7 @@ fn fabrics_run_alike_after_a_round_trip() {
         let file = format!("{name}.yaml");
         let jobs = "jobs: [{collectives: [{collective: all-reduce, size: 1MiB}]}]\n";
         workplace.write(&file, format!("{text}{jobs}"));
-        let before = answer(&workplace, &file);
+        let before = ran(&workplace, &file);
         for (format, written) in [
             ("infragraph", "back.yml"),
             ("infragraph", "back.json"),
@@ -68,7 +68,7 @@ fn fabrics_run_alike_after_a_round_trip() {
             assert!(counts["cables"].as_u64() >= Some(4), "{counts}");
             let import = format!("import {format} {written} -o back.yaml");
             workplace.words(&import).expect(0);
-            let after = answer(&workplace, "back.yaml");
+            let after = ran(&workplace, "back.yaml");
             // Files of ns-3 have no names, which the digest has.
             if format == "infragraph" {
                 assert_eq!(after, before, "{name}");
@@ -95,8 +95,8 @@ fn regular_trees_are_written_for_htsim() {
             .words("import topo tree.topo -o back.yaml")
             .expect(0);
         assert_eq!(
-            digest(&workplace, "back.yaml"),
-            digest(&workplace, &file),
+            ran(&workplace, "back.yaml"),
+            ran(&workplace, &file),
             "{name}"
         );
     }
@@ -145,7 +145,7 @@ fn files_of_others_run() {
         for part in parts {
             assert!(text.contains(part), "{part}\n{text}");
         }
-        answer(&workplace, "fabric.yaml");
+        ran(&workplace, "fabric.yaml");
     }
     let answer = workplace.words("import netbox cables.csv");
     answer.expect_refusal(&["cables.csv: line 2: ", "`--set rate=400Gbps`"]);
