@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use tenter::{Interference, Plan, usual_threads};
+use tenter::{FabricFormat, Interference, Plan, usual_threads};
 
 use crate::bench::{Letters, parse_size};
 
@@ -443,6 +443,14 @@ pub(crate) enum ImportCommand {
     Ns3(ImportOperations),
     /// A fat tree of htsim (`.topo`), as `fabric` of a scenario
     Topo(ImportFabric),
+    /// Links of a topology file of ns-3 HPCC, its descendants or `SimAI`, as `fabric` of a scenario
+    Ns3Topology(ImportFabric),
+    /// An infrastructure of `InfraGraph` 3, YAML or JSON, as `fabric` of a scenario
+    Infragraph(ImportFabric),
+    /// A server from the topology file of NCCL (`NCCL_TOPO_FILE`), as `endpoint` of a scenario
+    NcclTopo(ImportFabric),
+    /// Cables of `NetBox` from a CSV file, as `fabric` of a scenario
+    Netbox(ImportFabric),
     /// Operations that `tenter import` has made: checks and counts them
     Graph(ImportOperations),
 }
@@ -476,6 +484,12 @@ pub(crate) struct ImportFabric {
     /// The file
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+    /// Write the scenario to this file in place of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// What the file does not say, for instance `rate=400Gbps`; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) settings: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -498,7 +512,12 @@ impl ImportCommand {
     /// Operations that are imported, and the kind of `jobs[].workload`.
     pub(crate) fn operations(&self) -> Option<(&'static str, &ImportOperations)> {
         match self {
-            ImportCommand::Sonic(_) | ImportCommand::Topo(_) => None,
+            ImportCommand::Sonic(_)
+            | ImportCommand::Topo(_)
+            | ImportCommand::Ns3Topology(_)
+            | ImportCommand::Infragraph(_)
+            | ImportCommand::NcclTopo(_)
+            | ImportCommand::Netbox(_) => None,
             ImportCommand::Goal(of) => Some(("goal", of)),
             ImportCommand::Chakra(of) => Some(("chakra", of)),
             ImportCommand::Simai(of) => Some(("simai", of)),
@@ -511,6 +530,20 @@ impl ImportCommand {
             ImportCommand::Htsim(of) => Some(("htsim", of)),
             ImportCommand::Ns3(of) => Some(("ns3", of)),
             ImportCommand::Graph(of) => Some(("graph", of)),
+        }
+    }
+}
+
+impl ImportCommand {
+    /// A fabric that is imported, and its format.
+    pub(crate) fn fabric(&self) -> Option<(FabricFormat, &ImportFabric)> {
+        match self {
+            ImportCommand::Topo(of) => Some((FabricFormat::Topo, of)),
+            ImportCommand::Ns3Topology(of) => Some((FabricFormat::Ns3Topology, of)),
+            ImportCommand::Infragraph(of) => Some((FabricFormat::InfraGraph, of)),
+            ImportCommand::NcclTopo(of) => Some((FabricFormat::NcclTopo, of)),
+            ImportCommand::Netbox(of) => Some((FabricFormat::NetBox, of)),
+            _ => None,
         }
     }
 }
@@ -546,6 +579,24 @@ pub(crate) enum ExportCommand {
     Ns3(ExportOperations),
     /// Operations as a file for `workload: {kind: graph, file: …}`
     Graph(ExportOperations),
+    /// The fabric as an infrastructure of `InfraGraph` 3: JSON if FILE ends in .json, else YAML
+    Infragraph(ExportFabric),
+    /// The fabric as a fat tree of htsim (`.topo`), where it is a regular one
+    Topo(ExportFabric),
+    /// The fabric as a topology file of ns-3 HPCC, with the numbers of hosts of `export ns3`
+    Ns3Topology(ExportFabric),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportFabric {
+    #[command(flatten)]
+    pub(crate) scenario: Scenario,
+    /// The file to write
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// What to print on standard output
+    #[arg(long, value_enum, default_value_t = TextFormat::Text)]
+    pub(crate) format: TextFormat,
 }
 
 #[derive(Debug, Args)]
@@ -564,18 +615,34 @@ pub(crate) struct ExportOperations {
 }
 
 impl Export {
-    pub(crate) fn operations(&self) -> &ExportOperations {
+    /// Operations that are exported.
+    pub(crate) fn operations(&self) -> Option<&ExportOperations> {
         match &self.command {
             ExportCommand::Goal(of)
             | ExportCommand::Chakra(of)
             | ExportCommand::Htsim(of)
             | ExportCommand::Ns3(of)
-            | ExportCommand::Graph(of) => of,
+            | ExportCommand::Graph(of) => Some(of),
+            ExportCommand::Infragraph(_)
+            | ExportCommand::Topo(_)
+            | ExportCommand::Ns3Topology(_) => None,
+        }
+    }
+
+    /// A fabric that is exported, and its format.
+    pub(crate) fn fabric(&self) -> Option<(FabricFormat, &ExportFabric)> {
+        match &self.command {
+            ExportCommand::Infragraph(of) => Some((FabricFormat::InfraGraph, of)),
+            ExportCommand::Topo(of) => Some((FabricFormat::Topo, of)),
+            ExportCommand::Ns3Topology(of) => Some((FabricFormat::Ns3Topology, of)),
+            _ => None,
         }
     }
 
     pub(crate) fn format(&self) -> TextFormat {
-        self.operations().format
+        let of_operations = self.operations().map(|of| of.format);
+        let of_fabric = self.fabric().map(|(_, of)| of.format);
+        of_operations.or(of_fabric).unwrap_or(TextFormat::Text)
     }
 }
 

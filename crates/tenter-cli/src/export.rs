@@ -1,22 +1,58 @@
-//! `tenter export`: what a job runs, in the formats of others.
+//! `tenter export`: what a job runs, and the fabric, in the formats of others.
 
 use std::path::PathBuf;
 
 use serde_json::json;
-use tenter::OperationGraph;
+use tenter::{FabricFormat, OperationGraph, export_fabric};
 
-use crate::arguments::{Export, ExportCommand, TextFormat};
+use crate::arguments::{Export, ExportCommand, ExportFabric, ExportOperations, TextFormat};
 use crate::exit::ExitCode;
 use crate::failure::{Failure, print, say_notes};
 use crate::report::write_bytes;
 use crate::source;
 
 pub(crate) fn export(arguments: &Export) -> Result<ExitCode, Failure> {
+    if let Some((format, of)) = arguments.fabric() {
+        return fabric(format, of);
+    }
     let of = arguments.operations();
+    of.map_or(Ok(ExitCode::SUCCESS), |of| {
+        operations(&arguments.command, of)
+    })
+}
+
+/// Writes the fabric of a scenario, which needs no jobs.
+fn fabric(format: FabricFormat, of: &ExportFabric) -> Result<ExitCode, Failure> {
+    let scenario = source::scenario(&of.scenario)?;
+    let plan = scenario.resolve().or_else(|problems| {
+        let with_jobs = scenario.clone().with_keys("first jobs", source::FIRST_JOBS);
+        with_jobs.resolve().map_err(|_| problems)
+    });
+    let plan = plan?;
+    let as_json = of.output.extension().is_some_and(|of| of == "json");
+    let (text, notes) = export_fabric(&plan, format, as_json)?;
+    write_bytes(&of.output, text.as_bytes())?;
+    say_notes(&notes);
+    if of.format == TextFormat::Json {
+        let topology = &plan.resolved().topology;
+        let document = json!({
+            "hosts": topology.hosts,
+            "switches": topology.switches(),
+            "cables": topology.cables.len(),
+            "bytes": text.len(),
+            "notes": notes,
+            "output": of.output,
+        });
+        print(&format!("{document:#}\n"));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn operations(command: &ExportCommand, of: &ExportOperations) -> Result<ExitCode, Failure> {
     let plan = source::read(&of.scenario)?;
     let graph = OperationGraph::of_job(&plan, of.job.as_deref())?;
     let mut notes = graph.notes.clone();
-    let files = match &arguments.command {
+    let files = match command {
         ExportCommand::Goal(_) => {
             let (text, cut) = graph.to_goal()?;
             note(&mut notes, cut, "times were cut to whole nanoseconds");
@@ -52,14 +88,11 @@ pub(crate) fn export(arguments: &Export) -> Result<ExitCode, Failure> {
             vec![(of.output.clone(), text.into_bytes())]
         }
         ExportCommand::Ns3(_) => {
-            let text = OperationGraph::run_for_ns3(&plan, of.job.as_deref())?;
-            notes = vec![format!(
-                "starts are those of a run with seed {}",
-                plan.seed()
-            )];
+            let text;
+            (text, notes) = OperationGraph::run_for_ns3(&plan, of.job.as_deref())?;
             vec![(of.output.clone(), text.into_bytes())]
         }
-        ExportCommand::Graph(_) => vec![(of.output.clone(), graph.to_file())],
+        _ => vec![(of.output.clone(), graph.to_file())],
     };
     for (path, bytes) in &files {
         write_bytes(path, bytes)?;

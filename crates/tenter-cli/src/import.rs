@@ -4,8 +4,8 @@
 use std::fmt::Write as _;
 
 use serde_json::json;
-use tenter::{OperationCounts, OperationGraph};
-use tenter_formats::{Source, import_sonic, topo};
+use tenter::{FabricFormat, OperationCounts, OperationGraph, import_fabric};
+use tenter_formats::import_sonic;
 use tenter_report::grouped;
 
 use crate::arguments::{
@@ -19,8 +19,8 @@ pub(crate) fn import(arguments: &Import) -> Result<ExitCode, Failure> {
     if let ImportCommand::Sonic(arguments) = &arguments.command {
         return sonic(arguments);
     }
-    if let ImportCommand::Topo(arguments) = &arguments.command {
-        return fabric(arguments);
+    if let Some((format, arguments)) = arguments.command.fabric() {
+        return fabric(format, arguments);
     }
     let of = arguments.command.operations();
     of.map_or(Ok(ExitCode::SUCCESS), |(kind, of)| operations(kind, of))
@@ -44,15 +44,22 @@ fn sonic(arguments: &ImportSonic) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints a fabric as a part of a scenario.
-fn fabric(arguments: &ImportFabric) -> Result<ExitCode, Failure> {
-    let text = tenter::read_text(&arguments.file)?;
-    let name = arguments.file.display().to_string();
-    let (name, bytes) = (name.as_str(), text.as_bytes());
-    let fabric = topo::read(Source { name, bytes });
-    let fabric = fabric.map_err(|error| Failure::input(error.to_string()))?;
-    say_notes(&fabric.notes);
-    print(&fabric.yaml);
+/// Prints a fabric as a part of a scenario, or keeps it where that was asked for.
+fn fabric(format: FabricFormat, arguments: &ImportFabric) -> Result<ExitCode, Failure> {
+    let read = import_fabric(format, &arguments.file, &arguments.settings)?;
+    say_notes(&read.notes);
+    let Some(output) = &arguments.output else {
+        print(&read.yaml);
+        return Ok(ExitCode::SUCCESS);
+    };
+    write_bytes(output, read.yaml.as_bytes())?;
+    if read.yaml.contains("fabric:\n") {
+        let shown = output.display();
+        print(&format!(
+            "Give it `jobs:` and run it, or `tenter run {shown} --set 'jobs=[{{collectives: \
+             [{{collective: all-reduce, size: 16MiB}}]}}]'`.\n"
+        ));
+    }
     Ok(ExitCode::SUCCESS)
 }
 

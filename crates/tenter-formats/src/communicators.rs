@@ -17,15 +17,9 @@ pub(crate) struct Communicator {
 pub(crate) struct Communicators<'a> {
     algorithms: &'a Algorithms,
     /// What carries out collectives, as far as they were met.
-<<<<<<< HEAD
     kinds: BTreeMap<(CollectiveName, u32, u64), CollectiveKind>,
-    /// The number of each group, by its ranks.
-    numbers: BTreeMap<Vec<u32>, u32>,
-=======
-    kinds: BTreeMap<CollectiveName, CollectiveKind>,
     /// The number of each group, by its ranks and what tells it from others of the same ranks.
     numbers: BTreeMap<(Vec<u32>, u32), u32>,
->>>>>>> h-traces
     /// How many collectives of each group the rank runs so far.
     run: BTreeMap<u32, u32>,
 }

@@ -29,6 +29,21 @@ pub(crate) fn time(text: &str, places: usize) -> Option<(Time, bool)> {
     Some((Time::from_ps(ps), cut))
 }
 
+/// A decimal number times a factor, where that is a whole number.
+pub(crate) fn times(text: &str, factor: u64) -> Option<u64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let fraction = fraction.trim_end_matches('0');
+    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || fraction.len() > 12 || !digits(whole) || !digits(fraction) {
+        return None;
+    }
+    let scale = 10_u128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+    let all: u128 = format!("{whole}{fraction}").parse().ok()?;
+    let product = all.checked_mul(u128::from(factor))?;
+    let exact = product.is_multiple_of(scale).then_some(product / scale)?;
+    u64::try_from(exact).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,19 +2,16 @@
 //!
 //! A header has `Nodes`, `Tiers` and `Podsize`; below it is a block of keys for each tier.
 
+mod write;
+
 use tenter_notation::diagnostics::quote;
 
 use crate::error::{ImportError, Place};
+use crate::fabric::FabricText;
 use crate::imported::Source;
+use crate::words;
 
-/// The `fabric` of a scenario, and what is to be said of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FabricText {
-    /// `fabric:` and what is under it, as YAML.
-    pub yaml: String,
-    /// What was left out or is noteworthy, a sentence each.
-    pub notes: Vec<String>,
-}
+pub use write::write;
 
 type Read<T> = Result<T, ImportError>;
 
@@ -53,10 +50,7 @@ fn wrong(line: usize, what: impl Into<String>, remedy: &str) -> ImportError {
 /// The first line that is not as the format wants it, and counts that make no regular tree.
 pub fn read(source: Source<'_>) -> Read<FabricText> {
     let read = || {
-        let text = std::str::from_utf8(source.bytes).map_err(|error| {
-            let place = Place::Byte(error.valid_up_to());
-            ImportError::new(place, "this is no text", "give a text file in UTF-8")
-        })?;
+        let text = words::text(source.bytes)?;
         let mut file = File::default();
         for (line, text) in (1..).zip(text.lines()) {
             file.line(line, text)?;

@@ -6,6 +6,14 @@ use tenter_units::Time;
 use crate::decimal;
 use crate::error::{ImportError, Place};
 
+/// The text of a file.
+pub(crate) fn text(bytes: &[u8]) -> Result<&str, ImportError> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let place = Place::Byte(error.valid_up_to());
+        ImportError::new(place, "this is no text", "give a text file in UTF-8")
+    })
+}
+
 /// A whole number.
 pub(crate) fn number(word: &str, of: &str, at: Place) -> Result<u64, ImportError> {
     word.parse().map_err(|_| {

@@ -11,10 +11,13 @@ use std::time::{Duration, Instant};
 
 use cap::Cap;
 use tenter_engine::Stream;
+use tenter_formats::fabric::FabricReading;
 use tenter_formats::{
-    ImportError, Source, aicb, chakra, flight_recorder, flow_list, goal, graph_file, kineto,
-    matrix, nccl_log, pytorch_et, read_algorithm, simai, steps, topo,
+    ImportError, Source, aicb, chakra, flight_recorder, flow_list, goal, graph_file, infragraph,
+    kineto, matrix, nccl_log, nccl_topo, netbox, ns3_topology, pytorch_et, read_algorithm, simai,
+    steps, topo,
 };
+use tenter_units::Rate;
 use tenter_workload::graph::Algorithms;
 use tenter_workload::spec::{
     AicbSpec, CallReading, FlightRecorderSpec, FlowReading, Gaps, GatheredSize, KinetoSpec,
@@ -163,6 +166,33 @@ const AICB: &str = "[rank0 ~ rank7]\ncomm_type,comm_group,comm_group_size,msg_si
     CommType.all_gather,CommGroup.tp_group,2,40,,None,1\nCommType.computation,None,None,x,,0.5,1\n\
     CommType.reduce_scatter,CommGroup.dp_group,4,64,,None,1\nCommType.isend,CommGroup.pp_group,1,5,send_next,None,1\n\
     CommType.epoch_end,None,None,0,,None,1\n";
+
+/// What the command says of a fabric.
+fn fabric() -> FabricReading {
+    FabricReading {
+        rate: Some(Rate::from_gbps(100)),
+        servers: Some(2),
+        ..FabricReading::default()
+    }
+}
+
+fn source(bytes: &[u8]) -> Source<'_> {
+    Source {
+        name: "file",
+        bytes,
+    }
+}
+
+fn read_netbox(bytes: &[u8]) -> Result<(), String> {
+    let interfaces = b"device,name,type\nleaf-1,e1,400gbase-x-qsfpdd\n";
+    let files = netbox::Files {
+        cables: source(bytes),
+        devices: None,
+        interfaces: Some(source(interfaces)),
+    };
+    told(netbox::read(files, &fabric()))
+}
+
 const GOAL: &str = "num_ranks 3\nrank 0 {\na: calc 500 cpu 1\nb: send 1048576b to 1 tag 7\nb requires a\n}\n\
     rank 1 { recv 1048576b from -1 tag 7\nc: send 9b to 2\nc irequires c2\nc2: calc 4 }\nrank 2 { recv 9b from 1 }\n";
 const JSON: &str = "{\"nodes\": [{\"id\": 1, \"type\": 4, \"duration_micros\": 120}, {\"id\": 2, \"type\": 7, \
@@ -177,6 +207,26 @@ const TOPO: &str = "Nodes 8\nTiers 3\nPodsize 4\nTier 0\nDownlink_speed_Gbps 200
     Tier 1\nDownlink_speed_Gbps 200\nRadix_Down 2\nRadix_Up 4\nTier 2\nDownlink_speed_Gbps 100\nRadix_Down 4\nBundle 2\n";
 const SIMAI: &str = "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 2 pp: 1 all_gpus: 8\n1\n\
     layer -1 100 ALLREDUCE 4096 200 ALLGATHER 8192 300 REDUCESCATTER_DP_EP 1024 10\n";
+const TOPOLOGY: &str = "8 2 1 3 10 H100\n4 5 6 7\n0 4 2880Gbps 0.000025ms 0\n1 4 2880Gbps 25ns 0\n\
+    0 5 400Gbps 0.0005ms 0\n1 6 400Gbps 500ns 0.001\n2 5 25000000000.0 1us 0\n3 6 400Gbps 1us 0\n\
+    5 7 400Gbps 1us 0\n6 7 400Gbps 1us 0\n5 7 400Gbps 1us 0\n6 7 400Gbps 1us 0\n";
+const CABLES: &str = "ID,Termination A,Device A,Termination B,Device B,Status,Length\n\
+    1,eth0,gpu-2,e2,leaf-1,Connected,5 m\n2,eth0,gpu-3,e3,leaf-1,Connected,3 ft\n\
+    3,e1,leaf-1,e1,spine-1,Planned,0.1 km\n";
+const INFRASTRUCTURE: &str = "name: t\ndevices:\n- name: s\n  components:\n  - {name: x, choice: xpu, count: 2}\n\
+    \x20 - {name: w, choice: switch, count: 1}\n  - {name: c, choice: device, count: 2}\n  links: [{name: l}]\n\
+    \x20 edges: [{ep1: {component: x}, ep2: {component: w}, scheme: many2many, link: l}]\n\
+    - {name: c, components: [{name: p, choice: nic, count: 1}], links: [], edges: []}\n\
+    - {name: b, components: [{name: p, choice: port, count: 8}], links: [], edges: []}\n\
+    links:\n- name: f\n  physical:\n    bandwidth: {choice: gigabits_per_second, gigabits_per_second: 400}\n\
+    \x20   latency: {choice: ns, ns: 25}\n\
+    instances: [{name: h, device: s, count: 2}, {name: t, device: b, count: 1}]\nedges:\n\
+    - {ep1: {instance: 'h[0:2]', component: 'c.p[0]'}, ep2: {instance: t, component: 'p[0:4]'}, scheme: one2one, link: f}\n";
+const SERVER: &str = "<system version='1'><cpu numaid='0'>\n<pci class='0x060400' link_speed='16 GT/s' link_width='16'>\n\
+    <pci busid='a' class='0x030200'><gpu dev='0' sm='80'><nvlink target='b' count='4'/></gpu></pci>\n\
+    <pci busid='b' class='0x030200'><gpu dev='1' sm='80'/></pci>\n\
+    <pci class='0x020700' link_speed='16 GT/s' link_width='16'><nic><net name='n' speed='200000'/></nic></pci>\n\
+    </pci>\n</cpu></system>\n";
 const SENDS: &str = "source,destination,bytes\n0,1,500\n1,2,700\n";
 const STEPS: &str = "rank,peer,bytes,after\n0,1,500,\n1,2,700,0\n";
 
@@ -284,6 +334,28 @@ fn formats() -> Vec<(&'static str, Reader, Vec<u8>)> {
     ]
 }
 
+/// The formats of fabrics.
+fn fabrics() -> Vec<(&'static str, Reader, Vec<u8>)> {
+    vec![
+        (
+            "ns3-topology",
+            |bytes| told(ns3_topology::read(source(bytes))),
+            TOPOLOGY.into(),
+        ),
+        (
+            "infragraph",
+            |bytes| told(infragraph::read(source(bytes), None, &fabric())),
+            INFRASTRUCTURE.into(),
+        ),
+        (
+            "nccl-topo",
+            |bytes| told(nccl_topo::read(source(bytes), &fabric())),
+            SERVER.into(),
+        ),
+        ("netbox", read_netbox, CABLES.into()),
+    ]
+}
+
 /// Changes a file in up to four places.
 fn mutated(file: &[u8], draw: &mut Stream) -> Vec<u8> {
     let mut bytes = file.to_vec();
@@ -358,7 +430,8 @@ fn survive(formats: &[(&'static str, Reader, Vec<u8>)], number: u64) -> bool {
 
 #[test]
 fn damaged_files_are_refused_or_say_something_else() {
-    let formats = formats();
+    let mut formats = formats();
+    formats.extend(fabrics());
     for (name, read, file) in &formats {
         assert_eq!(read(file), Ok(()), "{name}");
     }

@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 use serde_json::Value;
+use tenter_formats::fabric::FabricReading;
 use tenter_formats::{
-    Imported, Source, aicb, chakra, flow_list, goal, graph_file, kineto, pytorch_et,
-    read_algorithm, simai, topo,
+    Imported, Source, aicb, chakra, flow_list, goal, graph_file, infragraph, kineto, nccl_topo,
+    pytorch_et, read_algorithm, simai, topo,
 };
 use tenter_workload::collective::{AlgorithmFiles, CollectiveKind, read_program, write_program};
 use tenter_workload::graph::{Algorithms, Operation, OperationKind};
@@ -214,6 +215,74 @@ fn fat_trees_have_all_their_hosts() {
         let nodes: u64 = nodes.expect("a header").trim().parse().expect("a number");
         assert_eq!(hosts, nodes, "{name}");
     }
+}
+
+#[test]
+fn infrastructures_have_a_cable_for_each_edge() {
+    let Some(folder) = samples("infragraph") else {
+        return;
+    };
+    let mut texts = Vec::new();
+    for suffix in ["_4servers.yaml", "_4servers.json"] {
+        for path in files(&folder, suffix) {
+            let text = fs::read_to_string(&path).expect("a text");
+            let (name, bytes) = (path.to_str().expect("a name"), text.as_bytes());
+            let fabric = infragraph::read(Source { name, bytes }, None, &FabricReading::default());
+            let fabric = fabric.unwrap_or_else(|error| panic!("{error}"));
+            // Edges between instances name a server at one end, each with one NIC.
+            let edges = text.matches("server[").count();
+            let count = |what: &str| fabric.yaml.matches(what).count();
+            assert_eq!(count("- {a: "), edges, "{name}");
+            assert_eq!(count("{name: server"), edges, "{name}");
+            assert_eq!(count("kind: switch"), 1, "{name}");
+            assert_eq!(count("rate: 100Gbps, delay: 25ns"), edges, "{name}");
+            assert_eq!(count("scale_up: {npus_per_host: 4}"), 1, "{name}");
+            texts.push(fabric.yaml);
+        }
+    }
+    assert_eq!(texts.len(), 2);
+    assert_eq!(texts[0], texts[1]);
+}
+
+#[test]
+fn servers_of_nccl_have_their_gpus_and_nics() {
+    let Some(folder) = samples("nccl-xml") else {
+        return;
+    };
+    // NICs for GPUs: those of the DGX are without the two ports for storage, which the file has
+    // beside the PCIe switches.
+    let nics = [
+        ("dgx_a100", 8),
+        ("ndv4", 8),
+        ("ndv2", 1),
+        ("p4d", 4),
+        ("ncv4-topo", 1),
+    ];
+    let mut read = 0;
+    for path in files(&folder, ".xml") {
+        let text = fs::read_to_string(&path).expect("a text");
+        let (name, bytes) = (path.to_str().expect("a name"), text.as_bytes());
+        let server = nccl_topo::read(Source { name, bytes }, &FabricReading::default());
+        let gpus = text.matches(" class=\"0x0302").count();
+        if gpus == 0 {
+            let error = server.expect_err("there are no GPUs in it");
+            assert!(error.to_string().contains("line "), "{error}");
+            continue;
+        }
+        let server = server.unwrap_or_else(|error| panic!("{error}"));
+        let own = nics.iter().find(|(part, _)| name.contains(part));
+        let (_, nics) = own.unwrap_or_else(|| panic!("{name} is new: count its NICs"));
+        let domain = format!("npus_per_host: {gpus}");
+        assert!(server.yaml.contains(&domain), "{name}\n{}", server.yaml);
+        let share = server
+            .yaml
+            .lines()
+            .find_map(|line| line.trim().strip_prefix("npus_per_nic: "));
+        let share: usize = share.map_or(1, |share| share.parse().expect("a number"));
+        assert_eq!(share * nics, gpus, "{name}");
+        read += 1;
+    }
+    assert_eq!(read, 5);
 }
 
 #[test]

@@ -190,24 +190,45 @@ impl OperationGraph {
         text.map_err(|what| Error::Asked(format!("{what}, which htsim cannot say; export to GOAL")))
     }
 
-    /// The flows of a job as a flow file of ns-3: runs the plan, and takes the starts of that run.
+    /// The flows of a job as a flow file of ns-3, by the numbers of their hosts: runs the plan, and
+    /// takes the starts of that run. Gives what is to be said of it, too.
     ///
     /// # Errors
     /// A job that there is not, and those of a run.
-    pub fn run_for_ns3(plan: &Plan, job: Option<&str>) -> Result<String, Error> {
+    pub fn run_for_ns3(plan: &Plan, job: Option<&str>) -> Result<(String, Vec<String>), Error> {
         let index = OperationGraph::find(plan, job)?;
         let trial = Run::new(plan).keep_flows().run()?;
+        let resolved = plan.resolved();
+        let (domain, npus) = (resolved.scale_up, resolved.npus_per_nic);
+        let of_network = |row: &FlowRow| {
+            let (a, b) = (row.src_host, row.dst_host);
+            a != b && !domain.is_some_and(|domain| domain.joins_nics(npus, a, b))
+        };
         let of_job = |row: &&FlowRow| row.job == index as u32 && row.queue_pair == 0;
         let mut rows: Vec<&FlowRow> = trial.flows().iter().filter(of_job).collect();
         rows.sort_by_key(|row| (row.posted, row.src_rank, row.transfer));
-        let job = &plan.resolved().jobs[index];
         let first = rows.first().map_or(Time::ZERO, |row| row.posted);
+        let all = rows.len();
+        rows.retain(|row| of_network(row));
+        let mut notes = vec![format!(
+            "starts are those of a run with seed {}",
+            plan.seed()
+        )];
+        if rows.len() < all {
+            let within = all - rows.len();
+            notes.push(format!("{within} flows within hosts are left out"));
+        }
+        if rows.iter().any(|row| row.src_rank != row.src_host) {
+            let what = "flows are from host to host, whose numbers are not those of the ranks";
+            notes.push(what.to_owned());
+        }
         let flows = rows.iter().map(|row| {
             let start = row.posted.saturating_sub(first);
-            (row.src_rank, row.dst_rank, row.payload_bytes, start)
+            (row.src_host, row.dst_host, row.payload_bytes, start)
         });
-        let text = write_ns3(&Flows::timed(job.ranks(), flows));
-        text.map_err(Error::Internal)
+        let hosts = resolved.topology.hosts as u32;
+        let text = write_ns3(&Flows::timed(hosts, flows));
+        Ok((text.map_err(Error::Internal)?, notes))
     }
 
     /// As execution traces of Chakra.
@@ -223,6 +244,6 @@ impl OperationGraph {
 }
 
 /// A text as YAML has it in double quotes.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

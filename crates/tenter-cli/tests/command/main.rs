@@ -5,6 +5,7 @@ mod broken;
 mod credit;
 mod damaged;
 mod explain;
+mod fabrics;
 mod flow_workloads;
 mod host;
 mod hostile;

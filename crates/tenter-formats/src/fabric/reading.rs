@@ -1,0 +1,52 @@
+//! What the command adds to a file of a fabric.
+
+use std::ops::RangeInclusive;
+
+use tenter_config::component;
+use tenter_units::{Rate, Time};
+
+use crate::error::{ImportError, Place};
+
+component! {
+    /// What a file of a fabric does not say.
+    pub struct FabricReading as "`tenter import` of a fabric", derive(Clone, Debug, Default, PartialEq, Eq) {
+        /// Names of the devices that are hosts, with `*` for any characters and `,` between them.
+        hosts: Option<String> = absent "what the file says", in WORD_MAX;
+        /// Names of the devices that are switches, likewise.
+        switches: Option<String> = absent "what the file says", in WORD_MAX;
+        /// Rate of the cables whose rate the file does not tell.
+        rate: Option<Rate> = absent "refused", in RATES;
+        /// The same for cables of hosts.
+        host_rate: Option<Rate> = absent "`rate`", in RATES;
+        /// Propagation delay of the cables whose delay the file does not tell.
+        delay: Option<Time> = absent "the usual delay of a cable", in DELAYS;
+        /// How many servers a fabric of rails has.
+        servers: Option<u32> = absent "no fabric", in 1..=65_536;
+        /// A further file: ranks of an InfraGraph.
+        annotations: Option<String> = absent "none", in WORD_MAX;
+        /// A further file: the devices of NetBox with their roles.
+        devices: Option<String> = absent "none", in WORD_MAX;
+        /// A further file: the interfaces of NetBox with their types.
+        interfaces: Option<String> = absent "none", in WORD_MAX;
+    }
+}
+
+/// The most characters of a word.
+const WORD_MAX: usize = 4_096;
+/// The rates of links, as a scenario has them.
+const RATES: RangeInclusive<Rate> =
+    Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
+/// The delays of links, as a scenario has them.
+const DELAYS: RangeInclusive<Time> = Time::ZERO..=Time::from_us(1_000_000);
+
+/// The rate of a cable: the one that a file tells, or else the one that was given.
+pub(crate) fn given(
+    told: Option<Rate>,
+    instead: Option<Rate>,
+    (cable, at): (&str, Place),
+) -> Result<Rate, ImportError> {
+    told.or(instead).ok_or_else(|| {
+        let what = format!("nothing tells the rate of {cable}");
+        ImportError::new(at, what, "give one, for example `--set rate=400Gbps`")
+    })
+}

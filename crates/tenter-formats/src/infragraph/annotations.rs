@@ -1,0 +1,85 @@
+//! Ranks in annotations: which host comes first.
+
+use std::collections::BTreeMap;
+
+use tenter_notation::diagnostics::quote;
+
+use super::expand::{Devices, Path};
+use super::parts::{Kind, Rank, Read};
+use crate::error::{ImportError, Place};
+
+/// The nodes that have a rank: an instance by its name and number, and a component of it, if any.
+pub(super) struct Ranks(BTreeMap<(String, u32, Option<Path>), u64>);
+
+/// Names and indexes of a node: `host.0.xpu.1`, `host[0]xpu[1]`.
+fn parts(node: &str, at: Place) -> Read<Vec<(&str, u32)>> {
+    let wrong = || {
+        let what = format!("{} is no node with a rank", quote(node));
+        ImportError::new(at, what, "name one `xpu`: `host.0.xpu.1`")
+    };
+    let mut parts = Vec::new();
+    let mut words = node
+        .split(['.', '[', ']'])
+        .map(str::trim)
+        .filter(|word| !word.is_empty());
+    while let Some(name) = words.next() {
+        let index = words.next().and_then(|word| word.parse().ok());
+        parts.push((name, index.ok_or_else(wrong)?));
+    }
+    if parts.is_empty() {
+        Err(wrong())
+    } else {
+        Ok(parts)
+    }
+}
+
+impl Ranks {
+    /// The ranks of a document; `device` is the device of an instance.
+    pub(super) fn of(
+        ranks: &[Rank],
+        devices: &Devices<'_>,
+        device: impl Fn(&str) -> Option<String>,
+    ) -> Read<Ranks> {
+        let mut found = BTreeMap::new();
+        for Rank { node, value, at } in ranks {
+            let parts = parts(node, *at)?;
+            let (instance, number) = parts[0];
+            let Some(device) = device(instance) else {
+                let what = format!("there is no instance {}", quote(instance));
+                return Err(ImportError::new(*at, what, "name one of the instances"));
+            };
+            let words = parts[1..]
+                .iter()
+                .map(|(name, index)| format!("{name}[{index}]"));
+            let component = words.collect::<Vec<String>>().join(".");
+            let path = match component.as_str() {
+                "" => None,
+                component => devices.paths(&device, component, *at)?.pop(),
+            };
+            found.insert((instance.to_owned(), number, path), *value);
+        }
+        Ok(Ranks(found))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The ranks of the `xpu`s of an instance in their order, or of the instance as a whole.
+    pub(super) fn of_instance(
+        &self,
+        (instance, number): (&str, u32),
+        devices: &Devices<'_>,
+        device: &str,
+    ) -> Vec<u64> {
+        let from = (instance.to_owned(), number, None);
+        let own = self.0.range(from..);
+        let own = own.take_while(|((name, of, _), _)| (name.as_str(), *of) == (instance, number));
+        let is_npu = |path: &Option<Path>| {
+            let kind = path.as_ref().map(|path| devices.describe(device, path).0);
+            matches!(kind, None | Some(Kind::Xpu | Kind::Nic))
+        };
+        let own = own.filter(|((_, _, path), _)| is_npu(path));
+        own.map(|(_, rank)| *rank).collect()
+    }
+}

@@ -1,0 +1,227 @@
+//! Devices with their components, and edges with their ends written out.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+use tenter_notation::decode::suggestion;
+use tenter_notation::diagnostics::quote;
+
+use super::index;
+use super::parts::{Device, Kind, Read, Scheme};
+use crate::error::{ImportError, Place};
+
+/// The place of a component in an instance: for each device on the way to it, a component by its
+/// place in the list, and which of them.
+pub(super) type Path = Vec<(u32, u32)>;
+
+/// No file has more edges, nor an end of an edge more components.
+const EDGES_MAX: usize = 1 << 20;
+/// The ends of all edges together.
+const ENDS_MAX: usize = 1 << 24;
+/// Devices within devices.
+const DEPTH_MAX: usize = 16;
+
+/// How many components of a kind a device has, with those of the devices in it.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Counts {
+    pub(super) xpus: u64,
+    pub(super) nics: u64,
+}
+
+/// The devices by name.
+pub(super) struct Devices<'d> {
+    by_name: &'d BTreeMap<String, Device>,
+    counts: BTreeMap<&'d str, Counts>,
+    /// Components that ends have stood for so far.
+    spent: Cell<usize>,
+}
+
+/// Edges that were written out.
+#[derive(Default)]
+pub(super) struct Edges {
+    written: usize,
+    /// Edges one by one whose ends are not equally many.
+    pub(super) uneven: u64,
+}
+
+fn wrong(at: Place, what: String, remedy: &str) -> ImportError {
+    ImportError::new(at, what, remedy)
+}
+
+impl Edges {
+    /// The pairs of two ends.
+    pub(super) fn pairs<T: Clone + PartialEq>(
+        &mut self,
+        scheme: Scheme,
+        [a, b]: [&[T]; 2],
+        at: Place,
+    ) -> Read<Vec<(T, T)>> {
+        let count = match scheme {
+            Scheme::OneToOne => a.len().min(b.len()),
+            Scheme::ManyToMany => a.len().saturating_mul(b.len()),
+        };
+        self.written = self.written.saturating_add(count);
+        if self.written > EDGES_MAX {
+            let what = "there are more than 1048576 edges".to_owned();
+            return Err(wrong(at, what, "give fewer, or smaller slices"));
+        }
+        let pair = |(a, b): (&T, &T)| (a.clone(), b.clone());
+        let mut pairs: Vec<(T, T)> = match scheme {
+            Scheme::OneToOne => a.iter().zip(b).map(pair).collect(),
+            Scheme::ManyToMany => a
+                .iter()
+                .flat_map(|a| b.iter().map(move |b| (a.clone(), b.clone())))
+                .collect(),
+        };
+        self.uneven += u64::from(scheme == Scheme::OneToOne && a.len() != b.len());
+        pairs.retain(|(a, b)| a != b);
+        Ok(pairs)
+    }
+}
+
+impl<'d> Devices<'d> {
+    /// The devices of a document.
+    pub(super) fn of(devices: &'d BTreeMap<String, Device>) -> Read<Devices<'d>> {
+        let mut all = Devices {
+            by_name: devices,
+            counts: BTreeMap::new(),
+            spent: Cell::new(0),
+        };
+        for name in devices.keys() {
+            all.count(name, 0)?;
+        }
+        Ok(all)
+    }
+
+    fn count(&mut self, name: &'d str, depth: usize) -> Read<Counts> {
+        if let Some(known) = self.counts.get(name) {
+            return Ok(*known);
+        }
+        let devices = self.by_name;
+        let Some(device) = devices.get(name) else {
+            return Ok(Counts::default());
+        };
+        if depth > DEPTH_MAX {
+            let what = format!(
+                "the device {} is in itself, or nested too deeply",
+                quote(name)
+            );
+            return Err(wrong(
+                device.at,
+                what,
+                "take it out of the devices that it has",
+            ));
+        }
+        let mut counts = Counts::default();
+        for component in &device.components {
+            let within = match component.kind {
+                Kind::Xpu => Counts { xpus: 1, nics: 0 },
+                Kind::Nic => Counts { xpus: 0, nics: 1 },
+                Kind::Device => self.count(&component.name, depth + 1)?,
+                _ => Counts::default(),
+            };
+            let times = |each: u64| each.saturating_mul(component.count.into());
+            counts.xpus = counts.xpus.saturating_add(times(within.xpus));
+            counts.nics = counts.nics.saturating_add(times(within.nics));
+        }
+        self.counts.insert(name, counts);
+        Ok(counts)
+    }
+
+    /// What a device has of servers.
+    pub(super) fn counts(&self, name: &str) -> Counts {
+        self.counts.get(name).copied().unwrap_or_default()
+    }
+
+    /// A device by its name.
+    pub(super) fn get(&self, name: &str, at: Place) -> Read<&'d Device> {
+        self.by_name.get(name).ok_or_else(|| {
+            let names = self.by_name.keys().map(String::as_str);
+            let what = format!("there is no device {}", quote(name));
+            wrong(at, what, &suggestion(name, names))
+        })
+    }
+
+    /// Counts components that an end stands for, which are bounded over all ends.
+    pub(super) fn spend(&self, components: usize, at: Place) -> Read<()> {
+        let spent = self.spent.get().saturating_add(components);
+        self.spent.set(spent);
+        if spent > ENDS_MAX {
+            let what = "the ends of edges stand for more than 16777216 components".to_owned();
+            return Err(wrong(at, what, "give fewer edges, or smaller slices"));
+        }
+        Ok(())
+    }
+
+    /// The components that a text of names with slices stands for: `nic[0:2]`, `cx5[0].port`.
+    pub(super) fn paths(&self, device: &str, text: &str, at: Place) -> Read<Vec<Path>> {
+        let (mut of, mut paths) = (device, vec![Path::new()]);
+        let mut elements = text.split('.').peekable();
+        // A component may follow the name of its own device.
+        let own = self.get(of, at)?;
+        let is_component = |name| own.components.iter().any(|known| known.name == name);
+        let mut element = elements.next();
+        if let Some(first) = element.map(index::name)
+            && first == of
+            && !is_component(first)
+            && elements.peek().is_some()
+        {
+            element = elements.next();
+        }
+        while let Some(word) = element {
+            let (name, device) = (index::name(word), self.get(of, at)?);
+            let mut known = (0_u32..).zip(&device.components);
+            let Some((place, component)) = known.find(|(_, known)| known.name == name) else {
+                let names = device.components.iter().map(|known| known.name.as_str());
+                let what = format!("{} has no component {}", quote(of), quote(name));
+                return Err(wrong(at, what, &suggestion(name, names)));
+            };
+            let found = index::indexes(word, component.count, at)?;
+            self.spend(paths.len().saturating_mul(found.len()), at)?;
+            if paths.len().saturating_mul(found.len()) > EDGES_MAX {
+                let what = format!("{} stands for more than 1048576 components", quote(text));
+                return Err(wrong(at, what, "give a smaller slice"));
+            }
+            let longer = |path: &Path| {
+                let path = path.clone();
+                found.iter().map(move |&index| {
+                    let mut path = path.clone();
+                    path.push((place, index));
+                    path
+                })
+            };
+            paths = paths.iter().flat_map(longer).collect();
+            of = name;
+            element = elements.next();
+            if element.is_some() && component.kind != Kind::Device {
+                let what = format!("{} is no device with components of its own", quote(name));
+                return Err(wrong(at, what, "name a component of a device"));
+            }
+        }
+        Ok(paths)
+    }
+
+    /// What the component at a path is, and its name for people: `nic3`, `cx5-0/port1`.
+    pub(super) fn describe(&self, device: &str, path: &Path) -> (Kind, String) {
+        let (mut of, mut kind, mut shown) = (device, Kind::Custom, String::new());
+        for &(place, index) in path {
+            let device = self.by_name.get(of);
+            let Some(component) = device.and_then(|of| of.components.get(place as usize)) else {
+                break;
+            };
+            if !shown.is_empty() {
+                shown.push('/');
+            }
+            shown.push_str(&numbered(&component.name, index));
+            (of, kind) = (&component.name, component.kind);
+        }
+        (kind, shown)
+    }
+}
+
+/// A name with a number behind it, apart from a number at its own end.
+pub(super) fn numbered(name: &str, number: u32) -> String {
+    let ends_so = name.ends_with(|last: char| last.is_ascii_digit());
+    let between = if ends_so { "-" } else { "" };
+    format!("{name}{between}{number}")
+}

@@ -1,0 +1,28 @@
+//! Infrastructures of `InfraGraph` 3 as fabrics, and fabrics as infrastructures.
+//!
+//! ```text
+//!   YAML, JSON ─document─▶ devices, instances, edges ─expand─▶ cables between components
+//!                                     │ server                       │ read
+//!                                     ▼                              ▼
+//!                     NPUs, NICs and scale-up of a server    hosts and switches by name
+//! ```
+//!
+//! A device that has an `xpu` or a `nic` is a server, and each of its components with a cable is a
+//! host. All other devices are switches.
+//!
+//! Source: the schema of Keysight/infragraph, and what its Python package 3.1.0 does with slices
+//! and schemes.
+
+mod annotations;
+mod document;
+mod expand;
+mod index;
+mod parts;
+mod read;
+mod server;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use read::read;
+pub use write::{Server, write};

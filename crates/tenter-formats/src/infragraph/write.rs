@@ -1,0 +1,354 @@
+//! A fabric as an infrastructure.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use tenter_topology::{Cable, Topology};
+use tenter_units::{Rate, Time};
+use tenter_workload::ScaleUp;
+
+use super::parts::plain;
+use crate::fabric::reached;
+
+/// What the NPUs of a server share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Server {
+    /// NPUs that share a NIC.
+    pub npus_per_nic: u32,
+    /// What connects the NPUs of a server beside their NICs, if anything does.
+    pub scale_up: Option<ScaleUp>,
+}
+
+/// A part of an infrastructure: a device, made as often as its instances say.
+struct Block {
+    name: String,
+    device: String,
+    /// The node numbers in it: of a server its NICs, else one switch.
+    nodes: Vec<u32>,
+}
+
+/// Where a node is: the name of its instance, which copy of it, and which of its NICs.
+#[derive(Clone)]
+struct Place {
+    instance: usize,
+    copy: usize,
+    nic: usize,
+}
+
+/// Copies of a device.
+struct Instance {
+    name: String,
+    /// The name in the fabric, which may have characters that those of instances may not have.
+    own: String,
+    device: String,
+    count: usize,
+}
+
+/// The lists of an infrastructure, each item on a line.
+#[derive(Default)]
+struct Lists {
+    devices: BTreeMap<String, Value>,
+    links: Vec<Value>,
+    instances: Vec<Instance>,
+    edges: Vec<Value>,
+}
+
+/// An infrastructure as YAML, or as JSON, and what is to be said of it.
+///
+/// # Errors
+/// What the format cannot say: circuits; a sentence.
+pub fn write(
+    topology: &Topology,
+    server: Server,
+    name: &str,
+    as_json: bool,
+) -> Result<(String, Vec<String>), String> {
+    if !topology.optics.is_empty() {
+        return Err(
+            "the fabric has circuits that change, which InfraGraph cannot say; leave \
+                    `fabric.circuits` out"
+                .to_owned(),
+        );
+    }
+    let mut lists = Lists::default();
+    let mut blocks = servers(topology, server, &mut lists.devices);
+    blocks.extend(switches(topology, &mut lists.devices));
+    let places = lists.instances(&blocks, topology.nodes.len());
+    lists.cables(topology, &places);
+    Ok((lists.text(name, as_json), notes(topology)))
+}
+
+/// What of a fabric is not in an infrastructure.
+fn notes(topology: &Topology) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !topology.routes.is_empty() {
+        notes.push("static routes are left out".to_owned());
+    }
+    if !topology.regions.is_empty() {
+        notes.push(
+            "groups of routers are left out, so paths of an import are the shortest by cables"
+                .to_owned(),
+        );
+    }
+    let peers = |node| topology.neighbours(node).map(|peer| peer.node).collect();
+    let peers: Vec<Vec<u32>> = (0..topology.nodes.len() as u32).map(peers).collect();
+    let distances = reached(&peers, (0..topology.hosts as u32).collect());
+    let others = topology.switch_nodes().filter(|&node| {
+        let tier = topology.tier(node).map(|tier| u32::from(tier) + 1);
+        distances[node as usize] != tier
+    });
+    let others = others.count();
+    if others > 0 {
+        notes.push(format!(
+            "{others} switch(es) are of another tier than their distance from hosts says, which \
+             an import takes for it"
+        ));
+    }
+    notes
+}
+
+/// Servers with their NICs, and their devices.
+fn servers(
+    topology: &Topology,
+    server: Server,
+    devices: &mut BTreeMap<String, Value>,
+) -> Vec<Block> {
+    let hosts: Vec<u32> = (0..topology.hosts as u32).collect();
+    let name = |host: u32| topology.nodes[host as usize].name.as_str();
+    let head = |host: u32| name(host).rsplit_once("/nic").map(|(head, _)| head);
+    let groups: Vec<&[u32]> = if let Some(domain) = server.scale_up {
+        let nics = (domain.npus_per_host / server.npus_per_nic).max(1);
+        hosts.chunks(nics as usize).collect()
+    } else {
+        let is_next = |&a: &u32, &b: &u32| head(a).is_some() && head(a) == head(b);
+        hosts.chunk_by(is_next).collect()
+    };
+    let mut blocks = Vec::with_capacity(groups.len());
+    for (number, nodes) in groups.into_iter().enumerate() {
+        let shared =
+            head(nodes[0]).filter(|first| nodes.iter().all(|&node| head(node) == Some(first)));
+        let name = match (nodes, shared) {
+            (_, Some(head)) => head.to_owned(),
+            ([one], None) => name(*one).to_owned(),
+            _ => format!("server{number}"),
+        };
+        let device = match nodes.len() {
+            1 => "host".to_owned(),
+            nics => format!("server-{nics}"),
+        };
+        devices
+            .entry(device.clone())
+            .or_insert_with(|| server_device(&device, nodes.len() as u32, server));
+        blocks.push(Block {
+            name,
+            device,
+            nodes: nodes.to_vec(),
+        });
+    }
+    blocks
+}
+
+fn component(name: &str, choice: &str, count: u32) -> Value {
+    json!({"name": name, "choice": choice, "count": count})
+}
+
+/// A device with NPUs and NICs.
+fn server_device(name: &str, nics: u32, server: Server) -> Value {
+    let each = server.npus_per_nic.max(1);
+    let edge = |a: String, b: String, link: &str| {
+        let [a, b] = [a, b].map(|component| json!({"component": component}));
+        json!({"ep1": a, "ep2": b, "scheme": "many2many", "link": link})
+    };
+    let mut components = vec![
+        component("xpu", "xpu", nics * each),
+        component("nic", "nic", nics),
+    ];
+    let mut links = vec![json!({"name": "pcie"})];
+    let of_nic = |nic: u32| {
+        let xpus = format!("xpu[{}:{}]", nic * each, (nic + 1) * each);
+        edge(xpus, format!("nic[{nic}]"), "pcie")
+    };
+    let mut edges: Vec<Value> = (0..nics).map(of_nic).collect();
+    if let Some(domain) = server.scale_up {
+        components.push(component("scale-up", "switch", 1));
+        let hop = Time::from_ps(domain.latency.ps() / 2);
+        links.push(link("scale-up", domain.rate, hop));
+        let all = ("xpu".to_owned(), "scale-up".to_owned());
+        edges.push(edge(all.0, all.1, "scale-up"));
+    }
+    json!({"name": name, "components": components, "links": links, "edges": edges})
+}
+
+/// Switches, and a device for each number of ports.
+fn switches(topology: &Topology, devices: &mut BTreeMap<String, Value>) -> Vec<Block> {
+    let block = |node: u32| {
+        let of = &topology.nodes[node as usize];
+        let ports = of.ports.len();
+        let device = format!("switch-{ports}");
+        devices.entry(device.clone()).or_insert_with(|| {
+            json!({
+                "name": device,
+                "components": [
+                    {"name": "asic", "choice": "switch", "count": 1},
+                    {"name": "port", "choice": "port", "count": ports},
+                ],
+                "links": [{"name": "internal"}],
+                "edges": [{
+                    "ep1": {"component": "asic"},
+                    "ep2": {"component": "port"},
+                    "scheme": "many2many",
+                    "link": "internal",
+                }],
+            })
+        });
+        Block {
+            name: of.name.clone(),
+            device,
+            nodes: vec![node],
+        }
+    };
+    topology.switch_nodes().map(block).collect()
+}
+
+/// A decimal number of thousandths of thousandths of thousandths, as JSON has it.
+fn decimal(amount: u64, unit: u64) -> Value {
+    let exact = amount.is_multiple_of(unit);
+    if exact {
+        return json!(amount / unit);
+    }
+    json!(amount as f64 / unit as f64)
+}
+
+fn link(name: &str, rate: Rate, latency: Time) -> Value {
+    json!({
+        "name": name,
+        "description": format!("{rate}, {latency}"),
+        "physical": {
+            "bandwidth": {
+                "choice": "gigabits_per_second",
+                "gigabits_per_second": decimal(rate.bits_per_second(), 1_000_000_000),
+            },
+            "latency": {"choice": "ns", "ns": decimal(latency.ps(), 1_000)},
+        },
+    })
+}
+
+/// A name apart from the number behind it.
+fn numbered(name: &str) -> Option<(&str, usize)> {
+    let head = name.trim_end_matches(|last: char| last.is_ascii_digit());
+    let number = &name[head.len()..];
+    let plain = number == "0" || !number.starts_with('0');
+    let number = number.parse().ok().filter(|_| plain && !head.is_empty())?;
+    Some((head, number))
+}
+
+impl Lists {
+    /// Makes one instance of blocks that are numbered from 0. Gives the place of each node.
+    fn instances(&mut self, blocks: &[Block], nodes: usize) -> Vec<Place> {
+        let nowhere = Place {
+            instance: 0,
+            copy: 0,
+            nic: 0,
+        };
+        let mut places = vec![nowhere; nodes];
+        let mut names = BTreeSet::new();
+        let mut rest = blocks;
+        while let Some(first) = rest.first() {
+            let series = rest.iter().enumerate().take_while(|(number, block)| {
+                let head = numbered(&first.name).map(|(head, _)| head);
+                let own = head.map(|head| (head, *number));
+                own.is_some() && numbered(&block.name) == own && block.device == first.device
+            });
+            let count = series.count();
+            let (count, own) = match (count, numbered(&first.name)) {
+                (2.., Some((head, _))) => (count, head),
+                _ => (1, first.name.as_str()),
+            };
+            let mut unique = plain(own);
+            while !names.insert(unique.clone()) {
+                unique.push('_');
+            }
+            let instance = self.instances.len();
+            for (copy, block) in rest.iter().take(count).enumerate() {
+                for (nic, &node) in block.nodes.iter().enumerate() {
+                    places[node as usize] = Place {
+                        instance,
+                        copy,
+                        nic,
+                    };
+                }
+            }
+            self.instances.push(Instance {
+                name: unique,
+                own: own.to_owned(),
+                device: first.device.clone(),
+                count,
+            });
+            rest = &rest[count..];
+        }
+        places
+    }
+
+    /// An edge for each cable, and a link for each rate with each delay.
+    fn cables(&mut self, topology: &Topology, places: &[Place]) {
+        let mut links: BTreeMap<(Rate, Time), String> = BTreeMap::new();
+        for Cable { ends, rate, delay } in &topology.cables {
+            let next = format!("link{}", links.len());
+            let name = links.entry((*rate, *delay)).or_insert_with(|| {
+                self.links.push(link(&next, *rate, *delay));
+                next
+            });
+            let [ep1, ep2] = ends.map(|end| {
+                let place = &places[end.node as usize];
+                let instance = &self.instances[place.instance].name;
+                let component = if topology.is_host(end.node) {
+                    format!("nic[{}]", place.nic)
+                } else {
+                    format!("port[{}]", end.port)
+                };
+                json!({"instance": format!("{instance}[{}]", place.copy), "component": component})
+            });
+            let edge = json!({"ep1": ep1, "ep2": ep2, "scheme": "one2one", "link": name});
+            self.edges.push(edge);
+        }
+    }
+
+    fn text(self, name: &str, as_json: bool) -> String {
+        let instance = |of: Instance| {
+            let mut item = json!({"name": of.name, "device": of.device, "count": of.count});
+            if of.own != of.name {
+                item["description"] = json!(of.own);
+            }
+            item
+        };
+        let instances = self.instances.into_iter().map(instance);
+        let name = if name.is_empty() { "fabric" } else { name };
+        let lists = [
+            ("devices", self.devices.into_values().collect()),
+            ("links", self.links),
+            ("instances", instances.collect()),
+            ("edges", self.edges),
+        ];
+        let name = json!(plain(name));
+        let mut text = String::new();
+        // YAML may have its items as JSON.
+        let _ = if as_json {
+            write!(text, "{{\"name\": {name}")
+        } else {
+            writeln!(text, "name: {name}")
+        };
+        for (list, items) in lists {
+            let items: Vec<String> = items.iter().map(Value::to_string).collect();
+            let _ = if as_json {
+                write!(text, ",\n\"{list}\": [\n{}\n]", items.join(",\n"))
+            } else {
+                writeln!(text, "{list}:\n- {}", items.join("\n- "))
+            };
+        }
+        if as_json {
+            text.push_str("\n}\n");
+        }
+        text
+    }
+}

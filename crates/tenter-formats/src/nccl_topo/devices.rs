@@ -1,0 +1,160 @@
+//! GPUs and NICs of a file, and how near they are to each other.
+
+use roxmltree::Node;
+
+use crate::decimal;
+
+/// A GPU.
+pub(super) struct Gpu<'d> {
+    pub(super) element: Node<'d, 'd>,
+    pub(super) bus: String,
+    /// Its number for CUDA, where the file tells.
+    pub(super) dev: Option<u32>,
+    /// Its compute capability, such as 80.
+    pub(super) capability: Option<u32>,
+}
+
+/// A port of a NIC.
+pub(super) struct Nic<'d> {
+    pub(super) element: Node<'d, 'd>,
+    pub(super) name: String,
+    /// In Mbit/s.
+    pub(super) speed: Option<u64>,
+}
+
+/// What is on a PCIe bus.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Gpu,
+    Nic,
+    Bridge,
+    Other,
+}
+
+fn kind(element: Node<'_, '_>) -> Kind {
+    let has = |name| element.children().any(|child| child.has_tag_name(name));
+    let class = element.attribute("class").unwrap_or_default();
+    let class = class.trim_start_matches("0x");
+    match class.get(..2) {
+        _ if has("gpu") => Kind::Gpu,
+        _ if has("nic") => Kind::Nic,
+        Some("03") => Kind::Gpu,
+        Some("02") => Kind::Nic,
+        Some("06") => Kind::Bridge,
+        _ if has("pci") => Kind::Bridge,
+        _ => Kind::Other,
+    }
+}
+
+/// GPUs, NICs, and how many devices are neither.
+pub(super) struct Devices<'d> {
+    pub(super) gpus: Vec<Gpu<'d>>,
+    pub(super) nics: Vec<Nic<'d>>,
+    pub(super) others: usize,
+}
+
+impl<'d> Devices<'d> {
+    pub(super) fn of(system: Node<'d, 'd>) -> Devices<'d> {
+        let mut own = Devices {
+            gpus: Vec::new(),
+            nics: Vec::new(),
+            others: 0,
+        };
+        for element in system.descendants() {
+            let of_bus = element
+                .parent()
+                .is_some_and(|parent| parent.has_tag_name("pci"));
+            if element.has_tag_name("pci") {
+                match kind(element) {
+                    Kind::Gpu => own.gpu(element),
+                    Kind::Nic => own.nic(element),
+                    Kind::Bridge => {}
+                    Kind::Other => own.others += 1,
+                }
+            } else if element.has_tag_name("nic") && !of_bus {
+                own.nic(element);
+            }
+        }
+        if own.gpus.iter().all(|gpu| gpu.dev.is_some()) {
+            own.gpus.sort_by_key(|gpu| gpu.dev);
+        }
+        own
+    }
+
+    fn gpu(&mut self, element: Node<'d, 'd>) {
+        let gpu = element.children().find(|child| child.has_tag_name("gpu"));
+        let number = |name| gpu.and_then(|gpu| gpu.attribute(name)?.parse().ok());
+        self.gpus.push(Gpu {
+            element,
+            bus: element
+                .attribute("busid")
+                .unwrap_or_default()
+                .to_lowercase(),
+            dev: number("dev"),
+            capability: number("sm"),
+        });
+    }
+
+    fn nic(&mut self, element: Node<'d, 'd>) {
+        let nets: Vec<Node<'_, '_>> = element
+            .descendants()
+            .filter(|inner| inner.has_tag_name("net"))
+            .collect();
+        if nets.is_empty() {
+            let bus = element.attribute("busid").unwrap_or("without a bus");
+            self.nics.push(Nic {
+                element,
+                name: bus.to_owned(),
+                speed: None,
+            });
+        }
+        for net in nets {
+            let speed = net.attribute("speed").and_then(|speed| speed.parse().ok());
+            self.nics.push(Nic {
+                element,
+                name: net.attribute("name").unwrap_or("without a name").to_owned(),
+                speed: speed.filter(|speed| *speed > 0),
+            });
+        }
+    }
+
+    /// The NICs that are nearest to each GPU, by their places.
+    pub(super) fn nearest(&self) -> Vec<Vec<usize>> {
+        let of_gpu = |gpu: &Gpu<'d>| {
+            let depths = self.nics.iter().map(|nic| shared(gpu.element, nic.element));
+            let depths: Vec<usize> = depths.collect();
+            let nearest = depths.iter().max().copied();
+            let places = depths.iter().enumerate();
+            let places = places.filter(|(_, depth)| Some(**depth) == nearest);
+            places.map(|(place, _)| place).collect()
+        };
+        self.gpus.iter().map(of_gpu).collect()
+    }
+}
+
+/// How deep the innermost element is that has two others.
+pub(super) fn shared(a: Node<'_, '_>, b: Node<'_, '_>) -> usize {
+    let chain = |element: Node<'_, '_>| {
+        let mut chain: Vec<_> = element.ancestors().map(|of| of.id()).collect();
+        chain.reverse();
+        chain
+    };
+    let (a, b) = (chain(a), chain(b));
+    a.iter().zip(&b).take_while(|(a, b)| a == b).count()
+}
+
+/// PCIe generation and lanes of an element; none where the file leaves them open.
+pub(super) fn pcie(element: Node<'_, '_>) -> Option<(u8, u8)> {
+    let speed = element.attribute("link_speed")?.split_whitespace().next()?;
+    let generation = match decimal::times(speed, 10)? {
+        25 => 1,
+        50 => 2,
+        80 => 3,
+        160 => 4,
+        320 => 5,
+        640 => 6,
+        _ => return None,
+    };
+    let lanes = element.attribute("link_width")?.parse::<u8>().ok()?;
+    (lanes.is_power_of_two() && lanes <= 16).then_some((generation, lanes))
+}

@@ -1,0 +1,12 @@
+//! Topology files of NCCL (`NCCL_TOPO_FILE`, `NCCL_TOPO_DUMP_FILE`) as the `endpoint` of a
+//! scenario: GPUs, NICs and what joins them in a server.
+//!
+//! Source: `src/graph/xml.cc` and `src/graph/topo.h` of NVIDIA/nccl.
+
+mod devices;
+mod nvlink;
+mod read;
+#[cfg(test)]
+mod tests;
+
+pub use read::read;

@@ -1,0 +1,90 @@
+//! Scale-up domains: GPUs that `NVLinks` join, with one another or over `NVSwitches`.
+
+use std::collections::BTreeMap;
+
+use tenter_units::Rate;
+
+use super::devices::Gpu;
+
+/// What NCCL takes for a link of `NVLink`, by compute capability, in Mbit/s each way.
+const LINKS: [(u32, u64); 5] = [
+    (60, 144_000),
+    (70, 160_000),
+    (80, 160_000),
+    (90, 164_800),
+    (100, 320_800),
+];
+
+/// What `NVLinks` say of the GPUs of a server.
+pub(super) enum Domain {
+    /// There are none in the file, and NCCL looks for them when it starts.
+    Unknown,
+    /// Blocks of so many GPUs, in their order, and the rate of a GPU where it is known.
+    Blocks(u32, Option<Rate>),
+    /// No two GPUs are joined, or those that are make no equal blocks.
+    None,
+}
+
+/// The domain of each GPU.
+pub(super) fn domain(gpus: &[Gpu<'_>]) -> Domain {
+    let mut found = false;
+    let mut of_bus: BTreeMap<&str, usize> = BTreeMap::new();
+    for (place, gpu) in gpus.iter().enumerate() {
+        of_bus.insert(&gpu.bus, place);
+    }
+    // The place of the first GPU of each domain; those of NVSwitches are behind all GPUs.
+    let switch = gpus.len();
+    let mut first: Vec<usize> = (0..=switch).collect();
+    let mut links = vec![0_u64; gpus.len()];
+    for (place, gpu) in gpus.iter().enumerate() {
+        let inner = gpu.element.descendants();
+        for link in inner.filter(|inner| inner.has_tag_name("nvlink")) {
+            found = true;
+            let class = link.attribute("tclass").unwrap_or_default();
+            let target = link.attribute("target").unwrap_or_default().to_lowercase();
+            let peer = match of_bus.get(target.as_str()) {
+                Some(&peer) => peer,
+                None if class.trim_start_matches("0x").get(..6) == Some("068000") => switch,
+                None => continue,
+            };
+            if peer != place {
+                let count = link
+                    .attribute("count")
+                    .and_then(|count| count.parse::<u32>().ok());
+                links[place] += u64::from(count.unwrap_or(1));
+                let (a, b) = (first[place], first[peer]);
+                for of in &mut first {
+                    *of = if *of == a.max(b) { a.min(b) } else { *of };
+                }
+            }
+        }
+    }
+    first.pop();
+    let sizes: Vec<usize> = first.chunk_by(|a, b| a == b).map(<[usize]>::len).collect();
+    let mut distinct = first;
+    distinct.sort_unstable();
+    distinct.dedup();
+    let size = sizes.first().copied().unwrap_or(0);
+    let regular = sizes.iter().all(|other| *other == size) && sizes.len() == distinct.len();
+    match u32::try_from(size) {
+        _ if !found => Domain::Unknown,
+        Ok(size) if size > 1 && regular => Domain::Blocks(size, rate(gpus, &links)),
+        _ => Domain::None,
+    }
+}
+
+/// The rate of the GPU with the fewest links.
+fn rate(gpus: &[Gpu<'_>], links: &[u64]) -> Option<Rate> {
+    let of = |gpu: &Gpu<'_>| {
+        let known = LINKS
+            .iter()
+            .find(|(capability, _)| gpu.capability == Some(*capability));
+        known.map(|(_, rate)| *rate)
+    };
+    let rates: Option<Vec<u64>> = gpus
+        .iter()
+        .zip(links)
+        .map(|(gpu, links)| of(gpu)?.checked_mul(*links)?.checked_mul(1_000_000))
+        .collect();
+    rates?.into_iter().min().map(Rate::from_bits_per_second)
+}

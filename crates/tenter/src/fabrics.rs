@@ -1,0 +1,190 @@
+//! Fabrics from the files of other programs, and for them.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use tenter_formats::fabric::{FabricReading, FabricText};
+use tenter_formats::{Source, infragraph, nccl_topo, netbox, ns3_topology, topo};
+use tenter_scenario::{Format, read_document};
+
+use crate::operations::quoted;
+use crate::scenario::named_bytes;
+use crate::{Error, Plan};
+
+/// A format of fabrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FabricFormat {
+    /// Infrastructures of `InfraGraph` 3, YAML or JSON.
+    InfraGraph,
+    /// Topology files of NCCL, with the parts of one server; only to be read.
+    NcclTopo,
+    /// Topology files of ns-3 HPCC and its descendants.
+    Ns3Topology,
+    /// Cables of `NetBox` as CSV; only to be read.
+    NetBox,
+    /// Fat trees of htsim.
+    Topo,
+}
+
+impl FabricFormat {
+    /// The keys that a file of the format is read with.
+    fn settings(self) -> &'static [&'static str] {
+        match self {
+            FabricFormat::InfraGraph => &["hosts", "switches", "rate", "delay", "annotations"],
+            FabricFormat::NcclTopo => &["servers", "rate"],
+            FabricFormat::NetBox => &[
+                "hosts",
+                "switches",
+                "rate",
+                "host_rate",
+                "delay",
+                "devices",
+                "interfaces",
+            ],
+            FabricFormat::Ns3Topology | FabricFormat::Topo => &[],
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            FabricFormat::InfraGraph => "infragraph",
+            FabricFormat::NcclTopo => "nccl-topo",
+            FabricFormat::Ns3Topology => "ns3-topology",
+            FabricFormat::NetBox => "netbox",
+            FabricFormat::Topo => "topo",
+        }
+    }
+
+    /// What the settings say.
+    fn reading(self, settings: &[String]) -> Result<FabricReading, Error> {
+        let mut text = String::from("{}\n");
+        if !settings.is_empty() {
+            text.clear();
+        }
+        for setting in settings {
+            let known = self.settings();
+            let Some((key, value)) = setting.split_once('=') else {
+                let message = format!("the setting `{setting}` has no value; give `KEY=VALUE`");
+                return Err(Error::Asked(message));
+            };
+            if !known.contains(&key.trim()) {
+                let name = self.name();
+                let takes = match known {
+                    [] => "it takes none".to_owned(),
+                    known => format!("give one of `{}`", known.join("`, `")),
+                };
+                let message = format!("`{name}` has no setting `{key}`; {takes}");
+                return Err(Error::Asked(message));
+            }
+            let _ = writeln!(text, "{key}: {}", quoted_word(value));
+        }
+        Ok(read_document(&text, "the import", Format::Yaml)?)
+    }
+}
+
+/// A value as it is, or in quotation marks where YAML would take it for something else.
+fn quoted_word(value: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"./_-+".contains(&byte);
+    if value.bytes().all(is_plain) {
+        value.to_owned()
+    } else {
+        quoted(value)
+    }
+}
+
+/// Reads a fabric, or a server, as sections of a scenario; `settings` say what the file does not,
+/// each `KEY=VALUE`.
+///
+/// # Errors
+/// Settings that the format does not have, files that cannot be read, and the first thing in them
+/// that is not as the format has it.
+pub fn import_fabric(
+    format: FabricFormat,
+    file: &Path,
+    settings: &[String],
+) -> Result<FabricText, Error> {
+    let reading = format.reading(settings)?;
+    let bytes = |file: &Path| {
+        let read = named_bytes(file);
+        read.map_err(|error| {
+            let shown = file.display();
+            Error::Asked(format!("cannot read {shown}: {error}; check the path"))
+        })
+    };
+    let (name, content) = (file.display().to_string(), bytes(file)?);
+    let source = Source {
+        name: &name,
+        bytes: &content,
+    };
+    let further = |named: &Option<String>| {
+        let named = named.as_ref();
+        let read = named.map(|named| Ok::<_, Error>((named.clone(), bytes(Path::new(named))?)));
+        read.transpose()
+    };
+    let annotations = further(&reading.annotations)?;
+    let devices = further(&reading.devices)?;
+    let interfaces = further(&reading.interfaces)?;
+    let read = match format {
+        FabricFormat::InfraGraph => infragraph::read(source, of(annotations.as_ref()), &reading),
+        FabricFormat::NcclTopo => nccl_topo::read(source, &reading),
+        FabricFormat::Ns3Topology => ns3_topology::read(source),
+        FabricFormat::NetBox => {
+            let files = netbox::Files {
+                cables: source,
+                devices: of(devices.as_ref()),
+                interfaces: of(interfaces.as_ref()),
+            };
+            netbox::read(files, &reading)
+        }
+        FabricFormat::Topo => topo::read(source),
+    };
+    read.map_err(|error| Error::Asked(error.to_string()))
+}
+
+fn of(file: Option<&(String, Vec<u8>)>) -> Option<Source<'_>> {
+    file.map(|(name, bytes)| Source { name, bytes })
+}
+
+/// The fabric of a plan in a format of others, and what is to be said of it; `as_json` is for
+/// formats that are YAML or JSON.
+///
+/// # Errors
+/// What the format cannot say.
+pub fn export_fabric(
+    plan: &Plan,
+    format: FabricFormat,
+    as_json: bool,
+) -> Result<(String, Vec<String>), Error> {
+    let plan = plan.resolved();
+    let topology = &plan.topology;
+    let written = match format {
+        FabricFormat::InfraGraph => {
+            let host = infragraph::Server {
+                npus_per_nic: plan.npus_per_nic,
+                scale_up: plan.scale_up,
+            };
+            infragraph::write(topology, host, &plan.name, as_json)
+        }
+        FabricFormat::Ns3Topology => {
+            let written = ns3_topology::write(topology, &|sender| {
+                let mut entries = plan.impairments.iter();
+                let found = entries.find(|entry| entry.sender == sender);
+                found.map_or(0, |entry| entry.frame_loss)
+            });
+            written.map(|(text, mut notes)| {
+                let others = plan.impairments.iter();
+                let others = others.filter(|of| of.bit_errors > 0 || !of.rules.is_empty());
+                if others.count() > 0 {
+                    notes.push("bit errors and rules of testers are left out".to_owned());
+                }
+                (text, notes)
+            })
+        }
+        FabricFormat::Topo => topo::write(topology),
+        FabricFormat::NcclTopo | FabricFormat::NetBox => Err(format!(
+            "`{}` is only read; choose another format",
+            format.name()
+        )),
+    };
+    written.map_err(Error::Asked)
+}
