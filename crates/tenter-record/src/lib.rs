@@ -5,6 +5,7 @@
 //! row type declares its columns once, and the tables, the JSON and the data dictionary all come
 //! from that declaration.
 
+mod capture;
 mod circuits;
 mod column;
 mod comparison;
@@ -25,6 +26,9 @@ mod sink;
 mod steering;
 mod summary;
 
+pub use capture::{
+    Capture, CapturedFrame, CapturedPort, FrameContent, MacAddress, RoceBody, RocePacket,
+};
 pub use circuits::CircuitRow;
 pub use column::{Cell, Column, Kind, Names, Row, Seed, Value};
 pub use comparison::ComparisonRow;

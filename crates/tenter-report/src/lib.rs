@@ -5,6 +5,7 @@
 //! turns a summary into text, and [`explanation_text`] an explanation; nothing here prints.
 
 mod answers;
+mod capture;
 mod chain;
 mod circuits;
 mod claim;
@@ -77,6 +78,6 @@ pub use text_table::{Align, TextColumn, TextTable};
 pub use tiers::Tiers;
 pub use trace::{TraceLimits, write_trace};
 pub use trial_data::{Chunk, PortSample, TrialData, check_is_trial};
-pub use trial_files::{CONFIG_FILE, TRACE_FILE};
+pub use trial_files::{CAPTURE_FILE, CONFIG_FILE, TRACE_FILE};
 pub use trial_folder::TrialFolder;
 pub use whole_file::{write_shared, write_whole};

@@ -35,6 +35,7 @@
 mod addresses;
 mod assemble;
 mod buffer;
+mod capture;
 mod circuits;
 mod classes;
 mod copies;
@@ -57,6 +58,7 @@ mod jobs;
 mod links;
 mod load;
 mod load_balancing;
+mod named_ports;
 mod nic_impairments;
 mod observe;
 mod operations;
