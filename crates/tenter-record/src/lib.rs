@@ -9,6 +9,7 @@ mod capture;
 mod circuits;
 mod column;
 mod comparison;
+mod deviation;
 pub mod dictionary;
 mod digest;
 mod flow_sizes;
@@ -32,6 +33,7 @@ pub use capture::{
 pub use circuits::CircuitRow;
 pub use column::{Cell, Column, Kind, Names, Row, Seed, Value};
 pub use comparison::ComparisonRow;
+pub use deviation::DeviationRow;
 pub use digest::Digest;
 pub use flow_sizes::FlowSizeRow;
 pub use histogram::Histogram;

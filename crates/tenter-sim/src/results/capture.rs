@@ -194,7 +194,8 @@ impl Frame<'_> {
         let packet = &self.seen.packet;
         if self.is_cell(ends) {
             return FrameContent::Other(format!(
-                "cells of a scheduled fabric for {}",
+                "cells of a packet of {} bytes for {} in a scheduled fabric",
+                packet.frame_bytes,
                 self.name(packet.destination)
             ));
         }
