@@ -180,7 +180,7 @@ fn deviation(row: &ComparisonRow, file: &Measured, measured: &MeasuredRow) -> De
     let measured_time = measured_time(measured);
     let percent = |simulated: Option<f64>, measured: Option<f64>| {
         let measured = measured.filter(|&measured| measured > 0.0)?;
-        Some((simulated? / measured - 1.0) * 100.0)
+        Some((simulated? - measured) / measured * 100.0)
     };
     let ns = |time: Option<Time>| time.map(Time::as_ns);
     DeviationRow {

@@ -43,7 +43,10 @@ fn read(workplace: &Workplace, trial: &str) -> (Vec<String>, Vec<Frame>) {
                 assert_eq!(of.if_tsresol, 12, "picoseconds");
                 let mut options = of.options.iter();
                 let name = options.find(|option| option.code == OptionCode::IfName);
-                let name = name.expect("ports have names").value();
+                let name = name
+                    .expect("ports have names")
+                    .as_bytes()
+                    .expect("a length");
                 names.push(String::from_utf8_lossy(name).into_owned());
             }
             PcapBlockOwned::NG(Block::EnhancedPacket(of)) => {
@@ -53,11 +56,12 @@ fn read(workplace: &Workplace, trial: &str) -> (Vec<String>, Vec<Frame>) {
                 frames.push(Frame {
                     port: of.if_id as usize,
                     at: u64::from(of.ts_high) << 32 | u64::from(of.ts_low),
-                    is_outbound: flags.value()[0] & 3 == 2,
+                    is_outbound: flags.as_bytes().expect("a length")[0] & 3 == 2,
                     length: of.origlen,
                     bytes: of.packet_data()[..of.caplen as usize].to_vec(),
-                    comment: comment
-                        .map(|option| String::from_utf8_lossy(option.value()).into_owned()),
+                    comment: comment.map(|option| {
+                        String::from_utf8_lossy(option.as_bytes().expect("a length")).into_owned()
+                    }),
                 });
             }
             _ => {}

@@ -84,13 +84,15 @@ fn another_reader_finds_ports_times_lengths_and_comments() {
                 let mut options = of.options.iter();
                 let name = options.find(|option| option.code == OptionCode::IfName);
                 let name = name.expect("it has a name");
-                names.push(String::from_utf8_lossy(name.value()).into_owned());
+                names
+                    .push(String::from_utf8_lossy(name.as_bytes().expect("a length")).into_owned());
             }
             pcap_parser::PcapBlockOwned::NG(Block::EnhancedPacket(of)) => {
                 let mut options = of.options.iter();
                 let comment = options.find(|option| option.code == OptionCode::Comment);
-                let comment =
-                    comment.map(|option| String::from_utf8_lossy(option.value()).into_owned());
+                let comment = comment.map(|option| {
+                    String::from_utf8_lossy(option.as_bytes().expect("a length")).into_owned()
+                });
                 let at = u64::from(of.ts_high) << 32 | u64::from(of.ts_low);
                 let data = of.packet_data().get(..of.caplen as usize);
                 packets.push((at, of.origlen, data.map(<[u8]>::len), comment));
