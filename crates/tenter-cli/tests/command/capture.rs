@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use pcap_parser::traits::{PcapNGPacketBlock, PcapReaderIterator};
+use pcap_parser::traits::PcapNGPacketBlock;
 use pcap_parser::{Block, OptionCode, PcapBlockOwned, PcapNGSlice};
 use tenter_record::PortRow;
 use tenter_report::read_rows;

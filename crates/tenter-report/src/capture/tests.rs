@@ -1,5 +1,5 @@
 use pcap_parser::traits::PcapNGPacketBlock;
-use pcap_parser::{Block, OptionCode, PcapNGSlice, traits::PcapReaderIterator};
+use pcap_parser::{Block, OptionCode, PcapNGSlice};
 use tenter_units::Time;
 
 use super::*;

@@ -1,6 +1,7 @@
 //! Tables of one's own: CSV with a line of names, which have their units.
 
-use super::{Measured, checked, collective_of_program};
+use super::programs::collective_of_program;
+use super::rows::{Measured, checked};
 
 /// Whether a text is a table: its first line has several columns, one of them a size.
 pub(super) fn is_table(text: &str) -> bool {

@@ -5,7 +5,7 @@
 
 use serde::Deserialize;
 
-use super::{Measured, checked};
+use super::rows::{Measured, MeasuredRow, checked};
 
 /// The bytes of a `MB` of perftest.
 const MEBIBYTE: f64 = 1_048_576.0;
@@ -68,7 +68,7 @@ impl OneOrMany {
     }
 }
 
-fn row(results: &Results) -> Result<Option<super::MeasuredRow>, String> {
+fn row(results: &Results) -> Result<Option<MeasuredRow>, String> {
     let busbw = match (results.rate, results.messages) {
         (Some(rate), Some(messages)) => Some(gbytes_per_s(results.size, rate, messages)?),
         (Some(_), None) => {
