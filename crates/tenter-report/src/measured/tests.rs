@@ -175,3 +175,36 @@ fn what_makes_no_sense_is_refused_with_its_place() {
         assert!(error.contains(expected), "{text}: {error}");
     }
 }
+
+#[test]
+fn damaged_files_are_refused_or_read_and_nothing_panics() {
+    let files = [
+        TEXT.to_owned(),
+        r#"{"args": ["all_reduce_perf"], "results": [{"size": 8, "redop": "sum", "out_of_place": {"time": 1, "alg_bw": 1, "bus_bw": 1}}]}"#.to_owned(),
+        r#"{"results": {"MsgSize": 65536, "BW_average": 92.59, "MsgRate": 0.1766}}"#.to_owned(),
+        "size (KiB);time (ms);busbw (Gb/s)\n64;0.5;80\n128;1;\n".to_owned(),
+    ];
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut draw = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % below as u64) as usize
+    };
+    for round in 0..20_000 {
+        let mut bytes = files[round % files.len()].clone().into_bytes();
+        for _ in 0..=draw(4) {
+            let place = draw(bytes.len());
+            match draw(4) {
+                0 => bytes[place] = b"0123456789 .,;:-#{}[]\"\n\te"[draw(26)],
+                1 => bytes[place] = draw(256) as u8,
+                2 => bytes.truncate(place.max(1)),
+                _ => {
+                    bytes.remove(place);
+                    bytes.push(b'9');
+                }
+            }
+        }
+        let _ = Measured::parse("damaged", &String::from_utf8_lossy(&bytes));
+    }
+}

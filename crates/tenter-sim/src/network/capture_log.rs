@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use tenter_net::{Event, EventKind, PacketKind};
 use tenter_plan::CapturePlan;
 use tenter_topology::{CableEnd, Topology};
+use tenter_units::Time;
 
 use super::watch::{Captured, Seen, Watcher};
 
@@ -65,7 +66,7 @@ impl CaptureLog {
         let Some(taps) = self.taps.get(&(event.node, event.port)) else {
             return;
         };
-        let to = self.plan.to.map_or(u64::MAX, |to| to.ps());
+        let to = self.plan.to.map_or(u64::MAX, Time::ps);
         let span = self.plan.from.ps()..=to;
         for tap in taps {
             let at = event.at + tap.delay;
