@@ -72,29 +72,48 @@ fn unit(name: &str) -> Option<&str> {
 
 /// What one of a unit is in bytes, in µs, or in 10⁹ bytes per second.
 fn factor(quantity: Quantity, unit: &str) -> Option<f64> {
-    let factor = match (quantity, unit) {
-        (Quantity::Size, "B" | "bytes" | "byte" | "b") => 1.0,
-        (Quantity::Size, "kB" | "KB") => 1e3,
-        (Quantity::Size, "MB") => 1e6,
-        (Quantity::Size, "GB") => 1e9,
-        (Quantity::Size, "KiB" | "kib") => 1024.0,
-        (Quantity::Size, "MiB" | "mib") => 1_048_576.0,
-        (Quantity::Size, "GiB" | "gib") => 1_073_741_824.0,
-        (Quantity::Time, "ps") => 1e-6,
-        (Quantity::Time, "ns") => 1e-3,
-        (Quantity::Time, "us" | "µs" | "μs" | "usec") => 1.0,
-        (Quantity::Time, "ms" | "msec") => 1e3,
-        (Quantity::Time, "s" | "sec") => 1e6,
-        (Quantity::Collective, _) => return None,
-        (_, "GB/s" | "GBps" | "gbytes_per_s") => 1.0,
-        (_, "MB/s" | "MBps" | "mbytes_per_s") => 1e-3,
-        (_, "GiB/s") => 1.073_741_824,
-        (_, "MiB/s") => 1.048_576e-3,
-        (_, "Gb/s" | "Gbps" | "gbps" | "Gbit/s" | "gbits_per_s") => 0.125,
-        (_, "Mb/s" | "Mbps" | "mbps" | "Mbit/s") => 1.25e-4,
+    match quantity {
+        Quantity::Size => bytes(unit),
+        Quantity::Time => microseconds(unit),
+        Quantity::BusBandwidth | Quantity::Bandwidth => gbytes_per_s(unit),
+        Quantity::Collective => None,
+    }
+}
+
+fn bytes(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "B" | "bytes" | "byte" | "b" => 1.0,
+        "kB" | "KB" => 1e3,
+        "MB" => 1e6,
+        "GB" => 1e9,
+        "KiB" | "kib" => 1024.0,
+        "MiB" | "mib" => 1_048_576.0,
+        "GiB" | "gib" => 1_073_741_824.0,
         _ => return None,
-    };
-    Some(factor)
+    })
+}
+
+fn microseconds(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "ps" => 1e-6,
+        "ns" => 1e-3,
+        "us" | "µs" | "μs" | "usec" => 1.0,
+        "ms" | "msec" => 1e3,
+        "s" | "sec" => 1e6,
+        _ => return None,
+    })
+}
+
+fn gbytes_per_s(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "GB/s" | "GBps" | "gbytes_per_s" => 1.0,
+        "MB/s" | "MBps" | "mbytes_per_s" => 1e-3,
+        "GiB/s" => 1.073_741_824,
+        "MiB/s" => 1.048_576e-3,
+        "Gb/s" | "Gbps" | "gbps" | "Gbit/s" | "gbits_per_s" => 0.125,
+        "Mb/s" | "Mbps" | "mbps" | "Mbit/s" => 1.25e-4,
+        _ => return None,
+    })
 }
 
 /// A column that is read.
