@@ -2900,6 +2900,20 @@ class Observe(TypedDict, total=False):
     """Whether each measured job is also run alone on the same fabric, for its slowdown beside
     the others. Default: false.
     """
+    capture: list[str | float | bool]
+    """Ports, each as `NODE:PORT` or by the name of a NIC, whose frames are captured in both
+    directions, in `capture.pcapng`; the run is slower for it. Default: [].
+    """
+    capture_bytes: Quantity
+    """Bytes that are kept of each captured frame; more than the headers are zeros. Default:
+    128B.
+    """
+    capture_from: Quantity
+    """Frames are captured from then on. Default: 0ns."""
+    capture_limit: int
+    """Frames that are captured in all; a warning tells how many were left out. Default: 100000."""
+    capture_to: Quantity | Literal["none"]
+    """Frames are captured until then. Default: none."""
     operations: Literal["auto", True, False]
     """Whether operations of graphs are recorded one by one, with critical path and exposed
     communication, in `operations.parquet`, `critical_path.parquet` and `rank_times.parquet`;

@@ -652,11 +652,13 @@ pub(crate) struct Compare {
     /// first, and of one sweep against its first variant
     #[arg(required = true, value_name = "FOLDER")]
     pub(crate) trials: Vec<PathBuf>,
-    /// A log of nccl-tests, its text or its JSON, beside the first trial
-    #[arg(long, value_name = "LOG")]
-    pub(crate) nccl_tests: Option<PathBuf>,
-    /// The collective of the log if the log does not name it, for instance `all_reduce`
-    #[arg(long, value_name = "NAME", requires = "nccl_tests")]
+    /// A file of measurements to stand beside the trials: a log of nccl-tests, its text or its
+    /// JSON; JSON of perftest; or CSV with sizes and times or bandwidths; may be given several
+    /// times
+    #[arg(long, value_name = "FILE", alias = "nccl-tests")]
+    pub(crate) measured: Vec<PathBuf>,
+    /// The collective of files that do not name it, for instance `all_reduce`
+    #[arg(long, value_name = "NAME", requires = "measured")]
     pub(crate) collective: Option<String>,
     /// What to print on standard output
     #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
@@ -672,6 +674,13 @@ pub(crate) struct Report {
     /// File to write; replaces an existing one; opens in any browser, without a network
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     pub(crate) output: PathBuf,
+    /// A file of measurements to stand beside the trials, as in `tenter compare`; may be given
+    /// several times
+    #[arg(long, value_name = "FILE")]
+    pub(crate) measured: Vec<PathBuf>,
+    /// The collective of files that do not name it, for instance `all_reduce`
+    #[arg(long, value_name = "NAME", requires = "measured")]
+    pub(crate) collective: Option<String>,
     /// Write the report even if it takes more memory than is available
     #[arg(long)]
     pub(crate) force: bool,

@@ -1,23 +1,19 @@
 //! `tenter compare`.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 
 use serde_json::json;
 use tenter_record::{ComparisonRow, Names};
 use tenter_report::{
-    NamedRecord, NamedSummary, NcclLog, add_log, check_is_trial, collective_of_program,
-    comparison_rows, comparison_table, csv, paired_rows, paired_table, read_summary,
+    Beside, Measured, NamedRecord, NamedSummary, add_measured, check_is_trial, comparison_rows,
+    comparison_table, csv, deviation_table, paired_rows, paired_table, read_summary,
 };
 
 use crate::arguments::{Compare, OutputFormat};
 use crate::exit::ExitCode;
 use crate::failure::{Failure, print, print_tables};
 use crate::folders::{Several, short_name};
-
-/// No log of nccl-tests is longer.
-const LOG_BYTES_MAX: u64 = 64 << 20;
+use crate::measured;
 
 /// What the columns of a comparison seed by seed mean.
 const PAIRED_REMARK: &str = "The difference is the geometric mean of the ratios of trials with equal seeds; * marks p < 0.05 (two-sided sign test).";
@@ -26,9 +22,9 @@ pub(crate) fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
     if let Some(several) = Several::read(&arguments.trials)? {
         return seed_by_seed(several, arguments);
     }
-    if arguments.trials.len() < 2 && arguments.nccl_tests.is_none() {
+    if arguments.trials.len() < 2 && arguments.measured.is_empty() {
         return Err(Failure::input(
-            "there is one trial and nothing to compare it with; name another, or a log with --nccl-tests",
+            "there is one trial and nothing to compare it with; name another, or a file of measurements with --measured",
         ));
     }
     let mut trials = Vec::new();
@@ -41,12 +37,17 @@ pub(crate) fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
         });
     }
     let mut rows = comparison_rows(&trials);
-    if let Some(path) = &arguments.nccl_tests {
-        add_nccl_tests(&mut rows, path, arguments.collective.as_deref())?;
+    let files = measured::read(&arguments.measured)?;
+    let collective = measured::collective(arguments.collective.as_deref());
+    // Each is put right behind the trial, so the last one first.
+    for file in files.iter().rev() {
+        add_measured(&mut rows, file, collective.as_deref())
+            .map_err(|error| Failure::input(format!("{}: {error}", file.name)))?;
     }
+    let beside = Beside::of(&trials, &files, collective.as_deref()).map_err(Failure::input)?;
     let text = match arguments.format {
-        OutputFormat::Table => table(&trials, &rows),
-        OutputFormat::Json => json(arguments, &trials, &rows)?,
+        OutputFormat::Table => table(&trials, &rows, &beside),
+        OutputFormat::Json => json(arguments, (&trials, &files), &rows, &beside)?,
         OutputFormat::Csv => csv(&rows, &Names::default()),
     };
     match arguments.format {
@@ -58,9 +59,9 @@ pub(crate) fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
 
 /// Folders of several trials each.
 fn seed_by_seed(several: Several, arguments: &Compare) -> Result<ExitCode, Failure> {
-    if arguments.nccl_tests.is_some() {
+    if !arguments.measured.is_empty() {
         return Err(Failure::input(
-            "--nccl-tests goes with one trial; name one of the folders `seed-…`",
+            "--measured goes with trials; name folders `seed-…` of this one",
         ));
     }
     several.say_scenarios();
@@ -90,41 +91,15 @@ fn seed_by_seed(several: Several, arguments: &Compare) -> Result<ExitCode, Failu
     Ok(ExitCode::SUCCESS)
 }
 
-fn add_nccl_tests(
-    rows: &mut Vec<ComparisonRow>,
-    path: &Path,
-    collective: Option<&str>,
-) -> Result<(), Failure> {
-    let place = path.display();
-    let unreadable = |error: std::io::Error| {
-        Failure::input(format!(
-            "cannot read {place}: {error}; name a log of nccl-tests"
-        ))
-    };
-    let metadata = fs::metadata(path).map_err(unreadable)?;
-    if metadata.len() > LOG_BYTES_MAX {
-        return Err(Failure::input(format!(
-            "{place} is longer than any log of nccl-tests; name a log of at most 64 MiB"
-        )));
-    }
-    let bytes = fs::read(path).map_err(unreadable)?;
-    let log = NcclLog::parse(&String::from_utf8_lossy(&bytes));
-    let log = log.map_err(|error| Failure::input(format!("{place}: {error}")))?;
-    let collective = match collective {
-        None => None,
-        Some(name) => Some(collective_of_program(name).ok_or_else(|| {
-            Failure::input(format!(
-                "--collective {name}: nccl-tests has no such program; write all_reduce, alltoall, …"
-            ))
-        })?),
-    };
-    let name = path.file_name().unwrap_or(path.as_os_str());
-    add_log(rows, &log, &name.to_string_lossy(), collective)
-        .map_err(|error| Failure::input(format!("{place}: {error}")))
-}
-
-fn table(trials: &[NamedSummary], rows: &[ComparisonRow]) -> String {
+fn table(trials: &[NamedSummary], rows: &[ComparisonRow], beside: &Beside) -> String {
     let mut text = comparison_table(rows).trim_start_matches('\n').to_owned();
+    text += &deviation_table(&beside.rows);
+    for doubt in &beside.doubts {
+        let _ = write!(text, "\nnote: {doubt}");
+    }
+    if !beside.doubts.is_empty() {
+        text.push('\n');
+    }
     for trial in trials.iter().filter(|trial| !trial.summary.complete) {
         let reason = trial.summary.stopped.as_deref();
         let _ = write!(
@@ -139,8 +114,9 @@ fn table(trials: &[NamedSummary], rows: &[ComparisonRow]) -> String {
 
 fn json(
     arguments: &Compare,
-    trials: &[NamedSummary],
+    (trials, files): (&[NamedSummary], &[Measured]),
     rows: &[ComparisonRow],
+    beside: &Beside,
 ) -> Result<String, Failure> {
     let of_trial = |(trial, path): (&NamedSummary, &std::path::PathBuf)| {
         json!({
@@ -152,10 +128,23 @@ fn json(
             "digest": trial.summary.engine.digest,
         })
     };
-    let document = json!({
+    let mut document = json!({
         "trials": trials.iter().zip(&arguments.trials).map(of_trial).collect::<Vec<_>>(),
         "comparison": rows,
     });
+    if !files.is_empty() {
+        let of_file = |file: &Measured| {
+            json!({
+                "measured": file.name,
+                "collective": file.collective,
+                "ranks": file.ranks,
+                "sizes": file.rows.len(),
+            })
+        };
+        document["measured"] = files.iter().map(of_file).collect();
+        document["deviations"] = json!(beside.rows);
+        document["doubts"] = json!(beside.doubts);
+    }
     serde_json::to_string_pretty(&document)
         .map(|text| text + "\n")
         .map_err(|error| Failure::other(error.to_string()))

@@ -21,6 +21,7 @@ mod fabric_line;
 mod failure;
 mod folders;
 mod import;
+mod measured;
 mod new;
 mod paint;
 mod presets;

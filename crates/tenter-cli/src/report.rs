@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use tenter_report::{
-    Drawn, TrialData, available_memory_bytes, binary_size, html_report, html_study_report,
-    html_sweep_report, read_answers, report_memory_bytes, study_drawings, write_whole,
+    Beside, Drawn, NamedSummary, TrialData, available_memory_bytes, binary_size,
+    html_measured_report, html_report, html_study_report, html_sweep_report, read_answers,
+    report_memory_bytes, study_drawings, write_whole,
 };
 use tenter_study::{Answers, StudyAnswer};
 
@@ -14,15 +15,18 @@ use crate::arguments::{Report, TextFormat};
 use crate::exit::ExitCode;
 use crate::failure::{Failure, print, say};
 use crate::folders::Several;
+use crate::measured;
 
 pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
     let page = if let Some(several) = Several::read_for_report(&arguments.folders)? {
+        only_beside_trials(arguments)?;
         html_sweep_report(&several.0, &several.1, &rows(&arguments.folders)?)
     } else if let Some((answers, drawings)) = answers(&arguments.folders)? {
+        only_beside_trials(arguments)?;
         html_study_report(&answers, &drawings)
     } else {
         check_memory(arguments)?;
-        html_report(&read(&arguments.folders)?)
+        of_trials(arguments)?
     };
     write(&arguments.output, &page)?;
     if arguments.format == TextFormat::Json {
@@ -36,6 +40,40 @@ pub(crate) fn report(arguments: &Report) -> Result<ExitCode, Failure> {
         binary_size(page.len() as u64)
     ));
     Ok(ExitCode::SUCCESS)
+}
+
+/// The page of trials, beside files of measurements if any are named.
+fn of_trials(arguments: &Report) -> Result<String, Failure> {
+    let trials = read(&arguments.folders)?;
+    if arguments.measured.is_empty() {
+        return Ok(html_report(&trials));
+    }
+    let named: Vec<NamedSummary> = trials
+        .iter()
+        .map(|trial| NamedSummary {
+            name: trial.name(),
+            summary: trial.summary.clone(),
+        })
+        .collect();
+    let files = measured::read(&arguments.measured)?;
+    let collective = measured::collective(arguments.collective.as_deref());
+    let beside = Beside::of(&named, &files, collective.as_deref()).map_err(Failure::input)?;
+    if beside.rows.is_empty() {
+        return Err(Failure::input(
+            "no size is both in a trial and in a file of measurements; `tenter compare --measured` lists them",
+        ));
+    }
+    Ok(html_measured_report(&trials, &beside))
+}
+
+/// Refuses measurements beside what is no trial.
+fn only_beside_trials(arguments: &Report) -> Result<(), Failure> {
+    if arguments.measured.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::input(
+        "--measured goes with folders of trials; name some of those below this one",
+    ))
 }
 
 /// Refuses a report that would take more memory than there is.

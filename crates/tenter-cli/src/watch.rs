@@ -98,6 +98,7 @@ fn line(event: &Event, place: &str, destination: &str) -> String {
         EventKind::Accepted => "accepted",
         EventKind::Discarded => "DISCARDED",
         EventKind::Obeyed => "obeyed",
+        EventKind::LostOnWire => "LOST on the wire",
     };
     let at = Time::from_ps(event.at).to_string();
     let packet = describe(&event.packet, destination);

@@ -52,6 +52,8 @@ pub enum EventKind {
     Discarded,
     /// It is a pause frame, which takes effect now.
     Obeyed,
+    /// It was sent and is lost on the wire, by an impairment; it would arrive now.
+    LostOnWire,
 }
 
 /// One step in the life of a packet.

@@ -491,6 +491,8 @@ impl Transmitter {
                     let at = self.free_at + self.mac.latency;
                     medium.send(self.mac.output, at, &LostCredit::report_of(packet));
                 }
+                let lost = Packet { at, ..*packet };
+                self.note(EventKind::LostOnWire, at, &lost, medium);
             }
             Fate::Held(behind) => impairment.hold(*packet, self.output, behind),
             Fate::Passes => {
@@ -543,7 +545,9 @@ impl Transmitter {
         let at = self.free_at + self.mac.latency;
         let packet = Packet { at, ..packet };
         self.note(EventKind::Sent, start, &packet, medium);
-        if !self.loses_control(&packet) {
+        if self.loses_control(&packet) {
+            self.note(EventKind::LostOnWire, at, &packet, medium);
+        } else {
             medium.send(self.mac.output, at, &packet);
         }
     }

@@ -32,6 +32,6 @@ pub use faults::{Fault, FaultEvent, FaultPlan};
 pub use impairments::{LinkImpairment, RulePlan};
 pub use links::{IncomingLink, Links};
 pub use lookahead::{Lookahead, Others};
-pub use plan::{HostDelays, Plan, QueueChanges};
+pub use plan::{CapturePlan, HostDelays, Plan, QueueChanges};
 pub use power::{PowerConstants, PowerProfile, PoweredParts, StaticPower};
 pub use seeds::Seeds;

@@ -81,6 +81,8 @@ pub struct Plan {
     pub sample_interval: Option<Time>,
     /// The ports whose queues are recorded change by change, if any.
     pub queue_changes: Option<QueueChanges>,
+    /// The ports at which frames are captured, if any.
+    pub capture: Option<CapturePlan>,
     /// Whether operations of graphs are recorded one by one.
     pub records_operations: bool,
     /// When the simulation stops whether it is done or not; `None` for when all jobs are. It stops
@@ -173,6 +175,7 @@ impl Plan {
         }
         plan.sample_interval = None;
         plan.queue_changes = None;
+        plan.capture = None;
         plan.records_operations = false;
         plan
     }
@@ -193,6 +196,21 @@ pub struct QueueChanges {
     /// So many changes of each.
     pub limit: u64,
     /// From when on changes are recorded.
+    pub from: Time,
+    /// Until when; without it, to the end.
+    pub to: Option<Time>,
+}
+
+/// What is captured of frames.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CapturePlan {
+    /// Ports, each with its node, ascending and none twice.
+    pub ports: Vec<(u32, u16)>,
+    /// So many frames in all.
+    pub limit: u64,
+    /// So many bytes of each.
+    pub snap_bytes: u32,
+    /// From when on frames are captured.
     pub from: Time,
     /// Until when; without it, to the end.
     pub to: Option<Time>,

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use crate::circuits::CircuitRow;
 use crate::column::{Kind, Row};
 use crate::comparison::ComparisonRow;
+use crate::deviation::DeviationRow;
 use crate::flow_sizes::FlowSizeRow;
 use crate::interference::InterferenceRow;
 use crate::operations::{CriticalPathRow, CriticalShareRow, OperationRow, RankTimeRow};
@@ -140,6 +141,8 @@ pub fn markdown() -> String {
     columns_as_markdown(&TableEntry::of::<SeedRow>(), &mut page);
     page.push_str(COMPARISON_INTRODUCTION);
     columns_as_markdown(&TableEntry::of::<ComparisonRow>(), &mut page);
+    page.push_str(DEVIATIONS_INTRODUCTION);
+    columns_as_markdown(&TableEntry::of::<DeviationRow>(), &mut page);
     page.push_str(PAIRED_INTRODUCTION);
     columns_as_markdown(&TableEntry::of::<PairedRow>(), &mut page);
     page
@@ -256,11 +259,18 @@ const SEEDS_INTRODUCTION: &str = "
 
 ";
 
+const DEVIATIONS_INTRODUCTION: &str = "
+### Simulated beside measured
+
+`tenter compare --measured FILE` has a row for each size that a trial and the file share, in `deviations[]` of `--format json`.
+
+";
+
 const COMPARISON_INTRODUCTION: &str = "
 ## `tenter compare`
 
 The columns that `tenter compare --format csv` prints, and `--format json` in `comparison[]`; `trials[]` there says of each trial what it
-was. A log of nccl-tests has rows too, in which only the time and the bus bandwidth are known.
+was. A file of measurements has rows too, in which only the time and the bus bandwidth are known.
 
 ";
 
@@ -287,6 +297,7 @@ mod tests {
             TableEntry::of::<CriticalShareRow>(),
             TableEntry::of::<SeedRow>(),
             TableEntry::of::<ComparisonRow>(),
+            TableEntry::of::<DeviationRow>(),
             TableEntry::of::<PairedRow>(),
         ];
         let entries = tables()

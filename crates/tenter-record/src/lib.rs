@@ -5,9 +5,11 @@
 //! row type declares its columns once, and the tables, the JSON and the data dictionary all come
 //! from that declaration.
 
+mod capture;
 mod circuits;
 mod column;
 mod comparison;
+mod deviation;
 pub mod dictionary;
 mod digest;
 mod flow_sizes;
@@ -25,9 +27,13 @@ mod sink;
 mod steering;
 mod summary;
 
+pub use capture::{
+    Capture, CapturedFrame, CapturedPort, FrameContent, MacAddress, RoceBody, RocePacket,
+};
 pub use circuits::CircuitRow;
 pub use column::{Cell, Column, Kind, Names, Row, Seed, Value};
 pub use comparison::ComparisonRow;
+pub use deviation::DeviationRow;
 pub use digest::Digest;
 pub use flow_sizes::FlowSizeRow;
 pub use histogram::Histogram;

@@ -5,6 +5,7 @@
 
 use tenter_units::Time;
 
+use crate::capture::Capture;
 use crate::circuits::CircuitRow;
 use crate::column::rows;
 use crate::digest::Digest;
@@ -524,6 +525,8 @@ pub struct Counts {
     pub steering: Vec<SteeringRow>,
     /// Queues change by change, port by port, where that is asked for.
     pub queue_changes: Vec<QueueChangeRow>,
+    /// Frames captured at ports, where that is asked for.
+    pub capture: Option<Capture>,
     /// Operations of graphs, one by one, where they are recorded.
     pub operations: Vec<OperationRow>,
     /// What the time of each rank of a graph went into, where operations are recorded.
@@ -545,6 +548,7 @@ impl Counts {
             circuits,
             steering,
             queue_changes: _,
+            capture: _,
             operations: _,
             rank_times: _,
             critical_path: _,

@@ -1,4 +1,4 @@
-//! Trials side by side, and beside a log of nccl-tests.
+//! Trials side by side.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 use tenter_record::{CollectiveRow, ComparisonRow, JobSummary, Summary};
 use tenter_units::Time;
 
-use crate::nccl_log::NcclLog;
 use crate::numbers::{binary_size, decimals_for, grouped};
 use crate::table::FLOWS;
 use crate::text_table::{TextColumn, TextTable};
@@ -197,7 +196,7 @@ fn row_of_collective(
     }
 }
 
-fn differ(row: &mut ComparisonRow, first: &ComparisonRow) {
+pub(crate) fn differ(row: &mut ComparisonRow, first: &ComparisonRow) {
     let percent = |value: Option<f64>, of: Option<f64>| {
         let of = of.filter(|&of| of > 0.0)?;
         Some((value? / of - 1.0) * 100.0)
@@ -206,97 +205,6 @@ fn differ(row: &mut ComparisonRow, first: &ComparisonRow) {
     row.time_difference = percent(ns(row.time), ns(first.time));
     row.busbw_difference = percent(row.busbw_gbytes_per_s, first.busbw_gbytes_per_s);
     row.fct_p99_difference = percent(ns(row.fct_p99), ns(first.fct_p99));
-}
-
-/// Puts the rows of a log after those of the first trial that have its collective and size, with
-/// differences against them.
-///
-/// # Errors
-/// A sentence, when the collective of the log is unclear, or no size is in both.
-pub fn add_log(
-    rows: &mut Vec<ComparisonRow>,
-    log: &NcclLog,
-    name: &str,
-    collective: Option<&str>,
-) -> Result<(), String> {
-    let collective = collective_of_log(rows, log, collective)?;
-    let mut combined: Vec<ComparisonRow> = Vec::new();
-    let mut found = false;
-    let mut before = None;
-    let job_of = job_of(rows);
-    for row in rows.drain(..) {
-        let group = (job_of(&row), row.collective.clone(), row.size_bytes);
-        let is_first = before.as_ref() != Some(&group);
-        before = Some(group);
-        let measured = log.rows.iter().find(|measured| {
-            let is_size = row.size_bytes == Some(measured.size_bytes);
-            is_first && is_size && row.collective.as_deref() == Some(&collective)
-        });
-        let added = measured.map(|measured| {
-            let mut added = ComparisonRow {
-                trial: name.to_owned(),
-                job_name: row.job_name.clone(),
-                collective: row.collective.clone(),
-                size_bytes: row.size_bytes,
-                time: Some(Time::from_ps((measured.time_us * 1e6).round() as u64)),
-                busbw_gbytes_per_s: Some(measured.busbw),
-                ..ComparisonRow::default()
-            };
-            differ(&mut added, &row);
-            added
-        });
-        combined.push(row);
-        found |= added.is_some();
-        combined.extend(added);
-    }
-    *rows = combined;
-    if found {
-        return Ok(());
-    }
-    let sizes = |sizes: &mut dyn Iterator<Item = u64>| {
-        let names: Vec<String> = sizes.map(binary_size).collect();
-        names.join(", ")
-    };
-    let own = rows
-        .iter()
-        .filter(|row| row.collective.as_deref() == Some(&collective));
-    Err(format!(
-        "no size of {collective} is in both: the log has {}, the trial {}",
-        sizes(&mut log.rows.iter().map(|row| row.size_bytes)),
-        sizes(&mut own.filter_map(|row| row.size_bytes)),
-    ))
-}
-
-/// The collective of a log: the given one, the one that the log names, or the only one of the
-/// trial.
-fn collective_of_log(
-    rows: &[ComparisonRow],
-    log: &NcclLog,
-    named: Option<&str>,
-) -> Result<String, String> {
-    let mut here: Vec<&str> = Vec::new();
-    for collective in rows.iter().filter_map(|row| row.collective.as_deref()) {
-        if !here.contains(&collective) {
-            here.push(collective);
-        }
-    }
-    let list = here.join(", ");
-    let collective = match (named.or(log.collective), here.as_slice()) {
-        (Some(named), _) => named,
-        (None, [one]) => one,
-        (None, _) => {
-            return Err(format!(
-                "the log does not say which collective it is of, and the trial has {list}: name one with --collective"
-            ));
-        }
-    };
-    if here.contains(&collective) {
-        Ok(collective.to_owned())
-    } else {
-        Err(format!(
-            "the log is of {collective}, and the trial has only {list}"
-        ))
-    }
 }
 
 /// The rows as a table for people: a block for each job and operation, the trials of one size one
@@ -452,7 +360,7 @@ fn against(rows: &[ComparisonRow]) -> String {
 }
 
 /// The unit in which the greatest of these times is a readable number, and its nanoseconds.
-fn unit(times: impl Iterator<Item = Option<Time>>) -> (&'static str, f64) {
+pub(crate) fn unit(times: impl Iterator<Item = Option<Time>>) -> (&'static str, f64) {
     let greatest = times.flatten().max().unwrap_or_default().as_ns();
     if greatest == 0.0 {
         return ("ms", 1e6);
@@ -462,16 +370,16 @@ fn unit(times: impl Iterator<Item = Option<Time>>) -> (&'static str, f64) {
     found.unwrap_or(("ns", 1.0))
 }
 
-fn time(time: Option<Time>, (_, ns): (&str, f64)) -> String {
+pub(crate) fn time(time: Option<Time>, (_, ns): (&str, f64)) -> String {
     float(time.map(|time| time.as_ns() / ns))
 }
 
-fn float(value: Option<f64>) -> String {
+pub(crate) fn float(value: Option<f64>) -> String {
     let text = |value: f64| format!("{value:.*}", decimals_for(value, 4));
     value.map(text).unwrap_or_default()
 }
 
-fn difference(percent: Option<f64>) -> String {
+pub(crate) fn difference(percent: Option<f64>) -> String {
     let text = |percent: f64| format!("{percent:+.2}");
     percent.map(text).unwrap_or_default()
 }
@@ -483,7 +391,6 @@ fn count(count: Option<i64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nccl_log::NcclRow;
     use tenter_record::JobRow;
 
     fn trial(name: &str, job: &str, ns: u64) -> NamedSummary {
@@ -635,44 +542,5 @@ mod tests {
             .iter()
             .find(|row| row.trial == "b" && row.job_name == "x");
         assert_eq!(same.expect("it is there").time_difference, Some(100.0));
-    }
-
-    #[test]
-    fn a_log_stands_beside_its_size() {
-        let measured = NcclRow {
-            size_bytes: 1 << 20,
-            time_us: 2.5,
-            busbw: 400.0,
-        };
-        let log = NcclLog {
-            collective: None,
-            rows: vec![measured],
-        };
-        let mut rows = comparison_rows(&[trial("a", "x", 1_000)]);
-        add_log(&mut rows, &log, "run.log", None).expect("the only collective");
-        assert_eq!(rows.len(), 4);
-        // 2.5 µs against 2 µs, 400 against 500 GB/s.
-        assert_eq!(rows[2].time_difference, Some(25.0));
-        let busbw = rows[2].busbw_difference.expect("both have one");
-        assert!((busbw + 20.0).abs() < 1e-9, "{busbw}");
-        // It is there once, beside the first of two trials whose jobs have other names.
-        let mut both = comparison_rows(&[trial("a", "x", 1_000), trial("b", "y", 1_500)]);
-        add_log(&mut both, &log, "run.log", None).expect("the only collective");
-        let names: Vec<&str> = both.iter().map(|row| row.trial.as_str()).collect();
-        assert_eq!(names, ["a", "b", "a", "run.log", "b", "a", "b"]);
-        let elsewhere = NcclLog {
-            rows: vec![NcclRow {
-                size_bytes: 8,
-                ..measured
-            }],
-            ..log
-        };
-        let error = add_log(&mut rows, &elsewhere, "run.log", None).expect_err("no common size");
-        assert!(
-            error.contains("the log has 8 B, the trial 1 MiB"),
-            "{error}"
-        );
-        let error = add_log(&mut rows, &elsewhere, "run.log", Some("gather"));
-        assert!(error.expect_err("not there").contains("only all-reduce"));
     }
 }

@@ -68,6 +68,8 @@ pub fn read_counts(folder: &Path) -> Result<Counts, TrialError> {
         circuits: rows_if_any(folder)?,
         steering: rows_if_any(folder)?,
         queue_changes: rows_if_any(folder)?,
+        // The file is for other programs.
+        capture: None,
         operations: rows_if_any(folder)?,
         rank_times: rows_if_any(folder)?,
         critical_path: rows_if_any(folder)?,

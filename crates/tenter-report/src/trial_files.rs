@@ -15,6 +15,8 @@ pub(crate) const SUMMARY_FILE: &str = "summary.json";
 pub(crate) const MANIFEST_FILE: &str = "manifest.json";
 /// The manifest while it is written.
 const PARTIAL_MANIFEST: &str = "manifest.json.partial";
+/// The file of captured frames.
+pub const CAPTURE_FILE: &str = "capture.pcapng";
 /// The file of the trace for Perfetto.
 pub const TRACE_FILE: &str = "trace.json";
 
@@ -87,6 +89,7 @@ pub(crate) fn own_files(folder: &Path) -> Vec<PathBuf> {
         table_file::<RankTimeRow>(folder),
         table_file::<CriticalPathRow>(folder),
         folder.join(TRACE_FILE),
+        folder.join(CAPTURE_FILE),
         folder.join(PARTIAL_MANIFEST),
         // These identify a trial.
         folder.join(MANIFEST_FILE),

@@ -12,11 +12,13 @@ use tenter_record::{
     SinkError, Summary,
 };
 
+use crate::capture::write_capture;
 use crate::claim::take_folder;
 use crate::parquet_table::{DIGEST_NOTE, SEED_NOTE};
 use crate::tiers::Tiers;
 use crate::trial_files::{
-    CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE, has_manifest, is_just_made, own_files, table_file,
+    CAPTURE_FILE, CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE, has_manifest, is_just_made, own_files,
+    table_file,
 };
 use crate::whole_file::{remove, write_whole};
 use crate::{Manifest, ParquetTable, RunIdentity, TrialError};
@@ -185,6 +187,9 @@ impl TrialFolder {
         tables.write_any(&counts.circuits)?;
         tables.write_any(&counts.steering)?;
         tables.write_any(&counts.queue_changes)?;
+        if let Some(capture) = &counts.capture {
+            write_capture(&path.join(CAPTURE_FILE), capture)?;
+        }
         tables.write_any(&counts.operations)?;
         tables.write_any(&counts.rank_times)?;
         tables.write_any(&counts.critical_path)?;

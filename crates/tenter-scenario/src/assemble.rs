@@ -17,9 +17,9 @@ use crate::source_flow_control::{self, SignalDraft};
 use crate::switch_model::SwitchDraft;
 use crate::switching::Switching;
 use crate::{
-    buffer, circuits, delays, device_defaults, entropy, hand_over, host_notices, impairments,
-    load_balancing, nic_impairments, queue_changes, reach, regions, sampling, switch_model,
-    switching, topologies,
+    buffer, capture, circuits, delays, device_defaults, entropy, hand_over, host_notices,
+    impairments, load_balancing, nic_impairments, queue_changes, reach, regions, sampling,
+    switch_model, switching, topologies,
 };
 use tenter_notation::decode::{Read, Section};
 use tenter_notation::diagnostics::Problems;
@@ -108,6 +108,7 @@ impl Draft {
             signals: switched.signals,
             records_operations: observe.records_operations(&jobs),
             queue_changes: queue_changes::bind(&observe, (&topology, &switching), problems)?,
+            capture: capture::bind(&observe, &topology, problems)?,
             scheduled: switching.scheduled().cloned(),
             credit: switching.credit(),
             input_queued: switching.input_queued(),

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use tenter_config::{Reader, choice, component, default_of, word_or};
 use tenter_plan::{SIMULATED_MAX, WINDOW_MAX};
-use tenter_units::Time;
+use tenter_units::{Bytes, Time};
 use tenter_workload::Job;
 
 component! {
@@ -32,29 +32,42 @@ component! {
         queue_changes_from: Time = "0ns", in Time::ZERO..=SIMULATED_MAX;
         /// Changes are recorded until then.
         queue_changes_to: Option<Time> = "none", in Time::from_ns(1)..=SIMULATED_MAX + Time::from_ns(1);
-        check changes_end_after_they_begin;
+        /// Ports, each as `NODE:PORT` or by the name of a NIC, whose frames are captured in both
+        /// directions, in `capture.pcapng`; the run is slower for it.
+        capture: Vec<String> = "[]", in 200;
+        /// Frames that are captured in all; a warning tells how many were left out.
+        capture_limit: u64 = "100000", in 1..=2_000_000;
+        /// Bytes that are kept of each captured frame; more than the headers are zeros.
+        capture_bytes: Bytes = "128B", in Bytes::new(64)..=Bytes::new(65_535);
+        /// Frames are captured from then on.
+        capture_from: Time = "0ns", in Time::ZERO..=SIMULATED_MAX;
+        /// Frames are captured until then.
+        capture_to: Option<Time> = "none", in Time::from_ns(1)..=SIMULATED_MAX + Time::from_ns(1);
+        check recordings_end_after_they_begin;
     }
 }
 
-/// Samples, and no changes of queues.
+/// Samples, and no changes of queues or frames.
 impl Default for Observe {
     fn default() -> Observe {
         default_of()
     }
 }
 
-fn changes_end_after_they_begin(observe: &Observe, reader: &mut dyn Reader) -> bool {
-    let from = observe.queue_changes_from;
-    let to = observe.queue_changes_to.filter(|to| *to <= from);
-    if to.is_some() {
-        let help = format!("give more than {from}");
-        reader.refuse(
-            "queue_changes_to",
-            "is no later than `queue_changes_from`",
-            &help,
-        );
+fn recordings_end_after_they_begin(observe: &Observe, reader: &mut dyn Reader) -> bool {
+    let changes = (observe.queue_changes_from, observe.queue_changes_to);
+    let capture = (observe.capture_from, observe.capture_to);
+    let spans = [("queue_changes", changes), ("capture", capture)];
+    let mut in_order = true;
+    for (key, (from, to)) in spans {
+        if to.is_some_and(|to| to <= from) {
+            let what = format!("is no later than `{key}_from`");
+            let help = format!("give more than {from}");
+            reader.refuse(&format!("{key}_to"), &what, &help);
+            in_order = false;
+        }
     }
-    to.is_none()
+    in_order
 }
 
 /// Whether something is recorded.

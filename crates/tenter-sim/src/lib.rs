@@ -20,8 +20,9 @@ mod run;
 
 pub use error::SimulationError;
 pub use network::{
-    Change, Context, Driver, DriverStats, Fabric, Host, JobProgress, NodeModel, PortChanges,
-    QueueLog, Unwatched, WatchLog, WatchTarget, Watcher, WindowedDriver, build, check, fabric,
+    Captured, Change, Context, Driver, DriverStats, Fabric, Host, JobProgress, NodeModel,
+    PortChanges, Recorder, Unwatched, WatchLog, WatchTarget, Watcher, WindowedDriver, build, check,
+    fabric,
 };
 pub use results::{HashPath, Interference, Outcome, interference_rows, interference_runs};
 pub use run::{Options, Simulation, run};

@@ -204,6 +204,7 @@ fn describe(event: &Event, topology: &Topology) -> String {
         EventKind::Accepted => "accepted",
         EventKind::Discarded => "discarded",
         EventKind::Obeyed => "obeyed",
+        EventKind::LostOnWire => "is lost on the wire",
     };
     let kind = match packet.kind {
         PacketKind::First | PacketKind::Middle | PacketKind::Last | PacketKind::Only => "data",

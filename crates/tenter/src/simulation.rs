@@ -4,7 +4,7 @@ use tenter_net::{Event, EventKind};
 use tenter_plan::Plan;
 use tenter_record::Sink;
 use tenter_sim::{
-    Context, Driver, Options, Outcome, QueueLog, Simulation, SimulationError, Unwatched, WatchLog,
+    Context, Driver, Options, Outcome, Recorder, Simulation, SimulationError, Unwatched, WatchLog,
     WatchTarget, WindowedDriver,
 };
 
@@ -44,13 +44,16 @@ impl Watch {
             },
             Watch::Flow(..) => Ok(()),
         }?;
-        if plan.queue_changes.is_some() {
-            return refuse(
-                "a watched run and `observe.queue_changes` do not go together; leave out one of them"
-                    .to_owned(),
-            );
+        let recorded = [
+            ("queue_changes", plan.queue_changes.is_some()),
+            ("capture", plan.capture.is_some()),
+        ];
+        match recorded.iter().find(|(_, is)| *is) {
+            Some((key, _)) => refuse(format!(
+                "a watched run and `observe.{key}` do not go together; leave out one of them"
+            )),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn resolve(self, context: &Context) -> WatchTarget {
@@ -64,7 +67,7 @@ impl Watch {
 /// A simulation, by what it records: a run that records nothing pays nothing for it.
 pub(crate) enum Built {
     Plain(Simulation<WindowedDriver<Unwatched>>),
-    Recording(Simulation<WindowedDriver<QueueLog>>),
+    Recording(Simulation<WindowedDriver<Recorder>>),
     Watching(Simulation<WindowedDriver<WatchLog>>, usize),
 }
 
@@ -79,10 +82,12 @@ impl Built {
                 let target = |context: &Context| watch.resolve(context);
                 Built::Watching(Simulation::watched(plan, options, target, limit)?, limit)
             }
-            None if plan.queue_changes.is_some() => {
-                Built::Recording(Simulation::recording(plan, options)?)
-            }
-            None => Built::Plain(Simulation::new(plan, options)?),
+            None => match Recorder::of(plan) {
+                Some(recorder) => {
+                    Built::Recording(Simulation::recording(plan, options, &recorder)?)
+                }
+                None => Built::Plain(Simulation::new(plan, options)?),
+            },
         })
     }
 
@@ -128,5 +133,6 @@ fn step(event: &Event) -> u8 {
         EventKind::Accepted | EventKind::Discarded | EventKind::Obeyed | EventKind::Rerouted => 1,
         EventKind::Queued | EventKind::Dropped | EventKind::Lost => 2,
         EventKind::Sent => 3,
+        EventKind::LostOnWire => 4,
     }
 }

@@ -2,6 +2,7 @@
 
 mod bench;
 mod broken;
+mod capture;
 mod credit;
 mod damaged;
 mod explain;

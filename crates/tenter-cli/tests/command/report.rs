@@ -123,13 +123,79 @@ fn a_trial_stands_beside_its_own_log() {
 }
 
 #[test]
+fn deviations_of_several_files_stand_in_table_json_and_report() {
+    let workplace = Workplace::new("compare-measured");
+    workplace
+        .words("bench all_reduce -b 1M -e 4M -f 2 --nodes 4 --output bench -J log.json")
+        .expect(0);
+    // In 10,000 µs 1 MiB would have a bus bandwidth of 0.157 GB/s among four ranks.
+    workplace.write(
+        "own.csv",
+        "size (MiB),time (us),busbw (GB/s),host\n1,10000,0.15729,a\n64,1,1,a\n",
+    );
+    workplace.write(
+        "perftest.json",
+        "{\"test_info\": {\"test\": RDMA_Write_BW},\n\"results\": {\"MsgSize\": 2097152, \"BW_average\": 400.0, \"MsgRate\": 0.023842}}",
+    );
+    let files = "--measured log.json --measured own.csv --measured perftest.json";
+    let json = workplace.words(&format!("compare bench {files} --format json"));
+    let json = json.expect(0).json();
+    let rows = json["deviations"].as_array().expect("rows");
+    let of: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            let deviation = row["time_deviation_percent"].as_f64();
+            (row["measured"].as_str().expect("a name"), deviation)
+        })
+        .collect();
+    assert_eq!(of.len(), 5, "{json:#}");
+    assert!(of[..3].iter().all(|(name, percent)| {
+        *name == "log.json" && percent.is_some_and(|percent| percent.abs() < 0.01)
+    }));
+    assert!(of[3].0 == "own.csv" && of[3].1.is_some_and(|percent| percent < -90.0));
+    assert_eq!(of[4], ("perftest.json", None));
+    // 50 GB/s, in 10⁹ bytes.
+    let rate = rows[4]["measured_busbw_gbytes_per_s"].as_f64();
+    assert!((rate.expect("a rate") - 50.0).abs() < 0.01);
+    let doubts = json["doubts"].to_string();
+    assert!(
+        doubts.contains("columns that are not read: `host`"),
+        "{doubts}"
+    );
+    assert!(
+        doubts.contains("own.csv: 1 of 2 sizes are in no trial"),
+        "{doubts}"
+    );
+    let text = workplace.words(&format!("compare bench {files}")).expect(0);
+    assert!(
+        text.stdout
+            .contains("simulated beside measured: all-reduce of own.csv"),
+        "{}",
+        text.stdout
+    );
+    workplace
+        .words(&format!("report bench {files} -o beside.html"))
+        .expect(0);
+    let page = fs::read_to_string(workplace.path("beside.html")).expect("the report");
+    for part in [
+        "<h2>Simulated beside measured</h2>",
+        "all-reduce of own.csv",
+        "data-name=\"measured\"",
+        "mean absolute deviation",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+}
+
+#[test]
 fn what_cannot_be_read_is_refused_with_what_to_do() {
     let workplace = with_trials("report-refused");
     workplace.write(
         "broken.log",
         "1048576 262144 float sum -1 12.5 oops 3 0 1 1 1 0\n",
     );
-    workplace.write("other.log", "8 2 float sum -1 12.5 1 3 0 1 1 1 0\n");
+    workplace.write("other.log", "8 2 float none -1 12.5 1 3 0 1 1 1 0\n");
+    workplace.write("sum.log", "8 2 float sum -1 12.5 1 3 0 1 1 1 0\n");
     workplace.write("noise.log", "\u{0}\u{1}\u{2} nothing\n");
     fs::create_dir_all(workplace.path("empty")).expect("a folder");
     fs::create_dir_all(workplace.path("damaged")).expect("a folder");
@@ -156,16 +222,24 @@ fn what_cannot_be_read_is_refused_with_what_to_do() {
             "broken.log: line 1: `oops` in column `algbw` is not a number",
         ),
         (
-            "compare one --nccl-tests other.log",
-            "no size of incast is in both: the log has 8 B, the trial 8 MiB, 64 MiB",
+            "compare one --measured other.log",
+            "no size of incast is in both: the file has 8 B, the trial 8 MiB, 64 MiB",
+        ),
+        (
+            "report one --measured other.log",
+            "no size is both in a trial and in a file of measurements",
+        ),
+        (
+            "compare one --measured sum.log",
+            "sum.log: the file is of an operation that reduces, and the trial has only incast",
         ),
         (
             "compare one --nccl-tests other.log --collective gather",
-            "the log is of gather, and the trial has only incast",
+            "the file is of gather, and the trial has only incast",
         ),
         (
             "compare one --nccl-tests other.log --collective sum",
-            "--collective sum: nccl-tests has no such program",
+            "the file is of sum, and the trial has only incast",
         ),
     ];
     for (command, expected) in cases {

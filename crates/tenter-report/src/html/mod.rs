@@ -13,6 +13,7 @@ mod flow_sizes;
 mod heat_map;
 mod held_up;
 mod line_chart;
+mod measured;
 mod overview;
 mod page;
 mod policy;
@@ -34,6 +35,7 @@ pub use sweep::html_sweep_report;
 use tenter_record::StopKind;
 use text::{add, escape};
 
+use crate::deviations::Beside;
 use crate::numbers::binary_size;
 use crate::tiers::Tiers;
 use crate::trial_data::TrialData;
@@ -46,6 +48,15 @@ const TIMELINES: usize = 24;
 /// Nothing in it is fetched from anywhere; names of jobs, nodes and folders appear as they are,
 /// whatever characters they have.
 pub fn html_report(trials: &[TrialData]) -> String {
+    report(trials, None)
+}
+
+/// The same of trials beside files of measurements, with the deviations before the trials.
+pub fn html_measured_report(trials: &[TrialData], beside: &Beside) -> String {
+    report(trials, Some(beside))
+}
+
+fn report(trials: &[TrialData], beside: Option<&Beside>) -> String {
     let title = match trials {
         [one] => title(one),
         _ => format!("{} trials", trials.len()),
@@ -57,6 +68,9 @@ pub fn html_report(trials: &[TrialData]) -> String {
     page(&head, |page| {
         if trials.len() > 1 {
             contents(trials, page);
+        }
+        if let Some(beside) = beside {
+            measured::section(beside, page);
         }
         for (number, trial) in trials.iter().enumerate() {
             article(number, trial, page);

@@ -7,6 +7,7 @@
 //! Each file knows only those before it.
 
 mod build;
+mod capture_log;
 mod change;
 mod context;
 mod control_links;
@@ -18,8 +19,10 @@ mod jobs;
 mod links;
 mod nodes;
 mod operation_runs;
+mod packet_ends;
 mod partition_records;
 mod queue_log;
+mod recorder;
 mod scale_up_port;
 mod scheduled;
 mod schedules;
@@ -28,6 +31,7 @@ mod watch;
 mod windows;
 
 pub use build::{build, check, fabric};
+pub(crate) use capture_log::keep_first;
 pub use change::Change;
 pub use context::Context;
 pub use driver::{Driver, DriverStats, WindowedDriver};
@@ -35,7 +39,9 @@ pub use fabric::{Fabric, NodeModel};
 pub use host::Host;
 pub(crate) use jobs::JobPlan;
 pub use jobs::JobProgress;
+pub(crate) use packet_ends::PacketEnds;
 pub(crate) use partition_records::{AcknowledgedHalf, DeliveredHalf, FlowKey, PartitionRecords};
-pub use queue_log::QueueLog;
+pub use recorder::Recorder;
 pub(crate) use unloaded::Remembered;
-pub use watch::{PortChanges, Unwatched, WatchLog, WatchTarget, Watcher};
+pub(crate) use watch::Seen;
+pub use watch::{Captured, PortChanges, Unwatched, WatchLog, WatchTarget, Watcher};

@@ -14,7 +14,7 @@ use super::watch::{PortChanges, Watcher};
 
 /// What one part of a network records.
 #[derive(Clone, Debug, Default)]
-pub struct QueueLog {
+pub(crate) struct QueueLog {
     ports: BTreeMap<(u32, u16), PortLog>,
     limit: u64,
     /// The first and the last instant of which changes are kept, in ps.

@@ -1,6 +1,7 @@
 //! Watching the life of a flow or a port, without cost to a run that watches nothing.
 
-use tenter_net::{Event, EventKind, PacketKind};
+use tenter_net::{Event, EventKind, Packet, PacketKind};
+use tenter_plan::CapturePlan;
 use tenter_record::QueueChangeRow;
 
 use super::context::Context;
@@ -16,6 +17,11 @@ pub trait Watcher: Send {
     fn queue_changes(&self) -> Vec<PortChanges<'_>> {
         Vec::new()
     }
+
+    /// The frames that it has captured.
+    fn captured(&self) -> Option<Captured<'_>> {
+        None
+    }
 }
 
 /// What was recorded of the queues of a port.
@@ -25,6 +31,29 @@ pub struct PortChanges<'a> {
     pub(crate) rows: &'a [QueueChangeRow],
     /// Changes beyond the limit.
     pub(crate) omitted: u64,
+}
+
+/// What was captured of frames.
+#[derive(Clone, Copy, Debug)]
+pub struct Captured<'a> {
+    pub(crate) plan: &'a CapturePlan,
+    /// The frames kept, in no particular order.
+    pub(crate) frames: &'a [Seen],
+    /// Frames beyond the limit.
+    pub(crate) omitted: u64,
+    /// Flow-control packets, which are no frames.
+    pub(crate) flow_control: u64,
+}
+
+/// A frame at a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// When its first bit is there, in ps.
+    pub(crate) at: u64,
+    /// The index of the port among those of the plan.
+    pub(crate) port: u32,
+    pub(crate) is_outbound: bool,
+    pub(crate) packet: Packet,
 }
 
 /// Watches nothing.
@@ -145,8 +174,6 @@ impl Watcher for WatchLog {
 
 #[cfg(test)]
 mod tests {
-    use tenter_net::Packet;
-
     use super::*;
 
     const PORT: WatchTarget = WatchTarget::Port {

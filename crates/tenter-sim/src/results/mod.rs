@@ -1,5 +1,6 @@
 //! What a trial has counted and booked, as the rows of its tables.
 
+mod capture;
 mod conservation;
 mod counters;
 mod credit;

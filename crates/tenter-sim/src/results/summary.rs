@@ -22,7 +22,7 @@ use super::ideals::{Ideals, Times};
 use super::notices;
 use super::outcome::Outcome;
 use super::power;
-use super::{operations, queue_changes};
+use super::{capture, operations, queue_changes};
 
 /// How a trial ended.
 pub(crate) struct Trial<'a> {
@@ -140,6 +140,7 @@ pub(crate) fn outcome<D: Driver>(
     let drawn = profile.map(|profile| power::of_run(profile, driver, &outcome, trial.ended));
     outcome.summary.power = drawn;
     queue_changes::collect(driver, &mut outcome);
+    capture::collect(driver, &mut outcome);
     operations::collect(driver, flow_table, &mut outcome);
     outcome
 }

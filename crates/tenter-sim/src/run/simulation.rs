@@ -6,7 +6,7 @@ use tenter_record::Sink;
 
 use crate::error::SimulationError;
 use crate::network::{
-    Context, Driver, NodeModel, QueueLog, Unwatched, WatchLog, WatchTarget, WindowedDriver, build,
+    Context, Driver, NodeModel, Recorder, Unwatched, WatchLog, WatchTarget, WindowedDriver, build,
 };
 use crate::results::{self, HashPath, Ideals, Outcome};
 
@@ -59,17 +59,18 @@ impl Simulation<WindowedDriver<Unwatched>> {
     }
 }
 
-impl Simulation<WindowedDriver<QueueLog>> {
-    /// Builds a plan's network and schedule, and records queues change by change at the ports that
-    /// [`Plan::queue_changes`] names.
+impl Simulation<WindowedDriver<Recorder>> {
+    /// Builds a plan's network and schedule, and records what a recorder of the plan does.
     ///
     /// # Errors
     /// As [`Simulation::new`].
-    pub fn recording(plan: &Plan, options: Options) -> Result<Self, SimulationError> {
+    pub fn recording(
+        plan: &Plan,
+        options: Options,
+        recorder: &Recorder,
+    ) -> Result<Self, SimulationError> {
         let threads = threads(plan, options);
-        let log = plan.queue_changes.as_ref().map(QueueLog::new);
-        let log = log.unwrap_or_default();
-        let mut driver = build(plan, threads, |_| log.clone())?;
+        let mut driver = build(plan, threads, |_| recorder.clone())?;
         driver.pace = Pace::new(options.clock);
         Ok(Simulation::with_driver(driver, plan, threads))
     }
@@ -191,8 +192,8 @@ pub fn run(
     options: Options,
     sink: &mut impl Sink,
 ) -> Result<Outcome, SimulationError> {
-    match plan.queue_changes {
+    match Recorder::of(plan) {
         None => Simulation::new(plan, options)?.run(sink),
-        Some(_) => Simulation::recording(plan, options)?.run(sink),
+        Some(recorder) => Simulation::recording(plan, options, &recorder)?.run(sink),
     }
 }

@@ -1,0 +1,44 @@
+//! Files of measurements, beside which trials are put.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tenter_report::{Measured, collective_of_program};
+
+use crate::failure::Failure;
+
+/// No file of measurements is longer.
+const BYTES_MAX: u64 = 64 << 20;
+
+/// Reads files of measurements; a table of several operations is one for each.
+pub(crate) fn read(paths: &[PathBuf]) -> Result<Vec<Measured>, Failure> {
+    let mut all = Vec::new();
+    for path in paths {
+        all.extend(read_one(path)?);
+    }
+    Ok(all)
+}
+
+fn read_one(path: &Path) -> Result<Vec<Measured>, Failure> {
+    let place = path.display();
+    let unreadable = |error: std::io::Error| {
+        Failure::input(format!(
+            "cannot read {place}: {error}; name a log of nccl-tests, JSON of perftest, or a table of your own"
+        ))
+    };
+    let metadata = fs::metadata(path).map_err(unreadable)?;
+    if metadata.len() > BYTES_MAX {
+        return Err(Failure::input(format!(
+            "{place} is longer than any file of measurements; name one of at most 64 MiB"
+        )));
+    }
+    let bytes = fs::read(path).map_err(unreadable)?;
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    Measured::parse(&name.to_string_lossy(), &String::from_utf8_lossy(&bytes))
+        .map_err(|error| Failure::input(format!("{place}: {error}")))
+}
+
+/// The operation that a user names, in the words of scenarios or of nccl-tests.
+pub(crate) fn collective(named: Option<&str>) -> Option<String> {
+    named.map(|name| collective_of_program(name).unwrap_or(name).to_owned())
+}

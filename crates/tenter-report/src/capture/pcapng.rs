@@ -1,0 +1,145 @@
+//! The blocks of pcapng that a capture has.
+//!
+//! Source: *PCAP Next Generation (pcapng) Capture File Format*, an Internet-Draft of the IETF's
+//! working group OPSAWG.
+
+use tenter_record::MacAddress;
+
+const SECTION_HEADER: u32 = 0x0a0d_0d0a;
+const INTERFACE_DESCRIPTION: u32 = 1;
+const ENHANCED_PACKET: u32 = 6;
+
+/// Readers see by it in which order bytes are.
+const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
+const VERSION: [u16; 2] = [1, 0];
+/// The length of a section of which it is not said.
+const UNKNOWN_LENGTH: u64 = u64::MAX;
+const LINKTYPE_ETHERNET: u16 = 1;
+
+const OPTION_COMMENT: u16 = 1;
+const SECTION_APPLICATION: u16 = 4;
+const INTERFACE_NAME: u16 = 2;
+const INTERFACE_DESCRIBED: u16 = 3;
+const INTERFACE_MAC_ADDRESS: u16 = 6;
+const INTERFACE_SPEED: u16 = 8;
+const INTERFACE_RESOLUTION: u16 = 9;
+const PACKET_FLAGS: u16 = 2;
+
+/// Timestamps count in 10⁻¹² s.
+const PICOSECONDS: u8 = 12;
+
+/// A block while it is put together.
+struct Block(Vec<u8>);
+
+impl Block {
+    fn new(kind: u32) -> Block {
+        let mut block = Block(Vec::with_capacity(192));
+        block.u32(kind);
+        // The length, which is known at the end.
+        block.u32(0);
+        block
+    }
+
+    fn u16(&mut self, value: u16) {
+        self.0.extend(value.to_le_bytes());
+    }
+
+    fn u32(&mut self, value: u32) {
+        self.0.extend(value.to_le_bytes());
+    }
+
+    /// Bytes that are filled up to a multiple of four.
+    fn padded(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+        let length = self.0.len().next_multiple_of(4);
+        self.0.resize(length, 0);
+    }
+
+    /// An option; one that is longer than an option may be is cut off.
+    fn option(&mut self, code: u16, value: &[u8]) {
+        let length = u16::try_from(value.len()).unwrap_or(u16::MAX);
+        self.u16(code);
+        self.u16(length);
+        self.padded(value.get(..usize::from(length)).unwrap_or(value));
+    }
+
+    /// Ends the options; the bytes of the block with its length on both ends.
+    fn finish(mut self) -> Vec<u8> {
+        self.u32(0);
+        let length = u32::try_from(self.0.len() + 4).unwrap_or(u32::MAX);
+        self.u32(length);
+        if let Some(field) = self.0.get_mut(4..8) {
+            field.copy_from_slice(&length.to_le_bytes());
+        }
+        self.0
+    }
+}
+
+/// The header of a section, written by an application.
+pub(super) fn section(application: &str) -> Vec<u8> {
+    let mut block = Block::new(SECTION_HEADER);
+    block.u32(BYTE_ORDER_MAGIC);
+    block.u16(VERSION[0]);
+    block.u16(VERSION[1]);
+    block.0.extend(UNKNOWN_LENGTH.to_le_bytes());
+    block.option(SECTION_APPLICATION, application.as_bytes());
+    block.finish()
+}
+
+/// An Ethernet port of which frames are captured.
+pub(super) struct Interface<'a> {
+    /// Its name.
+    pub(super) name: &'a str,
+    /// What it is.
+    pub(super) description: &'a str,
+    pub(super) address: MacAddress,
+    pub(super) bits_per_second: u64,
+    /// The bytes that are kept of each frame.
+    pub(super) snap_bytes: u32,
+}
+
+/// The description of an interface.
+pub(super) fn interface(of: &Interface<'_>) -> Vec<u8> {
+    let mut block = Block::new(INTERFACE_DESCRIPTION);
+    block.u16(LINKTYPE_ETHERNET);
+    block.u16(0);
+    block.u32(of.snap_bytes);
+    block.option(INTERFACE_NAME, of.name.as_bytes());
+    block.option(INTERFACE_DESCRIBED, of.description.as_bytes());
+    block.option(INTERFACE_MAC_ADDRESS, &of.address);
+    block.option(INTERFACE_SPEED, &of.bits_per_second.to_le_bytes());
+    block.option(INTERFACE_RESOLUTION, &[PICOSECONDS]);
+    block.finish()
+}
+
+/// A frame of which bytes are kept.
+pub(super) struct Kept<'a> {
+    /// The index of its interface.
+    pub(super) interface: u32,
+    /// When it was captured, in ps.
+    pub(super) at: u64,
+    /// The bytes that are kept.
+    pub(super) bytes: &'a [u8],
+    /// Its length, whatever is kept.
+    pub(super) original_bytes: u32,
+    pub(super) is_outbound: bool,
+    pub(super) comment: Option<&'a str>,
+}
+
+/// The block of a frame.
+pub(super) fn packet(of: &Kept<'_>) -> Vec<u8> {
+    let mut block = Block::new(ENHANCED_PACKET);
+    block.u32(of.interface);
+    let [high, low] = [of.at >> 32, of.at & u64::from(u32::MAX)];
+    block.u32(u32::try_from(high).unwrap_or(u32::MAX));
+    block.u32(u32::try_from(low).unwrap_or(u32::MAX));
+    block.u32(u32::try_from(of.bytes.len()).unwrap_or(u32::MAX));
+    block.u32(of.original_bytes);
+    block.padded(of.bytes);
+    let direction = if of.is_outbound { 2_u32 } else { 1 };
+    block.option(PACKET_FLAGS, &direction.to_le_bytes());
+    if let Some(comment) = of.comment {
+        block.option(OPTION_COMMENT, comment.as_bytes());
+    }
+    block.finish()
+}

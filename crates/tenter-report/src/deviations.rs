@@ -1,0 +1,377 @@
+//! Simulated beside measured: trials beside files of measurements, size by size.
+
+use std::fmt::Write as _;
+
+use tenter_record::{ComparisonRow, DeviationRow};
+use tenter_units::Time;
+
+use crate::compare::{
+    NamedSummary, comparison_rows, differ, difference, float, job_of, time, unit,
+};
+use crate::measured::{Measured, MeasuredRow};
+use crate::numbers::binary_size;
+use crate::text_table::{TextColumn, TextTable};
+
+/// Ranks or operations differ where the ratios of bandwidths differ by more than this.
+const FACTOR_TOLERANCE: f64 = 0.02;
+
+/// Puts the rows of a file of measurements after those of the first trial that have its collective
+/// and size, with differences against them.
+///
+/// # Errors
+/// A sentence, when the collective of the file is unclear, or no size is in both.
+pub fn add_measured(
+    rows: &mut Vec<ComparisonRow>,
+    measured: &Measured,
+    collective: Option<&str>,
+) -> Result<(), String> {
+    let collective = collective_of(rows, measured, collective)?;
+    let mut combined: Vec<ComparisonRow> = Vec::new();
+    let mut found = false;
+    let mut before = None;
+    let job_of = job_of(rows);
+    for row in rows.drain(..) {
+        let group = (job_of(&row), row.collective.clone(), row.size_bytes);
+        let is_first = before.as_ref() != Some(&group);
+        before = Some(group);
+        let is_of_it = is_first && row.collective.as_deref() == Some(&collective);
+        let beside = is_of_it
+            .then(|| at_size(measured, row.size_bytes))
+            .flatten();
+        let added = beside.map(|beside| {
+            let mut added = ComparisonRow {
+                trial: measured.name.clone(),
+                job_name: row.job_name.clone(),
+                collective: row.collective.clone(),
+                size_bytes: row.size_bytes,
+                time: measured_time(beside),
+                busbw_gbytes_per_s: beside.busbw,
+                ..ComparisonRow::default()
+            };
+            differ(&mut added, &row);
+            added
+        });
+        combined.push(row);
+        found |= added.is_some();
+        combined.extend(added);
+    }
+    *rows = combined;
+    if found {
+        return Ok(());
+    }
+    let sizes = |sizes: &mut dyn Iterator<Item = u64>| {
+        let names: Vec<String> = sizes.map(binary_size).collect();
+        names.join(", ")
+    };
+    let own = rows
+        .iter()
+        .filter(|row| row.collective.as_deref() == Some(&collective));
+    Err(format!(
+        "no size of {collective} is in both: the file has {}, the trial {}",
+        sizes(&mut measured.rows.iter().map(|row| row.size_bytes)),
+        sizes(&mut own.filter_map(|row| row.size_bytes)),
+    ))
+}
+
+fn at_size(measured: &Measured, size_bytes: Option<u64>) -> Option<&MeasuredRow> {
+    let mut rows = measured.rows.iter();
+    rows.find(|row| Some(row.size_bytes) == size_bytes)
+}
+
+fn measured_time(row: &MeasuredRow) -> Option<Time> {
+    row.time_us
+        .map(|time| Time::from_ps((time * 1e6).round() as u64))
+}
+
+/// The collective of a file: the given one, the one that the file names, or the only one of the
+/// trials that it may be of.
+fn collective_of(
+    rows: &[ComparisonRow],
+    measured: &Measured,
+    given: Option<&str>,
+) -> Result<String, String> {
+    let mut here: Vec<&str> = Vec::new();
+    for collective in rows.iter().filter_map(|row| row.collective.as_deref()) {
+        if !here.contains(&collective) {
+            here.push(collective);
+        }
+    }
+    let list = here.join(", ");
+    let possible: Vec<&str> = here
+        .iter()
+        .copied()
+        .filter(|collective| measured.may_be_of(collective))
+        .collect();
+    let named = given.or(measured.collective.as_deref());
+    let collective = match (named, possible.as_slice()) {
+        (Some(named), _) => named,
+        (None, [one]) => one,
+        (None, []) => {
+            let what = if measured.reduces == Some(true) {
+                "reduces"
+            } else {
+                "does not reduce"
+            };
+            return Err(format!(
+                "the file is of an operation that {what}, and the trial has only {list}"
+            ));
+        }
+        (None, _) => {
+            return Err(format!(
+                "the file does not say which operation it is of, and the trial has {list}: name one with --collective"
+            ));
+        }
+    };
+    if here.contains(&collective) {
+        Ok(collective.to_owned())
+    } else {
+        Err(format!(
+            "the file is of {collective}, and the trial has only {list}"
+        ))
+    }
+}
+
+/// Trials beside files of measurements.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Beside {
+    /// The sizes that both have: file by file, size by size, trial by trial.
+    pub rows: Vec<DeviationRow>,
+    /// What raises doubts about the comparison.
+    pub doubts: Vec<String>,
+}
+
+impl Beside {
+    /// Puts trials beside files; `collective` is that of files that name none.
+    ///
+    /// # Errors
+    /// A sentence, when the collective of a file is unclear.
+    pub fn of(
+        trials: &[NamedSummary],
+        files: &[Measured],
+        collective: Option<&str>,
+    ) -> Result<Beside, String> {
+        let rows = deviation_rows(trials, files, collective)?;
+        let doubts = doubts(trials, files, &rows);
+        Ok(Beside { rows, doubts })
+    }
+}
+
+/// The sizes that trials and files share.
+fn deviation_rows(
+    trials: &[NamedSummary],
+    files: &[Measured],
+    collective: Option<&str>,
+) -> Result<Vec<DeviationRow>, String> {
+    let rows = comparison_rows(trials);
+    let mut all = Vec::new();
+    for file in files {
+        let found = collective_of(&rows, file, collective);
+        let found = found.map_err(|error| format!("{}: {error}", file.name))?;
+        let same = |row: &&ComparisonRow| row.collective.as_deref() == Some(&found);
+        for row in rows.iter().filter(same) {
+            let beside = at_size(file, row.size_bytes);
+            all.extend(beside.map(|beside| deviation(row, file, beside)));
+        }
+    }
+    Ok(all)
+}
+
+fn deviation(row: &ComparisonRow, file: &Measured, measured: &MeasuredRow) -> DeviationRow {
+    let measured_time = measured_time(measured);
+    let percent = |simulated: Option<f64>, measured: Option<f64>| {
+        let measured = measured.filter(|&measured| measured > 0.0)?;
+        Some((simulated? - measured) / measured * 100.0)
+    };
+    let ns = |time: Option<Time>| time.map(Time::as_ns);
+    DeviationRow {
+        measured: file.name.clone(),
+        trial: row.trial.clone(),
+        job_name: row.job_name.clone(),
+        collective: row.collective.clone().unwrap_or_default(),
+        size_bytes: measured.size_bytes,
+        measured_time,
+        time: row.time,
+        time_deviation: percent(ns(row.time), ns(measured_time)),
+        measured_busbw_gbytes_per_s: measured.busbw,
+        busbw_gbytes_per_s: row.busbw_gbytes_per_s,
+        busbw_deviation: percent(row.busbw_gbytes_per_s, measured.busbw),
+    }
+}
+
+/// Other numbers of ranks, sizes that only the files have, and the notes of the files.
+fn doubts(trials: &[NamedSummary], files: &[Measured], rows: &[DeviationRow]) -> Vec<String> {
+    let mut doubts = Vec::new();
+    for file in files {
+        let own = rows.iter().filter(|row| row.measured == file.name);
+        let own: Vec<&DeviationRow> = own.collect();
+        doubts.extend(
+            file.notes
+                .iter()
+                .map(|note| format!("{}: {note}", file.name)),
+        );
+        let missing = file.rows.iter().filter(|measured| {
+            let mut sizes = own.iter().map(|row| row.size_bytes);
+            !sizes.any(|size| size == measured.size_bytes)
+        });
+        let missing = missing.count();
+        if missing > 0 {
+            doubts.push(format!(
+                "{}: {missing} of {} sizes are in no trial",
+                file.name,
+                file.rows.len()
+            ));
+        }
+        doubts.extend(
+            trials
+                .iter()
+                .filter_map(|trial| ranks_differ(trial, file, &own)),
+        );
+    }
+    doubts
+}
+
+/// Whether a trial has another number of ranks than a file, in words.
+fn ranks_differ(trial: &NamedSummary, file: &Measured, rows: &[&DeviationRow]) -> Option<String> {
+    let beside = rows.iter().find(|row| row.trial == trial.name)?;
+    let mut collectives = trial.summary.jobs.iter().flat_map(|job| &job.collectives);
+    let same = collectives.find(|row| {
+        (row.collective.as_str(), row.size_bytes) == (beside.collective.as_str(), beside.size_bytes)
+    })?;
+    let name = &file.name;
+    if let Some(ranks) = file.ranks {
+        return (ranks != same.ranks).then(|| {
+            format!(
+                "{name}: it is of {ranks} ranks, and {} has {}",
+                trial.name, same.ranks
+            )
+        });
+    }
+    let own = same.busbw_gbytes_per_s? / same.algbw_gbytes_per_s?;
+    let differs = (file.factor? / own - 1.0).abs() > FACTOR_TOLERANCE;
+    differs.then(|| {
+        format!(
+            "{name}: its bus bandwidth is {} times its algorithm bandwidth, and that of {} {} times: numbers of ranks or operations differ",
+            float(file.factor),
+            trial.name,
+            float(Some(own))
+        )
+    })
+}
+
+/// How far simulated values are from measured ones.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Spread {
+    /// Mean of the absolute deviations, in per cent.
+    pub(crate) mean: f64,
+    /// The deviation farthest from zero, in per cent.
+    pub(crate) farthest: f64,
+    /// Its size in bytes.
+    pub(crate) at_size: u64,
+}
+
+impl Spread {
+    /// That of the times of some rows, or of their bandwidths where only these were measured.
+    pub(crate) fn of(rows: &[&DeviationRow]) -> Option<Spread> {
+        let deviations = rows.iter().filter_map(|row| {
+            let deviation = row.time_deviation.or(row.busbw_deviation)?;
+            Some((deviation, row.size_bytes))
+        });
+        let deviations: Vec<(f64, u64)> = deviations.collect();
+        let farthest = deviations
+            .iter()
+            .max_by(|a, b| a.0.abs().total_cmp(&b.0.abs()))?;
+        let sum: f64 = deviations
+            .iter()
+            .map(|(deviation, _)| deviation.abs())
+            .sum();
+        Some(Spread {
+            mean: sum / deviations.len() as f64,
+            farthest: farthest.0,
+            at_size: farthest.1,
+        })
+    }
+
+    /// In words.
+    pub(crate) fn words(&self) -> String {
+        format!(
+            "mean absolute deviation {:.1} %, farthest {:+.1} % at {}",
+            self.mean,
+            self.farthest,
+            binary_size(self.at_size)
+        )
+    }
+}
+
+/// Rows that belong together: of one file and one operation of one job.
+pub(crate) fn blocks(rows: &[DeviationRow]) -> impl Iterator<Item = &[DeviationRow]> {
+    rows.chunk_by(|a, b| {
+        let key = |row: &DeviationRow| (row.measured.clone(), row.collective.clone());
+        key(a) == key(b)
+    })
+}
+
+/// The trials of a block, each with its rows.
+pub(crate) fn by_trial(block: &[DeviationRow]) -> Vec<(&str, Vec<&DeviationRow>)> {
+    let mut trials: Vec<(&str, Vec<&DeviationRow>)> = Vec::new();
+    for row in block {
+        match trials.iter_mut().find(|(name, _)| *name == row.trial) {
+            Some((_, rows)) => rows.push(row),
+            None => trials.push((&row.trial, vec![row])),
+        }
+    }
+    trials
+}
+
+/// The rows as a table for people: a block for each file and operation.
+pub fn deviation_table(rows: &[DeviationRow]) -> String {
+    let mut text = String::new();
+    for block in blocks(rows) {
+        let Some(first) = block.first() else {
+            continue;
+        };
+        let table = block_table(block);
+        let (collective, file) = (&first.collective, &first.measured);
+        let _ = write!(
+            text,
+            "\nsimulated beside measured: {collective} of {file}\n{table}"
+        );
+        for (trial, rows) in by_trial(block) {
+            if let Some(spread) = Spread::of(&rows) {
+                let _ = writeln!(text, "{trial}: {}", spread.words());
+            }
+        }
+    }
+    text
+}
+
+fn block_table(block: &[DeviationRow]) -> TextTable {
+    let times = block.iter().flat_map(|row| [row.time, row.measured_time]);
+    let whole = unit(times);
+    let columns = vec![
+        TextColumn::number("size", ""),
+        TextColumn::name("trial"),
+        TextColumn::number("measured", whole.0),
+        TextColumn::number("simulated", whole.0),
+        TextColumn::number("deviation", "%"),
+        TextColumn::number("measured", "GB/s"),
+        TextColumn::number("simulated", "GB/s"),
+        TextColumn::number("deviation", "%"),
+    ];
+    let mut table = TextTable::new(columns);
+    for row in block {
+        table.push(vec![
+            binary_size(row.size_bytes),
+            row.trial.clone(),
+            time(row.measured_time, whole),
+            time(row.time, whole),
+            difference(row.time_deviation),
+            float(row.measured_busbw_gbytes_per_s),
+            float(row.busbw_gbytes_per_s),
+            difference(row.busbw_deviation),
+        ]);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests;

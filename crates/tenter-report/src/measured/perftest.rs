@@ -1,0 +1,99 @@
+//! The JSON of perftest (`ib_write_bw --out_json` and its siblings).
+//!
+//! Source: linux-rdma/perftest, the keys of its results and the units of its rates. Some versions
+//! leave texts without quotes, so only the results are read.
+
+use serde::Deserialize;
+
+use super::rows::{Measured, MeasuredRow, checked};
+
+/// The bytes of a `MB` of perftest.
+const MEBIBYTE: f64 = 1_048_576.0;
+/// Both rates of a row are rounded.
+const TOLERANCE: f64 = 0.02;
+
+/// Whether a text is the JSON of perftest.
+pub(super) fn is_perftest(text: &str) -> bool {
+    let text = text.trim_start();
+    text.starts_with(['{', '[']) && text.contains("MsgSize")
+}
+
+/// The results at a size: of a test of bandwidth, or of one of latency in µs.
+#[derive(Deserialize)]
+struct Results {
+    #[serde(rename = "MsgSize")]
+    size: u64,
+    #[serde(rename = "BW_average")]
+    rate: Option<f64>,
+    /// Millions of messages per second.
+    #[serde(rename = "MsgRate")]
+    messages: Option<f64>,
+    #[serde(rename = "t_avg")]
+    average: Option<f64>,
+    #[serde(rename = "t_typical")]
+    typical: Option<f64>,
+}
+
+/// Reads the results of one run or of several, one after the other.
+pub(super) fn parse(text: &str) -> Result<Measured, String> {
+    let mut measured = Measured::default();
+    let mut rest = text;
+    while let Some(at) = rest.find("\"results\"") {
+        rest = rest.get(at + "\"results\"".len()..).unwrap_or_default();
+        let value = rest.trim_start().strip_prefix(':').unwrap_or(rest);
+        let mut values = serde_json::Deserializer::from_str(value).into_iter::<OneOrMany>();
+        let found = values.next().transpose().map_err(|error| {
+            format!("its `results` are not those of perftest ({error}): write them with --out_json")
+        })?;
+        for results in found.map(OneOrMany::all).unwrap_or_default() {
+            measured.rows.extend(row(&results)?);
+        }
+    }
+    Ok(measured)
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OneOrMany {
+    One(Results),
+    Many(Vec<Results>),
+}
+
+impl OneOrMany {
+    fn all(self) -> Vec<Results> {
+        match self {
+            OneOrMany::One(results) => vec![results],
+            OneOrMany::Many(results) => results,
+        }
+    }
+}
+
+fn row(results: &Results) -> Result<Option<MeasuredRow>, String> {
+    let busbw = match (results.rate, results.messages) {
+        (Some(rate), Some(messages)) => Some(gbytes_per_s(results.size, rate, messages)?),
+        (Some(_), None) => {
+            return Err(format!(
+                "the unit of `BW_average` at {} bytes follows from `MsgRate`, which is missing",
+                results.size
+            ));
+        }
+        (None, _) => None,
+    };
+    checked(results.size, results.average.or(results.typical), busbw)
+}
+
+/// A rate in 10⁹ bytes per second: of MiB/s and Gb/s it is the unit in which it is the rate of
+/// messages times their size.
+fn gbytes_per_s(size: u64, rate: f64, messages: f64) -> Result<f64, String> {
+    let by_messages = messages * 1e6 * size as f64;
+    let candidates = [rate * MEBIBYTE, rate * 1e9 / 8.0];
+    // A rate of messages has six decimals.
+    let rounding = 0.5 * size as f64;
+    let fits = |bytes: &f64| (bytes - by_messages).abs() <= TOLERANCE * by_messages + rounding;
+    let found = candidates.into_iter().find(fits);
+    found.map(|bytes| bytes / 1e9).ok_or_else(|| {
+        format!(
+            "a bandwidth of {rate} at {size} bytes and {messages} million messages per second are neither MiB/s nor Gb/s: write the file with one run of perftest"
+        )
+    })
+}

@@ -1,0 +1,26 @@
+//! The programs of nccl-tests.
+
+/// The programs of nccl-tests, and their collectives in scenarios.
+const PROGRAMS: [(&str, &str); 10] = [
+    ("all_reduce", "all-reduce"),
+    ("all_gather", "all-gather"),
+    ("reduce_scatter", "reduce-scatter"),
+    ("alltoall", "all-to-all"),
+    ("broadcast", "broadcast"),
+    ("reduce", "reduce"),
+    ("sendrecv", "send-recv"),
+    ("gather", "gather"),
+    ("scatter", "scatter"),
+    ("hypercube", "hypercube"),
+];
+
+/// The collective of scenarios that a program of nccl-tests runs, `all_reduce` or
+/// `…/all_reduce_perf` for instance.
+pub fn collective_of_program(program: &str) -> Option<&'static str> {
+    let name = program.rsplit('/').next()?.trim();
+    let name = name.strip_suffix("_perf").unwrap_or(name);
+    let known = PROGRAMS
+        .iter()
+        .find(|known| known.0 == name || known.1 == name);
+    known.map(|known| known.1)
+}

@@ -1,0 +1,95 @@
+//! The sizes of a file of measurements, whatever its format is.
+
+use std::collections::HashSet;
+
+/// What was measured at one size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeasuredRow {
+    /// Size in bytes, as nccl-tests counts it.
+    pub size_bytes: u64,
+    /// Mean time in µs; missing where only a rate of many messages was measured.
+    pub time_us: Option<f64>,
+    /// Bus bandwidth in 10⁹ bytes per second; missing where it was not measured.
+    pub busbw: Option<f64>,
+}
+
+/// What was measured of one operation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// The name of the file.
+    pub name: String,
+    /// The operation by its name in scenarios, if the file names it.
+    pub collective: Option<String>,
+    /// Whether it reduces, if the file shows it.
+    pub reduces: Option<bool>,
+    /// Bus bandwidth over algorithm bandwidth at the largest size, which tells operations and
+    /// numbers of ranks apart.
+    pub factor: Option<f64>,
+    /// The number of ranks, if the file says it.
+    pub ranks: Option<u32>,
+    /// The sizes in the order of the file, each once.
+    pub rows: Vec<MeasuredRow>,
+    /// What is not read, or raises doubts.
+    pub notes: Vec<String>,
+}
+
+/// The operations that reduce.
+const REDUCING: [&str; 3] = ["all-reduce", "reduce-scatter", "reduce"];
+
+impl Measured {
+    /// Whether it may be of an operation, as far as the file shows.
+    pub fn may_be_of(&self, collective: &str) -> bool {
+        match (&self.collective, self.reduces) {
+            (Some(named), _) => named == collective,
+            (None, Some(reduces)) => reduces == REDUCING.contains(&collective),
+            (None, None) => true,
+        }
+    }
+
+    /// Of rows with one size the first counts.
+    pub(super) fn keep_each_size_once(&mut self) {
+        let mut seen = HashSet::new();
+        let before = self.rows.len();
+        self.rows.retain(|row| seen.insert(row.size_bytes));
+        let again = before - self.rows.len();
+        if again > 0 {
+            self.notes.push(format!(
+                "{again} rows have a size that occurs before, and are left out"
+            ));
+        }
+    }
+
+    /// Notes how many rows are left out, if any, and why.
+    pub(super) fn note_left_out(&mut self, rows: usize, why: &str) {
+        if rows > 0 {
+            self.notes.push(format!("{rows} rows {why}"));
+        }
+    }
+}
+
+/// A row, unless nothing was measured at its size.
+///
+/// # Errors
+/// A sentence, when its numbers make no sense.
+pub(super) fn checked(
+    size_bytes: u64,
+    time_us: Option<f64>,
+    busbw: Option<f64>,
+) -> Result<Option<MeasuredRow>, String> {
+    let is_sound = |value: f64| value.is_finite() && value >= 0.0;
+    if !time_us.is_none_or(|time| is_sound(time) && time <= 1e15) || !busbw.is_none_or(is_sound) {
+        let show = |value: Option<f64>| value.map_or("none".to_owned(), |value| value.to_string());
+        return Err(format!(
+            "a time of {} µs and a bandwidth of {} GB/s for {size_bytes} bytes make no sense",
+            show(time_us),
+            show(busbw)
+        ));
+    }
+    // Sizes too small to be shared among the ranks are run with nothing to send.
+    let is_measured = size_bytes > 0 && time_us != Some(0.0) && (time_us, busbw) != (None, None);
+    Ok(is_measured.then_some(MeasuredRow {
+        size_bytes,
+        time_us,
+        busbw,
+    }))
+}

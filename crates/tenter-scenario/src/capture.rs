@@ -1,0 +1,26 @@
+//! `observe.capture`: ports at which frames are captured.
+
+use tenter_topology::Topology;
+
+use crate::named_ports::{self, Nodes};
+use crate::observe::Observe;
+use tenter_notation::decode::Read;
+use tenter_notation::diagnostics::{Path, Problems};
+use tenter_plan::CapturePlan;
+
+/// The ports in their order, none twice; nothing if none is asked for.
+pub(crate) fn bind(
+    observe: &Observe,
+    topology: &Topology,
+    problems: &Problems,
+) -> Read<Option<CapturePlan>> {
+    let path = Path::new(problems, "observe.capture");
+    let ports = named_ports::bind(&observe.capture, &path, (topology, Nodes::All))?;
+    Some((!ports.is_empty()).then_some(CapturePlan {
+        ports,
+        limit: observe.capture_limit,
+        snap_bytes: u32::try_from(observe.capture_bytes.count()).unwrap_or(u32::MAX),
+        from: observe.capture_from,
+        to: observe.capture_to,
+    }))
+}

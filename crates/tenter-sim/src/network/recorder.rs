@@ -1,0 +1,52 @@
+//! What a scenario asks to be recorded packet by packet.
+
+use tenter_net::Event;
+use tenter_plan::Plan;
+
+use super::capture_log::CaptureLog;
+use super::queue_log::QueueLog;
+use super::watch::{Captured, PortChanges, Watcher};
+
+/// Queues change by change, and captured frames, of one part of a network.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    queues: Option<QueueLog>,
+    capture: Option<CaptureLog>,
+}
+
+impl Recorder {
+    /// What a plan asks for; nothing if it asks for nothing.
+    pub fn of(plan: &Plan) -> Option<Recorder> {
+        let recorder = Recorder {
+            queues: plan.queue_changes.as_ref().map(QueueLog::new),
+            capture: plan
+                .capture
+                .as_ref()
+                .map(|capture| CaptureLog::new(capture, &plan.topology)),
+        };
+        (recorder.queues.is_some() || recorder.capture.is_some()).then_some(recorder)
+    }
+}
+
+impl Watcher for Recorder {
+    const WATCHED: bool = true;
+
+    fn note(&mut self, event: Event) {
+        if let Some(queues) = &mut self.queues {
+            queues.note(event);
+        }
+        if let Some(capture) = &mut self.capture {
+            capture.note(event);
+        }
+    }
+
+    fn queue_changes(&self) -> Vec<PortChanges<'_>> {
+        self.queues
+            .as_ref()
+            .map_or_else(Vec::new, QueueLog::queue_changes)
+    }
+
+    fn captured(&self) -> Option<Captured<'_>> {
+        self.capture.as_ref().and_then(CaptureLog::captured)
+    }
+}

@@ -1,0 +1,332 @@
+//! Captured frames with the content of their headers, of which packets of the model carry a part.
+
+use std::collections::BTreeMap;
+
+use tenter_net::{DATA_OVERHEAD_BYTES, Missing, Packet, PacketKind, Pause, RETH_BYTES};
+use tenter_plan::CapturePlan;
+use tenter_record::{
+    Capture, CapturedFrame, CapturedPort, FrameContent, MacAddress, RoceBody, RocePacket,
+};
+use tenter_topology::{CableEnd, Topology};
+use tenter_units::Time;
+
+use crate::network::{Captured, Context, Driver, PacketEnds, Seen, Watcher, keep_first};
+
+use super::outcome::Outcome;
+
+/// PSNs and numbers of queue pairs have 24 bits.
+const BITS_24: u32 = 0x00ff_ffff;
+
+/// Brings together what all parts have captured, and warns of what is left out.
+pub(crate) fn collect<D: Driver>(driver: &D, outcome: &mut Outcome) {
+    let parts = (0..driver.parts()).map(|part| driver.fabric(part).watcher());
+    let logs: Vec<Captured<'_>> = parts.filter_map(Watcher::captured).collect();
+    let Some(plan) = logs.first().map(|log| log.plan) else {
+        return;
+    };
+    let mut frames: Vec<Seen> = logs.iter().flat_map(|log| log.frames).copied().collect();
+    let limit = usize::try_from(plan.limit).unwrap_or(usize::MAX);
+    let omitted = keep_first(&mut frames, limit);
+    let omitted = omitted + logs.iter().map(|log| log.omitted).sum::<u64>();
+    let flow_control = logs.iter().map(|log| log.flow_control).sum();
+    let context = driver.context();
+    let last = frames.last().map_or(0, |seen| seen.at);
+    warn(
+        (plan, context.topology()),
+        (omitted, flow_control, last),
+        outcome,
+    );
+    let messages = Messages::of(&frames, context);
+    let decoded = frames.iter().map(|seen| Frame {
+        seen,
+        context,
+        at: port_of(plan, seen.port),
+    });
+    outcome.counts.capture = Some(Capture {
+        snap_bytes: plan.snap_bytes,
+        ports: ports(plan, context),
+        frames: decoded.map(|frame| frame.decode(&messages)).collect(),
+    });
+}
+
+fn warn(
+    (plan, topology): (&CapturePlan, &Topology),
+    (omitted, flow_control, last): (u64, u64, u64),
+    outcome: &mut Outcome,
+) {
+    let warnings = &mut outcome.summary.warnings;
+    if omitted > 0 {
+        warnings.push(format!(
+            "frames are captured up to {} only, and {omitted} were left out: give a larger `observe.capture_limit`, or fewer ports",
+            Time::from_ps(last),
+        ));
+    }
+    if flow_control > 0 {
+        warnings.push(format!(
+            "{flow_control} flow-control packets are not in `capture.pcapng`: they are no Ethernet frames",
+        ));
+    }
+    let optical = |&(node, port): &(u32, u16)| {
+        let place = topology.optics.place(CableEnd { node, port });
+        place.map(|_| topology.port_name(node, port))
+    };
+    let names: Vec<String> = plan.ports.iter().filter_map(optical).collect();
+    if !names.is_empty() {
+        warnings.push(format!(
+            "only what they send is captured at {}: they lead to optical switches",
+            names.join(", ")
+        ));
+    }
+}
+
+fn port_of(plan: &CapturePlan, index: u32) -> CableEnd {
+    let (node, port) = plan.ports.get(index as usize).copied().unwrap_or_default();
+    CableEnd { node, port }
+}
+
+fn ports(plan: &CapturePlan, context: &Context) -> Vec<CapturedPort> {
+    let topology = context.topology();
+    let of = |&(node, port): &(u32, u16)| {
+        let peer = topology.neighbour(node, port);
+        let is_optical = topology.optics.place(CableEnd { node, port }).is_some();
+        CapturedPort {
+            name: topology.port_name(node, port),
+            bits_per_second: topology.cable(node, port).rate.bits_per_second(),
+            address: address(CableEnd { node, port }),
+            peer: if is_optical {
+                "an optical switch".to_owned()
+            } else {
+                topology.port_name(peer.node, peer.port)
+            },
+        }
+    };
+    plan.ports.iter().map(of).collect()
+}
+
+/// The MAC address of a port: locally administered, of its node (24 bits) and its number.
+fn address(end: CableEnd) -> MacAddress {
+    let [_, high, middle, low] = end.node.to_be_bytes();
+    let [port_high, port_low] = end.port.to_be_bytes();
+    [2, high, middle, low, port_high, port_low]
+}
+
+/// The lengths of messages, as far as their last packets were captured.
+struct Messages {
+    /// By destination and queue pair: the sequence number of each last packet with its payload.
+    ends: BTreeMap<(u32, u32), BTreeMap<u32, u32>>,
+    mtu: u32,
+    /// Bytes of a full message.
+    full: u32,
+    packets: u32,
+}
+
+impl Messages {
+    fn of(frames: &[Seen], context: &Context) -> Messages {
+        let mut ends: BTreeMap<_, BTreeMap<u32, u32>> = BTreeMap::new();
+        for packet in frames.iter().map(|seen| &seen.packet) {
+            if packet.kind == PacketKind::Last {
+                let queue_pair = (packet.destination, packet.queue_pair_at_nic());
+                let of_pair = ends.entry(queue_pair).or_default();
+                of_pair.insert(packet.sequence, payload(packet, context));
+            }
+        }
+        let mtu = context.nic.mtu_bytes;
+        let full = u32::try_from(context.nic.message_bytes).unwrap_or(u32::MAX);
+        Messages {
+            ends,
+            mtu,
+            full,
+            packets: full.div_ceil(mtu.max(1)),
+        }
+    }
+
+    /// The length of the message that a packet begins: by its last packet, or that of a full one.
+    fn length(&self, first: &Packet) -> u32 {
+        let of_pair = self
+            .ends
+            .get(&(first.destination, first.queue_pair_at_nic()));
+        let last = of_pair.and_then(|ends| ends.range(first.sequence..).next());
+        let last = last.map(|(sequence, payload)| (sequence - first.sequence, payload));
+        match last {
+            Some((before, payload)) if before < self.packets => before * self.mtu + payload,
+            _ => self.full,
+        }
+    }
+}
+
+/// The payload of a data packet, filled up to a multiple of 4 bytes.
+fn payload(packet: &Packet, context: &Context) -> u32 {
+    let is_first = matches!(packet.kind, PacketKind::First | PacketKind::Only);
+    let headers =
+        DATA_OVERHEAD_BYTES + context.nic.telemetry_bytes() + if is_first { RETH_BYTES } else { 0 };
+    u32::from(packet.frame_bytes).saturating_sub(headers)
+}
+
+/// A frame that is decoded.
+struct Frame<'a> {
+    seen: &'a Seen,
+    context: &'a Context,
+    /// Where it was captured.
+    at: CableEnd,
+}
+
+impl Frame<'_> {
+    fn decode(&self, messages: &Messages) -> CapturedFrame {
+        let topology = self.context.topology();
+        let peer = topology.neighbour(self.at.node, self.at.port);
+        let (from, to) = if self.seen.is_outbound {
+            (self.at, peer)
+        } else {
+            (peer, self.at)
+        };
+        CapturedFrame {
+            at: Time::from_ps(self.seen.at),
+            port: self.seen.port,
+            is_outbound: self.seen.is_outbound,
+            frame_bytes: self.seen.packet.frame_bytes,
+            sender: address(from),
+            receiver: address(to),
+            content: self.content(messages, (from, to)),
+        }
+    }
+
+    fn content(&self, messages: &Messages, ends: (CableEnd, CableEnd)) -> FrameContent {
+        let packet = &self.seen.packet;
+        if self.is_cell(ends) {
+            return FrameContent::Other(format!(
+                "cells of a packet of {} bytes for {} in a scheduled fabric",
+                packet.frame_bytes,
+                self.name(packet.destination)
+            ));
+        }
+        let body = match packet.kind {
+            PacketKind::Pause => {
+                let quanta = Pause::of(packet).quanta;
+                return FrameContent::Pause {
+                    class: packet.class(),
+                    quanta: u16::try_from(quanta).unwrap_or(u16::MAX),
+                };
+            }
+            kind if kind.is_data() => RoceBody::Write {
+                is_first: matches!(kind, PacketKind::First | PacketKind::Only),
+                is_last: matches!(kind, PacketKind::Last | PacketKind::Only),
+                message_bytes: match kind {
+                    PacketKind::First => messages.length(packet),
+                    _ => payload(packet, self.context),
+                },
+            },
+            PacketKind::Ack => RoceBody::Ack,
+            PacketKind::Nak | PacketKind::SelectiveNak => RoceBody::Nak,
+            PacketKind::Cnp => RoceBody::Cnp,
+            PacketKind::ConnectRequest | PacketKind::ConnectReply => RoceBody::Connect {
+                is_reply: packet.kind == PacketKind::ConnectReply,
+                own_queue_pair: 0,
+            },
+            _ => return FrameContent::Other(self.words()),
+        };
+        FrameContent::Roce(self.roce(body))
+    }
+
+    /// Whether it is on a link between switches of a scheduled fabric.
+    fn is_cell(&self, (from, to): (CableEnd, CableEnd)) -> bool {
+        let topology = self.context.topology();
+        self.context.scheduled.is_some()
+            && !topology.is_host(from.node)
+            && !topology.is_host(to.node)
+    }
+
+    fn name(&self, node: u32) -> &str {
+        let nodes = &self.context.topology().nodes;
+        nodes.get(node as usize).map_or("", |node| &node.name)
+    }
+
+    /// A frame whose headers are not published.
+    fn words(&self) -> String {
+        let packet = &self.seen.packet;
+        let to = self.name(packet.destination);
+        match packet.kind {
+            PacketKind::EndOfData => format!(
+                "end of data before PSN {} to {to}: nothing is sent again",
+                packet.sequence & BITS_24
+            ),
+            PacketKind::Reroute => {
+                format!("congestion notice to {to}: its queue pair shall take another path")
+            }
+            PacketKind::Signal => format!("congestion signal to {to}"),
+            PacketKind::Notice => format!(
+                "congestion notice to the previous switch: level {}",
+                packet.sequence
+            ),
+            kind => format!("{kind:?}"),
+        }
+    }
+
+    fn roce(&self, body: RoceBody) -> RocePacket {
+        let packet = &self.seen.packet;
+        let PacketEnds {
+            source,
+            source_port,
+            own_slot,
+        } = self.context.ends(packet);
+        let is_for_receiver = packet.kind.is_for_receiver();
+        let addresses = |host: u32| self.context.addresses.get(host as usize);
+        let own = addresses(source);
+        let of_kind = match body {
+            RoceBody::Write { .. } => own.map(|nic| nic.dscp),
+            _ => self.context.nic.control_dscp,
+        };
+        let of_class = of_kind.filter(|dscp| dscp >> 3 == packet.class());
+        let answers = matches!(
+            packet.kind,
+            PacketKind::Ack | PacketKind::Nak | PacketKind::SelectiveNak
+        );
+        let sequence = match body {
+            // The model's number is that of the next packet.
+            RoceBody::Ack => packet.sequence.wrapping_sub(1),
+            RoceBody::Write { .. } | RoceBody::Nak => packet.sequence,
+            RoceBody::Cnp | RoceBody::Connect { .. } => 0,
+        };
+        RocePacket {
+            source: own.map_or(0, |nic| nic.address),
+            destination: addresses(packet.destination).map_or(0, |nic| nic.address),
+            dscp: of_class.unwrap_or(packet.class() << 3),
+            ecn: match packet {
+                of if of.has(Packet::CONGESTION_EXPERIENCED) => 3,
+                of if of.has(Packet::ECN_CAPABLE) => 2,
+                _ => 0,
+            },
+            source_port,
+            queue_pair: match body {
+                // The general services interface.
+                RoceBody::Connect { .. } => 1,
+                _ => number(packet.queue_pair_at_nic(), is_for_receiver),
+            },
+            sequence: sequence & BITS_24,
+            asks_for_ack: packet.kind.is_data() && packet.has(Packet::ACK_REQUEST),
+            notifies: packet.kind == PacketKind::Cnp
+                || (answers && packet.has(Packet::CONGESTION_ECHO)),
+            body: match body {
+                RoceBody::Connect { is_reply, .. } => RoceBody::Connect {
+                    is_reply,
+                    own_queue_pair: number(own_slot, !is_for_receiver),
+                },
+                other => other,
+            },
+            remark: (packet.kind == PacketKind::SelectiveNak).then(|| {
+                let Missing { first, end } = Missing::of(packet);
+                format!(
+                    "selective NAK: asks for PSN {} to {} alone",
+                    first & BITS_24,
+                    end.wrapping_sub(1) & BITS_24
+                )
+            }),
+        }
+    }
+}
+
+/// The number of a queue pair at its NIC: 0 and 1 have a meaning of their own, and queue pairs that
+/// receive have even numbers.
+fn number(slot: u32, receives: bool) -> u32 {
+    let pair = slot.wrapping_mul(2).wrapping_add(2);
+    (pair + u32::from(!receives)) & BITS_24
+}
