@@ -24,6 +24,7 @@ mod signals;
 mod sink;
 mod steering;
 mod summary;
+mod training;
 
 pub use circuits::CircuitRow;
 pub use column::{Cell, Column, Kind, Names, Row, Seed, Value};
@@ -45,3 +46,4 @@ pub use signals::{ReactionRow, SignalRow};
 pub use sink::{Control, MemorySink, Progress, Sink, SinkError};
 pub use steering::SteeringRow;
 pub use summary::{EngineKind, EngineStats, JobSummary, Stop, StopKind, Summary, Totals};
+pub use training::{TrainingRankRow, TrainingStepRow};

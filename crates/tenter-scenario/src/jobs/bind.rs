@@ -11,6 +11,7 @@ use tenter_workload::placement::stretches;
 use tenter_workload::spec::{
     CollectiveSpec, HostRef, JobClass, JobSpec, Ranks, Start, WorkloadKind, WorkloadSpec,
 };
+use tenter_workload::training::TrainingSpec;
 use tenter_workload::{Job, Traffic};
 
 use super::draft::{Entry, Workload, starts_too_late};
@@ -89,9 +90,13 @@ impl Binding<'_> {
             flows::bind(specs, names, of_job, &mut job)?;
             return Some(job);
         }
-        let operations = match spec.workload.as_ref().filter(|of| of.file().is_some()) {
-            Some(kind) => Some(self.graphs.operations(self.index, kind)?),
-            None => None,
+        let operations = match &spec.workload {
+            Some(WorkloadKind::Training(training)) => {
+                let ranks = self.ranks_of_training(training)?;
+                Some(self.graphs.step(self.index, (training, ranks))?)
+            }
+            Some(kind) if kind.file().is_some() => Some(self.graphs.operations(self.index, kind)?),
+            _ => None,
         };
         let ranks_of = operations.as_ref().map(|of| of.graph.ranks());
         job.hosts = match &spec.ranks {
@@ -116,6 +121,20 @@ impl Binding<'_> {
             self.check_packets(&entries, &job, cut);
         }
         Some(job)
+    }
+
+    /// How many ranks a training has, where it is the job that says it.
+    fn ranks_of_training(&self, training: &TrainingSpec) -> Option<Option<u32>> {
+        let names = self.names;
+        Some(match &self.spec.ranks {
+            Ranks::Count(ranks) => Some(*ranks),
+            Ranks::Hosts(list) => {
+                let hosts = listed_hosts(list, &format!("{}.ranks", self.path), names)?;
+                Some(hosts.len() as u32)
+            }
+            Ranks::All if training.dp.is_some() => None,
+            Ranks::All => Some(names.count().saturating_mul(names.npus())),
+        })
     }
 
     /// The collectives of the job.

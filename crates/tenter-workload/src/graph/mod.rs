@@ -22,6 +22,7 @@ mod error;
 mod inbox;
 mod log;
 mod matching;
+mod meter;
 mod of_schedule;
 mod operation;
 mod rank_graph;
@@ -30,12 +31,14 @@ mod schedule;
 mod storage;
 #[cfg(test)]
 mod tests;
+mod volumes;
 
 pub use algorithms::{Algorithms, CollectiveName};
 pub use builder::{GraphBuilder, RankBuilder};
 pub use collectives::Collectives;
 pub use error::{GraphError, Unmatched};
 pub use log::OperationLog;
+pub use meter::Metered;
 pub use operation::{Operation, OperationKind, Timing};
 pub use run::{Action, News, RankRun};
 pub use schedule::{GraphSchedule, MEMBER};

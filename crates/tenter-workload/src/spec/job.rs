@@ -172,9 +172,9 @@ fn idle(job: &JobSpec) -> Vec<Idle> {
 
 /// Those that the workload, the pattern or the streams of a job say instead.
 fn beside_work(job: &JobSpec) -> Vec<Idle> {
-    if job.workload.as_ref().is_some_and(|of| of.file().is_some()) {
+    if job.workload.as_ref().is_some_and(|of| of.flows().is_none()) {
         let what = "has no effect beside a graph of operations";
-        let remedy = "leave it out: the file says by itself who sends what to whom";
+        let remedy = "leave it out: the workload says by itself who sends what to whom";
         return Idle::all(&NOT_OF_OPERATIONS, what, remedy);
     }
     if let Some(workload) = job.workload.as_ref().and_then(WorkloadKind::flows) {
