@@ -22,7 +22,8 @@ use crate::training::TrainingSpec;
 variants! {
     /// What a job runs that is neither a collective nor a pattern.
     pub enum WorkloadKind as "`jobs[].workload`", derive(Clone, Debug, PartialEq) {
-        /// Flows, or a graph of operations in one of the formats in which others write it.
+        /// Flows, a graph of operations in one of the formats in which others write it, or the
+        /// training of a model.
         kind = "flows";
         /// Flows with sizes by a distribution.
         "flows" => Flows(WorkloadSpec),

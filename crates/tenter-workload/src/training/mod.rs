@@ -25,6 +25,8 @@ mod schedule;
 mod spec;
 mod step;
 mod streams;
+#[cfg(test)]
+mod tests;
 mod traffic;
 
 pub use accelerator::{
