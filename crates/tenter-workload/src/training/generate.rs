@@ -7,10 +7,12 @@ use super::operators::{Block, BlockKind, Operators, Passes};
 use super::parallelism::{Dimension, Place, expert_group, expert_replicas};
 use super::program::{Communicator, Communicators, Computed, Program, Purpose};
 use super::schedule::{Pass, Slot};
+use super::skew::{Way, all_to_all};
 use super::spec::{Recompute, Sharding};
 use super::step::TrainingStep;
 use super::streams::Stream;
 use super::traffic::Sizes;
+use crate::collective::CollectiveKind;
 use crate::graph::{CollectiveName, Graph, GraphBuilder, GraphError};
 
 /// Tags of messages in the ring of a context-parallel group have this bit.
@@ -57,12 +59,20 @@ fn graph(training: &Training) -> Built<(Graph, Computed)> {
             sizes: Sizes::new(training),
             groups,
             ring_messages: 0,
+            expert_number: expert_number(rank, &stages[place.pp as usize], spec.ep),
+            layer: 0,
         };
         of_rank.step(&mut program)?;
         let of = program.finish();
         builder.add(of)?;
     }
     Ok((builder.finish()?, computed))
+}
+
+/// The number of a rank among those over which experts are spread.
+fn expert_number(rank: u32, stage: &[u32], ep: u32) -> usize {
+    let index = stage.iter().position(|&own| own == rank).unwrap_or(0);
+    index % ep as usize
 }
 
 /// What the blocks of the model take any rank.
@@ -72,6 +82,40 @@ struct Blocks {
     experts: Vec<Block>,
     embedding: Block,
     head: Block,
+    experts_to: Vec<ExpertTraffic>,
+}
+
+/// Dispatch and combination of the layers that begin with the same rank.
+struct ExpertTraffic {
+    /// What each rank computes over what it would if tokens were spread evenly.
+    loads: Vec<f64>,
+    dispatch: CollectiveKind,
+    combine: CollectiveKind,
+    /// The gradients of the combination.
+    gradients: CollectiveKind,
+}
+
+impl ExpertTraffic {
+    /// One for each rank that layers begin with, where tokens are not spread evenly.
+    fn all(training: &Training) -> Vec<ExpertTraffic> {
+        let (spec, sizes) = (&training.spec, Sizes::new(training));
+        if spec.expert_skew.is_even() || spec.ep == 1 {
+            return Vec::new();
+        }
+        let shares = spec.expert_skew.shares(training.model.experts, spec.ep);
+        let beginning_with = |first: usize| {
+            let mut shares = shares.clone();
+            shares.rotate_right(first);
+            let ranks = f64::from(spec.ep);
+            Some(ExpertTraffic {
+                dispatch: all_to_all(&shares, sizes.dispatch, Way::There)?,
+                combine: all_to_all(&shares, sizes.combine, Way::Back)?,
+                gradients: all_to_all(&shares, sizes.combine, Way::There)?,
+                loads: shares.iter().map(|share| share * ranks).collect(),
+            })
+        };
+        (0..shares.len()).filter_map(beginning_with).collect()
+    }
 }
 
 impl Blocks {
@@ -102,6 +146,7 @@ impl Blocks {
             },
             embedding: operators.embedding(),
             head: operators.head(),
+            experts_to: ExpertTraffic::all(training),
             operators,
         }
     }
@@ -178,6 +223,10 @@ struct OfRank<'t> {
     groups: Groups,
     /// Messages that the rank has sent in its ring so far.
     ring_messages: u32,
+    /// Its number among the ranks over which experts are spread.
+    expert_number: usize,
+    /// The layer that it computes.
+    layer: u32,
 }
 
 impl OfRank<'_> {
@@ -293,6 +342,7 @@ impl OfRank<'_> {
             Pass::Forward => {
                 self.receive(program, slot, part.checked_sub(1));
                 for unit in units {
+                    self.enter(unit);
                     data.begin_unit(program, self.weights(unit))?;
                     if slot.micro_batch == 0 {
                         data.await_unit(program, self.number(unit));
@@ -308,6 +358,7 @@ impl OfRank<'_> {
                 let next = Some(part + 1).filter(|&next| next < self.training.parts());
                 self.receive(program, slot, next);
                 for unit in units.into_iter().rev() {
+                    self.enter(unit);
                     data.begin_unit(program, self.weights(unit))?;
                     self.backward_of(program, unit, splits)?;
                     if !splits {
@@ -318,14 +369,65 @@ impl OfRank<'_> {
             }
             Pass::Weights => {
                 for unit in units.into_iter().rev() {
+                    self.enter(unit);
                     let blocks = self.blocks(unit);
-                    let seconds = blocks.iter().map(|block| block.all().weights).sum();
+                    let of_block = |block: &Block| {
+                        let core = block.core.weights * self.load(block.kind);
+                        block.before.weights + core + block.after.weights
+                    };
+                    let seconds = blocks.iter().map(of_block).sum();
                     program.compute(seconds, Purpose::Backward);
                     data.end_unit(program, self.weights(unit), is_last)?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// What comes next is of a unit.
+    fn enter(&mut self, unit: Unit) {
+        if let Unit::Layer(layer) = unit {
+            self.layer = layer;
+        }
+    }
+
+    /// How its tokens are sent to the experts of the layer, where they are not spread evenly.
+    fn expert_traffic(&self) -> Option<&ExpertTraffic> {
+        let all = &self.model.experts_to;
+        let place = (self.layer as usize).checked_rem(all.len())?;
+        all.get(place)
+    }
+
+    /// What the core of a block takes over what it would if tokens were spread evenly.
+    fn load(&self, kind: BlockKind) -> f64 {
+        let traffic = self.expert_traffic().filter(|_| kind == BlockKind::Experts);
+        let load = traffic.and_then(|of| of.loads.get(self.expert_number));
+        load.copied().unwrap_or(1.0)
+    }
+
+    /// Tokens, or their gradients, go to experts or back.
+    fn exchange(
+        &self,
+        program: &mut Program<'_>,
+        (way, purpose): (Way, Purpose),
+        after: &[u32],
+    ) -> Built<Option<u32>> {
+        let of = self.groups.expert;
+        let is_backward = purpose == Purpose::Backward;
+        let bytes = if way == Way::There && !is_backward {
+            self.sizes.dispatch
+        } else {
+            self.sizes.combine
+        };
+        let Some(traffic) = self.expert_traffic() else {
+            return program.collective_after(of, (CollectiveName::AllToAll, bytes), after);
+        };
+        let kind = match (way, is_backward) {
+            (Way::There, false) => &traffic.dispatch,
+            (Way::There, true) => &traffic.gradients,
+            (Way::Back, _) => &traffic.combine,
+        };
+        program.own_collective_after(of, (kind, bytes), after)
     }
 
     /// The rank of the same place at the stage of a part of the model.
@@ -402,12 +504,7 @@ impl OfRank<'_> {
             }
             BlockKind::Experts => {
                 let passes = [block.before, block.core, block.after].map(|of| of.forward);
-                self.experts(
-                    program,
-                    passes,
-                    [self.sizes.dispatch, self.sizes.combine],
-                    purpose,
-                )?;
+                self.experts(program, passes, purpose)?;
             }
             BlockKind::Attention | BlockKind::Dense | BlockKind::Shared => {
                 let passes = [block.before, block.core, block.after].map(|of| of.forward);
@@ -501,28 +598,28 @@ impl OfRank<'_> {
         &self,
         program: &mut Program<'_>,
         [before, core, after]: [f64; 3],
-        [there, back]: [u64; 2],
         purpose: Purpose,
     ) -> Built<()> {
-        let [there, back] = [there, back].map(|bytes| (CollectiveName::AllToAll, bytes));
-        let of = self.groups.expert;
+        let core = core * self.load(BlockKind::Experts);
         program.compute(before, purpose);
-        if !self.training.spec.overlap.ep {
-            program.collective(of, there)?;
-            program.compute(core, purpose);
-            program.collective(of, back)?;
-            program.compute(after, purpose);
-            return Ok(());
-        }
+        let is_beside = self.training.spec.overlap.ep;
         let front = program.front().to_vec();
-        let dispatched = program.collective_after(of, there, &front)?;
+        let sent = self.exchange(program, (Way::There, purpose), &front)?;
+        if !is_beside {
+            program.also_after(sent.as_slice());
+        }
         let computed = program.compute(core, purpose);
-        let combined = program.collective_after(of, back, &[])?;
-        if let Some(place) = combined {
+        let after_core = if is_beside {
+            Vec::new()
+        } else {
+            vec![computed]
+        };
+        let returned = self.exchange(program, (Way::Back, purpose), &after_core)?;
+        if let Some(place) = returned.filter(|_| is_beside) {
             program.after_start(place, computed);
         }
-        program.also_after(dispatched.as_slice());
-        program.also_after(combined.as_slice());
+        program.also_after(sent.as_slice());
+        program.also_after(returned.as_slice());
         program.compute(after, purpose);
         Ok(())
     }
@@ -560,8 +657,7 @@ impl OfRank<'_> {
             BlockKind::Experts => {
                 let with_weights = |of: Passes| of.input + if splits { 0.0 } else { of.weights };
                 let passes = [block.after, block.core, block.before].map(with_weights);
-                let bytes = [self.sizes.combine, self.sizes.combine];
-                self.experts(program, passes, bytes, Purpose::Backward)?;
+                self.experts(program, passes, Purpose::Backward)?;
             }
             BlockKind::Attention | BlockKind::Dense | BlockKind::Shared => {
                 self.tensor_backward(program, block, weights)?;

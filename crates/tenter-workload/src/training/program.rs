@@ -197,10 +197,23 @@ impl<'g> Program<'g> {
         (name, bytes): (CollectiveName, u64),
         after: &[u32],
     ) -> Result<Option<u32>, GraphError> {
+        let Some(communicator) = of else {
+            return Ok(None);
+        };
+        let kind = self.communicators.kind(communicator.stream, name).clone();
+        self.own_collective_after(of, (&kind, bytes), after)
+    }
+
+    /// The same with a way to carry it out of its own.
+    pub(super) fn own_collective_after(
+        &mut self,
+        of: Option<Communicator>,
+        (kind, bytes): (&CollectiveKind, u64),
+        after: &[u32],
+    ) -> Result<Option<u32>, GraphError> {
         let Some(Communicator { stream, number, .. }) = of.filter(|_| bytes > 0) else {
             return Ok(None);
         };
-        let kind = self.communicators.kind(stream, name);
         let nth = self.run.entry(number).or_default();
         let which = self
             .collectives

@@ -9,6 +9,7 @@ use super::accelerator::{Accelerator, NamedAccelerator};
 use super::model::Model;
 use super::parallelism::RankOrder;
 use super::schedule::PipelineSchedule;
+use super::skew::Skew;
 use crate::graph::Algorithms;
 
 component! {
@@ -31,6 +32,9 @@ component! {
         /// Ranks over which the experts of a layer are spread, of the `tp`, `cp` and `dp` ranks of
         /// a stage.
         ep: u32 = "1", in WAYS;
+        /// How unevenly tokens are spread over experts: the exponent of a Zipf distribution. Experts
+        /// are dealt to ranks by popularity, and each layer begins with the next rank.
+        expert_skew: Skew = "0";
         /// The dimensions in the order in which ranks count through them, the fastest first.
         order: RankOrder = "tp-cp-dp-pp", from "Megatron-LM, `--order`";
         /// Whether the ranks of a tensor-parallel group share activations between its parts: an
@@ -206,7 +210,12 @@ fn idle(spec: &TrainingSpec) -> Vec<Idle> {
         let keys = ["sequence_parallel", "tp_algorithms", "overlap.tp"];
         idle.extend(Idle::all(&keys, what, "leave it out, or give `tp`"));
     }
-    for (ways, key) in [(spec.cp, "overlap.cp"), (spec.ep, "overlap.ep")] {
+    let ways = [
+        (spec.cp, "overlap.cp"),
+        (spec.ep, "overlap.ep"),
+        (spec.ep, "expert_skew"),
+    ];
+    for (ways, key) in ways {
         if ways == 1 {
             let what = "has no effect on one rank";
             idle.extend(Idle::all(&[key], what, "leave it out"));
@@ -226,6 +235,7 @@ impl TrainingSpec {
             pp: 1,
             dp: None,
             ep: 1,
+            expert_skew: Skew(0.0),
             order: RankOrder::default(),
             sequence_parallel: true,
             zero: Sharding::Optimizer,

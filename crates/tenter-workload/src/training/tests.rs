@@ -283,6 +283,9 @@ fn drawn(seed: u64) -> (TrainingSpec, u32) {
     of.recompute = Recompute::ALL[pick(&[0, 1, 2]) as usize];
     of.gradient_bucket = Bytes::new(1 << pick(&[16, 20, 40]));
     of.precision = Precision::ALL[pick(&[0, 1]) as usize];
+    if of.ep > 1 {
+        of.expert_skew = Skew([0.0, 0.7][pick(&[0, 1]) as usize]);
+    }
     let on = |bit: u32| bit == 1;
     of.overlap = Overlap {
         tp: on(pick(&[0, 1])),
