@@ -229,7 +229,10 @@ fn grid(spec: &TrainingSpec, ranks: Option<u32>) -> Checked<Grid> {
             if !u64::from(ranks).is_multiple_of(of_model) {
                 let below = u64::from(ranks) / of_model * of_model;
                 let above = below + of_model;
-                let what = format!("the job has {ranks} ranks, no multiple of {words}");
+                let what = format!(
+                    "is {}, and the job has {ranks} ranks, no multiple of {words}",
+                    spec.tp
+                );
                 let remedy = if below == 0 {
                     format!("give {above} `ranks`")
                 } else {

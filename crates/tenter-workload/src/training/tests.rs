@@ -435,7 +435,7 @@ fn what_does_not_fit_is_refused_with_what_would() {
     let of_ranks = refused(|of| (of.tp, of.pp) = (4, 2), 12);
     assert_eq!(
         of_ranks,
-        "`tp` the job has 12 ranks, no multiple of tp 4 · cp 1 · pp 2 = 8; give 8 or 16 `ranks`"
+        "`tp` is 4, and the job has 12 ranks, no multiple of tp 4 · cp 1 · pp 2 = 8; give 8 or 16 `ranks`"
     );
     let of_replicas = refused(|of| (of.tp, of.dp) = (4, Some(3)), 8);
     assert!(
