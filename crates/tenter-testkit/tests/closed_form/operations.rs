@@ -257,8 +257,8 @@ observe: {{samples: false}}
             .graph;
         plan.jobs[0].sequence[0].traffic = Traffic::Operations(Operations {
             graph: Arc::new(graph),
+            step: None,
             timing: Timing {
-                step: None,
                 overhead: Time::from_ns(seed % 4 * 90),
                 eager_bytes: 10_000,
                 ..Timing::default()

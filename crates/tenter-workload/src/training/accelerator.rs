@@ -232,8 +232,10 @@ fn share_of(steps: &[EfficiencyStep], size: f64) -> f64 {
     if steps.is_empty() {
         return 1.0;
     }
-    let reached = steps.iter().filter(|step| size >= f64::from(step.from));
-    let share = reached.last().map(|step| f64::from(step.share.ppm()) / 1e6);
+    let mut reached = steps.iter().filter(|step| size >= f64::from(step.from));
+    let share = reached
+        .next_back()
+        .map(|step| f64::from(step.share.ppm()) / 1e6);
     share.filter(|&share| share > 0.0).unwrap_or(LEAST_SHARE)
 }
 

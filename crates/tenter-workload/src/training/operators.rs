@@ -41,6 +41,7 @@ impl Passes {
     }
 
     /// With factors for forward and backward.
+    #[must_use]
     pub fn scaled(self, forward: f64, backward: f64) -> Passes {
         Passes::of(
             self.forward * forward,
@@ -375,7 +376,6 @@ mod tests {
     fn a_layer_takes_what_calculon_says() {
         let layer = gpt(8, true).layer(false);
         let forward: f64 = layer.iter().map(|block| block.all().forward).sum();
-        println!("{layer:?}");
         assert!((forward / 4.34e-3 - 1.0).abs() < 0.02, "{forward}");
     }
 }

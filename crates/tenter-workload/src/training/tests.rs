@@ -40,6 +40,10 @@ fn spec(model: &[(&str, &str)], layer: Option<[u64; 2]>) -> TrainingSpec {
     }
 }
 
+/// Keys of a model, and a change of a training.
+type Keys = &'static [(&'static str, &'static str)];
+type Change = fn(&mut TrainingSpec);
+
 /// Something that happens at a time, in ps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Happens {
@@ -196,10 +200,9 @@ fn exposed_time_is_the_serial_sum_without_overlap() {
         cp: true,
         ..Overlap::default()
     };
-    let experts: &[(&str, &str)] = &[("experts", "8"), ("top_k", "2")];
+    let experts: Keys = &[("experts", "8"), ("top_k", "2")];
     // For each: what it is, and how many microseconds a rank waits for it.
-    type Change = fn(&mut TrainingSpec);
-    let cases: [(Parallelism, &[(&str, &str)], Change, u64); 4] = [
+    let cases: [(Parallelism, Keys, Change, u64); 4] = [
         // Per layer 4 collectives forward and 6 backward, for 2 micro-batches; 2 around the
         // embedding, and 2 at the output with the ring of the loss (twice as many steps); the norms
         // in the end (twice as many). 3 steps each.
@@ -301,12 +304,12 @@ fn drawn(seed: u64) -> (TrainingSpec, u32) {
 /// Bytes that all ranks send, by the formulas of the documentation; `B` is 2 bytes.
 fn formulas(of: &Training, dp: u64) -> BTreeMap<Parallelism, f64> {
     let (spec, model) = (&of.spec, &of.model);
-    let [t, c, p, e] = [spec.tp, spec.cp, spec.pp, spec.ep].map(f64::from);
+    let [tp, cp, pp, ep] = [spec.tp, spec.cp, spec.pp, spec.ep].map(f64::from);
     let ranks = f64::from(of.grid.ranks());
-    let (d, m) = (dp as f64, f64::from(of.pipeline.micro_batches));
-    let (layers, h) = (f64::from(model.layers), f64::from(model.hidden));
-    let tokens = f64::from(of.micro_batch) * 64.0 / c;
-    let a = tokens * h * 2.0;
+    let (replicas, micro_batches) = (dp as f64, f64::from(of.pipeline.micro_batches));
+    let (layers, hidden) = (f64::from(model.layers), f64::from(model.hidden));
+    let tokens = f64::from(of.micro_batch) * 64.0 / cp;
+    let activations = tokens * hidden * 2.0;
     let moe = model.experts > 0;
     let full = if spec.recompute == Recompute::Full {
         1.0
@@ -318,46 +321,49 @@ fn formulas(of: &Training, dp: u64) -> BTreeMap<Parallelism, f64> {
     // Blocks of a layer that tensor-parallel ranks compute together: attention, and the
     // feed-forward part or the shared expert.
     let blocks = 2.0 * layers;
-    let one = (t - 1.0) * a;
-    let ends = if shares {
-        // Reduce-scatter and all-gather at the embedding; at the output, too.
-        4.0 * one
-    } else {
-        // All-reduce of the embedding forward, and of the output backward.
-        4.0 * one
-    } + 2.0 * (t - 1.0) * tokens * 12.0;
+    let one = (tp - 1.0) * activations;
+    // Reduce-scatter and all-gather at the embedding and at the output, or an all-reduce of the
+    // embedding forward and of the output backward.
+    let ends = 4.0 * one + 2.0 * (tp - 1.0) * tokens * 12.0;
     let of_blocks = if shares {
         blocks * (2.0 * (1.0 + full) + 3.0) * one
     } else {
         blocks * (2.0 * (1.0 + full) + 2.0) * one
     };
-    let groups = d * c;
+    let groups = replicas * cp;
     let norms = if shares {
-        layers * 2.0 * (t - 1.0) * 2.0 * h * 4.0 * groups
+        layers * 2.0 * (tp - 1.0) * 2.0 * hidden * 4.0 * groups
     } else {
         0.0
     };
-    bytes.insert(Parallelism::Tensor, groups * m * (of_blocks + ends) + norms);
+    bytes.insert(
+        Parallelism::Tensor,
+        groups * micro_batches * (of_blocks + ends) + norms,
+    );
     if moe {
-        let sent = tokens / t * f64::from(model.top_k);
-        let combine = sent * h * 2.0;
+        let sent = tokens / tp * f64::from(model.top_k);
+        let combine = sent * hidden * 2.0;
         let dispatch = if spec.precision == Precision::Fp8 {
-            sent * (h + 4.0)
+            sent * (hidden + 4.0)
         } else {
             combine
         };
         let both = (1.0 + full) * (dispatch + combine) + 2.0 * combine;
-        let share = (e - 1.0) / e * ranks / p;
-        bytes.insert(Parallelism::Expert, layers * m * share * both);
+        let share = (ep - 1.0) / ep * ranks / pp;
+        bytes.insert(Parallelism::Expert, layers * micro_batches * share * both);
     }
     let kv = f64::from(model.kv_heads().div_ceil(spec.tp)) * 16.0 * tokens * 2.0;
-    let ring = (1.0 + full + 2.0) * (c - 1.0) * kv * ranks / p;
-    bytes.insert(Parallelism::Context, layers * m * ring);
+    let ring = (1.0 + full + 2.0) * (cp - 1.0) * kv * ranks / pp;
+    bytes.insert(Parallelism::Context, layers * micro_batches * ring);
     let parts = f64::from(of.parts());
-    let sent = if shares { a / t } else { a };
+    let sent = if shares {
+        activations / tp
+    } else {
+        activations
+    };
     bytes.insert(
         Parallelism::Pipeline,
-        2.0 * m * (parts - 1.0) * sent * ranks / p,
+        2.0 * micro_batches * (parts - 1.0) * sent * ranks / pp,
     );
     let (dense, experts) = weights(of);
     let data = |weights: f64, ranks: f64, replicas: f64| {
@@ -365,12 +371,13 @@ fn formulas(of: &Training, dp: u64) -> BTreeMap<Parallelism, f64> {
         let times = match spec.zero {
             Sharding::None => 2.0 * 4.0,
             Sharding::Optimizer => 4.0 + 2.0,
-            Sharding::Gradients => 4.0 * m + 2.0,
-            Sharding::Weights | Sharding::Fsdp => m * (4.0 + 2.0 * 2.0),
+            Sharding::Gradients => 4.0 * micro_batches + 2.0,
+            Sharding::Weights | Sharding::Fsdp => micro_batches * (4.0 + 2.0 * 2.0),
         };
         once * times
     };
-    let all = data(dense, ranks / p, d * c) + data(experts, ranks / p, d * c * t / e);
+    let all =
+        data(dense, ranks / pp, replicas * cp) + data(experts, ranks / pp, replicas * cp * tp / ep);
     bytes.insert(Parallelism::Data, all);
     bytes
 }
@@ -497,13 +504,14 @@ fn activations_are_those_of_the_paper() {
             ..TrainingSpec::new(Model::Word(NamedModel::Gpt3), 1)
         };
         let training = Training::new(&gpt, Some(8)).expect("it is not checked");
-        let (s, h, a, t, v) = (2048.0, 12_288.0, 96.0, 8.0, 51_200.0);
+        let (sequence, hidden, heads, tp) = (2048.0, 12_288.0, 96.0, 8.0);
+        let scores = 5.0 * heads * sequence / hidden;
         let layer = if shares {
-            s * h / t * (34.0 + 5.0 * a * s / h)
+            sequence * hidden / tp * (34.0 + scores)
         } else {
-            s * h * (10.0 + 24.0 / t + 5.0 * a * s / (h * t))
+            sequence * hidden * (10.0 + 24.0 / tp + scores / tp)
         };
-        let expected = 96.0 * layer + 4.0 * s * v / t;
+        let expected = 96.0 * layer + 4.0 * sequence * 51_200.0 / tp;
         let found = memory::of_largest_stage(&training).1.activations;
         assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
     }
