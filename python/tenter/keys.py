@@ -2471,8 +2471,8 @@ class JobWorkloadFlows(TypedDict, total=False):
     one each sender. Default: none.
     """
     kind: Literal["flows"]
-    """Flows, or a graph of operations in one of the formats in which others write it. Default:
-    flows.
+    """Flows, a graph of operations in one of the formats in which others write it, or the
+    training of a model. Default: flows.
     """
     load: float | str
     """Offered load: the share of the senders' rate that all flows take in RoCEv2 frames, with
@@ -2523,8 +2523,8 @@ class JobWorkloadGraph(TypedDict, total=False):
     file: str | float | bool
     """The file; its path counts from the folder of the scenario."""
     kind: Literal["graph"]
-    """Flows, or a graph of operations in one of the formats in which others write it. Default:
-    flows.
+    """Flows, a graph of operations in one of the formats in which others write it, or the
+    training of a model. Default: flows.
     """
     overhead: Quantity
     """What each send occupies its stream for before it is posted, and each receive once its
@@ -2545,8 +2545,8 @@ class JobWorkloadGoal(TypedDict, total=False):
     file: str | float | bool
     """The file, as text or binary; its path counts from the folder of the scenario."""
     kind: Literal["goal"]
-    """Flows, or a graph of operations in one of the formats in which others write it. Default:
-    flows.
+    """Flows, a graph of operations in one of the formats in which others write it, or the
+    training of a model. Default: flows.
     """
     overhead: Quantity
     """What each send occupies its stream for before it is posted, and each receive once its
@@ -2592,8 +2592,8 @@ class JobWorkloadChakra(TypedDict, total=False):
     Default: none.
     """
     kind: Literal["chakra"]
-    """Flows, or a graph of operations in one of the formats in which others write it. Default:
-    flows.
+    """Flows, a graph of operations in one of the formats in which others write it, or the
+    training of a model. Default: flows.
     """
     overhead: Quantity
     """What each send occupies its stream for before it is posted, and each receive once its
@@ -2628,8 +2628,8 @@ class JobWorkloadSimai(TypedDict, total=False):
     file: str | float | bool
     """The file; its path counts from the folder of the scenario."""
     kind: Literal["simai"]
-    """Flows, or a graph of operations in one of the formats in which others write it. Default:
-    flows.
+    """Flows, a graph of operations in one of the formats in which others write it, or the
+    training of a model. Default: flows.
     """
     overhead: Quantity
     """What each send occupies its stream for before it is posted, and each receive once its
@@ -2645,8 +2645,8 @@ class JobWorkloadFlowTable(TypedDict, total=False):
     file: str | float | bool
     """The file, as CSV with a header; its path counts from the folder of the scenario."""
     kind: Literal["flow-table"]
-    """Flows, or a graph of operations in one of the formats in which others write it. Default:
-    flows.
+    """Flows, a graph of operations in one of the formats in which others write it, or the
+    training of a model. Default: flows.
     """
     origin: Literal["file", "first-flow"]
     """The time 0 of the job: that of the file, or the start of the first flow. Default: file."""
@@ -2658,8 +2658,8 @@ class JobWorkloadHtsim(TypedDict, total=False):
     file: str | float | bool
     """The file (`.cm`); its path counts from the folder of the scenario."""
     kind: Literal["htsim"]
-    """Flows, or a graph of operations in one of the formats in which others write it. Default:
-    flows.
+    """Flows, a graph of operations in one of the formats in which others write it, or the
+    training of a model. Default: flows.
     """
     origin: Literal["file", "first-flow"]
     """The time 0 of the job: that of the file, or the start of the first flow. Default: file."""
@@ -2675,13 +2675,199 @@ class JobWorkloadNs3(TypedDict, total=False):
     file: str | float | bool
     """The file (`flow.txt`); its path counts from the folder of the scenario."""
     kind: Literal["ns3"]
-    """Flows, or a graph of operations in one of the formats in which others write it. Default:
-    flows.
+    """Flows, a graph of operations in one of the formats in which others write it, or the
+    training of a model. Default: flows.
     """
     origin: Literal["file", "first-flow"]
     """The time 0 of the job: that of the file, or the start of the first flow. Default: file."""
     ranks: int
     """Ranks of the job; `auto`: as many as the file says or names. Default: `auto`."""
+
+
+JobWorkloadTrainingAccelerator1MatrixEfficiency = TypedDict("JobWorkloadTrainingAccelerator1MatrixEfficiency", {
+    "from": "int",
+    "share": "float | str",
+}, total=False)
+
+
+class JobWorkloadTrainingAccelerator1(TypedDict, total=False):
+    attention_efficiency: float | str
+    """What the fused kernel of attention reaches of the peak of the matrix units. Origin:
+    assumed. Default: 0.5.
+    """
+    efficiency: float | str
+    """One share of the peak for matrix operators of all sizes, in place of `matrix_efficiency`:
+    the number to calibrate. Default: `matrix_efficiency`.
+    """
+    flops: float | str
+    """Peak of the matrix units with 16-bit numbers, without sparsity."""
+    fp8_flops: float | str
+    """Peak of the matrix units with 8-bit numbers. Default: `flops`."""
+    matrix_efficiency: list[JobWorkloadTrainingAccelerator1MatrixEfficiency]
+    """What matrix operators reach of the peak by their size, ascending; an operator of a size
+    below the first reaches a tenth. Default: [].
+    """
+    memory: Quantity
+    """Size of its memory."""
+    memory_bandwidth: Quantity
+    """Rate of its memory."""
+    memory_efficiency: list[JobWorkloadTrainingAccelerator1MatrixEfficiency]
+    """What the memory reaches. Default: []."""
+    roofline: Literal["sum", "max"]
+    """How long an operator takes: the `sum` of its times for computing and for memory, or the
+    longer one (`max`). Default: max.
+    """
+    vector_efficiency: list[JobWorkloadTrainingAccelerator1MatrixEfficiency]
+    """What vector operators reach. Default: []."""
+    vector_flops: float | str
+    """Peak of the vector units with 16-bit numbers. Default: a quarter of `flops`."""
+
+
+class JobWorkloadTrainingModel1(TypedDict, total=False):
+    dense_layers: int
+    """Layers at the beginning that have no experts. Default: 0."""
+    expert_ffn: int
+    """Width of an expert. Default: `ffn`."""
+    experts: int
+    """Experts of a layer; 0 of a model without experts. Default: 0."""
+    ffn: int
+    """Width of the feed-forward part of layers without experts."""
+    gated: Literal[True, False]
+    """Whether the feed-forward part has three matrices (a gate, as in SwiGLU) and not two.
+    Default: true.
+    """
+    head_size: int
+    """Width of a head. Default: `hidden` / `heads`."""
+    heads: int
+    """Heads of attention."""
+    hidden: int
+    """Width of the residual stream."""
+    kv_heads: int
+    """Heads of keys and values; as many as `heads` without grouped queries. Default: `heads`."""
+    kv_rank: int
+    """Rank of keys and values in multi-head latent attention; 0 without it. Default: 0."""
+    layers: int
+    """Layers."""
+    query_rank: int
+    """Rank of the queries in multi-head latent attention; 0 without it. Default: 0."""
+    rotary_size: int
+    """Width that a head of latent attention has more for rotary positions. Default: 0."""
+    sequence: int
+    """Tokens of a training sequence. Default: 4096."""
+    shared_experts: int
+    """Experts that every token passes, beside those it is sent to. Default: 0."""
+    tied: Literal[True, False]
+    """Whether embedding and output share their matrix. Default: false."""
+    top_k: int
+    """Experts that each token is sent to. Default: 2."""
+    vocabulary: int
+    """Entries of the vocabulary."""
+
+
+class JobWorkloadTrainingOverlap(TypedDict, total=False):
+    cp: Literal[True, False]
+    """Keys and values of the next step of the ring come while this one is computed. Default:
+    true.
+    """
+    ep: Literal[True, False]
+    """Dispatch and combination run beside the experts, as with fine chunks. Default: false."""
+    gradients: Literal[True, False]
+    """Gradients are summed while the backward pass goes on. Default: true."""
+    parameters: Literal[True, False]
+    """Weights are gathered while the forward pass, or the layer before, goes on. Default: true."""
+    pp: Literal[True, False]
+    """A stage goes on while it sends to the next one. Default: true."""
+    tp: Literal[True, False]
+    """Tensor-parallel collectives run beside the matrices that they belong to, as with fine
+    chunks. Default: false.
+    """
+
+
+class JobWorkloadTraining(TypedDict, total=False):
+    accelerator: JobWorkloadTrainingAccelerator1 | Literal["a100", "h100", "h200", "b200", "mi300x"]
+    """An accelerator by its name, or the figures of one. Default: h100."""
+    algorithms: JobWorkloadChakraAlgorithms
+    """Algorithms of all collectives but tensor-parallel ones. Default: {}."""
+    batch: int
+    """Sequences of a step, over all ranks."""
+    check_memory: Literal[True, False]
+    """Whether a model that does not fit into the memory of the accelerator is refused. Default:
+    true.
+    """
+    cp: int
+    """Context-parallel ranks: each has a part of the sequence, and keys and values go round.
+    Default: 1.
+    """
+    dp: int
+    """Data-parallel ranks. Default: the ranks of the job over `tp`, `cp` and `pp`."""
+    ep: int
+    """Ranks over which the experts of a layer are spread, of the `tp`, `cp` and `dp` ranks of a
+    stage. Default: 1.
+    """
+    expert_skew: float | str
+    """How unevenly tokens are spread over experts: the exponent of a Zipf distribution. Experts
+    are dealt to ranks by popularity, and each layer begins with the next rank. Default: 0.
+    """
+    fused_attention: Literal[True, False]
+    """Whether attention is one kernel that keeps no scores and leaves out what is masked.
+    Default: true.
+    """
+    gradient_bucket: Quantity
+    """Gradients that are summed together, at most. Origin: Megatron-LM: 40 million parameters.
+    Default: 160MB.
+    """
+    gradient_precision: Literal["fp32", "bf16"]
+    """Numbers of gradients, where they are summed. Origin: Megatron-LM with bf16. Default: fp32."""
+    kind: Literal["training"]
+    """Flows, a graph of operations in one of the formats in which others write it, or the
+    training of a model. Default: flows.
+    """
+    layer_backward: Quantity
+    """Time of a layer backward. Default: by the roofline."""
+    layer_forward: Quantity
+    """Time of a layer forward at a rank, in place of the roofline. Default: by the roofline."""
+    micro_batches: int
+    """Micro-batches of a step at each pipeline. Default: as many as sequences: one in each."""
+    model: JobWorkloadTrainingModel1 | Literal["llama-2-7b", "llama-2-13b", "llama-2-70b", "llama-3-8b", "llama-3-70b", "llama-3-405b", "gpt-3-175b", "mixtral-8x7b", "mixtral-8x22b", "deepseek-v3"]
+    """A public model by its name, or the dimensions of one."""
+    order: float | str
+    """The dimensions in the order in which ranks count through them, the fastest first. Origin:
+    Megatron-LM, `--order`. Default: tp-cp-dp-pp.
+    """
+    overlap: JobWorkloadTrainingOverlap
+    """What is communicated while the rank computes. Default: {}."""
+    pp: int
+    """Pipeline-parallel ranks: stages. Default: 1."""
+    precision: Literal["bf16", "fp8"]
+    """Numbers of matrix operators and of what is sent to experts. Default: bf16."""
+    recompute: Literal["none", "selective", "full"]
+    """What is computed again before the backward pass: nothing, scores and weights of attention
+    (`selective`), or whole layers. Default: none.
+    """
+    schedule: Literal["gpipe", "1f1b", "interleaved", "zero-bubble"]
+    """The order of forward and backward passes in the pipeline; `zero-bubble` is ZB-H1. Default:
+    1f1b.
+    """
+    sequence: int
+    """Tokens of a sequence. Default: that of the model."""
+    sequence_parallel: Literal[True, False]
+    """Whether the ranks of a tensor-parallel group share activations between its parts: an all-
+    gather and a reduce-scatter in place of each all-reduce. Default: true.
+    """
+    stage_layers: list[int]
+    """Layers of each stage, in the order of the model, where they are not all alike; with
+    virtual stages of each part. Default: [].
+    """
+    tp: int
+    """Tensor-parallel ranks. Default: 1."""
+    tp_algorithms: JobWorkloadChakraAlgorithms
+    """Algorithms of tensor-parallel collectives. Default: {}."""
+    virtual_stages: int
+    """Parts of the model at each stage; only with `schedule: interleaved`. Default: 1."""
+    zero: Literal[0, 1, 2, 3, "fsdp"]
+    """What data-parallel ranks share: nothing (0), the state of the optimizer (1), gradients too
+    (2), weights too (3; `fsdp` is another word for it). Default: 1.
+    """
 
 
 Job = TypedDict("Job", {
@@ -2702,7 +2888,7 @@ Job = TypedDict("Job", {
     "ranks": "int | list[float | str] | Literal[\"all\"]",
     "start": "Quantity | JobStart1",
     "warm_up": "int",
-    "workload": "JobWorkloadFlows | JobWorkloadGraph | JobWorkloadGoal | JobWorkloadChakra | JobWorkloadSimai | JobWorkloadFlowTable | JobWorkloadHtsim | JobWorkloadNs3",
+    "workload": "JobWorkloadFlows | JobWorkloadGraph | JobWorkloadGoal | JobWorkloadChakra | JobWorkloadSimai | JobWorkloadFlowTable | JobWorkloadHtsim | JobWorkloadNs3 | JobWorkloadTraining",
 }, total=False)
 
 

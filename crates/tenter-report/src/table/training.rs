@@ -1,6 +1,6 @@
 //! Steps of trainings, and what they consist of.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 use tenter_record::TrainingStepRow;
 use tenter_units::Time;
@@ -61,7 +61,7 @@ fn sum(row: &TrainingStepRow) -> String {
         ("exposed DP", row.data),
     ] {
         if !time.is_zero() {
-            text += &format!(" + {name} {}", seconds(time));
+            let _ = write!(text, " + {name} {}", seconds(time));
         }
     }
     text

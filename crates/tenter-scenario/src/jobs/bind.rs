@@ -11,7 +11,6 @@ use tenter_workload::placement::stretches;
 use tenter_workload::spec::{
     CollectiveSpec, HostRef, JobClass, JobSpec, Ranks, Start, WorkloadKind, WorkloadSpec,
 };
-use tenter_workload::training::TrainingSpec;
 use tenter_workload::{Job, Traffic};
 
 use super::draft::{Entry, Workload, starts_too_late};
@@ -92,7 +91,15 @@ impl Binding<'_> {
         }
         let operations = match &spec.workload {
             Some(WorkloadKind::Training(training)) => {
-                let ranks = self.ranks_of_training(training)?;
+                let ranks = match &spec.ranks {
+                    Ranks::Hosts(list) => {
+                        let path = format!("{}.ranks", self.path);
+                        Some(listed_hosts(list, &path, names)?.len() as u32)
+                    }
+                    Ranks::Count(ranks) => Some(*ranks),
+                    Ranks::All if training.dp.is_some() => None,
+                    Ranks::All => Some(names.count().saturating_mul(names.npus())),
+                };
                 Some(self.graphs.step(self.index, (training, ranks))?)
             }
             Some(kind) if kind.file().is_some() => Some(self.graphs.operations(self.index, kind)?),
@@ -121,20 +128,6 @@ impl Binding<'_> {
             self.check_packets(&entries, &job, cut);
         }
         Some(job)
-    }
-
-    /// How many ranks a training has, where it is the job that says it.
-    fn ranks_of_training(&self, training: &TrainingSpec) -> Option<Option<u32>> {
-        let names = self.names;
-        Some(match &self.spec.ranks {
-            Ranks::Count(ranks) => Some(*ranks),
-            Ranks::Hosts(list) => {
-                let hosts = listed_hosts(list, &format!("{}.ranks", self.path), names)?;
-                Some(hosts.len() as u32)
-            }
-            Ranks::All if training.dp.is_some() => None,
-            Ranks::All => Some(names.count().saturating_mul(names.npus())),
-        })
     }
 
     /// The collectives of the job.
