@@ -5,8 +5,8 @@ use tenter_units::Time;
 use crate::column::rows;
 
 rows! {
-    /// A step of a training that ended. Times but that of the step are means over the ranks; computing,
-    /// exposed communication and bubble add up to the step.
+    /// A step of a training that ended. Times but that of the step are means over the ranks;
+    /// computing, exposed communication and bubble add up to the step.
     pub struct TrainingStepRow in "training_steps" {
         /// Index of the job in the scenario.
         job: u32 => "job", "";

@@ -1,18 +1,19 @@
 //! A step of a training as a graph of operations.
 
-use super::data_parallel::{DataParallel, Ways};
+use super::blocks::{Blocks, ExpertTraffic};
+use super::data_parallel::DataParallel;
 use super::error::TrainingError;
+use super::groups::Groups;
 use super::layout::Training;
-use super::operators::{Block, BlockKind, Operators, Passes};
-use super::parallelism::{Dimension, Place, expert_group, expert_replicas};
+use super::operators::{Block, BlockKind, Passes};
+use super::parallelism::Place;
 use super::program::{Communicator, Communicators, Computed, Program, Purpose};
 use super::schedule::{Pass, Slot};
-use super::skew::{Way, all_to_all};
+use super::skew::Way;
 use super::spec::{Recompute, Sharding};
 use super::step::TrainingStep;
 use super::streams::Stream;
 use super::traffic::Sizes;
-use crate::collective::CollectiveKind;
 use crate::graph::{CollectiveName, Graph, GraphBuilder, GraphError};
 
 /// Tags of messages in the ring of a context-parallel group have this bit.
@@ -73,137 +74,6 @@ fn graph(training: &Training) -> Built<(Graph, Computed)> {
 fn expert_number(rank: u32, stage: &[u32], ep: u32) -> usize {
     let index = stage.iter().position(|&own| own == rank).unwrap_or(0);
     index % ep as usize
-}
-
-/// What the blocks of the model take any rank.
-struct Blocks {
-    operators: Operators,
-    dense: Vec<Block>,
-    experts: Vec<Block>,
-    embedding: Block,
-    head: Block,
-    experts_to: Vec<ExpertTraffic>,
-}
-
-/// Dispatch and combination of the layers that begin with the same rank.
-struct ExpertTraffic {
-    /// What each rank computes over what it would if tokens were spread evenly.
-    loads: Vec<f64>,
-    dispatch: CollectiveKind,
-    combine: CollectiveKind,
-    /// The gradients of the combination.
-    gradients: CollectiveKind,
-}
-
-impl ExpertTraffic {
-    /// One for each rank that layers begin with, where tokens are not spread evenly.
-    fn all(training: &Training) -> Vec<ExpertTraffic> {
-        let (spec, sizes) = (&training.spec, Sizes::new(training));
-        if spec.expert_skew.is_even() || spec.ep == 1 {
-            return Vec::new();
-        }
-        let shares = spec.expert_skew.shares(training.model.experts, spec.ep);
-        let beginning_with = |first: usize| {
-            let mut shares = shares.clone();
-            shares.rotate_right(first);
-            let ranks = f64::from(spec.ep);
-            Some(ExpertTraffic {
-                dispatch: all_to_all(&shares, sizes.dispatch, Way::There)?,
-                combine: all_to_all(&shares, sizes.combine, Way::Back)?,
-                gradients: all_to_all(&shares, sizes.combine, Way::There)?,
-                loads: shares.iter().map(|share| share * ranks).collect(),
-            })
-        };
-        (0..shares.len()).filter_map(beginning_with).collect()
-    }
-}
-
-impl Blocks {
-    fn new(training: &Training) -> Blocks {
-        let operators = training.operators();
-        let scaled = |has_experts: bool| {
-            let mut blocks = operators.layer(has_experts);
-            let all: Passes = blocks.iter().map(Block::all).sum();
-            let factor = |given: Option<tenter_units::Time>, own: f64| {
-                given.map_or(1.0, |given| given.ps() as f64 / 1e12 / own)
-            };
-            let spec = &training.spec;
-            let forward = factor(spec.layer_forward, all.forward);
-            let backward = factor(spec.layer_backward, all.backward());
-            for block in &mut blocks {
-                for part in [&mut block.before, &mut block.core, &mut block.after] {
-                    *part = part.scaled(forward, backward);
-                }
-            }
-            blocks
-        };
-        Blocks {
-            dense: scaled(false),
-            experts: if training.model.experts > 0 {
-                scaled(true)
-            } else {
-                Vec::new()
-            },
-            embedding: operators.embedding(),
-            head: operators.head(),
-            experts_to: ExpertTraffic::all(training),
-            operators,
-        }
-    }
-}
-
-/// The communicators of a rank.
-struct Groups {
-    tensor: Option<Communicator>,
-    expert: Option<Communicator>,
-    data: [Ways; 2],
-    embedding: Option<Communicator>,
-}
-
-impl Groups {
-    fn new(
-        training: &Training,
-        (rank, place): (u32, Place),
-        stages: &[Vec<u32>],
-        program: &mut Program<'_>,
-    ) -> Built<Groups> {
-        let (grid, ep) = (&training.grid, training.spec.ep);
-        let stage = &stages[place.pp as usize];
-        let index = stage.iter().position(|&own| own == rank).unwrap_or(0);
-        let replicas = grid.replicas(place);
-        let with_experts = training.model.experts > 0;
-        let alike = if with_experts {
-            expert_replicas(stage, index, ep)
-        } else {
-            Vec::new()
-        };
-        let tensor = grid.along(place, Dimension::Tensor);
-        let ends = [0, grid.size.pp - 1].map(|pp| grid.rank(Place { pp, ..place }));
-        let is_end = ends.contains(&rank) && training.model.tied && grid.size.pp > 1;
-        Ok(Groups {
-            tensor: program.communicator(Stream::Tensor, tensor)?,
-            expert: if with_experts {
-                program.communicator(Stream::Expert, expert_group(stage, index, ep))?
-            } else {
-                None
-            },
-            data: [
-                Ways {
-                    gradients: program.communicator(Stream::Gradients, replicas.clone())?,
-                    parameters: program.communicator(Stream::Parameters, replicas)?,
-                },
-                Ways {
-                    gradients: program.communicator(Stream::ExpertGradients, alike.clone())?,
-                    parameters: program.communicator(Stream::ExpertParameters, alike)?,
-                },
-            ],
-            embedding: if is_end {
-                program.communicator(Stream::Embedding, ends.to_vec())?
-            } else {
-                None
-            },
-        })
-    }
 }
 
 /// A unit of the model: the embedding, a layer, or the output layer.

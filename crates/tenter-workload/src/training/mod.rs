@@ -12,9 +12,11 @@
 //! ([`Stream`]).
 
 mod accelerator;
+mod blocks;
 mod data_parallel;
 mod error;
 mod generate;
+mod groups;
 mod layout;
 mod memory;
 mod model;

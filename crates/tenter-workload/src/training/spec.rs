@@ -32,8 +32,8 @@ component! {
         /// Ranks over which the experts of a layer are spread, of the `tp`, `cp` and `dp` ranks of
         /// a stage.
         ep: u32 = "1", in WAYS;
-        /// How unevenly tokens are spread over experts: the exponent of a Zipf distribution. Experts
-        /// are dealt to ranks by popularity, and each layer begins with the next rank.
+        /// How unevenly tokens are spread over experts: the exponent of a Zipf distribution.
+        /// Experts are dealt to ranks by popularity, and each layer begins with the next rank.
         expert_skew: Skew = "0";
         /// The dimensions in the order in which ranks count through them, the fastest first.
         order: RankOrder = "tp-cp-dp-pp", from "Megatron-LM, `--order`";

@@ -1,5 +1,5 @@
-//! Steps against formulas: bytes of each parallelism, bubbles, and what is exposed on a network that
-//! takes no time, or a stated one.
+//! Steps against formulas: bytes of each parallelism, bubbles, and what is exposed on a network
+//! that takes no time, or a stated one.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
