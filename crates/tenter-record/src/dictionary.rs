@@ -19,6 +19,7 @@ use crate::seeds::SeedRow;
 use crate::signals::{ReactionRow, SignalRow};
 use crate::steering::SteeringRow;
 use crate::summary::{EngineStats, Totals};
+use crate::training::{TrainingRankRow, TrainingStepRow};
 
 /// A table (or a block of `summary.json`) and its columns, without the row type.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,6 +138,14 @@ pub fn markdown() -> String {
         let _ = writeln!(page, "### `{}`\n\n{}\n", entry.table, entry.about);
         columns_as_markdown(&entry, &mut page);
     }
+    page.push_str(TRAINING_INTRODUCTION);
+    for entry in [
+        TableEntry::of::<TrainingStepRow>(),
+        TableEntry::of::<TrainingRankRow>(),
+    ] {
+        let _ = writeln!(page, "### `{}`\n\n{}\n", entry.table, entry.about);
+        columns_as_markdown(&entry, &mut page);
+    }
     page.push_str(SEEDS_INTRODUCTION);
     columns_as_markdown(&TableEntry::of::<SeedRow>(), &mut page);
     page.push_str(COMPARISON_INTRODUCTION);
@@ -252,6 +261,14 @@ Only where a job runs a graph of operations and `observe.operations` has them re
 
 ";
 
+const TRAINING_INTRODUCTION: &str = "
+## Training
+
+Only where a job has a workload of `kind: training`.
+`training_steps[]` of `summary.json` has a row for each step.
+
+";
+
 const SEEDS_INTRODUCTION: &str = "
 ## `seeds.parquet`
 
@@ -295,6 +312,8 @@ mod tests {
             TableEntry::of::<RankTimeRow>(),
             TableEntry::of::<CriticalPathRow>(),
             TableEntry::of::<CriticalShareRow>(),
+            TableEntry::of::<TrainingRankRow>(),
+            TableEntry::of::<TrainingStepRow>(),
             TableEntry::of::<SeedRow>(),
             TableEntry::of::<ComparisonRow>(),
             TableEntry::of::<DeviationRow>(),
@@ -312,7 +331,9 @@ mod tests {
     fn a_name_ends_with_its_unit() {
         for (table, column) in all() {
             let suffixes: &[&str] = match column.unit {
-                "" | "windows" | "visits" | "packets" | "timeouts" | "storms" => continue,
+                "" | "tokens" | "windows" | "visits" | "packets" | "timeouts" | "storms" => {
+                    continue;
+                }
                 "ns" => &["_ns"],
                 "ps" => &["_ps"],
                 "s" => &["_s"],
@@ -323,6 +344,8 @@ mod tests {
                 "%" => &["_percent", "percent_of_ideal"],
                 "GB/s (10⁹)" => &["_gbytes_per_s"],
                 "Gbit/s (10⁹)" => &["_gbps"],
+                "tokens/s" => &["tokens_per_s"],
+                "TFLOP/s" => &["tflops_per_accelerator"],
                 "W" => &["_w"],
                 "J" => &["_j"],
                 "W per Gbit/s" => &["_w_per_gbps"],

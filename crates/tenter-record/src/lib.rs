@@ -26,6 +26,7 @@ mod signals;
 mod sink;
 mod steering;
 mod summary;
+mod training;
 
 pub use capture::{
     Capture, CapturedFrame, CapturedPort, FrameContent, MacAddress, RoceBody, RocePacket,
@@ -51,3 +52,4 @@ pub use signals::{ReactionRow, SignalRow};
 pub use sink::{Control, MemorySink, Progress, Sink, SinkError};
 pub use steering::SteeringRow;
 pub use summary::{EngineKind, EngineStats, JobSummary, Stop, StopKind, Summary, Totals};
+pub use training::{TrainingRankRow, TrainingStepRow};

@@ -13,6 +13,7 @@ use crate::operations::{CriticalPathRow, OperationRow, RankTimeRow};
 use crate::queue_changes::QueueChangeRow;
 use crate::signals::{ReactionRow, SignalRow};
 use crate::steering::SteeringRow;
+use crate::training::TrainingRankRow;
 
 rows! {
     /// One data chunk on one queue pair: the messages posted together and acknowledged together. It
@@ -533,6 +534,8 @@ pub struct Counts {
     pub rank_times: Vec<RankTimeRow>,
     /// The critical paths of graphs, where operations are recorded.
     pub critical_path: Vec<CriticalPathRow>,
+    /// What the time of each rank of a training went by with, where there is one.
+    pub training_ranks: Vec<TrainingRankRow>,
 }
 
 impl Counts {
@@ -552,6 +555,7 @@ impl Counts {
             operations: _,
             rank_times: _,
             critical_path: _,
+            training_ranks: _,
         } = self;
         digest.add_rows(ports);
         digest.add_rows(queues);

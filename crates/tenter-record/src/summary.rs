@@ -9,6 +9,7 @@ use crate::interference::InterferenceRow;
 use crate::operations::CriticalShareRow;
 use crate::power::PowerRow;
 use crate::rows::{CollectiveRow, JobRow};
+use crate::training::TrainingStepRow;
 
 /// The answer of a trial: its jobs, its totals, what to be warned of, and how the engine ran.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -38,6 +39,9 @@ pub struct Summary {
     /// What held up graphs of operations, where operations are recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub critical_shares: Vec<CriticalShareRow>,
+    /// Steps of trainings, where there are any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub training_steps: Vec<TrainingStepRow>,
     /// Sums over the whole fabric.
     pub totals: Totals,
     /// What the fabric drew, where the scenario has a power profile.

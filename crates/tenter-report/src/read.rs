@@ -73,6 +73,7 @@ pub fn read_counts(folder: &Path) -> Result<Counts, TrialError> {
         operations: rows_if_any(folder)?,
         rank_times: rows_if_any(folder)?,
         critical_path: rows_if_any(folder)?,
+        training_ranks: rows_if_any(folder)?,
     })
 }
 

@@ -4,6 +4,7 @@ mod cells;
 mod critical_shares;
 mod flow_sizes;
 mod ideal;
+mod training;
 
 use std::fmt;
 use std::path::Path;
@@ -104,6 +105,7 @@ impl TrialReport<'_> {
         write_interference(&summary.interference, out)?;
         flow_sizes::write(&summary.flow_sizes, out)?;
         critical_shares::write(&summary.critical_shares, out)?;
+        training::write(&summary.training_steps, out)?;
         if self.ideal {
             ideal::write(&summary.jobs, out)?;
         }

@@ -10,7 +10,8 @@ use tenter_notation::diagnostics::Problems;
 use tenter_notation::tree::Node;
 use tenter_workload::Operations;
 use tenter_workload::graph::Graph;
-use tenter_workload::spec::{OperationTiming, WorkloadKind};
+use tenter_workload::spec::{FlowReading, OperationTiming, WorkloadKind};
+use tenter_workload::training::{self, Training, TrainingSpec};
 
 use crate::files::Files;
 use crate::operations::read_operations;
@@ -35,6 +36,8 @@ struct Found {
     /// The place of each graph by what a job says of it; none where it could not be read.
     places: BTreeMap<String, Option<usize>>,
     jobs: BTreeMap<usize, OfJob>,
+    /// Steps of trainings, by what jobs say of them and their ranks.
+    steps: Vec<(TrainingSpec, Option<u32>, Operations)>,
 }
 
 impl<'f> Graphs<'f> {
@@ -66,7 +69,42 @@ impl<'f> Graphs<'f> {
         Some(Operations {
             graph: Arc::clone(&found.graphs[graph]),
             timing: timing.timing(),
+            step: None,
         })
+    }
+
+    /// The step of a training on so many ranks, where that is known; `None` where its numbers do
+    /// not fit together.
+    pub(crate) fn step(
+        &self,
+        job: usize,
+        (spec, ranks): (&TrainingSpec, Option<u32>),
+    ) -> Option<Operations> {
+        let mut found = self.found.borrow_mut();
+        let known = found.steps.iter();
+        let known = known.clone().find(|of| (&of.0, of.1) == (spec, ranks));
+        if let Some((_, _, operations)) = known {
+            return Some(operations.clone());
+        }
+        let built = Training::new(spec, ranks).and_then(|of| training::step(&of));
+        match built {
+            Ok((graph, step)) => {
+                let operations = Operations {
+                    graph: Arc::new(graph),
+                    timing: FlowReading::default().timing().timing(),
+                    step: Some(Arc::new(step)),
+                };
+                found.steps.push((spec.clone(), ranks, operations.clone()));
+                Some(operations)
+            }
+            Err(error) => {
+                let (problems, _) = self.noted;
+                let path = format!("jobs[{job}].workload.{}", error.key);
+                let what = format!("`{path}` {}", error.what);
+                problems.push(problems.place(&path), what, Some(error.remedy));
+                None
+            }
+        }
     }
 
     /// Reads the files of a job. What is noteworthy in them is a warning.

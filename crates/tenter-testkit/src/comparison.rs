@@ -109,6 +109,14 @@ pub fn difference(left: &Trial, right: &Trial) -> Option<String> {
             "critical paths",
             outcomes.map(|outcome| &outcome.counts.critical_path[..]),
         ),
+        row(
+            "ranks of trainings",
+            outcomes.map(|outcome| &outcome.counts.training_ranks[..]),
+        ),
+        row(
+            "steps of trainings",
+            summaries.map(|summary| &summary.training_steps[..]),
+        ),
         row("samples", rows.map(|rows| &rows.samples[..])),
         row(
             "jobs of the summary",

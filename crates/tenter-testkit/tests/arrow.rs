@@ -6,7 +6,8 @@ use arrow_array::{Array, RecordBatch};
 use tenter::{
     Cell, CircuitRow, CollectiveRow, CriticalPathRow, FlowRow, InterferenceRow, JobRow, Kind,
     OperationRow, PortRow, PowerRow, QueueChangeRow, QueueRow, RankTimeRow, ReactionRow, Run,
-    SampleRow, Scenario, SignalRow, SteeringRow, SwitchRow, Table, TierRow, Trial,
+    SampleRow, Scenario, SignalRow, SteeringRow, SwitchRow, Table, TierRow, TrainingRankRow,
+    TrainingStepRow, Trial,
 };
 
 const SCENARIO: &str = "
@@ -87,8 +88,10 @@ fn every_table_is_a_batch_of_the_same_values() {
         holds::<OperationRow>(&trial),
         holds::<RankTimeRow>(&trial),
         holds::<CriticalPathRow>(&trial),
+        holds::<TrainingStepRow>(&trial),
+        holds::<TrainingRankRow>(&trial),
     ];
-    assert_eq!(empty, [0; 9]);
+    assert_eq!(empty, [0; 11]);
 }
 
 #[test]

@@ -43,6 +43,7 @@ mod schedule;
 pub mod spec;
 pub mod split;
 mod traffic;
+pub mod training;
 mod transfer;
 
 pub use countdown::Countdown;

@@ -11,7 +11,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use tenter_record::{
     CircuitRow, CollectiveRow, Column, CriticalPathRow, FlowRow, InterferenceRow, JobRow, Kind,
     Names, OperationRow, PortRow, PowerRow, QueueChangeRow, QueueRow, RankTimeRow, ReactionRow,
-    Row, SampleRow, SignalRow, SteeringRow, SwitchRow, TierRow,
+    Row, SampleRow, SignalRow, SteeringRow, SwitchRow, TierRow, TrainingRankRow, TrainingStepRow,
 };
 
 use crate::identity::names;
@@ -132,7 +132,7 @@ impl Trial {
 type Batch = fn(&Trial) -> Result<RecordBatch, ArrowError>;
 
 /// Every table by its name.
-const TABLES: [(&str, Batch); 18] = [
+const TABLES: [(&str, Batch); 20] = [
     table::<JobRow>(),
     table::<CollectiveRow>(),
     table::<FlowRow>(),
@@ -149,6 +149,8 @@ const TABLES: [(&str, Batch); 18] = [
     table::<OperationRow>(),
     table::<RankTimeRow>(),
     table::<CriticalPathRow>(),
+    table::<TrainingStepRow>(),
+    table::<TrainingRankRow>(),
     table::<InterferenceRow>(),
     table::<PowerRow>(),
 ];

@@ -100,7 +100,8 @@ pub use tenter_record::{
     Cell, CircuitRow, CollectiveRow, Column, Control, Counts, CriticalPathRow, FlowRow,
     InterferenceRow, JobRow, Kind, Names, OperationRow, PortRow, PowerRow, Progress,
     QueueChangeRow, QueueRow, RankTimeRow, ReactionRow, Row, SampleRow, SeedRow, SignalRow,
-    SinkError, SteeringRow, StopKind, Summary, SwitchRow, TierRow,
+    SinkError, SteeringRow, StopKind, Summary, SwitchRow, TierRow, TrainingRankRow,
+    TrainingStepRow,
 };
 pub use tenter_scenario::{Diagnostics, Format, Position, Problem, schema, spec};
 pub use tenter_sim::Interference;

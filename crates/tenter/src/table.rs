@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use tenter_record::{
     CircuitRow, CollectiveRow, Counts, CriticalPathRow, FlowRow, InterferenceRow, JobRow,
     OperationRow, PortRow, PowerRow, QueueChangeRow, QueueRow, RankTimeRow, ReactionRow, Row,
-    SampleRow, SignalRow, SteeringRow, SwitchRow, TierRow,
+    SampleRow, SignalRow, SteeringRow, SwitchRow, TierRow, TrainingRankRow, TrainingStepRow,
 };
 use tenter_report::Tiers;
 
@@ -79,4 +79,6 @@ tables! {
     OperationRow: |trial| trial.counts.operations;
     RankTimeRow: |trial| trial.counts.rank_times;
     CriticalPathRow: |trial| trial.counts.critical_path;
+    TrainingStepRow: |trial| trial.summary.training_steps;
+    TrainingRankRow: |trial| trial.counts.training_ranks;
 }

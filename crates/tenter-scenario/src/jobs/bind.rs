@@ -89,9 +89,21 @@ impl Binding<'_> {
             flows::bind(specs, names, of_job, &mut job)?;
             return Some(job);
         }
-        let operations = match spec.workload.as_ref().filter(|of| of.file().is_some()) {
-            Some(kind) => Some(self.graphs.operations(self.index, kind)?),
-            None => None,
+        let operations = match &spec.workload {
+            Some(WorkloadKind::Training(training)) => {
+                let ranks = match &spec.ranks {
+                    Ranks::Hosts(list) => {
+                        let path = format!("{}.ranks", self.path);
+                        Some(listed_hosts(list, &path, names)?.len() as u32)
+                    }
+                    Ranks::Count(ranks) => Some(*ranks),
+                    Ranks::All if training.dp.is_some() => None,
+                    Ranks::All => Some(names.count().saturating_mul(names.npus())),
+                };
+                Some(self.graphs.step(self.index, (training, ranks))?)
+            }
+            Some(kind) if kind.file().is_some() => Some(self.graphs.operations(self.index, kind)?),
+            _ => None,
         };
         let ranks_of = operations.as_ref().map(|of| of.graph.ranks());
         job.hosts = match &spec.ranks {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tenter_workload::Countdown;
-use tenter_workload::graph::{Action, OperationLog, RankRun};
+use tenter_workload::graph::{Action, Metered, OperationLog, RankRun};
 
 /// The log of a rank of a job in one of its turns.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ pub(crate) struct OperationRuns {
     pub(crate) unacknowledged: Countdown<(u16, u32)>,
     /// The logs of ranks that are done, where they are kept.
     pub(crate) logs: Vec<RankLog>,
+    /// What the time of ranks that are done went by with: job, turn and rank.
+    pub(crate) metered: Vec<((u16, u32, u32), Metered)>,
     /// Scratch space.
     pub(crate) actions: Vec<Action>,
 }
@@ -39,6 +41,9 @@ impl OperationRuns {
             rank,
             operations,
         }));
+        let metered = self.runs.get(&number).and_then(RankRun::metered);
+        let metered = metered.map(|metered| ((job, turn, rank), metered.clone()));
+        self.metered.extend(metered);
     }
 
     /// Forgets the ranks of some numbers.

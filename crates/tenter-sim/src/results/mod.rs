@@ -19,6 +19,7 @@ mod power;
 mod queue_changes;
 mod signals;
 mod summary;
+mod training;
 
 pub(crate) use conservation::{Missing, check, check_link, missing};
 pub(crate) use credit::lanes;

@@ -22,7 +22,7 @@ use super::ideals::{Ideals, Times};
 use super::notices;
 use super::outcome::Outcome;
 use super::power;
-use super::{capture, operations, queue_changes};
+use super::{capture, operations, queue_changes, training};
 
 /// How a trial ended.
 pub(crate) struct Trial<'a> {
@@ -123,6 +123,7 @@ pub(crate) fn outcome<D: Driver>(
         interference: Vec::new(),
         flow_sizes,
         critical_shares: Vec::new(),
+        training_steps: Vec::new(),
         totals,
         power: None,
         engine: engine(driver, trial.threads, trial.ended, digest),
@@ -142,6 +143,7 @@ pub(crate) fn outcome<D: Driver>(
     queue_changes::collect(driver, &mut outcome);
     capture::collect(driver, &mut outcome);
     operations::collect(driver, flow_table, &mut outcome);
+    training::collect(driver, flow_table, &mut outcome);
     outcome
 }
 

@@ -5,6 +5,7 @@ use tenter_record::{
     Cell, CircuitRow, CollectiveRow, Column, Counts, CriticalPathRow, FlowRow, InterferenceRow,
     JobRow, Kind, Names, OperationRow, PortRow, PowerRow, QueueChangeRow, QueueRow, RankTimeRow,
     ReactionRow, Row, SampleRow, SignalRow, SteeringRow, Summary, SwitchRow, TierRow,
+    TrainingRankRow, TrainingStepRow,
 };
 
 use super::keys::ReadingKeys;
@@ -51,6 +52,10 @@ macro_rules! with_table {
             $do!(RankTimeRow, $tables.counts.rank_times.iter())
         } else if name == CriticalPathRow::TABLE {
             $do!(CriticalPathRow, $tables.counts.critical_path.iter())
+        } else if name == TrainingStepRow::TABLE {
+            $do!(TrainingStepRow, $tables.summary.training_steps.iter())
+        } else if name == TrainingRankRow::TABLE {
+            $do!(TrainingRankRow, $tables.counts.training_ranks.iter())
         } else if name == PortRow::TABLE {
             $do!(PortRow, $tables.counts.ports.iter())
         } else if name == QueueRow::TABLE {
@@ -76,7 +81,7 @@ macro_rules! with_table {
 }
 
 /// The tables that can be read.
-const TABLES: [&str; 18] = [
+const TABLES: [&str; 20] = [
     JobRow::TABLE,
     CollectiveRow::TABLE,
     FlowRow::TABLE,
@@ -86,6 +91,8 @@ const TABLES: [&str; 18] = [
     OperationRow::TABLE,
     RankTimeRow::TABLE,
     CriticalPathRow::TABLE,
+    TrainingStepRow::TABLE,
+    TrainingRankRow::TABLE,
     PortRow::TABLE,
     QueueRow::TABLE,
     SwitchRow::TABLE,

@@ -36,6 +36,7 @@ mod scheduling;
 mod signals;
 mod steps;
 mod thresholds;
+mod training;
 mod trial;
 mod triggers;
 mod waiting;

@@ -23,6 +23,7 @@ mod handshake;
 mod inbox;
 mod log;
 mod matching;
+mod meter;
 mod of_schedule;
 mod operation;
 mod rank_graph;
@@ -31,6 +32,7 @@ mod schedule;
 mod storage;
 #[cfg(test)]
 mod tests;
+mod volumes;
 mod ways;
 
 pub use algorithms::{AlgorithmChoice, Algorithms, CollectiveName};
@@ -38,6 +40,7 @@ pub use builder::{GraphBuilder, RankBuilder};
 pub use collectives::Collectives;
 pub use error::{GraphError, Unmatched};
 pub use log::OperationLog;
+pub use meter::Metered;
 pub use operation::{Operation, OperationKind, Timing};
 pub use run::{Action, News, RankRun};
 pub use schedule::{GraphSchedule, MEMBER};

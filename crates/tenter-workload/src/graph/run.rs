@@ -8,7 +8,8 @@ use super::collectives::Share;
 use super::handshake::What;
 use super::inbox::{Envelope, Inbox};
 use super::log::{Log, OperationLog};
-use super::operation::Operation;
+use super::meter::{Meter, Metered};
+use super::operation::{Operation, OperationKind};
 use super::schedule::GraphSchedule;
 use crate::{Countdown, Schedule};
 
@@ -92,6 +93,7 @@ pub struct RankRun {
     /// The instant of what happens, in ps.
     now: u64,
     log: Log,
+    meter: Option<Meter>,
 }
 
 /// Some of the operations of a rank.
@@ -123,6 +125,14 @@ impl Places {
             bits.map(move |bit| number * 64 + bit)
         })
     }
+}
+
+/// When the message of a receive was posted, where that is known.
+fn posted_at(schedule: &GraphSchedule, rank: u32, receive: u32) -> Option<u64> {
+    let stored = schedule.graph().stored(rank, receive);
+    let is_receive = stored.kind == OperationKind::Receive;
+    let transfer = stored.known_transfer().filter(|_| is_receive)?;
+    schedule.posted_at(transfer)
 }
 
 /// Where a rank stands in a collective.
@@ -161,6 +171,7 @@ impl RankRun {
             events: VecDeque::new(),
             now: 0,
             log: Log::default(),
+            meter: schedule.is_metered().then(|| Meter::new(of)),
         }
     }
 
@@ -181,6 +192,11 @@ impl RankRun {
     /// Its log so far.
     pub fn log(&self) -> Option<&[OperationLog]> {
         self.log.entries()
+    }
+
+    /// What its time went by with, where that is measured.
+    pub fn metered(&self) -> Option<&Metered> {
+        self.meter.as_ref().map(Meter::metered)
     }
 
     /// How many operations are not done.
@@ -217,6 +233,9 @@ impl RankRun {
         self.now = now;
         match news {
             News::Start => {
+                if let Some(meter) = &mut self.meter {
+                    meter.start(now);
+                }
                 let ready = (0..).zip(&self.waits).filter(|(_, waits)| **waits == 0);
                 let ready = ready.map(|(operation, _)| Event::Ready(operation));
                 self.events.extend(ready);
@@ -286,6 +305,7 @@ impl RankRun {
                 Event::Done(operation) => {
                     self.left -= 1;
                     self.log.done(operation, self.now);
+                    self.measure_end(schedule, operation);
                     self.release(schedule, operation, false);
                 }
                 Event::Free(stream) => self.go_on(schedule, stream, out),
@@ -299,6 +319,9 @@ impl RankRun {
     /// A receive asks for its message, other operations queue on their streams.
     fn ready(&mut self, schedule: &GraphSchedule, operation: u32, out: &mut Vec<Action>) {
         self.log.ready(operation, self.now);
+        if let Some(meter) = &mut self.meter {
+            meter.ready(operation, self.now);
+        }
         let stored = schedule.graph().stored(self.rank, operation);
         let Operation::Receive { peer, tag, .. } = stored.operation() else {
             return self.enqueue(stored.stream, Task::Start(operation));
@@ -330,6 +353,9 @@ impl RankRun {
             *waits -= 1;
             if *waits == 0 {
                 self.log.released_by(next, operation);
+                if let Some(meter) = &mut self.meter {
+                    meter.released_by(next, operation);
+                }
                 self.events.push_back(Event::Ready(next));
             }
         }
@@ -402,6 +428,7 @@ impl RankRun {
             }
         };
         self.log.on_stream(operation, stream, self.now);
+        self.measure_begin(schedule, (operation, stream));
         let stored = schedule.graph().stored(self.rank, operation);
         if let Operation::Collective { which } = stored.operation() {
             self.streams[usize::from(stream)].busy = true;
@@ -443,9 +470,27 @@ impl RankRun {
     fn post(&mut self, schedule: &GraphSchedule, (to, id): (u32, u32), out: &mut Vec<Action>) {
         if let Some(way) = schedule.ways().to(self.rank, to) {
             let nth = &mut self.posted[way];
-            schedule.write_down((self.rank, way), *nth, id);
+            schedule.write_down((self.rank, way), *nth, (id, self.now));
             *nth += 1;
             out.push(Action::Post(id));
+        }
+    }
+
+    fn measure_begin(&mut self, schedule: &GraphSchedule, (operation, stream): (u32, u16)) {
+        if let Some(meter) = &mut self.meter {
+            let of = schedule.graph().rank(self.rank);
+            let sent = |receive| posted_at(schedule, self.rank, receive);
+            meter.begin((operation, stream), self.now, sent, of);
+        }
+    }
+
+    fn measure_end(&mut self, schedule: &GraphSchedule, operation: u32) {
+        if let Some(meter) = &mut self.meter {
+            let of = schedule.graph().rank(self.rank);
+            let stream = of.operations[operation as usize].stream;
+            let when = (self.now, self.left == 0);
+            let sent = |receive| posted_at(schedule, self.rank, receive);
+            meter.done((operation, stream), when, sent, of);
         }
     }
 

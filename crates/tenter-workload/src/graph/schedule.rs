@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use tenter_units::Time;
 
@@ -40,6 +40,9 @@ pub struct GraphSchedule {
     handshakes: Option<Handshakes>,
     posted: Box<[AtomicU32]>,
     collectives: CollectiveTransfers,
+    /// When each message was posted, in ps, where ranks are metered: its receiver reads that once
+    /// the message is there, as above.
+    posted_at: Option<Box<[AtomicU64]>>,
 }
 
 /// The lane of messages; those of collectives follow.
@@ -67,8 +70,31 @@ impl GraphSchedule {
             collectives: CollectiveTransfers::new(&graph.collectives, behind_messages)?,
             handshakes,
             timing,
+            posted_at: None,
             graph,
         })
+    }
+
+    /// The same, whose ranks measure what their time goes by with.
+    #[must_use]
+    pub fn metered(self) -> GraphSchedule {
+        let messages = 0..self.graph.messages();
+        let posted_at = messages.map(|_| AtomicU64::new(u64::MAX)).collect();
+        GraphSchedule {
+            posted_at: Some(posted_at),
+            ..self
+        }
+    }
+
+    /// Whether ranks measure what their time goes by with.
+    pub(super) fn is_metered(&self) -> bool {
+        self.posted_at.is_some()
+    }
+
+    /// When a message was posted, where that is known.
+    pub(super) fn posted_at(&self, transfer: u32) -> Option<u64> {
+        let at = self.posted_at.as_ref()?.get(transfer as usize)?;
+        Some(at.load(Ordering::Acquire)).filter(|&at| at < u64::MAX)
     }
 
     /// The graph that a schedule is, if it is one.
@@ -112,7 +138,17 @@ impl GraphSchedule {
     }
 
     /// The `nth` message of a rank's way is this transfer.
-    pub(super) fn write_down(&self, (rank, way): (u32, usize), nth: u32, transfer: u32) {
+    pub(super) fn write_down(
+        &self,
+        (rank, way): (u32, usize),
+        nth: u32,
+        (transfer, now): (u32, u64),
+    ) {
+        // Handshakes are numbered behind the messages.
+        let times = self.posted_at.as_ref();
+        if let Some(at) = times.and_then(|times| times.get(transfer as usize)) {
+            at.store(now, Ordering::Release);
+        }
         let place = self.ways().places(rank, way).start + nth;
         self.posted[place as usize].store(transfer, Ordering::Release);
     }

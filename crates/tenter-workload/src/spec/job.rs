@@ -24,9 +24,10 @@ component! {
         /// …, and where `ranks` lists no hosts each has hosts of its own, as with `free_hosts`.
         copies: u32 = "1", in 1..=JOBS_MAX;
         /// Flows with sizes by a distribution, a number at a time between two hosts in a closed
-        /// loop, or arriving at random in an open one; or a graph of operations from a file. The
-        /// ranks of flows are the hosts that their pairs name, or those of the job if there is a
-        /// pattern; a graph has as many as its file.
+        /// loop, or arriving at random in an open one; a graph of operations from a file; or steps
+        /// of the training of a model. The ranks of flows are the hosts that their pairs name, or
+        /// those of the job if there is a pattern; a graph has as many as its file, and a training
+        /// as many as its parallelism says.
         workload: Option<WorkloadKind> = absent "this or `collectives`";
         /// The hosts of the ranks: rank r on host r, or on the r-th host of a list of names,
         /// numbers and stretches (`[host3, 7, 16-23]`). With `npus_per_nic` NPUs behind each host,
@@ -173,9 +174,9 @@ fn idle(job: &JobSpec) -> Vec<Idle> {
 
 /// Those that the workload, the pattern or the streams of a job say instead.
 fn beside_work(job: &JobSpec) -> Vec<Idle> {
-    if job.workload.as_ref().is_some_and(|of| of.file().is_some()) {
+    if job.workload.as_ref().is_some_and(|of| of.flows().is_none()) {
         let what = "has no effect beside a graph of operations";
-        let remedy = "leave it out: the file says by itself who sends what to whom";
+        let remedy = "leave it out: the workload says by itself who sends what to whom";
         return Idle::all(&NOT_OF_OPERATIONS, what, remedy);
     }
     if let Some(workload) = job.workload.as_ref().and_then(WorkloadKind::flows) {

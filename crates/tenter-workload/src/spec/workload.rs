@@ -8,7 +8,7 @@ use tenter_config::{
 };
 use tenter_units::{Bytes, Time};
 
-use super::flow_files::{FlowTableSpec, HtsimSpec, Ns3Spec};
+use super::flow_files::{FlowReading, FlowTableSpec, HtsimSpec, Ns3Spec};
 use super::hosts::HostList;
 use super::limits::{SIMULATED_MAX, SIZES, SLOTS_MAX};
 use super::operations::{GoalSpec, GraphSpec, OperationTiming};
@@ -18,11 +18,13 @@ use super::traces::{ChakraSpec, SimaiSpec};
 use crate::flow_workload::{
     Between, DISTRIBUTIONS, DistributionError, GapLaw, NamedDistribution, Point, SizeDistribution,
 };
+use crate::training::TrainingSpec;
 
 variants! {
     /// What a job runs that is neither a collective nor a pattern.
     pub enum WorkloadKind as "`jobs[].workload`", derive(Clone, Debug, PartialEq) {
-        /// Flows, or a graph of operations in one of the formats in which others write it.
+        /// Flows, a graph of operations in one of the formats in which others write it, or the
+        /// training of a model.
         kind = "flows";
         /// Flows with sizes by a distribution.
         "flows" => Flows(WorkloadSpec),
@@ -50,6 +52,8 @@ variants! {
         "htsim" => Htsim(HtsimSpec),
         /// A list of flows of ns-3.
         "ns3" => Ns3(Ns3Spec),
+        /// Steps of the training of a model.
+        "training" => Training(TrainingSpec),
     }
 }
 
@@ -62,10 +66,10 @@ impl WorkloadKind {
         }
     }
 
-    /// The file of a graph of operations, where it is one.
+    /// The file of a graph of operations, where it is one of a file.
     pub fn file(&self) -> Option<&str> {
         match self {
-            WorkloadKind::Flows(_) => None,
+            WorkloadKind::Flows(_) | WorkloadKind::Training(_) => None,
             WorkloadKind::Graph(spec) => Some(&spec.file),
             WorkloadKind::Goal(spec) => Some(&spec.file),
             WorkloadKind::Chakra(spec) => Some(&spec.file),
@@ -78,6 +82,14 @@ impl WorkloadKind {
             WorkloadKind::FlowTable(spec) => Some(&spec.file),
             WorkloadKind::Htsim(spec) => Some(&spec.file),
             WorkloadKind::Ns3(spec) => Some(&spec.file),
+        }
+    }
+
+    /// The training of a model, where it is one.
+    pub fn training(&self) -> Option<&TrainingSpec> {
+        match self {
+            WorkloadKind::Training(spec) => Some(spec),
+            _ => None,
         }
     }
 
@@ -97,6 +109,7 @@ impl WorkloadKind {
             WorkloadKind::FlowTable(spec) => Some(spec.reading.timing()),
             WorkloadKind::Htsim(spec) => Some(spec.reading.timing()),
             WorkloadKind::Ns3(spec) => Some(spec.reading.timing()),
+            WorkloadKind::Training(_) => Some(FlowReading::default().timing()),
         }
     }
 }

@@ -7,6 +7,7 @@ use tenter_units::Time;
 use crate::closed_form::IdealSwitch;
 use crate::collective::CollectiveKind;
 use crate::graph::{Graph, GraphError, GraphSchedule, Timing};
+use crate::training::TrainingStep;
 use crate::{Schedule, WorkloadError};
 
 /// A graph of operations, and what its operations take.
@@ -16,6 +17,8 @@ pub struct Operations {
     pub graph: Arc<Graph>,
     /// What operations take beside what they are for.
     pub timing: Timing,
+    /// What is known of the step of a training, where it is one.
+    pub step: Option<Arc<TrainingStep>>,
 }
 
 impl Operations {
@@ -26,7 +29,15 @@ impl Operations {
             return Err(WorkloadError::RanksDisagree { ranks, found });
         }
         let schedule = GraphSchedule::new(Arc::clone(&self.graph), self.timing);
+        let is_metered = self.step.is_some();
         schedule
+            .map(|schedule| {
+                if is_metered {
+                    schedule.metered()
+                } else {
+                    schedule
+                }
+            })
             .map(|schedule| Box::new(schedule) as Box<dyn Schedule>)
             .map_err(|error| match error {
                 GraphError::Collective(error) => error,

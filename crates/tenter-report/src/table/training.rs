@@ -1,0 +1,112 @@
+//! Steps of trainings, and what they consist of.
+
+use std::fmt::{self, Write};
+
+use tenter_record::TrainingStepRow;
+use tenter_units::Time;
+
+use crate::text_table::{TextColumn, TextTable};
+
+/// More steps of a job are not listed.
+const STEPS: usize = 10;
+
+/// For each training the last step that counts in words, then all steps.
+pub(super) fn write(rows: &[TrainingStepRow], out: &mut impl fmt::Write) -> fmt::Result {
+    for job in rows.chunk_by(|a, b| a.job == b.job) {
+        let Some(steady) = job.last() else { continue };
+        writeln!(out, "\n{}: {}", steady.job_name, sum(steady))?;
+        writeln!(
+            out,
+            "{:.0} tokens/s, {:.1} TFLOP/s per accelerator, MFU {:.1} %, {:.1} GB of memory",
+            steady.tokens_per_second,
+            steady.tflops,
+            steady.mfu,
+            steady.memory as f64 / 1e9
+        )?;
+        write!(out, "{}", volumes(steady))?;
+        if job.len() > 1 {
+            write!(out, "{}", steps(job))?;
+        }
+        if let more @ 1.. = job.len().saturating_sub(STEPS) {
+            writeln!(out, "and {more} more steps")?;
+        }
+    }
+    Ok(())
+}
+
+/// Seconds with four significant digits.
+fn seconds(time: Time) -> String {
+    let seconds = time.as_ns() / 1e9;
+    let decimals = match seconds {
+        _ if seconds >= 1.0 => 3,
+        _ if seconds >= 0.1 => 4,
+        _ => 6,
+    };
+    format!("{seconds:.decimals$}")
+}
+
+/// What a step is the sum of; what took no time is left out.
+fn sum(row: &TrainingStepRow) -> String {
+    let mut text = format!(
+        "step {} s = compute {}",
+        seconds(row.step),
+        seconds(row.compute)
+    );
+    for (name, time) in [
+        ("exposed TP", row.tensor),
+        ("exposed EP", row.expert),
+        ("exposed CP", row.context),
+        ("exposed PP", row.pipeline),
+        ("PP bubble", row.bubble),
+        ("exposed DP", row.data),
+    ] {
+        if !time.is_zero() {
+            let _ = write!(text, " + {name} {}", seconds(time));
+        }
+    }
+    text
+}
+
+fn volumes(row: &TrainingStepRow) -> TextTable {
+    let mut table = TextTable::new(vec![
+        TextColumn::name("parallelism"),
+        TextColumn::number("scale-up", "GB"),
+        TextColumn::number("network", "GB"),
+    ]);
+    for (name, within, network) in [
+        ("TP", row.tensor_within, row.tensor_network),
+        ("EP", row.expert_within, row.expert_network),
+        ("CP", row.context_within, row.context_network),
+        ("PP", row.pipeline_within, row.pipeline_network),
+        ("DP", row.data_within, row.data_network),
+    ] {
+        if within + network > 0 {
+            let gb = |bytes: u64| format!("{:.3}", bytes as f64 / 1e9);
+            table.push(vec![name.to_owned(), gb(within), gb(network)]);
+        }
+    }
+    table
+}
+
+fn steps(rows: &[TrainingStepRow]) -> TextTable {
+    let columns = ["step", "compute", "TP", "EP", "CP", "PP", "bubble", "DP"];
+    let mut header = vec![TextColumn::number("iteration", "")];
+    header.extend(columns.map(|name| TextColumn::number(name, "ms")));
+    let mut table = TextTable::new(header);
+    for row in rows.iter().take(STEPS) {
+        let times = [
+            row.step,
+            row.compute,
+            row.tensor,
+            row.expert,
+            row.context,
+            row.pipeline,
+            row.bubble,
+            row.data,
+        ];
+        let mut line = vec![row.iteration.to_string()];
+        line.extend(times.map(|time| format!("{:.3}", time.as_ns() / 1e6)));
+        table.push(line);
+    }
+    table
+}

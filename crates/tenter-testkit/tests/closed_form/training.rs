@@ -1,0 +1,68 @@
+//! Steps of trainings in the whole simulation.
+
+use tenter_units::Time;
+
+use crate::trial::Trial;
+
+/// A model of two layers on four NPUs of a host, a byte a nanosecond among them.
+const HOST: &str = "
+fabric: {kind: single-switch, hosts: 8}
+endpoint: {host: {scale_up: {npus_per_host: 4, rate: 8Gbps, latency: 3us}}}
+jobs:
+  - ranks: 4
+    iterations: 2
+    workload:
+      kind: training
+      model: {layers: 2, hidden: 64, heads: 8, ffn: 128, vocabulary: 64, sequence: 64}
+      tp: 4
+      batch: 1
+      layer_forward: 10us
+      layer_backward: 20us
+observe: {samples: false}
+";
+
+/// 24 all-gathers and reduce-scatters of 64 tokens of 128 bytes in rings: three steps of 2,048 ns
+/// and 3 us each. The parts of the loss (768 bytes) and the norms (1,024 bytes) are all-reduced in
+/// six steps of a quarter.
+#[test]
+fn tensor_parallel_ranks_wait_for_their_rings() {
+    let trial = Trial::run(HOST, &[]);
+    let steps = &trial.outcome.summary.training_steps;
+    assert_eq!(steps.len(), 2);
+    for step in steps {
+        let rings = 24 * 3 * 5_048 + 6 * (3_192 + 3_256);
+        assert_eq!(step.tensor, Time::from_ns(rings));
+        assert_eq!(step.step, step.compute + step.tensor);
+        assert_eq!(step.bubble, Time::ZERO);
+        let bytes = 3 * (24 * 8_192 + 2 * 768 + 2 * 1_024);
+        assert_eq!((step.tensor_within, step.tensor_network), (bytes, 0));
+        assert_eq!((step.tokens, step.warm_up), (64, false));
+    }
+    assert_eq!(trial.outcome.counts.training_ranks.len(), 8);
+}
+
+/// The same model in two stages and two replicas on a network: what the ranks did adds up to the
+/// step, and the bytes over the network are those of the formulas.
+#[test]
+fn what_a_step_consists_of_adds_up() {
+    let on_network = [
+        "endpoint.host=default",
+        "jobs[0].workload.tp=1",
+        "jobs[0].workload.pp=2",
+        "jobs[0].workload.batch=8",
+    ];
+    let trial = Trial::run(HOST, &on_network);
+    let step = &trial.outcome.summary.training_steps[1];
+    let exposed = step.tensor + step.expert + step.context + step.pipeline + step.data;
+    assert_eq!(step.step, step.compute + exposed + step.bubble);
+    assert!(step.pipeline > Time::ZERO && step.data > Time::ZERO);
+    // Four micro-batches there and back at two replicas.
+    assert_eq!(step.pipeline_network, 2 * 2 * 4 * 8_192);
+    // A replica has 2 · (4 h² + 3 · 128 h + 2 h) + 2 · 64 h weights: 4 bytes summed and 2 gathered.
+    let weights = 2 * (4 * 64 * 64 + 3 * 128 * 64 + 2 * 64) + 2 * 64 * 64;
+    assert_eq!(step.data_network, 6 * weights);
+    for rank in &trial.outcome.counts.training_ranks {
+        let exposed = rank.tensor + rank.expert + rank.context + rank.pipeline + rank.data;
+        assert_eq!(rank.compute + exposed + rank.bubble, step.step);
+    }
+}

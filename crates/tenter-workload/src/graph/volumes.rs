@@ -1,0 +1,52 @@
+//! How much the ranks of a graph send on which of their streams.
+
+use std::collections::BTreeMap;
+
+use super::operation::Operation;
+use super::schedule::GraphSchedule;
+
+impl GraphSchedule {
+    /// The payload that all ranks send on their streams of each label: to ranks that are within
+    /// reach, as `is_within` says, and to others.
+    pub fn bytes_by_stream(&self, is_within: impl Fn(u32, u32) -> bool) -> BTreeMap<u32, [u64; 2]> {
+        let graph = self.graph();
+        let mut bytes: BTreeMap<u32, [u64; 2]> = BTreeMap::new();
+        let mut labels = vec![0; graph.collectives().len()];
+        for rank in 0..graph.ranks() {
+            for place in 0..graph.operations_of(rank) {
+                let (operation, label) = graph.operation(rank, place);
+                match operation {
+                    Operation::Send {
+                        peer, bytes: of, ..
+                    } if peer != rank => {
+                        let sent = bytes.entry(label).or_default();
+                        sent[usize::from(!is_within(rank, peer))] += of;
+                    }
+                    Operation::Collective { which } => labels[which as usize] = label,
+                    _ => {}
+                }
+            }
+        }
+        // Collectives of a group with the same schedule send the same.
+        let mut known: BTreeMap<(u32, usize), [u64; 2]> = BTreeMap::new();
+        for (number, label) in (0..).zip(labels) {
+            let (group, _, _) = graph.collectives().get(number);
+            let (schedule, base) = self.collectives().schedule(number);
+            let address = std::ptr::from_ref(schedule).cast::<()>() as usize;
+            let of_one = known.entry((group, address)).or_insert_with(|| {
+                let mut sent = [0; 2];
+                for id in base..base + schedule.transfer_count() {
+                    let transfer = self.collectives().transfer(id);
+                    let is_within = is_within(transfer.src, transfer.dst);
+                    sent[usize::from(!is_within)] += transfer.bytes;
+                }
+                sent
+            });
+            let sent = bytes.entry(label).or_default();
+            for (sum, of) in sent.iter_mut().zip(of_one) {
+                *sum += *of;
+            }
+        }
+        bytes
+    }
+}

@@ -1,0 +1,579 @@
+//! A step of a training as a graph of operations.
+
+use super::blocks::{Blocks, ExpertTraffic};
+use super::data_parallel::DataParallel;
+use super::error::TrainingError;
+use super::groups::Groups;
+use super::layout::Training;
+use super::operators::{Block, BlockKind, Passes};
+use super::parallelism::Place;
+use super::program::{Communicator, Communicators, Computed, Program, Purpose};
+use super::schedule::{Pass, Slot};
+use super::skew::Way;
+use super::spec::{Recompute, Sharding};
+use super::step::TrainingStep;
+use super::streams::Stream;
+use super::traffic::Sizes;
+use crate::graph::{CollectiveName, Graph, GraphBuilder, GraphError};
+
+/// Tags of messages in the ring of a context-parallel group have this bit.
+const RING_TAG: u32 = 1 << 31;
+
+type Built<T> = Result<T, GraphError>;
+
+/// A step of a training as a graph of operations, and what is known of it.
+///
+/// # Errors
+/// Collectives that their ranks cannot run, and more operations or transfers than can be numbered.
+pub fn step(training: &Training) -> Result<(Graph, TrainingStep), TrainingError> {
+    let built = graph(training);
+    let (graph, computed) = built.map_err(|error| {
+        let text = error.to_string();
+        let (what, remedy) = text.rsplit_once("; ").unwrap_or((&text, ""));
+        TrainingError {
+            key: "batch",
+            what: format!("makes a step that cannot be run: {what}"),
+            remedy: remedy.to_owned(),
+        }
+    })?;
+    let known = TrainingStep::new(training, computed);
+    Ok((graph, known))
+}
+
+fn graph(training: &Training) -> Built<(Graph, Computed)> {
+    let spec = &training.spec;
+    let mut builder = GraphBuilder::default();
+    let others = spec.algorithms.clone();
+    let mut communicators = Communicators::new(spec.tp_algorithms.clone(), others);
+    let mut computed = Computed::default();
+    let stages: Vec<Vec<u32>> = (0..spec.pp).map(|of| training.grid.stage(of)).collect();
+    let model = Blocks::new(training);
+    for rank in 0..training.grid.ranks() {
+        let place = training.grid.place(rank);
+        let both = (&mut builder.collectives, &mut communicators);
+        let mut program = Program::new(rank, both, &mut computed);
+        let groups = Groups::new(training, (rank, place), &stages, &mut program)?;
+        let of_rank = OfRank {
+            training,
+            place,
+            model: &model,
+            sizes: Sizes::new(training),
+            groups,
+            ring_messages: 0,
+            expert_number: expert_number(rank, &stages[place.pp as usize], spec.ep),
+            layer: 0,
+        };
+        of_rank.step(&mut program)?;
+        let of = program.finish();
+        builder.add(of)?;
+    }
+    Ok((builder.finish()?, computed))
+}
+
+/// The number of a rank among those over which experts are spread.
+fn expert_number(rank: u32, stage: &[u32], ep: u32) -> usize {
+    let index = stage.iter().position(|&own| own == rank).unwrap_or(0);
+    index % ep as usize
+}
+
+/// A unit of the model: the embedding, a layer, or the output layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Embedding,
+    Layer(u32),
+    Head,
+}
+
+/// What one rank does in a step.
+struct OfRank<'t> {
+    training: &'t Training,
+    place: Place,
+    model: &'t Blocks,
+    sizes: Sizes,
+    groups: Groups,
+    /// Messages that the rank has sent in its ring so far.
+    ring_messages: u32,
+    /// Its number among the ranks over which experts are spread.
+    expert_number: usize,
+    /// The layer that it computes.
+    layer: u32,
+}
+
+impl OfRank<'_> {
+    fn step(mut self, program: &mut Program<'_>) -> Built<()> {
+        let training = self.training;
+        let stage = self.place.pp;
+        let mut data = DataParallel::new(training, self.groups.data);
+        let slots = training.pipeline.slots(stage);
+        let mut first_use: Vec<(u32, [u64; 2])> = Vec::new();
+        for slot in slots.iter().filter(|slot| slot.pass == Pass::Forward) {
+            if slot.micro_batch == 0 {
+                let units = self.units(slot.chunk).into_iter();
+                first_use.extend(units.map(|unit| (self.number(unit), self.weights(unit))));
+            }
+        }
+        data.gather_ahead(program, &first_use)?;
+        for slot in slots {
+            self.slot(program, &mut data, slot)?;
+        }
+        data.end_step(program)?;
+        self.sum_shared(program)?;
+        let spec = &training.spec;
+        let (dense, experts) = training.weights_of_stage(stage);
+        let share = |weights: u64, of: Option<Communicator>| {
+            let is_shared = spec.zero != Sharding::None;
+            let ranks = of.filter(|_| is_shared).map_or(1, |of| of.size);
+            weights as f64 / f64::from(ranks)
+        };
+        let own = share(dense, self.groups.data[0].gradients)
+            + share(experts, self.groups.data[1].gradients);
+        program.compute(self.model.operators.optimizer(own), Purpose::Optimizer);
+        data.gather_behind(program, [dense, experts])
+    }
+
+    /// Gradients of weights that ranks of a tensor-parallel group, or the first and the last stage,
+    /// have both.
+    fn sum_shared(&self, program: &mut Program<'_>) -> Built<()> {
+        let training = self.training;
+        let bytes = training.spec.gradient_precision.bytes();
+        if training.shares_activations() {
+            let layers: u32 = (0..training.pipeline.chunks)
+                .map(|chunk| training.layers(self.part(chunk)).len() as u32)
+                .sum();
+            let norms = bytes * u64::from(layers) * training.model.norm_weights();
+            program.collective(self.groups.tensor, (CollectiveName::AllReduce, norms))?;
+        }
+        let shared = bytes * training.vocabulary_weights();
+        program.collective(self.groups.embedding, (CollectiveName::AllReduce, shared))
+    }
+
+    fn part(&self, chunk: u32) -> u32 {
+        chunk * self.training.pipeline.stages + self.place.pp
+    }
+
+    /// The units of a part of the model, in order.
+    fn units(&self, chunk: u32) -> Vec<Unit> {
+        let part = self.part(chunk);
+        let mut units = Vec::new();
+        if part == 0 {
+            units.push(Unit::Embedding);
+        }
+        units.extend(self.training.layers(part).map(Unit::Layer));
+        if part + 1 == self.training.parts() {
+            units.push(Unit::Head);
+        }
+        units
+    }
+
+    fn number(&self, unit: Unit) -> u32 {
+        match unit {
+            Unit::Embedding => 0,
+            Unit::Layer(layer) => layer + 1,
+            Unit::Head => self.training.model.layers + 1,
+        }
+    }
+
+    /// The weights of a unit: those that all data-parallel ranks have, and those of experts.
+    fn weights(&self, unit: Unit) -> [u64; 2] {
+        let training = self.training;
+        match unit {
+            Unit::Layer(layer) => [
+                training.dense_weights(layer),
+                training.expert_weights(layer),
+            ],
+            // Of a matrix that both ends share there is one.
+            Unit::Head if training.model.tied && training.parts() == 1 => [0, 0],
+            Unit::Embedding | Unit::Head => [training.vocabulary_weights(), 0],
+        }
+    }
+
+    fn blocks(&self, unit: Unit) -> Vec<Block> {
+        match unit {
+            Unit::Embedding => vec![self.model.embedding],
+            Unit::Head => vec![self.model.head],
+            Unit::Layer(layer) if self.training.model.has_experts(layer) => {
+                self.model.experts.clone()
+            }
+            Unit::Layer(_) => self.model.dense.clone(),
+        }
+    }
+
+    fn slot(
+        &mut self,
+        program: &mut Program<'_>,
+        data: &mut DataParallel<'_>,
+        slot: Slot,
+    ) -> Built<()> {
+        let part = self.part(slot.chunk);
+        let is_last = slot.micro_batch + 1 == self.training.pipeline.micro_batches;
+        let splits = self.training.pipeline.splits_backward();
+        let units = self.units(slot.chunk);
+        match slot.pass {
+            Pass::Forward => {
+                self.receive(program, slot, part.checked_sub(1));
+                for unit in units {
+                    self.enter(unit);
+                    data.begin_unit(program, self.weights(unit))?;
+                    if slot.micro_batch == 0 {
+                        data.await_unit(program, self.number(unit));
+                    }
+                    for block in self.blocks(unit) {
+                        self.forward(program, &block, Purpose::Forward)?;
+                    }
+                }
+                let next = Some(part + 1).filter(|&next| next < self.training.parts());
+                self.send(program, slot, next);
+            }
+            Pass::Backward => {
+                let next = Some(part + 1).filter(|&next| next < self.training.parts());
+                self.receive(program, slot, next);
+                for unit in units.into_iter().rev() {
+                    self.enter(unit);
+                    data.begin_unit(program, self.weights(unit))?;
+                    self.backward_of(program, unit, splits)?;
+                    if !splits {
+                        data.end_unit(program, self.weights(unit), is_last)?;
+                    }
+                }
+                self.send(program, slot, part.checked_sub(1));
+            }
+            Pass::Weights => {
+                for unit in units.into_iter().rev() {
+                    self.enter(unit);
+                    let blocks = self.blocks(unit);
+                    let of_block = |block: &Block| {
+                        let core = block.core.weights * self.load(block.kind);
+                        block.before.weights + core + block.after.weights
+                    };
+                    let seconds = blocks.iter().map(of_block).sum();
+                    program.compute(seconds, Purpose::Backward);
+                    data.end_unit(program, self.weights(unit), is_last)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What comes next is of a unit.
+    fn enter(&mut self, unit: Unit) {
+        if let Unit::Layer(layer) = unit {
+            self.layer = layer;
+        }
+    }
+
+    /// How its tokens are sent to the experts of the layer, where they are not spread evenly.
+    fn expert_traffic(&self) -> Option<&ExpertTraffic> {
+        let all = &self.model.experts_to;
+        let place = (self.layer as usize).checked_rem(all.len())?;
+        all.get(place)
+    }
+
+    /// What the core of a block takes over what it would if tokens were spread evenly.
+    fn load(&self, kind: BlockKind) -> f64 {
+        let traffic = self.expert_traffic().filter(|_| kind == BlockKind::Experts);
+        let load = traffic.and_then(|of| of.loads.get(self.expert_number));
+        load.copied().unwrap_or(1.0)
+    }
+
+    /// Tokens, or their gradients, go to experts or back.
+    fn exchange(
+        &self,
+        program: &mut Program<'_>,
+        (way, purpose): (Way, Purpose),
+        after: &[u32],
+    ) -> Built<Option<u32>> {
+        let of = self.groups.expert;
+        let is_backward = purpose == Purpose::Backward;
+        let bytes = if way == Way::There && !is_backward {
+            self.sizes.dispatch
+        } else {
+            self.sizes.combine
+        };
+        let Some(traffic) = self.expert_traffic() else {
+            return program.collective_after(of, (CollectiveName::AllToAll, bytes), after);
+        };
+        let kind = match (way, is_backward) {
+            (Way::There, false) => &traffic.dispatch,
+            (Way::There, true) => &traffic.gradients,
+            (Way::Back, _) => &traffic.combine,
+        };
+        program.own_collective_after(of, (kind, bytes), after)
+    }
+
+    /// The rank of the same place at the stage of a part of the model.
+    fn peer(&self, part: u32) -> u32 {
+        let pp = part % self.training.pipeline.stages;
+        self.training.grid.rank(Place { pp, ..self.place })
+    }
+
+    /// The tag of a message between two parts of the model: the later one, the micro-batch, and
+    /// the direction.
+    fn tag(&self, later: u32, slot: Slot) -> u32 {
+        let message = later * self.training.pipeline.micro_batches + slot.micro_batch;
+        2 * message + u32::from(slot.pass == Pass::Backward)
+    }
+
+    /// What comes from another part of the model is waited for.
+    fn receive(&self, program: &mut Program<'_>, slot: Slot, from: Option<u32>) {
+        let Some(from) = from.filter(|_| self.training.pipeline.stages > 1) else {
+            return;
+        };
+        let tag = self.tag(from.max(self.part(slot.chunk)), slot);
+        let bytes = self.sizes.between_stages;
+        let receive = program.receive(Stream::PipelineReceive, (self.peer(from), tag), bytes);
+        program.also_after(&[receive]);
+    }
+
+    fn send(&self, program: &mut Program<'_>, slot: Slot, to: Option<u32>) {
+        let Some(to) = to.filter(|_| self.training.pipeline.stages > 1) else {
+            return;
+        };
+        let tag = self.tag(to.max(self.part(slot.chunk)), slot);
+        let bytes = self.sizes.between_stages;
+        let sent = program.send(Stream::Pipeline, (self.peer(to), tag), bytes);
+        if !self.training.spec.overlap.pp {
+            program.also_after(&[sent]);
+        }
+    }
+
+    /// What comes before a block: with shared activations the parts of all ranks.
+    fn tensor_before(&self, program: &mut Program<'_>, after: &[u32]) -> Built<Option<u32>> {
+        if !self.training.shares_activations() {
+            return Ok(None);
+        }
+        let what = (CollectiveName::AllGather, self.sizes.activations);
+        program.collective_after(self.groups.tensor, what, after)
+    }
+
+    /// What comes behind a block: the sum over all ranks, or each rank's part of it.
+    fn tensor_after(&self, program: &mut Program<'_>, after: &[u32]) -> Built<Option<u32>> {
+        let name = if self.training.shares_activations() {
+            CollectiveName::ReduceScatter
+        } else {
+            CollectiveName::AllReduce
+        };
+        let what = (name, self.sizes.activations);
+        program.collective_after(self.groups.tensor, what, after)
+    }
+
+    /// A block forward.
+    fn forward(&mut self, program: &mut Program<'_>, block: &Block, purpose: Purpose) -> Built<()> {
+        match block.kind {
+            BlockKind::Embedding => {
+                let place = program.compute(block.all().forward, purpose);
+                let sum = self.tensor_after(program, &[place])?;
+                program.also_after(sum.as_slice());
+            }
+            BlockKind::Head => {
+                let front = program.front().to_vec();
+                let gathered = self.tensor_before(program, &front)?;
+                program.also_after(gathered.as_slice());
+                program.compute(block.all().forward, purpose);
+                let what = (CollectiveName::AllReduce, self.sizes.losses);
+                program.collective(self.groups.tensor, what)?;
+            }
+            BlockKind::Experts => {
+                let passes = [block.before, block.core, block.after].map(|of| of.forward);
+                self.experts(program, passes, purpose)?;
+            }
+            BlockKind::Attention | BlockKind::Dense | BlockKind::Shared => {
+                let passes = [block.before, block.core, block.after].map(|of| of.forward);
+                self.tensor_parallel(program, block.kind, passes, purpose)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A block that tensor-parallel ranks compute together, forward.
+    fn tensor_parallel(
+        &mut self,
+        program: &mut Program<'_>,
+        kind: BlockKind,
+        seconds: [f64; 3],
+        purpose: Purpose,
+    ) -> Built<()> {
+        let front = program.front().to_vec();
+        let gathered = self.tensor_before(program, &front)?;
+        if !self.training.spec.overlap.tp {
+            program.also_after(gathered.as_slice());
+        }
+        let first = program.next_place();
+        self.compute_block(program, (kind, 1), seconds, purpose);
+        let computed = program.front().to_vec();
+        let sum = if self.training.spec.overlap.tp {
+            let sum = self.tensor_after(program, &[])?;
+            if let Some(place) = sum {
+                program.after_start(place, first);
+            }
+            program.also_after(gathered.as_slice());
+            sum
+        } else {
+            self.tensor_after(program, &computed)?
+        };
+        program.also_after(sum.as_slice());
+        Ok(())
+    }
+
+    /// Computes a block: attention with a ring of several ranks step by step.
+    fn compute_block(
+        &mut self,
+        program: &mut Program<'_>,
+        (kind, ring_bytes): (BlockKind, u64),
+        [before, core, after]: [f64; 3],
+        purpose: Purpose,
+    ) {
+        let ranks = self.training.grid.size.cp;
+        if kind != BlockKind::Attention || ranks == 1 {
+            program.compute(before + core + after, purpose);
+            return;
+        }
+        program.compute(before, purpose);
+        self.ring(program, core, ring_bytes * self.sizes.ring_step, purpose);
+        program.compute(after, purpose);
+    }
+
+    /// Attention of a context-parallel group: keys and values go round while each rank computes
+    /// with those that it has.
+    fn ring(&mut self, program: &mut Program<'_>, core: f64, bytes: u64, purpose: Purpose) {
+        let (grid, own) = (&self.training.grid, self.place);
+        let ranks = grid.size.cp;
+        let at = |cp: u32| grid.rank(Place { cp, ..own });
+        let [next, previous] = [1, ranks - 1].map(|step| at((own.cp + step) % ranks));
+        let is_beside = self.training.spec.overlap.cp;
+        let share = core / f64::from(ranks);
+        let mut here = program.front().to_vec();
+        if is_beside {
+            program.compute(share, purpose);
+        }
+        for _ in 1..ranks {
+            let tag = RING_TAG | self.ring_messages;
+            self.ring_messages += 1;
+            program.send_after(Stream::Context, (next, tag), bytes, &here);
+            let receive = program.receive(Stream::ContextReceive, (previous, tag), bytes);
+            // What comes can be sent on only when this rank has sent its own.
+            here = vec![receive];
+            program.also_after(&here);
+            if is_beside {
+                program.compute(share, purpose);
+            }
+        }
+        if !is_beside {
+            program.compute(core, purpose);
+        }
+    }
+
+    /// The experts of a layer: their tokens are sent to them, and what they make of them is sent
+    /// back.
+    fn experts(
+        &self,
+        program: &mut Program<'_>,
+        [before, core, after]: [f64; 3],
+        purpose: Purpose,
+    ) -> Built<()> {
+        let core = core * self.load(BlockKind::Experts);
+        program.compute(before, purpose);
+        let is_beside = self.training.spec.overlap.ep;
+        let front = program.front().to_vec();
+        let sent = self.exchange(program, (Way::There, purpose), &front)?;
+        if !is_beside {
+            program.also_after(sent.as_slice());
+        }
+        let computed = program.compute(core, purpose);
+        let after_core = if is_beside {
+            Vec::new()
+        } else {
+            vec![computed]
+        };
+        let returned = self.exchange(program, (Way::Back, purpose), &after_core)?;
+        if let Some(place) = returned.filter(|_| is_beside) {
+            program.after_start(place, computed);
+        }
+        program.also_after(sent.as_slice());
+        program.also_after(returned.as_slice());
+        program.compute(after, purpose);
+        Ok(())
+    }
+
+    /// A unit backward; what is to be computed again comes first.
+    fn backward_of(&mut self, program: &mut Program<'_>, unit: Unit, splits: bool) -> Built<()> {
+        let blocks = self.blocks(unit);
+        let is_layer = matches!(unit, Unit::Layer(_));
+        if is_layer && self.training.spec.recompute == Recompute::Full {
+            for block in &blocks {
+                self.forward(program, block, Purpose::Recompute)?;
+            }
+        }
+        for block in blocks.iter().rev() {
+            self.backward(program, block, splits)?;
+        }
+        Ok(())
+    }
+
+    fn backward(&mut self, program: &mut Program<'_>, block: &Block, splits: bool) -> Built<()> {
+        let weights = if splits { 0.0 } else { block.all().weights };
+        match block.kind {
+            BlockKind::Embedding => {
+                let front = program.front().to_vec();
+                let gathered = self.tensor_before(program, &front)?;
+                program.also_after(gathered.as_slice());
+                program.compute(block.all().input + weights, Purpose::Backward);
+            }
+            BlockKind::Head => {
+                program.compute(block.all().input + weights, Purpose::Backward);
+                let front = program.front().to_vec();
+                let sum = self.tensor_after(program, &front)?;
+                program.also_after(sum.as_slice());
+            }
+            BlockKind::Experts => {
+                let with_weights = |of: Passes| of.input + if splits { 0.0 } else { of.weights };
+                let passes = [block.after, block.core, block.before].map(with_weights);
+                self.experts(program, passes, Purpose::Backward)?;
+            }
+            BlockKind::Attention | BlockKind::Dense | BlockKind::Shared => {
+                self.tensor_backward(program, block, weights)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A block that tensor-parallel ranks compute together, backward. With shared activations its
+    /// input is gathered once more, for the gradients of weights.
+    fn tensor_backward(
+        &mut self,
+        program: &mut Program<'_>,
+        block: &Block,
+        weights: f64,
+    ) -> Built<()> {
+        let is_attention = block.kind == BlockKind::Attention;
+        if is_attention && self.training.spec.recompute == Recompute::Selective {
+            program.compute(block.core.forward, Purpose::Recompute);
+        }
+        let is_beside = self.training.spec.overlap.tp;
+        let front = program.front().to_vec();
+        let gathered = self.tensor_before(program, &front)?;
+        let once_more = self.tensor_before(program, gathered.as_slice())?;
+        if !is_beside {
+            program.also_after(gathered.as_slice());
+            program.also_after(once_more.as_slice());
+        }
+        let first = program.next_place();
+        let [before, core, after] = [block.before, block.core, block.after].map(|of| of.input);
+        // Gradients go through the ring with keys and values.
+        let passes = [after + weights, core, before];
+        self.compute_block(program, (block.kind, 2), passes, Purpose::Backward);
+        let computed = program.front().to_vec();
+        let sum = if is_beside {
+            let sum = self.tensor_after(program, &[])?;
+            if let Some(place) = sum {
+                program.after_start(place, first);
+            }
+            program.also_after(gathered.as_slice());
+            program.also_after(once_more.as_slice());
+            sum
+        } else {
+            self.tensor_after(program, &computed)?
+        };
+        program.also_after(sum.as_slice());
+        Ok(())
+    }
+}

@@ -1,0 +1,62 @@
+//! The communicators of a rank.
+
+use super::data_parallel::Ways;
+use super::layout::Training;
+use super::parallelism::{Dimension, Place, expert_group, expert_replicas};
+use super::program::{Communicator, Program};
+use super::streams::Stream;
+use crate::graph::GraphError;
+
+/// The communicators of a rank.
+pub(super) struct Groups {
+    pub(super) tensor: Option<Communicator>,
+    pub(super) expert: Option<Communicator>,
+    pub(super) data: [Ways; 2],
+    pub(super) embedding: Option<Communicator>,
+}
+
+impl Groups {
+    pub(super) fn new(
+        training: &Training,
+        (rank, place): (u32, Place),
+        stages: &[Vec<u32>],
+        program: &mut Program<'_>,
+    ) -> Result<Groups, GraphError> {
+        let (grid, ep) = (&training.grid, training.spec.ep);
+        let stage = &stages[place.pp as usize];
+        let index = stage.iter().position(|&own| own == rank).unwrap_or(0);
+        let replicas = grid.replicas(place);
+        let with_experts = training.model.experts > 0;
+        let alike = if with_experts {
+            expert_replicas(stage, index, ep)
+        } else {
+            Vec::new()
+        };
+        let tensor = grid.along(place, Dimension::Tensor);
+        let ends = [0, grid.size.pp - 1].map(|pp| grid.rank(Place { pp, ..place }));
+        let is_end = ends.contains(&rank) && training.model.tied && grid.size.pp > 1;
+        Ok(Groups {
+            tensor: program.communicator(Stream::Tensor, tensor)?,
+            expert: if with_experts {
+                program.communicator(Stream::Expert, expert_group(stage, index, ep))?
+            } else {
+                None
+            },
+            data: [
+                Ways {
+                    gradients: program.communicator(Stream::Gradients, replicas.clone())?,
+                    parameters: program.communicator(Stream::Parameters, replicas)?,
+                },
+                Ways {
+                    gradients: program.communicator(Stream::ExpertGradients, alike.clone())?,
+                    parameters: program.communicator(Stream::ExpertParameters, alike)?,
+                },
+            ],
+            embedding: if is_end {
+                program.communicator(Stream::Embedding, ends.to_vec())?
+            } else {
+                None
+            },
+        })
+    }
+}

@@ -1,0 +1,360 @@
+//! A training whose numbers fit together: ranks, stages, micro-batches, layers.
+
+use super::accelerator::{self, AcceleratorSpec};
+use super::error::TrainingError;
+use super::memory;
+use super::model::{self, ModelSpec};
+use super::operators::Operators;
+use super::parallelism::{Grid, Place};
+use super::schedule::{Pipeline, PipelineSchedule};
+use super::spec::{Precision, TrainingSpec};
+
+/// A training whose numbers fit together.
+#[derive(Clone, Debug)]
+pub struct Training {
+    /// As it is written.
+    pub spec: TrainingSpec,
+    /// The model.
+    pub model: ModelSpec,
+    /// The accelerator.
+    pub accelerator: AcceleratorSpec,
+    /// The ranks.
+    pub grid: Grid,
+    /// The pipeline.
+    pub pipeline: Pipeline,
+    /// Sequences of a micro-batch.
+    pub micro_batch: u32,
+    /// Tokens of a sequence.
+    pub sequence: u32,
+    /// The first layer of each part of the model, and at the end how many there are; part `i` is at
+    /// stage `i` modulo the number of stages.
+    pub first_layers: Vec<u32>,
+}
+
+type Checked<T> = Result<T, TrainingError>;
+
+fn wrong<T>(key: &'static str, what: String, remedy: String) -> Checked<T> {
+    Err(TrainingError { key, what, remedy })
+}
+
+/// Refuses a number that another one does not divide, with divisors of it that are near.
+fn divides((key, divisor): (&'static str, u32), (of, number): (&str, u32)) -> Checked<()> {
+    if number.is_multiple_of(divisor) {
+        return Ok(());
+    }
+    let what = format!("is {divisor}, which does not divide {of} ({number})");
+    wrong(key, what, format!("give {}", near(number, divisor)))
+}
+
+/// The divisors of a number next to one that is none.
+fn near(number: u32, divisor: u32) -> String {
+    let is_divisor = |of: &u32| number.is_multiple_of(*of);
+    let below = (1..divisor.min(number)).rev().find(is_divisor);
+    let above = (divisor..=number).find(is_divisor);
+    match (below, above) {
+        (Some(below), Some(above)) => format!("{below} or {above}"),
+        (Some(one), None) | (None, Some(one)) => one.to_string(),
+        (None, None) => "1".to_owned(),
+    }
+}
+
+impl Training {
+    /// The training for a number of ranks; without one `dp` must say how many there are.
+    ///
+    /// # Errors
+    /// Numbers that do not fit together, and a model that does not fit into memory.
+    pub fn new(spec: &TrainingSpec, ranks: Option<u32>) -> Checked<Training> {
+        let model = model::dimensions(&spec.model);
+        let grid = grid(spec, ranks)?;
+        check_model(spec, &model, &grid)?;
+        let sequences = grid.size.dp;
+        check_batch(spec, sequences)?;
+        let own = spec.batch / sequences;
+        let micro_batches = spec.micro_batches.unwrap_or(own);
+        divides(
+            ("micro_batches", micro_batches),
+            ("the sequences of a pipeline", own),
+        )?;
+        let pipeline = Pipeline {
+            schedule: spec.schedule,
+            stages: spec.pp,
+            chunks: spec.chunks(),
+            micro_batches,
+        };
+        if pipeline.chunks > 1 && !micro_batches.is_multiple_of(spec.pp) {
+            let what = format!(
+                "are {micro_batches}, and an interleaved schedule has a multiple of `pp` ({}) of them",
+                spec.pp
+            );
+            let more = micro_batches.next_multiple_of(spec.pp);
+            let remedy = format!("give {more} of them, and a `batch` that they divide");
+            return wrong("micro_batches", what, remedy);
+        }
+        let sequence = spec.sequence.unwrap_or(model.sequence);
+        check_sequence(spec, sequence)?;
+        let training = Training {
+            accelerator: accelerator::figures(&spec.accelerator),
+            first_layers: first_layers(spec, &model)?,
+            micro_batch: own / micro_batches,
+            spec: spec.clone(),
+            model,
+            grid,
+            pipeline,
+            sequence,
+        };
+        if spec.check_memory {
+            memory::check(&training)?;
+        }
+        Ok(training)
+    }
+
+    /// Whether tensor-parallel ranks share activations between the parts of a layer.
+    pub fn shares_activations(&self) -> bool {
+        self.spec.tp > 1 && self.spec.sequence_parallel
+    }
+
+    /// Tokens of a micro-batch at a rank.
+    pub fn tokens(&self) -> u64 {
+        u64::from(self.micro_batch) * u64::from(self.sequence / self.spec.cp)
+    }
+
+    /// Tokens of a step over all ranks.
+    pub fn tokens_of_step(&self) -> u64 {
+        u64::from(self.spec.batch) * u64::from(self.sequence)
+    }
+
+    /// Parts of the model.
+    pub fn parts(&self) -> u32 {
+        self.pipeline.stages * self.pipeline.chunks
+    }
+
+    /// The layers of a part of the model.
+    pub fn layers(&self, part: u32) -> std::ops::Range<u32> {
+        let part = part as usize;
+        self.first_layers[part]..self.first_layers[part + 1]
+    }
+
+    /// The operators of a rank.
+    pub fn operators(&self) -> Operators {
+        Operators {
+            model: self.model,
+            accelerator: self.accelerator.clone(),
+            tokens: self.tokens(),
+            sequence: self.sequence,
+            tp: self.spec.tp,
+            shares_activations: self.shares_activations(),
+            ep: self.spec.ep,
+            fused: self.spec.fused_attention,
+            fp8: self.spec.precision == Precision::Fp8,
+        }
+    }
+
+    /// Weights of a layer at a rank, without experts that tokens are sent to.
+    pub fn dense_weights(&self, layer: u32) -> u64 {
+        let model = &self.model;
+        let [tp, hidden] = [self.spec.tp, model.hidden].map(u64::from);
+        let feed_forward = if model.has_experts(layer) {
+            let router = hidden * u64::from(model.experts);
+            router + (model.shared_weights() - router).div_ceil(tp)
+        } else {
+            model.dense_weights().div_ceil(tp)
+        };
+        model.attention_weights().div_ceil(tp) + feed_forward + model.norm_weights()
+    }
+
+    /// Weights at a rank of the experts of a layer that tokens are sent to.
+    pub fn expert_weights(&self, layer: u32) -> u64 {
+        if !self.model.has_experts(layer) {
+            return 0;
+        }
+        u64::from(self.model.experts / self.spec.ep) * self.model.expert_weights()
+    }
+
+    /// Weights at a rank of the embedding, or of the output layer.
+    pub fn vocabulary_weights(&self) -> u64 {
+        self.model
+            .vocabulary_weights()
+            .div_ceil(u64::from(self.spec.tp))
+    }
+
+    /// Weights of a stage at a rank: those that are the same at all data-parallel ranks, and those
+    /// of experts.
+    pub fn weights_of_stage(&self, stage: u32) -> (u64, u64) {
+        let (mut dense, mut experts) = (0, 0);
+        for chunk in 0..self.pipeline.chunks {
+            let part = chunk * self.pipeline.stages + stage;
+            for layer in self.layers(part) {
+                dense += self.dense_weights(layer);
+                experts += self.expert_weights(layer);
+            }
+            let ends = u64::from(part == 0) + u64::from(part + 1 == self.parts());
+            let shared = u64::from(self.model.tied && self.parts() == 1);
+            dense += (ends - shared) * self.vocabulary_weights();
+        }
+        (dense, experts)
+    }
+}
+
+fn grid(spec: &TrainingSpec, ranks: Option<u32>) -> Checked<Grid> {
+    let ways = [spec.tp, spec.cp, spec.pp].map(u64::from);
+    let of_model: u64 = ways.iter().product();
+    let words = format!(
+        "tp {} · cp {} · pp {} = {of_model}",
+        spec.tp, spec.cp, spec.pp
+    );
+    let most = u64::from(u32::MAX >> 8);
+    let dp = match (spec.dp, ranks) {
+        (None, None) => {
+            let what = "is not given, and neither is how many ranks the job has".to_owned();
+            return wrong(
+                "dp",
+                what,
+                "give `dp`, or the `ranks` of the job".to_owned(),
+            );
+        }
+        (Some(dp), Some(ranks)) if of_model * u64::from(dp) != u64::from(ranks) => {
+            let all = of_model * u64::from(dp);
+            let what =
+                format!("is {dp}, and {words} with it make {all} ranks, while the job has {ranks}");
+            let fits = u64::from(ranks) / of_model;
+            let remedy = if u64::from(ranks).is_multiple_of(of_model) {
+                format!("give `dp: {fits}`, or {all} `ranks`")
+            } else {
+                format!("give {all} `ranks`")
+            };
+            return wrong("dp", what, remedy);
+        }
+        (Some(dp), _) => dp,
+        (None, Some(ranks)) => {
+            if !u64::from(ranks).is_multiple_of(of_model) {
+                let below = u64::from(ranks) / of_model * of_model;
+                let above = below + of_model;
+                let what = format!(
+                    "is {}, and the job has {ranks} ranks, no multiple of {words}",
+                    spec.tp
+                );
+                let remedy = if below == 0 {
+                    format!("give {above} `ranks`")
+                } else {
+                    format!("give {below} or {above} `ranks`")
+                };
+                return wrong("tp", what, remedy);
+            }
+            (u64::from(ranks) / of_model) as u32
+        }
+    };
+    if of_model * u64::from(dp) > most {
+        let what = format!("is {dp}, and {words} with it make more than {most} ranks");
+        return wrong("dp", what, "give fewer".to_owned());
+    }
+    Ok(Grid {
+        size: Place {
+            tp: spec.tp,
+            cp: spec.cp,
+            dp,
+            pp: spec.pp,
+        },
+        order: spec.order,
+    })
+}
+
+fn check_batch(spec: &TrainingSpec, dp: u32) -> Checked<()> {
+    if spec.batch.is_multiple_of(dp) {
+        return Ok(());
+    }
+    let what = format!(
+        "is {}, which {dp} data-parallel ranks do not share evenly",
+        spec.batch
+    );
+    let below = spec.batch / dp * dp;
+    let remedy = if below == 0 {
+        format!("give {dp}")
+    } else {
+        format!("give {below} or {}", below + dp)
+    };
+    wrong("batch", what, remedy)
+}
+
+fn check_model(spec: &TrainingSpec, model: &ModelSpec, grid: &Grid) -> Checked<()> {
+    divides(("tp", spec.tp), ("the heads of the model", model.heads))?;
+    divides(("tp", spec.tp), ("the width `ffn`", model.ffn))?;
+    if model.experts == 0 && spec.ep > 1 {
+        let what = format!("is {}, and the model has no experts", spec.ep);
+        return wrong("ep", what, "leave it out".to_owned());
+    }
+    if model.experts == 0 {
+        return Ok(());
+    }
+    divides(("ep", spec.ep), ("the experts of a layer", model.experts))?;
+    let stage = grid.size.tp * grid.size.cp * grid.size.dp;
+    divides(("ep", spec.ep), ("the ranks of a stage", stage))?;
+    if spec.tp > 1 && !spec.sequence_parallel {
+        let what = "is false, and experts take the tokens that each rank has alone".to_owned();
+        let remedy = "leave it out: true is the default".to_owned();
+        return wrong("sequence_parallel", what, remedy);
+    }
+    Ok(())
+}
+
+fn check_sequence(spec: &TrainingSpec, sequence: u32) -> Checked<()> {
+    divides(("cp", spec.cp), ("the tokens of a sequence", sequence))?;
+    if spec.tp > 1 && spec.sequence_parallel {
+        let own = sequence / spec.cp;
+        divides(("tp", spec.tp), ("the tokens of a sequence at a rank", own))?;
+    }
+    Ok(())
+}
+
+fn first_layers(spec: &TrainingSpec, model: &ModelSpec) -> Checked<Vec<u32>> {
+    let parts = spec.pp * spec.chunks();
+    if spec.pp == 1 || spec.stage_layers.is_empty() {
+        if !model.layers.is_multiple_of(parts) {
+            let what = format!(
+                "is {}, and {parts} parts of the model do not share its {} layers evenly",
+                spec.pp, model.layers
+            );
+            let remedy = format!(
+                "let the parts be {}, or say the layers of each with `stage_layers`",
+                near(model.layers, parts)
+            );
+            return wrong("pp", what, remedy);
+        }
+        let each = model.layers / parts;
+        return Ok((0..=parts).map(|part| part * each).collect());
+    }
+    let given = &spec.stage_layers;
+    if given.len() != parts as usize {
+        let what = format!("has {} numbers, and there are {parts} parts", given.len());
+        return wrong("stage_layers", what, format!("give {parts} numbers"));
+    }
+    let all: u64 = given.iter().map(|&of| u64::from(of)).sum();
+    if all != u64::from(model.layers) {
+        let what = format!("add up to {all}, and the model has {} layers", model.layers);
+        let remedy = format!("give numbers that add up to {}", model.layers);
+        return wrong("stage_layers", what, remedy);
+    }
+    let mut first = vec![0];
+    let mut sum = 0;
+    first.extend(given.iter().map(|layers| {
+        sum += layers;
+        sum
+    }));
+    Ok(first)
+}
+
+impl Training {
+    /// The same with another schedule of computing again, or more stages, for what would fit into
+    /// memory.
+    pub(super) fn with(&self, change: impl FnOnce(&mut TrainingSpec)) -> Option<Training> {
+        let mut spec = TrainingSpec {
+            check_memory: false,
+            ..self.spec.clone()
+        };
+        change(&mut spec);
+        let is_interleaved = spec.schedule == PipelineSchedule::Interleaved;
+        if spec.pp == 1 && is_interleaved {
+            return None;
+        }
+        Training::new(&spec, Some(self.grid.ranks())).ok()
+    }
+}

@@ -1,0 +1,210 @@
+//! How much memory of an accelerator a training takes.
+//!
+//! Sources: Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models"
+//! (2022), for activations, with the widths of gated layers and grouped queries in place of `4h`
+//! and `h`; Rajbhandari et al., "`ZeRO`" (2020), for the 16 bytes of a weight and who shares them.
+
+use std::ops::Add;
+
+use super::error::TrainingError;
+use super::layout::Training;
+use super::spec::{Recompute, Sharding};
+
+/// Bytes of memory at a rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Memory {
+    /// Weights, of two bytes each.
+    pub weights: f64,
+    /// Gradients.
+    pub gradients: f64,
+    /// Weights of four bytes and two moments of the optimizer.
+    pub optimizer: f64,
+    /// What forward passes keep for backward ones.
+    pub activations: f64,
+}
+
+/// Bytes of the state of Adam for a weight: the weight itself and two moments with four bytes each.
+const OPTIMIZER_BYTES: f64 = 12.0;
+
+impl Memory {
+    /// All of it.
+    pub fn all(&self) -> f64 {
+        self.weights + self.gradients + self.optimizer + self.activations
+    }
+}
+
+impl Add for Memory {
+    type Output = Memory;
+
+    fn add(self, other: Memory) -> Memory {
+        Memory {
+            weights: self.weights + other.weights,
+            gradients: self.gradients + other.gradients,
+            optimizer: self.optimizer + other.optimizer,
+            activations: self.activations + other.activations,
+        }
+    }
+}
+
+/// What weights take where so many ranks have the same.
+fn of_weights(training: &Training, weights: u64, replicas: u32) -> Memory {
+    let (spec, weights) = (&training.spec, weights as f64);
+    let shared = weights / f64::from(replicas);
+    let if_shared = |is: bool| if is { shared } else { weights };
+    Memory {
+        weights: 2.0 * if_shared(spec.zero.of_weights()),
+        gradients: spec.gradient_precision.bytes() as f64 * if_shared(spec.zero.of_gradients()),
+        optimizer: OPTIMIZER_BYTES * if_shared(spec.zero != Sharding::None),
+        activations: 0.0,
+    }
+}
+
+/// What a layer keeps of a micro-batch.
+fn of_layer(training: &Training, layer: u32) -> f64 {
+    let (spec, model) = (&training.spec, &training.model);
+    let tokens = training.tokens() as f64;
+    let [tp, hidden] = [spec.tp, model.hidden].map(f64::from);
+    let between = tokens * hidden
+        / if training.shares_activations() {
+            tp
+        } else {
+            1.0
+        };
+    if spec.recompute == Recompute::Full {
+        return 2.0 * between;
+    }
+    let [heads, kv_heads] = [model.heads, model.kv_heads()].map(f64::from);
+    let [size, score] = [model.head_size(), model.score_size()].map(f64::from);
+    let own = tokens * (heads * (score + size) + kv_heads * (score + size)) / tp;
+    let scores = if spec.fused_attention || spec.recompute == Recompute::Selective {
+        0.0
+    } else {
+        5.0 * heads * f64::from(training.sequence) * tokens / tp
+    };
+    let dropout = if model.gated { 0.0 } else { 2.0 * between };
+    let matrices = model.matrices() as f64;
+    let inner = |tokens: f64, width: f64| 2.0 * tokens * width * matrices;
+    let feed_forward = if model.has_experts(layer) {
+        let sent = tokens / tp * f64::from(model.top_k);
+        let width = f64::from(model.expert_ffn());
+        let shared = f64::from(model.shared_experts) * width / tp;
+        2.0 * sent * hidden + inner(sent, width) + inner(tokens, shared)
+    } else {
+        inner(tokens, f64::from(model.ffn) / tp)
+    };
+    // Inputs of two normalisations, of the projections and of the feed-forward part.
+    8.0 * between + 2.0 * own + scores + dropout + feed_forward
+}
+
+/// What a rank of a stage takes.
+pub(super) fn of_stage(training: &Training, stage: u32) -> Memory {
+    let (dense, experts) = training.weights_of_stage(stage);
+    let size = training.grid.size;
+    let replicas = size.cp * size.dp;
+    let expert_replicas = (size.tp * replicas / training.spec.ep).max(1);
+    let pipeline = &training.pipeline;
+    let mut layers = 0.0;
+    for chunk in 0..pipeline.chunks {
+        let part = chunk * pipeline.stages + stage;
+        layers += training
+            .layers(part)
+            .map(|layer| of_layer(training, layer))
+            .sum::<f64>();
+    }
+    let last = f64::from(u32::from(stage + 1 == pipeline.stages));
+    let entries = f64::from(training.model.vocabulary) / f64::from(training.spec.tp);
+    let logits = 4.0 * training.tokens() as f64 * entries * last;
+    let activations = Memory {
+        activations: pipeline.kept(stage) * layers + logits,
+        ..Memory::default()
+    };
+    of_weights(training, dense, replicas)
+        + of_weights(training, experts, expert_replicas)
+        + activations
+}
+
+/// What the stage that takes most takes, and which that is.
+pub(super) fn of_largest_stage(training: &Training) -> (u32, Memory) {
+    let stages = 0..training.pipeline.stages;
+    let all = stages.map(|stage| (stage, of_stage(training, stage)));
+    let largest = all.reduce(|most, next| {
+        if next.1.all() > most.1.all() {
+            next
+        } else {
+            most
+        }
+    });
+    largest.unwrap_or((0, Memory::default()))
+}
+
+fn gigabytes(bytes: f64) -> String {
+    format!("{:.1} GB", bytes / 1e9)
+}
+
+/// Refuses a training that needs more memory than the accelerator has.
+pub(super) fn check(training: &Training) -> Result<(), TrainingError> {
+    let has = training.accelerator.memory.count() as f64;
+    let (stage, needs) = of_largest_stage(training);
+    if needs.all() <= has {
+        return Ok(());
+    }
+    let what = format!(
+        "needs {} at stage {stage} (weights {}, gradients {}, optimizer {}, activations {}), and the accelerator has {}",
+        gigabytes(needs.all()),
+        gigabytes(needs.weights),
+        gigabytes(needs.gradients),
+        gigabytes(needs.optimizer),
+        gigabytes(needs.activations),
+        gigabytes(has)
+    );
+    Err(TrainingError {
+        key: "model",
+        what,
+        remedy: remedy(training, has),
+    })
+}
+
+/// The first change of a key that fits.
+fn remedy(training: &Training, has: f64) -> String {
+    let fits = |other: &Option<Training>| {
+        other
+            .as_ref()
+            .is_some_and(|other| of_largest_stage(other).1.all() <= has)
+    };
+    let full = training.with(|spec| spec.recompute = Recompute::Full);
+    if fits(&full) {
+        return "give `recompute: full`, with which it fits".to_owned();
+    }
+    let single = training.with(|spec| spec.micro_batches = None);
+    if fits(&single) {
+        return "leave `micro_batches` out, with which it fits".to_owned();
+    }
+    for factor in [2, 4, 8, 16, 32, 64] {
+        let ways = [("pp", training.spec.pp), ("tp", training.spec.tp)];
+        for (key, own) in ways {
+            let ways = own.saturating_mul(factor);
+            let more = training.with(|spec| {
+                spec.dp = None;
+                spec.micro_batches = None;
+                if key == "pp" {
+                    spec.pp = ways;
+                    spec.stage_layers = Vec::new();
+                } else {
+                    spec.tp = ways;
+                }
+            });
+            if fits(&more) {
+                return format!("give `{key}: {ways}`, with which it fits on as many ranks");
+            }
+        }
+    }
+    let sharded = training.with(|spec| {
+        spec.zero = Sharding::Fsdp;
+        spec.recompute = Recompute::Full;
+    });
+    if fits(&sharded) {
+        return "give `zero: fsdp` and `recompute: full`, with which it fits".to_owned();
+    }
+    "use more ranks, or an accelerator with more memory; `check_memory: false` runs it anyway"
+        .to_owned()
+}

@@ -1,0 +1,233 @@
+//! Which rank is where in the dimensions of parallelism, and which ranks make a group.
+
+use std::fmt;
+use std::str::FromStr;
+
+use tenter_config::parsed;
+
+/// A dimension over which ranks are spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Dimension {
+    /// Parts of matrices.
+    Tensor,
+    /// Parts of sequences.
+    Context,
+    /// Sequences.
+    Data,
+    /// Layers.
+    Pipeline,
+}
+
+const WORDS: [(&str, Dimension); 4] = [
+    ("tp", Dimension::Tensor),
+    ("cp", Dimension::Context),
+    ("dp", Dimension::Data),
+    ("pp", Dimension::Pipeline),
+];
+
+/// The order in which ranks count through the dimensions, the fastest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RankOrder([Dimension; 4]);
+
+/// That of Megatron-LM.
+impl Default for RankOrder {
+    fn default() -> RankOrder {
+        RankOrder(WORDS.map(|(_, dimension)| dimension))
+    }
+}
+
+impl FromStr for RankOrder {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<RankOrder, ()> {
+        let dimension = |word: &str| {
+            let found = WORDS.iter().find(|(own, _)| *own == word);
+            found.map(|(_, dimension)| *dimension).ok_or(())
+        };
+        let order: Vec<Dimension> = text.split('-').map(dimension).collect::<Result<_, ()>>()?;
+        let order: [Dimension; 4] = order.try_into().map_err(|_| ())?;
+        let mut sorted = order;
+        sorted.sort_unstable();
+        let is_whole = sorted.windows(2).all(|two| two[0] != two[1]);
+        is_whole.then_some(RankOrder(order)).ok_or(())
+    }
+}
+
+impl fmt::Display for RankOrder {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = self.0.map(|of| WORDS.iter().find(|(_, own)| *own == of));
+        let words: Vec<&str> = words.iter().flatten().map(|(word, _)| *word).collect();
+        out.write_str(&words.join("-"))
+    }
+}
+
+parsed!(RankOrder {
+    "order of `tp`, `cp`, `dp` and `pp`",
+    "is no order of the dimensions:",
+    "name each of tp, cp, dp and pp once, for example `tp-cp-dp-pp`"
+});
+
+/// Where a rank is in each dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// Its part of matrices.
+    pub tp: u32,
+    /// Its part of sequences.
+    pub cp: u32,
+    /// Its sequences.
+    pub dp: u32,
+    /// Its stage.
+    pub pp: u32,
+}
+
+/// The ranks of a training by dimensions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    /// Ranks in each dimension.
+    pub size: Place,
+    /// How they are counted.
+    pub order: RankOrder,
+}
+
+impl Place {
+    fn of(&self, dimension: Dimension) -> u32 {
+        match dimension {
+            Dimension::Tensor => self.tp,
+            Dimension::Context => self.cp,
+            Dimension::Data => self.dp,
+            Dimension::Pipeline => self.pp,
+        }
+    }
+
+    fn of_mut(&mut self, dimension: Dimension) -> &mut u32 {
+        match dimension {
+            Dimension::Tensor => &mut self.tp,
+            Dimension::Context => &mut self.cp,
+            Dimension::Data => &mut self.dp,
+            Dimension::Pipeline => &mut self.pp,
+        }
+    }
+}
+
+impl Grid {
+    /// How many ranks there are.
+    pub fn ranks(&self) -> u32 {
+        self.size.tp * self.size.cp * self.size.dp * self.size.pp
+    }
+
+    /// Where a rank is.
+    pub fn place(&self, rank: u32) -> Place {
+        let mut place = Place {
+            tp: 0,
+            cp: 0,
+            dp: 0,
+            pp: 0,
+        };
+        let mut rest = rank;
+        for dimension in self.order.0 {
+            let size = self.size.of(dimension);
+            *place.of_mut(dimension) = rest % size;
+            rest /= size;
+        }
+        place
+    }
+
+    /// The rank at a place.
+    pub fn rank(&self, place: Place) -> u32 {
+        let mut rank = 0;
+        for dimension in self.order.0.into_iter().rev() {
+            rank = rank * self.size.of(dimension) + place.of(dimension);
+        }
+        rank
+    }
+
+    /// The ranks that differ from one in a dimension alone.
+    pub fn along(&self, place: Place, dimension: Dimension) -> Vec<u32> {
+        let at = |own: u32| {
+            let mut there = place;
+            *there.of_mut(dimension) = own;
+            self.rank(there)
+        };
+        (0..self.size.of(dimension)).map(at).collect()
+    }
+
+    /// The ranks with the same weights, without experts: those with other sequences, and with other
+    /// parts of the same.
+    pub fn replicas(&self, place: Place) -> Vec<u32> {
+        let mut ranks: Vec<u32> = (0..self.size.dp)
+            .flat_map(|dp| self.along(Place { dp, ..place }, Dimension::Context))
+            .collect();
+        ranks.sort_unstable();
+        ranks
+    }
+
+    /// The ranks of a stage in the order of ranks.
+    pub fn stage(&self, pp: u32) -> Vec<u32> {
+        let all = 0..self.ranks();
+        all.filter(|&rank| self.place(rank).pp == pp).collect()
+    }
+}
+
+/// Of the ranks of a stage those among which the experts of one of them are spread: neighbours.
+pub(super) fn expert_group(stage: &[u32], index: usize, ep: u32) -> Vec<u32> {
+    let ep = ep as usize;
+    let first = index / ep * ep;
+    stage[first..(first + ep).min(stage.len())].to_vec()
+}
+
+/// Of the ranks of a stage those with the same experts as one of them.
+pub(super) fn expert_replicas(stage: &[u32], index: usize, ep: u32) -> Vec<u32> {
+    let ep = ep as usize;
+    stage.iter().skip(index % ep).step_by(ep).copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid(order: &str) -> Grid {
+        Grid {
+            size: Place {
+                tp: 2,
+                cp: 1,
+                dp: 3,
+                pp: 2,
+            },
+            order: order.parse().expect("it is an order"),
+        }
+    }
+
+    #[test]
+    fn ranks_count_through_the_dimensions_in_their_order() {
+        let usual = grid("tp-cp-dp-pp");
+        let place = usual.place(9);
+        assert_eq!((place.tp, place.dp, place.pp), (1, 1, 1));
+        assert_eq!(usual.along(place, Dimension::Tensor), [8, 9]);
+        assert_eq!(usual.replicas(place), [7, 9, 11]);
+        assert_eq!(usual.along(place, Dimension::Pipeline), [3, 9]);
+        let other = grid("pp-tp-cp-dp");
+        assert_eq!(other.along(other.place(5), Dimension::Pipeline), [4, 5]);
+        for order in ["tp-cp-dp-pp", "pp-tp-cp-dp", "dp-pp-cp-tp"] {
+            let grid = grid(order);
+            assert_eq!(grid.order.to_string(), order);
+            for rank in 0..grid.ranks() {
+                assert_eq!(grid.rank(grid.place(rank)), rank);
+            }
+        }
+    }
+
+    #[test]
+    fn experts_are_spread_over_neighbours_of_a_stage() {
+        let stage = grid("tp-cp-dp-pp").stage(1);
+        assert_eq!(stage, [6, 7, 8, 9, 10, 11]);
+        assert_eq!(expert_group(&stage, 3, 2), [8, 9]);
+        assert_eq!(expert_replicas(&stage, 3, 2), [7, 9, 11]);
+    }
+
+    #[test]
+    fn orders_name_each_dimension_once() {
+        for text in ["", "tp", "tp-cp-dp-dp", "tp-cp-dp-pp-ep", "tp cp dp pp"] {
+            assert_eq!(text.parse::<RankOrder>(), Err(()), "{text}");
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! The order of forward and backward passes at the stages of a pipeline.
+
+use tenter_config::choice;
+
+/// The order of passes.
+///
+/// Sources: `GPipe` (Huang et al., 2019); 1F1B and interleaved 1F1B (Narayanan et al., "Efficient
+/// Large-Scale Language Model Training on GPU Clusters Using Megatron-LM", 2021); ZB-H1 (Qi et al.,
+/// "Zero Bubble Pipeline Parallelism", 2023).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PipelineSchedule {
+    /// All forward passes, then all backward passes.
+    GPipe,
+    /// Forward and backward passes in turn, as soon as there is one to go back.
+    OneForwardOneBackward,
+    /// The same with several parts of the model at each stage.
+    Interleaved,
+    /// Gradients of weights apart from those of inputs, later where that fills the pipeline: ZB-H1.
+    ZeroBubble,
+}
+
+choice!(PipelineSchedule {
+    "gpipe" => GPipe,
+    "1f1b" => OneForwardOneBackward,
+    "interleaved" => Interleaved,
+    "zero-bubble" => ZeroBubble,
+});
+
+/// A way through the layers of a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Pass {
+    /// From inputs to outputs.
+    Forward,
+    /// From the gradients of outputs to those of inputs, and of weights where these are not apart.
+    Backward,
+    /// The gradients of weights, where they are apart.
+    Weights,
+}
+
+/// What a stage does at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Slot {
+    /// Which way.
+    pub pass: Pass,
+    /// Through which of its parts of the model.
+    pub chunk: u32,
+    /// With which micro-batch.
+    pub micro_batch: u32,
+}
+
+/// A pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pipeline {
+    /// The order of passes.
+    pub schedule: PipelineSchedule,
+    /// Stages.
+    pub stages: u32,
+    /// Parts of the model at each stage.
+    pub chunks: u32,
+    /// Micro-batches of a step.
+    pub micro_batches: u32,
+}
+
+impl Pipeline {
+    /// Whether the gradients of weights are computed apart.
+    pub fn splits_backward(&self) -> bool {
+        self.schedule == PipelineSchedule::ZeroBubble && self.stages > 1
+    }
+
+    /// What a stage does, in order.
+    pub fn slots(&self, stage: u32) -> Vec<Slot> {
+        let passes = self.micro_batches * self.chunks;
+        let first = self.forwards_before_backwards(stage).min(passes);
+        let mut slots: Vec<Slot> = (0..first).map(|nth| self.forward(nth)).collect();
+        for nth in 0..passes {
+            if first + nth < passes {
+                slots.push(self.forward(first + nth));
+            }
+            slots.push(self.backward(nth));
+            // A stage further down has more of them left, which it computes at the end, when the
+            // stages before it are still busy.
+            if self.splits_backward() && nth >= stage {
+                slots.push(self.weights(nth - stage));
+            }
+        }
+        if self.splits_backward() {
+            let left = passes.saturating_sub(stage)..passes;
+            slots.extend(left.map(|nth| self.weights(nth)));
+        }
+        slots
+    }
+
+    /// Forward passes of a stage before it alternates.
+    fn forwards_before_backwards(&self, stage: u32) -> u32 {
+        let behind = self.stages - stage - 1;
+        match self.schedule {
+            PipelineSchedule::GPipe => self.micro_batches,
+            PipelineSchedule::OneForwardOneBackward | PipelineSchedule::ZeroBubble => behind,
+            PipelineSchedule::Interleaved => 2 * behind + (self.chunks - 1) * self.stages,
+        }
+    }
+
+    /// Part and micro-batch of the `nth` pass: with several parts, as many micro-batches as there
+    /// are stages go through one part after the other.
+    fn nth(&self, nth: u32) -> (u32, u32) {
+        if self.chunks == 1 {
+            return (0, nth);
+        }
+        let round = self.stages * self.chunks;
+        let chunk = nth % round / self.stages;
+        (chunk, nth / round * self.stages + nth % self.stages)
+    }
+
+    fn forward(&self, nth: u32) -> Slot {
+        let (chunk, micro_batch) = self.nth(nth);
+        Slot {
+            pass: Pass::Forward,
+            chunk,
+            micro_batch,
+        }
+    }
+
+    fn backward(&self, nth: u32) -> Slot {
+        let (chunk, micro_batch) = self.nth(nth);
+        Slot {
+            pass: Pass::Backward,
+            chunk: self.chunks - 1 - chunk,
+            micro_batch,
+        }
+    }
+
+    fn weights(&self, nth: u32) -> Slot {
+        Slot {
+            pass: Pass::Weights,
+            ..self.backward(nth)
+        }
+    }
+
+    /// The bubble: how long a stage has nothing to do in a step, where messages take no time. A
+    /// micro-batch takes a stage `forward`, `input` for the gradients of inputs and `weights` for
+    /// those of weights.
+    pub fn bubble(&self, forward: f64, input: f64, weights: f64) -> f64 {
+        let others = f64::from(self.stages - 1);
+        match self.schedule {
+            PipelineSchedule::ZeroBubble => others * (forward + input - weights),
+            _ => others * (forward + input + weights) / f64::from(self.chunks),
+        }
+    }
+
+    /// Micro-batches whose activations a stage keeps at a time, each of all of its parts.
+    pub fn kept(&self, stage: u32) -> f64 {
+        let [stages, chunks, micro_batches] =
+            [self.stages, self.chunks, self.micro_batches].map(f64::from);
+        let behind = f64::from(self.stages - stage);
+        let most = match self.schedule {
+            PipelineSchedule::GPipe => micro_batches,
+            PipelineSchedule::Interleaved => behind + (stages - 1.0) / chunks,
+            PipelineSchedule::OneForwardOneBackward => behind,
+            PipelineSchedule::ZeroBubble => stages,
+        };
+        most.min(micro_batches)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// Carries out the slots with messages that take no time; gives how long the step takes.
+    fn step(pipeline: &Pipeline, [forward, input, weights]: [u64; 3]) -> u64 {
+        let whole = pipeline.chunks * pipeline.stages;
+        let mut done: BTreeMap<(Pass, u32, u32), u64> = BTreeMap::new();
+        let lists: Vec<Vec<Slot>> = (0..pipeline.stages).map(|of| pipeline.slots(of)).collect();
+        let mut next = vec![0; lists.len()];
+        let mut free = vec![0_u64; lists.len()];
+        while next
+            .iter()
+            .zip(&lists)
+            .any(|(next, list)| *next < list.len())
+        {
+            let before: usize = next.iter().sum();
+            for (stage, list) in (0..).zip(&lists) {
+                let index = stage as usize;
+                while let Some(slot) = list.get(next[index]) {
+                    let part = slot.chunk * pipeline.stages + stage;
+                    let waits = match slot.pass {
+                        Pass::Forward => part.checked_sub(1).map(|part| (Pass::Forward, part)),
+                        Pass::Backward if part + 1 < whole => Some((Pass::Backward, part + 1)),
+                        Pass::Backward => Some((Pass::Forward, part)),
+                        Pass::Weights => Some((Pass::Backward, part)),
+                    };
+                    let waits = waits.map(|(pass, part)| done.get(&(pass, part, slot.micro_batch)));
+                    let start = match waits {
+                        None => free[index],
+                        Some(Some(&end)) => free[index].max(end),
+                        Some(None) => break,
+                    };
+                    let takes = match slot.pass {
+                        Pass::Forward => forward,
+                        Pass::Backward if pipeline.splits_backward() => input,
+                        Pass::Backward => input + weights,
+                        Pass::Weights => weights,
+                    };
+                    free[index] = start + takes;
+                    done.insert((slot.pass, part, slot.micro_batch), start + takes);
+                    next[index] += 1;
+                }
+            }
+            assert!(
+                next.iter().sum::<usize>() > before,
+                "stages wait for each other"
+            );
+        }
+        free.into_iter().max().unwrap_or(0)
+    }
+
+    /// Every pass of every micro-batch and part is there once, and the step is as long as the
+    /// formula of the bubble says.
+    #[test]
+    fn the_bubble_of_each_schedule_is_that_of_its_formula() {
+        for (schedule, chunks) in [
+            (PipelineSchedule::GPipe, 1),
+            (PipelineSchedule::OneForwardOneBackward, 1),
+            (PipelineSchedule::ZeroBubble, 1),
+            (PipelineSchedule::Interleaved, 2),
+            (PipelineSchedule::Interleaved, 5),
+        ] {
+            for stages in [1, 2, 4, 7] {
+                for rounds in [2, 3, 6] {
+                    let pipeline = Pipeline {
+                        schedule,
+                        stages,
+                        chunks,
+                        micro_batches: stages * rounds,
+                    };
+                    for stage in 0..stages {
+                        let mut slots = pipeline.slots(stage);
+                        let all = slots.len();
+                        slots.sort_unstable();
+                        slots.dedup();
+                        let passes = if pipeline.splits_backward() { 3 } else { 2 };
+                        let expected = passes * stages * rounds * chunks;
+                        assert_eq!((slots.len(), all), (expected as usize, expected as usize));
+                    }
+                    // Per part of the model.
+                    let times = [10, 12, 9];
+                    let whole = f64::from(chunks * stages * rounds) * 31.0;
+                    let [forward, input, weights] =
+                        times.map(|time| time as f64 * f64::from(chunks));
+                    let bubble = pipeline.bubble(forward, input, weights);
+                    let found = step(&pipeline, times) as f64;
+                    let about = format!("{pipeline:?}: {found} for {whole} + {bubble}");
+                    assert!((found - whole - bubble).abs() < 1e-9, "{about}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! The training of a model as the `workload` of a job.
+
+use std::ops::RangeInclusive;
+
+use tenter_config::{Idle, choice, component, default_of};
+use tenter_units::{Bytes, Time};
+
+use super::accelerator::{Accelerator, NamedAccelerator};
+use super::model::Model;
+use super::parallelism::RankOrder;
+use super::schedule::PipelineSchedule;
+use super::skew::Skew;
+use crate::graph::Algorithms;
+
+component! {
+    /// Steps of the training of a transformer: its computing by a roofline, and what its ranks send
+    /// each other by the parallelism. Each iteration of the job is a step.
+    pub struct TrainingSpec as "`jobs[].workload` with `kind: training`", derive(Clone, Debug, PartialEq) {
+        idle idle;
+        /// A public model by its name, or the dimensions of one.
+        model: Model;
+        /// An accelerator by its name, or the figures of one.
+        accelerator: Accelerator = "h100";
+        /// Tensor-parallel ranks.
+        tp: u32 = "1", in WAYS;
+        /// Context-parallel ranks: each has a part of the sequence, and keys and values go round.
+        cp: u32 = "1", in WAYS;
+        /// Pipeline-parallel ranks: stages.
+        pp: u32 = "1", in WAYS;
+        /// Data-parallel ranks.
+        dp: Option<u32> = absent "the ranks of the job over `tp`, `cp` and `pp`", in WAYS;
+        /// Ranks over which the experts of a layer are spread, of the `tp`, `cp` and `dp` ranks of
+        /// a stage.
+        ep: u32 = "1", in WAYS;
+        /// How unevenly tokens are spread over experts: the exponent of a Zipf distribution.
+        /// Experts are dealt to ranks by popularity, and each layer begins with the next rank.
+        expert_skew: Skew = "0";
+        /// The dimensions in the order in which ranks count through them, the fastest first.
+        order: RankOrder = "tp-cp-dp-pp", from "Megatron-LM, `--order`";
+        /// Whether the ranks of a tensor-parallel group share activations between its parts: an
+        /// all-gather and a reduce-scatter in place of each all-reduce.
+        sequence_parallel: bool = "true";
+        /// What data-parallel ranks share: nothing (0), the state of the optimizer (1), gradients
+        /// too (2), weights too (3; `fsdp` is another word for it).
+        zero: Sharding = "1";
+        /// The order of forward and backward passes in the pipeline; `zero-bubble` is ZB-H1.
+        schedule: PipelineSchedule = "1f1b";
+        /// Parts of the model at each stage; only with `schedule: interleaved`.
+        virtual_stages: u32 = "1", in 1..=1_000;
+        /// Layers of each stage, in the order of the model, where they are not all alike; with
+        /// virtual stages of each part.
+        stage_layers: Vec<u32> = "[]", in 0..=10_000;
+        /// Sequences of a step, over all ranks.
+        batch: u32, in 1..=100_000_000;
+        /// Micro-batches of a step at each pipeline.
+        micro_batches: Option<u32> = absent "as many as sequences: one in each", in 1..=10_000_000;
+        /// Tokens of a sequence.
+        sequence: Option<u32> = absent "that of the model", in 1..=100_000_000;
+        /// Numbers of matrix operators and of what is sent to experts.
+        precision: Precision = "bf16";
+        /// Numbers of gradients, where they are summed.
+        gradient_precision: GradientPrecision = "fp32", from "Megatron-LM with bf16";
+        /// What is computed again before the backward pass: nothing, scores and weights of
+        /// attention (`selective`), or whole layers.
+        recompute: Recompute = "none";
+        /// Whether attention is one kernel that keeps no scores and leaves out what is masked.
+        fused_attention: bool = "true";
+        /// Gradients that are summed together, at most.
+        gradient_bucket: Bytes = "160MB", in Bytes::new(1 << 16)..=Bytes::new(1 << 50), from "Megatron-LM: 40 million parameters";
+        /// What is communicated while the rank computes.
+        overlap: Overlap = "{}";
+        /// Algorithms of all collectives but tensor-parallel ones.
+        algorithms: Algorithms = "{}";
+        /// Algorithms of tensor-parallel collectives.
+        tp_algorithms: Algorithms = "{}";
+        /// Time of a layer forward at a rank, in place of the roofline.
+        layer_forward: Option<Time> = absent "by the roofline", in TIMES;
+        /// Time of a layer backward.
+        layer_backward: Option<Time> = absent "by the roofline", in TIMES;
+        /// Whether a model that does not fit into the memory of the accelerator is refused.
+        check_memory: bool = "true";
+    }
+}
+
+component! {
+    /// What is communicated beside computing.
+    pub struct Overlap as "`jobs[].workload.overlap`" {
+        /// Tensor-parallel collectives run beside the matrices that they belong to, as with fine
+        /// chunks.
+        tp: bool = "false";
+        /// Dispatch and combination run beside the experts, as with fine chunks.
+        ep: bool = "false";
+        /// Keys and values of the next step of the ring come while this one is computed.
+        cp: bool = "true";
+        /// A stage goes on while it sends to the next one.
+        pp: bool = "true";
+        /// Gradients are summed while the backward pass goes on.
+        gradients: bool = "true";
+        /// Weights are gathered while the forward pass, or the layer before, goes on.
+        parameters: bool = "true";
+    }
+}
+
+const WAYS: RangeInclusive<u32> = 1..=1 << 20;
+const TIMES: RangeInclusive<Time> = Time::ZERO..=Time::from_us(1_000_000_000);
+
+/// What data-parallel ranks share among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharding {
+    /// Nothing: each has all.
+    None,
+    /// The state of the optimizer.
+    Optimizer,
+    /// Gradients, too.
+    Gradients,
+    /// Weights, too.
+    Weights,
+    /// The same under the name of `PyTorch`.
+    Fsdp,
+}
+
+choice!(Sharding {
+    "0" => None,
+    "1" => Optimizer,
+    "2" => Gradients,
+    "3" => Weights,
+    "fsdp" => Fsdp,
+});
+
+impl Sharding {
+    /// Whether weights are shared.
+    pub fn of_weights(self) -> bool {
+        matches!(self, Sharding::Weights | Sharding::Fsdp)
+    }
+
+    /// Whether gradients are.
+    pub fn of_gradients(self) -> bool {
+        self.of_weights() || self == Sharding::Gradients
+    }
+}
+
+/// Numbers of matrix operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// Two bytes.
+    Bf16,
+    /// One byte, with a scale of 4 bytes for 128 of them.
+    Fp8,
+}
+
+choice!(Precision {
+    "bf16" => Bf16,
+    "fp8" => Fp8,
+});
+
+/// Numbers of gradients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GradientPrecision {
+    /// Four bytes.
+    Fp32,
+    /// Two bytes.
+    Bf16,
+}
+
+choice!(GradientPrecision {
+    "fp32" => Fp32,
+    "bf16" => Bf16,
+});
+
+impl GradientPrecision {
+    /// Bytes of a number.
+    pub fn bytes(self) -> u64 {
+        match self {
+            GradientPrecision::Fp32 => 4,
+            GradientPrecision::Bf16 => 2,
+        }
+    }
+}
+
+/// What is computed again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recompute {
+    /// Nothing.
+    None,
+    /// Scores and weights of attention.
+    Selective,
+    /// Layers.
+    Full,
+}
+
+choice!(Recompute {
+    "none" => None,
+    "selective" => Selective,
+    "full" => Full,
+});
+
+fn idle(spec: &TrainingSpec) -> Vec<Idle> {
+    let mut idle = Vec::new();
+    if spec.pp == 1 {
+        let what = "has no effect without a pipeline";
+        let keys = ["schedule", "virtual_stages", "stage_layers", "overlap.pp"];
+        idle.extend(Idle::all(&keys, what, "leave it out, or give `pp`"));
+    } else if spec.schedule != PipelineSchedule::Interleaved {
+        let remedy = "leave it out, or give `schedule: interleaved`";
+        let what = "has no effect with this schedule";
+        idle.extend(Idle::all(&["virtual_stages"], what, remedy));
+    }
+    if spec.tp == 1 {
+        let what = "has no effect without tensor parallelism";
+        let keys = ["sequence_parallel", "tp_algorithms", "overlap.tp"];
+        idle.extend(Idle::all(&keys, what, "leave it out, or give `tp`"));
+    }
+    let ways = [
+        (spec.cp, "overlap.cp"),
+        (spec.ep, "overlap.ep"),
+        (spec.ep, "expert_skew"),
+    ];
+    for (ways, key) in ways {
+        if ways == 1 {
+            let what = "has no effect on one rank";
+            idle.extend(Idle::all(&[key], what, "leave it out"));
+        }
+    }
+    idle
+}
+
+impl TrainingSpec {
+    /// The training of a model with this many sequences in a step; all else has its defaults.
+    pub fn new(model: Model, batch: u32) -> TrainingSpec {
+        TrainingSpec {
+            model,
+            accelerator: Accelerator::Word(NamedAccelerator::H100),
+            tp: 1,
+            cp: 1,
+            pp: 1,
+            dp: None,
+            ep: 1,
+            expert_skew: Skew(0.0),
+            order: RankOrder::default(),
+            sequence_parallel: true,
+            zero: Sharding::Optimizer,
+            schedule: PipelineSchedule::OneForwardOneBackward,
+            virtual_stages: 1,
+            stage_layers: Vec::new(),
+            batch,
+            micro_batches: None,
+            sequence: None,
+            precision: Precision::Bf16,
+            gradient_precision: GradientPrecision::Fp32,
+            recompute: Recompute::None,
+            fused_attention: true,
+            gradient_bucket: Bytes::new(160_000_000),
+            overlap: default_of(),
+            algorithms: Algorithms::default(),
+            tp_algorithms: Algorithms::default(),
+            layer_forward: None,
+            layer_backward: None,
+            check_memory: true,
+        }
+    }
+
+    /// Parts of the model at each stage.
+    pub fn chunks(&self) -> u32 {
+        if self.pp > 1 && self.schedule == PipelineSchedule::Interleaved {
+            self.virtual_stages
+        } else {
+            1
+        }
+    }
+}

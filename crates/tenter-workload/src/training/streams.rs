@@ -1,0 +1,112 @@
+//! The streams of a rank, one for each communicator: what an operation is for, by its stream.
+
+/// A stream of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u32)]
+pub enum Stream {
+    /// Computing.
+    Compute,
+    /// Tensor-parallel collectives.
+    Tensor,
+    /// Dispatch to experts, and combination.
+    Expert,
+    /// Keys and values sent on in the ring.
+    Context,
+    /// Keys and values that come.
+    ContextReceive,
+    /// Activations and their gradients sent to other stages.
+    Pipeline,
+    /// Activations and their gradients that come.
+    PipelineReceive,
+    /// The gradient of an embedding that the first and the last stage have both.
+    Embedding,
+    /// Sums of gradients.
+    Gradients,
+    /// Gathering of weights.
+    Parameters,
+    /// Sums of the gradients of experts.
+    ExpertGradients,
+    /// Gathering of the weights of experts.
+    ExpertParameters,
+}
+
+/// What operations are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Parallelism {
+    /// Parts of matrices.
+    Tensor,
+    /// Experts.
+    Expert,
+    /// Parts of sequences.
+    Context,
+    /// Stages.
+    Pipeline,
+    /// Sequences: gradients and weights.
+    Data,
+}
+
+impl Stream {
+    const ALL: [Stream; 12] = [
+        Stream::Compute,
+        Stream::Tensor,
+        Stream::Expert,
+        Stream::Context,
+        Stream::ContextReceive,
+        Stream::Pipeline,
+        Stream::PipelineReceive,
+        Stream::Embedding,
+        Stream::Gradients,
+        Stream::Parameters,
+        Stream::ExpertGradients,
+        Stream::ExpertParameters,
+    ];
+
+    /// The label of the stream in a graph.
+    pub fn label(self) -> u32 {
+        self as u32
+    }
+
+    /// The stream of a label.
+    pub fn of_label(label: u32) -> Option<Stream> {
+        Stream::ALL.get(label as usize).copied()
+    }
+
+    /// What its operations are for; `None` of computing.
+    pub fn parallelism(self) -> Option<Parallelism> {
+        Some(match self {
+            Stream::Compute => return None,
+            Stream::Tensor => Parallelism::Tensor,
+            Stream::Expert => Parallelism::Expert,
+            Stream::Context | Stream::ContextReceive => Parallelism::Context,
+            Stream::Pipeline | Stream::PipelineReceive | Stream::Embedding => Parallelism::Pipeline,
+            Stream::Gradients
+            | Stream::Parameters
+            | Stream::ExpertGradients
+            | Stream::ExpertParameters => Parallelism::Data,
+        })
+    }
+}
+
+impl Parallelism {
+    /// All of them.
+    pub const ALL: [Parallelism; 5] = [
+        Parallelism::Tensor,
+        Parallelism::Expert,
+        Parallelism::Context,
+        Parallelism::Pipeline,
+        Parallelism::Data,
+    ];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_places_in_the_list() {
+        for stream in Stream::ALL {
+            assert_eq!(Stream::of_label(stream.label()), Some(stream));
+        }
+        assert_eq!(Stream::of_label(12), None);
+    }
+}
