@@ -23,7 +23,7 @@ pub(super) struct Communicators {
     tensor: Algorithms,
     others: Algorithms,
     /// What carries out collectives, as far as they were met.
-    kinds: BTreeMap<(bool, CollectiveName), CollectiveKind>,
+    kinds: BTreeMap<(bool, CollectiveName, u32, u64), CollectiveKind>,
 }
 
 impl Communicators {
@@ -62,15 +62,20 @@ impl Communicators {
         }))
     }
 
-    fn kind(&mut self, stream: Stream, name: CollectiveName) -> &CollectiveKind {
+    fn kind(
+        &mut self,
+        stream: Stream,
+        name: CollectiveName,
+        (ranks, bytes): (u32, u64),
+    ) -> &CollectiveKind {
         let is_tensor = stream == Stream::Tensor;
         let algorithms = if is_tensor {
             &self.tensor
         } else {
             &self.others
         };
-        let kinds = self.kinds.entry((is_tensor, name));
-        kinds.or_insert_with(|| algorithms.kind(name))
+        let kinds = self.kinds.entry((is_tensor, name, ranks, bytes));
+        kinds.or_insert_with(|| algorithms.kind(name, ranks, bytes))
     }
 }
 
@@ -200,7 +205,9 @@ impl<'g> Program<'g> {
         let Some(communicator) = of else {
             return Ok(None);
         };
-        let kind = self.communicators.kind(communicator.stream, name).clone();
+        let of_size = (communicator.size, bytes);
+        let kind = self.communicators.kind(communicator.stream, name, of_size);
+        let kind = kind.clone();
         self.own_collective_after(of, (&kind, bytes), after)
     }
 
