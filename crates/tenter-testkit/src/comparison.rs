@@ -66,6 +66,7 @@ pub fn difference(left: &Trial, right: &Trial) -> Option<String> {
     let rows = [left, right].map(|trial| &trial.rows);
     let outcomes = [left, right].map(|trial| &trial.outcome);
     let summaries = outcomes.map(|outcome| &outcome.summary);
+    let steps = summaries.map(|summary| &summary.training_steps[..]);
     let single = summaries.map(|summary| {
         let engine = &summary.engine;
         let hops = (engine.packet_hops, engine.data_packet_hops);
@@ -113,10 +114,7 @@ pub fn difference(left: &Trial, right: &Trial) -> Option<String> {
             "ranks of trainings",
             outcomes.map(|outcome| &outcome.counts.training_ranks[..]),
         ),
-        row(
-            "steps of trainings",
-            summaries.map(|summary| &summary.training_steps[..]),
-        ),
+        row("steps of trainings", steps),
         row("samples", rows.map(|rows| &rows.samples[..])),
         row(
             "jobs of the summary",

@@ -5,6 +5,7 @@ use super::data_parallel::DataParallel;
 use super::error::TrainingError;
 use super::groups::Groups;
 use super::layout::Training;
+use super::memory;
 use super::operators::{Block, BlockKind, Passes};
 use super::parallelism::Place;
 use super::program::{Communicator, Communicators, Computed, Program, Purpose};
@@ -24,8 +25,11 @@ type Built<T> = Result<T, GraphError>;
 /// A step of a training as a graph of operations, and what is known of it.
 ///
 /// # Errors
-/// Collectives that their ranks cannot run, and more operations or transfers than can be numbered.
+/// A model that does not fit into memory, collectives that their ranks cannot run, and more operations or transfers than can be numbered.
 pub fn step(training: &Training) -> Result<(Graph, TrainingStep), TrainingError> {
+    if training.spec.check_memory {
+        memory::check(training)?;
+    }
     let built = graph(training);
     let (graph, computed) = built.map_err(|error| {
         let text = error.to_string();

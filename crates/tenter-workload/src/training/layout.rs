@@ -2,7 +2,6 @@
 
 use super::accelerator::{self, AcceleratorSpec};
 use super::error::TrainingError;
-use super::memory;
 use super::model::{self, ModelSpec};
 use super::operators::Operators;
 use super::parallelism::{Grid, Place};
@@ -62,7 +61,7 @@ impl Training {
     /// The training for a number of ranks; without one `dp` must say how many there are.
     ///
     /// # Errors
-    /// Numbers that do not fit together, and a model that does not fit into memory.
+    /// Numbers that do not fit together.
     pub fn new(spec: &TrainingSpec, ranks: Option<u32>) -> Checked<Training> {
         let model = model::dimensions(&spec.model);
         let grid = grid(spec, ranks)?;
@@ -92,7 +91,7 @@ impl Training {
         }
         let sequence = spec.sequence.unwrap_or(model.sequence);
         check_sequence(spec, sequence)?;
-        let training = Training {
+        Ok(Training {
             accelerator: accelerator::figures(&spec.accelerator),
             first_layers: first_layers(spec, &model)?,
             micro_batch: own / micro_batches,
@@ -101,11 +100,7 @@ impl Training {
             grid,
             pipeline,
             sequence,
-        };
-        if spec.check_memory {
-            memory::check(&training)?;
-        }
-        Ok(training)
+        })
     }
 
     /// Whether tensor-parallel ranks share activations between the parts of a layer.
@@ -346,10 +341,7 @@ impl Training {
     /// The same with another schedule of computing again, or more stages, for what would fit into
     /// memory.
     pub(super) fn with(&self, change: impl FnOnce(&mut TrainingSpec)) -> Option<Training> {
-        let mut spec = TrainingSpec {
-            check_memory: false,
-            ..self.spec.clone()
-        };
+        let mut spec = self.spec.clone();
         change(&mut spec);
         let is_interleaved = spec.schedule == PipelineSchedule::Interleaved;
         if spec.pp == 1 && is_interleaved {

@@ -365,8 +365,18 @@ fn formulas(of: &Training, dp: u64) -> BTreeMap<Parallelism, f64> {
         Parallelism::Pipeline,
         2.0 * micro_batches * (parts - 1.0) * sent * ranks / pp,
     );
+    bytes.insert(Parallelism::Data, data_formula(of, replicas));
+    bytes
+}
+
+/// Bytes of gradients and weights.
+fn data_formula(of: &Training, replicas: f64) -> f64 {
+    let spec = &of.spec;
+    let [tp, cp, pp, ep] = [spec.tp, spec.cp, spec.pp, spec.ep].map(f64::from);
+    let ranks = f64::from(of.grid.ranks()) / pp;
+    let micro_batches = f64::from(of.pipeline.micro_batches);
     let (dense, experts) = weights(of);
-    let data = |weights: f64, ranks: f64, replicas: f64| {
+    let alike = |weights: f64, replicas: f64| {
         let once = (replicas - 1.0) * weights * ranks / replicas;
         let times = match spec.zero {
             Sharding::None => 2.0 * 4.0,
@@ -376,10 +386,7 @@ fn formulas(of: &Training, dp: u64) -> BTreeMap<Parallelism, f64> {
         };
         once * times
     };
-    let all =
-        data(dense, ranks / pp, replicas * cp) + data(experts, ranks / pp, replicas * cp * tp / ep);
-    bytes.insert(Parallelism::Data, all);
-    bytes
+    alike(dense, replicas * cp) + alike(experts, replicas * cp * tp / ep)
 }
 
 /// Weights at the ranks of all stages with one place in the others: those that all data-parallel
@@ -479,7 +486,8 @@ fn a_model_that_is_too_large_is_refused_with_what_would_fit() {
         fused_attention: false,
         ..TrainingSpec::new(Model::Word(NamedModel::Gpt3), 64)
     };
-    let error = Training::new(&gpt, Some(64)).expect_err("it needs more than 80 GB");
+    let training = Training::new(&gpt, Some(64)).expect("its numbers fit together");
+    let error = step(&training).expect_err("it needs more than 80 GB");
     assert_eq!(error.key, "model");
     assert!(error.remedy.contains("with which it fits"), "{error}");
     let full = TrainingSpec {
@@ -500,7 +508,6 @@ fn activations_are_those_of_the_paper() {
             tp: 8,
             sequence_parallel: shares,
             fused_attention: false,
-            check_memory: false,
             ..TrainingSpec::new(Model::Word(NamedModel::Gpt3), 1)
         };
         let training = Training::new(&gpt, Some(8)).expect("it is not checked");
