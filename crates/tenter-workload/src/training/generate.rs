@@ -25,7 +25,8 @@ type Built<T> = Result<T, GraphError>;
 /// A step of a training as a graph of operations, and what is known of it.
 ///
 /// # Errors
-/// A model that does not fit into memory, collectives that their ranks cannot run, and more operations or transfers than can be numbered.
+/// A model that does not fit into memory, collectives that their ranks cannot run, and more
+/// operations or transfers than can be numbered.
 pub fn step(training: &Training) -> Result<(Graph, TrainingStep), TrainingError> {
     if training.spec.check_memory {
         memory::check(training)?;
