@@ -1660,7 +1660,7 @@ class JobCollectiveParallelSizes11(TypedDict, total=False):
 
 class JobCollectiveParallel(TypedDict, total=False):
     algorithm: Literal["parallel"]
-    """By which algorithm. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
     collective: Literal["all-to-all"]
     """Which collective."""
     compute: Quantity
@@ -1681,7 +1681,7 @@ class JobCollectiveParallel(TypedDict, total=False):
 
 class JobCollectivePairwise(TypedDict, total=False):
     algorithm: Literal["pairwise"]
-    """By which algorithm. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
     collective: Literal["all-to-all"]
     """Which collective."""
     compute: Quantity
@@ -1702,7 +1702,7 @@ class JobCollectivePairwise(TypedDict, total=False):
 
 class JobCollectivePxn(TypedDict, total=False):
     algorithm: Literal["pxn"]
-    """By which algorithm. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
     collective: Literal["all-to-all"]
     """Which collective."""
     compute: Quantity
@@ -1727,7 +1727,7 @@ class JobCollectivePxn(TypedDict, total=False):
 
 class JobCollectiveRing(TypedDict, total=False):
     algorithm: Literal["ring"]
-    """By which algorithm. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
@@ -1748,7 +1748,7 @@ class JobCollectiveRing(TypedDict, total=False):
 
 class JobCollectiveBidirectionalRing(TypedDict, total=False):
     algorithm: Literal["bidirectional-ring"]
-    """By which algorithm. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
@@ -1769,7 +1769,7 @@ class JobCollectiveBidirectionalRing(TypedDict, total=False):
 
 class JobCollectiveHalvingDoubling(TypedDict, total=False):
     algorithm: Literal["halving-doubling"]
-    """By which algorithm. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
@@ -1797,7 +1797,7 @@ class JobCollectiveHalvingDoubling(TypedDict, total=False):
 
 class JobCollectiveDoubleBinaryTree(TypedDict, total=False):
     algorithm: Literal["double-binary-tree"]
-    """By which algorithm. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
     chunk_size: Quantity
     """The buffer is passed on in chunks of this size. Origin: NCCL's default buffer of 4 MiB in
     8 slots. Default: 512KiB.
@@ -1822,7 +1822,7 @@ class JobCollectiveDoubleBinaryTree(TypedDict, total=False):
 
 class JobCollectiveHierarchical(TypedDict, total=False):
     algorithm: Literal["hierarchical"]
-    """By which algorithm. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
     collective: Literal["all-reduce"]
     """Which collective."""
     compute: Quantity
@@ -1855,7 +1855,7 @@ class JobCollectiveHierarchical(TypedDict, total=False):
 
 class JobCollectiveRing2(TypedDict, total=False):
     algorithm: Literal["ring"]
-    """By which algorithm. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
     collective: Literal["all-gather"]
     """Which collective."""
     compute: Quantity
@@ -1876,7 +1876,7 @@ class JobCollectiveRing2(TypedDict, total=False):
 
 class JobCollectiveRecursiveDoubling(TypedDict, total=False):
     algorithm: Literal["recursive-doubling"]
-    """By which algorithm. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
     collective: Literal["all-gather"]
     """Which collective."""
     compute: Quantity
@@ -1897,7 +1897,7 @@ class JobCollectiveRecursiveDoubling(TypedDict, total=False):
 
 class JobCollectiveRing3(TypedDict, total=False):
     algorithm: Literal["ring"]
-    """By which algorithm. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
     collective: Literal["reduce-scatter"]
     """Which collective."""
     compute: Quantity
@@ -1918,7 +1918,7 @@ class JobCollectiveRing3(TypedDict, total=False):
 
 class JobCollectiveRecursiveHalving(TypedDict, total=False):
     algorithm: Literal["recursive-halving"]
-    """By which algorithm. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
     collective: Literal["reduce-scatter"]
     """Which collective."""
     compute: Quantity
@@ -1939,7 +1939,7 @@ class JobCollectiveRecursiveHalving(TypedDict, total=False):
 
 class JobCollectiveParallel2(TypedDict, total=False):
     algorithm: Literal["parallel"]
-    """By which algorithm. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
     collective: Literal["broadcast"]
     """Which collective."""
     compute: Quantity
@@ -1962,7 +1962,7 @@ class JobCollectiveParallel2(TypedDict, total=False):
 
 class JobCollectiveRing4(TypedDict, total=False):
     algorithm: Literal["ring"]
-    """By which algorithm. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
     chunk_size: Quantity
     """The buffer is passed on in chunks of this size. Origin: NCCL's default buffer of 4 MiB in
     8 slots. Default: 512KiB.
@@ -1989,7 +1989,7 @@ class JobCollectiveRing4(TypedDict, total=False):
 
 class JobCollectiveTree(TypedDict, total=False):
     algorithm: Literal["tree"]
-    """By which algorithm. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
     chunk_size: Quantity
     """The buffer is passed on in chunks of this size. Origin: NCCL's default buffer of 4 MiB in
     8 slots. Default: 512KiB.
@@ -2016,7 +2016,7 @@ class JobCollectiveTree(TypedDict, total=False):
 
 class JobCollectiveTree2(TypedDict, total=False):
     algorithm: Literal["tree"]
-    """By which algorithm. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
     chunk_size: Quantity
     """The buffer is passed on in chunks of this size. Origin: NCCL's default buffer of 4 MiB in
     8 slots. Default: 512KiB.
@@ -2043,7 +2043,7 @@ class JobCollectiveTree2(TypedDict, total=False):
 
 class JobCollectiveParallel3(TypedDict, total=False):
     algorithm: Literal["parallel"]
-    """By which algorithm. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
     collective: Literal["gather"]
     """Which collective."""
     compute: Quantity
@@ -2066,7 +2066,7 @@ class JobCollectiveParallel3(TypedDict, total=False):
 
 class JobCollectiveParallel4(TypedDict, total=False):
     algorithm: Literal["parallel"]
-    """By which algorithm. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
     collective: Literal["scatter"]
     """Which collective."""
     compute: Quantity
@@ -2089,7 +2089,7 @@ class JobCollectiveParallel4(TypedDict, total=False):
 
 class JobCollectiveRing5(TypedDict, total=False):
     algorithm: Literal["ring"]
-    """By which algorithm. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
     collective: Literal["send-recv"]
     """Which collective."""
     compute: Quantity
@@ -2110,7 +2110,7 @@ class JobCollectiveRing5(TypedDict, total=False):
 
 class JobCollectiveRecursiveDoubling2(TypedDict, total=False):
     algorithm: Literal["recursive-doubling"]
-    """By which algorithm. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
     collective: Literal["hypercube"]
     """Which collective."""
     compute: Quantity
@@ -2131,7 +2131,7 @@ class JobCollectiveRecursiveDoubling2(TypedDict, total=False):
 
 class JobCollectiveRandom(TypedDict, total=False):
     algorithm: Literal["random"]
-    """By which algorithm. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
     collective: Literal["permutation"]
     """Which collective."""
     compute: Quantity
@@ -2154,7 +2154,7 @@ class JobCollectiveRandom(TypedDict, total=False):
 
 class JobCollectiveParallel5(TypedDict, total=False):
     algorithm: Literal["parallel"]
-    """By which algorithm. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
     collective: Literal["incast"]
     """Which collective."""
     compute: Quantity
@@ -2190,7 +2190,7 @@ class JobCollectiveListedStep(TypedDict, total=False):
 
 class JobCollectiveListed(TypedDict, total=False):
     algorithm: Literal["listed"]
-    """By which algorithm. Default: the first of the collective."""
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
     collective: Literal["steps"]
     """Which collective."""
     compute: Quantity
@@ -2216,6 +2216,149 @@ class JobCollectiveListed(TypedDict, total=False):
     """The transfers; each starts when those that it waits for have arrived. They have bytes of
     their own, so the collective has no `size`. Default: this or `file`.
     """
+
+
+class JobCollectiveAllReduceAlgorithm(TypedDict, total=False):
+    file: str | float | bool
+    """The file; its path counts from the folder of the scenario. It runs at all sizes. Default:
+    this, `files` or `programs`.
+    """
+    files: list[str | float | bool]
+    """Several files, of which the first runs that is meant for the size. Default: this, `file`
+    or `programs`.
+    """
+    programs: list[str | float | bool]
+    """What files hold, in Tenter's notation. Default: this, `file` or `files`."""
+    slice: Quantity | Literal["none"]
+    """The most bytes of a chunk that the steps carry at once. The thread blocks run all of their
+    steps again for each further slice; `none`: chunks are not sliced. Default: none.
+    """
+
+
+class JobCollectiveAllReduce(TypedDict, total=False):
+    algorithm: JobCollectiveAllReduceAlgorithm
+    """By which algorithm: one from a file."""
+    collective: Literal["all-reduce"]
+    """Which collective."""
+    compute: Quantity
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
+    compute_spread: Quantity
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectiveAllGather(TypedDict, total=False):
+    algorithm: JobCollectiveAllReduceAlgorithm
+    """By which algorithm: one from a file."""
+    collective: Literal["all-gather"]
+    """Which collective."""
+    compute: Quantity
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
+    compute_spread: Quantity
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectiveReduceScatter(TypedDict, total=False):
+    algorithm: JobCollectiveAllReduceAlgorithm
+    """By which algorithm: one from a file."""
+    collective: Literal["reduce-scatter"]
+    """Which collective."""
+    compute: Quantity
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
+    compute_spread: Quantity
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectiveAllToAll(TypedDict, total=False):
+    algorithm: JobCollectiveAllReduceAlgorithm
+    """By which algorithm: one from a file."""
+    collective: Literal["all-to-all"]
+    """Which collective."""
+    compute: Quantity
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
+    compute_spread: Quantity
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectiveBroadcast(TypedDict, total=False):
+    algorithm: JobCollectiveAllReduceAlgorithm
+    """By which algorithm: one from a file."""
+    collective: Literal["broadcast"]
+    """Which collective."""
+    compute: Quantity
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
+    compute_spread: Quantity
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectiveReduce(TypedDict, total=False):
+    algorithm: JobCollectiveAllReduceAlgorithm
+    """By which algorithm: one from a file."""
+    collective: Literal["reduce"]
+    """Which collective."""
+    compute: Quantity
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
+    compute_spread: Quantity
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
 
 
 JobFlow = TypedDict("JobFlow", {
@@ -2471,8 +2614,8 @@ class JobWorkloadFlows(TypedDict, total=False):
     one each sender. Default: none.
     """
     kind: Literal["flows"]
-    """Flows, or a graph of operations in one of the formats in which others write it. Default:
-    flows.
+    """Flows, a graph of operations in one of the formats in which others write it, or the
+    training of a model. Default: flows.
     """
     load: float | str
     """Offered load: the share of the senders' rate that all flows take in RoCEv2 frames, with
@@ -2523,12 +2666,17 @@ class JobWorkloadGraph(TypedDict, total=False):
     file: str | float | bool
     """The file; its path counts from the folder of the scenario."""
     kind: Literal["graph"]
-    """Flows, or a graph of operations in one of the formats in which others write it. Default:
-    flows.
+    """Flows, a graph of operations in one of the formats in which others write it, or the
+    training of a model. Default: flows.
     """
     overhead: Quantity
     """What each send occupies its stream for before it is posted, and each receive once its
     message is there. Default: 0ns.
+    """
+    rendezvous: Literal[True, False]
+    """Whether a message above `eager` is sent by rendezvous: its sender posts a request of 64
+    bytes, and the message once the receiver has answered that a receive takes it. Default:
+    false.
     """
 
 
@@ -2545,25 +2693,30 @@ class JobWorkloadGoal(TypedDict, total=False):
     file: str | float | bool
     """The file, as text or binary; its path counts from the folder of the scenario."""
     kind: Literal["goal"]
-    """Flows, or a graph of operations in one of the formats in which others write it. Default:
-    flows.
+    """Flows, a graph of operations in one of the formats in which others write it, or the
+    training of a model. Default: flows.
     """
     overhead: Quantity
     """What each send occupies its stream for before it is posted, and each receive once its
     message is there. Default: 0ns.
     """
+    rendezvous: Literal[True, False]
+    """Whether a message above `eager` is sent by rendezvous: its sender posts a request of 64
+    bytes, and the message once the receiver has answered that a receive takes it. Default:
+    false.
+    """
 
 
 class JobWorkloadChakraAlgorithms(TypedDict, total=False):
-    all_gather: str | float | bool
+    all_gather: str | float | bool | JobCollectiveAllReduceAlgorithm
     """The algorithm of all-gathers. Default: ring."""
-    all_reduce: str | float | bool
+    all_reduce: str | float | bool | JobCollectiveAllReduceAlgorithm
     """The algorithm of all-reduces, and of barriers. Default: ring."""
-    all_to_all: str | float | bool
+    all_to_all: str | float | bool | JobCollectiveAllReduceAlgorithm
     """The algorithm of all-to-alls. Default: parallel."""
-    broadcast: str | float | bool
+    broadcast: str | float | bool | JobCollectiveAllReduceAlgorithm
     """The algorithm of broadcasts. Default: tree."""
-    reduce_scatter: str | float | bool
+    reduce_scatter: str | float | bool | JobCollectiveAllReduceAlgorithm
     """The algorithm of reduce-scatters. Default: ring."""
 
 
@@ -2592,8 +2745,8 @@ class JobWorkloadChakra(TypedDict, total=False):
     Default: none.
     """
     kind: Literal["chakra"]
-    """Flows, or a graph of operations in one of the formats in which others write it. Default:
-    flows.
+    """Flows, a graph of operations in one of the formats in which others write it, or the
+    training of a model. Default: flows.
     """
     overhead: Quantity
     """What each send occupies its stream for before it is posted, and each receive once its
@@ -2606,6 +2759,11 @@ class JobWorkloadChakra(TypedDict, total=False):
     ranks: int | Literal["none"]
     """Ranks that all do what the trace of a single rank says; peers of messages cannot be
     repeated. Default: none.
+    """
+    rendezvous: Literal[True, False]
+    """Whether a message above `eager` is sent by rendezvous: its sender posts a request of 64
+    bytes, and the message once the receiver has answered that a receive takes it. Default:
+    false.
     """
 
 
@@ -2628,8 +2786,8 @@ class JobWorkloadSimai(TypedDict, total=False):
     file: str | float | bool
     """The file; its path counts from the folder of the scenario."""
     kind: Literal["simai"]
-    """Flows, or a graph of operations in one of the formats in which others write it. Default:
-    flows.
+    """Flows, a graph of operations in one of the formats in which others write it, or the
+    training of a model. Default: flows.
     """
     overhead: Quantity
     """What each send occupies its stream for before it is posted, and each receive once its
@@ -2638,6 +2796,11 @@ class JobWorkloadSimai(TypedDict, total=False):
     ranks: int
     """Ranks of the job; `auto`: what the file says (`all_gpus`), or as many as its groups need.
     Default: `auto`.
+    """
+    rendezvous: Literal[True, False]
+    """Whether a message above `eager` is sent by rendezvous: its sender posts a request of 64
+    bytes, and the message once the receiver has answered that a receive takes it. Default:
+    false.
     """
 
 
@@ -2662,8 +2825,8 @@ class JobWorkloadAicb(TypedDict, total=False):
     file: str | float | bool
     """The file (CSV); its path counts from the folder of the scenario."""
     kind: Literal["aicb"]
-    """Flows, or a graph of operations in one of the formats in which others write it. Default:
-    flows.
+    """Flows, a graph of operations in one of the formats in which others write it, or the
+    training of a model. Default: flows.
     """
     overhead: Quantity
     """What each send occupies its stream for before it is posted, and each receive once its
@@ -2674,6 +2837,11 @@ class JobWorkloadAicb(TypedDict, total=False):
     ranks: int
     """Ranks of the job, which all do what the recording of a single rank says, or as many as
     there are recordings; `auto`: as many as the recordings say or are. Default: `auto`.
+    """
+    rendezvous: Literal[True, False]
+    """Whether a message above `eager` is sent by rendezvous: its sender posts a request of 64
+    bytes, and the message once the receiver has answered that a receive takes it. Default:
+    false.
     """
     tensor: int
     """Ranks of a tensor-parallel group; `auto`: what the file says. Default: `auto`."""
@@ -2702,8 +2870,8 @@ class JobWorkloadKineto(TypedDict, total=False):
     Default: none.
     """
     kind: Literal["kineto"]
-    """Flows, or a graph of operations in one of the formats in which others write it. Default:
-    flows.
+    """Flows, a graph of operations in one of the formats in which others write it, or the
+    training of a model. Default: flows.
     """
     overhead: Quantity
     """What each send occupies its stream for before it is posted, and each receive once its
@@ -2712,6 +2880,11 @@ class JobWorkloadKineto(TypedDict, total=False):
     ranks: int
     """Ranks of the job, which all do what the recording of a single rank says, or as many as
     there are recordings; `auto`: as many as the recordings say or are. Default: `auto`.
+    """
+    rendezvous: Literal[True, False]
+    """Whether a message above `eager` is sent by rendezvous: its sender posts a request of 64
+    bytes, and the message once the receiver has answered that a receive takes it. Default:
+    false.
     """
     waits: Literal["exposed", "recorded"]
     """Which computing waits for communication: what began when no kernel had computed since the
@@ -2740,8 +2913,8 @@ class JobWorkloadPytorchEt(TypedDict, total=False):
     Default: none.
     """
     kind: Literal["pytorch-et"]
-    """Flows, or a graph of operations in one of the formats in which others write it. Default:
-    flows.
+    """Flows, a graph of operations in one of the formats in which others write it, or the
+    training of a model. Default: flows.
     """
     overhead: Quantity
     """What each send occupies its stream for before it is posted, and each receive once its
@@ -2750,6 +2923,11 @@ class JobWorkloadPytorchEt(TypedDict, total=False):
     ranks: int
     """Ranks of the job, which all do what the recording of a single rank says, or as many as
     there are recordings; `auto`: as many as the recordings say or are. Default: `auto`.
+    """
+    rendezvous: Literal[True, False]
+    """Whether a message above `eager` is sent by rendezvous: its sender posts a request of 64
+    bytes, and the message once the receiver has answered that a receive takes it. Default:
+    false.
     """
 
 
@@ -2776,8 +2954,8 @@ class JobWorkloadFlightRecorder(TypedDict, total=False):
     Default: none.
     """
     kind: Literal["flight-recorder"]
-    """Flows, or a graph of operations in one of the formats in which others write it. Default:
-    flows.
+    """Flows, a graph of operations in one of the formats in which others write it, or the
+    training of a model. Default: flows.
     """
     overhead: Quantity
     """What each send occupies its stream for before it is posted, and each receive once its
@@ -2786,6 +2964,11 @@ class JobWorkloadFlightRecorder(TypedDict, total=False):
     ranks: int
     """Ranks of the job, which all do what the recording of a single rank says, or as many as
     there are recordings; `auto`: as many as the recordings say or are. Default: `auto`.
+    """
+    rendezvous: Literal[True, False]
+    """Whether a message above `eager` is sent by rendezvous: its sender posts a request of 64
+    bytes, and the message once the receiver has answered that a receive takes it. Default:
+    false.
     """
 
 
@@ -2806,8 +2989,8 @@ class JobWorkloadNcclLog(TypedDict, total=False):
     which `{rank}` stands for the number of a file.
     """
     kind: Literal["nccl-log"]
-    """Flows, or a graph of operations in one of the formats in which others write it. Default:
-    flows.
+    """Flows, a graph of operations in one of the formats in which others write it, or the
+    training of a model. Default: flows.
     """
     overhead: Quantity
     """What each send occupies its stream for before it is posted, and each receive once its
@@ -2817,14 +3000,21 @@ class JobWorkloadNcclLog(TypedDict, total=False):
     """Ranks of the job, which all do what the recording of a single rank says, or as many as
     there are recordings; `auto`: as many as the recordings say or are. Default: `auto`.
     """
+    rendezvous: Literal[True, False]
+    """Whether a message above `eager` is sent by rendezvous: its sender posts a request of 64
+    bytes, and the message once the receiver has answered that a receive takes it. Default:
+    false.
+    """
 
 
 class JobWorkloadFlowTable(TypedDict, total=False):
     file: str | float | bool
-    """The file, as CSV with a header; its path counts from the folder of the scenario."""
+    """The file, as CSV with a header or as Parquet; its path counts from the folder of the
+    scenario.
+    """
     kind: Literal["flow-table"]
-    """Flows, or a graph of operations in one of the formats in which others write it. Default:
-    flows.
+    """Flows, a graph of operations in one of the formats in which others write it, or the
+    training of a model. Default: flows.
     """
     origin: Literal["file", "first-flow"]
     """The time 0 of the job: that of the file, or the start of the first flow. Default: file."""
@@ -2836,8 +3026,8 @@ class JobWorkloadHtsim(TypedDict, total=False):
     file: str | float | bool
     """The file (`.cm`); its path counts from the folder of the scenario."""
     kind: Literal["htsim"]
-    """Flows, or a graph of operations in one of the formats in which others write it. Default:
-    flows.
+    """Flows, a graph of operations in one of the formats in which others write it, or the
+    training of a model. Default: flows.
     """
     origin: Literal["file", "first-flow"]
     """The time 0 of the job: that of the file, or the start of the first flow. Default: file."""
@@ -2853,8 +3043,8 @@ class JobWorkloadNs3(TypedDict, total=False):
     file: str | float | bool
     """The file (`flow.txt`); its path counts from the folder of the scenario."""
     kind: Literal["ns3"]
-    """Flows, or a graph of operations in one of the formats in which others write it. Default:
-    flows.
+    """Flows, a graph of operations in one of the formats in which others write it, or the
+    training of a model. Default: flows.
     """
     origin: Literal["file", "first-flow"]
     """The time 0 of the job: that of the file, or the start of the first flow. Default: file."""
@@ -2862,10 +3052,196 @@ class JobWorkloadNs3(TypedDict, total=False):
     """Ranks of the job; `auto`: as many as the file says or names. Default: `auto`."""
 
 
+JobWorkloadTrainingAccelerator1MatrixEfficiency = TypedDict("JobWorkloadTrainingAccelerator1MatrixEfficiency", {
+    "from": "int",
+    "share": "float | str",
+}, total=False)
+
+
+class JobWorkloadTrainingAccelerator1(TypedDict, total=False):
+    attention_efficiency: float | str
+    """What the fused kernel of attention reaches of the peak of the matrix units. Origin:
+    assumed. Default: 0.5.
+    """
+    efficiency: float | str
+    """One share of the peak for matrix operators of all sizes, in place of `matrix_efficiency`:
+    the number to calibrate. Default: `matrix_efficiency`.
+    """
+    flops: float | str
+    """Peak of the matrix units with 16-bit numbers, without sparsity."""
+    fp8_flops: float | str
+    """Peak of the matrix units with 8-bit numbers. Default: `flops`."""
+    matrix_efficiency: list[JobWorkloadTrainingAccelerator1MatrixEfficiency]
+    """What matrix operators reach of the peak by their size, ascending; an operator of a size
+    below the first reaches a tenth. Default: [].
+    """
+    memory: Quantity
+    """Size of its memory."""
+    memory_bandwidth: Quantity
+    """Rate of its memory."""
+    memory_efficiency: list[JobWorkloadTrainingAccelerator1MatrixEfficiency]
+    """What the memory reaches. Default: []."""
+    roofline: Literal["sum", "max"]
+    """How long an operator takes: the `sum` of its times for computing and for memory, or the
+    longer one (`max`). Default: max.
+    """
+    vector_efficiency: list[JobWorkloadTrainingAccelerator1MatrixEfficiency]
+    """What vector operators reach. Default: []."""
+    vector_flops: float | str
+    """Peak of the vector units with 16-bit numbers. Default: a quarter of `flops`."""
+
+
+class JobWorkloadTrainingModel1(TypedDict, total=False):
+    dense_layers: int
+    """Layers at the beginning that have no experts. Default: 0."""
+    expert_ffn: int
+    """Width of an expert. Default: `ffn`."""
+    experts: int
+    """Experts of a layer; 0 of a model without experts. Default: 0."""
+    ffn: int
+    """Width of the feed-forward part of layers without experts."""
+    gated: Literal[True, False]
+    """Whether the feed-forward part has three matrices (a gate, as in SwiGLU) and not two.
+    Default: true.
+    """
+    head_size: int
+    """Width of a head. Default: `hidden` / `heads`."""
+    heads: int
+    """Heads of attention."""
+    hidden: int
+    """Width of the residual stream."""
+    kv_heads: int
+    """Heads of keys and values; as many as `heads` without grouped queries. Default: `heads`."""
+    kv_rank: int
+    """Rank of keys and values in multi-head latent attention; 0 without it. Default: 0."""
+    layers: int
+    """Layers."""
+    query_rank: int
+    """Rank of the queries in multi-head latent attention; 0 without it. Default: 0."""
+    rotary_size: int
+    """Width that a head of latent attention has more for rotary positions. Default: 0."""
+    sequence: int
+    """Tokens of a training sequence. Default: 4096."""
+    shared_experts: int
+    """Experts that every token passes, beside those it is sent to. Default: 0."""
+    tied: Literal[True, False]
+    """Whether embedding and output share their matrix. Default: false."""
+    top_k: int
+    """Experts that each token is sent to. Default: 2."""
+    vocabulary: int
+    """Entries of the vocabulary."""
+
+
+class JobWorkloadTrainingOverlap(TypedDict, total=False):
+    cp: Literal[True, False]
+    """Keys and values of the next step of the ring come while this one is computed. Default:
+    true.
+    """
+    ep: Literal[True, False]
+    """Dispatch and combination run beside the experts, as with fine chunks. Default: false."""
+    gradients: Literal[True, False]
+    """Gradients are summed while the backward pass goes on. Default: true."""
+    parameters: Literal[True, False]
+    """Weights are gathered while the forward pass, or the layer before, goes on. Default: true."""
+    pp: Literal[True, False]
+    """A stage goes on while it sends to the next one. Default: true."""
+    tp: Literal[True, False]
+    """Tensor-parallel collectives run beside the matrices that they belong to, as with fine
+    chunks. Default: false.
+    """
+
+
+class JobWorkloadTraining(TypedDict, total=False):
+    accelerator: JobWorkloadTrainingAccelerator1 | Literal["a100", "h100", "h200", "b200", "mi300x"]
+    """An accelerator by its name, or the figures of one. Default: h100."""
+    algorithms: JobWorkloadChakraAlgorithms
+    """Algorithms of all collectives but tensor-parallel ones. Default: {}."""
+    batch: int
+    """Sequences of a step, over all ranks."""
+    check_memory: Literal[True, False]
+    """Whether a model that does not fit into the memory of the accelerator is refused. Default:
+    true.
+    """
+    cp: int
+    """Context-parallel ranks: each has a part of the sequence, and keys and values go round.
+    Default: 1.
+    """
+    dp: int
+    """Data-parallel ranks. Default: the ranks of the job over `tp`, `cp` and `pp`."""
+    ep: int
+    """Ranks over which the experts of a layer are spread, of the `tp`, `cp` and `dp` ranks of a
+    stage. Default: 1.
+    """
+    expert_skew: float | str
+    """How unevenly tokens are spread over experts: the exponent of a Zipf distribution. Experts
+    are dealt to ranks by popularity, and each layer begins with the next rank. Default: 0.
+    """
+    fused_attention: Literal[True, False]
+    """Whether attention is one kernel that keeps no scores and leaves out what is masked.
+    Default: true.
+    """
+    gradient_bucket: Quantity
+    """Gradients that are summed together, at most. Origin: Megatron-LM: 40 million parameters.
+    Default: 160MB.
+    """
+    gradient_precision: Literal["fp32", "bf16"]
+    """Numbers of gradients, where they are summed. Origin: Megatron-LM with bf16. Default: fp32."""
+    kind: Literal["training"]
+    """Flows, a graph of operations in one of the formats in which others write it, or the
+    training of a model. Default: flows.
+    """
+    layer_backward: Quantity
+    """Time of a layer backward. Default: by the roofline."""
+    layer_forward: Quantity
+    """Time of a layer forward at a rank, in place of the roofline. Default: by the roofline."""
+    micro_batches: int
+    """Micro-batches of a step at each pipeline. Default: as many as sequences: one in each."""
+    model: JobWorkloadTrainingModel1 | Literal["llama-2-7b", "llama-2-13b", "llama-2-70b", "llama-3-8b", "llama-3-70b", "llama-3-405b", "gpt-3-175b", "mixtral-8x7b", "mixtral-8x22b", "deepseek-v3"]
+    """A public model by its name, or the dimensions of one."""
+    order: float | str
+    """The dimensions in the order in which ranks count through them, the fastest first. Origin:
+    Megatron-LM, `--order`. Default: tp-cp-dp-pp.
+    """
+    overlap: JobWorkloadTrainingOverlap
+    """What is communicated while the rank computes. Default: {}."""
+    pp: int
+    """Pipeline-parallel ranks: stages. Default: 1."""
+    precision: Literal["bf16", "fp8"]
+    """Numbers of matrix operators and of what is sent to experts. Default: bf16."""
+    recompute: Literal["none", "selective", "full"]
+    """What is computed again before the backward pass: nothing, scores and weights of attention
+    (`selective`), or whole layers. Default: none.
+    """
+    schedule: Literal["gpipe", "1f1b", "interleaved", "zero-bubble"]
+    """The order of forward and backward passes in the pipeline; `zero-bubble` is ZB-H1. Default:
+    1f1b.
+    """
+    sequence: int
+    """Tokens of a sequence. Default: that of the model."""
+    sequence_parallel: Literal[True, False]
+    """Whether the ranks of a tensor-parallel group share activations between its parts: an all-
+    gather and a reduce-scatter in place of each all-reduce. Default: true.
+    """
+    stage_layers: list[int]
+    """Layers of each stage, in the order of the model, where they are not all alike; with
+    virtual stages of each part. Default: [].
+    """
+    tp: int
+    """Tensor-parallel ranks. Default: 1."""
+    tp_algorithms: JobWorkloadChakraAlgorithms
+    """Algorithms of tensor-parallel collectives. Default: {}."""
+    virtual_stages: int
+    """Parts of the model at each stage; only with `schedule: interleaved`. Default: 1."""
+    zero: Literal[0, 1, 2, 3, "fsdp"]
+    """What data-parallel ranks share: nothing (0), the state of the optimizer (1), gradients too
+    (2), weights too (3; `fsdp` is another word for it). Default: 1.
+    """
+
+
 Job = TypedDict("Job", {
     "background": "Literal[True, False]",
     "class": "int | Literal[\"nic\"]",
-    "collectives": "list[JobCollectiveParallel | JobCollectivePairwise | JobCollectivePxn | JobCollectiveRing | JobCollectiveBidirectionalRing | JobCollectiveHalvingDoubling | JobCollectiveDoubleBinaryTree | JobCollectiveHierarchical | JobCollectiveRing2 | JobCollectiveRecursiveDoubling | JobCollectiveRing3 | JobCollectiveRecursiveHalving | JobCollectiveParallel2 | JobCollectiveRing4 | JobCollectiveTree | JobCollectiveTree2 | JobCollectiveParallel3 | JobCollectiveParallel4 | JobCollectiveRing5 | JobCollectiveRecursiveDoubling2 | JobCollectiveRandom | JobCollectiveParallel5 | JobCollectiveListed]",
+    "collectives": "list[JobCollectiveParallel | JobCollectivePairwise | JobCollectivePxn | JobCollectiveRing | JobCollectiveBidirectionalRing | JobCollectiveHalvingDoubling | JobCollectiveDoubleBinaryTree | JobCollectiveHierarchical | JobCollectiveRing2 | JobCollectiveRecursiveDoubling | JobCollectiveRing3 | JobCollectiveRecursiveHalving | JobCollectiveParallel2 | JobCollectiveRing4 | JobCollectiveTree | JobCollectiveTree2 | JobCollectiveParallel3 | JobCollectiveParallel4 | JobCollectiveRing5 | JobCollectiveRecursiveDoubling2 | JobCollectiveRandom | JobCollectiveParallel5 | JobCollectiveListed | JobCollectiveAllReduce | JobCollectiveAllGather | JobCollectiveReduceScatter | JobCollectiveAllToAll | JobCollectiveBroadcast | JobCollectiveReduce]",
     "copies": "int",
     "flows": "list[JobFlow]",
     "free_hosts": "Literal[True, False]",
@@ -2880,7 +3256,7 @@ Job = TypedDict("Job", {
     "ranks": "int | list[float | str] | Literal[\"all\"]",
     "start": "Quantity | JobStart1",
     "warm_up": "int",
-    "workload": "JobWorkloadFlows | JobWorkloadGraph | JobWorkloadGoal | JobWorkloadChakra | JobWorkloadSimai | JobWorkloadAicb | JobWorkloadKineto | JobWorkloadPytorchEt | JobWorkloadFlightRecorder | JobWorkloadNcclLog | JobWorkloadFlowTable | JobWorkloadHtsim | JobWorkloadNs3",
+    "workload": "JobWorkloadFlows | JobWorkloadGraph | JobWorkloadGoal | JobWorkloadChakra | JobWorkloadSimai | JobWorkloadAicb | JobWorkloadKineto | JobWorkloadPytorchEt | JobWorkloadFlightRecorder | JobWorkloadNcclLog | JobWorkloadFlowTable | JobWorkloadHtsim | JobWorkloadNs3 | JobWorkloadTraining",
 }, total=False)
 
 

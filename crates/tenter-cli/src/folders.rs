@@ -206,7 +206,7 @@ fn all<T: Clone>(found: &[Option<T>]) -> Option<Vec<T>> {
     found.iter().cloned().collect()
 }
 
-/// The last part of a folder's path, or all of it where another folder has the same.
+/// The last part of the path of a folder or a file, or all of it where another one has the same.
 pub(crate) fn short_name(folder: &Path, all: &[impl AsRef<Path>]) -> String {
     let last = |path: &Path| path.file_name().map(ToOwned::to_owned);
     let alike = all

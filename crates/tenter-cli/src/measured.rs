@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use tenter_report::{Measured, collective_of_program};
 
 use crate::failure::Failure;
+use crate::folders::short_name;
 
 /// No file of measurements is longer.
 const BYTES_MAX: u64 = 64 << 20;
@@ -14,12 +15,13 @@ const BYTES_MAX: u64 = 64 << 20;
 pub(crate) fn read(paths: &[PathBuf]) -> Result<Vec<Measured>, Failure> {
     let mut all = Vec::new();
     for path in paths {
-        all.extend(read_one(path)?);
+        all.extend(read_one(path, &short_name(path, paths))?);
     }
     Ok(all)
 }
 
-fn read_one(path: &Path) -> Result<Vec<Measured>, Failure> {
+/// Reads a file that tables call by a name.
+fn read_one(path: &Path, name: &str) -> Result<Vec<Measured>, Failure> {
     let place = path.display();
     let unreadable = |error: std::io::Error| {
         Failure::input(format!(
@@ -33,8 +35,7 @@ fn read_one(path: &Path) -> Result<Vec<Measured>, Failure> {
         )));
     }
     let bytes = fs::read(path).map_err(unreadable)?;
-    let name = path.file_name().unwrap_or(path.as_os_str());
-    Measured::parse(&name.to_string_lossy(), &String::from_utf8_lossy(&bytes))
+    Measured::parse(name, &String::from_utf8_lossy(&bytes))
         .map_err(|error| Failure::input(format!("{place}: {error}")))
 }
 

@@ -11,7 +11,7 @@ use tenter_record::{FlowRow, OperationRow, SampleRow};
 use tenter_units::Time;
 use tenter_workload::flow_workload::FlowWorkload;
 use tenter_workload::graph::{Graph, OperationLog};
-use tenter_workload::{CollectiveRun, Job, WorkloadError};
+use tenter_workload::{CollectiveRun, Job, Operations, WorkloadError};
 
 use crate::flow_workload::{transfers, waiting};
 use crate::ideal::{end_of_all, in_rounds, rounds, starts};
@@ -94,6 +94,8 @@ const PAIR_ENTRY: u64 = 16;
 
 /// An operation in Tenter's format, as it is kept beside the trial.
 const OPERATION_FILE: u64 = 8;
+/// What the meter of a step of a training keeps of an operation.
+const OPERATION_METERED: u64 = 12;
 /// The text in the row of an operation.
 const OPERATION_TEXT: u64 = 32;
 
@@ -169,8 +171,10 @@ fn operations(plan: &Plan) -> u64 {
             .sequence
             .iter()
             .filter_map(|run| run.traffic.operations());
-        for graph in of_job.map(|operations| &operations.graph) {
+        for Operations { graph, step, .. } in of_job {
             let count = graph.operations();
+            let metered = step.as_ref().map_or(0, |_| count * OPERATION_METERED);
+            bytes = bytes.saturating_add(metered);
             if !graphs.iter().any(|known| Arc::ptr_eq(known, graph)) {
                 graphs.push(graph);
                 bytes = bytes.saturating_add(graph.memory_bytes() + count * OPERATION_FILE);

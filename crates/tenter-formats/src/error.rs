@@ -49,13 +49,11 @@ impl ImportError {
         }
     }
 
-    /// Says which of several files it is.
+    /// Says which of several files it is, unless that is known.
     #[must_use]
-    pub fn in_file(self, name: &str) -> ImportError {
-        ImportError {
-            file: Some(name.to_owned()),
-            ..self
-        }
+    pub fn in_file(mut self, name: &str) -> ImportError {
+        self.file.get_or_insert_with(|| name.to_owned());
+        self
     }
 
     /// Of a file without content.

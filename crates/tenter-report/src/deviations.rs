@@ -83,8 +83,8 @@ fn measured_time(row: &MeasuredRow) -> Option<Time> {
         .map(|time| Time::from_ps((time * 1e6).round() as u64))
 }
 
-/// The collective of a file: the given one, the one that the file names, or the only one of the
-/// trials that it may be of.
+/// The collective of a file: the one that it names, the given one, or the only one of the trials
+/// that it may be of.
 fn collective_of(
     rows: &[ComparisonRow],
     measured: &Measured,
@@ -102,7 +102,7 @@ fn collective_of(
         .copied()
         .filter(|collective| measured.may_be_of(collective))
         .collect();
-    let named = given.or(measured.collective.as_deref());
+    let named = measured.collective.as_deref().or(given);
     let collective = match (named, possible.as_slice()) {
         (Some(named), _) => named,
         (None, [one]) => one,

@@ -64,7 +64,11 @@ fn port(word: &str, path: &Path<'_>, (topology, nodes): (&Topology, Nodes)) -> R
         Ok(number) if usize::from(number) < ports => Some(((first + index) as u32, number)),
         _ => {
             let what = format!("names no port of {}", quote(name));
-            path.problem(&what, format!("its ports are 0 to {}", ports - 1));
+            let help = match ports.checked_sub(1) {
+                Some(last) => format!("its ports are 0 to {last}"),
+                None => "it has no ports; name another node".to_owned(),
+            };
+            path.problem(&what, help);
             None
         }
     }

@@ -163,7 +163,8 @@ pub fn export_fabric(
                 npus_per_nic: plan.npus_per_nic,
                 scale_up: plan.scale_up,
             };
-            infragraph::write(topology, host, &plan.name, as_json)
+            let written = infragraph::write(topology, host, &plan.name, as_json);
+            written.map(|(text, notes)| (text, with_losses(plan, notes.into_iter())))
         }
         FabricFormat::Ns3Topology => {
             let written = ns3_topology::write(topology, &|sender| {
@@ -177,14 +178,31 @@ pub fn export_fabric(
                 if others.count() > 0 {
                     notes.push("bit errors and rules of testers are left out".to_owned());
                 }
+                if !topology.routes.is_empty() {
+                    notes.push("static routes are left out".to_owned());
+                }
+                if plan.scale_up.is_some() || plan.npus_per_nic > 1 {
+                    notes.push("scale-up domains and NPUs of NICs are left out".to_owned());
+                }
                 (text, notes)
             })
         }
-        FabricFormat::Topo => topo::write(topology),
+        FabricFormat::Topo => topo::write(topology).map(|(text, notes)| {
+            let within = plan.scale_up.is_some() || plan.npus_per_nic > 1;
+            let left = within.then(|| "scale-up domains and NPUs of NICs are left out".to_owned());
+            (text, with_losses(plan, notes.into_iter().chain(left)))
+        }),
         FabricFormat::NcclTopo | FabricFormat::NetBox => Err(format!(
             "`{}` is only read; choose another format",
             format.name()
         )),
     };
     written.map_err(Error::Asked)
+}
+
+/// Notes on a file that says nothing of lost frames.
+fn with_losses(plan: &tenter_plan::Plan, notes: impl Iterator<Item = String>) -> Vec<String> {
+    let any = !plan.impairments.is_empty();
+    let left = any.then(|| "impairments are left out".to_owned());
+    notes.chain(left).collect()
 }

@@ -55,8 +55,6 @@ pub(crate) struct Graph {
 const NAME_MAX: usize = 64;
 /// The longest scenario, in bytes.
 const YAML_MAX: usize = 8 << 20;
-/// The most entries of `impairments`.
-const LOSSES_MAX: usize = 10_000;
 /// Delays of cables where a file tells none, as fabrics by kind have them.
 const HOST_DELAY: Time = Time::from_ns(25);
 const SWITCH_DELAY: Time = Time::from_ns(200);
@@ -126,16 +124,12 @@ impl Graph {
         let TopologySpec::Explicit(explicit) = spec else {
             return Err(wrong(end, "it is no list of nodes", "report this"));
         };
-        if losses.len() > LOSSES_MAX {
-            let what = format!(
-                "{} links lose frames, each with its own chance",
-                losses.len()
-            );
-            return Err(wrong(end, what, "give most of them one chance of loss"));
-        }
         let mut yaml = format!("# {heading}\n");
         fabric(&explicit, &mut yaml);
-        impairments(&losses, &mut yaml);
+        impairments(&losses, &mut yaml).map_err(|others| {
+            let what = format!("{others} links lose frames otherwise than most do");
+            wrong(end, what, "give more of them one chance of loss")
+        })?;
         if let Some(server) = self.server {
             yaml.push_str("endpoint:\n");
             server.write(&mut yaml);

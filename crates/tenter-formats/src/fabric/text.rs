@@ -53,17 +53,27 @@ pub(super) fn fabric(explicit: &Explicit, out: &mut String) {
     }
 }
 
+/// The most entries of `impairments`.
+const LOSSES_MAX: usize = 10_000;
+
 /// `impairments:` with the loss of frames: the most frequent chance of all links, and those that
 /// have another one.
-pub(super) fn impairments(losses: &[Loss], out: &mut String) {
+///
+/// # Errors
+/// More chances that are not the usual one than a scenario has room for: how many.
+pub(super) fn impairments(losses: &[Loss], out: &mut String) -> Result<(), usize> {
     let mut often: BTreeMap<&str, usize> = BTreeMap::new();
     for loss in losses {
         *often.entry(&loss.chance).or_default() += 1;
     }
     let most = often.into_iter().max_by_key(|&(_, count)| count);
-    let Some((usual, _)) = most.filter(|_| losses.iter().any(|loss| loss.chance != "0")) else {
-        return;
+    let Some((usual, count)) = most.filter(|_| losses.iter().any(|loss| loss.chance != "0")) else {
+        return Ok(());
     };
+    let others = losses.len() - count;
+    if others > LOSSES_MAX {
+        return Err(others);
+    }
     out.push_str("impairments:\n");
     if usual != "0" {
         let _ = writeln!(out, "  - {{link: all, frame_loss: {usual}}}");
@@ -73,6 +83,7 @@ pub(super) fn impairments(losses: &[Loss], out: &mut String) {
         scalar(&loss.link, out);
         let _ = writeln!(out, ", frame_loss: {}}}", loss.chance);
     }
+    Ok(())
 }
 
 /// A word in a flow mapping.

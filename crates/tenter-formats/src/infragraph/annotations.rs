@@ -8,8 +8,11 @@ use super::expand::{Devices, Path};
 use super::parts::{Kind, Rank, Read};
 use crate::error::{ImportError, Place};
 
-/// The nodes that have a rank: an instance by its name and number, and a component of it, if any.
-pub(super) struct Ranks(BTreeMap<(String, u32, Option<Path>), u64>);
+/// An instance by its name and number, and a component of it, if any.
+type Ranked = (String, u32, Option<Path>);
+
+/// The nodes that have a rank.
+pub(super) struct Ranks(BTreeMap<Ranked, u64>);
 
 /// Names and indexes of a node: `host.0.xpu.1`, `host[0]xpu[1]`.
 fn parts(node: &str, at: Place) -> Read<Vec<(&str, u32)>> {
@@ -38,27 +41,45 @@ impl Ranks {
     pub(super) fn of(
         ranks: &[Rank],
         devices: &Devices<'_>,
-        device: impl Fn(&str) -> Option<String>,
+        device: impl Fn(&str) -> Option<(String, u32)>,
     ) -> Read<Ranks> {
         let mut found = BTreeMap::new();
-        for Rank { node, value, at } in ranks {
-            let parts = parts(node, *at)?;
-            let (instance, number) = parts[0];
-            let Some(device) = device(instance) else {
-                let what = format!("there is no instance {}", quote(instance));
-                return Err(ImportError::new(*at, what, "name one of the instances"));
-            };
-            let words = parts[1..]
-                .iter()
-                .map(|(name, index)| format!("{name}[{index}]"));
-            let component = words.collect::<Vec<String>>().join(".");
-            let path = match component.as_str() {
-                "" => None,
-                component => devices.paths(&device, component, *at)?.pop(),
-            };
-            found.insert((instance.to_owned(), number, path), *value);
+        for rank in ranks {
+            let place = Ranks::place(rank, devices, &device);
+            let place = place.map_err(|error| match &rank.file {
+                Some(file) => error.in_file(file),
+                None => error,
+            });
+            found.insert(place?, rank.value);
         }
         Ok(Ranks(found))
+    }
+
+    /// The node that has a rank.
+    fn place(
+        Rank { node, at, .. }: &Rank,
+        devices: &Devices<'_>,
+        device: impl Fn(&str) -> Option<(String, u32)>,
+    ) -> Read<Ranked> {
+        let parts = parts(node, *at)?;
+        let (instance, number) = parts[0];
+        let known = device(instance).filter(|(_, count)| number < *count);
+        let Some((device, _)) = known else {
+            let what = format!(
+                "there is no instance {}",
+                quote(&format!("{instance}.{number}"))
+            );
+            return Err(ImportError::new(*at, what, "name one of the instances"));
+        };
+        let words = parts[1..]
+            .iter()
+            .map(|(name, index)| format!("{name}[{index}]"));
+        let component = words.collect::<Vec<String>>().join(".");
+        let path = match component.as_str() {
+            "" => None,
+            component => devices.paths(&device, component, *at)?.pop(),
+        };
+        Ok((instance.to_owned(), number, path))
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -12,6 +12,7 @@ use super::parts::{
 };
 use crate::decimal;
 use crate::error::{ImportError, Place};
+use crate::imported::Source;
 use crate::words;
 
 #[derive(Default)]
@@ -219,7 +220,13 @@ impl<'n> Part<'n> {
             let factor = match unit {
                 "gigabits_per_second" => Some(1_000_000_000),
                 "gigabytes_per_second" => Some(8_000_000_000),
-                _ => None,
+                "gigatransfers_per_second" => None,
+                _ => {
+                    let what = format!("{} is no unit of bandwidth", quote(unit));
+                    let remedy = "give `gigabits_per_second`, `gigabytes_per_second` or \
+                                  `gigatransfers_per_second`";
+                    return Err(wrong(bandwidth.place(unit), what, remedy));
+                }
             };
             *transfers += u64::from(factor.is_none());
             let rate = factor.map(|factor| {
@@ -234,13 +241,22 @@ impl<'n> Part<'n> {
         if let Some(latency) = physical.part("latency", "`latency` of a link")
             && let Some((unit, number)) = latency.chosen()
         {
+            let at = latency.place(unit);
             let places = match unit {
                 "ms" => 9,
                 "us" => 6,
-                _ => 3,
+                "ns" => 3,
+                _ => {
+                    let what = format!("{} is no unit of latency", quote(unit));
+                    return Err(wrong(at, what, "give `ms`, `us` or `ns`"));
+                }
             };
-            let at = latency.place(unit);
-            link.latency = Some(words::time(number, ("a latency", places), at)?.0);
+            let (time, is_cut) = words::time(number, ("a latency", places), at)?;
+            if is_cut {
+                let what = format!("{} has parts of a picosecond", quote(number));
+                return Err(wrong(at, what, "give whole picoseconds"));
+            }
+            link.latency = Some(time);
         }
         Ok(link)
     }
@@ -257,7 +273,7 @@ impl<'n> Part<'n> {
 
 impl Document {
     /// Reads an infrastructure, and the ranks in its annotations and in those of another file.
-    pub(super) fn read(bytes: &[u8], annotations: Option<&[u8]>) -> Read<Document> {
+    pub(super) fn read(bytes: &[u8], annotations: Option<Source<'_>>) -> Read<Document> {
         let (root, lines) = tree(bytes)?;
         let root = Part {
             node: &root,
@@ -308,14 +324,13 @@ impl Document {
             ));
         }
         document.ranks.append(&mut ranks(&root)?);
-        if let Some(bytes) = annotations {
-            let (root, lines) = tree(bytes)?;
-            let lines = &lines;
-            let of = "the annotations";
-            let node = &root;
-            document
-                .ranks
-                .append(&mut ranks(&Part { node, of, lines })?);
+        if let Some(file) = annotations {
+            let of_file = ranks_of(file.bytes).map_err(|error| error.in_file(file.name));
+            let of_file = of_file?.into_iter().map(|rank| Rank {
+                file: Some(file.name.to_owned()),
+                ..rank
+            });
+            document.ranks.extend(of_file);
         }
         Ok(document)
     }
@@ -369,6 +384,16 @@ fn refuse_others(root: &Part<'_>) -> Read<()> {
 }
 
 /// The attributes `rank` of nodes.
+/// The ranks of a file of annotations.
+fn ranks_of(bytes: &[u8]) -> Read<Vec<Rank>> {
+    let (root, lines) = tree(bytes)?;
+    ranks(&Part {
+        node: &root,
+        of: "the annotations",
+        lines: &lines,
+    })
+}
+
 fn ranks(root: &Part<'_>) -> Read<Vec<Rank>> {
     let wrapped = root.part("annotations", "the annotations");
     let own = wrapped.as_ref().unwrap_or(root);
@@ -381,6 +406,7 @@ fn ranks(root: &Part<'_>) -> Read<Vec<Rank>> {
                     node: node.word("name")?.to_owned(),
                     value: words::number(of.word("value")?, "a rank", at)?,
                     at,
+                    file: None,
                 });
             }
         }

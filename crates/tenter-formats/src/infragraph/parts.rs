@@ -89,4 +89,6 @@ pub(super) struct Rank {
     pub(super) node: String,
     pub(super) value: u64,
     pub(super) at: Place,
+    /// The file of annotations, where they have one of their own.
+    pub(super) file: Option<String>,
 }

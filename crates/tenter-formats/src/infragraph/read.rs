@@ -38,7 +38,7 @@ pub fn read(
     annotations: Option<Source<'_>>,
     reading: &FabricReading,
 ) -> Read<FabricText> {
-    let document = Document::read(source.bytes, annotations.map(|file| file.bytes));
+    let document = Document::read(source.bytes, annotations);
     let fabric = document.and_then(|document| {
         let devices = Devices::of(&document.devices)?;
         Infrastructure::of(&document, devices)?.fabric(reading)
@@ -310,7 +310,7 @@ impl<'d> Infrastructure<'d> {
         let instances = &self.document.instances;
         let device = |name: &str| {
             let found = instances.iter().find(|known| known.name == name);
-            found.map(|found| found.device.clone())
+            found.map(|found| (found.device.clone(), found.count))
         };
         let ranks = Ranks::of(&self.document.ranks, &self.devices, device)?;
         if ranks.is_empty() {
@@ -325,7 +325,11 @@ impl<'d> Infrastructure<'d> {
             for (nic, host) in of_copy.iter_mut().enumerate() {
                 let each = own.len().div_ceil(nics).max(1);
                 let first = own.get(nic * each..).unwrap_or_default();
-                host.rank = first.iter().take(each).min().copied();
+                host.rank = match own.as_slice() {
+                    // That of the server as a whole.
+                    &[rank] => Some(rank),
+                    _ => first.iter().take(each).min().copied(),
+                };
             }
             all.extend(own);
         }

@@ -9,8 +9,10 @@ use crate::error::{ImportError, Place};
 use crate::fabric::{FabricReading, Selection};
 use crate::imported::Source;
 
-/// Parts of roles and names of switches, and of hosts.
-const SWITCH: &str = "*leaf*,*spine*,*tor*,*switch*,*core*,*agg*,*router*";
+/// Words in roles and names of switches: parts of longer words, and whole ones that others contain.
+const SWITCH: &str = "*leaf*,*spine*,*switch*,*router*";
+const SWITCH_WORDS: [&str; 3] = ["tor", "core", "agg"];
+/// Words of hosts.
 const HOST: &str = "*server*,*host*,*gpu*,*node*,*compute*,*dgx*,*hgx*,*worker*,*storage*";
 
 /// What tells hosts from switches.
@@ -52,12 +54,13 @@ impl Devices {
     /// words in its role, or else by those in its name.
     pub(super) fn is_host(&self, device: &str, at: Place) -> Result<bool, ImportError> {
         let role = self.roles.get(device).map_or("", String::as_str);
-        let (switch, host) = (Selection::of(SWITCH), Selection::of(HOST));
+        let (parts, host) = (Selection::of(SWITCH), Selection::of(HOST));
+        let switch = |text: &str| parts.has(text) || has_switch_word(text);
         let said = |of: &Selection| of.has(device) || of.has(role);
         for (hosts, switches) in [
             (said(&self.hosts), said(&self.switches)),
-            (host.has(role), switch.has(role)),
-            (host.has(device), switch.has(device)),
+            (host.has(role), switch(role)),
+            (host.has(device), switch(device)),
         ] {
             if hosts || switches {
                 return Ok(!switches);
@@ -70,5 +73,32 @@ impl Devices {
         let remedy = "say which are, for example `--set 'hosts=gpu-*' --set 'switches=sw-*'`, or give \
                       the devices with their roles: `--set devices=devices.csv`";
         Err(ImportError::new(at, what, remedy))
+    }
+}
+
+/// Whether a word of a text is that of a switch, whatever number stands behind it: `tor12-b`.
+fn has_switch_word(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let mut words = text.split(|letter: char| !letter.is_ascii_alphabetic());
+    words.any(|word| SWITCH_WORDS.contains(&word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_within_words_are_no_switches() {
+        let devices = Devices::read(None, &FabricReading::default()).expect("there is no file");
+        for (name, is_host) in [
+            ("storage-1", true),
+            ("gpu-monitor", true),
+            ("tor12-b", false),
+            ("core1", false),
+            ("leaf7", false),
+        ] {
+            assert_eq!(devices.is_host(name, Place::Line(1)), Ok(is_host), "{name}");
+        }
+        assert!(devices.is_host("score", Place::Line(1)).is_err());
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::{self, Write};
 use tenter_record::TrainingStepRow;
 use tenter_units::Time;
 
+use crate::numbers::grouped;
 use crate::text_table::{TextColumn, TextTable};
 
 /// More steps of a job are not listed.
@@ -17,11 +18,11 @@ pub(super) fn write(rows: &[TrainingStepRow], out: &mut impl fmt::Write) -> fmt:
         writeln!(out, "\n{}: {}", steady.job_name, sum(steady))?;
         writeln!(
             out,
-            "{:.0} tokens/s, {:.1} TFLOP/s per accelerator, MFU {:.1} %, {:.1} GB of memory",
-            steady.tokens_per_second,
+            "{} tokens/s, {:.1} TFLOP/s and {:.1} GB of memory per accelerator, MFU {:.1} %",
+            grouped(steady.tokens_per_second as i64),
             steady.tflops,
-            steady.mfu,
-            steady.memory as f64 / 1e9
+            steady.memory as f64 / 1e9,
+            steady.mfu
         )?;
         write!(out, "{}", volumes(steady))?;
         if job.len() > 1 {
