@@ -19,6 +19,9 @@ use crate::graph::{CollectiveName, Graph, GraphBuilder, GraphError};
 
 /// Tags of messages in the ring of a context-parallel group have this bit.
 const RING_TAG: u32 = 1 << 31;
+/// The tag of the gradient of a tied embedding; no message between stages has it, since the later
+/// part of the model is never the first one.
+const EMBEDDING_TAG: u32 = 0;
 
 type Built<T> = Result<T, GraphError>;
 
@@ -148,8 +151,12 @@ impl OfRank<'_> {
             let norms = bytes * u64::from(layers) * training.model.norm_weights();
             program.collective(self.groups.tensor, (CollectiveName::AllReduce, norms))?;
         }
-        let shared = bytes * training.vocabulary_weights();
-        program.collective(self.groups.embedding, (CollectiveName::AllReduce, shared))
+        // Two ranks exchange what each has, so that what one waits for the other shows as such.
+        if let Some(peer) = self.groups.embedding {
+            let tied = bytes * training.vocabulary_weights();
+            program.exchange((peer, EMBEDDING_TAG), tied);
+        }
+        Ok(())
     }
 
     fn part(&self, chunk: u32) -> u32 {

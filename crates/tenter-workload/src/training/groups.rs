@@ -12,7 +12,8 @@ pub(super) struct Groups {
     pub(super) tensor: Option<Communicator>,
     pub(super) expert: Option<Communicator>,
     pub(super) data: [Ways; 2],
-    pub(super) embedding: Option<Communicator>,
+    /// The rank at the other end of the pipeline, where the embedding is tied.
+    pub(super) embedding: Option<u32>,
 }
 
 impl Groups {
@@ -34,7 +35,12 @@ impl Groups {
         };
         let tensor = grid.along(place, Dimension::Tensor);
         let ends = [0, grid.size.pp - 1].map(|pp| grid.rank(Place { pp, ..place }));
-        let is_end = ends.contains(&rank) && training.model.tied && grid.size.pp > 1;
+        let other_end = match ends {
+            [first, last] if rank == first => Some(last),
+            [first, last] if rank == last => Some(first),
+            _ => None,
+        };
+        let is_tied = training.model.tied && grid.size.pp > 1;
         Ok(Groups {
             tensor: program.communicator(Stream::Tensor, tensor)?,
             expert: if with_experts {
@@ -52,11 +58,7 @@ impl Groups {
                     parameters: program.communicator(Stream::ExpertParameters, alike)?,
                 },
             ],
-            embedding: if is_end {
-                program.communicator(Stream::Embedding, ends.to_vec())?
-            } else {
-                None
-            },
+            embedding: other_end.filter(|_| is_tied),
         })
     }
 }

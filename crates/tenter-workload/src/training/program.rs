@@ -268,6 +268,17 @@ impl<'g> Program<'g> {
         self.add(Operation::Send { peer, bytes, tag }, stream, after)
     }
 
+    /// Sends a tied embedding's gradient to a rank and takes that rank's, when what came before is
+    /// done; what comes next waits for both.
+    pub(super) fn exchange(&mut self, (peer, tag): (u32, u32), bytes: u64) {
+        let front = self.front.clone();
+        let sent = self.send_after(Stream::Embedding, (peer, tag), bytes, &front);
+        let (peer, tag) = (Some(peer), Some(tag));
+        let receive = Operation::Receive { peer, bytes, tag };
+        let received = self.add(receive, Stream::PipelineReceive, &front);
+        self.front = vec![sent, received];
+    }
+
     /// Waits for a message from the beginning of the step on.
     pub(super) fn receive(&mut self, stream: Stream, (peer, tag): (u32, u32), bytes: u64) -> u32 {
         let (peer, tag) = (Some(peer), Some(tag));

@@ -151,11 +151,11 @@ impl Pipeline {
     pub fn kept(&self, stage: u32) -> f64 {
         let [stages, chunks, micro_batches] =
             [self.stages, self.chunks, self.micro_batches].map(f64::from);
-        let behind = f64::from(self.stages - stage);
+        let own = f64::from(stage);
         let most = match self.schedule {
             PipelineSchedule::GPipe => micro_batches,
-            PipelineSchedule::Interleaved => behind + (stages - 1.0) / chunks,
-            PipelineSchedule::OneForwardOneBackward => behind,
+            PipelineSchedule::Interleaved => stages + (stages - 1.0 - 2.0 * own) / chunks,
+            PipelineSchedule::OneForwardOneBackward => stages - own,
             PipelineSchedule::ZeroBubble => stages,
         };
         most.min(micro_batches)
@@ -213,6 +213,46 @@ mod tests {
             );
         }
         free.into_iter().max().unwrap_or(0)
+    }
+
+    /// A stage keeps what its forward passes have made until the last backward pass of the same
+    /// micro-batch and part.
+    #[test]
+    fn a_stage_keeps_the_activations_that_its_slots_need() {
+        for (schedule, chunks) in [
+            (PipelineSchedule::GPipe, 1),
+            (PipelineSchedule::OneForwardOneBackward, 1),
+            (PipelineSchedule::ZeroBubble, 1),
+            (PipelineSchedule::Interleaved, 1),
+            (PipelineSchedule::Interleaved, 2),
+            (PipelineSchedule::Interleaved, 5),
+        ] {
+            for stages in [2, 4, 7] {
+                let pipeline = Pipeline {
+                    schedule,
+                    stages,
+                    chunks,
+                    micro_batches: stages * 3,
+                };
+                let last = if pipeline.splits_backward() {
+                    Pass::Weights
+                } else {
+                    Pass::Backward
+                };
+                for stage in 0..stages {
+                    let (mut kept, mut most) = (0_i32, 0);
+                    for slot in pipeline.slots(stage) {
+                        kept += i32::from(slot.pass == Pass::Forward);
+                        most = most.max(kept);
+                        kept -= i32::from(slot.pass == last);
+                    }
+                    let found = f64::from(most) / f64::from(chunks);
+                    let expected = pipeline.kept(stage);
+                    let about = format!("{pipeline:?} {stage}: {found} {expected}");
+                    assert!((found - expected).abs() < 1e-9, "{about}");
+                }
+            }
+        }
     }
 
     /// Every pass of every micro-batch and part is there once, and the step is as long as the

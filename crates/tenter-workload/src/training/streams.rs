@@ -16,9 +16,9 @@ pub enum Stream {
     ContextReceive,
     /// Activations and their gradients sent to other stages.
     Pipeline,
-    /// Activations and their gradients that come.
+    /// Activations and their gradients that come, and the gradient of a tied embedding.
     PipelineReceive,
-    /// The gradient of an embedding that the first and the last stage have both.
+    /// The gradient of a tied embedding, which the first and the last stage send each other.
     Embedding,
     /// Sums of gradients.
     Gradients,

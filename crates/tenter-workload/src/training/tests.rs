@@ -142,18 +142,20 @@ fn exposed(metered: &[Metered], parallelism: Parallelism) -> Vec<u64> {
 /// the formula.
 #[test]
 fn bubbles_are_those_of_their_formulas_on_a_network_that_takes_no_time() {
-    for (schedule, virtual_stages) in [
-        (PipelineSchedule::GPipe, 1),
-        (PipelineSchedule::OneForwardOneBackward, 1),
-        (PipelineSchedule::ZeroBubble, 1),
-        (PipelineSchedule::Interleaved, 2),
+    let tied: Keys = &[("tied", "true")];
+    for (schedule, virtual_stages, model) in [
+        (PipelineSchedule::GPipe, 1, tied),
+        (PipelineSchedule::OneForwardOneBackward, 1, &[]),
+        (PipelineSchedule::OneForwardOneBackward, 1, tied),
+        (PipelineSchedule::ZeroBubble, 1, tied),
+        (PipelineSchedule::Interleaved, 2, tied),
     ] {
         let spec = TrainingSpec {
             pp: 4,
             tp: 2,
             schedule,
             virtual_stages,
-            ..spec(&[], Some([30, 70]))
+            ..spec(model, Some([30, 70]))
         };
         let training = Training::new(&spec, Some(16)).expect("it fits");
         let (whole, metered) = run(&training, |_| 0);
