@@ -58,7 +58,7 @@ fn sum(row: &TrainingStepRow) -> String {
         ("exposed EP", row.expert),
         ("exposed CP", row.context),
         ("exposed PP", row.pipeline),
-        ("PP bubble", row.bubble),
+        ("bubble", row.bubble),
         ("exposed DP", row.data),
     ] {
         if !time.is_zero() {

@@ -75,7 +75,7 @@ component! {
         /// Peak of the matrix units with 16-bit numbers, without sparsity.
         flops: Flops;
         /// Peak of the matrix units with 8-bit numbers.
-        fp8_flops: Option<Flops> = absent "`flops`";
+        fp8_flops: Option<Flops> = absent "none: `precision: fp8` is refused";
         /// Peak of the vector units with 16-bit numbers.
         vector_flops: Option<Flops> = absent "a quarter of `flops`";
         /// Rate of its memory.
@@ -172,10 +172,10 @@ impl NamedAccelerator {
                 "data sheet of NVIDIA H200 SXM; efficiencies of H100, as an assumption"
             }
             NamedAccelerator::B200 => {
-                "data sheet of NVIDIA DGX B200; efficiencies of H100, as an assumption"
+                "data sheet of NVIDIA DGX B200; vector peak an assumption; efficiencies of H100, as an assumption"
             }
             NamedAccelerator::Mi300x => {
-                "data sheet of AMD Instinct MI300X; efficiencies of H100, as an assumption"
+                "data sheet of AMD Instinct MI300X; vector peak an assumption; efficiencies of H100, as an assumption"
             }
         }
     }
@@ -198,7 +198,9 @@ impl NamedAccelerator {
             ("memory", format!("{memory}GB")),
         ];
         let own = own.each_ref().map(|(key, value)| (*key, value.as_str()));
+        // The A100 has no matrix units for 8-bit floating point.
         let is_a100 = self == NamedAccelerator::A100;
+        let given: AcceleratorSpec = default_with(&own);
         AcceleratorSpec {
             matrix_efficiency: steps(if is_a100 { MATRIX_A100 } else { MATRIX_H100 }),
             vector_efficiency: steps(VECTOR),
@@ -208,7 +210,8 @@ impl NamedAccelerator {
             } else {
                 Roofline::Max
             },
-            ..default_with(&own)
+            fp8_flops: given.fp8_flops.filter(|_| !is_a100),
+            ..given
         }
     }
 }

@@ -65,6 +65,7 @@ impl Blocks {
                 for part in [&mut block.before, &mut block.core, &mut block.after] {
                     *part = part.scaled(forward, backward);
                 }
+                block.recomputed *= forward;
             }
             blocks
         };

@@ -126,7 +126,7 @@ impl<'t> DataParallel<'t> {
         program.also_after(&gathered);
     }
 
-    /// Gathers so many weights, bucket by bucket.
+    /// Gathers a number of weights, bucket by bucket.
     fn gather(
         &self,
         program: &mut Program<'_>,
@@ -179,7 +179,7 @@ impl<'t> DataParallel<'t> {
         } else {
             CollectiveName::ReduceScatter
         };
-        // Where weights are shared, those of a unit are summed at once.
+        // Where weights are sharded, those of a unit are summed at once.
         let most = if spec.zero.of_weights() {
             u64::MAX
         } else {

@@ -145,11 +145,12 @@ impl OfRank<'_> {
         let training = self.training;
         let bytes = training.spec.gradient_precision.bytes();
         if training.shares_activations() {
-            let layers: u32 = (0..training.pipeline.chunks)
-                .map(|chunk| training.layers(self.part(chunk)).len() as u32)
+            let replicated: u64 = (0..training.pipeline.chunks)
+                .flat_map(|chunk| training.layers(self.part(chunk)))
+                .map(|layer| training.replicated_weights(layer))
                 .sum();
-            let norms = bytes * u64::from(layers) * training.model.norm_weights();
-            program.collective(self.groups.tensor, (CollectiveName::AllReduce, norms))?;
+            let what = (CollectiveName::AllReduce, bytes * replicated);
+            program.collective(self.groups.tensor, what)?;
         }
         // Two ranks exchange what each has, so that what one waits for the other shows as such.
         if let Some(peer) = self.groups.embedding {
@@ -193,7 +194,7 @@ impl OfRank<'_> {
                 training.dense_weights(layer),
                 training.expert_weights(layer),
             ],
-            // Of a matrix that both ends share there is one.
+            // Of a tied matrix there is one.
             Unit::Head if training.model.tied && training.parts() == 1 => [0, 0],
             Unit::Embedding | Unit::Head => [training.vocabulary_weights(), 0],
         }
@@ -348,7 +349,7 @@ impl OfRank<'_> {
         }
     }
 
-    /// What comes before a block: with shared activations the parts of all ranks.
+    /// What comes before a block: with sharded activations the parts of all ranks.
     fn tensor_before(&self, program: &mut Program<'_>, after: &[u32]) -> Built<Option<u32>> {
         if !self.training.shares_activations() {
             return Ok(None);
@@ -506,7 +507,7 @@ impl OfRank<'_> {
         Ok(())
     }
 
-    /// A unit backward; what is to be computed again comes first.
+    /// A unit backward; what is recomputed comes first.
     fn backward_of(&mut self, program: &mut Program<'_>, unit: Unit, splits: bool) -> Built<()> {
         let blocks = self.blocks(unit);
         let is_layer = matches!(unit, Unit::Layer(_));
@@ -548,7 +549,7 @@ impl OfRank<'_> {
         Ok(())
     }
 
-    /// A block that tensor-parallel ranks compute together, backward. With shared activations its
+    /// A block that tensor-parallel ranks compute together, backward. With sharded activations its
     /// input is gathered once more, for the gradients of weights.
     fn tensor_backward(
         &mut self,
@@ -556,9 +557,9 @@ impl OfRank<'_> {
         block: &Block,
         weights: f64,
     ) -> Built<()> {
-        let is_attention = block.kind == BlockKind::Attention;
-        if is_attention && self.training.spec.recompute == Recompute::Selective {
-            program.compute(block.core.forward, Purpose::Recompute);
+        let is_selective = self.training.spec.recompute == Recompute::Selective;
+        if is_selective && block.recomputed > 0.0 {
+            program.compute(block.recomputed, Purpose::Recompute);
         }
         let is_beside = self.training.spec.overlap.tp;
         let front = program.front().to_vec();

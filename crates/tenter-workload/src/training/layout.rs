@@ -48,7 +48,9 @@ fn divides((key, divisor): (&'static str, u32), (of, number): (&str, u32)) -> Ch
 /// The divisors of a number next to one that is none.
 fn near(number: u32, divisor: u32) -> String {
     let is_divisor = |of: &u32| number.is_multiple_of(*of);
-    let below = (1..divisor.min(number)).rev().find(is_divisor);
+    let below = (1..=number.min(divisor.saturating_sub(1)))
+        .rev()
+        .find(is_divisor);
     let above = (divisor..=number).find(is_divisor);
     match (below, above) {
         (Some(below), Some(above)) => format!("{below} or {above}"),
@@ -64,6 +66,12 @@ impl Training {
     /// Numbers that do not fit together.
     pub fn new(spec: &TrainingSpec, ranks: Option<u32>) -> Checked<Training> {
         let model = model::dimensions(&spec.model);
+        let accelerator = accelerator::figures(&spec.accelerator);
+        if spec.precision == Precision::Fp8 && accelerator.fp8_flops.is_none() {
+            let what = "is fp8, and the accelerator has no `fp8_flops`".to_owned();
+            let remedy = "give `precision: bf16`, or another `accelerator`".to_owned();
+            return wrong("precision", what, remedy);
+        }
         let grid = grid(spec, ranks)?;
         check_model(spec, &model, &grid)?;
         let sequences = grid.size.dp;
@@ -92,7 +100,7 @@ impl Training {
         let sequence = spec.sequence.unwrap_or(model.sequence);
         check_sequence(spec, sequence)?;
         Ok(Training {
-            accelerator: accelerator::figures(&spec.accelerator),
+            accelerator,
             first_layers: first_layers(spec, &model)?,
             micro_batch: own / micro_batches,
             spec: spec.clone(),
@@ -103,7 +111,7 @@ impl Training {
         })
     }
 
-    /// Whether tensor-parallel ranks share activations between the parts of a layer.
+    /// Whether activations between the parts of a layer are sharded over tensor-parallel ranks.
     pub fn shares_activations(&self) -> bool {
         self.spec.tp > 1 && self.spec.sequence_parallel
     }
@@ -154,7 +162,19 @@ impl Training {
         } else {
             model.dense_weights().div_ceil(tp)
         };
-        model.attention_weights().div_ceil(tp) + feed_forward + model.norm_weights()
+        model.attention_weights_at(self.spec.tp) + feed_forward + model.norm_weights()
+    }
+
+    /// Weights of a layer that all tensor-parallel ranks have: normalisations, down-projections of
+    /// latent attention, and the router.
+    pub fn replicated_weights(&self, layer: u32) -> u64 {
+        let model = &self.model;
+        let router = if model.has_experts(layer) {
+            u64::from(model.hidden) * u64::from(model.experts)
+        } else {
+            0
+        };
+        model.norm_weights() + model.down_weights() + router
     }
 
     /// Weights at a rank of the experts of a layer that tokens are sent to.
@@ -183,8 +203,8 @@ impl Training {
                 experts += self.expert_weights(layer);
             }
             let ends = u64::from(part == 0) + u64::from(part + 1 == self.parts());
-            let shared = u64::from(self.model.tied && self.parts() == 1);
-            dense += (ends - shared) * self.vocabulary_weights();
+            let tied = u64::from(self.model.tied && self.parts() == 1);
+            dense += (ends - tied) * self.vocabulary_weights();
         }
         (dense, experts)
     }
@@ -258,7 +278,7 @@ fn check_batch(spec: &TrainingSpec, dp: u32) -> Checked<()> {
         return Ok(());
     }
     let what = format!(
-        "is {}, which {dp} data-parallel ranks do not share evenly",
+        "is {}, which {dp} data-parallel ranks do not divide",
         spec.batch
     );
     let below = spec.batch / dp * dp;
@@ -273,6 +293,7 @@ fn check_batch(spec: &TrainingSpec, dp: u32) -> Checked<()> {
 fn check_model(spec: &TrainingSpec, model: &ModelSpec, grid: &Grid) -> Checked<()> {
     divides(("tp", spec.tp), ("the heads of the model", model.heads))?;
     divides(("tp", spec.tp), ("the width `ffn`", model.ffn))?;
+    check_kv_heads(spec.tp, model)?;
     if model.experts == 0 && spec.ep > 1 {
         let what = format!("is {}, and the model has no experts", spec.ep);
         return wrong("ep", what, "leave it out".to_owned());
@@ -291,6 +312,27 @@ fn check_model(spec: &TrainingSpec, model: &ModelSpec, grid: &Grid) -> Checked<(
     Ok(())
 }
 
+/// Ranks have whole heads of keys and values, or an equal number of them has each head.
+fn check_kv_heads(tp: u32, model: &ModelSpec) -> Checked<()> {
+    let kv_heads = model.kv_heads();
+    let fits = |tp: &u32| kv_heads.is_multiple_of(*tp) || tp.is_multiple_of(kv_heads);
+    if fits(&tp) {
+        return Ok(());
+    }
+    let divide = |of: &u32| model.heads.is_multiple_of(*of) && model.ffn.is_multiple_of(*of);
+    let below = (1..tp).rev().find(|of| fits(of) && divide(of));
+    let above = (tp..=model.heads).find(|of| fits(of) && divide(of));
+    let ways: Vec<String> = below
+        .into_iter()
+        .chain(above)
+        .map(|of| of.to_string())
+        .collect();
+    let what = format!(
+        "is {tp}, which neither divides the heads of keys and values ({kv_heads}) nor is a multiple of them"
+    );
+    wrong("tp", what, format!("give {}", ways.join(" or ")))
+}
+
 fn check_sequence(spec: &TrainingSpec, sequence: u32) -> Checked<()> {
     divides(("cp", spec.cp), ("the tokens of a sequence", sequence))?;
     if spec.tp > 1 && spec.sequence_parallel {
@@ -300,16 +342,37 @@ fn check_sequence(spec: &TrainingSpec, sequence: u32) -> Checked<()> {
     Ok(())
 }
 
+/// Refuses an interleaved schedule whose stages and virtual stages do not divide the layers.
+fn virtual_stages_that_do_not_divide<T>(spec: &TrainingSpec, layers: u32) -> Checked<T> {
+    let or_layers = "or the layers of each virtual stage with `stage_layers`";
+    let (pp, chunks) = (spec.pp, spec.chunks());
+    if !layers.is_multiple_of(pp) {
+        let what = format!("is {pp}, which does not divide the layers of the model ({layers})");
+        return wrong(
+            "pp",
+            what,
+            format!("give {}, {or_layers}", near(layers, pp)),
+        );
+    }
+    let of_stage = layers / pp;
+    let what = format!("is {chunks}, which does not divide the layers of a stage ({of_stage})");
+    let remedy = format!("give {}, {or_layers}", near(of_stage, chunks));
+    wrong("virtual_stages", what, remedy)
+}
+
 fn first_layers(spec: &TrainingSpec, model: &ModelSpec) -> Checked<Vec<u32>> {
     let parts = spec.pp * spec.chunks();
     if spec.pp == 1 || spec.stage_layers.is_empty() {
+        if !model.layers.is_multiple_of(parts) && spec.chunks() > 1 {
+            return virtual_stages_that_do_not_divide(spec, model.layers);
+        }
         if !model.layers.is_multiple_of(parts) {
             let what = format!(
-                "is {}, and {parts} parts of the model do not share its {} layers evenly",
+                "is {}, which does not divide the layers of the model ({})",
                 spec.pp, model.layers
             );
             let remedy = format!(
-                "let the parts be {}, or say the layers of each with `stage_layers`",
+                "give {}, or the layers of each stage with `stage_layers`",
                 near(model.layers, parts)
             );
             return wrong("pp", what, remedy);
@@ -338,8 +401,7 @@ fn first_layers(spec: &TrainingSpec, model: &ModelSpec) -> Checked<Vec<u32>> {
 }
 
 impl Training {
-    /// The same with another schedule of computing again, or more stages, for what would fit into
-    /// memory.
+    /// The same with another recomputation, or more stages, for what would fit into memory.
     pub(super) fn with(&self, change: impl FnOnce(&mut TrainingSpec)) -> Option<Training> {
         let mut spec = self.spec.clone();
         change(&mut spec);

@@ -2,7 +2,8 @@
 //!
 //! Sources: Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models"
 //! (2022), for activations, with the widths of gated layers and grouped queries in place of `4h`
-//! and `h`; Rajbhandari et al., "`ZeRO`" (2020), for the 16 bytes of a weight and who shares them.
+//! and `h`; Rajbhandari et al., "`ZeRO`" (2020), for the 16 bytes of a weight and how
+//! they are sharded.
 
 use std::ops::Add;
 
@@ -46,21 +47,21 @@ impl Add for Memory {
     }
 }
 
-/// What weights take where so many ranks have the same.
+/// What weights take where a number of ranks have the same.
 fn of_weights(training: &Training, weights: u64, replicas: u32) -> Memory {
     let (spec, weights) = (&training.spec, weights as f64);
-    let shared = weights / f64::from(replicas);
-    let if_shared = |is: bool| if is { shared } else { weights };
+    let shard = weights / f64::from(replicas);
+    let if_sharded = |is: bool| if is { shard } else { weights };
     Memory {
-        weights: 2.0 * if_shared(spec.zero.of_weights()),
-        gradients: spec.gradient_precision.bytes() as f64 * if_shared(spec.zero.of_gradients()),
-        optimizer: OPTIMIZER_BYTES * if_shared(spec.zero != Sharding::None),
+        weights: 2.0 * if_sharded(spec.zero.of_weights()),
+        gradients: spec.gradient_precision.bytes() as f64 * if_sharded(spec.zero.of_gradients()),
+        optimizer: OPTIMIZER_BYTES * if_sharded(spec.zero != Sharding::None),
         activations: 0.0,
     }
 }
 
 /// What a layer keeps of a micro-batch.
-fn of_layer(training: &Training, layer: u32) -> f64 {
+fn of_layer(training: &Training, layer: u32, recompute: Recompute) -> f64 {
     let (spec, model) = (&training.spec, &training.model);
     let tokens = training.tokens() as f64;
     let [tp, hidden] = [spec.tp, model.hidden].map(f64::from);
@@ -70,13 +71,14 @@ fn of_layer(training: &Training, layer: u32) -> f64 {
         } else {
             1.0
         };
-    if spec.recompute == Recompute::Full {
+    if recompute == Recompute::Full {
         return 2.0 * between;
     }
-    let [heads, kv_heads] = [model.heads, model.kv_heads()].map(f64::from);
+    let kv_heads = model.kv_heads().div_ceil(spec.tp);
+    let [heads, kv_heads] = [model.heads, kv_heads].map(f64::from);
     let [size, score] = [model.head_size(), model.score_size()].map(f64::from);
-    let own = tokens * (heads * (score + size) + kv_heads * (score + size)) / tp;
-    let scores = if spec.fused_attention || spec.recompute == Recompute::Selective {
+    let own = tokens * (heads / tp + kv_heads) * (score + size);
+    let scores = if spec.fused_attention || recompute == Recompute::Selective {
         0.0
     } else {
         5.0 * heads * f64::from(training.sequence) * tokens / tp
@@ -103,24 +105,55 @@ pub(super) fn of_stage(training: &Training, stage: u32) -> Memory {
     let replicas = size.cp * size.dp;
     let expert_replicas = (size.tp * replicas / training.spec.ep).max(1);
     let pipeline = &training.pipeline;
-    let mut layers = 0.0;
+    let recompute = training.spec.recompute;
+    let (mut layers, mut recomputed) = (0.0, 0.0_f64);
     for chunk in 0..pipeline.chunks {
         let part = chunk * pipeline.stages + stage;
-        layers += training
-            .layers(part)
-            .map(|layer| of_layer(training, layer))
-            .sum::<f64>();
+        for layer in training.layers(part) {
+            layers += of_layer(training, layer, recompute);
+            if recompute == Recompute::Full {
+                recomputed = recomputed.max(of_layer(training, layer, Recompute::None));
+            }
+        }
     }
     let last = f64::from(u32::from(stage + 1 == pipeline.stages));
     let entries = f64::from(training.model.vocabulary) / f64::from(training.spec.tp);
     let logits = 4.0 * training.tokens() as f64 * entries * last;
     let activations = Memory {
-        activations: pipeline.kept(stage) * layers + logits,
+        weights: gathered(training, stage, [replicas, expert_replicas]),
+        activations: pipeline.kept(stage) * layers + recomputed + logits,
         ..Memory::default()
     };
     of_weights(training, dense, replicas)
         + of_weights(training, experts, expert_replicas)
         + activations
+}
+
+/// Sharded weights that are gathered at a time: those of the unit that is computed, and those of
+/// the next one where they are gathered ahead.
+fn gathered(training: &Training, stage: u32, [replicas, expert_replicas]: [u32; 2]) -> f64 {
+    let spec = &training.spec;
+    if !spec.zero.of_weights() {
+        return 0.0;
+    }
+    let of_others = |weights: u64, replicas: u32| {
+        let replicas = f64::from(replicas);
+        2.0 * weights as f64 * (replicas - 1.0) / replicas
+    };
+    let mut units = Vec::new();
+    for chunk in 0..training.pipeline.chunks {
+        let part = chunk * training.pipeline.stages + stage;
+        units.extend(training.layers(part).map(|layer| {
+            of_others(training.dense_weights(layer), replicas)
+                + of_others(training.expert_weights(layer), expert_replicas)
+        }));
+        let ends = u32::from(part == 0) + u32::from(part + 1 == training.parts());
+        let of_end = of_others(training.vocabulary_weights(), replicas);
+        units.extend((0..ends).map(|_| of_end));
+    }
+    units.sort_by(|a, b| b.total_cmp(a));
+    let at_a_time = if spec.overlap.parameters { 2 } else { 1 };
+    units.iter().take(at_a_time).sum()
 }
 
 /// What the stage that takes most takes, and which that is.
@@ -180,21 +213,10 @@ fn remedy(training: &Training, has: f64) -> String {
         return "leave `micro_batches` out, with which it fits".to_owned();
     }
     for factor in [2, 4, 8, 16, 32, 64] {
-        let ways = [("pp", training.spec.pp), ("tp", training.spec.tp)];
-        for (key, own) in ways {
-            let ways = own.saturating_mul(factor);
-            let more = training.with(|spec| {
-                spec.dp = None;
-                spec.micro_batches = None;
-                if key == "pp" {
-                    spec.pp = ways;
-                    spec.stage_layers = Vec::new();
-                } else {
-                    spec.tp = ways;
-                }
-            });
-            if fits(&more) {
-                return format!("give `{key}: {ways}`, with which it fits on as many ranks");
+        for key in ["pp", "tp"] {
+            let more = more_ways(training, key, factor);
+            if let Some(more) = more.filter(|more| fits(&Some(more.clone()))) {
+                return named_changes(training, &more, key);
             }
         }
     }
@@ -207,4 +229,39 @@ fn remedy(training: &Training, has: f64) -> String {
     }
     "use more ranks, or an accelerator with more memory; `check_memory: false` runs it anyway"
         .to_owned()
+}
+
+/// The same over more stages or more tensor-parallel ranks, and over fewer replicas.
+fn more_ways(training: &Training, key: &str, factor: u32) -> Option<Training> {
+    training.with(|spec| {
+        if key == "pp" {
+            spec.pp = spec.pp.saturating_mul(factor);
+            spec.stage_layers = Vec::new();
+        } else {
+            spec.tp = spec.tp.saturating_mul(factor);
+        }
+        spec.micro_batches = None;
+        spec.dp = None;
+    })
+}
+
+/// Every key that differs and is written, in words.
+fn named_changes(training: &Training, more: &Training, key: &str) -> String {
+    let (own, other) = (&training.spec, &more.spec);
+    let ways = if key == "pp" { other.pp } else { other.tp };
+    let mut text = format!("give `{key}: {ways}`");
+    if own.dp.is_some() {
+        text += &format!(" and `dp: {}`", more.grid.size.dp);
+    }
+    let mut left_out = Vec::new();
+    if own.micro_batches.is_some() {
+        left_out.push("`micro_batches`");
+    }
+    if own.stage_layers != other.stage_layers {
+        left_out.push("`stage_layers`");
+    }
+    if !left_out.is_empty() {
+        text += &format!(" and leave {} out", left_out.join(" and "));
+    }
+    text + ", with which it fits on the same ranks"
 }

@@ -22,7 +22,7 @@ component! {
         gated: bool = "true";
         /// Entries of the vocabulary.
         vocabulary: u32, in 1..=100_000_000;
-        /// Whether embedding and output share their matrix.
+        /// Whether embedding and output layer are tied: one matrix for both.
         tied: bool = "false";
         /// Tokens of a training sequence.
         sequence: u32 = "4096", in 1..=100_000_000;
@@ -132,7 +132,21 @@ impl ModelSpec {
     /// Weights of the attention of a layer: `h²` twice and the keys and values; the projections of
     /// latent attention (DeepSeek-V2, section 2.1).
     pub fn attention_weights(&self) -> u64 {
-        let [hidden, heads, kv_heads] = [self.hidden, self.heads, self.kv_heads()].map(u64::from);
+        self.attention_weights_at(1)
+    }
+
+    /// Weights of the down-projections of latent attention, which all tensor-parallel ranks have.
+    pub fn down_weights(&self) -> u64 {
+        if self.kv_rank == 0 {
+            return 0;
+        }
+        u64::from(self.hidden) * u64::from(self.query_rank + self.kv_rank + self.rotary_size)
+    }
+
+    /// Weights of the attention of a layer at a rank of a number of tensor-parallel ones.
+    pub fn attention_weights_at(&self, tp: u32) -> u64 {
+        let hidden = u64::from(self.hidden);
+        let [heads, kv_heads] = [self.heads, self.kv_heads()].map(|of| u64::from(of.div_ceil(tp)));
         let (size, score) = (u64::from(self.head_size()), u64::from(self.score_size()));
         let output = heads * size * hidden;
         if self.kv_rank == 0 {
@@ -142,10 +156,9 @@ impl ModelSpec {
         let queries = if query == 0 {
             hidden * heads * score
         } else {
-            hidden * query + query * heads * score
+            query * heads * score
         };
-        let down = hidden * (latent + u64::from(self.rotary_size));
-        queries + down + latent * heads * 2 * size + output
+        self.down_weights() + queries + latent * heads * 2 * size + output
     }
 
     /// Weights of the feed-forward part of a layer without experts.
@@ -170,7 +183,7 @@ impl ModelSpec {
         2 * u64::from(self.hidden)
     }
 
-    /// Weights of the embedding, and of the output layer where they share none.
+    /// Weights of the embedding, and of the output layer where the two are not tied.
     pub fn vocabulary_weights(&self) -> u64 {
         u64::from(self.vocabulary) * u64::from(self.hidden)
     }
@@ -252,16 +265,19 @@ impl NamedModel {
                 "Llama 2: Open Foundation and Fine-Tuned Chat Models (Meta, 2023), and its published configuration"
             }
             NamedModel::Llama3Of8b | NamedModel::Llama3Of70b | NamedModel::Llama3Of405b => {
-                "The Llama 3 Herd of Models (Meta, 2024), table 3"
+                "The Llama 3 Herd of Models (Meta, 2024), table 3; the vocabulary of 128,256 from its published configuration"
             }
             NamedModel::Gpt3 => {
                 "Language Models are Few-Shot Learners (OpenAI, 2020), table 2.1; the vocabulary of 50,257 as Megatron-LM pads it"
             }
-            NamedModel::Mixtral8x7b | NamedModel::Mixtral8x22b => {
+            NamedModel::Mixtral8x7b => {
                 "Mixtral of Experts (Mistral AI, 2024), table 1, and its published configuration; the sequence is an assumption"
             }
+            NamedModel::Mixtral8x22b => {
+                "published configuration of Mixtral-8x22B-v0.1 (Mistral AI, 2024); the sequence is an assumption"
+            }
             NamedModel::DeepSeekV3 => {
-                "DeepSeek-V3 Technical Report (DeepSeek-AI, 2024), section 4.2, without multi-token prediction"
+                "DeepSeek-V3 Technical Report (DeepSeek-AI, 2024), section 4.2, without multi-token prediction; `ffn` and vocabulary from its published configuration"
             }
         }
     }

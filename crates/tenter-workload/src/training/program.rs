@@ -84,9 +84,9 @@ impl Communicators {
 pub struct Computed {
     /// Forward passes.
     pub forward: f64,
-    /// Backward passes, without what is computed again.
+    /// Backward passes, without what is recomputed.
     pub backward: f64,
-    /// What is computed again.
+    /// What is recomputed.
     pub recomputed: f64,
     /// The optimizer.
     pub optimizer: f64,

@@ -37,10 +37,10 @@ component! {
         expert_skew: Skew = "0";
         /// The dimensions in the order in which ranks count through them, the fastest first.
         order: RankOrder = "tp-cp-dp-pp", from "Megatron-LM, `--order`";
-        /// Whether the ranks of a tensor-parallel group share activations between its parts: an
-        /// all-gather and a reduce-scatter in place of each all-reduce.
+        /// Whether activations between the parts of a layer are sharded over the ranks of a
+        /// tensor-parallel group: an all-gather and a reduce-scatter in place of each all-reduce.
         sequence_parallel: bool = "true";
-        /// What data-parallel ranks share: nothing (0), the state of the optimizer (1), gradients
+        /// What is sharded over data-parallel ranks: nothing (0), the state of the optimizer (1), gradients
         /// too (2), weights too (3; `fsdp` is another word for it).
         zero: Sharding = "1";
         /// The order of forward and backward passes in the pipeline; `zero-bubble` is ZB-H1.
@@ -60,7 +60,7 @@ component! {
         precision: Precision = "bf16";
         /// Numbers of gradients, where they are summed.
         gradient_precision: GradientPrecision = "fp32", from "Megatron-LM with bf16";
-        /// What is computed again before the backward pass: nothing, scores and weights of
+        /// What is recomputed before the backward pass: nothing, scores and weights of
         /// attention (`selective`), or whole layers.
         recompute: Recompute = "none";
         /// Whether attention is one kernel that keeps no scores and leaves out what is masked.
@@ -104,7 +104,7 @@ component! {
 const WAYS: RangeInclusive<u32> = 1..=1 << 20;
 const TIMES: RangeInclusive<Time> = Time::ZERO..=Time::from_us(1_000_000_000);
 
-/// What data-parallel ranks share among them.
+/// What is sharded over data-parallel ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharding {
     /// Nothing: each has all.
@@ -128,7 +128,7 @@ choice!(Sharding {
 });
 
 impl Sharding {
-    /// Whether weights are shared.
+    /// Whether weights are sharded.
     pub fn of_weights(self) -> bool {
         matches!(self, Sharding::Weights | Sharding::Fsdp)
     }
@@ -177,7 +177,7 @@ impl GradientPrecision {
     }
 }
 
-/// What is computed again.
+/// What is recomputed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recompute {
     /// Nothing.
@@ -204,6 +204,11 @@ fn idle(spec: &TrainingSpec) -> Vec<Idle> {
         let remedy = "leave it out, or give `schedule: interleaved`";
         let what = "has no effect with this schedule";
         idle.extend(Idle::all(&["virtual_stages"], what, remedy));
+    }
+    if spec.recompute == Recompute::Selective && spec.fused_attention {
+        let what = "has no effect with a fused kernel";
+        let remedy = "leave it out, or give `fused_attention: false`";
+        idle.extend(Idle::all(&["recompute"], what, remedy));
     }
     if spec.tp == 1 {
         let what = "has no effect without tensor parallelism";

@@ -29,6 +29,7 @@ fn spec(model: &[(&str, &str)], layer: Option<[u64; 2]>) -> TrainingSpec {
     let time = |place: usize| layer.map(|us| Time::from_us(us[place]));
     let fast = default_with(&[
         ("flops", "100000PFLOPS"),
+        ("fp8_flops", "100000PFLOPS"),
         ("memory_bandwidth", "10000000Gbps"),
         ("memory", "80GB"),
     ]);
@@ -334,7 +335,9 @@ fn formulas(of: &Training, dp: u64) -> BTreeMap<Parallelism, f64> {
     };
     let groups = replicas * cp;
     let norms = if shares {
-        layers * 2.0 * (tp - 1.0) * 2.0 * hidden * 4.0 * groups
+        // A router has the width of the model for each expert.
+        let of_layer = (2.0 + f64::from(model.experts)) * hidden;
+        layers * 2.0 * (tp - 1.0) * of_layer * 4.0 * groups
     } else {
         0.0
     };
@@ -459,9 +462,30 @@ fn what_does_not_fit_is_refused_with_what_would() {
         "{of_replicas}"
     );
     let of_layers = refused(|of| of.pp = 3, 3);
-    assert!(of_layers.contains("let the parts be 2 or 4"), "{of_layers}");
+    assert!(of_layers.contains("give 2 or 4, or the"), "{of_layers}");
+    let of_parts = refused(
+        |of| {
+            (of.pp, of.virtual_stages) = (2, 3);
+            of.schedule = PipelineSchedule::Interleaved;
+        },
+        2,
+    );
+    assert!(
+        of_parts.starts_with("`virtual_stages` is 3") && of_parts.contains("give 2 or 4, or"),
+        "{of_parts}"
+    );
     let of_heads = refused(|of| of.tp = 3, 3);
     assert!(of_heads.ends_with("give 2 or 4"), "{of_heads}");
+    let of_more = refused(|of| of.tp = 16, 16);
+    assert!(of_more.ends_with("give 8"), "{of_more}");
+    let of_precision = refused(
+        |of| {
+            of.accelerator = Accelerator::Word(NamedAccelerator::A100);
+            of.precision = Precision::Fp8;
+        },
+        1,
+    );
+    assert!(of_precision.starts_with("`precision`"), "{of_precision}");
     let of_experts = refused(|of| of.ep = 2, 2);
     assert!(
         of_experts.contains("the model has no experts"),
@@ -477,6 +501,51 @@ fn what_does_not_fit_is_refused_with_what_would() {
         4,
     );
     assert!(of_rounds.contains("give 4 of them"), "{of_rounds}");
+}
+
+/// Twelve heads of queries and four of keys and values are not divided by six ranks.
+#[test]
+fn heads_of_keys_and_values_are_whole_or_replicated() {
+    let keys = [
+        ("hidden", "96"),
+        ("heads", "12"),
+        ("kv_heads", "4"),
+        ("ffn", "96"),
+    ];
+    let with = |tp: u32| {
+        let own = TrainingSpec {
+            tp,
+            sequence_parallel: false,
+            ..spec(&keys, None)
+        };
+        Training::new(&own, Some(tp))
+    };
+    let error = with(6).expect_err("it does not fit").to_string();
+    assert!(error.ends_with("give 4 or 12"), "{error}");
+    let training = with(12).expect("each head of keys and values is at three ranks");
+    let attention = 96 * 8 + 2 * 96 * 8 + 96 * 8;
+    let all = attention + 3 * 96 * 96 / 12 + 2 * 96;
+    assert_eq!(training.dense_weights(0), all);
+}
+
+/// The remedy names every key that its trial has changed.
+#[test]
+fn the_remedy_of_a_full_memory_names_all_that_changes() {
+    let gpt = TrainingSpec {
+        tp: 8,
+        pp: 2,
+        dp: Some(4),
+        micro_batches: Some(16),
+        stage_layers: vec![48; 2],
+        recompute: Recompute::Full,
+        ..TrainingSpec::new(Model::Word(NamedModel::Gpt3), 64)
+    };
+    let training = Training::new(&gpt, Some(64)).expect("its numbers fit together");
+    let error = memory::check(&training).expect_err("it needs more than 80 GB");
+    assert_eq!(
+        error.remedy,
+        "give `pp: 4` and `dp: 2` and leave `micro_batches` and `stage_layers` out, with which it fits on the same ranks"
+    );
 }
 
 /// GPT-3 on 8 accelerators takes 16 bytes for each of its weights and more.
@@ -502,7 +571,7 @@ fn a_model_that_is_too_large_is_refused_with_what_would_fit() {
 }
 
 /// `s b h (10 + 24 / t + 5 a s / h t)` bytes of a layer, and `s b h / t (34 + 5 a s / h)` with
-/// shared activations (Korthikanti et al., 2022, table 2).
+/// sharded activations (Korthikanti et al., 2022, table 2).
 #[test]
 fn activations_are_those_of_the_paper() {
     for shares in [false, true] {
