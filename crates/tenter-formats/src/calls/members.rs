@@ -24,6 +24,9 @@ pub(crate) struct Members {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ProcessGroups {
     by_name: BTreeMap<String, Vec<u32>>,
+    /// The names that others stand for: older traces name groups by addresses, which differ
+    /// between ranks.
+    plain: BTreeMap<String, String>,
     /// What was found out before.
     known: BTreeMap<Members, u32>,
 }
@@ -62,7 +65,13 @@ impl ProcessGroups {
     pub(crate) fn name_again(&mut self, name: &str, other: &str) {
         if let Some(ranks) = self.by_name.get(name).cloned() {
             self.set(other, ranks);
+            self.plain.insert(other.to_owned(), name.to_owned());
         }
+    }
+
+    /// The name that all ranks have for the group of a name.
+    pub(crate) fn plain_name<'n>(&'n self, name: &'n str) -> &'n str {
+        self.plain.get(name).map_or(name, String::as_str)
     }
 
     /// Notes the groups of a configuration: a list of objects with `pg_name` and `ranks`, or an
@@ -105,11 +114,12 @@ impl ProcessGroups {
             .or_else(|| self.ranks(members, all));
         let ranks = ranks
             .ok_or_else(|| format!("nothing says which ranks group `{}` has", members.name))?;
+        let name = self.plain_name(&members.name);
         // All ranks of the recording may be other ones in the job.
         let number = if ranks.is_empty() {
-            groups.of_ranks(&members.name, (0..all).collect())
+            groups.of_ranks(name, (0..all).collect())
         } else {
-            groups.of_ranks(&members.name, ranks)
+            groups.of_ranks(name, ranks)
         };
         self.known.insert(members.clone(), number);
         Ok(number)

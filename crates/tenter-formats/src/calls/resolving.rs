@@ -55,10 +55,16 @@ impl Resolving<'_, '_> {
             return Ok(Call::Measured);
         };
         let Called::Collective(name) = first.called else {
-            let messages: Result<Vec<Option<Message>>, String> =
-                described.iter().map(|of| self.message(of)).collect();
-            let messages: Option<Vec<Message>> = messages?.into_iter().collect();
-            return Ok(messages.map_or(Call::Measured, Call::Messages));
+            let mut messages = Vec::with_capacity(described.len());
+            for of in described {
+                messages.extend(self.message(of)?);
+            }
+            let has_none = messages.is_empty();
+            return Ok(if has_none {
+                Call::Measured
+            } else {
+                Call::Messages(messages)
+            });
         };
         if !first.names_group {
             self.traces.count(
@@ -120,7 +126,12 @@ impl Resolving<'_, '_> {
         for (peer, (sent, received)) in ranks.into_iter().zip(sent.into_iter().zip(received)) {
             for (sends, bytes) in [(true, sent), (false, received)] {
                 if peer != self.rank && bytes > 0 {
-                    messages.push(Message { sends, peer, bytes });
+                    messages.push(Message {
+                        sends,
+                        peer,
+                        bytes,
+                        group,
+                    });
                 }
             }
         }
@@ -142,7 +153,7 @@ impl Resolving<'_, '_> {
         let bytes = bytes.ok_or("its size is above 2^50 bytes")?;
         let Some(peer) = of.peer.filter(|_| of.elements.is_some()) else {
             self.traces.count(
-                "messages name no peer or no type, and take the time that was recorded",
+                "messages name no peer or no type, and are left out; a call of none but these takes the time that was recorded",
                 1,
             );
             return Ok(None);
@@ -166,6 +177,15 @@ impl Resolving<'_, '_> {
                 "a message to or from one rank cannot be repeated for all ranks".to_owned(),
             );
         }
-        Ok(Some(Message { sends, peer, bytes }))
+        // The name of a group is the same at all ranks, even where one knows its ranks and another
+        // does not.
+        let name = self.groups.plain_name(&of.members.name);
+        let group = self.traces.groups.number(name);
+        Ok(Some(Message {
+            sends,
+            peer,
+            bytes,
+            group,
+        }))
     }
 }
