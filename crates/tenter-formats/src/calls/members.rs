@@ -16,7 +16,8 @@ pub(crate) struct Members {
     /// A list such as `[0, 1, ...]`, of which the end may have been cut.
     pub(crate) list: String,
     pub(crate) start: Option<u64>,
-    pub(crate) stride: Option<u64>,
+    /// Negative where the ranks are not equally far from each other.
+    pub(crate) stride: Option<i64>,
     pub(crate) size: Option<u64>,
 }
 
@@ -134,12 +135,16 @@ impl ProcessGroups {
             return Some(ranks.clone());
         }
         let size = members.size.and_then(whole);
+        if members.stride.is_some_and(i64::is_negative) {
+            return (size == Some(all)).then(Vec::new);
+        }
         // A list that was cut names its first ranks.
         let first = members.list.trim().trim_start_matches('[').split(',');
         let mut first = first.map_while(|rank| rank.trim().parse::<u64>().ok());
         let (one, two) = (first.next(), first.next());
         let start = members.start.or(one);
-        let stride = members.stride.filter(|&stride| stride > 0);
+        let stride = members.stride.and_then(|stride| u64::try_from(stride).ok());
+        let stride = stride.filter(|&stride| stride > 0);
         let stride = stride.or_else(|| two?.checked_sub(one?));
         if let (Some(start), Some(stride), Some(size)) = (start, stride, size)
             && u64::from(size) <= RANKS_MAX
@@ -207,6 +212,12 @@ mod tests {
         ] {
             assert_eq!(ranks(&mut groups, &members), Ok(expected), "{members:?}");
         }
+        let irregular = Members {
+            stride: Some(-1),
+            ..of("4", "[0, 2, ...]", Some(4))
+        };
+        let unknown = ranks(&mut groups, &irregular);
+        assert!(unknown.is_err_and(|error| error.contains("group `4`")));
         let unknown = ranks(&mut groups, &of("4", "", Some(2)));
         assert!(unknown.is_err_and(|error| error.contains("group `4`")));
     }

@@ -5,7 +5,7 @@ use tenter_workload::graph::CollectiveName;
 use super::members::{Members, ProcessGroups};
 use super::names::Called;
 use super::recorded::{Call, Message};
-use super::sizes::{Elements, own_bytes, splits};
+use super::sizes::{Elements, are_uneven, own_bytes, splits};
 use crate::trace::Traces;
 
 /// Who sends a message, or gets it.
@@ -16,6 +16,8 @@ pub(crate) enum Peer {
     /// A rank by its place in the group.
     Place(u64),
 }
+
+const REPEATED_SPLITS: &str = "all-to-alls have uneven split sizes, and are taken as even: a single trace does not tell the split sizes of other ranks";
 
 /// What a recording says of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +30,8 @@ pub(crate) struct Described {
     pub(crate) sent_shares: String,
     pub(crate) received_shares: String,
     pub(crate) peer: Option<Peer>,
+    /// The place in the group of the root of a collective that has one.
+    pub(crate) root: Option<u64>,
     /// Its number among those of its group.
     pub(crate) sequence: Option<u64>,
     /// Whether the recording could say which group it is of.
@@ -94,6 +98,7 @@ impl Resolving<'_, '_> {
                 .count("collectives of 0 bytes take the time that was recorded", 1);
             return Ok(Call::Measured);
         }
+        let group = self.traces.rooted(name, group, first.root);
         Ok(Call::Collective { name, bytes, group })
     }
 
@@ -111,6 +116,8 @@ impl Resolving<'_, '_> {
     /// An all-to-all in which ranks have shares of their own.
     fn exchange(&mut self, of: &Described, group: u32) -> Result<Option<Call>, String> {
         if self.traces.is_repeated() {
+            let is_uneven = are_uneven(&of.sent_shares) || are_uneven(&of.received_shares);
+            self.traces.count(REPEATED_SPLITS, u64::from(is_uneven));
             return Ok(None);
         }
         let ranks = self.traces.groups.ranks_of(group, self.traces.ranks())?;

@@ -61,7 +61,7 @@ pub fn read(sources: &[Source<'_>], spec: &NcclLogSpec) -> Result<Imported, Impo
     let mut calls: Vec<Vec<Recorded>> = Vec::with_capacity(once);
     for (rank, &place) in (0..).zip(arrangement.recordings.iter().take(once)) {
         let process = &log.processes[place];
-        let found = recorded((rank, place), process, &groups, &traces);
+        let found = recorded((rank, place), process, &groups, &mut traces);
         let file = sources
             .get(process.file)
             .map_or(first, |source| source.name);
@@ -250,7 +250,7 @@ fn recorded(
     (rank, place): (u32, usize),
     process: &Process,
     groups: &Groups,
-    traces: &Traces<'_>,
+    traces: &mut Traces<'_>,
 ) -> Result<Vec<Recorded>, ImportError> {
     let is_message = |call: &LineCall| matches!(call.called, Called::Send | Called::Receive);
     let together = process.calls.chunk_by(|one, other| {
@@ -271,7 +271,7 @@ fn recorded(
                 let remedy = "give at most 2^50 bytes";
                 return wrong(first.line, "the collective is too long", remedy);
             };
-            let group = *group;
+            let group = traces.rooted(name, *group, Some(first.root));
             Call::Collective { name, bytes, group }
         } else {
             if traces.is_repeated() {
