@@ -10,6 +10,15 @@ use crate::trace::Traces;
 /// A collective: its group, its number in it, and its place among those with that number.
 type Key = (u32, u64, u32);
 
+/// Which messages of two recordings are the same where one has more of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// The first ones: the recordings begin at the same message.
+    First,
+    /// The last ones: the recordings are rings, which end at the same message.
+    Last,
+}
+
 /// The keys of the collectives of a rank, by their places.
 fn keys(calls: &[Recorded]) -> Vec<Option<Key>> {
     let mut seen: BTreeMap<u32, u64> = BTreeMap::new();
@@ -30,7 +39,7 @@ fn keys(calls: &[Recorded]) -> Vec<Option<Key>> {
 
 /// Lets those calls take the time that was measured which other ranks have not recorded: recordings
 /// begin and end at a time, not with a call.
-pub(crate) fn keep_common(ranks: &mut [Vec<Recorded>], traces: &mut Traces<'_>) {
+pub(crate) fn keep_common(ranks: &mut [Vec<Recorded>], kept: Kept, traces: &mut Traces<'_>) {
     if traces.is_repeated() {
         return;
     }
@@ -61,10 +70,14 @@ pub(crate) fn keep_common(ranks: &mut [Vec<Recorded>], traces: &mut Traces<'_>) 
         "all-to-alls have other sizes at other ranks of their group, and are taken as even",
         uneven,
     );
-    let left_out = keep_pairs(ranks);
+    let Matching { left_out, differ } = keep_pairs(ranks, kept);
     traces.count(
         "messages are recorded by one of their ranks alone, and are left out",
         left_out,
+    );
+    traces.count(
+        "messages have another size at the rank that receives them: the recordings of the two may begin at different messages",
+        differ,
     );
 }
 
@@ -94,31 +107,57 @@ fn even_out(ranks: &mut [Vec<Recorded>], keys: &[Vec<Option<Key>>]) -> u64 {
     changed
 }
 
-/// Sender and receiver.
-fn pair(rank: u32, message: &Message) -> (u32, u32) {
+/// Sender, receiver and group.
+type Pair = (u32, u32, u32);
+
+fn pair(rank: u32, message: &Message) -> Pair {
     if message.sends {
-        (rank, message.peer)
+        (rank, message.peer, message.group)
     } else {
-        (message.peer, rank)
+        (message.peer, rank, message.group)
     }
 }
 
-/// Leaves out the last messages of a pair that have no counterpart; gives how many.
-fn keep_pairs(ranks: &mut [Vec<Recorded>]) -> u64 {
-    let mut counts: BTreeMap<(u32, u32), [u64; 2]> = BTreeMap::new();
-    for (rank, calls) in (0..).zip(ranks.iter()) {
+/// The sizes of the messages of each pair in their order: received ones, and sent ones.
+fn sizes(ranks: &[Vec<Recorded>]) -> BTreeMap<Pair, [Vec<u64>; 2]> {
+    let mut sizes: BTreeMap<Pair, [Vec<u64>; 2]> = BTreeMap::new();
+    for (rank, calls) in (0..).zip(ranks) {
         for recorded in calls {
             if let Call::Messages(messages) = &recorded.call {
                 for message in messages {
-                    let of = counts.entry(pair(rank, message)).or_default();
-                    of[usize::from(message.sends)] += 1;
+                    let of = sizes.entry(pair(rank, message)).or_default();
+                    of[usize::from(message.sends)].push(message.bytes);
                 }
             }
         }
     }
-    let mut left: BTreeMap<(u32, u32), [u64; 2]> = BTreeMap::new();
-    for (pair, [received, sent]) in counts {
-        left.insert(pair, [received.min(sent); 2]);
+    sizes
+}
+
+/// What comes of matching messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Matching {
+    /// How many have no counterpart.
+    left_out: u64,
+    /// How many messages have another size at the rank that receives them.
+    differ: u64,
+}
+
+/// Leaves out the messages of a pair that have no counterpart: the first ones of rings, else the
+/// last ones.
+fn keep_pairs(ranks: &mut [Vec<Recorded>], kept: Kept) -> Matching {
+    let mut differ: u64 = 0;
+    // How many messages are passed over, and how many are kept from there.
+    let mut left: BTreeMap<Pair, [(usize, usize); 2]> = BTreeMap::new();
+    for (pair, sizes) in sizes(ranks) {
+        let common = sizes[0].len().min(sizes[1].len());
+        let windows = [0, 1].map(|side: usize| match kept {
+            Kept::Last => (sizes[side].len() - common, common),
+            Kept::First => (0, common),
+        });
+        let of = |side: usize| sizes[side].iter().skip(windows[side].0).take(common);
+        differ += of(0).zip(of(1)).filter(|(one, other)| one != other).count() as u64;
+        left.insert(pair, windows);
     }
     let mut left_out = 0;
     for (rank, calls) in (0..).zip(ranks) {
@@ -129,10 +168,13 @@ fn keep_pairs(ranks: &mut [Vec<Recorded>]) -> u64 {
             let before = messages.len();
             messages.retain(|message| {
                 let left = left.entry(pair(rank, message)).or_default();
-                let left = &mut left[usize::from(message.sends)];
-                let keeps = *left > 0;
-                *left = left.saturating_sub(1);
-                keeps
+                let (passed, kept) = &mut left[usize::from(message.sends)];
+                let is_counterpart = *passed == 0 && *kept > 0;
+                if is_counterpart {
+                    *kept -= 1;
+                }
+                *passed = passed.saturating_sub(1);
+                is_counterpart
             });
             left_out += (before - messages.len()) as u64;
             if messages.is_empty() {
@@ -140,5 +182,72 @@ fn keep_pairs(ranks: &mut [Vec<Recorded>]) -> u64 {
             }
         }
     }
-    left_out
+    Matching { left_out, differ }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A call for a message to rank 1, or from rank 0, in a group.
+    fn message(sends: bool, bytes: u64, group: u32) -> Recorded {
+        let peer = u32::from(sends);
+        let message = Message {
+            sends,
+            peer,
+            bytes,
+            group,
+        };
+        Recorded {
+            start: 0,
+            end: 0,
+            stream: 0,
+            sequence: None,
+            call: Call::Messages(vec![message]),
+        }
+    }
+
+    fn kept(sizes: [&[(u64, u32)]; 2], kept: Kept) -> (Vec<Vec<u64>>, Matching) {
+        let mut ranks: Vec<Vec<Recorded>> = (0..)
+            .zip(sizes)
+            .map(|(rank, sizes)| {
+                let sizes = sizes.iter();
+                sizes
+                    .map(|&(bytes, group)| message(rank == 0, bytes, group))
+                    .collect()
+            })
+            .collect();
+        let matching = keep_pairs(&mut ranks, kept);
+        let of = |recorded: &Recorded| match &recorded.call {
+            Call::Messages(messages) => messages[0].bytes,
+            _ => 0,
+        };
+        let left = ranks.iter().map(|calls| calls.iter().map(of).collect());
+        (left.collect(), matching)
+    }
+
+    #[test]
+    fn rings_lose_the_first_messages_and_other_recordings_the_last() {
+        let sent = [(5, 0), (6, 0), (7, 0)];
+        let of = |left_out, differ| Matching { left_out, differ };
+        let (left, matching) = kept([&sent, &sent[1..]], Kept::Last);
+        assert_eq!(
+            (left, matching),
+            (vec![vec![0, 6, 7], vec![6, 7]], of(1, 0))
+        );
+        let (left, matching) = kept([&sent, &sent[..2]], Kept::First);
+        assert_eq!(
+            (left, matching),
+            (vec![vec![5, 6, 0], vec![5, 6]], of(1, 0))
+        );
+        let (_, matching) = kept([&sent, &sent[1..]], Kept::First);
+        assert_eq!(matching, of(1, 2));
+    }
+
+    #[test]
+    fn messages_of_one_group_are_no_counterparts_of_another() {
+        let (left, matching) = kept([&[(5, 0), (6, 1)], &[(6, 1), (5, 0)]], Kept::First);
+        assert_eq!(left, [[5, 6], [6, 5]]);
+        assert_eq!((matching.left_out, matching.differ), (0, 0));
+    }
 }

@@ -46,8 +46,13 @@ impl Emitter {
 
     fn messages(&mut self, messages: &[Message], stream: u32, after: &[u64]) -> u64 {
         let what = |message: &Message| {
-            let Message { peer, bytes, .. } = *message;
-            let tag = 0;
+            // NCCL keeps the order of messages within a communicator alone.
+            let Message {
+                peer,
+                bytes,
+                group: tag,
+                ..
+            } = *message;
             if message.sends {
                 What::Send { peer, bytes, tag }
             } else {

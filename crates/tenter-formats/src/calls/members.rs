@@ -16,7 +16,8 @@ pub(crate) struct Members {
     /// A list such as `[0, 1, ...]`, of which the end may have been cut.
     pub(crate) list: String,
     pub(crate) start: Option<u64>,
-    pub(crate) stride: Option<u64>,
+    /// Negative where the ranks are not equally far from each other.
+    pub(crate) stride: Option<i64>,
     pub(crate) size: Option<u64>,
 }
 
@@ -24,6 +25,9 @@ pub(crate) struct Members {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ProcessGroups {
     by_name: BTreeMap<String, Vec<u32>>,
+    /// The names that others stand for: older traces name groups by addresses, which differ
+    /// between ranks.
+    plain: BTreeMap<String, String>,
     /// What was found out before.
     known: BTreeMap<Members, u32>,
 }
@@ -62,7 +66,13 @@ impl ProcessGroups {
     pub(crate) fn name_again(&mut self, name: &str, other: &str) {
         if let Some(ranks) = self.by_name.get(name).cloned() {
             self.set(other, ranks);
+            self.plain.insert(other.to_owned(), name.to_owned());
         }
+    }
+
+    /// The name that all ranks have for the group of a name.
+    pub(crate) fn plain_name<'n>(&'n self, name: &'n str) -> &'n str {
+        self.plain.get(name).map_or(name, String::as_str)
     }
 
     /// Notes the groups of a configuration: a list of objects with `pg_name` and `ranks`, or an
@@ -105,11 +115,12 @@ impl ProcessGroups {
             .or_else(|| self.ranks(members, all));
         let ranks = ranks
             .ok_or_else(|| format!("nothing says which ranks group `{}` has", members.name))?;
+        let name = self.plain_name(&members.name);
         // All ranks of the recording may be other ones in the job.
         let number = if ranks.is_empty() {
-            groups.of_ranks(&members.name, (0..all).collect())
+            groups.of_ranks(name, (0..all).collect())
         } else {
-            groups.of_ranks(&members.name, ranks)
+            groups.of_ranks(name, ranks)
         };
         self.known.insert(members.clone(), number);
         Ok(number)
@@ -124,12 +135,16 @@ impl ProcessGroups {
             return Some(ranks.clone());
         }
         let size = members.size.and_then(whole);
+        if members.stride.is_some_and(i64::is_negative) {
+            return (size == Some(all)).then(Vec::new);
+        }
         // A list that was cut names its first ranks.
         let first = members.list.trim().trim_start_matches('[').split(',');
         let mut first = first.map_while(|rank| rank.trim().parse::<u64>().ok());
         let (one, two) = (first.next(), first.next());
         let start = members.start.or(one);
-        let stride = members.stride.filter(|&stride| stride > 0);
+        let stride = members.stride.and_then(|stride| u64::try_from(stride).ok());
+        let stride = stride.filter(|&stride| stride > 0);
         let stride = stride.or_else(|| two?.checked_sub(one?));
         if let (Some(start), Some(stride), Some(size)) = (start, stride, size)
             && u64::from(size) <= RANKS_MAX
@@ -197,6 +212,12 @@ mod tests {
         ] {
             assert_eq!(ranks(&mut groups, &members), Ok(expected), "{members:?}");
         }
+        let irregular = Members {
+            stride: Some(-1),
+            ..of("4", "[0, 2, ...]", Some(4))
+        };
+        let unknown = ranks(&mut groups, &irregular);
+        assert!(unknown.is_err_and(|error| error.contains("group `4`")));
         let unknown = ranks(&mut groups, &of("4", "", Some(2)));
         assert!(unknown.is_err_and(|error| error.contains("group `4`")));
     }

@@ -17,7 +17,7 @@ mod resolving;
 mod sizes;
 
 pub(crate) use arrangement::{Arrangement, DECLARED_MAX, Head};
-pub(crate) use common::keep_common;
+pub(crate) use common::{Kept, keep_common};
 pub(crate) use emitter::{Emitter, one_after_another};
 pub(crate) use members::{Members, ProcessGroups};
 pub(crate) use names::{Called, called, element_bytes, nccl_element_bytes};

@@ -9,6 +9,8 @@ pub(crate) struct Message {
     pub(crate) sends: bool,
     pub(crate) peer: u32,
     pub(crate) bytes: u64,
+    /// The number of its group: those of other groups are beside it, and never its counterpart.
+    pub(crate) group: u32,
 }
 
 /// What a rank has called.

@@ -5,7 +5,7 @@ use tenter_workload::graph::CollectiveName;
 use super::members::{Members, ProcessGroups};
 use super::names::Called;
 use super::recorded::{Call, Message};
-use super::sizes::{Elements, own_bytes, splits};
+use super::sizes::{Elements, are_uneven, own_bytes, splits};
 use crate::trace::Traces;
 
 /// Who sends a message, or gets it.
@@ -16,6 +16,8 @@ pub(crate) enum Peer {
     /// A rank by its place in the group.
     Place(u64),
 }
+
+const REPEATED_SPLITS: &str = "all-to-alls have uneven split sizes, and are taken as even: a single trace does not tell the split sizes of other ranks";
 
 /// What a recording says of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +30,8 @@ pub(crate) struct Described {
     pub(crate) sent_shares: String,
     pub(crate) received_shares: String,
     pub(crate) peer: Option<Peer>,
+    /// The place in the group of the root of a collective that has one.
+    pub(crate) root: Option<u64>,
     /// Its number among those of its group.
     pub(crate) sequence: Option<u64>,
     /// Whether the recording could say which group it is of.
@@ -55,10 +59,16 @@ impl Resolving<'_, '_> {
             return Ok(Call::Measured);
         };
         let Called::Collective(name) = first.called else {
-            let messages: Result<Vec<Option<Message>>, String> =
-                described.iter().map(|of| self.message(of)).collect();
-            let messages: Option<Vec<Message>> = messages?.into_iter().collect();
-            return Ok(messages.map_or(Call::Measured, Call::Messages));
+            let mut messages = Vec::with_capacity(described.len());
+            for of in described {
+                messages.extend(self.message(of)?);
+            }
+            let has_none = messages.is_empty();
+            return Ok(if has_none {
+                Call::Measured
+            } else {
+                Call::Messages(messages)
+            });
         };
         if !first.names_group {
             self.traces.count(
@@ -88,6 +98,7 @@ impl Resolving<'_, '_> {
                 .count("collectives of 0 bytes take the time that was recorded", 1);
             return Ok(Call::Measured);
         }
+        let group = self.traces.rooted(name, group, first.root);
         Ok(Call::Collective { name, bytes, group })
     }
 
@@ -105,6 +116,8 @@ impl Resolving<'_, '_> {
     /// An all-to-all in which ranks have shares of their own.
     fn exchange(&mut self, of: &Described, group: u32) -> Result<Option<Call>, String> {
         if self.traces.is_repeated() {
+            let is_uneven = are_uneven(&of.sent_shares) || are_uneven(&of.received_shares);
+            self.traces.count(REPEATED_SPLITS, u64::from(is_uneven));
             return Ok(None);
         }
         let ranks = self.traces.groups.ranks_of(group, self.traces.ranks())?;
@@ -120,7 +133,12 @@ impl Resolving<'_, '_> {
         for (peer, (sent, received)) in ranks.into_iter().zip(sent.into_iter().zip(received)) {
             for (sends, bytes) in [(true, sent), (false, received)] {
                 if peer != self.rank && bytes > 0 {
-                    messages.push(Message { sends, peer, bytes });
+                    messages.push(Message {
+                        sends,
+                        peer,
+                        bytes,
+                        group,
+                    });
                 }
             }
         }
@@ -142,7 +160,7 @@ impl Resolving<'_, '_> {
         let bytes = bytes.ok_or("its size is above 2^50 bytes")?;
         let Some(peer) = of.peer.filter(|_| of.elements.is_some()) else {
             self.traces.count(
-                "messages name no peer or no type, and take the time that was recorded",
+                "messages name no peer or no type, and are left out; a call of none but these takes the time that was recorded",
                 1,
             );
             return Ok(None);
@@ -166,6 +184,15 @@ impl Resolving<'_, '_> {
                 "a message to or from one rank cannot be repeated for all ranks".to_owned(),
             );
         }
-        Ok(Some(Message { sends, peer, bytes }))
+        // The name of a group is the same at all ranks, even where one knows its ranks and another
+        // does not.
+        let name = self.groups.plain_name(&of.members.name);
+        let group = self.traces.groups.number(name);
+        Ok(Some(Message {
+            sends,
+            peer,
+            bytes,
+            group,
+        }))
     }
 }

@@ -70,6 +70,16 @@ pub(crate) fn splits(list: &str, bytes: u64, ranks: u32) -> Option<Vec<u64>> {
     shares.into_iter().map(of).collect()
 }
 
+/// Whether a list of split sizes has different ones, as far as it was not cut.
+pub(crate) fn are_uneven(list: &str) -> bool {
+    let inner = list.trim().trim_start_matches('[').trim_end_matches(']');
+    let mut sizes = inner
+        .split(',')
+        .map_while(|size| size.trim().parse::<u64>().ok());
+    let first = sizes.next();
+    sizes.any(|size| Some(size) != first)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,6 +103,7 @@ mod tests {
 
     #[test]
     fn splits_are_shares() {
+        assert!(are_uneven("[2, 1, ...]") && !are_uneven("[2, 2]") && !are_uneven(""));
         assert_eq!(splits("[2, 1, 1]", 400, 3), Some(vec![200, 100, 100]));
         assert_eq!(splits("[0, 0]", 0, 2), Some(vec![0, 0]));
         for list in ["[]", "", "[2, 1]", "[2, 1, ...]", "x"] {

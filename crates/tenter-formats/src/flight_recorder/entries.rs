@@ -86,6 +86,7 @@ fn entry(entry: &Value) -> Result<Option<Entry>, String> {
         sent_shares: String::new(),
         received_shares: String::new(),
         peer: peer(name).map(Peer::Place),
+        root: None,
         sequence: sequence.filter(|_| !is_message),
         names_group: true,
     };

@@ -6,7 +6,7 @@ use tenter_workload::spec::{FlightRecorderSpec, Gaps};
 
 use super::entries::Dump;
 use crate::calls::{
-    Arrangement, Described, Head, ProcessGroups, Recorded, Resolving, keep_common,
+    Arrangement, Described, Head, Kept, ProcessGroups, Recorded, Resolving, keep_common,
     one_after_another,
 };
 use crate::compressed::plain;
@@ -58,7 +58,7 @@ pub fn read(
             ImportError::new(Place::Line(1), what, remedy).in_file(&head.file)
         })?);
     }
-    keep_common(&mut calls, &mut traces);
+    keep_common(&mut calls, Kept::Last, &mut traces);
     let gaps: Vec<Vec<Time>> = calls.iter().map(|calls| gaps(calls)).collect();
     for (rank, &place) in (0..).zip(&arrangement.recordings) {
         let own = if traces.is_repeated() {

@@ -186,12 +186,15 @@ fn info(event: &Event) -> Option<Described> {
             name: text(Argument::GroupName),
             list: text(Argument::GroupRanks),
             start: number(Argument::Start),
-            stride: number(Argument::Stride),
+            stride: event
+                .argument(Argument::Stride)
+                .and_then(|stride| stride.parse().ok()),
             size: number(Argument::GroupSize),
         },
         sent_shares: text(Argument::SentShares),
         received_shares: text(Argument::ReceivedShares),
         peer: peer.map(Peer::Rank),
+        root: None,
         sequence: number(Argument::Sequence),
         names_group: true,
     })
@@ -219,6 +222,7 @@ fn info_of_annotation(event: &Event) -> Option<Described> {
         sent_shares: String::new(),
         received_shares: String::new(),
         peer: None,
+        root: None,
         sequence: None,
         names_group: false,
     })

@@ -18,7 +18,7 @@ mod timeline;
 
 use tenter_workload::spec::KinetoSpec;
 
-use crate::calls::{Arrangement, Head, ProcessGroups, Recorded, Resolving, keep_common};
+use crate::calls::{Arrangement, Head, Kept, ProcessGroups, Recorded, Resolving, keep_common};
 use crate::error::{ImportError, Place};
 use crate::imported::{Imported, Source};
 use crate::trace::Traces;
@@ -128,7 +128,7 @@ impl<'s> Reader<'s> {
                 ImportError::new(Place::Line(1), what, remedy).in_file(&head.file)
             })?);
         }
-        keep_common(&mut calls, &mut traces);
+        keep_common(&mut calls, Kept::First, &mut traces);
         let rules = Rules {
             waits: spec.waits,
             gaps: spec.gaps,

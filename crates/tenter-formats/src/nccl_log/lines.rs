@@ -26,7 +26,7 @@ pub(super) struct LineCall {
     pub(super) called: Called,
     /// As NCCL counts them: of a part where a call has a part for each rank.
     pub(super) bytes: u64,
-    /// The peer of a message.
+    /// The peer of a message, or the root of a collective that has one.
     pub(super) root: u64,
     /// The communicator, by its place among those of the process.
     pub(super) communicator: usize,

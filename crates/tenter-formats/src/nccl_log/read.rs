@@ -8,7 +8,7 @@ use tenter_workload::spec::NcclLogSpec;
 
 use super::lines::{Communicator, LineCall, Log, Process};
 use crate::calls::{
-    Arrangement, Call, Called, Head, Message, Recorded, keep_common, one_after_another,
+    Arrangement, Call, Called, Head, Kept, Message, Recorded, keep_common, one_after_another,
 };
 use crate::compressed::plain;
 use crate::error::{ImportError, Place};
@@ -61,13 +61,13 @@ pub fn read(sources: &[Source<'_>], spec: &NcclLogSpec) -> Result<Imported, Impo
     let mut calls: Vec<Vec<Recorded>> = Vec::with_capacity(once);
     for (rank, &place) in (0..).zip(arrangement.recordings.iter().take(once)) {
         let process = &log.processes[place];
-        let found = recorded((rank, place), process, &groups, &traces);
+        let found = recorded((rank, place), process, &groups, &mut traces);
         let file = sources
             .get(process.file)
             .map_or(first, |source| source.name);
         calls.push(found.map_err(|error| error.in_file(file))?);
     }
-    keep_common(&mut calls, &mut traces);
+    keep_common(&mut calls, Kept::First, &mut traces);
     for (rank, &place) in (0..).zip(&arrangement.recordings) {
         let own = if traces.is_repeated() {
             0
@@ -250,7 +250,7 @@ fn recorded(
     (rank, place): (u32, usize),
     process: &Process,
     groups: &Groups,
-    traces: &Traces<'_>,
+    traces: &mut Traces<'_>,
 ) -> Result<Vec<Recorded>, ImportError> {
     let is_message = |call: &LineCall| matches!(call.called, Called::Send | Called::Receive);
     let together = process.calls.chunk_by(|one, other| {
@@ -271,14 +271,14 @@ fn recorded(
                 let remedy = "give at most 2^50 bytes";
                 return wrong(first.line, "the collective is too long", remedy);
             };
-            let group = *group;
+            let group = traces.rooted(name, *group, Some(first.root));
             Call::Collective { name, bytes, group }
         } else {
             if traces.is_repeated() {
                 let what = "a message to or from one rank cannot be repeated for all ranks";
                 return wrong(first.line, what, "give the logs of all ranks");
             }
-            let messages = messages(rank, of, ranks)?;
+            let messages = messages((rank, *group), of, ranks)?;
             if messages.is_empty() {
                 continue;
             }
@@ -296,7 +296,11 @@ fn recorded(
 }
 
 /// Messages in a communicator of these ranks, but those of a rank to itself.
-fn messages(rank: u32, calls: &[LineCall], ranks: &[u32]) -> Result<Vec<Message>, ImportError> {
+fn messages(
+    (rank, group): (u32, u32),
+    calls: &[LineCall],
+    ranks: &[u32],
+) -> Result<Vec<Message>, ImportError> {
     let mut messages = Vec::with_capacity(calls.len());
     for call in calls {
         let peer = usize::try_from(call.root).ok();
@@ -313,6 +317,7 @@ fn messages(rank: u32, calls: &[LineCall], ranks: &[u32]) -> Result<Vec<Message>
                 sends: call.called == Called::Send,
                 peer,
                 bytes: call.bytes,
+                group,
             });
         }
     }

@@ -108,6 +108,18 @@ fn logs_of_calls_alone_are_in_the_order_of_devices() {
 }
 
 #[test]
+fn roots_come_first_in_their_group() {
+    let text = log().replace("AllReduce: opCount a", "Broadcast: opCount a");
+    let text = text.replace("op 0 root 0 comm 0xa", "op 0 root 2 comm 0xa");
+    let imported = import(&text, None).expect("it is a log");
+    let collectives = imported.graph.collectives();
+    let (group, kind, _) = collectives.get(0);
+    assert_eq!(kind.name(), "broadcast");
+    assert_eq!(collectives.ranks_of(group), [2, 3, 0, 1]);
+    assert_eq!(imported.notes.len(), 1, "{:?}", imported.notes);
+}
+
+#[test]
 fn what_is_wrong_is_told_with_its_line() {
     let good = log();
     for (from, to, what) in [

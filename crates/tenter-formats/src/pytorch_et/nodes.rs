@@ -117,6 +117,10 @@ fn call(node: &Value) -> Result<Option<NodeCall>, String> {
         let value = attribute(name)?;
         value.as_u64().or_else(|| value.as_str()?.parse().ok())
     };
+    let signed = |name: &str| {
+        let value = attribute(name)?;
+        value.as_i64().or_else(|| value.as_str()?.parse().ok())
+    };
     let has_attributes = attribute("in_msg_nelems").is_some();
     let elements = if has_attributes {
         element_bytes(&text("dtype")).map(|bytes| Elements {
@@ -127,7 +131,9 @@ fn call(node: &Value) -> Result<Option<NodeCall>, String> {
     } else {
         of_tensors(inputs, values(node, "outputs"))
     };
-    let (peer, address, size) = of_places(inputs, called);
+    let (place, address, size) = of_places(inputs, called);
+    let is_message = matches!(called, Called::Send | Called::Receive);
+    let (peer, root) = (place.filter(|_| is_message), place.filter(|_| !is_message));
     let group = match attribute("pg_name").and_then(Value::as_str) {
         Some(name) => name.to_owned(),
         None => address.map_or_else(String::new, |address| address.to_string()),
@@ -139,12 +145,13 @@ fn call(node: &Value) -> Result<Option<NodeCall>, String> {
             name: group,
             list: String::new(),
             start: number("global_rank_start"),
-            stride: number("global_rank_stride"),
+            stride: signed("global_rank_stride"),
             size: number("pg_size").or(size),
         },
         sent_shares: text("in_split_size"),
         received_shares: text("out_split_size"),
         peer: peer.map(Peer::Place),
+        root,
         sequence: None,
         names_group: true,
     };
@@ -159,9 +166,7 @@ fn of_places(inputs: &[Value], of: Called) -> (Option<u64>, Option<u64>, Option<
         name.and_then(called) == Some(of)
     });
     let before = |back: usize| inputs.get(name?.checked_sub(back)?)?.as_u64();
-    let is_message = matches!(of, Called::Send | Called::Receive);
-    let peer = before(1).filter(|_| is_message);
-    (peer, before(2), inputs.last().and_then(Value::as_u64))
+    (before(1), before(2), inputs.last().and_then(Value::as_u64))
 }
 
 /// The elements of tensors, each a list `[tensor, storage, offset, elements, bytes, device]`.

@@ -6,7 +6,7 @@ use tenter_workload::spec::PytorchEtSpec;
 
 use super::nodes::Nodes;
 use crate::calls::{
-    Arrangement, Head, ProcessGroups, Recorded, Resolving, keep_common, one_after_another,
+    Arrangement, Head, Kept, ProcessGroups, Recorded, Resolving, keep_common, one_after_another,
 };
 use crate::compressed::plain;
 use crate::error::{ImportError, Place};
@@ -58,7 +58,7 @@ pub fn read(
             ImportError::new(Place::Line(1), what, remedy).in_file(&head.file)
         })?);
     }
-    keep_common(&mut calls, &mut traces);
+    keep_common(&mut calls, Kept::First, &mut traces);
     for (rank, &place) in (0..).zip(&arrangement.recordings) {
         let trace = one_after_another(&calls[place], |_| Time::ZERO);
         let added = traces.add(rank, trace, Place::Line(1));

@@ -46,6 +46,20 @@ impl Groups {
         number
     }
 
+    /// The number of a communicator with its ranks in an order that begins with the one at a place;
+    /// `None` of a place that it does not have.
+    pub(crate) fn rooted(&mut self, number: u32, place: u64, all: u32) -> Option<u32> {
+        if place == 0 {
+            return Some(number);
+        }
+        let mut ranks = self.ranks_of(number, all).ok()?;
+        let place = usize::try_from(place).ok();
+        let place = place.filter(|&place| place < ranks.len())?;
+        ranks.rotate_left(place);
+        let name = self.list[number as usize].name.clone();
+        Some(self.of_ranks(&name, ranks))
+    }
+
     /// What tells a communicator from others of the same ranks; 0 where nothing does.
     pub(crate) fn tag(&self, number: u32) -> u32 {
         if self.list[number as usize].is_own {

@@ -52,6 +52,8 @@ pub(crate) enum Repeats {
     Of(u32),
 }
 
+const UNKNOWN_ROOT: &str = "broadcasts, reduces, gathers and scatters have a root that is not recorded, or are repeated for all ranks, and are taken as from the first rank of their group";
+
 /// The traces of all ranks, while they are put together.
 pub(crate) struct Traces<'r> {
     dependencies: Dependencies,
@@ -274,6 +276,25 @@ impl<'r> Traces<'r> {
         })?;
         built.add_collective(added, stream);
         Ok(())
+    }
+
+    /// The number of a group for a collective with a root, by the place of that, which comes first
+    /// in its order.
+    pub(crate) fn rooted(&mut self, name: CollectiveName, group: u32, root: Option<u64>) -> u32 {
+        use CollectiveName::{Broadcast, Gather, Reduce, Scatter};
+        if !matches!(name, Broadcast | Gather | Reduce | Scatter) {
+            return group;
+        }
+        // The groups of other ranks than the recorded one are found by their regular order.
+        let found = match root {
+            Some(0) => Some(group),
+            Some(root) if !self.is_repeated() => self.groups.rooted(group, root, self.ranks),
+            _ => None,
+        };
+        found.unwrap_or_else(|| {
+            self.count(UNKNOWN_ROOT, 1);
+            group
+        })
     }
 
     /// The graph.
