@@ -290,6 +290,27 @@ fn formats() -> Vec<(&'static str, Reader, Vec<u8>)> {
         ("nccl-log", read_log, LOG.into()),
         ("aicb", read_aicb, AICB.into()),
         (
+            "topo",
+            |bytes| {
+                told(topo::read(Source {
+                    name: "t.topo",
+                    bytes,
+                }))
+            },
+            TOPO.into(),
+        ),
+        ("msccl", of_algorithm, MSCCL.into()),
+        ("mscclpp", of_algorithm, MSCCLPP.into()),
+        ("algorithm", of_algorithm, PROGRAM.into()),
+        ("matrix", of_sends, SENDS.into()),
+        ("steps", of_steps, STEPS.into()),
+    ]
+}
+
+/// Lists of flows.
+fn flows() -> Vec<(&'static str, Reader, Vec<u8>)> {
+    vec![
+        (
             "flow-table",
             |bytes| told(flow_list::read_table(&text(bytes), FlowReading::default())),
             TABLE.into(),
@@ -316,21 +337,6 @@ fn formats() -> Vec<(&'static str, Reader, Vec<u8>)> {
             |bytes| told(flow_list::read_parquet(bytes, FlowReading::default())),
             columnar::file(),
         ),
-        (
-            "topo",
-            |bytes| {
-                told(topo::read(Source {
-                    name: "t.topo",
-                    bytes,
-                }))
-            },
-            TOPO.into(),
-        ),
-        ("msccl", of_algorithm, MSCCL.into()),
-        ("mscclpp", of_algorithm, MSCCLPP.into()),
-        ("algorithm", of_algorithm, PROGRAM.into()),
-        ("matrix", of_sends, SENDS.into()),
-        ("steps", of_steps, STEPS.into()),
     ]
 }
 
@@ -432,6 +438,7 @@ fn survive(formats: &[(&'static str, Reader, Vec<u8>)], number: u64) -> bool {
 fn damaged_files_are_refused_or_say_something_else() {
     let mut formats = formats();
     formats.extend(fabrics());
+    formats.extend(flows());
     for (name, read, file) in &formats {
         assert_eq!(read(file), Ok(()), "{name}");
     }

@@ -4,7 +4,7 @@ use crate::workplace::Workplace;
 
 const JOBS: &str = "jobs=[{collectives: [{collective: all-to-all, size: 256KiB}]}]";
 const TOPOLOGY: &str = include_str!("../../../../scenarios/fabrics/topology.txt");
-const INFRASTRUCTURE: &str = include_str!("../../../../scenarios/fabrics/infragraph.yaml");
+const INFRASTRUCTURE: &str = include_str!("../../../../scenarios/fabrics/infragraph.yml");
 const SERVER: &str = include_str!("../../../../scenarios/fabrics/server.xml");
 const CABLES: &str = include_str!("../../../../scenarios/fabrics/cables.csv");
 const INTERFACES: &str = include_str!("../../../../scenarios/fabrics/interfaces.csv");

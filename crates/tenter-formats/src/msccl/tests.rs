@@ -117,6 +117,10 @@ fn mistakes_have_their_lines() {
             assert_eq!(error.place, Place::Line(line), "{to}: {error}");
         }
     }
+}
+
+#[test]
+fn what_is_no_algorithm_is_refused() {
     assert!(
         read(b"<a/>")
             .unwrap_err()

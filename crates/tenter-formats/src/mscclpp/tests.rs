@@ -45,6 +45,16 @@ fn puts_and_signals_are_transfers() {
     assert_eq!(sent, [(0, 1, 0), (0, 1, 1_000), (1, 0, 0), (1, 0, 1_000)]);
 }
 
+/// Refuses a plan in which a text stands for another, and says what.
+fn refuses(from: &str, to: &str, what: &str) {
+    assert!(gather().contains(from), "{from}");
+    let text = gather().replacen(from, to, 1);
+    let error = read(text.as_bytes())
+        .err()
+        .unwrap_or_else(|| panic!("{to}"));
+    assert!(error.what.contains(what), "{to}: {error}");
+}
+
 #[test]
 fn mistakes_are_told_with_their_operations() {
     for (from, to, what) in [
@@ -88,6 +98,14 @@ fn mistakes_are_told_with_their_operations() {
             "\"name\": \"barrier\", \"barrier_id\": 0, \"num_threadblocks\": 2",
             "a deadlock",
         ),
+    ] {
+        refuses(from, to, what);
+    }
+}
+
+#[test]
+fn mistakes_in_plans_are_refused() {
+    for (from, to, what) in [
         (
             "\"input_chunks\": 1",
             "\"input_chunks\": \"x\"",
@@ -112,11 +130,6 @@ fn mistakes_are_told_with_their_operations() {
         ("\"size\": 1}]", "\"size\": 2}]", "differ in size"),
         ("}", "", "the JSON is damaged"),
     ] {
-        assert!(gather().contains(from), "{from}");
-        let text = gather().replacen(from, to, 1);
-        let error = read(text.as_bytes())
-            .err()
-            .unwrap_or_else(|| panic!("{to}"));
-        assert!(error.what.contains(what), "{to}: {error}");
+        refuses(from, to, what);
     }
 }

@@ -8,7 +8,8 @@ use super::operations::{ComputeScale, OperationTiming};
 component! {
     /// A table of flows: who sends how many bytes to whom, and when or after which others.
     pub struct FlowTableSpec as "`jobs[].workload` with `kind: flow-table`", derive(Clone, Debug, PartialEq, Eq) {
-        /// The file, as CSV with a header or as Parquet; its path counts from the folder of the scenario.
+        /// The file, as CSV with a header or as Parquet; its path counts from the folder of the
+        /// scenario.
         file: String, in 4_096;
         ..reading: FlowReading, "How it is read.";
     }

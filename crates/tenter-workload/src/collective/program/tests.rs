@@ -101,16 +101,20 @@ step 1 from 0.0 of i1 into i1
 step 1 of i1 to 0.1
 ";
 
+/// Refuses the algorithm in which a text stands for another, and says what.
+fn refuses(from: &str, to: &str, told: &str) {
+    assert!(EXCHANGE.contains(from), "{from}");
+    let text = EXCHANGE.replacen(from, to, 1);
+    let error = read_program(&text)
+        .err()
+        .unwrap_or_else(|| panic!("{to}"))
+        .to_string();
+    assert!(error.contains(told), "{from} → {to}: {error}");
+    assert!(error.contains("; "), "{error}");
+}
+
 #[test]
 fn mistakes_are_told_with_rank_and_chunk() {
-    let change = |from: &str, to: &str| {
-        assert!(EXCHANGE.contains(from), "{from}");
-        let text = EXCHANGE.replacen(from, to, 1);
-        read_program(&text)
-            .err()
-            .unwrap_or_else(|| panic!("{to}"))
-            .to_string()
-    };
     assert!(read_program(EXCHANGE).is_ok());
     for (from, to, told) in [
         // It keeps what has come and forgets its own.
@@ -155,6 +159,14 @@ fn mistakes_are_told_with_rank_and_chunk() {
             "from 1.0 into i1",
             "it receives with rank 1 on channel 0, as",
         ),
+    ] {
+        refuses(from, to, told);
+    }
+}
+
+#[test]
+fn words_and_numbers_without_meaning_are_refused() {
+    for (from, to, told) in [
         (
             "of i1 to 1.0",
             "of s0 to 1.0",
@@ -185,9 +197,7 @@ fn mistakes_are_told_with_rank_and_chunk() {
             "it uses chunk 1 of the input, which has 1",
         ),
     ] {
-        let error = change(from, to);
-        assert!(error.contains(told), "{from} → {to}: {error}");
-        assert!(error.contains("; "), "{error}");
+        refuses(from, to, told);
     }
 }
 
