@@ -21,9 +21,14 @@ impl<'d, 'i> Element<'d, 'i> {
         self.0.tag_name().name()
     }
 
-    pub(super) fn line(&self) -> usize {
-        let document = self.0.document();
-        document.text_pos_at(self.0.range().start).row as usize
+    /// The byte at which it begins.
+    pub(super) fn start(&self) -> usize {
+        self.0.range().start
+    }
+
+    /// Its line, for an error: the text is read from its beginning to find it.
+    fn line(&self) -> usize {
+        self.0.document().text_pos_at(self.start()).row as usize
     }
 
     pub(super) fn wrong(&self, what: impl Into<String>, remedy: &str) -> ImportError {

@@ -30,6 +30,8 @@ const MAX_BYTES: u64 = 128 << 20;
 /// The first thing that is not as the format has it, and what the algorithm does wrong, by lines.
 pub(crate) fn read(text: &str) -> Read<ReadAlgorithm> {
     let options = ParsingOptions {
+        // A DTD defines entities, and entities within entities grow exponentially.
+        allow_dtd: false,
         nodes_limit: NODES_MAX,
         ..ParsingOptions::default()
     };
@@ -49,7 +51,10 @@ pub(crate) fn read(text: &str) -> Read<ReadAlgorithm> {
         );
         return Err(root.wrong(what, "name a file of MSCCL"));
     }
-    let mut reading = Reading::default();
+    let mut reading = Reading {
+        newlines: text.match_indices('\n').map(|(byte, _)| byte).collect(),
+        ..Reading::default()
+    };
     let parts = reading.algorithm(&root)?;
     let program =
         Program::new(parts).map_err(|error| of_program(reading.lines.place(error.at), &error))?;
@@ -62,21 +67,28 @@ pub(crate) fn read(text: &str) -> Read<ReadAlgorithm> {
 /// What is found while a file is read.
 #[derive(Default)]
 struct Reading {
+    /// The bytes at which lines end.
+    newlines: Vec<usize>,
     lines: Lines,
     notes: Vec<String>,
     unknown: BTreeSet<String>,
 }
 
 impl Reading {
+    fn line(&self, element: &Element<'_, '_>) -> usize {
+        let start = element.start();
+        self.newlines.partition_point(|&end| end < start) + 1
+    }
+
     /// Says once which attributes mean nothing here.
     fn know(&mut self, element: &Element<'_, '_>, known: &[&str]) {
         for name in element.attributes() {
             if known.contains(&name) || !self.unknown.insert(format!("{}@{name}", element.name())) {
                 continue;
             }
+            let line = self.line(element);
             self.notes.push(format!(
-                "line {}: `{name}` of a `{}` has no meaning here and is left out",
-                element.line(),
+                "line {line}: `{name}` of a `{}` has no meaning here and is left out",
                 element.name()
             ));
         }
@@ -134,7 +146,8 @@ impl Reading {
         for tb in gpu.children(&["tb"])? {
             self.know(&tb, &["id", "send", "recv", "chan"]);
             let number = tb.number("id")?;
-            self.lines.add_block(rank, number, tb.line());
+            let line = self.line(&tb);
+            self.lines.add_block(rank, number, line);
             let ends = steps::Ends::of(&tb)?;
             let mut block = ProgramBlock {
                 rank,
@@ -147,7 +160,8 @@ impl Reading {
                     "deps", "hasdep",
                 ];
                 self.know(&element, &known);
-                self.lines.add_step(element.line());
+                let line = self.line(&element);
+                self.lines.add_step(line);
                 let place = block.steps.len();
                 let step = steps::step(&element, ends, place)?;
                 let slots = step.sources.iter().chain(&step.store);

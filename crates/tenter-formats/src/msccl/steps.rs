@@ -4,7 +4,7 @@ use tenter_workload::collective::{Buffer, Port, ProgramStep, Slot, StepName};
 
 use super::element::{Element, Read};
 
-/// Whom a thread block sends to and receives from, on its channel.
+/// The GPUs that a thread block sends to and receives from, on its channel.
 #[derive(Clone, Copy)]
 pub(super) struct Ends {
     send: Option<Port>,

@@ -1,5 +1,5 @@
 //! Thread blocks of an algorithm while they are made of a plan: those of the plan, and helpers that
-//! take what is put into the memory of their GPU, or answer those who get something from it.
+//! take what is put into the memory of their GPU, or answer a get from it.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub(super) struct Blocks {
     /// The next number of a helper of each rank.
     next: Vec<u32>,
     /// The channel numbers of a pair of ranks.
-    lanes: BTreeMap<(u32, u32), BTreeMap<Carries, u32>>,
+    channels: BTreeMap<(u32, u32), BTreeMap<Carries, u32>>,
     pub(super) notes: Vec<String>,
 }
 
@@ -102,10 +102,10 @@ impl Blocks {
     }
 
     /// The number of the channel that carries something between two ranks.
-    fn lane(&mut self, src: u32, dst: u32, carries: Carries) -> u32 {
-        let lanes = self.lanes.entry((src, dst)).or_default();
-        let next = lanes.len() as u32;
-        *lanes.entry(carries).or_insert(next)
+    fn channel(&mut self, src: u32, dst: u32, carries: Carries) -> u32 {
+        let known = self.channels.entry((src, dst)).or_default();
+        let next = known.len() as u32;
+        *known.entry(carries).or_insert(next)
     }
 
     fn helper(&mut self, of: BlockName, rank: u32, helps: Helps) -> BlockName {
@@ -123,10 +123,10 @@ impl Blocks {
 
     /// A signal from a rank.
     pub(super) fn signal(&mut self, block: BlockName, to: Channel, name: &str) {
-        let lane = self.lane(block.0, to.peer, Carries::Signals(to.port, to.nth));
+        let channel = self.channel(block.0, to.peer, Carries::Signals(to.port, to.nth));
         let port = Port {
             peer: to.peer,
-            channel: lane,
+            channel,
         };
         let send = Some(port);
         self.push(
@@ -141,10 +141,10 @@ impl Blocks {
 
     /// A wait for a signal.
     pub(super) fn wait(&mut self, block: BlockName, from: Channel, name: &str) -> StepName {
-        let lane = self.lane(from.peer, block.0, Carries::Signals(from.port, from.nth));
+        let channel = self.channel(from.peer, block.0, Carries::Signals(from.port, from.nth));
         let receive = Some(Port {
             peer: from.peer,
-            channel: lane,
+            channel,
         });
         let step = ProgramStep {
             receive,
@@ -161,7 +161,7 @@ impl Blocks {
         (rank, slot): (u32, Slot),
         name: &str,
     ) -> StepName {
-        let channel = self.lane(block.0, rank, Carries::Puts(block.1));
+        let channel = self.channel(block.0, rank, Carries::Puts(block.1));
         step.send = Some(Port {
             peer: rank,
             channel,
@@ -188,7 +188,7 @@ impl Blocks {
         (rank, slot, count): (u32, Slot, u32),
         name: &str,
     ) {
-        let channel = self.lane(block.0, rank, Carries::Requests(block.1));
+        let channel = self.channel(block.0, rank, Carries::Requests(block.1));
         let port = |peer| Some(Port { peer, channel });
         let ask = ProgramStep {
             send: port(rank),
@@ -201,7 +201,7 @@ impl Blocks {
             ..ProgramStep::default()
         };
         self.push(helper, name, asked);
-        let channel = self.lane(rank, block.0, Carries::Answers(block.1));
+        let channel = self.channel(rank, block.0, Carries::Answers(block.1));
         let answer = ProgramStep {
             count,
             sources: vec![slot],
@@ -216,7 +216,7 @@ impl Blocks {
 
     /// The port at which the answers of a rank arrive.
     pub(super) fn answers(&mut self, block: BlockName, rank: u32) -> Port {
-        let channel = self.lane(rank, block.0, Carries::Answers(block.1));
+        let channel = self.channel(rank, block.0, Carries::Answers(block.1));
         Port {
             peer: rank,
             channel,

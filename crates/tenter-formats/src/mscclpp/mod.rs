@@ -5,7 +5,7 @@
 //!   put, signal ── a message that a block of its own takes at the receiver; a wait for its signal
 //!                  waits for what was put before
 //!   get         ── a request without bytes, and a block at the other rank that answers with data
-//!   packets     ── whoever reads a chunk of packets waits for whoever writes it
+//!   packets     ── a step that reads a chunk of packets waits for the step that writes it
 //! ```
 //!
 //! Source of the format and its meaning: `src/core/executor/execution_plan.cc` and the executor of

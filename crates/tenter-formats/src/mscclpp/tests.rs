@@ -66,12 +66,12 @@ fn mistakes_are_told_with_their_operations() {
         (
             "\"name\": \"signal\"",
             "\"name\": \"nop\"",
-            "operation 2 (wait): nobody sends it",
+            "operation 2 (wait): no send matches it",
         ),
         (
             "\"name\": \"wait\"",
             "\"name\": \"nop\"",
-            "operation 1 (signal): nobody receives it",
+            "operation 1 (signal): no receive matches it",
         ),
         (
             "\"name\": \"put\"",

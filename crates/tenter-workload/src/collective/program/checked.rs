@@ -9,10 +9,8 @@ use super::values;
 
 /// More ranks are no fabric that anyone writes an algorithm for by hand.
 const RANKS_MAX: u32 = 4_096;
-/// More steps of all ranks together.
-const STEPS_MAX: usize = 1 << 20;
-/// More chunks of all ranks together, and more that all steps move.
-const CHUNKS_MAX: u64 = 1 << 22;
+const STEPS_MAX: usize = Program::STEPS_MAX;
+const CHUNKS_MAX: u64 = Program::CHUNKS_MAX;
 
 /// An algorithm that has been run on symbols: no step waits for ever, each send meets a receive,
 /// and every output is what the collective promises.
@@ -32,6 +30,11 @@ impl PartialEq for Program {
 }
 
 impl Program {
+    /// No algorithm has more steps of all ranks together.
+    pub const STEPS_MAX: usize = 1 << 20;
+    /// Nor more chunks of all ranks together, nor do all steps together move more.
+    pub const CHUNKS_MAX: u64 = 1 << 22;
+
     /// Checks an algorithm.
     ///
     /// # Errors
@@ -45,7 +48,7 @@ impl Program {
         let places = [(parts.out_of_place, false), (parts.in_place, true)];
         for (_, in_place) in places.into_iter().filter(|(is_meant, _)| *is_meant) {
             values::run(&parts, &wired, (&usual, in_place))?;
-            for preference in Preference::ALL {
+            for preference in Preference::OTHERS {
                 let other = order(&parts, &wired, preference)?;
                 values::run(&parts, &wired, (&other, in_place)).map_err(|error| racing(&error))?;
             }

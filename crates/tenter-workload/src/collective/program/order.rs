@@ -26,9 +26,9 @@ pub(super) struct Wired {
 }
 
 /// Source, destination and channel of messages.
-type Lane = (u32, u32, u32);
+type Connection = (u32, u32, u32);
 
-/// What meets on a lane: the blocks of both ends, and their steps.
+/// What meets on a connection: the blocks of both ends, and their steps.
 #[derive(Default)]
 struct Ends {
     sends: Vec<u32>,
@@ -39,7 +39,7 @@ impl Wired {
     /// Finds out which steps meet.
     ///
     /// # Errors
-    /// A send that nobody receives or a receive that nobody sends to, different numbers of chunks,
+    /// Sends and receives that do not match, different numbers of chunks,
     /// ends that several blocks share, and waits for steps that there are not.
     pub(super) fn new(parts: &ProgramParts) -> Result<Wired, ProgramError> {
         let mut wired = Wired::default();
@@ -129,7 +129,7 @@ impl Wired {
 
     /// Pairs sends and receives.
     fn meet(&mut self, parts: &ProgramParts) -> Result<(), ProgramError> {
-        let mut lanes: BTreeMap<Lane, Ends> = BTreeMap::new();
+        let mut connections: BTreeMap<Connection, Ends> = BTreeMap::new();
         for step in 0..self.len() {
             let (rank, of) = self.step(parts, step);
             let wrong = |port: &Port| port.peer >= parts.ranks || port.peer == rank;
@@ -147,16 +147,18 @@ impl Wired {
                 return Err(ProgramError::new(Some(self.at(parts, step)), what, &remedy));
             }
             if let Some(to) = of.send {
-                let lane = lanes.entry((rank, to.peer, to.channel)).or_default();
-                self.push(&mut lane.sends, step, (parts, "sends", to))?;
+                let connection = connections.entry((rank, to.peer, to.channel)).or_default();
+                self.push(&mut connection.sends, step, (parts, "sends", to))?;
             }
             if let Some(from) = of.receive {
-                let lane = lanes.entry((from.peer, rank, from.channel)).or_default();
-                self.push(&mut lane.receives, step, (parts, "receives", from))?;
+                let connection = connections
+                    .entry((from.peer, rank, from.channel))
+                    .or_default();
+                self.push(&mut connection.receives, step, (parts, "receives", from))?;
             }
         }
-        for (lane, ends) in &lanes {
-            self.meet_on(parts, *lane, ends)?;
+        for (connection, ends) in &connections {
+            self.meet_on(parts, *connection, ends)?;
         }
         Ok(())
     }
@@ -187,7 +189,7 @@ impl Wired {
     fn meet_on(
         &mut self,
         parts: &ProgramParts,
-        (src, dst, channel): Lane,
+        (src, dst, channel): Connection,
         ends: &Ends,
     ) -> Result<(), ProgramError> {
         let (sends, receives) = (ends.sends.len(), ends.receives.len());
@@ -207,15 +209,15 @@ impl Wired {
             (Some(&send), _) => (
                 send,
                 format!(
-                    "nobody receives it: rank {dst} receives {receives} times from rank {src} on \
-                     channel {channel}, and this is send {}",
+                    "no receive matches it: rank {dst} receives {receives} times from rank {src} \
+                     on channel {channel}, and this is send {}",
                     met + 1
                 ),
             ),
             (_, Some(&receive)) => (
                 receive,
                 format!(
-                    "nobody sends it: rank {src} sends {sends} times to rank {dst} on channel \
+                    "no send matches it: rank {src} sends {sends} times to rank {dst} on channel \
                      {channel}, and this is receive {}",
                     met + 1
                 ),
@@ -249,8 +251,8 @@ pub(super) enum Preference {
 }
 
 impl Preference {
-    pub(super) const ALL: [Preference; 4] = [
-        Preference::Shallowest,
+    /// All but the usual one.
+    pub(super) const OTHERS: [Preference; 3] = [
         Preference::Lowest,
         Preference::Highest,
         Preference::Scattered,

@@ -50,7 +50,7 @@ choice!(WireProtocol {
 });
 
 impl WireProtocol {
-    /// The bytes that so many bytes of data take, rounded up.
+    /// The bytes that `data` bytes take on the wire, rounded up.
     ///
     /// Source: the lines of the protocols LL and LL128 of NCCL.
     pub fn bytes(self, data: u64) -> u64 {

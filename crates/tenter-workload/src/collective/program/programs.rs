@@ -223,7 +223,7 @@ impl AlgorithmFiles {
         None
     }
 
-    /// Whether it runs on so many ranks at a size.
+    /// Whether it runs on that number of ranks at a size.
     pub fn suits(&self, ranks: u32, size_bytes: u64) -> bool {
         self.choose(ranks, size_bytes).is_ok()
     }

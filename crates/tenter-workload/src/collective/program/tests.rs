@@ -140,7 +140,7 @@ fn mistakes_are_told_with_rank_and_chunk() {
         (
             "to 1.0",
             "to 1.5",
-            "nobody sends it: rank 0 sends 0 times to rank 1 on channel 0",
+            "no send matches it: rank 0 sends 0 times to rank 1 on channel 0",
         ),
         ("to 1.0", "to 2.0", "there is no rank 2"),
         ("to 1.0", "to 0.0", "exchanges data with itself"),
@@ -199,6 +199,68 @@ fn words_and_numbers_without_meaning_are_refused() {
     ] {
         refuses(from, to, told);
     }
+}
+
+/// Rank 2 sends its two chunks to ranks 0 and 1, and rank 0 misses the second.
+#[test]
+fn the_root_of_a_wrong_broadcast_is_the_rank_that_sends() {
+    let right = "algorithm broadcast ranks 3 chunks 2 in-place
+block 0 0
+step 2 from 2.0 into o0
+block 1 0
+step 2 from 2.0 into o0
+block 2 0
+step 2 of i0 to 0.0
+step 2 of i0 to 1.0
+";
+    assert!(read_program(right).is_ok());
+    let wrong = right.replacen("step 2 from", "step 1 from", 1);
+    let wrong = wrong.replacen("step 2 of i0 to 0.0", "step 1 of i0 to 0.0", 1);
+    let error = read_program(&wrong).unwrap_err().to_string();
+    let told = "chunk 1 of the output of rank 0 is chunk 1 of rank 0 in place of chunk 1 of rank 2";
+    assert!(error.contains(told), "{error}");
+}
+
+/// Rank 2 adds up what rank 0 has, and forgets rank 1.
+#[test]
+fn the_root_of_a_wrong_reduce_is_the_rank_that_adds() {
+    let text = "algorithm reduce ranks 3 chunks 1 in-place
+block 0 0
+step 1 of i0 to 2.0
+block 2 0
+step 1 from 0.0 of i0 into o0
+";
+    let error = read_program(text).unwrap_err().to_string();
+    let told = "chunk 0 of the output of rank 2 lacks chunk 0 of rank 1";
+    assert!(error.contains(told), "{error}");
+}
+
+/// Each rank adds its chunks to those of the rank before, or of every second one first.
+fn chain(ranks: u32, chunks: u32, order: impl Iterator<Item = u32>) -> String {
+    let mut text = format!("algorithm reduce ranks {ranks} chunks {chunks} out-of-place\n");
+    let order: Vec<u32> = order.collect();
+    for (place, rank) in order.iter().enumerate() {
+        let _ = write!(text, "block {rank} 0\nstep {chunks} ");
+        if let Some(before) = place.checked_sub(1) {
+            let _ = write!(text, "from {}.0 ", order[before]);
+        }
+        let _ = match order.get(place + 1) {
+            Some(next) => writeln!(text, "of i0 to {next}.0"),
+            None => writeln!(text, "of i0 into o0"),
+        };
+    }
+    text
+}
+
+#[test]
+fn sums_of_many_ranks_are_checked_up_to_a_bound() {
+    let (ranks, chunks) = (4_096, 500);
+    assert!(read_program(&chain(ranks, chunks, 0..ranks)).is_ok());
+    // No two ranks of the first half are neighbours, so that sums are as long as can be.
+    let apart = (0..ranks).step_by(2).chain((1..ranks).step_by(2));
+    let error = read_program(&chain(ranks, chunks, apart)).unwrap_err();
+    let told = "its sums of 4096 ranks × 500 chunks have more terms than the 16777216";
+    assert!(error.to_string().contains(told), "{error}");
 }
 
 /// Each rank sends only when what the other sends has come.

@@ -41,7 +41,7 @@ pub(super) struct Table {
 /// The scopes in the order of [`Table::ways`].
 const SCOPES: [QueuePairScope; 2] = [QueuePairScope::RankPair, QueuePairScope::Chunk];
 
-/// A lane of all, and the label of a chunk there.
+/// A connection of all, and the label of a chunk there.
 type Way = (u32, u32);
 
 /// How far arrivals at a rank have come: the last of each way, by the way.
@@ -63,51 +63,52 @@ fn later(one: &Clock, other: &Clock) -> Clock {
     Rc::new(both.into_iter().collect())
 }
 
-/// Numbers the lanes of an algorithm: each pair of ranks has one for every channel and number of
-/// chunks. Transfers of different lengths may overtake each other on parallel queue pairs.
+/// Numbers the connections of an algorithm: each pair of ranks has one for every channel and number
+/// of chunks. Transfers of different lengths may overtake each other on parallel queue pairs.
 #[derive(Debug, Default)]
-struct Lanes {
-    /// By source, destination, channel and count; the lane of the pair, and its number among all.
+struct Connections {
+    /// By source, destination, channel and count; the connection of the pair, and its number among
+    /// all.
     known: BTreeMap<(u32, u32, u32, u32), (u32, u32)>,
-    /// What has a chunk of a pair as its label: source, destination and label to the lane.
+    /// What has a chunk of a pair as its label: source, destination and label to the connection.
     labels: BTreeMap<(u32, u32, u32), u32>,
-    /// The label of the chunks of a lane that cannot have their own.
+    /// The label of the chunks of a connection that cannot have their own.
     other_labels: BTreeMap<(u32, u32, u32, u32), u32>,
     /// The next label of a pair that no chunk has.
     next_label: BTreeMap<(u32, u32), u32>,
 }
 
-impl Lanes {
-    fn new(program: &Program) -> Lanes {
-        let mut lanes = Lanes::default();
+impl Connections {
+    fn new(program: &Program) -> Connections {
+        let mut connections = Connections::default();
         for (_, rank, step) in program.steps() {
             if let Some(to) = step.send {
                 let key = (rank, to.peer, to.channel, step.count);
-                lanes.known.insert(key, (0, 0));
+                connections.known.insert(key, (0, 0));
             }
         }
         let mut last = None;
-        for (number, (&(src, dst, ..), lane)) in (0..).zip(&mut lanes.known) {
+        for (number, (&(src, dst, ..), connection)) in (0..).zip(&mut connections.known) {
             let next = match last {
-                Some((pair, lane)) if pair == (src, dst) => lane + 1,
+                Some((pair, connection)) if pair == (src, dst) => connection + 1,
                 _ => 0,
             };
-            *lane = (next, number);
+            *connection = (next, number);
             last = Some(((src, dst), next));
         }
-        lanes
+        connections
     }
 
     /// The chunk as which records have the transfer: the one of its step, unless a transfer of
-    /// another lane has it, whose order to this one is not known.
-    fn label(&mut self, (src, dst): (u32, u32), lane: u32, chunk: u32) -> u32 {
-        if *self.labels.entry((src, dst, chunk)).or_insert(lane) == lane {
+    /// another connection has it, whose order to this one is not known.
+    fn label(&mut self, (src, dst): (u32, u32), connection: u32, chunk: u32) -> u32 {
+        if *self.labels.entry((src, dst, chunk)).or_insert(connection) == connection {
             return chunk;
         }
         let next = self.next_label.entry((src, dst)).or_insert(LABELS);
         *self
             .other_labels
-            .entry((src, dst, lane, chunk))
+            .entry((src, dst, connection, chunk))
             .or_insert_with(|| {
                 *next += 1;
                 *next - 1
@@ -145,7 +146,7 @@ fn first_chunk(step: &ProgramStep) -> u32 {
 }
 
 impl Table {
-    /// The transfers of an algorithm for a size, which it passes through in so many rounds; `None`
+    /// The transfers of an algorithm for a size, in that number of rounds; `None`
     /// where there are too many of them.
     pub(super) fn new(program: &Program, size_bytes: u64, rounds: u32) -> Option<Table> {
         let cut = Cut {
@@ -157,12 +158,12 @@ impl Table {
             ranks: program.ranks(),
             ..Table::default()
         };
-        let mut lanes = Lanes::new(program);
+        let mut connections = Connections::new(program);
         let reduces = receivers_that_reduce(program);
         let mut clocks: Vec<Clock> = vec![Clock::default(); program.parts().blocks.len()];
         let mut waits = 0;
         for round in 0..rounds {
-            waits += table.round((&cut, round), &mut lanes, &reduces, &mut clocks);
+            waits += table.round((&cut, round), &mut connections, &reduces, &mut clocks);
             if table.sent.len() > TRANSFERS_MAX || waits > WAITS_MAX {
                 return None;
             }
@@ -175,7 +176,7 @@ impl Table {
     fn round(
         &mut self,
         (cut, round): (&Cut<'_>, u32),
-        lanes: &mut Lanes,
+        connections: &mut Connections,
         reduces: &[bool],
         clocks: &mut [Clock],
     ) -> usize {
@@ -196,15 +197,15 @@ impl Table {
             }
             if let Some(to) = step.send {
                 let key = (rank, to.peer, to.channel, step.count);
-                let (lane, number_of_all) = lanes.known[&key];
+                let (connection, number_of_all) = connections.known[&key];
                 let pair = (rank, to.peer);
-                let chunk = lanes.label(pair, lane, first_chunk(step));
+                let chunk = connections.label(pair, connection, first_chunk(step));
                 let transfer = Transfer {
                     src: rank,
                     dst: to.peer,
                     bytes: cut.bytes(step, round),
                     chunk,
-                    channel: lane,
+                    channel: connection,
                     step: 0,
                     reduce: reduces[number as usize],
                 };

@@ -3,6 +3,7 @@
 //! Where the order of two steps is open, the result must not depend on it; so an algorithm is run
 //! in several orders.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -13,13 +14,24 @@ use super::parts::{Buffer, ProgramCollective, ProgramParts, Slot};
 /// What a rank had in a chunk of its input.
 type Term = (u32, u32);
 
+/// What neighbouring ranks had in a chunk of their inputs, each once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Run {
+    chunk: u32,
+    first: u32,
+    last: u32,
+}
+
+/// No sums of one order have more runs together: 200 MB if all of them are live at once.
+const RUNS_MAX: usize = 1 << 24;
+
 /// What is in a chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Content {
-    /// Nobody knows.
+    /// No step has written it.
     Nothing,
-    /// The sum of these, ascending.
-    Sum(Arc<[Term]>),
+    /// The sum of these, ascending; as few as can be.
+    Sum(Arc<[Run]>),
     /// A sum of more than any collective asks for.
     TooMuch,
 }
@@ -41,7 +53,8 @@ struct Memory<'p> {
 /// Runs an algorithm in an order of its steps, with input and output in one buffer or not.
 ///
 /// # Errors
-/// A step that reads what nobody has written, and the first chunk of an output that is wrong.
+/// A step that reads what no step has written, the first chunk of an output that is wrong, and sums
+/// with more terms than can be checked.
 pub(super) fn run(
     parts: &ProgramParts,
     wired: &Wired,
@@ -49,6 +62,7 @@ pub(super) fn run(
 ) -> Result<(), ProgramError> {
     let mut memory = Memory::new(parts, in_place);
     let mut flying: BTreeMap<u32, Vec<Content>> = BTreeMap::new();
+    let mut runs = 0;
     for &step in order {
         let (rank, of) = wired.step(parts, step);
         let arrived = wired.sender(step).and_then(|sender| flying.remove(&sender));
@@ -70,8 +84,15 @@ pub(super) fn run(
                 }
                 sum = Some(match sum {
                     None => own,
-                    Some(sum) => added(&sum, &own, parts.ranks),
+                    Some(sum) => {
+                        let sum = added(&sum, &own, parts.ranks);
+                        runs += sum.runs();
+                        sum
+                    }
                 });
+                if runs > RUNS_MAX {
+                    return Err(too_large(parts));
+                }
             }
             values.push(sum.unwrap_or(Content::Nothing));
         }
@@ -87,17 +108,74 @@ pub(super) fn run(
     memory.check(wired)
 }
 
+impl Content {
+    fn of(terms: Run) -> Content {
+        Content::Sum([terms].into())
+    }
+
+    /// How many runs it has.
+    fn runs(&self) -> usize {
+        match self {
+            Content::Sum(runs) => runs.len(),
+            Content::Nothing | Content::TooMuch => 0,
+        }
+    }
+}
+
+impl Run {
+    fn one((rank, chunk): Term) -> Run {
+        Run {
+            chunk,
+            first: rank,
+            last: rank,
+        }
+    }
+
+    fn len(&self) -> u32 {
+        self.last - self.first + 1
+    }
+
+    fn terms(self) -> impl Iterator<Item = Term> {
+        (self.first..=self.last).map(move |rank| (rank, self.chunk))
+    }
+}
+
 fn added(one: &Content, other: &Content, most: u32) -> Content {
     let (Content::Sum(one), Content::Sum(other)) = (one, other) else {
         return Content::TooMuch;
     };
-    // No output has more than what each rank had once.
-    if one.len() + other.len() > most as usize {
+    // No output has more than what each rank had once; the sum of both is below 2 x 4,096.
+    let terms = |runs: &[Run]| runs.iter().map(Run::len).sum::<u32>();
+    if terms(one) + terms(other) > most {
         return Content::TooMuch;
     }
-    let mut sum: Vec<Term> = one.iter().chain(other.iter()).copied().collect();
-    sum.sort_unstable();
+    let mut all: Vec<Run> = Vec::with_capacity(one.len() + other.len());
+    all.extend(one.iter().chain(other.iter()));
+    all.sort_unstable();
+    let mut sum: Vec<Run> = Vec::with_capacity(all.len());
+    for next in all {
+        match sum.last_mut() {
+            // Runs that overlap stay apart: no output is right that has a term twice.
+            Some(last) if (last.chunk, last.last + 1) == (next.chunk, next.first) => {
+                last.last = next.last;
+            }
+            _ => sum.push(next),
+        }
+    }
     Content::Sum(sum.into())
+}
+
+fn too_large(parts: &ProgramParts) -> ProgramError {
+    let ProgramParts { ranks, chunks, .. } = *parts;
+    let what = format!(
+        "its sums of {ranks} ranks × {chunks} chunks have more terms than the {RUNS_MAX} that are \
+         checked"
+    );
+    ProgramError::new(
+        None,
+        what,
+        "cut the size into fewer chunks, or take fewer ranks",
+    )
 }
 
 fn name(slot: Slot) -> String {
@@ -124,7 +202,7 @@ impl Memory<'_> {
                     chunk,
                 };
                 let key = memory.key(rank, slot);
-                let content = Content::Sum([(rank, chunk)].into());
+                let content = Content::of(Run::one((rank, chunk)));
                 let cell = Cell {
                     content,
                     writer: None,
@@ -166,26 +244,50 @@ impl Memory<'_> {
         self.cells.insert(key, Cell { content, writer });
     }
 
-    /// Compares outputs with what the collective promises. The root of those that have one is the
-    /// rank with which the fewest ranks are wrong.
+    /// Compares outputs with what the collective promises.
     fn check(&self, wired: &Wired) -> Result<(), ProgramError> {
-        let wrong = |root: u32| (0..self.parts.ranks).find_map(|rank| self.wrong(rank, root));
-        let has_root = matches!(
-            self.parts.collective,
+        let root = self.root();
+        let wrong = (0..self.parts.ranks).find_map(|rank| self.wrong(rank, root));
+        wrong.map_or(Ok(()), |found| Err(self.tell(wired, found, root)))
+    }
+
+    /// The root of a collective that has one: the rank with which the fewest chunks are wrong, and
+    /// of those of a reduce the one whose output has the most terms.
+    fn root(&self) -> u32 {
+        let collective = self.parts.collective;
+        let mut right = vec![(0_u64, 0_u64); self.parts.ranks as usize];
+        if !matches!(
+            collective,
             ProgramCollective::Broadcast | ProgramCollective::Reduce
-        );
-        let roots = if has_root { self.parts.ranks } else { 1 };
-        let mut first = None;
-        for root in 0..roots {
-            match wrong(root) {
-                None => return Ok(()),
-                Some(found) => first = first.or(Some(found)),
+        ) {
+            return 0;
+        }
+        let (_, output) = self.parts.lengths();
+        for rank in 0..self.parts.ranks {
+            for chunk in 0..output {
+                let cell = self.output(rank, chunk);
+                let Some(Content::Sum(runs)) = cell.map(|cell| &cell.content) else {
+                    continue;
+                };
+                let root = match (collective, runs.first()) {
+                    (ProgramCollective::Broadcast, Some(run)) => run.first,
+                    _ => rank,
+                };
+                let is_right = runs[..] == [self.promised((rank, chunk), root)];
+                // What the root of a broadcast has itself is not asked for.
+                let counts = collective == ProgramCollective::Reduce || rank != root;
+                if let Some(of_root) = right.get_mut(root as usize)
+                    && counts
+                {
+                    of_root.0 += u64::from(is_right);
+                    of_root.1 += runs.iter().map(|run| u64::from(run.len())).sum::<u64>();
+                }
             }
         }
-        let Some((rank, chunk)) = first else {
-            return Ok(());
-        };
-        Err(self.tell(wired, (rank, chunk)))
+        let best = (0..)
+            .zip(right)
+            .max_by_key(|&(rank, of)| (of, Reverse(rank)));
+        best.map_or(0, |(rank, _)| rank)
     }
 
     /// The first wrong chunk of the output of a rank.
@@ -198,9 +300,10 @@ impl Memory<'_> {
             _ => true,
         };
         let holds = |chunk: &u32| {
+            let promised = self.promised((rank, *chunk), root);
             let cell = self.output(rank, *chunk);
             let content = cell.map(|cell| &cell.content);
-            content == Some(&Content::Sum(self.promised((rank, *chunk), root).into()))
+            matches!(content, Some(Content::Sum(runs)) if runs[..] == [promised])
         };
         let wrong = (0..output).find(|chunk| asked && !holds(chunk))?;
         Some((rank, wrong))
@@ -212,20 +315,24 @@ impl Memory<'_> {
     }
 
     /// What a chunk of an output must be the sum of.
-    fn promised(&self, (rank, chunk): Term, root: u32) -> Vec<Term> {
+    fn promised(&self, (rank, chunk): Term, root: u32) -> Run {
         let share = self.parts.share().max(1);
-        let of_all = |chunk: u32| (0..self.parts.ranks).map(|of| (of, chunk)).collect();
+        let of_all = |chunk: u32| Run {
+            chunk,
+            first: 0,
+            last: self.parts.ranks - 1,
+        };
         match self.parts.collective {
             ProgramCollective::AllReduce | ProgramCollective::Reduce => of_all(chunk),
             ProgramCollective::ReduceScatter => of_all(rank * share + chunk),
-            ProgramCollective::AllGather => vec![(chunk / share, chunk % share)],
-            ProgramCollective::AllToAll => vec![(chunk / share, rank * share + chunk % share)],
-            ProgramCollective::Broadcast => vec![(root, chunk)],
+            ProgramCollective::AllGather => Run::one((chunk / share, chunk % share)),
+            ProgramCollective::AllToAll => Run::one((chunk / share, rank * share + chunk % share)),
+            ProgramCollective::Broadcast => Run::one((root, chunk)),
         }
     }
 
-    fn tell(&self, wired: &Wired, (rank, chunk): Term) -> ProgramError {
-        let promised = self.promised((rank, chunk), 0);
+    fn tell(&self, wired: &Wired, (rank, chunk): Term, root: u32) -> ProgramError {
+        let promised: Vec<Term> = self.promised((rank, chunk), root).terms().collect();
         let cell = self.output(rank, chunk);
         let had = |terms: &[Term]| {
             let terms = terms
@@ -238,13 +345,15 @@ impl Memory<'_> {
             Some(Content::TooMuch) => {
                 format!("is a sum of more than the {} ranks had", self.parts.ranks)
             }
-            Some(Content::Sum(terms)) => {
+            Some(Content::Sum(runs)) => {
+                let mut terms: Vec<Term> = runs.iter().copied().flat_map(Run::terms).collect();
+                terms.sort_unstable();
                 let lacks = promised.iter().find(|term| !terms.contains(term));
                 let strange = terms.iter().find(|term| !promised.contains(term));
                 let twice = terms.windows(2).find(|two| two[0] == two[1]);
                 match (twice, strange, lacks) {
                     _ if promised.len() == 1 => {
-                        format!("is {} in place of {}", had(terms), had(&promised))
+                        format!("is {} in place of {}", had(&terms), had(&promised))
                     }
                     (Some(two), ..) => format!("has {} twice", had(&two[..1])),
                     (_, Some(of), _) => format!("has {}, which is not of it", had(&[*of])),
