@@ -68,9 +68,8 @@ fn names(node: &Node) -> Vec<String> {
         Value::Scalar { text, .. } => Some(text.clone()),
         Value::List(_) | Value::Map(_) => None,
     };
-    word(node)
-        .map(|name| vec![name])
-        .unwrap_or_else(|| node.items().iter().filter_map(word).collect())
+    let listed = || node.items().iter().filter_map(word).collect();
+    word(node).map_or_else(listed, |name| vec![name])
 }
 
 fn text(text: String) -> Node {

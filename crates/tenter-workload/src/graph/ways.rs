@@ -16,7 +16,7 @@ struct Way {
 /// The ways of all ranks, those of each ascending by destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Ways {
-    ways: Vec<Way>,
+    list: Vec<Way>,
     /// The first way of each rank, and at the end how many there are.
     first: Vec<u32>,
     /// How many messages there are.
@@ -26,7 +26,7 @@ pub(super) struct Ways {
 impl Default for Ways {
     fn default() -> Ways {
         Ways {
-            ways: Vec::new(),
+            list: Vec::new(),
             first: vec![0],
             messages: 0,
         }
@@ -37,13 +37,13 @@ impl Ways {
     /// Adds the rank that comes next: how many messages it sends to each destination.
     pub(super) fn push(&mut self, counts: &BTreeMap<u32, u32>) {
         for (&dst, &count) in counts {
-            self.ways.push(Way {
+            self.list.push(Way {
                 dst,
                 base: self.messages,
             });
             self.messages += count;
         }
-        self.first.push(self.ways.len() as u32);
+        self.first.push(self.list.len() as u32);
     }
 
     /// How many ways a rank has.
@@ -52,7 +52,7 @@ impl Ways {
     }
 
     fn of(&self, rank: u32) -> &[Way] {
-        &self.ways[between(&self.first, rank)]
+        &self.list[between(&self.first, rank)]
     }
 
     /// The destinations of a rank, ascending, each with how many messages go there.
@@ -69,7 +69,7 @@ impl Ways {
     /// The places of the messages of a way.
     pub(super) fn places(&self, rank: u32, way: usize) -> Range<u32> {
         let way = self.first[rank as usize] as usize + way;
-        let end = self.ways.get(way + 1);
-        self.ways[way].base..end.map_or(self.messages, |way| way.base)
+        let end = self.list.get(way + 1);
+        self.list[way].base..end.map_or(self.messages, |way| way.base)
     }
 }

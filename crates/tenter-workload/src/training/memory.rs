@@ -5,6 +5,7 @@
 //! and `h`; Rajbhandari et al., "`ZeRO`" (2020), for the 16 bytes of a weight and how
 //! they are sharded.
 
+use std::fmt::Write as _;
 use std::ops::Add;
 
 use super::error::TrainingError;
@@ -251,7 +252,7 @@ fn named_changes(training: &Training, more: &Training, key: &str) -> String {
     let ways = if key == "pp" { other.pp } else { other.tp };
     let mut text = format!("give `{key}: {ways}`");
     if own.dp.is_some() {
-        text += &format!(" and `dp: {}`", more.grid.size.dp);
+        let _ = write!(text, " and `dp: {}`", more.grid.size.dp);
     }
     let mut left_out = Vec::new();
     if own.micro_batches.is_some() {
@@ -261,7 +262,7 @@ fn named_changes(training: &Training, more: &Training, key: &str) -> String {
         left_out.push("`stage_layers`");
     }
     if !left_out.is_empty() {
-        text += &format!(" and leave {} out", left_out.join(" and "));
+        let _ = write!(text, " and leave {} out", left_out.join(" and "));
     }
     text + ", with which it fits on the same ranks"
 }
