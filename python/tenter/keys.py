@@ -3070,7 +3070,7 @@ class JobWorkloadTrainingAccelerator1(TypedDict, total=False):
     flops: float | str
     """Peak of the matrix units with 16-bit numbers, without sparsity."""
     fp8_flops: float | str
-    """Peak of the matrix units with 8-bit numbers. Default: `flops`."""
+    """Peak of the matrix units with 8-bit numbers. Default: none: `precision: fp8` is refused."""
     matrix_efficiency: list[JobWorkloadTrainingAccelerator1MatrixEfficiency]
     """What matrix operators reach of the peak by their size, ascending; an operator of a size
     below the first reaches a tenth. Default: [].
@@ -3125,7 +3125,7 @@ class JobWorkloadTrainingModel1(TypedDict, total=False):
     shared_experts: int
     """Experts that every token passes, beside those it is sent to. Default: 0."""
     tied: Literal[True, False]
-    """Whether embedding and output share their matrix. Default: false."""
+    """Whether embedding and output layer are tied: one matrix for both. Default: false."""
     top_k: int
     """Experts that each token is sent to. Default: 2."""
     vocabulary: int
@@ -3209,7 +3209,7 @@ class JobWorkloadTraining(TypedDict, total=False):
     precision: Literal["bf16", "fp8"]
     """Numbers of matrix operators and of what is sent to experts. Default: bf16."""
     recompute: Literal["none", "selective", "full"]
-    """What is computed again before the backward pass: nothing, scores and weights of attention
+    """What is recomputed before the backward pass: nothing, scores and weights of attention
     (`selective`), or whole layers. Default: none.
     """
     schedule: Literal["gpipe", "1f1b", "interleaved", "zero-bubble"]
@@ -3219,8 +3219,9 @@ class JobWorkloadTraining(TypedDict, total=False):
     sequence: int
     """Tokens of a sequence. Default: that of the model."""
     sequence_parallel: Literal[True, False]
-    """Whether the ranks of a tensor-parallel group share activations between its parts: an all-
-    gather and a reduce-scatter in place of each all-reduce. Default: true.
+    """Whether activations between the parts of a layer are sharded over the ranks of a tensor-
+    parallel group: an all-gather and a reduce-scatter in place of each all-reduce. Default:
+    true.
     """
     stage_layers: list[int]
     """Layers of each stage, in the order of the model, where they are not all alike; with
@@ -3233,8 +3234,8 @@ class JobWorkloadTraining(TypedDict, total=False):
     virtual_stages: int
     """Parts of the model at each stage; only with `schedule: interleaved`. Default: 1."""
     zero: Literal[0, 1, 2, 3, "fsdp"]
-    """What data-parallel ranks share: nothing (0), the state of the optimizer (1), gradients too
-    (2), weights too (3; `fsdp` is another word for it). Default: 1.
+    """What is sharded over data-parallel ranks: nothing (0), the state of the optimizer (1),
+    gradients too (2), weights too (3; `fsdp` is another word for it). Default: 1.
     """
 
 
