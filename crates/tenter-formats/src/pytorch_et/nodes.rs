@@ -79,27 +79,33 @@ fn values<'n>(node: &'n Value, of: &str) -> &'n [Value] {
     list.map_or(&[], Vec::as_slice)
 }
 
+/// The attributes of a node, by their names.
+fn attributes(node: &Value) -> Vec<(&str, &Value)> {
+    let attributes = node["attrs"].as_array().into_iter().flatten();
+    attributes
+        .filter_map(|attribute| Some((attribute["name"].as_str()?, &attribute["value"])))
+        .collect()
+}
+
+/// The name of a call among inputs.
+fn name_in(inputs: &[Value]) -> Option<&str> {
+    let mut texts = inputs.iter().filter_map(Value::as_str);
+    texts.find(|name| called(name).is_some())
+}
+
 /// What a node records; `None` where it brings nothing to another rank.
 fn call(node: &Value) -> Result<Option<NodeCall>, String> {
     let id = node["id"].as_u64();
     let id = id.ok_or("a node has no number `id`")?;
-    let attributes = node["attrs"].as_array().into_iter().flatten();
-    let attributes: Vec<(&str, &Value)> = attributes
-        .filter_map(|attribute| Some((attribute["name"].as_str()?, &attribute["value"])))
-        .collect();
+    let attributes = attributes(node);
     let attribute = |name: &str| {
         let found = attributes.iter().find(|(of, _)| *of == name);
         found.map(|(_, value)| *value)
     };
     let inputs = values(node, "inputs");
-    let of_input = || {
-        inputs
-            .iter()
-            .find_map(|input| Some(input.as_str()?).filter(|name| called(name).is_some()))
-    };
     let name = attribute("collective_name")
         .and_then(Value::as_str)
-        .or_else(of_input);
+        .or_else(|| name_in(inputs));
     let Some(name) = name else {
         return Err(format!("node {id} records a call and does not name it"));
     };

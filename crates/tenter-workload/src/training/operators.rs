@@ -392,8 +392,8 @@ mod tests {
     }
 
     /// Calculon, run for the same layer, has 4.34 ms for the blocks forward of GPT-3 with 8
-    /// tensor-parallel ranks and sharded activations; its step of 64 sequences in 8 stages has 6.35 s
-    /// backward and 0.319 s of selective recomputation, for 12 layers of each.
+    /// tensor-parallel ranks and sharded activations; its step of 64 sequences in 8 stages has
+    /// 6.35 s backward and 0.319 s of selective recomputation, for 12 layers of each.
     #[test]
     fn a_layer_takes_what_calculon_says() {
         let layer = gpt(8, true).layer(false);

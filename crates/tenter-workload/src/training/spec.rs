@@ -40,8 +40,8 @@ component! {
         /// Whether activations between the parts of a layer are sharded over the ranks of a
         /// tensor-parallel group: an all-gather and a reduce-scatter in place of each all-reduce.
         sequence_parallel: bool = "true";
-        /// What is sharded over data-parallel ranks: nothing (0), the state of the optimizer (1), gradients
-        /// too (2), weights too (3; `fsdp` is another word for it).
+        /// What is sharded over data-parallel ranks: nothing (0), the state of the optimizer (1),
+        /// gradients too (2), weights too (3; `fsdp` is another word for it).
         zero: Sharding = "1";
         /// The order of forward and backward passes in the pipeline; `zero-bubble` is ZB-H1.
         schedule: PipelineSchedule = "1f1b";
