@@ -48,13 +48,7 @@ fn of_trials(arguments: &Report) -> Result<String, Failure> {
     if arguments.measured.is_empty() {
         return Ok(html_report(&trials));
     }
-    let named: Vec<NamedSummary> = trials
-        .iter()
-        .map(|trial| NamedSummary {
-            name: trial.name(),
-            summary: trial.summary.clone(),
-        })
-        .collect();
+    let named: Vec<NamedSummary> = trials.iter().map(NamedSummary::of).collect();
     let files = measured::read(&arguments.measured)?;
     let collective = measured::collective(arguments.collective.as_deref());
     let beside = Beside::of(&named, &files, collective.as_deref()).map_err(Failure::input)?;

@@ -1,6 +1,6 @@
-//! Algorithms of collectives, and the lines of files that they come from.
+//! Algorithms of collectives from files.
 
-use tenter_workload::collective::{At, Program, ProgramError};
+use tenter_workload::collective::{Program, ProgramCollective, ProgramError};
 
 use crate::error::{ImportError, Place};
 
@@ -19,30 +19,15 @@ pub(crate) fn of_program(place: Place, error: &ProgramError) -> ImportError {
     ImportError::new(place, format!("{at}{}", error.what), error.remedy.clone())
 }
 
-/// The lines of thread blocks and of their steps.
-#[derive(Debug, Default)]
-pub(crate) struct Lines(Vec<((u32, u32), Vec<usize>)>);
-
-impl Lines {
-    /// A block of a rank, by its number.
-    pub(crate) fn add_block(&mut self, rank: u32, block: u32, line: usize) {
-        self.0.push(((rank, block), vec![line]));
-    }
-
-    /// The next step of the last block.
-    pub(crate) fn add_step(&mut self, line: usize) {
-        if let Some((_, lines)) = self.0.last_mut() {
-            lines.push(line);
-        }
-    }
-
-    /// Where a place is written; line 1 where it is the whole file.
-    pub(crate) fn place(&self, at: Option<At>) -> Place {
-        let found = at.and_then(|at| {
-            let (_, lines) = self.0.iter().find(|(of, _)| *of == (at.rank, at.block))?;
-            let place = at.step.map_or(0, |step| step as usize + 1);
-            lines.get(place).or(lines.first()).copied()
-        });
-        Place::Line(found.unwrap_or(1))
-    }
+/// The collective of a file, as both MSCCL and MSCCL++ name it.
+pub(crate) fn collective(word: &str) -> Option<ProgramCollective> {
+    Some(match word {
+        "allreduce" => ProgramCollective::AllReduce,
+        "allgather" => ProgramCollective::AllGather,
+        "reduce_scatter" | "reducescatter" => ProgramCollective::ReduceScatter,
+        "alltoall" => ProgramCollective::AllToAll,
+        "broadcast" => ProgramCollective::Broadcast,
+        "reduce" => ProgramCollective::Reduce,
+        _ => return None,
+    })
 }

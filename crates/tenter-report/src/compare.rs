@@ -9,6 +9,7 @@ use tenter_units::Time;
 use crate::numbers::{binary_size, decimals_for, grouped};
 use crate::table::FLOWS;
 use crate::text_table::{TextColumn, TextTable};
+use crate::trial_data::TrialData;
 
 /// A trial with its name.
 #[derive(Clone, Debug)]
@@ -17,6 +18,16 @@ pub struct NamedSummary {
     pub name: String,
     /// Its summary.
     pub summary: Summary,
+}
+
+impl NamedSummary {
+    /// That of a trial, under the name of the trial.
+    pub fn of(trial: &TrialData) -> NamedSummary {
+        NamedSummary {
+            name: trial.name(),
+            summary: trial.summary.clone(),
+        }
+    }
 }
 
 /// The key by which rows of trials belong together: the job, then its operation. The algorithm is

@@ -99,7 +99,7 @@ pub fn read_operations(
             if flow_list::is_parquet(&table) {
                 flow_list::read_parquet(&table, spec.reading)
             } else {
-                flow_list::read_table(&text()?, spec.reading)
+                flow_list::read_table(&utf8(name, table)?, spec.reading)
             }
         }
         WorkloadKind::Htsim(spec) => flow_list::read_htsim(&text()?, spec.start_unit, spec.reading),
@@ -201,6 +201,10 @@ fn bytes_of(name: &str, files: &Files<'_>) -> Result<Vec<u8>, OperationsError> {
 }
 
 fn text_of(name: &str, files: &Files<'_>) -> Result<String, OperationsError> {
-    let text = String::from_utf8(bytes_of(name, files)?);
+    utf8(name, bytes_of(name, files)?)
+}
+
+fn utf8(name: &str, bytes: Vec<u8>) -> Result<String, OperationsError> {
+    let text = String::from_utf8(bytes);
     text.map_err(|_| OperationsError::unreadable(name, "save it as a text in UTF-8".to_owned()))
 }

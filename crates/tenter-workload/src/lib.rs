@@ -35,6 +35,7 @@ pub mod flow_workload;
 mod full_mesh;
 pub mod graph;
 mod job;
+mod of_rank;
 pub mod pairs;
 pub mod pattern;
 pub mod placement;

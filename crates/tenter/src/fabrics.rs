@@ -181,16 +181,13 @@ pub fn export_fabric(
                 if !topology.routes.is_empty() {
                     notes.push("static routes are left out".to_owned());
                 }
-                if plan.scale_up.is_some() || plan.npus_per_nic > 1 {
-                    notes.push("scale-up domains and NPUs of NICs are left out".to_owned());
-                }
+                notes.extend(without_servers(plan));
                 (text, notes)
             })
         }
         FabricFormat::Topo => topo::write(topology).map(|(text, notes)| {
-            let within = plan.scale_up.is_some() || plan.npus_per_nic > 1;
-            let left = within.then(|| "scale-up domains and NPUs of NICs are left out".to_owned());
-            (text, with_losses(plan, notes.into_iter().chain(left)))
+            let notes = notes.into_iter().chain(without_servers(plan));
+            (text, with_losses(plan, notes))
         }),
         FabricFormat::NcclTopo | FabricFormat::NetBox => Err(format!(
             "`{}` is only read; choose another format",
@@ -198,6 +195,12 @@ pub fn export_fabric(
         )),
     };
     written.map_err(Error::Asked)
+}
+
+/// A note on a file that says nothing of what is within servers.
+fn without_servers(plan: &tenter_plan::Plan) -> Option<String> {
+    let any = plan.scale_up.is_some() || plan.npus_per_nic > 1;
+    any.then(|| "scale-up domains and NPUs of NICs are left out".to_owned())
 }
 
 /// Notes on a file that says nothing of lost frames.

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use tenter_units::Time;
-use tenter_workload::graph::{CollectiveName, GraphBuilder, Operation, RankBuilder};
+use tenter_workload::graph::{
+    CollectiveName, Communicator, Communicators, GraphBuilder, Operation, RankBuilder,
+};
 use tenter_workload::spec::{AicbSpec, GatheredSize};
 
 use super::table::{self, Kind, Row, Section, Stage};
 use crate::calls::{Called, DECLARED_MAX};
-use crate::communicators::{Communicator, Communicators};
 use crate::error::{ImportError, Place};
 use crate::grid::{Grid, Group};
 use crate::imported::Imported;

@@ -4,6 +4,7 @@ use serde_json::{Map, Value as Json};
 
 use super::attributes::{Node, Value, node_type};
 use crate::error::{ImportError, Place};
+use crate::json_text;
 use crate::trace::{RankTrace, Traces};
 
 /// The list of nodes is under one of these.
@@ -15,14 +16,7 @@ pub(super) fn read(
     (traces, rank): (&mut Traces<'_>, u32),
     trace: &mut RankTrace,
 ) -> Result<(), ImportError> {
-    let parsed: Json = serde_json::from_slice(bytes).map_err(|error| {
-        let what = format!("this is no JSON ({error})");
-        ImportError::new(
-            Place::Line(error.line()),
-            what,
-            "give a Chakra trace as JSON",
-        )
-    })?;
+    let parsed = json_text::parsed(bytes, "give a Chakra trace as JSON")?;
     let list = LISTS.iter().find_map(|name| parsed[*name].as_array());
     let list = list.ok_or_else(|| {
         let what = "there is no list of nodes";

@@ -1,6 +1,5 @@
 //! The dumps of all ranks.
 
-use serde_json::Value;
 use tenter_units::Time;
 use tenter_workload::spec::{FlightRecorderSpec, Gaps};
 
@@ -12,6 +11,7 @@ use crate::calls::{
 use crate::compressed::plain;
 use crate::error::{ImportError, Place};
 use crate::imported::{Imported, Source};
+use crate::json_text;
 use crate::trace::Traces;
 
 /// Reads the dumps of all ranks, in the order of the ranks, and a file of process groups, if there
@@ -89,10 +89,7 @@ fn dump(bytes: &[u8]) -> Result<Dump, ImportError> {
         return Err(ImportError::new(Place::Byte(0), what, remedy));
     }
     let remedy = "give a dump of the flight recorder, as JSON";
-    let parsed: Value = serde_json::from_slice(&bytes).map_err(|error| {
-        let what = format!("this is no JSON ({error})");
-        ImportError::new(Place::Line(error.line().max(1)), what, remedy)
-    })?;
+    let parsed = json_text::parsed(&bytes, remedy)?;
     let dump = Dump::of(&parsed);
     let dump = dump.map_err(|what| ImportError::new(Place::Line(1), what, remedy))?;
     if dump.entries.is_empty() {

@@ -12,10 +12,10 @@ use std::collections::BTreeSet;
 
 use roxmltree::{Document, ParsingOptions};
 use tenter_workload::collective::{
-    Buffer, Program, ProgramBlock, ProgramCollective, ProgramParts, WireProtocol,
+    Buffer, Program, ProgramBlock, ProgramCollective, ProgramLines, ProgramParts, WireProtocol,
 };
 
-use crate::algorithm::{Lines, ReadAlgorithm, of_program};
+use crate::algorithm::{ReadAlgorithm, collective, of_program};
 use crate::error::{ImportError, Place};
 use element::{Element, Read};
 
@@ -56,8 +56,8 @@ pub(crate) fn read(text: &str) -> Read<ReadAlgorithm> {
         ..Reading::default()
     };
     let parts = reading.algorithm(&root)?;
-    let program =
-        Program::new(parts).map_err(|error| of_program(reading.lines.place(error.at), &error))?;
+    let program = Program::new(parts)
+        .map_err(|error| of_program(Place::Line(reading.lines.line(error.at)), &error))?;
     Ok(ReadAlgorithm {
         program,
         notes: reading.notes,
@@ -69,7 +69,7 @@ pub(crate) fn read(text: &str) -> Read<ReadAlgorithm> {
 struct Reading {
     /// The bytes at which lines end.
     newlines: Vec<usize>,
-    lines: Lines,
+    lines: ProgramLines,
     notes: Vec<String>,
     unknown: BTreeSet<String>,
 }
@@ -114,7 +114,7 @@ impl Reading {
         let out_of_place = root.number_or("outofplace", u8::from(!in_place))? != 0;
         let least = root.number_or("minBytes", 0)?;
         let mut parts = ProgramParts {
-            collective: collective(root)?,
+            collective: collective_of(root)?,
             ranks: root.number("ngpus")?,
             chunks: root.number("nchunksperloop")?,
             in_place,
@@ -182,20 +182,13 @@ impl Reading {
     }
 }
 
-fn collective(root: &Element<'_, '_>) -> Read<ProgramCollective> {
-    Ok(match root.text("coll")? {
-        "allreduce" => ProgramCollective::AllReduce,
-        "allgather" => ProgramCollective::AllGather,
-        "reduce_scatter" | "reducescatter" => ProgramCollective::ReduceScatter,
-        "alltoall" => ProgramCollective::AllToAll,
-        "broadcast" => ProgramCollective::Broadcast,
-        "reduce" => ProgramCollective::Reduce,
-        other => {
-            let what = format!("the collective is `{other}`, whose result cannot be checked");
-            let remedy = "name a file of allreduce, allgather, reduce_scatter, alltoall, \
-                          broadcast or reduce";
-            return Err(root.wrong(what, remedy));
-        }
+fn collective_of(root: &Element<'_, '_>) -> Read<ProgramCollective> {
+    let word = root.text("coll")?;
+    collective(word).ok_or_else(|| {
+        let what = format!("the collective is `{word}`, whose result cannot be checked");
+        let remedy = "name a file of allreduce, allgather, reduce_scatter, alltoall, \
+                      broadcast or reduce";
+        root.wrong(what, remedy)
     })
 }
 

@@ -21,7 +21,7 @@ mod tests;
 use serde_json::Value;
 use tenter_workload::collective::{Program, ProgramCollective, ProgramParts, WireProtocol};
 
-use crate::algorithm::ReadAlgorithm;
+use crate::algorithm::{ReadAlgorithm, collective};
 use crate::error::{ImportError, Place};
 use blocks::Blocks;
 use gpu::Gpu;
@@ -73,20 +73,13 @@ pub(crate) fn read(text: &str) -> Read<ReadAlgorithm> {
 }
 
 fn header(plan: &Json<'_>, gpus: &[Gpu<'_>]) -> Read<ProgramParts> {
-    let collective = match plan.text("collective")? {
-        "allreduce" => ProgramCollective::AllReduce,
-        "allgather" => ProgramCollective::AllGather,
-        "reducescatter" | "reduce_scatter" => ProgramCollective::ReduceScatter,
-        "alltoall" => ProgramCollective::AllToAll,
-        "broadcast" => ProgramCollective::Broadcast,
-        "reduce" => ProgramCollective::Reduce,
-        other => {
-            let what = format!("the collective is `{other}`, whose result cannot be checked");
-            let remedy = "name a plan of allreduce, allgather, reducescatter, alltoall, \
-                          broadcast or reduce";
-            return Err(wrong(what, remedy));
-        }
-    };
+    let word = plan.text("collective")?;
+    let collective = collective(word).ok_or_else(|| {
+        let what = format!("the collective is `{word}`, whose result cannot be checked");
+        let remedy = "name a plan of allreduce, allgather, reducescatter, alltoall, \
+                      broadcast or reduce";
+        wrong(what, remedy)
+    })?;
     let protocol = match plan.text("protocol")? {
         "Simple" => WireProtocol::Simple,
         "LL" => WireProtocol::Ll,

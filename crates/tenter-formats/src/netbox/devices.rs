@@ -19,6 +19,9 @@ const HOST: &str = "*server*,*host*,*gpu*,*node*,*compute*,*dgx*,*hgx*,*worker*,
 pub(super) struct Devices {
     hosts: Selection,
     switches: Selection,
+    /// Names and roles that tell a host or a switch of which nothing else is said.
+    usual_hosts: Selection,
+    usual_switches: Selection,
     roles: BTreeMap<String, String>,
 }
 
@@ -31,6 +34,8 @@ impl Devices {
         let mut devices = Devices {
             hosts: of(&reading.hosts),
             switches: of(&reading.switches),
+            usual_hosts: Selection::of(HOST),
+            usual_switches: Selection::of(SWITCH),
             roles: BTreeMap::new(),
         };
         if let Some(source) = source {
@@ -54,13 +59,13 @@ impl Devices {
     /// words in its role, or else by those in its name.
     pub(super) fn is_host(&self, device: &str, at: Place) -> Result<bool, ImportError> {
         let role = self.roles.get(device).map_or("", String::as_str);
-        let (parts, host) = (Selection::of(SWITCH), Selection::of(HOST));
-        let switch = |text: &str| parts.has(text) || has_switch_word(text);
+        let host = |text: &str| self.usual_hosts.has(text);
+        let switch = |text: &str| self.usual_switches.has(text) || has_switch_word(text);
         let said = |of: &Selection| of.has(device) || of.has(role);
         for (hosts, switches) in [
             (said(&self.hosts), said(&self.switches)),
-            (host.has(role), switch(role)),
-            (host.has(device), switch(device)),
+            (host(role), switch(role)),
+            (host(device), switch(device)),
         ] {
             if hosts || switches {
                 return Ok(!switches);

@@ -1,6 +1,5 @@
 //! The traces of all ranks.
 
-use serde_json::Value;
 use tenter_units::Time;
 use tenter_workload::spec::PytorchEtSpec;
 
@@ -11,6 +10,7 @@ use crate::calls::{
 use crate::compressed::plain;
 use crate::error::{ImportError, Place};
 use crate::imported::{Imported, Source};
+use crate::json_text;
 use crate::trace::Traces;
 
 /// Reads the traces of all ranks, in the order of the ranks, and a file of process groups, if there
@@ -70,10 +70,7 @@ pub fn read(
 fn nodes(bytes: &[u8]) -> Result<Nodes, ImportError> {
     let bytes = plain(bytes)?;
     let remedy = "give an execution trace of PyTorch, as JSON";
-    let parsed: Value = serde_json::from_slice(&bytes).map_err(|error| {
-        let what = format!("this is no JSON ({error})");
-        ImportError::new(Place::Line(error.line().max(1)), what, remedy)
-    })?;
+    let parsed = json_text::parsed(&bytes, remedy)?;
     let list = parsed["nodes"].as_array();
     let list =
         list.ok_or_else(|| ImportError::new(Place::Line(1), "there is no list `nodes`", remedy))?;

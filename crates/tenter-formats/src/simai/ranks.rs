@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use tenter_units::Time;
-use tenter_workload::graph::{CollectiveName, GraphBuilder, GraphError, Operation, RankBuilder};
+use tenter_workload::graph::{
+    CollectiveName, Communicator, Communicators, GraphBuilder, GraphError, Operation, RankBuilder,
+};
 use tenter_workload::spec::{GatheredSize, SimaiSpec};
 
 use super::layers::{self, Communication, Layer, Workload};
-use crate::communicators::{Communicator, Communicators};
 use crate::error::{ImportError, Place};
 use crate::grid::{Grid, Group};
 use crate::imported::Imported;

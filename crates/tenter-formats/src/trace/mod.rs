@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 
 use tenter_units::Time;
 use tenter_workload::graph::{
-    Algorithms, CollectiveName, GraphBuilder, GraphError, Operation, RankBuilder,
+    Algorithms, CollectiveName, Communicator, Communicators, GraphBuilder, GraphError, Operation,
+    RankBuilder,
 };
 use tenter_workload::spec::{Dependencies, TraceReading};
 
-use crate::communicators::{Communicator, Communicators};
 use crate::error::{ImportError, Place};
 use crate::imported::Imported;
 

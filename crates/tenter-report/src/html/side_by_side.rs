@@ -11,13 +11,7 @@ use crate::trial_data::TrialData;
 
 /// Adds the table of all trials; differences are against the first.
 pub(super) fn section(trials: &[TrialData], page: &mut String) {
-    let named: Vec<NamedSummary> = trials
-        .iter()
-        .map(|trial| NamedSummary {
-            name: trial.name(),
-            summary: trial.summary.clone(),
-        })
-        .collect();
+    let named: Vec<NamedSummary> = trials.iter().map(NamedSummary::of).collect();
     let rows = comparison_rows(&named);
     page.push_str("<section id=\"comparison\"><h2>Side by side</h2><p class=\"lead\">Differences are in percent of the first trial; times are means over the measured iterations.</p><div class=\"scroll\">");
     let greatest = |time: &dyn Fn(&ComparisonRow) -> Option<Time>| {

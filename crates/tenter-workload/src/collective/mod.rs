@@ -75,8 +75,8 @@ pub use member::{CollectiveMember, Factor};
 pub use permutation::Permutation;
 pub use program::{
     AlgorithmFiles, At, Buffer, HEADING, NotationError, Port, Program, ProgramBlock,
-    ProgramCollective, ProgramError, ProgramParts, ProgramStep, Programs, Slot, StepName,
-    WireProtocol, read_program, write_program,
+    ProgramCollective, ProgramError, ProgramLines, ProgramParts, ProgramStep, Programs, Slot,
+    StepName, WireProtocol, read_program, write_program,
 };
 pub use reduce_scatter_recursive_halving::ReduceScatterRecursiveHalving;
 pub use reduce_scatter_ring::ReduceScatterRing;

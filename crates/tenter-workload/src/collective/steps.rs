@@ -15,6 +15,7 @@ use super::algorithm::Collective;
 use super::limits::{BYTES, RANKS};
 use super::member::{CollectiveMember, Factor};
 use crate::closed_form::IdealSwitch;
+use crate::of_rank::of_rank;
 use crate::{Destination, QueuePairScope, Schedule, Transfer, WorkloadError, split};
 
 component! {
@@ -495,10 +496,8 @@ impl Schedule for Listed {
     }
 
     fn initial(&self, rank: u32, out: &mut Vec<u32>) {
-        let initial = &self.table.initial;
-        let first = initial.partition_point(|(src, _)| *src < rank);
-        let own = initial[first..].iter().take_while(|(src, _)| *src == rank);
-        out.extend(own.map(|(_, id)| id));
+        let own = of_rank(&self.table.initial, rank, |(src, _)| *src);
+        out.extend(own.iter().map(|(_, id)| id));
     }
 
     fn released_by(&self, id: u32, out: &mut Vec<u32>) {
@@ -510,12 +509,8 @@ impl Schedule for Listed {
     }
 
     fn pairs(&self, rank: u32, scope: QueuePairScope, out: &mut Vec<Destination>) {
-        let by_way = &self.table.by_way;
-        let first = by_way.partition_point(|((src, ..), _)| *src < rank);
-        let own = by_way[first..]
-            .iter()
-            .take_while(|((src, ..), _)| *src == rank);
-        let ways = own.map(|(_, id)| self.transfer(*id).way(scope));
+        let own = of_rank(&self.table.by_way, rank, |((src, ..), _)| *src);
+        let ways = own.iter().map(|(_, id)| self.transfer(*id).way(scope));
         let start = out.len();
         out.extend(ways);
         let mut found = out.split_off(start);

@@ -12,9 +12,7 @@ use std::collections::BTreeMap;
 use super::error::GraphError;
 use super::storage::Graph;
 use super::ways::Ways;
-
-/// The size of a request and of a clearance: with headers, a frame of usual control messages.
-const BYTES: u64 = 64;
+use crate::of_rank::of_rank;
 
 /// What a transfer of a graph is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +41,8 @@ pub(super) struct Handshakes {
 }
 
 impl Handshakes {
-    /// Bytes of a request and of a clearance.
-    pub(super) const BYTES: u64 = BYTES;
+    /// Bytes of a request and of a clearance: with headers, a frame of usual control messages.
+    pub(super) const BYTES: u64 = 64;
     /// Distinguishes the lane of a clearance from those of the rank's own messages.
     pub(super) const CLEARANCE_LANE: u32 = 1 << 31;
 
@@ -115,9 +113,7 @@ impl Handshakes {
 
     /// The messages that a rank clears.
     pub(super) fn cleared_by(&self, rank: u32) -> impl Iterator<Item = u32> + '_ {
-        let start = self.cleared.partition_point(|&(by, _)| by < rank);
-        let own = self.cleared[start..].iter();
-        own.take_while(move |&&(by, _)| by == rank)
-            .map(|&(_, message)| message)
+        let own = of_rank(&self.cleared, rank, |&(by, _)| by).iter();
+        own.map(|&(_, message)| message)
     }
 }

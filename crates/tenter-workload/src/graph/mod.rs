@@ -18,6 +18,7 @@
 mod algorithms;
 mod builder;
 mod collectives;
+mod communicators;
 mod error;
 mod handshake;
 mod inbox;
@@ -38,6 +39,7 @@ mod ways;
 pub use algorithms::{AlgorithmChoice, Algorithms, CollectiveName};
 pub use builder::{GraphBuilder, RankBuilder};
 pub use collectives::Collectives;
+pub use communicators::{Communicator, Communicators};
 pub use error::{GraphError, Unmatched};
 pub use log::OperationLog;
 pub use meter::Metered;

@@ -57,7 +57,11 @@ impl<'t> DataParallel<'t> {
 
     /// The forward or backward pass of a unit begins: with shared weights they are gathered, as the
     /// unit before begins or right away.
-    pub(super) fn begin_unit(&mut self, program: &mut Program<'_>, weights: [u64; 2]) -> Built<()> {
+    pub(super) fn begin_unit(
+        &mut self,
+        program: &mut Program<'_, '_>,
+        weights: [u64; 2],
+    ) -> Built<()> {
         let spec = &self.training.spec;
         if !spec.zero.of_weights() {
             return Ok(());
@@ -86,7 +90,7 @@ impl<'t> DataParallel<'t> {
     /// the forward pass begins.
     pub(super) fn gather_ahead(
         &mut self,
-        program: &mut Program<'_>,
+        program: &mut Program<'_, '_>,
         units: &[(u32, [u64; 2])],
     ) -> Built<()> {
         let spec = &self.training.spec;
@@ -118,7 +122,7 @@ impl<'t> DataParallel<'t> {
     }
 
     /// The first forward pass of a unit waits for its weights.
-    pub(super) fn await_unit(&mut self, program: &mut Program<'_>, unit: u32) {
+    pub(super) fn await_unit(&mut self, program: &mut Program<'_, '_>, unit: u32) {
         let Some(place) = self.gathered.iter().position(|(own, _)| *own == unit) else {
             return;
         };
@@ -129,7 +133,7 @@ impl<'t> DataParallel<'t> {
     /// Gathers a number of weights, bucket by bucket.
     fn gather(
         &self,
-        program: &mut Program<'_>,
+        program: &mut Program<'_, '_>,
         kind: usize,
         weights: u64,
         after: &[u32],
@@ -149,7 +153,7 @@ impl<'t> DataParallel<'t> {
     /// The gradients of a unit are there; `is_last` of the last micro-batch of a step.
     pub(super) fn end_unit(
         &mut self,
-        program: &mut Program<'_>,
+        program: &mut Program<'_, '_>,
         weights: [u64; 2],
         is_last: bool,
     ) -> Built<()> {
@@ -172,7 +176,7 @@ impl<'t> DataParallel<'t> {
     }
 
     /// Sums gradients bucket by bucket while there are so many.
-    fn sum(&mut self, program: &mut Program<'_>, least: u64) -> Built<()> {
+    fn sum(&mut self, program: &mut Program<'_, '_>, least: u64) -> Built<()> {
         let spec = &self.training.spec;
         let name = if spec.zero == Sharding::None {
             CollectiveName::AllReduce
@@ -202,7 +206,7 @@ impl<'t> DataParallel<'t> {
     }
 
     /// Sums what is left; the optimizer waits for all sums.
-    pub(super) fn end_step(&mut self, program: &mut Program<'_>) -> Built<()> {
+    pub(super) fn end_step(&mut self, program: &mut Program<'_, '_>) -> Built<()> {
         self.sum(program, 1)?;
         for waiting in &self.waiting {
             program.also_after(&waiting.sums);
@@ -214,7 +218,7 @@ impl<'t> DataParallel<'t> {
     /// step.
     pub(super) fn gather_behind(
         &mut self,
-        program: &mut Program<'_>,
+        program: &mut Program<'_, '_>,
         weights: [u64; 2],
     ) -> Built<()> {
         if !self.gathers_at_ends() || self.training.spec.overlap.parameters {

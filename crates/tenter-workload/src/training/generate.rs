@@ -51,8 +51,7 @@ pub fn step(training: &Training) -> Result<(Graph, TrainingStep), TrainingError>
 fn graph(training: &Training) -> Built<(Graph, Computed)> {
     let spec = &training.spec;
     let mut builder = GraphBuilder::default();
-    let others = spec.algorithms.clone();
-    let mut communicators = Communicators::new(spec.tp_algorithms.clone(), others);
+    let mut communicators = Communicators::new(&spec.tp_algorithms, &spec.algorithms);
     let mut computed = Computed::default();
     let stages: Vec<Vec<u32>> = (0..spec.pp).map(|of| training.grid.stage(of)).collect();
     let model = Blocks::new(training);
@@ -108,7 +107,7 @@ struct OfRank<'t> {
 }
 
 impl OfRank<'_> {
-    fn step(mut self, program: &mut Program<'_>) -> Built<()> {
+    fn step(mut self, program: &mut Program<'_, '_>) -> Built<()> {
         let training = self.training;
         let stage = self.place.pp;
         let mut data = DataParallel::new(training, self.groups.data);
@@ -130,7 +129,7 @@ impl OfRank<'_> {
         let (dense, experts) = training.weights_of_stage(stage);
         let share = |weights: u64, of: Option<Communicator>| {
             let is_shared = spec.zero != Sharding::None;
-            let ranks = of.filter(|_| is_shared).map_or(1, |of| of.size);
+            let ranks = of.filter(|_| is_shared).map_or(1, Communicator::size);
             weights as f64 / f64::from(ranks)
         };
         let own = share(dense, self.groups.data[0].gradients)
@@ -141,7 +140,7 @@ impl OfRank<'_> {
 
     /// Gradients of weights that ranks of a tensor-parallel group, or the first and the last stage,
     /// have both.
-    fn sum_shared(&self, program: &mut Program<'_>) -> Built<()> {
+    fn sum_shared(&self, program: &mut Program<'_, '_>) -> Built<()> {
         let training = self.training;
         let bytes = training.spec.gradient_precision.bytes();
         if training.shares_activations() {
@@ -213,7 +212,7 @@ impl OfRank<'_> {
 
     fn slot(
         &mut self,
-        program: &mut Program<'_>,
+        program: &mut Program<'_, '_>,
         data: &mut DataParallel<'_>,
         slot: Slot,
     ) -> Built<()> {
@@ -291,7 +290,7 @@ impl OfRank<'_> {
     /// Tokens, or their gradients, go to experts or back.
     fn exchange(
         &self,
-        program: &mut Program<'_>,
+        program: &mut Program<'_, '_>,
         (way, purpose): (Way, Purpose),
         after: &[u32],
     ) -> Built<Option<u32>> {
@@ -327,7 +326,7 @@ impl OfRank<'_> {
     }
 
     /// What comes from another part of the model is waited for.
-    fn receive(&self, program: &mut Program<'_>, slot: Slot, from: Option<u32>) {
+    fn receive(&self, program: &mut Program<'_, '_>, slot: Slot, from: Option<u32>) {
         let Some(from) = from.filter(|_| self.training.pipeline.stages > 1) else {
             return;
         };
@@ -337,7 +336,7 @@ impl OfRank<'_> {
         program.also_after(&[receive]);
     }
 
-    fn send(&self, program: &mut Program<'_>, slot: Slot, to: Option<u32>) {
+    fn send(&self, program: &mut Program<'_, '_>, slot: Slot, to: Option<u32>) {
         let Some(to) = to.filter(|_| self.training.pipeline.stages > 1) else {
             return;
         };
@@ -350,7 +349,7 @@ impl OfRank<'_> {
     }
 
     /// What comes before a block: with sharded activations the parts of all ranks.
-    fn tensor_before(&self, program: &mut Program<'_>, after: &[u32]) -> Built<Option<u32>> {
+    fn tensor_before(&self, program: &mut Program<'_, '_>, after: &[u32]) -> Built<Option<u32>> {
         if !self.training.shares_activations() {
             return Ok(None);
         }
@@ -359,7 +358,7 @@ impl OfRank<'_> {
     }
 
     /// What comes behind a block: the sum over all ranks, or each rank's part of it.
-    fn tensor_after(&self, program: &mut Program<'_>, after: &[u32]) -> Built<Option<u32>> {
+    fn tensor_after(&self, program: &mut Program<'_, '_>, after: &[u32]) -> Built<Option<u32>> {
         let name = if self.training.shares_activations() {
             CollectiveName::ReduceScatter
         } else {
@@ -370,7 +369,12 @@ impl OfRank<'_> {
     }
 
     /// A block forward.
-    fn forward(&mut self, program: &mut Program<'_>, block: &Block, purpose: Purpose) -> Built<()> {
+    fn forward(
+        &mut self,
+        program: &mut Program<'_, '_>,
+        block: &Block,
+        purpose: Purpose,
+    ) -> Built<()> {
         match block.kind {
             BlockKind::Embedding => {
                 let place = program.compute(block.all().forward, purpose);
@@ -400,7 +404,7 @@ impl OfRank<'_> {
     /// A block that tensor-parallel ranks compute together, forward.
     fn tensor_parallel(
         &mut self,
-        program: &mut Program<'_>,
+        program: &mut Program<'_, '_>,
         kind: BlockKind,
         seconds: [f64; 3],
         purpose: Purpose,
@@ -430,7 +434,7 @@ impl OfRank<'_> {
     /// Computes a block: attention with a ring of several ranks step by step.
     fn compute_block(
         &mut self,
-        program: &mut Program<'_>,
+        program: &mut Program<'_, '_>,
         (kind, ring_bytes): (BlockKind, u64),
         [before, core, after]: [f64; 3],
         purpose: Purpose,
@@ -447,7 +451,7 @@ impl OfRank<'_> {
 
     /// Attention of a context-parallel group: keys and values go round while each rank computes
     /// with those that it has.
-    fn ring(&mut self, program: &mut Program<'_>, core: f64, bytes: u64, purpose: Purpose) {
+    fn ring(&mut self, program: &mut Program<'_, '_>, core: f64, bytes: u64, purpose: Purpose) {
         let (grid, own) = (&self.training.grid, self.place);
         let ranks = grid.size.cp;
         let at = |cp: u32| grid.rank(Place { cp, ..own });
@@ -479,7 +483,7 @@ impl OfRank<'_> {
     /// back.
     fn experts(
         &self,
-        program: &mut Program<'_>,
+        program: &mut Program<'_, '_>,
         [before, core, after]: [f64; 3],
         purpose: Purpose,
     ) -> Built<()> {
@@ -508,7 +512,12 @@ impl OfRank<'_> {
     }
 
     /// A unit backward; what is recomputed comes first.
-    fn backward_of(&mut self, program: &mut Program<'_>, unit: Unit, splits: bool) -> Built<()> {
+    fn backward_of(
+        &mut self,
+        program: &mut Program<'_, '_>,
+        unit: Unit,
+        splits: bool,
+    ) -> Built<()> {
         let blocks = self.blocks(unit);
         let is_layer = matches!(unit, Unit::Layer(_));
         if is_layer && self.training.spec.recompute == Recompute::Full {
@@ -522,7 +531,12 @@ impl OfRank<'_> {
         Ok(())
     }
 
-    fn backward(&mut self, program: &mut Program<'_>, block: &Block, splits: bool) -> Built<()> {
+    fn backward(
+        &mut self,
+        program: &mut Program<'_, '_>,
+        block: &Block,
+        splits: bool,
+    ) -> Built<()> {
         let weights = if splits { 0.0 } else { block.all().weights };
         match block.kind {
             BlockKind::Embedding => {
@@ -553,7 +567,7 @@ impl OfRank<'_> {
     /// input is gathered once more, for the gradients of weights.
     fn tensor_backward(
         &mut self,
-        program: &mut Program<'_>,
+        program: &mut Program<'_, '_>,
         block: &Block,
         weights: f64,
     ) -> Built<()> {

@@ -21,7 +21,7 @@ impl Groups {
         training: &Training,
         (rank, place): (u32, Place),
         stages: &[Vec<u32>],
-        program: &mut Program<'_>,
+        program: &mut Program<'_, '_>,
     ) -> Result<Groups, GraphError> {
         let (grid, ep) = (&training.grid, training.spec.ep);
         let stage = &stages[place.pp as usize];

@@ -1,81 +1,54 @@
 //! What one rank does, while it is put together: each operation waits for those before it.
 
-use std::collections::BTreeMap;
-
 use tenter_units::Time;
 
 use super::streams::Stream;
 use crate::collective::CollectiveKind;
-use crate::graph::{Algorithms, CollectiveName, Collectives, GraphError, Operation, RankBuilder};
+use crate::graph::{
+    self, Algorithms, CollectiveName, Collectives, GraphError, Operation, RankBuilder,
+};
 
 /// A group of ranks with a stream of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Communicator {
     stream: Stream,
-    number: u32,
+    group: graph::Communicator,
+}
+
+impl Communicator {
     /// How many ranks it has.
-    pub(super) size: u32,
+    pub(super) fn size(self) -> u32 {
+        self.group.size
+    }
 }
 
-/// The communicators of all ranks.
-pub(super) struct Communicators {
-    numbers: BTreeMap<(Stream, Vec<u32>), u32>,
-    tensor: Algorithms,
-    others: Algorithms,
-    /// What carries out collectives, as far as they were met.
-    kinds: BTreeMap<(bool, CollectiveName, u32, u64), CollectiveKind>,
+/// The communicators of all ranks, whose tensor-parallel ones have algorithms of their own.
+pub(super) struct Communicators<'a> {
+    tensor: graph::Communicators<'a>,
+    others: graph::Communicators<'a>,
 }
 
-impl Communicators {
-    pub(super) fn new(tensor: Algorithms, others: Algorithms) -> Communicators {
+impl<'a> Communicators<'a> {
+    pub(super) fn new(tensor: &'a Algorithms, others: &'a Algorithms) -> Communicators<'a> {
         Communicators {
-            numbers: BTreeMap::new(),
-            tensor,
-            others,
-            kinds: BTreeMap::new(),
+            tensor: graph::Communicators::new(tensor),
+            others: graph::Communicators::new(others),
         }
     }
 
-    /// The communicator of some ranks; none of a rank alone.
-    pub(super) fn of(
-        &mut self,
-        collectives: &mut Collectives,
-        stream: Stream,
-        ranks: Vec<u32>,
-    ) -> Result<Option<Communicator>, GraphError> {
-        let size = ranks.len() as u32;
-        if size < 2 {
-            return Ok(None);
-        }
-        let key = (stream, ranks);
-        let number = if let Some(number) = self.numbers.get(&key) {
-            *number
-        } else {
-            let number = collectives.add_group(key.1.clone())?;
-            self.numbers.insert(key, number);
-            number
-        };
-        Ok(Some(Communicator {
-            stream,
-            number,
-            size,
-        }))
+    /// What follows is of another rank.
+    fn begin_rank(&mut self) {
+        self.tensor.begin_rank();
+        self.others.begin_rank();
     }
 
-    fn kind(
-        &mut self,
-        stream: Stream,
-        name: CollectiveName,
-        (ranks, bytes): (u32, u64),
-    ) -> &CollectiveKind {
-        let is_tensor = stream == Stream::Tensor;
-        let algorithms = if is_tensor {
-            &self.tensor
+    /// Those of a stream.
+    fn of(&mut self, stream: Stream) -> &mut graph::Communicators<'a> {
+        if stream == Stream::Tensor {
+            &mut self.tensor
         } else {
-            &self.others
-        };
-        let kinds = self.kinds.entry((is_tensor, name, ranks, bytes));
-        kinds.or_insert_with(|| algorithms.kind(name, ranks, bytes))
+            &mut self.others
+        }
     }
 }
 
@@ -118,29 +91,27 @@ impl Computed {
 }
 
 /// What a rank does, while it is put together.
-pub(super) struct Program<'g> {
+pub(super) struct Program<'g, 'a> {
     rank: u32,
     of: RankBuilder,
     /// What the next operation waits for.
     front: Vec<u32>,
-    /// How many collectives of each group the rank runs so far.
-    run: BTreeMap<u32, u32>,
     collectives: &'g mut Collectives,
-    communicators: &'g mut Communicators,
+    communicators: &'g mut Communicators<'a>,
     computed: &'g mut Computed,
 }
 
-impl<'g> Program<'g> {
+impl<'g, 'a> Program<'g, 'a> {
     pub(super) fn new(
         rank: u32,
-        (collectives, communicators): (&'g mut Collectives, &'g mut Communicators),
+        (collectives, communicators): (&'g mut Collectives, &'g mut Communicators<'a>),
         computed: &'g mut Computed,
-    ) -> Program<'g> {
+    ) -> Program<'g, 'a> {
+        communicators.begin_rank();
         Program {
             rank,
             of: RankBuilder::default(),
             front: Vec::new(),
-            run: BTreeMap::new(),
             collectives,
             communicators,
             computed,
@@ -157,7 +128,9 @@ impl<'g> Program<'g> {
         stream: Stream,
         ranks: Vec<u32>,
     ) -> Result<Option<Communicator>, GraphError> {
-        self.communicators.of(self.collectives, stream, ranks)
+        let known = self.communicators.of(stream);
+        let group = known.of_tag(self.collectives, (ranks, stream.label()))?;
+        Ok(group.map(|group| Communicator { stream, group }))
     }
 
     /// What the next operation waits for.
@@ -199,38 +172,38 @@ impl<'g> Program<'g> {
     pub(super) fn collective_after(
         &mut self,
         of: Option<Communicator>,
-        (name, bytes): (CollectiveName, u64),
+        what: (CollectiveName, u64),
         after: &[u32],
     ) -> Result<Option<u32>, GraphError> {
-        let Some(communicator) = of else {
+        let Some(Communicator { stream, group }) = of.filter(|_| what.1 > 0) else {
             return Ok(None);
         };
-        let of_size = (communicator.size, bytes);
-        let kind = self.communicators.kind(communicator.stream, name, of_size);
-        let kind = kind.clone();
-        self.own_collective_after(of, (&kind, bytes), after)
+        let known = self.communicators.of(stream);
+        let added = known.add(self.collectives, (self.rank, group), what)?;
+        Ok(Some(self.add_collective(added, stream, after)))
     }
 
     /// The same with a way to carry it out of its own.
     pub(super) fn own_collective_after(
         &mut self,
         of: Option<Communicator>,
-        (kind, bytes): (&CollectiveKind, u64),
+        what: (&CollectiveKind, u64),
         after: &[u32],
     ) -> Result<Option<u32>, GraphError> {
-        let Some(Communicator { stream, number, .. }) = of.filter(|_| bytes > 0) else {
+        let Some(Communicator { stream, group }) = of.filter(|_| what.1 > 0) else {
             return Ok(None);
         };
-        let nth = self.run.entry(number).or_default();
-        let which = self
-            .collectives
-            .add((number, *nth), self.rank, (kind, bytes))?;
-        *nth += 1;
-        let place = self.of.add_collective((number, which), stream.label());
+        let known = self.communicators.of(stream);
+        let added = known.add_own(self.collectives, (self.rank, group), what)?;
+        Ok(Some(self.add_collective(added, stream, after)))
+    }
+
+    fn add_collective(&mut self, added: (u32, u32), stream: Stream, after: &[u32]) -> u32 {
+        let place = self.of.add_collective(added, stream.label());
         for &other in after {
             self.of.after(place, other);
         }
-        Ok(Some(place))
+        place
     }
 
     /// A collective that what comes next waits for.

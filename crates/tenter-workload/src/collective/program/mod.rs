@@ -10,6 +10,7 @@
 
 mod checked;
 mod error;
+mod lines;
 mod notation;
 mod order;
 mod parts;
@@ -21,6 +22,7 @@ mod values;
 
 pub use checked::Program;
 pub use error::{At, ProgramError};
+pub use lines::Lines as ProgramLines;
 pub use notation::{HEADING, NotationError, read as read_program, write as write_program};
 pub use parts::{
     Buffer, Port, ProgramBlock, ProgramCollective, ProgramParts, ProgramStep, Slot, StepName,

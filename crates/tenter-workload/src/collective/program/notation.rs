@@ -17,7 +17,8 @@ use std::str::FromStr;
 use tenter_config::Words;
 
 use super::checked::Program;
-use super::error::{At, ProgramError};
+use super::error::ProgramError;
+use super::lines::Lines;
 use super::parts::{
     Buffer, Port, ProgramBlock, ProgramCollective, ProgramParts, ProgramStep, Slot, StepName,
     WireProtocol,
@@ -120,7 +121,7 @@ pub fn read(text: &str) -> Result<Program, NotationError> {
                 let [rank, block] = numbers[..] else {
                     return Err(wrong("a block has a rank and a number"));
                 };
-                lines.add_block((rank, block), number);
+                lines.add_block(rank, block, number);
                 parts.blocks.push(ProgramBlock {
                     rank,
                     number: block,
@@ -142,35 +143,9 @@ pub fn read(text: &str) -> Result<Program, NotationError> {
         return Err(NotationError { line: 1, error });
     };
     Program::new(parts).map_err(|error| NotationError {
-        line: lines.of(error.at),
+        line: lines.line(error.at),
         error,
     })
-}
-
-/// The lines of blocks and steps.
-#[derive(Default)]
-struct Lines(Vec<((u32, u32), Vec<usize>)>);
-
-impl Lines {
-    fn add_block(&mut self, block: (u32, u32), line: usize) {
-        self.0.push((block, vec![line]));
-    }
-
-    fn add_step(&mut self, line: usize) {
-        if let Some((_, lines)) = self.0.last_mut() {
-            lines.push(line);
-        }
-    }
-
-    fn of(&self, at: Option<At>) -> usize {
-        let found = at.and_then(|at| {
-            let block = self.0.iter().find(|(name, _)| *name == (at.rank, at.block));
-            let (_, lines) = block?;
-            let place = at.step.map_or(0, |step| step as usize + 1);
-            lines.get(place).copied()
-        });
-        found.unwrap_or(1)
-    }
 }
 
 fn number<T: FromStr>(word: Option<&str>) -> Result<T, String> {

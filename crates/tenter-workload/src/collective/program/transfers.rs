@@ -11,6 +11,7 @@ use std::rc::Rc;
 use super::checked::Program;
 use super::parts::ProgramStep;
 use crate::collective::chunks::Chunks;
+use crate::of_rank::of_rank;
 use crate::{Destination, QueuePairScope, Schedule, Transfer};
 
 /// No collective has more transfers, nor do these wait for more arrivals together.
@@ -316,10 +317,8 @@ impl Schedule for Listed {
     }
 
     fn initial(&self, rank: u32, out: &mut Vec<u32>) {
-        let initial = &self.table.initial;
-        let first = initial.partition_point(|(src, _)| *src < rank);
-        let own = initial[first..].iter().take_while(|(src, _)| *src == rank);
-        out.extend(own.map(|(_, id)| id));
+        let own = of_rank(&self.table.initial, rank, |(src, _)| *src);
+        out.extend(own.iter().map(|(_, id)| id));
     }
 
     fn released_by(&self, id: u32, out: &mut Vec<u32>) {
@@ -331,14 +330,11 @@ impl Schedule for Listed {
     }
 
     fn pairs(&self, rank: u32, scope: QueuePairScope, out: &mut Vec<Destination>) {
-        let ways = self.table.ways(scope);
-        let first = ways.partition_point(|(src, ..)| *src < rank);
-        let own = ways[first..].iter().take_while(|(src, ..)| *src == rank);
-        let mut found: Vec<Destination> = own.map(|(_, to, _)| *to).collect();
+        let own = of_rank(self.table.ways(scope), rank, |(src, ..)| *src);
+        let mut found: Vec<Destination> = own.iter().map(|(_, to, _)| *to).collect();
         let others = &self.others[usize::from(scope == QueuePairScope::Chunk)];
-        let first = others.partition_point(|(src, _)| *src < rank);
-        let others = others[first..].iter().take_while(|(src, _)| *src == rank);
-        found.extend(others.map(|(_, to)| *to));
+        let others = of_rank(others, rank, |(src, _)| *src);
+        found.extend(others.iter().map(|(_, to)| *to));
         found.sort_unstable();
         found.dedup();
         out.append(&mut found);

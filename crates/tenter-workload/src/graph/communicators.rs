@@ -2,19 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use tenter_workload::collective::CollectiveKind;
-use tenter_workload::graph::{Algorithms, CollectiveName, Collectives, GraphError};
+use super::algorithms::{Algorithms, CollectiveName};
+use super::collectives::Collectives;
+use super::error::GraphError;
+use crate::collective::CollectiveKind;
 
 /// A group of two ranks or more in a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Communicator {
+pub struct Communicator {
     number: u32,
     /// How many ranks it has.
-    pub(crate) size: u32,
+    pub size: u32,
 }
 
 /// The communicators of a graph while it is put together, rank by rank.
-pub(crate) struct Communicators<'a> {
+#[derive(Debug)]
+pub struct Communicators<'a> {
     algorithms: &'a Algorithms,
     /// What carries out collectives, as far as they were met.
     kinds: BTreeMap<(CollectiveName, u32, u64), CollectiveKind>,
@@ -26,7 +29,7 @@ pub(crate) struct Communicators<'a> {
 
 impl<'a> Communicators<'a> {
     /// None yet.
-    pub(crate) fn new(algorithms: &'a Algorithms) -> Communicators<'a> {
+    pub fn new(algorithms: &'a Algorithms) -> Communicators<'a> {
         Communicators {
             algorithms,
             kinds: BTreeMap::new(),
@@ -39,7 +42,7 @@ impl<'a> Communicators<'a> {
     ///
     /// # Errors
     /// A rank that is there twice.
-    pub(crate) fn of(
+    pub fn of(
         &mut self,
         collectives: &mut Collectives,
         ranks: Vec<u32>,
@@ -52,7 +55,7 @@ impl<'a> Communicators<'a> {
     ///
     /// # Errors
     /// A rank that is there twice.
-    pub(crate) fn of_tag(
+    pub fn of_tag(
         &mut self,
         collectives: &mut Collectives,
         (ranks, tag): (Vec<u32>, u32),
@@ -73,7 +76,7 @@ impl<'a> Communicators<'a> {
     }
 
     /// What follows is of another rank.
-    pub(crate) fn begin_rank(&mut self) {
+    pub fn begin_rank(&mut self) {
         self.run.clear();
     }
 
@@ -81,18 +84,41 @@ impl<'a> Communicators<'a> {
     ///
     /// # Errors
     /// Those of [`Collectives::add`].
-    pub(crate) fn add(
+    pub fn add(
         &mut self,
         collectives: &mut Collectives,
-        (rank, of): (u32, Communicator),
+        at: (u32, Communicator),
         (name, bytes): (CollectiveName, u64),
     ) -> Result<(u32, u32), GraphError> {
-        let algorithms = self.algorithms;
-        let kind = self.kinds.entry((name, of.size, bytes));
-        let kind = kind.or_insert_with(|| algorithms.kind(name, of.size, bytes));
-        let nth = self.run.entry(of.number).or_default();
-        let which = collectives.add((of.number, *nth), rank, (kind, bytes))?;
-        *nth += 1;
-        Ok((of.number, which))
+        let (algorithms, size) = (self.algorithms, at.1.size);
+        let kind = self.kinds.entry((name, size, bytes));
+        let kind = kind.or_insert_with(|| algorithms.kind(name, size, bytes));
+        next(&mut self.run, collectives, at, (kind, bytes))
     }
+
+    /// The same with a way to carry it out of its own.
+    ///
+    /// # Errors
+    /// Those of [`Collectives::add`].
+    pub fn add_own(
+        &mut self,
+        collectives: &mut Collectives,
+        at: (u32, Communicator),
+        what: (&CollectiveKind, u64),
+    ) -> Result<(u32, u32), GraphError> {
+        next(&mut self.run, collectives, at, what)
+    }
+}
+
+/// Adds the next collective of a communicator at a rank.
+fn next(
+    run: &mut BTreeMap<u32, u32>,
+    collectives: &mut Collectives,
+    (rank, of): (u32, Communicator),
+    what: (&CollectiveKind, u64),
+) -> Result<(u32, u32), GraphError> {
+    let nth = run.entry(of.number).or_default();
+    let which = collectives.add((of.number, *nth), rank, what)?;
+    *nth += 1;
+    Ok((of.number, which))
 }

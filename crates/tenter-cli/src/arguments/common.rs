@@ -1,0 +1,43 @@
+//! What several commands take.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// A scenario file and what is changed in it.
+#[derive(Debug, Args)]
+pub(crate) struct Scenario {
+    /// Scenario file (YAML or JSON; TOML if it ends in .toml), `-` for standard input, or a preset
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Change a value of the scenario, for instance `--set fabric.spines=8`, or remove its key
+    /// with `default` for the value; may be repeated
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) overrides: Vec<String>,
+    /// Seed of every random stream, instead of the scenario's
+    #[arg(long, value_name = "N", value_parser = seed)]
+    pub(crate) seed: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// A table for people
+    Table,
+    /// JSON
+    Json,
+    /// Comma-separated values
+    Csv,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TextFormat {
+    /// Text for people
+    Text,
+    /// JSON
+    Json,
+}
+
+pub(super) fn seed(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| format!("give a whole number from 0 to {}", u64::MAX))
+}

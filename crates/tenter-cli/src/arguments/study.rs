@@ -1,0 +1,66 @@
+//! What `tenter study` takes.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use tenter::usual_threads;
+
+use super::common::{OutputFormat, TextFormat};
+
+#[derive(Debug, Args)]
+pub(crate) struct Study {
+    #[command(subcommand)]
+    pub(crate) command: StudyCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StudyCommand {
+    /// List the studies
+    List {
+        /// What to print on standard output
+        #[arg(long, value_enum, default_value_t = TextFormat::Text)]
+        format: TextFormat,
+    },
+    /// Print what a study reproduces, its assumptions and its published values
+    Show {
+        /// Name of the study, for instance `methodology/jct-2`
+        name: String,
+        /// What to print on standard output
+        #[arg(long, value_enum, default_value_t = TextFormat::Text)]
+        format: TextFormat,
+    },
+    /// Run studies; exit 1 when a required value is outside its band
+    Run(StudyRun),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StudyRun {
+    /// Names of studies, of groups of them such as `methodology`, or `all`; or folders with a
+    /// `study.toml`
+    #[arg(required = true, value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// Only the smaller cases of each study
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Only these variants, by their names; may be given several times
+    #[arg(long = "variant", value_name = "NAME")]
+    pub(crate) variants: Vec<String>,
+    /// Run only the first N seeds of a study
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) seeds: Option<u32>,
+    /// Also write the answer to this folder (`DIR/studies.json`)
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// What to print on standard output
+    #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
+    pub(crate) format: OutputFormat,
+    /// Threads to simulate on, at most one per switch, by default one per core up to 4; the results
+    /// are the same for any number
+    #[arg(long, value_name = "N", default_value_t = usual_threads(), hide_default_value = true)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) threads: u16,
+    /// Trials that run side by side, each on one thread; without this they run one after the other
+    #[arg(long, value_name = "N", conflicts_with = "threads")]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) workers: Option<u16>,
+}
