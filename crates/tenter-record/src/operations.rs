@@ -42,6 +42,11 @@ rows! {
         behind: Option<u32> => "behind", "";
         /// The send, by its place at the peer, whose message a receive got.
         sent_by: Option<u32> => "sent_by", "";
+        /// When it began where it was recorded, from the start of the recording; missing where the
+        /// workload has no such time.
+        measured_start: Option<Time> => "measured_start_ns", "ns";
+        /// How long it took where it was recorded.
+        measured_time: Option<Time> => "measured_time_ns", "ns";
         /// Whether it is on the critical path of its iteration.
         critical: bool => "critical", "";
     }

@@ -46,6 +46,7 @@ mod tree;
 mod trial_data;
 mod trial_files;
 mod trial_folder;
+mod trial_operations;
 mod utc;
 mod whole_file;
 
@@ -80,4 +81,5 @@ pub use trace::{TraceLimits, write_trace};
 pub use trial_data::{Chunk, PortSample, TrialData, check_is_trial};
 pub use trial_files::{CAPTURE_FILE, CONFIG_FILE, TRACE_FILE};
 pub use trial_folder::TrialFolder;
+pub use trial_operations::{OperationsOf, Recorded, Spans};
 pub use whole_file::{write_shared, write_whole};

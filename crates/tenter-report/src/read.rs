@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::record::Field;
+use parquet::record::{Field, Row as Record};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tenter_formats::guarded;
@@ -91,25 +91,44 @@ pub(crate) fn rows_if_any<R: Row + DeserializeOwned>(folder: &Path) -> Result<Ve
 /// # Errors
 /// When the file is missing or damaged, or lacks a column of the row.
 pub fn read_rows<R: Row + DeserializeOwned>(folder: &Path) -> Result<Vec<R>, TrialError> {
+    let mut rows = Vec::new();
+    each_record::<R>(folder, |record| {
+        rows.push(row_of(folder, record)?);
+        Ok(())
+    })?;
+    Ok(rows)
+}
+
+/// Calls `each` with the records of a table, one after the other.
+pub(crate) fn each_record<R: Row>(
+    folder: &Path,
+    mut each: impl FnMut(Record) -> Result<(), TrialError>,
+) -> Result<(), TrialError> {
     let path = table_file::<R>(folder);
     let file = File::open(&path).map_err(TrialError::io("read", &path))?;
     let reader = guarded(|| SerializedFileReader::new(file));
     let reader = reader.map_err(TrialError::parquet("read", &path))?;
     let records = guarded(|| reader.get_row_iter(None));
     let mut records = records.map_err(TrialError::parquet("read", &path))?;
-    let mut rows = Vec::new();
     while let Some(record) =
         guarded(|| records.next().transpose()).map_err(TrialError::parquet("read", &path))?
     {
-        let columns = record.into_columns().into_iter();
-        let object: Map<String, Value> = columns
-            .map(|(name, field)| (name, json_value(field)))
-            .collect();
-        rows.push(
-            serde_json::from_value(Value::Object(object)).map_err(TrialError::content(&path))?,
-        );
+        each(record)?;
     }
-    Ok(rows)
+    Ok(())
+}
+
+/// A record as the row of its table.
+pub(crate) fn row_of<R: Row + DeserializeOwned>(
+    folder: &Path,
+    record: Record,
+) -> Result<R, TrialError> {
+    let columns = record.into_columns().into_iter();
+    let object: Map<String, Value> = columns
+        .map(|(name, field)| (name, json_value(field)))
+        .collect();
+    let row = serde_json::from_value(Value::Object(object));
+    row.map_err(TrialError::content(&table_file::<R>(folder)))
 }
 
 /// The key-value metadata of a Parquet file: [`SEED_NOTE`](crate::SEED_NOTE) and others.

@@ -11,9 +11,11 @@ use crate::trace_events::Events;
 
 /// Operations in a trace at most; each takes about 200 bytes.
 const OPERATIONS_MAX: usize = 200_000;
-/// Process numbers of the streams of jobs and of their critical paths, behind all others.
+/// Process numbers of the streams of jobs, of their critical paths and of what was recorded of
+/// their streams, behind all others.
 const STREAMS: usize = 100_000_000;
 const PATHS: usize = 200_000_000;
+const RECORDINGS: usize = 300_000_000;
 
 /// The operations of a trial.
 #[derive(Default)]
@@ -34,21 +36,7 @@ pub(crate) fn write(of: &Operations, events: &mut Events<impl Write>) -> io::Res
     rows.sort_by_key(|row| (row.started, row.job, row.rank, row.operation));
     let left_out = rows.len().saturating_sub(OPERATIONS_MAX);
     rows.truncate(OPERATIONS_MAX);
-    let mut tracks: BTreeMap<(u32, u32, u32), usize> = BTreeMap::new();
-    for row in &rows {
-        tracks.insert((row.job, row.rank, row.stream), 0);
-    }
-    let mut named = None;
-    for (number, (&(job, rank, stream), track)) in tracks.iter_mut().enumerate() {
-        let process = STREAMS + job as usize;
-        if named.replace(job) != Some(job) {
-            let title = format!("streams of {}", name(of, job));
-            events.name("process_name", (process, 0), &title)?;
-        }
-        *track = number;
-        let title = format!("rank {rank} stream {stream}");
-        events.name("thread_name", (process, number), &title)?;
-    }
+    let tracks = name_tracks((STREAMS, "streams of"), &rows, of, events)?;
     for row in rows {
         let track = tracks[&(row.job, row.rank, row.stream)];
         let about = json!({
@@ -63,7 +51,52 @@ pub(crate) fn write(of: &Operations, events: &mut Events<impl Write>) -> io::Res
         let title = format!("{} {}", row.kind, row.operation);
         events.slice((STREAMS + row.job as usize, track), &title, span, &about)?;
     }
+    recordings(of, events)?;
     Ok(left_out)
+}
+
+/// Names a process for each job and a track for each stream of its ranks; gives the numbers of the
+/// tracks by job, rank and stream.
+fn name_tracks(
+    (base, title): (usize, &str),
+    rows: &[&OperationRow],
+    of: &Operations,
+    events: &mut Events<impl Write>,
+) -> io::Result<BTreeMap<(u32, u32, u32), usize>> {
+    let mut tracks: BTreeMap<(u32, u32, u32), usize> = BTreeMap::new();
+    for row in rows {
+        tracks.insert((row.job, row.rank, row.stream), 0);
+    }
+    let mut named = None;
+    for (number, (&(job, rank, stream), track)) in tracks.iter_mut().enumerate() {
+        let process = base + job as usize;
+        if named.replace(job) != Some(job) {
+            let title = format!("{title} {}", name(of, job));
+            events.name("process_name", (process, 0), &title)?;
+        }
+        *track = number;
+        let title = format!("rank {rank} stream {stream}");
+        events.name("thread_name", (process, number), &title)?;
+    }
+    Ok(tracks)
+}
+
+/// What was recorded of the operations, once and from the start of the recording.
+fn recordings(of: &Operations, events: &mut Events<impl Write>) -> io::Result<()> {
+    let is_recorded = |row: &&OperationRow| row.measured_start.is_some() && row.iteration == 0;
+    let mut rows: Vec<&OperationRow> = of.rows.iter().filter(is_recorded).collect();
+    rows.sort_by_key(|row| (row.measured_start, row.job, row.rank, row.operation));
+    rows.truncate(OPERATIONS_MAX);
+    let tracks = name_tracks((RECORDINGS, "recording of"), &rows, of, events)?;
+    for row in rows {
+        let track = tracks[&(row.job, row.rank, row.stream)];
+        let start = ns(row.measured_start);
+        let span = (start, start + ns(row.measured_time));
+        let about = json!({"operation": row.operation, "payload_bytes": row.bytes});
+        let title = format!("{} {}", row.kind, row.operation);
+        events.slice((RECORDINGS + row.job as usize, track), &title, span, &about)?;
+    }
+    Ok(())
 }
 
 fn critical_paths(of: &Operations, events: &mut Events<impl Write>) -> io::Result<()> {
@@ -116,7 +149,11 @@ mod tests {
                 row("compute", 0, 0, 10),
                 row("receive", 1, 0, 12),
                 row("collective", 1, 12, 15),
-                row("send", 0, 10, 10),
+                OperationRow {
+                    measured_start: Some(Time::from_us(3)),
+                    measured_time: Some(Time::from_us(4)),
+                    ..row("send", 0, 10, 10)
+                },
             ],
             path: vec![CriticalPathRow {
                 kind: "message".to_owned(),
@@ -144,6 +181,7 @@ mod tests {
             ("message at rank 0", 0.0, 12.0),
             ("compute 0", 0.0, 10.0),
             ("collective 0", 12.0, 3.0),
+            ("send 0", 3.0, 4.0),
         ];
         assert_eq!(slices, expected);
     }

@@ -11,6 +11,7 @@ use tenter_record::{CircuitRow, FlowRow, PortRow, QueueRow, Row, SampleRow, Summ
 
 use crate::read::rows_if_any;
 use crate::trial_files::{CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE, table_file};
+use crate::trial_operations::{OperationsOf, read_operations};
 use crate::{
     ANSWERS_FILE, LEDGER_FILE, Manifest, SEEDS_FILE, SWEEP_FILE, TrialError, read_manifest,
     read_rows, read_summary,
@@ -97,6 +98,8 @@ pub struct TrialData {
     pub samples: Vec<PortSample>,
     /// `circuits.parquet`; empty if the fabric has no optical circuit switches.
     pub circuits: Vec<CircuitRow>,
+    /// What is drawn of `operations.parquet`; empty without graphs of operations.
+    pub operations: Vec<OperationsOf>,
 }
 
 impl TrialData {
@@ -119,6 +122,7 @@ impl TrialData {
             switches: read_rows(folder)?,
             samples: read_samples(folder)?,
             circuits: rows_if_any(folder)?,
+            operations: read_operations(folder)?,
         })
     }
 
@@ -136,6 +140,7 @@ impl TrialData {
             switches: Vec::new(),
             samples: Vec::new(),
             circuits: Vec::new(),
+            operations: Vec::new(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Calls as the operations of a rank.
 
 use tenter_units::Time;
+use tenter_workload::graph::Measured;
 
 use super::recorded::{Call, Message, Recorded};
 use crate::trace::{RankTrace, What, stream};
@@ -23,6 +24,16 @@ impl Emitter {
         self.next - 1
     }
 
+    /// Adds a stretch of computing that was recorded from a time on, in ps, and which waits for
+    /// others; gives its number.
+    pub(crate) fn compute(&mut self, start: u64, took: Time, after: &[u64]) -> u64 {
+        self.trace.was_measured(Measured {
+            start: Some(Time::from_ps(start)),
+            took,
+        });
+        self.add(What::Compute(took), stream::COMPUTE, after)
+    }
+
     /// Adds a call that waits for others; gives the number of the operation with which it ends.
     pub(crate) fn call(&mut self, recorded: &Recorded, after: &[u64]) -> u64 {
         let stream = stream::OTHERS + recorded.stream;
@@ -38,13 +49,29 @@ impl Emitter {
             }
             &Call::Collective { name, bytes, group } => {
                 let what = What::Collective { name, bytes, group };
+                self.was_measured(recorded);
                 self.add(what, stream, after)
             }
-            Call::Messages(messages) => self.messages(messages, stream, after),
+            Call::Messages(messages) => self.messages((recorded, messages), stream, after),
         }
     }
 
-    fn messages(&mut self, messages: &[Message], stream: u32, after: &[u64]) -> u64 {
+    /// The operation that comes next was carried out when a call was, if that is known.
+    fn was_measured(&mut self, call: &Recorded) {
+        if call.end > call.start {
+            self.trace.was_measured(Measured {
+                start: Some(Time::from_ps(call.start)),
+                took: Time::from_ps(call.end - call.start),
+            });
+        }
+    }
+
+    fn messages(
+        &mut self,
+        (call, messages): (&Recorded, &[Message]),
+        stream: u32,
+        after: &[u64],
+    ) -> u64 {
         let what = |message: &Message| {
             // NCCL keeps the order of messages within a communicator alone.
             let Message {
@@ -60,11 +87,15 @@ impl Emitter {
             }
         };
         if let [one] = messages {
+            self.was_measured(call);
             return self.add(what(one), stream, after);
         }
         let own = (stream::MESSAGES..).zip(messages);
         let ends: Vec<u64> = own
-            .map(|(own, message)| self.add(what(message), own, after))
+            .map(|(own, message)| {
+                self.was_measured(call);
+                self.add(what(message), own, after)
+            })
             .collect();
         self.add(What::Nothing, stream::NOTHING, &ends)
     }
@@ -79,7 +110,8 @@ pub(crate) fn one_after_another(calls: &[Recorded], gaps: impl Fn(usize) -> Time
         let gap = gaps(place);
         if !gap.is_zero() {
             let after: Vec<u64> = before.into_iter().collect();
-            before = Some(emitter.add(What::Compute(gap), stream::COMPUTE, &after));
+            let start = recorded.start.saturating_sub(gap.ps());
+            before = Some(emitter.compute(start, gap, &after));
         }
         let after: Vec<u64> = before.into_iter().collect();
         before = Some(emitter.call(recorded, &after));

@@ -1,7 +1,7 @@
 //! What the attributes of a node say, and the operation that comes of them.
 
 use tenter_units::Time;
-use tenter_workload::graph::CollectiveName;
+use tenter_workload::graph::{CollectiveName, Measured};
 
 use crate::error::{ImportError, Place};
 use crate::limits::MESSAGE_MAX;
@@ -57,6 +57,7 @@ impl Value<'_> {
 pub(super) struct Node {
     pub(super) id: u64,
     pub(super) kind: u64,
+    pub(super) start_us: Option<u64>,
     pub(super) duration_us: u64,
     is_cpu: Option<bool>,
     comm_type: Option<u64>,
@@ -120,6 +121,15 @@ impl Node {
         };
         let recorded = self.recorded.filter(|_| !is_cpu);
         let recorded = recorded.and_then(|recorded| u32::try_from(recorded).ok());
+        // How long a computation took is its cost, whether it was measured or calculated.
+        let start = self.start_us.filter(|_| what != What::Nothing);
+        if start.is_some() || communicates && self.duration_us > 0 {
+            let start = start.and_then(|start| start.checked_mul(1_000_000));
+            trace.was_measured(Measured {
+                start: start.map(Time::from_ps),
+                took: self.took(at)?,
+            });
+        }
         trace.add(self.id, what, (own, recorded));
         Ok(())
     }

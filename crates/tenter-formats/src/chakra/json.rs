@@ -47,6 +47,9 @@ fn add(
             "runtime" | "duration_micros" | "durationMicros" => {
                 node.duration_us = number(value).unwrap_or(0);
             }
+            "start_time_micros" | "startTimeMicros" => {
+                node.start_us = number(value);
+            }
             "ctrlDeps" | "ctrl_deps" => numbers(value).for_each(|id| trace.called_by(id)),
             "data_deps" | "dataDeps" => numbers(value).for_each(|id| trace.waits_for(id)),
             "attr" | "attrs" => attributes(value, &mut node, traces),

@@ -53,6 +53,7 @@ impl Fields<'_, '_> {
                 (3, wire::Value::Varint(kind)) => node.kind = kind,
                 (4, value) => numbers(value, |id| self.trace.called_by(id))?,
                 (5, value) => numbers(value, |id| self.trace.waits_for(id))?,
+                (6, wire::Value::Varint(start)) => node.start_us = Some(start),
                 (7, wire::Value::Varint(duration)) => node.duration_us = duration,
                 (8, wire::Value::Bytes(bytes, begin)) => inputs = Some((bytes, begin)),
                 (10, wire::Value::Bytes(bytes, begin)) => {

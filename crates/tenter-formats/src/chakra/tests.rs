@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use tenter_engine::Stream;
 use tenter_units::Time;
-use tenter_workload::graph::{Graph, GraphBuilder, Operation, OperationKind, RankBuilder};
+use tenter_workload::graph::{
+    Graph, GraphBuilder, Measured, Operation, OperationKind, RankBuilder,
+};
 use tenter_workload::spec::{Dependencies, TraceReading};
 
 use super::{read, write};
@@ -191,6 +193,42 @@ fn what_cannot_be_run_is_refused_with_file_and_remedy() {
             "{what}: {error}"
         );
     }
+}
+
+#[test]
+fn recorded_times_go_along_and_are_written_again() {
+    let rank = json(&[
+        (1, 4, "\"start_time_micros\": 5, \"duration_micros\": 20"),
+        (
+            2,
+            7,
+            "\"data_deps\": [1], \"comm_type\": 0, \"comm_size\": 64, \"duration_micros\": 30",
+        ),
+        (3, 4, "\"data_deps\": [2], \"duration_micros\": 7"),
+    ]);
+    let imported = import(&[rank.clone(), rank], &TraceReading::default());
+    let graph = imported.expect("it is a trace").graph;
+    let us = Time::from_us;
+    let of = |start, took| Some(Measured { start, took });
+    let expected = [of(Some(us(5)), us(20)), of(None, us(30)), None];
+    for (place, expected) in (0..).zip(expected) {
+        assert_eq!(graph.measured(1, place), expected, "{place}");
+    }
+    let written = write(&graph).expect("the format has all of it");
+    let names = ["t.0.et", "t.1.et"];
+    let sources = names.iter().zip(&written.ranks);
+    let sources: Vec<Source<'_>> = sources
+        .map(|(name, bytes)| Source { name, bytes })
+        .collect();
+    let groups = written.groups.expect("there is a collective");
+    let groups = Source {
+        name: "groups.json",
+        bytes: groups.as_bytes(),
+    };
+    let again = read(&sources, Some(groups), &TraceReading::default());
+    let again = again.expect("it was written").graph;
+    assert_eq!(again.measured(1, 0), of(Some(us(5)), us(20)));
+    assert_eq!(again.measured(1, 1), of(None, us(30)));
 }
 
 /// Operations of all kinds but open receives.

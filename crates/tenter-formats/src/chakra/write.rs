@@ -135,6 +135,11 @@ impl RankFile<'_, '_> {
             }
             node.bytes(5, &list.0);
         }
+        let measured = self.graph.measured(self.rank, place);
+        if let Some(start) = measured.and_then(|of| of.start) {
+            node.number(6, start.ps() / US);
+        }
+        let duration = measured.map_or(duration, |of| duration.max((of.took.ps() + US / 2) / US));
         if duration > 0 {
             node.number(7, duration);
         }

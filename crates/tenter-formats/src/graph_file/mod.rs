@@ -6,8 +6,9 @@
 //!   kinds       := count { text }              keys of a collective without its size, as YAML
 //!   groups      := count { count { rank } }
 //!   collectives := count { group nth kind bytes }
-//!   rank        := count { operation }
+//!   rank        := count { operation } ( 0 | 1 { measured } )
 //!   operation   := head [stream] fields [count { follower }]
+//!   measured    := 0 | time + 1 ( 0 | start + 1 )    0 where it is not known
 //! ```
 //!
 //! Numbers are varints of seven bits a byte, the low ones first. The head is a byte: the kind of
@@ -21,8 +22,10 @@ mod write;
 pub use read::read;
 pub use write::write;
 
-/// What a file begins with; the last byte is the version of the format.
-const MAGIC: [u8; 8] = *b"\x93TENTER\x01";
+/// What a file begins with; the last byte is the version of the format. Version 1 has no measured
+/// times.
+const MAGIC: [u8; 8] = *b"\x93TENTER\x02";
+const VERSION_WITHOUT_TIMES: u8 = 1;
 
 /// The bits of a head.
 mod head {

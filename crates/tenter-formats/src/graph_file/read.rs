@@ -7,10 +7,10 @@ use tenter_notation::yaml;
 use tenter_units::Time;
 use tenter_workload::collective::CollectiveKind;
 use tenter_workload::graph::{
-    Collectives, Graph, GraphBuilder, GraphError, Operation, RankBuilder,
+    Collectives, Graph, GraphBuilder, GraphError, Measured, Operation, RankBuilder,
 };
 
-use super::{MAGIC, follower_of, head};
+use super::{MAGIC, VERSION_WITHOUT_TIMES, follower_of, head};
 use crate::error::{ImportError, Place};
 use crate::limits::{MESSAGE_MAX, RANKS_MAX};
 
@@ -21,8 +21,11 @@ type Read<T> = Result<T, ImportError>;
 /// # Errors
 /// The first thing that is not as the format has it, by its byte.
 pub fn read(bytes: &[u8]) -> Read<Graph> {
-    if bytes.get(..MAGIC.len()) != Some(MAGIC.as_slice()) {
-        let what = if bytes.get(..MAGIC.len() - 1) == Some(&MAGIC[..MAGIC.len() - 1]) {
+    let is_graph = bytes.get(..MAGIC.len() - 1) == Some(&MAGIC[..MAGIC.len() - 1]);
+    let version = bytes.get(MAGIC.len() - 1).copied();
+    let versions = [Some(VERSION_WITHOUT_TIMES), MAGIC.last().copied()];
+    if !is_graph || !versions.contains(&version) {
+        let what = if is_graph {
             "the graph is of another version of the format"
         } else {
             "the file is no graph that `tenter import` has written"
@@ -38,7 +41,10 @@ pub fn read(bytes: &[u8]) -> Read<Graph> {
     let mut builder = GraphBuilder::default();
     file.collectives(&mut builder.collectives)?;
     for _ in 0..ranks {
-        let rank = file.rank(&builder.collectives)?;
+        let mut rank = file.rank(&builder.collectives)?;
+        if version != Some(VERSION_WITHOUT_TIMES) && file.bounded("lists of times", 1)? == 1 {
+            file.measured(&mut rank)?;
+        }
         file.checked(builder.add(rank))?;
     }
     if file.at < bytes.len() {
@@ -190,6 +196,23 @@ impl File<'_> {
             }
         }
         Ok(rank)
+    }
+
+    fn measured(&mut self, rank: &mut RankBuilder) -> Read<()> {
+        for place in 0..rank.len() as u32 {
+            let Some(took) = self.number()?.checked_sub(1) else {
+                continue;
+            };
+            let start = self.number()?.checked_sub(1);
+            rank.measured(
+                place,
+                Measured {
+                    start: start.map(Time::from_ps),
+                    took: Time::from_ps(took),
+                },
+            );
+        }
+        Ok(())
     }
 
     fn operation(&mut self, head: u8, collectives: &Collectives) -> Read<Operation> {

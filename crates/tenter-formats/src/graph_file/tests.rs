@@ -2,7 +2,7 @@
 
 use tenter_units::Time;
 use tenter_workload::collective::{AllReduceRing, CollectiveKind};
-use tenter_workload::graph::{Graph, GraphBuilder, Operation, RankBuilder};
+use tenter_workload::graph::{Graph, GraphBuilder, Measured, Operation, RankBuilder};
 
 use super::{read, write};
 
@@ -49,6 +49,43 @@ fn what_is_written_is_read_again() {
     let file = write(&graph);
     assert_eq!(read(&file).expect("it was written"), graph);
     assert_eq!(write(&read(&file).expect("it was written")), file);
+}
+
+#[test]
+fn measured_times_are_kept() {
+    let builder = |is_measured: bool| {
+        let mut builder = GraphBuilder::default();
+        for rank in 0..2 {
+            let mut of = RankBuilder::default();
+            for nth in 0..3 {
+                let time = Time::from_ps(7 + nth);
+                let place = of.add(Operation::Compute { time }, 0);
+                let start = (nth == 2).then(|| Time::from_ps(300 + rank));
+                if nth > 0 && is_measured {
+                    let took = Time::from_ps(nth);
+                    of.measured(place, Measured { start, took });
+                }
+            }
+            builder.add(of).expect("it is a rank");
+        }
+        builder.finish().expect("it is a graph")
+    };
+    let graph = builder(true);
+    let file = write(&graph);
+    let again = read(&file).expect("it was written");
+    assert_eq!(again, graph);
+    let took = Time::from_ps(2);
+    let start = Some(Time::from_ps(301));
+    assert_eq!(again.measured(1, 2), Some(Measured { start, took }));
+    assert_eq!(again.measured(1, 0), None);
+    assert!(read(&file[..file.len() - 1]).is_err(), "a time is cut off");
+    // Files of the version before have no times, and nothing that tells so: a byte a rank.
+    let without = write(&builder(false));
+    let half = (without.len() - 12) / 2;
+    let mut before = without[..12 + half - 1].to_vec();
+    before.extend_from_slice(&without[12 + half..without.len() - 1]);
+    before[7] = 1;
+    assert_eq!(read(&before).expect("it is a graph"), builder(false));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use tenter_config::{Component, Written};
 use tenter_notation::emit;
 use tenter_notation::tree::Node;
+use tenter_units::Time;
 use tenter_workload::graph::{Collectives, Graph, Operation};
 
 use super::{MAGIC, follower, head};
@@ -22,8 +23,22 @@ pub fn write(graph: &Graph) -> Vec<u8> {
         for place in 0..count {
             operation(graph, (rank, place), &mut stream, &mut out);
         }
+        out.number(u64::from(graph.is_measured()));
+        if graph.is_measured() {
+            measured(graph, rank, &mut out);
+        }
     }
     out.0
+}
+
+fn measured(graph: &Graph, rank: u32, out: &mut Out) {
+    let above = |time: Time| time.ps().saturating_add(1);
+    for place in 0..graph.operations_of(rank) {
+        match graph.measured(rank, place) {
+            Some(of) => out.numbers([above(of.took), of.start.map_or(0, above)]),
+            None => out.number(0),
+        }
+    }
 }
 
 fn collectives(of: &Collectives, out: &mut Out) {

@@ -129,6 +129,38 @@ fn a_step_keeps_its_order_and_its_gaps() {
     assert_eq!(dropped.graph.operations(), 8);
 }
 
+/// Time stamps count from the start of the recording, or from 1970 in microseconds, which are more
+/// picoseconds than 64 bits hold.
+#[test]
+fn operations_keep_when_they_were_recorded() {
+    for since in ["1", "1752567"] {
+        let at = |us: &str| format!("{since}{us}");
+        let of = |rank| {
+            let (one, two) = (at("000000100"), at("000000125"));
+            let events = [
+                ("kernel", "gemm", one.as_str(), "20.5", "\"stream\": 7"),
+                (
+                    "kernel",
+                    "ncclDevKernel_AllReduce",
+                    &two,
+                    "30.25",
+                    ALL_REDUCE,
+                ),
+            ];
+            trace((rank, 2), &events)
+        };
+        let imported = import(&[of(0), of(1)], &spec()).expect("they are traces");
+        let graph = &imported.graph;
+        let places = 0..graph.operations_of(1);
+        let times = places.filter_map(|place| graph.measured(1, place));
+        let times: Vec<_> = times.map(|of| (of.start, of.took)).collect();
+        let expected = [(0, 20_500), (25_000, 30_250)];
+        let expected =
+            expected.map(|(start, took)| (Some(Time::from_ns(start)), Time::from_ns(took)));
+        assert_eq!(times, expected, "{since}");
+    }
+}
+
 #[test]
 fn traces_may_be_compressed_or_a_list_and_of_one_rank() {
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());

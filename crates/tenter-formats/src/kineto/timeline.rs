@@ -131,9 +131,8 @@ impl Timeline {
         let idle = segment.end - segment.start - segment.busy;
         let after = self.gap(&after, (segment.start, idle), stream::COMPUTE);
         let time = Time::from_ps(segment.busy.saturating_mul(1_000));
-        let number = self
-            .emitter
-            .add(What::Compute(time), stream::COMPUTE, &after);
+        let start = self.in_ps(segment.start);
+        let number = self.emitter.compute(start, time, &after);
         self.computed_before = self.computed;
         self.computed = Some(Done {
             number,
@@ -161,8 +160,8 @@ impl Timeline {
         let label = stream::OTHERS + call.stream;
         let after = self.gap(&after, (call.start, 0), label);
         let in_ps = Recorded {
-            start: call.start.saturating_mul(1_000),
-            end: call.end.saturating_mul(1_000),
+            start: self.in_ps(call.start),
+            end: self.in_ps(call.end),
             call: call.call.clone(),
             ..*call
         };
@@ -174,6 +173,12 @@ impl Timeline {
         self.on_stream[place] = Some(done);
         let at = self.over.partition_point(|other| other.end <= done.end);
         self.over.insert(at, done);
+    }
+
+    /// A time from the start of the rank: those of a recording may count from 1970, which are more
+    /// picoseconds than 64 bits hold.
+    fn in_ps(&self, ns: u64) -> u64 {
+        ns.saturating_sub(self.origin).saturating_mul(1_000)
     }
 
     /// Puts a wait behind operations, as long as it was until the start of the next one, which

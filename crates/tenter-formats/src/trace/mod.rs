@@ -159,27 +159,26 @@ impl<'r> Traces<'r> {
         self.communicators.begin_rank();
         for node in &trace.nodes {
             let (stream, what) = (node.stream, node.what);
-            match what {
+            let place = match what {
                 What::Nothing => {
-                    built.add(Operation::Compute { time: Time::ZERO }, stream::NOTHING);
+                    built.add(Operation::Compute { time: Time::ZERO }, stream::NOTHING)
                 }
-                What::Compute(time) => {
-                    built.add(Operation::Compute { time }, stream);
-                }
-                What::Wait(time) => {
-                    built.add(Operation::Wait { time }, stream);
-                }
+                What::Compute(time) => built.add(Operation::Compute { time }, stream),
+                What::Wait(time) => built.add(Operation::Wait { time }, stream),
                 What::Send { peer, bytes, tag } => {
-                    built.add(Operation::Send { peer, bytes, tag }, stream);
+                    built.add(Operation::Send { peer, bytes, tag }, stream)
                 }
                 What::Receive { peer, bytes, tag } => {
                     let (peer, tag) = (Some(peer), Some(tag));
-                    built.add(Operation::Receive { peer, bytes, tag }, stream);
+                    built.add(Operation::Receive { peer, bytes, tag }, stream)
                 }
                 What::Collective { name, bytes, group } => {
                     let of = (name, bytes, group);
-                    self.collective(&mut built, (rank, node.id, stream), of, end)?;
+                    self.collective(&mut built, (rank, node.id, stream), of, end)?
                 }
+            };
+            if let Some(measured) = node.measured {
+                built.measured(place, measured);
             }
         }
         let waits = trace.waits(self.dependencies);
@@ -256,11 +255,10 @@ impl<'r> Traces<'r> {
         (rank, id, stream): (u32, u64, u32),
         (name, bytes, group): (CollectiveName, u64, u32),
         end: Place,
-    ) -> Result<(), ImportError> {
+    ) -> Result<u32, ImportError> {
         let Some(communicator) = self.communicator((rank, id), group, end)? else {
             self.count("collectives are of a rank alone and take no time", 1);
-            built.add(Operation::Compute { time: Time::ZERO }, stream::NOTHING);
-            return Ok(());
+            return Ok(built.add(Operation::Compute { time: Time::ZERO }, stream::NOTHING));
         };
         let bytes = name.size_of_own(bytes, communicator.size).max(1);
         let collectives = &mut self.builder.collectives;
@@ -274,8 +272,7 @@ impl<'r> Traces<'r> {
                 ..error
             }
         })?;
-        built.add_collective(added, stream);
-        Ok(())
+        Ok(built.add_collective(added, stream))
     }
 
     /// The number of a group for a collective with a root, by the place of that, which comes first

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tenter_units::Time;
-use tenter_workload::graph::CollectiveName;
+use tenter_workload::graph::{CollectiveName, Measured};
 use tenter_workload::spec::Dependencies;
 
 /// What an operation of a trace is.
@@ -36,6 +36,8 @@ pub(crate) struct TraceNode {
     pub(crate) stream: u32,
     /// The stream that it was recorded on.
     pub(crate) recorded: Option<u32>,
+    /// When it was carried out where it was recorded.
+    pub(crate) measured: Option<Measured>,
     /// Where those that it waits for begin and end in the lists of the rank.
     data: (u32, u32),
     control: (u32, u32),
@@ -49,6 +51,7 @@ pub(crate) struct RankTrace {
     control: Vec<u64>,
     /// Where the lists of the operation that comes next begin.
     next: (u32, u32),
+    measured: Option<Measured>,
 }
 
 /// What waits for what, by places.
@@ -70,6 +73,11 @@ impl RankTrace {
         self.control.push(id);
     }
 
+    /// The operation that comes next was carried out at a time.
+    pub(crate) fn was_measured(&mut self, measured: Measured) {
+        self.measured = Some(measured);
+    }
+
     /// Adds an operation with what was said of it before.
     pub(crate) fn add(&mut self, id: u64, what: What, (stream, recorded): (u32, Option<u32>)) {
         let ends = (self.data.len() as u32, self.control.len() as u32);
@@ -78,6 +86,7 @@ impl RankTrace {
             what,
             stream,
             recorded,
+            measured: self.measured.take(),
             data: (self.next.0, ends.0),
             control: (self.next.1, ends.1),
         });

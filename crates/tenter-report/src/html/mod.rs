@@ -14,6 +14,7 @@ mod heat_map;
 mod held_up;
 mod line_chart;
 mod measured;
+mod operations;
 mod overview;
 mod page;
 mod policy;
@@ -125,10 +126,15 @@ fn article(number: usize, trial: &TrialData, page: &mut String) {
         page,
         format_args!(
             "<article id=\"trial{number}\"><header class=\"top\"><p class=\"brand\">Tenter report</p><h1>{}</h1><p>{state} <span class=\"folder\">trial {}, seed {}</span></p>\
-             <nav aria-label=\"Sections\"><a href=\"#results{number}\">Results</a><a href=\"#fct{number}\">Flow completion</a><a href=\"#transfers{number}\">Transfers</a><a href=\"#links{number}\">Links</a>{}<a href=\"#queues{number}\">Queues and pauses</a><a href=\"#settings{number}\">Settings</a></nav></header>\n",
+             <nav aria-label=\"Sections\"><a href=\"#results{number}\">Results</a><a href=\"#fct{number}\">Flow completion</a>{}<a href=\"#transfers{number}\">Transfers</a><a href=\"#links{number}\">Links</a>{}<a href=\"#queues{number}\">Queues and pauses</a><a href=\"#settings{number}\">Settings</a></nav></header>\n",
             escape(&title(trial)),
             escape(&trial.name()),
             summary.seed,
+            if trial.operations.is_empty() {
+                String::new()
+            } else {
+                format!("<a href=\"#operations{number}\">Operations</a>")
+            },
             if trial.circuits.is_empty() {
                 String::new()
             } else {
@@ -141,6 +147,7 @@ fn article(number: usize, trial: &TrialData, page: &mut String) {
     let runs = runs::runs(trial, &chunks);
     overview::section(number, trial, &tiers, page);
     cdf::section(number, &runs, &summary.flow_sizes, page);
+    operations::section(number, trial, page);
     transfers(number, trial, &tiers, &runs, page);
     heat_map::section(number, trial, &tiers, page);
     circuits::section(number, trial, page);

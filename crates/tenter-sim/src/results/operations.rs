@@ -134,6 +134,7 @@ fn time(stored: u64) -> Option<Time> {
 
 fn row(graph: &Graph, (rank, place): (u32, u32), log: &OperationLog) -> OperationRow {
     let (operation, stream) = graph.operation(rank, place);
+    let measured = graph.measured(rank, place);
     let mut row = OperationRow {
         rank,
         operation: place,
@@ -144,6 +145,8 @@ fn row(graph: &Graph, (rank, place): (u32, u32), log: &OperationLog) -> Operatio
         done: time(log.done),
         released_by: known(log.released_by),
         behind: known(log.behind),
+        measured_start: measured.and_then(|of| of.start),
+        measured_time: measured.map(|of| of.took),
         ..OperationRow::default()
     };
     let kind = match operation {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::collectives::Collectives;
 use super::error::GraphError;
+use super::measured::{Measured, MeasuredOperations};
 use super::operation::{Operation, Stored};
 use super::rank_graph::{Edges, RankGraph};
 use super::storage::Graph;
@@ -20,6 +21,7 @@ pub struct RankBuilder {
     waits: Vec<(u32, u32, bool)>,
     /// The last collective of each group.
     last_of_group: BTreeMap<u32, u32>,
+    measured: MeasuredOperations,
     too_many_streams: bool,
 }
 
@@ -69,6 +71,11 @@ impl RankBuilder {
         self.waits.push((operation, other, true));
     }
 
+    /// Notes when an operation that was added was carried out where it was recorded.
+    pub fn measured(&mut self, operation: u32, measured: Measured) {
+        self.measured.set(operation, measured);
+    }
+
     /// How many operations it has.
     pub fn len(&self) -> usize {
         self.operations.len()
@@ -105,6 +112,7 @@ impl RankBuilder {
             operations: self.operations,
             streams: self.streams,
             edges: Edges { first, edges },
+            measured: self.measured,
         };
         match circle(&graph, waits) {
             Some(operation) => Err(GraphError::Circle { rank, operation }),

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::measured::MeasuredOperations;
 use super::operation::Stored;
 
 /// What operations release.
@@ -33,6 +34,7 @@ pub(super) struct RankGraph {
     /// The labels of its streams.
     pub(super) streams: Vec<u32>,
     pub(super) edges: Edges,
+    pub(super) measured: MeasuredOperations,
 }
 
 /// The places of what belongs to one of several, of which the first places are given, and the end.

@@ -8,6 +8,7 @@ use tenter_units::Time;
 use super::collectives::Collectives;
 use super::error::Unmatched;
 use super::matching::Matching;
+use super::measured::{Measured, MeasuredOperations};
 use super::operation::{Operation, OperationKind, Stored};
 use super::rank_graph::{RankGraph, between};
 use super::ways::Ways;
@@ -15,7 +16,7 @@ use super::ways::Ways;
 /// A graph of operations over a number of ranks.
 ///
 /// Each operation takes 24 bytes, 4 for where its edges begin and 4 while it runs; each edge takes
-/// 4 bytes, and each send 12 more.
+/// 4 bytes, each send 12 more, and each operation of a recording with times 16 more.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
     pub(super) ranks: Vec<RankGraph>,
@@ -102,6 +103,7 @@ impl Graph {
         operations.saturating_mul(of_operation as u64)
             + waits.saturating_mul(size_of::<u32>() as u64)
             + u64::from(self.messages()) * of_send
+            + self.measured_entries() * MeasuredOperations::ENTRY_BYTES as u64
     }
 
     /// How many operations of one rank there are.
@@ -121,6 +123,20 @@ impl Graph {
     /// for its start alone.
     pub fn followers(&self, rank: u32, place: u32) -> impl Iterator<Item = (u32, bool)> + '_ {
         self.rank(rank).edges.of(place)
+    }
+
+    /// When an operation was carried out where it was recorded; none where that is not known.
+    pub fn measured(&self, rank: u32, place: u32) -> Option<Measured> {
+        self.rank(rank).measured.get(place)
+    }
+
+    /// Whether it is known of any operation when it was carried out.
+    pub fn is_measured(&self) -> bool {
+        self.measured_entries() > 0
+    }
+
+    fn measured_entries(&self) -> u64 {
+        self.ranks.iter().map(|of| of.measured.len() as u64).sum()
     }
 
     /// The groups of ranks, and their collectives.

@@ -1,0 +1,163 @@
+//! Operations of a trial, as far as reports draw them: those of some ranks, and what was recorded
+//! beside what was simulated over all of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use parquet::record::{Field, Row as Record};
+use tenter_record::OperationRow;
+
+use crate::TrialError;
+use crate::read::{each_record, row_of};
+use crate::trial_data::scan;
+use crate::trial_files::table_file;
+
+/// Ranks of a job that are drawn at most.
+const RANKS: usize = 8;
+
+/// The operations of the last iteration of a job.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OperationsOf {
+    /// Index of the job.
+    pub job: u32,
+    /// The iteration.
+    pub iteration: u32,
+    /// How many ranks there are.
+    pub ranks: u32,
+    /// Operations of some of them that are done, in the order of ranks.
+    pub drawn: Vec<OperationRow>,
+    /// What was recorded, by kind.
+    pub recorded: BTreeMap<String, Recorded>,
+    /// The first start and the last end of what was recorded and simulated of each rank with
+    /// recorded times, in ns.
+    pub spans: BTreeMap<u32, Spans>,
+}
+
+/// Operations that were recorded with their times, which are ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Recorded {
+    /// How many.
+    pub count: u64,
+    /// How long they took together where they were recorded.
+    pub recorded: f64,
+    /// How long they took together in the simulation.
+    pub simulated: f64,
+}
+
+/// From the first start to the last end, in ns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spans {
+    /// Where it was recorded.
+    pub recorded: (f64, f64),
+    /// In the simulation.
+    pub simulated: (f64, f64),
+}
+
+impl Spans {
+    const NONE: Spans = Spans {
+        recorded: (f64::INFINITY, f64::NEG_INFINITY),
+        simulated: (f64::INFINITY, f64::NEG_INFINITY),
+    };
+
+    fn add(&mut self, recorded: (f64, f64), simulated: (f64, f64)) {
+        for (span, (start, end)) in [
+            (&mut self.recorded, recorded),
+            (&mut self.simulated, simulated),
+        ] {
+            *span = (span.0.min(start), span.1.max(end));
+        }
+    }
+}
+
+/// The operations of the last iteration of each job with a graph.
+///
+/// # Errors
+/// When the file is damaged, or lacks a column of the row.
+pub(crate) fn read_operations(folder: &Path) -> Result<Vec<OperationsOf>, TrialError> {
+    if !table_file::<OperationRow>(folder).is_file() {
+        return Ok(Vec::new());
+    }
+    let mut last: BTreeMap<u32, OperationsOf> = BTreeMap::new();
+    scan::<OperationRow, 3>(folder, ["job", "iteration", "rank"], |row| {
+        let [job, iteration, rank] = row.map(|value| value as u32);
+        let of = last.entry(job).or_default();
+        (of.job, of.iteration) = (job, of.iteration.max(iteration));
+        of.ranks = of.ranks.max(rank + 1);
+    })?;
+    let drawn: BTreeSet<(u32, u32)> = last
+        .values()
+        .flat_map(|of| drawn_ranks(of.ranks).map(|rank| (of.job, rank)))
+        .collect();
+    each_record::<OperationRow>(folder, |record| {
+        let number = |name| number(&record, name);
+        let (Some(job), Some(iteration), Some(rank)) =
+            (number("job"), number("iteration"), number("rank"))
+        else {
+            return Ok(());
+        };
+        let (job, rank) = (job as u32, rank as u32);
+        let Some(of) = last.get_mut(&job) else {
+            return Ok(());
+        };
+        let simulated = number("started_ns").zip(number("done_ns"));
+        let Some(simulated) = simulated.filter(|_| of.iteration == iteration as u32) else {
+            return Ok(());
+        };
+        if let Some(took) = number("measured_time_ns") {
+            let kind = of.recorded.entry(text(&record, "kind")).or_default();
+            kind.count += 1;
+            kind.recorded += took;
+            kind.simulated += simulated.1 - simulated.0;
+            if let Some(start) = number("measured_start_ns") {
+                let spans = of.spans.entry(rank).or_insert(Spans::NONE);
+                spans.add((start, start + took), simulated);
+            }
+        }
+        if drawn.contains(&(job, rank)) {
+            of.drawn.push(row_of(folder, record)?);
+        }
+        Ok(())
+    })?;
+    Ok(last.into_values().collect())
+}
+
+/// Ranks that are drawn, as far apart as possible: in a training they are of different stages.
+fn drawn_ranks(ranks: u32) -> impl Iterator<Item = u32> {
+    let count = ranks.min(RANKS as u32).max(1);
+    (0..count).map(move |nth| (u64::from(nth) * u64::from(ranks) / u64::from(count)) as u32)
+}
+
+fn field<'r>(record: &'r Record, name: &str) -> Option<&'r Field> {
+    let mut columns = record.get_column_iter();
+    columns
+        .find(|column| column.0 == name)
+        .map(|column| column.1)
+}
+
+fn number(record: &Record, name: &str) -> Option<f64> {
+    match field(record, name)? {
+        Field::Long(value) => Some(*value as f64),
+        Field::ULong(value) => Some(*value as f64),
+        Field::Double(value) => Some(*value),
+        _ => None,
+    }
+}
+
+fn text(record: &Record, name: &str) -> String {
+    match field(record, name) {
+        Some(Field::Str(text)) => text.clone(),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drawn_ranks_are_far_apart() {
+        assert_eq!(drawn_ranks(3).collect::<Vec<_>>(), [0, 1, 2]);
+        let of_many: Vec<u32> = drawn_ranks(64).collect();
+        assert_eq!(of_many, [0, 8, 16, 24, 32, 40, 48, 56]);
+    }
+}
