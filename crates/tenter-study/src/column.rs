@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
-use tenter_record::{CollectiveRow, FlowRow, Kind, Names, PortRow, ReactionRow, Row};
+use tenter_record::{
+    CollectiveRow, FlowRow, Kind, Names, PortRow, ReactionRow, Row, TrainingStepRow,
+};
 use tenter_units::Bytes;
 
 use crate::sweep::{Take as Statistic, column, numbers_of};
@@ -45,6 +47,8 @@ pub enum TableName {
     Ports,
     /// How fast senders obeyed signals.
     Reactions,
+    /// Steps of trainings, without warm-up.
+    TrainingSteps,
 }
 
 /// What is made of the rows of a column.
@@ -98,6 +102,7 @@ impl ColumnReading {
             TableName::Collectives => kind::<CollectiveRow>(&self.name),
             TableName::Ports => kind::<PortRow>(&self.name),
             TableName::Reactions => kind::<ReactionRow>(&self.name),
+            TableName::TrainingSteps => kind::<TrainingStepRow>(&self.name),
         };
         match kind {
             None => {
@@ -181,6 +186,13 @@ impl ColumnReading {
                 let cause = self.cause.as_deref();
                 let is_meant = |row: &&ReactionRow| cause.is_none_or(|of| row.cause == of);
                 numbers(trial.counts.reactions.iter().filter(is_meant), &self.name)
+            }
+            TableName::TrainingSteps => {
+                let is_of = |row: &&TrainingStepRow| {
+                    !row.warm_up && job.is_none_or(|job| row.job_name == job)
+                };
+                let steps = trial.summary.training_steps.iter();
+                numbers(steps.filter(is_of), &self.name)
             }
         }
     }

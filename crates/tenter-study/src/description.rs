@@ -180,6 +180,16 @@ pub enum Against {
     ChangeFrom(String),
     /// How many times a number it is, which a formula gives.
     Over(u64),
+    /// Where a straight line through the value of another variant and this one ends: what grows
+    /// by the same amount with each micro-batch, say, needs no trial of all of them.
+    StraightLine {
+        /// The other variant.
+        through: String,
+        /// Where the other variant is on the line, where this one is, and where the line ends.
+        at: [u32; 3],
+        /// What the value is divided by, 1 without: nanoseconds in a published unit, for example.
+        over: Option<u64>,
+    },
     /// How many times that of the second of each pair of variants that of the first is, on average
     /// over the pairs.
     MeanRatio(Vec<[String; 2]>),
@@ -199,9 +209,10 @@ impl Against {
     /// The other variants.
     pub(crate) fn variants(&self) -> &[String] {
         match self {
-            Against::RatioTo(other) | Against::AtMost(other) | Against::ChangeFrom(other) => {
-                std::slice::from_ref(other)
-            }
+            Against::RatioTo(other)
+            | Against::AtMost(other)
+            | Against::ChangeFrom(other)
+            | Against::StraightLine { through: other, .. } => std::slice::from_ref(other),
             Against::Between(others) => others,
             Against::MeanRatio(pairs)
             | Against::MeanPercentLess(pairs)
@@ -218,6 +229,11 @@ impl Against {
             (Against::AtMost(_), [other, ..]) => holds(value <= *other),
             (Against::Between(_), [low, high, ..]) => holds(*low <= value && value <= *high),
             (Against::ChangeFrom(_), [other, ..]) => 100.0 * (value / other - 1.0),
+            (Against::StraightLine { at, over, .. }, [other, ..]) => {
+                let [first, second, end] = at.map(f64::from);
+                let end = other + (value - other) * (end - first) / (second - first);
+                end / over.unwrap_or(1) as f64
+            }
             (Against::Over(number), _) => value / *number as f64,
             (Against::MeanRatio(_), others) => mean_ratio(others),
             (Against::MeanPercentLess(_), others) => 100.0 * (1.0 - mean_ratio(others)),

@@ -85,7 +85,9 @@ pub const STUDIES: &[StudyTexts<'static>] = studies![
     "bandwidth-steering/system",
     "bandwidth-steering/saturation",
     "bandwidth-steering/radix",
-    "bandwidth-steering/reconfiguration"
+    "bandwidth-steering/reconfiguration",
+    "training/activation-recompute",
+    "training/expert-parallel-latency"
 ];
 
 /// The published tables that studies read, with their texts.
@@ -97,7 +99,9 @@ const PUBLISHED: &[(&str, &str)] = tables![
     "drivenets-ideal-ratio",
     "cisco-load-balancing",
     "remote-pfc",
-    "bandwidth-steering"
+    "bandwidth-steering",
+    "training-a100-activation-recompute",
+    "training-expert-parallel-latency"
 ];
 
 /// The tables of our own expectations that studies read, with their texts.
