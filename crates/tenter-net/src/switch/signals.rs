@@ -4,7 +4,7 @@ use tenter_topology::Routing;
 
 use crate::buffer::Buffer;
 use crate::medium::Medium;
-use crate::packet::{Packet, PacketKind, SENT_UNIT_PS};
+use crate::packet::{Packet, PacketKind, SENT_UNIT_PS, SendSlot};
 use crate::signals::{Cause, Drain, HostPort, Sender, Signal, SignalMode};
 use crate::switch::queued::{QueuedSwitch, Queueing};
 
@@ -69,7 +69,7 @@ where
             let sender = Sender {
                 host,
                 hash: 0,
-                slot: 0,
+                slot: SendSlot::default(),
             };
             self.send_signal(&signal, sender, input, packet.at, medium);
         }

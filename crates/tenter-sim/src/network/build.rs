@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tenter_engine::{LaneBuilder, LaneLayout, Pace, Part, Windows};
-use tenter_net::{ArrivalsByPort, Telemetry, Transmitter};
+use tenter_net::{ArrivalsByPort, ReceiveSlot, SendSlot, Telemetry, Transmitter};
 use tenter_plan::Plan;
 use tenter_topology::{CableEnd, Routing, Topology};
 use tenter_workload::{Job, QueuePairs};
@@ -26,12 +26,12 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
     let topology = Arc::new(plan.topology.clone());
     let routing = Routing::build(&topology)?;
     let mut ranks = vec![Vec::new(); topology.hosts];
-    let mut slots = vec![(0_u32, 0_u32); topology.hosts];
+    let mut slots = vec![<(SendSlot, ReceiveSlot)>::default(); topology.hosts];
     let mut jobs = Vec::new();
     let mut queue_pairs = 0;
     for (index, job) in (0..).zip(&plan.jobs) {
         let pairs = QueuePairs::for_job(job)?;
-        let sends = (0..job.ranks()).map(|rank| pairs.send_slots(rank) as u64);
+        let sends = (0..job.ranks()).map(|rank| pairs.send_count(rank) as u64);
         queue_pairs += sends.sum::<u64>();
         if queue_pairs > QUEUE_PAIRS_MAX {
             return Err(SimulationError::TooManyQueuePairs(queue_pairs));
@@ -91,7 +91,7 @@ fn places(
     (index, job): (u16, &Job),
     pairs: &QueuePairs,
     npus_per_nic: u32,
-    (ranks, slots): (&mut [Vec<RankHere>], &mut [(u32, u32)]),
+    (ranks, slots): (&mut [Vec<RankHere>], &mut [(SendSlot, ReceiveSlot)]),
 ) -> Vec<Place> {
     let place = |(rank, &host): (u32, &u32)| {
         let (ranks, slots) = (&mut ranks[host as usize], &mut slots[host as usize]);
@@ -103,8 +103,8 @@ fn places(
             receive_base,
             npu,
         });
-        slots.0 += pairs.send_slots(rank) as u32;
-        slots.1 += pairs.receive_slots(rank) as u32;
+        slots.0 = send_base.after(pairs.send_count(rank) as u32);
+        slots.1 = receive_base.after(pairs.receive_count(rank) as u32);
         Place {
             send_base,
             receive_base,

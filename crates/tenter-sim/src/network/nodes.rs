@@ -26,7 +26,7 @@ impl Headers for PacketHeaders {
     fn sender(&self, packet: &Packet) -> Sender {
         let path = self
             .0
-            .reply_path(packet.destination, packet.queue_pair_at_nic());
+            .reply_path(packet.destination, packet.receive_slot_under_way());
         Sender {
             host: path.destination,
             hash: path.hash,
@@ -152,8 +152,8 @@ impl Context {
                 .fold((0, 0), |(send, receive), here| {
                     let pairs = &self.jobs[usize::from(here.job)].pairs;
                     (
-                        send + pairs.send_slots(here.rank),
-                        receive + pairs.receive_slots(here.rank),
+                        send + pairs.send_count(here.rank),
+                        receive + pairs.receive_count(here.rank),
                     )
                 });
         let signals = self.signals.as_ref();

@@ -93,7 +93,7 @@ pub(crate) fn queue_pairs<D: Driver>(driver: &D) -> Option<Vec<Vec<u64>>> {
     for (number, plan) in (0..).zip(&context.jobs) {
         for rank in 0..plan.job.ranks() {
             let from = plan.job.hosts[rank as usize];
-            for slot in 0..plan.pairs.send_slots(rank) as u32 {
+            for slot in plan.pairs.send_slots(rank) {
                 let peer = plan.pairs.peer_of(rank, slot);
                 let to = plan.job.hosts[peer.rank as usize];
                 if context.is_within_domain(from, to) {
@@ -113,7 +113,7 @@ pub(crate) fn queue_pairs<D: Driver>(driver: &D) -> Option<Vec<Vec<u64>>> {
 fn queue_pair_count(context: &Context) -> u64 {
     let of_job = |plan: &JobPlan| -> u64 {
         let ranks = 0..plan.job.ranks();
-        ranks.map(|rank| plan.pairs.send_slots(rank) as u64).sum()
+        ranks.map(|rank| plan.pairs.send_count(rank) as u64).sum()
     };
     context.jobs.iter().map(of_job).sum()
 }

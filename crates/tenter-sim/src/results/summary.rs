@@ -382,7 +382,7 @@ fn under_way<D: Driver>(driver: &D, plan: &JobPlan) -> u64 {
             return 0;
         };
         let base = plan.places[rank as usize].receive_base;
-        let slots = base..base + plan.pairs.receive_slots(rank) as u32;
+        let slots = base.run(plan.pairs.receive_count(rank) as u32);
         slots.map(|slot| host.nic().received_in_part(slot)).sum()
     };
     (0..).zip(&plan.job.hosts).map(of_rank).sum()

@@ -4,7 +4,7 @@
 //! at the other NPU a latency later, whatever else arrives there.
 
 use tenter_endpoint::{Acknowledged, Delivery, WorkRequest};
-use tenter_net::{Medium, Packet, PacketKind};
+use tenter_net::{Medium, Packet, PacketKind, ReceiveSlot, SendSlot};
 
 use super::super::partition_records::FlowKey;
 use super::super::scale_up_port::{Carried, ScaleUpPort};
@@ -88,7 +88,7 @@ impl Host {
                 transfer: id,
             };
             let delivery = Delivery {
-                slot: 0,
+                slot: ReceiveSlot::default(),
                 nth: 0,
                 at: packet.at,
                 accepted_frames: 0,
@@ -125,7 +125,7 @@ impl Host {
                 transfer: carried.id,
             };
             scope.partition_records.acknowledged(&Acknowledged {
-                slot: 0,
+                slot: SendSlot::default(),
                 request: WorkRequest {
                     tag: key.pack(),
                     group,
