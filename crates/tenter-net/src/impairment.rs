@@ -350,7 +350,7 @@ mod tests {
         let output = Output {
             part: 0,
             input: 0,
-            node: 0,
+            node: LocalNode::default(),
         };
         let mut work = work(ImpairmentSpec::default());
         work.hold(packet(1, PacketKind::Middle), output, 2);

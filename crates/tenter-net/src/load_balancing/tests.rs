@@ -1,7 +1,7 @@
 //! The choice of each member among idle ports, and among ports of which one is busy.
 
 use tenter_config::Percent;
-use tenter_engine::Output;
+use tenter_engine::{LocalNode, Output};
 use tenter_topology::{LeafSpine, Routing, TopologySpec, TreePlace};
 use tenter_units::{Rate, Time};
 
@@ -49,7 +49,7 @@ pub(super) fn ports() -> Vec<Port> {
     let output = Output {
         part: 0,
         input: 0,
-        node: 0,
+        node: LocalNode::default(),
     };
     let mac = MacControl {
         output,

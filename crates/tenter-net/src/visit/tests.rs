@@ -1,7 +1,7 @@
 //! One event list is handed to [`Switch::visit`](crate::Switch::visit), and to a switch like it one
 //! arrival at a time: both must do the same.
 
-use tenter_engine::{EventList, Output, mix64};
+use tenter_engine::{EventList, LocalNode, Output, mix64};
 use tenter_topology::{Routing, SingleSwitch, TopologySpec};
 use tenter_units::{Rate, Time};
 
@@ -83,7 +83,7 @@ fn switch(pool_bytes: u64) -> OutputQueued {
         let output = Output {
             part: 0,
             input: port,
-            node: 0,
+            node: LocalNode::default(),
         };
         let mac = MacControl {
             output,

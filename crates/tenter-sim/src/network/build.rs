@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tenter_engine::{LaneBuilder, LaneLayout, Pace, Part, Windows};
+use tenter_engine::{Home, LaneBuilder, LaneLayout, LocalNode, Pace, Part, Windows};
 use tenter_net::{ArrivalsByPort, ReceiveSlot, SendSlot, Telemetry, Transmitter};
 use tenter_plan::Plan;
 use tenter_topology::{CableEnd, Routing, Topology};
@@ -133,14 +133,17 @@ fn telemetry(plan: &Plan) -> Option<Arc<Telemetry>> {
     Some(Arc::new(Telemetry::new(plan.topology.hosts, hops)))
 }
 
-/// Each node's part and its number there: neighbours in the fabric are neighbours in memory.
-fn homes(topology: &Topology, threads: u16) -> Vec<(u16, u32)> {
+/// Where each node lives: neighbours in the fabric are neighbours in memory.
+fn homes(topology: &Topology, threads: u16) -> Vec<Home> {
     let parts = topology.partition(threads);
     let mut counts = vec![0; usize::from(threads)];
-    let mut homes = vec![(0, 0); topology.nodes.len()];
+    let mut homes = vec![Home::default(); topology.nodes.len()];
     for node in topology.locality_order() {
         let part = parts[node as usize];
-        homes[node as usize] = (part, counts[usize::from(part)]);
+        homes[node as usize] = Home {
+            part,
+            node: LocalNode::new(counts[usize::from(part)]),
+        };
         counts[usize::from(part)] += 1;
     }
     homes
@@ -249,12 +252,12 @@ fn wire(context: &Arc<Context>, layout: LaneLayout) -> Vec<Wired> {
     order.sort_unstable_by_key(|&node| context.homes[node as usize]);
     let mut builders: Vec<LaneBuilder> = (0..threads).map(|_| LaneBuilder::default()).collect();
     for &node in &order {
-        let part = usize::from(context.homes[node as usize].0);
+        let part = usize::from(context.homes[node as usize].part);
         builders[part].add_node(context.inputs(node));
     }
     let mut nodes: Vec<Vec<NodeModel>> = (0..threads).map(|_| Vec::new()).collect();
     for &node in &order {
-        let part = usize::from(context.homes[node as usize].0);
+        let part = usize::from(context.homes[node as usize].part);
         let ports = 0..context.topology.nodes[node as usize].ports.len() as u16;
         let transmitters = ports.map(|port| {
             let [data, mac] = context.inputs_of(context.topology.neighbour(node, port));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tenter_endpoint::{DmaRates, NicAddress, NicSpec, PortChanges, ROCE_UDP_PORT, ReplyPath};
-use tenter_engine::{Output, mix64};
+use tenter_engine::{Home, Output, mix64};
 use tenter_net::input_queued::InputQueuedSpec;
 use tenter_net::load_balancing::FiveTuple;
 use tenter_net::{CreditSpec, ReceiveSlot, SignalSpec, SwitchSpec, Switches, Telemetry};
@@ -68,8 +68,8 @@ pub struct Context {
     pub(crate) background_delay: u64,
     /// The ranks on each host, in order of job and so of slots.
     pub(crate) ranks: Vec<Vec<RankHere>>,
-    /// For each node its part and its number there.
-    pub(crate) homes: Vec<(u16, u32)>,
+    /// Where each node lives, by its number in the topology.
+    pub(crate) homes: Vec<Home>,
 }
 
 impl Context {
@@ -78,8 +78,8 @@ impl Context {
         &self.topology
     }
 
-    /// A node's part and its number there.
-    pub fn home(&self, node: u32) -> (u16, u32) {
+    /// Where a node of the topology lives.
+    pub fn home(&self, node: u32) -> Home {
         self.homes[node as usize]
     }
 
@@ -259,7 +259,7 @@ impl Context {
     /// Where the ends of transfers from an NPU of one NIC to one of another of its domain go, or of
     /// the same.
     pub(super) fn domain_output(&self, from: u32, to: u32, domain: ScaleUp) -> Output {
-        let (part, node) = self.home(to);
+        let Home { part, node } = self.home(to);
         let ports = 2 * self.topology.nodes[to as usize].ports.len() as u16;
         let nics = domain.npus_per_host / self.npus_per_nic;
         Output {

@@ -1,6 +1,6 @@
 //! Where links lead, and how long they take.
 
-use tenter_engine::Output;
+use tenter_engine::{Home, Output};
 use tenter_net::FarEnd;
 use tenter_plan::{Delays, unloaded};
 use tenter_topology::CableEnd;
@@ -23,7 +23,7 @@ impl Context {
     /// The inputs of a port of a node: for data, and for MAC control frames, which have inputs of
     /// their own behind those of data.
     pub(super) fn inputs_of(&self, end: CableEnd) -> [Output; 2] {
-        let (part, node) = self.homes[end.node as usize];
+        let Home { part, node } = self.home(end.node);
         let ports = self.topology.nodes[end.node as usize].ports.len() as u16;
         [end.port, ports + end.port].map(|input| Output { part, node, input })
     }

@@ -374,11 +374,8 @@ fn job_row<D: Driver>(
 
 /// Frame bytes accepted of flows of a job that have not arrived whole.
 fn under_way<D: Driver>(driver: &D, plan: &JobPlan) -> u64 {
-    let context = driver.context();
     let of_rank = |(rank, &host): (u32, &u32)| -> u64 {
-        let (part, local) = context.home(host);
-        let NodeModel::Host(host) = &driver.fabric(usize::from(part)).nodes()[local as usize]
-        else {
+        let NodeModel::Host(host) = driver.node(host) else {
             return 0;
         };
         let base = plan.places[rank as usize].receive_base;

@@ -91,9 +91,7 @@ impl Sampler {
         let mut place = 0;
         let context = &world.context;
         for node in 0..context.topology().nodes.len() as u32 {
-            let (part, local) = context.home(node);
-            let fabric = world.driver.fabric_mut(usize::from(part));
-            match &mut fabric.nodes[local as usize] {
+            match world.driver.node_mut(node) {
                 NodeModel::Host(host) => {
                     let state = State::of_nic(host.nic(), now);
                     self.sample(&mut place, (now, node, 0), state, &mut rows);

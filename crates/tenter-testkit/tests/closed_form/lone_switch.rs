@@ -1,6 +1,6 @@
 //! A switch by itself, whose arrivals a test hands in one by one.
 
-use tenter_engine::Output;
+use tenter_engine::{LocalNode, Output};
 use tenter_net::load_balancing::{Ecmp, LoadBalancing};
 use tenter_net::{
     BufferSharing, ClassSpec, Event, EventKind, Forwarding, MacControl, Medium, Packet, PacketKind,
@@ -60,7 +60,7 @@ impl LoneSwitch {
             let output = Output {
                 part: 0,
                 input: 0,
-                node: 0,
+                node: LocalNode::default(),
             };
             let mac = MacControl {
                 output,

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use tenter_engine::{Output, Stream};
+use tenter_engine::{LocalNode, Output, Stream};
 use tenter_net::load_balancing::{Ecmp, LoadBalancing};
 use tenter_net::{
     BufferSharing, ClassSpec, Event, Forwarding, MacControl, Medium, Packet, PacketKind, Switch,
@@ -60,7 +60,7 @@ fn switch() -> Switch {
     let nowhere = Output {
         part: 0,
         input: 0,
-        node: 0,
+        node: LocalNode::default(),
     };
     let mac = MacControl {
         output: nowhere,
