@@ -262,7 +262,7 @@ pub fn any_of(probability: Probability, count: u32) -> Probability {
 
 #[cfg(test)]
 mod tests {
-    use tenter_engine::{Output, Stream};
+    use tenter_engine::{LocalNode, Output, Stream};
 
     use super::{Fate, Impairment, ImpairmentSpec, Strikes, TesterAction, TesterRule, any_of};
     use crate::packet::{Packet, PacketKind};

@@ -20,7 +20,7 @@ impl Nic {
         let (spec, medium) = (cx.spec, &mut *cx.medium);
         match (verdict, &spec.loss_recovery) {
             (Verdict::ClosesGap, LossRecovery::SelectiveRepeat(repeat)) => {
-                self.close_gap((spec, *repeat), packet, medium);
+                self.close_gap(spec, *repeat, packet, medium);
             }
             (Verdict::Accepted | Verdict::ClosesGap, _) => {
                 self.receive[packet.receive_slot()].gap = false;
@@ -137,7 +137,8 @@ impl Nic {
     /// Books a packet that was missing, and what had arrived after it.
     fn close_gap<M: Medium>(
         &mut self,
-        (spec, repeat): (&NicSpec, SelectiveRepeat),
+        spec: &NicSpec,
+        repeat: SelectiveRepeat,
         packet: &Packet,
         medium: &mut M,
     ) {

@@ -18,7 +18,8 @@ where
     pub(super) fn signal<M: Medium>(
         &mut self,
         packet: &Packet,
-        (input, port): (u16, u16),
+        input: u16,
+        port: u16,
         routing: &Routing,
         medium: &mut M,
     ) -> bool {

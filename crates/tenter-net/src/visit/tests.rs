@@ -2,7 +2,7 @@
 //! arrival at a time: both must do the same.
 
 use tenter_engine::{EventList, LocalNode, Output, mix64};
-use tenter_topology::{Routing, SingleSwitch, TopologySpec};
+use tenter_topology::{CableEnd, Routing, SingleSwitch, TopologySpec};
 use tenter_units::{Rate, Time};
 
 use super::VisitCounts;
@@ -91,8 +91,15 @@ fn switch(pool_bytes: u64) -> OutputQueued {
             xoff_frames: 0,
             xon_frames: 0,
         };
-        let latency = (Time::ZERO, false);
-        Transmitter::new((0, port), output, rate.serialisation(0), latency, mac)
+        let wire = rate.serialisation(0);
+        Transmitter::new(
+            CableEnd { node: 0, port },
+            output,
+            wire,
+            Time::ZERO,
+            false,
+            mac,
+        )
     };
     let spec = SwitchSpec {
         forwarding: Forwarding::CutThrough,

@@ -40,10 +40,12 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
             unloaded: Unloaded::new(plan, &routing, job),
             job: job.clone(),
             places: places(
-                (index, job),
+                index,
+                job,
                 &pairs,
                 plan.npus_per_nic,
-                (&mut ranks, &mut slots),
+                &mut ranks,
+                &mut slots,
             ),
             pairs,
             seed: plan.seeds.arrivals,
@@ -88,10 +90,12 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
 /// Where the queue pairs of the ranks of a job begin at their hosts, whose ranks and slots are
 /// counted on.
 fn places(
-    (index, job): (u16, &Job),
+    index: u16,
+    job: &Job,
     pairs: &QueuePairs,
     npus_per_nic: u32,
-    (ranks, slots): (&mut [Vec<RankHere>], &mut [(SendSlot, ReceiveSlot)]),
+    ranks: &mut [Vec<RankHere>],
+    slots: &mut [(SendSlot, ReceiveSlot)],
 ) -> Vec<Place> {
     let place = |(rank, &host): (u32, &u32)| {
         let (ranks, slots) = (&mut ranks[host as usize], &mut slots[host as usize]);
@@ -261,7 +265,7 @@ fn wire(context: &Arc<Context>, layout: LaneLayout) -> Vec<Wired> {
         let ports = 0..context.topology.nodes[node as usize].ports.len() as u16;
         let transmitters = ports.map(|port| {
             let [data, mac] = context.inputs_of(context.topology.neighbour(node, port));
-            context.transmitter((node, port), data, mac)
+            context.transmitter(CableEnd { node, port }, data, mac)
         });
         let transmitters: Vec<Transmitter> = transmitters.collect();
         nodes[part].push(context.node(node, transmitters));

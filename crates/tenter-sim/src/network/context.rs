@@ -152,7 +152,7 @@ impl Context {
     }
 
     /// Whether a rank is the first of its job on its host.
-    pub(crate) fn is_first_there(&self, host: u32, (job, rank): (u16, u32)) -> bool {
+    pub(crate) fn is_first_there(&self, host: u32, job: u16, rank: u32) -> bool {
         let mut ranks = self.ranks_on(host).iter();
         let first = ranks.find(|here| here.job == job);
         first.is_some_and(|here| here.rank == rank)

@@ -60,7 +60,7 @@ impl<W: Watcher> Nodes for Fabric<W> {
         } = self;
         match &mut nodes[node.index()] {
             NodeModel::Switch(switch) => {
-                visit_switch(switch, routing, arrivals, visit, (turns, watcher));
+                visit_switch(switch, routing, arrivals, visit, turns, watcher);
             }
             NodeModel::Host(host) => {
                 let mut scope = HostScope {
@@ -131,7 +131,8 @@ fn visit_switch<W: Watcher>(
     routing: &Routing,
     arrivals: &EventList<Packet>,
     visit: &mut Visit<'_, Packet>,
-    (turns, watcher): (&mut ArrivalsByPort, &mut W),
+    turns: &mut ArrivalsByPort,
+    watcher: &mut W,
 ) {
     let end = visit.end();
     let mut links = Links { visit, watcher };
@@ -267,7 +268,7 @@ impl<W: Watcher> Fabric<W> {
         medium: &mut impl Medium,
     ) -> bool {
         let node = &mut self.nodes[node.index()];
-        change_node(node, (&self.context, &self.routing), (now, change), medium)
+        change_node(node, &self.context, &self.routing, now, change, medium)
     }
 
     /// Changes a node at an edge, with the links that a visit offers.
@@ -281,19 +282,16 @@ impl<W: Watcher> Fabric<W> {
         let watcher = &mut self.watcher;
         let mut links = Links { visit, watcher };
         let node = &mut self.nodes[node.index()];
-        change_node(
-            node,
-            (&self.context, &self.routing),
-            (now, change),
-            &mut links,
-        )
+        change_node(node, &self.context, &self.routing, now, change, &mut links)
     }
 }
 
 fn change_node<M: Medium>(
     node: &mut NodeModel,
-    (context, routing): (&Context, &Routing),
-    (now, change): (u64, &Change),
+    context: &Context,
+    routing: &Routing,
+    now: u64,
+    change: &Change,
     medium: &mut M,
 ) -> bool {
     match node {

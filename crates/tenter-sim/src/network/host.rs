@@ -295,7 +295,7 @@ impl Host {
             }
             return;
         } else {
-            self.post_to_nic((here, id), &transfer, now, scope);
+            self.post_to_nic(here, id, &transfer, now, scope);
         }
         if let Some((next, wait)) = follows {
             self.set_timer(now + wait.ps(), Timer::Release(number, next));
@@ -334,7 +334,8 @@ impl Host {
     /// Posts a transfer of a rank here to its queue pairs.
     fn post_to_nic(
         &mut self,
-        (here, id): (RankHere, u32),
+        here: RankHere,
+        id: u32,
         transfer: &Transfer,
         now: u64,
         scope: &HostScope<'_>,

@@ -34,8 +34,11 @@ pub(crate) fn collect<D: Driver>(driver: &D, outcome: &mut Outcome) {
     let context = driver.context();
     let last = frames.last().map_or(0, |seen| seen.at);
     warn(
-        (plan, context.topology()),
-        (omitted, flow_control, last),
+        plan,
+        context.topology(),
+        omitted,
+        flow_control,
+        last,
         outcome,
     );
     let messages = Messages::of(&frames, context);
@@ -52,8 +55,11 @@ pub(crate) fn collect<D: Driver>(driver: &D, outcome: &mut Outcome) {
 }
 
 fn warn(
-    (plan, topology): (&CapturePlan, &Topology),
-    (omitted, flow_control, last): (u64, u64, u64),
+    plan: &CapturePlan,
+    topology: &Topology,
+    omitted: u64,
+    flow_control: u64,
+    last: u64,
     outcome: &mut Outcome,
 ) {
     let warnings = &mut outcome.summary.warnings;

@@ -96,7 +96,7 @@ pub(crate) fn outcome<D: Driver>(
     for index in 0..context.jobs.len() {
         let tallies = &flow_table.tallies[index];
         let rows = collective_rows((context, trial.ideals), index, tallies);
-        let job = job_row(driver, flow_table, (index, &rows), &trial);
+        let job = job_row(driver, flow_table, index, &rows, &trial);
         collectives.extend_from_slice(&rows);
         jobs.push(JobSummary {
             job,
@@ -173,13 +173,15 @@ fn collective_rows(of: (&Context, &Ideals), job: usize, tallies: &[Tally]) -> Ve
     });
     let times = ideals.of(context, job, begun);
     let rows = (0..).zip(tallies);
-    rows.map(|(number, tally)| collective_row((context, &times), (job, number), tally))
+    rows.map(|(number, tally)| collective_row(context, &times, job, number, tally))
         .collect()
 }
 
 fn collective_row(
-    (context, ideals): (&Context, &Times),
-    (job, number): (usize, u32),
+    context: &Context,
+    ideals: &Times,
+    job: usize,
+    number: u32,
     tally: &Tally,
 ) -> CollectiveRow {
     let plan = &context.jobs[job];
@@ -329,7 +331,8 @@ fn nic_dropped(nic: &Nic) -> u64 {
 fn job_row<D: Driver>(
     driver: &D,
     flow_table: &FlowTable,
-    (index, collectives): (usize, &[CollectiveRow]),
+    index: usize,
+    collectives: &[CollectiveRow],
     trial: &Trial<'_>,
 ) -> JobRow {
     let context = driver.context();

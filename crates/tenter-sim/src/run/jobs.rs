@@ -115,7 +115,7 @@ fn start_collective<D: Driver>(
         schedules.set(job, number, Arc::clone(&schedule));
     }
     for (rank, &host) in (0..).zip(&plan.job.hosts) {
-        if !context.is_first_there(host, (job as u16, rank)) {
+        if !context.is_first_there(host, job as u16, rank) {
             continue;
         }
         let home = context.home(host);

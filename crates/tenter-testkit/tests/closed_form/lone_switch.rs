@@ -6,7 +6,7 @@ use tenter_net::{
     BufferSharing, ClassSpec, Event, EventKind, Forwarding, MacControl, Medium, Packet, PacketKind,
     Switch, SwitchModel, SwitchParts, SwitchSpec, Transmitter,
 };
-use tenter_topology::{Routing, SingleSwitch, TopologySpec};
+use tenter_topology::{CableEnd, Routing, SingleSwitch, TopologySpec};
 use tenter_units::{Rate, Time};
 
 /// At 400 Gbit/s.
@@ -68,8 +68,15 @@ impl LoneSwitch {
                 xoff_frames: 0,
                 xon_frames: 0,
             };
-            let latency = (Time::ZERO, false);
-            Transmitter::new((0, port), output, rate.serialisation(0), latency, mac)
+            let wire = rate.serialisation(0);
+            Transmitter::new(
+                CableEnd { node: 0, port },
+                output,
+                wire,
+                Time::ZERO,
+                false,
+                mac,
+            )
         };
         let headroom = vec![0; usize::from(ports) * classes.len()];
         let spec = SwitchSpec {
