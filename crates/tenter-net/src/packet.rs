@@ -5,7 +5,7 @@ mod views;
 
 pub use slots::{ReceiveSlot, SendSlot, Slot};
 pub(crate) use views::{Cell, CreditMessage};
-pub use views::{FlowControl, LostCredit, Missing, Notice, Pause, Reroute};
+pub use views::{FlowControl, LostCredit, Missing, Notice, Pause, Reroute, ScaleUpEnd};
 
 use tenter_engine::{Arrival, mix64};
 
@@ -162,7 +162,7 @@ pub struct Packet {
     pub hash: u32,
     /// When its first bit left the NIC, in units of [`SENT_UNIT_PS`], modulo 2³². An ACK or NAK
     /// says the same of the packet that it answers, and a selective NAK something else. With
-    /// in-band telemetry it is the name of the packet's record in [`Telemetry`](crate::Telemetry).
+    /// in-band telemetry it names the packet's [record](Packet::record).
     pub sent: u32,
     /// Frame size including FCS, without preamble and gap.
     pub frame_bytes: u16,

@@ -319,7 +319,9 @@ impl Transmitter {
         let Some(telemetry) = &self.telemetry else {
             return;
         };
-        if packet.kind.is_data() && packet.sent != Telemetry::NONE {
+        if packet.kind.is_data()
+            && let Some(name) = packet.record()
+        {
             let (frames, bytes) = self.sent();
             let gaps = frames * u64::from(WIRE_OVERHEAD_BYTES);
             let hop = Hop {
@@ -329,7 +331,7 @@ impl Transmitter {
                 queue_bytes,
                 rate: self.bits_per_second(),
             };
-            telemetry.stamp(packet.sent, &hop);
+            telemetry.stamp(name, &hop);
         }
     }
 

@@ -82,7 +82,7 @@ impl Nic {
         let mut sent = Some(packet.sent);
         let mut hops: &[Hop] = &[];
         if let Some(in_band) = &mut limits.in_band {
-            sent = in_band.take_back(packet.sent);
+            sent = in_band.take_back(packet);
             hops = &in_band.hops;
         }
         let Some(sent) = sent else {
