@@ -1,6 +1,6 @@
 //! The receiving side of a queue pair.
 
-use tenter_net::{Packet, PacketKind, SENT_UNIT_PS};
+use tenter_net::{Packet, PacketKind, ReceiveSlot, SENT_UNIT_PS, SendSlot};
 
 /// Where acknowledgements of a receive queue pair go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -8,7 +8,7 @@ pub struct ReplyPath {
     /// The host that sends.
     pub destination: u32,
     /// Its send slot.
-    pub slot: u32,
+    pub slot: SendSlot,
     /// Hash of the 5-tuple of the acknowledgements.
     pub hash: u32,
 }
@@ -19,7 +19,7 @@ impl ReplyPath {
     pub(crate) fn packet(&self, kind: PacketKind, frame_bytes: u16) -> Packet {
         Packet {
             at: 0,
-            queue_pair: self.slot,
+            queue_pair: self.slot.number(),
             sequence: 0,
             destination: self.destination,
             hash: self.hash,
@@ -35,7 +35,7 @@ impl ReplyPath {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// The receive slot.
-    pub slot: u32,
+    pub slot: ReceiveSlot,
     /// How many transfers had been delivered through the slot before, since the count was last
     /// reset.
     pub nth: u32,
@@ -148,7 +148,7 @@ impl ReceiveQueuePair {
     }
 
     /// Closes the transfer whose last packet has just been accepted or given up.
-    pub(crate) fn deliver(&mut self, slot: u32, now: u64) -> Delivery {
+    pub(crate) fn deliver(&mut self, slot: ReceiveSlot, now: u64) -> Delivery {
         let delivery = Delivery {
             slot,
             nth: self.delivered,

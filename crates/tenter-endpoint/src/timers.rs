@@ -3,6 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+use tenter_net::SendSlot;
+
 const NEVER: u64 = u64::MAX;
 
 /// Deadlines with the send slots they belong to, in the order of both.
@@ -13,8 +15,8 @@ const NEVER: u64 = u64::MAX;
 #[derive(Clone, Debug)]
 pub(crate) struct Timers {
     next_at: u64,
-    ascending: VecDeque<(u64, u32)>,
-    others: BinaryHeap<Reverse<(u64, u32)>>,
+    ascending: VecDeque<(u64, SendSlot)>,
+    others: BinaryHeap<Reverse<(u64, SendSlot)>>,
 }
 
 impl Timers {
@@ -32,7 +34,7 @@ impl Timers {
         self.next_at
     }
 
-    pub(crate) fn push(&mut self, at: u64, slot: u32) {
+    pub(crate) fn push(&mut self, at: u64, slot: SendSlot) {
         self.next_at = self.next_at.min(at);
         if self.ascending.back().is_none_or(|&(last, _)| last < at) {
             self.ascending.push_back((at, slot));
@@ -42,7 +44,7 @@ impl Timers {
     }
 
     /// Takes the first deadline out; its slot.
-    pub(crate) fn pop(&mut self) -> Option<u32> {
+    pub(crate) fn pop(&mut self) -> Option<SendSlot> {
         let listed = self.ascending.front().copied();
         let heaped = self.others.peek().map(|&Reverse(first)| first);
         let from_list = match (listed, heaped) {
@@ -63,12 +65,13 @@ impl Timers {
 
 #[cfg(test)]
 mod tests {
-    use super::{NEVER, Timers};
+    use super::{NEVER, SendSlot, Timers};
 
     #[test]
     fn deadlines_come_in_order_of_time_and_slot_however_they_were_set() {
         let mut timers = Timers::new();
         let set = [(5, 9), (5, 3), (8, 1), (6, 4), (8, 0), (12, 2), (1, 7)];
+        let set = set.map(|(at, slot)| (at, SendSlot::new(slot)));
         for (at, slot) in set {
             timers.push(at, slot);
         }

@@ -109,7 +109,7 @@ impl<'a, N: Nodes, C: Control> Leader<'a, '_, N, C> {
                 let (before, rest) = lanes.split_at_mut(index);
                 if let Some((lane, after)) = rest.split_first_mut() {
                     let peers = Peers { before, after };
-                    lane.run_window(&mut part.nodes, (next, end), peers);
+                    lane.run_window(&mut part.nodes, next, end, peers);
                 }
             }
             let nexts = lanes.iter_mut().map(|lane| lane.next(end, windows));
@@ -202,7 +202,7 @@ impl<'p, N: Nodes> Crew<'p, N> {
         let before = part.lane.work;
         let start = self.start.load(Ordering::Relaxed);
         part.lane
-            .run_window(&mut part.nodes, (start, end), Peers::none());
+            .run_window(&mut part.nodes, start, end, Peers::none());
         self.work[index].store(part.lane.work - before, Ordering::Relaxed);
         let outgoing = self.post(index, &mut part.lane, parity);
         let next = part.lane.next(end, self.windows).min(outgoing);

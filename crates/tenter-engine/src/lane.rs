@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::arrival::Arrival;
 use crate::calendar::Calendar;
 use crate::event_list::{BUCKET_PS_MAX, EventList, Inbox};
+use crate::home::LocalNode;
 use crate::prefetch::prefetch_at;
 
 /// The model of one thread's nodes.
@@ -20,16 +21,16 @@ pub trait Nodes: Send {
     /// its own (a queue, a timer) then.
     fn visit(
         &mut self,
-        node: u32,
+        node: LocalNode,
         arrivals: &EventList<Self::Item>,
         visit: &mut Visit<'_, Self::Item>,
     );
 
     /// Prefetches the memory in which a node begins, for a visit in a little while.
-    fn prefetch(&self, _node: u32) {}
+    fn prefetch(&self, _node: LocalNode) {}
 
     /// Prefetches what a node will need for what arrives in its next visit.
-    fn prefetch_for<'i>(&self, _node: u32, _arrivals: impl Iterator<Item = &'i Self::Item>) {}
+    fn prefetch_for<'i>(&self, _node: LocalNode, _arrivals: impl Iterator<Item = &'i Self::Item>) {}
 }
 
 /// Where an output of a node leads: an input of a node of some part.
@@ -40,11 +41,11 @@ pub struct Output {
     /// The input's index among the node's inputs; ties in time are broken by it.
     pub input: u16,
     /// The node's number within that part.
-    pub node: u32,
+    pub node: LocalNode,
 }
 
 /// An item for a node of another part.
-pub(crate) type Outgoing<T> = (u32, u16, T);
+pub(crate) type Outgoing<T> = (LocalNode, u16, T);
 
 /// Sizes of nodes: the bits of their number of inputs.
 const SIZES: usize = 17;
@@ -102,7 +103,7 @@ pub struct Lane<T> {
     is_large: bool,
     event_list: EventList<T>,
     /// The nodes of the current window, in the order of their visits.
-    due: Vec<u32>,
+    due: Vec<LocalNode>,
     visits: u64,
     windows: u64,
     /// Visits and arrivals: what a window costs goes by them.
@@ -183,9 +184,9 @@ pub struct LaneLayout {
 
 impl LaneBuilder {
     /// Adds a node with this many inputs; returns its number within the part.
-    pub fn add_node(&mut self, inputs: u16) -> u32 {
+    pub fn add_node(&mut self, inputs: u16) -> LocalNode {
         self.sizes.push((u16::BITS - inputs.leading_zeros()) as u8);
-        self.sizes.len() as u32 - 1
+        LocalNode::new(self.sizes.len() as u32 - 1)
     }
 
     /// The lane of part number `part`.
@@ -251,8 +252,8 @@ impl<T: Arrival> Lane<T> {
     }
 
     /// Asks for a visit of a node at an instant or earlier.
-    pub fn wake(&mut self, node: u32, at: u64) {
-        self.calendar.wake(node, at);
+    pub fn wake(&mut self, node: LocalNode, at: u64) {
+        self.calendar.wake(node.number(), at);
     }
 
     /// How many node visits there were.
@@ -266,8 +267,8 @@ impl<T: Arrival> Lane<T> {
     }
 
     /// Everything on its way to a node: (input of the node, item).
-    pub fn in_flight(&self, node: u32) -> impl Iterator<Item = (u16, &T)> {
-        let first = u64::from(node) * self.slots;
+    pub fn in_flight(&self, node: LocalNode) -> impl Iterator<Item = (u16, &T)> {
+        let first = u64::from(node.number()) * self.slots;
         let inboxes = &self.inboxes[first as usize..(first + self.slots) as usize];
         let later = self
             .later
@@ -280,14 +281,14 @@ impl<T: Arrival> Lane<T> {
 
     /// Takes everything out that is on its way to an input of a node, at an edge: it is lost. In no
     /// particular order.
-    pub fn lose(&mut self, node: u32, input: u16) -> Vec<T> {
+    pub fn lose(&mut self, node: LocalNode, input: u16) -> Vec<T> {
         let mut lost = Vec::new();
-        let first = u64::from(node) * self.slots;
+        let first = u64::from(node.number()) * self.slots;
         for slot in 0..self.slots {
             let inbox = &mut self.inboxes[(first + slot) as usize];
             inbox.take_out(input, &mut lost);
             if inbox.is_empty() {
-                self.filled[node as usize] &= !(1 << slot);
+                self.filled[node.index()] &= !(1 << slot);
             }
         }
         for items in self.later.values_mut() {
@@ -319,7 +320,7 @@ impl<T: Arrival> Lane<T> {
         reason = "once a packet; a call costs a quarter of it"
     )]
     #[inline(always)]
-    pub(crate) fn deliver(&mut self, node: u32, input: u16, at: u64, item: &T) {
+    pub(crate) fn deliver(&mut self, node: LocalNode, input: u16, at: u64, item: &T) {
         let offset = at - self.bucket_start;
         if offset < self.span_ps {
             let (ahead, place) = self.inbox_after(node, offset);
@@ -327,20 +328,20 @@ impl<T: Arrival> Lane<T> {
             if inbox.push_further(offset - ahead * self.bucket_ps, input, at, item) {
                 return;
             }
-            self.deliver_first((node, input), self.bucket + ahead, at, *item);
+            self.deliver_first(node, input, self.bucket + ahead, at, *item);
         } else {
-            self.deliver_afar((node, input), at, *item);
+            self.deliver_afar(node, input, at, *item);
         }
     }
 
     /// As [`Lane::deliver`], for what arrives later than the slots reach or must be known exactly.
     #[inline(never)]
-    fn deliver_afar(&mut self, to: (u32, u16), at: u64, item: T) {
+    fn deliver_afar(&mut self, node: LocalNode, input: u16, at: u64, item: T) {
         let bucket = at / self.bucket_ps;
         if bucket < self.bucket + self.slots {
-            self.deliver_first(to, bucket, at, item);
+            self.deliver_first(node, input, bucket, at, item);
         } else {
-            self.deliver_later(to, bucket, at, item);
+            self.deliver_later(node, input, bucket, at, item);
         }
     }
 
@@ -349,22 +350,22 @@ impl<T: Arrival> Lane<T> {
     ///
     /// It takes the item itself: one that nobody refers to need not be put together in memory.
     #[inline(never)]
-    fn deliver_first(&mut self, (node, input): (u32, u16), bucket: u64, at: u64, mut item: T) {
+    fn deliver_first(&mut self, node: LocalNode, input: u16, bucket: u64, at: u64, mut item: T) {
         item.set_at(at);
         let slot = bucket & (self.slots - 1);
         let place = self.place(node, slot);
         let inbox = &mut self.inboxes[place];
         if !inbox.has_room()
-            && let Some(spare) = self.spare[usize::from(self.sizes[node as usize])].pop()
+            && let Some(spare) = self.spare[usize::from(self.sizes[node.index()])].pop()
         {
             *inbox = spare;
         }
         if inbox.is_empty() {
-            self.filled[node as usize] |= 1 << slot;
+            self.filled[node.index()] |= 1 << slot;
             self.calendar
-                .wake_in_bucket(node, bucket, self.exact.then_some(at));
+                .wake_in_bucket(node.number(), bucket, self.exact.then_some(at));
         } else if self.exact {
-            self.calendar.wake(node, at);
+            self.calendar.wake(node.number(), at);
         }
         inbox.push(at - bucket * self.bucket_ps, input, item);
     }
@@ -377,7 +378,7 @@ impl<T: Arrival> Lane<T> {
     }
 
     #[cold]
-    fn deliver_later(&mut self, (node, input): (u32, u16), bucket: u64, at: u64, mut item: T) {
+    fn deliver_later(&mut self, node: LocalNode, input: u16, bucket: u64, at: u64, mut item: T) {
         item.set_at(at);
         self.later
             .entry(bucket)
@@ -389,7 +390,8 @@ impl<T: Arrival> Lane<T> {
     pub(crate) fn run_window<N: Nodes<Item = T>>(
         &mut self,
         nodes: &mut N,
-        (start, end): (u64, u64),
+        start: u64,
+        end: u64,
         mut peers: Peers<'_, T>,
     ) {
         self.windows += 1;
@@ -401,13 +403,15 @@ impl<T: Arrival> Lane<T> {
         for word in 0..self.calendar.words() {
             let mut of_word = self.calendar.take_due(start, word, end);
             while of_word != 0 {
-                due.push((word * 64) as u32 + of_word.trailing_zeros());
+                due.push(LocalNode::new(
+                    (word * 64) as u32 + of_word.trailing_zeros(),
+                ));
                 of_word &= of_word - 1;
             }
         }
         for (place, &node) in due.iter().enumerate() {
             self.prefetch_ahead(nodes, &due[place..]);
-            self.visit(nodes, (node, end), &mut event_list, peers.reborrow());
+            self.visit(nodes, node, end, &mut event_list, peers.reborrow());
         }
         self.event_list = event_list;
         self.due = due;
@@ -416,8 +420,8 @@ impl<T: Arrival> Lane<T> {
     /// Prefetches what the visits of the next nodes will need, in three steps of which each leads
     /// to the next. The first node of a window goes without: it is one of many.
     #[inline]
-    fn prefetch_ahead<N: Nodes<Item = T>>(&self, nodes: &N, due: &[u32]) {
-        let place = |node: u32| self.current_inbox(node);
+    fn prefetch_ahead<N: Nodes<Item = T>>(&self, nodes: &N, due: &[LocalNode]) {
+        let place = |node: LocalNode| self.current_inbox(node);
         if self.is_large {
             if let Some(&third) = due.get(3) {
                 prefetch_at(&self.inboxes, place(third));
@@ -447,7 +451,7 @@ impl<T: Arrival> Lane<T> {
     /// How many buckets after the current one an instant is so long after that one's start, within
     /// the slots, and where the inbox of a node for that bucket is.
     #[inline]
-    fn inbox_after(&self, node: u32, offset: u64) -> (u64, usize) {
+    fn inbox_after(&self, node: LocalNode, offset: u64) -> (u64, usize) {
         let ahead = (offset * self.reciprocal) >> RECIPROCAL_SHIFT;
         let slot = (self.bucket + ahead) & (self.slots - 1);
         (ahead, self.place(node, slot))
@@ -455,13 +459,13 @@ impl<T: Arrival> Lane<T> {
 
     /// Where the inbox of a node for a slot is.
     #[inline]
-    fn place(&self, node: u32, slot: u64) -> usize {
-        (u64::from(node) * self.slots + slot) as usize
+    fn place(&self, node: LocalNode, slot: u64) -> usize {
+        (u64::from(node.number()) * self.slots + slot) as usize
     }
 
     /// Where the inbox of a node for the current bucket is.
     #[inline]
-    fn current_inbox(&self, node: u32) -> usize {
+    fn current_inbox(&self, node: LocalNode) -> usize {
         self.place(node, self.bucket & (self.slots - 1))
     }
 
@@ -497,7 +501,8 @@ impl<T: Arrival> Lane<T> {
     fn visit<N: Nodes<Item = T>>(
         &mut self,
         nodes: &mut N,
-        (node, end): (u32, u64),
+        node: LocalNode,
+        end: u64,
         event_list: &mut EventList<T>,
         peers: Peers<'_, T>,
     ) {
@@ -517,26 +522,26 @@ impl<T: Arrival> Lane<T> {
             "node {node} left work undone before the end of its window"
         );
         if own_next < u64::MAX {
-            self.calendar.wake(node, own_next);
+            self.calendar.wake(node.number(), own_next);
         }
         self.wake_for_arrivals(node, end);
     }
 
     /// Moves the node's arrivals before `end` into the event list.
     #[inline]
-    fn gather(&mut self, node: u32, end: u64, event_list: &mut EventList<T>) {
+    fn gather(&mut self, node: LocalNode, end: u64, event_list: &mut EventList<T>) {
         let slot = self.bucket & (self.slots - 1);
         let place = self.current_inbox(node);
         let inbox = std::mem::take(&mut self.inboxes[place]);
-        self.filled[node as usize] &= !(1 << slot);
+        self.filled[node.index()] &= !(1 << slot);
         let empty = event_list.take(inbox, self.bucket_ps);
         if empty.has_room() {
             self.spare[usize::from(self.event_list_size)].push(empty);
         }
-        self.event_list_size = self.sizes[node as usize];
+        self.event_list_size = self.sizes[node.index()];
         if end < self.bucket_start + self.bucket_ps {
             let inbox = &mut self.inboxes[place];
-            let filled = &mut self.filled[node as usize];
+            let filled = &mut self.filled[node.index()];
             // Taking a spare one, as deliveries do, keeps their number from growing with time.
             if let Some(spare) = self.spare[usize::from(self.event_list_size)].pop() {
                 *inbox = spare;
@@ -550,8 +555,8 @@ impl<T: Arrival> Lane<T> {
 
     /// Tells the calendar of the node's next bucket with arrivals.
     #[inline]
-    fn wake_for_arrivals(&mut self, node: u32, end: u64) {
-        let filled = self.filled[node as usize];
+    fn wake_for_arrivals(&mut self, node: LocalNode, end: u64) {
+        let filled = self.filled[node.index()];
         if filled == 0 {
             return;
         }
@@ -561,7 +566,7 @@ impl<T: Arrival> Lane<T> {
         let ahead = u64::from(from_here.trailing_zeros()) & (self.slots - 1);
         if !self.exact && ahead > 0 {
             self.calendar
-                .wake_in_bucket(node, self.bucket + ahead, None);
+                .wake_in_bucket(node.number(), self.bucket + ahead, None);
             return;
         }
         let next = (self.bucket + ahead) & (self.slots - 1);
@@ -571,7 +576,7 @@ impl<T: Arrival> Lane<T> {
             .map(|(_, item)| item.at())
             .min()
             .unwrap_or(u64::MAX);
-        self.calendar.wake(node, earliest.max(end));
+        self.calendar.wake(node.number(), earliest.max(end));
     }
 }
 

@@ -27,6 +27,7 @@ mod arrival;
 mod calendar;
 mod crew;
 mod event_list;
+mod home;
 mod lane;
 mod meeting;
 mod pace;
@@ -38,6 +39,7 @@ mod windowed;
 
 pub use arrival::Arrival;
 pub use event_list::EventList;
+pub use home::{Home, LocalNode};
 pub use lane::{Lane, LaneBuilder, LaneLayout, Nodes, Output, Visit};
 pub use pace::{Clock, Pace};
 pub use parts::{Control, Part, RunOutcome, Windows};

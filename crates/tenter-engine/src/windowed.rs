@@ -70,7 +70,7 @@ fn run_single<N: Nodes>(
         }
         now = part.lane.window_end(next, windows).min(edge);
         part.lane
-            .run_window(&mut part.nodes, (next, now), Peers::none());
+            .run_window(&mut part.nodes, next, now, Peers::none());
         edge = edge.min(control.edge_after(now));
     }
 }

@@ -3,8 +3,8 @@
 //! What a node has seen must not depend on threads, window lengths or edges.
 
 use tenter_engine::{
-    Arrival, Control, EventList, LaneBuilder, LaneLayout, Nodes, Output, Pace, Part, RunOutcome,
-    Visit, Windows, mix64, run_windowed,
+    Arrival, Control, EventList, Home, LaneBuilder, LaneLayout, LocalNode, Nodes, Output, Pace,
+    Part, RunOutcome, Visit, Windows, mix64, run_windowed,
 };
 
 /// More than a word of the calendar has, on each of two threads; a prime, so that each input has
@@ -51,8 +51,13 @@ struct Relays(Vec<Relay>);
 impl Nodes for Relays {
     type Item = Token;
 
-    fn visit(&mut self, node: u32, arrivals: &EventList<Token>, visit: &mut Visit<'_, Token>) {
-        let relay = &mut self.0[node as usize];
+    fn visit(
+        &mut self,
+        node: LocalNode,
+        arrivals: &EventList<Token>,
+        visit: &mut Visit<'_, Token>,
+    ) {
+        let relay = &mut self.0[node.index()];
         for (token, input) in arrivals.iter() {
             while relay.timer < token.at {
                 relay.fire(visit);
@@ -121,7 +126,10 @@ impl Control for NoControl {
 
 /// Runs the relays and returns what each has seen.
 fn run(parts: u16, bucket_ps: u64, windows: Windows, edges: &[u64]) -> Vec<u64> {
-    let home = |node: u32| ((node % u32::from(parts)) as u16, node / u32::from(parts));
+    let home = |node: u32| Home {
+        part: (node % u32::from(parts)) as u16,
+        node: LocalNode::new(node / u32::from(parts)),
+    };
     let layout = LaneLayout {
         parts,
         bucket_ps,
@@ -132,10 +140,10 @@ fn run(parts: u16, bucket_ps: u64, windows: Windows, edges: &[u64]) -> Vec<u64> 
         .map(|part| {
             let mut builder = LaneBuilder::default();
             let mut relays = Vec::new();
-            for number in (0..NODES).filter(|node| home(*node).0 == part) {
+            for number in (0..NODES).filter(|node| home(*node).part == part) {
                 builder.add_node(INPUTS);
                 let outputs = std::array::from_fn(|index| {
-                    let (part, node) = home((number * 5 + index as u32 * 3 + 1) % NODES);
+                    let Home { part, node } = home((number * 5 + index as u32 * 3 + 1) % NODES);
                     // Each input has one sender: the index is the sender's output.
                     Output {
                         part,
@@ -182,7 +190,7 @@ fn run(parts: u16, bucket_ps: u64, windows: Windows, edges: &[u64]) -> Vec<u64> 
 /// Wakes every node for its first timer.
 fn start(parts: &mut [Part<Relays>]) {
     for part in parts {
-        for node in 0..part.nodes.0.len() as u32 {
+        for node in LocalNode::first(part.nodes.0.len()) {
             part.lane.wake(node, FIRST);
         }
     }

@@ -175,7 +175,7 @@ fn facts(
                     Some(signals) if signals.class == class.class => "signals",
                     _ => queues.carries(queue),
                 };
-                class_facts(plan, (spec, is_one), class, carries)
+                class_facts(plan, spec, is_one, class, carries)
             })
             .collect(),
     }
@@ -241,7 +241,8 @@ pub(crate) fn used_queues(plan: &Plan) -> UsedQueues {
 
 fn class_facts(
     plan: &Plan,
-    (spec, is_one): (&SwitchSpec, &dyn Fn(u8) -> bool),
+    spec: &SwitchSpec,
+    is_one: &dyn Fn(u8) -> bool,
     class: &ClassSpec,
     carries: &str,
 ) -> ClassFacts {

@@ -82,8 +82,8 @@ pub(crate) fn cost(plan: &Plan, routing: &Routing) -> Result<Cost, WorkloadError
     let end = end_of_all(plan);
     for (job, start) in plan.jobs.iter().zip(starts(plan)) {
         let own_end = Ideal::of(plan, routing, job).end(start);
-        let rounds = rounds(plan, (job, start), own_end, end);
-        let part = job_cost((plan, routing), job, rounds, most)?;
+        let rounds = rounds(plan, job, start, own_end, end);
+        let part = job_cost(plan, routing, job, rounds, most)?;
         cost.packet_hops += part.packet_hops;
         cost.data_packet_hops += part.data_packet_hops;
         cost.flows = cost.flows.saturating_add(part.flows);
@@ -158,7 +158,8 @@ fn visits_ns(plan: &Plan, simulated: Time, packet_hops: f64) -> f64 {
 }
 
 fn job_cost(
-    (plan, routing): (&Plan, &Routing),
+    plan: &Plan,
+    routing: &Routing,
     job: &Job,
     rounds: f64,
     most: u64,

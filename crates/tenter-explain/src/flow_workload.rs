@@ -12,7 +12,8 @@ use tenter_workload::{CollectiveRun, Job, Schedule};
 /// The number of transfers of a collective, or the approximate number of flows of a workload.
 /// Without routes the way between hosts takes no time.
 pub(crate) fn transfers(
-    (plan, routing): (&Plan, Option<&Routing>),
+    plan: &Plan,
+    routing: Option<&Routing>,
     job: &Job,
     run: &CollectiveRun,
     schedule: &dyn Schedule,

@@ -74,7 +74,7 @@ pub(crate) fn job_facts(
     let collectives = runs
         .clone()
         .filter(|run| !run.traffic.is_endless())
-        .map(|run| ideal_time((plan, routing, job), &ideal, run));
+        .map(|run| ideal_time(plan, routing, job, &ideal, run));
     let flows = runs.map(|run| match &run.traffic {
         Traffic::Flows(flows) => flows.len() as u64,
         _ => 0,
@@ -161,12 +161,7 @@ pub(crate) fn in_rounds(count: u64, rounds: f64) -> u64 {
 /// Number of times that a job from `start` runs its list of collectives. A measured one would end
 /// by itself at `own_end`, and makes the same progress all the time until then or until the limit;
 /// a background job runs it as often as it can until all others have ended, if nothing ever waits.
-pub(crate) fn rounds(
-    plan: &Plan,
-    (job, start): (&Job, Time),
-    own_end: Time,
-    end_of_all: Time,
-) -> f64 {
+pub(crate) fn rounds(plan: &Plan, job: &Job, start: Time, own_end: Time, end_of_all: Time) -> f64 {
     let span = |end: Time| end.saturating_sub(start).ps();
     if !job.background {
         let rounds = f64::from(job.iterations) + f64::from(job.warm_up);
@@ -184,14 +179,16 @@ pub(crate) fn rounds(
 }
 
 fn ideal_time(
-    (plan, routing, job): (&Plan, &Routing, &Job),
+    plan: &Plan,
+    routing: &Routing,
+    job: &Job,
     ideal: &Ideal<'_>,
     run: &CollectiveRun,
 ) -> Result<IdealTime, WorkloadError> {
     let ranks = job.ranks();
     let time = ideal.completion(run);
     let schedule = run.traffic.schedule(ranks, run.size_bytes)?;
-    let transfers = transfers((plan, Some(routing)), job, run, &*schedule);
+    let transfers = transfers(plan, Some(routing), job, run, &*schedule);
     let flows = run.traffic.flow_workload();
     let of_flows = flows.map(|flows| (flows.sizes.mean() * transfers as f64) as u64);
     let size_bytes = of_flows.unwrap_or(run.size_bytes);

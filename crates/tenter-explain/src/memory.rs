@@ -125,7 +125,7 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
         parts.flows_bytes += done_together(&crowd).saturating_mul(FLOW_DONE);
         parts.packets_bytes += crowd.waiting.saturating_mul(PACKET);
         let own_end = Ideal::without_latency(plan, job).end(start);
-        let rounds = rounds(plan, (job, start), own_end, end);
+        let rounds = rounds(plan, job, start, own_end, end);
         let flows = flows(plan, job, rounds)?;
         if job.turns().is_some() {
             turns = turns.saturating_add(in_rounds(job.sequence.len() as u64, rounds));
@@ -201,7 +201,7 @@ fn flows(plan: &Plan, job: &Job, rounds: f64) -> Result<u64, WorkloadError> {
     // Flows that never end leave no records.
     for run in job.sequence.iter().filter(|run| !run.traffic.is_endless()) {
         let schedule = run.traffic.schedule(job.ranks(), run.size_bytes)?;
-        let transfers = transfers((plan, None), job, run, &*schedule);
+        let transfers = transfers(plan, None, job, run, &*schedule);
         let once = transfers.saturating_mul(u64::from(job.queue_pairs));
         flows = flows.saturating_add(in_rounds(once, rounds));
     }

@@ -77,7 +77,7 @@ pub(crate) fn path_classes(plan: &Plan, routing: &Routing) -> Vec<PathClass> {
     let found = found.into_iter();
     let classes = found.map(|((_, links), (pairs, from, to))| {
         let pairs = all.then_some(pairs);
-        path_class(plan, routing, &links, (from, to), pairs)
+        path_class(plan, routing, &links, from, to, pairs)
     });
     classes.collect()
 }
@@ -86,7 +86,8 @@ fn path_class(
     plan: &Plan,
     routing: &Routing,
     links: &[Link],
-    (from, to): (u32, u32),
+    from: u32,
+    to: u32,
     host_pairs: Option<u64>,
 ) -> PathClass {
     let name = |host: u32| plan.topology.nodes[host as usize].name.clone();

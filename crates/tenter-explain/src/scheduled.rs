@@ -202,7 +202,7 @@ impl<'a> Way<'a> {
                     flow.granted += u64::from(self.spec.credit_bytes);
                 }
                 What::Request => flow.hear(),
-                What::Grant => flow.grant(now, (self.spec.credit_bytes, self.pace), self.control),
+                What::Grant => flow.grant(now, self.spec.credit_bytes, self.pace, self.control),
             }
             while flow.granted > flow.sent
                 && let Some(frame) = flow.waiting.pop_front()
@@ -288,7 +288,7 @@ impl Flow {
         }
     }
 
-    fn grant(&mut self, now: Time, (bytes, pace): (u32, SerialisationTime), control: Time) {
+    fn grant(&mut self, now: Time, bytes: u32, pace: SerialisationTime, control: Time) {
         let carried = if now == self.next_at { self.carried } else { 0 };
         let (interval, carried) = pace.of(bytes, carried);
         self.carried = carried;

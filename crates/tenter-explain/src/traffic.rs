@@ -39,7 +39,7 @@ pub(crate) fn traffic(
     most: u64,
 ) -> Result<Traffic, WorkloadError> {
     let schedule = run.traffic.schedule(job.ranks(), run.size_bytes)?;
-    let transfers = transfers((plan, Some(routing)), job, run, &*schedule);
+    let transfers = transfers(plan, Some(routing), job, run, &*schedule);
     if transfers == 0 {
         return Ok(Traffic {
             exact: true,

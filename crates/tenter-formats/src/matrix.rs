@@ -161,7 +161,7 @@ fn read_matrix_market(text: &str) -> Read<Sends> {
     if layout == "array" {
         let [rows, columns] = fields::<2>(line, sizes, "rows and columns")?;
         let ranks = square(line, rows, columns)?;
-        return read_array(lines, (line, ranks), symmetric);
+        return read_array(lines, line, ranks, symmetric);
     }
     let [rows, columns, entries] = fields::<3>(line, sizes, "rows, columns and entries")?;
     let ranks = square(line, rows, columns)?;
@@ -192,7 +192,8 @@ fn read_matrix_market(text: &str) -> Read<Sends> {
 /// Numbers column by column; of a symmetric matrix those on and below the diagonal.
 fn read_array<'t>(
     lines: impl Iterator<Item = (usize, &'t str)>,
-    (mut last, ranks): (usize, u32),
+    mut last: usize,
+    ranks: u32,
     symmetric: bool,
 ) -> Read<Sends> {
     let mut found = Sends::default();

@@ -113,7 +113,7 @@ impl File {
     }
 
     /// How often one divides another, without remainder.
-    fn parts(line: usize, (whole, of): (u64, &str), (part, by): (u64, &str)) -> Read<u64> {
+    fn parts(line: usize, whole: u64, of: &str, part: u64, by: &str) -> Read<u64> {
         if part > 0 && whole >= part && whole.is_multiple_of(part) {
             return Ok(whole / part);
         }
@@ -137,12 +137,8 @@ impl File {
         let up = File::need(leaf.up, leaf.line, "Radix_Up")?;
         let agg_down = File::need(agg.down, agg.line, "Radix_Down")?;
         let bundle = agg.bundle.unwrap_or(1);
-        let leaves = File::parts(
-            leaf.line,
-            (pod, "hosts of a pod"),
-            (hosts, "hosts of a leaf"),
-        )?;
-        let aggs = File::parts(agg.line, (up, "uplinks of a leaf"), (bundle, "of a bundle"))?;
+        let leaves = File::parts(leaf.line, pod, "hosts of a pod", hosts, "hosts of a leaf")?;
+        let aggs = File::parts(agg.line, up, "uplinks of a leaf", bundle, "of a bundle")?;
         if agg_down != leaves * bundle {
             let what =
                 format!("{leaves} leaves with {bundle} cable(s) each are not {agg_down} ports");
@@ -166,7 +162,7 @@ impl File {
             delay("leaf_delay", agg)
         );
         if tiers == 3 {
-            let pods = File::parts(1, (nodes, "hosts"), (pod, "hosts of a pod"))?;
+            let pods = File::parts(1, nodes, "hosts", pod, "hosts of a pod")?;
             yaml.push_str(&File::core(pods, agg, core)?);
         }
         let mut notes = Vec::new();
@@ -191,11 +187,7 @@ impl File {
         let up = File::need(agg.up, agg.line, "Radix_Up")?;
         let down = File::need(core.down, core.line, "Radix_Down")?;
         let bundle = core.bundle.unwrap_or(1);
-        let cores = File::parts(
-            core.line,
-            (up, "uplinks of a switch"),
-            (bundle, "of a bundle"),
-        )?;
+        let cores = File::parts(core.line, up, "uplinks of a switch", bundle, "of a bundle")?;
         if down != pods.saturating_mul(bundle) {
             let what = format!("{pods} pods with {bundle} cable(s) each are not {down} ports");
             return Err(wrong(

@@ -129,7 +129,7 @@ pub fn incoming<'a>(
     let ports = 0..topology.nodes[node as usize].ports.len() as u16;
     ports.map(move |port| {
         let whole = switches.take_whole(topology, node, topology.cable(node, port).rate);
-        incoming_through((topology, switches), (node, port), whole, senders)
+        incoming_through(topology, switches, node, port, whole, senders)
     })
 }
 
@@ -178,8 +178,10 @@ pub fn all<'a>(
 
 /// The link that comes in through a port, which takes frames whole or does not.
 fn incoming_through(
-    (topology, switches): (&Topology, &Switches),
-    (node, port): (u32, u16),
+    topology: &Topology,
+    switches: &Switches,
+    node: u32,
+    port: u16,
     whole: bool,
     senders: &Senders,
 ) -> PausedLink {

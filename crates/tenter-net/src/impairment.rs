@@ -262,7 +262,7 @@ pub fn any_of(probability: Probability, count: u32) -> Probability {
 
 #[cfg(test)]
 mod tests {
-    use tenter_engine::{Output, Stream};
+    use tenter_engine::{LocalNode, Output, Stream};
 
     use super::{Fate, Impairment, ImpairmentSpec, Strikes, TesterAction, TesterRule, any_of};
     use crate::packet::{Packet, PacketKind};
@@ -350,7 +350,7 @@ mod tests {
         let output = Output {
             part: 0,
             input: 0,
-            node: 0,
+            node: LocalNode::default(),
         };
         let mut work = work(ImpairmentSpec::default());
         work.hold(packet(1, PacketKind::Middle), output, 2);

@@ -54,8 +54,8 @@ pub use memory::{BufferSharing, UNLIMITED_POOL};
 pub use packet::{
     ACK_FRAME_BYTES, CNP_FRAME_BYTES, CONNECT_FRAME_BYTES, CONTROL_LINK_BYTES, CREDIT_BLOCK_BYTES,
     DATA_OVERHEAD_BYTES, FLOW_CONTROL_BYTES, FlowControl, LostCredit, Missing, Notice,
-    PAUSE_FRAME_BYTES, Packet, PacketKind, Pause, RETH_BYTES, Reroute, SENT_UNIT_PS,
-    SIGNAL_FRAME_BYTES, WIRE_OVERHEAD_BYTES, credit_blocks,
+    PAUSE_FRAME_BYTES, Packet, PacketKind, Pause, RETH_BYTES, ReceiveSlot, Reroute, SENT_UNIT_PS,
+    SIGNAL_FRAME_BYTES, ScaleUpEnd, SendSlot, Slot, WIRE_OVERHEAD_BYTES, credit_blocks,
 };
 pub use port::{Port, PortCounters, WatchdogAction};
 pub use queue::{PauseRecord, QueueCounters};
@@ -65,7 +65,7 @@ pub use signals::{
 };
 pub use spec::{Forwarding, SwitchSpec, Switches};
 pub use switch::{Headrooms, Switch, SwitchModel, SwitchParts};
-pub use telemetry::{Hop, Telemetry};
+pub use telemetry::{Hop, RecordName, Telemetry};
 pub use transmitter::{FarEnd, MacControl, Transmitter, WireLosses};
 pub use visit_counts::VisitCounts;
 pub use watchdog::WatchdogSpec;

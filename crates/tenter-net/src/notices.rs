@@ -22,7 +22,8 @@ where
     pub(crate) fn send_notices<M: Medium>(
         &mut self,
         packet: &Packet,
-        (input, port): (u16, u16),
+        input: u16,
+        port: u16,
         routing: &Routing,
         medium: &mut M,
     ) {
@@ -35,7 +36,7 @@ where
         };
         match table.tells(packet, (input, port), (queue_bytes, xoffs), here) {
             NoticeTarget::Nobody => {}
-            NoticeTarget::Before => self.send_notice(packet, (input, port), medium),
+            NoticeTarget::Before => self.send_notice(packet, input, port, medium),
             NoticeTarget::Host => self.notify_host(packet, routing, medium),
             NoticeTarget::Itself => {
                 table.ask(
@@ -60,12 +61,7 @@ where
         self.offer(&notice, port, port, medium);
     }
 
-    fn send_notice<M: Medium>(
-        &mut self,
-        packet: &Packet,
-        (input, port): (u16, u16),
-        medium: &mut M,
-    ) {
+    fn send_notice<M: Medium>(&mut self, packet: &Packet, input: u16, port: u16, medium: &mut M) {
         let now = packet.at;
         let backlog = self.chassis.ports[usize::from(port)].backlog(now);
         let notice = Notice::about(packet, self.balancer.level_of(backlog).max(1));

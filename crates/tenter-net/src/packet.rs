@@ -1,9 +1,11 @@
 //! The packet: 32 bytes, passed by value from inbox to queue to inbox.
 
+mod slots;
 mod views;
 
+pub use slots::{ReceiveSlot, SendSlot, Slot};
 pub(crate) use views::{Cell, CreditMessage};
-pub use views::{FlowControl, LostCredit, Missing, Notice, Pause, Reroute};
+pub use views::{FlowControl, LostCredit, Missing, Notice, Pause, Reroute, ScaleUpEnd};
 
 use tenter_engine::{Arrival, mix64};
 
@@ -147,9 +149,9 @@ impl PacketKind {
 pub struct Packet {
     /// When it reaches the node it is on its way to, behind that node's ingress pipeline, in ps.
     pub at: u64,
-    /// The queue pair at the destination NIC: a receive slot in packets of a sender, a send slot in
-    /// packets of a receiver. Between switches its highest bit says that the packet is
-    /// [on a detour](Packet::is_on_detour).
+    /// The queue pair at the destination NIC, read as [`Packet::receive_slot`] in packets of a
+    /// sender and as [`Packet::send_slot`] in packets of a receiver. Between switches its highest
+    /// bit says that the packet is [on a detour](Packet::is_on_detour).
     pub queue_pair: u32,
     /// Packet sequence number (data), or the next one expected (ACK, NAK); control packets have
     /// other content here, such as that of a [`Pause`].
@@ -160,7 +162,7 @@ pub struct Packet {
     pub hash: u32,
     /// When its first bit left the NIC, in units of [`SENT_UNIT_PS`], modulo 2³². An ACK or NAK
     /// says the same of the packet that it answers, and a selective NAK something else. With
-    /// in-band telemetry it is the name of the packet's record in [`Telemetry`](crate::Telemetry).
+    /// in-band telemetry it names the packet's [record](Packet::record).
     pub sent: u32,
     /// Frame size including FCS, without preamble and gap.
     pub frame_bytes: u16,
@@ -210,16 +212,16 @@ impl Packet {
     /// The same packet on a detour, or no longer on one.
     #[must_use]
     pub(crate) fn on_detour(&self, is: bool) -> Packet {
-        let queue_pair = self.queue_pair_at_nic();
+        let queue_pair = self.queue_pair_field();
         Packet {
             queue_pair: queue_pair | if is { Packet::ON_DETOUR } else { 0 },
             ..*self
         }
     }
 
-    /// The queue pair at the destination NIC, wherever the packet is.
+    /// What its maker put into [`Packet::queue_pair`], wherever the packet is.
     #[inline]
-    pub fn queue_pair_at_nic(&self) -> u32 {
+    pub(crate) fn queue_pair_field(&self) -> u32 {
         self.queue_pair & !Packet::ON_DETOUR
     }
 

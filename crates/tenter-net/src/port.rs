@@ -218,7 +218,7 @@ impl Port {
         }
         let start = self.transmitter.free_at().max(now);
         self.transmitter.transmit(packet, start, medium);
-        let waiting = ahead.add(packet, now, (start, self.transmitter.free_at()));
+        let waiting = ahead.add(packet, now, start, self.transmitter.free_at());
         self.high_water_bytes = self.high_water_bytes.max(waiting);
     }
 

@@ -22,7 +22,7 @@ use tenter_config::choice;
 
 use crate::buffer::{ControlMessage, PendingControl};
 use crate::class::CLASSES;
-use crate::packet::{Packet, PacketKind, SENT_UNIT_PS, SIGNAL_FRAME_BYTES};
+use crate::packet::{Packet, PacketKind, SENT_UNIT_PS, SIGNAL_FRAME_BYTES, SendSlot};
 
 /// The longest possible pause, in quanta.
 const QUANTA_MAX: u64 = u16::MAX as u64;
@@ -94,7 +94,7 @@ pub struct Sender {
     /// The hash of the 5-tuple with source and destination exchanged.
     pub hash: u32,
     /// The queue pair there: its send slot.
-    pub slot: u32,
+    pub slot: SendSlot,
 }
 
 /// Reads the header fields that packets of the model do not carry but real ones do.
@@ -159,7 +159,7 @@ impl Signal {
     /// The content of a packet, if it is a signal or a pause frame that was made of one.
     pub fn of(packet: &Packet) -> Option<Signal> {
         let receiver = match packet.kind {
-            PacketKind::Signal => packet.queue_pair_at_nic(),
+            PacketKind::Signal => packet.queue_pair_field(),
             PacketKind::Pause if packet.destination != u32::MAX => packet.destination,
             _ => return None,
         };

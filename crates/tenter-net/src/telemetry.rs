@@ -11,6 +11,10 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use tenter_units::id;
+
+use crate::packet::Packet;
+
 /// Records in the first block of a host; each further block has twice as many.
 const FIRST_BLOCK: u32 = 64;
 /// With this number of blocks a host has more than 2^30 records.
@@ -19,6 +23,29 @@ const BLOCKS: usize = 25;
 const HEAD: usize = 2;
 /// Words of a hop.
 const HOP: usize = 5;
+
+id! {
+    /// The name of a record among those of all hosts; a host counts its own by numbers.
+    pub struct RecordName(u32);
+}
+
+impl RecordName {
+    /// In place of a name: there is no record.
+    const NONE: u32 = u32::MAX;
+
+    /// What [`Packet::sent`] says of a packet with this record, or without any.
+    pub fn in_packet(name: Option<RecordName>) -> u32 {
+        name.map_or(RecordName::NONE, RecordName::number)
+    }
+}
+
+impl Packet {
+    /// The record of a packet with in-band telemetry; `None` where none was left for it.
+    #[inline]
+    pub fn record(&self) -> Option<RecordName> {
+        (self.sent != RecordName::NONE).then(|| RecordName::new(self.sent))
+    }
+}
 
 /// The telemetry that a switch writes as it sends a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,9 +78,6 @@ pub struct Telemetry {
 }
 
 impl Telemetry {
-    /// In place of a record's name: there is none.
-    pub const NONE: u32 = u32::MAX;
-
     /// For a number of hosts, with room for a number of hops in each packet.
     pub fn new(hosts: usize, hops: u8) -> Telemetry {
         let of_hosts = usize::BITS - hosts.saturating_sub(1).leading_zeros();
@@ -70,8 +94,8 @@ impl Telemetry {
     }
 
     /// Begins a record of a host anew, for a packet that is sent; returns its name.
-    pub fn begin(&self, host: u32, record: u32, sent: u32) -> u32 {
-        let name = host << self.bits | record;
+    pub fn begin(&self, host: u32, record: u32, sent: u32) -> RecordName {
+        let name = RecordName::new(host << self.bits | record);
         let words = self.words(name);
         words[0].store(u64::from(sent), Ordering::Relaxed);
         words[1].store(0, Ordering::Relaxed);
@@ -79,17 +103,17 @@ impl Telemetry {
     }
 
     /// The record of a host that has this name.
-    pub fn record(&self, name: u32) -> u32 {
-        name & self.records()
+    pub fn record(&self, name: RecordName) -> u32 {
+        name.number() & self.records()
     }
 
     /// When the packet was sent, as in [`Packet::sent`](crate::Packet::sent).
-    pub fn sent(&self, name: u32) -> u32 {
+    pub fn sent(&self, name: RecordName) -> u32 {
         self.words(name)[0].load(Ordering::Relaxed) as u32
     }
 
     /// Adds a hop, if there is room for one.
-    pub fn stamp(&self, name: u32, hop: &Hop) {
+    pub fn stamp(&self, name: RecordName, hop: &Hop) {
         let words = self.words(name);
         let count = words[1].load(Ordering::Relaxed) as usize;
         if count == self.hops {
@@ -103,7 +127,7 @@ impl Telemetry {
     }
 
     /// The hops of a record, in order, in place of what is in `hops`.
-    pub fn read(&self, name: u32, hops: &mut Vec<Hop>) {
+    pub fn read(&self, name: RecordName, hops: &mut Vec<Hop>) {
         let words = self.words(name);
         let count = words[1].load(Ordering::Relaxed) as usize;
         hops.clear();
@@ -119,13 +143,13 @@ impl Telemetry {
         }));
     }
 
-    fn words(&self, name: u32) -> &[AtomicU64] {
+    fn words(&self, name: RecordName) -> &[AtomicU64] {
         let record = self.record(name);
         let block = (record / FIRST_BLOCK + 1).ilog2();
         let first = FIRST_BLOCK * ((1 << block) - 1);
         let stride = HEAD + HOP * self.hops;
-        let words =
-            self.regions[(name >> self.bits) as usize].blocks[block as usize].get_or_init(|| {
+        let words = self.regions[(name.number() >> self.bits) as usize].blocks[block as usize]
+            .get_or_init(|| {
                 let count = (stride * FIRST_BLOCK as usize) << block;
                 (0..count).map(|_| AtomicU64::new(0)).collect()
             });
@@ -136,7 +160,7 @@ impl Telemetry {
 
 #[cfg(test)]
 mod tests {
-    use super::{Hop, Telemetry};
+    use super::{Hop, RecordName, Telemetry};
 
     fn hop(link: u64) -> Hop {
         Hop {
@@ -153,19 +177,19 @@ mod tests {
         let telemetry = Telemetry::new(5, 3);
         // Three bits for five hosts.
         assert_eq!(telemetry.records(), (1 << 29) - 1);
-        let names: Vec<u32> = (0..5)
+        let names: Vec<RecordName> = (0..5)
             .flat_map(|host| (0..300).map(move |record| (host, record)))
             .map(|(host, record)| telemetry.begin(host, record, host * 1000 + record))
             .collect();
         for &name in &names {
-            telemetry.stamp(name, &hop(u64::from(name)));
+            telemetry.stamp(name, &hop(u64::from(name.number())));
         }
         let mut hops = Vec::new();
         for (nth, &name) in (0..).zip(&names) {
             assert_eq!(telemetry.sent(name), nth / 300 * 1000 + nth % 300);
             assert_eq!(telemetry.record(name), nth % 300);
             telemetry.read(name, &mut hops);
-            assert_eq!(hops, [hop(u64::from(name))]);
+            assert_eq!(hops, [hop(u64::from(name.number()))]);
         }
         telemetry.begin(0, 0, 7);
         telemetry.read(names[0], &mut hops);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tenter_engine::{Output, Stream, prefetch};
+use tenter_topology::CableEnd;
 use tenter_units::{SerialisationTime, Time};
 
 use crate::impairment::{Fate, HOLD_MAX, Impairment, ImpairmentSpec};
@@ -99,15 +100,16 @@ pub struct MacControl {
 }
 
 impl Transmitter {
-    /// The transmitter of `port` of `node`, sending to `output`.
+    /// The transmitter of a port, sending to `output`.
     ///
     /// `latency` is the sum of the sender's egress half, the cable and the receiver's ingress half;
     /// with `arrives_whole` it counts from the end of the frame, else (cut-through) from its start.
     pub fn new(
-        (node, port): (u32, u16),
+        port: CableEnd,
         output: Output,
         serialisation: SerialisationTime,
-        (latency, arrives_whole): (Time, bool),
+        latency: Time,
+        arrives_whole: bool,
         mac: MacControl,
     ) -> Transmitter {
         Transmitter {
@@ -120,8 +122,8 @@ impl Transmitter {
             is_special: false,
             link_faults: None,
             telemetry: None,
-            node,
-            port,
+            node: port.node,
+            port: port.port,
             sent: [(0, 0); 2],
             mac,
         }
@@ -317,7 +319,9 @@ impl Transmitter {
         let Some(telemetry) = &self.telemetry else {
             return;
         };
-        if packet.kind.is_data() && packet.sent != Telemetry::NONE {
+        if packet.kind.is_data()
+            && let Some(name) = packet.record()
+        {
             let (frames, bytes) = self.sent();
             let gaps = frames * u64::from(WIRE_OVERHEAD_BYTES);
             let hop = Hop {
@@ -327,7 +331,7 @@ impl Transmitter {
                 queue_bytes,
                 rate: self.bits_per_second(),
             };
-            telemetry.stamp(packet.sent, &hop);
+            telemetry.stamp(name, &hop);
         }
     }
 

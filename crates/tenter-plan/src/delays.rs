@@ -130,7 +130,7 @@ impl Delays<'_> {
 
     /// How long a message takes from one leaf of a scheduled fabric, with its ways up, to another,
     /// in ps: as long as the head of a cell on the fastest way; `None` to itself.
-    pub fn between_leaves(&self, (from, up): (u32, &[u64]), to: u32) -> Option<u64> {
+    pub fn between_leaves(&self, from: u32, up: &[u64], to: u32) -> Option<u64> {
         let ends = self.ports(to);
         let ends = ends.map(|end| self.topology.neighbour(end.node, end.port));
         let ways = ends.filter(|end| from != to && up[end.node as usize] < u64::MAX);

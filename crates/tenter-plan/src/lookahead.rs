@@ -108,7 +108,7 @@ fn between_leaves(delays: &Delays<'_>) -> Option<(u64, u64)> {
     let leaves = delays.topology.leaves();
     let times = leaves.iter().flat_map(|&from| {
         let up = delays.fastest_up(from);
-        let time = move |&to: &u32| delays.between_leaves((from, &up), to);
+        let time = move |&to: &u32| delays.between_leaves(from, &up, to);
         leaves.iter().filter_map(time)
     });
     times.fold(None, |bounds, time| {

@@ -73,7 +73,7 @@ impl Histogram {
     /// The percentile by nearest rank, in hundredths of a percent: at most 1/1,024 above the value
     /// itself, and never above the greatest. `None` where there are none.
     pub fn at(&self, per_myriad: u32) -> Option<u128> {
-        let rank = rank(self.count, (u64::from(per_myriad), 10_000));
+        let rank = rank(self.count, u64::from(per_myriad), 10_000);
         let mut seen = 0;
         let cell = self.cells.iter().position(|&cell| {
             seen += cell;

@@ -8,12 +8,12 @@ use tenter_units::Time;
 /// It is always a value that occurred, never an interpolation, so a digest over it is exact. `None`
 /// when `sorted` is empty; a `per_mille` of 0 is the least value, of 1,000 or more the greatest.
 pub fn nearest_rank<T: Copy>(sorted: &[T], per_mille: u32) -> Option<T> {
-    let rank = rank(sorted.len() as u64, (u64::from(per_mille), 1_000));
+    let rank = rank(sorted.len() as u64, u64::from(per_mille), 1_000);
     sorted.get(rank as usize - 1).copied()
 }
 
 /// The nearest rank, from 1, of a percentile that is `share` out of `whole`, among so many values.
-pub fn rank(count: u64, (share, whole): (u64, u64)) -> u64 {
+pub fn rank(count: u64, share: u64, whole: u64) -> u64 {
     let below = u128::from(count) * u128::from(share.min(whole));
     (below.div_ceil(u128::from(whole)) as u64).max(1)
 }

@@ -40,12 +40,13 @@ struct Draft {
 /// problem was noted.
 pub(crate) fn resolve(
     root: Node,
-    (seed, graphs): (Option<u64>, &Graphs<'_>),
+    seed: Option<u64>,
+    graphs: &Graphs<'_>,
     problems: &Problems,
     warnings: &Problems,
 ) -> (Option<Plan>, Node) {
     let (draft, mut effective) = read(root, seed, problems);
-    let plan = draft.assemble(graphs, (problems, warnings), &mut effective);
+    let plan = draft.assemble(graphs, problems, warnings, &mut effective);
     (plan.filter(|_| problems.is_empty()), effective)
 }
 
@@ -73,7 +74,8 @@ impl Draft {
     fn assemble(
         self,
         graphs: &Graphs<'_>,
-        (problems, warnings): (&Problems, &Problems),
+        problems: &Problems,
+        warnings: &Problems,
         effective: &mut Node,
     ) -> Option<Plan> {
         let (mut own, seed) = (self.parts, self.seed.unwrap_or(0));
@@ -330,7 +332,7 @@ fn check_together(
     }
     let by_credit = switching.credit().is_some();
     if !by_credit {
-        warn_of_pauses(switches, (has_watchdog, faults), around.warnings);
+        warn_of_pauses(switches, has_watchdog, faults, around.warnings);
     }
     let own = switching::Around {
         topology_spec,
@@ -362,7 +364,8 @@ fn has_storms(faults: &FaultPlan) -> bool {
 /// Warns of pauses in a fabric where nothing can be paused.
 fn warn_of_pauses(
     switches: &Switches,
-    (watchdog, faults): (bool, Option<&FaultPlan>),
+    watchdog: bool,
+    faults: Option<&FaultPlan>,
     warnings: &Problems,
 ) {
     let Some(faults) = faults else {

@@ -142,7 +142,7 @@ impl Around<'_> {
         let (mut whole, mut specs, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
         for draft in models {
             let node = section_of(effective, &draft.path)?;
-            let classes = draft.classes((&used.data, &used.control), self.problems, node)?;
+            let classes = draft.classes(&used.data, &used.control, self.problems, node)?;
             specs.push(draft.spec(&classes, frame, load_balancing.clone()));
             numbers.extend(draft.tier);
             whole.push(Parts { draft, classes });
@@ -165,7 +165,7 @@ impl Around<'_> {
         self.check_tiers(&whole, &switches)?;
         let links = Links::of((self.topology, &switches), &self.endpoint.nic);
         for (number, parts) in whole.iter().enumerate() {
-            self.fit((number, parts), &mut switches, &links, effective)?;
+            self.fit(number, parts, &mut switches, &links, effective)?;
         }
         self.check_receive_buffer(&links);
         let most = switches.iter().max_by_key(|spec| lossless_classes(spec))?;
@@ -177,7 +177,8 @@ impl Around<'_> {
     /// Shares out the buffer of one model, and checks its thresholds and pauses.
     fn fit(
         &self,
-        (number, Parts { draft, classes }): (usize, &Parts),
+        number: usize,
+        Parts { draft, classes }: &Parts,
         switches: &mut Switches,
         links: &Links,
         effective: &mut Node,

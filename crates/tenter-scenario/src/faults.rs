@@ -164,19 +164,15 @@ const COUNT_MAX: u64 = 100_000;
 const EVENTS_MAX: usize = 1 << 22;
 
 fn ends_after_it_begins(own: &SlowLink, reader: &mut dyn Reader) -> bool {
-    is_later(reader, ("until", own.until), ("at", own.at))
+    is_later(reader, "until", own.until, "at", own.at)
 }
 
 fn stops_after_it_begins(own: &PauseStorm, reader: &mut dyn Reader) -> bool {
-    is_later(
-        reader,
-        ("until", Some(own.until)),
-        ("pause_storm", own.begin),
-    )
+    is_later(reader, "until", Some(own.until), "pause_storm", own.begin)
 }
 
 fn comes_up_later(own: &Course, reader: &mut dyn Reader) -> bool {
-    own.flap.is_some() || is_later(reader, ("up", own.up), ("down", own.down))
+    own.flap.is_some() || is_later(reader, "up", own.up, "down", own.down)
 }
 
 /// What flaps comes up by itself.
@@ -187,8 +183,10 @@ fn beside_flap(own: &Course) -> Vec<Idle> {
 
 fn is_later(
     reader: &mut dyn Reader,
-    (key, end): (&str, Option<Time>),
-    (first, begin): (&str, Time),
+    key: &str,
+    end: Option<Time>,
+    first: &str,
+    begin: Time,
 ) -> bool {
     let holds = end.is_none_or(|end| end > begin);
     if !holds {

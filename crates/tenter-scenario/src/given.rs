@@ -20,14 +20,15 @@ pub(crate) fn paths(root: &Node) -> Vec<String> {
 pub(crate) fn unusual_paths(root: &Node) -> Vec<String> {
     let mut found = Vec::new();
     let tables = [&Scenario::TABLE];
-    walk_unusual(&root.to_written(), ("", &tables), None, &mut found);
+    walk_unusual(&root.to_written(), "", &tables, None, &mut found);
     found
 }
 
 /// The keys of a value at a path: of a mapping by its tables, of a list by the shape of its items.
 fn walk_unusual(
     value: &Written,
-    (path, tables): (&str, &[&KeyTable]),
+    path: &str,
+    tables: &[&KeyTable],
     items: Option<&Shape>,
     found: &mut Vec<String>,
 ) {
@@ -45,14 +46,14 @@ fn walk_unusual(
                 found.push(path.clone());
                 let shape = (key.shape)();
                 let tables = tables_of(&shape, value);
-                walk_unusual(value, (&path, &tables), Some(&shape), found);
+                walk_unusual(value, &path, &tables, Some(&shape), found);
             }
         }
         (Written::List(values), Some(shape)) if !LISTS_OF_PARTS.contains(&path) => {
             for (index, value) in values.iter().enumerate() {
                 let tables = tables_of(shape, value);
                 let path = format!("{path}[{index}]");
-                walk_unusual(value, (&path, &tables), None, found);
+                walk_unusual(value, &path, &tables, None, found);
             }
         }
         _ => {}

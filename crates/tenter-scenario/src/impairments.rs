@@ -193,9 +193,7 @@ pub(crate) fn bind(
     let mut complete = true;
     for (index, entry) in entries.iter().enumerate() {
         let path = path.item(index);
-        complete &= entry
-            .mark(topology, (index, &path), &mut by_sender)
-            .is_some();
+        complete &= entry.mark(topology, index, &path, &mut by_sender).is_some();
     }
     let of_entry = |(index, entry): (usize, &Impairment)| entry.plan(topology, &path.item(index));
     let rules: Option<Vec<Vec<RulePlan>>> = entries.iter().enumerate().map(of_entry).collect();
@@ -216,7 +214,8 @@ impl Impairment {
     fn mark(
         &self,
         topology: &Topology,
-        (index, path): (usize, &Path<'_>),
+        index: usize,
+        path: &Path<'_>,
         by_sender: &mut [Option<usize>],
     ) -> Option<()> {
         let fits = |end: CableEnd| match self.link.as_str() {

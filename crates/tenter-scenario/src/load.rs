@@ -146,7 +146,7 @@ pub fn load_overlaid(
     files: &Files<'_>,
 ) -> Result<Loaded, Diagnostics> {
     let source = (input, source_name);
-    load_changed(source, overlay, (overrides, seed), files, &mut |_| {})
+    load_changed(source, overlay, overrides, seed, files, &mut |_| {})
 }
 
 /// As [`load`], with the key at a path of [`Loaded::given`], or the list item, left out: what a
@@ -164,14 +164,15 @@ pub fn load_without(
     let mut found = false;
     let mut leave_out = |root: &mut Node| found = given::remove(root, path);
     let change = &mut leave_out;
-    let loaded = load_changed(source, &[], (overrides, None), &no_files, change);
+    let loaded = load_changed(source, &[], overrides, None, &no_files, change);
     (found || loaded.is_err()).then_some(loaded)
 }
 
 fn load_changed(
     source: (Input<'_>, &str),
     overlay: &[Overlay<'_>],
-    (overrides, seed): (&[String], Option<u64>),
+    overrides: &[String],
+    seed: Option<u64>,
     files: &Files<'_>,
     change: &mut dyn FnMut(&mut Node),
 ) -> Result<Loaded, Diagnostics> {
@@ -191,7 +192,7 @@ fn load_changed(
     let written = Rc::new(root.clone());
     problems.know(&written);
     warnings.know(&written);
-    let (plan, mut effective) = assemble::resolve(root, (seed, &graphs), &problems, &warnings);
+    let (plan, mut effective) = assemble::resolve(root, seed, &graphs, &problems, &warnings);
     match plan {
         Some(plan) => {
             let mut beside = files::take_out(&mut effective);

@@ -22,7 +22,7 @@ pub(crate) fn bind(
     let bound: Vec<_> = words
         .iter()
         .enumerate()
-        .map(|(index, word)| port(word, &path.item(index), (topology, nodes)))
+        .map(|(index, word)| port(word, &path.item(index), topology, nodes))
         .collect();
     let mut ports = bound.into_iter().collect::<Option<Vec<(u32, u16)>>>()?;
     ports.sort_unstable();
@@ -31,7 +31,7 @@ pub(crate) fn bind(
 }
 
 /// The port that a word names.
-fn port(word: &str, path: &Path<'_>, (topology, nodes): (&Topology, Nodes)) -> Read<(u32, u16)> {
+fn port(word: &str, path: &Path<'_>, topology: &Topology, nodes: Nodes) -> Read<(u32, u16)> {
     let hosts = &topology.nodes[..topology.hosts];
     let host = hosts.iter().position(|node| node.name == word);
     if let (Some(host), Nodes::All) = (host, nodes) {

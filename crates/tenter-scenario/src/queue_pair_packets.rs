@@ -28,7 +28,8 @@ pub(crate) struct Crowd {
 /// # Errors
 /// Those of [`Traffic::schedule`].
 pub(crate) fn crowd(
-    (kind, size_bytes): (&Traffic, u64),
+    kind: &Traffic,
+    size_bytes: u64,
     ranks: u32,
     job: &Job,
     cut: MessageCut,

@@ -23,7 +23,7 @@ pub(crate) fn check(
     }
     for job in jobs {
         if let Some((from, to)) = first_unreachable(job, addresses) {
-            report(job, (from, to), addresses, plan, names);
+            report(job, from, to, addresses, plan, names);
         }
     }
 }
@@ -72,7 +72,8 @@ fn first_unreachable(job: &Job, addresses: &[NicAddress]) -> Option<(u32, u32)> 
 
 fn report(
     job: &Job,
-    (from, to): (u32, u32),
+    from: u32,
+    to: u32,
     addresses: &[NicAddress],
     plan: &Addresses,
     names: &HostNames<'_>,

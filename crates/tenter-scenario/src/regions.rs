@@ -79,12 +79,12 @@ fn check_chains(switches: &Switches, around: &Around<'_>) {
             let help = "make that class lossless, too";
             around.warnings.note(PATH, message, help);
         } else if chain.len() < needed {
-            warn_of_cycles((number, chain.len()), needed, around.warnings);
+            warn_of_cycles(number, chain.len(), needed, around.warnings);
         }
     }
 }
 
-fn warn_of_cycles((class, has): (u8, usize), needed: usize, warnings: &Problems) {
+fn warn_of_cycles(class: u8, has: usize, needed: usize, warnings: &Problems) {
     let message = format!(
         "lossless class {class} on paths over several regions may end in a PFC deadlock: a path crosses {needed} regions, and packets change their class {} times",
         has - 1

@@ -135,7 +135,8 @@ pub(crate) const SHARED: &str = "shared";
 fn parts_go_together(own: &SwitchKeys, reader: &mut dyn Reader) -> bool {
     let capacity = own.queue_capacity.as_ref();
     check_parts(
-        (own.buffer.as_ref(), capacity),
+        own.buffer.as_ref(),
+        capacity,
         own.classes.as_deref(),
         reader,
     )
@@ -144,7 +145,8 @@ fn parts_go_together(own: &SwitchKeys, reader: &mut dyn Reader) -> bool {
 fn parts_of_tier_go_together(own: &Tier, reader: &mut dyn Reader) -> bool {
     let capacity = own.queue_capacity.as_ref();
     check_parts(
-        (own.buffer.as_ref(), capacity),
+        own.buffer.as_ref(),
+        capacity,
         own.classes.as_deref(),
         reader,
     )
@@ -166,7 +168,8 @@ impl Tier {
 }
 
 fn check_parts(
-    (buffer, capacity): (Option<&Buffer>, Option<&Capacity>),
+    buffer: Option<&Buffer>,
+    capacity: Option<&Capacity>,
     listed: Option<&[Class]>,
     reader: &mut dyn Reader,
 ) -> bool {

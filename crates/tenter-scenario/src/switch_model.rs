@@ -86,13 +86,14 @@ impl SwitchDraft {
     /// Writes classes that were not listed into its section of the effective configuration.
     pub(crate) fn classes(
         &self,
-        (data, control): (&[u8], &[u8]),
+        data: &[u8],
+        control: &[u8],
         problems: &Problems,
         effective: &mut Node,
     ) -> Option<Vec<ClassDraft>> {
         let listed = match &self.keys.classes {
             Some(listed) => listed.clone(),
-            None => self.unlisted((data, control), problems, effective)?,
+            None => self.unlisted(data, control, problems, effective)?,
         };
         let list = format!("{}.classes", self.path);
         let drafts = listed.into_iter().enumerate();
@@ -104,14 +105,15 @@ impl SwitchDraft {
 
     fn unlisted(
         &self,
-        (data, control): (&[u8], &[u8]),
+        data: &[u8],
+        control: &[u8],
         problems: &Problems,
         effective: &mut Node,
     ) -> Option<Vec<Class>> {
         let profile = self.keys.profile.profile();
         let mut nodes = match self.flow_control {
             FlowControl::None => vec![class(0)],
-            asked => controlled(asked, &profile, (data, control)),
+            asked => controlled(asked, &profile, data, control),
         };
         let pools = self.buffer().map(Buffer::names);
         let pool = pools.as_ref().map(|names| names[0].as_str());
@@ -166,7 +168,7 @@ impl SwitchDraft {
 
 /// What `flow_control` stands for: the classes of the data, and that of control packets where it is
 /// another.
-fn controlled(asked: FlowControl, profile: &Profile, (data, control): (&[u8], &[u8])) -> Vec<Node> {
+fn controlled(asked: FlowControl, profile: &Profile, data: &[u8], control: &[u8]) -> Vec<Node> {
     let generic = || profiles::profile(profiles::GENERIC).ecn;
     let marking = profile.ecn.clone().or_else(generic);
     let of_data = data.iter().map(|&number| {

@@ -128,10 +128,10 @@ impl<'t> Loads<'t> {
         for &(from, amount) in sources {
             let links = routing.distance(from, to) as usize - 1;
             levels.resize(levels.len().max(links + 1), Vec::new());
-            let direct = self.direct(routing, (from, to), amount);
+            let direct = self.direct(routing, from, to, amount);
             self.hand(&mut levels[links], routing.attachment(from), direct);
             if direct < amount {
-                self.spill(routing, (from, to), amount - direct, &mut levels);
+                self.spill(routing, from, to, amount - direct, &mut levels);
             }
         }
         while let Some(mut switches) = levels.pop() {
@@ -152,7 +152,7 @@ impl<'t> Loads<'t> {
 
     /// The part that takes the shortest way: all of it, or as much as circuits carry while the
     /// busiest NIC sends.
-    fn direct(&self, routing: &Routing, (from, to): (u32, u32), amount: u64) -> u64 {
+    fn direct(&self, routing: &Routing, from: u32, to: u32, amount: u64) -> u64 {
         let leaf = routing.attachment(from);
         if !self.spills || routing.others(leaf, to).is_empty() {
             return amount;
@@ -170,7 +170,8 @@ impl<'t> Loads<'t> {
     fn spill(
         &mut self,
         routing: &Routing,
-        (from, to): (u32, u32),
+        from: u32,
+        to: u32,
         amount: u64,
         levels: &mut Vec<Vec<u32>>,
     ) {

@@ -29,7 +29,7 @@ pub(crate) fn percentile_ms<'a>(
                 .map(|(_, time)| *time),
         );
     }
-    let rank = rank(times.len() as u64, (millionths, WHOLE)) as usize;
+    let rank = rank(times.len() as u64, millionths, WHOLE) as usize;
     if times.len() < rank {
         return None;
     }

@@ -142,7 +142,7 @@ impl Sizes {
                 let kept = variants.iter().enumerate();
                 for (index, variant) in kept.filter(|(_, variant)| !variant.left_out) {
                     let trials = trials.get(index).map_or(&[][..], Vec::as_slice);
-                    answers.push(self.compare(case, (position, metric), variant, trials));
+                    answers.push(self.compare(case, position, metric, variant, trials));
                 }
             }
         }
@@ -152,7 +152,8 @@ impl Sizes {
     fn compare(
         &self,
         case: &Case,
-        (position, metric): (usize, &Metric),
+        position: usize,
+        metric: &Metric,
         variant: &Variant,
         trials: &[Trial],
     ) -> CaseAnswer {

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use tenter_engine::{Control, Output, RunOutcome};
+use tenter_engine::{Control, Home, LocalNode, Output, RunOutcome};
 use tenter_net::{Event, Medium, Packet};
 use tenter_plan::Plan;
 use tenter_sim::{
@@ -35,7 +35,7 @@ pub struct ReferenceDriver<W> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Planned {
     at: u64,
-    node: u32,
+    node: LocalNode,
     what: What,
 }
 
@@ -86,7 +86,7 @@ impl<W: Watcher> Medium for Links<W> {
 
     fn send(&mut self, output: Output, at: u64, packet: &Packet) {
         let Output { node, input, .. } = output;
-        let link = &mut self.inputs[node as usize][usize::from(input)];
+        let link = &mut self.inputs[node.index()][usize::from(input)];
         let sequence = link.sent;
         link.sent += 1;
         link.under_way.push_back(Packet { at, ..*packet });
@@ -139,7 +139,7 @@ impl<W: Watcher> ReferenceDriver<W> {
 
     /// Whether the node still sees it coming.
     fn is_due(&self, Planned { at, node, what }: Planned) -> bool {
-        let due = match (&self.fabric.nodes()[node as usize], what) {
+        let due = match (&self.fabric.nodes()[node.index()], what) {
             (NodeModel::Host(host), What::Departure(_)) => host.next_departure(at),
             (NodeModel::Switch(switch), What::Departure(port)) => {
                 switch.ports()[usize::from(port)].next_departure()
@@ -147,7 +147,7 @@ impl<W: Watcher> ReferenceDriver<W> {
             (NodeModel::Host(host), What::Timer) => host.next_timer(),
             (NodeModel::Switch(switch), What::Timer) => switch.next_timer(),
             (_, What::Arrival { input, sequence }) => {
-                let first = self.links.inputs[node as usize][usize::from(input)].first();
+                let first = self.links.inputs[node.index()][usize::from(input)].first();
                 (first == Some(sequence)).then_some(at)
             }
             (_, What::Look) => Some(at),
@@ -161,7 +161,7 @@ impl<W: Watcher> ReferenceDriver<W> {
         match what {
             What::Look => self.plan_all(node, at),
             What::Departure(port) => {
-                match &fabric.nodes()[node as usize] {
+                match &fabric.nodes()[node.index()] {
                     NodeModel::Host(_) => fabric.host_departs(node, at, links),
                     NodeModel::Switch(_) => fabric.port_departs(node, port, at, links),
                 }
@@ -181,7 +181,7 @@ impl<W: Watcher> ReferenceDriver<W> {
 
     /// What has left the heap may be planned again.
     fn forget(&mut self, Planned { at, node, what }: Planned) {
-        let planned = &mut self.planned[node as usize];
+        let planned = &mut self.planned[node.index()];
         let place = match what {
             What::Departure(port) => usize::from(port),
             What::Timer => planned.len() - 1,
@@ -194,23 +194,23 @@ impl<W: Watcher> ReferenceDriver<W> {
 
     /// Plans the next event of every port of a node and of the node itself, unless it is planned
     /// already: a pause that one port causes changes another.
-    fn plan_all(&mut self, node: u32, now: u64) {
-        let model = &self.fabric.nodes()[node as usize];
+    fn plan_all(&mut self, node: LocalNode, now: u64) {
+        let model = &self.fabric.nodes()[node.index()];
         let (ports, timer) = match model {
             NodeModel::Host(host) => (1, host.next_timer()),
             NodeModel::Switch(switch) => (switch.ports().len() as u16, switch.next_timer()),
         };
-        self.planned[node as usize].resize(usize::from(ports) + 1, None);
+        self.planned[node.index()].resize(usize::from(ports) + 1, None);
         for port in 0..ports {
             let departure = match model {
                 NodeModel::Host(host) => host.next_departure(now),
                 NodeModel::Switch(switch) => switch.ports()[usize::from(port)].next_departure(),
             };
-            let planned = &mut self.planned[node as usize][usize::from(port)];
+            let planned = &mut self.planned[node.index()][usize::from(port)];
             let what = What::Departure(port);
             plan(&mut self.links.heap, planned, (node, what), departure, now);
         }
-        let planned = &mut self.planned[node as usize][usize::from(ports)];
+        let planned = &mut self.planned[node.index()][usize::from(ports)];
         plan(
             &mut self.links.heap,
             planned,
@@ -225,7 +225,7 @@ impl<W: Watcher> ReferenceDriver<W> {
 fn plan(
     heap: &mut BinaryHeap<Reverse<Planned>>,
     planned: &mut Option<u64>,
-    (node, what): (u32, What),
+    (node, what): (LocalNode, What),
     at: Option<u64>,
     now: u64,
 ) {
@@ -246,8 +246,8 @@ impl<W> Links<W> {
         let nodes = context.topology().nodes.len();
         let mut inputs = vec![Vec::new(); nodes];
         for node in 0..nodes as u32 {
-            let (_, home) = context.home(node);
-            inputs[home as usize] = vec![Input::default(); usize::from(context.inputs(node))];
+            let home = context.home(node).node;
+            inputs[home.index()] = vec![Input::default(); usize::from(context.inputs(node))];
         }
         Links {
             inputs,
@@ -257,8 +257,8 @@ impl<W> Links<W> {
     }
 
     /// Takes the packet that comes out of a link at `at`.
-    fn take(&mut self, node: u32, input: u16, at: u64) -> Packet {
-        let link = &mut self.inputs[node as usize][usize::from(input)];
+    fn take(&mut self, node: LocalNode, input: u16, at: u64) -> Packet {
+        let link = &mut self.inputs[node.index()][usize::from(input)];
         let packet = link.under_way.pop_front();
         let packet = packet.expect("every planned arrival has its packet");
         assert_eq!(packet.at, at, "packets of a link arrive as they were sent");
@@ -300,13 +300,16 @@ impl<W: Watcher> Driver for ReferenceDriver<W> {
         &mut self.fabric
     }
 
-    fn wake(&mut self, _: usize, node: u32, at: u64) {
-        let what = What::Look;
-        self.links.heap.push(Reverse(Planned { at, node, what }));
+    fn wake(&mut self, home: Home, at: u64) {
+        self.links.heap.push(Reverse(Planned {
+            at,
+            node: home.node,
+            what: What::Look,
+        }));
     }
 
-    fn in_flight(&self, _: usize, node: u32) -> Vec<(u16, Packet)> {
-        let inputs = (0..).zip(&self.links.inputs[node as usize]);
+    fn in_flight(&self, home: Home) -> Vec<(u16, Packet)> {
+        let inputs = (0..).zip(&self.links.inputs[home.node.index()]);
         let packets = inputs.flat_map(|(number, input)| {
             let under_way = input.under_way.iter();
             under_way.map(move |&packet| (number, packet))
@@ -314,13 +317,13 @@ impl<W: Watcher> Driver for ReferenceDriver<W> {
         packets.collect()
     }
 
-    fn lose(&mut self, _: usize, node: u32, input: u16) -> Vec<Packet> {
-        let input = &mut self.links.inputs[node as usize][usize::from(input)];
+    fn lose(&mut self, home: Home, input: u16) -> Vec<Packet> {
+        let input = &mut self.links.inputs[home.node.index()][usize::from(input)];
         input.under_way.drain(..).collect()
     }
 
-    fn change(&mut self, _: usize, node: u32, now: u64, change: &Change) -> bool {
-        self.fabric.change(node, now, change, &mut self.links)
+    fn change(&mut self, home: Home, now: u64, change: &Change) -> bool {
+        self.fabric.change(home.node, now, change, &mut self.links)
     }
 
     fn stats(&self) -> DriverStats {

@@ -6,12 +6,14 @@
 
 mod bytes;
 mod dimensions;
+mod id;
 mod parse;
 mod rate;
 mod text;
 mod time;
 
 pub use bytes::Bytes;
+pub use id::{ById, Id};
 pub use parse::UnitError;
 pub use rate::{Rate, SerialisationTime};
 pub use text::turns_text;

@@ -51,7 +51,7 @@ pub use countdown::Countdown;
 pub use error::WorkloadError;
 pub use full_mesh::FullMesh;
 pub use job::{CollectiveRun, Compute, Job};
-pub use pairs::QueuePairs;
+pub use pairs::{FarEnd, FirstSlots, QueuePairs, RankReceiveSlot, RankSendSlot};
 pub use scale_up::ScaleUp;
 pub use schedule::Schedule;
 pub use traffic::{Flow, Groups, Operations, Traffic};

@@ -6,7 +6,7 @@
 //! no events: they are caught up when the queue pair is next touched.
 
 use tenter_config::variants;
-use tenter_net::Packet;
+use tenter_net::{Packet, SendSlot};
 use tenter_units::Rate;
 
 use crate::notification::NotificationSpec;
@@ -129,60 +129,60 @@ members! {
 
 impl Congestion {
     /// When a queue pair may send its next packet, in ps.
-    pub(crate) fn ready_at(&self, slot: u32) -> u64 {
+    pub(crate) fn ready_at(&self, slot: SendSlot) -> u64 {
         on_table!(self, table => table.ready_at(slot))
     }
 
     /// Packets that a queue pair may have unacknowledged.
-    pub(crate) fn window(&self, slot: u32) -> u32 {
+    pub(crate) fn window(&self, slot: SendSlot) -> u32 {
         on_table!(self, table => table.window(slot))
     }
 
     /// A queue pair has sent a packet whose first bit left at `now`; when it may send the next one,
     /// in ps.
-    pub(crate) fn sent(&mut self, slot: u32, frame_bytes: u16, now: u64) -> u64 {
+    pub(crate) fn sent(&mut self, slot: SendSlot, frame_bytes: u16, now: u64) -> u64 {
         on_table!(self, table => table.sent(slot, frame_bytes, now))
     }
 
     /// A congestion notification has arrived for a queue pair.
-    pub(crate) fn notified(&mut self, slot: u32, now: u64) {
+    pub(crate) fn notified(&mut self, slot: SendSlot, now: u64) {
         on_table!(self, table => table.notified(slot, now));
     }
 
     /// An acknowledgement has arrived for a queue pair.
-    pub(crate) fn acknowledged(&mut self, slot: u32, feedback: &Feedback<'_>) {
+    pub(crate) fn acknowledged(&mut self, slot: SendSlot, feedback: &Feedback<'_>) {
         on_table!(self, table => table.acknowledged(slot, feedback));
     }
 
     /// The receiver of a queue pair lacks packets.
-    pub(crate) fn lost(&mut self, slot: u32, now: u64) {
+    pub(crate) fn lost(&mut self, slot: SendSlot, now: u64) {
         on_table!(self, table => table.lost(slot, now));
     }
 
     /// A data packet of a queue pair leaves.
     #[inline]
-    pub(crate) fn leaves(&mut self, slot: u32, packet: &Packet) {
+    pub(crate) fn leaves(&mut self, slot: SendSlot, packet: &Packet) {
         on_table!(self, table => table.leaves(slot, packet));
     }
 
     /// The packet of a queue pair that left at `sent` is answered.
     #[inline]
-    pub(crate) fn answered(&mut self, slot: u32, sent: u32, answer: PathFeedback) {
+    pub(crate) fn answered(&mut self, slot: SendSlot, sent: u32, answer: PathFeedback) {
         on_table!(self, table => table.answered(slot, sent, answer));
     }
 
     /// A switch has cut a packet of a queue pair to its header.
-    pub(crate) fn trimmed(&mut self, slot: u32, now: u64) {
+    pub(crate) fn trimmed(&mut self, slot: SendSlot, now: u64) {
         on_table!(self, table => table.trimmed(slot, now));
     }
 
     /// The receiver of a queue pair has granted payload bytes.
-    pub(crate) fn granted(&mut self, slot: u32, bytes: u64, now: u64) {
+    pub(crate) fn granted(&mut self, slot: SendSlot, bytes: u64, now: u64) {
         on_table!(self, table => table.granted(slot, bytes, now));
     }
 
     /// A queue pair has timed out.
-    pub(crate) fn timed_out(&mut self, slot: u32, now: u64) {
+    pub(crate) fn timed_out(&mut self, slot: SendSlot, now: u64) {
         on_table!(self, table => table.timed_out(slot, now));
     }
 }

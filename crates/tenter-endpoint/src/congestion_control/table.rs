@@ -1,7 +1,7 @@
 //! The queue pairs of a NIC that a congestion control limits.
 
-use tenter_net::{Packet, WIRE_OVERHEAD_BYTES};
-use tenter_units::Rate;
+use tenter_net::{Packet, SendSlot, WIRE_OVERHEAD_BYTES};
+use tenter_units::{ById, Rate};
 
 use super::control::{Control, Feedback, PathFeedback};
 use super::paths::Paths;
@@ -25,11 +25,11 @@ pub(crate) struct Table<C: Control> {
     /// Bytes that a full packet carries.
     payload: u64,
     /// For each send slot the number of its flow.
-    places: Vec<u32>,
+    places: ById<SendSlot, u32>,
     flows: Vec<Limited<C::Flow>>,
     free: Vec<u32>,
     /// For each send slot the paths of its packets; empty unless the control is told of them.
-    paths: Vec<Paths>,
+    paths: ById<SendSlot, Paths>,
 }
 
 impl<C: Control> Table<C> {
@@ -39,21 +39,21 @@ impl<C: Control> Table<C> {
             control: control.on_line(line),
             line,
             payload,
-            places: vec![UNLIMITED; slots],
+            places: vec![UNLIMITED; slots].into(),
             flows: Vec::new(),
             free: Vec::new(),
-            paths: vec![Paths::default(); if C::PATHS { slots } else { 0 }],
+            paths: vec![Paths::default(); if C::PATHS { slots } else { 0 }].into(),
         }
     }
 
-    fn find(&mut self, slot: u32) -> Option<&mut Limited<C::Flow>> {
-        let place = self.places[slot as usize];
+    fn find(&mut self, slot: SendSlot) -> Option<&mut Limited<C::Flow>> {
+        let place = self.places[slot];
         (place != UNLIMITED).then(|| &mut self.flows[place as usize])
     }
 
     /// The flow of a slot, made if there is none; whether it was.
-    fn find_or_start(&mut self, slot: u32, now: u64) -> (&mut Limited<C::Flow>, bool) {
-        let mut place = self.places[slot as usize];
+    fn find_or_start(&mut self, slot: SendSlot, now: u64) -> (&mut Limited<C::Flow>, bool) {
+        let mut place = self.places[slot];
         let first = place == UNLIMITED;
         if first {
             let flow = self.control.start(self.line, now);
@@ -65,21 +65,21 @@ impl<C: Control> Table<C> {
                 place = self.flows.len() as u32;
                 self.flows.push(limited);
             }
-            self.places[slot as usize] = place;
+            self.places[slot] = place;
         }
         (&mut self.flows[place as usize], first)
     }
 
-    pub(super) fn ready_at(&self, slot: u32) -> u64 {
-        let place = self.places[slot as usize];
+    pub(super) fn ready_at(&self, slot: SendSlot) -> u64 {
+        let place = self.places[slot];
         if place == UNLIMITED {
             return 0;
         }
         self.flows[place as usize].next_at
     }
 
-    pub(super) fn window(&self, slot: u32) -> u32 {
-        let place = self.places[slot as usize];
+    pub(super) fn window(&self, slot: SendSlot) -> u32 {
+        let place = self.places[slot];
         if place == UNLIMITED {
             return self.control.line_window(self.line, self.payload);
         }
@@ -87,7 +87,7 @@ impl<C: Control> Table<C> {
         self.control.window(flow, self.payload)
     }
 
-    pub(super) fn sent(&mut self, slot: u32, frame_bytes: u16, now: u64) -> u64 {
+    pub(super) fn sent(&mut self, slot: SendSlot, frame_bytes: u16, now: u64) -> u64 {
         let control = self.control;
         let limited = if C::FROM_START {
             self.find_or_start(slot, now).0
@@ -101,7 +101,7 @@ impl<C: Control> Table<C> {
         let next_at = now + gap(wire_bytes, rate);
         limited.next_at = next_at;
         if control.is_over(&limited.flow) {
-            let place = std::mem::replace(&mut self.places[slot as usize], UNLIMITED);
+            let place = std::mem::replace(&mut self.places[slot], UNLIMITED);
             self.free.push(place);
         } else {
             control.sent(&mut limited.flow, u64::from(frame_bytes));
@@ -109,13 +109,13 @@ impl<C: Control> Table<C> {
         next_at
     }
 
-    pub(super) fn notified(&mut self, slot: u32, now: u64) {
+    pub(super) fn notified(&mut self, slot: SendSlot, now: u64) {
         let control = self.control;
         let (limited, first) = self.find_or_start(slot, now);
         control.notified(&mut limited.flow, first, now);
     }
 
-    pub(super) fn acknowledged(&mut self, slot: u32, feedback: &Feedback<'_>) {
+    pub(super) fn acknowledged(&mut self, slot: SendSlot, feedback: &Feedback<'_>) {
         let control = self.control;
         if let Some(limited) = self.find(slot) {
             control.acknowledged(&mut limited.flow, feedback);
@@ -124,50 +124,50 @@ impl<C: Control> Table<C> {
 
     /// A data packet leaves, whose path the control may be told of.
     #[inline]
-    pub(super) fn leaves(&mut self, slot: u32, packet: &Packet) {
+    pub(super) fn leaves(&mut self, slot: SendSlot, packet: &Packet) {
         if C::PATHS {
-            self.paths[slot as usize].sent(packet.sent, packet.hash);
+            self.paths[slot].sent(packet.sent, packet.hash);
         }
     }
 
     /// The packet that left at `sent` is answered.
     #[inline]
-    pub(super) fn answered(&mut self, slot: u32, sent: u32, answer: PathFeedback) {
+    pub(super) fn answered(&mut self, slot: SendSlot, sent: u32, answer: PathFeedback) {
         if !C::PATHS {
             return;
         }
         let control = self.control;
-        if let Some(hash) = self.paths[slot as usize].answered(sent)
+        if let Some(hash) = self.paths[slot].answered(sent)
             && let Some(limited) = self.find(slot)
         {
             control.path_answered(&mut limited.flow, &PathFeedback { hash, ..answer });
         }
     }
 
-    pub(super) fn trimmed(&mut self, slot: u32, now: u64) {
+    pub(super) fn trimmed(&mut self, slot: SendSlot, now: u64) {
         let control = self.control;
         if let Some(limited) = self.find(slot) {
             control.trimmed(&mut limited.flow, now);
         }
     }
 
-    pub(super) fn granted(&mut self, slot: u32, bytes: u64, now: u64) {
+    pub(super) fn granted(&mut self, slot: SendSlot, bytes: u64, now: u64) {
         let control = self.control;
         let (limited, _) = self.find_or_start(slot, now);
         control.granted(&mut limited.flow, bytes, now);
     }
 
-    pub(super) fn lost(&mut self, slot: u32, now: u64) {
+    pub(super) fn lost(&mut self, slot: SendSlot, now: u64) {
         let control = self.control;
         if let Some(limited) = self.find(slot) {
             control.lost(&mut limited.flow, now);
         }
     }
 
-    pub(super) fn timed_out(&mut self, slot: u32, now: u64) {
+    pub(super) fn timed_out(&mut self, slot: SendSlot, now: u64) {
         let control = self.control;
         if C::PATHS {
-            self.paths[slot as usize].forget();
+            self.paths[slot].forget();
         }
         if let Some(limited) = self.find(slot) {
             control.timed_out(&mut limited.flow, now);
@@ -182,11 +182,14 @@ fn gap(wire_bytes: u64, rate: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use tenter_net::{Packet, PacketKind};
+    use tenter_net::{Packet, PacketKind, SendSlot};
     use tenter_units::Rate;
 
     use super::super::control::{Control, Feedback, PathFeedback};
     use super::Table;
+
+    const OTHER: SendSlot = SendSlot::new(0);
+    const SLOT: SendSlot = SendSlot::new(1);
 
     /// A control that goes by what the receiver grants, and counts what it is told.
     #[derive(Clone, Copy, Debug)]
@@ -257,17 +260,17 @@ mod tests {
     }
 
     fn flow(table: &mut Table<Told>) -> Flow {
-        table.find(1).expect("it is limited").flow.clone()
+        table.find(SLOT).expect("it is limited").flow.clone()
     }
 
     #[test]
     fn what_a_receiver_grants_opens_the_window() {
         let mut table = table();
-        assert_eq!(table.window(1), 0);
-        table.granted(1, 3 * 4096, 5);
-        assert_eq!((table.window(1), table.window(0)), (3, 0));
-        table.granted(1, 4096, 9);
-        assert_eq!(table.window(1), 4);
+        assert_eq!(table.window(SLOT), 0);
+        table.granted(SLOT, 3 * 4096, 5);
+        assert_eq!((table.window(SLOT), table.window(OTHER)), (3, 0));
+        table.granted(SLOT, 4096, 9);
+        assert_eq!(table.window(SLOT), 4);
     }
 
     #[test]
@@ -284,19 +287,19 @@ mod tests {
             kind: PacketKind::Middle,
             flags: 0,
         };
-        table.sent(1, 4158, 0);
-        table.leaves(1, &packet(100, 0xa));
-        table.leaves(1, &packet(200, 0xb));
+        table.sent(SLOT, 4158, 0);
+        table.leaves(SLOT, &packet(100, 0xa));
+        table.leaves(SLOT, &packet(200, 0xb));
         let marked = PathFeedback {
             now: 77,
             round_trip: 70,
             marked: true,
             ..PathFeedback::default()
         };
-        table.answered(1, 200, marked);
+        table.answered(SLOT, 200, marked);
         // What has been answered before, and what was never sent, tell nothing.
-        table.answered(1, 200, marked);
-        table.answered(0, 100, marked);
+        table.answered(SLOT, 200, marked);
+        table.answered(OTHER, 100, marked);
         assert_eq!(
             flow(&mut table).paths,
             [PathFeedback {
@@ -305,8 +308,8 @@ mod tests {
             }]
         );
         // After a timeout everything is sent again.
-        table.timed_out(1, 90);
-        table.answered(1, 100, marked);
+        table.timed_out(SLOT, 90);
+        table.answered(SLOT, 100, marked);
         let flow = flow(&mut table);
         assert_eq!((flow.timed_out, flow.paths.len()), (1, 1));
     }
@@ -314,10 +317,10 @@ mod tests {
     #[test]
     fn trimmed_packets_are_told_of_where_a_queue_pair_is_limited() {
         let mut table = table();
-        table.trimmed(1, 3);
-        assert!(table.find(1).is_none());
-        table.sent(1, 4158, 5);
-        table.trimmed(1, 9);
+        table.trimmed(SLOT, 3);
+        assert!(table.find(SLOT).is_none());
+        table.sent(SLOT, 4158, 5);
+        table.trimmed(SLOT, 9);
         assert_eq!(flow(&mut table).trimmed, 1);
     }
 }

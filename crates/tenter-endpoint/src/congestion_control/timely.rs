@@ -67,7 +67,7 @@ impl Timely {
     }
 
     /// The rate falls by `beta` times a share of it.
-    fn lower(&self, flow: &mut Flow, (part, whole): (u64, u64)) {
+    fn lower(&self, flow: &mut Flow, part: u64, whole: u64) {
         // Not below nothing, however steep the gradient.
         let share = part_of(u64::from(self.beta.ppm()), part, whole).min(u64::from(Share::PARTS));
         let less = part_of(flow.rate, share, u64::from(Share::PARTS));
@@ -136,7 +136,7 @@ impl Control for Timely {
         if round_trip < self.low.ps() {
             self.raise(flow, 1);
         } else if round_trip > self.high.ps() {
-            self.lower(flow, (round_trip - self.high.ps(), round_trip));
+            self.lower(flow, round_trip - self.high.ps(), round_trip);
         } else if flow.difference <= 0 {
             flow.falling += 1;
             let often = flow.falling >= self.hyper_after;
@@ -144,7 +144,8 @@ impl Control for Timely {
         } else {
             self.lower(
                 flow,
-                (flow.difference.cast_unsigned(), self.base_round_trip.ps()),
+                flow.difference.cast_unsigned(),
+                self.base_round_trip.ps(),
             );
         }
     }

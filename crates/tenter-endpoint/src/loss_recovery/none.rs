@@ -6,6 +6,7 @@
 //! receiving ports know where a transfer ends whatever is lost.
 
 use crate::receive::{Delivery, ReceiveQueuePair};
+use tenter_net::ReceiveSlot;
 
 impl ReceiveQueuePair {
     /// Gives up for lost what is missing before `sequence`, hands the transfers that end there to
@@ -15,7 +16,8 @@ impl ReceiveQueuePair {
     pub(crate) fn give_up_before(
         &mut self,
         sequence: u32,
-        (slot, now): (u32, u64),
+        slot: ReceiveSlot,
+        now: u64,
         packets_of: impl Fn(u32) -> u32,
         mut delivered: impl FnMut(Delivery),
     ) -> u32 {
@@ -50,10 +52,11 @@ mod tests {
         }
         let packets_of = |nth: u32| [4, 2, 8].get(nth as usize).copied().unwrap_or(0);
         let mut frames = Vec::new();
-        let lost = queue_pair.give_up_before(sequence, (0, 9), packets_of, |delivery| {
-            assert_eq!((delivery.nth as usize, delivery.at), (frames.len(), 9));
-            frames.push(delivery.accepted_frames);
-        });
+        let lost =
+            queue_pair.give_up_before(sequence, ReceiveSlot::new(0), 9, packets_of, |delivery| {
+                assert_eq!((delivery.nth as usize, delivery.at), (frames.len(), 9));
+                frames.push(delivery.accepted_frames);
+            });
         (lost, frames, queue_pair)
     }
 

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 use tenter_config::component;
-use tenter_net::Missing;
+use tenter_net::{Missing, ReceiveSlot, SendSlot};
 
 use crate::receive::{Delivery, ReceiveQueuePair};
 
@@ -53,7 +53,7 @@ struct Gap {
 
 /// The gaps of all receive queue pairs of a NIC.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Gaps(BTreeMap<u32, Gap>);
+pub(crate) struct Gaps(BTreeMap<ReceiveSlot, Gap>);
 
 /// What becomes of a packet ahead of its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +121,7 @@ impl Gap {
 
 impl Gaps {
     /// Frame bytes of the packets of a queue pair that have arrived beyond the first missing one.
-    pub(crate) fn stored_bytes(&self, slot: u32) -> u64 {
+    pub(crate) fn stored_bytes(&self, slot: ReceiveSlot) -> u64 {
         let gap = self.0.get(&slot).into_iter();
         let stored = gap.flat_map(|gap| gap.stored.iter().flatten());
         stored.map(|packet| u64::from(packet.frame_bytes)).sum()
@@ -133,7 +133,7 @@ impl Gaps {
         &mut self,
         queue_pair: &mut ReceiveQueuePair,
         spec: SelectiveRepeat,
-        slot: u32,
+        slot: ReceiveSlot,
         sequence: u32,
         stored: Stored,
         mut lost: impl FnMut(Missing),
@@ -172,7 +172,7 @@ impl Gaps {
         &mut self,
         queue_pair: &mut ReceiveQueuePair,
         spec: SelectiveRepeat,
-        slot: u32,
+        slot: ReceiveSlot,
         now: u64,
         mut delivered: impl FnMut(Delivery),
         mut lost: impl FnMut(Missing),
@@ -200,7 +200,7 @@ impl Gaps {
     pub(crate) fn ask_again(
         &mut self,
         queue_pair: &ReceiveQueuePair,
-        slot: u32,
+        slot: ReceiveSlot,
         mut lost: impl FnMut(Missing),
     ) {
         let gap = self.0.get_mut(&slot).filter(|_| queue_pair.gap);
@@ -216,17 +216,22 @@ impl Gaps {
 
 /// The packets that send queue pairs have to send again.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Repairs(BTreeMap<u32, VecDeque<Missing>>);
+pub(crate) struct Repairs(BTreeMap<SendSlot, VecDeque<Missing>>);
 
 impl Repairs {
     /// A run of packets of a queue pair has to be sent again.
-    pub(crate) fn add(&mut self, slot: u32, missing: Missing) {
+    pub(crate) fn add(&mut self, slot: SendSlot, missing: Missing) {
         self.0.entry(slot).or_default().push_back(missing);
     }
 
     /// Takes out the next packet that a queue pair has to send again: it is not acknowledged and
     /// among the `outstanding` ones.
-    pub(crate) fn next(&mut self, slot: u32, acknowledged: u32, outstanding: u32) -> Option<u32> {
+    pub(crate) fn next(
+        &mut self,
+        slot: SendSlot,
+        acknowledged: u32,
+        outstanding: u32,
+    ) -> Option<u32> {
         let runs = self.0.get_mut(&slot)?;
         while let Some(run) = runs.front_mut() {
             let sequence = run.first;
@@ -248,6 +253,7 @@ mod tests {
     use super::*;
 
     const FIRST: u32 = u32::MAX - 2;
+    const SLOT: ReceiveSlot = ReceiveSlot::new(7);
 
     /// A run of packets, counted from `FIRST`.
     fn numbers(missing: Missing) -> (u32, u32) {
@@ -294,7 +300,7 @@ mod tests {
             let sequence = FIRST.wrapping_add(number);
             let bench = (&mut self.queue_pair, &self.spec);
             self.gaps
-                .place(bench.0, *bench.1, 7, sequence, stored, |missing| {
+                .place(bench.0, *bench.1, SLOT, sequence, stored, |missing| {
                     lost.push(numbers(missing));
                 });
             lost
@@ -314,7 +320,7 @@ mod tests {
             } = &mut *self;
             let close = |_| delivered += 1;
             let lost = |missing| again.push(numbers(missing));
-            let asks = gaps.close(queue_pair, *spec, 7, 0, close, lost);
+            let asks = gaps.close(queue_pair, *spec, SLOT, 0, close, lost);
             assert_eq!(again, self.again);
             let expected = self.queue_pair.expected.wrapping_sub(FIRST);
             (expected, delivered, asks)
@@ -362,7 +368,7 @@ mod tests {
         // After a timeout, everything that is missing.
         let mut lost = Vec::new();
         let ask = |missing| lost.push(numbers(missing));
-        bench.gaps.ask_again(&bench.queue_pair, 7, ask);
+        bench.gaps.ask_again(&bench.queue_pair, SLOT, ask);
         assert_eq!(lost, [(1, 2), (4, 6)]);
     }
 
@@ -395,7 +401,7 @@ mod tests {
                 queue_pair,
                 ..
             } = &mut bench;
-            gaps.place(queue_pair, *spec, 7, sequence, stored, |_| {})
+            gaps.place(queue_pair, *spec, SLOT, sequence, stored, |_| {})
         };
         assert_eq!(place(2), Placed::Duplicate);
         assert_eq!(place(16), Placed::Beyond);
@@ -410,13 +416,13 @@ mod tests {
                 first: FIRST.wrapping_add(first),
                 end: FIRST.wrapping_add(end),
             };
-            repairs.add(3, missing);
+            repairs.add(SendSlot::new(3), missing);
         }
         // Everything before FIRST + 1 is acknowledged, 4 more packets are outstanding.
-        let next = |repairs: &mut Repairs| repairs.next(3, FIRST.wrapping_add(1), 4);
+        let next = |repairs: &mut Repairs| repairs.next(SendSlot::new(3), FIRST.wrapping_add(1), 4);
         assert_eq!(next(&mut repairs), Some(FIRST.wrapping_add(1)));
         assert_eq!(next(&mut repairs), Some(FIRST.wrapping_add(4)));
         assert_eq!(next(&mut repairs), None);
-        assert_eq!(repairs.next(4, 0, 1), None);
+        assert_eq!(repairs.next(SendSlot::new(4), 0, 1), None);
     }
 }

@@ -1,6 +1,6 @@
 //! What senders do with acknowledgements, NAKs and notifications.
 
-use tenter_net::{Hop, Missing, Packet, PacketKind, SENT_UNIT_PS};
+use tenter_net::{Hop, Missing, Packet, PacketKind, SENT_UNIT_PS, SendSlot};
 
 use super::Nic;
 use crate::congestion_control::{Feedback, PathFeedback};
@@ -10,14 +10,15 @@ use crate::spec::NicSpec;
 
 impl Nic {
     pub(super) fn on_ack(&mut self, spec: &NicSpec, packet: &Packet, done: &mut Vec<Acknowledged>) {
-        let slot = packet.queue_pair;
+        let slot = packet.send_slot();
         if self.limits.is_some() {
             self.on_feedback(packet);
         }
         let pending = &mut self.pending;
-        let news = self.send[slot as usize].acknowledge(
+        let news = self.send[slot].acknowledge(
             &mut self.requests,
-            (slot, packet.sequence),
+            slot,
+            packet.sequence,
             self.cut,
             packet.at,
             |request| {
@@ -26,10 +27,10 @@ impl Nic {
             },
         );
         if let Some(limits) = &mut self.limits {
-            limits.note_acknowledged(slot, &self.send[slot as usize]);
+            limits.note_acknowledged(slot, &self.send[slot]);
         }
         let window = self.window(spec, slot);
-        let queue_pair = &mut self.send[slot as usize];
+        let queue_pair = &mut self.send[slot];
         if news && packet.kind == PacketKind::Ack {
             queue_pair.naks = 0;
         }
@@ -42,22 +43,22 @@ impl Nic {
     }
 
     pub(super) fn on_nak(&mut self, spec: &NicSpec, packet: &Packet, done: &mut Vec<Acknowledged>) {
-        let slot = packet.queue_pair;
+        let slot = packet.send_slot();
         self.counters.packet_seq_err += 1;
         self.on_ack(spec, packet, done);
         let cut = self.cut;
         if spec.retry_on_nak && self.use_up_retry(spec, slot, packet.at) {
             return;
         }
-        self.send[slot as usize].rewind(&mut self.requests, (slot, packet.sequence), cut);
+        self.send[slot].rewind(&mut self.requests, slot, packet.sequence, cut);
         self.join_round(spec, slot, packet.at);
     }
 
     /// A receiver asks for some packets again.
     pub(super) fn on_selective_nak(&mut self, spec: &NicSpec, packet: &Packet) {
         self.counters.packet_seq_err += 1;
-        let slot = packet.queue_pair;
-        let queue_pair = &mut self.send[slot as usize];
+        let slot = packet.send_slot();
+        let queue_pair = &mut self.send[slot];
         if let Some(limits) = &mut self.limits {
             limits.repair(slot, queue_pair, Missing::of(packet));
             if let Some(congestion) = &mut limits.congestion {
@@ -81,14 +82,14 @@ impl Nic {
         let mut sent = Some(packet.sent);
         let mut hops: &[Hop] = &[];
         if let Some(in_band) = &mut limits.in_band {
-            sent = in_band.take_back(packet.sent);
+            sent = in_band.take_back(packet);
             hops = &in_band.hops;
         }
         let Some(sent) = sent else {
             return;
         };
-        let slot = packet.queue_pair;
-        let queue_pair = &self.send[slot as usize];
+        let slot = packet.send_slot();
+        let queue_pair = &self.send[slot];
         let units = ((packet.at / SENT_UNIT_PS) as u32).wrapping_sub(sent);
         let packets = packet.sequence.wrapping_sub(queue_pair.acknowledged);
         let news = packets <= queue_pair.outstanding();
@@ -118,12 +119,12 @@ impl Nic {
         self.counters.rp_cnp_handled += 1;
         let limits = self.limits.as_mut();
         if let Some(congestion) = limits.and_then(|limits| limits.congestion.as_mut()) {
-            congestion.notified(packet.queue_pair, packet.at);
+            congestion.notified(packet.send_slot(), packet.at);
         }
     }
 
-    pub(super) fn on_connect_reply(&mut self, spec: &NicSpec, slot: u32, now: u64) {
-        let queue_pair = &mut self.send[slot as usize];
+    pub(super) fn on_connect_reply(&mut self, spec: &NicSpec, slot: SendSlot, now: u64) {
+        let queue_pair = &mut self.send[slot];
         if queue_pair.connection == Connection::Requested {
             self.pending -= 1;
             queue_pair.connection = Connection::Ready;
@@ -137,18 +138,18 @@ impl Nic {
     /// `now`. They are sent again as loss recovery has it.
     ///
     /// No switch trims yet: this is what a packet that says so is to call.
-    pub fn on_trimmed(&mut self, spec: &NicSpec, slot: u32, trimmed: Missing, now: u64) {
+    pub fn on_trimmed(&mut self, spec: &NicSpec, slot: SendSlot, trimmed: Missing, now: u64) {
         let limits = self.limits.as_mut();
         if let Some(congestion) = limits.and_then(|limits| limits.congestion.as_mut()) {
             congestion.trimmed(slot, now);
         }
-        let queue_pair = &mut self.send[slot as usize];
+        let queue_pair = &mut self.send[slot];
         match (&spec.loss_recovery, &mut self.limits) {
             (LossRecovery::SelectiveRepeat(_), Some(limits)) => {
                 limits.repair(slot, queue_pair, trimmed);
             }
             (LossRecovery::GoBackN, _) => {
-                queue_pair.rewind(&mut self.requests, (slot, trimmed.first), self.cut);
+                queue_pair.rewind(&mut self.requests, slot, trimmed.first, self.cut);
             }
             _ => {}
         }
@@ -158,7 +159,7 @@ impl Nic {
     /// The receiver of a send slot has granted payload bytes at `now`.
     ///
     /// No receiver grants any yet: this is what a packet that does is to call.
-    pub fn on_grant(&mut self, spec: &NicSpec, slot: u32, bytes: u64, now: u64) {
+    pub fn on_grant(&mut self, spec: &NicSpec, slot: SendSlot, bytes: u64, now: u64) {
         let limits = self.limits.as_mut();
         if let Some(congestion) = limits.and_then(|limits| limits.congestion.as_mut()) {
             congestion.granted(slot, bytes, now);

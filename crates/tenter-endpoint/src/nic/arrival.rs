@@ -34,7 +34,7 @@ impl Nic {
             return false;
         }
         if packet.kind.is_data() {
-            let queue_pair = &mut self.receive[packet.queue_pair as usize];
+            let queue_pair = &mut self.receive[packet.receive_slot()];
             if !queue_pair.expects(packet) {
                 return false;
             }
@@ -44,7 +44,7 @@ impl Nic {
             if packet.kind != PacketKind::Ack || self.limits.is_some() {
                 return false;
             }
-            let queue_pair = &mut self.send[packet.queue_pair as usize];
+            let queue_pair = &mut self.send[packet.send_slot()];
             if !queue_pair.acknowledge_part(packet.sequence, packet.at, spec.window_packets) {
                 return false;
             }

@@ -1,6 +1,6 @@
 //! Frames onto the wire, where nothing but the wire holds queue pairs back.
 
-use tenter_net::{Medium, Packet, PacketKind, SENT_UNIT_PS};
+use tenter_net::{Medium, Packet, PacketKind, SENT_UNIT_PS, SendSlot};
 
 use super::Nic;
 use crate::send::{PacketRules, Sent, Turn};
@@ -38,7 +38,7 @@ impl Nic {
             return;
         };
         let sent = self.next_data(spec, slot, now);
-        let queue_pair = &mut self.send[slot as usize];
+        let queue_pair = &mut self.send[slot];
         let armed = queue_pair.timer_armed;
         let stays = queue_pair.has_packet(spec.window_packets);
         if !stays {
@@ -65,8 +65,8 @@ impl Nic {
         reason = "once a packet; a call costs a hundredth of it"
     )]
     #[inline(always)]
-    pub(super) fn next_data(&mut self, spec: &NicSpec, slot: u32, now: u64) -> Sent {
-        let queue_pair = &mut self.send[slot as usize];
+    pub(super) fn next_data(&mut self, spec: &NicSpec, slot: SendSlot, now: u64) -> Sent {
+        let queue_pair = &mut self.send[slot];
         if queue_pair.outstanding() == 0 {
             queue_pair.last_progress = now;
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use tenter_net::{PauseRecord, Signal};
+use tenter_net::{PauseRecord, SendSlot, Signal};
 
 use crate::send::SendQueuePair;
 
@@ -17,7 +17,7 @@ struct Hold {
     record: PauseRecord,
     /// The queue pairs that stand still for it, in the order of their turns: so the last ones come
     /// to theirs, however short the times between two signals are. The first has a timer.
-    waiting: VecDeque<u32>,
+    waiting: VecDeque<SendSlot>,
 }
 
 /// What a queue pair is held by.
@@ -33,20 +33,20 @@ impl Held {
     }
 
     /// Lets a queue pair wait behind those that do; whether it is the first, and needs a timer.
-    pub(super) fn wait(&mut self, slot: u32, queue_pair: &SendQueuePair) -> bool {
+    pub(super) fn wait(&mut self, slot: SendSlot, queue_pair: &SendQueuePair) -> bool {
         let hold = self.0.entry(key(queue_pair)).or_default();
         hold.waiting.push_back(slot);
         hold.waiting.len() == 1
     }
 
     /// Whether a queue pair is the first of those that wait.
-    pub(super) fn is_first(&self, slot: u32, queue_pair: &SendQueuePair) -> bool {
+    pub(super) fn is_first(&self, slot: SendSlot, queue_pair: &SendQueuePair) -> bool {
         let hold = self.0.get(&key(queue_pair));
         hold.is_some_and(|hold| hold.waiting.front() == Some(&slot))
     }
 
     /// Takes out all that wait for the same as a queue pair, in the order of their turns.
-    pub(super) fn take(&mut self, queue_pair: &SendQueuePair) -> VecDeque<u32> {
+    pub(super) fn take(&mut self, queue_pair: &SendQueuePair) -> VecDeque<SendSlot> {
         let hold = self.0.get_mut(&key(queue_pair));
         hold.map_or_else(VecDeque::new, |hold| std::mem::take(&mut hold.waiting))
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tenter_net::{Hop, Packet, Telemetry};
+use tenter_net::{Hop, Packet, RecordName, Telemetry};
 
 /// The records of what a NIC sends.
 ///
@@ -14,7 +14,7 @@ pub(super) struct InBand {
     free: Vec<u32>,
     used: u32,
     /// The record of the packet that is being served and has not been answered.
-    pub(super) answering: u32,
+    pub(super) answering: Option<RecordName>,
     /// What the last answer said.
     pub(super) hops: Vec<Hop>,
 }
@@ -25,7 +25,7 @@ impl InBand {
             telemetry,
             free: Vec::new(),
             used: 0,
-            answering: Telemetry::NONE,
+            answering: None,
             hops: Vec::new(),
         }
     }
@@ -33,19 +33,18 @@ impl InBand {
     pub(super) fn begin(&mut self, host: u32, packet: &mut Packet) {
         let record = self.free.pop().unwrap_or(self.used);
         if record == self.telemetry.records() {
-            packet.sent = Telemetry::NONE;
+            packet.sent = RecordName::in_packet(None);
             return;
         }
         self.used = self.used.max(record + 1);
-        packet.sent = self.telemetry.begin(host, record, packet.sent);
+        let name = self.telemetry.begin(host, record, packet.sent);
+        packet.sent = RecordName::in_packet(Some(name));
     }
 
     /// Takes back the record that an answer returns; when its packet was sent. What it says is in
     /// `hops` then.
-    pub(super) fn take_back(&mut self, name: u32) -> Option<u32> {
-        if name == Telemetry::NONE {
-            return None;
-        }
+    pub(super) fn take_back(&mut self, answer: &Packet) -> Option<u32> {
+        let name = answer.record()?;
         self.telemetry.read(name, &mut self.hops);
         self.free.push(self.telemetry.record(name));
         Some(self.telemetry.sent(name))

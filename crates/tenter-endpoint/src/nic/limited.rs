@@ -2,7 +2,7 @@
 //! repairs, pauses of one class of several.
 
 use tenter_engine::Ring;
-use tenter_net::{ACK_FRAME_BYTES, Medium, Packet, PacketKind, SENT_UNIT_PS};
+use tenter_net::{ACK_FRAME_BYTES, Medium, Packet, PacketKind, SENT_UNIT_PS, SendSlot};
 
 use super::Nic;
 use super::limits::Limits;
@@ -11,7 +11,12 @@ use crate::send::{PacketRules, SendQueuePair, Sent, Turn};
 use crate::spec::{Interleave, NicSpec};
 
 /// Puts a queue pair whose wait is over into the round, if it has anything to send.
-fn join(round: &mut Ring<u32>, slot: u32, queue_pair: &mut SendQueuePair, window: Option<u32>) {
+fn join(
+    round: &mut Ring<SendSlot>,
+    slot: SendSlot,
+    queue_pair: &mut SendQueuePair,
+    window: Option<u32>,
+) {
     if queue_pair.may_send(window) {
         queue_pair.turn = Turn::InRound;
         round.push(slot);
@@ -54,10 +59,7 @@ impl Nic {
         let of_round = if last <= now && !self.round.is_empty() {
             now
         } else {
-            let classes = self
-                .round
-                .iter()
-                .map(|&slot| self.send[slot as usize].class);
+            let classes = self.round.iter().map(|&slot| self.send[slot].class);
             classes
                 .map(|class| self.pauses.until(class))
                 .min()
@@ -68,13 +70,13 @@ impl Nic {
     }
 
     /// The queue pair whose turn it is: those of a paused class go to the end of the round.
-    fn next_in_round(&mut self, now: u64) -> Option<u32> {
+    fn next_in_round(&mut self, now: u64) -> Option<SendSlot> {
         if !self.classes.is_mixed() {
             return self.round.front().copied();
         }
         for _ in 0..self.round.len() {
             let slot = *self.round.front()?;
-            if self.pauses.until(self.send[slot as usize].class) <= now {
+            if self.pauses.until(self.send[slot].class) <= now {
                 return Some(slot);
             }
             self.round.pop();
@@ -97,7 +99,7 @@ impl Nic {
         let Some(slot) = self.next_in_round(now) else {
             return;
         };
-        let next = if self.send[slot as usize].repairs {
+        let next = if self.send[slot].repairs {
             self.next_repair(spec, slot, now)
         } else {
             None
@@ -105,16 +107,16 @@ impl Nic {
         let window = self.window(spec, slot);
         let mut sent = match next {
             Some(sent) => sent,
-            None if self.send[slot as usize].has_packet(window) => {
+            None if self.send[slot].has_packet(window) => {
                 let sent = self.next_data(spec, slot, now);
                 if let Some(limits) = &mut self.limits {
-                    limits.note_data(slot, &self.send[slot as usize], &sent);
+                    limits.note_data(slot, &self.send[slot], &sent);
                 }
                 sent
             }
             None => {
                 // What it was to send again has arrived meanwhile.
-                self.send[slot as usize].turn = Turn::Out;
+                self.send[slot].turn = Turn::Out;
                 self.round.pop();
                 return;
             }
@@ -124,14 +126,14 @@ impl Nic {
             congestion.leaves(slot, &sent.packet);
         }
         self.begin_record(&mut sent.packet);
-        let armed = self.send[slot as usize].timer_armed;
+        let armed = self.send[slot].timer_armed;
         self.put_other(&sent.packet, now, medium);
         let reads = self.limits.as_mut().and_then(|own| own.reads.as_mut());
         if let Some(reads) = reads {
             reads.sent(&sent.packet, now);
         }
         let goes_on = !sent.ends_message && spec.interleave == Interleave::Message;
-        self.take_turn(slot, (sent.packet.frame_bytes, now), goes_on);
+        self.take_turn(slot, sent.packet.frame_bytes, now, goes_on);
         if !armed {
             self.arm(spec, slot, now);
         }
@@ -142,13 +144,13 @@ impl Nic {
 
     /// Says where a queue pair that has just sent a packet goes: to the end of the round unless its
     /// turn goes on, to those that wait, or away.
-    fn take_turn(&mut self, slot: u32, (frame_bytes, now): (u16, u64), goes_on: bool) {
+    fn take_turn(&mut self, slot: SendSlot, frame_bytes: u16, now: u64, goes_on: bool) {
         let Some(limits) = &mut self.limits else {
             return;
         };
         let congestion = limits.congestion.as_mut();
         let ready_at = congestion.map_or(0, |congestion| congestion.sent(slot, frame_bytes, now));
-        let queue_pair = &mut self.send[slot as usize];
+        let queue_pair = &mut self.send[slot];
         let window = limits.window(slot, queue_pair);
         let waits = ready_at > self.transmitter.free_at();
         if waits {
@@ -193,13 +195,13 @@ impl Nic {
                 return;
             };
             if limits.held.is_none() {
-                let queue_pair = &mut self.send[slot as usize];
+                let queue_pair = &mut self.send[slot];
                 let window = limits.window(slot, queue_pair);
                 join(&mut self.round, slot, queue_pair, window);
                 continue;
             }
-            for slot in limits.released(slot, &mut self.send[slot as usize], now) {
-                let queue_pair = &mut self.send[slot as usize];
+            for slot in limits.released(slot, &mut self.send[slot], now) {
+                let queue_pair = &mut self.send[slot];
                 let window = limits.window(slot, queue_pair);
                 join(&mut self.round, slot, queue_pair, window);
             }
@@ -207,9 +209,9 @@ impl Nic {
     }
 
     /// What a queue pair has to send again: a data packet, or word that there is nothing more.
-    fn next_repair(&mut self, spec: &NicSpec, slot: u32, now: u64) -> Option<Sent> {
+    fn next_repair(&mut self, spec: &NicSpec, slot: SendSlot, now: u64) -> Option<Sent> {
         let limits = self.limits.as_mut()?;
-        let queue_pair = &mut self.send[slot as usize];
+        let queue_pair = &mut self.send[slot];
         let data = Packet::class_flags(queue_pair.class);
         if spec.loss_recovery == LossRecovery::None {
             queue_pair.repairs = false;
@@ -233,7 +235,7 @@ impl Nic {
             cut: &self.cut,
             entropy: &self.entropy,
         };
-        let mut sent = queue_pair.packet_again(&mut self.requests, (slot, sequence), rules, now);
+        let mut sent = queue_pair.packet_again(&mut self.requests, slot, sequence, rules, now);
         sent.packet.flags |= data | Packet::ECN_CAPABLE;
         if queue_pair.retries > 0 {
             // What the receiver has asked for since has been lost, or its question.

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use tenter_engine::Ring;
-use tenter_net::{Missing, Packet, PacketKind};
+use tenter_net::{Missing, Packet, PacketKind, SendSlot};
 use tenter_units::Rate;
 
 use super::dma_reads::DmaReads;
@@ -46,7 +46,7 @@ pub(super) struct Limits {
 
 impl Limits {
     /// Everything that a queue pair has unacknowledged is about to be sent again.
-    pub(super) fn timed_out(&mut self, slot: u32, now: u64) {
+    pub(super) fn timed_out(&mut self, slot: SendSlot, now: u64) {
         if let Some(congestion) = &mut self.congestion {
             congestion.timed_out(slot, now);
         }
@@ -92,7 +92,7 @@ impl Limits {
     }
 
     /// Packets that a queue pair may have unacknowledged.
-    pub(super) fn window(&self, slot: u32, queue_pair: &SendQueuePair) -> Option<u32> {
+    pub(super) fn window(&self, slot: SendSlot, queue_pair: &SendQueuePair) -> Option<u32> {
         let congestion = self.congestion.as_ref();
         let messages = self.messages.as_ref();
         let of_messages = messages.map(|own| own.window(slot, queue_pair.acknowledged));
@@ -105,14 +105,14 @@ impl Limits {
     }
 
     /// A queue pair has heard of an acknowledgement.
-    pub(super) fn note_acknowledged(&mut self, slot: u32, queue_pair: &SendQueuePair) {
+    pub(super) fn note_acknowledged(&mut self, slot: SendSlot, queue_pair: &SendQueuePair) {
         if let Some(messages) = &mut self.messages {
             messages.acknowledge(slot, queue_pair.acknowledged);
         }
     }
 
     /// A queue pair has put a packet on the wire that it had not sent before, or goes back over.
-    pub(super) fn note_data(&mut self, slot: u32, queue_pair: &SendQueuePair, sent: &Sent) {
+    pub(super) fn note_data(&mut self, slot: SendSlot, queue_pair: &SendQueuePair, sent: &Sent) {
         let begins = matches!(sent.packet.kind, PacketKind::First | PacketKind::Only);
         if let Some(messages) = self.messages.as_mut().filter(|_| begins) {
             messages.begin(slot, queue_pair.end_of_message(sent));
@@ -122,7 +122,7 @@ impl Limits {
     /// Lets a queue pair wait if its rate does not allow the next packet at `now`.
     pub(super) fn holds_back(
         &mut self,
-        slot: u32,
+        slot: SendSlot,
         queue_pair: &mut SendQueuePair,
         now: u64,
     ) -> bool {
@@ -140,7 +140,7 @@ impl Limits {
     }
 
     /// Lets a queue pair wait until its receiver may be sent to again.
-    pub(super) fn hold(&mut self, slot: u32, queue_pair: &mut SendQueuePair, until: u64) {
+    pub(super) fn hold(&mut self, slot: SendSlot, queue_pair: &mut SendQueuePair, until: u64) {
         queue_pair.turn = Turn::Paced;
         let held = self.held.as_mut();
         if held.is_none_or(|held| held.wait(slot, queue_pair)) {
@@ -152,10 +152,10 @@ impl Limits {
     /// first of those that its receiver made wait all of them; none if it must wait on.
     pub(super) fn released(
         &mut self,
-        slot: u32,
+        slot: SendSlot,
         queue_pair: &mut SendQueuePair,
         now: u64,
-    ) -> VecDeque<u32> {
+    ) -> VecDeque<SendSlot> {
         let until = self.held_until(queue_pair);
         let held = self.held.as_mut();
         let held = held.filter(|held| held.is_first(slot, queue_pair));
@@ -174,13 +174,18 @@ impl Limits {
         held.map_or(0, |held| held.until(queue_pair))
     }
 
-    pub(super) fn pace(&mut self, slot: u32, queue_pair: &mut SendQueuePair, ready_at: u64) {
+    pub(super) fn pace(&mut self, slot: SendSlot, queue_pair: &mut SendQueuePair, ready_at: u64) {
         queue_pair.turn = Turn::Paced;
         self.paced.push(ready_at, slot);
     }
 
     /// The packets `from..to` of a queue pair are to be sent again.
-    pub(super) fn repair(&mut self, slot: u32, queue_pair: &mut SendQueuePair, missing: Missing) {
+    pub(super) fn repair(
+        &mut self,
+        slot: SendSlot,
+        queue_pair: &mut SendQueuePair,
+        missing: Missing,
+    ) {
         queue_pair.repairs = true;
         self.repairs.add(slot, missing);
     }

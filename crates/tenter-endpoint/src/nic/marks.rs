@@ -5,7 +5,8 @@
 
 use std::ops::Range;
 
-use tenter_net::Packet;
+use tenter_net::{Packet, ReceiveSlot};
+use tenter_units::ById;
 
 /// Marks that came on one receive queue pair while a transfer was being received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,36 +29,37 @@ pub(super) struct Marked {
 
 /// The marks of all receive queue pairs of a NIC.
 #[derive(Clone, Debug, Default)]
-pub(super) struct MarkBook(Vec<Marked>);
+pub(super) struct MarkBook(ById<ReceiveSlot, Marked>);
 
 impl MarkBook {
     /// Counts a marked packet; `slots` is how many receive queue pairs there are.
-    pub(super) fn count(&mut self, slot: u32, slots: usize) -> &mut Marked {
+    pub(super) fn count(&mut self, slot: ReceiveSlot, slots: usize) -> &mut Marked {
         if self.0.len() < slots {
             self.0.resize(slots, Marked::default());
         }
-        let marked = &mut self.0[slot as usize];
+        let marked = &mut self.0[slot];
         marked.since_delivery.frames += 1;
         marked
     }
 
     /// The flag of the next acknowledgement of a slot, which has told of the marks by then.
-    pub(super) fn on_echo(&mut self, slot: u32) -> u8 {
-        let marked = self.0.get_mut(slot as usize);
+    pub(super) fn on_echo(&mut self, slot: ReceiveSlot) -> u8 {
+        let marked = self.0.get_mut(slot.index());
         let echoes = marked.is_some_and(|marked| std::mem::take(&mut marked.echoes));
         u8::from(echoes) * Packet::CONGESTION_ECHO
     }
 
     /// Forgets what was marked on some slots and told of no transfer.
     pub(super) fn forget(&mut self, slots: Range<usize>) {
-        for slot in slots {
-            self.take(slot as u32);
+        let end = slots.end.min(self.0.len());
+        for marked in self.0.get_mut(slots.start..end).into_iter().flatten() {
+            marked.since_delivery = Marks::default();
         }
     }
 
     /// Takes out the marks since the last transfer of a slot was delivered.
-    pub(super) fn take(&mut self, slot: u32) -> Marks {
-        let marked = self.0.get_mut(slot as usize);
+    pub(super) fn take(&mut self, slot: ReceiveSlot) -> Marks {
+        let marked = self.0.get_mut(slot.index());
         marked.map_or(Marks::default(), |marked| {
             std::mem::take(&mut marked.since_delivery)
         })

@@ -9,8 +9,8 @@ impl Nic {
     #[inline(never)]
     pub(super) fn on_mark(&mut self, packet: &Packet, directory: &impl Directory) {
         self.counters.marked_packets += 1;
-        let path = self.reply_path(packet.queue_pair, directory);
-        let marked = self.marks.count(packet.queue_pair, self.receive.len());
+        let path = self.reply_path(packet.receive_slot(), directory);
+        let marked = self.marks.count(packet.receive_slot(), self.receive.len());
         let Some(limits) = &mut self.limits else {
             return;
         };

@@ -20,10 +20,10 @@ impl Nic {
         let (spec, medium) = (cx.spec, &mut *cx.medium);
         match (verdict, &spec.loss_recovery) {
             (Verdict::ClosesGap, LossRecovery::SelectiveRepeat(repeat)) => {
-                self.close_gap((spec, *repeat), packet, medium);
+                self.close_gap(spec, *repeat, packet, medium);
             }
             (Verdict::Accepted | Verdict::ClosesGap, _) => {
-                self.receive[packet.queue_pair as usize].gap = false;
+                self.receive[packet.receive_slot()].gap = false;
                 return self.accept(spec, packet, medium);
             }
             (Verdict::Duplicate, _) => self.discard_duplicate(spec, packet, medium),
@@ -33,7 +33,7 @@ impl Nic {
             }
             (Verdict::Ahead, LossRecovery::None) => {
                 self.give_up_before(packet, cx.directory);
-                self.receive[packet.queue_pair as usize].take(packet);
+                self.receive[packet.receive_slot()].take(packet);
                 let delivery = self.accept(spec, packet, medium);
                 self.delivered.extend(delivery);
             }
@@ -54,7 +54,7 @@ impl Nic {
     /// Drops a packet before which another is missing, and asks for that one.
     fn discard_ahead<M: Medium>(&mut self, spec: &NicSpec, packet: &Packet, medium: &mut M) {
         self.counters.out_of_sequence += 1;
-        let queue_pair = &mut self.receive[packet.queue_pair as usize];
+        let queue_pair = &mut self.receive[packet.receive_slot()];
         if queue_pair.opens_gap() {
             let (expected, reply) = (queue_pair.expected, queue_pair.reply);
             let sent = self.answer_to(packet);
@@ -62,7 +62,7 @@ impl Nic {
             self.control.push(Packet {
                 sequence: expected,
                 sent,
-                flags: self.marks.on_echo(packet.queue_pair),
+                flags: self.marks.on_echo(packet.receive_slot()),
                 ..reply.packet(PacketKind::Nak, Nic::ack_frame_bytes(spec))
             });
         }
@@ -76,8 +76,8 @@ impl Nic {
         packet: &Packet,
         medium: &mut M,
     ) {
-        let slot = packet.queue_pair;
-        let queue_pair = &mut self.receive[slot as usize];
+        let slot = packet.receive_slot();
+        let queue_pair = &mut self.receive[slot];
         let Some(limits) = &mut self.limits else {
             return;
         };
@@ -116,8 +116,8 @@ impl Nic {
     /// Asks for runs of packets that count as lost, and for all that are missing if the packet just
     /// served says so. Acknowledgements come before, so that senders know what they need not send.
     fn ask_for(&mut self, packet: &Packet, mut lost: Vec<Missing>) {
-        let slot = packet.queue_pair;
-        let queue_pair = &self.receive[slot as usize];
+        let slot = packet.receive_slot();
+        let queue_pair = &self.receive[slot];
         if packet.has(Packet::REPORT_REQUEST)
             && let Some(limits) = &mut self.limits
         {
@@ -137,13 +137,14 @@ impl Nic {
     /// Books a packet that was missing, and what had arrived after it.
     fn close_gap<M: Medium>(
         &mut self,
-        (spec, repeat): (&NicSpec, SelectiveRepeat),
+        spec: &NicSpec,
+        repeat: SelectiveRepeat,
         packet: &Packet,
         medium: &mut M,
     ) {
-        let slot = packet.queue_pair;
+        let slot = packet.receive_slot();
         self.counters.accept(packet);
-        let queue_pair = &mut self.receive[slot as usize];
+        let queue_pair = &mut self.receive[slot];
         if packet.has(Packet::END_OF_TRANSFER) {
             self.delivered
                 .push_back(queue_pair.deliver(slot, packet.at));
@@ -170,16 +171,17 @@ impl Nic {
 
     /// Gives up for lost what is missing before a packet's number.
     fn give_up_before(&mut self, packet: &Packet, directory: &impl Directory) {
-        let (host, slot) = (self.host, packet.queue_pair);
+        let (host, slot) = (self.host, packet.receive_slot());
         let cut = self.cut;
         let packets_of = |nth: u32| {
             let bytes = directory.transfer_bytes(host, slot, nth);
             bytes.map_or(0, |bytes| cut.packets(bytes) as u32)
         };
         let delivered = &mut self.delivered;
-        let lost = self.receive[slot as usize].give_up_before(
+        let lost = self.receive[slot].give_up_before(
             packet.sequence,
-            (slot, packet.at),
+            slot,
+            packet.at,
             packets_of,
             |delivery| delivered.push_back(delivery),
         );
@@ -193,7 +195,7 @@ impl Nic {
         packet: &Packet,
         directory: &impl Directory,
     ) -> Option<Delivery> {
-        self.reply_path(packet.queue_pair, directory);
+        self.reply_path(packet.receive_slot(), directory);
         self.give_up_before(packet, directory);
         self.acknowledge(spec, packet);
         self.delivered.pop_front()

@@ -1,13 +1,15 @@
 //! How many messages of a queue pair may be unacknowledged at once: the depth of its send queue.
 
 use std::collections::VecDeque;
+use tenter_net::SendSlot;
+use tenter_units::ById;
 
 /// The messages that the queue pairs of a NIC have begun and that are not acknowledged whole.
 #[derive(Clone, Debug)]
 pub(super) struct Outstanding {
     most: usize,
     /// For each send slot the sequence numbers after those messages, oldest first.
-    ends: Vec<VecDeque<u32>>,
+    ends: ById<SendSlot, VecDeque<u32>>,
 }
 
 impl Outstanding {
@@ -15,14 +17,14 @@ impl Outstanding {
     pub(super) fn new(most: u32, slots: usize) -> Outstanding {
         Outstanding {
             most: most as usize,
-            ends: vec![VecDeque::new(); slots],
+            ends: vec![VecDeque::new(); slots].into(),
         }
     }
 
     /// Packets that a queue pair may have unacknowledged: to the end of the last message that it
     /// may have begun, once it has begun it.
-    pub(super) fn window(&self, slot: u32, acknowledged: u32) -> u32 {
-        let ends = &self.ends[slot as usize];
+    pub(super) fn window(&self, slot: SendSlot, acknowledged: u32) -> u32 {
+        let ends = &self.ends[slot];
         match ends.back() {
             Some(last) if ends.len() >= self.most => last.wrapping_sub(acknowledged),
             _ => u32::MAX,
@@ -31,8 +33,8 @@ impl Outstanding {
 
     /// The first packet of a message goes out, which ends before `end`; it may have been sent
     /// before.
-    pub(super) fn begin(&mut self, slot: u32, end: u32) {
-        let ends = &mut self.ends[slot as usize];
+    pub(super) fn begin(&mut self, slot: SendSlot, end: u32) {
+        let ends = &mut self.ends[slot];
         let is_new = |last: &u32| end.wrapping_sub(*last).cast_signed() > 0;
         if ends.back().is_none_or(is_new) {
             ends.push_back(end);
@@ -40,8 +42,8 @@ impl Outstanding {
     }
 
     /// Everything before `sequence` has been acknowledged.
-    pub(super) fn acknowledge(&mut self, slot: u32, sequence: u32) {
-        let ends = &mut self.ends[slot as usize];
+    pub(super) fn acknowledge(&mut self, slot: SendSlot, sequence: u32) {
+        let ends = &mut self.ends[slot];
         while ends
             .front()
             .is_some_and(|end| sequence.wrapping_sub(*end).cast_signed() >= 0)
@@ -53,46 +55,50 @@ impl Outstanding {
 
 #[cfg(test)]
 mod tests {
+    use tenter_net::SendSlot;
+
     use super::Outstanding;
+
+    const SLOT: SendSlot = SendSlot::new(0);
 
     #[test]
     fn the_window_ends_with_the_last_message_that_may_be_begun() {
         // Messages of 4 packets, two at a time.
         let mut own = Outstanding::new(2, 1);
-        assert_eq!(own.window(0, 0), u32::MAX);
-        own.begin(0, 4);
-        assert_eq!(own.window(0, 0), u32::MAX);
-        own.begin(0, 8);
-        assert_eq!(own.window(0, 0), 8);
+        assert_eq!(own.window(SLOT, 0), u32::MAX);
+        own.begin(SLOT, 4);
+        assert_eq!(own.window(SLOT, 0), u32::MAX);
+        own.begin(SLOT, 8);
+        assert_eq!(own.window(SLOT, 0), 8);
         // Packets that are acknowledged in the middle of a message do not end it.
-        own.acknowledge(0, 3);
-        assert_eq!(own.window(0, 3), 5);
-        own.acknowledge(0, 4);
-        assert_eq!(own.window(0, 4), u32::MAX);
+        own.acknowledge(SLOT, 3);
+        assert_eq!(own.window(SLOT, 3), 5);
+        own.acknowledge(SLOT, 4);
+        assert_eq!(own.window(SLOT, 4), u32::MAX);
     }
 
     #[test]
     fn a_message_that_is_sent_again_counts_once() {
         let mut own = Outstanding::new(2, 1);
-        own.begin(0, 4);
-        own.begin(0, 8);
-        own.begin(0, 4);
-        own.begin(0, 8);
-        assert_eq!(own.window(0, 0), 8);
-        own.acknowledge(0, 8);
-        own.begin(0, 12);
-        assert_eq!(own.window(0, 8), u32::MAX);
+        own.begin(SLOT, 4);
+        own.begin(SLOT, 8);
+        own.begin(SLOT, 4);
+        own.begin(SLOT, 8);
+        assert_eq!(own.window(SLOT, 0), 8);
+        own.acknowledge(SLOT, 8);
+        own.begin(SLOT, 12);
+        assert_eq!(own.window(SLOT, 8), u32::MAX);
     }
 
     #[test]
     fn sequence_numbers_wrap() {
         let mut own = Outstanding::new(1, 1);
-        own.acknowledge(0, u32::MAX - 1);
-        own.begin(0, 2);
-        assert_eq!(own.window(0, u32::MAX - 1), 4);
-        own.acknowledge(0, 1);
-        assert_eq!(own.window(0, 1), 1);
-        own.acknowledge(0, 2);
-        assert_eq!(own.window(0, 2), u32::MAX);
+        own.acknowledge(SLOT, u32::MAX - 1);
+        own.begin(SLOT, 2);
+        assert_eq!(own.window(SLOT, u32::MAX - 1), 4);
+        own.acknowledge(SLOT, 1);
+        assert_eq!(own.window(SLOT, 1), 1);
+        own.acknowledge(SLOT, 2);
+        assert_eq!(own.window(SLOT, 2), u32::MAX);
     }
 }

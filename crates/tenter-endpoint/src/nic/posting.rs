@@ -1,7 +1,7 @@
 //! Work that is posted to queue pairs, and what is prefetched for it.
 
 use tenter_engine::{prefetch, prefetch_at};
-use tenter_net::{CONNECT_FRAME_BYTES, Packet, PacketKind};
+use tenter_net::{CONNECT_FRAME_BYTES, Packet, PacketKind, SendSlot};
 
 use super::Nic;
 use crate::send::{Connection, SendPeer, WorkRequest};
@@ -14,12 +14,12 @@ impl Nic {
     /// Gives a send slot its peer and the class of its data, one of
     /// [`NicClasses::all_data`](super::NicClasses::all_data); with connection set-up the request
     /// goes out now.
-    pub fn open(&mut self, spec: &NicSpec, slot: u32, (peer, class): (SendPeer, u8), now: u64) {
-        let queue_pair = &mut self.send[slot as usize];
+    pub fn open(&mut self, spec: &NicSpec, slot: SendSlot, peer: SendPeer, class: u8, now: u64) {
+        let queue_pair = &mut self.send[slot];
         queue_pair.open(peer, class);
         if spec.connection_set_up {
             self.expect_answer(now);
-            let queue_pair = &mut self.send[slot as usize];
+            let queue_pair = &mut self.send[slot];
             queue_pair.connection = Connection::Requested;
             queue_pair.last_progress = now;
             self.control
@@ -31,10 +31,10 @@ impl Nic {
     }
 
     /// Posts a work request to an open send slot.
-    pub fn post(&mut self, spec: &NicSpec, slot: u32, request: WorkRequest) {
+    pub fn post(&mut self, spec: &NicSpec, slot: SendSlot, request: WorkRequest) {
         let cut = self.cut;
         self.expect_answer(request.posted);
-        self.send[slot as usize].post(&mut self.requests, slot, request, cut);
+        self.send[slot].post(&mut self.requests, slot, request, cut);
         self.join_round(spec, slot, request.posted);
     }
 
@@ -45,7 +45,7 @@ impl Nic {
             let Some(slot) = self.timeouts.pop() else {
                 break;
             };
-            self.send[slot as usize].timer_armed = false;
+            self.send[slot].timer_armed = false;
         }
         self.pending += 1;
     }
@@ -75,13 +75,13 @@ impl Nic {
                 prefetch_at(&self.receive, slot);
             } else {
                 prefetch_at(&self.send, slot);
-                self.requests.prefetch(packet.queue_pair);
+                self.requests.prefetch(packet.send_slot());
             }
         }
         let sent = self.transmitter.sent_data().0;
         let departures = (sent - self.sent_before).max(1) as usize;
         for &slot in self.round.iter().take(departures) {
-            prefetch_at(&self.send, slot as usize);
+            prefetch_at(&self.send, slot.index());
             self.requests.prefetch(slot);
         }
     }

@@ -1,6 +1,6 @@
 //! `RoCEv2`: packets that are in host memory, and their answers.
 
-use tenter_net::{CONNECT_FRAME_BYTES, EventKind, Medium, Packet, PacketKind};
+use tenter_net::{CONNECT_FRAME_BYTES, EventKind, Medium, Packet, PacketKind, ReceiveSlot};
 
 use super::{Directory, Nic, RxContext};
 use crate::receive::{Delivery, ReplyPath, Verdict};
@@ -36,7 +36,7 @@ impl Nic {
             PacketKind::Ack => self.on_ack(cx.spec, packet, cx.done),
             PacketKind::Nak => self.on_nak(cx.spec, packet, cx.done),
             PacketKind::ConnectRequest => {
-                let reply = self.reply_path(packet.queue_pair, cx.directory);
+                let reply = self.reply_path(packet.receive_slot(), cx.directory);
                 let packet = reply.packet(PacketKind::ConnectReply, CONNECT_FRAME_BYTES);
                 self.control.push(packet);
             }
@@ -44,7 +44,7 @@ impl Nic {
             PacketKind::SelectiveNak => self.on_selective_nak(cx.spec, packet),
             PacketKind::Reroute => self.on_notice(packet),
             PacketKind::EndOfData => return self.on_end_of_data(cx.spec, packet, cx.directory),
-            _ => self.on_connect_reply(cx.spec, packet.queue_pair, packet.at),
+            _ => self.on_connect_reply(cx.spec, packet.send_slot(), packet.at),
         }
         None
     }
@@ -70,8 +70,8 @@ impl Nic {
         packet: &Packet,
         cx: &mut RxContext<'_, M, D>,
     ) -> Option<Delivery> {
-        let slot = packet.queue_pair;
-        let queue_pair = &mut self.receive[slot as usize];
+        let slot = packet.receive_slot();
+        let queue_pair = &mut self.receive[slot];
         if !queue_pair.open {
             queue_pair.open(cx.directory.reply_path(self.host, slot));
         }
@@ -110,8 +110,8 @@ impl Nic {
         packet: &Packet,
         medium: &mut M,
     ) -> Option<Delivery> {
-        let slot = packet.queue_pair;
-        let queue_pair = &mut self.receive[slot as usize];
+        let slot = packet.receive_slot();
+        let queue_pair = &mut self.receive[slot];
         let ends = packet.has(Packet::END_OF_TRANSFER);
         let delivery = ends.then(|| queue_pair.deliver(slot, packet.at));
         if packet.has(Packet::ACK_REQUEST) {
@@ -124,20 +124,24 @@ impl Nic {
     /// Acknowledges, in answer to a packet, everything before the one that is expected.
     pub(super) fn acknowledge(&mut self, spec: &NicSpec, packet: &Packet) {
         let sent = self.answer_to(packet);
-        let queue_pair = &self.receive[packet.queue_pair as usize];
+        let queue_pair = &self.receive[packet.receive_slot()];
         let blank = queue_pair
             .reply
             .packet(PacketKind::Ack, Nic::ack_frame_bytes(spec));
         self.control.push(Packet {
             sequence: queue_pair.expected,
             sent,
-            flags: self.marks.on_echo(packet.queue_pair),
+            flags: self.marks.on_echo(packet.receive_slot()),
             ..blank
         });
     }
 
-    pub(super) fn reply_path(&mut self, slot: u32, directory: &impl Directory) -> ReplyPath {
-        let queue_pair = &mut self.receive[slot as usize];
+    pub(super) fn reply_path(
+        &mut self,
+        slot: ReceiveSlot,
+        directory: &impl Directory,
+    ) -> ReplyPath {
+        let queue_pair = &mut self.receive[slot];
         if !queue_pair.open {
             queue_pair.open(directory.reply_path(self.host, slot));
         }

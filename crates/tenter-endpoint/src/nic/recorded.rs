@@ -1,6 +1,6 @@
 //! In-band telemetry: the records of data packets, and whom they are returned to.
 
-use tenter_net::{ACK_FRAME_BYTES, Medium, Packet, Telemetry};
+use tenter_net::{ACK_FRAME_BYTES, Medium, Packet, RecordName};
 
 use super::in_band::InBand;
 use super::{Directory, Nic, RxContext};
@@ -31,7 +31,7 @@ impl Nic {
     /// record.
     pub(super) fn answer_to(&mut self, packet: &Packet) -> u32 {
         match self.in_band() {
-            Some(in_band) => std::mem::replace(&mut in_band.answering, Telemetry::NONE),
+            Some(in_band) => RecordName::in_packet(in_band.answering.take()),
             None => packet.sent,
         }
     }
@@ -45,18 +45,14 @@ impl Nic {
     ) -> Option<Delivery> {
         let mut packet = *packet;
         if let Some(in_band) = self.in_band() {
-            in_band.answering = packet.sent;
-            packet.sent = if packet.sent == Telemetry::NONE {
-                (packet.at / tenter_net::SENT_UNIT_PS) as u32
-            } else {
-                in_band.telemetry.sent(packet.sent)
+            in_band.answering = packet.record();
+            packet.sent = match in_band.answering {
+                Some(name) => in_band.telemetry.sent(name),
+                None => (packet.at / tenter_net::SENT_UNIT_PS) as u32,
             };
         }
         let delivery = self.on_delayed(&packet, cx);
-        if self
-            .in_band()
-            .is_some_and(|own| own.answering != Telemetry::NONE)
-        {
+        if self.in_band().is_some_and(|own| own.answering.is_some()) {
             self.acknowledge(cx.spec, &packet);
         }
         delivery

@@ -26,8 +26,8 @@ impl Nic {
         self.gain(Feature::Reroutes);
         let own = self.reroutes.get_or_insert_default();
         own.received += 1;
-        let slot = packet.queue_pair;
-        let is_there = self.send[slot as usize].hash() == Reroute::of(packet).hash;
+        let slot = packet.send_slot();
+        let is_there = self.send[slot].hash() == Reroute::of(packet).hash;
         let held = own.held.get(&slot).is_some_and(|&until| until > packet.at);
         if is_there && !held {
             let due = packet.at + response.ps();
@@ -45,10 +45,10 @@ impl Nic {
             return;
         };
         own.moves += 1;
-        let place = u64::from(self.host) << 32 | u64::from(slot);
+        let place = u64::from(self.host) << 32 | u64::from(slot.number());
         let drawn = mix64(now ^ mix64(place)) >> 32;
         let others = &rules.differences[1..];
         let other = (drawn * others.len() as u64) >> 32;
-        self.send[slot as usize].change_hash(others[other as usize]);
+        self.send[slot].change_hash(others[other as usize]);
     }
 }

@@ -1,14 +1,15 @@
 //! Flows that are to change their way.
 
 use std::collections::{BTreeMap, VecDeque};
+use tenter_net::SendSlot;
 
 /// What a NIC has to do with notices.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reroutes {
     /// Queue pairs that are to change their source port, and when, ascending.
-    pub(super) due: VecDeque<(u64, u32)>,
+    pub(super) due: VecDeque<(u64, SendSlot)>,
     /// Until when a queue pair that has changed it, or is about to, is not to do so again.
-    pub(super) held: BTreeMap<u32, u64>,
+    pub(super) held: BTreeMap<SendSlot, u64>,
     pub(super) received: u64,
     pub(super) moves: u64,
 }

@@ -39,7 +39,7 @@ impl Nic {
             let Some(slot) = self.round.pop() else {
                 return;
             };
-            let queue_pair = &mut self.send[slot as usize];
+            let queue_pair = &mut self.send[slot];
             if key(queue_pair) == (signal.receiver, signal.class) {
                 limits.hold(slot, queue_pair, until);
             } else {

@@ -4,8 +4,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tenter_engine::Ring;
-use tenter_net::{CreditSpec, Event, EventKind, Medium, Packet, Telemetry, Transmitter};
-use tenter_units::Rate;
+use tenter_net::{
+    CreditSpec, Event, EventKind, Medium, Packet, ReceiveSlot, SendSlot, Telemetry, Transmitter,
+};
+use tenter_units::{ById, Rate};
 
 use super::classes::NicClasses;
 use super::counters::NicCounters;
@@ -31,7 +33,7 @@ use crate::timers::Timers;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueuePairError {
     /// The send slot.
-    pub slot: u32,
+    pub slot: SendSlot,
     /// When the last retry timed out, in ps.
     pub at: u64,
     /// The host it was sending to.
@@ -48,12 +50,12 @@ pub struct Nic {
     pub(super) message_end: (u64, u64),
     /// Acknowledgements and connection set-up: sent before data.
     pub(super) control: Ring<Packet>,
-    pub(super) send: Vec<SendQueuePair>,
+    pub(super) send: ById<SendSlot, SendQueuePair>,
     /// The work requests of each send queue pair.
     pub(super) requests: Requests,
-    pub(super) receive: Vec<ReceiveQueuePair>,
+    pub(super) receive: ById<ReceiveSlot, ReceiveQueuePair>,
     /// The queue pairs that may send, in the order in which they are served.
-    pub(super) round: Ring<u32>,
+    pub(super) round: Ring<SendSlot>,
     /// At most one deadline per send queue pair. Those of queue pairs that wait for nothing are
     /// stale.
     pub(super) timeouts: Timers,
@@ -182,9 +184,9 @@ impl Nic {
             transmitter,
             message_end: (0, 0),
             control: Ring::default(),
-            send: vec![SendQueuePair::default(); build.send_slots],
+            send: vec![SendQueuePair::default(); build.send_slots].into(),
             requests: Requests::new(build.send_slots),
-            receive: vec![ReceiveQueuePair::default(); build.receive_slots],
+            receive: vec![ReceiveQueuePair::default(); build.receive_slots].into(),
             round: Ring::default(),
             timeouts: Timers::new(),
             pending: 0,

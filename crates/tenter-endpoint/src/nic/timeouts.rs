@@ -1,6 +1,6 @@
 //! Timers: frames that have drained, pauses to repeat, flows to move, timeouts.
 
-use tenter_net::{CONNECT_FRAME_BYTES, Medium, Missing, PacketKind};
+use tenter_net::{CONNECT_FRAME_BYTES, Medium, Missing, PacketKind, SendSlot};
 
 use super::state::QueuePairError;
 use super::{Directory, Nic, RxContext};
@@ -12,8 +12,8 @@ use crate::spec::NicSpec;
 impl Nic {
     /// Starts the retransmission timer of a queue pair that has none running.
     #[inline(never)]
-    pub(super) fn arm(&mut self, spec: &NicSpec, slot: u32, now: u64) {
-        self.send[slot as usize].timer_armed = true;
+    pub(super) fn arm(&mut self, spec: &NicSpec, slot: SendSlot, now: u64) {
+        self.send[slot].timer_armed = true;
         let deadline = now + spec.retransmission_timeout.ps();
         self.timeouts.push(deadline, slot);
     }
@@ -80,7 +80,7 @@ impl Nic {
         let Some(slot) = self.timeouts.pop() else {
             return;
         };
-        let queue_pair = &mut self.send[slot as usize];
+        let queue_pair = &mut self.send[slot];
         let waits = queue_pair.outstanding() > 0 || queue_pair.connection == Connection::Requested;
         if !waits || queue_pair.connection == Connection::Failed {
             queue_pair.timer_armed = false;
@@ -112,8 +112,8 @@ impl Nic {
     }
 
     /// Sends again what has to be after a timeout.
-    pub(super) fn repeat_oldest(&mut self, spec: &NicSpec, slot: u32, now: u64) {
-        let queue_pair = &mut self.send[slot as usize];
+    pub(super) fn repeat_oldest(&mut self, spec: &NicSpec, slot: SendSlot, now: u64) {
+        let queue_pair = &mut self.send[slot];
         let oldest = queue_pair.acknowledged;
         match (&spec.loss_recovery, &mut self.limits) {
             (LossRecovery::SelectiveRepeat(_), Some(limits)) => {
@@ -128,15 +128,15 @@ impl Nic {
             // It cannot know what has arrived; the receiver must learn what was all.
             (LossRecovery::None, _) => queue_pair.repairs = true,
             _ => {
-                queue_pair.rewind(&mut self.requests, (slot, oldest), self.cut);
+                queue_pair.rewind(&mut self.requests, slot, oldest, self.cut);
             }
         }
         self.join_round(spec, slot, now);
     }
 
     /// Uses up one of the retries of a queue pair; says whether there was none left.
-    pub(super) fn use_up_retry(&mut self, spec: &NicSpec, slot: u32, now: u64) -> bool {
-        let queue_pair = &mut self.send[slot as usize];
+    pub(super) fn use_up_retry(&mut self, spec: &NicSpec, slot: SendSlot, now: u64) -> bool {
+        let queue_pair = &mut self.send[slot];
         if queue_pair.connection == Connection::Failed {
             return true;
         }
@@ -149,8 +149,8 @@ impl Nic {
         true
     }
 
-    pub(super) fn fail(&mut self, slot: u32, now: u64) {
-        let queue_pair = &mut self.send[slot as usize];
+    pub(super) fn fail(&mut self, slot: SendSlot, now: u64) {
+        let queue_pair = &mut self.send[slot];
         queue_pair.connection = Connection::Failed;
         queue_pair.timer_armed = false;
         let destination = queue_pair.destination();

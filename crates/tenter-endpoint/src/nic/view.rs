@@ -1,6 +1,6 @@
 //! What is seen of a NIC from outside.
 
-use tenter_net::PauseRecord;
+use tenter_net::{PauseRecord, ReceiveSlot, SendSlot};
 
 use super::Nic;
 use super::counters::NicCounters;
@@ -64,10 +64,10 @@ impl Nic {
 
     /// Frame bytes accepted of transfers that a receive slot has not taken whole: of the one that
     /// it takes now, and what has arrived beyond a missing packet.
-    pub fn received_in_part(&self, slot: u32) -> u64 {
+    pub fn received_in_part(&self, slot: ReceiveSlot) -> u64 {
         let limits = self.limits.as_ref();
         let stored = limits.map_or(0, |limits| limits.gaps.stored_bytes(slot));
-        self.receive[slot as usize].accepted_bytes() + stored
+        self.receive[slot].accepted_bytes() + stored
     }
 
     /// What it has counted.
@@ -76,13 +76,13 @@ impl Nic {
     }
 
     /// Whether a send slot has been opened.
-    pub fn is_open(&self, slot: u32) -> bool {
-        self.send[slot as usize].connection != Connection::Unused
+    pub fn is_open(&self, slot: SendSlot) -> bool {
+        self.send[slot].connection != Connection::Unused
     }
 
     /// Takes out the marks that came on a receive slot since this was last asked.
     #[inline]
-    pub fn take_marks(&mut self, slot: u32) -> Marks {
+    pub fn take_marks(&mut self, slot: ReceiveSlot) -> Marks {
         self.marks.take(slot)
     }
 
@@ -105,39 +105,38 @@ impl Nic {
     }
 
     /// Work requests of a send slot that are not acknowledged, oldest first.
-    pub fn unfinished(&self, slot: u32) -> impl Iterator<Item = WorkRequest> + '_ {
-        self.send[slot as usize]
-            .unfinished(&self.requests, slot)
-            .into_iter()
+    pub fn unfinished(&self, slot: SendSlot) -> impl Iterator<Item = WorkRequest> + '_ {
+        self.send[slot].unfinished(&self.requests, slot).into_iter()
     }
 
     /// How many work requests of a send slot are not acknowledged.
-    pub fn unfinished_count(&self, slot: u32) -> usize {
-        self.send[slot as usize].unfinished_count(&self.requests)
+    pub fn unfinished_count(&self, slot: SendSlot) -> usize {
+        self.send[slot].unfinished_count(&self.requests)
     }
 
     /// Transfers delivered through a receive slot since the count was last reset.
-    pub fn delivered(&self, slot: u32) -> u32 {
-        self.receive[slot as usize].delivered()
+    pub fn delivered(&self, slot: ReceiveSlot) -> u32 {
+        self.receive[slot].delivered()
     }
 
-    /// Starts the count of delivered transfers anew for a range of receive slots.
-    pub fn reset_delivered(&mut self, slots: std::ops::Range<usize>) {
+    /// Starts the count of delivered transfers anew for so many receive slots, `first` and those after it.
+    pub fn reset_delivered(&mut self, first: ReceiveSlot, count: usize) {
+        let slots = first.index()..first.index() + count;
         self.marks.forget(slots.clone());
-        for queue_pair in &mut self.receive[slots] {
+        for queue_pair in &mut self.receive.as_mut_slice()[slots] {
             queue_pair.reset_delivered();
         }
     }
 
     /// Whether a send slot has given up.
-    pub fn has_given_up(&self, slot: u32) -> bool {
-        self.send[slot as usize].connection == Connection::Failed
+    pub fn has_given_up(&self, slot: SendSlot) -> bool {
+        self.send[slot].connection == Connection::Failed
     }
 
     /// Whether a send slot will do anything without being asked: send, or repeat what is overdue.
     /// What has been sent is repeated, and given up in the end, even while the link is down.
-    pub fn goes_on(&self, slot: u32, link_is_up: bool) -> bool {
-        let queue_pair = &self.send[slot as usize];
+    pub fn goes_on(&self, slot: SendSlot, link_is_up: bool) -> bool {
+        let queue_pair = &self.send[slot];
         match queue_pair.connection {
             Connection::Unused | Connection::Failed => false,
             Connection::Requested => true,

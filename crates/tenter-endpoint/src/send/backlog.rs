@@ -1,6 +1,6 @@
 //! Queue pairs with several requests, or with packets to be sent again.
 
-use tenter_net::Packet;
+use tenter_net::{Packet, SendSlot};
 
 use super::packet::{PacketRules, Sent};
 use super::queue_pair::SendQueuePair;
@@ -10,7 +10,7 @@ use crate::message::MessageCut;
 
 impl SendQueuePair {
     /// The requests that are not acknowledged, oldest first.
-    pub(crate) fn unfinished(&self, requests: &Requests, slot: u32) -> Vec<WorkRequest> {
+    pub(crate) fn unfinished(&self, requests: &Requests, slot: SendSlot) -> Vec<WorkRequest> {
         if self.backlog != NO_BACKLOG {
             let backlog = &requests.backlogs[self.backlog as usize];
             return backlog.posted.iter().map(|posted| posted.request).collect();
@@ -18,7 +18,7 @@ impl SendQueuePair {
         if self.acknowledged == self.posted_sequence {
             return Vec::new();
         }
-        vec![requests.only[slot as usize].request(self.bytes)]
+        vec![requests.only[slot].request(self.bytes)]
     }
 
     /// How many requests are not acknowledged.
@@ -33,7 +33,7 @@ impl SendQueuePair {
     pub(super) fn append(
         &mut self,
         requests: &mut Requests,
-        slot: u32,
+        slot: SendSlot,
         request: WorkRequest,
         packets: u32,
     ) {
@@ -47,10 +47,14 @@ impl SendQueuePair {
     }
 
     /// The queue pair's backlog; if it had none, its only request lies there from now on.
-    fn move_to_backlog<'r>(&mut self, requests: &'r mut Requests, slot: u32) -> &'r mut Backlog {
+    fn move_to_backlog<'r>(
+        &mut self,
+        requests: &'r mut Requests,
+        slot: SendSlot,
+    ) -> &'r mut Backlog {
         if self.backlog == NO_BACKLOG {
             self.backlog = requests.claim_backlog();
-            let only = requests.only[slot as usize];
+            let only = requests.only[slot];
             let first = self.posted_sequence.wrapping_sub(only.packets);
             let mut posted = Posted::new(only.request(self.bytes), first, only.packets);
             posted.first_sent = only.first_sent;
@@ -77,12 +81,12 @@ impl SendQueuePair {
     pub(super) fn note_first_sent(
         &self,
         requests: &mut Requests,
-        slot: u32,
+        slot: SendSlot,
         sequence: u32,
         now: u64,
     ) {
         if self.backlog == NO_BACKLOG {
-            let only = &mut requests.only[slot as usize];
+            let only = &mut requests.only[slot];
             only.first_sent = only.first_sent.min(now);
             return;
         }
@@ -107,7 +111,8 @@ impl SendQueuePair {
     pub(super) fn acknowledge_backlog(
         &mut self,
         requests: &mut Requests,
-        (slot, sequence): (u32, u32),
+        slot: SendSlot,
+        sequence: u32,
         cut: MessageCut,
         now: u64,
         mut done: impl FnMut(Acknowledged),
@@ -138,7 +143,8 @@ impl SendQueuePair {
     pub(crate) fn rewind(
         &mut self,
         requests: &mut Requests,
-        (slot, sequence): (u32, u32),
+        slot: SendSlot,
+        sequence: u32,
         cut: MessageCut,
     ) -> u32 {
         let again = self.next_sequence.wrapping_sub(sequence);
@@ -157,7 +163,8 @@ impl SendQueuePair {
     pub(crate) fn packet_again(
         &mut self,
         requests: &mut Requests,
-        (slot, sequence): (u32, u32),
+        slot: SendSlot,
+        sequence: u32,
         rules: PacketRules<'_>,
         now: u64,
     ) -> Sent {

@@ -1,6 +1,6 @@
 //! The sending side of a queue pair.
 
-use tenter_net::{Packet, PacketKind, RETH_BYTES, SENT_UNIT_PS};
+use tenter_net::{Packet, PacketKind, RETH_BYTES, ReceiveSlot, SENT_UNIT_PS, SendSlot};
 
 use super::packet::{PacketRules, Sent, ack_request};
 use super::requests::{NO_BACKLOG, Only, Requests};
@@ -13,7 +13,7 @@ pub struct SendPeer {
     /// The host data goes to.
     pub destination: u32,
     /// The receive slot there.
-    pub slot: u32,
+    pub slot: ReceiveSlot,
     /// Hash of the 5-tuple of the data packets.
     pub hash: u32,
 }
@@ -110,7 +110,7 @@ impl SendQueuePair {
     pub(crate) fn post(
         &mut self,
         requests: &mut Requests,
-        slot: u32,
+        slot: SendSlot,
         request: WorkRequest,
         cut: MessageCut,
     ) {
@@ -118,7 +118,7 @@ impl SendQueuePair {
             .expect("a plan puts fewer than 2^30 packets of a collective on a queue pair");
         let idle = self.next_sequence == self.posted_sequence;
         if self.acknowledged == self.posted_sequence {
-            requests.only[slot as usize] = Only::new(request, packets);
+            requests.only[slot] = Only::new(request, packets);
         } else {
             self.append(requests, slot, request, packets);
         }
@@ -163,7 +163,7 @@ impl SendQueuePair {
     pub(crate) fn control(&self, kind: PacketKind, frame_bytes: u16) -> Packet {
         Packet {
             at: 0,
-            queue_pair: self.peer.slot,
+            queue_pair: self.peer.slot.number(),
             sequence: 0,
             destination: self.peer.destination,
             hash: self.peer.hash,
@@ -179,7 +179,7 @@ impl SendQueuePair {
     pub(crate) fn next_packet(
         &mut self,
         requests: &mut Requests,
-        slot: u32,
+        slot: SendSlot,
         rules: PacketRules<'_>,
         now: u64,
     ) -> Sent {
@@ -189,14 +189,14 @@ impl SendQueuePair {
         let repeats = self.backlog != NO_BACKLOG && self.note_sent(requests, sequence);
         let ends_message = next == self.message_end;
         let (kind, frame_bytes, flags) = if self.starts_message || ends_message {
-            self.first_or_last(requests, (slot, sequence), rules, now)
+            self.first_or_last(requests, slot, sequence, rules, now)
         } else {
             let flags = ack_request(*rules.acknowledge, sequence);
             (PacketKind::Middle, rules.cut.middle_frame_bytes(), flags)
         };
         let packet = Packet {
             at: 0,
-            queue_pair: self.peer.slot,
+            queue_pair: self.peer.slot.number(),
             sequence,
             destination: self.peer.destination,
             hash: match rules.entropy {
@@ -221,7 +221,8 @@ impl SendQueuePair {
     fn first_or_last(
         &mut self,
         requests: &mut Requests,
-        (slot, sequence): (u32, u32),
+        slot: SendSlot,
+        sequence: u32,
         rules: PacketRules<'_>,
         now: u64,
     ) -> (PacketKind, u16, u8) {
@@ -285,7 +286,8 @@ impl SendQueuePair {
     pub(crate) fn acknowledge(
         &mut self,
         requests: &mut Requests,
-        (slot, sequence): (u32, u32),
+        slot: SendSlot,
+        sequence: u32,
         cut: MessageCut,
         now: u64,
         mut done: impl FnMut(Acknowledged),
@@ -298,10 +300,10 @@ impl SendQueuePair {
         if self.backlog == NO_BACKLOG {
             self.acknowledged = sequence;
             if news == unfinished {
-                done(requests.only[slot as usize].acknowledged(slot, self.bytes, now, cut));
+                done(requests.only[slot].acknowledged(slot, self.bytes, now, cut));
             }
         } else {
-            self.acknowledge_backlog(requests, (slot, sequence), cut, now, done);
+            self.acknowledge_backlog(requests, slot, sequence, cut, now, done);
         }
         true
     }

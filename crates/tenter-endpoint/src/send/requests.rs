@@ -6,6 +6,9 @@
 //! acknowledged the backlog is free for another queue pair.
 
 use tenter_engine::{Ring, prefetch_at};
+use tenter_net::SendSlot;
+
+use tenter_units::ById;
 
 use super::work::{Acknowledged, WorkRequest};
 use crate::message::MessageCut;
@@ -52,7 +55,7 @@ pub(super) struct Backlog {
 /// The requests of all send queue pairs of a NIC.
 #[derive(Clone, Debug)]
 pub(crate) struct Requests {
-    pub(super) only: Vec<Only>,
+    pub(super) only: ById<SendSlot, Only>,
     pub(super) backlogs: Vec<Backlog>,
     pub(super) free: Vec<u32>,
 }
@@ -61,7 +64,7 @@ impl Requests {
     /// For so many send slots.
     pub(crate) fn new(slots: usize) -> Requests {
         Requests {
-            only: vec![Only::default(); slots],
+            only: vec![Only::default(); slots].into(),
             backlogs: Vec::new(),
             free: Vec::new(),
         }
@@ -69,8 +72,8 @@ impl Requests {
 
     /// Prefetches a slot's request.
     #[inline]
-    pub(crate) fn prefetch(&self, slot: u32) {
-        prefetch_at(&self.only, slot as usize);
+    pub(crate) fn prefetch(&self, slot: SendSlot) {
+        prefetch_at(&self.only, slot.index());
     }
 
     pub(super) fn backlog(&mut self, number: u32) -> &mut Backlog {
@@ -108,7 +111,7 @@ impl Only {
     #[inline]
     pub(super) fn acknowledged(
         &self,
-        slot: u32,
+        slot: SendSlot,
         bytes: u64,
         now: u64,
         cut: MessageCut,
@@ -173,7 +176,7 @@ impl Posted {
         }
     }
 
-    pub(super) fn acknowledged(&self, slot: u32, now: u64, cut: MessageCut) -> Acknowledged {
+    pub(super) fn acknowledged(&self, slot: SendSlot, now: u64, cut: MessageCut) -> Acknowledged {
         let packets = u64::from(self.packets);
         Acknowledged {
             slot,

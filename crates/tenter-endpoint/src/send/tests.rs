@@ -1,10 +1,12 @@
-use tenter_net::{Packet, PacketKind};
+use tenter_net::{Packet, PacketKind, ReceiveSlot, SendSlot};
 
 use super::{
     Acknowledged, Connection, PacketRules, Requests, SendPeer, SendQueuePair, WorkRequest,
 };
 use crate::message::MessageCut;
 use crate::spec::AckPolicy;
+
+const SLOT: SendSlot = SendSlot::new(0);
 
 struct Bench {
     cut: MessageCut,
@@ -21,7 +23,7 @@ impl Bench {
         let mut queue_pair = SendQueuePair::default();
         let peer = SendPeer {
             destination: 1,
-            slot: 2,
+            slot: ReceiveSlot::new(2),
             hash: 3,
         };
         queue_pair.open(peer, 0);
@@ -45,7 +47,7 @@ impl Bench {
             posted: 0,
         };
         self.queue_pair
-            .post(&mut self.requests, 0, request, self.cut);
+            .post(&mut self.requests, SLOT, request, self.cut);
     }
 
     /// Sends everything that may be sent.
@@ -59,7 +61,7 @@ impl Bench {
             };
             sent.push(
                 self.queue_pair
-                    .next_packet(&mut self.requests, 0, rules, 7)
+                    .next_packet(&mut self.requests, SLOT, rules, 7)
                     .packet,
             );
         }
@@ -69,14 +71,14 @@ impl Bench {
     fn acknowledge(&mut self, sequence: u32) -> bool {
         let done = &mut self.done;
         self.queue_pair
-            .acknowledge(&mut self.requests, (0, sequence), self.cut, 9, |a| {
+            .acknowledge(&mut self.requests, SLOT, sequence, self.cut, 9, |a| {
                 done.push(a);
             })
     }
 
     fn rewind(&mut self, sequence: u32) -> u32 {
         self.queue_pair
-            .rewind(&mut self.requests, (0, sequence), self.cut)
+            .rewind(&mut self.requests, SLOT, sequence, self.cut)
     }
 }
 

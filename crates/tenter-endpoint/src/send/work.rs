@@ -1,5 +1,7 @@
 //! Work that queue pairs are given, and its end.
 
+use tenter_net::SendSlot;
+
 /// What the workload asks a queue pair to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkRequest {
@@ -17,7 +19,7 @@ pub struct WorkRequest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acknowledged {
     /// The send slot.
-    pub slot: u32,
+    pub slot: SendSlot,
     /// The request.
     pub request: WorkRequest,
     /// When its first bit left, in ps.

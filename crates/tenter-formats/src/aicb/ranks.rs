@@ -184,10 +184,10 @@ impl Built<'_> {
             let added = match row.kind {
                 Kind::Compute => self.compute(&mut of, row.took),
                 Kind::Call(Called::Collective(name), group, _) => {
-                    self.collective((rank, &mut of), (name, group), row)?
+                    self.collective(rank, &mut of, name, group, row)?
                 }
                 Kind::Call(called, _, stage) => {
-                    self.message((rank, &mut of), (called, stage), row.bytes)
+                    self.message(rank, &mut of, called, stage, row.bytes)
                 }
             };
             let Some(added) = added else {
@@ -210,8 +210,10 @@ impl Built<'_> {
 
     fn collective(
         &mut self,
-        (rank, of): (u32, &mut RankBuilder),
-        (name, group): (CollectiveName, Group),
+        rank: u32,
+        of: &mut RankBuilder,
+        name: CollectiveName,
+        group: Group,
         row: &Row,
     ) -> Result<Option<u32>, ImportError> {
         let wrong = |error| ImportError::of(Place::Line(row.line), error);
@@ -251,8 +253,10 @@ impl Built<'_> {
     /// A message to or from the same place of the next stage or the one before.
     fn message(
         &mut self,
-        (rank, of): (u32, &mut RankBuilder),
-        (called, stage): (Called, Option<Stage>),
+        rank: u32,
+        of: &mut RankBuilder,
+        called: Called,
+        stage: Option<Stage>,
         bytes: u64,
     ) -> Option<u32> {
         let distance = self.grid.tensor * self.grid.data();

@@ -104,7 +104,7 @@ impl Node {
         trace: &mut RankTrace,
         at: Place,
     ) -> Result<(), ImportError> {
-        let what = self.what((traces, rank), at)?;
+        let what = self.what(traces, rank, at)?;
         let is_cpu = self.is_cpu.unwrap_or(false);
         let communicates = matches!(
             what,
@@ -138,10 +138,10 @@ impl Node {
         ImportError::new(at, format!("node {}: {what}", self.id), remedy)
     }
 
-    fn what(&self, (traces, rank): (&mut Traces<'_>, u32), at: Place) -> Result<What, ImportError> {
+    fn what(&self, traces: &mut Traces<'_>, rank: u32, at: Place) -> Result<What, ImportError> {
         match self.kind {
             node_type::COMPUTE | node_type::LOAD | node_type::STORE => self.compute(traces, at),
-            node_type::SEND | node_type::RECEIVE => self.message((traces, rank), at),
+            node_type::SEND | node_type::RECEIVE => self.message(traces, rank, at),
             node_type::COLLECTIVE => self.collective(traces, at),
             node_type::METADATA => Ok(What::Nothing),
             other => {
@@ -195,11 +195,7 @@ impl Node {
         self.took(at).map(What::Compute)
     }
 
-    fn message(
-        &self,
-        (traces, rank): (&mut Traces<'_>, u32),
-        at: Place,
-    ) -> Result<What, ImportError> {
+    fn message(&self, traces: &mut Traces<'_>, rank: u32, at: Place) -> Result<What, ImportError> {
         let sends = self.kind == node_type::SEND;
         let peer = if sends { self.destination } else { self.source };
         let (Some(peer), Some(bytes)) = (peer, self.comm_size) else {

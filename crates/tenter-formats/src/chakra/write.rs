@@ -92,7 +92,7 @@ impl RankFile<'_, '_> {
                 (node_type::COMPUTE, "compute", (time.ps() + US / 2) / US)
             }
             Operation::Send { peer, bytes, tag } => {
-                attributes.extend(message(self.rank, peer, (bytes, tag)));
+                attributes.extend(message(self.rank, peer, bytes, tag));
                 (node_type::SEND, "send", 0)
             }
             Operation::Receive {
@@ -100,7 +100,7 @@ impl RankFile<'_, '_> {
                 bytes,
                 tag: Some(tag),
             } => {
-                attributes.extend(message(peer, self.rank, (bytes, tag)));
+                attributes.extend(message(peer, self.rank, bytes, tag));
                 (node_type::RECEIVE, "receive", 0)
             }
             Operation::Receive { .. } => {
@@ -163,7 +163,7 @@ fn add_attributes(node: &mut Out, attributes: &[(&str, i64)]) {
     }
 }
 
-fn message(source: u32, destination: u32, (bytes, tag): (u64, u32)) -> [(&'static str, i64); 4] {
+fn message(source: u32, destination: u32, bytes: u64, tag: u32) -> [(&'static str, i64); 4] {
     [
         ("comm_src", source.into()),
         ("comm_dst", destination.into()),

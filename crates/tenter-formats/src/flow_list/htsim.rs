@@ -91,7 +91,7 @@ struct Matrix {
 impl Matrix {
     fn line(&mut self, words: &[&str], at: Place) -> Result<(), ImportError> {
         if let Some((src, dst)) = words[0].split_once("->") {
-            return self.connection((src, dst), &words[1..], at);
+            return self.connection(src, dst, &words[1..], at);
         }
         match (words[0].to_ascii_lowercase().as_str(), words.get(1)) {
             ("trigger", _) => self.trigger(words, at),
@@ -129,7 +129,8 @@ impl Matrix {
 
     fn connection(
         &mut self,
-        (src, dst): (&str, &str),
+        src: &str,
+        dst: &str,
         attributes: &[&str],
         at: Place,
     ) -> Result<(), ImportError> {
@@ -159,7 +160,7 @@ impl Matrix {
                         let what = format!("{} has no value", quote(name));
                         ImportError::new(at, what, "write a value behind it")
                     })?;
-                    self.attribute((name, value), &mut flow, &mut of)?;
+                    self.attribute(name, value, &mut flow, &mut of)?;
                 }
             }
         }
@@ -180,7 +181,8 @@ impl Matrix {
     /// An attribute of the connection that is added next.
     fn attribute(
         &mut self,
-        (name, value): (&str, &str),
+        name: &str,
+        value: &str,
         flow: &mut Flow,
         of: &mut Attributes,
     ) -> Result<(), ImportError> {

@@ -154,11 +154,7 @@ impl Block<'_> {
                     return Err(cut(list, what));
                 }
                 for edge in from..from + count {
-                    self.edge(
-                        (appendix + 4 * edge, nodes),
-                        (node as u32, on_start),
-                        &mut rank,
-                    )?;
+                    self.edge(appendix + 4 * edge, nodes, node as u32, on_start, &mut rank)?;
                 }
             }
         }
@@ -178,7 +174,7 @@ impl Block<'_> {
         match kind {
             1 if tag == Operation::ANY => return Err(wrong("a send has no tag".to_owned())),
             1 => {
-                collected.send(rank, (peer, bytes, tag), cpu);
+                collected.send(rank, peer, bytes, tag, cpu);
             }
             2 => {
                 let [peer, tag] = [peer, tag].map(Operation::unless_any);
@@ -199,8 +195,10 @@ impl Block<'_> {
 
     fn edge(
         &self,
-        (at, nodes): (usize, usize),
-        (other, on_start): (u32, bool),
+        at: usize,
+        nodes: usize,
+        other: u32,
+        on_start: bool,
         rank: &mut RankBuilder,
     ) -> Read<()> {
         let follower = self.file.u32(at)?;

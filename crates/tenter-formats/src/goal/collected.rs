@@ -35,7 +35,9 @@ impl Collected {
     pub(super) fn send(
         &mut self,
         rank: &mut RankBuilder,
-        (peer, bytes, tag): (u32, u64, u32),
+        peer: u32,
+        bytes: u64,
+        tag: u32,
         cpu: u32,
     ) -> u32 {
         if peer < self.ranks {

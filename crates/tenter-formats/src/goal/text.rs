@@ -159,7 +159,7 @@ impl<'l, 't> Block<'l, 't> {
                     "write a rank and a tag",
                 ));
             };
-            return Ok(collected.send(&mut self.rank, (peer, bytes, tag), options.cpu));
+            return Ok(collected.send(&mut self.rank, peer, bytes, tag, options.cpu));
         }
         if let Some(peer) = peer.filter(|&peer| peer >= collected.ranks) {
             let what = format!("there is no rank {peer} of {}", collected.ranks);

@@ -89,7 +89,8 @@ impl Ranks {
     /// The ranks of the `xpu`s of an instance in their order, or of the instance as a whole.
     pub(super) fn of_instance(
         &self,
-        (instance, number): (&str, u32),
+        instance: &str,
+        number: u32,
         devices: &Devices<'_>,
         device: &str,
     ) -> Vec<u64> {

@@ -320,7 +320,7 @@ impl<'d> Infrastructure<'d> {
         for of_copy in hosts.list.chunk_by_mut(|a, b| a.copy == b.copy) {
             let (instance, number) = self.instance(of_copy[0].copy);
             let (name, device) = (instance.name.as_str(), &instance.device);
-            let own = ranks.of_instance((name, number), &self.devices, device);
+            let own = ranks.of_instance(name, number, &self.devices, device);
             let nics = of_copy.len();
             for (nic, host) in of_copy.iter_mut().enumerate() {
                 let each = own.len().div_ceil(nics).max(1);

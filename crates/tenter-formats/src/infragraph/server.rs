@@ -26,7 +26,8 @@ type Inner = Vec<(Path, Path, Wire)>;
 /// Adds the edges of a device, and of those in it that have `xpu`s.
 fn inner(
     devices: &Devices<'_>,
-    (device, at): (&str, Place),
+    device: &str,
+    at: Place,
     prefix: &Path,
     edges: &mut Edges,
     found: &mut Inner,
@@ -52,7 +53,7 @@ fn inner(
         for index in (0..component.count).filter(|_| is_server) {
             let mut prefix = prefix.clone();
             prefix.push((place, index));
-            inner(devices, (&component.name, of.at), &prefix, edges, found)?;
+            inner(devices, &component.name, of.at, &prefix, edges, found)?;
         }
     }
     Ok(())
@@ -136,7 +137,8 @@ pub(super) fn server(
     let mut found = Inner::new();
     inner(
         devices,
-        (device, at),
+        device,
+        at,
         &Path::new(),
         &mut Edges::default(),
         &mut found,

@@ -39,7 +39,7 @@ fn import(files: &[Vec<u8>], spec: &KinetoSpec) -> Result<Imported, String> {
 }
 
 /// A trace of so many ranks, from `cat name ts dur args` of each event.
-fn trace((rank, world): (u32, u32), events: &[(&str, &str, &str, &str, &str)]) -> Vec<u8> {
+fn trace(rank: u32, world: u32, events: &[(&str, &str, &str, &str, &str)]) -> Vec<u8> {
     let mut text = format!(
         "{{\"schemaVersion\": 1, \"distributedInfo\": {{\"backend\": \"nccl\", \"rank\": {rank}, \
          \"world_size\": {world}, \"pg_config\": [{{\"pg_name\": \"0\", \"ranks\": []}}]}},\n\"traceEvents\": [\n\
@@ -63,7 +63,8 @@ const ALL_REDUCE: &str = "\"stream\": 20, \"Collective name\": \"allreduce\", \"
 /// Computing, an all-reduce beside further computing, and computing that waits for it.
 fn step(rank: u32) -> Vec<u8> {
     trace(
-        (rank, 2),
+        rank,
+        2,
         &[
             ("kernel", "gemm", "1000.5", "10", "\"stream\": 7"),
             (
@@ -221,7 +222,8 @@ fn one_kernel_carries_out_the_messages_called_for_before_it() {
         let send = format!("{SEND}, \"Dst Rank\": {peer}");
         let receive = SEND.replace("send", "recv") + &format!(", \"Src Rank\": {peer}");
         trace(
-            (rank, 2),
+            rank,
+            2,
             &[
                 ("cpu_op", "record_param_comms", "10", "1", &send),
                 ("cpu_op", "record_param_comms", "12", "1", &receive),
@@ -282,7 +284,8 @@ fn shares_of_an_all_to_all_are_messages() {
             shares[rank as usize], received[rank as usize]
         );
         trace(
-            (rank, 2),
+            rank,
+            2,
             &[("kernel", "ncclDevKernel_SendRecv", "20", "5", &arguments)],
         )
     };
@@ -303,7 +306,7 @@ fn calls_that_one_rank_alone_has_recorded_take_their_time() {
             ("kernel", "ncclDevKernel_AllReduce", "10", "5", one.as_str()),
             ("kernel", "ncclDevKernel_AllReduce", "20", "6", two.as_str()),
         ];
-        trace((rank, 2), &events)
+        trace(rank, 2, &events)
     };
     let imported = import(&[of(0, 3), of(1, 4)], &spec()).expect("they are traces");
     assert_eq!(imported.graph.collectives().len(), 1);
@@ -325,7 +328,7 @@ fn groups_of_the_same_ranks_run_beside_each_other() {
             ("kernel", "ncclDevKernel_AllReduce", first, "15", ALL_REDUCE),
             ("kernel", "ncclDevKernel_AllReduce", second, "15", &other),
         ];
-        trace((rank, 2), &events)
+        trace(rank, 2, &events)
     };
     // The ranks begin them in different orders.
     let imported = import(&[of(0, "20"), of(1, "30")], &spec()).expect("they are traces");

@@ -129,7 +129,7 @@ impl Timeline {
             .filter(|done| self.rules.waits == Waits::Recorded || exposed(done));
         let after: Vec<Done> = waits.chain(self.computed).collect();
         let idle = segment.end - segment.start - segment.busy;
-        let after = self.gap(&after, (segment.start, idle), stream::COMPUTE);
+        let after = self.gap(&after, segment.start, idle, stream::COMPUTE);
         let time = Time::from_ps(segment.busy.saturating_mul(1_000));
         let start = self.in_ps(segment.start);
         let number = self.emitter.compute(start, time, &after);
@@ -158,7 +158,7 @@ impl Timeline {
         let mut after: Vec<Done> = computed.into_iter().chain(before).collect();
         after.extend(last.filter(|last| before.is_none_or(|of| of.number != last.number)));
         let label = stream::OTHERS + call.stream;
-        let after = self.gap(&after, (call.start, 0), label);
+        let after = self.gap(&after, call.start, 0, label);
         let in_ps = Recorded {
             start: self.in_ps(call.start),
             end: self.in_ps(call.end),
@@ -183,7 +183,7 @@ impl Timeline {
 
     /// Puts a wait behind operations, as long as it was until the start of the next one, which
     /// stands still for a further time; gives what that one waits for.
-    fn gap(&mut self, after: &[Done], (start, idle): (u64, u64), stream: u32) -> Vec<u64> {
+    fn gap(&mut self, after: &[Done], start: u64, idle: u64, stream: u32) -> Vec<u64> {
         let numbers: Vec<u64> = after.iter().map(|done| done.number).collect();
         let ends = after.iter().map(|done| done.end);
         let since = ends.max().unwrap_or(self.origin);

@@ -185,7 +185,9 @@ impl Blocks {
     pub(super) fn request(
         &mut self,
         block: BlockName,
-        (rank, slot, count): (u32, Slot, u32),
+        rank: u32,
+        slot: Slot,
+        count: u32,
         name: &str,
     ) {
         let channel = self.channel(block.0, rank, Carries::Requests(block.1));

@@ -93,7 +93,7 @@ fn of_gpu(gpu: &Gpu<'_>, blocks: &mut Blocks, meetings: &mut Meetings) -> Read<(
     loop {
         let mut waiting: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (place, of) in running.iter_mut().enumerate() {
-            if let Some(barrier) = until_barrier(gpu, of, (blocks, meetings))? {
+            if let Some(barrier) = until_barrier(gpu, of, blocks, meetings)? {
                 waiting.entry(barrier).or_default().push(place);
             }
         }
@@ -168,7 +168,8 @@ fn merge(one: &mut Taken, other: &Taken) {
 fn until_barrier(
     gpu: &Gpu<'_>,
     of: &mut Running,
-    (blocks, meetings): (&mut Blocks, &mut Meetings),
+    blocks: &mut Blocks,
+    meetings: &mut Meetings,
 ) -> Read<Option<u32>> {
     let operations = gpu
         .blocks
@@ -215,10 +216,10 @@ impl Operation<'_> {
             "signal" | "rlxsignal" => self.signal(taken, blocks, meetings),
             "wait" | "rlxwait" => self.wait(blocks, meetings),
             "copy" | "put" | "get" | "upkt" | "cpkt" | "ppkt" | "rppkt" => {
-                self.pairwise(json, taken, (blocks, meetings))?;
+                self.pairwise(json, taken, blocks, meetings)?;
             }
             "pws" | "pwsf" => {
-                self.pairwise(json, taken, (blocks, meetings))?;
+                self.pairwise(json, taken, blocks, meetings)?;
                 self.signal(taken, blocks, meetings);
             }
             "re" | "res" | "rre" | "rres" | "repkt" | "respkt" | "recpkt" | "recspkt" => {
@@ -263,7 +264,7 @@ impl Operation<'_> {
     }
 
     /// The step that begins here reads packets.
-    fn reads(&self, (slot, count): (Slot, u32), blocks: &Blocks, meetings: &mut Meetings) {
+    fn reads(&self, slot: Slot, count: u32, blocks: &Blocks, meetings: &mut Meetings) {
         if slot.buffer != Buffer::Scratch {
             return;
         }
@@ -276,7 +277,7 @@ impl Operation<'_> {
     }
 
     /// A step has written packets.
-    fn writes(&self, rank: u32, (slot, count): (Slot, u32), by: StepName, meetings: &mut Meetings) {
+    fn writes(&self, rank: u32, slot: Slot, count: u32, by: StepName, meetings: &mut Meetings) {
         if !self.sends_packets() || slot.buffer != Buffer::Scratch {
             return;
         }
@@ -296,7 +297,7 @@ impl Operation<'_> {
         let count = step.count;
         let name = blocks.put(self.block, step, (rank, slot), &self.name);
         taken.insert((rank, name.block), name);
-        self.writes(rank, (slot, count), name, meetings);
+        self.writes(rank, slot, count, name, meetings);
     }
 
     /// Chunks go from a source to the target beside it.
@@ -304,7 +305,8 @@ impl Operation<'_> {
         &self,
         json: &Json<'_>,
         taken: &mut Taken,
-        (blocks, meetings): (&mut Blocks, &mut Meetings),
+        blocks: &mut Blocks,
+        meetings: &mut Meetings,
     ) -> Read<()> {
         if self.sources.len() != self.targets.len() {
             let remedy = "give each source one target";
@@ -316,7 +318,7 @@ impl Operation<'_> {
                 return Err(json.wrong("source and target differ in size", "give both one size"));
             }
             if matches!(self.kind, "upkt" | "rppkt") {
-                self.reads((source, count), blocks, meetings);
+                self.reads(source, count, blocks, meetings);
             }
             let mut step = ProgramStep {
                 count,
@@ -324,7 +326,7 @@ impl Operation<'_> {
             };
             match from {
                 Some(rank) => {
-                    blocks.request(self.block, (rank, source, count), &self.name);
+                    blocks.request(self.block, rank, source, count, &self.name);
                     step.receive = Some(blocks.answers(self.block, rank));
                 }
                 None => step.sources.push(source),
@@ -334,7 +336,7 @@ impl Operation<'_> {
             } else {
                 step.store = Some(target);
                 let name = blocks.push(self.block, &self.name, step);
-                self.writes(self.block.0, (target, count), name, meetings);
+                self.writes(self.block.0, target, count, name, meetings);
             }
         }
         Ok(())
@@ -364,11 +366,11 @@ impl Operation<'_> {
             .iter()
             .filter_map(|&(rank, slot, _)| Some((rank?, slot)));
         for (rank, slot) in remote.clone() {
-            blocks.request(self.block, (rank, slot, count), &self.name);
+            blocks.request(self.block, rank, slot, count, &self.name);
         }
         if self.kind.ends_with("pkt") {
             for &(_, slot, _) in self.sources.iter().skip(1) {
-                self.reads((slot, count), blocks, meetings);
+                self.reads(slot, count, blocks, meetings);
             }
         }
         let local = self.sources.iter().filter(|(rank, ..)| rank.is_none());
@@ -418,7 +420,7 @@ impl Operation<'_> {
         }
         step.store = Some(slot);
         let name = blocks.push(self.block, &self.name, step);
-        self.writes(self.block.0, (slot, count), name, meetings);
+        self.writes(self.block.0, slot, count, name, meetings);
     }
 }
 

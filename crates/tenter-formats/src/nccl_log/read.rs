@@ -61,7 +61,7 @@ pub fn read(sources: &[Source<'_>], spec: &NcclLogSpec) -> Result<Imported, Impo
     let mut calls: Vec<Vec<Recorded>> = Vec::with_capacity(once);
     for (rank, &place) in (0..).zip(arrangement.recordings.iter().take(once)) {
         let process = &log.processes[place];
-        let found = recorded((rank, place), process, &groups, &mut traces);
+        let found = recorded(rank, place, process, &groups, &mut traces);
         let file = sources
             .get(process.file)
             .map_or(first, |source| source.name);
@@ -247,7 +247,8 @@ fn wrong<T>(line: usize, what: &str, remedy: &str) -> Result<T, ImportError> {
 
 /// The calls of a process; messages that were called for together are one call.
 fn recorded(
-    (rank, place): (u32, usize),
+    rank: u32,
+    place: usize,
     process: &Process,
     groups: &Groups,
     traces: &mut Traces<'_>,
@@ -278,7 +279,7 @@ fn recorded(
                 let what = "a message to or from one rank cannot be repeated for all ranks";
                 return wrong(first.line, what, "give the logs of all ranks");
             }
-            let messages = messages((rank, *group), of, ranks)?;
+            let messages = messages(rank, *group, of, ranks)?;
             if messages.is_empty() {
                 continue;
             }
@@ -297,7 +298,8 @@ fn recorded(
 
 /// Messages in a communicator of these ranks, but those of a rank to itself.
 fn messages(
-    (rank, group): (u32, u32),
+    rank: u32,
+    group: u32,
     calls: &[LineCall],
     ranks: &[u32],
 ) -> Result<Vec<Message>, ImportError> {

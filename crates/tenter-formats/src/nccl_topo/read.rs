@@ -65,7 +65,7 @@ fn server(text: &str, reading: &FabricReading) -> Read<FabricText> {
     }
     let mut notes = Vec::new();
     let nics = cabled(&devices, &mut notes);
-    let yaml = sections(&devices, &nics, (reading, at), &mut notes)?;
+    let yaml = sections(&devices, &nics, reading, at, &mut notes)?;
     Ok(FabricText { yaml, notes })
 }
 
@@ -169,7 +169,8 @@ fn scale_up(devices: &Devices<'_>, npus_per_nic: u32, notes: &mut Vec<String>) -
 fn sections(
     devices: &Devices<'_>,
     nics: &[usize],
-    (reading, at): (&FabricReading, Place),
+    reading: &FabricReading,
+    at: Place,
     notes: &mut Vec<String>,
 ) -> Read<String> {
     let npus = share(devices.gpus.len(), nics.len(), notes);

@@ -181,7 +181,7 @@ fn layer(line: &str, at: usize, of_all: bool) -> Read<Layer> {
         let usual = if of_all { Group::All } else { usual };
         Ok(Part {
             compute: time(words[first])?,
-            communication: communication((words[first + 1], words[first + 2]), usual, at)?,
+            communication: communication(words[first + 1], words[first + 2], usual, at)?,
         })
     };
     Ok(Layer {
@@ -192,11 +192,7 @@ fn layer(line: &str, at: usize, of_all: bool) -> Read<Layer> {
     })
 }
 
-fn communication(
-    (word, bytes): (&str, &str),
-    usual: Group,
-    at: usize,
-) -> Read<Option<Communication>> {
+fn communication(word: &str, bytes: &str, usual: Group, at: usize) -> Read<Option<Communication>> {
     let bytes = number(bytes, "a size in bytes", Place::Line(at))?;
     let (name, group) = match word.strip_suffix("_DP_EP") {
         Some(name) => (name, Group::DataOfExperts),

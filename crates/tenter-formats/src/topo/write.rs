@@ -196,7 +196,7 @@ impl Tree {
             if let Some(above) = levels.get(tier + 1) {
                 let _ = writeln!(text, "Radix_Up {up}");
                 let upper = u64::from(up) * (above.rate.bits_per_second() / 1_000_000_000);
-                oversubscription((u64::from(down) * gbps, upper, tier), &mut text, notes);
+                oversubscription(u64::from(down) * gbps, upper, tier, &mut text, notes);
             }
             if bundle > 1 {
                 let _ = writeln!(text, "Bundle {bundle}");
@@ -208,11 +208,7 @@ impl Tree {
 }
 
 /// Writes how many times more a tier has below it than above it, which htsim checks.
-fn oversubscription(
-    (down, up, tier): (u64, u64, usize),
-    text: &mut String,
-    notes: &mut Vec<String>,
-) {
+fn oversubscription(down: u64, up: u64, tier: usize, text: &mut String, notes: &mut Vec<String>) {
     match down.checked_div(up) {
         Some(ratio) if ratio > 0 && down.is_multiple_of(up) => {
             let _ = writeln!(text, "Oversubscribed {ratio}");

@@ -204,7 +204,8 @@ impl<'r> Traces<'r> {
     /// What a communicator is in the graph; none of a rank alone.
     fn communicator(
         &mut self,
-        (rank, id): (u32, u64),
+        rank: u32,
+        id: u64,
         group: u32,
         end: Place,
     ) -> Result<Option<Communicator>, ImportError> {
@@ -240,10 +241,10 @@ impl<'r> Traces<'r> {
             let remedy = "give the traces of all ranks, or `ranks` to repeat that of one";
             return Err(ImportError::new(end, what, remedy));
         }
-        let own = (ranks, self.groups.tag(group));
+        let tag = self.groups.tag(group);
         let found = self
             .communicators
-            .of_tag(&mut self.builder.collectives, own);
+            .of_tag(&mut self.builder.collectives, ranks, tag);
         let found = found.map_err(|error| ImportError::of(end, error))?;
         self.known.insert((group, first), found);
         Ok(found)
@@ -256,7 +257,7 @@ impl<'r> Traces<'r> {
         (name, bytes, group): (CollectiveName, u64, u32),
         end: Place,
     ) -> Result<u32, ImportError> {
-        let Some(communicator) = self.communicator((rank, id), group, end)? else {
+        let Some(communicator) = self.communicator(rank, id, group, end)? else {
             self.count("collectives are of a rank alone and take no time", 1);
             return Ok(built.add(Operation::Compute { time: Time::ZERO }, stream::NOTHING));
         };

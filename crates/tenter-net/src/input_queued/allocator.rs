@@ -84,7 +84,7 @@ impl Allocator {
         let mut matched = Vec::new();
         for round in 0..rounds {
             let before = matched.len();
-            self.round(requests, (grant, accept), &mut matched);
+            self.round(requests, grant, accept, &mut matched);
             let fresh = &matched[before..];
             if fresh.is_empty() {
                 break;
@@ -106,7 +106,8 @@ impl Allocator {
     fn round(
         &mut self,
         requests: &Requests,
-        (grant, accept): (&[u16], &[u16]),
+        grant: &[u16],
+        accept: &[u16],
         matched: &mut Vec<(u16, u16)>,
     ) {
         let ports = self.accepted.len() as u16;

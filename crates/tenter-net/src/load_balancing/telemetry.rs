@@ -231,7 +231,7 @@ impl TelemetryTable {
         self.host_notices += 1;
         Some(Packet {
             at: packet.at,
-            queue_pair: slot,
+            queue_pair: slot.number(),
             sequence: packet.hash,
             destination: host,
             hash,

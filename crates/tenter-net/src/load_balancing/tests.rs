@@ -1,8 +1,8 @@
 //! The choice of each member among idle ports, and among ports of which one is busy.
 
 use tenter_config::Percent;
-use tenter_engine::Output;
-use tenter_topology::{LeafSpine, Routing, TopologySpec, TreePlace};
+use tenter_engine::{LocalNode, Output};
+use tenter_topology::{CableEnd, LeafSpine, Routing, TopologySpec, TreePlace};
 use tenter_units::{Rate, Time};
 
 use super::{
@@ -49,7 +49,7 @@ pub(super) fn ports() -> Vec<Port> {
     let output = Output {
         part: 0,
         input: 0,
-        node: 0,
+        node: LocalNode::default(),
     };
     let mac = MacControl {
         output,
@@ -60,9 +60,12 @@ pub(super) fn ports() -> Vec<Port> {
     let port = |number: u16| {
         let rate = Rate::from_gbps(if number == 3 { 300 } else { 100 });
         let wire = rate.serialisation(0);
-        let latency = (Time::ZERO, false);
+        let end = CableEnd {
+            node: 0,
+            port: number,
+        };
         Port::new(
-            Transmitter::new((0, number), output, wire, latency, mac),
+            Transmitter::new(end, output, wire, Time::ZERO, false, mac),
             1,
             0,
             None,

@@ -163,6 +163,38 @@ impl CreditMessage {
     }
 }
 
+/// The end of a transfer within a [scale-up domain](PacketKind::ScaleUp).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScaleUpEnd {
+    /// The job that sends it.
+    pub job: u16,
+    /// Which transfer of its collective it is.
+    pub transfer: u32,
+}
+
+impl ScaleUpEnd {
+    /// That of a packet.
+    pub fn of(packet: &Packet) -> ScaleUpEnd {
+        debug_assert_eq!(packet.kind, PacketKind::ScaleUp);
+        ScaleUpEnd {
+            job: packet.queue_pair as u16,
+            transfer: packet.sequence,
+        }
+    }
+
+    /// The packet that brings it to a host at an instant, in ps.
+    pub fn packet(self, destination: u32, at: u64) -> Packet {
+        Packet {
+            at,
+            queue_pair: u32::from(self.job),
+            sequence: self.transfer,
+            destination,
+            frame_bytes: 0,
+            ..Packet::control(PacketKind::ScaleUp, 0)
+        }
+    }
+}
+
 /// What a cell has beside its packet, on its way from leaf to leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cell {
@@ -283,5 +315,10 @@ mod tests {
         let cell = Cell { leaf: 5, number: 6 };
         assert_eq!(Cell::of(&cell.part_of(&frame)), cell);
         assert_eq!(Notice::of(&Notice::about(&frame, 4)).level, 4);
+        let end = ScaleUpEnd {
+            job: 2,
+            transfer: 9,
+        };
+        assert_eq!(ScaleUpEnd::of(&end.packet(1, 70)), end);
     }
 }

@@ -34,7 +34,7 @@ pub(crate) struct TakenBack {
 impl Ahead {
     /// Takes note of a cell that is given to the link at `now` and is on the wire from `start` to
     /// `end`; the frame bytes that wait then.
-    pub(crate) fn add(&mut self, cell: &Packet, now: u64, (start, end): (u64, u64)) -> u64 {
+    pub(crate) fn add(&mut self, cell: &Packet, now: u64, start: u64, end: u64) -> u64 {
         while let Some(first) = self.cells.front()
             && first.start <= now
         {
@@ -93,7 +93,7 @@ mod tests {
         let mut cell = Packet::pause(0, 0);
         cell.kind = PacketKind::Only;
         cell.frame_bytes = 100;
-        let waits = [0, 10, 20].map(|start| ahead.add(&cell, 0, (start, start + 10)));
+        let waits = [0, 10, 20].map(|start| ahead.add(&cell, 0, start, start + 10));
         assert_eq!(waits, [0, 100, 200]);
         ahead
     }

@@ -130,12 +130,12 @@ where
             packet
         };
         let port = self.route(packet, input, routing, medium);
-        if self.signals.is_some() && self.signal(packet, (input, port), routing, medium) {
+        if self.signals.is_some() && self.signal(packet, input, port, routing, medium) {
             return;
         }
         self.offer(packet, input, port, medium);
         if self.balancer.telemetry().is_some() {
-            self.send_notices(packet, (input, port), routing, medium);
+            self.send_notices(packet, input, port, routing, medium);
         }
     }
 

@@ -4,7 +4,7 @@ use tenter_topology::Routing;
 
 use crate::buffer::Buffer;
 use crate::medium::Medium;
-use crate::packet::{Packet, PacketKind, SENT_UNIT_PS};
+use crate::packet::{Packet, PacketKind, SENT_UNIT_PS, SendSlot};
 use crate::signals::{Cause, Drain, HostPort, Sender, Signal, SignalMode};
 use crate::switch::queued::{QueuedSwitch, Queueing};
 
@@ -18,7 +18,8 @@ where
     pub(super) fn signal<M: Medium>(
         &mut self,
         packet: &Packet,
-        (input, port): (u16, u16),
+        input: u16,
+        port: u16,
         routing: &Routing,
         medium: &mut M,
     ) -> bool {
@@ -69,7 +70,7 @@ where
             let sender = Sender {
                 host,
                 hash: 0,
-                slot: 0,
+                slot: SendSlot::default(),
             };
             self.send_signal(&signal, sender, input, packet.at, medium);
         }

@@ -1,8 +1,8 @@
 //! One event list is handed to [`Switch::visit`](crate::Switch::visit), and to a switch like it one
 //! arrival at a time: both must do the same.
 
-use tenter_engine::{EventList, Output, mix64};
-use tenter_topology::{Routing, SingleSwitch, TopologySpec};
+use tenter_engine::{EventList, LocalNode, Output, mix64};
+use tenter_topology::{CableEnd, Routing, SingleSwitch, TopologySpec};
 use tenter_units::{Rate, Time};
 
 use super::VisitCounts;
@@ -83,7 +83,7 @@ fn switch(pool_bytes: u64) -> OutputQueued {
         let output = Output {
             part: 0,
             input: port,
-            node: 0,
+            node: LocalNode::default(),
         };
         let mac = MacControl {
             output,
@@ -91,8 +91,15 @@ fn switch(pool_bytes: u64) -> OutputQueued {
             xoff_frames: 0,
             xon_frames: 0,
         };
-        let latency = (Time::ZERO, false);
-        Transmitter::new((0, port), output, rate.serialisation(0), latency, mac)
+        let wire = rate.serialisation(0);
+        Transmitter::new(
+            CableEnd { node: 0, port },
+            output,
+            wire,
+            Time::ZERO,
+            false,
+            mac,
+        )
     };
     let spec = SwitchSpec {
         forwarding: Forwarding::CutThrough,

@@ -190,7 +190,7 @@ impl Binding<'_> {
         } in entries
         {
             // What cannot run at all has been reported.
-            let found = crowd((traffic, *largest_bytes), job.ranks(), job, cut);
+            let found = crowd(traffic, *largest_bytes, job.ranks(), job, cut);
             let Ok(Some(Crowd { src, dst, packets })) = found else {
                 continue;
             };

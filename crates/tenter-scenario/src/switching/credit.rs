@@ -55,7 +55,7 @@ pub(super) fn check(
         let help = "leave it out; a slow `endpoint.nic.receive_buffer` holds its leaf up by credit";
         warnings.note(PATH, what, help);
     }
-    check_size(spec, around, (problems, warnings));
+    check_size(spec, around, problems, warnings);
 }
 
 /// Whether a model drops frames, or takes their memory from anywhere else.
@@ -67,11 +67,7 @@ fn has_limits(spec: &SwitchSpec) -> bool {
     spec.classes.iter().any(limited) || spec.pool_bytes != [UNLIMITED_POOL]
 }
 
-fn check_size(
-    spec: &CreditSpec,
-    around: &Around<'_>,
-    (problems, warnings): (&Problems, &Problems),
-) {
+fn check_size(spec: &CreditSpec, around: &Around<'_>, problems: &Problems, warnings: &Problems) {
     let frame = around.nic.longest_frame_bytes();
     let least = spec.least_lane_bytes(frame);
     if spec.lane_bytes < least {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use tenter_engine::{LaneBuilder, LaneLayout, Pace, Part, Windows};
-use tenter_net::{ArrivalsByPort, Telemetry, Transmitter};
+use tenter_engine::{Home, LaneBuilder, LaneLayout, LocalNode, Pace, Part, Windows};
+use tenter_net::{ArrivalsByPort, ReceiveSlot, SendSlot, Telemetry, Transmitter};
 use tenter_plan::Plan;
 use tenter_topology::{CableEnd, Routing, Topology};
 use tenter_workload::{Job, QueuePairs};
@@ -26,12 +26,12 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
     let topology = Arc::new(plan.topology.clone());
     let routing = Routing::build(&topology)?;
     let mut ranks = vec![Vec::new(); topology.hosts];
-    let mut slots = vec![(0_u32, 0_u32); topology.hosts];
+    let mut slots = vec![<(SendSlot, ReceiveSlot)>::default(); topology.hosts];
     let mut jobs = Vec::new();
     let mut queue_pairs = 0;
     for (index, job) in (0..).zip(&plan.jobs) {
         let pairs = QueuePairs::for_job(job)?;
-        let sends = (0..job.ranks()).map(|rank| pairs.send_slots(rank) as u64);
+        let sends = (0..job.ranks()).map(|rank| pairs.send_count(rank) as u64);
         queue_pairs += sends.sum::<u64>();
         if queue_pairs > QUEUE_PAIRS_MAX {
             return Err(SimulationError::TooManyQueuePairs(queue_pairs));
@@ -40,10 +40,12 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
             unloaded: Unloaded::new(plan, &routing, job),
             job: job.clone(),
             places: places(
-                (index, job),
+                index,
+                job,
                 &pairs,
                 plan.npus_per_nic,
-                (&mut ranks, &mut slots),
+                &mut ranks,
+                &mut slots,
             ),
             pairs,
             seed: plan.seeds.arrivals,
@@ -88,10 +90,12 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
 /// Where the queue pairs of the ranks of a job begin at their hosts, whose ranks and slots are
 /// counted on.
 fn places(
-    (index, job): (u16, &Job),
+    index: u16,
+    job: &Job,
     pairs: &QueuePairs,
     npus_per_nic: u32,
-    (ranks, slots): (&mut [Vec<RankHere>], &mut [(u32, u32)]),
+    ranks: &mut [Vec<RankHere>],
+    slots: &mut [(SendSlot, ReceiveSlot)],
 ) -> Vec<Place> {
     let place = |(rank, &host): (u32, &u32)| {
         let (ranks, slots) = (&mut ranks[host as usize], &mut slots[host as usize]);
@@ -103,8 +107,8 @@ fn places(
             receive_base,
             npu,
         });
-        slots.0 += pairs.send_slots(rank) as u32;
-        slots.1 += pairs.receive_slots(rank) as u32;
+        slots.0 = send_base.after(pairs.send_count(rank) as u32);
+        slots.1 = receive_base.after(pairs.receive_count(rank) as u32);
         Place {
             send_base,
             receive_base,
@@ -133,14 +137,17 @@ fn telemetry(plan: &Plan) -> Option<Arc<Telemetry>> {
     Some(Arc::new(Telemetry::new(plan.topology.hosts, hops)))
 }
 
-/// Each node's part and its number there: neighbours in the fabric are neighbours in memory.
-fn homes(topology: &Topology, threads: u16) -> Vec<(u16, u32)> {
+/// Where each node lives: neighbours in the fabric are neighbours in memory.
+fn homes(topology: &Topology, threads: u16) -> Vec<Home> {
     let parts = topology.partition(threads);
     let mut counts = vec![0; usize::from(threads)];
-    let mut homes = vec![(0, 0); topology.nodes.len()];
+    let mut homes = vec![Home::default(); topology.nodes.len()];
     for node in topology.locality_order() {
         let part = parts[node as usize];
-        homes[node as usize] = (part, counts[usize::from(part)]);
+        homes[node as usize] = Home {
+            part,
+            node: LocalNode::new(counts[usize::from(part)]),
+        };
         counts[usize::from(part)] += 1;
     }
     homes
@@ -249,16 +256,16 @@ fn wire(context: &Arc<Context>, layout: LaneLayout) -> Vec<Wired> {
     order.sort_unstable_by_key(|&node| context.homes[node as usize]);
     let mut builders: Vec<LaneBuilder> = (0..threads).map(|_| LaneBuilder::default()).collect();
     for &node in &order {
-        let part = usize::from(context.homes[node as usize].0);
+        let part = usize::from(context.homes[node as usize].part);
         builders[part].add_node(context.inputs(node));
     }
     let mut nodes: Vec<Vec<NodeModel>> = (0..threads).map(|_| Vec::new()).collect();
     for &node in &order {
-        let part = usize::from(context.homes[node as usize].0);
+        let part = usize::from(context.homes[node as usize].part);
         let ports = 0..context.topology.nodes[node as usize].ports.len() as u16;
         let transmitters = ports.map(|port| {
             let [data, mac] = context.inputs_of(context.topology.neighbour(node, port));
-            context.transmitter((node, port), data, mac)
+            context.transmitter(CableEnd { node, port }, data, mac)
         });
         let transmitters: Vec<Transmitter> = transmitters.collect();
         nodes[part].push(context.node(node, transmitters));

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use tenter_endpoint::{DmaRates, NicAddress, NicSpec, PortChanges, ROCE_UDP_PORT, ReplyPath};
-use tenter_engine::{Output, mix64};
+use tenter_engine::{Home, Output, mix64};
 use tenter_net::input_queued::InputQueuedSpec;
 use tenter_net::load_balancing::FiveTuple;
-use tenter_net::{CreditSpec, SignalSpec, SwitchSpec, Switches, Telemetry};
+use tenter_net::{CreditSpec, ReceiveSlot, SignalSpec, SwitchSpec, Switches, Telemetry};
 use tenter_plan::{HostDelays, LinkImpairment, Links, Lookahead, Seeds};
 use tenter_topology::{Routing, Topology};
 use tenter_units::{Rate, Time};
@@ -68,8 +68,8 @@ pub struct Context {
     pub(crate) background_delay: u64,
     /// The ranks on each host, in order of job and so of slots.
     pub(crate) ranks: Vec<Vec<RankHere>>,
-    /// For each node its part and its number there.
-    pub(crate) homes: Vec<(u16, u32)>,
+    /// Where each node lives, by its number in the topology.
+    pub(crate) homes: Vec<Home>,
 }
 
 impl Context {
@@ -78,8 +78,8 @@ impl Context {
         &self.topology
     }
 
-    /// A node's part and its number there.
-    pub fn home(&self, node: u32) -> (u16, u32) {
+    /// Where a node of the topology lives.
+    pub fn home(&self, node: u32) -> Home {
         self.homes[node as usize]
     }
 
@@ -89,7 +89,7 @@ impl Context {
         for (from, to) in [(a, b), (b, a)] {
             for here in self.ranks_on(from) {
                 let plan = &self.jobs[usize::from(here.job)];
-                for slot in 0..plan.pairs.send_slots(here.rank) as u32 {
+                for slot in plan.pairs.send_slots(here.rank) {
                     let peer = plan.pairs.peer_of(here.rank, slot);
                     if plan.job.hosts[peer.rank as usize] == to {
                         let forth =
@@ -112,7 +112,7 @@ impl Context {
         let mut hashes = Vec::new();
         for (job, plan) in (0..).zip(&self.jobs) {
             for (rank, &from) in (0..).zip(&plan.job.hosts) {
-                for slot in 0..plan.pairs.send_slots(rank) as u32 {
+                for slot in plan.pairs.send_slots(rank) {
                     let peer = plan.pairs.peer_of(rank, slot);
                     if from == host {
                         let ranks = (rank, peer.rank);
@@ -152,28 +152,28 @@ impl Context {
     }
 
     /// Whether a rank is the first of its job on its host.
-    pub(crate) fn is_first_there(&self, host: u32, (job, rank): (u16, u32)) -> bool {
+    pub(crate) fn is_first_there(&self, host: u32, job: u16, rank: u32) -> bool {
         let mut ranks = self.ranks_on(host).iter();
         let first = ranks.find(|here| here.job == job);
         first.is_some_and(|here| here.rank == rank)
     }
 
     /// The rank a receive slot of a host belongs to, and its number there.
-    pub(crate) fn rank_of_slot(&self, host: u32, slot: u32) -> (u16, RankHere) {
+    pub(crate) fn rank_of_slot(&self, host: u32, slot: ReceiveSlot) -> (u16, RankHere) {
         let ranks = self.ranks_on(host);
         let number = ranks.partition_point(|here| here.receive_base <= slot) - 1;
         (number as u16, ranks[number])
     }
 
     /// The way back from a receive slot of a host.
-    pub(crate) fn reply_path(&self, host: u32, slot: u32) -> ReplyPath {
+    pub(crate) fn reply_path(&self, host: u32, slot: ReceiveSlot) -> ReplyPath {
         let (_, here) = self.rank_of_slot(host, slot);
         let plan = &self.jobs[usize::from(here.job)];
-        let source = plan.pairs.source_of(here.rank, slot - here.receive_base);
+        let source = plan.pairs.source_of(here.rank, here.own_receive_slot(slot));
         let ranks = (here.rank, source.rank);
         ReplyPath {
             destination: plan.job.hosts[source.rank as usize],
-            slot: plan.places[source.rank as usize].send_base + source.slot,
+            slot: plan.places[source.rank as usize].send_slot(source.slot),
             hash: self.hash(here.job, ranks, source.lane, source.queue_pair),
         }
     }
@@ -259,7 +259,7 @@ impl Context {
     /// Where the ends of transfers from an NPU of one NIC to one of another of its domain go, or of
     /// the same.
     pub(super) fn domain_output(&self, from: u32, to: u32, domain: ScaleUp) -> Output {
-        let (part, node) = self.home(to);
+        let Home { part, node } = self.home(to);
         let ports = 2 * self.topology.nodes[to as usize].ports.len() as u16;
         let nics = domain.npus_per_host / self.npus_per_nic;
         Output {

@@ -27,15 +27,15 @@ impl Context {
         let delays = self.delays();
         let up = delays.fastest_up(node);
         let peers = fabric.leaves.iter().map(|&to| {
-            let (part, local) = self.home(to);
+            let home = self.home(to);
             let ports = self.topology().nodes[to as usize].ports.len() as u16;
             let output = Output {
-                part,
-                node: local,
+                part: home.part,
+                node: home.node,
                 input: 2 * ports + number,
             };
             delays
-                .between_leaves((node, &up), to)
+                .between_leaves(node, &up, to)
                 .map(|latency| Peer { output, latency })
         });
         let wiring = LeafWiring {

@@ -1,6 +1,6 @@
 //! What moves time.
 
-use tenter_engine::{Pace, Part, RunOutcome, Windows, act_at_edge, run_windowed};
+use tenter_engine::{Home, Pace, Part, RunOutcome, Windows, act_at_edge, run_windowed};
 use tenter_net::Packet;
 
 use super::change::Change;
@@ -27,18 +27,18 @@ pub trait Driver {
     /// The nodes of a part, to change at an edge.
     fn fabric_mut(&mut self, part: usize) -> &mut Fabric<Self::Watcher>;
 
-    /// Says that a node of a part has something to do at an instant.
-    fn wake(&mut self, part: usize, node: u32, at: u64);
+    /// Says that a node has something to do at an instant.
+    fn wake(&mut self, home: Home, at: u64);
 
-    /// The packets on their way to a node of a part.
-    fn in_flight(&self, part: usize, node: u32) -> Vec<(u16, Packet)>;
+    /// The packets on their way to a node.
+    fn in_flight(&self, home: Home) -> Vec<(u16, Packet)>;
 
-    /// Takes the packets out that are on their way to an input of a node of a part, at an edge:
+    /// Takes the packets out that are on their way to an input of a node, at an edge:
     /// they are lost.
-    fn lose(&mut self, part: usize, node: u32, input: u16) -> Vec<Packet>;
+    fn lose(&mut self, home: Home, input: u16) -> Vec<Packet>;
 
-    /// Changes a node of a part at an edge at `now`; whether it may have something else to do now.
-    fn change(&mut self, part: usize, node: u32, now: u64, change: &Change) -> bool;
+    /// Changes a node at an edge at `now`; whether it may have something else to do now.
+    fn change(&mut self, home: Home, now: u64, change: &Change) -> bool;
 
     /// How it ran.
     fn stats(&self) -> DriverStats;
@@ -50,8 +50,14 @@ pub trait Driver {
 
     /// A node, by its number in the topology.
     fn node(&self, node: u32) -> &NodeModel {
-        let (part, local) = self.context().home(node);
-        &self.fabric(usize::from(part)).nodes()[local as usize]
+        let Home { part, node } = self.context().home(node);
+        &self.fabric(usize::from(part)).nodes()[node.index()]
+    }
+
+    /// As [`Driver::node`], to change at an edge.
+    fn node_mut(&mut self, node: u32) -> &mut NodeModel {
+        let Home { part, node } = self.context().home(node);
+        &mut self.fabric_mut(usize::from(part)).nodes[node.index()]
     }
 
     /// All nodes in the order of the topology.
@@ -110,25 +116,28 @@ impl<W: Watcher> Driver for WindowedDriver<W> {
         &mut self.parts[part].nodes
     }
 
-    fn wake(&mut self, part: usize, node: u32, at: u64) {
-        self.parts[part].lane.wake(node, at);
+    fn wake(&mut self, home: Home, at: u64) {
+        self.parts[usize::from(home.part)].lane.wake(home.node, at);
     }
 
-    fn in_flight(&self, part: usize, node: u32) -> Vec<(u16, Packet)> {
-        self.parts[part]
+    fn in_flight(&self, home: Home) -> Vec<(u16, Packet)> {
+        self.parts[usize::from(home.part)]
             .lane
-            .in_flight(node)
+            .in_flight(home.node)
             .map(|(input, packet)| (input, *packet))
             .collect()
     }
 
-    fn lose(&mut self, part: usize, node: u32, input: u16) -> Vec<Packet> {
-        self.parts[part].lane.lose(node, input)
+    fn lose(&mut self, home: Home, input: u16) -> Vec<Packet> {
+        self.parts[usize::from(home.part)]
+            .lane
+            .lose(home.node, input)
     }
 
-    fn change(&mut self, part: usize, node: u32, now: u64, change: &Change) -> bool {
+    fn change(&mut self, home: Home, now: u64, change: &Change) -> bool {
+        let part = usize::from(home.part);
         act_at_edge(&mut self.parts, part, now, |fabric, visit| {
-            fabric.change_in_visit(node, change, visit)
+            fabric.change_in_visit(home.node, change, visit)
         })
     }
 

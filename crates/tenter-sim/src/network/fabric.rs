@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tenter_engine::{EventList, Nodes, Output, Visit};
+use tenter_engine::{EventList, LocalNode, Nodes, Output, Visit};
 use tenter_net::{ArrivalsByPort, Event, Medium, Packet, Switch};
 use tenter_topology::{Routing, Topology};
 
@@ -42,7 +42,12 @@ const NEVER: u64 = u64::MAX;
 impl<W: Watcher> Nodes for Fabric<W> {
     type Item = Packet;
 
-    fn visit(&mut self, node: u32, arrivals: &EventList<Packet>, visit: &mut Visit<'_, Packet>) {
+    fn visit(
+        &mut self,
+        node: LocalNode,
+        arrivals: &EventList<Packet>,
+        visit: &mut Visit<'_, Packet>,
+    ) {
         let Fabric {
             nodes,
             context,
@@ -53,9 +58,9 @@ impl<W: Watcher> Nodes for Fabric<W> {
             routing,
             ..
         } = self;
-        match &mut nodes[node as usize] {
+        match &mut nodes[node.index()] {
             NodeModel::Switch(switch) => {
-                visit_switch(switch, routing, arrivals, visit, (turns, watcher));
+                visit_switch(switch, routing, arrivals, visit, turns, watcher);
             }
             NodeModel::Host(host) => {
                 let mut scope = HostScope {
@@ -69,15 +74,15 @@ impl<W: Watcher> Nodes for Fabric<W> {
     }
 
     #[inline]
-    fn prefetch(&self, node: u32) {
-        if let NodeModel::Host(host) = &self.nodes[node as usize] {
+    fn prefetch(&self, node: LocalNode) {
+        if let NodeModel::Host(host) = &self.nodes[node.index()] {
             host.nic.prefetch();
         }
     }
 
     #[inline]
-    fn prefetch_for<'i>(&self, node: u32, arrivals: impl Iterator<Item = &'i Packet>) {
-        if let NodeModel::Host(host) = &self.nodes[node as usize] {
+    fn prefetch_for<'i>(&self, node: LocalNode, arrivals: impl Iterator<Item = &'i Packet>) {
+        if let NodeModel::Host(host) = &self.nodes[node.index()] {
             host.nic.prefetch_for(arrivals);
         }
     }
@@ -126,7 +131,8 @@ fn visit_switch<W: Watcher>(
     routing: &Routing,
     arrivals: &EventList<Packet>,
     visit: &mut Visit<'_, Packet>,
-    (turns, watcher): (&mut ArrivalsByPort, &mut W),
+    turns: &mut ArrivalsByPort,
+    watcher: &mut W,
 ) {
     let end = visit.end();
     let mut links = Links { visit, watcher };
@@ -203,24 +209,24 @@ impl<W: Watcher> Fabric<W> {
     }
 
     /// A node, and what it needs of its environment.
-    fn node(&mut self, node: u32) -> (&mut NodeModel, HostScope<'_>) {
+    fn node(&mut self, node: LocalNode) -> (&mut NodeModel, HostScope<'_>) {
         let scope = HostScope {
             context: &self.context,
             schedules: &self.schedules,
             partition_records: &mut self.partition_records,
         };
-        (&mut self.nodes[node as usize], scope)
+        (&mut self.nodes[node.index()], scope)
     }
 
     /// One departure of a host's NIC, for an engine with explicit departures.
-    pub fn host_departs(&mut self, node: u32, now: u64, medium: &mut impl Medium) {
-        if let NodeModel::Host(host) = &mut self.nodes[node as usize] {
+    pub fn host_departs(&mut self, node: LocalNode, now: u64, medium: &mut impl Medium) {
+        if let NodeModel::Host(host) = &mut self.nodes[node.index()] {
             host.nic.depart(&self.context.nic, now, medium);
         }
     }
 
     /// One timer of a node, for an engine with explicit events.
-    pub fn fires(&mut self, node: u32, now: u64, medium: &mut impl Medium) {
+    pub fn fires(&mut self, node: LocalNode, now: u64, medium: &mut impl Medium) {
         let (model, mut scope) = self.node(node);
         match model {
             NodeModel::Switch(switch) => switch.fire(now, medium),
@@ -230,14 +236,20 @@ impl<W: Watcher> Fabric<W> {
 
     /// The departures of one port of a switch up to and including `now`, for an engine with
     /// explicit departures.
-    pub fn port_departs(&mut self, node: u32, port: u16, now: u64, medium: &mut impl Medium) {
-        if let NodeModel::Switch(switch) = &mut self.nodes[node as usize] {
+    pub fn port_departs(&mut self, node: LocalNode, port: u16, now: u64, medium: &mut impl Medium) {
+        if let NodeModel::Switch(switch) = &mut self.nodes[node.index()] {
             switch.advance_port(port, now, medium);
         }
     }
 
     /// One arrival at any node, for an engine with explicit events.
-    pub fn arrives(&mut self, node: u32, input: u16, packet: Packet, medium: &mut impl Medium) {
+    pub fn arrives(
+        &mut self,
+        node: LocalNode,
+        input: u16,
+        packet: Packet,
+        medium: &mut impl Medium,
+    ) {
         let routing = Arc::clone(&self.routing);
         let (model, mut scope) = self.node(node);
         match model {
@@ -250,39 +262,36 @@ impl<W: Watcher> Fabric<W> {
     /// something else to do now.
     pub fn change(
         &mut self,
-        node: u32,
+        node: LocalNode,
         now: u64,
         change: &Change,
         medium: &mut impl Medium,
     ) -> bool {
-        let node = &mut self.nodes[node as usize];
-        change_node(node, (&self.context, &self.routing), (now, change), medium)
+        let node = &mut self.nodes[node.index()];
+        change_node(node, &self.context, &self.routing, now, change, medium)
     }
 
     /// Changes a node at an edge, with the links that a visit offers.
     pub(crate) fn change_in_visit(
         &mut self,
-        node: u32,
+        node: LocalNode,
         change: &Change,
         visit: &mut Visit<'_, Packet>,
     ) -> bool {
         let now = visit.end();
         let watcher = &mut self.watcher;
         let mut links = Links { visit, watcher };
-        let node = &mut self.nodes[node as usize];
-        change_node(
-            node,
-            (&self.context, &self.routing),
-            (now, change),
-            &mut links,
-        )
+        let node = &mut self.nodes[node.index()];
+        change_node(node, &self.context, &self.routing, now, change, &mut links)
     }
 }
 
 fn change_node<M: Medium>(
     node: &mut NodeModel,
-    (context, routing): (&Context, &Routing),
-    (now, change): (u64, &Change),
+    context: &Context,
+    routing: &Routing,
+    now: u64,
+    change: &Change,
     medium: &mut M,
 ) -> bool {
     match node {

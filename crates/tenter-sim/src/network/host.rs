@@ -11,7 +11,7 @@ use tenter_engine::Stream;
 use tenter_net::{Medium, Packet, PacketKind};
 use tenter_workload::flow_workload::Sender;
 use tenter_workload::graph::News;
-use tenter_workload::{Countdown, Destination, Transfer, split};
+use tenter_workload::{Countdown, Destination, RankReceiveSlot, Transfer, split};
 
 use super::context::Context;
 use super::jobs::RankHere;
@@ -143,9 +143,8 @@ impl Host {
         for here in ranks.iter().filter(|here| here.job == job) {
             let slots = context.jobs[usize::from(job)]
                 .pairs
-                .receive_slots(here.rank);
-            let base = here.receive_base as usize;
-            self.nic.reset_delivered(base..base + slots);
+                .receive_count(here.rank);
+            self.nic.reset_delivered(here.receive_base, slots);
         }
         self.waiting
             .forget(|(number, _)| ranks[usize::from(*number)].job == job);
@@ -296,7 +295,7 @@ impl Host {
             }
             return;
         } else {
-            self.post_to_nic((here, id), &transfer, now, scope);
+            self.post_to_nic(here, id, &transfer, now, scope);
         }
         if let Some((next, wait)) = follows {
             self.set_timer(now + wait.ps(), Timer::Release(number, next));
@@ -306,9 +305,9 @@ impl Host {
     /// Whether a stream's queue pairs take none of its messages.
     fn is_backed_up(&self, here: RankHere, transfer: &Transfer, context: &Context) -> Option<Full> {
         let plan = &context.jobs[usize::from(here.job)];
-        let slot = plan.pairs.find_for(transfer)?;
-        let first = plan.places[here.rank as usize].send_base + slot.index;
-        let mut slots = first..first + u32::from(plan.job.queue_pairs);
+        let first = plan.pairs.find_for(transfer)?;
+        let first = plan.places[here.rank as usize].send_slot(first.send);
+        let mut slots = first.run(u32::from(plan.job.queue_pairs));
         if slots.clone().all(|slot| self.nic.has_given_up(slot)) {
             return Some(Full::ForEver);
         }
@@ -335,24 +334,26 @@ impl Host {
     /// Posts a transfer of a rank here to its queue pairs.
     fn post_to_nic(
         &mut self,
-        (here, id): (RankHere, u32),
+        here: RankHere,
+        id: u32,
         transfer: &Transfer,
         now: u64,
         scope: &HostScope<'_>,
     ) {
         let context = scope.context;
         let plan = &context.jobs[usize::from(here.job)];
-        let slot = plan
+        let first = plan
             .pairs
             .find_for(transfer)
             .expect("every way of a schedule has queue pairs");
         let queue_pairs = plan.job.queue_pairs;
         for index in 0..queue_pairs {
-            let send = plan.places[here.rank as usize].send_base + slot.index + u32::from(index);
+            let send = first.send.after(u32::from(index));
+            let send = plan.places[here.rank as usize].send_slot(send);
             if !self.nic.is_open(send) {
-                let peer = peer(context, here.job, transfer, slot.receive_slot, index);
+                let peer = peer(context, here.job, transfer, first.receive, index);
                 let class = context.data_class(here.job, self.nic.host());
-                self.nic.open(&context.nic, send, (peer, class), now);
+                self.nic.open(&context.nic, send, peer, class, now);
             }
             let key = FlowKey {
                 job: here.job,
@@ -374,8 +375,8 @@ impl Host {
     fn deliver(&mut self, delivery: &Delivery, scope: &mut HostScope<'_>) {
         let (number, here) = scope.context.rank_of_slot(self.nic.host(), delivery.slot);
         let plan = &scope.context.jobs[usize::from(here.job)];
-        let local = delivery.slot - here.receive_base;
-        let source = plan.pairs.source_of(here.rank, local);
+        let slot = here.own_receive_slot(delivery.slot);
+        let source = plan.pairs.source_of(here.rank, slot);
         let way = Destination {
             dst: here.rank,
             lane: source.lane,
@@ -399,8 +400,10 @@ impl Host {
         if is_flow {
             return;
         }
-        let first = delivery.slot - u32::from(source.queue_pair);
-        let whole = (first..first + u32::from(plan.job.queue_pairs))
+        let whole = delivery
+            .slot
+            .before(u32::from(source.queue_pair))
+            .run(u32::from(plan.job.queue_pairs))
             .all(|slot| self.nic.delivered(slot) > delivery.nth);
         if whole {
             self.release(number, id, delivery.at, scope);
@@ -513,15 +516,21 @@ impl Host {
     }
 }
 
-/// The other end of the queue pairs a transfer takes.
-fn peer(context: &Context, job: u16, transfer: &Transfer, slot: u32, queue_pair: u16) -> SendPeer {
+/// The other end of a queue pair that a transfer takes, the first of which is `first` there.
+fn peer(
+    context: &Context,
+    job: u16,
+    transfer: &Transfer,
+    first: RankReceiveSlot,
+    queue_pair: u16,
+) -> SendPeer {
     let plan = &context.jobs[usize::from(job)];
     let destination = plan.job.hosts[transfer.dst as usize];
     let lane = transfer.way(plan.job.queue_pair_scope).lane;
-    let base = plan.places[transfer.dst as usize].receive_base;
+    let slot = first.after(u32::from(queue_pair));
     SendPeer {
         destination,
-        slot: base + slot + u32::from(queue_pair),
+        slot: plan.places[transfer.dst as usize].receive_slot(slot),
         hash: context.hash(job, (transfer.src, transfer.dst), lane, queue_pair),
     }
 }

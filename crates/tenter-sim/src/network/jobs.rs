@@ -4,8 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tenter_engine::{Control, Stream};
+use tenter_net::{ReceiveSlot, SendSlot};
 use tenter_workload::flow_workload::FlowWorkload;
-use tenter_workload::{CollectiveRun, Job, QueuePairs, Schedule, WorkloadError};
+use tenter_workload::{
+    CollectiveRun, Job, QueuePairs, RankReceiveSlot, RankSendSlot, Schedule, WorkloadError,
+};
 
 use super::unloaded::Unloaded;
 
@@ -38,7 +41,7 @@ pub(crate) struct RankHere {
     pub(crate) job: u16,
     pub(crate) rank: u32,
     /// First receive slot of the rank.
-    pub(crate) receive_base: u32,
+    pub(crate) receive_base: ReceiveSlot,
     /// Its NPU, of those that share the NIC.
     pub(crate) npu: u16,
 }
@@ -47,9 +50,33 @@ pub(crate) struct RankHere {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     /// First send slot of the rank on its host's NIC.
-    pub(crate) send_base: u32,
+    pub(crate) send_base: SendSlot,
     /// First receive slot of the rank on its host's NIC.
-    pub(crate) receive_base: u32,
+    pub(crate) receive_base: ReceiveSlot,
+}
+
+impl RankHere {
+    /// The number among the queue pairs of the rank of one of its NIC.
+    pub(crate) fn own_receive_slot(&self, slot: ReceiveSlot) -> RankReceiveSlot {
+        RankReceiveSlot::new(slot.since(self.receive_base))
+    }
+}
+
+impl Place {
+    /// The number at the NIC of a queue pair that the rank sends on.
+    pub(crate) fn send_slot(self, slot: RankSendSlot) -> SendSlot {
+        self.send_base.after(slot.number())
+    }
+
+    /// The number at the NIC of a queue pair that the rank receives on.
+    pub(crate) fn receive_slot(self, slot: RankReceiveSlot) -> ReceiveSlot {
+        self.receive_base.after(slot.number())
+    }
+
+    /// The number among the queue pairs of the rank of one of its NIC.
+    pub(crate) fn own_send_slot(self, slot: SendSlot) -> RankSendSlot {
+        RankSendSlot::new(slot.since(self.send_base))
+    }
 }
 
 impl JobPlan {

@@ -1,6 +1,6 @@
 //! Where links lead, and how long they take.
 
-use tenter_engine::Output;
+use tenter_engine::{Home, Output};
 use tenter_net::FarEnd;
 use tenter_plan::{Delays, unloaded};
 use tenter_topology::CableEnd;
@@ -23,7 +23,7 @@ impl Context {
     /// The inputs of a port of a node: for data, and for MAC control frames, which have inputs of
     /// their own behind those of data.
     pub(super) fn inputs_of(&self, end: CableEnd) -> [Output; 2] {
-        let (part, node) = self.homes[end.node as usize];
+        let Home { part, node } = self.home(end.node);
         let ports = self.topology.nodes[end.node as usize].ports.len() as u16;
         [end.port, ports + end.port].map(|input| Output { part, node, input })
     }
@@ -33,12 +33,12 @@ impl Context {
     pub(crate) fn link(&self, node: u32, port: u16) -> (Time, bool) {
         let cable = self.topology.cable(node, port);
         let peer = self.topology.neighbour(node, port).node;
-        self.link_to((node, port), peer, cable.delay)
+        self.link_to(CableEnd { node, port }, peer, cable.delay)
     }
 
     /// The same of a link with a propagation delay that leads to another node.
-    pub(crate) fn link_to(&self, (node, port): (u32, u16), peer: u32, delay: Time) -> (Time, bool) {
-        let link = self.delays().link_to(CableEnd { node, port }, peer, delay);
+    pub(crate) fn link_to(&self, from: CableEnd, peer: u32, delay: Time) -> (Time, bool) {
+        let link = self.delays().link_to(from, peer, delay);
         (link.latency, link.stores)
     }
 
@@ -50,7 +50,7 @@ impl Context {
     /// What a port of a switch leads to when it is joined with another by a circuit.
     pub(crate) fn far_end(&self, from: CableEnd, to: CableEnd, delay: Time) -> FarEnd {
         let [output, mac_output] = self.inputs_of(to);
-        let (latency, arrives_whole) = self.link_to((from.node, from.port), to.node, delay);
+        let (latency, arrives_whole) = self.link_to(from, to.node, delay);
         FarEnd {
             output,
             latency,

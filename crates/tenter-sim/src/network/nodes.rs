@@ -26,7 +26,7 @@ impl Headers for PacketHeaders {
     fn sender(&self, packet: &Packet) -> Sender {
         let path = self
             .0
-            .reply_path(packet.destination, packet.queue_pair_at_nic());
+            .reply_path(packet.destination, packet.receive_slot_under_way());
         Sender {
             host: path.destination,
             hash: path.hash,
@@ -38,10 +38,12 @@ impl Headers for PacketHeaders {
 impl Context {
     pub(super) fn transmitter(
         &self,
-        (node, port): (u32, u16),
+        sender: CableEnd,
         output: Output,
         mac_output: Output,
     ) -> Transmitter {
+        let CableEnd { node, port } = sender;
+        let (latency, arrives_whole) = self.link(node, port);
         let mac = MacControl {
             output: mac_output,
             latency: self.mac_latency(node, port),
@@ -49,10 +51,11 @@ impl Context {
             xon_frames: 0,
         };
         let mut transmitter = Transmitter::new(
-            (node, port),
+            sender,
             output,
             self.serialisation(node, port),
-            self.link(node, port),
+            latency,
+            arrives_whole,
             mac,
         );
         if let Some(telemetry) = &self.telemetry
@@ -60,7 +63,6 @@ impl Context {
         {
             transmitter.write_telemetry(telemetry.clone());
         }
-        let sender = CableEnd { node, port };
         if let Some(found) = self.impairments.iter().find(|of| of.sender == sender) {
             let name = self.topology.port_name(node, port);
             let stream = Stream::new(self.seed, &name, "impairment");
@@ -152,8 +154,8 @@ impl Context {
                 .fold((0, 0), |(send, receive), here| {
                     let pairs = &self.jobs[usize::from(here.job)].pairs;
                     (
-                        send + pairs.send_slots(here.rank),
-                        receive + pairs.receive_slots(here.rank),
+                        send + pairs.send_count(here.rank),
+                        receive + pairs.receive_count(here.rank),
                     )
                 });
         let signals = self.signals.as_ref();
@@ -185,7 +187,7 @@ impl Context {
         let stream = |here: &RankHere| {
             let job = &self.jobs[usize::from(here.job)].job.name;
             let mut purpose = format!("start-skew of {job}");
-            if !self.is_first_there(node, (here.job, here.rank)) {
+            if !self.is_first_there(node, here.job, here.rank) {
                 let _ = write!(purpose, ", rank {}", here.rank);
             }
             Stream::new(self.seeds.arrivals, nic, &purpose)

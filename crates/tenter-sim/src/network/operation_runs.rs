@@ -33,7 +33,7 @@ pub(crate) struct OperationRuns {
 
 impl OperationRuns {
     /// Keeps the log of a rank that is done in a turn.
-    pub(crate) fn keep_log(&mut self, number: u16, (job, turn, rank): (u16, u32, u32)) {
+    pub(crate) fn keep_log(&mut self, number: u16, job: u16, turn: u32, rank: u32) {
         let log = self.runs.get_mut(&number).and_then(RankRun::take_log);
         self.logs.extend(log.map(|operations| RankLog {
             job,

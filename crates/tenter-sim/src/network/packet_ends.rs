@@ -1,6 +1,6 @@
 //! What headers of real packets say of their source, which packets of the model leave out.
 
-use tenter_net::Packet;
+use tenter_net::{Packet, ReceiveSlot, SendSlot, Slot};
 
 use super::context::Context;
 use super::jobs::RankHere;
@@ -12,32 +12,30 @@ pub(crate) struct PacketEnds {
     pub(crate) source: u32,
     /// Its UDP source port.
     pub(crate) source_port: u16,
-    /// The queue pair there: a send slot of data, a receive slot of answers.
-    pub(crate) own_slot: u32,
+    /// The queue pair there.
+    pub(crate) own_slot: Slot,
 }
 
 impl Context {
-    /// The source of a packet that belongs to a queue pair of its destination.
-    pub(crate) fn ends(&self, packet: &Packet) -> PacketEnds {
-        let slot = packet.queue_pair_at_nic();
-        if packet.kind.is_for_receiver() {
-            self.ends_of_data(packet, slot)
-        } else {
-            self.ends_of_answer(packet.destination, slot)
+    /// The source of a packet, if it belongs to a queue pair of its destination.
+    pub(crate) fn ends(&self, packet: &Packet) -> Option<PacketEnds> {
+        match packet.slot()? {
+            Slot::Receive(slot) => Some(self.ends_of_data(packet, slot)),
+            Slot::Send(slot) => Some(self.ends_of_answer(packet.destination, slot)),
         }
     }
 
-    fn ends_of_data(&self, packet: &Packet, slot: u32) -> PacketEnds {
+    fn ends_of_data(&self, packet: &Packet, slot: ReceiveSlot) -> PacketEnds {
         let (_, here) = self.rank_of_slot(packet.destination, slot);
         let plan = &self.jobs[usize::from(here.job)];
-        let source = plan.pairs.source_of(here.rank, slot - here.receive_base);
+        let source = plan.pairs.source_of(here.rank, here.own_receive_slot(slot));
         let ranks = (source.rank, here.rank);
         let own = self.udp_source_port(here.job, ranks, source.lane, source.queue_pair);
         let hash = self.hash(here.job, ranks, source.lane, source.queue_pair);
         PacketEnds {
             source: plan.job.hosts[source.rank as usize],
             source_port: own ^ self.port_change(hash, packet.hash),
-            own_slot: plan.places[source.rank as usize].send_base + source.slot,
+            own_slot: Slot::Send(plan.places[source.rank as usize].send_slot(source.slot)),
         }
     }
 
@@ -54,21 +52,23 @@ impl Context {
             .unwrap_or(0)
     }
 
-    fn ends_of_answer(&self, host: u32, slot: u32) -> PacketEnds {
-        let base = |here: &RankHere| {
+    fn ends_of_answer(&self, host: u32, slot: SendSlot) -> PacketEnds {
+        let place = |here: &RankHere| {
             let plan = &self.jobs[usize::from(here.job)];
-            plan.places[here.rank as usize].send_base
+            plan.places[here.rank as usize]
         };
         let ranks = self.ranks_on(host);
-        let number = ranks.partition_point(|here| base(here) <= slot);
+        let number = ranks.partition_point(|here| place(here).send_base <= slot);
         let here = ranks[number.saturating_sub(1)];
         let plan = &self.jobs[usize::from(here.job)];
-        let far = plan.pairs.peer_of(here.rank, slot - base(&here));
+        let far = plan
+            .pairs
+            .peer_of(here.rank, place(&here).own_send_slot(slot));
         let ranks = (far.rank, here.rank);
         PacketEnds {
             source: plan.job.hosts[far.rank as usize],
             source_port: self.udp_source_port(here.job, ranks, far.lane, far.queue_pair),
-            own_slot: plan.places[far.rank as usize].receive_base + far.slot,
+            own_slot: Slot::Receive(plan.places[far.rank as usize].receive_slot(far.slot)),
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use tenter_net::{DATA_OVERHEAD_BYTES, Missing, Packet, PacketKind, Pause, RETH_BYTES};
+use tenter_net::{
+    DATA_OVERHEAD_BYTES, Missing, Notice, Packet, PacketKind, Pause, RETH_BYTES, ReceiveSlot, Slot,
+};
 use tenter_plan::CapturePlan;
 use tenter_record::{
     Capture, CapturedFrame, CapturedPort, FrameContent, MacAddress, RoceBody, RocePacket,
@@ -32,8 +34,11 @@ pub(crate) fn collect<D: Driver>(driver: &D, outcome: &mut Outcome) {
     let context = driver.context();
     let last = frames.last().map_or(0, |seen| seen.at);
     warn(
-        (plan, context.topology()),
-        (omitted, flow_control, last),
+        plan,
+        context.topology(),
+        omitted,
+        flow_control,
+        last,
         outcome,
     );
     let messages = Messages::of(&frames, context);
@@ -50,8 +55,11 @@ pub(crate) fn collect<D: Driver>(driver: &D, outcome: &mut Outcome) {
 }
 
 fn warn(
-    (plan, topology): (&CapturePlan, &Topology),
-    (omitted, flow_control, last): (u64, u64, u64),
+    plan: &CapturePlan,
+    topology: &Topology,
+    omitted: u64,
+    flow_control: u64,
+    last: u64,
     outcome: &mut Outcome,
 ) {
     let warnings = &mut outcome.summary.warnings;
@@ -113,7 +121,7 @@ fn address(end: CableEnd) -> MacAddress {
 /// The lengths of messages, as far as their last packets were captured.
 struct Messages {
     /// By destination and queue pair: the sequence number of each last packet with its payload.
-    ends: BTreeMap<(u32, u32), BTreeMap<u32, u32>>,
+    ends: BTreeMap<(u32, ReceiveSlot), BTreeMap<u32, u32>>,
     mtu: u32,
     /// Bytes of a full message.
     full: u32,
@@ -125,7 +133,7 @@ impl Messages {
         let mut ends: BTreeMap<_, BTreeMap<u32, u32>> = BTreeMap::new();
         for packet in frames.iter().map(|seen| &seen.packet) {
             if packet.kind == PacketKind::Last {
-                let queue_pair = (packet.destination, packet.queue_pair_at_nic());
+                let queue_pair = (packet.destination, packet.receive_slot_under_way());
                 let of_pair = ends.entry(queue_pair).or_default();
                 of_pair.insert(packet.sequence, payload(packet, context));
             }
@@ -144,7 +152,7 @@ impl Messages {
     fn length(&self, first: &Packet) -> u32 {
         let of_pair = self
             .ends
-            .get(&(first.destination, first.queue_pair_at_nic()));
+            .get(&(first.destination, first.receive_slot_under_way()));
         let last = of_pair.and_then(|ends| ends.range(first.sequence..).next());
         let last = last.map(|(sequence, payload)| (sequence - first.sequence, payload));
         match last {
@@ -224,7 +232,10 @@ impl Frame<'_> {
             },
             _ => return FrameContent::Other(self.words()),
         };
-        FrameContent::Roce(self.roce(body))
+        match self.roce(body) {
+            Some(packet) => FrameContent::Roce(packet),
+            None => FrameContent::Other(self.words()),
+        }
     }
 
     /// Whether it is on a link between switches of a scheduled fabric.
@@ -255,20 +266,20 @@ impl Frame<'_> {
             PacketKind::Signal => format!("congestion signal to {to}"),
             PacketKind::Notice => format!(
                 "congestion notice to the previous switch: level {}",
-                packet.sequence
+                Notice::of(packet).level
             ),
             kind => format!("{kind:?}"),
         }
     }
 
-    fn roce(&self, body: RoceBody) -> RocePacket {
+    fn roce(&self, body: RoceBody) -> Option<RocePacket> {
         let packet = &self.seen.packet;
         let PacketEnds {
             source,
             source_port,
             own_slot,
-        } = self.context.ends(packet);
-        let is_for_receiver = packet.kind.is_for_receiver();
+        } = self.context.ends(packet)?;
+        let slot = packet.slot()?;
         let addresses = |host: u32| self.context.addresses.get(host as usize);
         let own = addresses(source);
         let of_kind = match body {
@@ -286,7 +297,7 @@ impl Frame<'_> {
             RoceBody::Write { .. } | RoceBody::Nak => packet.sequence,
             RoceBody::Cnp | RoceBody::Connect { .. } => 0,
         };
-        RocePacket {
+        Some(RocePacket {
             source: own.map_or(0, |nic| nic.address),
             destination: addresses(packet.destination).map_or(0, |nic| nic.address),
             dscp: of_class.unwrap_or(packet.class() << 3),
@@ -299,7 +310,7 @@ impl Frame<'_> {
             queue_pair: match body {
                 // The general services interface.
                 RoceBody::Connect { .. } => 1,
-                _ => number(packet.queue_pair_at_nic(), is_for_receiver),
+                _ => number(slot),
             },
             sequence: sequence & BITS_24,
             asks_for_ack: packet.kind.is_data() && packet.has(Packet::ACK_REQUEST),
@@ -308,7 +319,7 @@ impl Frame<'_> {
             body: match body {
                 RoceBody::Connect { is_reply, .. } => RoceBody::Connect {
                     is_reply,
-                    own_queue_pair: number(own_slot, !is_for_receiver),
+                    own_queue_pair: number(own_slot),
                 },
                 other => other,
             },
@@ -320,13 +331,17 @@ impl Frame<'_> {
                     end.wrapping_sub(1) & BITS_24
                 )
             }),
-        }
+        })
     }
 }
 
 /// The number of a queue pair at its NIC: 0 and 1 have a meaning of their own, and queue pairs that
 /// receive have even numbers.
-fn number(slot: u32, receives: bool) -> u32 {
+fn number(slot: Slot) -> u32 {
+    let (slot, sends) = match slot {
+        Slot::Receive(slot) => (slot.number(), 0),
+        Slot::Send(slot) => (slot.number(), 1),
+    };
     let pair = slot.wrapping_mul(2).wrapping_add(2);
-    (pair + u32::from(!receives)) & BITS_24
+    (pair + sends) & BITS_24
 }

@@ -83,8 +83,7 @@ pub(crate) fn check<D: Driver>(
     for node in 0..topology.nodes.len() as u32 {
         check_node(driver, node)?;
         check_buffer(driver, node)?;
-        let (part, local) = context.home(node);
-        let in_flight = driver.in_flight(usize::from(part), local);
+        let in_flight = driver.in_flight(context.home(node));
         let ports = topology.nodes[node as usize].ports.len() as u16;
         for port in 0..ports {
             let peer = topology.neighbour(node, port);

@@ -36,7 +36,7 @@ pub(crate) fn count<D: Driver>(driver: &D, ended: u64, counts: &mut Counts) {
                 NodeModel::Switch(switch) => switch.notices(port).0,
             };
             let updates = credit::updates(model, port).0;
-            add_wire_bytes(&mut row, transmitter, (notices, updates));
+            add_wire_bytes(&mut row, transmitter, notices, updates);
             let losses = transmitter.losses();
             row.lost_frames = losses.frames;
             row.lost_bytes = losses.bytes;
@@ -198,7 +198,7 @@ fn of_lane(buffer: Option<&LaneBuffer>, row: QueueRow) -> QueueRow {
 }
 
 /// What frames of each kind took on the wire.
-fn add_wire_bytes(port: &mut PortRow, transmitter: &Transmitter, (notices, updates): (u64, u64)) {
+fn add_wire_bytes(port: &mut PortRow, transmitter: &Transmitter, notices: u64, updates: u64) {
     let on_wire = |frames: u64, bytes: u64| bytes + frames * u64::from(WIRE_OVERHEAD_BYTES);
     let (data_frames, data_bytes) = transmitter.sent_data();
     let (control_frames, control_bytes) = transmitter.sent_control();

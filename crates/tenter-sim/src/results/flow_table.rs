@@ -320,7 +320,8 @@ impl FlowTable {
         let row = flow_row(
             context,
             &transfer,
-            (sent, received),
+            sent,
+            received,
             marks.unwrap_or_default(),
         );
         let fct = row.fct();
@@ -379,7 +380,8 @@ fn may_wrap(sent: &AcknowledgedHalf, received: &DeliveredHalf) -> bool {
 fn flow_row(
     context: &Context,
     transfer: &Transfer,
-    (sent, received): (&AcknowledgedHalf, &DeliveredHalf),
+    sent: &AcknowledgedHalf,
+    received: &DeliveredHalf,
     marks: Marks,
 ) -> FlowRow {
     let FlowKey {

@@ -44,7 +44,7 @@ pub(crate) fn transfers<D: Driver>(driver: &D) -> Result<Option<Vec<HashPath>>, 
             if paths.len() as u64 + count > FOLLOWED_MAX {
                 return Ok(None);
             }
-            let found = of_schedule(driver, (number, &plan.job), (collective, &*schedule));
+            let found = of_schedule(driver, number, &plan.job, collective, &*schedule);
             let Some(found) = found else {
                 return Ok(None);
             };
@@ -56,8 +56,10 @@ pub(crate) fn transfers<D: Driver>(driver: &D) -> Result<Option<Vec<HashPath>>, 
 
 fn of_schedule<D: Driver>(
     driver: &D,
-    (number, job): (u16, &Job),
-    (collective, schedule): (u32, &dyn Schedule),
+    number: u16,
+    job: &Job,
+    collective: u32,
+    schedule: &dyn Schedule,
 ) -> Option<Vec<HashPath>> {
     let context = driver.context();
     let transfers = (0..schedule.transfer_count()).map(|id| schedule.transfer(id));
@@ -74,7 +76,7 @@ fn of_schedule<D: Driver>(
             from,
             to,
             queue_pair: (lane, queue_pair),
-            ports: ports(driver, (from, to), hash)?,
+            ports: ports(driver, from, to, hash)?,
         })
     });
     paths.collect()
@@ -93,7 +95,7 @@ pub(crate) fn queue_pairs<D: Driver>(driver: &D) -> Option<Vec<Vec<u64>>> {
     for (number, plan) in (0..).zip(&context.jobs) {
         for rank in 0..plan.job.ranks() {
             let from = plan.job.hosts[rank as usize];
-            for slot in 0..plan.pairs.send_slots(rank) as u32 {
+            for slot in plan.pairs.send_slots(rank) {
                 let peer = plan.pairs.peer_of(rank, slot);
                 let to = plan.job.hosts[peer.rank as usize];
                 if context.is_within_domain(from, to) {
@@ -101,7 +103,7 @@ pub(crate) fn queue_pairs<D: Driver>(driver: &D) -> Option<Vec<Vec<u64>>> {
                 }
                 let hash = context.hash(number, (rank, peer.rank), peer.lane, peer.queue_pair);
                 counts[from as usize][0] += 1;
-                for (node, port) in ports(driver, (from, to), hash)? {
+                for (node, port) in ports(driver, from, to, hash)? {
                     counts[node as usize][usize::from(port)] += 1;
                 }
             }
@@ -113,13 +115,13 @@ pub(crate) fn queue_pairs<D: Driver>(driver: &D) -> Option<Vec<Vec<u64>>> {
 fn queue_pair_count(context: &Context) -> u64 {
     let of_job = |plan: &JobPlan| -> u64 {
         let ranks = 0..plan.job.ranks();
-        ranks.map(|rank| plan.pairs.send_slots(rank) as u64).sum()
+        ranks.map(|rank| plan.pairs.send_count(rank) as u64).sum()
     };
     context.jobs.iter().map(of_job).sum()
 }
 
 /// The switches on the way of packets with this hash, each with the port it sends them by.
-fn ports<D: Driver>(driver: &D, (from, to): (u32, u32), hash: u32) -> Option<Vec<(u32, u16)>> {
+fn ports<D: Driver>(driver: &D, from: u32, to: u32, hash: u32) -> Option<Vec<(u32, u16)>> {
     let context = driver.context();
     let mut ports = Vec::new();
     let mut node = context.topology.neighbour(from, 0).node;

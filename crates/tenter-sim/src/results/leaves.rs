@@ -65,14 +65,12 @@ pub(crate) fn check_leaves<D: Driver>(driver: &D) -> Result<(), String> {
     let mut sent = (0, 0);
     let mut found = (0, 0);
     for &leaf in &fabric.leaves {
-        let (part, local) = context.home(leaf);
-        let NodeModel::Switch(switch) = &driver.fabric(usize::from(part)).nodes()[local as usize]
-        else {
+        let NodeModel::Switch(switch) = driver.node(leaf) else {
             continue;
         };
         let record = switch.leaf_record().unwrap_or_default();
         let ports = switch.ports().len() as u16;
-        let announced = driver.in_flight(usize::from(part), local).into_iter();
+        let announced = driver.in_flight(context.home(leaf)).into_iter();
         let announced = announced
             .filter(|(input, packet)| *input >= 2 * ports && !packet.kind.is_of_scheduler());
         let announced = announced.fold((0, 0), |sum, (_, packet)| {

@@ -43,7 +43,7 @@ pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &m
                 .zip(&path)
                 .map(|(part, on_path)| on_path.row(of, part));
             outcome.counts.critical_path.extend(rows);
-            let shares = shares((of, &plan.job.name), &times, &path);
+            let shares = shares(of, &plan.job.name, &times, &path);
             outcome.summary.critical_shares.push(CriticalShareRow {
                 whole: Time::from_ps(end - tally.start),
                 ..shares
@@ -63,7 +63,8 @@ pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &m
 
 /// What a path consists of, and what was exposed of the communication of the ranks.
 fn shares(
-    ((job, iteration), name): ((u32, u32), &str),
+    (job, iteration): (u32, u32),
+    name: &str,
     ranks: &[RankTimes],
     path: &[Part],
 ) -> CriticalShareRow {

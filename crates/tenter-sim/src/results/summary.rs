@@ -96,7 +96,7 @@ pub(crate) fn outcome<D: Driver>(
     for index in 0..context.jobs.len() {
         let tallies = &flow_table.tallies[index];
         let rows = collective_rows((context, trial.ideals), index, tallies);
-        let job = job_row(driver, flow_table, (index, &rows), &trial);
+        let job = job_row(driver, flow_table, index, &rows, &trial);
         collectives.extend_from_slice(&rows);
         jobs.push(JobSummary {
             job,
@@ -173,13 +173,15 @@ fn collective_rows(of: (&Context, &Ideals), job: usize, tallies: &[Tally]) -> Ve
     });
     let times = ideals.of(context, job, begun);
     let rows = (0..).zip(tallies);
-    rows.map(|(number, tally)| collective_row((context, &times), (job, number), tally))
+    rows.map(|(number, tally)| collective_row(context, &times, job, number, tally))
         .collect()
 }
 
 fn collective_row(
-    (context, ideals): (&Context, &Times),
-    (job, number): (usize, u32),
+    context: &Context,
+    ideals: &Times,
+    job: usize,
+    number: u32,
     tally: &Tally,
 ) -> CollectiveRow {
     let plan = &context.jobs[job];
@@ -329,7 +331,8 @@ fn nic_dropped(nic: &Nic) -> u64 {
 fn job_row<D: Driver>(
     driver: &D,
     flow_table: &FlowTable,
-    (index, collectives): (usize, &[CollectiveRow]),
+    index: usize,
+    collectives: &[CollectiveRow],
     trial: &Trial<'_>,
 ) -> JobRow {
     let context = driver.context();
@@ -374,15 +377,12 @@ fn job_row<D: Driver>(
 
 /// Frame bytes accepted of flows of a job that have not arrived whole.
 fn under_way<D: Driver>(driver: &D, plan: &JobPlan) -> u64 {
-    let context = driver.context();
     let of_rank = |(rank, &host): (u32, &u32)| -> u64 {
-        let (part, local) = context.home(host);
-        let NodeModel::Host(host) = &driver.fabric(usize::from(part)).nodes()[local as usize]
-        else {
+        let NodeModel::Host(host) = driver.node(host) else {
             return 0;
         };
         let base = plan.places[rank as usize].receive_base;
-        let slots = base..base + plan.pairs.receive_slots(rank) as u32;
+        let slots = base.run(plan.pairs.receive_count(rank) as u32);
         slots.map(|slot| host.nic().received_in_part(slot)).sum()
     };
     (0..).zip(&plan.job.hosts).map(of_rank).sum()

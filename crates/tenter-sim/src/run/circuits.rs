@@ -340,7 +340,7 @@ fn drain<D: Driver>(driver: &mut D, routes: &mut Routes, moves: &[Move], now: u6
     let flight = |end: &CableEnd| {
         let peer = topology.neighbour(end.node, end.port).node;
         let delay = topology.cable(end.node, end.port).delay;
-        let (latency, _) = context.link_to((end.node, end.port), peer, delay);
+        let (latency, _) = context.link_to(*end, peer, delay);
         let wire = context.serialisation(end.node, end.port).of(longest, 0).0;
         // A fraction of a picosecond may be carried from frame to frame.
         latency.ps() + wire.ps() + 1

@@ -115,12 +115,11 @@ fn start_collective<D: Driver>(
         schedules.set(job, number, Arc::clone(&schedule));
     }
     for (rank, &host) in (0..).zip(&plan.job.hosts) {
-        if !context.is_first_there(host, (job as u16, rank)) {
+        if !context.is_first_there(host, job as u16, rank) {
             continue;
         }
-        let (part, node) = context.home(host);
-        let fabric = world.driver.fabric_mut(usize::from(part));
-        let NodeModel::Host(host) = &mut fabric.nodes[node as usize] else {
+        let home = context.home(host);
+        let NodeModel::Host(host) = world.driver.node_mut(host) else {
             continue;
         };
         // Before its first collective a job has left nothing behind.
@@ -129,7 +128,7 @@ fn start_collective<D: Driver>(
         }
         let begin = world.now.saturating_add(within);
         if let Some(at) = host.start(&context, job as u16, begin) {
-            world.driver.wake(usize::from(part), node, at);
+            world.driver.wake(home, at);
         }
     }
     Ok(())

@@ -7,20 +7,20 @@ use crate::network::{Change, Driver};
 
 /// Changes a node, and lets it look what it has to do now.
 pub(crate) fn change<D: Driver>(driver: &mut D, node: u32, now: u64, change: &Change) {
-    let (part, local) = driver.context().home(node);
-    if driver.change(usize::from(part), local, now, change) {
-        driver.wake(usize::from(part), local, now);
+    let home = driver.context().home(node);
+    if driver.change(home, now, change) {
+        driver.wake(home, now);
     }
 }
 
 /// Takes out what is under way to a port: it is lost.
 pub(crate) fn lose<D: Driver>(driver: &mut D, receiver: CableEnd) -> WireLosses {
     let context = driver.context();
-    let (part, local) = context.home(receiver.node);
+    let home = context.home(receiver.node);
     let ports = context.topology.nodes[receiver.node as usize].ports.len() as u16;
     let mut losses = WireLosses::default();
     for input in [receiver.port, ports + receiver.port] {
-        for packet in driver.lose(usize::from(part), local, input) {
+        for packet in driver.lose(home, input) {
             if packet.kind.is_mac_control() {
                 losses.pauses += 1;
             } else {

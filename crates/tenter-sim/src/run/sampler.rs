@@ -91,17 +91,15 @@ impl Sampler {
         let mut place = 0;
         let context = &world.context;
         for node in 0..context.topology().nodes.len() as u32 {
-            let (part, local) = context.home(node);
-            let fabric = world.driver.fabric_mut(usize::from(part));
-            match &mut fabric.nodes[local as usize] {
+            match world.driver.node_mut(node) {
                 NodeModel::Host(host) => {
                     let state = State::of_nic(host.nic(), now);
-                    self.sample(&mut place, (now, node, 0), state, &mut rows);
+                    self.sample(&mut place, now, node, 0, state, &mut rows);
                 }
                 NodeModel::Switch(switch) => {
                     for number in 0..switch.ports().len() as u16 {
                         let state = State::of_port(switch, number, now);
-                        self.sample(&mut place, (now, node, number), state, &mut rows);
+                        self.sample(&mut place, now, node, number, state, &mut rows);
                     }
                 }
             }
@@ -112,7 +110,9 @@ impl Sampler {
     fn sample(
         &mut self,
         place: &mut usize,
-        (now, node, port): (u64, u32, u16),
+        now: u64,
+        node: u32,
+        port: u16,
         state: State,
         rows: &mut Vec<SampleRow>,
     ) {

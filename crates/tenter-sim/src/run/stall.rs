@@ -139,7 +139,7 @@ pub(super) fn stands_still<D: Driver>(driver: &D, job: usize, broken: &Broken) -
             return true;
         };
         let base = plan.places[rank as usize].send_base;
-        let mut slots = base..base + plan.pairs.send_slots(rank) as u32;
+        let mut slots = base.run(plan.pairs.send_count(rank) as u32);
         let link_is_up = dark.binary_search(&node).is_err();
         !slots.any(|slot| host.nic().goes_on(slot, link_is_up)) && !host.has_timers_of(context, job)
     })
@@ -166,15 +166,16 @@ fn failed_queue_pairs<D: Driver>(driver: &D, job: usize) -> Vec<String> {
         let Some(host) = host(driver, node) else {
             continue;
         };
-        let base = plan.places[rank as usize].send_base;
-        let slots = base..base + plan.pairs.send_slots(rank) as u32;
+        let place = plan.places[rank as usize];
+        let end = place.send_base.after(plan.pairs.send_count(rank) as u32);
+        let slots = place.send_base..end;
         for error in host
             .nic()
             .errors()
             .iter()
             .filter(|error| slots.contains(&error.slot))
         {
-            let peer = plan.pairs.peer_of(rank, error.slot - base);
+            let peer = plan.pairs.peer_of(rank, place.own_send_slot(error.slot));
             lines.push(format!(
                 "the queue pair {} of rank {rank} ({}) to rank {} ({}) gave up at {} after {} retries",
                 peer.queue_pair,
@@ -235,9 +236,9 @@ fn waiting_ranks<D: Driver>(driver: &D, job: usize) -> Vec<String> {
         let Some(host) = host(driver, node) else {
             continue;
         };
-        let base = plan.places[rank as usize].send_base;
-        for slot in 0..plan.pairs.send_slots(rank) as u32 {
-            let left: Vec<_> = host.nic().unfinished(base + slot).collect();
+        let place = plan.places[rank as usize];
+        for slot in plan.pairs.send_slots(rank) {
+            let left: Vec<_> = host.nic().unfinished(place.send_slot(slot)).collect();
             let Some(oldest) = left.first() else { continue };
             let peer = plan.pairs.peer_of(rank, slot);
             lines.push(format!(

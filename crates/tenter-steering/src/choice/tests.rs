@@ -9,13 +9,13 @@ use super::*;
 /// Two pods of two leaves with four hosts and four uplinks each; `links` links from each pod to the
 /// cores, where 8 are as many as its hosts have.
 fn tree(links: u32) -> Topology {
-    two_pods((2, 1), 8, Some(links))
+    two_pods(2, 1, 8, Some(links))
 }
 
 /// Two pods of a number of leaves and aggregation switches, with a number of cores above each of
 /// these and a number of links from each pod to the cores; four hosts and four uplinks for each
 /// leaf.
-fn two_pods((leaves, aggs): (u32, u32), cores_per_agg: u32, links: Option<u32>) -> Topology {
+fn two_pods(leaves: u32, aggs: u32, cores_per_agg: u32, links: Option<u32>) -> Topology {
     let rate = Rate::from_gbps(100);
     let delay = Time::from_ns(10);
     let tree = FatTree {
@@ -94,7 +94,7 @@ fn what_receivers_cannot_take_makes_no_link_late() {
 /// Two leaves that send to all others would take all links of an aggregation switch.
 #[test]
 fn the_greedy_rule_leaves_every_switch_a_way_to_a_leaf() {
-    let home = two_pods((4, 4), 4, None);
+    let home = two_pods(4, 4, 4, None);
     let mut traffic = Traffic::new(&home);
     for (src, dst) in (0..32).flat_map(|src| (0..32).map(move |dst| (src, dst))) {
         traffic.add(src, dst, 1_000 + u64::from(src * dst));

@@ -83,12 +83,13 @@ impl Axis {
     /// A value within one of several equal parts.
     pub(super) fn within(
         &self,
-        (part, parts): (usize, usize),
+        part: usize,
+        parts: usize,
         draw: &mut dyn FnMut() -> u64,
     ) -> String {
         match self {
             Axis::Listed(values) => {
-                values[scaled_within((part, parts), draw(), values.len())].clone()
+                values[scaled_within(part, parts, draw(), values.len())].clone()
             }
             Axis::Range(range) => range.value((part as f64 + unit_interval(draw())) / parts as f64),
         }
@@ -101,7 +102,7 @@ pub(super) fn scaled(bits: u64, count: usize) -> usize {
 }
 
 /// A place within one of several equal parts of the numbers below `count`, by 64 random bits.
-fn scaled_within((part, parts): (usize, usize), bits: u64, count: usize) -> usize {
+fn scaled_within(part: usize, parts: usize, bits: u64, count: usize) -> usize {
     let place = (part as u128) << 64 | u128::from(bits);
     ((place * count as u128 / parts as u128) >> 64) as usize
 }
@@ -114,7 +115,7 @@ fn unit_interval(bits: u64) -> f64 {
 impl Range {
     /// The value at a part of the way from one end to the other.
     fn value(&self, share: f64) -> String {
-        let value = between((self.from, self.to), self.log, share);
+        let value = between(self.from, self.to, self.log, share);
         let value = match self.step {
             Some(step) => {
                 let most = ((self.to - self.from) / step + 1e-9).floor();
@@ -127,7 +128,7 @@ impl Range {
     }
 }
 
-fn between((from, to): (f64, f64), log: bool, share: f64) -> f64 {
+fn between(from: f64, to: f64, log: bool, share: f64) -> f64 {
     if log {
         from * (to / from).powf(share)
     } else {
@@ -248,10 +249,7 @@ impl<'k> Ends<'k> {
                 let (to, unit) = &self.to_written;
                 format!("{}{unit}", shown(*to, *to))
             }
-            n => drawn(
-                between((self.from, self.to), self.log, share(n)),
-                &self.unit,
-            ),
+            n => drawn(between(self.from, self.to, self.log, share(n)), &self.unit),
         });
         Ok(Axis::Listed(values.collect()))
     }

@@ -87,7 +87,7 @@ fn latin_hypercube(axes: &[Axis], keys: &SweepKeys) -> Vec<PointValues> {
             for last in (1..samples).rev() {
                 parts.swap(last, scaled(draws.next_u64(), last + 1));
             }
-            let value = |part: usize| axis.within((part, samples), &mut || draws.next_u64());
+            let value = |part: usize| axis.within(part, samples, &mut || draws.next_u64());
             parts.into_iter().map(value).collect()
         })
         .collect();

@@ -6,8 +6,8 @@
 //! records. Hosts per leaf and spines are powers of two.
 
 use tenter_engine::{
-    Control, EventList, Lane, LaneBuilder, LaneLayout, Nodes, Output, Pace, Part, Stream, Visit,
-    Windows, run_windowed,
+    Control, EventList, Lane, LaneBuilder, LaneLayout, LocalNode, Nodes, Output, Pace, Part,
+    Stream, Visit, Windows, run_windowed,
 };
 use tenter_net::{Packet, PacketKind};
 
@@ -78,7 +78,7 @@ impl Ready {
     /// Every host has `packets` for its destination.
     pub(crate) fn new(fabric: Fabric, packets: u64) -> Ready {
         let (mut lane, nodes) = wire(fabric, packets);
-        for (number, node) in (0..).zip(&nodes) {
+        for (number, node) in LocalNode::first(nodes.len()).zip(&nodes) {
             if matches!(node, Node::Host(_)) {
                 lane.wake(number, 0);
             }
@@ -129,7 +129,7 @@ fn wire(fabric: Fabric, packets: u64) -> (Lane<Packet>, Vec<Node>) {
         leaf_nodes.push(builder.add_node(per_leaf + spines));
         host_nodes.extend((0..per_leaf).map(|_| builder.add_node(1)));
     }
-    let spine_nodes: Vec<u32> = (0..spines).map(|_| builder.add_node(leaves)).collect();
+    let spine_nodes: Vec<LocalNode> = (0..spines).map(|_| builder.add_node(leaves)).collect();
     let destinations = derangement(fabric.hosts());
     let mut nodes = Vec::new();
     for (leaf, &leaf_node) in (0..leaves).zip(&leaf_nodes) {
@@ -164,7 +164,7 @@ fn wire(fabric: Fabric, packets: u64) -> (Lane<Packet>, Vec<Node>) {
     (builder.build(0, layout), nodes)
 }
 
-fn wire_to(node: u32, input: u16) -> Wire {
+fn wire_to(node: LocalNode, input: u16) -> Wire {
     Wire {
         free: 0,
         output: Output {
@@ -198,13 +198,18 @@ impl Wire {
 impl Nodes for Kernel {
     type Item = Packet;
 
-    fn visit(&mut self, node: u32, arrivals: &EventList<Packet>, visit: &mut Visit<'_, Packet>) {
+    fn visit(
+        &mut self,
+        node: LocalNode,
+        arrivals: &EventList<Packet>,
+        visit: &mut Visit<'_, Packet>,
+    ) {
         let Fabric {
             hosts_per_leaf,
             spines,
             ..
         } = self.fabric;
-        match &mut self.nodes[node as usize] {
+        match &mut self.nodes[node.index()] {
             Node::Leaf { first_host, wires } => {
                 let per_leaf = u32::from(hosts_per_leaf);
                 for (packet, _) in arrivals.iter() {

@@ -1,12 +1,12 @@
 //! A switch by itself, whose arrivals a test hands in one by one.
 
-use tenter_engine::Output;
+use tenter_engine::{LocalNode, Output};
 use tenter_net::load_balancing::{Ecmp, LoadBalancing};
 use tenter_net::{
     BufferSharing, ClassSpec, Event, EventKind, Forwarding, MacControl, Medium, Packet, PacketKind,
     Switch, SwitchModel, SwitchParts, SwitchSpec, Transmitter,
 };
-use tenter_topology::{Routing, SingleSwitch, TopologySpec};
+use tenter_topology::{CableEnd, Routing, SingleSwitch, TopologySpec};
 use tenter_units::{Rate, Time};
 
 /// At 400 Gbit/s.
@@ -60,7 +60,7 @@ impl LoneSwitch {
             let output = Output {
                 part: 0,
                 input: 0,
-                node: 0,
+                node: LocalNode::default(),
             };
             let mac = MacControl {
                 output,
@@ -68,8 +68,15 @@ impl LoneSwitch {
                 xoff_frames: 0,
                 xon_frames: 0,
             };
-            let latency = (Time::ZERO, false);
-            Transmitter::new((0, port), output, rate.serialisation(0), latency, mac)
+            let wire = rate.serialisation(0);
+            Transmitter::new(
+                CableEnd { node: 0, port },
+                output,
+                wire,
+                Time::ZERO,
+                false,
+                mac,
+            )
         };
         let headroom = vec![0; usize::from(ports) * classes.len()];
         let spec = SwitchSpec {

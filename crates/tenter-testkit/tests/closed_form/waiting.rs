@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 
-use tenter_engine::{Output, Stream};
+use tenter_engine::{LocalNode, Output, Stream};
 use tenter_net::load_balancing::{Ecmp, LoadBalancing};
 use tenter_net::{
     BufferSharing, ClassSpec, Event, Forwarding, MacControl, Medium, Packet, PacketKind, Switch,
     SwitchModel, SwitchParts, SwitchSpec, Transmitter, UNLIMITED_POOL,
 };
+use tenter_topology::CableEnd;
 use tenter_units::{Rate, Time};
 
 /// Adds up how long packets wait; they leave in the order in which they came.
@@ -60,7 +61,7 @@ fn switch() -> Switch {
     let nowhere = Output {
         part: 0,
         input: 0,
-        node: 0,
+        node: LocalNode::default(),
     };
     let mac = MacControl {
         output: nowhere,
@@ -68,7 +69,14 @@ fn switch() -> Switch {
         xoff_frames: 0,
         xon_frames: 0,
     };
-    let wire = Transmitter::new((0, 0), nowhere, rate, (Time::ZERO, false), mac);
+    let wire = Transmitter::new(
+        CableEnd { node: 0, port: 0 },
+        nowhere,
+        rate,
+        Time::ZERO,
+        false,
+        mac,
+    );
     let spec = SwitchSpec {
         forwarding: Forwarding::CutThrough,
         ingress_latency: Time::ZERO,

@@ -88,7 +88,7 @@ impl OpticalSpec {
                 // Parallel cables are next to each other.
                 let parallel = u32::from(cable.ends[0].port) % tree.links_per_leaf_agg;
                 let level = agg * tree.links_per_leaf_agg + parallel;
-                let place = self.place(tree, level, (pod, leaf % tree.leaves_per_pod));
+                let place = self.place(tree, level, pod, leaf % tree.leaves_per_pod);
                 ((level, place), number)
             })
             .collect();
@@ -104,7 +104,7 @@ impl OpticalSpec {
 
     /// The place of the cable of a leaf among those of one level: aggregation switch and parallel
     /// cable.
-    fn place(&self, tree: &FatTree, level: u32, (pod, leaf): (u32, u32)) -> (u32, u32) {
+    fn place(&self, tree: &FatTree, level: u32, pod: u32, leaf: u32) -> (u32, u32) {
         match self.cabling {
             OpticalCabling::Straight => (leaf, pod),
             OpticalCabling::Rotated => {
@@ -242,7 +242,7 @@ fn latin_square(leaves: u32, level: u32, pod: u32, leaf: u32) -> u32 {
     let degree = leaves.trailing_zeros();
     if leaves.is_power_of_two() && (1..=IRREDUCIBLE.len() as u32).contains(&degree) {
         let polynomial = IRREDUCIBLE[degree as usize - 1];
-        return leaf ^ product(level % leaves, pod % leaves, (polynomial, degree));
+        return leaf ^ product(level % leaves, pod % leaves, polynomial, degree);
     }
     let leaves = u64::from(leaves);
     let moved = u64::from(level) * u64::from(pod) % leaves;
@@ -250,7 +250,7 @@ fn latin_square(leaves: u32, level: u32, pod: u32, leaf: u32) -> u32 {
 }
 
 /// The product in a field of two to the power of `degree` elements.
-fn product(a: u32, b: u32, (polynomial, degree): (u32, u32)) -> u32 {
+fn product(a: u32, b: u32, polynomial: u32, degree: u32) -> u32 {
     let mut a = a;
     let mut sum = 0;
     for bit in 0..degree {

@@ -33,7 +33,7 @@ impl Collective for BroadcastParallel {
     };
 
     fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
-        let star = Star::of_copies(&Self::MEMBER, (ranks, self.root), size_bytes)?;
+        let star = Star::of_copies(&Self::MEMBER, ranks, self.root, size_bytes)?;
         Ok(Box::new(star))
     }
 

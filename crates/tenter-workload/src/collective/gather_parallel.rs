@@ -36,7 +36,8 @@ impl Collective for GatherParallel {
     fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
         let star = Star::of_blocks(
             &Self::MEMBER,
-            (ranks, self.root),
+            ranks,
+            self.root,
             size_bytes,
             Direction::ToRoot,
         )?;

@@ -35,7 +35,8 @@ impl Collective for ScatterParallel {
     fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
         let star = Star::of_blocks(
             &Self::MEMBER,
-            (ranks, self.root),
+            ranks,
+            self.root,
             size_bytes,
             Direction::FromRoot,
         )?;

@@ -35,7 +35,8 @@ impl Star {
     /// Each rank's share of `size_bytes` goes between it and the root.
     pub(super) fn of_blocks(
         member: &CollectiveMember,
-        (ranks, root): (u32, u32),
+        ranks: u32,
+        root: u32,
         size_bytes: u64,
         direction: Direction,
     ) -> Result<Star, WorkloadError> {
@@ -51,7 +52,8 @@ impl Star {
     /// All of `size_bytes` goes from the root to each of the others.
     pub(super) fn of_copies(
         member: &CollectiveMember,
-        (ranks, root): (u32, u32),
+        ranks: u32,
+        root: u32,
         size_bytes: u64,
     ) -> Result<Star, WorkloadError> {
         member.check_root(root, ranks)?;
@@ -161,7 +163,7 @@ mod tests {
     fn blocks_of_four_ranks_by_hand() {
         // S = 10 over 4 ranks: blocks of 2, 3, 2 and 3 bytes; rank 1's stays where it is.
         let star =
-            |direction| Star::of_blocks(&GatherParallel::MEMBER, (4, 1), 10, direction).unwrap();
+            |direction| Star::of_blocks(&GatherParallel::MEMBER, 4, 1, 10, direction).unwrap();
         assert_eq!(
             sent(&star(Direction::ToRoot)),
             [(0, 1, 2, 0), (2, 1, 2, 2), (3, 1, 3, 3)]
@@ -174,7 +176,7 @@ mod tests {
 
     #[test]
     fn copies_are_whole() {
-        let star = Star::of_copies(&GatherParallel::MEMBER, (3, 2), 10).unwrap();
+        let star = Star::of_copies(&GatherParallel::MEMBER, 3, 2, 10).unwrap();
         assert_eq!(sent(&star), [(2, 0, 10, 0), (2, 1, 10, 0)]);
         let mut posted = Vec::new();
         star.initial(0, &mut posted);
@@ -185,7 +187,7 @@ mod tests {
 
     #[test]
     fn the_root_must_be_a_rank() {
-        let refused = Star::of_copies(&GatherParallel::MEMBER, (4, 4), 10)
+        let refused = Star::of_copies(&GatherParallel::MEMBER, 4, 4, 10)
             .err()
             .unwrap();
         assert_eq!(

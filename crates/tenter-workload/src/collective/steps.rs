@@ -371,7 +371,7 @@ impl Table {
                 table.initial.push((step.rank, id));
             }
             let (way, bytes) = ((step.rank, step.peer), step.bytes.count());
-            let channel = channels.choose(&table.transfers, (way, bytes), &after);
+            let channel = channels.choose(&table.transfers, way, bytes, &after);
             table.by_way.push(((way.0, way.1, channel), id));
             table.ranks = table.ranks.max(step.rank + 1).max(step.peer + 1);
             table.transfers.push(Sent {
@@ -411,7 +411,7 @@ struct Channels {
 
 impl Channels {
     /// The channel of the next transfer, which goes this way and waits for these.
-    fn choose(&mut self, sent: &[Sent], (way, bytes): ((u32, u32), u64), after: &[u32]) -> u32 {
+    fn choose(&mut self, sent: &[Sent], way: (u32, u32), bytes: u64, after: &[u32]) -> u32 {
         let id = sent.len() as u32;
         let last = self.last.entry(way).or_default();
         let fits = |&last: &u32| {

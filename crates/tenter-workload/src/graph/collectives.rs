@@ -336,7 +336,7 @@ impl Builder<'_> {
         }
         let (schedule, shares) = (&self.known[place].schedule, &self.known[place].shares);
         let (schedule, shares) = (Arc::clone(schedule), Arc::clone(shares));
-        let line = self.line((group, kind, bytes), &*schedule);
+        let line = self.line(group, kind, bytes, &*schedule);
         self.lines[line].numbers.push(number);
         Ok(Running {
             schedule,
@@ -349,7 +349,9 @@ impl Builder<'_> {
     /// The line of a collective.
     fn line(
         &mut self,
-        (group, kind, bytes): (u32, &CollectiveKind, u64),
+        group: u32,
+        kind: &CollectiveKind,
+        bytes: u64,
         schedule: &dyn Schedule,
     ) -> usize {
         // With chunks of a length the number of transfers depends on the size.

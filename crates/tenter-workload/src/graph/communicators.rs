@@ -47,7 +47,7 @@ impl<'a> Communicators<'a> {
         collectives: &mut Collectives,
         ranks: Vec<u32>,
     ) -> Result<Option<Communicator>, GraphError> {
-        self.of_tag(collectives, (ranks, 0))
+        self.of_tag(collectives, ranks, 0)
     }
 
     /// The communicator of these ranks with this tag, whose collectives are beside those of others
@@ -58,7 +58,8 @@ impl<'a> Communicators<'a> {
     pub fn of_tag(
         &mut self,
         collectives: &mut Collectives,
-        (ranks, tag): (Vec<u32>, u32),
+        ranks: Vec<u32>,
+        tag: u32,
     ) -> Result<Option<Communicator>, GraphError> {
         let size = ranks.len() as u32;
         if size < 2 {

@@ -74,7 +74,8 @@ impl Meter {
     /// A stream begins with an operation.
     pub(super) fn begin(
         &mut self,
-        (operation, stream): (u32, u16),
+        operation: u32,
+        stream: u16,
         now: u64,
         sent: impl Fn(u32) -> Option<u64>,
         of: &RankGraph,

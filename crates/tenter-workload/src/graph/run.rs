@@ -224,12 +224,7 @@ impl RankRun {
     }
 
     /// Something has happened at the rank at an instant, in ps; what follows from it is appended.
-    pub fn hear(
-        &mut self,
-        schedule: &GraphSchedule,
-        (news, now): (News, u64),
-        out: &mut Vec<Action>,
-    ) {
+    pub fn hear(&mut self, schedule: &GraphSchedule, news: News, now: u64, out: &mut Vec<Action>) {
         self.now = now;
         match news {
             News::Start => {
@@ -277,7 +272,7 @@ impl RankRun {
             What::Request(message) => self.match_up(schedule, message, out),
             What::Clearance(message) => {
                 let transfer = schedule.transfer(message);
-                self.post(schedule, (transfer.dst, message), out);
+                self.post(schedule, transfer.dst, message, out);
             }
             What::Part => self.part_arrived(schedule, transfer, out),
         }
@@ -288,7 +283,7 @@ impl RankRun {
         let send = schedule.graph().send_of(message);
         match schedule.graph().receive_of(message) {
             Some(receive) if self.asked.take(receive) => {
-                self.is_matched(schedule, (receive, send), out);
+                self.is_matched(schedule, receive, send, out);
             }
             Some(receive) => self.early.put(receive),
             None => self.take_in(schedule, send, out),
@@ -331,7 +326,7 @@ impl RankRun {
             self.log.asked(operation, self.now);
             if self.early.take(operation) {
                 let send = schedule.graph().send_of(transfer);
-                self.is_matched(schedule, (operation, send), out);
+                self.is_matched(schedule, operation, send, out);
             } else {
                 self.asked.put(operation);
             }
@@ -340,7 +335,7 @@ impl RankRun {
         let [peer, tag] = [peer, tag].map(Operation::or_any);
         self.log.asked(operation, self.now);
         if let Some(sender) = self.inbox.asked(Envelope { peer, tag }, operation) {
-            self.is_matched(schedule, (operation, sender), out);
+            self.is_matched(schedule, operation, sender, out);
         }
     }
 
@@ -378,7 +373,7 @@ impl RankRun {
         if let Operation::Send { tag, .. } = stored.operation()
             && let Some(receive) = self.inbox.arrived(Envelope { peer, tag }, place)
         {
-            self.is_matched(schedule, (receive, (peer, place)), out);
+            self.is_matched(schedule, receive, (peer, place), out);
         }
     }
 
@@ -386,7 +381,8 @@ impl RankRun {
     fn is_matched(
         &mut self,
         schedule: &GraphSchedule,
-        (receive, sender): (u32, (u32, u32)),
+        receive: u32,
+        sender: (u32, u32),
         out: &mut Vec<Action>,
     ) {
         let message = schedule.graph().transfer_of(sender.0, sender.1);
@@ -397,7 +393,7 @@ impl RankRun {
         };
         self.log.requested(receive, self.now);
         self.cleared.insert(message, receive);
-        self.post(schedule, (sender.0, clearance), out);
+        self.post(schedule, sender.0, clearance, out);
     }
 
     /// A receive has its message, and takes it when its stream is free.
@@ -428,11 +424,11 @@ impl RankRun {
             }
         };
         self.log.on_stream(operation, stream, self.now);
-        self.measure_begin(schedule, (operation, stream));
+        self.measure_begin(schedule, operation, stream);
         let stored = schedule.graph().stored(self.rank, operation);
         if let Operation::Collective { which } = stored.operation() {
             self.streams[usize::from(stream)].busy = true;
-            self.take_part(schedule, (operation, which), out);
+            self.take_part(schedule, operation, which, out);
             return;
         }
         let time = schedule.time_on_stream(self.rank, operation);
@@ -460,27 +456,27 @@ impl RankRun {
         };
         let handshake = schedule.handshake_of(message);
         let first = handshake.map_or(message, |(request, _)| request);
-        self.post(schedule, (peer, first), out);
+        self.post(schedule, peer, first, out);
         if !schedule.is_done_when_acknowledged(message) {
             self.events.push_back(Event::Done(operation));
         }
     }
 
     /// Posts a message or a part of its handshake to a rank, behind what was posted there before.
-    fn post(&mut self, schedule: &GraphSchedule, (to, id): (u32, u32), out: &mut Vec<Action>) {
+    fn post(&mut self, schedule: &GraphSchedule, to: u32, id: u32, out: &mut Vec<Action>) {
         if let Some(way) = schedule.ways().to(self.rank, to) {
             let nth = &mut self.posted[way];
-            schedule.write_down((self.rank, way), *nth, (id, self.now));
+            schedule.write_down(self.rank, way, *nth, id, self.now);
             *nth += 1;
             out.push(Action::Post(id));
         }
     }
 
-    fn measure_begin(&mut self, schedule: &GraphSchedule, (operation, stream): (u32, u16)) {
+    fn measure_begin(&mut self, schedule: &GraphSchedule, operation: u32, stream: u16) {
         if let Some(meter) = &mut self.meter {
             let of = schedule.graph().rank(self.rank);
             let sent = |receive| posted_at(schedule, self.rank, receive);
-            meter.begin((operation, stream), self.now, sent, of);
+            meter.begin(operation, stream, self.now, sent, of);
         }
     }
 
@@ -510,7 +506,8 @@ impl RankRun {
     fn take_part(
         &mut self,
         schedule: &GraphSchedule,
-        (operation, number): (u32, u32),
+        operation: u32,
+        number: u32,
         out: &mut Vec<Action>,
     ) {
         let rank = schedule.collectives().number_in_group(number, self.rank);

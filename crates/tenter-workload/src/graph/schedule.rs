@@ -138,12 +138,7 @@ impl GraphSchedule {
     }
 
     /// The `nth` message of a rank's way is this transfer.
-    pub(super) fn write_down(
-        &self,
-        (rank, way): (u32, usize),
-        nth: u32,
-        (transfer, now): (u32, u64),
-    ) {
+    pub(super) fn write_down(&self, rank: u32, way: usize, nth: u32, transfer: u32, now: u64) {
         // Handshakes are numbered behind the messages.
         let times = self.posted_at.as_ref();
         if let Some(at) = times.and_then(|times| times.get(transfer as usize)) {

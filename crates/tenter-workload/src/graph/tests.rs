@@ -102,7 +102,7 @@ fn run(graph: Graph, timing: Timing) -> (Vec<Option<u64>>, u32) {
     };
     let mut out = Vec::new();
     for rank in 0..ranks {
-        runs[rank as usize].hear(&schedule, (News::Start, 0), &mut out);
+        runs[rank as usize].hear(&schedule, News::Start, 0, &mut out);
         act(0, rank, &mut out, &mut heap);
     }
     while let Some(Reverse((now, happens))) = heap.pop() {
@@ -111,15 +111,15 @@ fn run(graph: Graph, timing: Timing) -> (Vec<Option<u64>>, u32) {
                 let rank = to.dst;
                 let id = schedule.nth(src, to, QueuePairScope::RankPair, nth);
                 let id = id.expect("it was posted");
-                runs[rank as usize].hear(&schedule, (News::Arrived(id), now), &mut out);
+                runs[rank as usize].hear(&schedule, News::Arrived(id), now, &mut out);
                 rank
             }
             Happens::Acknowledged { rank, transfer } => {
-                runs[rank as usize].hear(&schedule, (News::Acknowledged(transfer), now), &mut out);
+                runs[rank as usize].hear(&schedule, News::Acknowledged(transfer), now, &mut out);
                 rank
             }
             Happens::Woken { rank, operation } => {
-                runs[rank as usize].hear(&schedule, (News::Woken(operation), now), &mut out);
+                runs[rank as usize].hear(&schedule, News::Woken(operation), now, &mut out);
                 rank
             }
         };

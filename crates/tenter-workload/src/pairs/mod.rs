@@ -9,28 +9,40 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use tenter_units::id;
+
 use crate::job::Job;
 use crate::{QueuePairScope, Schedule, Traffic, Transfer, WorkloadError};
 use table::{Table, TableBuilder};
 
+id! {
+    /// The number of a queue pair among those by which a rank sends.
+    pub struct RankSendSlot(u32);
+}
+
+id! {
+    /// The number of a queue pair among those by which a rank receives.
+    pub struct RankReceiveSlot(u32);
+}
+
 /// The first of the queue pairs from one rank to another on one lane; the q-th has q added to both
 /// numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SendSlot {
+pub struct FirstSlots {
     /// Its number at the sender.
-    pub index: u32,
+    pub send: RankSendSlot,
     /// Its number at the receiver.
-    pub receive_slot: u32,
+    pub receive: RankReceiveSlot,
 }
 
 /// What is at the other end of a queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FarEnd {
+pub struct FarEnd<S> {
     /// The rank there.
     pub rank: u32,
     /// The slot the queue pair has there: a receive slot seen from the sender, a send slot seen
     /// from the receiver.
-    pub slot: u32,
+    pub slot: S,
     /// The lane: the channel in the scope of a rank pair, else the chunk.
     pub lane: u32,
     /// Which of the lane's queue pairs it is, from 0.
@@ -140,28 +152,33 @@ impl QueuePairs {
     }
 
     /// How many queue pairs the rank sends on.
-    pub fn send_slots(&self, rank: u32) -> usize {
+    pub fn send_count(&self, rank: u32) -> usize {
         self.table.sends(rank) as usize * usize::from(self.per_lane)
     }
 
+    /// The queue pairs that the rank sends on.
+    pub fn send_slots(&self, rank: u32) -> impl Iterator<Item = RankSendSlot> + Clone {
+        RankSendSlot::new(0).run(self.send_count(rank) as u32)
+    }
+
     /// How many queue pairs the rank receives on.
-    pub fn receive_slots(&self, rank: u32) -> usize {
+    pub fn receive_count(&self, rank: u32) -> usize {
         self.table.receives(rank) as usize * usize::from(self.per_lane)
     }
 
     /// The first queue pair from `src` to `dst` on `lane`, or none when nothing is ever sent there.
-    pub fn find(&self, src: u32, dst: u32, lane: u32) -> Option<SendSlot> {
+    pub fn find(&self, src: u32, dst: u32, lane: u32) -> Option<FirstSlots> {
         let (send, receive) = self.table.find(src, dst, lane)?;
         let per_lane = u32::from(self.per_lane);
-        Some(SendSlot {
-            index: send * per_lane,
-            receive_slot: receive * per_lane,
+        Some(FirstSlots {
+            send: RankSendSlot::new(send * per_lane),
+            receive: RankReceiveSlot::new(receive * per_lane),
         })
     }
 
     /// The first queue pair a transfer is sent on, or none when no schedule given to the build has
     /// it.
-    pub fn find_for(&self, transfer: &Transfer) -> Option<SendSlot> {
+    pub fn find_for(&self, transfer: &Transfer) -> Option<FirstSlots> {
         self.find(transfer.src, transfer.dst, transfer.way(self.scope).lane)
     }
 
@@ -169,25 +186,29 @@ impl QueuePairs {
     ///
     /// # Panics
     /// When the rank has no such slot.
-    pub fn peer_of(&self, rank: u32, send_slot: u32) -> FarEnd {
-        self.far_end(send_slot, |send| self.table.peer_of(rank, send))
+    pub fn peer_of(&self, rank: u32, slot: RankSendSlot) -> FarEnd<RankReceiveSlot> {
+        let (per_lane, slot) = (u32::from(self.per_lane), slot.number());
+        let far = self.table.peer_of(rank, slot / per_lane);
+        let queue_pair = slot % per_lane;
+        FarEnd {
+            rank: far.rank,
+            slot: RankReceiveSlot::new(far.entry * per_lane + queue_pair),
+            lane: far.lane,
+            queue_pair: queue_pair as u16,
+        }
     }
 
     /// Where the queue pair in a rank's receive slot comes from.
     ///
     /// # Panics
     /// When the rank has no such slot.
-    pub fn source_of(&self, rank: u32, receive_slot: u32) -> FarEnd {
-        self.far_end(receive_slot, |receive| self.table.source_of(rank, receive))
-    }
-
-    fn far_end(&self, slot: u32, look_up: impl Fn(u32) -> table::FarEntry) -> FarEnd {
-        let per_lane = u32::from(self.per_lane);
+    pub fn source_of(&self, rank: u32, slot: RankReceiveSlot) -> FarEnd<RankSendSlot> {
+        let (per_lane, slot) = (u32::from(self.per_lane), slot.number());
+        let far = self.table.source_of(rank, slot / per_lane);
         let queue_pair = slot % per_lane;
-        let far = look_up(slot / per_lane);
         FarEnd {
             rank: far.rank,
-            slot: far.entry * per_lane + queue_pair,
+            slot: RankSendSlot::new(far.entry * per_lane + queue_pair),
             lane: far.lane,
             queue_pair: queue_pair as u16,
         }

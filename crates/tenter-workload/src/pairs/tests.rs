@@ -68,31 +68,39 @@ fn check(pairs: &QueuePairs, mut expected: Vec<(u32, u32, u32)>) {
     let mut received = vec![0; pairs.ranks() as usize];
     for (src, dst, lane) in expected {
         let (index, receive_slot) = (&mut sent[src as usize], &mut received[dst as usize]);
-        let slot = SendSlot {
-            index: *index,
-            receive_slot: *receive_slot,
+        let slots = FirstSlots {
+            send: RankSendSlot::new(*index),
+            receive: RankReceiveSlot::new(*receive_slot),
         };
         assert_eq!(
             pairs.find(src, dst, lane),
-            Some(slot),
+            Some(slots),
             "{src} → {dst}, lane {lane}"
         );
         for queue_pair in 0..queue_pairs {
-            let far_end = |rank, slot| FarEnd {
-                rank,
-                slot,
+            let send = RankSendSlot::new(*index);
+            let receive = RankReceiveSlot::new(*receive_slot);
+            let peer = FarEnd {
+                rank: dst,
+                slot: receive,
                 lane,
                 queue_pair,
             };
-            assert_eq!(pairs.peer_of(src, *index), far_end(dst, *receive_slot));
-            assert_eq!(pairs.source_of(dst, *receive_slot), far_end(src, *index));
+            assert_eq!(pairs.peer_of(src, send), peer);
+            let source = FarEnd {
+                rank: src,
+                slot: send,
+                lane,
+                queue_pair,
+            };
+            assert_eq!(pairs.source_of(dst, receive), source);
             *index += 1;
             *receive_slot += 1;
         }
     }
     for rank in 0..pairs.ranks() {
-        assert_eq!(pairs.send_slots(rank), sent[rank as usize] as usize);
-        assert_eq!(pairs.receive_slots(rank), received[rank as usize] as usize);
+        assert_eq!(pairs.send_count(rank), sent[rank as usize] as usize);
+        assert_eq!(pairs.receive_count(rank), received[rank as usize] as usize);
     }
 }
 
@@ -156,7 +164,7 @@ fn the_largest_size_of_a_sequence_decides() {
         run.size_bytes = size_bytes;
     }
     let pairs = QueuePairs::for_job(&job).unwrap();
-    assert_eq!(pairs.send_slots(0), 8);
+    assert_eq!(pairs.send_count(0), 8);
     check(&pairs, pairs_of(&job));
 }
 
@@ -165,7 +173,7 @@ fn qps_as_testers_count_them() {
     // 8 ranks: an all-to-all has 8·7 = 56 pairs; a ring all-reduce has 8 chunks on each of 8 hops.
     let total = |kind, scope| {
         let pairs = QueuePairs::for_job(&job(&[kind], 8, scope, 1)).unwrap();
-        (0..8).map(|rank| pairs.send_slots(rank)).sum::<usize>()
+        (0..8).map(|rank| pairs.send_count(rank)).sum::<usize>()
     };
     assert_eq!(
         total(

@@ -415,7 +415,7 @@ impl OfRank<'_> {
             program.also_after(gathered.as_slice());
         }
         let first = program.next_place();
-        self.compute_block(program, (kind, 1), seconds, purpose);
+        self.compute_block(program, kind, 1, seconds, purpose);
         let computed = program.front().to_vec();
         let sum = if self.training.spec.overlap.tp {
             let sum = self.tensor_after(program, &[])?;
@@ -435,7 +435,8 @@ impl OfRank<'_> {
     fn compute_block(
         &mut self,
         program: &mut Program<'_, '_>,
-        (kind, ring_bytes): (BlockKind, u64),
+        kind: BlockKind,
+        ring_bytes: u64,
         [before, core, after]: [f64; 3],
         purpose: Purpose,
     ) {
@@ -465,7 +466,7 @@ impl OfRank<'_> {
         for _ in 1..ranks {
             let tag = RING_TAG | self.ring_messages;
             self.ring_messages += 1;
-            program.send_after(Stream::Context, (next, tag), bytes, &here);
+            program.send_after(Stream::Context, next, tag, bytes, &here);
             let receive = program.receive(Stream::ContextReceive, (previous, tag), bytes);
             // What comes can be sent on only when this rank has sent its own.
             here = vec![receive];
@@ -587,7 +588,7 @@ impl OfRank<'_> {
         let [before, core, after] = [block.before, block.core, block.after].map(|of| of.input);
         // Gradients go through the ring with keys and values.
         let passes = [after + weights, core, before];
-        self.compute_block(program, (block.kind, 2), passes, Purpose::Backward);
+        self.compute_block(program, block.kind, 2, passes, Purpose::Backward);
         let computed = program.front().to_vec();
         let sum = if is_beside {
             let sum = self.tensor_after(program, &[])?;

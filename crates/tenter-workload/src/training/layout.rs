@@ -37,7 +37,7 @@ fn wrong<T>(key: &'static str, what: String, remedy: String) -> Checked<T> {
 }
 
 /// Refuses a number that another one does not divide, with divisors of it that are near.
-fn divides((key, divisor): (&'static str, u32), (of, number): (&str, u32)) -> Checked<()> {
+fn divides(key: &'static str, divisor: u32, of: &str, number: u32) -> Checked<()> {
     if number.is_multiple_of(divisor) {
         return Ok(());
     }
@@ -79,8 +79,10 @@ impl Training {
         let own = spec.batch / sequences;
         let micro_batches = spec.micro_batches.unwrap_or(own);
         divides(
-            ("micro_batches", micro_batches),
-            ("the sequences of a pipeline", own),
+            "micro_batches",
+            micro_batches,
+            "the sequences of a pipeline",
+            own,
         )?;
         let pipeline = Pipeline {
             schedule: spec.schedule,
@@ -291,8 +293,8 @@ fn check_batch(spec: &TrainingSpec, dp: u32) -> Checked<()> {
 }
 
 fn check_model(spec: &TrainingSpec, model: &ModelSpec, grid: &Grid) -> Checked<()> {
-    divides(("tp", spec.tp), ("the heads of the model", model.heads))?;
-    divides(("tp", spec.tp), ("the width `ffn`", model.ffn))?;
+    divides("tp", spec.tp, "the heads of the model", model.heads)?;
+    divides("tp", spec.tp, "the width `ffn`", model.ffn)?;
     check_kv_heads(spec.tp, model)?;
     if model.experts == 0 && spec.ep > 1 {
         let what = format!("is {}, and the model has no experts", spec.ep);
@@ -301,9 +303,9 @@ fn check_model(spec: &TrainingSpec, model: &ModelSpec, grid: &Grid) -> Checked<(
     if model.experts == 0 {
         return Ok(());
     }
-    divides(("ep", spec.ep), ("the experts of a layer", model.experts))?;
+    divides("ep", spec.ep, "the experts of a layer", model.experts)?;
     let stage = grid.size.tp * grid.size.cp * grid.size.dp;
-    divides(("ep", spec.ep), ("the ranks of a stage", stage))?;
+    divides("ep", spec.ep, "the ranks of a stage", stage)?;
     if spec.tp > 1 && !spec.sequence_parallel {
         let what = "is false, and experts take the tokens that each rank has alone".to_owned();
         let remedy = "leave it out: true is the default".to_owned();
@@ -334,10 +336,10 @@ fn check_kv_heads(tp: u32, model: &ModelSpec) -> Checked<()> {
 }
 
 fn check_sequence(spec: &TrainingSpec, sequence: u32) -> Checked<()> {
-    divides(("cp", spec.cp), ("the tokens of a sequence", sequence))?;
+    divides("cp", spec.cp, "the tokens of a sequence", sequence)?;
     if spec.tp > 1 && spec.sequence_parallel {
         let own = sequence / spec.cp;
-        divides(("tp", spec.tp), ("the tokens of a sequence at a rank", own))?;
+        divides("tp", spec.tp, "the tokens of a sequence at a rank", own)?;
     }
     Ok(())
 }

@@ -153,7 +153,7 @@ impl Operators {
     }
 
     /// A matrix of `k × n` weights for `m` tokens, of `count` alike.
-    fn linear(&self, m: f64, (k, n): (f64, f64), count: f64) -> Passes {
+    fn linear(&self, m: f64, k: f64, n: f64, count: f64) -> Passes {
         let flops = 2.0 * m * k * n;
         let bytes = count * (m / count * (k + n) + k * n) * ACTIVATION_BYTES;
         let once = self.accelerator.matrix_seconds((flops, bytes), self.fp8);
@@ -199,7 +199,7 @@ impl Operators {
             let [queries, keys] = [heads, kv_heads].map(|heads| heads * size);
             let to = [queries, keys, keys];
             to.into_iter()
-                .map(|to| self.linear(tokens, (hidden, to), 1.0))
+                .map(|to| self.linear(tokens, hidden, to, 1.0))
                 .sum()
         } else {
             let [query, latent] = [model.query_rank, model.kv_rank].map(f64::from);
@@ -207,26 +207,26 @@ impl Operators {
             // All ranks have the down-projections, for the tokens that each has alone.
             let own = self.between() / hidden;
             let queries = if model.query_rank == 0 {
-                self.linear(tokens, (hidden, heads * score), 1.0)
+                self.linear(tokens, hidden, heads * score, 1.0)
             } else {
-                self.linear(own, (hidden, query), 1.0)
-                    + self.linear(tokens, (query, heads * score), 1.0)
+                self.linear(own, hidden, query, 1.0)
+                    + self.linear(tokens, query, heads * score, 1.0)
             };
             queries
-                + self.linear(own, (hidden, latent + rotary), 1.0)
-                + self.linear(tokens, (latent, heads * 2.0 * size), 1.0)
+                + self.linear(own, hidden, latent + rotary, 1.0)
+                + self.linear(tokens, latent, heads * 2.0 * size, 1.0)
         };
         Block {
             kind: BlockKind::Attention,
             before: self.norm() + projections,
-            core: self.scores(heads, (score, size)),
-            after: self.linear(tokens, (heads * size, hidden), 1.0) + self.residual(),
+            core: self.scores(heads, score, size),
+            after: self.linear(tokens, heads * size, hidden, 1.0) + self.residual(),
             recomputed: self.recomputed(heads, (score, size)),
         }
     }
 
     /// Scores, their softmax, and the weighted sums of values.
-    fn scores(&self, heads: f64, (score, size): (f64, f64)) -> Passes {
+    fn scores(&self, heads: f64, score: f64, size: f64) -> Passes {
         let (tokens, sequence) = (self.tokens as f64, f64::from(self.sequence));
         let scores = heads * tokens * sequence;
         if self.fused {
@@ -277,8 +277,8 @@ impl Operators {
             let activation = self.vector(tokens * width, (8.0, 4.0), (13.0, 4.0));
             (width, activation)
         };
-        let first = self.linear(tokens, (hidden, into), count);
-        first + activation + self.linear(tokens, (width, hidden), count)
+        let first = self.linear(tokens, hidden, into, count);
+        first + activation + self.linear(tokens, width, hidden, count)
     }
 
     fn dense(&self) -> Block {
@@ -304,7 +304,7 @@ impl Operators {
         let width = f64::from(model.expert_ffn());
         Block {
             kind: BlockKind::Experts,
-            before: self.norm() + self.linear(own, (hidden, experts), 1.0),
+            before: self.norm() + self.linear(own, hidden, experts, 1.0),
             core: self.feed_forward(sent, width, here),
             after: self.vector(sent * hidden, (2.0, 2.0), (2.0, 2.0)) + self.residual(),
             recomputed: 0.0,
@@ -337,7 +337,7 @@ impl Operators {
     pub fn head(&self) -> Block {
         let hidden = f64::from(self.model.hidden);
         let entries = f64::from(self.model.vocabulary) / f64::from(self.tp);
-        let logits = self.linear(self.tokens as f64, (hidden, entries), 1.0);
+        let logits = self.linear(self.tokens as f64, hidden, entries, 1.0);
         let loss = self.vector(self.tokens as f64 * entries, (5.0, 6.0), (2.0, 6.0));
         Block::whole(BlockKind::Head, self.norm() + logits + loss)
     }

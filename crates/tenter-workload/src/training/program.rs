@@ -129,7 +129,7 @@ impl<'g, 'a> Program<'g, 'a> {
         ranks: Vec<u32>,
     ) -> Result<Option<Communicator>, GraphError> {
         let known = self.communicators.of(stream);
-        let group = known.of_tag(self.collectives, (ranks, stream.label()))?;
+        let group = known.of_tag(self.collectives, ranks, stream.label())?;
         Ok(group.map(|group| Communicator { stream, group }))
     }
 
@@ -227,14 +227,15 @@ impl<'g, 'a> Program<'g, 'a> {
     /// Sends a message when what came before is done.
     pub(super) fn send(&mut self, stream: Stream, (peer, tag): (u32, u32), bytes: u64) -> u32 {
         let front = self.front.clone();
-        self.send_after(stream, (peer, tag), bytes, &front)
+        self.send_after(stream, peer, tag, bytes, &front)
     }
 
     /// Sends a message when some operations are done.
     pub(super) fn send_after(
         &mut self,
         stream: Stream,
-        (peer, tag): (u32, u32),
+        peer: u32,
+        tag: u32,
         bytes: u64,
         after: &[u32],
     ) -> u32 {
@@ -245,7 +246,7 @@ impl<'g, 'a> Program<'g, 'a> {
     /// done; what comes next waits for both.
     pub(super) fn exchange(&mut self, (peer, tag): (u32, u32), bytes: u64) {
         let front = self.front.clone();
-        let sent = self.send_after(Stream::Embedding, (peer, tag), bytes, &front);
+        let sent = self.send_after(Stream::Embedding, peer, tag, bytes, &front);
         let (peer, tag) = (Some(peer), Some(tag));
         let receive = Operation::Receive { peer, bytes, tag };
         let received = self.add(receive, Stream::PipelineReceive, &front);

@@ -95,7 +95,7 @@ fn run(training: &Training, takes: impl Fn(u64) -> u64) -> (u64, Vec<Metered>) {
         }
     };
     for rank in 0..schedule.ranks() {
-        runs[rank as usize].hear(&schedule, (News::Start, 0), &mut out);
+        runs[rank as usize].hear(&schedule, News::Start, 0, &mut out);
         act(0, rank, &mut out, &mut heap);
     }
     while let Some(Reverse((now, happens))) = heap.pop() {
@@ -107,7 +107,7 @@ fn run(training: &Training, takes: impl Fn(u64) -> u64) -> (u64, Vec<Metered>) {
             Happens::Acknowledged { rank, transfer } => (rank, News::Acknowledged(transfer)),
             Happens::Woken { rank, operation } => (rank, News::Woken(operation)),
         };
-        runs[rank as usize].hear(&schedule, (news, now), &mut out);
+        runs[rank as usize].hear(&schedule, news, now, &mut out);
         act(now, rank, &mut out, &mut heap);
     }
     assert_eq!(

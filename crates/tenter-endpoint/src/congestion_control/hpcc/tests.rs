@@ -25,7 +25,7 @@ fn hop(at: u64, sent_bytes: u64, queue_bytes: u64) -> Hop {
     }
 }
 
-fn acknowledge(flow: &mut Flow, (sequence, next_sequence): (u32, u32), hops: &[Hop]) {
+fn acknowledge(flow: &mut Flow, sequence: u32, next_sequence: u32, hops: &[Hop]) {
     let feedback = Feedback {
         sequence,
         next_sequence,
@@ -37,7 +37,7 @@ fn acknowledge(flow: &mut Flow, (sequence, next_sequence): (u32, u32), hops: &[H
 
 fn begun(first: &[Hop]) -> Flow {
     let mut flow = hpcc().start(LINE, 0);
-    acknowledge(&mut flow, (1, 20), first);
+    acknowledge(&mut flow, 1, 20, first);
     flow
 }
 
@@ -69,7 +69,7 @@ fn utilisation_is_what_waits_and_what_was_sent() {
     // In 5 us 31,250 of 62,500 bytes were sent: 0.5. Of the queues the shorter counts: 25,000 of
     // 125,000 bytes: 0.2. Half a round trip old: half of 1 and half of 0.7.
     let mut flow = begun(&[hop(10 * US, 0, 25_000)]);
-    acknowledge(&mut flow, (2, 20), &[hop(15 * US, 31_250, 60_000)]);
+    acknowledge(&mut flow, 2, 20, &[hop(15 * US, 31_250, 60_000)]);
     let utilisation = flow.utilisation as f64 / ONE as f64;
     assert!((utilisation - 0.85).abs() < 1e-5, "{utilisation}");
 }
@@ -82,7 +82,7 @@ fn the_busiest_link_counts() {
     };
     let mut flow = begun(&[hop(10 * US, 0, 0), other(11 * US, 0)]);
     let next = [hop(20 * US, 25_000, 0), other(21 * US, 100_000)];
-    acknowledge(&mut flow, (2, 20), &next);
+    acknowledge(&mut flow, 2, 20, &next);
     // A whole round trip: only the new value counts, 0.8 of the second link.
     let utilisation = flow.utilisation as f64 / ONE as f64;
     assert!((utilisation - 0.8).abs() < 1e-5, "{utilisation}");
@@ -92,7 +92,7 @@ fn the_busiest_link_counts() {
 fn the_window_follows_the_utilisation_and_its_reference_once_in_a_round_trip() {
     // Full and a queue of a whole round trip's bytes: U = 2, W = 125,000 * 0.95 / 2 + 80.
     let mut flow = begun(&[hop(10 * US, 0, 125_000)]);
-    acknowledge(&mut flow, (2, 40), &[hop(20 * US, 125_000, 125_000)]);
+    acknowledge(&mut flow, 2, 40, &[hop(20 * US, 125_000, 125_000)]);
     assert!(
         (bytes(flow.window) - 59_455.0).abs() < 1.0,
         "{}",
@@ -100,14 +100,14 @@ fn the_window_follows_the_utilisation_and_its_reference_once_in_a_round_trip() {
     );
     assert_eq!((flow.reference, flow.updated), (flow.window, 40));
     // The next answers are of packets sent before that: W follows, its reference stays.
-    acknowledge(&mut flow, (40, 50), &[hop(30 * US, 250_000, 125_000)]);
+    acknowledge(&mut flow, 40, 50, &[hop(30 * US, 250_000, 125_000)]);
     assert!(
         (bytes(flow.window) - 28_321.1).abs() < 1.0,
         "{}",
         flow.window
     );
     assert!((bytes(flow.reference) - 59_455.0).abs() < 1.0);
-    acknowledge(&mut flow, (41, 50), &[hop(40 * US, 375_000, 125_000)]);
+    acknowledge(&mut flow, 41, 50, &[hop(40 * US, 375_000, 125_000)]);
     assert_eq!((flow.reference, flow.updated), (flow.window, 50));
 }
 
@@ -121,7 +121,7 @@ fn below_the_target_it_adds_five_times_and_then_follows() {
     let mut step = |flow: &mut Flow| {
         now += 1;
         let next = hop((10 + 10 * now) * US, 62_500 * now, 0);
-        acknowledge(flow, (100 * now as u32, 100 * now as u32), &[next]);
+        acknowledge(flow, 100 * now as u32, 100 * now as u32, &[next]);
         bytes(flow.window)
     };
     for stage in 1..=5 {
@@ -141,13 +141,13 @@ fn a_new_way_begins_anew_and_late_answers_say_nothing() {
         link: 9,
         ..hop(20 * US, 900_000, 125_000)
     };
-    acknowledge(&mut flow, (2, 40), &[elsewhere]);
+    acknowledge(&mut flow, 2, 40, &[elsewhere]);
     assert_eq!((flow.window, flow.hops[0].link), (before, 9));
     let late = Hop {
         at: 19 * US,
         ..elsewhere
     };
-    acknowledge(&mut flow, (3, 40), &[late]);
+    acknowledge(&mut flow, 3, 40, &[late]);
     assert_eq!((flow.window, flow.hops[0].at), (before, 20 * US));
 }
 

@@ -4,7 +4,7 @@
 //! at the other NPU a latency later, whatever else arrives there.
 
 use tenter_endpoint::{Acknowledged, Delivery, WorkRequest};
-use tenter_net::{Medium, Packet, PacketKind};
+use tenter_net::{Medium, Packet, ReceiveSlot, ScaleUpEnd, SendSlot};
 
 use super::super::partition_records::FlowKey;
 use super::super::scale_up_port::{Carried, ScaleUpPort};
@@ -58,17 +58,11 @@ impl Host {
         let transfer = scope.schedules.of(job).transfer(carried.id);
         let to = context.jobs[usize::from(job)].job.hosts[transfer.dst as usize];
         let at = now + domain.latency.ps();
-        let packet = Packet {
-            at,
-            queue_pair: u32::from(job),
-            sequence: carried.id,
-            destination: to,
-            hash: 0,
-            sent: 0,
-            frame_bytes: 0,
-            kind: PacketKind::ScaleUp,
-            flags: 0,
+        let end = ScaleUpEnd {
+            job,
+            transfer: carried.id,
         };
+        let packet = end.packet(to, at);
         medium.send(context.domain_output(from, to, domain), at, &packet);
         self.set_timer(at, Timer::Confirmed(npu));
     }
@@ -76,7 +70,7 @@ impl Host {
     /// The end of a transfer has come out of the domain.
     pub(crate) fn take_carried(&mut self, packet: &Packet, scope: &mut HostScope<'_>) {
         let context = scope.context;
-        let (job, id) = (packet.queue_pair as u16, packet.sequence);
+        let ScaleUpEnd { job, transfer: id } = ScaleUpEnd::of(packet);
         let receiver = scope.schedules.of(job).transfer(id).dst;
         let number = context.number_of(self.nic.host(), (job, receiver));
         let number = number.expect("it was sent to a rank here");
@@ -88,7 +82,7 @@ impl Host {
                 transfer: id,
             };
             let delivery = Delivery {
-                slot: 0,
+                slot: ReceiveSlot::default(),
                 nth: 0,
                 at: packet.at,
                 accepted_frames: 0,
@@ -125,7 +119,7 @@ impl Host {
                 transfer: carried.id,
             };
             scope.partition_records.acknowledged(&Acknowledged {
-                slot: 0,
+                slot: SendSlot::default(),
                 request: WorkRequest {
                     tag: key.pack(),
                     group,

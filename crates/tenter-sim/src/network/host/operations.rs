@@ -56,7 +56,7 @@ impl Host {
                 RankRun::new(schedule, here.rank)
             }
         });
-        run.hear(schedule, (news, now), &mut actions);
+        run.hear(schedule, news, now, &mut actions);
         for action in actions.drain(..) {
             match action {
                 Action::Post(id) => self.post(number, id, now, scope),
@@ -67,8 +67,7 @@ impl Host {
                 Action::Done => {
                     scope.context.progress.arrived(usize::from(here.job), now);
                     let turn = scope.schedules.turn(here.job);
-                    self.operations
-                        .keep_log(number, (here.job, turn, here.rank));
+                    self.operations.keep_log(number, here.job, turn, here.rank);
                 }
             }
         }

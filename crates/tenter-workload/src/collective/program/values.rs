@@ -98,7 +98,7 @@ pub(super) fn run(
         }
         if let Some(store) = of.store {
             for (place, value) in (0..).zip(&values) {
-                memory.write(rank, (store, place), value.clone(), step);
+                memory.write(rank, store, place, value.clone(), step);
             }
         }
         if of.send.is_some() {
@@ -237,7 +237,7 @@ impl Memory<'_> {
         self.cells.get(&self.key(rank, Slot { chunk, ..slot }))
     }
 
-    fn write(&mut self, rank: u32, (slot, place): (Slot, u32), content: Content, step: u32) {
+    fn write(&mut self, rank: u32, slot: Slot, place: u32, content: Content, step: u32) {
         let chunk = slot.chunk + place;
         let key = self.key(rank, Slot { chunk, ..slot });
         let writer = Some(step);

@@ -1,0 +1,157 @@
+//! Numbers of things, each kind of thing with a type of its own.
+
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut, Index, IndexMut};
+
+/// The number of a thing among all of its kind, made by [`id!`](crate::id!).
+pub trait Id: Copy {
+    /// Its place in a list of all of them.
+    fn place(self) -> usize;
+}
+
+/// A list with one entry for each thing of a kind: no number of another kind leads into it.
+#[derive(Clone, Debug)]
+pub struct ById<I, T> {
+    entries: Vec<T>,
+    ids: PhantomData<fn(I)>,
+}
+
+impl<I, T> From<Vec<T>> for ById<I, T> {
+    fn from(entries: Vec<T>) -> Self {
+        ById {
+            entries,
+            ids: PhantomData,
+        }
+    }
+}
+
+impl<I, T> Default for ById<I, T> {
+    fn default() -> Self {
+        Vec::new().into()
+    }
+}
+
+impl<I, T> FromIterator<T> for ById<I, T> {
+    fn from_iter<E: IntoIterator<Item = T>>(entries: E) -> Self {
+        entries.into_iter().collect::<Vec<T>>().into()
+    }
+}
+
+impl<I, T> Deref for ById<I, T> {
+    type Target = Vec<T>;
+
+    #[inline]
+    fn deref(&self) -> &Vec<T> {
+        &self.entries
+    }
+}
+
+impl<I, T> DerefMut for ById<I, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Vec<T> {
+        &mut self.entries
+    }
+}
+
+impl<I: Id, T> Index<I> for ById<I, T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, id: I) -> &T {
+        &self.entries[id.place()]
+    }
+}
+
+impl<I: Id, T> IndexMut<I> for ById<I, T> {
+    #[inline]
+    fn index_mut(&mut self, id: I) -> &mut T {
+        &mut self.entries[id.place()]
+    }
+}
+
+/// Defines the number of a kind of thing as a type, so that numbers of different kinds cannot take
+/// each other's place. It has the memory and the speed of its `u32`.
+///
+/// ```
+/// tenter_units::id! {
+///     /// A shelf, counted from 0.
+///     pub struct Shelf(u32);
+/// }
+/// let shelves: tenter_units::ById<Shelf, _> = vec!["cables", "switches"].into();
+/// let second = Shelf::new(0).after(1);
+/// assert_eq!(shelves[second], "switches");
+/// assert_eq!(Shelf::new(4).run(2).map(Shelf::number).collect::<Vec<_>>(), [4, 5]);
+/// assert_eq!(second.since(Shelf::new(0)), 1);
+/// ```
+#[macro_export]
+macro_rules! id {
+    ($(#[$doc:meta])* $visibility:vis struct $name:ident(u32);) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(transparent)]
+        $visibility struct $name(u32);
+
+        #[allow(dead_code, reason = "not every kind of thing needs all of them")]
+        impl $name {
+            /// The one with this number.
+            #[inline]
+            #[must_use]
+            $visibility const fn new(number: u32) -> Self {
+                $name(number)
+            }
+
+            /// Its number, for tables, files and texts.
+            #[inline]
+            #[must_use]
+            $visibility const fn number(self) -> u32 {
+                self.0
+            }
+
+            /// Its place in a list of all of them.
+            #[inline]
+            #[must_use]
+            $visibility const fn index(self) -> usize {
+                self.0 as usize
+            }
+
+            /// The one so many further on.
+            #[inline]
+            #[must_use]
+            $visibility const fn after(self, count: u32) -> Self {
+                $name(self.0 + count)
+            }
+
+            /// The one so many before.
+            #[inline]
+            #[must_use]
+            $visibility const fn before(self, count: u32) -> Self {
+                $name(self.0 - count)
+            }
+
+            /// How many further on it is than one that does not come later.
+            #[inline]
+            #[must_use]
+            $visibility const fn since(self, first: Self) -> u32 {
+                self.0 - first.0
+            }
+
+            /// So many of them in a row, this one first.
+            $visibility fn run(self, count: u32) -> impl Iterator<Item = Self> + Clone {
+                (self.0..self.0 + count).map($name)
+            }
+        }
+
+        impl $crate::Id for $name {
+            #[inline]
+            fn place(self) -> usize {
+                self.index()
+            }
+        }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                ::std::fmt::Display::fmt(&self.0, f)
+            }
+        }
+    };
+}
