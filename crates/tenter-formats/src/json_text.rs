@@ -4,13 +4,42 @@ use serde_json::Value;
 
 use crate::error::{ImportError, Place};
 
-/// What a file holds.
+/// A file has so many values,
+const VALUES: usize = 1 << 22;
+/// and so many more for each byte that it has as it is stored: compressed traces unpack to some
+/// fifty bytes for each.
+const VALUES_PER_BYTE: usize = 4;
+
+/// What a file holds, which has so many bytes as it is stored.
 ///
 /// # Errors
-/// A file that is no JSON, with its line.
-pub(crate) fn parsed(bytes: &[u8], remedy: &str) -> Result<Value, ImportError> {
+/// A file that is no JSON, with its line and column, and one with more values than files of its
+/// length have.
+pub(crate) fn parsed(bytes: &[u8], stored: usize, remedy: &str) -> Result<Value, ImportError> {
+    let most = VALUES.saturating_add(stored.saturating_mul(VALUES_PER_BYTE));
+    if let Some(byte) = beyond(bytes, most) {
+        let what = format!("{most} values are in front of this, and more follow");
+        return Err(ImportError::new(Place::Byte(byte), what, "give a part of it"));
+    }
     serde_json::from_slice(bytes).map_err(|error| {
         let what = format!("this is no JSON ({error})");
-        ImportError::new(Place::Line(error.line().max(1)), what, remedy)
+        ImportError::new(place(bytes, &error), what, remedy)
     })
+}
+
+/// Where JSON is damaged: its line, or its byte where all of it is in one line.
+pub(crate) fn place(bytes: &[u8], error: &serde_json::Error) -> Place {
+    let is_one_line = !bytes.trim_ascii_end().contains(&b'\n');
+    if is_one_line {
+        return Place::Byte(error.column().saturating_sub(1));
+    }
+    Place::Line(error.line().max(1))
+}
+
+/// The byte behind so many values: each of them has a comma, a colon or a bracket in front of it,
+/// and texts may have some, too.
+fn beyond(bytes: &[u8], most: usize) -> Option<usize> {
+    let is_mark = |(_, byte): &(usize, &u8)| matches!(byte, b',' | b':' | b'[' | b'{');
+    let mut marks = bytes.iter().enumerate().filter(is_mark);
+    marks.nth(most).map(|(place, _)| place)
 }

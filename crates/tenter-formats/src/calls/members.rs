@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use crate::error::{ImportError, Place};
 use crate::imported::Source;
-use crate::limits::RANKS_MAX;
 use crate::trace::Groups;
 
 /// What a call says of the ranks of its process group.
@@ -118,9 +117,9 @@ impl ProcessGroups {
         let name = self.plain_name(&members.name);
         // All ranks of the recording may be other ones in the job.
         let number = if ranks.is_empty() {
-            groups.of_ranks(name, (0..all).collect())
+            groups.of_ranks(name, (0..all).collect())?
         } else {
-            groups.of_ranks(name, ranks)
+            groups.of_ranks(name, ranks)?
         };
         self.known.insert(members.clone(), number);
         Ok(number)
@@ -147,7 +146,7 @@ impl ProcessGroups {
         let stride = stride.filter(|&stride| stride > 0);
         let stride = stride.or_else(|| two?.checked_sub(one?));
         if let (Some(start), Some(stride), Some(size)) = (start, stride, size)
-            && u64::from(size) <= RANKS_MAX
+            && size <= all.max(2)
         {
             let rank = |place| whole(start.checked_add(stride.checked_mul(place)?)?);
             return (0..u64::from(size)).map(rank).collect();

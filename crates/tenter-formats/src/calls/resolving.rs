@@ -38,6 +38,14 @@ pub(crate) struct Described {
     pub(crate) names_group: bool,
 }
 
+impl Described {
+    /// How many characters its lists have.
+    pub(crate) fn length(&self) -> usize {
+        let lists = [&self.members.list, &self.sent_shares, &self.received_shares];
+        lists.iter().map(|list| list.len()).sum()
+    }
+}
+
 /// What calls are looked up in, and noted.
 pub(crate) struct Resolving<'t, 'r> {
     pub(crate) traces: &'t mut Traces<'r>,
@@ -98,7 +106,7 @@ impl Resolving<'_, '_> {
                 .count("collectives of 0 bytes take the time that was recorded", 1);
             return Ok(Call::Measured);
         }
-        let group = self.traces.rooted(name, group, first.root);
+        let group = self.traces.rooted(name, group, first.root)?;
         Ok(Call::Collective { name, bytes, group })
     }
 
@@ -107,7 +115,7 @@ impl Resolving<'_, '_> {
         let size = of.members.size.and_then(|size| u32::try_from(size).ok());
         if size.is_some() && size == self.world && self.traces.is_repeated() {
             let groups = &mut self.traces.groups;
-            return Ok(groups.of_ranks(&of.members.name, (0..all).collect()));
+            return groups.of_ranks(&of.members.name, (0..all).collect());
         }
         let known = (self.given, &mut self.traces.groups);
         self.groups.number(&of.members, known, all)

@@ -12,11 +12,11 @@ const LISTS: [&str; 3] = ["workload_graph", "nodes", "node"];
 
 /// Reads the trace of a rank.
 pub(super) fn read(
-    bytes: &[u8],
+    (bytes, stored): (&[u8], usize),
     (traces, rank): (&mut Traces<'_>, u32),
     trace: &mut RankTrace,
 ) -> Result<(), ImportError> {
-    let parsed = json_text::parsed(bytes, "give a Chakra trace as JSON")?;
+    let parsed = json_text::parsed(bytes, stored, "give a Chakra trace as JSON")?;
     let list = LISTS.iter().find_map(|name| parsed[*name].as_array());
     let list = list.ok_or_else(|| {
         let what = "there is no list of nodes";

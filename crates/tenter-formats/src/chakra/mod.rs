@@ -56,11 +56,12 @@ pub fn read(
 }
 
 fn add(traces: &mut Traces<'_>, rank: u32, bytes: &[u8]) -> Result<(), ImportError> {
+    let stored = bytes.len();
     let bytes = plain(bytes)?;
     let mut trace = RankTrace::default();
     let is_json = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
     if is_json {
-        json::read(&bytes, (traces, rank), &mut trace)?;
+        json::read((&bytes, stored), (traces, rank), &mut trace)?;
     } else {
         messages::read(&bytes, (traces, rank), &mut trace)?;
     }

@@ -70,6 +70,8 @@ pub fn read(
             Gaps::Keep => gaps[own][call],
             Gaps::Drop => Time::ZERO,
         });
+        let checked = arrangement.check(trace.nodes.len());
+        checked.map_err(|error| error.in_file(&heads[place].file))?;
         let added = traces.add(rank, trace, Place::Line(1));
         added.map_err(|error| error.in_file(&heads[place].file))?;
     }
@@ -82,6 +84,7 @@ const UNTIMED: &str = "calls have no `duration_ms`, and the times between them a
 const PICKLE: u8 = 0x80;
 
 fn dump(bytes: &[u8]) -> Result<Dump, ImportError> {
+    let stored = bytes.len();
     let bytes = plain(bytes)?;
     if bytes.first() == Some(&PICKLE) {
         let remedy = "write it as JSON: python3 -c \"import json, pickle, sys; json.dump(pickle.load(open(sys.argv[1], 'rb')), open(sys.argv[2], 'w'))\" DUMP DUMP.json";
@@ -89,7 +92,7 @@ fn dump(bytes: &[u8]) -> Result<Dump, ImportError> {
         return Err(ImportError::new(Place::Byte(0), what, remedy));
     }
     let remedy = "give a dump of the flight recorder, as JSON";
-    let parsed = json_text::parsed(&bytes, remedy)?;
+    let parsed = json_text::parsed(&bytes, stored, remedy)?;
     let dump = Dump::of(&parsed);
     let dump = dump.map_err(|what| ImportError::new(Place::Line(1), what, remedy))?;
     if dump.entries.is_empty() {

@@ -1,7 +1,6 @@
 //! The events of a trace, one after the other: none is kept that says nothing here.
 
 use std::fmt;
-use std::io::Read;
 
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
@@ -111,15 +110,8 @@ pub(super) fn read(bytes: &[u8], takes: &mut dyn Takes) -> Result<(), ImportErro
         takes,
         wrong: &mut wrong,
     };
-    let read = if let Some(unpacking) = unpacking(bytes) {
-        let mut source = unpacking;
-        let read = finished(serde_json::Deserializer::from_reader(&mut source), document);
-        // What is left is read to the end, where damaged data show.
-        read.and_then(|()| {
-            std::io::copy(&mut source.by_ref(), &mut std::io::sink())
-                .map(drop)
-                .map_err(serde_json::Error::io)
-        })
+    let read = if let Some(source) = unpacking(bytes)? {
+        finished(serde_json::Deserializer::from_reader(source), document)
     } else {
         finished(serde_json::Deserializer::from_slice(bytes), document)
     };

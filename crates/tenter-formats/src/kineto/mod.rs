@@ -42,6 +42,7 @@ struct OfRank {
     segments: Vec<Segment>,
     calls: Vec<Matched>,
     unmatched: Unmatched,
+    peer_copies: u64,
 }
 
 impl<'s> Reader<'s> {
@@ -90,6 +91,7 @@ impl<'s> Reader<'s> {
             segments,
             calls,
             unmatched,
+            peer_copies: kernels.peer_copies,
         });
         Ok(())
     }
@@ -115,6 +117,7 @@ impl<'s> Reader<'s> {
             let (head, of) = (&heads[place], &ranks[place]);
             traces.count(UNKNOWN, of.unmatched.kernels);
             traces.count(WITHOUT_KERNEL, of.unmatched.calls);
+            traces.count(PEER_COPIES, of.peer_copies);
             let mut resolving = Resolving {
                 traces: &mut traces,
                 given: &given,
@@ -137,6 +140,8 @@ impl<'s> Reader<'s> {
             let own = calls.get(rank as usize).or(calls.first());
             let own = own.map_or(&[][..], Vec::as_slice);
             let trace = timeline::operations(&ranks[place].segments, own, rules);
+            let checked = arrangement.check(trace.nodes.len());
+            checked.map_err(|error| error.in_file(&heads[place].file))?;
             let added = traces.add(rank, trace, Place::Line(1));
             added.map_err(|error| error.in_file(&heads[place].file))?;
         }
@@ -146,4 +151,5 @@ impl<'s> Reader<'s> {
 
 const UNKNOWN: &str =
     "kernels communicate and no call says what, and take the time that was recorded";
-const WITHOUT_KERNEL: &str = "calls of the processor have no kernel in the trace, and are left out";
+const WITHOUT_KERNEL: &str = "calls of the CPU have no kernel in the trace, and are left out";
+const PEER_COPIES: &str = "copies between GPUs (`Memcpy PtoP`) are left out: the trace does not say between which ranks; their times are gaps";

@@ -228,7 +228,7 @@ fn one_kernel_carries_out_the_messages_called_for_before_it() {
     let notes = imported.notes.join("\n");
     for part in [
         "2 kernels communicate and no call",
-        "2 calls of the processor",
+        "2 calls of the CPU",
     ] {
         assert!(notes.contains(part), "{part}: {notes}");
     }

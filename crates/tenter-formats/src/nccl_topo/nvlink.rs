@@ -53,9 +53,8 @@ pub(super) fn domain(gpus: &[Gpu<'_>]) -> Domain {
                     .and_then(|count| count.parse::<u32>().ok());
                 links[place] += u64::from(count.unwrap_or(1));
                 let (a, b) = (first[place], first[peer]);
-                for of in &mut first {
-                    *of = if *of == a.max(b) { a.min(b) } else { *of };
-                }
+                let others = first.iter_mut().filter(|_| a != b);
+                others.for_each(|of| *of = if *of == a.max(b) { a.min(b) } else { *of });
             }
         }
     }

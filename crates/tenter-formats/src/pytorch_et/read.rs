@@ -61,6 +61,8 @@ pub fn read(
     keep_common(&mut calls, Kept::First, &mut traces);
     for (rank, &place) in (0..).zip(&arrangement.recordings) {
         let trace = one_after_another(&calls[place], |_| Time::ZERO);
+        let checked = arrangement.check(trace.nodes.len());
+        checked.map_err(|error| error.in_file(&heads[place].file))?;
         let added = traces.add(rank, trace, Place::Line(1));
         added.map_err(|error| error.in_file(&heads[place].file))?;
     }
@@ -68,9 +70,10 @@ pub fn read(
 }
 
 fn nodes(bytes: &[u8]) -> Result<Nodes, ImportError> {
+    let stored = bytes.len();
     let bytes = plain(bytes)?;
     let remedy = "give an execution trace of PyTorch, as JSON";
-    let parsed = json_text::parsed(&bytes, remedy)?;
+    let parsed = json_text::parsed(&bytes, stored, remedy)?;
     let list = parsed["nodes"].as_array();
     let list =
         list.ok_or_else(|| ImportError::new(Place::Line(1), "there is no list `nodes`", remedy))?;
