@@ -19,21 +19,24 @@ pub(crate) fn parsed(bytes: &[u8], stored: usize, remedy: &str) -> Result<Value,
     let most = VALUES.saturating_add(stored.saturating_mul(VALUES_PER_BYTE));
     if let Some(byte) = beyond(bytes, most) {
         let what = format!("{most} values are in front of this, and more follow");
-        return Err(ImportError::new(Place::Byte(byte), what, "give a part of it"));
+        return Err(ImportError::new(
+            Place::Byte(byte),
+            what,
+            "give a part of it",
+        ));
     }
     serde_json::from_slice(bytes).map_err(|error| {
         let what = format!("this is no JSON ({error})");
-        ImportError::new(place(bytes, &error), what, remedy)
+        ImportError::new(place(&error), what, remedy)
     })
 }
 
-/// Where JSON is damaged: its line, or its byte where all of it is in one line.
-pub(crate) fn place(bytes: &[u8], error: &serde_json::Error) -> Place {
-    let is_one_line = !bytes.trim_ascii_end().contains(&b'\n');
-    if is_one_line {
-        return Place::Byte(error.column().saturating_sub(1));
+/// Where JSON is damaged: its line, or its byte in the first line, which may be all of it.
+pub(crate) fn place(error: &serde_json::Error) -> Place {
+    match error.line() {
+        0 | 1 => Place::Byte(error.column().saturating_sub(1)),
+        line => Place::Line(line),
     }
-    Place::Line(error.line().max(1))
 }
 
 /// The byte behind so many values: each of them has a comma, a colon or a bracket in front of it,

@@ -42,7 +42,11 @@ fn excess(text: &[u8]) -> Option<(usize, &'static str)> {
     let (mut at, mut depth, mut all) = (0, 0_usize, 0);
     while let Some(begin) = find(text, at, b"<") {
         let rest = text.get(begin..).unwrap_or_default();
-        let passed = [(&b"<!--"[..], &b"-->"[..]), (b"<![CDATA[", b"]]>"), (b"<?", b"?>")];
+        let passed = [
+            (&b"<!--"[..], &b"-->"[..]),
+            (b"<![CDATA[", b"]]>"),
+            (b"<?", b"?>"),
+        ];
         let passed = passed.iter().find(|(open, _)| rest.starts_with(open));
         if let Some((open, close)) = passed {
             at = find(text, begin + open.len(), close)? + close.len();

@@ -83,11 +83,7 @@ fn ordered(sections: &[Section], ranks: u32) -> Result<Vec<OfRanks<'_>>, ImportE
 }
 
 /// Refuses more operations than a file may make by the ranks that its sections name.
-fn check_length(
-    ordered: &[OfRanks<'_>],
-    grid: &Grid,
-    spec: &AicbSpec,
-) -> Result<(), ImportError> {
+fn check_length(ordered: &[OfRanks<'_>], grid: &Grid, spec: &AicbSpec) -> Result<(), ImportError> {
     let of = |of: &OfRanks<'_>| {
         let ranks = of.end.min(grid.ranks).saturating_sub(of.first);
         u64::from(ranks) * of.section.rows.len() as u64
@@ -173,20 +169,30 @@ fn grid(sections: &[Section], spec: &AicbSpec) -> Result<Grid, ImportError> {
     })
 }
 
-/// Lines say how many ranks their groups have; `ranks` may change those of data-parallel ones.
+/// Lines say how many ranks their groups have: all of a kind the same. Those of tensor-parallel and
+/// expert-parallel ones hold; `ranks` may change the others, with a note.
 fn check_sizes(sections: &[Section], grid: Grid) -> Result<(), ImportError> {
     let rows = sections.iter().flat_map(|section| &section.rows);
+    let mut first: BTreeMap<Group, (u32, usize)> = BTreeMap::new();
     for row in rows {
         let Kind::Call(Called::Collective(_), group, _) = row.kind else {
             continue;
         };
+        let Some(size) = row.size else {
+            continue;
+        };
+        let (known, line) = *first.entry(group).or_insert((size, row.line));
         let own = grid.size(0, group);
         let is_fixed = matches!(group, Group::Tensor | Group::Expert);
-        if let Some(size) = row.size.filter(|&size| is_fixed && size != own) {
-            let what = format!("its group has {size} ranks, and {own} by the lines before");
-            let remedy = "give lines whose groups have one size each";
-            return Err(ImportError::new(Place::Line(row.line), what, remedy));
-        }
+        let what = if size != known {
+            format!("its group has {size} ranks, and {known} by line {line}")
+        } else if is_fixed && size != own {
+            format!("its group has {size} ranks, and {own} by the grid of all ranks")
+        } else {
+            continue;
+        };
+        let remedy = "give lines whose groups have one size each";
+        return Err(ImportError::new(Place::Line(row.line), what, remedy));
     }
     Ok(())
 }
@@ -203,6 +209,8 @@ struct Built<'s> {
     known: BTreeMap<(Group, u32), Option<Communicator>>,
     counted: BTreeMap<&'static str, u64>,
 }
+
+const OTHER_SIZE: &str = "collectives are of groups with other numbers of ranks than their lines say, by the numbers of ranks and stages of the job";
 
 /// The stream of computing; collectives of each kind of group have their own behind it.
 const COMPUTE: u32 = 0;
@@ -267,6 +275,9 @@ impl Built<'_> {
             self.count("collectives are of a rank alone and take no time");
             return Ok(None);
         };
+        if row.size.is_some_and(|size| size != communicator.size) {
+            self.count(OTHER_SIZE);
+        }
         let gathers = matches!(name, CollectiveName::AllGather | CollectiveName::Gather);
         let is_own = self.spec.all_gather_size == GatheredSize::Input || !gathers;
         let bytes = if is_own {

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::error::{ImportError, Place};
+use crate::error::ImportError;
 use crate::imported::Source;
+use crate::json_text;
 use crate::trace::Groups;
 
 /// What a call says of the ranks of its process group.
@@ -45,7 +46,7 @@ impl ProcessGroups {
         groups.by_name = read.map_err(|error| {
             let what = format!("this is no file of groups ({error})");
             let remedy = "write {\"NAME\": [RANK, …]}";
-            ImportError::new(Place::Line(error.line().max(1)), what, remedy).in_file(file.name)
+            ImportError::new(json_text::place(&error), what, remedy).in_file(file.name)
         })?;
         Ok(groups)
     }

@@ -45,7 +45,7 @@ pub fn read(
         let read = traces.groups.read(of.bytes);
         read.map_err(|what| {
             let remedy = "write {\"NAME\": [RANK, …]}";
-            ImportError::new(Place::Line(1), what, remedy).in_file(of.name)
+            ImportError::new(Place::Json, what, remedy).in_file(of.name)
         })?;
     }
     for rank in 0..ranks {

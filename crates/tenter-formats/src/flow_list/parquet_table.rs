@@ -76,7 +76,10 @@ impl Left {
             Field::Str(text) => text.len(),
             _ => 0,
         });
-        let left = self.rows.checked_sub(1).zip(self.text.checked_sub(text.sum()));
+        let left = self
+            .rows
+            .checked_sub(1)
+            .zip(self.text.checked_sub(text.sum()));
         let Some((rows, text)) = left else {
             let what = "the table has more rows or longer texts than a file of its length";
             let remedy = "write it as CSV, or without dictionaries";

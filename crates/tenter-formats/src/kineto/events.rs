@@ -8,7 +8,8 @@ use serde::de::{
 use serde_json::value::RawValue;
 
 use crate::compressed::unpacking;
-use crate::error::{ImportError, Place};
+use crate::error::ImportError;
+use crate::json_text;
 
 /// Arguments that say something here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +22,8 @@ pub(super) enum Argument {
     Sent,
     Received,
     GroupSize,
-    SentShares,
-    ReceivedShares,
+    SentSplits,
+    ReceivedSplits,
     GroupName,
     GroupRanks,
     Start,
@@ -45,8 +46,8 @@ impl Argument {
             "In msg nelems" => Argument::Sent,
             "Out msg nelems" => Argument::Received,
             "Group size" => Argument::GroupSize,
-            "In split size" => Argument::SentShares,
-            "Out split size" => Argument::ReceivedShares,
+            "In split size" => Argument::SentSplits,
+            "Out split size" => Argument::ReceivedSplits,
             "Process Group Name" => Argument::GroupName,
             "Process Group Ranks" => Argument::GroupRanks,
             "Global rank start" => Argument::Start,
@@ -118,7 +119,7 @@ pub(super) fn read(bytes: &[u8], takes: &mut dyn Takes) -> Result<(), ImportErro
     let Err(error) = read else {
         return Ok(());
     };
-    let at = Place::Line(error.line().max(1));
+    let at = json_text::place(&error);
     let (what, remedy) = wrong.unwrap_or_else(|| {
         let remedy = "give a trace of PyTorch's profiler, whole";
         (format!("this is no trace ({error})"), remedy.to_owned())

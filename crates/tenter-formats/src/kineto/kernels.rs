@@ -1,4 +1,4 @@
-//! What the events of a rank are: kernels, their launches, and what the processor has called.
+//! What the events of a rank are: kernels, their launches, and what the CPU has called.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -22,7 +22,7 @@ pub(super) struct Kernel {
     pub(super) info: Option<Rc<Described>>,
 }
 
-/// A call of the processor.
+/// A call of the CPU.
 #[derive(Clone, Debug)]
 pub(super) struct CpuCall {
     pub(super) start: u64,
@@ -164,7 +164,7 @@ fn is_one_of(category: &str, names: &[&str]) -> bool {
 /// When an event began and ended, in nanoseconds.
 fn times(event: &Event) -> Result<(u64, u64), (String, String)> {
     // The numbers are decimals of microseconds; three digits behind the point are nanoseconds.
-    let ns = |text: &str| decimal::time(text, 3).map(|(time, _)| time.ps());
+    let ns = |text: &str| decimal::scientific(text, 3).map(|(time, _)| time.ps());
     let duration = if event.duration.is_empty() {
         Some(0)
     } else {
@@ -220,8 +220,8 @@ fn info(event: &Event) -> Option<Described> {
                 .and_then(|stride| stride.parse().ok()),
             size: number(Argument::GroupSize),
         },
-        sent_shares: text(Argument::SentShares),
-        received_shares: text(Argument::ReceivedShares),
+        sent_splits: text(Argument::SentSplits),
+        received_splits: text(Argument::ReceivedSplits),
         peer: peer.map(Peer::Rank),
         root: None,
         sequence: number(Argument::Sequence),
@@ -248,8 +248,8 @@ fn info_of_annotation(event: &Event) -> Option<Described> {
             bytes,
         }),
         members: Members::default(),
-        sent_shares: String::new(),
-        received_shares: String::new(),
+        sent_splits: String::new(),
+        received_splits: String::new(),
         peer: None,
         root: None,
         sequence: None,

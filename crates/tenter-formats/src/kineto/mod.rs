@@ -73,7 +73,7 @@ impl<'s> Reader<'s> {
         if kernels.computes.is_empty() && kernels.communications.is_empty() {
             let what = "no kernel is in it";
             let remedy = "record with `ProfilerActivity.CUDA`, so that kernels are in the trace";
-            return Err(ImportError::new(Place::Line(1), what, remedy).in_file(source.name));
+            return Err(ImportError::new(Place::Json, what, remedy).in_file(source.name));
         }
         let times = kernels.communications.iter();
         let times: Vec<(u64, u64)> = times.map(|kernel| (kernel.start, kernel.end)).collect();
@@ -128,7 +128,7 @@ impl<'s> Reader<'s> {
             let found = resolve::calls(&of.calls, &mut resolving);
             calls.push(found.map_err(|what| {
                 let remedy = "give the traces of all ranks, or `groups`";
-                ImportError::new(Place::Line(1), what, remedy).in_file(&head.file)
+                ImportError::new(Place::Json, what, remedy).in_file(&head.file)
             })?);
         }
         keep_common(&mut calls, Kept::First, &mut traces);
@@ -142,7 +142,7 @@ impl<'s> Reader<'s> {
             let trace = timeline::operations(&ranks[place].segments, own, rules);
             let checked = arrangement.check(trace.nodes.len());
             checked.map_err(|error| error.in_file(&heads[place].file))?;
-            let added = traces.add(rank, trace, Place::Line(1));
+            let added = traces.add(rank, trace, Place::Json);
             added.map_err(|error| error.in_file(&heads[place].file))?;
         }
         traces.finish()

@@ -143,11 +143,7 @@ impl<'v> Gpu<'v> {
 }
 
 /// The numbers that a thread block has for each type of channels.
-fn numbers<'v>(
-    block: &Json<'v>,
-    (list, key): (&str, &str),
-    ids: &str,
-) -> Read<Numbers<'v>> {
+fn numbers<'v>(block: &Json<'v>, (list, key): (&str, &str), ids: &str) -> Read<Numbers<'v>> {
     let mut found = Numbers::new();
     for group in block.list(list, list)? {
         let numbers = group.numbers(ids)?;

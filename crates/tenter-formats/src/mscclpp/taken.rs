@@ -38,7 +38,9 @@ impl Taken {
         let mut shared: Vec<&Rc<Steps>> = Vec::new();
         for of in blocks {
             // Most have met at the barrier before.
-            let is_new = shared.last().is_none_or(|last| !Rc::ptr_eq(last, &of.before));
+            let is_new = shared
+                .last()
+                .is_none_or(|last| !Rc::ptr_eq(last, &of.before));
             if is_new {
                 shared.push(&of.before);
             }
@@ -91,7 +93,10 @@ impl Budget {
             let what = format!(
                 "{name}: signals and barriers up to here stand for more than {WAITS_MAX} waits"
             );
-            wrong(what, "name a plan of fewer thread blocks, signals or barriers")
+            wrong(
+                what,
+                "name a plan of fewer thread blocks, signals or barriers",
+            )
         })?;
         Ok(())
     }

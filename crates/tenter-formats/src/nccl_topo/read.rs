@@ -19,7 +19,6 @@ type Read<T> = Result<T, ImportError>;
 const ELEMENTS_MAX: u32 = 1 << 18;
 const GPUS_MAX: usize = 1_024;
 
-
 /// Reads a file.
 ///
 /// # Errors
@@ -38,6 +37,13 @@ fn server(text: &str, reading: &FabricReading) -> Read<FabricText> {
     let document = xml_text::parsed(text, ELEMENTS_MAX)?;
     let root = document.root_element();
     let at = Place::Line(document.text_pos_at(root.range().start).row as usize);
+    if root.has_tag_name("graphs") {
+        let what = "this is a graph file of NCCL (`NCCL_GRAPH_FILE`), which has the rings and trees \
+                    of its channels, and no links";
+        let remedy = "give the topology file of the server, which `NCCL_TOPO_DUMP_FILE` writes; list \
+                      `ranks` of a job in the order of a ring to have that order";
+        return Err(wrong(at, what, remedy));
+    }
     if !root.has_tag_name("system") {
         let what = format!("the root is {}", quote(root.tag_name().name()));
         let remedy =

@@ -364,6 +364,7 @@ impl File {
             left.retain(|node| links[*node as usize] > most);
         }
         let first = nodes().count();
+        graph.has_planes = most > 1;
         if most > 1 {
             graph.notes.push(format!(
                 "nodes with several links have a host for each of them: hosts 0 to {} are the first \

@@ -65,7 +65,9 @@ pub(crate) fn check_pages(bytes: &[u8], metadata: &ParquetMetaData) -> Result<()
             let start = column.dictionary_page_offset();
             let start = start.unwrap_or(column.data_page_offset());
             let length = column.compressed_size();
-            let range = usize::try_from(start).ok().zip(usize::try_from(length).ok());
+            let range = usize::try_from(start)
+                .ok()
+                .zip(usize::try_from(length).ok());
             let end = range.and_then(|(start, length)| start.checked_add(length));
             let range = range.map(|(start, _)| start).zip(end);
             let Some((start, end)) = range.filter(|(_, end)| *end <= bytes.len()) else {
@@ -106,7 +108,10 @@ fn check_column(bytes: &[u8], mut at: usize) -> Result<(), ImportError> {
             return Err(damaged(at, "a page is longer than its column"));
         };
         if unpacked > PAGE + PAGE_PER_BYTE * stored {
-            return Err(damaged(at, "a page says that it unpacks to more than it can"));
+            return Err(damaged(
+                at,
+                "a page says that it unpacks to more than it can",
+            ));
         }
         if values > unpacked {
             return Err(damaged(at, "a dictionary has more values than bytes"));

@@ -29,7 +29,7 @@ pub(crate) mod stream {
     pub(crate) const COMPUTE: u32 = 0;
     /// Kernels that communicate.
     pub(crate) const COMMUNICATION: u32 = 1;
-    /// What the processor does.
+    /// What the CPU does.
     pub(crate) const CPU: u32 = 2;
     /// Copies between memories.
     pub(crate) const MEMORY: u32 = 3;
