@@ -84,11 +84,10 @@ fn tag(text: &[u8], begin: usize) -> Option<(usize, usize, bool)> {
     for (place, &byte) in text.iter().enumerate().skip(begin + 1) {
         match (quote, byte) {
             (Some(open), _) if open == byte => quote = None,
-            (Some(_), _) => {}
             (None, b'"' | b'\'') => quote = Some(byte),
             (None, b'=') => attributes += 1,
             (None, b'>') => return Some((place + 1, attributes, last == b'/')),
-            (None, _) => {}
+            _ => {}
         }
         last = byte;
     }

@@ -53,7 +53,7 @@ impl Names {
         let names = self.0.get(&(at.rank, at.block));
         let step = at.step.unwrap_or(0) as usize;
         let found = names.and_then(|names| names.get(step));
-        found.map_or_else(|| at.to_string(), |name| name.to_string())
+        found.map_or_else(|| at.to_string(), ToString::to_string)
     }
 }
 

@@ -36,12 +36,13 @@ pub(crate) fn check_head(bytes: &[u8]) -> Result<(), ImportError> {
         return Err(damaged(end, "the table does not end with its head"));
     };
     let head = bytes.get(..end).unwrap_or_default();
+    let most = i64::try_from(end - begin).unwrap_or(i64::MAX);
     let (mut roots, mut nested) = (0_u32, false);
     let mut visit = |path: &[i16], number: i64| {
         // The number of children of an element of the schema; the first one is the table itself.
         if path == [2, 0, 5] && number != 0 {
             roots += 1;
-            nested |= roots > 1 || number > length.unwrap_or(0) as i64;
+            nested |= roots > 1 || number > most;
         }
     };
     let walked = Reader::new(head, begin).structure(&mut Vec::new(), &mut visit);
