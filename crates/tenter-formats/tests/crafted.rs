@@ -538,32 +538,47 @@ fn texts_declare_no_more_than_they_have() {
     refused(bounded("matrix", market.as_bytes(), read), "is missing");
 }
 
-#[test]
-fn the_check_of_algorithms_is_bounded() {
-    // All ranks send all they have to one, which adds it up and sends it back.
-    let (ranks, chunks) = (512, 2_048);
-    let ends = |rank: usize, peer: usize, steps: &str| {
-        format!("<tb id='{peer}' send='{rank}' recv='{rank}' chan='0'>{steps}</tb>")
-    };
-    let step = |number: usize, kind: &str| {
+/// An all-reduce in which rank 0 adds up what all others send, first the even ones and then the odd
+/// ones, so that its sums have as many parts as can be.
+fn scattered(ranks: usize, chunks: usize) -> String {
+    let step = |number: usize, kind: &str, after: Option<(usize, usize)>| {
+        let (block, other) = after.map_or((-1, -1), |(tb, step)| (tb as i64, step as i64));
         format!(
             "<step s='{number}' type='{kind}' srcbuf='i' srcoff='0' dstbuf='i' dstoff='0' cnt='{chunks}' \
-             depid='-1' deps='-1' hasdep='0'/>"
+             depid='{block}' deps='{other}' hasdep='1'/>"
         )
     };
-    let of_root = joined(ranks - 1, "", |peer| {
-        ends(peer + 1, peer, &(step(0, "rrc") + &step(1, "s")))
+    let ends = |peer: usize, number: usize, steps: &str| {
+        format!("<tb id='{number}' send='{peer}' recv='{peer}' chan='0'>{steps}</tb>")
+    };
+    let mut order: Vec<usize> = (1..ranks).collect();
+    order.sort_by_key(|rank| (rank % 2, *rank));
+    let last = order.len() - 1;
+    let of_root = joined(order.len(), "", |place| {
+        let before = place.checked_sub(1).map(|before| (before, 0));
+        let steps = step(0, "rrc", before) + &step(1, "s", Some((last, 0)));
+        ends(order[place], place, &steps)
     });
-    let others = joined(ranks - 1, "", |peer| {
-        let own = ends(0, 0, &(step(0, "s") + &step(1, "r")));
-        format!(
-            "<gpu id='{}' i_chunks='{chunks}' o_chunks='0' s_chunks='0'>{own}</gpu>",
-            peer + 1
-        )
+    let gpu = |id: usize, blocks: &str| {
+        format!("<gpu id='{id}' i_chunks='{chunks}' o_chunks='0' s_chunks='0'>{blocks}</gpu>")
+    };
+    let others = joined(ranks - 1, "", |before| {
+        let steps = step(0, "s", None) + &step(1, "r", None);
+        gpu(before + 1, &ends(0, 0, &steps))
     });
-    let text = format!(
+    format!(
         "<algo name='a' proto='Simple' nchannels='1' nchunksperloop='{chunks}' ngpus='{ranks}' coll='allreduce' \
-         inplace='1' outofplace='1'><gpu id='0' i_chunks='{chunks}' o_chunks='0' s_chunks='0'>{of_root}</gpu>{others}</algo>"
-    );
-    assert!(bounded("algorithm", text.as_bytes(), read_algorithm).is_err());
+         inplace='1' outofplace='0'>{}{others}</algo>",
+        gpu(0, &of_root)
+    )
+}
+
+#[test]
+fn the_check_of_algorithms_is_bounded() {
+    let most = scattered(2_048, 15);
+    let read = bounded("algorithm", most.as_bytes(), read_algorithm);
+    assert_eq!(read.map(|read| read.program.ranks()), Ok(2_048));
+    let more = scattered(2_048, 18);
+    let read = bounded("algorithm, refused", more.as_bytes(), read_algorithm);
+    refused(read, "more terms than");
 }
