@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::json;
-use tenter::{FabricFormat, OperationGraph, export_fabric};
+use tenter::{FabricFormat, OperationGraph, Plan, export_fabric};
 
 use crate::arguments::{Export, ExportCommand, ExportFabric, ExportOperations, TextFormat};
 use crate::exit::ExitCode;
@@ -50,6 +50,9 @@ fn fabric(format: FabricFormat, of: &ExportFabric) -> Result<ExitCode, Failure> 
 
 fn operations(command: &ExportCommand, of: &ExportOperations) -> Result<ExitCode, Failure> {
     let plan = source::read(&of.scenario)?;
+    if let ExportCommand::Ns3(_) = command {
+        return flows_of_ns3(&plan, of);
+    }
     let graph = OperationGraph::of_job(&plan, of.job.as_deref())?;
     let mut notes = graph.notes.clone();
     let files = match command {
@@ -87,11 +90,6 @@ fn operations(command: &ExportCommand, of: &ExportOperations) -> Result<ExitCode
             notes.push("starts are picoseconds: read them with `start_unit: ps`".to_owned());
             vec![(of.output.clone(), text.into_bytes())]
         }
-        ExportCommand::Ns3(_) => {
-            let text;
-            (text, notes) = OperationGraph::run_for_ns3(&plan, of.job.as_deref())?;
-            vec![(of.output.clone(), text.into_bytes())]
-        }
         _ => vec![(of.output.clone(), graph.to_file())],
     };
     for (path, bytes) in &files {
@@ -106,6 +104,24 @@ fn operations(command: &ExportCommand, of: &ExportOperations) -> Result<ExitCode
             "bytes": files.iter().map(|(_, bytes)| bytes.len()).sum::<usize>(),
             "notes": notes,
             "output": files.iter().map(|(path, _)| path).collect::<Vec<_>>(),
+        });
+        print(&format!("{document:#}\n"));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs a job, and writes its flows with the starts of that run.
+fn flows_of_ns3(plan: &Plan, of: &ExportOperations) -> Result<ExitCode, Failure> {
+    let written = OperationGraph::run_for_ns3(plan, of.job.as_deref())?;
+    write_bytes(&of.output, written.text.as_bytes())?;
+    say_notes(&written.notes);
+    if of.format == TextFormat::Json {
+        let document = json!({
+            "hosts": written.hosts,
+            "flows": written.flows,
+            "bytes": written.text.len(),
+            "notes": written.notes,
+            "output": [&of.output],
         });
         print(&format!("{document:#}\n"));
     }

@@ -29,6 +29,31 @@ pub(crate) fn time(text: &str, places: usize) -> Option<(Time, bool)> {
     Some((Time::from_ps(ps), cut))
 }
 
+/// The same of a number that may have an exponent: `8.9e-05`.
+pub(crate) fn scientific(text: &str, places: usize) -> Option<(Time, bool)> {
+    /// Times that anything takes have shorter exponents.
+    const EXPONENT_MAX: i32 = 40;
+    let Some((mantissa, exponent)) = text.split_once(['e', 'E']) else {
+        return time(text, places);
+    };
+    let exponent: i32 = exponent.parse().ok()?;
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if whole.is_empty() || exponent.abs() > EXPONENT_MAX {
+        return None;
+    }
+    let zeros = "0".repeat(exponent.unsigned_abs() as usize);
+    // The point goes to the right, or to the left, by so many digits.
+    let (digits, point) = if exponent < 0 {
+        (format!("{zeros}{whole}{fraction}"), whole.len())
+    } else {
+        let padded = format!("{fraction}{zeros}");
+        let point = whole.len() + zeros.len();
+        (format!("{whole}{padded}"), point)
+    };
+    let plain = format!("{}.{}", digits.get(..point)?, digits.get(point..)?);
+    time(&plain, places)
+}
+
 /// A decimal number times a factor, where that is a whole number.
 pub(crate) fn times(text: &str, factor: u64) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
@@ -47,6 +72,19 @@ pub(crate) fn times(text: &str, factor: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn exponents_move_the_point() {
+        let ps = |text: &str| scientific(text, 9).map(|(time, cut)| (time.ps(), cut));
+        assert_eq!(ps("8.9e-05"), Some((89_000, false)));
+        assert_eq!(ps("1.25E+1"), Some((12_500_000_000, false)));
+        assert_eq!(ps("3e0"), Some((3_000_000_000, false)));
+        assert_eq!(ps("12.345e-10"), Some((1, true)));
+        assert_eq!(ps("0.25"), Some((250_000_000, false)));
+        for text in ["e5", "1e", "1e99", "1e5.5", "-1e1", "1e2e3", "1x5", "1é5"] {
+            assert_eq!(ps(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn decimals_are_exact() {

@@ -13,6 +13,9 @@ pub enum Place {
     Byte(usize),
     /// A row of a binary table, from 1.
     Row(usize),
+    /// A value in a JSON, which the message names by its way from the top: once it is read, a JSON
+    /// does not tell lines.
+    Json,
 }
 
 impl fmt::Display for Place {
@@ -21,6 +24,7 @@ impl fmt::Display for Place {
             Place::Line(line) => write!(formatter, "line {line}"),
             Place::Byte(byte) => write!(formatter, "byte {byte}"),
             Place::Row(row) => write!(formatter, "row {row}"),
+            Place::Json => write!(formatter, "in the JSON"),
         }
     }
 }

@@ -69,6 +69,11 @@ impl Grid {
         self.range(rank, group).0
     }
 
+    /// How many ranks communicate with a rank, itself among them.
+    pub(crate) fn size(&self, rank: u32, group: Group) -> u32 {
+        self.range(rank, group).2
+    }
+
     /// The ranks that communicate with a rank, itself among them.
     pub(crate) fn members(&self, rank: u32, group: Group) -> Vec<u32> {
         let (first, distance, count) = self.range(rank, group);

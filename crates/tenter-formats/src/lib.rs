@@ -39,6 +39,7 @@ pub mod nccl_log;
 pub mod nccl_topo;
 pub mod netbox;
 pub mod ns3_topology;
+mod parquet_file;
 pub mod pytorch_et;
 pub mod simai;
 pub mod size_law;
@@ -48,6 +49,7 @@ pub mod topo;
 mod trace;
 mod varint;
 mod words;
+mod xml_text;
 
 pub use algorithm::ReadAlgorithm;
 pub use algorithm_file::read as read_algorithm;

@@ -415,19 +415,28 @@ impl Drop for Replay {
     }
 }
 
+/// The case that took longest so far.
+type Slowest = (Duration, u64, &'static str);
+
 /// Runs one case; whether it was a file of its format.
-fn survive(formats: &[(&'static str, Reader, Vec<u8>)], number: u64) -> bool {
+fn survive(
+    formats: &[(&'static str, Reader, Vec<u8>)],
+    number: u64,
+    slowest: &mut Slowest,
+) -> bool {
     let (name, read, file) = &formats[(number % formats.len() as u64) as usize];
     let _replay = Replay(number, name);
     let mut draw = Stream::new(number, "fuzz", name);
     let bytes = mutated(file, &mut draw);
     let began = Instant::now();
     let read = read(&bytes);
-    assert!(began.elapsed() < TIME_MAX, "it took {:?}", began.elapsed());
+    let took = began.elapsed();
+    assert!(took < TIME_MAX, "it took {took:?}");
+    *slowest = (*slowest).max((took, number, name));
     let peak = ALLOCATOR.max_allocated();
     assert!(peak < BYTES_MAX, "{peak} bytes at the peak");
     if let Err(refusal) = &read {
-        let has_place = ["line ", "byte ", "row "].map(|of| refusal.contains(of));
+        let has_place = ["line ", "byte ", "row ", "in the JSON"].map(|of| refusal.contains(of));
         let has_place = has_place.contains(&true);
         assert!(has_place && refusal.contains("; "), "{refusal}");
     }
@@ -444,10 +453,11 @@ fn damaged_files_are_refused_or_say_something_else() {
     }
     let of_variable = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
     if let Some(number) = of_variable("TENTER_FUZZ_CASE") {
-        survive(&formats, number);
+        survive(&formats, number, &mut Slowest::default());
         return;
     }
-    let good = (0..CASES).filter(|&number| survive(&formats, number));
+    let mut slowest = Slowest::default();
+    let good = (0..CASES).filter(|&number| survive(&formats, number, &mut slowest));
     let good = good.count() as u64;
     // Neither all noise nor all harmless.
     assert!(
@@ -456,10 +466,17 @@ fn damaged_files_are_refused_or_say_something_else() {
     );
     let more = Duration::from_secs(of_variable("TENTER_FUZZ_SECONDS").unwrap_or(0));
     let began = Instant::now();
-    for number in CASES.. {
-        if began.elapsed() >= more {
-            break;
-        }
-        survive(&formats, number);
+    let mut number = CASES;
+    while began.elapsed() < more {
+        survive(&formats, number, &mut slowest);
+        number += 1;
     }
+    say(number, slowest);
+}
+
+/// Prints what the cases have cost.
+#[expect(clippy::print_stdout, reason = "`--nocapture` shows it")]
+fn say(cases: u64, (took, number, name): Slowest) {
+    let peak = ALLOCATOR.max_allocated() >> 20;
+    println!("{cases} cases; the slowest, {number} ({name}), took {took:?}; peak {peak} MiB");
 }

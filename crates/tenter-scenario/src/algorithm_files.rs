@@ -14,14 +14,33 @@ const WRITTEN_OUT: usize = 2 << 10;
 /// warnings.
 pub(crate) fn write_out(root: &mut Node, files: &Files<'_>, noted: (&Problems, &Problems)) {
     each(root, &mut |mapping, key| {
-        let read = mapping
-            .entry_mut(key)
-            .is_none_or(|algorithm| write_out_programs(algorithm, files, noted));
-        // What is wrong has been said, and the usual algorithm can be read.
-        if !read {
-            mapping.remove(&[key]);
-        }
+        write_out_of(mapping, key, (files, noted));
     });
+}
+
+/// The same for a workload alone.
+pub(crate) fn write_out_workload(
+    workload: &mut Node,
+    files: &Files<'_>,
+    noted: (&Problems, &Problems),
+) {
+    each_of_workload(workload, &mut |mapping, key| {
+        write_out_of(mapping, key, (files, noted));
+    });
+}
+
+fn write_out_of(
+    mapping: &mut Node,
+    key: &str,
+    (files, noted): (&Files<'_>, (&Problems, &Problems)),
+) {
+    let read = mapping
+        .entry_mut(key)
+        .is_none_or(|algorithm| write_out_programs(algorithm, files, noted));
+    // What is wrong has been said, and the usual algorithm can be read.
+    if !read {
+        mapping.remove(&[key]);
+    }
 }
 
 /// Puts long algorithms into files, whose names take their place. The inverse of [`write_out`].
@@ -41,19 +60,24 @@ fn each(root: &mut Node, act: &mut dyn FnMut(&mut Node, &str)) {
                 act(collective, "algorithm");
             }
         }
-        let workload = job.entry_mut("workload");
-        let Some(algorithms) = workload.and_then(|workload| workload.entry_mut("algorithms"))
-        else {
-            continue;
-        };
-        let Value::Map(entries) = &algorithms.value else {
-            continue;
-        };
-        let keys: Vec<String> = entries.iter().map(|entry| entry.key.clone()).collect();
-        for key in &keys {
-            if is_mapping(algorithms, key) {
-                act(algorithms, key);
-            }
+        if let Some(workload) = job.entry_mut("workload") {
+            each_of_workload(workload, act);
+        }
+    }
+}
+
+/// The same for the algorithms of a workload.
+fn each_of_workload(workload: &mut Node, act: &mut dyn FnMut(&mut Node, &str)) {
+    let Some(algorithms) = workload.entry_mut("algorithms") else {
+        return;
+    };
+    let Value::Map(entries) = &algorithms.value else {
+        return;
+    };
+    let keys: Vec<String> = entries.iter().map(|entry| entry.key.clone()).collect();
+    for key in &keys {
+        if is_mapping(algorithms, key) {
+            act(algorithms, key);
         }
     }
 }

@@ -3,10 +3,15 @@
 
 use std::rc::Rc;
 
-use tenter_config::Component;
+use tenter_config::{Component, Written};
 use tenter_notation::decode::Section;
 use tenter_notation::diagnostics::{Diagnostics, Problems};
+use tenter_notation::overrides;
+use tenter_notation::tree::Node;
+use tenter_workload::spec::WorkloadKind;
 
+use crate::algorithm_files;
+use crate::files::Files;
 use crate::load::{Format, parse, source};
 
 /// Reads a document that is a component.
@@ -29,6 +34,43 @@ pub fn read_document<T: Component>(
     });
     match read.filter(|_| problems.is_empty()) {
         Some(read) => Ok(read),
+        None => Err(problems.into_diagnostics(sources)),
+    }
+}
+
+/// A workload of a kind from a file, with further settings, each `PATH=VALUE`. Gives what is to be
+/// said of the algorithms that these name by files, too: a sentence each.
+///
+/// # Errors
+/// Every problem of the settings and of those files, together.
+pub fn read_workload(
+    (kind, file): (&str, &str),
+    settings: &[String],
+    files: &Files<'_>,
+) -> Result<(WorkloadKind, Vec<String>), Diagnostics> {
+    let mut sources = vec![source("", "the import")?];
+    for setting in settings {
+        sources.push(source(setting, "--set")?);
+    }
+    let (problems, warnings) = (Problems::default(), Problems::default());
+    let mut root = Node::written(Written::mapping(vec![
+        ("kind", Written::word(kind)),
+        ("file", Written::Text(file.to_owned())),
+    ]));
+    for (place, setting) in (1..).zip(settings) {
+        overrides::apply(&mut root, setting, place, &problems);
+    }
+    algorithm_files::write_out_workload(&mut root, files, (&problems, &warnings));
+    problems.know(&Rc::new(root.clone()));
+    let mut section = Section::root(root, &WorkloadKind::TABLE, &problems);
+    let read = WorkloadKind::read(&mut section);
+    section.finish();
+    match read.filter(|_| problems.is_empty()) {
+        Some(read) => {
+            let warnings = warnings.into_diagnostics(sources);
+            let notes = warnings.problems().iter().map(|of| of.message.clone());
+            Ok((read, notes.collect()))
+        }
         None => Err(problems.into_diagnostics(sources)),
     }
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tenter_config::{Component, Written};
-use tenter_formats::graph_file;
 use tenter_notation::diagnostics::Problems;
 use tenter_notation::tree::Node;
 use tenter_workload::Operations;
@@ -129,14 +128,11 @@ impl<'f> Graphs<'f> {
         }
     }
 
-    /// Gives the graphs of jobs files of their own, in Tenter's format, and names these in place of
-    /// those that they were read from.
-    pub(crate) fn take_out(self, root: &mut Node, taken: &mut Vec<(String, Vec<u8>)>) {
+    /// Gives the graphs of jobs the names of files of their own, in place of those that they were
+    /// read from; the graphs with these names.
+    pub(crate) fn take_out(self, root: &mut Node) -> Vec<(String, Arc<Graph>)> {
         let found = self.found.into_inner();
         let own = |graph: usize| format!("operations-{graph}.tenter");
-        for (place, graph) in found.graphs.iter().enumerate() {
-            taken.push((own(place), graph_file::write(graph)));
-        }
         for (job, of) in found.jobs {
             let mut keys = vec![
                 ("kind", Written::word("graph")),
@@ -147,6 +143,8 @@ impl<'f> Graphs<'f> {
                 job.put(&["workload"], Node::written(Written::mapping(keys)));
             }
         }
+        let graphs = found.graphs.into_iter().enumerate();
+        graphs.map(|(place, graph)| (own(place), graph)).collect()
     }
 }
 

@@ -82,7 +82,7 @@ mod switch_model;
 mod switching;
 mod topologies;
 
-pub use document::read_document;
+pub use document::{read_document, read_workload};
 pub use files::Files;
 pub use load::{
     Format, Input, Loaded, MAX_SOURCE_BYTES, Overlay, load, load_beside, load_overlaid, load_typed,

@@ -5,11 +5,14 @@ use crate::graphs::Graphs;
 use crate::scenario::Scenario;
 use crate::{algorithm_files, assemble, copies, given};
 use std::rc::Rc;
+use std::sync::Arc;
 use tenter_config::Written;
+use tenter_formats::graph_file;
 use tenter_notation::diagnostics::{Diagnostics, Problems, Source, quote};
 use tenter_notation::tree::{Node, Value};
 use tenter_notation::{emit, overrides, toml, yaml};
 use tenter_plan::Plan;
+use tenter_workload::graph::Graph;
 
 /// The longest text that is read as a scenario, in bytes; a thousand hosts listed one by one take a
 /// hundredth of it.
@@ -48,17 +51,28 @@ pub struct Loaded {
     /// Everything the simulation needs.
     pub plan: Plan,
     /// The scenario as YAML with overrides applied and every default filled in; read again beside
-    /// the files of [`beside`](Loaded::beside), it gives the same plan.
+    /// the files of [`Loaded::beside`], it gives the same plan.
     pub effective: String,
-    /// Files that it names, and their bytes: lists too long to be written into it, and graphs of
-    /// operations.
-    pub beside: Vec<(String, Vec<u8>)>,
+    /// Lists that are too long to be written into it, as files that it names.
+    lists: Vec<(String, Vec<u8>)>,
+    /// Graphs of operations, likewise.
+    graphs: Vec<(String, Arc<Graph>)>,
     /// The paths of the keys that were written, in the file or as overrides, as overrides write
     /// them (`jobs[0].gap`), in their order; of a typed scenario those that have not their
     /// defaults. The parts of an explicit fabric are left out.
     pub given: Vec<String>,
     /// What is odd but does not stop anyone; may be empty.
     pub warnings: Diagnostics,
+}
+
+impl Loaded {
+    /// Files that [`effective`](Loaded::effective) names, and their bytes: lists too long to be
+    /// written into it, and graphs of operations. Each call writes the graphs, which may be long.
+    pub fn beside(&self) -> Vec<(String, Vec<u8>)> {
+        let graphs = self.graphs.iter();
+        let graphs = graphs.map(|(name, graph)| (name.clone(), graph_file::write(graph)));
+        self.lists.iter().cloned().chain(graphs).collect()
+    }
 }
 
 /// Keys that a command lays over a scenario, such as the jobs of a benchmark over any fabric.
@@ -195,15 +209,16 @@ fn load_changed(
     let (plan, mut effective) = assemble::resolve(root, seed, &graphs, &problems, &warnings);
     match plan {
         Some(plan) => {
-            let mut beside = files::take_out(&mut effective);
-            algorithm_files::take_out(&mut effective, &mut beside);
-            graphs.take_out(&mut effective, &mut beside);
+            let mut lists = files::take_out(&mut effective);
+            algorithm_files::take_out(&mut effective, &mut lists);
+            let graphs = graphs.take_out(&mut effective);
             let effective = format!("{}{}", heading(&plan), emit::yaml(&mut effective));
             warn_of_length(effective.len(), &warnings);
             Ok(Loaded {
                 plan,
                 effective,
-                beside,
+                lists,
+                graphs,
                 given,
                 warnings: warnings.into_diagnostics(sources),
             })

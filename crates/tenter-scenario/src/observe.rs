@@ -37,8 +37,9 @@ component! {
         capture: Vec<String> = "[]", in 200;
         /// Frames that are captured in all; a warning tells how many were left out.
         capture_limit: u64 = "100000", in 1..=2_000_000;
-        /// Bytes that are kept of each captured frame; more than the headers are zeros.
-        capture_bytes: Bytes = "128B", in Bytes::new(64)..=Bytes::new(65_535);
+        /// Bytes that are kept of each captured frame, by default all; more than the headers are
+        /// zeros.
+        capture_bytes: Bytes = "9216B", in Bytes::new(64)..=Bytes::new(65_535);
         /// Frames are captured from then on.
         capture_from: Time = "0ns", in Time::ZERO..=SIMULATED_MAX;
         /// Frames are captured until then.

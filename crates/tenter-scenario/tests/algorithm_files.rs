@@ -61,14 +61,14 @@ fn an_algorithm_is_kept_without_its_file() {
         assert_eq!(run.traffic.name(), "all-reduce");
         assert_eq!(run.traffic.algorithm(), "file");
         assert!(!loaded.effective.contains("ring.xml") && !loaded.effective.contains("pair.txt"));
-        let again = read(&loaded.effective, &loaded.beside);
+        let again = read(&loaded.effective, &loaded.beside());
         let again = again.unwrap_or_else(|errors| panic!("{}", errors.render()));
         assert_eq!(again.plan, loaded.plan, "{algorithm}");
         assert_eq!(again.effective, loaded.effective, "{algorithm}");
-        assert_eq!(again.beside, loaded.beside, "{algorithm}");
+        assert_eq!(again.beside(), loaded.beside(), "{algorithm}");
     }
     // A long one has a file of its own.
-    let beside = good(&of_algorithm(4, "{file: ring.xml}", "size: 1MiB")).beside;
+    let beside = good(&of_algorithm(4, "{file: ring.xml}", "size: 1MiB")).beside();
     assert!(beside.is_empty() || beside[0].0 == "algorithm-0.txt");
 }
 
@@ -125,7 +125,7 @@ fn traces_take_algorithms_from_files() {
     names.sort();
     names.dedup();
     assert_eq!(names, ["all-gather (ring)", "all-reduce (file)"]);
-    let again = read(&loaded.effective, &loaded.beside);
+    let again = read(&loaded.effective, &loaded.beside());
     let again = again.unwrap_or_else(|errors| panic!("{}", errors.render()));
     assert_eq!(again.plan, loaded.plan);
     refused(

@@ -66,15 +66,16 @@ fn every_scenario_loads_and_its_effective_form_gives_the_same_plan() {
         let loaded = load_beside(&read(&path), &path, Format::of_name(&path), &[], None, &own)
             .unwrap_or_else(|errors| panic!("{errors}"));
         assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
+        let beside = loaded.beside();
         let kept = |name: &str| {
-            let found = loaded.beside.iter().find(|(of, _)| of == name);
+            let found = beside.iter().find(|(of, _)| of == name);
             let bytes = found.map(|(_, bytes)| bytes.clone());
             bytes.ok_or_else(|| "it is not kept".to_owned())
         };
         let config = &loaded.effective;
         let again = load_beside(config, "config.yaml", Format::Yaml, &[], None, &kept)
             .unwrap_or_else(|errors| panic!("{path}: {errors}\n{config}"));
-        assert_eq!(again.beside, loaded.beside, "{path}");
+        assert_eq!(again.beside(), beside, "{path}");
         assert_eq!(again.plan, loaded.plan, "{path}");
         assert_eq!(again.effective, loaded.effective, "{path}");
     }

@@ -20,7 +20,8 @@ const PAIR: &str = "num_ranks 2\nrank 0 { send 8b to 1 }\nrank 1 { recv 8b from 
 fn a_job_has_the_ranks_of_its_file() {
     let loaded = read("", PAIR).unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(loaded.plan.jobs[0].hosts, [0, 1]);
-    let [(name, bytes)] = loaded.beside.as_slice() else {
+    let beside = loaded.beside();
+    let [(name, bytes)] = beside.as_slice() else {
         panic!("one file is beside it");
     };
     assert_eq!(name, "operations-0.tenter");

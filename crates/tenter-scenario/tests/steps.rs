@@ -94,7 +94,8 @@ fn long_lists_are_files_beside_the_configuration() {
         "{{collective: steps, steps: [{}]}}",
         steps.join(", ")
     ));
-    let [(name, text)] = loaded.beside.as_slice() else {
+    let beside = loaded.beside();
+    let [(name, text)] = beside.as_slice() else {
         panic!("one file is beside it");
     };
     let text = text.clone();

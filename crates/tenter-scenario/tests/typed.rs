@@ -66,8 +66,9 @@ fn typed_scenarios_resolve_to_the_same_plan_and_configuration() {
         let name = file.display().to_string();
         let before = loaded(&text, &name, Format::of_name(&name));
         let config = &before.effective;
+        let kept = before.beside();
         let beside = |named: &str| {
-            let mut files = before.beside.iter();
+            let mut files = kept.iter();
             let found = files.find(|(name, _)| name == named);
             found.map_or_else(|| read_beside(named), |(_, bytes)| Ok(bytes.clone()))
         };
@@ -312,8 +313,8 @@ fn typed_scenarios_of_any_size_are_resolved() {
     own.jobs[0].collectives = Some(vec![collective]);
     assert!(own.to_yaml().len() > tenter_scenario::MAX_SOURCE_BYTES);
     let made = resolved(&own).expect("it holds");
-    assert_eq!(made.beside.len(), 1, "its steps lie beside it");
-    let read = |_: &str| Ok(made.beside[0].1.clone());
+    assert_eq!(made.beside().len(), 1, "its steps lie beside it");
+    let read = |_: &str| Ok(made.beside()[0].1.clone());
     let again = load_beside(
         &made.effective,
         "config.yaml",

@@ -76,7 +76,7 @@ pub use fabrics::{FabricFormat, export_fabric, import_fabric};
 pub use handle::{Canceller, RunHandle};
 pub use identity::version;
 pub use observer::{Observer, Running};
-pub use operations::{OperationCounts, OperationGraph};
+pub use operations::{Ns3Flows, OperationCounts, OperationGraph};
 pub use plan::Plan;
 pub use results::{Point, Results};
 pub use run::{Observed, Run};

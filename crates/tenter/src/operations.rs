@@ -1,16 +1,14 @@
 //! Graphs of operations from the files of other programs, and from jobs.
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
 use tenter_formats::flow_list::{Flows, write_htsim, write_ns3};
-use tenter_formats::{Imported, chakra, graph_file};
+use tenter_formats::{chakra, graph_file};
 use tenter_record::FlowRow;
-use tenter_scenario::{Format, read_document, read_operations};
+use tenter_scenario::{read_operations, read_workload};
 use tenter_units::Time;
 use tenter_workload::graph::{Graph, OperationKind};
-use tenter_workload::spec::WorkloadKind;
 
 use crate::scenario::named_bytes;
 use crate::{Error, Plan, Run};
@@ -44,6 +42,19 @@ pub struct OperationCounts {
     pub sent_bytes: u64,
 }
 
+/// Flows as ns-3 reads them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ns3Flows {
+    /// The flow file.
+    pub text: String,
+    /// Hosts of the fabric.
+    pub hosts: u32,
+    /// Flows in the file.
+    pub flows: usize,
+    /// What was left out or is noteworthy, a sentence each.
+    pub notes: Vec<String>,
+}
+
 impl OperationCounts {
     /// All operations.
     pub fn operations(&self) -> u64 {
@@ -53,31 +64,28 @@ impl OperationCounts {
 
 impl OperationGraph {
     /// Reads the files of a format, one of the kinds of `jobs[].workload`; `settings` are further
-    /// keys of that kind, each `KEY=VALUE`.
+    /// keys of that kind, each `PATH=VALUE`; files that they name count from the current folder, as the
+    /// file does.
     ///
     /// # Errors
     /// A kind or a setting that is not known, files that cannot be read, and the first thing in
     /// them that is not as the format has it.
     pub fn import(kind: &str, file: &Path, settings: &[String]) -> Result<OperationGraph, Error> {
-        let mut text = format!("kind: {kind}\nfile: {}\n", quoted(&file.to_string_lossy()));
-        for setting in settings {
-            let Some((key, value)) = setting.split_once('=') else {
-                let message = format!("the setting `{setting}` has no value; give `KEY=VALUE`");
-                return Err(Error::Asked(message));
-            };
-            let _ = writeln!(text, "{key}: {value}");
-        }
-        let workload: WorkloadKind = read_document(&text, "the import", Format::Yaml)?;
         let files = |name: &str| {
             let read = named_bytes(Path::new(name));
             read.map_err(|error| format!("{error}; check the path"))
         };
+        let file = file.to_string_lossy();
+        let (workload, mut notes) = read_workload((kind, &file), settings, &files)?;
         let read = read_operations(&workload, &files);
         match read {
-            Ok(Some(Imported { graph, notes })) => Ok(OperationGraph {
-                graph: Arc::new(graph),
-                notes,
-            }),
+            Ok(Some(imported)) => {
+                notes.extend(imported.notes);
+                Ok(OperationGraph {
+                    graph: Arc::new(imported.graph),
+                    notes,
+                })
+            }
             Ok(None) => Err(Error::Asked(format!("`{kind}` is no graph of operations"))),
             Err(error) => Err(Error::Asked(format!("{}; {}", error.what, error.remedy))),
         }
@@ -191,11 +199,11 @@ impl OperationGraph {
     }
 
     /// The flows of a job as a flow file of ns-3, by the numbers of their hosts: runs the plan, and
-    /// takes the starts of that run. Gives what is to be said of it, too.
+    /// takes the starts of that run.
     ///
     /// # Errors
     /// A job that there is not, and those of a run.
-    pub fn run_for_ns3(plan: &Plan, job: Option<&str>) -> Result<(String, Vec<String>), Error> {
+    pub fn run_for_ns3(plan: &Plan, job: Option<&str>) -> Result<Ns3Flows, Error> {
         let index = OperationGraph::find(plan, job)?;
         let trial = Run::new(plan).keep_flows().run()?;
         let resolved = plan.resolved();
@@ -228,7 +236,12 @@ impl OperationGraph {
         });
         let hosts = resolved.topology.hosts as u32;
         let text = write_ns3(&Flows::timed(hosts, flows));
-        Ok((text.map_err(Error::Internal)?, notes))
+        Ok(Ns3Flows {
+            text: text.map_err(Error::Internal)?,
+            hosts,
+            flows: rows.len(),
+            notes,
+        })
     }
 
     /// As execution traces of Chakra.

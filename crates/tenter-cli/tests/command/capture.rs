@@ -229,7 +229,7 @@ fn wireshark_decodes_data_acknowledgements_notifications_and_pauses() {
     for (name, scenario) in scenarios {
         workplace.write(&format!("{name}.yaml"), scenario);
         let run = format!(
-            "run {name}.yaml -o {name} --set observe.samples=false --set observe.capture=[leaf0:0,leaf0:4] --set observe.capture_limit=4000 --set observe.capture_bytes=9000B"
+            "run {name}.yaml -o {name} --set observe.samples=false --set observe.capture=[leaf0:0,leaf0:4] --set observe.capture_limit=4000"
         );
         workplace.words(&run).expect(0);
         let (_, frames) = read(&workplace, name);

@@ -9,10 +9,11 @@ use tenter_workload::graph::{
 use tenter_workload::spec::{AicbSpec, GatheredSize};
 
 use super::table::{self, Kind, Row, Section, Stage};
-use crate::calls::{Called, DECLARED_MAX};
+use crate::calls::Called;
 use crate::error::{ImportError, Place};
 use crate::grid::{Grid, Group};
 use crate::imported::Imported;
+use crate::limits::{DECLARED_MAX, repeated};
 
 /// Reads a table.
 ///
@@ -33,29 +34,63 @@ pub fn read(text: &str, spec: &AicbSpec) -> Result<Imported, ImportError> {
         known: BTreeMap::new(),
         counted: BTreeMap::new(),
     };
+    let ordered = ordered(&sections, grid.ranks)?;
+    check_length(&ordered, &grid, spec)?;
     for rank in 0..grid.ranks {
-        let of_rank = |section: &&Section| {
-            let is_in = |(first, end)| (first..end).contains(&rank);
-            section.ranks.is_none_or(is_in)
-        };
-        let Some(section) = sections.iter().find(of_rank).or(only(&sections)) else {
+        let place = ordered.partition_point(|of| of.first <= rank);
+        let found = place.checked_sub(1).and_then(|place| ordered.get(place));
+        let Some(found) = found.filter(|of| rank < of.end) else {
             let what = format!("no section has rank {rank}");
             let remedy = "name the ranks of each stage above its lines";
             return Err(ImportError::new(Place::Line(1), what, remedy));
         };
-        let of = built.rank(rank, &section.rows)?;
+        let of = built.rank(rank, &found.section.rows)?;
         let added = built.builder.add(of);
         added.map_err(|error| ImportError::of(Place::Line(1), error))?;
     }
     built.finish()
 }
 
-/// The section, where there is one alone: it is that of all ranks, however many.
-fn only(sections: &[Section]) -> Option<&Section> {
-    match sections {
-        [one] => Some(one),
-        _ => None,
+/// A section, its first rank, and the one behind its last.
+struct OfRanks<'s> {
+    first: u32,
+    end: u32,
+    section: &'s Section,
+}
+
+/// The sections in the order of their ranks. One alone is that of all ranks, however many.
+fn ordered(sections: &[Section], ranks: u32) -> Result<Vec<OfRanks<'_>>, ImportError> {
+    let is_one = sections.len() == 1;
+    let mut ordered: Vec<OfRanks<'_>> = Vec::with_capacity(sections.len());
+    for section in sections {
+        let (first, end) = section.ranks.filter(|_| !is_one).unwrap_or((0, ranks));
+        ordered.push(OfRanks {
+            first,
+            end,
+            section,
+        });
     }
+    ordered.sort_by_key(|of| of.first);
+    let twice = ordered.windows(2).find(|two| two[1].first < two[0].end);
+    if let Some(two) = twice {
+        let line = two.iter().flat_map(|of| &of.section.rows);
+        let line = line.map(|row| row.line).max().unwrap_or(1);
+        let what = format!("two sections have rank {}", two[1].first);
+        let remedy = "put all lines of a rank into one section";
+        return Err(ImportError::new(Place::Line(line), what, remedy));
+    }
+    Ok(ordered)
+}
+
+/// Refuses more operations than a file may make by the ranks that its sections name.
+fn check_length(ordered: &[OfRanks<'_>], grid: &Grid, spec: &AicbSpec) -> Result<(), ImportError> {
+    let of = |of: &OfRanks<'_>| {
+        let ranks = of.end.min(grid.ranks).saturating_sub(of.first);
+        u64::from(ranks) * of.section.rows.len() as u64
+    };
+    let operations = ordered.iter().map(of).sum();
+    let is_given = spec.calls.ranks.is_some();
+    repeated(operations, is_given, (grid.ranks, Place::Line(1)))
 }
 
 /// How many ranks the groups of a kind have, by the first collective that says so.
@@ -134,20 +169,30 @@ fn grid(sections: &[Section], spec: &AicbSpec) -> Result<Grid, ImportError> {
     })
 }
 
-/// Lines say how many ranks their groups have; `ranks` may change those of data-parallel ones.
+/// Lines say how many ranks their groups have: all of a kind the same. Those of tensor-parallel and
+/// expert-parallel ones hold; `ranks` may change the others, with a note.
 fn check_sizes(sections: &[Section], grid: Grid) -> Result<(), ImportError> {
     let rows = sections.iter().flat_map(|section| &section.rows);
+    let mut first: BTreeMap<Group, (u32, usize)> = BTreeMap::new();
     for row in rows {
         let Kind::Call(Called::Collective(_), group, _) = row.kind else {
             continue;
         };
-        let own = grid.members(0, group).len() as u32;
+        let Some(size) = row.size else {
+            continue;
+        };
+        let (known, line) = *first.entry(group).or_insert((size, row.line));
+        let own = grid.size(0, group);
         let is_fixed = matches!(group, Group::Tensor | Group::Expert);
-        if let Some(size) = row.size.filter(|&size| is_fixed && size != own) {
-            let what = format!("its group has {size} ranks, and {own} by the lines before");
-            let remedy = "give lines whose groups have one size each";
-            return Err(ImportError::new(Place::Line(row.line), what, remedy));
-        }
+        let what = if size != known {
+            format!("its group has {size} ranks, and {known} by line {line}")
+        } else if is_fixed && size != own {
+            format!("its group has {size} ranks, and {own} by the grid of all ranks")
+        } else {
+            continue;
+        };
+        let remedy = "give lines whose groups have one size each";
+        return Err(ImportError::new(Place::Line(row.line), what, remedy));
     }
     Ok(())
 }
@@ -164,6 +209,8 @@ struct Built<'s> {
     known: BTreeMap<(Group, u32), Option<Communicator>>,
     counted: BTreeMap<&'static str, u64>,
 }
+
+const OTHER_SIZE: &str = "collectives are of groups with other numbers of ranks than their lines say, by the numbers of ranks and stages of the job";
 
 /// The stream of computing; collectives of each kind of group have their own behind it.
 const COMPUTE: u32 = 0;
@@ -230,6 +277,9 @@ impl Built<'_> {
             self.count("collectives are of a rank alone and take no time");
             return Ok(None);
         };
+        if row.size.is_some_and(|size| size != communicator.size) {
+            self.count(OTHER_SIZE);
+        }
         let gathers = matches!(name, CollectiveName::AllGather | CollectiveName::Gather);
         let is_own = self.spec.all_gather_size == GatheredSize::Input || !gathers;
         let bytes = if is_own {

@@ -271,7 +271,7 @@ fn size(word: &str, line: usize) -> Read<u64> {
 
 fn milliseconds(word: &str, line: usize) -> Read<Time> {
     // Nine decimal places of milliseconds are picoseconds.
-    match decimal::time(word, 9) {
+    match decimal::scientific(word, 9) {
         Some((time, _)) => Ok(time),
         None => wrong(
             line,

@@ -73,6 +73,24 @@ fn lines_are_calls_of_their_groups() {
 }
 
 #[test]
+fn times_may_have_exponents_and_ranks_change_groups_aloud() {
+    let imported = import(&table().replace(",0.25,", ",2.5e-01,")).expect("it is a table");
+    assert_eq!(imported.graph.longest_stream(), Time::from_us(250));
+    let calls = CallReading {
+        ranks: Some(16),
+        ..spec().calls
+    };
+    let twice = AicbSpec { calls, ..spec() };
+    let imported = read(&table(), &twice).expect("there are more replicas");
+    let notes = imported.notes.join("\n");
+    // Those of data-parallel groups, and of all ranks.
+    assert!(
+        notes.contains("32 collectives are of groups with other numbers"),
+        "{notes}"
+    );
+}
+
+#[test]
 fn stages_send_to_each_other() {
     let row = |kind: &str, additional: &str| {
         format!(
@@ -132,6 +150,16 @@ fn what_is_wrong_is_told_with_its_line() {
             "tp_group,2,100",
             "tp_group,4,100",
             "line 5: its group has 4 ranks",
+        ),
+        (
+            "CommGroup.all,8",
+            "CommGroup.dp_group,2",
+            "line 9: its group has 2 ranks, and 4 by line 8",
+        ),
+        (
+            "CommType.epoch_end,",
+            "[rank4]\nCommType.all_reduce,CommGroup.dp_group,4,8,,None,None,,None,None,None,1\nCommType.epoch_end,",
+            "line 11: two sections have rank 4",
         ),
         ("ep_group,2", "ep_group,None", "give `expert`"),
         (",0.25,", ",soon,", "line 4: `soon` is no time"),

@@ -1,10 +1,8 @@
 //! Which recording is of which rank.
 
 use crate::error::{ImportError, Place};
+use crate::limits::{self, DECLARED_MAX};
 use crate::trace::Repeats;
-
-/// No file alone makes more ranks.
-pub(crate) const DECLARED_MAX: u32 = 1 << 16;
 
 /// What a recording says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,6 +19,8 @@ pub(crate) struct Arrangement {
     pub(crate) ranks: u32,
     pub(crate) repeats: Repeats,
     pub(crate) recordings: Vec<usize>,
+    /// Whether the scenario says how many ranks there are.
+    pub(crate) is_given: bool,
 }
 
 impl Arrangement {
@@ -50,6 +50,7 @@ impl Arrangement {
                 ranks,
                 repeats: first.rank.map_or(Repeats::Unknown, Repeats::Of),
                 recordings: vec![0; ranks as usize],
+                is_given: asked.is_some(),
             });
         }
         if asked.is_some_and(|asked| asked != files) {
@@ -79,7 +80,17 @@ impl Arrangement {
             ranks: files,
             repeats: Repeats::No,
             recordings,
+            is_given: true,
         })
+    }
+
+    /// Refuses a recording of so many operations that a number in it repeats for too many ranks.
+    ///
+    /// # Errors
+    /// Those of [`limits::repeated`].
+    pub(crate) fn check(&self, operations: usize) -> Result<(), ImportError> {
+        let all = (operations as u64).saturating_mul(self.ranks.into());
+        limits::repeated(all, self.is_given, (self.ranks, Place::Line(1)))
     }
 }
 

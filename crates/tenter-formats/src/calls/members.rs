@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::error::{ImportError, Place};
+use crate::error::ImportError;
 use crate::imported::Source;
-use crate::limits::RANKS_MAX;
+use crate::json_text;
 use crate::trace::Groups;
 
 /// What a call says of the ranks of its process group.
@@ -46,7 +46,7 @@ impl ProcessGroups {
         groups.by_name = read.map_err(|error| {
             let what = format!("this is no file of groups ({error})");
             let remedy = "write {\"NAME\": [RANK, …]}";
-            ImportError::new(Place::Line(error.line().max(1)), what, remedy).in_file(file.name)
+            ImportError::new(json_text::place(&error), what, remedy).in_file(file.name)
         })?;
         Ok(groups)
     }
@@ -118,9 +118,9 @@ impl ProcessGroups {
         let name = self.plain_name(&members.name);
         // All ranks of the recording may be other ones in the job.
         let number = if ranks.is_empty() {
-            groups.of_ranks(name, (0..all).collect())
+            groups.of_ranks(name, (0..all).collect())?
         } else {
-            groups.of_ranks(name, ranks)
+            groups.of_ranks(name, ranks)?
         };
         self.known.insert(members.clone(), number);
         Ok(number)
@@ -147,7 +147,7 @@ impl ProcessGroups {
         let stride = stride.filter(|&stride| stride > 0);
         let stride = stride.or_else(|| two?.checked_sub(one?));
         if let (Some(start), Some(stride), Some(size)) = (start, stride, size)
-            && u64::from(size) <= RANKS_MAX
+            && size <= all.max(2)
         {
             let rank = |place| whole(start.checked_add(stride.checked_mul(place)?)?);
             return (0..u64::from(size)).map(rank).collect();

@@ -16,7 +16,7 @@ mod recorded;
 mod resolving;
 mod sizes;
 
-pub(crate) use arrangement::{Arrangement, DECLARED_MAX, Head};
+pub(crate) use arrangement::{Arrangement, Head};
 pub(crate) use common::{Kept, keep_common};
 pub(crate) use emitter::{Emitter, one_after_another};
 pub(crate) use members::{Members, ProcessGroups};

@@ -26,9 +26,9 @@ pub(crate) struct Described {
     /// `None` of a type that is not known.
     pub(crate) elements: Option<Elements>,
     pub(crate) members: Members,
-    /// Lists of the shares of each rank, where they differ.
-    pub(crate) sent_shares: String,
-    pub(crate) received_shares: String,
+    /// Lists of the split sizes of each rank, where they differ.
+    pub(crate) sent_splits: String,
+    pub(crate) received_splits: String,
     pub(crate) peer: Option<Peer>,
     /// The place in the group of the root of a collective that has one.
     pub(crate) root: Option<u64>,
@@ -36,6 +36,14 @@ pub(crate) struct Described {
     pub(crate) sequence: Option<u64>,
     /// Whether the recording could say which group it is of.
     pub(crate) names_group: bool,
+}
+
+impl Described {
+    /// How many characters its lists have.
+    pub(crate) fn length(&self) -> usize {
+        let lists = [&self.members.list, &self.sent_splits, &self.received_splits];
+        lists.iter().map(|list| list.len()).sum()
+    }
 }
 
 /// What calls are looked up in, and noted.
@@ -98,7 +106,7 @@ impl Resolving<'_, '_> {
                 .count("collectives of 0 bytes take the time that was recorded", 1);
             return Ok(Call::Measured);
         }
-        let group = self.traces.rooted(name, group, first.root);
+        let group = self.traces.rooted(name, group, first.root)?;
         Ok(Call::Collective { name, bytes, group })
     }
 
@@ -107,16 +115,16 @@ impl Resolving<'_, '_> {
         let size = of.members.size.and_then(|size| u32::try_from(size).ok());
         if size.is_some() && size == self.world && self.traces.is_repeated() {
             let groups = &mut self.traces.groups;
-            return Ok(groups.of_ranks(&of.members.name, (0..all).collect()));
+            return groups.of_ranks(&of.members.name, (0..all).collect());
         }
         let known = (self.given, &mut self.traces.groups);
         self.groups.number(&of.members, known, all)
     }
 
-    /// An all-to-all in which ranks have shares of their own.
+    /// An all-to-all in which ranks have split sizes of their own.
     fn exchange(&mut self, of: &Described, group: u32) -> Result<Option<Call>, String> {
         if self.traces.is_repeated() {
-            let is_uneven = are_uneven(&of.sent_shares) || are_uneven(&of.received_shares);
+            let is_uneven = are_uneven(&of.sent_splits) || are_uneven(&of.received_splits);
             self.traces.count(REPEATED_SPLITS, u64::from(is_uneven));
             return Ok(None);
         }
@@ -124,8 +132,8 @@ impl Resolving<'_, '_> {
         let size = ranks.len() as u32;
         let elements = of.elements.unwrap_or_default();
         let shares = |list: &str, bytes: Option<u64>| splits(list, bytes?, size);
-        let sent = shares(&of.sent_shares, elements.sent_bytes());
-        let received = shares(&of.received_shares, elements.received_bytes());
+        let sent = shares(&of.sent_splits, elements.sent_bytes());
+        let received = shares(&of.received_splits, elements.received_bytes());
         let Some((sent, received)) = sent.zip(received) else {
             return Ok(None);
         };

@@ -53,8 +53,8 @@ pub(crate) fn own_bytes(name: CollectiveName, elements: Elements, ranks: u32) ->
     })
 }
 
-/// The bytes for each rank of a group, of so many in all, by a list of shares such as `[2, 1]`;
-/// `None` where there are no shares, or not all of them.
+/// The bytes for each rank of a group, of so many in all, by a list of split sizes such as `[2, 1]`;
+/// `None` where there are none, or not all of them.
 pub(crate) fn splits(list: &str, bytes: u64, ranks: u32) -> Option<Vec<u64>> {
     let inner = list.trim().strip_prefix('[')?.strip_suffix(']')?;
     let shares = inner.split(',').map(|share| share.trim().parse().ok());
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn splits_are_shares() {
+    fn splits_are_parts_of_the_whole() {
         assert!(are_uneven("[2, 1, ...]") && !are_uneven("[2, 2]") && !are_uneven(""));
         assert_eq!(splits("[2, 1, 1]", 400, 3), Some(vec![200, 100, 100]));
         assert_eq!(splits("[0, 0]", 0, 2), Some(vec![0, 0]));

@@ -235,7 +235,7 @@ impl Node {
     fn collective(&self, traces: &mut Traces<'_>, at: Place) -> Result<What, ImportError> {
         let Some(comm_type) = self.comm_type else {
             if self.is_cpu == Some(true) {
-                traces.count("collectives are launched by the processor here, and run elsewhere; they take no time", 1);
+                traces.count("collectives are launched by the CPU here, and run elsewhere; they take no time", 1);
                 return Ok(What::Nothing);
             }
             let said = "collectives name no kind, and take the time that was recorded";

@@ -12,20 +12,20 @@ const LISTS: [&str; 3] = ["workload_graph", "nodes", "node"];
 
 /// Reads the trace of a rank.
 pub(super) fn read(
-    bytes: &[u8],
+    (bytes, stored): (&[u8], usize),
     (traces, rank): (&mut Traces<'_>, u32),
     trace: &mut RankTrace,
 ) -> Result<(), ImportError> {
-    let parsed = json_text::parsed(bytes, "give a Chakra trace as JSON")?;
+    let parsed = json_text::parsed(bytes, stored, "give a Chakra trace as JSON")?;
     let list = LISTS.iter().find_map(|name| parsed[*name].as_array());
     let list = list.ok_or_else(|| {
         let what = "there is no list of nodes";
-        ImportError::new(Place::Line(1), what, "give `workload_graph` or `nodes`")
+        ImportError::new(Place::Json, what, "give `workload_graph` or `nodes`")
     })?;
     for (place, node) in list.iter().enumerate() {
         let keys = node.as_object().ok_or_else(|| {
             let what = format!("item {place} of the nodes is no object");
-            ImportError::new(Place::Line(1), what, "give an object for each node")
+            ImportError::new(Place::Json, what, "give an object for each node")
         })?;
         add(keys, (traces, rank), trace)?;
     }
@@ -65,7 +65,7 @@ fn add(
             .groups
             .read_process_groups(&keys["inputs"]["values"].to_string());
     }
-    node.add((traces, rank), trace, Place::Line(1))
+    node.add((traces, rank), trace, Place::Json)
 }
 
 /// Attributes as protobuf writes them in JSON: a name, and a value under the name of its kind.

@@ -45,7 +45,7 @@ pub fn read(
         let read = traces.groups.read(of.bytes);
         read.map_err(|what| {
             let remedy = "write {\"NAME\": [RANK, …]}";
-            ImportError::new(Place::Line(1), what, remedy).in_file(of.name)
+            ImportError::new(Place::Json, what, remedy).in_file(of.name)
         })?;
     }
     for rank in 0..ranks {
@@ -56,11 +56,12 @@ pub fn read(
 }
 
 fn add(traces: &mut Traces<'_>, rank: u32, bytes: &[u8]) -> Result<(), ImportError> {
+    let stored = bytes.len();
     let bytes = plain(bytes)?;
     let mut trace = RankTrace::default();
     let is_json = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
     if is_json {
-        json::read(&bytes, (traces, rank), &mut trace)?;
+        json::read((&bytes, stored), (traces, rank), &mut trace)?;
     } else {
         messages::read(&bytes, (traces, rank), &mut trace)?;
     }

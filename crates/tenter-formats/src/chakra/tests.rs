@@ -121,7 +121,7 @@ fn launches_and_what_is_not_sized_take_no_part_in_communication() {
     );
     let notes = imported.notes.join("\n");
     for part in [
-        "2 collectives are launched by the processor",
+        "2 collectives are launched by the CPU",
         "2 collectives name no kind",
         "2 collectives of 0 bytes",
         "2 messages name no peer",

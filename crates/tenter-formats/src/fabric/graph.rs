@@ -48,6 +48,8 @@ pub(crate) struct Graph {
     switches: Vec<(String, Place)>,
     cables: Vec<Cable>,
     pub(crate) server: Option<Server>,
+    /// Whether hosts stand for several links of one node, which may be of planes of their own.
+    pub(crate) has_planes: bool,
     pub(crate) notes: Vec<String>,
 }
 
@@ -218,7 +220,13 @@ impl Graph {
                 quote(&self.hosts[0].0),
                 quote(name)
             );
-            return Err(wrong(*at, what, "cable all hosts into one fabric"));
+            let remedy = if self.has_planes {
+                "planes without a cable between them are fabrics of their own: give the links of one \
+                 plane alone, and the job its part of the bytes"
+            } else {
+                "cable all hosts into one fabric"
+            };
+            return Err(wrong(*at, what, remedy));
         }
         let hosts = (0..self.hosts.len() as u32).collect();
         let distances = reached(&peers, hosts);

@@ -13,9 +13,40 @@ pub(super) struct Entry {
     pub(super) created: u64,
     /// How long it took, where that was recorded.
     pub(super) took: Option<u64>,
+    /// When the watchdog found that it had started, and that it was completed.
+    pub(super) found: (Option<u64>, Option<u64>),
     pub(super) described: Described,
     /// The number of a message among those of its group; those with one number are together.
     pub(super) together: Option<u64>,
+}
+
+/// Which times of a call are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    /// When the watchdog found that it was completed, and how long it took or when it was found
+    /// started.
+    Found,
+    /// When it was created on the CPU, and how long it took.
+    Created,
+    /// When it was created alone.
+    Nothing,
+}
+
+impl Entry {
+    /// When it started and ended, as far as that is known.
+    pub(super) fn times(&self) -> (Known, u64, u64) {
+        let Entry { created, took, .. } = *self;
+        let (found, completed) = self.found;
+        let start = |completed: u64| took.map(|took| completed.saturating_sub(took)).or(found);
+        if let Some((start, end)) = completed.and_then(|end| Some((start(end)?, end))) {
+            let end = end.max(created);
+            return (Known::Found, start.clamp(created, end), end);
+        }
+        match took {
+            Some(took) => (Known::Created, created, created.saturating_add(took)),
+            None => (Known::Nothing, created, created),
+        }
+    }
 }
 
 /// What a dump has in it.
@@ -83,8 +114,8 @@ fn entry(entry: &Value) -> Result<Option<Entry>, String> {
         called,
         elements,
         members,
-        sent_shares: String::new(),
-        received_shares: String::new(),
+        sent_splits: String::new(),
+        received_splits: String::new(),
         peer: peer(name).map(Peer::Place),
         root: None,
         sequence: sequence.filter(|_| !is_message),
@@ -94,6 +125,10 @@ fn entry(entry: &Value) -> Result<Option<Entry>, String> {
         number: number("record_id").or(number("id")).unwrap_or(u64::MAX),
         created,
         took: took.map(|ms| (ms * 1e6).round() as u64),
+        found: (
+            number("time_discovered_started_ns"),
+            number("time_discovered_completed_ns"),
+        ),
         described,
         together: number("p2p_seq_id").filter(|_| is_message),
     }))

@@ -3,7 +3,7 @@
 use tenter_units::Time;
 use tenter_workload::spec::{FlightRecorderSpec, Gaps};
 
-use super::entries::Dump;
+use super::entries::{Dump, Entry, Known};
 use crate::calls::{
     Arrangement, Described, Head, Kept, ProcessGroups, Recorded, Resolving, keep_common,
     one_after_another,
@@ -40,10 +40,16 @@ pub fn read(
     let mut traces = Traces::of_calls(of, &spec.calls.algorithms);
     let once = if traces.is_repeated() { 1 } else { dumps.len() };
     let mut calls: Vec<Vec<Recorded>> = Vec::with_capacity(once);
+    let mut timed: Vec<Vec<bool>> = Vec::with_capacity(once);
     for (rank, &place) in (0..).zip(arrangement.recordings.iter().take(once)) {
         let (head, dump) = (&heads[place], &dumps[place]);
-        if dump.entries.iter().any(|entry| entry.took.is_none()) {
-            traces.note(UNTIMED);
+        for entry in &dump.entries {
+            let what = match entry.times().0 {
+                Known::Found => FOUND,
+                Known::Created => CREATED,
+                Known::Nothing => UNTIMED,
+            };
+            traces.count(what, 1);
         }
         let mut resolving = Resolving {
             traces: &mut traces,
@@ -53,13 +59,16 @@ pub fn read(
             world: head.world,
         };
         let found = recorded(dump, &mut resolving);
-        calls.push(found.map_err(|what| {
+        let (found, are_timed) = found.map_err(|what| {
             let remedy = "give the dumps of all ranks, or `groups`";
-            ImportError::new(Place::Line(1), what, remedy).in_file(&head.file)
-        })?);
+            ImportError::new(Place::Json, what, remedy).in_file(&head.file)
+        })?;
+        calls.push(found);
+        timed.push(are_timed);
     }
     keep_common(&mut calls, Kept::Last, &mut traces);
-    let gaps: Vec<Vec<Time>> = calls.iter().map(|calls| gaps(calls)).collect();
+    let both = calls.iter().zip(&timed);
+    let gaps: Vec<Vec<Time>> = both.map(|(calls, timed)| gaps(calls, timed)).collect();
     for (rank, &place) in (0..).zip(&arrangement.recordings) {
         let own = if traces.is_repeated() {
             0
@@ -70,18 +79,23 @@ pub fn read(
             Gaps::Keep => gaps[own][call],
             Gaps::Drop => Time::ZERO,
         });
-        let added = traces.add(rank, trace, Place::Line(1));
+        let checked = arrangement.check(trace.nodes.len());
+        checked.map_err(|error| error.in_file(&heads[place].file))?;
+        let added = traces.add(rank, trace, Place::Json);
         added.map_err(|error| error.in_file(&heads[place].file))?;
     }
     traces.finish()
 }
 
-const UNTIMED: &str = "calls have no `duration_ms`, and the times between them are left out; record with TORCH_NCCL_ENABLE_TIMING=1";
+const FOUND: &str = "calls have the times at which the watchdog of PyTorch found them completed, which looks at intervals: gaps are that much uncertain";
+const CREATED: &str = "calls have the time at which the CPU created them and a duration: computing that the CPU runs ahead of is missing in the gaps";
+const UNTIMED: &str = "calls have no `duration_ms` and no discovered times, and the times behind them are left out; record with TORCH_NCCL_ENABLE_TIMING=1";
 
 /// What pickled files of today begin with.
 const PICKLE: u8 = 0x80;
 
 fn dump(bytes: &[u8]) -> Result<Dump, ImportError> {
+    let stored = bytes.len();
     let bytes = plain(bytes)?;
     if bytes.first() == Some(&PICKLE) {
         let remedy = "write it as JSON: python3 -c \"import json, pickle, sys; json.dump(pickle.load(open(sys.argv[1], 'rb')), open(sys.argv[2], 'w'))\" DUMP DUMP.json";
@@ -89,23 +103,28 @@ fn dump(bytes: &[u8]) -> Result<Dump, ImportError> {
         return Err(ImportError::new(Place::Byte(0), what, remedy));
     }
     let remedy = "give a dump of the flight recorder, as JSON";
-    let parsed = json_text::parsed(&bytes, remedy)?;
+    let parsed = json_text::parsed(&bytes, stored, remedy)?;
     let dump = Dump::of(&parsed);
-    let dump = dump.map_err(|what| ImportError::new(Place::Line(1), what, remedy))?;
+    let dump = dump.map_err(|what| ImportError::new(Place::Json, what, remedy))?;
     if dump.entries.is_empty() {
         let what = "no call is in it";
         let remedy =
             "record with TORCH_FR_BUFFER_SIZE (before: TORCH_NCCL_TRACE_BUFFER_SIZE) above 0";
-        return Err(ImportError::new(Place::Line(1), what, remedy));
+        return Err(ImportError::new(Place::Json, what, remedy));
     }
     Ok(dump)
 }
 
-/// The calls of a rank; messages that were called for together are one call.
-fn recorded(dump: &Dump, resolving: &mut Resolving<'_, '_>) -> Result<Vec<Recorded>, String> {
+/// The calls of a rank, and whether it is known when each was over; messages that were called for
+/// together are one call.
+fn recorded(
+    dump: &Dump,
+    resolving: &mut Resolving<'_, '_>,
+) -> Result<(Vec<Recorded>, Vec<bool>), String> {
     let origin = dump.entries.iter().map(|entry| entry.created).min();
     let origin = origin.unwrap_or(0);
     let mut calls = Vec::with_capacity(dump.entries.len());
+    let mut timed = Vec::with_capacity(dump.entries.len());
     let together = dump.entries.chunk_by(|one, other| {
         let group = &one.described.members;
         one.together.is_some()
@@ -118,28 +137,27 @@ fn recorded(dump: &Dump, resolving: &mut Resolving<'_, '_>) -> Result<Vec<Record
         };
         let described: Vec<&Described> = entries.iter().map(|entry| &entry.described).collect();
         let call = resolving.call(&described);
-        let start = first.created - origin;
-        let took = entries.iter().map(|entry| entry.took.unwrap_or(0)).max();
+        let times = || entries.iter().map(Entry::times);
+        let start = times().map(|(_, start, _)| start).min().unwrap_or(origin);
+        let end = times().map(|(.., end)| end).max().unwrap_or(start);
+        timed.push(times().all(|(known, ..)| known != Known::Nothing));
         calls.push(Recorded {
-            start: start.saturating_mul(1_000),
-            end: start
-                .saturating_add(took.unwrap_or(0))
-                .saturating_mul(1_000),
+            start: (start - origin).saturating_mul(1_000),
+            end: (end - origin).saturating_mul(1_000),
             stream: 0,
             sequence: first.described.sequence,
             call: call.map_err(|what| format!("entry {}: {what}", first.number))?,
         });
     }
-    Ok(calls)
+    Ok((calls, timed))
 }
 
-/// For each call how long it was called after all before it were over; nothing where it is not
-/// known when they were.
-fn gaps(calls: &[Recorded]) -> Vec<Time> {
+/// For each call how long it started after all before it were over; nothing where it is not known
+/// when they were.
+fn gaps(calls: &[Recorded], timed: &[bool]) -> Vec<Time> {
     let mut over = Some(0);
-    let gaps = calls.iter().map(|call| {
+    let gaps = calls.iter().zip(timed).map(|(call, &is_timed)| {
         let gap = over.map_or(0, |over: u64| call.start.saturating_sub(over));
-        let is_timed = call.end > call.start;
         over = Some(over.map_or(call.end, |over| over.max(call.end))).filter(|_| is_timed);
         Time::from_ps(gap)
     });

@@ -72,7 +72,11 @@ fn gaps_are_kept_where_durations_were_recorded() {
         .map(|number| graph.collectives().get(number).2)
         .collect();
     assert_eq!(sizes, [400, 800, 200]);
-    assert!(imported.notes.is_empty(), "{:?}", imported.notes);
+    assert!(
+        imported.notes[0].starts_with("6 calls have the time at which the CPU created them"),
+        "{:?}",
+        imported.notes
+    );
     let dropped = import(&[text.clone(), text.clone()], Gaps::Drop).expect("they are dumps");
     assert_eq!(dropped.graph.operations(), 6);
     let untimed = text.replace("\"duration_ms\"", "\"took\"");
@@ -82,6 +86,45 @@ fn gaps_are_kept_where_durations_were_recorded() {
         imported.notes[0].contains("duration_ms"),
         "{:?}",
         imported.notes
+    );
+}
+
+#[test]
+fn discovered_times_go_before_those_of_the_cpu() {
+    // The CPU has created both calls at once; the device ran them 3 ms apart.
+    let with = |text: &str, created: u64, found: [u64; 2]| {
+        let [started, completed] = found.map(|ms| ms * MS);
+        text.replace(
+            &format!("\"time_created_ns\": {created},"),
+            &format!(
+                "\"time_created_ns\": {created}, \"time_discovered_started_ns\": {started}, \
+                 \"time_discovered_completed_ns\": {completed},"
+            ),
+        )
+    };
+    let text = dump(&[
+        (1, "all_reduce", 1, false, 100, 0, "2.0"),
+        (2, "all_reduce", 2, false, 100, 1, "null"),
+        (3, "all_reduce", 3, false, 100, 2, "1.5"),
+    ]);
+    let text = with(&with(&text, 0, [1, 4]), 1, [7, 8]);
+    let imported = import(&[text.clone(), text], Gaps::Keep).expect("they are dumps");
+    let gaps: Vec<u64> = (0..imported.graph.operations_of(0))
+        .filter_map(|place| match imported.graph.operation(0, place).0 {
+            Operation::Compute { time } => Some(time.ps() / 1_000_000_000),
+            _ => None,
+        })
+        .collect();
+    // The first ran from 2 to 4 ms, the second from 7 to 8.
+    assert_eq!(gaps, [2, 3]);
+    let notes = imported.notes.join("\n");
+    assert!(
+        notes.contains("4 calls have the times at which the watchdog"),
+        "{notes}"
+    );
+    assert!(
+        notes.contains("2 calls have the time at which the CPU"),
+        "{notes}"
     );
 }
 
@@ -98,11 +141,8 @@ fn rings_are_cut_to_what_all_ranks_have() {
     let same = |first: u64| of(first).replace("[[200]]", "[[100]]");
     let imported = import(&[same(3), same(4)], Gaps::Keep).expect("they are dumps");
     assert_eq!(imported.graph.collectives().len(), 1);
-    assert!(
-        imported.notes[0].contains("2 collectives are not"),
-        "{:?}",
-        imported.notes
-    );
+    let notes = imported.notes.join("\n");
+    assert!(notes.contains("2 collectives are not"), "{notes}");
 }
 
 #[test]

@@ -20,6 +20,9 @@ use crate::words::{self, number};
 /// In picoseconds, starts are multiples of this.
 const PICOSECONDS: u64 = 1_000_000;
 
+/// Barriers make no more waits: one for each pair of flows that activate one and that it starts.
+const WAITS_MAX: usize = 1 << 22;
+
 /// Reads a connection matrix.
 ///
 /// # Errors
@@ -348,6 +351,7 @@ impl Matrix {
 
     /// Lets flows wait for what activates their triggers.
     fn set_waits(&mut self) -> Result<(), ImportError> {
+        let mut waits = 0_usize;
         for (&flow, of) in &self.started_by {
             let trigger = &self.triggers[of];
             let wrong = |what: &str, remedy: &str| {
@@ -379,6 +383,13 @@ impl Matrix {
                     return wrong(&what, "let it wait for all of them");
                 }
                 None | Some(_) => {}
+            }
+            waits = waits.saturating_add(trigger.by.len());
+            if waits > WAITS_MAX.max(self.list.flows.len()) {
+                return wrong(
+                    "and those before it make more than 4194304 waits: each connection that it starts waits for all that activate it",
+                    "let a barrier start one connection, and the end of that the others",
+                );
             }
             self.list.flows[flow].after.clone_from(&trigger.by);
         }

@@ -11,6 +11,7 @@ use super::table::{Column, Rows, columns};
 use crate::error::{ImportError, Place};
 use crate::guarded::guarded;
 use crate::imported::Imported;
+use crate::parquet_file::{check_head, check_pages};
 
 /// What a file begins with.
 const MAGIC: &[u8] = b"PAR1";
@@ -26,9 +27,15 @@ pub fn is_parquet(bytes: &[u8]) -> bool {
 /// A damaged file, and the first row that is not as the format has it.
 pub fn read(bytes: &[u8], reading: FlowReading) -> Result<Imported, ImportError> {
     let start = Place::Byte(0);
-    let bytes = Bytes::copy_from_slice(bytes);
-    let file = guarded(|| SerializedFileReader::new(bytes));
+    check_head(bytes)?;
+    let stored = Bytes::copy_from_slice(bytes);
+    let file = guarded(|| SerializedFileReader::new(stored));
     let file = file.map_err(|error| broken(start, &error))?;
+    check_pages(bytes, file.metadata())?;
+    let mut left = Left {
+        rows: ROWS.saturating_add(bytes.len()),
+        text: TEXT.saturating_add(TEXT_PER_BYTE.saturating_mul(bytes.len())),
+    };
     let schema = file.metadata().file_metadata().schema().get_fields();
     let columns = columns(schema.iter().map(|field| field.name()), start)?;
     let rows_of_file = guarded(|| file.get_row_iter(None));
@@ -41,12 +48,46 @@ pub fn read(bytes: &[u8], reading: FlowReading) -> Result<Imported, ImportError>
         let Some(row) = next.map_err(|error| broken(at, &error))? else {
             break;
         };
+        left.take(&row, at)?;
         cells.clear();
         texts(&row, &columns, at, &mut cells)?;
         let cells = cells.iter().map(|(column, cell)| (*column, cell.as_str()));
         rows.add(at, cells)?;
     }
     rows.finish(reading)
+}
+
+/// A file may have so many rows and one more for each of its bytes: a dictionary makes any number
+/// of equal rows of a few bytes.
+const ROWS: usize = 1 << 20;
+/// Likewise the characters of its cells.
+const TEXT: usize = 1 << 26;
+const TEXT_PER_BYTE: usize = 64;
+
+/// How much more may follow.
+struct Left {
+    rows: usize,
+    text: usize,
+}
+
+impl Left {
+    fn take(&mut self, row: &Row, at: Place) -> Result<(), ImportError> {
+        let text = row.get_column_iter().map(|(_, field)| match field {
+            Field::Str(text) => text.len(),
+            _ => 0,
+        });
+        let left = self
+            .rows
+            .checked_sub(1)
+            .zip(self.text.checked_sub(text.sum()));
+        let Some((rows, text)) = left else {
+            let what = "the table has more rows or longer texts than a file of its length";
+            let remedy = "write it as CSV, or without dictionaries";
+            return Err(ImportError::new(at, what, remedy));
+        };
+        *self = Left { rows, text };
+        Ok(())
+    }
 }
 
 fn broken(at: Place, error: &ParquetError) -> ImportError {

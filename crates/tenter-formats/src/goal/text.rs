@@ -1,6 +1,6 @@
 //! GOAL as text.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
 use tenter_units::Time;
 use tenter_workload::graph::{Operation, RankBuilder};
@@ -20,7 +20,7 @@ pub(super) fn read(text: &[u8]) -> Read<Imported> {
     let ranks = lexer.number("the number of ranks", "", RANKS_MAX)? as u32;
     let mut collected = Collected::new(ranks);
     // Those that came before their turn.
-    let mut early: VecDeque<Option<RankBuilder>> = VecDeque::new();
+    let mut early: BTreeMap<u32, RankBuilder> = BTreeMap::new();
     let mut next = 0;
     while let Some(word) = lexer.peek() {
         lexer.expect("rank")?;
@@ -29,25 +29,14 @@ pub(super) fn read(text: &[u8]) -> Read<Imported> {
             let what = format!("there is no rank {number} of {ranks}");
             return Err(ImportError::new(word.place(), what, "correct `num_ranks`"));
         }
-        let place = (number as usize).checked_sub(next as usize);
-        let is_known = place.is_none_or(|place| early.get(place).is_some_and(Option::is_some));
-        if is_known {
+        if number < next || early.contains_key(&number) {
             let what = format!("rank {number} stands here a second time");
             let remedy = "put all of its operations between one pair of braces";
             return Err(ImportError::new(word.place(), what, remedy));
         }
         let rank = Block::read(&mut lexer, number, &mut collected)?;
-        let place = place.unwrap_or(0);
-        // Ranks far ahead would take memory that the file does not pay for.
-        if place > text.len() {
-            return Err(missing(&lexer, next));
-        }
-        if early.len() <= place {
-            early.resize(place + 1, None);
-        }
-        early[place] = Some(rank);
-        while early.front().is_some_and(Option::is_some) {
-            let rank = early.pop_front().flatten().unwrap_or_default();
+        early.insert(number, rank);
+        while let Some(rank) = early.remove(&next) {
             let added = collected.builder.add(rank);
             added.map_err(|error| ImportError::of(lexer.place(), error))?;
             next += 1;

@@ -31,6 +31,8 @@ pub(super) struct Counts {
 /// The devices by name.
 pub(super) struct Devices<'d> {
     by_name: &'d BTreeMap<String, Device>,
+    /// The place of a component among those of its device, by the names of both.
+    places: BTreeMap<(&'d str, &'d str), u32>,
     counts: BTreeMap<&'d str, Counts>,
     /// Components that ends have stood for so far.
     spent: Cell<usize>,
@@ -84,11 +86,16 @@ impl<'d> Devices<'d> {
     pub(super) fn of(devices: &'d BTreeMap<String, Device>) -> Read<Devices<'d>> {
         let mut all = Devices {
             by_name: devices,
+            places: BTreeMap::new(),
             counts: BTreeMap::new(),
             spent: Cell::new(0),
         };
-        for name in devices.keys() {
+        for (name, device) in devices {
             all.count(name, 0)?;
+            for (place, component) in (0..).zip(&device.components) {
+                let key = (name.as_str(), component.name.as_str());
+                all.places.entry(key).or_insert(place);
+            }
         }
         Ok(all)
     }
@@ -158,8 +165,8 @@ impl<'d> Devices<'d> {
         let (mut of, mut paths) = (device, vec![Path::new()]);
         let mut elements = text.split('.').peekable();
         // A component may follow the name of its own device.
-        let own = self.get(of, at)?;
-        let is_component = |name| own.components.iter().any(|known| known.name == name);
+        self.get(of, at)?;
+        let is_component = |name| self.places.contains_key(&(device, name));
         let mut element = elements.next();
         if let Some(first) = element.map(index::name)
             && first == of
@@ -170,8 +177,9 @@ impl<'d> Devices<'d> {
         }
         while let Some(word) = element {
             let (name, device) = (index::name(word), self.get(of, at)?);
-            let mut known = (0_u32..).zip(&device.components);
-            let Some((place, component)) = known.find(|(_, known)| known.name == name) else {
+            let place = self.places.get(&(of, name)).copied();
+            let component = place.and_then(|place| device.components.get(place as usize));
+            let Some((place, component)) = place.zip(component) else {
                 let names = device.components.iter().map(|known| known.name.as_str());
                 let what = format!("{} has no component {}", quote(of), quote(name));
                 return Err(wrong(at, what, &suggestion(name, names)));

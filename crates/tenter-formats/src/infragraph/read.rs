@@ -1,6 +1,6 @@
 //! An infrastructure as a fabric.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use tenter_notation::decode::suggestion;
 use tenter_notation::diagnostics::quote;
@@ -52,6 +52,8 @@ struct Infrastructure<'d> {
     devices: Devices<'d>,
     /// The number of the first copy of each instance among all copies.
     firsts: Vec<u32>,
+    /// The place of each instance.
+    by_name: BTreeMap<&'d str, usize>,
     paths: Vec<Path>,
     numbers: BTreeMap<Path, u32>,
     wires: Vec<Wire>,
@@ -68,13 +70,15 @@ impl<'d> Infrastructure<'d> {
             document,
             devices,
             firsts: Vec::new(),
+            by_name: BTreeMap::new(),
             paths: Vec::new(),
             numbers: BTreeMap::new(),
             wires: Vec::new(),
             notes: document.notes.clone(),
         };
         let mut all = 0_u64;
-        for instance in &document.instances {
+        for (place, instance) in document.instances.iter().enumerate() {
+            own.by_name.entry(&instance.name).or_insert(place);
             own.devices.get(&instance.device, instance.at)?;
             own.firsts.push(all as u32);
             all += u64::from(instance.count);
@@ -99,8 +103,9 @@ impl<'d> Infrastructure<'d> {
 
     fn components(&mut self, end: &Endpoint) -> Read<Vec<Component>> {
         let name = index::name(&end.instance);
-        let mut instances = self.document.instances.iter().zip(&self.firsts);
-        let Some((instance, &first)) = instances.find(|(known, _)| known.name == name) else {
+        let place = self.by_name.get(name).copied();
+        let found = place.map(|place| (&self.document.instances[place], self.firsts[place]));
+        let Some((instance, first)) = found else {
             let names = self
                 .document
                 .instances
@@ -284,10 +289,11 @@ impl<'d> Infrastructure<'d> {
     /// What NPUs of servers share, where it is the same for all.
     fn server(&mut self, hosts: &Hosts) -> Read<Option<crate::fabric::Server>> {
         let mut kinds: Vec<(&str, u64)> = Vec::new();
+        let mut known: BTreeSet<(&str, u64)> = BTreeSet::new();
         for of_copy in hosts.list.chunk_by(|a, b| a.copy == b.copy) {
             let (instance, _) = self.instance(of_copy[0].copy);
             let kind = (instance.device.as_str(), of_copy.len() as u64);
-            if !kinds.contains(&kind) {
+            if known.insert(kind) {
                 kinds.push(kind);
             }
         }
@@ -309,8 +315,8 @@ impl<'d> Infrastructure<'d> {
     fn order(&mut self, hosts: &mut Hosts, server: &mut Option<crate::fabric::Server>) -> Read<()> {
         let instances = &self.document.instances;
         let device = |name: &str| {
-            let found = instances.iter().find(|known| known.name == name);
-            found.map(|found| (found.device.clone(), found.count))
+            let found = instances.get(*self.by_name.get(name)?)?;
+            Some((found.device.clone(), found.count))
         };
         let ranks = Ranks::of(&self.document.ranks, &self.devices, device)?;
         if ranks.is_empty() {

@@ -1,7 +1,6 @@
 //! The events of a trace, one after the other: none is kept that says nothing here.
 
 use std::fmt;
-use std::io::Read;
 
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
@@ -9,7 +8,8 @@ use serde::de::{
 use serde_json::value::RawValue;
 
 use crate::compressed::unpacking;
-use crate::error::{ImportError, Place};
+use crate::error::ImportError;
+use crate::json_text;
 
 /// Arguments that say something here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +22,8 @@ pub(super) enum Argument {
     Sent,
     Received,
     GroupSize,
-    SentShares,
-    ReceivedShares,
+    SentSplits,
+    ReceivedSplits,
     GroupName,
     GroupRanks,
     Start,
@@ -46,8 +46,8 @@ impl Argument {
             "In msg nelems" => Argument::Sent,
             "Out msg nelems" => Argument::Received,
             "Group size" => Argument::GroupSize,
-            "In split size" => Argument::SentShares,
-            "Out split size" => Argument::ReceivedShares,
+            "In split size" => Argument::SentSplits,
+            "Out split size" => Argument::ReceivedSplits,
             "Process Group Name" => Argument::GroupName,
             "Process Group Ranks" => Argument::GroupRanks,
             "Global rank start" => Argument::Start,
@@ -111,22 +111,15 @@ pub(super) fn read(bytes: &[u8], takes: &mut dyn Takes) -> Result<(), ImportErro
         takes,
         wrong: &mut wrong,
     };
-    let read = if let Some(unpacking) = unpacking(bytes) {
-        let mut source = unpacking;
-        let read = finished(serde_json::Deserializer::from_reader(&mut source), document);
-        // What is left is read to the end, where damaged data show.
-        read.and_then(|()| {
-            std::io::copy(&mut source.by_ref(), &mut std::io::sink())
-                .map(drop)
-                .map_err(serde_json::Error::io)
-        })
+    let read = if let Some(source) = unpacking(bytes)? {
+        finished(serde_json::Deserializer::from_reader(source), document)
     } else {
         finished(serde_json::Deserializer::from_slice(bytes), document)
     };
     let Err(error) = read else {
         return Ok(());
     };
-    let at = Place::Line(error.line().max(1));
+    let at = json_text::place(&error);
     let (what, remedy) = wrong.unwrap_or_else(|| {
         let remedy = "give a trace of PyTorch's profiler, whole";
         (format!("this is no trace ({error})"), remedy.to_owned())

@@ -1,6 +1,7 @@
-//! What the events of a rank are: kernels, their launches, and what the processor has called.
+//! What the events of a rank are: kernels, their launches, and what the CPU has called.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use serde_json::Value;
 
@@ -18,16 +19,16 @@ pub(super) struct Kernel {
     pub(super) sends_and_receives: bool,
     pub(super) correlation: Option<u64>,
     pub(super) external: Option<u64>,
-    pub(super) info: Option<Described>,
+    pub(super) info: Option<Rc<Described>>,
 }
 
-/// A call of the processor.
+/// A call of the CPU.
 #[derive(Clone, Debug)]
 pub(super) struct CpuCall {
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) external: Option<u64>,
-    pub(super) info: Described,
+    pub(super) info: Rc<Described>,
 }
 
 /// What was recorded at a rank.
@@ -43,8 +44,15 @@ pub(super) struct Kernels {
     pub(super) launches: BTreeMap<u64, u64>,
     pub(super) calls: Vec<CpuCall>,
     pub(super) annotations: Vec<CpuCall>,
+    /// Copies between the memories of two GPUs.
+    pub(super) peer_copies: u64,
     streams: BTreeMap<String, u32>,
 }
+
+/// A rank has no more streams that communicate: GPUs carry out far fewer at once.
+const STREAMS_MAX: u32 = 4_096;
+/// Nor has its trace more calls, and kernels that communicate: a step has some thousand.
+const CALLS_MAX: usize = 1 << 20;
 
 impl Takes for Kernels {
     fn event(&mut self, event: Event) -> Result<(), (String, String)> {
@@ -57,6 +65,7 @@ impl Takes for Kernels {
             if event.name.contains("DtoD") {
                 self.computes.push(times(&event)?);
             }
+            self.peer_copies += u64::from(event.name.contains("PtoP"));
             return Ok(());
         }
         if is_one_of(category, &["cuda_runtime", "cuda_driver", "runtime"]) {
@@ -70,7 +79,7 @@ impl Takes for Kernels {
                 let call = cpu_call(&event, info)?;
                 self.calls.push(call);
             }
-            return Ok(());
+            return self.check(&event);
         }
         if category == "user_annotation"
             && event.name.starts_with("nccl:")
@@ -79,7 +88,7 @@ impl Takes for Kernels {
             let call = cpu_call(&event, info)?;
             self.annotations.push(call);
         }
-        Ok(())
+        self.check(&event)
     }
 
     fn distributed(&mut self, info: &Value) {
@@ -109,6 +118,12 @@ impl Kernels {
         let stream = event.argument(Argument::Stream).unwrap_or_default();
         let next = self.streams.len() as u32;
         let stream = *self.streams.entry(stream.to_owned()).or_insert(next);
+        if stream >= STREAMS_MAX {
+            let place = event.place;
+            let what = format!("event {place} is on one more than {STREAMS_MAX} streams of NCCL");
+            let remedy = "give the trace as PyTorch writes it: `stream` is a number of CUDA";
+            return Err((what, remedy.to_owned()));
+        }
         self.communications.push(Kernel {
             place: event.place,
             start,
@@ -117,9 +132,23 @@ impl Kernels {
             sends_and_receives: name.contains("sendrecv"),
             correlation: event.number(Argument::Correlation),
             external: event.number(Argument::External),
-            info,
+            info: info.map(Rc::new),
         });
-        Ok(())
+        self.check(event)
+    }
+
+    /// Refuses more calls than a trace has.
+    fn check(&self, event: &Event) -> Result<(), (String, String)> {
+        let lengths = [
+            self.communications.len(),
+            self.calls.len(),
+            self.annotations.len(),
+        ];
+        if lengths.iter().all(|length| *length <= CALLS_MAX) {
+            return Ok(());
+        }
+        let what = format!("event {} is one more than {CALLS_MAX} calls", event.place);
+        Err((what, "record fewer steps".to_owned()))
     }
 
     /// When a kernel was launched, where that was recorded.
@@ -135,7 +164,7 @@ fn is_one_of(category: &str, names: &[&str]) -> bool {
 /// When an event began and ended, in nanoseconds.
 fn times(event: &Event) -> Result<(u64, u64), (String, String)> {
     // The numbers are decimals of microseconds; three digits behind the point are nanoseconds.
-    let ns = |text: &str| decimal::time(text, 3).map(|(time, _)| time.ps());
+    let ns = |text: &str| decimal::scientific(text, 3).map(|(time, _)| time.ps());
     let duration = if event.duration.is_empty() {
         Some(0)
     } else {
@@ -159,7 +188,7 @@ fn cpu_call(event: &Event, info: Described) -> Result<CpuCall, (String, String)>
         start,
         end,
         external: event.number(Argument::External),
-        info,
+        info: Rc::new(info),
     })
 }
 
@@ -191,8 +220,8 @@ fn info(event: &Event) -> Option<Described> {
                 .and_then(|stride| stride.parse().ok()),
             size: number(Argument::GroupSize),
         },
-        sent_shares: text(Argument::SentShares),
-        received_shares: text(Argument::ReceivedShares),
+        sent_splits: text(Argument::SentSplits),
+        received_splits: text(Argument::ReceivedSplits),
         peer: peer.map(Peer::Rank),
         root: None,
         sequence: number(Argument::Sequence),
@@ -219,8 +248,8 @@ fn info_of_annotation(event: &Event) -> Option<Described> {
             bytes,
         }),
         members: Members::default(),
-        sent_shares: String::new(),
-        received_shares: String::new(),
+        sent_splits: String::new(),
+        received_splits: String::new(),
         peer: None,
         root: None,
         sequence: None,

@@ -42,6 +42,7 @@ struct OfRank {
     segments: Vec<Segment>,
     calls: Vec<Matched>,
     unmatched: Unmatched,
+    peer_copies: u64,
 }
 
 impl<'s> Reader<'s> {
@@ -72,7 +73,7 @@ impl<'s> Reader<'s> {
         if kernels.computes.is_empty() && kernels.communications.is_empty() {
             let what = "no kernel is in it";
             let remedy = "record with `ProfilerActivity.CUDA`, so that kernels are in the trace";
-            return Err(ImportError::new(Place::Line(1), what, remedy).in_file(source.name));
+            return Err(ImportError::new(Place::Json, what, remedy).in_file(source.name));
         }
         let times = kernels.communications.iter();
         let times: Vec<(u64, u64)> = times.map(|kernel| (kernel.start, kernel.end)).collect();
@@ -90,6 +91,7 @@ impl<'s> Reader<'s> {
             segments,
             calls,
             unmatched,
+            peer_copies: kernels.peer_copies,
         });
         Ok(())
     }
@@ -115,6 +117,7 @@ impl<'s> Reader<'s> {
             let (head, of) = (&heads[place], &ranks[place]);
             traces.count(UNKNOWN, of.unmatched.kernels);
             traces.count(WITHOUT_KERNEL, of.unmatched.calls);
+            traces.count(PEER_COPIES, of.peer_copies);
             let mut resolving = Resolving {
                 traces: &mut traces,
                 given: &given,
@@ -125,7 +128,7 @@ impl<'s> Reader<'s> {
             let found = resolve::calls(&of.calls, &mut resolving);
             calls.push(found.map_err(|what| {
                 let remedy = "give the traces of all ranks, or `groups`";
-                ImportError::new(Place::Line(1), what, remedy).in_file(&head.file)
+                ImportError::new(Place::Json, what, remedy).in_file(&head.file)
             })?);
         }
         keep_common(&mut calls, Kept::First, &mut traces);
@@ -137,7 +140,9 @@ impl<'s> Reader<'s> {
             let own = calls.get(rank as usize).or(calls.first());
             let own = own.map_or(&[][..], Vec::as_slice);
             let trace = timeline::operations(&ranks[place].segments, own, rules);
-            let added = traces.add(rank, trace, Place::Line(1));
+            let checked = arrangement.check(trace.nodes.len());
+            checked.map_err(|error| error.in_file(&heads[place].file))?;
+            let added = traces.add(rank, trace, Place::Json);
             added.map_err(|error| error.in_file(&heads[place].file))?;
         }
         traces.finish()
@@ -146,4 +151,5 @@ impl<'s> Reader<'s> {
 
 const UNKNOWN: &str =
     "kernels communicate and no call says what, and take the time that was recorded";
-const WITHOUT_KERNEL: &str = "calls of the processor have no kernel in the trace, and are left out";
+const WITHOUT_KERNEL: &str = "calls of the CPU have no kernel in the trace, and are left out";
+const PEER_COPIES: &str = "copies between GPUs (`Memcpy PtoP`) are left out: the trace does not say between which ranks; their times are gaps";

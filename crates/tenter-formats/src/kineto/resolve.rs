@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::Peekable;
+use std::rc::Rc;
 use std::vec::IntoIter;
 
 use super::kernels::{Kernel, Kernels};
@@ -14,7 +15,7 @@ pub(super) struct Matched {
     pub(super) start: u64,
     pub(super) end: u64,
     stream: u32,
-    infos: Vec<Described>,
+    infos: Vec<Rc<Described>>,
 }
 
 /// How many kernels nothing was recorded of, and how many calls have no kernel.
@@ -31,7 +32,7 @@ pub(super) fn matched(kernels: &Kernels) -> (Vec<Matched>, Unmatched) {
     // Kernels are launched in the order of the calls.
     let mut order: Vec<usize> = (0..communications.len()).collect();
     order.sort_by_key(|&place| matching.called(&communications[place]));
-    let mut found: Vec<Vec<Described>> = vec![Vec::new(); communications.len()];
+    let mut found: Vec<Vec<Rc<Described>>> = vec![Vec::new(); communications.len()];
     for place in order {
         found[place] = matching.infos(&communications[place]);
     }
@@ -47,7 +48,7 @@ pub(super) fn matched(kernels: &Kernels) -> (Vec<Matched>, Unmatched) {
     (matched.collect(), unmatched)
 }
 
-/// The calls of the processor, while kernels are found for them.
+/// The calls of the CPU, while kernels are found for them.
 struct Matching<'k> {
     kernels: &'k Kernels,
     /// The places of calls by their numbers.
@@ -55,7 +56,42 @@ struct Matching<'k> {
     /// The messages that no kernel carries out yet, by the time of their calls.
     messages: Peekable<IntoIter<usize>>,
     used: BTreeSet<usize>,
+    annotations: Spans,
     unknown: u64,
+}
+
+/// Which of several spans of time comes first in their list, for each time.
+struct Spans(Vec<(u64, Option<usize>)>);
+
+impl Spans {
+    fn of(spans: impl Iterator<Item = (u64, u64)>) -> Spans {
+        // A span ends at its last nanosecond. At equal times others begin before it ends, which
+        // changes nothing, as only the state behind a time counts.
+        let mut changes: Vec<(u64, usize, bool)> = Vec::new();
+        for (place, (start, end)) in spans.enumerate() {
+            changes.push((start, place, true));
+            changes.extend(end.checked_add(1).map(|over| (over, place, false)));
+        }
+        changes.sort_unstable();
+        let (mut open, mut found) = (BTreeSet::new(), Vec::new());
+        for at_once in changes.chunk_by(|one, other| one.0 == other.0) {
+            for &(_, place, begins) in at_once {
+                if begins {
+                    open.insert(place);
+                } else {
+                    open.remove(&place);
+                }
+            }
+            let time = at_once.first().map_or(0, |change| change.0);
+            found.push((time, open.first().copied()));
+        }
+        Spans(found)
+    }
+
+    fn at(&self, time: u64) -> Option<usize> {
+        let next = self.0.partition_point(|(start, _)| *start <= time);
+        self.0.get(next.checked_sub(1)?)?.1
+    }
 }
 
 impl<'k> Matching<'k> {
@@ -65,11 +101,14 @@ impl<'k> Matching<'k> {
         let of_messages = |&place: &usize| is_message(&kernels.calls[place].info);
         let mut messages: Vec<usize> = (0..kernels.calls.len()).filter(of_messages).collect();
         messages.sort_by_key(|&place| kernels.calls[place].start);
+        let annotations = kernels.annotations.iter();
+        let annotations = annotations.map(|call| (call.start, call.end));
         Matching {
             kernels,
             by_external: by_external.collect(),
             messages: messages.into_iter().peekable(),
             used: BTreeSet::new(),
+            annotations: Spans::of(annotations),
             unknown: 0,
         }
     }
@@ -87,27 +126,33 @@ impl<'k> Matching<'k> {
     }
 
     /// What was recorded of the calls that a kernel carries out.
-    fn infos(&mut self, kernel: &Kernel) -> Vec<Described> {
+    fn infos(&mut self, kernel: &Kernel) -> Vec<Rc<Described>> {
         let calls = &self.kernels.calls;
         let call = self.call(kernel);
         self.used.extend(call);
         let of_call = call.map(|place| &calls[place].info);
         let own = kernel.info.as_ref().or(of_call);
         let mut found = Vec::new();
-        if own.is_none_or(is_message) && kernel.sends_and_receives {
+        if own.is_none_or(|own| is_message(own)) && kernel.sends_and_receives {
             // One kernel sends and receives what was called for since the one before.
             let launch = self.called(kernel);
             while let Some(next) = self.messages.next_if(|&next| calls[next].start <= launch) {
-                found.push(calls[next].info.clone());
+                found.push(Rc::clone(&calls[next].info));
                 self.used.insert(next);
             }
         }
         if found.is_empty() {
-            let own = own.or_else(|| annotation(self.kernels, kernel));
+            let own = own.or_else(|| self.annotation(kernel));
             self.unknown += u64::from(own.is_none());
             found.extend(own.cloned());
         }
         found
+    }
+
+    /// The annotation during which a kernel was launched: the first one in the file.
+    fn annotation(&self, kernel: &Kernel) -> Option<&'k Rc<Described>> {
+        let place = self.annotations.at(self.kernels.launch(kernel)?)?;
+        self.kernels.annotations.get(place).map(|call| &call.info)
     }
 
     fn unmatched(&self) -> Unmatched {
@@ -126,13 +171,8 @@ fn is_message(info: &Described) -> bool {
     matches!(info.called, Called::Send | Called::Receive)
 }
 
-/// The annotation during which a kernel was launched.
-fn annotation<'k>(kernels: &'k Kernels, kernel: &Kernel) -> Option<&'k Described> {
-    let launch = kernels.launch(kernel)?;
-    let mut all = kernels.annotations.iter();
-    let within = all.find(|call| (call.start..=call.end).contains(&launch));
-    within.map(|call| &call.info)
-}
+/// Kernels together may repeat so many characters of calls.
+const TEXT: usize = 1 << 24;
 
 /// The calls of a rank, in the order of their kernels in the file.
 ///
@@ -142,8 +182,18 @@ pub(super) fn calls(
     matched: &[Matched],
     resolving: &mut Resolving<'_, '_>,
 ) -> Result<Vec<Recorded>, String> {
+    // Kernels may stand for one call, whose lists are as long as it likes.
+    let own = matched.iter().flat_map(|kernel| &kernel.infos);
+    let mut known = BTreeSet::new();
+    let own = own.filter(|info| known.insert(Rc::as_ptr(info)));
+    let mut left = TEXT.saturating_add(own.map(|info| info.length()).sum::<usize>() * 4);
     let calls = matched.iter().map(|kernel| {
-        let described: Vec<&Described> = kernel.infos.iter().collect();
+        let described: Vec<&Described> = kernel.infos.iter().map(Rc::as_ref).collect();
+        let length = described.iter().map(|info| info.length()).sum();
+        left = left.checked_sub(length).ok_or_else(|| {
+            let place = kernel.place;
+            format!("event {place}: it repeats, as those before it, a call with long lists")
+        })?;
         let call = resolving.call(&described);
         Ok(Recorded {
             start: kernel.start,

@@ -148,7 +148,7 @@ fn operations_keep_when_they_were_recorded() {
                     ALL_REDUCE,
                 ),
             ];
-            trace((rank, 2), &events)
+            trace(rank, 2, &events)
         };
         let imported = import(&[of(0), of(1)], &spec()).expect("they are traces");
         let graph = &imported.graph;
@@ -174,7 +174,7 @@ fn traces_may_be_compressed_or_a_list_and_of_one_rank() {
     );
     let cut = packed[..packed.len() / 2].to_vec();
     let error = import(&[cut], &spec()).expect_err("it is cut");
-    assert!(error.contains("t0.json: line"), "{error}");
+    assert!(error.contains("t0.json: byte 0"), "{error}");
     // A group of neighbours in a job of four ranks is one of each pair.
     let four = KinetoSpec {
         calls: CallReading {
@@ -260,10 +260,7 @@ fn one_kernel_carries_out_the_messages_called_for_before_it() {
     assert_eq!(sent, [(0, 1, 1_024), (1, 0, 1_024)]);
     assert!(imported.graph.unmatched().is_empty());
     let notes = imported.notes.join("\n");
-    for part in [
-        "2 kernels communicate and no call",
-        "2 calls of the processor",
-    ] {
+    for part in ["2 kernels communicate and no call", "2 calls of the CPU"] {
         assert!(notes.contains(part), "{part}: {notes}");
     }
     let alone = import(&[of(0)], &spec()).expect_err("it has messages");
@@ -271,7 +268,7 @@ fn one_kernel_carries_out_the_messages_called_for_before_it() {
 }
 
 #[test]
-fn shares_of_an_all_to_all_are_messages() {
+fn split_sizes_of_an_all_to_all_are_messages() {
     let of = |rank: u32| {
         let shares = ["[1, 3]", "[2, 2]"];
         let received = ["[1, 2]", "[3, 2]"];

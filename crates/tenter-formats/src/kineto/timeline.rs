@@ -8,6 +8,8 @@
 //! Each operation starts as long after what it waits for as it was recorded, so a run in which
 //! calls take as long as they were recorded is the recording.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use tenter_units::Time;
 use tenter_workload::spec::{Gaps, Waits};
 
@@ -64,10 +66,18 @@ pub(super) fn segments(computes: &mut [(u64, u64)], calls: &[(u64, u64)]) -> Vec
 }
 
 /// An operation that is done, while others are put behind it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Done {
-    number: u64,
     end: u64,
+    number: u64,
+}
+
+impl Done {
+    /// Behind all that are over at a time.
+    fn over_at(time: u64) -> Done {
+        let (end, number) = (time, u64::MAX);
+        Done { end, number }
+    }
 }
 
 /// How computing waits, and what becomes of gaps.
@@ -89,8 +99,9 @@ pub(super) fn operations(segments: &[Segment], calls: &[Recorded], rules: Rules)
         origin: origin.min().unwrap_or(0),
         computed: None,
         computed_before: None,
-        over: Vec::new(),
-        on_stream: Vec::new(),
+        over: BTreeSet::new(),
+        on_stream: BTreeMap::new(),
+        last_ones: BTreeSet::new(),
     };
     let mut segments = segments.iter().peekable();
     for place in order {
@@ -113,16 +124,18 @@ struct Timeline {
     /// The last stretch of computing, and the one before.
     computed: Option<Done>,
     computed_before: Option<Done>,
-    /// Calls that no computing has waited for yet, ascending by their ends.
-    over: Vec<Done>,
-    on_stream: Vec<Option<Done>>,
+    /// Calls that no computing has waited for yet.
+    over: BTreeSet<Done>,
+    /// The last call of each stream, and the same by their ends.
+    on_stream: BTreeMap<u32, Done>,
+    last_ones: BTreeSet<Done>,
 }
 
 impl Timeline {
     fn compute(&mut self, segment: &Segment) {
         let since = self.computed.map_or(0, |done| done.end);
-        let is_over = self.over.partition_point(|done| done.end <= segment.start);
-        let ended: Vec<Done> = self.over.drain(..is_over).collect();
+        let left = self.over.split_off(&Done::over_at(segment.start));
+        let ended = std::mem::replace(&mut self.over, left);
         let exposed = |done: &Done| done.end >= since;
         let waits = ended
             .into_iter()
@@ -141,20 +154,13 @@ impl Timeline {
     }
 
     fn call(&mut self, call: &Recorded) {
-        let place = call.stream as usize;
-        if self.on_stream.len() <= place {
-            self.on_stream.resize(place + 1, None);
-        }
-        let before = self.on_stream[place];
+        let before = self.on_stream.get(&call.stream).copied();
         let computed = [self.computed, self.computed_before].into_iter().flatten();
         let computed = computed.into_iter().find(|done| done.end <= call.start);
         // What was over last: without it, the time of another call would be a gap.
-        let calls = self.on_stream.iter().flatten();
-        let last = calls
-            .filter(|done| done.end <= call.start)
-            .max_by_key(|done| (done.end, done.number))
-            .copied()
-            .filter(|last| computed.is_none_or(|done| done.end < last.end));
+        let mut calls = self.last_ones.range(..=Done::over_at(call.start));
+        let last = calls.next_back().copied();
+        let last = last.filter(|last| computed.is_none_or(|done| done.end < last.end));
         let mut after: Vec<Done> = computed.into_iter().chain(before).collect();
         after.extend(last.filter(|last| before.is_none_or(|of| of.number != last.number)));
         let label = stream::OTHERS + call.stream;
@@ -170,9 +176,11 @@ impl Timeline {
             number,
             end: call.end,
         };
-        self.on_stream[place] = Some(done);
-        let at = self.over.partition_point(|other| other.end <= done.end);
-        self.over.insert(at, done);
+        if let Some(before) = self.on_stream.insert(call.stream, done) {
+            self.last_ones.remove(&before);
+        }
+        self.last_ones.insert(done);
+        self.over.insert(done);
     }
 
     /// A time from the start of the rank: those of a recording may count from 1970, which are more

@@ -10,13 +10,13 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use roxmltree::{Document, ParsingOptions};
 use tenter_workload::collective::{
     Buffer, Program, ProgramBlock, ProgramCollective, ProgramLines, ProgramParts, WireProtocol,
 };
 
 use crate::algorithm::{ReadAlgorithm, collective, of_program};
-use crate::error::{ImportError, Place};
+use crate::error::Place;
+use crate::xml_text;
 use element::{Element, Read};
 
 /// Elements and texts of a file; each step is two of them.
@@ -29,20 +29,7 @@ const MAX_BYTES: u64 = 128 << 20;
 /// # Errors
 /// The first thing that is not as the format has it, and what the algorithm does wrong, by lines.
 pub(crate) fn read(text: &str) -> Read<ReadAlgorithm> {
-    let options = ParsingOptions {
-        // A DTD defines entities, and entities within entities grow exponentially.
-        allow_dtd: false,
-        nodes_limit: NODES_MAX,
-        ..ParsingOptions::default()
-    };
-    let document = Document::parse_with_options(text, options).map_err(|error| {
-        let place = Place::Line(error.pos().row as usize);
-        ImportError::new(
-            place,
-            format!("the XML is damaged: {error}"),
-            "give the whole file",
-        )
-    })?;
+    let document = xml_text::parsed(text, NODES_MAX)?;
     let root = Element::of(document.root_element());
     if root.name() != "algo" {
         let what = format!(

@@ -104,8 +104,8 @@ fn mistakes_have_their_lines() {
             2,
             "the protocol is `NVLS`",
         ),
-        ("</algo>", "", 0, "the XML is damaged"),
-        ("<algo ", "<algos ", 0, "the XML is damaged"),
+        ("</algo>", "", 0, "this is no XML"),
+        ("<algo ", "<algos ", 0, "this is no XML"),
         ("<tb ", "<block/><tb ", 4, "a `block` stands in a `gpu`"),
     ] {
         assert!(good.contains(from), "{from}");

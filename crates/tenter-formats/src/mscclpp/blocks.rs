@@ -2,6 +2,7 @@
 //! take what is put into the memory of their GPU, or answer a get from it.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use tenter_workload::collective::{At, Port, ProgramBlock, ProgramStep, Slot, StepName};
 
@@ -32,6 +33,8 @@ enum Carries {
 #[derive(Default)]
 pub(super) struct Blocks {
     steps: BTreeMap<BlockName, Vec<ProgramStep>>,
+    /// How many steps all blocks have.
+    count: usize,
     names: Names,
     helpers: BTreeMap<(BlockName, u32, Helps), BlockName>,
     /// The next number of a helper of each rank.
@@ -43,14 +46,14 @@ pub(super) struct Blocks {
 
 /// How messages call steps.
 #[derive(Default)]
-pub(super) struct Names(BTreeMap<BlockName, Vec<String>>);
+pub(super) struct Names(BTreeMap<BlockName, Vec<Rc<str>>>);
 
 impl Names {
     pub(super) fn of(&self, at: At) -> String {
         let names = self.0.get(&(at.rank, at.block));
         let step = at.step.unwrap_or(0) as usize;
-        let found = names.and_then(|names| names.get(step)).cloned();
-        found.unwrap_or_else(|| at.to_string())
+        let found = names.and_then(|names| names.get(step));
+        found.map_or_else(|| at.to_string(), ToString::to_string)
     }
 }
 
@@ -77,15 +80,27 @@ impl Blocks {
     }
 
     /// Adds a step to a block; `name` is what messages call it.
-    pub(super) fn push(&mut self, block: BlockName, name: &str, step: ProgramStep) -> StepName {
+    pub(super) fn push(&mut self, block: BlockName, name: &Rc<str>, step: ProgramStep) -> StepName {
         let names = self.names.0.entry(block).or_default();
-        names.push(name.to_owned());
+        names.push(Rc::clone(name));
         let steps = self.steps.entry(block).or_default();
         steps.push(step);
+        self.count += 1;
         StepName {
             block: block.1,
             step: steps.len() as u32 - 1,
         }
+    }
+
+    /// How messages call a step.
+    pub(super) fn name_of(&self, (rank, block): BlockName, step: u32) -> String {
+        let step = Some(step);
+        self.names.of(At { rank, block, step })
+    }
+
+    /// How many steps there are.
+    pub(super) fn count(&self) -> usize {
+        self.count
     }
 
     /// Lets a step wait for others of its rank.
@@ -122,7 +137,7 @@ impl Blocks {
     }
 
     /// A signal from a rank.
-    pub(super) fn signal(&mut self, block: BlockName, to: Channel, name: &str) {
+    pub(super) fn signal(&mut self, block: BlockName, to: Channel, name: &Rc<str>) {
         let channel = self.channel(block.0, to.peer, Carries::Signals(to.port, to.nth));
         let port = Port {
             peer: to.peer,
@@ -140,7 +155,7 @@ impl Blocks {
     }
 
     /// A wait for a signal.
-    pub(super) fn wait(&mut self, block: BlockName, from: Channel, name: &str) -> StepName {
+    pub(super) fn wait(&mut self, block: BlockName, from: Channel, name: &Rc<str>) -> StepName {
         let channel = self.channel(from.peer, block.0, Carries::Signals(from.port, from.nth));
         let receive = Some(Port {
             peer: from.peer,
@@ -159,7 +174,7 @@ impl Blocks {
         block: BlockName,
         mut step: ProgramStep,
         (rank, slot): (u32, Slot),
-        name: &str,
+        name: &Rc<str>,
     ) -> StepName {
         let channel = self.channel(block.0, rank, Carries::Puts(block.1));
         step.send = Some(Port {
@@ -188,7 +203,7 @@ impl Blocks {
         rank: u32,
         slot: Slot,
         count: u32,
-        name: &str,
+        name: &Rc<str>,
     ) {
         let channel = self.channel(block.0, rank, Carries::Requests(block.1));
         let port = |peer| Some(Port { peer, channel });

@@ -19,8 +19,13 @@ pub(super) struct Channel {
 pub(super) struct ThreadBlock<'v> {
     pub(super) id: u32,
     pub(super) operations: Vec<Json<'v>>,
-    json: Json<'v>,
+    /// The channels and the remote buffers that it knows, by the type of channels.
+    channels: Numbers<'v>,
+    remote: Numbers<'v>,
 }
+
+/// Numbers of something at the GPU, by the type of channels.
+type Numbers<'v> = BTreeMap<&'v str, Vec<u32>>;
 
 /// A GPU as it is written.
 pub(super) struct Gpu<'v> {
@@ -36,12 +41,14 @@ pub(super) struct Gpu<'v> {
 impl<'v> Gpu<'v> {
     pub(super) fn read(json: &Json<'v>) -> Read<Gpu<'v>> {
         let mut channels: BTreeMap<String, Vec<Channel>> = BTreeMap::new();
+        let mut met: BTreeMap<(&str, u32), u32> = BTreeMap::new();
         for group in json.list("channels", "channels")? {
             let kind = group.text("channel_type")?;
             let list = channels.entry(kind.to_owned()).or_default();
             for peer in group.numbers("connected_to")? {
-                let nth = list.iter().filter(|of| of.peer == peer).count() as u32;
-                let port = kind == "port";
+                let next = met.entry((kind, peer)).or_default();
+                let (nth, port) = (*next, kind == "port");
+                *next += 1;
                 list.push(Channel { peer, port, nth });
             }
         }
@@ -58,7 +65,12 @@ impl<'v> Gpu<'v> {
             blocks.push(ThreadBlock {
                 id: tb.number("id")?,
                 operations: flat(tb.list("ops", "operation")?)?,
-                json: tb,
+                channels: numbers(&tb, ("channels", "channel_type"), "channel_ids")?,
+                remote: numbers(
+                    &tb,
+                    ("remote_buffer_refs", "access_channel_type"),
+                    "remote_buffer_ids",
+                )?,
             });
         }
         Ok(Gpu {
@@ -79,7 +91,8 @@ impl<'v> Gpu<'v> {
             let remedy = "name a plan without switch channels: sums in switches are not simulated";
             return Err(operation.wrong("it uses a switch channel", remedy));
         }
-        let ids = self.of_block(block, ("channels", "channel_type", kind), "channel_ids")?;
+        let ids = self.blocks.get(block).and_then(|of| of.channels.get(kind));
+        let ids = ids.map_or(&[][..], Vec::as_slice);
         let known = self.channels.get(kind).map_or(&[][..], Vec::as_slice);
         let find = |local: u32| {
             let id = *ids.get(local as usize)?;
@@ -90,24 +103,6 @@ impl<'v> Gpu<'v> {
             found.push(find(local).ok_or_else(|| refuse("there is no such channel"))?);
         }
         Ok(found)
-    }
-
-    /// The numbers that a thread block has for a type of channels.
-    fn of_block(
-        &self,
-        block: usize,
-        (list, key, kind): (&str, &str, &str),
-        ids: &str,
-    ) -> Read<Vec<u32>> {
-        let Some(block) = self.blocks.get(block) else {
-            return Ok(Vec::new());
-        };
-        for group in block.json.list(list, list)? {
-            if group.text(key)? == kind {
-                return group.numbers(ids);
-            }
-        }
-        Ok(Vec::new())
     }
 
     /// The buffers of an operation: of which rank, where, and how many chunks.
@@ -127,10 +122,10 @@ impl<'v> Gpu<'v> {
             let (index, size) = (entry.number("index")?, entry.number("size")?);
             if let Some(id) = entry.get("buffer_id") {
                 let kind = operation.text("channel_type")?;
-                let of_kind = ("remote_buffer_refs", "access_channel_type", kind);
-                let ids = self.of_block(block, of_kind, "remote_buffer_ids")?;
+                let ids = self.blocks.get(block).and_then(|of| of.remote.get(kind));
                 let local = id.as_number()? as usize;
-                let remote = ids.get(local).and_then(|&id| self.remote.get(id as usize));
+                let id = ids.and_then(|ids| ids.get(local));
+                let remote = id.and_then(|&id| self.remote.get(id as usize));
                 let Some(&(rank, buffer)) = remote else {
                     let remedy = "name one of `remote_buffer_refs`";
                     return Err(entry.wrong("there is no such remote buffer", remedy));
@@ -145,6 +140,16 @@ impl<'v> Gpu<'v> {
         }
         Ok(found)
     }
+}
+
+/// The numbers that a thread block has for each type of channels.
+fn numbers<'v>(block: &Json<'v>, (list, key): (&str, &str), ids: &str) -> Read<Numbers<'v>> {
+    let mut found = Numbers::new();
+    for group in block.list(list, list)? {
+        let numbers = group.numbers(ids)?;
+        found.entry(group.text(key)?).or_insert(numbers);
+    }
+    Ok(found)
 }
 
 /// Operations with those of pipelines in their place.

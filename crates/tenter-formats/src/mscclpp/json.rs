@@ -6,9 +6,9 @@ use crate::error::{ImportError, Place};
 
 pub(super) type Read<T> = Result<T, ImportError>;
 
-/// What is wrong in a plan. A JSON does not tell lines once it is read, so the text says where.
+/// What is wrong in a plan; the text says where.
 pub(super) fn wrong(what: impl Into<String>, remedy: impl Into<String>) -> ImportError {
-    ImportError::new(Place::Line(1), what, remedy)
+    ImportError::new(Place::Json, what, remedy)
 }
 
 /// A value, and how messages call it.

@@ -15,14 +15,14 @@ mod blocks;
 mod gpu;
 mod json;
 mod operations;
+mod taken;
 #[cfg(test)]
 mod tests;
 
-use serde_json::Value;
 use tenter_workload::collective::{Program, ProgramCollective, ProgramParts, WireProtocol};
 
 use crate::algorithm::{ReadAlgorithm, collective};
-use crate::error::{ImportError, Place};
+use crate::json_text;
 use blocks::Blocks;
 use gpu::Gpu;
 use json::{Json, Read, wrong};
@@ -35,14 +35,7 @@ const GPUS_MAX: usize = 4_096;
 /// # Errors
 /// The first thing that is not as the format has it, and what the algorithm does wrong.
 pub(crate) fn read(text: &str) -> Read<ReadAlgorithm> {
-    let value: Value = serde_json::from_str(text).map_err(|error| {
-        let what = format!("the JSON is damaged: {error}");
-        ImportError::new(
-            Place::Line(error.line().max(1)),
-            what,
-            "give the whole file",
-        )
-    })?;
+    let value = json_text::parsed(text.as_bytes(), 0, "give the whole file")?;
     let plan = Json::new(&value, "the plan");
     let gpus = plan.list("gpus", "GPU")?;
     if gpus.is_empty() || gpus.len() > GPUS_MAX {

@@ -1,20 +1,19 @@
 //! The operations of all thread blocks, one after the other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use tenter_workload::collective::{Buffer, ProgramStep, Slot, StepName};
 
 use super::blocks::{BlockName, Blocks};
 use super::gpu::{Channel, Gpu};
 use super::json::{Json, Read, wrong};
+use super::taken::{Budget, Taken};
 
 /// A chunk of packets: the rank, and the place in its scratch buffer.
 type PacketChunk = (u32, u32);
 /// Source, destination, and which of the channels between them.
 type Way = (u32, u32, bool, u32);
-/// The last step of each helper that takes what a thread block has put, by rank and helper.
-type Taken = BTreeMap<(u32, u32), StepName>;
-
 /// What must be known of all GPUs before some steps know what they wait for.
 #[derive(Default)]
 struct Meetings {
@@ -22,8 +21,16 @@ struct Meetings {
     signals: BTreeMap<Way, Vec<Vec<StepName>>>,
     /// The waits of a way.
     waits: BTreeMap<Way, Vec<(BlockName, u32)>>,
-    writers: BTreeMap<PacketChunk, Vec<StepName>>,
-    readers: Vec<(BlockName, u32, PacketChunk, String)>,
+    writers: BTreeMap<PacketChunk, Writers>,
+    /// Steps that read packets, the first chunk and how many.
+    readers: Vec<(BlockName, u32, PacketChunk, u32)>,
+    budget: Budget,
+}
+
+/// The last step that writes a chunk of packets, and how many do.
+struct Writers {
+    last: StepName,
+    count: u32,
 }
 
 /// A thread block while it is run.
@@ -38,7 +45,7 @@ struct Running {
 struct Operation<'a> {
     block: BlockName,
     kind: &'a str,
-    name: String,
+    name: Rc<str>,
     channels: Vec<Channel>,
     sources: Vec<(Option<u32>, Slot, u32)>,
     targets: Vec<(Option<u32>, Slot, u32)>,
@@ -62,20 +69,33 @@ impl Meetings {
                 blocks.wait_for(*block, *step, taken);
             }
         }
-        for (block, step, chunk, name) in self.readers {
-            let writers = self.writers.get(&chunk).map_or(&[][..], Vec::as_slice);
-            let [writer] = writers else {
-                let count = writers.len();
-                let what = format!(
-                    "{name}: it reads packets of chunk {} of scratch, which are written {count} \
-                     times",
-                    chunk.1
-                );
-                return Err(wrong(what, "write each chunk of packets once"));
-            };
-            if (block.1, step) != (writer.block, writer.step) {
-                blocks.wait_for(block, step, &[*writer]);
+        let Meetings {
+            writers,
+            readers,
+            mut budget,
+            ..
+        } = self;
+        for (block, step, (rank, first), count) in readers {
+            let mut after: Vec<StepName> = Vec::new();
+            for chunk in first..first.saturating_add(count) {
+                let found = writers.get(&(rank, chunk));
+                let Some(writer) = found.filter(|of| of.count == 1).map(|of| of.last) else {
+                    let count = found.map_or(0, |of| of.count);
+                    let name = blocks.name_of(block, step);
+                    let what = format!(
+                        "{name}: it reads packets of chunk {chunk} of scratch, which are written \
+                         {count} times"
+                    );
+                    return Err(wrong(what, "write each chunk of packets once"));
+                };
+                // Neighbouring chunks mostly come from one step.
+                let is_itself = (block.1, step) == (writer.block, writer.step);
+                if !is_itself && after.last() != Some(&writer) {
+                    after.push(writer);
+                }
             }
+            budget.waits(after.len(), "packets")?;
+            blocks.wait_for(block, step, &after);
         }
         Ok(())
     }
@@ -87,81 +107,84 @@ fn of_gpu(gpu: &Gpu<'_>, blocks: &mut Blocks, meetings: &mut Meetings) -> Read<(
         place,
         name: (gpu.id, of.id),
         next: 0,
-        taken: Taken::new(),
+        taken: Taken::default(),
     });
     let mut running: Vec<Running> = running.collect();
-    loop {
-        let mut waiting: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for (place, of) in running.iter_mut().enumerate() {
+    // Blocks that stand at a barrier, and those that go on.
+    let mut waiting: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
+    let mut ready: Vec<usize> = (0..running.len()).collect();
+    while !ready.is_empty() {
+        let mut reached: BTreeSet<u32> = BTreeSet::new();
+        for place in std::mem::take(&mut ready) {
+            let Some(of) = running.get_mut(place) else {
+                continue;
+            };
             if let Some(barrier) = until_barrier(gpu, of, blocks, meetings)? {
-                waiting.entry(barrier).or_default().push(place);
+                waiting.entry(barrier).or_default().insert(place);
+                reached.insert(barrier);
             }
         }
-        if waiting.is_empty() {
-            return Ok(());
-        }
-        let mut passed = false;
-        for places in waiting.values() {
-            let operation = |place: usize| {
-                let of = running.get(place)?;
-                gpu.blocks.get(of.place)?.operations.get(of.next)
-            };
-            let first = places.first().and_then(|&place| operation(place));
+        for barrier in reached {
+            let places = waiting.get(&barrier).into_iter().flatten();
+            let places: Vec<usize> = places.copied().collect();
+            let first = at_barrier(gpu, &running, places.first());
             let asked = first.map_or(Ok(0), |of| of.number("num_threadblocks"))?;
             if places.len() == asked as usize {
-                pass(&mut running, places, blocks);
-                passed = true;
+                pass(&mut running, &places, (blocks, meetings))?;
+                waiting.remove(&barrier);
+                ready.extend(places);
             }
         }
-        if !passed {
-            let stuck = waiting.values().flatten().next().and_then(|&place| {
-                let of = running.get(place)?;
-                gpu.blocks.get(of.place)?.operations.get(of.next)
-            });
-            let name = stuck.map_or("", Json::name);
-            let what = format!(
-                "{name}: a deadlock: not as many thread blocks come to the barrier as it waits for"
-            );
-            return Err(wrong(what, "correct `num_threadblocks`"));
-        }
     }
+    let stuck = waiting.values().flatten().next();
+    let Some(of) = at_barrier(gpu, &running, stuck) else {
+        return Ok(());
+    };
+    let what = "a deadlock: not as many thread blocks come to the barrier as it waits for";
+    Err(of.wrong(what, "correct `num_threadblocks`"))
 }
 
-/// Lets blocks that stand at a barrier go on when all of them have come.
-fn pass(running: &mut [Running], places: &[usize], blocks: &mut Blocks) {
-    let (mut last, mut taken) = (Vec::new(), Taken::new());
-    for &place in places {
-        let Some(of) = running.get(place) else {
-            continue;
-        };
-        if let Some(step) = blocks.len(of.name).checked_sub(1) {
-            last.push(StepName {
-                block: of.name.1,
-                step,
-            });
-        }
-        merge(&mut taken, &of.taken);
-    }
+/// The operation that a block stands at.
+fn at_barrier<'g, 'v>(
+    gpu: &'g Gpu<'v>,
+    running: &[Running],
+    place: Option<&usize>,
+) -> Option<&'g Json<'v>> {
+    let of = running.get(*place?)?;
+    gpu.blocks.get(of.place)?.operations.get(of.next)
+}
+
+/// Lets blocks that stand at a barrier go on: the first one waits for all others, and these wait
+/// for it, so the waits grow with the blocks and not with their pairs.
+fn pass(
+    running: &mut [Running],
+    places: &[usize],
+    (blocks, meetings): (&mut Blocks, &mut Meetings),
+) -> Read<()> {
+    let name: Rc<str> = Rc::from("a barrier");
+    let of_places = || places.iter().filter_map(|&place| running.get(place));
+    let (taken, looked_at) = Taken::met(of_places().map(|of| &of.taken));
+    meetings.budget.waits(looked_at + 2 * places.len(), &name)?;
+    let last = of_places().skip(1).filter_map(|of| {
+        let step = blocks.len(of.name).checked_sub(1)?;
+        let block = of.name.1;
+        Some(StepName { block, step })
+    });
+    let mut after: Vec<StepName> = last.collect();
+    let mut first: Option<StepName> = None;
     for &place in places {
         if let Some(of) = running.get_mut(place) {
-            let after = last.iter().filter(|name| name.block != of.name.1);
-            let after = after.copied().collect();
             let step = ProgramStep {
                 after,
                 ..ProgramStep::default()
             };
-            blocks.push(of.name, "a barrier", step);
-            of.taken.clone_from(&taken);
+            let passed = blocks.push(of.name, &name, step);
+            after = vec![*first.get_or_insert(passed)];
+            of.taken = taken.clone();
             of.next += 1;
         }
     }
-}
-
-fn merge(one: &mut Taken, other: &Taken) {
-    for (key, name) in other {
-        let last = one.entry(*key).or_insert(*name);
-        last.step = last.step.max(name.step);
-    }
+    Ok(())
 }
 
 /// Runs a block up to its next barrier, and gives the number of that.
@@ -189,7 +212,7 @@ fn until_barrier(
         let operation = Operation {
             block: of.name,
             kind,
-            name: format!("{} ({kind})", json.name()),
+            name: format!("{} ({kind})", json.name()).into(),
             channels: if has_channels {
                 gpu.channels(of.place, json)?
             } else {
@@ -198,7 +221,11 @@ fn until_barrier(
             sources: gpu.buffers(of.place, json, "src_buff")?,
             targets: gpu.buffers(of.place, json, "dst_buff")?,
         };
+        let buffers = operation.sources.iter().chain(&operation.targets);
+        let chunks = buffers.map(|(.., size)| u64::from(*size)).sum();
+        meetings.budget.chunks(chunks, json.name())?;
         operation.run(json, &mut of.taken, (blocks, meetings))?;
+        Budget::steps(blocks.count(), json.name())?;
         of.next += 1;
     }
     Ok(None)
@@ -213,14 +240,14 @@ impl Operation<'_> {
     ) -> Read<()> {
         match self.kind {
             "nop" | "flush" => {}
-            "signal" | "rlxsignal" => self.signal(taken, blocks, meetings),
+            "signal" | "rlxsignal" => self.signal(taken, blocks, meetings)?,
             "wait" | "rlxwait" => self.wait(blocks, meetings),
             "copy" | "put" | "get" | "upkt" | "cpkt" | "ppkt" | "rppkt" => {
                 self.pairwise(json, taken, blocks, meetings)?;
             }
             "pws" | "pwsf" => {
                 self.pairwise(json, taken, blocks, meetings)?;
-                self.signal(taken, blocks, meetings);
+                self.signal(taken, blocks, meetings)?;
             }
             "re" | "res" | "rre" | "rres" | "repkt" | "respkt" | "recpkt" | "recspkt" => {
                 self.sum(json, taken, (blocks, meetings))?;
@@ -239,14 +266,15 @@ impl Operation<'_> {
         Ok(())
     }
 
-    fn signal(&self, taken: &Taken, blocks: &mut Blocks, meetings: &mut Meetings) {
+    fn signal(&self, taken: &Taken, blocks: &mut Blocks, meetings: &mut Meetings) -> Read<()> {
         for to in &self.channels {
             blocks.signal(self.block, *to, &self.name);
-            let there = taken.iter().filter(|((rank, _), _)| *rank == to.peer);
-            let there = there.map(|(_, name)| *name).collect();
+            let there = taken.of_rank(to.peer);
+            meetings.budget.waits(there.len(), &self.name)?;
             let way = (self.block.0, to.peer, to.port, to.nth);
             meetings.signals.entry(way).or_default().push(there);
         }
+        Ok(())
     }
 
     fn wait(&self, blocks: &mut Blocks, meetings: &mut Meetings) {
@@ -268,12 +296,13 @@ impl Operation<'_> {
         if slot.buffer != Buffer::Scratch {
             return;
         }
-        let step = blocks.len(self.block);
-        for chunk in slot.chunk..slot.chunk.saturating_add(count.min(CHUNKS_MAX)) {
-            let chunk = (self.block.0, chunk);
-            let reader = (self.block, step, chunk, self.name.clone());
-            meetings.readers.push(reader);
-        }
+        let reader = (
+            self.block,
+            blocks.len(self.block),
+            (self.block.0, slot.chunk),
+            count,
+        );
+        meetings.readers.push(reader);
     }
 
     /// A step has written packets.
@@ -281,8 +310,10 @@ impl Operation<'_> {
         if !self.sends_packets() || slot.buffer != Buffer::Scratch {
             return;
         }
-        for chunk in slot.chunk..slot.chunk.saturating_add(count.min(CHUNKS_MAX)) {
-            meetings.writers.entry((rank, chunk)).or_default().push(by);
+        for chunk in slot.chunk..slot.chunk.saturating_add(count) {
+            let writers = meetings.writers.entry((rank, chunk));
+            let writers = writers.or_insert(Writers { last: by, count: 0 });
+            (writers.last, writers.count) = (by, writers.count + 1);
         }
     }
 
@@ -296,7 +327,7 @@ impl Operation<'_> {
     ) {
         let count = step.count;
         let name = blocks.put(self.block, step, (rank, slot), &self.name);
-        taken.insert((rank, name.block), name);
+        taken.add(rank, name);
         self.writes(rank, slot, count, name, meetings);
     }
 
@@ -423,6 +454,3 @@ impl Operation<'_> {
         self.writes(self.block.0, slot, count, name, meetings);
     }
 }
-
-/// No operation has more chunks; the check of the algorithm refuses those with fewer already.
-const CHUNKS_MAX: u32 = 1 << 16;

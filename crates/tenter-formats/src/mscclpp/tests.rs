@@ -128,7 +128,7 @@ fn mistakes_in_plans_are_refused() {
         ),
         ("\"gpus\"", "\"cpus\"", "the plan has 0 GPUs"),
         ("\"size\": 1}]", "\"size\": 2}]", "differ in size"),
-        ("}", "", "the JSON is damaged"),
+        ("}", "", "this is no JSON"),
     ] {
         refuses(from, to, what);
     }

@@ -76,8 +76,11 @@ pub fn read(sources: &[Source<'_>], spec: &NcclLogSpec) -> Result<Imported, Impo
         };
         let trace = one_after_another(&calls[own], |_| Time::ZERO);
         let file = sources.get(log.processes[place].file);
+        let file = file.map_or(first, |source| source.name);
+        let checked = arrangement.check(trace.nodes.len());
+        checked.map_err(|error| error.in_file(file))?;
         let added = traces.add(rank, trace, Place::Line(1));
-        added.map_err(|error| error.in_file(file.map_or(first, |source| source.name)))?;
+        added.map_err(|error| error.in_file(file))?;
     }
     traces.finish()
 }
@@ -178,6 +181,7 @@ impl Groups {
         let mut members = members(log, &keys, ranks_of);
         let mut known: BTreeMap<Key, (u32, Vec<u32>)> = BTreeMap::new();
         for (place, process) in log.processes.iter().enumerate() {
+            let largest = if is_one { largest(process) } else { 0 };
             let used: BTreeSet<usize> =
                 process.calls.iter().map(|call| call.communicator).collect();
             for (communicator, key) in used
@@ -189,7 +193,7 @@ impl Groups {
                 }
                 let is_all = communicator.size as usize == log.processes.len();
                 let found = members.remove(key).unwrap_or_default();
-                let ranks = if is_one && communicator.size == largest(process) {
+                let ranks = if is_one && communicator.size == largest {
                     (0..all).collect()
                 } else if found.len() == communicator.size as usize && (key.0.is_some() || is_all) {
                     found.into_iter().map(|(_, rank)| rank).collect()
@@ -198,6 +202,11 @@ impl Groups {
                 };
                 let ranks: Vec<u32> = ranks;
                 let number = traces.groups.of_ranks(&format!("{key:?}"), ranks.clone());
+                let number = number.map_err(|what| {
+                    let remedy = "give the log of fewer communicators";
+                    let at = Place::Line(communicator.line);
+                    (place, ImportError::new(at, what, remedy))
+                })?;
                 known.insert(key.clone(), (number, ranks));
             }
         }
@@ -273,6 +282,10 @@ fn recorded(
                 return wrong(first.line, "the collective is too long", remedy);
             };
             let group = traces.rooted(name, *group, Some(first.root));
+            let group = group.map_err(|what| {
+                let remedy = "give the log of fewer communicators";
+                ImportError::new(Place::Line(first.line), what, remedy)
+            })?;
             Call::Collective { name, bytes, group }
         } else {
             if traces.is_repeated() {

@@ -1,8 +1,11 @@
 //! GPUs and NICs of a file, and how near they are to each other.
 
-use roxmltree::Node;
+use roxmltree::{Node, NodeId};
 
 use crate::decimal;
+
+/// No server has more NICs.
+pub(super) const NICS_MAX: usize = 1_024;
 
 /// A GPU.
 pub(super) struct Gpu<'d> {
@@ -61,6 +64,10 @@ impl<'d> Devices<'d> {
             others: 0,
         };
         for element in system.descendants() {
+            // Elements within NICs are those of all NICs around them.
+            if own.nics.len() > NICS_MAX {
+                break;
+            }
             let of_bus = element
                 .parent()
                 .is_some_and(|parent| parent.has_tag_name("pci"));
@@ -120,8 +127,10 @@ impl<'d> Devices<'d> {
 
     /// The NICs that are nearest to each GPU, by their places.
     pub(super) fn nearest(&self) -> Vec<Vec<usize>> {
+        let nics: Vec<Vec<NodeId>> = self.nics.iter().map(|nic| chain(nic.element)).collect();
         let of_gpu = |gpu: &Gpu<'d>| {
-            let depths = self.nics.iter().map(|nic| shared(gpu.element, nic.element));
+            let own = chain(gpu.element);
+            let depths = nics.iter().map(|nic| shared(&own, nic));
             let depths: Vec<usize> = depths.collect();
             let nearest = depths.iter().max().copied();
             let places = depths.iter().enumerate();
@@ -132,15 +141,16 @@ impl<'d> Devices<'d> {
     }
 }
 
+/// The elements around an element, from the outermost one.
+fn chain(element: Node<'_, '_>) -> Vec<NodeId> {
+    let mut chain: Vec<_> = element.ancestors().map(|of| of.id()).collect();
+    chain.reverse();
+    chain
+}
+
 /// How deep the innermost element is that has two others.
-pub(super) fn shared(a: Node<'_, '_>, b: Node<'_, '_>) -> usize {
-    let chain = |element: Node<'_, '_>| {
-        let mut chain: Vec<_> = element.ancestors().map(|of| of.id()).collect();
-        chain.reverse();
-        chain
-    };
-    let (a, b) = (chain(a), chain(b));
-    a.iter().zip(&b).take_while(|(a, b)| a == b).count()
+fn shared(a: &[NodeId], b: &[NodeId]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
 /// PCIe generation and lanes of an element; none where the file leaves them open.

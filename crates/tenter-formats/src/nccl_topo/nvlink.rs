@@ -6,14 +6,22 @@ use tenter_units::Rate;
 
 use super::devices::Gpu;
 
-/// What NCCL takes for a link of `NVLink`, by compute capability, in Mbit/s each way.
-const LINKS: [(u32, u64); 5] = [
+/// What NCCL takes for a link of `NVLink`, from a compute capability on, in Mbit/s each way.
+const LINKS: [(u32, u64); 7] = [
     (60, 144_000),
     (70, 160_000),
     (80, 160_000),
+    (86, 96_000),
+    (87, 160_000),
     (90, 164_800),
     (100, 320_800),
 ];
+
+/// The rate of a link of a GPU; none of one older than `NVLink`.
+fn rate_of_link(capability: u32) -> Option<u64> {
+    let known = LINKS.iter().rev().find(|(from, _)| *from <= capability);
+    known.map(|(_, rate)| *rate)
+}
 
 /// What `NVLinks` say of the GPUs of a server.
 pub(super) enum Domain {
@@ -53,9 +61,8 @@ pub(super) fn domain(gpus: &[Gpu<'_>]) -> Domain {
                     .and_then(|count| count.parse::<u32>().ok());
                 links[place] += u64::from(count.unwrap_or(1));
                 let (a, b) = (first[place], first[peer]);
-                for of in &mut first {
-                    *of = if *of == a.max(b) { a.min(b) } else { *of };
-                }
+                let others = first.iter_mut().filter(|_| a != b);
+                others.for_each(|of| *of = if *of == a.max(b) { a.min(b) } else { *of });
             }
         }
     }
@@ -75,16 +82,31 @@ pub(super) fn domain(gpus: &[Gpu<'_>]) -> Domain {
 
 /// The rate of the GPU with the fewest links.
 fn rate(gpus: &[Gpu<'_>], links: &[u64]) -> Option<Rate> {
-    let of = |gpu: &Gpu<'_>| {
-        let known = LINKS
-            .iter()
-            .find(|(capability, _)| gpu.capability == Some(*capability));
-        known.map(|(_, rate)| *rate)
-    };
+    let of = |gpu: &Gpu<'_>| rate_of_link(gpu.capability?);
     let rates: Option<Vec<u64>> = gpus
         .iter()
         .zip(links)
         .map(|(gpu, links)| of(gpu)?.checked_mul(*links)?.checked_mul(1_000_000))
         .collect();
     rates?.into_iter().min().map(Rate::from_bits_per_second)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rate_of_link;
+
+    #[test]
+    fn capabilities_between_others_have_the_rate_of_the_one_before() {
+        for (capability, rate) in [
+            (53, None),
+            (61, Some(144_000)),
+            (75, Some(160_000)),
+            (86, Some(96_000)),
+            (89, Some(160_000)),
+            (103, Some(320_800)),
+            (120, Some(320_800)),
+        ] {
+            assert_eq!(rate_of_link(capability), rate, "{capability}");
+        }
+    }
 }

@@ -1,17 +1,17 @@
 //! A server as the `endpoint` of a scenario.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use roxmltree::{Document, ParsingOptions};
 use tenter_notation::diagnostics::quote;
 use tenter_units::Rate;
 
-use super::devices::{Devices, pcie};
+use super::devices::{Devices, NICS_MAX, pcie};
 use super::nvlink::{Domain, domain};
 use crate::error::{ImportError, Place};
 use crate::fabric::{FabricReading, FabricText, Server};
 use crate::imported::Source;
-use crate::words;
+use crate::{words, xml_text};
 
 type Read<T> = Result<T, ImportError>;
 
@@ -34,22 +34,16 @@ fn wrong(at: Place, what: impl Into<String>, remedy: &str) -> ImportError {
 }
 
 fn server(text: &str, reading: &FabricReading) -> Read<FabricText> {
-    let options = ParsingOptions {
-        // A DTD defines entities, and entities within entities grow exponentially.
-        allow_dtd: false,
-        nodes_limit: ELEMENTS_MAX,
-        ..ParsingOptions::default()
-    };
-    let document = Document::parse_with_options(text, options).map_err(|error| {
-        let place = Place::Line(error.pos().row.max(1) as usize);
-        wrong(
-            place,
-            format!("this is no XML: {error}"),
-            "give the file as NCCL writes it",
-        )
-    })?;
+    let document = xml_text::parsed(text, ELEMENTS_MAX)?;
     let root = document.root_element();
     let at = Place::Line(document.text_pos_at(root.range().start).row as usize);
+    if root.has_tag_name("graphs") {
+        let what = "this is a graph file of NCCL (`NCCL_GRAPH_FILE`), which has the rings and trees \
+                    of its channels, and no links";
+        let remedy = "give the topology file of the server, which `NCCL_TOPO_DUMP_FILE` writes; list \
+                      `ranks` of a job in the order of a ring to have that order";
+        return Err(wrong(at, what, remedy));
+    }
     if !root.has_tag_name("system") {
         let what = format!("the root is {}", quote(root.tag_name().name()));
         let remedy =
@@ -63,6 +57,10 @@ fn server(text: &str, reading: &FabricReading) -> Read<FabricText> {
                       `NCCL_TOPO_DUMP_FILE` writes them all";
         return Err(wrong(at, what, remedy));
     }
+    if devices.nics.len() > NICS_MAX {
+        let what = format!("there are more than {NICS_MAX} NICs in it");
+        return Err(wrong(at, what, "give the file of one server"));
+    }
     let mut notes = Vec::new();
     let nics = cabled(&devices, &mut notes);
     let yaml = sections(&devices, &nics, reading, at, &mut notes)?;
@@ -72,28 +70,33 @@ fn server(text: &str, reading: &FabricReading) -> Read<FabricText> {
 /// The NICs that are nearest to some GPU, in the order of these GPUs.
 fn cabled(devices: &Devices<'_>, notes: &mut Vec<String>) -> Vec<usize> {
     let nearest = devices.nearest();
-    let mut order: Vec<usize> = Vec::new();
-    for place in nearest.iter().flatten() {
-        if !order.contains(place) {
-            order.push(*place);
+    let (mut order, mut known): (Vec<usize>, BTreeSet<usize>) = (Vec::new(), BTreeSet::new());
+    for &place in nearest.iter().flatten() {
+        if known.insert(place) {
+            order.push(place);
         }
     }
     let name = |place: &usize| devices.nics[*place].name.as_str();
-    let mut groups: Vec<(Vec<String>, String)> = Vec::new();
+    let mut groups: Vec<(Vec<String>, &[usize])> = Vec::new();
+    let mut group_of: BTreeMap<&[usize], usize> = BTreeMap::new();
     for (gpu, places) in nearest.iter().enumerate() {
-        let names = places.iter().map(name).collect::<Vec<&str>>().join(", ");
-        match groups.iter_mut().find(|(_, known)| *known == names) {
-            Some((gpus, _)) => gpus.push(gpu.to_string()),
-            None => groups.push((vec![gpu.to_string()], names)),
+        let next = groups.len();
+        let group = *group_of.entry(places).or_insert(next);
+        if group == next {
+            groups.push((Vec::new(), places));
         }
+        groups[group].0.push(gpu.to_string());
     }
-    let near = groups.iter().filter(|(_, names)| !names.is_empty());
-    let near = near.map(|(gpus, names)| format!("{} of GPU {}", names, gpus.join(", ")));
+    let near = groups.iter().filter(|(_, places)| !places.is_empty());
+    let near = near.map(|(gpus, places)| {
+        let names: Vec<&str> = places.iter().map(name).collect();
+        format!("{} of GPU {}", names.join(", "), gpus.join(", "))
+    });
     let near: Vec<String> = near.collect();
     if !near.is_empty() {
         notes.push(format!("the nearest NICs are {}", near.join("; ")));
     }
-    let far = (0..devices.nics.len()).filter(|place| !order.contains(place));
+    let far = (0..devices.nics.len()).filter(|place| !known.contains(place));
     let far: Vec<&str> = far.map(|place| devices.nics[place].name.as_str()).collect();
     if !far.is_empty() {
         notes.push(format!(

@@ -150,7 +150,8 @@ fn what_is_no_server_is_refused_with_its_line() {
         );
     }
     for (text, what) in [
-        ("<graphs version='1'/>", "the root is `graphs`"),
+        ("<graphs version='1'/>", "this is a graph file of NCCL"),
+        ("<graph version='1'/>", "the root is `graph`"),
         ("<system version='1'><cpu/></system>", "there are 0 GPUs"),
     ] {
         let error = import(text, None).expect_err(what);

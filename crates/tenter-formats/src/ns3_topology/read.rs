@@ -305,7 +305,8 @@ impl File {
                 let node = node as usize;
                 *end = switches[node].unwrap_or_else(|| {
                     used[node] += 1;
-                    hosts[used[node] - 1][node].unwrap_or(End::Host(0))
+                    let host = hosts[node].get(used[node] - 1);
+                    host.copied().unwrap_or(End::Host(0))
                 });
             }
             graph.cable(Cable {
@@ -342,31 +343,28 @@ impl File {
     }
 
     /// Adds a host for each link of a node: first those of the first links, by the numbers of their
-    /// nodes, and then the others. Gives the hosts by link and node.
-    fn add_hosts(&self, links: &[u32], graph: &mut Graph) -> Vec<Vec<Option<End>>> {
+    /// nodes, and then the others. Gives the hosts by node and link.
+    fn add_hosts(&self, links: &[u32], graph: &mut Graph) -> Vec<Vec<End>> {
         let nodes = || {
             (0_u32..)
                 .zip(&self.kinds)
                 .filter(|(_, kind)| **kind == Kind::Host)
         };
-        let most = nodes()
-            .map(|(node, _)| links[node as usize])
-            .max()
-            .unwrap_or(0);
-        let mut hosts: Vec<Vec<Option<End>>> = Vec::new();
-        for plane in 0..most {
-            let mut of_plane = Vec::new();
-            for (node, _) in nodes().filter(|(node, _)| links[*node as usize] > plane) {
-                let name = match plane {
+        let mut hosts: Vec<Vec<End>> = vec![Vec::new(); self.kinds.len()];
+        let (mut left, mut most): (Vec<u32>, u32) = (nodes().map(|(node, _)| node).collect(), 0);
+        while !left.is_empty() {
+            for &node in &left {
+                let name = match most {
                     0 => format!("host{node}"),
-                    _ => format!("host{node}/nic{plane}"),
+                    _ => format!("host{node}/nic{most}"),
                 };
-                of_plane.resize(node as usize, None);
-                of_plane.push(Some(graph.host(name, self.end)));
+                hosts[node as usize].push(graph.host(name, self.end));
             }
-            hosts.push(of_plane);
+            most += 1;
+            left.retain(|node| links[*node as usize] > most);
         }
         let first = nodes().count();
+        graph.has_planes = most > 1;
         if most > 1 {
             graph.notes.push(format!(
                 "nodes with several links have a host for each of them: hosts 0 to {} are the first \

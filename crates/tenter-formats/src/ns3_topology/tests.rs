@@ -92,6 +92,20 @@ fn dialects_are_told_by_their_first_line() {
 }
 
 #[test]
+fn planes_of_their_own_are_told_apart() {
+    let links =
+        "0 2 400Gbps 500ns 0\n1 2 400Gbps 500ns 0\n0 3 400Gbps 500ns 0\n1 3 400Gbps 500ns 0\n";
+    let text = format!("4 1 0 2 4 H100\n2 3\n{links}");
+    let bytes = text.as_bytes();
+    let error = read(Source { name: "t", bytes }).expect_err("there are two fabrics");
+    assert!(error.what.contains("no cables lead from"), "{error}");
+    assert!(
+        error.remedy.contains("the links of one plane alone"),
+        "{error}"
+    );
+}
+
+#[test]
 fn what_is_wrong_is_told_with_its_line() {
     for (from, to, line, what) in [
         ("7 3 6", "7 3", 1, "2 words"),

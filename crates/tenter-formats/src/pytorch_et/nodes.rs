@@ -154,8 +154,8 @@ fn call(node: &Value) -> Result<Option<NodeCall>, String> {
             stride: signed("global_rank_stride"),
             size: number("pg_size").or(size),
         },
-        sent_shares: text("in_split_size"),
-        received_shares: text("out_split_size"),
+        sent_splits: text("in_split_size"),
+        received_splits: text("out_split_size"),
         peer: peer.map(Peer::Place),
         root,
         sequence: None,
@@ -165,7 +165,7 @@ fn call(node: &Value) -> Result<Option<NodeCall>, String> {
 }
 
 /// What inputs say by their places around the name: tensors, a number, the group, the root or peer,
-/// the name, two lists of shares, and at the end the size of the group.
+/// the name, two lists of split sizes, and at the end the size of the group.
 fn of_places(inputs: &[Value], of: Called) -> (Option<u64>, Option<u64>, Option<u64>) {
     let name = inputs.iter().position(|input| {
         let name = input.as_str();

@@ -55,32 +55,35 @@ pub fn read(
         let found = recorded(nodes, &mut resolving);
         calls.push(found.map_err(|what| {
             let remedy = "give the traces of all ranks, or `groups`";
-            ImportError::new(Place::Line(1), what, remedy).in_file(&head.file)
+            ImportError::new(Place::Json, what, remedy).in_file(&head.file)
         })?);
     }
     keep_common(&mut calls, Kept::First, &mut traces);
     for (rank, &place) in (0..).zip(&arrangement.recordings) {
         let trace = one_after_another(&calls[place], |_| Time::ZERO);
-        let added = traces.add(rank, trace, Place::Line(1));
+        let checked = arrangement.check(trace.nodes.len());
+        checked.map_err(|error| error.in_file(&heads[place].file))?;
+        let added = traces.add(rank, trace, Place::Json);
         added.map_err(|error| error.in_file(&heads[place].file))?;
     }
     traces.finish()
 }
 
 fn nodes(bytes: &[u8]) -> Result<Nodes, ImportError> {
+    let stored = bytes.len();
     let bytes = plain(bytes)?;
     let remedy = "give an execution trace of PyTorch, as JSON";
-    let parsed = json_text::parsed(&bytes, remedy)?;
+    let parsed = json_text::parsed(&bytes, stored, remedy)?;
     let list = parsed["nodes"].as_array();
     let list =
-        list.ok_or_else(|| ImportError::new(Place::Line(1), "there is no list `nodes`", remedy))?;
+        list.ok_or_else(|| ImportError::new(Place::Json, "there is no list `nodes`", remedy))?;
     let nodes = Nodes::of(list);
-    let nodes = nodes.map_err(|what| ImportError::new(Place::Line(1), what, remedy))?;
+    let nodes = nodes.map_err(|what| ImportError::new(Place::Json, what, remedy))?;
     if nodes.calls.is_empty() {
         let what = "no node records a collective or a message";
         let remedy =
             "trace a job of several ranks, with a version that writes `record_param_comms`";
-        return Err(ImportError::new(Place::Line(1), what, remedy));
+        return Err(ImportError::new(Place::Json, what, remedy));
     }
     Ok(nodes)
 }

@@ -12,6 +12,7 @@ use super::layers::{self, Communication, Layer, Workload};
 use crate::error::{ImportError, Place};
 use crate::grid::{Grid, Group};
 use crate::imported::Imported;
+use crate::limits::{DECLARED_MAX, repeated};
 
 /// The stream of computing; collectives of each kind of group have their own.
 const COMPUTE: u32 = 0;
@@ -34,6 +35,7 @@ pub fn read(text: &str, spec: &SimaiSpec) -> Result<Imported, ImportError> {
         let remedy = "give other `ranks`, a multiple of their product";
         return Err(ImportError::new(Place::Line(1), what, remedy));
     }
+    check_ranks((&workload, ranks), spec)?;
     let mut built = Built {
         spec,
         grid: Grid {
@@ -53,6 +55,24 @@ pub fn read(text: &str, spec: &SimaiSpec) -> Result<Imported, ImportError> {
         added.map_err(|error| ImportError::of(Place::Line(1), error))?;
     }
     built.finish(workload)
+}
+
+/// Refuses more ranks, or more operations of all of them, than a file alone makes.
+fn check_ranks((workload, ranks): (&Workload, u32), spec: &SimaiSpec) -> Result<(), ImportError> {
+    if spec.ranks.is_none() && ranks > DECLARED_MAX {
+        let what = format!("the file is for {ranks} ranks");
+        let remedy = "give `ranks`, if there are so many";
+        return Err(ImportError::new(Place::Line(1), what, remedy));
+    }
+    // Forward, the gradients of input and weights, the update, and collectives behind them.
+    let of = |layer: &Layer| {
+        let parts = [&layer.forward, &layer.input, &layer.weights];
+        let sent = parts.iter().filter(|part| part.communication.is_some());
+        4 + sent.count() as u64
+    };
+    let each: u64 = workload.layers.iter().map(of).sum();
+    let all = each.saturating_mul(ranks.into());
+    repeated(all, spec.ranks.is_some(), (ranks, Place::Line(1)))
 }
 
 /// The graph, while it is put together.

@@ -4,12 +4,20 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::limits::MEMBERS_MAX;
+
 /// Communicators by their names. Those that have no name, or the name `0` and no ranks, are of all
 /// ranks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Groups {
     names: BTreeMap<String, u32>,
+    /// Those of which the ranks are known, by name and ranks.
+    of_ranks: BTreeMap<(String, Vec<u32>), u32>,
     list: Vec<Group>,
+    /// Those that begin with another rank, by number and place.
+    rooted: BTreeMap<(u32, u64), u32>,
+    /// How many ranks all of them have together.
+    members: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -39,25 +47,68 @@ impl Groups {
 
     /// The number of the communicator of that name and these ranks, which has nothing in common
     /// with others of the same ranks.
-    pub(crate) fn of_ranks(&mut self, name: &str, ranks: Vec<u32>) -> u32 {
-        let number = self.number(&format!("{name} {ranks:?}"));
-        let group = &mut self.list[number as usize];
-        (group.ranks, group.is_own) = (Some(ranks), true);
-        number
+    ///
+    /// # Errors
+    /// More ranks of all communicators together than are kept: files name a range in a few words.
+    pub(crate) fn of_ranks(&mut self, name: &str, ranks: Vec<u32>) -> Result<u32, String> {
+        let key = (name.to_owned(), ranks);
+        if let Some(number) = self.of_ranks.get(&key) {
+            return Ok(*number);
+        }
+        self.keep(key.1.len())?;
+        let number = self.list.len() as u32;
+        self.list.push(Group {
+            name: key.0.clone(),
+            ranks: Some(key.1.clone()),
+            is_own: true,
+        });
+        self.of_ranks.insert(key, number);
+        Ok(number)
+    }
+
+    /// So many ranks of another communicator are kept.
+    ///
+    /// # Errors
+    /// More ranks than are kept.
+    pub(crate) fn keep(&mut self, ranks: usize) -> Result<(), String> {
+        self.members = self.members.saturating_add(ranks);
+        if self.members <= MEMBERS_MAX {
+            return Ok(());
+        }
+        Err(format!(
+            "the communicators up to here have more than {MEMBERS_MAX} ranks together"
+        ))
     }
 
     /// The number of a communicator with its ranks in an order that begins with the one at a place;
     /// `None` of a place that it does not have.
-    pub(crate) fn rooted(&mut self, number: u32, place: u64, all: u32) -> Option<u32> {
+    ///
+    /// # Errors
+    /// Those of [`Groups::of_ranks`].
+    pub(crate) fn rooted(
+        &mut self,
+        number: u32,
+        place: u64,
+        all: u32,
+    ) -> Result<Option<u32>, String> {
         if place == 0 {
-            return Some(number);
+            return Ok(Some(number));
         }
-        let mut ranks = self.ranks_of(number, all).ok()?;
-        let place = usize::try_from(place).ok();
-        let place = place.filter(|&place| place < ranks.len())?;
-        ranks.rotate_left(place);
+        if let Some(known) = self.rooted.get(&(number, place)) {
+            return Ok(Some(*known));
+        }
+        let place_of = usize::try_from(place).ok();
+        let Some(place_of) = place_of.filter(|&of| of < self.size_of(number, all) as usize) else {
+            return Ok(None);
+        };
+        let Ok(mut ranks) = self.ranks_of(number, all) else {
+            return Ok(None);
+        };
+        ranks.rotate_left(place_of);
         let name = self.list[number as usize].name.clone();
-        Some(self.of_ranks(&name, ranks))
+        let found = self.of_ranks(&name, ranks)?;
+        self.rooted.insert((number, place), found);
+        Ok(Some(found))
     }
 
     /// What tells a communicator from others of the same ranks; 0 where nothing does.

@@ -29,7 +29,7 @@ pub(crate) mod stream {
     pub(crate) const COMPUTE: u32 = 0;
     /// Kernels that communicate.
     pub(crate) const COMMUNICATION: u32 = 1;
-    /// What the processor does.
+    /// What the CPU does.
     pub(crate) const CPU: u32 = 2;
     /// Copies between memories.
     pub(crate) const MEMORY: u32 = 3;
@@ -241,6 +241,7 @@ impl<'r> Traces<'r> {
             let remedy = "give the traces of all ranks, or `ranks` to repeat that of one";
             return Err(ImportError::new(end, what, remedy));
         }
+        self.groups.keep(ranks.len()).map_err(unknown)?;
         let tag = self.groups.tag(group);
         let found = self
             .communicators
@@ -278,21 +279,29 @@ impl<'r> Traces<'r> {
 
     /// The number of a group for a collective with a root, by the place of that, which comes first
     /// in its order.
-    pub(crate) fn rooted(&mut self, name: CollectiveName, group: u32, root: Option<u64>) -> u32 {
+    ///
+    /// # Errors
+    /// Those of [`Groups::of_ranks`].
+    pub(crate) fn rooted(
+        &mut self,
+        name: CollectiveName,
+        group: u32,
+        root: Option<u64>,
+    ) -> Result<u32, String> {
         use CollectiveName::{Broadcast, Gather, Reduce, Scatter};
         if !matches!(name, Broadcast | Gather | Reduce | Scatter) {
-            return group;
+            return Ok(group);
         }
         // The groups of other ranks than the recorded one are found by their regular order.
         let found = match root {
             Some(0) => Some(group),
-            Some(root) if !self.is_repeated() => self.groups.rooted(group, root, self.ranks),
+            Some(root) if !self.is_repeated() => self.groups.rooted(group, root, self.ranks)?,
             _ => None,
         };
-        found.unwrap_or_else(|| {
+        Ok(found.unwrap_or_else(|| {
             self.count(UNKNOWN_ROOT, 1);
             group
-        })
+        }))
     }
 
     /// The graph.

@@ -53,3 +53,27 @@ pub(crate) fn file() -> Vec<u8> {
     group.close().expect("it ends");
     file.into_inner().expect("it ends")
 }
+
+/// A file of so many equal flows, which a dictionary makes of a few bytes.
+#[allow(dead_code, reason = "one of the tests reads it")]
+pub(crate) fn equal_rows(count: usize) -> Vec<u8> {
+    const SCHEMA: &str = "message flows {
+      required int64 source; required int64 destination; required int64 bytes;
+    }";
+    let schema = Arc::new(parse_message_type(SCHEMA).expect("it is a schema"));
+    let properties = Arc::new(WriterProperties::default());
+    let mut file = SerializedFileWriter::new(Vec::new(), schema, properties).expect("it begins");
+    let mut group = file.next_row_group().expect("there is room");
+    for value in [0, 1, 500] {
+        let mut column = group
+            .next_column()
+            .expect("it writes")
+            .expect("there is one");
+        let typed = column.typed::<Int64Type>();
+        let values = vec![value; count];
+        typed.write_batch(&values, None, None).expect("it writes");
+        column.close().expect("it writes");
+    }
+    group.close().expect("it ends");
+    file.into_inner().expect("it ends")
+}

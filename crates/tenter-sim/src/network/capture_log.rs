@@ -3,9 +3,10 @@
 //! What a port sends is noted when it is sent; what it receives is what the port at the other end
 //! of its cable sends, later by the delay of the cable.
 
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
-use tenter_net::{Event, EventKind, PacketKind};
+use tenter_net::{Event, EventKind, Packet, PacketKind};
 use tenter_plan::CapturePlan;
 use tenter_topology::{CableEnd, Topology};
 use tenter_units::Time;
@@ -18,8 +19,8 @@ pub(crate) struct CaptureLog {
     plan: CapturePlan,
     /// By the port that sends: where its frames are seen.
     taps: BTreeMap<(u32, u16), Vec<Tap>>,
-    /// The frames kept so far, at most twice the limit, in no particular order.
-    frames: Vec<Seen>,
+    /// The frames kept so far, at most twice the limit.
+    frames: Frames,
     omitted: u64,
     flow_control: u64,
 }
@@ -56,7 +57,7 @@ impl CaptureLog {
         CaptureLog {
             plan: plan.clone(),
             taps,
-            frames: Vec::new(),
+            frames: Frames::default(),
             omitted: 0,
             flow_control: 0,
         }
@@ -85,8 +86,8 @@ impl CaptureLog {
             });
         }
         let limit = usize::try_from(self.plan.limit).unwrap_or(usize::MAX);
-        if self.frames.len() > limit.saturating_mul(2) {
-            self.omitted += keep_first(&mut self.frames, limit);
+        if self.frames.list.len() > limit.saturating_mul(2) {
+            self.omitted += self.frames.keep_first(limit);
         }
     }
 
@@ -96,13 +97,58 @@ impl CaptureLog {
             return;
         };
         for tap in taps.iter().filter(|tap| !tap.is_outbound) {
-            let is_lost = |seen: &Seen| {
-                (seen.port, seen.is_outbound) == (tap.port, false) && seen.packet == event.packet
-            };
-            if let Some(index) = self.frames.iter().rposition(is_lost) {
-                self.frames.remove(index);
-            }
+            self.frames.remove(tap.port, &event.packet);
         }
+    }
+}
+
+/// Frames in no particular order, of which those that ports receive are found again.
+#[derive(Clone, Debug, Default)]
+struct Frames {
+    list: Vec<Seen>,
+    /// The places of received frames in the list, by port and packet.
+    received: HashMap<(u32, Packet), Vec<usize>>,
+}
+
+impl Frames {
+    fn push(&mut self, seen: Seen) {
+        if !seen.is_outbound {
+            let places = self.received.entry((seen.port, seen.packet)).or_default();
+            places.push(self.list.len());
+        }
+        self.list.push(seen);
+    }
+
+    /// Takes out the last frame with a packet that a port receives.
+    fn remove(&mut self, port: u32, packet: &Packet) {
+        let Entry::Occupied(mut known) = self.received.entry((port, *packet)) else {
+            return;
+        };
+        let place = known.get_mut().pop();
+        if known.get().is_empty() {
+            known.remove();
+        }
+        let Some(place) = place else {
+            return;
+        };
+        self.list.swap_remove(place);
+        // The last one is in its place now.
+        let (last, moved) = (self.list.len(), self.list.get(place));
+        let known = moved.filter(|moved| !moved.is_outbound);
+        let known = known.and_then(|of| self.received.get_mut(&(of.port, of.packet)));
+        if let Some(own) = known.and_then(|places| places.iter_mut().find(|of| **of == last)) {
+            *own = place;
+        }
+    }
+
+    /// Keeps the first frames; returns how many are left out.
+    fn keep_first(&mut self, limit: usize) -> u64 {
+        let omitted = keep_first(&mut self.list, limit);
+        self.received.clear();
+        for seen in std::mem::take(&mut self.list) {
+            self.push(seen);
+        }
+        omitted
     }
 }
 
@@ -136,9 +182,56 @@ impl Watcher for CaptureLog {
     fn captured(&self) -> Option<Captured<'_>> {
         Some(Captured {
             plan: &self.plan,
-            frames: &self.frames,
+            frames: &self.frames.list,
             omitted: self.omitted,
             flow_control: self.flow_control,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(at: u64, is_outbound: bool) -> Seen {
+        let packet = Packet {
+            at,
+            queue_pair: 0,
+            sequence: 0,
+            destination: 0,
+            hash: 0,
+            sent: 0,
+            frame_bytes: 64,
+            kind: PacketKind::Ack,
+            flags: 0,
+        };
+        Seen {
+            at,
+            port: 7,
+            is_outbound,
+            packet,
+        }
+    }
+
+    #[test]
+    fn lost_frames_are_found_wherever_they_are() {
+        let mut frames = Frames::default();
+        for at in 0..1_000 {
+            frames.push(seen(at, false));
+            frames.push(seen(at, true));
+        }
+        // Those that are lost come out of order, and one of them is not there.
+        for at in (0..1_000).rev().step_by(2).chain((0..1_000).step_by(6)) {
+            frames.remove(7, &seen(at, false).packet);
+        }
+        frames.remove(8, &seen(1, false).packet);
+        assert_eq!(frames.keep_first(700), 1_333 - 700);
+        let received = frames.list.iter().filter(|seen| !seen.is_outbound);
+        let received: Vec<u64> = received.map(|seen| seen.at).collect();
+        let expected = (0..1_000).filter(|at| at % 2 == 0 && at % 6 != 0);
+        let expected: Vec<u64> = expected.take(received.len()).collect();
+        assert_eq!(received, expected);
+        let places: usize = frames.received.values().map(Vec::len).sum();
+        assert_eq!(places, received.len());
     }
 }

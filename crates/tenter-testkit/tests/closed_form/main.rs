@@ -5,6 +5,7 @@
 //! inexact and by how much.
 
 mod accounting;
+mod algorithm_files;
 mod collectives;
 mod congestion;
 mod credit;

@@ -51,15 +51,20 @@ pub(crate) fn events(plan: &Plan) -> Vec<Event> {
 impl Trial {
     /// Runs a scenario with overrides `PATH=VALUE`.
     pub(crate) fn run(scenario: &str, overrides: &[&str]) -> Trial {
-        let mut sink = MemorySink::default();
         let plan = plan(scenario, overrides);
-        match tenter_sim::run(&plan, Options::default(), &mut sink) {
-            Ok(outcome) => Trial {
+        Trial::of_plan(&plan).unwrap_or_else(|error| panic!("{scenario}\n{overrides:?}\n{error}"))
+    }
+
+    /// Runs a plan.
+    pub(crate) fn of_plan(plan: &Plan) -> Result<Trial, String> {
+        let mut sink = MemorySink::default();
+        match tenter_sim::run(plan, Options::default(), &mut sink) {
+            Ok(outcome) => Ok(Trial {
                 outcome,
                 flows: sink.flows,
                 samples: sink.samples,
-            },
-            Err(error) => panic!("{scenario}\n{overrides:?}\n{error}"),
+            }),
+            Err(error) => Err(error.to_string()),
         }
     }
 

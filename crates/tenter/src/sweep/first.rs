@@ -148,7 +148,7 @@ fn key(plan: &Plan) -> String {
     add(env!("CARGO_PKG_VERSION").as_bytes());
     add(sources().as_bytes());
     add(loaded.effective.as_bytes());
-    for (name, bytes) in &loaded.beside {
+    for (name, bytes) in &loaded.beside() {
         add(name.as_bytes());
         add(bytes);
     }

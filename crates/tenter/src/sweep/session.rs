@@ -237,7 +237,7 @@ impl SweepSession {
             sources: sources().to_owned(),
             sweep: self.run.sweep.to_yaml(),
             config: loaded.effective.clone(),
-            beside: loaded.beside.clone(),
+            beside: loaded.beside(),
             folder: self.folder(&known.key),
             force: self.run.force,
             key: known.key.clone(),

@@ -149,11 +149,18 @@ fn added(one: &Content, other: &Content, most: u32) -> Content {
     if terms(one) + terms(other) > most {
         return Content::TooMuch;
     }
-    let mut all: Vec<Run> = Vec::with_capacity(one.len() + other.len());
-    all.extend(one.iter().chain(other.iter()));
-    all.sort_unstable();
-    let mut sum: Vec<Run> = Vec::with_capacity(all.len());
-    for next in all {
+    let mut sum: Vec<Run> = Vec::with_capacity(one.len() + other.len());
+    let (mut one, mut other) = (one.iter().peekable(), other.iter().peekable());
+    loop {
+        // Both are ascending; sums of one run and of a thousand are as usual as any.
+        let next = match (one.peek(), other.peek()) {
+            (Some(a), Some(b)) if a <= b => one.next(),
+            (Some(_), None) => one.next(),
+            _ => other.next(),
+        };
+        let Some(&next) = next else {
+            break;
+        };
         match sum.last_mut() {
             // Runs that overlap stay apart: no output is right that has a term twice.
             Some(last) if (last.chunk, last.last + 1) == (next.chunk, next.first) => {

@@ -1,0 +1,130 @@
+//! What thread blocks have put, as far as signals vouch for it, and how much of that is kept.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use tenter_workload::collective::{Program, StepName};
+
+use super::json::{Read, wrong};
+
+/// The last step of each helper that takes what a thread block has put, by rank and helper.
+type Steps = BTreeMap<(u32, u32), StepName>;
+
+/// What a thread block has put, and what others had before it met them at a barrier.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Taken {
+    /// Blocks that met share this.
+    before: Rc<Steps>,
+    since: Steps,
+}
+
+impl Taken {
+    /// A helper of another rank takes something in a step.
+    pub(super) fn add(&mut self, rank: u32, step: StepName) {
+        self.since.insert((rank, step.block), step);
+    }
+
+    /// The steps of helpers of a rank.
+    pub(super) fn of_rank(&self, rank: u32) -> Vec<StepName> {
+        let of = (rank, 0)..=(rank, u32::MAX);
+        let mut steps: Steps = self.before.range(of.clone()).map(copied).collect();
+        steps.extend(self.since.range(of).map(copied));
+        steps.into_values().collect()
+    }
+
+    /// What all of some blocks have put, and how many steps had to be looked at.
+    pub(super) fn met<'t>(blocks: impl Iterator<Item = &'t Taken>) -> (Taken, usize) {
+        let (mut all, mut looked_at) = (Steps::new(), 0);
+        let mut shared: Vec<&Rc<Steps>> = Vec::new();
+        for of in blocks {
+            // Most have met at the barrier before.
+            let is_new = shared
+                .last()
+                .is_none_or(|last| !Rc::ptr_eq(last, &of.before));
+            if is_new {
+                shared.push(&of.before);
+            }
+            let before = is_new.then_some(&*of.before).into_iter().flatten();
+            for (key, step) in before.chain(&of.since).map(copied) {
+                looked_at += 1;
+                let last = all.entry(key).or_insert(step);
+                last.step = last.step.max(step.step);
+            }
+        }
+        let taken = Taken {
+            before: Rc::new(all),
+            since: Steps::new(),
+        };
+        (taken, looked_at)
+    }
+}
+
+fn copied((key, step): (&(u32, u32), &StepName)) -> ((u32, u32), StepName) {
+    (*key, *step)
+}
+
+/// What a plan may still ask for: its lists are short, and what they stand for is not.
+#[derive(Debug)]
+pub(super) struct Budget {
+    waits: usize,
+    chunks: u64,
+}
+
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget {
+            waits: WAITS_MAX,
+            chunks: Program::CHUNKS_MAX,
+        }
+    }
+}
+
+/// No plan has more waits of steps for others, counted as they are written out.
+const WAITS_MAX: usize = 1 << 22;
+
+impl Budget {
+    /// Some waits are written out; `name` says where.
+    ///
+    /// # Errors
+    /// More waits than any plan has.
+    pub(super) fn waits(&mut self, count: usize, name: &str) -> Read<()> {
+        let left = self.waits.checked_sub(count);
+        self.waits = left.ok_or_else(|| {
+            let what = format!(
+                "{name}: signals and barriers up to here stand for more than {WAITS_MAX} waits"
+            );
+            wrong(
+                what,
+                "name a plan of fewer thread blocks, signals or barriers",
+            )
+        })?;
+        Ok(())
+    }
+
+    /// An operation reads and writes some chunks.
+    ///
+    /// # Errors
+    /// More chunks than an algorithm may move.
+    pub(super) fn chunks(&mut self, count: u64, name: &str) -> Read<()> {
+        let left = self.chunks.checked_sub(count);
+        self.chunks = left.ok_or_else(|| {
+            let most = Program::CHUNKS_MAX;
+            let what = format!("{name}: operations up to here move more than {most} chunks");
+            wrong(what, "correct `size`, or cut the buffers into fewer chunks")
+        })?;
+        Ok(())
+    }
+
+    /// So many steps are there after an operation.
+    ///
+    /// # Errors
+    /// More steps than an algorithm may have.
+    pub(super) fn steps(count: usize, name: &str) -> Read<()> {
+        if count <= Program::STEPS_MAX {
+            return Ok(());
+        }
+        let most = Program::STEPS_MAX;
+        let what = format!("{name}: operations up to here take more than {most} steps");
+        Err(wrong(what, "name a plan of fewer operations"))
+    }
+}
