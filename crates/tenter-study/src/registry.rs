@@ -85,7 +85,8 @@ pub const STUDIES: &[StudyTexts<'static>] = studies![
     "bandwidth-steering/system",
     "bandwidth-steering/saturation",
     "bandwidth-steering/radix",
-    "bandwidth-steering/reconfiguration"
+    "bandwidth-steering/reconfiguration",
+    "nccl/collectives"
 ];
 
 /// The published tables that studies read, with their texts.
@@ -97,7 +98,8 @@ const PUBLISHED: &[(&str, &str)] = tables![
     "drivenets-ideal-ratio",
     "cisco-load-balancing",
     "remote-pfc",
-    "bandwidth-steering"
+    "bandwidth-steering",
+    "nccl-measured"
 ];
 
 /// The tables of our own expectations that studies read, with their texts.
