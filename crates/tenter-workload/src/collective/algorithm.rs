@@ -41,7 +41,7 @@ pub(crate) trait Collective: Component {
         None
     }
 
-    /// The NPUs of a host, where ranks hand data over to others of their host by transfers.
+    /// The NPUs of a host, where the algorithm counts on a domain that joins them.
     fn hands_over(&self) -> Option<u32> {
         None
     }

@@ -197,7 +197,7 @@ macro_rules! collectives {
                 }
             }
 
-            /// The NPUs of a host, where ranks hand data over to others of their host by transfers.
+            /// The NPUs of a host, where the algorithm counts on a domain that joins them.
             pub fn hands_over(&self) -> Option<u32> {
                 match self {
                     $($list::$name(own) => own.hands_over(),)+

@@ -43,6 +43,10 @@ impl Collective for ReduceScatterNccl {
         schedule.map_or(Time::ZERO, |schedule| ideal(&*schedule, switch))
     }
 
+    fn hands_over(&self) -> Option<u32> {
+        Some(self.nccl.npus_per_host)
+    }
+
     fn more_of_a_way(&self) -> u64 {
         MORE_OF_A_WAY
     }
