@@ -14,7 +14,9 @@ use std::time::SystemTime;
 
 use serde_json::json;
 use tenter::{Interference, Plan, Run, Trial};
+use tenter_config::Words;
 use tenter_formats::read_algorithm;
+use tenter_plan::Plan as Resolved;
 use tenter_record::{CollectiveRow, StopKind, Summary};
 use tenter_report::{BenchReport, BenchRow, BenchStep, TrialError, duration_s, si};
 use tenter_scenario::suggestion;
@@ -112,13 +114,13 @@ fn prepare(arguments: &Bench) -> Result<Prepared, Failure> {
     let collective = Collective::of_name(&arguments.collective).map_err(refused)?;
     let element_bytes = collectives::element_bytes(&arguments.datatype).map_err(refused)?;
     collectives::check_reduction(&arguments.reduction).map_err(refused)?;
-    let algorithm = algorithm(arguments, collective).map_err(refused)?;
     let scan = &arguments.scan;
     let step = scan.factor.map_or(Step::Bytes(scan.step), Step::Factor);
     let asked = sizes::scan(scan.min, scan.max, step).map_err(refused)?;
     check_overrides(&arguments.overrides).map_err(refused)?;
     let fabric = Fabric::find(&arguments.fabric)?;
     let alone = fabric.alone(&arguments.overrides)?;
+    let algorithm = algorithm(arguments, collective, alone.resolved()).map_err(refused)?;
     let within_hosts = algorithm.tells_hosts_apart;
     let layout = Layout::of(&arguments.ranks, alone.resolved(), within_hosts).map_err(refused)?;
     let root = root(arguments, collective, layout.ranks()).map_err(refused)?;
@@ -134,8 +136,11 @@ fn prepare(arguments: &Bench) -> Result<Prepared, Failure> {
         quotable(&fabric.name)
     );
     let root_key = root.filter(|_| !algorithm.is_file);
+    let more = job_keys(&algorithm, &layout, alone.resolved(), root_key);
     keys.push_str(&job(
-        arguments, collective, &algorithm, &layout, root_key, &sizes,
+        (arguments, collective, &algorithm, &layout),
+        &more,
+        &sizes,
     ));
     let plan = fabric.with(&keys, &arguments.overrides, arguments.seed)?;
     Ok(Prepared {
@@ -191,11 +196,18 @@ struct Chosen {
     is_file: bool,
 }
 
-fn algorithm(arguments: &Bench, collective: &Collective) -> Result<Chosen, String> {
-    let given = arguments
-        .algorithm
-        .as_deref()
-        .unwrap_or(collective.algorithm);
+fn algorithm(
+    arguments: &Bench,
+    collective: &Collective,
+    plan: &Resolved,
+) -> Result<Chosen, String> {
+    let usual = || {
+        let generation = plan.scale_up.and_then(|domain| domain.generation);
+        let of_servers = collective.of_servers(arguments.ranks.has_several_nodes());
+        let of_servers = of_servers.filter(|_| generation.is_some());
+        of_servers.unwrap_or(collective.algorithm)
+    };
+    let given = arguments.algorithm.as_deref().unwrap_or_else(usual);
     let known: Vec<&str> = CollectiveKind::algorithms_of(collective.scenario).collect();
     if known.contains(&given) {
         let kind = CollectiveKind::parse(collective.scenario, given);
@@ -264,13 +276,38 @@ fn quotable(name: &str) -> String {
     name.chars().map(plain).collect()
 }
 
+/// The keys of the collective beside its algorithm and sizes, one in a line, so that each line is
+/// what one flag comes to.
+fn job_keys(algorithm: &Chosen, layout: &Layout, plan: &Resolved, root: Option<u32>) -> String {
+    let mut keys = String::new();
+    let mut add = |key: &str, value: &dyn std::fmt::Display| {
+        let _ = writeln!(keys, "        {key}: {value}");
+    };
+    if let Some(root) = root {
+        add("root", &root);
+    }
+    if algorithm.tells_hosts_apart && !algorithm.is_file {
+        add("npus_per_host", &layout.per_node);
+    }
+    if algorithm.name == "nccl" {
+        add("nics_per_host", &layout.nics_per_node(plan));
+        let nics = layout.hosts.iter();
+        let rate = nics.map(|&host| plan.topology.cable(host, 0).rate).min();
+        if let Some(rate) = rate {
+            add("nic_rate", &rate);
+        }
+        let generation = plan.scale_up.and_then(|domain| domain.generation);
+        if let Some(generation) = generation {
+            add("generation", &generation.word());
+        }
+    }
+    keys
+}
+
 /// The job, as a scenario has it.
 fn job(
-    arguments: &Bench,
-    collective: &Collective,
-    algorithm: &Chosen,
-    layout: &Layout,
-    root: Option<u32>,
+    (arguments, collective, algorithm, layout): (&Bench, &Collective, &Chosen, &Layout),
+    more: &str,
     sizes: &[Sized],
 ) -> String {
     let listed = |items: Vec<String>| items.join(", ");
@@ -282,18 +319,10 @@ fn job(
     if bytes.is_empty() {
         bytes.push("1B".to_owned());
     }
-    // One key in a line, so that each line is what one flag comes to.
-    let more = |key: &str, value: u32| format!("        {key}: {value}\n");
-    let root = root.map_or_else(String::new, |root| more("root", root));
-    let per_node = if algorithm.tells_hosts_apart && !algorithm.is_file {
-        more("npus_per_host", layout.per_node)
-    } else {
-        String::new()
-    };
     let algorithm = &algorithm.written;
     format!(
         "jobs:\n  - name: {}\n    ranks: [{hosts}]\n    iterations: {}\n    warm_up: {}\n    \
-         collectives:\n      - collective: {}\n        algorithm: {algorithm}\n{root}{per_node}        \
+         collectives:\n      - collective: {}\n        algorithm: {algorithm}\n{more}        \
          sizes: [{}]\n",
         collective.name,
         arguments.iterations,
@@ -317,7 +346,7 @@ fn report(
     algorithm: &str,
     layout: &Layout,
     root: Option<u32>,
-    plan: &tenter_plan::Plan,
+    plan: &Resolved,
 ) -> BenchReport {
     let scan = &arguments.scan;
     let shown = collective.shown;

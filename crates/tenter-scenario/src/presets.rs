@@ -25,10 +25,15 @@ macro_rules! preset {
 }
 
 /// Every preset, smaller fabrics first.
-pub const PRESETS: [Preset; 5] = [
+pub const PRESETS: [Preset; 10] = [
     preset!("single-switch-8"),
     preset!("leaf-spine-64"),
     preset!("rail-64"),
+    preset!("dgx-a100-64"),
+    preset!("dgx-h100-64"),
+    preset!("dgx-b200-64"),
+    preset!("p5-64"),
+    preset!("mi300x-64"),
     preset!("fat-tree-128"),
     preset!("leaf-spine-512"),
 ];

@@ -87,7 +87,8 @@ pub const STUDIES: &[StudyTexts<'static>] = studies![
     "bandwidth-steering/radix",
     "bandwidth-steering/reconfiguration",
     "training/activation-recompute",
-    "training/expert-parallel-latency"
+    "training/expert-parallel-latency",
+    "nccl/collectives"
 ];
 
 /// The published tables that studies read, with their texts.
@@ -101,7 +102,8 @@ const PUBLISHED: &[(&str, &str)] = tables![
     "remote-pfc",
     "bandwidth-steering",
     "training-a100-activation-recompute",
-    "training-expert-parallel-latency"
+    "training-expert-parallel-latency",
+    "nccl-measured"
 ];
 
 /// The tables of our own expectations that studies read, with their texts.

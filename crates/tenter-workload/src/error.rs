@@ -133,6 +133,18 @@ pub enum WorkloadError {
         /// NPUs of each host.
         npus_per_host: u32,
     },
+    /// NCCL has no way with the algorithm and the protocol that were asked for.
+    #[error(
+        "{collective}: NCCL has no such algorithm with such a protocol among {ranks} ranks (trees \
+         are for all-reduce; NVLS is for Simple on one node of Hopper or Blackwell, its tree for \
+         several); leave out `only_algorithm` or `only_protocol`"
+    )]
+    NoNcclAlgorithm {
+        /// The collective and its algorithm.
+        collective: String,
+        /// How many ranks there are.
+        ranks: u32,
+    },
     /// Groups of ranks that are not all full.
     #[error(
         "{collective}: {ranks} ranks do not fill groups of {size} that are {stride} apart; \

@@ -39,6 +39,18 @@ pub trait Schedule: Send + Sync {
     /// How many arrivals the transfer waits for; 0 for the initial ones.
     fn dependencies(&self, id: u32) -> u32;
 
+    /// From the start of the collective to the first sends, on top of what the hosts add.
+    fn start_up(&self) -> Time {
+        Time::ZERO
+    }
+
+    /// What a transfer takes from its release to its arrival, its bytes aside, where the library
+    /// that carries it out says so: a transfer over links that are faster waits before it is
+    /// posted.
+    fn latency(&self, _id: u32) -> Time {
+        Time::ZERO
+    }
+
     /// The transfer that its source posts a stated time after this one, whatever arrives, and that
     /// time; it waits for nothing else. Collectives have none.
     fn followed_by(&self, _id: u32) -> Option<(u32, Time)> {

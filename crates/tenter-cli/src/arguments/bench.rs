@@ -16,7 +16,7 @@ pub(crate) struct Bench {
     #[arg(value_name = "COLLECTIVE", help = COLLECTIVE_HELP)]
     pub(crate) collective: String,
     /// The fabric: a preset (`tenter presets` lists them) or a scenario file, without its jobs
-    #[arg(long, value_name = "PRESET|FILE", default_value = "rail-64")]
+    #[arg(long, value_name = "PRESET|FILE", default_value = "dgx-h100-64")]
     pub(crate) fabric: String,
     #[command(flatten)]
     pub(crate) scan: Scan,
@@ -143,9 +143,20 @@ pub(crate) struct Ranks {
     #[arg(short = 'g', long = "ngpus", value_name = "COUNT")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(crate) gpus: Option<u32>,
-    /// The order of the ranks: along the rails (the default on a rail fabric), or host by host
+    /// The order of the ranks: along the rails (the default on a rail fabric whose servers have no
+    /// scale-up domain), or host by host
     #[arg(long, value_enum)]
     pub(crate) order: Option<RankOrder>,
+}
+
+impl Ranks {
+    /// Whether ranks of several nodes take part.
+    pub(crate) fn has_several_nodes(&self) -> bool {
+        match (self.nodes, self.threads_per_node, self.gpus) {
+            (Some(nodes), ..) => nodes > 1,
+            (None, threads, gpus) => threads.is_none() && gpus.is_none(),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

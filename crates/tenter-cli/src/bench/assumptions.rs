@@ -5,6 +5,7 @@
 //! server, and NCCL's choice of algorithm; the table must say where it differs.
 
 use serde_json::{Value, json};
+use tenter_config::Words;
 use tenter_plan::Plan;
 use tenter_workload::collective::{AllReduceHierarchical, CollectiveKind};
 
@@ -13,12 +14,61 @@ use crate::fabric_line::counted;
 
 /// What is assumed, in lines for the header of the table.
 pub(super) fn lines(plan: &Plan, layout: &Layout) -> Vec<String> {
-    vec![
+    let mut lines = vec![
         format!("Servers: {}", servers(plan, layout)),
         format!("Scale-up domain: {}", scale_up(plan, layout)),
         format!("Rank order: {}", order(plan, layout)),
         format!("Algorithm: {}", algorithm(plan)),
-    ]
+    ];
+    lines.extend(nccl(plan));
+    lines
+}
+
+/// What NCCL's model was asked for.
+fn nccl(plan: &Plan) -> Option<String> {
+    let run = plan.jobs[0].sequence.first()?;
+    let (_, keys) = run.traffic.collective()?.nccl()?;
+    Some(format!(
+        "NCCL's model: {} GPUs, {} NICs at {} for each server, {} processors, plug-in latency {}, \
+         {}; --set jobs[0].collectives[0].host_cpu=amd changes one",
+        keys.generation.word(),
+        keys.nics_per_host,
+        keys.nic_rate,
+        keys.host_cpu.word(),
+        keys.plug_in_latency,
+        if keys.nvls { "NVLS on" } else { "NVLS off" },
+    ))
+}
+
+/// Which way NCCL chooses for which of the sizes, each where it begins.
+fn choices(plan: &Plan) -> String {
+    let job = &plan.jobs[0];
+    let mut parts: Vec<(String, u64)> = Vec::new();
+    for run in &job.sequence {
+        let kind = run.traffic.collective();
+        let choice = kind.and_then(|kind| kind.nccl_choice(job.ranks(), run.size_bytes).ok()?);
+        let Some(choice) = choice else { continue };
+        let way = format!("{} {}", choice.algorithm.word(), choice.protocol.word());
+        if parts.last().is_none_or(|last| last.0 != way) {
+            parts.push((way, run.size_bytes));
+        }
+    }
+    let from = |(way, bytes): &(String, u64)| format!("{way} from {}", binary(*bytes));
+    let parts: Vec<String> = match parts.as_slice() {
+        [(way, _)] => vec![format!("{way} at every size here")],
+        several => several.iter().map(from).collect(),
+    };
+    parts.join(", ")
+}
+
+/// A size as nccl-tests takes it.
+fn binary(bytes: u64) -> String {
+    for (shift, unit) in [(30, "G"), (20, "M"), (10, "K")] {
+        if bytes > 0 && bytes.trailing_zeros() >= shift {
+            return format!("{}{unit}", bytes >> shift);
+        }
+    }
+    bytes.to_string()
 }
 
 /// The same for programs.
@@ -109,6 +159,13 @@ fn algorithm(plan: &Plan) -> String {
     let others: Vec<&str> = CollectiveKind::algorithms_of(run.traffic.name())
         .filter(|name| *name != own)
         .collect();
+    if own == "nccl" {
+        return format!(
+            "NCCL's choice by its tuning model, {}; --algorithm takes {}",
+            choices(plan),
+            others.join(", ")
+        );
+    }
     if others.is_empty() {
         return format!("{own} at every size; there is no other");
     }

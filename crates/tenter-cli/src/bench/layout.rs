@@ -61,7 +61,12 @@ impl Layout {
                     .to_owned(),
             );
         }
-        let along_rails = rail.is_some() && ranks.order != Some(RankOrder::Hosts) && !within_hosts;
+        // A launcher fills server after server; without a domain within them rings go by rails.
+        let by_default = rail.is_some() && plan.scale_up.is_none() && !within_hosts;
+        let along_rails = match ranks.order {
+            Some(order) => order == RankOrder::Rails,
+            None => by_default,
+        };
         let place = |rank: u32| {
             if along_rails {
                 (rank % nodes, rank / nodes)
@@ -90,6 +95,16 @@ impl Layout {
 
     pub(super) fn ranks(&self) -> u32 {
         self.hosts.len() as u32
+    }
+
+    /// NICs of each node, which divide its ranks.
+    pub(super) fn nics_per_node(&self, plan: &Plan) -> u32 {
+        let nics = self.per_node / plan.npus_per_nic.max(1);
+        if nics > 0 && self.per_node.is_multiple_of(nics) {
+            nics
+        } else {
+            1
+        }
     }
 
     /// The ranks for the header of the table.

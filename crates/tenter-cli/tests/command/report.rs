@@ -98,7 +98,7 @@ fn a_comparison_is_against_the_first_trial() {
 fn a_trial_stands_beside_its_own_log() {
     let workplace = Workplace::new("compare-log");
     workplace
-        .words("bench all_reduce -b 1M -e 2M -f 2 --nodes 4 --output bench -J log.json")
+        .words("bench all_reduce -b 1M -e 2M -f 2 --nodes 4 --fabric rail-64 --output bench -J log.json")
         .expect(0);
     let csv = workplace.words("compare bench --nccl-tests log.json --format csv");
     let csv = csv.expect(0).stdout;
@@ -126,7 +126,7 @@ fn a_trial_stands_beside_its_own_log() {
 fn deviations_of_several_files_stand_in_table_json_and_report() {
     let workplace = Workplace::new("compare-measured");
     workplace
-        .words("bench all_reduce -b 1M -e 4M -f 2 --nodes 4 --output bench -J log.json")
+        .words("bench all_reduce -b 1M -e 4M -f 2 --nodes 4 --fabric rail-64 --output bench -J log.json")
         .expect(0);
     // In 10,000 µs 1 MiB would have a bus bandwidth of 0.157 GB/s among four ranks.
     workplace.write(

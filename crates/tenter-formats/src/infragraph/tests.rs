@@ -261,6 +261,7 @@ fn fabrics_come_back_as_they_were() {
         npus_per_host: 8,
         rate: Rate::from_gbps(900),
         latency: Time::from_ns(700),
+        generation: None,
     };
     let shared = Server {
         npus_per_nic: 2,

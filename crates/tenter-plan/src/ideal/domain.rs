@@ -88,7 +88,7 @@ impl Ideal<'_> {
         let mut npus = vec![Time::ZERO; self.job.hosts.len()];
         // Of each transfer how many arrivals it waits for, and when the last of them so far was.
         let mut missing: Vec<u32> = (0..count).map(|id| schedule.dependencies(id)).collect();
-        let mut ready = vec![Time::ZERO; count as usize];
+        let mut ready = vec![schedule.start_up(); count as usize];
         let mut next: Vec<u32> = (0..count).filter(|&id| missing[id as usize] == 0).collect();
         let mut chain = Time::ZERO;
         let mut released = Vec::new();
@@ -113,7 +113,7 @@ impl Ideal<'_> {
             };
             let arrived = ready[id as usize]
                 .saturating_add(time)
-                .saturating_add(latency);
+                .saturating_add(latency.max(schedule.latency(id)));
             chain = chain.max(arrived);
             released.clear();
             schedule.released_by(id, &mut released);

@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use tenter_engine::{Home, LaneBuilder, LaneLayout, LocalNode, Pace, Part, Windows};
-use tenter_net::{ArrivalsByPort, ReceiveSlot, SendSlot, Telemetry, Transmitter};
+use tenter_net::{
+    ArrivalsByPort, DATA_OVERHEAD_BYTES, ReceiveSlot, SendSlot, Telemetry, Transmitter,
+};
 use tenter_plan::Plan;
+use tenter_plan::ideal::nearest::least_latency;
 use tenter_topology::{CableEnd, Routing, Topology};
 use tenter_workload::{Job, QueuePairs};
 
@@ -38,6 +41,7 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         }
         jobs.push(JobPlan {
             unloaded: Unloaded::new(plan, &routing, job),
+            least_latency: path_latency(plan, &routing, job),
             job: job.clone(),
             places: places(
                 index,
@@ -85,6 +89,15 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         homes: homes(&topology, threads),
         topology,
     })
+}
+
+/// The latency of the shortest path of a job whose library says what steps take.
+fn path_latency(plan: &Plan, routing: &Routing, job: &Job) -> u64 {
+    if job.sequence.iter().any(|run| run.traffic.has_latencies()) {
+        least_latency(plan, routing, job, DATA_OVERHEAD_BYTES)
+    } else {
+        0
+    }
 }
 
 /// Where the queue pairs of the ranks of a job begin at their hosts, whose ranks and slots are

@@ -272,8 +272,35 @@ impl Host {
             if flows.is_some_and(|flows| !flows.may_start(scope.context.elapsed(job, now))) {
                 scope.context.progress.arrived(usize::from(job), now);
             } else {
-                self.post(number, id, now, scope);
+                let wait = Self::wait(job, id, scope);
+                self.post_after((number, id), wait, now, scope);
             }
+        }
+    }
+
+    /// How long a transfer that has been released waits, so that it takes no less than the library
+    /// that carries it out says, on links that are faster.
+    fn wait(job: u16, id: u32, scope: &HostScope<'_>) -> u64 {
+        let schedule = scope.schedules.of(job);
+        let latency = schedule.latency(id).ps();
+        if latency == 0 {
+            return 0;
+        }
+        let plan = &scope.context.jobs[usize::from(job)];
+        let is_carried = scope
+            .context
+            .is_carried(usize::from(job), &schedule.transfer(id));
+        let domain = scope.context.scale_up.filter(|_| is_carried);
+        let own = domain.map_or(plan.least_latency, |domain| domain.latency.ps());
+        latency.saturating_sub(own)
+    }
+
+    /// Posts a transfer at once or later.
+    fn post_after(&mut self, (number, id): (u16, u32), wait: u64, now: u64, scope: &HostScope<'_>) {
+        if wait == 0 {
+            self.post(number, id, now, scope);
+        } else {
+            self.set_timer(now + wait, Timer::Release(number, id));
         }
     }
 
@@ -424,19 +451,20 @@ impl Host {
         let mut released = std::mem::take(&mut scope.partition_records.released);
         released.clear();
         schedule.released_by(id, &mut released);
-        let delay = scope.context.host_delays.step.ps();
+        let step = scope.context.host_delays.step.ps();
         for &next in &released {
             let dependencies = schedule.dependencies(next);
             if !self.waiting.is_last((number, next), dependencies) {
                 continue;
             }
+            let wait = Self::wait(job, next, scope);
             let start = self.not_started.iter().find(|(late, _)| *late == number);
             match start {
-                None if delay == 0 => self.post(number, next, now, scope),
+                None if step + wait == 0 => self.post(number, next, now, scope),
                 // A rank passes nothing on before it has started; at the same instant the start
                 // comes first.
                 _ => {
-                    let at = (now + delay).max(start.map_or(0, |&(_, at)| at));
+                    let at = (now + step).max(start.map_or(0, |&(_, at)| at)) + wait;
                     self.timers
                         .push(Reverse((at, Timer::Release(number, next))));
                 }

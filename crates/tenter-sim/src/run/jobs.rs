@@ -126,7 +126,8 @@ fn start_collective<D: Driver>(
         if number > 0 {
             host.reset(&context, job as u16);
         }
-        let begin = world.now.saturating_add(within);
+        let start_up = schedule.start_up().ps();
+        let begin = world.now.saturating_add(within).saturating_add(start_up);
         if let Some(at) = host.start(&context, job as u16, begin) {
             world.driver.wake(home, at);
         }

@@ -17,6 +17,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
             npus_per_host: draw.within(2..=6) as u32,
             rate: Rate::from_gbps(draw.within(1..=4_000)),
             latency: Time::from_ns(draw.within(50..=3_000)),
+            generation: None,
         });
     }
     if draw.chance(30) {
@@ -50,6 +51,7 @@ pub(super) fn share_nics(plan: &mut Plan, draw: &mut Draw) {
         npus_per_host: npus * draw.within(1..=3) as u32,
         rate: Rate::from_gbps(draw.within(1..=4_000)),
         latency: Time::from_ns(draw.within(50..=3_000)),
+        generation: None,
     });
     for job in &mut plan.jobs {
         let (hosts, each) = (job.hosts.clone(), draw.within(1..=u64::from(npus)) as usize);

@@ -4,6 +4,7 @@ use tenter_config::Component;
 use tenter_units::Time;
 
 use super::member::{CollectiveMember, Factor};
+use super::nccl::{NcclCollective, NcclKeys};
 use crate::closed_form::IdealSwitch;
 use crate::{Schedule, WorkloadError};
 
@@ -40,7 +41,7 @@ pub(crate) trait Collective: Component {
         None
     }
 
-    /// The NPUs of a host, where ranks hand data over to others of their host by transfers.
+    /// The NPUs of a host, where the algorithm counts on a domain that joins them.
     fn hands_over(&self) -> Option<u32> {
         None
     }
@@ -53,6 +54,16 @@ pub(crate) trait Collective: Component {
     /// How many transfers a rank may send another beside two for each rank and one for each chunk.
     fn more_of_a_way(&self) -> u64 {
         0
+    }
+
+    /// How many bytes a byte of the buffer is on the wire at most.
+    fn wire_times(&self) -> u64 {
+        1
+    }
+
+    /// What NCCL chooses by, where it carries out the collective as NCCL does.
+    fn nccl(&self) -> Option<(NcclCollective, &NcclKeys)> {
+        None
     }
 
     /// Whether it depends on a random draw.

@@ -62,7 +62,7 @@ impl Collective for AllReduceDoubleBinaryTree {
 
 /// The two trees. Inner ranks of one are leaves of the other, but of an odd number of ranks the
 /// root of the first stands among the inner ranks of the second.
-fn trees(ranks: u32) -> [Tree; 2] {
+pub(super) fn trees(ranks: u32) -> [Tree; 2] {
     let other = if ranks.is_multiple_of(2) {
         // Odd ranks stand at even positions and even ranks at odd ones.
         Order::Descending

@@ -25,6 +25,7 @@ mod hypercube;
 mod incast;
 mod limits;
 pub(crate) mod member;
+mod nccl;
 mod one_each;
 mod permutation;
 mod program;
@@ -72,6 +73,10 @@ pub use gather_parallel::GatherParallel;
 pub use hypercube::Hypercube;
 pub use incast::Incast;
 pub use member::{CollectiveMember, Factor};
+pub use nccl::{
+    AllGatherNccl, AllReduceNccl, HostCpu, NcclAlgorithm, NcclChoice, NcclCollective, NcclKeys,
+    NpuGeneration, ReduceScatterNccl,
+};
 pub use permutation::Permutation;
 pub use program::{
     AlgorithmFiles, At, Buffer, HEADING, NotationError, Port, Program, ProgramBlock,
@@ -192,7 +197,7 @@ macro_rules! collectives {
                 }
             }
 
-            /// The NPUs of a host, where ranks hand data over to others of their host by transfers.
+            /// The NPUs of a host, where the algorithm counts on a domain that joins them.
             pub fn hands_over(&self) -> Option<u32> {
                 match self {
                     $($list::$name(own) => own.hands_over(),)+
@@ -214,6 +219,23 @@ macro_rules! collectives {
                 match self {
                     $($list::$name(own) => own.more_of_a_way(),)+
                     $list::FromFile(own) => own.more_of_a_way(),
+                }
+            }
+
+            /// How many bytes a byte of the buffer is on the wire at most.
+            pub fn wire_times(&self) -> u64 {
+                match self {
+                    $($list::$name(own) => own.wire_times(),)+
+                    $list::FromFile(_) => 1,
+                }
+            }
+
+            /// What NCCL chooses by, where it carries out the collective as NCCL does: its
+            /// algorithm depends on the size.
+            pub fn nccl(&self) -> Option<(NcclCollective, &NcclKeys)> {
+                match self {
+                    $($list::$name(own) => own.nccl(),)+
+                    $list::FromFile(_) => None,
                 }
             }
 
@@ -239,10 +261,13 @@ collectives! {
         AllReduceHalvingDoubling,
         AllReduceDoubleBinaryTree,
         AllReduceHierarchical,
+        AllReduceNccl,
         AllGatherRing,
         AllGatherRecursiveDoubling,
+        AllGatherNccl,
         ReduceScatterRing,
         ReduceScatterRecursiveHalving,
+        ReduceScatterNccl,
         BroadcastParallel,
         BroadcastRing,
         BroadcastTree,
@@ -346,6 +371,45 @@ impl CollectiveKind {
                     .join(", "),
             }),
         }
+    }
+
+    /// Whether the number of transfers on a way depends on the size.
+    pub(crate) fn counts_depend_on_size(&self) -> bool {
+        self.chunk_bytes().is_some() || self.nccl().is_some()
+    }
+
+    /// Each algorithm among which NCCL chooses for so many ranks, as the only one.
+    pub(crate) fn nccl_ways(&self, ranks: u32) -> Vec<CollectiveKind> {
+        if self.nccl().is_none() {
+            return Vec::new();
+        }
+        let ways = NcclAlgorithm::ALL.iter().map(|way| {
+            let keys = self.keys().into_iter();
+            let keys = keys.filter(|(key, _)| *key != "only_algorithm");
+            let keys = keys.map(|(key, value)| (key, value.to_string()));
+            let only = std::iter::once(("only_algorithm", way.word().to_owned()));
+            self.with(&keys.chain(only).collect::<Vec<_>>())
+        });
+        ways.flatten()
+            .filter(|kind| kind.schedule(ranks, 1).is_ok())
+            .collect()
+    }
+
+    /// What NCCL chooses for a size, where it carries out the collective as NCCL does.
+    ///
+    /// # Errors
+    /// Those of [`CollectiveKind::schedule`].
+    pub fn nccl_choice(
+        &self,
+        ranks: u32,
+        size_bytes: u64,
+    ) -> Result<Option<NcclChoice>, WorkloadError> {
+        self.member().check(ranks, size_bytes)?;
+        let Some((collective, keys)) = self.nccl() else {
+            return Ok(None);
+        };
+        let of = (ranks, size_bytes);
+        keys.choose(collective, self.member(), of).map(Some)
     }
 
     /// The transfers of this algorithm over `ranks` ranks for a size of `size_bytes`, as nccl-tests

@@ -37,6 +37,7 @@ pub(crate) fn variants() -> Vec<CollectiveKind> {
         ("root", "1"),
         ("chunk_size", "100B"),
         ("npus_per_host", "3"),
+        ("nics_per_host", "1"),
         ("distances", "doubling"),
     ];
     let mut variants = Vec::new();
@@ -131,7 +132,10 @@ fn no_member_sends_a_rank_much_more_than_its_buffer_twice_nor_many_transfers() {
             // Steps have sizes of their own.
             let size = kind.own_size().unwrap_or(size);
             let chunks = kind.chunk_bytes().map_or(0, |bytes| size / bytes);
-            let most = (2 * size + u64::from(ranks), 2 * u64::from(ranks) + chunks);
+            let most = (
+                2 * size * kind.wire_times() + u64::from(ranks),
+                2 * u64::from(ranks) + chunks + kind.more_of_a_way(),
+            );
             let bounded = sent
                 .values()
                 .all(|&(bytes, transfers)| bytes <= most.0 && transfers <= most.1);
@@ -173,7 +177,7 @@ fn wrong_names_get_a_suggestion() {
     assert_eq!(
         refused("all-reduce", "rign"),
         "all-reduce has no algorithm `rign`; known are ring, bidirectional-ring, halving-doubling, \
-         double-binary-tree, hierarchical"
+         double-binary-tree, hierarchical, nccl"
     );
     assert_eq!(
         refused("all-to-all", "Paralel"),

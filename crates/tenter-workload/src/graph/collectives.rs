@@ -354,8 +354,7 @@ impl Builder<'_> {
         bytes: u64,
         schedule: &dyn Schedule,
     ) -> usize {
-        // With chunks of a length the number of transfers depends on the size.
-        let bytes = kind.chunk_bytes().map(|_| bytes);
+        let bytes = kind.counts_depend_on_size().then_some(bytes);
         let is_it = |line: &Line| (line.group, line.bytes) == (group, bytes) && line.kind == *kind;
         if let Some(place) = self.lines.iter().position(is_it) {
             return place;

@@ -250,9 +250,13 @@ impl RankRun {
             },
             News::Woken(operation) => {
                 let stored = schedule.graph().stored(self.rank, operation);
-                self.streams[usize::from(stored.stream)].busy = false;
-                self.events.push_back(Event::Free(stored.stream));
-                self.complete(schedule, operation, out);
+                if let Operation::Collective { which } = stored.operation() {
+                    self.take_part(schedule, operation, which, out);
+                } else {
+                    self.streams[usize::from(stored.stream)].busy = false;
+                    self.events.push_back(Event::Free(stored.stream));
+                    self.complete(schedule, operation, out);
+                }
             }
         }
         self.settle(schedule, out);
@@ -428,7 +432,12 @@ impl RankRun {
         let stored = schedule.graph().stored(self.rank, operation);
         if let Operation::Collective { which } = stored.operation() {
             self.streams[usize::from(stream)].busy = true;
-            self.take_part(schedule, operation, which, out);
+            let start_up = schedule.collectives().schedule(which).0.start_up();
+            if start_up.is_zero() {
+                self.take_part(schedule, operation, which, out);
+            } else {
+                out.push(Action::Wake(start_up, operation));
+            }
             return;
         }
         let time = schedule.time_on_stream(self.rank, operation);

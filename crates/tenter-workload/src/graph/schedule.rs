@@ -270,6 +270,16 @@ impl Schedule for GraphSchedule {
         0
     }
 
+    fn latency(&self, id: u32) -> Time {
+        match self.what(id) {
+            What::Part => {
+                let (number, local) = self.collectives.locate(id);
+                self.collectives.schedule(number).0.latency(local)
+            }
+            _ => Time::ZERO,
+        }
+    }
+
     fn operations(&self) -> Option<&dyn Any> {
         Some(self)
     }

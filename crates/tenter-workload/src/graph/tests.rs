@@ -330,12 +330,12 @@ fn ranks_of_a_group_run_the_same() {
     );
 }
 
-/// On each way every collective without chunks of a length has as many transfers whatever its size:
+/// On each way every collective whose algorithm and chunks do not depend on the size has as many transfers whatever its size:
 /// those of one group share queue pairs.
 #[test]
 fn transfers_on_a_way_do_not_depend_on_the_size() {
     for kind in CollectiveKind::defaults() {
-        if kind.chunk_bytes().is_some() || kind.own_size().is_some() {
+        if kind.counts_depend_on_size() || kind.own_size().is_some() {
             continue;
         }
         let of = |bytes: u64| {

@@ -67,9 +67,16 @@ impl QueuePairs {
     /// # Errors
     /// Those of [`Traffic::schedule`] and of [`QueuePairs::build`].
     pub fn for_job(job: &Job) -> Result<QueuePairs, WorkloadError> {
-        // A larger size needs at least the pairs of a smaller one, so one schedule per kind does.
+        // A larger size needs at least the pairs of a smaller one, so one schedule per kind does,
+        // but where the algorithm depends on the size.
         let mut largest: Vec<(&Traffic, u64)> = Vec::new();
+        let mut schedules = Vec::new();
         for run in &job.sequence {
+            if run.traffic.depends_on_size() {
+                let sizes = (run.size_bytes, run.drawn_from_bytes.is_some());
+                schedules.extend(run.traffic.schedules_of_sizes(job.ranks(), sizes)?);
+                continue;
+            }
             match largest
                 .iter_mut()
                 .find(|(traffic, _)| **traffic == run.traffic)
@@ -78,10 +85,9 @@ impl QueuePairs {
                 None => largest.push((&run.traffic, run.size_bytes)),
             }
         }
-        let schedules = largest
-            .into_iter()
-            .map(|(kind, size)| kind.schedule(job.ranks(), size))
-            .collect::<Result<Vec<_>, _>>()?;
+        for (kind, size) in largest {
+            schedules.push(kind.schedule(job.ranks(), size)?);
+        }
         let schedules: Vec<&dyn Schedule> = schedules.iter().map(|schedule| &**schedule).collect();
         QueuePairs::build(
             job.ranks(),

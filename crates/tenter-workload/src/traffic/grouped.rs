@@ -140,6 +140,14 @@ impl Schedule for Grouped {
         self.of_one.dependencies(self.split(id).1)
     }
 
+    fn start_up(&self) -> Time {
+        self.of_one.start_up()
+    }
+
+    fn latency(&self, id: u32) -> Time {
+        self.of_one.latency(self.split(id).1)
+    }
+
     fn followed_by(&self, id: u32) -> Option<(u32, Time)> {
         let (group, id) = self.split(id);
         let (next, wait) = self.of_one.followed_by(id)?;

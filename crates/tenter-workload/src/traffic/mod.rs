@@ -162,6 +162,42 @@ impl Traffic {
         })
     }
 
+    /// Whether the library that carries it out says what its steps take.
+    pub fn has_latencies(&self) -> bool {
+        let of_operations = self.operations().map(|of| of.graph.collectives());
+        let in_graph = of_operations.is_some_and(|collectives| {
+            let mut all = 0..collectives.len() as u32;
+            all.any(|number| collectives.get(number).1.nccl().is_some())
+        });
+        in_graph || self.depends_on_size()
+    }
+
+    /// Whether its algorithm depends on the size.
+    pub(crate) fn depends_on_size(&self) -> bool {
+        self.collective().is_some_and(|kind| kind.nccl().is_some())
+    }
+
+    /// One schedule for each algorithm that a size may have, or smaller ones where it is drawn.
+    ///
+    /// # Errors
+    /// Those of [`Traffic::schedule`].
+    pub(crate) fn schedules_of_sizes(
+        &self,
+        ranks: u32,
+        (size_bytes, is_drawn): (u64, bool),
+    ) -> Result<Vec<Box<dyn Schedule>>, WorkloadError> {
+        let mut schedules = vec![self.schedule(ranks, size_bytes)?];
+        if let (Traffic::Collective { kind, groups }, true) = (self, is_drawn) {
+            // Any size may be drawn: the largest by each algorithm has the ways of smaller ones.
+            for kind in kind.nccl_ways(self.ranks_together(ranks)) {
+                let groups = *groups;
+                let of = Traffic::Collective { kind, groups };
+                schedules.push(of.schedule(ranks, size_bytes)?);
+            }
+        }
+        Ok(schedules)
+    }
+
     /// How long it takes on an ideal switch, by formula, or a lower bound: [`Time::MAX`] of what
     /// never ends.
     pub fn ideal_completion(&self, switch: &IdealSwitch<'_>) -> Time {

@@ -59,7 +59,10 @@ impl Host {
         run.hear(schedule, news, now, &mut actions);
         for action in actions.drain(..) {
             match action {
-                Action::Post(id) => self.post(number, id, now, scope),
+                Action::Post(id) => {
+                    let wait = Self::wait(here.job, id, scope);
+                    self.post_after((number, id), wait, now, scope);
+                }
                 Action::Wake(time, operation) => {
                     let at = now.saturating_add(time.ps());
                     self.set_timer(at, Timer::Operation(number, operation));

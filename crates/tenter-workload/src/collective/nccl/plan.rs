@@ -1,0 +1,233 @@
+//! From a choice to transfers.
+
+use super::constants as table;
+use super::keys::NcclKeys;
+use super::model::{Communicator, NcclAlgorithm, NcclChoice, NcclCollective};
+use super::rings::{ChannelRings, Round};
+use super::servers::Servers;
+use super::trees::{ChannelTrees, Within};
+use crate::closed_form::IdealSwitch;
+use crate::collective::chunks::Chunks;
+use crate::collective::member::CollectiveMember;
+use crate::{Schedule, WorkloadError};
+use tenter_units::Time;
+
+/// A tree passes on no more pieces.
+const PIECES_MAX: u64 = 1 << 16;
+/// LL has as many flags as data; NVLS reaches more than a third of its links.
+pub(super) const WIRE_TIMES: u64 = 3;
+/// Transfers from a rank to another: those of some channels, or pieces both ways.
+pub(super) const MORE_OF_A_WAY: u64 = 1 << 24;
+/// The closed form looks at the transfers of collectives with no more of them.
+const TRANSFERS_MAX: u32 = 1 << 20;
+
+impl NcclKeys {
+    /// Where so many ranks are.
+    fn servers(&self, member: &CollectiveMember, ranks: u32) -> Result<Servers, WorkloadError> {
+        if ranks > self.npus_per_host {
+            member.check_hosts(ranks, self.npus_per_host)?;
+        }
+        let npus = ranks.min(self.npus_per_host);
+        let of_each = self.npus_per_host / self.nics_per_host;
+        Ok(Servers {
+            nodes: ranks / npus,
+            npus,
+            // Within one node no ring passes a NIC.
+            nics: if npus.is_multiple_of(of_each) {
+                npus / of_each
+            } else {
+                1
+            },
+        })
+    }
+
+    fn communicator(&self, collective: NcclCollective, servers: Servers) -> Communicator {
+        Communicator {
+            collective,
+            nodes: servers.nodes,
+            npus: servers.npus,
+            nics: servers.nics,
+            nic_rate: self.nic_rate,
+            generation: self.generation,
+            cpu: self.host_cpu,
+            nvls: self.nvls,
+            plug_in_latency: self.plug_in_latency,
+        }
+    }
+
+    /// What the model says of each way to carry out a collective of so many bytes.
+    ///
+    /// # Errors
+    /// Ranks that do not fill servers.
+    pub(super) fn estimates(
+        &self,
+        collective: NcclCollective,
+        member: &CollectiveMember,
+        (ranks, bytes): (u32, u64),
+    ) -> Result<Vec<NcclChoice>, WorkloadError> {
+        let servers = self.servers(member, ranks)?;
+        let only = (self.only_algorithm, self.only_protocol);
+        let of = self.communicator(collective, servers);
+        Ok(of.estimates(only, bytes))
+    }
+
+    /// The way of least time.
+    ///
+    /// # Errors
+    /// Ranks that do not fill servers, and no way with the algorithm and the protocol that were
+    /// asked for.
+    pub(in crate::collective) fn choose(
+        &self,
+        collective: NcclCollective,
+        member: &CollectiveMember,
+        of: (u32, u64),
+    ) -> Result<NcclChoice, WorkloadError> {
+        let estimates = self.estimates(collective, member, of)?;
+        let least = |a: &NcclChoice, b: &NcclChoice| a.time_us.total_cmp(&b.time_us);
+        let chosen = estimates.into_iter().min_by(least);
+        chosen.ok_or_else(|| WorkloadError::NoNcclAlgorithm {
+            collective: member.to_string(),
+            ranks: of.0,
+        })
+    }
+
+    /// The transfers of the way of least time.
+    ///
+    /// # Errors
+    /// Those of [`NcclKeys::choose`].
+    pub(super) fn schedule(
+        &self,
+        collective: NcclCollective,
+        member: &CollectiveMember,
+        (ranks, bytes): (u32, u64),
+    ) -> Result<Box<dyn Schedule>, WorkloadError> {
+        let choice = self.choose(collective, member, (ranks, bytes))?;
+        let servers = self.servers(member, ranks)?;
+        let of = self.communicator(collective, servers);
+        Ok(match choice.algorithm {
+            NcclAlgorithm::Ring => Box::new(rings(&of, servers, &choice, bytes)),
+            _ => Box::new(trees(&of, servers, &choice, bytes)),
+        })
+    }
+}
+
+fn rings(of: &Communicator, servers: Servers, choice: &NcclChoice, bytes: u64) -> ChannelRings {
+    let others = servers.ranks() - 1;
+    let round = match of.collective {
+        NcclCollective::AllReduce => Round {
+            first: 0,
+            steps: 2 * others,
+            reducing: others,
+        },
+        NcclCollective::AllGather => Round {
+            first: 0,
+            steps: others,
+            reducing: 0,
+        },
+        NcclCollective::ReduceScatter => Round {
+            first: others,
+            steps: others,
+            reducing: others,
+        },
+    };
+    // The channels of one node share the ports of the same NPUs, so that one is as fast as all.
+    let most = if servers.nodes > 1 { servers.nics } else { 1 };
+    let numbered = u32::MAX / (round.steps * servers.ranks());
+    let way = (choice.algorithm, choice.protocol);
+    let channels = of.channels_for(way, bytes, most.min(numbered));
+    ChannelRings {
+        servers,
+        channels,
+        chunks: Chunks::new(bytes, channels * servers.ranks()),
+        round,
+        protocol: choice.protocol,
+        latencies: of.step_latencies(choice.algorithm, choice.protocol),
+    }
+}
+
+fn trees(of: &Communicator, servers: Servers, choice: &NcclChoice, bytes: u64) -> ChannelTrees {
+    let within = match choice.algorithm {
+        NcclAlgorithm::Nvls | NcclAlgorithm::NvlsTree => Within::Switch {
+            share_ppm: of.nvls_share_ppm(choice.algorithm),
+        },
+        _ => Within::Chain,
+    };
+    let heads = match within {
+        // Each NPU is the head for its part of the buffer.
+        Within::Switch { .. } if servers.nodes == 1 => Servers {
+            nics: servers.npus,
+            ..servers
+        },
+        _ => servers,
+    };
+    let both = if servers.nodes > 1 { 2 } else { 1 };
+    let way = (choice.algorithm, choice.protocol);
+    let channels = match within {
+        Within::Switch { .. } => both * heads.nics,
+        Within::Chain => of.channels_for(way, bytes, both * heads.nics),
+    };
+    let depth = u64::from(servers.nodes.ilog2() + servers.npus - 1);
+    let most = u64::from(u32::MAX / (2 * (servers.ranks() - 1).max(1))).min(PIECES_MAX);
+    let pieces = match within {
+        // Nothing is passed on beyond the switch.
+        Within::Switch { .. } if servers.nodes == 1 => u64::from(channels),
+        _ => pieces(bytes, u64::from(channels), depth),
+    };
+    let pieces = pieces.min(most.max(u64::from(channels)));
+    ChannelTrees {
+        servers: heads,
+        within,
+        channels,
+        pieces: Chunks::new(bytes, pieces as u32),
+        protocol: choice.protocol,
+        latencies: of.step_latencies(choice.algorithm, choice.protocol),
+    }
+}
+
+/// Into how many pieces a size is cut on its channels, each of which has as many.
+fn pieces(bytes: u64, channels: u64, depth: u64) -> u64 {
+    let each = bytes.div_ceil(channels);
+    let mut piece = table::TREE_PIECE_BYTES;
+    for (least, of_hop) in table::TREE_PIECE_STEPS {
+        while piece > least && each / piece < depth * of_hop {
+            piece /= 2;
+        }
+    }
+    channels * each.div_ceil(piece).max(1)
+}
+
+/// The busiest port and the longest chain of steps, whichever takes longer: a lower bound.
+pub(super) fn ideal(schedule: &dyn Schedule, switch: &IdealSwitch<'_>) -> Time {
+    let count = schedule.transfer_count();
+    if count > TRANSFERS_MAX {
+        return switch.share();
+    }
+    let mut ports = vec![[Time::ZERO; 2]; schedule.ranks() as usize];
+    let mut missing: Vec<u32> = (0..count).map(|id| schedule.dependencies(id)).collect();
+    let mut ready = vec![schedule.start_up(); count as usize];
+    let mut next: Vec<u32> = (0..count).filter(|&id| missing[id as usize] == 0).collect();
+    let (mut chain, mut released) = (Time::ZERO, Vec::new());
+    while let Some(id) = next.pop() {
+        let transfer = schedule.transfer(id);
+        let time = (switch.port_time)(transfer.bytes);
+        for (way, rank) in [transfer.src, transfer.dst].into_iter().enumerate() {
+            let port = &mut ports[rank as usize][way];
+            *port = port.saturating_add(time);
+        }
+        let hop = time.saturating_add(switch.latency.max(schedule.latency(id)));
+        let arrived = ready[id as usize].saturating_add(hop);
+        chain = chain.max(arrived);
+        released.clear();
+        schedule.released_by(id, &mut released);
+        for &after in &released {
+            let after = after as usize;
+            ready[after] = ready[after].max(arrived);
+            missing[after] = missing[after].saturating_sub(1);
+            if missing[after] == 0 {
+                next.push(after as u32);
+            }
+        }
+    }
+    let port = ports.into_iter().flatten().max().unwrap_or_default();
+    chain.max(port.saturating_add(switch.latency))
+}

@@ -1,0 +1,61 @@
+//! Reduce-scatter as NCCL carries it out.
+//!
+//! Origin: the tuning model of NVIDIA/nccl.
+
+use tenter_config::component;
+use tenter_units::Time;
+
+use super::keys::NcclKeys;
+use super::model::NcclCollective;
+use super::plan::{MORE_OF_A_WAY, WIRE_TIMES, ideal};
+use crate::closed_form::IdealSwitch;
+use crate::collective::algorithm::Collective;
+use crate::collective::member::{CollectiveMember, Factor};
+use crate::{Schedule, WorkloadError};
+
+component! {
+    /// Reduce-scatter by the algorithm, the protocol and the channels that NCCL's model chooses.
+    pub struct ReduceScatterNccl as "`jobs[].collectives[]` with `collective: reduce-scatter` and `algorithm: nccl`" {
+        ..nccl: NcclKeys, "What NCCL's choice depends on.";
+    }
+}
+
+impl Collective for ReduceScatterNccl {
+    const MEMBER: CollectiveMember = CollectiveMember {
+        collective: "reduce-scatter",
+        algorithm: "nccl",
+        summary: "the algorithm, protocol and channels that NCCL's model chooses",
+        model_page: "docs/models/collective-nccl.md",
+        // A ring on one channel: 2n(n−1) ≤ 2³²−1.
+        ranks_max: 46_341,
+        busbw: Factor::AllButOwn,
+    };
+
+    fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
+        let of = (ranks, size_bytes);
+        self.nccl
+            .schedule(NcclCollective::ReduceScatter, &Self::MEMBER, of)
+    }
+
+    /// The busiest port, or the longest chain of steps with their latencies.
+    fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
+        let schedule = self.schedule(switch.ranks, switch.size_bytes);
+        schedule.map_or(Time::ZERO, |schedule| ideal(&*schedule, switch))
+    }
+
+    fn hands_over(&self) -> Option<u32> {
+        Some(self.nccl.npus_per_host)
+    }
+
+    fn more_of_a_way(&self) -> u64 {
+        MORE_OF_A_WAY
+    }
+
+    fn wire_times(&self) -> u64 {
+        WIRE_TIMES
+    }
+
+    fn nccl(&self) -> Option<(NcclCollective, &NcclKeys)> {
+        Some((NcclCollective::ReduceScatter, &self.nccl))
+    }
+}
