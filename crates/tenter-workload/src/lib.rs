@@ -46,6 +46,7 @@ pub mod split;
 mod traffic;
 pub mod training;
 mod transfer;
+pub mod transformer;
 
 pub use countdown::Countdown;
 pub use error::WorkloadError;
