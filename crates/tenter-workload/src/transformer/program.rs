@@ -252,6 +252,11 @@ impl<'g, 'a> Program<'g, 'a> {
         self.front = vec![sent, received];
     }
 
+    /// Does nothing for a time; operations of a stream wait one after the other.
+    pub(crate) fn wait(&mut self, stream: Stream, time: Time) -> u32 {
+        self.add(Operation::Wait { time }, stream, &[])
+    }
+
     /// Waits for a message from the beginning of the step on.
     pub(crate) fn receive(&mut self, stream: Stream, (peer, tag): (u32, u32), bytes: u64) -> u32 {
         let (peer, tag) = (Some(peer), Some(tag));
