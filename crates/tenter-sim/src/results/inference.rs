@@ -15,6 +15,9 @@ use super::flow_table::FlowTable;
 use super::metered::{Volumes, metered};
 use super::outcome::Outcome;
 
+/// A run that is longer by this share than planned has batches that would have been others.
+const OFF: f64 = 0.1;
+
 /// What ranks have measured, by rank.
 type Ranks<'a> = BTreeMap<u32, &'a Metered>;
 
@@ -48,6 +51,8 @@ pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &m
             warm_up: turn.warm_up,
             ..row((run, volumes), of, (&requests, duration))
         };
+        let late = warning(&row);
+        outcome.summary.warnings.extend(late);
         outcome.summary.inference.push(row);
         for pool in &run.pools {
             let row = InferencePoolRow {
@@ -58,6 +63,20 @@ pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &m
         }
         outcome.counts.requests.extend(requests);
     }
+}
+
+/// Says that batches would have been others, where a run took longer than the clock of the
+/// scheduler had it.
+fn warning(row: &InferenceRow) -> Option<String> {
+    let planned = row.planned?;
+    let more = row.duration.ps() as f64 / planned.ps().max(1) as f64 - 1.0;
+    (more > OFF).then(|| {
+        format!(
+            "the requests of job {} took {:.0} % longer than the scheduler assumed when it made their batches, which do not react to congestion: a scheduler that does would make larger ones",
+            row.job_name,
+            100.0 * more
+        )
+    })
 }
 
 /// When an operation began and when it was done, in ps.

@@ -365,7 +365,7 @@ fn batches_of_a_closed_loop_do_not_depend_on_time() {
         spec.requests.concurrency = Some(5);
         let batches = Scheduler::batches(&inference(&spec, None));
         spec.step_overhead = Time::from_us(50);
-        spec.accelerator = Accelerator::Word(NamedAccelerator::A100);
+        spec.accelerator = Accelerator::Word(NamedAccelerator::H100);
         assert_eq!(Scheduler::batches(&inference(&spec, None)), batches);
         assert_eq!(batches.end, None);
     }
