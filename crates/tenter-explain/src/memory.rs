@@ -94,7 +94,7 @@ const PAIR_ENTRY: u64 = 16;
 
 /// An operation in Tenter's format, as it is kept beside the trial.
 const OPERATION_FILE: u64 = 8;
-/// What the meter of a step of a training keeps of an operation.
+/// What the meter of a training or an inference keeps of an operation.
 const OPERATION_METERED: u64 = 12;
 /// The text in the row of an operation.
 const OPERATION_TEXT: u64 = 32;
@@ -171,9 +171,9 @@ fn operations(plan: &Plan) -> u64 {
             .sequence
             .iter()
             .filter_map(|run| run.traffic.operations());
-        for Operations { graph, step, .. } in of_job {
+        for Operations { graph, known, .. } in of_job {
             let count = graph.operations();
-            let metered = step.as_ref().map_or(0, |_| count * OPERATION_METERED);
+            let metered = known.as_ref().map_or(0, |_| count * OPERATION_METERED);
             bytes = bytes.saturating_add(metered);
             if !graphs.iter().any(|known| Arc::ptr_eq(known, graph)) {
                 graphs.push(graph);

@@ -7,6 +7,7 @@ use crate::column::{Kind, Row};
 use crate::comparison::ComparisonRow;
 use crate::deviation::DeviationRow;
 use crate::flow_sizes::FlowSizeRow;
+use crate::inference::{InferencePoolRow, InferenceRow, RequestRow};
 use crate::interference::InterferenceRow;
 use crate::operations::{CriticalPathRow, CriticalShareRow, OperationRow, RankTimeRow};
 use crate::paired::PairedRow;
@@ -146,6 +147,15 @@ pub fn markdown() -> String {
         let _ = writeln!(page, "### `{}`\n\n{}\n", entry.table, entry.about);
         columns_as_markdown(&entry, &mut page);
     }
+    page.push_str(INFERENCE_INTRODUCTION);
+    for entry in [
+        TableEntry::of::<InferenceRow>(),
+        TableEntry::of::<InferencePoolRow>(),
+        TableEntry::of::<RequestRow>(),
+    ] {
+        let _ = writeln!(page, "### `{}`\n\n{}\n", entry.table, entry.about);
+        columns_as_markdown(&entry, &mut page);
+    }
     page.push_str(SEEDS_INTRODUCTION);
     columns_as_markdown(&TableEntry::of::<SeedRow>(), &mut page);
     page.push_str(COMPARISON_INTRODUCTION);
@@ -269,6 +279,14 @@ Only where a job has a workload of `kind: training`.
 
 ";
 
+const INFERENCE_INTRODUCTION: &str = "
+## Inference
+
+Only where a job has a workload of `kind: inference`.
+`inference[]` of `summary.json` has a row for each iteration, `inference_pools[]` one for each iteration and pool.
+
+";
+
 const SEEDS_INTRODUCTION: &str = "
 ## `seeds.parquet`
 
@@ -314,6 +332,9 @@ mod tests {
             TableEntry::of::<CriticalShareRow>(),
             TableEntry::of::<TrainingRankRow>(),
             TableEntry::of::<TrainingStepRow>(),
+            TableEntry::of::<InferenceRow>(),
+            TableEntry::of::<InferencePoolRow>(),
+            TableEntry::of::<RequestRow>(),
             TableEntry::of::<SeedRow>(),
             TableEntry::of::<ComparisonRow>(),
             TableEntry::of::<DeviationRow>(),

@@ -9,6 +9,7 @@ use crate::capture::Capture;
 use crate::circuits::CircuitRow;
 use crate::column::rows;
 use crate::digest::Digest;
+use crate::inference::RequestRow;
 use crate::operations::{CriticalPathRow, OperationRow, RankTimeRow};
 use crate::queue_changes::QueueChangeRow;
 use crate::signals::{ReactionRow, SignalRow};
@@ -536,6 +537,8 @@ pub struct Counts {
     pub critical_path: Vec<CriticalPathRow>,
     /// What the time of each rank of a training went by with, where there is one.
     pub training_ranks: Vec<TrainingRankRow>,
+    /// Requests of inferences, one by one, where there are any.
+    pub requests: Vec<RequestRow>,
 }
 
 impl Counts {
@@ -556,6 +559,7 @@ impl Counts {
             rank_times: _,
             critical_path: _,
             training_ranks: _,
+            requests: _,
         } = self;
         digest.add_rows(ports);
         digest.add_rows(queues);

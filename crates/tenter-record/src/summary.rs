@@ -5,6 +5,7 @@ use tenter_units::Time;
 
 use crate::column::{Cell, Kind, Value, rows};
 use crate::flow_sizes::FlowSizeRow;
+use crate::inference::{InferencePoolRow, InferenceRow};
 use crate::interference::InterferenceRow;
 use crate::operations::CriticalShareRow;
 use crate::power::PowerRow;
@@ -42,6 +43,12 @@ pub struct Summary {
     /// Steps of trainings, where there are any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub training_steps: Vec<TrainingStepRow>,
+    /// Requests of inferences, where there are any: all of an iteration together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inference: Vec<InferenceRow>,
+    /// The pools of these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inference_pools: Vec<InferencePoolRow>,
     /// Sums over the whole fabric.
     pub totals: Totals,
     /// What the fabric drew, where the scenario has a power profile.

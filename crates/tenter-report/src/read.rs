@@ -74,6 +74,7 @@ pub fn read_counts(folder: &Path) -> Result<Counts, TrialError> {
         rank_times: rows_if_any(folder)?,
         critical_path: rows_if_any(folder)?,
         training_ranks: rows_if_any(folder)?,
+        requests: rows_if_any(folder)?,
     })
 }
 

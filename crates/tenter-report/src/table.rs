@@ -4,6 +4,7 @@ mod cells;
 mod critical_shares;
 mod flow_sizes;
 mod ideal;
+mod inference;
 mod training;
 
 use std::fmt;
@@ -106,6 +107,7 @@ impl TrialReport<'_> {
         flow_sizes::write(&summary.flow_sizes, out)?;
         critical_shares::write(&summary.critical_shares, out)?;
         training::write(&summary.training_steps, out)?;
+        inference::write(&summary.inference, &summary.inference_pools, out)?;
         if self.ideal {
             ideal::write(&summary.jobs, out)?;
         }

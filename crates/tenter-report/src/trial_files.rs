@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use tenter_record::{
     CircuitRow, CollectiveRow, CriticalPathRow, FlowRow, InterferenceRow, JobRow, OperationRow,
-    PortRow, QueueChangeRow, QueueRow, RankTimeRow, ReactionRow, Row, SampleRow, SignalRow,
-    SteeringRow, SwitchRow, TierRow, TrainingRankRow,
+    PortRow, QueueChangeRow, QueueRow, RankTimeRow, ReactionRow, RequestRow, Row, SampleRow,
+    SignalRow, SteeringRow, SwitchRow, TierRow, TrainingRankRow,
 };
 
 /// The effective configuration of a trial, in its folder.
@@ -89,6 +89,7 @@ pub(crate) fn own_files(folder: &Path) -> Vec<PathBuf> {
         table_file::<RankTimeRow>(folder),
         table_file::<CriticalPathRow>(folder),
         table_file::<TrainingRankRow>(folder),
+        table_file::<RequestRow>(folder),
         folder.join(TRACE_FILE),
         folder.join(CAPTURE_FILE),
         folder.join(PARTIAL_MANIFEST),

@@ -194,6 +194,7 @@ impl TrialFolder {
         tables.write_any(&counts.rank_times)?;
         tables.write_any(&counts.critical_path)?;
         tables.write_any(&counts.training_ranks)?;
+        tables.write_any(&counts.requests)?;
         tables.write(&Tiers::of(&counts.ports, &counts.switches).rows(&counts.ports))?;
         write_json(&path.join(SUMMARY_FILE), summary)?;
         manifest.digest = Some(summary.engine.digest.clone());

@@ -4,8 +4,8 @@ use tenter_config::{Component as _, Part as _};
 use tenter_endpoint::{DmaRates, NicAddress, NicSpec, Pcie, PortChanges};
 use tenter_net::{SignalSpec, Switches, WatchdogSpec};
 use tenter_topology::{Topology, TopologySpec};
-use tenter_workload::Job;
 use tenter_workload::spec::JobSpec;
+use tenter_workload::{Job, ScaleUp};
 
 use crate::endpoint::Endpoint;
 use crate::graphs::Graphs;
@@ -164,7 +164,7 @@ impl Bound {
         let (topology, circuits) = build(described, circuits, models, problems)?;
         let endpoint = own.endpoint.as_ref();
         load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
-        let names = HostNames::of(&topology, npus_per_nic(endpoint), problems);
+        let names = HostNames::of(&topology, npus(endpoint), problems);
         let drawn = (&names, seeds, graphs);
         let (jobs, addresses, dma) = place(own.jobs.take(), endpoint, &topology, drawn, effective);
         let faults = own.faults.as_ref();
@@ -231,8 +231,9 @@ impl Switched {
     }
 }
 
-fn npus_per_nic(endpoint: Option<&Endpoint>) -> u32 {
-    endpoint.map_or(1, |endpoint| endpoint.host.npus_per_nic)
+fn npus(endpoint: Option<&Endpoint>) -> (u32, Option<ScaleUp>) {
+    let of = |endpoint: &Endpoint| (endpoint.host.npus_per_nic, endpoint.host.scale_up);
+    endpoint.map_or((1, None), of)
 }
 
 /// The fabric as a graph, which has the tiers of all models, and when its circuits change, if it

@@ -7,10 +7,12 @@ use std::sync::Arc;
 use tenter_config::{Component, Written};
 use tenter_notation::diagnostics::Problems;
 use tenter_notation::tree::Node;
-use tenter_workload::Operations;
 use tenter_workload::graph::Graph;
+use tenter_workload::inference::{self, Inference, InferenceSpec, Reach};
 use tenter_workload::spec::{FlowReading, OperationTiming, WorkloadKind};
 use tenter_workload::training::{self, Training, TrainingSpec};
+use tenter_workload::transformer::Unfit;
+use tenter_workload::{Known, Operations};
 
 use crate::files::Files;
 use crate::operations::read_operations;
@@ -37,6 +39,8 @@ struct Found {
     jobs: BTreeMap<usize, OfJob>,
     /// Steps of trainings, by what jobs say of them and their ranks.
     steps: Vec<(TrainingSpec, Option<u32>, Operations)>,
+    /// Inferences, by what jobs say of them, their ranks, and what their requests depend on.
+    inferences: Vec<(InferenceSpec, Option<u32>, (u64, Reach), Operations)>,
 }
 
 impl<'f> Graphs<'f> {
@@ -68,7 +72,7 @@ impl<'f> Graphs<'f> {
         Some(Operations {
             graph: Arc::clone(&found.graphs[graph]),
             timing: timing.timing(),
-            step: None,
+            known: None,
         })
     }
 
@@ -91,19 +95,57 @@ impl<'f> Graphs<'f> {
                 let operations = Operations {
                     graph: Arc::new(graph),
                     timing: FlowReading::default().timing().timing(),
-                    step: Some(Arc::new(step)),
+                    known: Some(Known::Training(Arc::new(step))),
                 };
                 found.steps.push((spec.clone(), ranks, operations.clone()));
                 Some(operations)
             }
             Err(error) => {
-                let (problems, _) = self.noted;
-                let path = format!("jobs[{job}].workload.{}", error.key);
-                let what = format!("`{path}` {}", error.what);
-                problems.push(problems.place(&path), what, Some(error.remedy));
+                self.refuse(job, error);
                 None
             }
         }
+    }
+
+    /// The inference of a model on so many ranks, where that is known, with the requests of a seed;
+    /// `None` where its numbers do not fit together.
+    pub(crate) fn inference(
+        &self,
+        job: usize,
+        (spec, ranks): (&InferenceSpec, Option<u32>),
+        drawn: (u64, Reach),
+    ) -> Option<Operations> {
+        let mut found = self.found.borrow_mut();
+        let mut known = found.inferences.iter();
+        let known = known.find(|of| (&of.0, of.1, of.2) == (spec, ranks, drawn));
+        if let Some((.., operations)) = known {
+            return Some(operations.clone());
+        }
+        let built = Inference::new(spec, ranks, drawn).and_then(|of| inference::graph(&of));
+        match built {
+            Ok((graph, run)) => {
+                let operations = Operations {
+                    graph: Arc::new(graph),
+                    timing: FlowReading::default().timing().timing(),
+                    known: Some(Known::Inference(Arc::new(run))),
+                };
+                let built = (spec.clone(), ranks, drawn, operations.clone());
+                found.inferences.push(built);
+                Some(operations)
+            }
+            Err(error) => {
+                self.refuse(job, error);
+                None
+            }
+        }
+    }
+
+    /// Numbers of a model do not fit together.
+    fn refuse(&self, job: usize, error: Unfit) {
+        let (problems, _) = self.noted;
+        let path = format!("jobs[{job}].workload.{}", error.key);
+        let what = format!("`{path}` {}", error.what);
+        problems.push(problems.place(&path), what, Some(error.remedy));
     }
 
     /// Reads the files of a job. What is noteworthy in them is a warning.

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use tenter_topology::Topology;
 use tenter_units::Rate;
+use tenter_workload::ScaleUp;
+use tenter_workload::inference::Reach;
 use tenter_workload::spec::HostRef;
 
 use tenter_notation::decode::suggestion;
@@ -13,13 +15,18 @@ use tenter_notation::diagnostics::{Location, Problems, quote};
 pub(crate) struct HostNames<'t> {
     topology: &'t Topology,
     npus: u32,
+    scale_up: Option<ScaleUp>,
     numbers: BTreeMap<&'t str, u32>,
     problems: &'t Problems,
 }
 
 impl<'t> HostNames<'t> {
-    /// The names of the hosts of `topology`, each a NIC with so many NPUs.
-    pub(crate) fn of(topology: &'t Topology, npus: u32, problems: &'t Problems) -> HostNames<'t> {
+    /// The names of the hosts of `topology`, each a NIC with so many NPUs, in domains.
+    pub(crate) fn of(
+        topology: &'t Topology,
+        (npus, scale_up): (u32, Option<ScaleUp>),
+        problems: &'t Problems,
+    ) -> HostNames<'t> {
         let hosts = topology.nodes[..topology.hosts].iter();
         let numbers = hosts
             .zip(0..)
@@ -28,6 +35,7 @@ impl<'t> HostNames<'t> {
         HostNames {
             topology,
             npus,
+            scale_up,
             numbers,
             problems,
         }
@@ -41,6 +49,14 @@ impl<'t> HostNames<'t> {
     /// How many NPUs each host has: ranks of a job that it carries at most.
     pub(crate) fn npus(&self) -> u32 {
         self.npus
+    }
+
+    /// How fast NPUs reach each other, as far as a scheduler of requests assumes it.
+    pub(crate) fn reach(&self) -> Reach {
+        Reach {
+            within: self.scale_up,
+            network: self.rate(0),
+        }
     }
 
     /// The leaf a host hangs on.

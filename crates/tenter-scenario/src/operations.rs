@@ -48,7 +48,9 @@ pub fn read_operations(
     let bytes = || bytes_of(name, files);
     let text = || text_of(name, files);
     let read = match kind {
-        WorkloadKind::Flows(_) | WorkloadKind::Training(_) => return Ok(None),
+        WorkloadKind::Flows(_) | WorkloadKind::Training(_) | WorkloadKind::Inference(_) => {
+            return Ok(None);
+        }
         WorkloadKind::Graph(_) => graph_file::read(&bytes()?).map(|graph| Imported {
             graph,
             notes: Vec::new(),

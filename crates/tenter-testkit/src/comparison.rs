@@ -115,6 +115,18 @@ pub fn difference(left: &Trial, right: &Trial) -> Option<String> {
             outcomes.map(|outcome| &outcome.counts.training_ranks[..]),
         ),
         row("steps of trainings", steps),
+        row(
+            "inferences",
+            summaries.map(|summary| &summary.inference[..]),
+        ),
+        row(
+            "pools of inferences",
+            summaries.map(|summary| &summary.inference_pools[..]),
+        ),
+        row(
+            "requests",
+            outcomes.map(|outcome| &outcome.counts.requests[..]),
+        ),
         row("samples", rows.map(|rows| &rows.samples[..])),
         row(
             "jobs of the summary",

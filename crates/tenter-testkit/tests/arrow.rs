@@ -4,10 +4,10 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
 use tenter::{
-    Cell, CircuitRow, CollectiveRow, CriticalPathRow, FlowRow, InterferenceRow, JobRow, Kind,
-    OperationRow, PortRow, PowerRow, QueueChangeRow, QueueRow, RankTimeRow, ReactionRow, Run,
-    SampleRow, Scenario, SignalRow, SteeringRow, SwitchRow, Table, TierRow, TrainingRankRow,
-    TrainingStepRow, Trial,
+    Cell, CircuitRow, CollectiveRow, CriticalPathRow, FlowRow, InferencePoolRow, InferenceRow,
+    InterferenceRow, JobRow, Kind, OperationRow, PortRow, PowerRow, QueueChangeRow, QueueRow,
+    RankTimeRow, ReactionRow, RequestRow, Run, SampleRow, Scenario, SignalRow, SteeringRow,
+    SwitchRow, Table, TierRow, TrainingRankRow, TrainingStepRow, Trial,
 };
 
 const SCENARIO: &str = "
@@ -90,8 +90,11 @@ fn every_table_is_a_batch_of_the_same_values() {
         holds::<CriticalPathRow>(&trial),
         holds::<TrainingStepRow>(&trial),
         holds::<TrainingRankRow>(&trial),
+        holds::<InferenceRow>(&trial),
+        holds::<InferencePoolRow>(&trial),
+        holds::<RequestRow>(&trial),
     ];
-    assert_eq!(empty, [0; 11]);
+    assert_eq!(empty, [0; 14]);
 }
 
 #[test]

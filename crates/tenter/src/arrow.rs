@@ -9,9 +9,10 @@ use arrow_array::builder::{
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use tenter_record::{
-    CircuitRow, CollectiveRow, Column, CriticalPathRow, FlowRow, InterferenceRow, JobRow, Kind,
-    Names, OperationRow, PortRow, PowerRow, QueueChangeRow, QueueRow, RankTimeRow, ReactionRow,
-    Row, SampleRow, SignalRow, SteeringRow, SwitchRow, TierRow, TrainingRankRow, TrainingStepRow,
+    CircuitRow, CollectiveRow, Column, CriticalPathRow, FlowRow, InferencePoolRow, InferenceRow,
+    InterferenceRow, JobRow, Kind, Names, OperationRow, PortRow, PowerRow, QueueChangeRow,
+    QueueRow, RankTimeRow, ReactionRow, RequestRow, Row, SampleRow, SignalRow, SteeringRow,
+    SwitchRow, TierRow, TrainingRankRow, TrainingStepRow,
 };
 
 use crate::identity::names;
@@ -132,7 +133,7 @@ impl Trial {
 type Batch = fn(&Trial) -> Result<RecordBatch, ArrowError>;
 
 /// Every table by its name.
-const TABLES: [(&str, Batch); 20] = [
+const TABLES: [(&str, Batch); 23] = [
     table::<JobRow>(),
     table::<CollectiveRow>(),
     table::<FlowRow>(),
@@ -151,6 +152,9 @@ const TABLES: [(&str, Batch); 20] = [
     table::<CriticalPathRow>(),
     table::<TrainingStepRow>(),
     table::<TrainingRankRow>(),
+    table::<InferenceRow>(),
+    table::<InferencePoolRow>(),
+    table::<RequestRow>(),
     table::<InterferenceRow>(),
     table::<PowerRow>(),
 ];

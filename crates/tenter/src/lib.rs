@@ -98,10 +98,10 @@ pub use tenter_explain::{Explanation, IdleSetting};
 pub use tenter_net::Event;
 pub use tenter_record::{
     Cell, CircuitRow, CollectiveRow, Column, Control, Counts, CriticalPathRow, FlowRow,
-    InterferenceRow, JobRow, Kind, Names, OperationRow, PortRow, PowerRow, Progress,
-    QueueChangeRow, QueueRow, RankTimeRow, ReactionRow, Row, SampleRow, SeedRow, SignalRow,
-    SinkError, SteeringRow, StopKind, Summary, SwitchRow, TierRow, TrainingRankRow,
-    TrainingStepRow,
+    InferencePoolRow, InferenceRow, InterferenceRow, JobRow, Kind, Names, OperationRow, PortRow,
+    PowerRow, Progress, QueueChangeRow, QueueRow, RankTimeRow, ReactionRow, RequestRow, Row,
+    SampleRow, SeedRow, SignalRow, SinkError, SteeringRow, StopKind, Summary, SwitchRow, TierRow,
+    TrainingRankRow, TrainingStepRow,
 };
 pub use tenter_scenario::{Diagnostics, Format, Position, Problem, schema, spec};
 pub use tenter_sim::Interference;

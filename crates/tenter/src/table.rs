@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use tenter_record::{
-    CircuitRow, CollectiveRow, Counts, CriticalPathRow, FlowRow, InterferenceRow, JobRow,
-    OperationRow, PortRow, PowerRow, QueueChangeRow, QueueRow, RankTimeRow, ReactionRow, Row,
-    SampleRow, SignalRow, SteeringRow, SwitchRow, TierRow, TrainingRankRow, TrainingStepRow,
+    CircuitRow, CollectiveRow, Counts, CriticalPathRow, FlowRow, InferencePoolRow, InferenceRow,
+    InterferenceRow, JobRow, OperationRow, PortRow, PowerRow, QueueChangeRow, QueueRow,
+    RankTimeRow, ReactionRow, RequestRow, Row, SampleRow, SignalRow, SteeringRow, SwitchRow,
+    TierRow, TrainingRankRow, TrainingStepRow,
 };
 use tenter_report::Tiers;
 
@@ -81,4 +82,7 @@ tables! {
     CriticalPathRow: |trial| trial.counts.critical_path;
     TrainingStepRow: |trial| trial.summary.training_steps;
     TrainingRankRow: |trial| trial.counts.training_ranks;
+    InferenceRow: |trial| trial.summary.inference;
+    InferencePoolRow: |trial| trial.summary.inference_pools;
+    RequestRow: |trial| trial.counts.requests;
 }

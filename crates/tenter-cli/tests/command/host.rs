@@ -5,6 +5,7 @@ use tenter_report::read_summary;
 use crate::workplace::Workplace;
 
 const PCIE: &str = include_str!("../../../../scenarios/pcie.yaml");
+const INFERENCE: &str = include_str!("../../../../scenarios/inference-small.yaml");
 const STEP: &str = include_str!("../../../../scenarios/training-step.yaml");
 
 #[test]
@@ -36,6 +37,33 @@ fn an_impaired_nic_is_explained_and_run() {
     let idle = "note: `endpoint.nic.pcie` has no effect: at every NIC it keeps up with the wire";
     assert!(answer.stdout.contains(idle), "{}", answer.stdout);
     assert!(!answer.stdout.contains("ideal ratio"));
+}
+
+#[test]
+fn requests_to_a_model_are_the_same_on_two_threads() {
+    let workplace = Workplace::new("host-inference");
+    workplace.write("requests.yaml", INFERENCE);
+    let run = |threads: u32| {
+        let command = format!("run requests.yaml --threads {threads} -o out-{threads}");
+        let answer = workplace.words(&command).expect(0);
+        assert!(
+            answer.stdout.contains("time to first token p50"),
+            "{}",
+            answer.stdout
+        );
+        let table = std::fs::read(workplace.path(&format!("out-{threads}/requests.parquet")));
+        let summary = read_summary(&workplace.path(&format!("out-{threads}")));
+        (summary.expect("a trial"), table.expect("a table"))
+    };
+    let ((one, requests), (two, of_two)) = (run(1), run(2));
+    assert_eq!(one.engine.digest, two.engine.digest);
+    assert_eq!(
+        (one.inference, one.inference_pools),
+        (two.inference, two.inference_pools)
+    );
+    assert_eq!(requests, of_two);
+    let again = workplace.words("run out-1/config.yaml -o again").expect(0);
+    assert!(again.stdout.contains(&two.engine.digest));
 }
 
 #[test]

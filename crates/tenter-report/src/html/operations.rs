@@ -42,9 +42,11 @@ pub(super) fn section(id: usize, trial: &TrialData, page: &mut String) {
                 of.iteration
             ),
         );
-        let is_training = summary.training_steps.iter().any(|row| row.job == of.job);
+        let of_training = summary.training_steps.iter().map(|row| row.job);
+        let of_inference = summary.inference.iter().map(|row| row.job);
+        let of_model = of_training.chain(of_inference).any(|job| job == of.job);
         deviations(of, page);
-        Drawing::of(of, is_training).draw(of, page);
+        Drawing::of(of, of_model).draw(of, page);
     }
     page.push_str("</section>\n");
 }
@@ -91,14 +93,14 @@ struct Drawing {
 }
 
 /// The names of kinds of streams, and their colours.
-fn named(row: &OperationRow, is_training: bool, by_stream: bool) -> (u32, String, u8) {
+fn named(row: &OperationRow, of_model: bool, by_stream: bool) -> (u32, String, u8) {
     let of_kind = |kind: &str| match kind {
         "compute" => (0, "compute", 0),
         "collective" => (1, "collectives", 1),
         "send" => (2, "sends", 2),
         _ => (3, "receives", 3),
     };
-    if is_training && let Some(stream) = Stream::of_label(row.stream) {
+    if of_model && let Some(stream) = Stream::of_label(row.stream) {
         let (order, name, colour) = match stream.parallelism() {
             None => (0, "compute", 0),
             Some(Parallelism::Tensor) => (1, "TP", 1),
@@ -106,6 +108,8 @@ fn named(row: &OperationRow, is_training: bool, by_stream: bool) -> (u32, String
             Some(Parallelism::Context) => (3, "CP", 3),
             Some(Parallelism::Pipeline) => (4, "PP", 4),
             Some(Parallelism::Data) => (5, "DP", 5),
+            Some(Parallelism::Cache) => (6, "KV cache", 6),
+            Some(Parallelism::Requests) => (7, "requests", 7),
         };
         return (order, name.to_owned(), colour);
     }
@@ -117,7 +121,7 @@ fn named(row: &OperationRow, is_training: bool, by_stream: bool) -> (u32, String
 }
 
 impl Drawing {
-    fn of(of: &OperationsOf, is_training: bool) -> Drawing {
+    fn of(of: &OperationsOf, of_model: bool) -> Drawing {
         let is_measured = !of.spans.is_empty();
         let drawn = || of.drawn.iter().filter(|row| is_drawn(row));
         let streams: BTreeSet<u32> = drawn().map(|row| row.stream).collect();
@@ -130,7 +134,7 @@ impl Drawing {
         let offsets = offsets(of);
         let mut lanes: BTreeMap<Lane, Vec<Bar>> = BTreeMap::new();
         for row in drawn() {
-            let (order, name, colour) = named(row, is_training, by_stream);
+            let (order, name, colour) = named(row, of_model, by_stream);
             let lane = |simulated| Lane {
                 rank: row.rank,
                 simulated,

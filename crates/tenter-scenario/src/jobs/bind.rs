@@ -91,16 +91,15 @@ impl Binding<'_> {
         }
         let operations = match &spec.workload {
             Some(WorkloadKind::Training(training)) => {
-                let ranks = match &spec.ranks {
-                    Ranks::Hosts(list) => {
-                        let path = format!("{}.ranks", self.path);
-                        Some(listed_hosts(list, &path, names)?.len() as u32)
-                    }
-                    Ranks::Count(ranks) => Some(*ranks),
-                    Ranks::All if training.dp.is_some() => None,
-                    Ranks::All => Some(names.count().saturating_mul(names.npus())),
-                };
+                let ranks = self.ranks_of_model(training.dp.is_some())?;
                 Some(self.graphs.step(self.index, (training, ranks))?)
+            }
+            Some(WorkloadKind::Inference(inference)) => {
+                let says = inference.dp.is_some() || inference.pools.is_some();
+                let ranks = self.ranks_of_model(says)?;
+                let drawn = (self.seeds.arrivals, names.reach());
+                let of = (inference, ranks);
+                Some(self.graphs.inference(self.index, of, drawn)?)
             }
             Some(kind) if kind.file().is_some() => Some(self.graphs.operations(self.index, kind)?),
             _ => None,
@@ -128,6 +127,20 @@ impl Binding<'_> {
             self.check_packets(&entries, &job, cut);
         }
         Some(job)
+    }
+
+    /// The ranks on which a model is trained or serves; none where the workload says how many.
+    fn ranks_of_model(&self, says: bool) -> Option<Option<u32>> {
+        let names = self.names;
+        Some(match &self.spec.ranks {
+            Ranks::Hosts(list) => {
+                let path = format!("{}.ranks", self.path);
+                Some(listed_hosts(list, &path, names)?.len() as u32)
+            }
+            Ranks::Count(ranks) => Some(*ranks),
+            Ranks::All if says => None,
+            Ranks::All => Some(names.count().saturating_mul(names.npus())),
+        })
     }
 
     /// The collectives of the job.

@@ -22,7 +22,7 @@ use super::ideals::{Ideals, Times};
 use super::notices;
 use super::outcome::Outcome;
 use super::power;
-use super::{capture, operations, queue_changes, training};
+use super::{capture, inference, operations, queue_changes, training};
 
 /// How a trial ended.
 pub(crate) struct Trial<'a> {
@@ -124,6 +124,8 @@ pub(crate) fn outcome<D: Driver>(
         flow_sizes,
         critical_shares: Vec::new(),
         training_steps: Vec::new(),
+        inference: Vec::new(),
+        inference_pools: Vec::new(),
         totals,
         power: None,
         engine: engine(driver, trial.threads, trial.ended, digest),
@@ -144,6 +146,7 @@ pub(crate) fn outcome<D: Driver>(
     capture::collect(driver, &mut outcome);
     operations::collect(driver, flow_table, &mut outcome);
     training::collect(driver, flow_table, &mut outcome);
+    inference::collect(driver, flow_table, &mut outcome);
     outcome
 }
 

@@ -4,16 +4,15 @@ use std::collections::BTreeMap;
 
 use tenter_record::{TrainingRankRow, TrainingStepRow};
 use tenter_units::Time;
+use tenter_workload::Operations;
 use tenter_workload::graph::{GraphSchedule, Metered};
 use tenter_workload::training::{Parallelism, Stream, TrainingStep};
 
-use crate::network::{Driver, NodeModel};
+use crate::network::Driver;
 
 use super::flow_table::FlowTable;
+use super::metered::{Volumes, metered};
 use super::outcome::Outcome;
-
-/// What ranks have measured, by job and turn, in the order of ranks.
-type Ranks<'a> = BTreeMap<(u16, u32), BTreeMap<u32, &'a Metered>>;
 
 /// Brings together what all ranks of trainings have measured.
 pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &mut Outcome) {
@@ -23,7 +22,7 @@ pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &m
         let number = usize::from(job);
         let plan = &context.jobs[number];
         let operations = plan.run(turn).traffic.operations();
-        let Some(step) = operations.and_then(|of| of.step.as_deref()) else {
+        let Some(step) = operations.and_then(Operations::step) else {
             continue;
         };
         let tally = &flow_table.tallies[number][turn as usize];
@@ -35,11 +34,8 @@ pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &m
             continue;
         };
         let hosts = &plan.job.hosts;
-        let volumes = volumes.entry(job).or_insert_with(|| {
-            let host = |rank: u32| hosts[rank as usize];
-            let is_within = |a: u32, b: u32| context.is_within_domain(host(a), host(b));
-            Volumes(schedule.bytes_by_stream(is_within))
-        });
+        let volumes = volumes.entry(job);
+        let volumes = volumes.or_insert_with(|| Volumes::new(context, job, schedule));
         let turn = plan.turn(turn);
         let of = (u32::from(job), turn.iteration);
         let whole = end - tally.start;
@@ -56,48 +52,18 @@ pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &m
     }
 }
 
-fn metered<D: Driver>(driver: &D) -> Ranks<'_> {
-    let mut ranks = Ranks::new();
-    for (_, model) in driver.nodes() {
-        if let NodeModel::Host(host) = model {
-            for ((job, turn, rank), metered) in &host.operation_logs().metered {
-                let of = ranks.entry((*job, *turn)).or_default();
-                of.insert(*rank, metered);
-            }
-        }
-    }
-    ranks
-}
-
-/// Bytes that all ranks send in a step, by the labels of their streams: within domains, and over
-/// the network.
-struct Volumes(BTreeMap<u32, [u64; 2]>);
-
-impl Volumes {
-    fn of(&self, parallelism: Parallelism) -> [u64; 2] {
-        let mut sum = [0; 2];
-        for (label, bytes) in &self.0 {
-            let own = Stream::of_label(*label).and_then(Stream::parallelism);
-            if own == Some(parallelism) {
-                sum = [sum[0] + bytes[0], sum[1] + bytes[1]];
-            }
-        }
-        sum
-    }
-}
-
 /// What the time of a rank went by with, in ps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Times {
     end: u64,
     compute: u64,
-    exposed: [u64; 5],
+    exposed: [u64; Parallelism::ALL.len()],
     bubble: u64,
 }
 
 impl Times {
     fn of(metered: &Metered, whole: u64) -> Times {
-        let mut exposed = [0; 5];
+        let mut exposed = [0; Parallelism::ALL.len()];
         for &(label, with, waiting) in &metered.streams {
             let parallelism = Stream::of_label(label).and_then(Stream::parallelism);
             let Some(parallelism) = parallelism else {
@@ -121,7 +87,7 @@ impl Times {
     }
 
     fn row(&self, (job, iteration): (u32, u32), rank: u32, host: u32) -> TrainingRankRow {
-        let [tensor, expert, context, pipeline, data] = self.exposed.map(Time::from_ps);
+        let [tensor, expert, context, pipeline, data, ..] = self.exposed.map(Time::from_ps);
         TrainingRankRow {
             job,
             iteration,
@@ -152,7 +118,7 @@ fn step_row(
     let compute = mean(&|of| of.compute);
     let exposed = Parallelism::ALL.map(|of| mean(&|times| times.exposed[of as usize]));
     let bubble = whole.saturating_sub(compute + exposed.iter().sum::<u64>());
-    let [tensor, expert, context, pipeline, data] = exposed.map(Time::from_ps);
+    let [tensor, expert, context, pipeline, data, ..] = exposed.map(Time::from_ps);
     let computed = step.computed;
     let share = |seconds: f64| Time::from_ps((seconds * 1e12 / f64::from(step.ranks)) as u64);
     let seconds = Time::from_ps(whole).as_ns().max(f64::MIN_POSITIVE) / 1e9;

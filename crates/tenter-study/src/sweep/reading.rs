@@ -2,10 +2,10 @@
 
 use tenter_config::Written;
 use tenter_record::{
-    Cell, CircuitRow, CollectiveRow, Column, Counts, CriticalPathRow, FlowRow, InterferenceRow,
-    JobRow, Kind, Names, OperationRow, PortRow, PowerRow, QueueChangeRow, QueueRow, RankTimeRow,
-    ReactionRow, Row, SampleRow, SignalRow, SteeringRow, Summary, SwitchRow, TierRow,
-    TrainingRankRow, TrainingStepRow,
+    Cell, CircuitRow, CollectiveRow, Column, Counts, CriticalPathRow, FlowRow, InferencePoolRow,
+    InferenceRow, InterferenceRow, JobRow, Kind, Names, OperationRow, PortRow, PowerRow,
+    QueueChangeRow, QueueRow, RankTimeRow, ReactionRow, RequestRow, Row, SampleRow, SignalRow,
+    SteeringRow, Summary, SwitchRow, TierRow, TrainingRankRow, TrainingStepRow,
 };
 
 use super::keys::ReadingKeys;
@@ -56,6 +56,12 @@ macro_rules! with_table {
             $do!(TrainingStepRow, $tables.summary.training_steps.iter())
         } else if name == TrainingRankRow::TABLE {
             $do!(TrainingRankRow, $tables.counts.training_ranks.iter())
+        } else if name == InferenceRow::TABLE {
+            $do!(InferenceRow, $tables.summary.inference.iter())
+        } else if name == InferencePoolRow::TABLE {
+            $do!(InferencePoolRow, $tables.summary.inference_pools.iter())
+        } else if name == RequestRow::TABLE {
+            $do!(RequestRow, $tables.counts.requests.iter())
         } else if name == PortRow::TABLE {
             $do!(PortRow, $tables.counts.ports.iter())
         } else if name == QueueRow::TABLE {
@@ -81,7 +87,7 @@ macro_rules! with_table {
 }
 
 /// The tables that can be read.
-const TABLES: [&str; 20] = [
+const TABLES: [&str; 23] = [
     JobRow::TABLE,
     CollectiveRow::TABLE,
     FlowRow::TABLE,
@@ -93,6 +99,9 @@ const TABLES: [&str; 20] = [
     CriticalPathRow::TABLE,
     TrainingStepRow::TABLE,
     TrainingRankRow::TABLE,
+    InferenceRow::TABLE,
+    InferencePoolRow::TABLE,
+    RequestRow::TABLE,
     PortRow::TABLE,
     QueueRow::TABLE,
     SwitchRow::TABLE,

@@ -19,6 +19,7 @@ mod flow_workloads;
 mod headroom;
 mod host_memory;
 mod incast;
+mod inference;
 mod input_queued;
 mod jobs;
 mod load_balancing;

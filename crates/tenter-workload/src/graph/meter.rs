@@ -19,6 +19,8 @@ pub struct Metered {
     /// For each stream its label, the time that went by with its operations, and the time for which
     /// its receives waited for messages that had not been sent.
     pub streams: Vec<(u32, u64, u64)>,
+    /// Of each operation that is marked, when its stream began with it, and when it was done.
+    pub marks: Vec<(u64, u64)>,
 }
 
 /// The label of the stream of computing.
@@ -36,12 +38,14 @@ pub(super) struct Meter {
     /// Since when nothing has been computed.
     idle_since: u64,
     busy: bool,
+    /// The operations that are marked, ascending.
+    marked: Vec<u32>,
     metered: Metered,
 }
 
 impl Meter {
-    /// Of a rank before its start.
-    pub(super) fn new(of: &RankGraph) -> Meter {
+    /// Of a rank before its start, with its marked operations.
+    pub(super) fn new(of: &RankGraph, marked: &[u32]) -> Meter {
         let streams = of.streams.iter().map(|&label| (label, 0, 0)).collect();
         let compute = of.streams.iter().position(|&label| label == COMPUTE);
         Meter {
@@ -50,8 +54,10 @@ impl Meter {
             compute: compute.map(|place| place as u16),
             idle_since: 0,
             busy: false,
+            marked: marked.to_vec(),
             metered: Metered {
                 streams,
+                marks: vec![(0, 0); marked.len()],
                 ..Metered::default()
             },
         }
@@ -80,6 +86,9 @@ impl Meter {
         sent: impl Fn(u32) -> Option<u64>,
         of: &RankGraph,
     ) {
+        if let Some((begun, _)) = self.mark(operation) {
+            *begun = now;
+        }
         if self.compute == Some(stream) {
             let before = self.released_by[operation as usize];
             self.attribute(before, now, sent, of);
@@ -96,6 +105,9 @@ impl Meter {
         sent: impl Fn(u32) -> Option<u64>,
         of: &RankGraph,
     ) {
+        if let Some((_, done)) = self.mark(operation) {
+            *done = now;
+        }
         if self.compute == Some(stream) && self.busy {
             self.metered.computing += now - self.idle_since;
             self.idle_since = now;
@@ -105,6 +117,12 @@ impl Meter {
             self.attribute(operation, now, sent, of);
             self.metered.end = now;
         }
+    }
+
+    /// The mark of an operation, where it has one.
+    fn mark(&mut self, operation: u32) -> Option<&mut (u64, u64)> {
+        let place = self.marked.binary_search(&operation).ok()?;
+        self.metered.marks.get_mut(place)
     }
 
     /// Time from the last computing until `now` belongs to an operation and those before it.

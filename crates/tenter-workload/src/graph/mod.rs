@@ -34,6 +34,8 @@ mod schedule;
 mod storage;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) mod toy_network;
 mod volumes;
 mod ways;
 
@@ -47,5 +49,5 @@ pub use measured::Measured;
 pub use meter::Metered;
 pub use operation::{Operation, OperationKind, Timing};
 pub use run::{Action, News, RankRun};
-pub use schedule::{GraphSchedule, MEMBER};
+pub use schedule::{GraphSchedule, MEMBER, Marks};
 pub use storage::Graph;

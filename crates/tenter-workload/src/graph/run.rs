@@ -171,7 +171,7 @@ impl RankRun {
             events: VecDeque::new(),
             now: 0,
             log: Log::default(),
-            meter: schedule.is_metered().then(|| Meter::new(of)),
+            meter: schedule.marks_of(rank).map(|marked| Meter::new(of, marked)),
         }
     }
 

@@ -43,7 +43,12 @@ pub struct GraphSchedule {
     /// When each message was posted, in ps, where ranks are metered: its receiver reads that once
     /// the message is there, as above.
     posted_at: Option<Box<[AtomicU64]>>,
+    /// Operations of each rank whose times are kept, ascending.
+    marks: Marks,
 }
+
+/// Operations of each rank whose times are kept, ascending; ranks beyond have none.
+pub type Marks = Arc<Vec<Vec<u32>>>;
 
 /// The lane of messages; those of collectives follow.
 const LANE_OF_MESSAGES: u32 = 0;
@@ -71,24 +76,28 @@ impl GraphSchedule {
             handshakes,
             timing,
             posted_at: None,
+            marks: Marks::default(),
             graph,
         })
     }
 
-    /// The same, whose ranks measure what their time goes by with.
+    /// The same, whose ranks measure what their time goes by with, and when marked operations ran.
     #[must_use]
-    pub fn metered(self) -> GraphSchedule {
+    pub fn metered(self, marks: Marks) -> GraphSchedule {
         let messages = 0..self.graph.messages();
         let posted_at = messages.map(|_| AtomicU64::new(u64::MAX)).collect();
         GraphSchedule {
             posted_at: Some(posted_at),
+            marks,
             ..self
         }
     }
 
-    /// Whether ranks measure what their time goes by with.
-    pub(super) fn is_metered(&self) -> bool {
-        self.posted_at.is_some()
+    /// The marked operations of a rank, where ranks measure what their time goes by with.
+    pub(super) fn marks_of(&self, rank: u32) -> Option<&[u32]> {
+        self.posted_at.as_ref()?;
+        let marks = self.marks.get(rank as usize);
+        Some(marks.map_or(&[], Vec::as_slice))
     }
 
     /// When a message was posted, where that is known.

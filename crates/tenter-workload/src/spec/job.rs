@@ -24,10 +24,10 @@ component! {
         /// …, and where `ranks` lists no hosts each has hosts of its own, as with `free_hosts`.
         copies: u32 = "1", in 1..=JOBS_MAX;
         /// Flows with sizes by a distribution, a number at a time between two hosts in a closed
-        /// loop, or arriving at random in an open one; a graph of operations from a file; or steps
-        /// of the training of a model. The ranks of flows are the hosts that their pairs name, or
-        /// those of the job if there is a pattern; a graph has as many as its file, and a training
-        /// as many as its parallelism says.
+        /// loop, or arriving at random in an open one; a graph of operations from a file; steps of
+        /// the training of a model; or requests to one. The ranks of flows are the hosts that their
+        /// pairs name, or those of the job if there is a pattern; a graph has as many as its file,
+        /// and a training or an inference as many as its parallelism says.
         workload: Option<WorkloadKind> = absent "this or `collectives`";
         /// The hosts of the ranks: rank r on host r, or on the r-th host of a list of names,
         /// numbers and stretches (`[host3, 7, 16-23]`). With `npus_per_nic` NPUs behind each host,

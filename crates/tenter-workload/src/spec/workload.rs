@@ -18,13 +18,14 @@ use super::traces::{ChakraSpec, SimaiSpec};
 use crate::flow_workload::{
     Between, DISTRIBUTIONS, DistributionError, GapLaw, NamedDistribution, Point, SizeDistribution,
 };
+use crate::inference::InferenceSpec;
 use crate::training::TrainingSpec;
 
 variants! {
     /// What a job runs that is neither a collective nor a pattern.
     pub enum WorkloadKind as "`jobs[].workload`", derive(Clone, Debug, PartialEq) {
         /// Flows, a graph of operations in one of the formats in which others write it, or the
-        /// training of a model.
+        /// training or inference of a model.
         kind = "flows";
         /// Flows with sizes by a distribution.
         "flows" => Flows(WorkloadSpec),
@@ -54,6 +55,8 @@ variants! {
         "ns3" => Ns3(Ns3Spec),
         /// Steps of the training of a model.
         "training" => Training(TrainingSpec),
+        /// Requests to a model.
+        "inference" => Inference(InferenceSpec),
     }
 }
 
@@ -69,7 +72,7 @@ impl WorkloadKind {
     /// The file of a graph of operations, where it is one of a file.
     pub fn file(&self) -> Option<&str> {
         match self {
-            WorkloadKind::Flows(_) | WorkloadKind::Training(_) => None,
+            WorkloadKind::Flows(_) | WorkloadKind::Training(_) | WorkloadKind::Inference(_) => None,
             WorkloadKind::Graph(spec) => Some(&spec.file),
             WorkloadKind::Goal(spec) => Some(&spec.file),
             WorkloadKind::Chakra(spec) => Some(&spec.file),
@@ -109,7 +112,9 @@ impl WorkloadKind {
             WorkloadKind::FlowTable(spec) => Some(spec.reading.timing()),
             WorkloadKind::Htsim(spec) => Some(spec.reading.timing()),
             WorkloadKind::Ns3(spec) => Some(spec.reading.timing()),
-            WorkloadKind::Training(_) => Some(FlowReading::default().timing()),
+            WorkloadKind::Training(_) | WorkloadKind::Inference(_) => {
+                Some(FlowReading::default().timing())
+            }
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::{Schedule, WorkloadError};
 
 pub use flows::Flow;
 pub use grouped::Groups;
-pub use operations::Operations;
+pub use operations::{Known, Operations};
 
 /// What the ranks of a job send.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,7 +6,8 @@ use tenter_units::Time;
 
 use crate::closed_form::IdealSwitch;
 use crate::collective::CollectiveKind;
-use crate::graph::{Graph, GraphError, GraphSchedule, Timing};
+use crate::graph::{Graph, GraphError, GraphSchedule, Marks, Timing};
+use crate::inference::InferenceRun;
 use crate::training::TrainingStep;
 use crate::{Schedule, WorkloadError};
 
@@ -17,11 +18,46 @@ pub struct Operations {
     pub graph: Arc<Graph>,
     /// What operations take beside what they are for.
     pub timing: Timing,
-    /// What is known of the step of a training, where it is one.
-    pub step: Option<Arc<TrainingStep>>,
+    /// What is known of it before it runs, where it is of a model.
+    pub known: Option<Known>,
+}
+
+/// What is known of a graph that a model and its parallelism have made.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Known {
+    /// The step of a training.
+    Training(Arc<TrainingStep>),
+    /// Requests, and the batches that serve them.
+    Inference(Arc<InferenceRun>),
+}
+
+impl Known {
+    /// The operations whose times are to be kept.
+    fn marks(&self) -> Marks {
+        match self {
+            Known::Training(_) => Marks::default(),
+            Known::Inference(run) => Arc::clone(&run.marks),
+        }
+    }
 }
 
 impl Operations {
+    /// The step of a training, where it is one.
+    pub fn step(&self) -> Option<&TrainingStep> {
+        match &self.known {
+            Some(Known::Training(step)) => Some(step),
+            _ => None,
+        }
+    }
+
+    /// The requests of an inference, where it is one.
+    pub fn inference(&self) -> Option<&InferenceRun> {
+        match &self.known {
+            Some(Known::Inference(run)) => Some(run),
+            _ => None,
+        }
+    }
+
     /// One run of the graph.
     pub(super) fn schedule(&self, ranks: u32) -> Result<Box<dyn Schedule>, WorkloadError> {
         let found = self.graph.ranks();
@@ -29,14 +65,10 @@ impl Operations {
             return Err(WorkloadError::RanksDisagree { ranks, found });
         }
         let schedule = GraphSchedule::new(Arc::clone(&self.graph), self.timing);
-        let is_metered = self.step.is_some();
         schedule
-            .map(|schedule| {
-                if is_metered {
-                    schedule.metered()
-                } else {
-                    schedule
-                }
+            .map(|schedule| match &self.known {
+                Some(known) => schedule.metered(known.marks()),
+                None => schedule,
             })
             .map(|schedule| Box::new(schedule) as Box<dyn Schedule>)
             .map_err(|error| match error {

@@ -2,9 +2,9 @@
 
 use super::layout::Training;
 use super::operators::{Block, Operators, Passes};
-use super::skew::{Way, all_to_all};
 use super::traffic::Sizes;
 use crate::collective::CollectiveKind;
+use crate::transformer::{Way, all_to_all};
 
 /// What the blocks of the model take any rank.
 pub(super) struct Blocks {

@@ -1,9 +1,9 @@
 //! What data-parallel ranks send each other: gradients to be summed, and weights to be gathered.
 
 use super::layout::Training;
-use super::program::{Communicator, Program};
 use super::spec::Sharding;
 use crate::graph::{CollectiveName, GraphError};
+use crate::transformer::{Communicator, Program};
 
 /// Bytes of a weight.
 const WEIGHT_BYTES: u64 = 2;

@@ -2,20 +2,18 @@
 
 use super::blocks::{Blocks, ExpertTraffic};
 use super::data_parallel::DataParallel;
-use super::error::TrainingError;
 use super::groups::Groups;
 use super::layout::Training;
 use super::memory;
 use super::operators::{Block, BlockKind, Passes};
-use super::parallelism::Place;
-use super::program::{Communicator, Communicators, Computed, Program, Purpose};
 use super::schedule::{Pass, Slot};
-use super::skew::Way;
 use super::spec::{Recompute, Sharding};
 use super::step::TrainingStep;
-use super::streams::Stream;
 use super::traffic::Sizes;
 use crate::graph::{CollectiveName, Graph, GraphBuilder, GraphError};
+use crate::transformer::{
+    Communicator, Communicators, Computed, Place, Program, Purpose, Stream, Unfit, Way,
+};
 
 /// Tags of messages in the ring of a context-parallel group have this bit.
 const RING_TAG: u32 = 1 << 31;
@@ -30,7 +28,7 @@ type Built<T> = Result<T, GraphError>;
 /// # Errors
 /// A model that does not fit into memory, collectives that their ranks cannot run, and more
 /// operations or transfers than can be numbered.
-pub fn step(training: &Training) -> Result<(Graph, TrainingStep), TrainingError> {
+pub fn step(training: &Training) -> Result<(Graph, TrainingStep), Unfit> {
     if training.spec.check_memory {
         memory::check(training)?;
     }
@@ -38,8 +36,8 @@ pub fn step(training: &Training) -> Result<(Graph, TrainingStep), TrainingError>
     let (graph, computed) = built.map_err(|error| {
         let text = error.to_string();
         let (what, remedy) = text.rsplit_once("; ").unwrap_or((&text, ""));
-        TrainingError {
-            key: "batch",
+        Unfit {
+            key: "batch".to_owned(),
             what: format!("makes a step that cannot be run: {what}"),
             remedy: remedy.to_owned(),
         }

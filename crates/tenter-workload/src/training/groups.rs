@@ -2,10 +2,10 @@
 
 use super::data_parallel::Ways;
 use super::layout::Training;
-use super::parallelism::{Dimension, Place, expert_group, expert_replicas};
-use super::program::{Communicator, Program};
-use super::streams::Stream;
 use crate::graph::GraphError;
+use crate::transformer::{
+    Communicator, Dimension, Place, Program, Stream, expert_group, expert_replicas,
+};
 
 /// The communicators of a rank.
 pub(super) struct Groups {

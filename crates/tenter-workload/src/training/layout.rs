@@ -1,12 +1,12 @@
 //! A training whose numbers fit together: ranks, stages, micro-batches, layers.
 
-use super::accelerator::{self, AcceleratorSpec};
-use super::error::TrainingError;
-use super::model::{self, ModelSpec};
 use super::operators::Operators;
-use super::parallelism::{Grid, Place};
 use super::schedule::{Pipeline, PipelineSchedule};
 use super::spec::{Precision, TrainingSpec};
+use crate::transformer::{
+    AcceleratorSpec, Checked, Grid, ModelSpec, Place, check_kv_heads, dimensions, divides, figures,
+    near, wrong,
+};
 
 /// A training whose numbers fit together.
 #[derive(Clone, Debug)]
@@ -30,43 +30,14 @@ pub struct Training {
     pub first_layers: Vec<u32>,
 }
 
-type Checked<T> = Result<T, TrainingError>;
-
-fn wrong<T>(key: &'static str, what: String, remedy: String) -> Checked<T> {
-    Err(TrainingError { key, what, remedy })
-}
-
-/// Refuses a number that another one does not divide, with divisors of it that are near.
-fn divides(key: &'static str, divisor: u32, of: &str, number: u32) -> Checked<()> {
-    if number.is_multiple_of(divisor) {
-        return Ok(());
-    }
-    let what = format!("is {divisor}, which does not divide {of} ({number})");
-    wrong(key, what, format!("give {}", near(number, divisor)))
-}
-
-/// The divisors of a number next to one that is none.
-fn near(number: u32, divisor: u32) -> String {
-    let is_divisor = |of: &u32| number.is_multiple_of(*of);
-    let below = (1..=number.min(divisor.saturating_sub(1)))
-        .rev()
-        .find(is_divisor);
-    let above = (divisor..=number).find(is_divisor);
-    match (below, above) {
-        (Some(below), Some(above)) => format!("{below} or {above}"),
-        (Some(one), None) | (None, Some(one)) => one.to_string(),
-        (None, None) => "1".to_owned(),
-    }
-}
-
 impl Training {
     /// The training for a number of ranks; without one `dp` must say how many there are.
     ///
     /// # Errors
     /// Numbers that do not fit together.
     pub fn new(spec: &TrainingSpec, ranks: Option<u32>) -> Checked<Training> {
-        let model = model::dimensions(&spec.model);
-        let accelerator = accelerator::figures(&spec.accelerator);
+        let model = dimensions(&spec.model);
+        let accelerator = figures(&spec.accelerator);
         if spec.precision == Precision::Fp8 && accelerator.fp8_flops.is_none() {
             let what = "is fp8, and the accelerator has no `fp8_flops`".to_owned();
             let remedy = "give `precision: bf16`, or another `accelerator`".to_owned();
@@ -295,7 +266,7 @@ fn check_batch(spec: &TrainingSpec, dp: u32) -> Checked<()> {
 fn check_model(spec: &TrainingSpec, model: &ModelSpec, grid: &Grid) -> Checked<()> {
     divides("tp", spec.tp, "the heads of the model", model.heads)?;
     divides("tp", spec.tp, "the width `ffn`", model.ffn)?;
-    check_kv_heads(spec.tp, model)?;
+    check_kv_heads("tp", spec.tp, model)?;
     if model.experts == 0 && spec.ep > 1 {
         let what = format!("is {}, and the model has no experts", spec.ep);
         return wrong("ep", what, "leave it out".to_owned());
@@ -312,27 +283,6 @@ fn check_model(spec: &TrainingSpec, model: &ModelSpec, grid: &Grid) -> Checked<(
         return wrong("sequence_parallel", what, remedy);
     }
     Ok(())
-}
-
-/// Ranks have whole heads of keys and values, or an equal number of them has each head.
-fn check_kv_heads(tp: u32, model: &ModelSpec) -> Checked<()> {
-    let kv_heads = model.kv_heads();
-    let fits = |tp: &u32| kv_heads.is_multiple_of(*tp) || tp.is_multiple_of(kv_heads);
-    if fits(&tp) {
-        return Ok(());
-    }
-    let divide = |of: &u32| model.heads.is_multiple_of(*of) && model.ffn.is_multiple_of(*of);
-    let below = (1..tp).rev().find(|of| fits(of) && divide(of));
-    let above = (tp..=model.heads).find(|of| fits(of) && divide(of));
-    let ways: Vec<String> = below
-        .into_iter()
-        .chain(above)
-        .map(|of| of.to_string())
-        .collect();
-    let what = format!(
-        "is {tp}, which neither divides the heads of keys and values ({kv_heads}) nor is a multiple of them"
-    );
-    wrong("tp", what, format!("give {}", ways.join(" or ")))
 }
 
 fn check_sequence(spec: &TrainingSpec, sequence: u32) -> Checked<()> {

@@ -8,9 +8,9 @@
 use std::fmt::Write as _;
 use std::ops::Add;
 
-use super::error::TrainingError;
 use super::layout::Training;
 use super::spec::{Recompute, Sharding};
+use crate::transformer::Unfit;
 
 /// Bytes of memory at a rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -176,7 +176,7 @@ fn gigabytes(bytes: f64) -> String {
 }
 
 /// Refuses a training that needs more memory than the accelerator has.
-pub(super) fn check(training: &Training) -> Result<(), TrainingError> {
+pub(super) fn check(training: &Training) -> Result<(), Unfit> {
     let has = training.accelerator.memory.count() as f64;
     let (stage, needs) = of_largest_stage(training);
     if needs.all() <= has {
@@ -191,8 +191,8 @@ pub(super) fn check(training: &Training) -> Result<(), TrainingError> {
         gigabytes(needs.activations),
         gigabytes(has)
     );
-    Err(TrainingError {
-        key: "model",
+    Err(Unfit {
+        key: "model".to_owned(),
         what,
         remedy: remedy(training, has),
     })

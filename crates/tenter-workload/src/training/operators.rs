@@ -4,8 +4,7 @@
 //! al., "Calculon: a methodology and tool for high-level co-design of systems and large language
 //! models", 2023).
 
-use super::accelerator::AcceleratorSpec;
-use super::model::ModelSpec;
+use crate::transformer::{AcceleratorSpec, ModelSpec};
 
 /// Bytes of an activation.
 pub(super) const ACTIVATION_BYTES: f64 = 2.0;
@@ -364,7 +363,7 @@ impl Operators {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::training::{NamedAccelerator, NamedModel};
+    use crate::transformer::{NamedAccelerator, NamedModel};
 
     fn gpt(tp: u32, shares_activations: bool) -> Operators {
         Operators {

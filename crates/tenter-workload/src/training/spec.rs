@@ -5,12 +5,9 @@ use std::ops::RangeInclusive;
 use tenter_config::{Idle, choice, component, default_of};
 use tenter_units::{Bytes, Time};
 
-use super::accelerator::{Accelerator, NamedAccelerator};
-use super::model::Model;
-use super::parallelism::RankOrder;
 use super::schedule::PipelineSchedule;
-use super::skew::Skew;
 use crate::graph::Algorithms;
+use crate::transformer::{Accelerator, Model, NamedAccelerator, RankOrder, Skew};
 
 component! {
     /// Steps of the training of a transformer: its computing by a roofline, and what its ranks send

@@ -1,10 +1,9 @@
 //! What is known of a step before it runs.
 
-use super::accelerator::AcceleratorSpec;
 use super::layout::Training;
 use super::memory::{self, Memory};
-use super::program::Computed;
 use super::spec::Precision;
+use crate::transformer::{AcceleratorSpec, Computed};
 
 /// What is known of a step before it runs.
 #[derive(Clone, Copy, Debug, PartialEq)]

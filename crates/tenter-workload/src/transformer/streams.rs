@@ -28,6 +28,18 @@ pub enum Stream {
     ExpertGradients,
     /// Gathering of the weights of experts.
     ExpertParameters,
+    /// Keys and values of prompts sent to another pool.
+    CacheSend,
+    /// Keys and values of prompts that come.
+    CacheReceive,
+    /// The times at which requests arrive.
+    Arrivals,
+    /// Requests that follow others, sent by the pool that has ended those.
+    Requests,
+    /// Tokens sent to the first stage.
+    Tokens,
+    /// Tokens that come.
+    TokensReceive,
 }
 
 /// What operations are for.
@@ -43,10 +55,14 @@ pub enum Parallelism {
     Pipeline,
     /// Sequences: gradients and weights.
     Data,
+    /// Keys and values between pools.
+    Cache,
+    /// Requests that have not come.
+    Requests,
 }
 
 impl Stream {
-    const ALL: [Stream; 12] = [
+    const ALL: [Stream; 18] = [
         Stream::Compute,
         Stream::Tensor,
         Stream::Expert,
@@ -59,6 +75,12 @@ impl Stream {
         Stream::Parameters,
         Stream::ExpertGradients,
         Stream::ExpertParameters,
+        Stream::CacheSend,
+        Stream::CacheReceive,
+        Stream::Arrivals,
+        Stream::Requests,
+        Stream::Tokens,
+        Stream::TokensReceive,
     ];
 
     /// The label of the stream in a graph.
@@ -78,23 +100,31 @@ impl Stream {
             Stream::Tensor => Parallelism::Tensor,
             Stream::Expert => Parallelism::Expert,
             Stream::Context | Stream::ContextReceive => Parallelism::Context,
-            Stream::Pipeline | Stream::PipelineReceive | Stream::Embedding => Parallelism::Pipeline,
+            Stream::Pipeline
+            | Stream::PipelineReceive
+            | Stream::Embedding
+            | Stream::Tokens
+            | Stream::TokensReceive => Parallelism::Pipeline,
             Stream::Gradients
             | Stream::Parameters
             | Stream::ExpertGradients
             | Stream::ExpertParameters => Parallelism::Data,
+            Stream::CacheSend | Stream::CacheReceive => Parallelism::Cache,
+            Stream::Arrivals | Stream::Requests => Parallelism::Requests,
         })
     }
 }
 
 impl Parallelism {
     /// All of them.
-    pub const ALL: [Parallelism; 5] = [
+    pub const ALL: [Parallelism; 7] = [
         Parallelism::Tensor,
         Parallelism::Expert,
         Parallelism::Context,
         Parallelism::Pipeline,
         Parallelism::Data,
+        Parallelism::Cache,
+        Parallelism::Requests,
     ];
 }
 
@@ -107,6 +137,6 @@ mod tests {
         for stream in Stream::ALL {
             assert_eq!(Stream::of_label(stream.label()), Some(stream));
         }
-        assert_eq!(Stream::of_label(12), None);
+        assert_eq!(Stream::of_label(18), None);
     }
 }

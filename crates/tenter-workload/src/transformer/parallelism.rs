@@ -5,6 +5,9 @@ use std::str::FromStr;
 
 use tenter_config::parsed;
 
+use super::error::{Checked, wrong};
+use super::model::ModelSpec;
+
 /// A dimension over which ranks are spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Dimension {
@@ -169,16 +172,37 @@ impl Grid {
 }
 
 /// Of the ranks of a stage those among which the experts of one of them are spread: neighbours.
-pub(super) fn expert_group(stage: &[u32], index: usize, ep: u32) -> Vec<u32> {
+pub(crate) fn expert_group(stage: &[u32], index: usize, ep: u32) -> Vec<u32> {
     let ep = ep as usize;
     let first = index / ep * ep;
     stage[first..(first + ep).min(stage.len())].to_vec()
 }
 
 /// Of the ranks of a stage those with the same experts as one of them.
-pub(super) fn expert_replicas(stage: &[u32], index: usize, ep: u32) -> Vec<u32> {
+pub(crate) fn expert_replicas(stage: &[u32], index: usize, ep: u32) -> Vec<u32> {
     let ep = ep as usize;
     stage.iter().skip(index % ep).step_by(ep).copied().collect()
+}
+
+/// Ranks have whole heads of keys and values, or an equal number of them has each head.
+pub(crate) fn check_kv_heads(key: &str, tp: u32, model: &ModelSpec) -> Checked<()> {
+    let kv_heads = model.kv_heads();
+    let fits = |tp: &u32| kv_heads.is_multiple_of(*tp) || tp.is_multiple_of(kv_heads);
+    if fits(&tp) {
+        return Ok(());
+    }
+    let divide = |of: &u32| model.heads.is_multiple_of(*of) && model.ffn.is_multiple_of(*of);
+    let below = (1..tp).rev().find(|of| fits(of) && divide(of));
+    let above = (tp..=model.heads).find(|of| fits(of) && divide(of));
+    let ways: Vec<String> = below
+        .into_iter()
+        .chain(above)
+        .map(|of| of.to_string())
+        .collect();
+    let what = format!(
+        "is {tp}, which neither divides the heads of keys and values ({kv_heads}) nor is a multiple of them"
+    );
+    wrong(key, what, format!("give {}", ways.join(" or ")))
 }
 
 #[cfg(test)]

@@ -396,7 +396,7 @@ impl NamedModel {
 pub type Model = WordOr<NamedModel, ModelSpec>;
 
 /// The dimensions of a model.
-pub(super) fn dimensions(model: &Model) -> ModelSpec {
+pub(crate) fn dimensions(model: &Model) -> ModelSpec {
     match model {
         WordOr::Word(named) => named.dimensions(),
         WordOr::Mapping(own) => *own,

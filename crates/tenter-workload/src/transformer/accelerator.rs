@@ -220,7 +220,7 @@ impl NamedAccelerator {
 pub type Accelerator = WordOr<NamedAccelerator, AcceleratorSpec>;
 
 /// The figures of an accelerator.
-pub(super) fn figures(accelerator: &Accelerator) -> AcceleratorSpec {
+pub(crate) fn figures(accelerator: &Accelerator) -> AcceleratorSpec {
     match accelerator {
         WordOr::Word(named) => named.figures(),
         WordOr::Mapping(own) => own.clone(),

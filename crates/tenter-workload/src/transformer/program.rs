@@ -10,26 +10,26 @@ use crate::graph::{
 
 /// A group of ranks with a stream of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Communicator {
+pub(crate) struct Communicator {
     stream: Stream,
     group: graph::Communicator,
 }
 
 impl Communicator {
     /// How many ranks it has.
-    pub(super) fn size(self) -> u32 {
+    pub(crate) fn size(self) -> u32 {
         self.group.size
     }
 }
 
 /// The communicators of all ranks, whose tensor-parallel ones have algorithms of their own.
-pub(super) struct Communicators<'a> {
+pub(crate) struct Communicators<'a> {
     tensor: graph::Communicators<'a>,
     others: graph::Communicators<'a>,
 }
 
 impl<'a> Communicators<'a> {
-    pub(super) fn new(tensor: &'a Algorithms, others: &'a Algorithms) -> Communicators<'a> {
+    pub(crate) fn new(tensor: &'a Algorithms, others: &'a Algorithms) -> Communicators<'a> {
         Communicators {
             tensor: graph::Communicators::new(tensor),
             others: graph::Communicators::new(others),
@@ -67,7 +67,7 @@ pub struct Computed {
 
 /// What computing is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(crate) enum Purpose {
     Forward,
     Backward,
     Recompute,
@@ -75,7 +75,7 @@ pub(super) enum Purpose {
 }
 
 impl Computed {
-    pub(super) fn add(&mut self, purpose: Purpose, seconds: f64) {
+    pub(crate) fn add(&mut self, purpose: Purpose, seconds: f64) {
         *match purpose {
             Purpose::Forward => &mut self.forward,
             Purpose::Backward => &mut self.backward,
@@ -91,7 +91,7 @@ impl Computed {
 }
 
 /// What a rank does, while it is put together.
-pub(super) struct Program<'g, 'a> {
+pub(crate) struct Program<'g, 'a> {
     rank: u32,
     of: RankBuilder,
     /// What the next operation waits for.
@@ -102,7 +102,7 @@ pub(super) struct Program<'g, 'a> {
 }
 
 impl<'g, 'a> Program<'g, 'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         rank: u32,
         (collectives, communicators): (&'g mut Collectives, &'g mut Communicators<'a>),
         computed: &'g mut Computed,
@@ -118,12 +118,12 @@ impl<'g, 'a> Program<'g, 'a> {
         }
     }
 
-    pub(super) fn finish(self) -> RankBuilder {
+    pub(crate) fn finish(self) -> RankBuilder {
         self.of
     }
 
     /// The communicator of the rank with others; none of it alone.
-    pub(super) fn communicator(
+    pub(crate) fn communicator(
         &mut self,
         stream: Stream,
         ranks: Vec<u32>,
@@ -134,17 +134,17 @@ impl<'g, 'a> Program<'g, 'a> {
     }
 
     /// What the next operation waits for.
-    pub(super) fn front(&self) -> &[u32] {
+    pub(crate) fn front(&self) -> &[u32] {
         &self.front
     }
 
     /// The next operation waits for these, too.
-    pub(super) fn also_after(&mut self, others: &[u32]) {
+    pub(crate) fn also_after(&mut self, others: &[u32]) {
         self.front.extend_from_slice(others);
     }
 
     /// The place of the operation that is added next.
-    pub(super) fn next_place(&self) -> u32 {
+    pub(crate) fn next_place(&self) -> u32 {
         self.of.len() as u32
     }
 
@@ -158,7 +158,7 @@ impl<'g, 'a> Program<'g, 'a> {
     }
 
     /// Computes; what comes next waits for it alone.
-    pub(super) fn compute(&mut self, seconds: f64, purpose: Purpose) -> u32 {
+    pub(crate) fn compute(&mut self, seconds: f64, purpose: Purpose) -> u32 {
         self.computed.add(purpose, seconds);
         let time = Time::from_ps((seconds * 1e12).round() as u64);
         let front = std::mem::take(&mut self.front);
@@ -169,7 +169,7 @@ impl<'g, 'a> Program<'g, 'a> {
 
     /// Adds a collective that waits for some operations, where there is one of several ranks that
     /// carries anything.
-    pub(super) fn collective_after(
+    pub(crate) fn collective_after(
         &mut self,
         of: Option<Communicator>,
         what: (CollectiveName, u64),
@@ -184,7 +184,7 @@ impl<'g, 'a> Program<'g, 'a> {
     }
 
     /// The same with a way to carry it out of its own.
-    pub(super) fn own_collective_after(
+    pub(crate) fn own_collective_after(
         &mut self,
         of: Option<Communicator>,
         what: (&CollectiveKind, u64),
@@ -207,7 +207,7 @@ impl<'g, 'a> Program<'g, 'a> {
     }
 
     /// A collective that what comes next waits for.
-    pub(super) fn collective(
+    pub(crate) fn collective(
         &mut self,
         of: Option<Communicator>,
         what: (CollectiveName, u64),
@@ -220,18 +220,18 @@ impl<'g, 'a> Program<'g, 'a> {
     }
 
     /// An operation starts only when another one has started.
-    pub(super) fn after_start(&mut self, operation: u32, other: u32) {
+    pub(crate) fn after_start(&mut self, operation: u32, other: u32) {
         self.of.after_start(operation, other);
     }
 
     /// Sends a message when what came before is done.
-    pub(super) fn send(&mut self, stream: Stream, (peer, tag): (u32, u32), bytes: u64) -> u32 {
+    pub(crate) fn send(&mut self, stream: Stream, (peer, tag): (u32, u32), bytes: u64) -> u32 {
         let front = self.front.clone();
         self.send_after(stream, peer, tag, bytes, &front)
     }
 
     /// Sends a message when some operations are done.
-    pub(super) fn send_after(
+    pub(crate) fn send_after(
         &mut self,
         stream: Stream,
         peer: u32,
@@ -244,7 +244,7 @@ impl<'g, 'a> Program<'g, 'a> {
 
     /// Sends a tied embedding's gradient to a rank and takes that rank's, when what came before is
     /// done; what comes next waits for both.
-    pub(super) fn exchange(&mut self, (peer, tag): (u32, u32), bytes: u64) {
+    pub(crate) fn exchange(&mut self, (peer, tag): (u32, u32), bytes: u64) {
         let front = self.front.clone();
         let sent = self.send_after(Stream::Embedding, peer, tag, bytes, &front);
         let (peer, tag) = (Some(peer), Some(tag));
@@ -253,8 +253,13 @@ impl<'g, 'a> Program<'g, 'a> {
         self.front = vec![sent, received];
     }
 
+    /// Does nothing for a time; operations of a stream wait one after the other.
+    pub(crate) fn wait(&mut self, stream: Stream, time: Time) -> u32 {
+        self.add(Operation::Wait { time }, stream, &[])
+    }
+
     /// Waits for a message from the beginning of the step on.
-    pub(super) fn receive(&mut self, stream: Stream, (peer, tag): (u32, u32), bytes: u64) -> u32 {
+    pub(crate) fn receive(&mut self, stream: Stream, (peer, tag): (u32, u32), bytes: u64) -> u32 {
         let (peer, tag) = (Some(peer), Some(tag));
         self.add(Operation::Receive { peer, bytes, tag }, stream, &[])
     }

@@ -55,7 +55,7 @@ impl Skew {
 
 /// Which way tokens go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(crate) enum Way {
     /// To experts.
     There,
     /// Back from them.
@@ -64,7 +64,7 @@ pub(super) enum Way {
 
 /// An all-to-all in which rank `i` sends the share of rank `j` of so many bytes to it, or gets it
 /// back.
-pub(super) fn all_to_all(shares: &[f64], bytes: u64, way: Way) -> Option<CollectiveKind> {
+pub(crate) fn all_to_all(shares: &[f64], bytes: u64, way: Way) -> Option<CollectiveKind> {
     let ranks = 0..shares.len() as u32;
     let mut steps = Vec::new();
     for source in ranks.clone() {

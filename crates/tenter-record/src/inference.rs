@@ -1,0 +1,160 @@
+//! Inference: how long requests took, and what the time of the ranks went by with.
+
+use tenter_units::Time;
+
+use crate::column::rows;
+
+rows! {
+    /// An iteration of an inference that ended: all of its requests.
+    pub struct InferenceRow in "inference" {
+        /// Index of the job in the scenario.
+        job: u32 => "job", "";
+        /// Its name.
+        job_name: String => "job_name", "";
+        /// Iteration of the job, warm-up iterations first.
+        iteration: u32 => "iteration", "";
+        /// Whether it is a warm-up iteration.
+        warm_up: bool => "warm_up", "";
+        /// From the start to the end of the last request.
+        duration: Time => "duration_ns", "ns";
+        /// The same by the clock of the scheduler, which knows no congestion; none where batches do
+        /// not depend on time.
+        planned: Option<Time> => "planned_ns", "ns";
+        /// Requests.
+        requests: u64 => "requests", "requests";
+        /// Tokens of their prompts.
+        prompt_tokens: u64 => "prompt_tokens", "tokens";
+        /// Tokens of their answers.
+        output_tokens: u64 => "output_tokens", "tokens";
+        /// Requests over the duration.
+        requests_per_second: f64 => "requests_per_s", "requests/s";
+        /// Tokens of answers over the duration.
+        tokens_per_second: f64 => "tokens_per_s", "tokens/s";
+        /// These over the accelerators.
+        tokens_of_accelerator: f64 => "tokens_per_s_per_accelerator", "tokens/s";
+        /// Time to first token, from the arrival of a request: its mean.
+        ttft_mean: Time => "ttft_mean_ns", "ns";
+        /// Its median.
+        ttft_p50: Time => "ttft_p50_ns", "ns";
+        /// Its 99th percentile.
+        ttft_p99: Time => "ttft_p99_ns", "ns";
+        /// Time per output token behind the first, of requests with several: its mean.
+        tpot_mean: Option<Time> => "tpot_mean_ns", "ns";
+        /// Its median.
+        tpot_p50: Option<Time> => "tpot_p50_ns", "ns";
+        /// Its 99th percentile.
+        tpot_p99: Option<Time> => "tpot_p99_ns", "ns";
+        /// Of the time to first token, what a request waited for a batch: its mean.
+        queueing_mean: Time => "queueing_mean_ns", "ns";
+        /// Its 99th percentile.
+        queueing_p99: Time => "queueing_p99_ns", "ns";
+        /// Of the time to first token, the iterations that computed the prompt: the mean.
+        prefill_mean: Time => "prefill_mean_ns", "ns";
+        /// Of the time to first token, the transfer of keys and values to the pool that decodes:
+        /// the mean over requests that have one.
+        kv_mean: Option<Time> => "kv_transfer_mean_ns", "ns";
+        /// Its 99th percentile.
+        kv_p99: Option<Time> => "kv_transfer_p99_ns", "ns";
+        /// Tensor-parallel payload within scale-up domains, sent by all ranks.
+        tensor_within: u64 => "tp_scale_up_bytes", "bytes";
+        /// Tensor-parallel payload over the network.
+        tensor_network: u64 => "tp_network_bytes", "bytes";
+        /// Payload of experts within scale-up domains.
+        expert_within: u64 => "ep_scale_up_bytes", "bytes";
+        /// Payload of experts over the network.
+        expert_network: u64 => "ep_network_bytes", "bytes";
+        /// Payload between stages within scale-up domains.
+        pipeline_within: u64 => "pp_scale_up_bytes", "bytes";
+        /// Payload between stages over the network.
+        pipeline_network: u64 => "pp_network_bytes", "bytes";
+        /// Keys and values between pools within scale-up domains.
+        kv_within: u64 => "kv_scale_up_bytes", "bytes";
+        /// Keys and values between pools over the network.
+        kv_network: u64 => "kv_network_bytes", "bytes";
+    }
+}
+
+rows! {
+    /// What the time of the ranks of a pool went by with in an iteration that ended: means over its
+    /// ranks, which add up to the duration.
+    pub struct InferencePoolRow in "inference_pools" {
+        /// Index of the job in the scenario.
+        job: u32 => "job", "";
+        /// Its name.
+        job_name: String => "job_name", "";
+        /// Iteration of the job, warm-up iterations first.
+        iteration: u32 => "iteration", "";
+        /// The pool: `all`, `prefill` or `decode`.
+        pool: String => "pool", "";
+        /// Ranks.
+        ranks: u32 => "ranks", "ranks";
+        /// Replicas of the model.
+        replicas: u32 => "replicas", "";
+        /// Iterations over batches; replicas with experts in common go step by step and count once.
+        batches: u64 => "batches", "";
+        /// Tokens of prompts that were computed.
+        prompt_tokens: u64 => "prompt_tokens", "tokens";
+        /// Other tokens that were computed.
+        decode_tokens: u64 => "decode_tokens", "tokens";
+        /// From the start to the end of the last request.
+        duration: Time => "duration_ns", "ns";
+        /// Computing.
+        compute: Time => "compute_ns", "ns";
+        /// Tensor-parallel communication that computing waited for.
+        tensor: Time => "exposed_tp_ns", "ns";
+        /// Dispatch to experts and combination that computing waited for.
+        expert: Time => "exposed_ep_ns", "ns";
+        /// Messages between stages that were under way while computing waited for them.
+        pipeline: Time => "exposed_pp_ns", "ns";
+        /// Keys and values that were under way while computing waited for them.
+        kv: Time => "exposed_kv_ns", "ns";
+        /// Time in which a stage waited for messages of others that had not been sent.
+        bubble: Time => "bubble_ns", "ns";
+        /// Time in which there was no request to compute.
+        idle: Time => "idle_ns", "ns";
+        /// Memory of the rank that needs most, by formula.
+        memory: u64 => "memory_bytes", "bytes";
+    }
+}
+
+rows! {
+    /// A request of an inference that ended.
+    pub struct RequestRow in "requests" {
+        /// Index of the job in the scenario.
+        job: u32 => "job", "";
+        /// Iteration of the job, warm-up iterations first.
+        iteration: u32 => "iteration", "";
+        /// Number of the request.
+        request: u32 => "request", "";
+        /// Replica that computed its prompt.
+        replica: u32 => "replica", "";
+        /// Replica that computed the other tokens of its answer, where it had any.
+        decode_replica: Option<u32> => "decode_replica", "";
+        /// Tokens of its prompt.
+        prompt_tokens: u32 => "prompt_tokens", "tokens";
+        /// Tokens of its answer.
+        output_tokens: u32 => "output_tokens", "tokens";
+        /// Instant of its arrival.
+        arrival: Time => "arrival_ns", "ns";
+        /// Start of the first iteration that computed its prompt.
+        prefill_start: Time => "prefill_start_ns", "ns";
+        /// End of the last of these.
+        prefill_end: Time => "prefill_end_ns", "ns";
+        /// Instant at which its keys and values were at the other pool.
+        kv_end: Option<Time> => "kv_transfer_end_ns", "ns";
+        /// Instant of its first token: the end of the prompt, or of the transfer of keys and values.
+        first_token: Time => "first_token_ns", "ns";
+        /// Start of the first iteration that computed another token.
+        decode_start: Option<Time> => "decode_start_ns", "ns";
+        /// Instant of its last token.
+        end: Time => "end_ns", "ns";
+        /// Time to first token.
+        ttft: Time => "ttft_ns", "ns";
+        /// Time per output token behind the first.
+        tpot: Option<Time> => "tpot_ns", "ns";
+    }
+    joined {
+        /// Name of the job.
+        "job_name" = |row, names| names.job(row.job);
+    }
+}

@@ -1,0 +1,283 @@
+//! Inferences: times of requests, and what the time of their ranks went by with.
+
+use std::collections::BTreeMap;
+
+use tenter_record::{InferencePoolRow, InferenceRow, RequestRow, nearest_rank};
+use tenter_units::Time;
+use tenter_workload::Operations;
+use tenter_workload::graph::{GraphSchedule, Metered};
+use tenter_workload::inference::{Arrival, At, InferenceRun, PoolRun, RequestRun};
+use tenter_workload::transformer::{Parallelism, Stream};
+
+use crate::network::Driver;
+
+use super::flow_table::FlowTable;
+use super::metered::{Volumes, metered};
+use super::outcome::Outcome;
+
+/// A run that is longer by this share than planned has batches that would have been others.
+const OFF: f64 = 0.1;
+
+/// What ranks have measured, by rank.
+type Ranks<'a> = BTreeMap<u32, &'a Metered>;
+
+/// Brings together what all ranks of inferences have measured.
+pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &mut Outcome) {
+    let context = driver.context();
+    let mut volumes: BTreeMap<u16, Volumes> = BTreeMap::new();
+    for ((job, turn), ranks) in metered(driver) {
+        let number = usize::from(job);
+        let plan = &context.jobs[number];
+        let operations = plan.run(turn).traffic.operations();
+        let Some(run) = operations.and_then(Operations::inference) else {
+            continue;
+        };
+        let tally = &flow_table.tallies[number][turn as usize];
+        let whole = ranks.len() == plan.job.hosts.len();
+        let (Some(end), Some(schedule)) = (
+            tally.end.filter(|_| whole),
+            GraphSchedule::of(&*tally.schedule),
+        ) else {
+            continue;
+        };
+        let volumes = volumes.entry(job);
+        let volumes = volumes.or_insert_with(|| Volumes::new(context, job, schedule));
+        let turn = plan.turn(turn);
+        let of = (u32::from(job), turn.iteration);
+        let requests = requests(run, of, &ranks);
+        let duration = end - tally.start;
+        let row = InferenceRow {
+            job_name: plan.job.name.clone(),
+            warm_up: turn.warm_up,
+            ..row((run, volumes), of, (&requests, duration))
+        };
+        let late = warning(&row);
+        outcome.summary.warnings.extend(late);
+        outcome.summary.inference.push(row);
+        for pool in &run.pools {
+            let row = InferencePoolRow {
+                job_name: plan.job.name.clone(),
+                ..pool_row(pool, of, (&ranks, duration))
+            };
+            outcome.summary.inference_pools.push(row);
+        }
+        outcome.counts.requests.extend(requests);
+    }
+}
+
+/// Says that batches would have been others, where a run took longer than the clock of the
+/// scheduler had it.
+fn warning(row: &InferenceRow) -> Option<String> {
+    let planned = row.planned?;
+    let more = row.duration.ps() as f64 / planned.ps().max(1) as f64 - 1.0;
+    (more > OFF).then(|| {
+        format!(
+            "the requests of job {} took {:.0} % longer than the scheduler assumed when it made their batches, which do not react to congestion: a scheduler that does would make larger ones",
+            row.job_name,
+            100.0 * more
+        )
+    })
+}
+
+/// When an operation began and when it was done, in ps.
+fn times(run: &InferenceRun, at: At, ranks: &Ranks<'_>) -> Option<(u64, u64)> {
+    let marks = run.marks.get(at.rank as usize)?;
+    let place = marks.binary_search(&at.operation).ok()?;
+    ranks.get(&at.rank)?.marks.get(place).copied()
+}
+
+/// The requests, each behind the one that it follows.
+fn requests(run: &InferenceRun, of: (u32, u32), ranks: &Ranks<'_>) -> Vec<RequestRow> {
+    let mut rows: Vec<RequestRow> = Vec::with_capacity(run.requests.len());
+    for (number, request) in (0..).zip(&run.requests) {
+        let arrival = match request.request.arrival {
+            Arrival::At(time) => {
+                let rank = ranks.get(&request.prefill[0].rank);
+                rank.map(|of| of.start.saturating_add(time))
+            }
+            Arrival::After(before) => rows.get(before as usize).map(|row| row.end.ps()),
+        };
+        let times = |at: At| times(run, at, ranks);
+        let row = arrival.and_then(|arrival| request_row(request, (of, number), arrival, times));
+        rows.extend(row);
+    }
+    rows
+}
+
+fn request_row(
+    of: &RequestRun,
+    ((job, iteration), number): ((u32, u32), u32),
+    arrival: u64,
+    times: impl Fn(At) -> Option<(u64, u64)>,
+) -> Option<RequestRow> {
+    let [begin, end] = of.prefill;
+    let (start, prefill_end) = (times(begin)?.0, times(end)?.1);
+    let done = of.cache.iter().filter_map(|&at| Some(times(at)?.1));
+    let kv_end = done.max();
+    let first_token = kv_end.map_or(prefill_end, |kv_end| kv_end.max(prefill_end));
+    let decode = match of.decode {
+        Some([begin, end]) => Some((times(begin)?.0, times(end)?.1)),
+        None => None,
+    };
+    let end = decode.map_or(first_token, |(_, end)| end);
+    let others = u64::from(of.request.output - 1);
+    let tpot = (end - first_token).checked_div(others);
+    Some(RequestRow {
+        job,
+        iteration,
+        request: number,
+        replica: of.replica,
+        decode_replica: of.decode_replica,
+        prompt_tokens: of.request.prompt,
+        output_tokens: of.request.output,
+        arrival: Time::from_ps(arrival),
+        prefill_start: Time::from_ps(start),
+        prefill_end: Time::from_ps(prefill_end),
+        kv_end: kv_end.map(Time::from_ps),
+        first_token: Time::from_ps(first_token),
+        decode_start: decode.map(|(start, _)| Time::from_ps(start)),
+        end: Time::from_ps(end),
+        ttft: Time::from_ps(first_token.saturating_sub(arrival)),
+        tpot: tpot.map(Time::from_ps),
+    })
+}
+
+/// Mean, median and 99th percentile.
+#[derive(Clone, Copy, Debug)]
+struct Spread {
+    mean: Time,
+    p50: Time,
+    p99: Time,
+}
+
+fn spread(times: impl Iterator<Item = Time>) -> Option<Spread> {
+    let mut sorted: Vec<Time> = times.collect();
+    sorted.sort_unstable();
+    let sum: u128 = sorted.iter().map(|time| u128::from(time.ps())).sum();
+    let mean = sum.checked_div(sorted.len() as u128)?;
+    Some(Spread {
+        mean: Time::from_ps(u64::try_from(mean).unwrap_or(u64::MAX)),
+        p50: nearest_rank(&sorted, 500)?,
+        p99: nearest_rank(&sorted, 990)?,
+    })
+}
+
+fn row(
+    (run, volumes): (&InferenceRun, &Volumes),
+    (job, iteration): (u32, u32),
+    (rows, duration): (&[RequestRow], u64),
+) -> InferenceRow {
+    let none = Spread {
+        mean: Time::ZERO,
+        p50: Time::ZERO,
+        p99: Time::ZERO,
+    };
+    let ttft = spread(rows.iter().map(|row| row.ttft)).unwrap_or(none);
+    let tpot = spread(rows.iter().filter_map(|row| row.tpot));
+    let queueing = rows
+        .iter()
+        .map(|row| row.prefill_start.saturating_sub(row.arrival));
+    let queueing = spread(queueing).unwrap_or(none);
+    let prefill = rows
+        .iter()
+        .map(|row| row.prefill_end.saturating_sub(row.prefill_start));
+    let kv = rows
+        .iter()
+        .filter_map(|row| Some(row.kv_end?.saturating_sub(row.prefill_end)));
+    let kv = spread(kv);
+    let sum = |tokens: fn(&RequestRow) -> u32| rows.iter().map(|row| u64::from(tokens(row))).sum();
+    let output_tokens: u64 = sum(|row| row.output_tokens);
+    let accelerators: u32 = run.pools.iter().map(|pool| pool.ranks).sum();
+    let seconds = Time::from_ps(duration).as_ns().max(f64::MIN_POSITIVE) / 1e9;
+    let tokens_per_second = output_tokens as f64 / seconds;
+    let bytes = |of: Parallelism| volumes.of(of);
+    InferenceRow {
+        job,
+        job_name: String::new(),
+        iteration,
+        warm_up: false,
+        duration: Time::from_ps(duration),
+        planned: run.planned,
+        requests: rows.len() as u64,
+        prompt_tokens: sum(|row| row.prompt_tokens),
+        output_tokens,
+        requests_per_second: rows.len() as f64 / seconds,
+        tokens_per_second,
+        tokens_of_accelerator: tokens_per_second / f64::from(accelerators.max(1)),
+        ttft_mean: ttft.mean,
+        ttft_p50: ttft.p50,
+        ttft_p99: ttft.p99,
+        tpot_mean: tpot.map(|of| of.mean),
+        tpot_p50: tpot.map(|of| of.p50),
+        tpot_p99: tpot.map(|of| of.p99),
+        queueing_mean: queueing.mean,
+        queueing_p99: queueing.p99,
+        prefill_mean: spread(prefill).unwrap_or(none).mean,
+        kv_mean: kv.map(|of| of.mean),
+        kv_p99: kv.map(|of| of.p99),
+        tensor_within: bytes(Parallelism::Tensor)[0],
+        tensor_network: bytes(Parallelism::Tensor)[1],
+        expert_within: bytes(Parallelism::Expert)[0],
+        expert_network: bytes(Parallelism::Expert)[1],
+        pipeline_within: bytes(Parallelism::Pipeline)[0],
+        pipeline_network: bytes(Parallelism::Pipeline)[1],
+        kv_within: bytes(Parallelism::Cache)[0],
+        kv_network: bytes(Parallelism::Cache)[1],
+    }
+}
+
+/// What the time of a rank went by with, in ps: computing, and by parallelism what was under way
+/// and what had not been sent.
+fn exposed(of: &Metered) -> [[u64; 2]; Parallelism::ALL.len()] {
+    let mut exposed = [[0; 2]; Parallelism::ALL.len()];
+    for &(label, with, waiting) in &of.streams {
+        if let Some(own) = Stream::of_label(label).and_then(Stream::parallelism) {
+            exposed[own as usize][0] += with;
+            exposed[own as usize][1] += waiting;
+        }
+    }
+    exposed
+}
+
+fn pool_row(
+    pool: &PoolRun,
+    (job, iteration): (u32, u32),
+    (ranks, duration): (&Ranks<'_>, u64),
+) -> InferencePoolRow {
+    let own = ranks.range(pool.first_rank..pool.first_rank + pool.ranks);
+    let own: Vec<&Metered> = own.map(|(_, of)| *of).collect();
+    let count = own.len().max(1) as u128;
+    let mean = |of: &dyn Fn(&Metered) -> u64| {
+        let sum: u128 = own.iter().map(|metered| u128::from(of(metered))).sum();
+        (sum / count) as u64
+    };
+    let compute = mean(&|of| of.computing);
+    let under_way = |way: Parallelism| mean(&|of| exposed(of)[way as usize][0]);
+    let waiting = |way: Parallelism| mean(&|of| exposed(of)[way as usize][1]);
+    let tensor = under_way(Parallelism::Tensor);
+    let expert = under_way(Parallelism::Expert);
+    let pipeline = under_way(Parallelism::Pipeline);
+    let kv = under_way(Parallelism::Cache);
+    let bubble = waiting(Parallelism::Pipeline);
+    let known = compute + tensor + expert + pipeline + kv + bubble;
+    InferencePoolRow {
+        job,
+        job_name: String::new(),
+        iteration,
+        pool: pool.role.word().to_owned(),
+        ranks: pool.ranks,
+        replicas: pool.replicas,
+        batches: pool.iterations,
+        prompt_tokens: pool.tokens[0],
+        decode_tokens: pool.tokens[1],
+        duration: Time::from_ps(duration),
+        compute: Time::from_ps(compute),
+        tensor: Time::from_ps(tensor),
+        expert: Time::from_ps(expert),
+        pipeline: Time::from_ps(pipeline),
+        kv: Time::from_ps(kv),
+        bubble: Time::from_ps(bubble),
+        idle: Time::from_ps(duration.saturating_sub(known)),
+        memory: pool.memory,
+    }
+}

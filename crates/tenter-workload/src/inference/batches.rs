@@ -1,0 +1,418 @@
+//! The batches of an inference: which iteration does what for which request.
+//!
+//! A graph of operations is known before it runs, and so are its batches. In a closed loop of one
+//! pool they do not depend on time: a request takes the place of the one before it of its user, in
+//! the next iteration over the same batch. Elsewhere a clock says when iterations would begin if
+//! nothing were in the way of what is sent, and an iteration takes what is there by then; in the
+//! run it waits for all that it has taken.
+
+use std::collections::VecDeque;
+
+use super::cache::{self, CacheTransfer};
+use super::clock::Clock;
+use super::layout::{Inference, Pool, Role};
+use super::load::{Load, Work};
+use super::pass::Pass;
+use super::requests::Arrival;
+
+/// An iteration over a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Iteration {
+    /// Which of the batches that are under way.
+    pub slot: u32,
+    /// What it does at each replica.
+    pub work: Vec<Vec<Work>>,
+}
+
+/// Replicas that go step by step, and their iterations one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Engine {
+    /// The pool, by its number.
+    pub pool: usize,
+    /// The first of its replicas.
+    pub first_replica: u32,
+    /// The iterations.
+    pub iterations: Vec<Iteration>,
+}
+
+/// Where a request is served: an engine, a replica of the pool, and the first and the last
+/// iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The engine, by its number.
+    pub engine: usize,
+    /// The replica.
+    pub replica: u32,
+    /// The first iteration.
+    pub first: u32,
+    /// The last one.
+    pub last: u32,
+}
+
+/// Where a request is served.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Served {
+    /// Its prompt.
+    pub prefill: Option<Span>,
+    /// The other tokens of its answer, where it has any.
+    pub decode: Option<Span>,
+}
+
+/// All iterations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batches {
+    /// The engines, pool after pool.
+    pub engines: Vec<Engine>,
+    /// The requests.
+    pub served: Vec<Served>,
+    /// When the last iteration would end by the clock, in ps; none where batches do not depend on
+    /// time.
+    pub end: Option<u64>,
+}
+
+/// A request that is in a batch.
+#[derive(Clone, Copy, Debug)]
+struct Running {
+    request: u32,
+    cached: u32,
+    prompt_left: u32,
+    outputs_left: u32,
+    is_new: bool,
+}
+
+/// One of the batches of a replica that are under way.
+#[derive(Clone, Debug, Default)]
+struct Batch {
+    /// Requests and when they are there, by that.
+    waiting: VecDeque<(u64, u32)>,
+    running: Vec<Running>,
+}
+
+/// An engine while its iterations are made.
+struct Draft {
+    engine: Engine,
+    /// The batches of each slot at each replica.
+    batches: Vec<Vec<Batch>>,
+    /// When the last iteration of each slot has ended.
+    ready: Vec<u64>,
+    /// When each stage is free.
+    free: Vec<u64>,
+    last_slot: usize,
+}
+
+impl Draft {
+    fn new((number, pool): (usize, &Pool), first_replica: u32) -> Draft {
+        let stages = pool.size().pp as usize;
+        let replicas = pool.replicas_together() as usize;
+        Draft {
+            engine: Engine {
+                pool: number,
+                first_replica,
+                iterations: Vec::new(),
+            },
+            batches: vec![vec![Batch::default(); replicas]; stages],
+            ready: vec![0; stages],
+            free: vec![0; stages],
+            last_slot: stages - 1,
+        }
+    }
+
+    /// When the next iteration begins, and over which slot; in a fixed order of slots where that
+    /// does not depend on time.
+    fn next(&self, is_timeless: bool) -> Option<(u64, usize)> {
+        let slots = self.batches.len();
+        let mut best: Option<(u64, usize)> = None;
+        for step in 1..=slots {
+            let slot = (self.last_slot + step) % slots;
+            let there = self.batches[slot].iter().filter_map(|batch| {
+                let first = batch.waiting.front().map(|(since, _)| *since);
+                if batch.running.is_empty() {
+                    first
+                } else {
+                    Some(0)
+                }
+            });
+            let Some(there) = there.min() else { continue };
+            let start = there.max(self.ready[slot]).max(self.free[0]);
+            if best.is_none_or(|(earliest, _)| start < earliest) {
+                best = Some((start, slot));
+            }
+            if is_timeless {
+                break;
+            }
+        }
+        best
+    }
+}
+
+/// Makes the iterations of all engines, the earliest first.
+pub(super) struct Scheduler<'a> {
+    of: &'a Inference,
+    drafts: Vec<Draft>,
+    /// The first engine of each pool.
+    first: Vec<usize>,
+    served: Vec<Served>,
+    /// Bytes of keys and values of a token that the rank receives that gets most.
+    cache_bytes: u64,
+    /// What the busiest experts compute over the mean, by pool.
+    loads: Vec<f64>,
+    is_timeless: bool,
+    end: u64,
+}
+
+impl<'a> Scheduler<'a> {
+    fn new(of: &'a Inference) -> Scheduler<'a> {
+        let (mut drafts, mut first) = (Vec::new(), Vec::new());
+        for (number, pool) in of.pools.iter().enumerate() {
+            first.push(drafts.len());
+            let replicas = 0..pool.size().dp;
+            let replicas = replicas.step_by(pool.replicas_together() as usize);
+            drafts.extend(replicas.map(|replica| Draft::new((number, pool), replica)));
+        }
+        let cache = match of.pools.as_slice() {
+            [prefill, decode] => cache::transfers(of, prefill, decode),
+            _ => Vec::new(),
+        };
+        let most = |pool: &Pool| {
+            let shares = of.spec.expert_skew.shares(of.model.experts.max(1), pool.ep);
+            shares.iter().fold(0.0, |most: f64, &of| most.max(of)) * f64::from(pool.ep)
+        };
+        Scheduler {
+            of,
+            drafts,
+            first,
+            served: vec![Served::default(); of.requests.len()],
+            cache_bytes: busiest_receiver(&cache),
+            loads: of.pools.iter().map(most).collect(),
+            is_timeless: of.spec.requests.is_closed() && !of.is_disaggregated(),
+            end: 0,
+        }
+    }
+
+    /// The batches of an inference.
+    pub(super) fn batches(of: &Inference) -> Batches {
+        let mut scheduler = Scheduler::new(of);
+        for (number, request) in (0..).zip(&of.requests) {
+            if let Arrival::At(time) = request.arrival {
+                scheduler.arrive(0, (time, number));
+            }
+        }
+        while let Some((start, engine, slot)) = scheduler.next() {
+            scheduler.iterate(engine, slot, start);
+        }
+        Batches {
+            engines: scheduler.drafts.into_iter().map(|of| of.engine).collect(),
+            served: scheduler.served,
+            end: (!scheduler.is_timeless).then_some(scheduler.end),
+        }
+    }
+
+    fn next(&self) -> Option<(u64, usize, usize)> {
+        let drafts = self.drafts.iter().enumerate();
+        let starts = drafts.filter_map(|(engine, draft)| {
+            let (start, slot) = draft.next(self.is_timeless)?;
+            Some((start, engine, slot))
+        });
+        starts.min()
+    }
+
+    /// A request is there at a pool.
+    fn arrive(&mut self, pool: usize, (since, request): (u64, u32)) {
+        let of = &self.of.pools[pool];
+        let (replica, slot) = of.replica_of(&self.of.requests[request as usize]);
+        let together = of.replicas_together();
+        let engine = self.first[pool] + (replica / together) as usize;
+        let batch = &mut self.drafts[engine].batches[slot as usize][(replica % together) as usize];
+        let place = batch
+            .waiting
+            .partition_point(|&one| one <= (since, request));
+        batch.waiting.insert(place, (since, request));
+    }
+
+    /// One iteration of an engine.
+    fn iterate(&mut self, engine: usize, slot: usize, start: u64) {
+        let draft = &mut self.drafts[engine];
+        let (number, of) = (draft.engine.pool, self.of);
+        let pool = &of.pools[number];
+        let mut work = Vec::new();
+        for batch in &mut draft.batches[slot] {
+            admit(batch, of, (pool, start));
+            work.push(compose(batch, of, pool));
+        }
+        let mut now = start;
+        if !self.is_timeless {
+            let times = stage_times(of, (pool, self.loads[number]), &work);
+            for (free, time) in draft.free.iter_mut().zip(times) {
+                now = now.max(*free).saturating_add(time);
+                *free = now;
+            }
+        }
+        draft.ready[slot] = now;
+        draft.last_slot = slot;
+        self.end = self.end.max(now);
+        let place = draft.engine.iterations.len() as u32;
+        let first_replica = draft.engine.first_replica;
+        draft.engine.iterations.push(Iteration {
+            slot: slot as u32,
+            work: work.clone(),
+        });
+        for (replica, work) in (first_replica..).zip(work) {
+            for of in work {
+                self.book((engine, replica, place), pool.role, of);
+                if of.is_last {
+                    self.leave((number, pool.role), (now, of.request));
+                }
+            }
+        }
+    }
+
+    /// Writes down where a request is served.
+    fn book(&mut self, (engine, replica, place): (usize, u32, u32), role: Role, work: Work) {
+        let served = &mut self.served[work.request as usize];
+        let is_prefill = work.is_prompt && role != Role::Decode;
+        let span = if is_prefill {
+            &mut served.prefill
+        } else {
+            &mut served.decode
+        };
+        let new = Span {
+            engine,
+            replica,
+            first: place,
+            last: place,
+        };
+        span.get_or_insert(new).last = place;
+    }
+
+    /// A request leaves a pool: for the other one, or it has ended.
+    fn leave(&mut self, (number, role): (usize, Role), (now, request): (u64, u32)) {
+        let of = &self.of.requests[request as usize];
+        if role == Role::Prefill && of.output > 1 {
+            let bytes = self.cache_bytes.saturating_mul(u64::from(of.prompt));
+            let clock = Clock::new(self.of, (&self.of.pools[number], 1.0));
+            let there = now.saturating_add(clock.over_network(bytes).ps());
+            self.arrive(number + 1, (there, request));
+            return;
+        }
+        let Some(users) = self.of.spec.requests.users() else {
+            return;
+        };
+        let next = request.saturating_add(users);
+        if (next as usize) < self.of.requests.len() {
+            let clock = Clock::new(self.of, (&self.of.pools[0], 1.0));
+            let later = match role {
+                Role::Decode => clock.over_network(0).ps(),
+                Role::Both | Role::Prefill => 0,
+            };
+            self.arrive(0, (now.saturating_add(later), next));
+        }
+    }
+}
+
+/// Bytes of a token that the rank receives that gets most.
+fn busiest_receiver(transfers: &[CacheTransfer]) -> u64 {
+    let to = |of: &CacheTransfer| {
+        let alike = transfers.iter().filter(|other| other.to == of.to);
+        alike.map(|of| of.bytes).sum()
+    };
+    transfers.iter().map(to).max().unwrap_or(0)
+}
+
+/// Takes requests into a batch that are there.
+fn admit(batch: &mut Batch, of: &Inference, (pool, start): (&Pool, u64)) {
+    while batch.running.len() < pool.max_batch as usize
+        && let Some((since, request)) = batch.waiting.front().copied()
+        && since <= start
+    {
+        batch.waiting.pop_front();
+        let request_of = &of.requests[request as usize];
+        let (cached, prompt_left, outputs_left) = match pool.role {
+            Role::Both => (0, request_of.prompt, request_of.output),
+            Role::Prefill => (0, request_of.prompt, 1),
+            Role::Decode => (request_of.prompt, 0, request_of.output - 1),
+        };
+        batch.running.push(Running {
+            request,
+            cached,
+            prompt_left,
+            outputs_left,
+            is_new: true,
+        });
+    }
+}
+
+/// What an iteration does for the requests of a batch; those that leave are taken out of it.
+fn compose(batch: &mut Batch, of: &Inference, pool: &Pool) -> Vec<Work> {
+    let has_prompts = batch.running.iter().any(|of| of.prompt_left > 0);
+    let chunked = pool.role == Role::Prefill || of.spec.chunked_prefill;
+    let decoding = batch.running.iter().filter(|of| of.prompt_left == 0);
+    let decoding = decoding.count() as u32;
+    let mut budget = of.spec.batch_tokens;
+    if chunked {
+        budget = budget.saturating_sub(decoding);
+    }
+    let mut work = Vec::new();
+    for running in &mut batch.running {
+        let is_prompt = running.prompt_left > 0;
+        let tokens = match (is_prompt, chunked) {
+            (false, true) => 1,
+            (false, false) => u32::from(!has_prompts),
+            (true, true) => running.prompt_left.min(budget),
+            // The first prompt may be longer than an iteration.
+            (true, false) if budget == of.spec.batch_tokens => running.prompt_left,
+            (true, false) if running.prompt_left <= budget => running.prompt_left,
+            (true, false) => {
+                budget = 0;
+                0
+            }
+        };
+        if tokens == 0 {
+            continue;
+        }
+        if is_prompt {
+            budget = budget.saturating_sub(tokens);
+        }
+        work.push(running.take(tokens));
+    }
+    batch.running.retain(|of| of.outputs_left > 0);
+    work
+}
+
+impl Running {
+    /// Computes so many tokens.
+    fn take(&mut self, tokens: u32) -> Work {
+        let is_prompt = self.prompt_left > 0;
+        let cached = self.cached;
+        self.cached += tokens;
+        self.prompt_left = self.prompt_left.saturating_sub(tokens);
+        let gives_token = self.prompt_left == 0;
+        self.outputs_left -= u32::from(gives_token);
+        Work {
+            request: self.request,
+            tokens,
+            cached,
+            is_prompt,
+            is_first: std::mem::take(&mut self.is_new),
+            gives_token,
+            is_last: self.outputs_left == 0,
+        }
+    }
+}
+
+/// What an iteration takes each stage, by the replica that takes longest.
+fn stage_times(of: &Inference, (pool, load): (&Pool, f64), work: &[Vec<Work>]) -> Vec<u64> {
+    let loads: Vec<Load> = work.iter().map(|work| Load::of(work)).collect();
+    let padded = loads.iter().map(|load| load.tokens).max().unwrap_or(0);
+    let mut times = vec![0; pool.size().pp as usize];
+    for own in loads {
+        let pass = Pass::new(of, pool, (own, padded));
+        for (stage, time) in (0..).zip(&mut times) {
+            let mut clock = Clock::new(of, (pool, load));
+            if pass.run(stage, &mut clock).is_ok() {
+                clock.send_on(stage, pass.sizes().activations);
+                *time = clock.sum.max(*time);
+            }
+        }
+    }
+    times
+}

@@ -1,0 +1,69 @@
+//! Keys and values of a prompt on their way from the pool that prefills to the one that decodes.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::layout::{Inference, Pool};
+use super::sizes::{kept_heads, kept_of_head};
+
+/// What a rank of a replica sends one of another replica, for each token of a prompt. Ranks are
+/// told by their stage and their number among the tensor-parallel ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CacheTransfer {
+    /// Stage and tensor-parallel number of the sender.
+    pub from: (u32, u32),
+    /// Those of the receiver.
+    pub to: (u32, u32),
+    /// Bytes of a token.
+    pub bytes: u64,
+}
+
+/// The heads of keys and values that one of so many tensor-parallel ranks has.
+fn heads_of(heads: u32, tp: u32, own: u32) -> Range<u32> {
+    if tp <= heads {
+        let each = heads / tp;
+        return own * each..(own + 1) * each;
+    }
+    let head = own / (tp / heads);
+    head..head + 1
+}
+
+/// The tensor-parallel rank that sends a head: where several have it, receivers take them in turn.
+fn sender(heads: u32, tp: u32, (head, receiver): (u32, u32)) -> u32 {
+    if tp <= heads {
+        return head / (heads / tp);
+    }
+    let copies = tp / heads;
+    head * copies + receiver % copies
+}
+
+/// Layers that two ranges share.
+fn shared(one: &Range<u32>, other: &Range<u32>) -> u32 {
+    let end = one.end.min(other.end);
+    end.saturating_sub(one.start.max(other.start))
+}
+
+/// All transfers from a replica of one pool to a replica of another, by sender and receiver.
+pub fn transfers(of: &Inference, from: &Pool, to: &Pool) -> Vec<CacheTransfer> {
+    let (heads, of_head) = (kept_heads(of), kept_of_head(of));
+    let [prefill, decode] = [from.grid.size, to.grid.size];
+    let mut bytes: BTreeMap<[(u32, u32); 2], u64> = BTreeMap::new();
+    for stage in 0..decode.pp {
+        let layers = of.layers(to, stage);
+        for tp in 0..decode.tp {
+            for before in 0..prefill.pp {
+                let layers = shared(&layers, &of.layers(from, before));
+                if layers == 0 {
+                    continue;
+                }
+                for head in heads_of(heads, decode.tp, tp) {
+                    let source = sender(heads, prefill.tp, (head, tp));
+                    let way = [(before, source), (stage, tp)];
+                    *bytes.entry(way).or_default() += u64::from(layers) * of_head;
+                }
+            }
+        }
+    }
+    let transfer = |([from, to], bytes): ([(u32, u32); 2], u64)| CacheTransfer { from, to, bytes };
+    bytes.into_iter().map(transfer).collect()
+}

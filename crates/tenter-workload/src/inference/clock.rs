@@ -1,0 +1,100 @@
+//! The clock of the scheduler: how long it takes an iteration to be, where batches depend on time.
+//!
+//! Computing is that of the run; what is sent takes its bytes at the rate of the scale-up domain or
+//! of a NIC and a latency, without anything in its way.
+
+use tenter_units::Time;
+
+use super::layout::{Inference, Pool};
+use super::pass::Sink;
+use crate::graph::{CollectiveName, GraphError};
+use crate::transformer::Way;
+
+/// Adds up what a rank does in an iteration.
+pub(super) struct Clock<'a> {
+    of: &'a Inference,
+    pool: &'a Pool,
+    /// What the busiest experts compute over the mean.
+    load: f64,
+    /// In ps.
+    pub(super) sum: u64,
+}
+
+impl<'a> Clock<'a> {
+    /// At zero, with what the busiest experts of the pool compute over the mean.
+    pub(super) fn new(of: &'a Inference, (pool, load): (&'a Pool, f64)) -> Clock<'a> {
+        Clock {
+            of,
+            pool,
+            load,
+            sum: 0,
+        }
+    }
+
+    /// A stage sends the next one what it has, or tokens to the first one.
+    pub(super) fn send_on(&mut self, stage: u32, bytes: u64) {
+        let stages = self.pool.size().pp;
+        if stages > 1 {
+            let bytes = if stage + 1 < stages { bytes } else { 0 };
+            let time = self.over_network(bytes).ps();
+            self.sum = self.sum.saturating_add(time);
+        }
+    }
+
+    /// What messages take, each of so many bytes, one after the other, among so many neighbours.
+    fn messages(&self, neighbours: u32, (count, bytes): (u64, u64)) -> u64 {
+        let reach = &self.of.reach;
+        let domain = reach.within.filter(|of| {
+            let first = self.pool.first_rank;
+            let aligned = first.is_multiple_of(neighbours);
+            of.npus_per_host.is_multiple_of(neighbours) && aligned
+        });
+        let each = match domain {
+            Some(of) => of.time_of(bytes).saturating_add(of.latency),
+            None => self.over_network(bytes),
+        };
+        each.ps().saturating_mul(count)
+    }
+
+    /// What a message takes over the network.
+    pub(super) fn over_network(&self, bytes: u64) -> Time {
+        let bits = 8 * u128::from(bytes);
+        let sent = self.of.reach.network.time_of_bits(bits);
+        sent.saturating_add(self.of.spec.assumed_latency)
+    }
+}
+
+impl Sink for Clock<'_> {
+    fn compute(&mut self, seconds: f64) {
+        self.sum = self.sum.saturating_add((seconds * 1e12).round() as u64);
+    }
+
+    fn tensor(&mut self, name: CollectiveName, bytes: u64) -> Result<(), GraphError> {
+        let ranks = self.pool.grid.size.tp;
+        let ways = match name {
+            CollectiveName::AllReduce => 2,
+            _ => 1,
+        };
+        let steps = ways * u64::from(ranks - 1);
+        let part = bytes.div_ceil(u64::from(ranks));
+        if bytes > 0 {
+            self.sum = self.sum.saturating_add(self.messages(ranks, (steps, part)));
+        }
+        Ok(())
+    }
+
+    fn exchange(&mut self, _layer: u32, _way: Way, bytes: u64) -> Result<(), GraphError> {
+        let ep = u64::from(self.pool.ep);
+        let others = bytes - bytes / ep;
+        if bytes > 0 {
+            let time = self.messages(self.pool.ep, (1, others));
+            self.sum = self.sum.saturating_add(time);
+        }
+        Ok(())
+    }
+
+    /// That of the rank with most.
+    fn expert_load(&self, _layer: u32) -> f64 {
+        self.load
+    }
+}

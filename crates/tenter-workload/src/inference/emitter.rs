@@ -1,0 +1,162 @@
+//! The parts of an iteration as operations of a rank.
+
+use std::collections::BTreeMap;
+
+use super::layout::{Inference, Pool};
+use super::pass::Sink;
+use crate::collective::CollectiveKind;
+use crate::graph::{CollectiveName, GraphError};
+use crate::transformer::{Communicator, Program, Purpose, Way, all_to_all};
+
+/// How tokens are spread over the ranks of experts.
+pub(super) struct Exchanges {
+    /// Shares of the tokens; none where they are spread evenly.
+    shares: Vec<f64>,
+}
+
+impl Exchanges {
+    pub(super) fn new(of: &Inference, pool: &Pool) -> Exchanges {
+        let skew = of.spec.expert_skew;
+        let is_even = skew.is_even() || pool.ep == 1;
+        Exchanges {
+            shares: if is_even {
+                Vec::new()
+            } else {
+                skew.shares(of.model.experts, pool.ep)
+            },
+        }
+    }
+
+    /// By which rank a layer begins.
+    fn rotation(&self, layer: u32) -> Option<usize> {
+        (layer as usize).checked_rem(self.shares.len())
+    }
+
+    fn shares_of(&self, rotation: usize) -> Vec<f64> {
+        let mut shares = self.shares.clone();
+        shares.rotate_right(rotation);
+        shares
+    }
+}
+
+/// Adds the parts of iterations to the program of a rank. Computing that nothing comes between is
+/// one operation.
+pub(super) struct Emitter<'m, 'g, 'a> {
+    pub(super) program: Program<'g, 'a>,
+    groups: [Option<Communicator>; 2],
+    exchanges: &'m Exchanges,
+    own_expert: usize,
+    /// All-to-alls in which not all ranks send the same, by rotation, way and bytes.
+    kinds: BTreeMap<(usize, bool, u64), Option<CollectiveKind>>,
+    pending: f64,
+    /// The first operation of the iteration, and the last.
+    begin: Option<u32>,
+    end: Option<u32>,
+}
+
+impl<'m, 'g, 'a> Emitter<'m, 'g, 'a> {
+    pub(super) fn new(
+        program: Program<'g, 'a>,
+        groups: [Option<Communicator>; 2],
+        (exchanges, own_expert): (&'m Exchanges, usize),
+    ) -> Emitter<'m, 'g, 'a> {
+        Emitter {
+            program,
+            groups,
+            exchanges,
+            own_expert,
+            kinds: BTreeMap::new(),
+            pending: 0.0,
+            begin: None,
+            end: None,
+        }
+    }
+
+    pub(super) fn finish(self) -> Program<'g, 'a> {
+        self.program
+    }
+
+    /// Ends an iteration: the first and the last of its operations.
+    pub(super) fn end_iteration(&mut self) -> [Option<u32>; 2] {
+        self.flush();
+        [self.begin.take(), self.end.take()]
+    }
+
+    fn flush(&mut self) {
+        if self.pending > 0.0 {
+            let place = self.program.compute(self.pending, Purpose::Forward);
+            self.pending = 0.0;
+            self.added(Some(place));
+        }
+    }
+
+    fn added(&mut self, place: Option<u32>) {
+        self.begin = self.begin.or(place);
+        self.end = place.or(self.end);
+    }
+
+    /// What comes next waits for it.
+    fn waited_for(&mut self, place: Option<u32>) {
+        self.program.also_after(place.as_slice());
+        self.added(place);
+    }
+}
+
+impl Sink for Emitter<'_, '_, '_> {
+    fn compute(&mut self, seconds: f64) {
+        self.pending += seconds;
+    }
+
+    fn tensor(&mut self, name: CollectiveName, bytes: u64) -> Result<(), GraphError> {
+        if self.groups[0].is_none() || bytes == 0 {
+            return Ok(());
+        }
+        self.flush();
+        let front = self.program.front().to_vec();
+        let place = self
+            .program
+            .collective_after(self.groups[0], (name, bytes), &front)?;
+        self.waited_for(place);
+        Ok(())
+    }
+
+    fn exchange(&mut self, layer: u32, way: Way, bytes: u64) -> Result<(), GraphError> {
+        if self.groups[1].is_none() || bytes == 0 {
+            return Ok(());
+        }
+        self.flush();
+        let front = self.program.front().to_vec();
+        let place = match self.exchanges.rotation(layer) {
+            None => {
+                let what = (CollectiveName::AllToAll, bytes);
+                self.program
+                    .collective_after(self.groups[1], what, &front)?
+            }
+            Some(rotation) => {
+                let key = (rotation, way == Way::There, bytes);
+                let shares = || self.exchanges.shares_of(rotation);
+                let kind = self.kinds.entry(key);
+                let kind = kind.or_insert_with(|| all_to_all(&shares(), bytes, way));
+                match kind {
+                    Some(kind) => {
+                        let what = (&*kind, bytes);
+                        self.program
+                            .own_collective_after(self.groups[1], what, &front)?
+                    }
+                    None => None,
+                }
+            }
+        };
+        self.waited_for(place);
+        Ok(())
+    }
+
+    fn expert_load(&self, layer: u32) -> f64 {
+        let Some(rotation) = self.exchanges.rotation(layer) else {
+            return 1.0;
+        };
+        let ranks = self.exchanges.shares.len();
+        let place = (self.own_expert + ranks - rotation) % ranks;
+        self.exchanges.shares[place] * ranks as f64
+    }
+}

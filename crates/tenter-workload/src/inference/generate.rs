@@ -1,0 +1,521 @@
+//! An inference as a graph of operations.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tenter_units::Time;
+
+use super::batches::{Batches, Engine, Iteration, Scheduler, Span};
+use super::cache::{self, CacheTransfer};
+use super::emitter::{Emitter, Exchanges};
+use super::layout::{Inference, Pool, Role};
+use super::load::{Load, Work};
+use super::pass::Pass;
+use super::requests::Arrival;
+use super::run::{At, InferenceRun, PoolRun, RequestRun};
+use super::sizes::TOKEN;
+use crate::graph::{Graph, GraphBuilder, GraphError};
+use crate::transformer::{
+    Checked, Communicators, Computed, Dimension, Place, Program, Stream, expert_group, wrong,
+};
+
+/// Tags of messages have these bits beside the number of an iteration or of a request.
+const TOKENS: u32 = 1 << 30;
+const CACHE: u32 = 2 << 30;
+const FIRST_TOKEN: u32 = 3 << 30;
+const REQUEST: u32 = 1 << 29;
+
+/// A graph with more operations than these would take more than a few gigabytes.
+const OPERATIONS_MAX: u64 = 50_000_000;
+
+type Built<T> = Result<T, GraphError>;
+
+/// An inference as a graph of operations, and what is known of it.
+///
+/// # Errors
+/// Collectives that their ranks cannot run, and more operations than are made.
+pub fn graph(of: &Inference) -> Checked<(Graph, InferenceRun)> {
+    let batches = Scheduler::batches(of);
+    let operations = operations(of, &batches);
+    if operations > OPERATIONS_MAX {
+        let what = format!("makes a graph of about {operations} operations");
+        let count = u64::from(of.spec.requests.count);
+        let fits = count * OPERATIONS_MAX / operations;
+        let remedy = format!("give at most {fits}, or shorter answers");
+        return wrong("requests.count", what, remedy);
+    }
+    built(of, &batches).or_else(|error| {
+        let text = error.to_string();
+        let (what, remedy) = text.rsplit_once("; ").unwrap_or((&text, ""));
+        let what = format!("make a graph that cannot be run: {what}");
+        wrong("requests", what, remedy.to_owned())
+    })
+}
+
+/// About how many operations there are.
+fn operations(of: &Inference, batches: &Batches) -> u64 {
+    let of_engine = |engine: &Engine| {
+        let pool = &of.pools[engine.pool];
+        let Place { tp, pp, .. } = pool.size();
+        let layers = u64::from(of.layers_of_stage(pool));
+        let of_layer = match (tp, pool.ep) {
+            (1, 1) => 0,
+            (_, 1) => 4,
+            _ => 8,
+        };
+        let ranks = u64::from(tp * pp * pool.replicas_together());
+        engine.iterations.len() as u64 * ranks * (4 + layers * of_layer)
+    };
+    batches.engines.iter().map(of_engine).sum()
+}
+
+/// What ranks have in common while the graph is made.
+struct Making<'a> {
+    of: &'a Inference,
+    batches: &'a Batches,
+    /// The first engine of each pool.
+    first: Vec<usize>,
+    /// From a replica that prefills to one that decodes.
+    cache: Vec<CacheTransfer>,
+    exchanges: Vec<Exchanges>,
+}
+
+impl Making<'_> {
+    /// The engine of a replica, by its number.
+    fn engine(&self, pool: usize, replica: u32) -> usize {
+        let together = self.of.pools[pool].replicas_together();
+        self.first[pool] + (replica / together) as usize
+    }
+}
+
+fn built(of: &Inference, batches: &Batches) -> Built<(Graph, InferenceRun)> {
+    let spec = &of.spec;
+    let first = |pool: usize| batches.engines.iter().position(|of| of.pool == pool);
+    let making = Making {
+        of,
+        batches,
+        first: (0..of.pools.len()).filter_map(first).collect(),
+        cache: match of.pools.as_slice() {
+            [prefill, decode] => cache::transfers(of, prefill, decode),
+            _ => Vec::new(),
+        },
+        exchanges: of
+            .pools
+            .iter()
+            .map(|pool| Exchanges::new(of, pool))
+            .collect(),
+    };
+    let mut builder = GraphBuilder::default();
+    let mut communicators = Communicators::new(&spec.tp_algorithms, &spec.algorithms);
+    let mut found = Found::new(of);
+    for (number, pool) in of.pools.iter().enumerate() {
+        let mut computed = Computed::default();
+        let stages: Vec<Vec<u32>> = (0..pool.size().pp).map(|pp| pool.grid.stage(pp)).collect();
+        for own in 0..pool.grid.ranks() {
+            let both = (&mut builder.collectives, &mut communicators);
+            let program = Program::new(pool.first_rank + own, both, &mut computed);
+            let of_rank = OfRank::new((&making, number), own, &stages, program)?;
+            let program = of_rank.all(&mut found)?.finish();
+            builder.add(program)?;
+        }
+        found.computed.push(computed.all());
+    }
+    let run = found.run(&making);
+    Ok((builder.finish()?, run))
+}
+
+/// Operations whose times are to be kept.
+struct Found {
+    marks: Vec<Vec<u32>>,
+    /// The operation with which an iteration begins at a replica, and with which it ends, by engine,
+    /// iteration and replica.
+    begins: BTreeMap<(usize, u32, u32), At>,
+    ends: BTreeMap<(usize, u32, u32), At>,
+    /// Those by which keys and values have come, by request.
+    cache: Vec<Vec<At>>,
+    /// Seconds over the ranks of each pool.
+    computed: Vec<f64>,
+}
+
+impl Found {
+    fn new(of: &Inference) -> Found {
+        Found {
+            marks: vec![Vec::new(); of.ranks() as usize],
+            begins: BTreeMap::new(),
+            ends: BTreeMap::new(),
+            cache: vec![Vec::new(); of.requests.len()],
+            computed: Vec::new(),
+        }
+    }
+
+    fn mark(&mut self, rank: u32, operation: u32) -> At {
+        self.marks[rank as usize].push(operation);
+        At { rank, operation }
+    }
+
+    fn run(mut self, making: &Making<'_>) -> InferenceRun {
+        let of = making.of;
+        for marks in &mut self.marks {
+            marks.sort_unstable();
+            marks.dedup();
+        }
+        let ends_of = |span: Span| {
+            let begin = self.begins.get(&(span.engine, span.first, span.replica));
+            let end = self.ends.get(&(span.engine, span.last, span.replica));
+            Some([*begin?, *end?])
+        };
+        let caches = self.cache.iter_mut().map(std::mem::take);
+        let served = making.batches.served.iter().zip(&of.requests).zip(caches);
+        let requests = served.filter_map(|((served, request), cache)| {
+            Some(RequestRun {
+                request: *request,
+                replica: served.prefill?.replica,
+                decode_replica: served.decode.map(|of| of.replica),
+                prefill: ends_of(served.prefill?)?,
+                cache,
+                decode: served.decode.and_then(ends_of),
+            })
+        });
+        let requests = requests.collect();
+        let pools = of.pools.iter().zip(&self.computed).enumerate();
+        let pools = pools.map(|(number, (pool, &computed))| {
+            PoolRun::new(making.of, (number, pool), making.batches, computed)
+        });
+        InferenceRun {
+            requests,
+            pools: pools.collect(),
+            planned: making.batches.end.map(Time::from_ps),
+            marks: Arc::new(self.marks),
+        }
+    }
+}
+
+/// What one rank does.
+struct OfRank<'m, 'g, 'a> {
+    making: &'m Making<'m>,
+    pool: &'m Pool,
+    /// Its number in the job, and its place in the pool.
+    rank: u32,
+    place: Place,
+    engine: usize,
+    emitter: Emitter<'m, 'g, 'a>,
+    /// Operations that end when requests arrive.
+    arrivals: BTreeMap<u32, u32>,
+}
+
+impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
+    fn new(
+        (making, number): (&'m Making<'m>, usize),
+        own: u32,
+        stages: &[Vec<u32>],
+        mut program: Program<'g, 'a>,
+    ) -> Built<OfRank<'m, 'g, 'a>> {
+        let pool = &making.of.pools[number];
+        let place = pool.grid.place(own);
+        let in_job = |ranks: Vec<u32>| -> Vec<u32> {
+            ranks
+                .into_iter()
+                .map(|rank| pool.first_rank + rank)
+                .collect()
+        };
+        let tensor = in_job(pool.grid.along(place, Dimension::Tensor));
+        let stage = &stages[place.pp as usize];
+        let index = stage.iter().position(|&of| of == own).unwrap_or(0);
+        let experts = in_job(expert_group(stage, index, pool.ep));
+        let groups = [
+            program.communicator(Stream::Tensor, tensor)?,
+            program.communicator(Stream::Expert, experts)?,
+        ];
+        let own_expert = index % pool.ep as usize;
+        let exchanges = (&making.exchanges[number], own_expert);
+        Ok(OfRank {
+            making,
+            pool,
+            rank: pool.first_rank + own,
+            place,
+            engine: making.engine(number, place.dp),
+            emitter: Emitter::new(program, groups, exchanges),
+            arrivals: BTreeMap::new(),
+        })
+    }
+
+    /// All iterations of the engine.
+    fn all(mut self, found: &mut Found) -> Built<Program<'g, 'a>> {
+        let engine = &self.making.batches.engines[self.engine];
+        let own = (self.place.dp - engine.first_replica) as usize;
+        self.await_arrivals();
+        let mut last_of_slot: BTreeMap<u32, u32> = BTreeMap::new();
+        let returns = returning(&engine.iterations);
+        for (number, iteration) in (0..).zip(&engine.iterations) {
+            let before = last_of_slot.insert(iteration.slot, number);
+            self.before(iteration, (number, before, own), found);
+            self.compute((number, iteration, own), found)?;
+            self.behind(
+                iteration,
+                (number, own, returns.binary_search(&number).is_ok()),
+            );
+        }
+        Ok(self.emitter.finish())
+    }
+
+    fn is_first_stage(&self) -> bool {
+        self.place.pp == 0
+    }
+
+    fn is_last_stage(&self) -> bool {
+        self.place.pp + 1 == self.pool.size().pp
+    }
+
+    /// One operation after the other waits for the arrivals of requests at the replica.
+    fn await_arrivals(&mut self) {
+        if !self.is_first_stage() || self.pool.role == Role::Decode {
+            return;
+        }
+        let mut last = 0;
+        for (number, request) in (0..).zip(&self.making.of.requests) {
+            let here = self.pool.replica_of(request).0 == self.place.dp;
+            let Arrival::At(time) = request.arrival else {
+                continue;
+            };
+            if here && time > 0 {
+                let wait = Time::from_ps(time - last);
+                last = time;
+                let place = self.emitter.program.wait(Stream::Arrivals, wait);
+                self.arrivals.insert(number, place);
+            }
+        }
+    }
+
+    /// The rank of another place of the replica.
+    fn peer(&self, pp: u32) -> u32 {
+        self.pool.rank(Place { pp, ..self.place })
+    }
+
+    /// What an iteration waits for.
+    fn before(
+        &mut self,
+        iteration: &Iteration,
+        (number, before, own): (u32, Option<u32>, usize),
+        found: &mut Found,
+    ) {
+        let work = &iteration.work[own];
+        let load = Load::of(work);
+        if self.pool.size().pp > 1 {
+            if self.is_first_stage() {
+                if let Some(before) = before {
+                    let engine = &self.making.batches.engines[self.engine];
+                    let outputs = Load::of(&engine.iterations[before as usize].work[own]).outputs;
+                    let from = self.peer(self.pool.size().pp - 1);
+                    let bytes = TOKEN * outputs.max(1);
+                    self.receive(Stream::TokensReceive, (from, TOKENS | before), bytes);
+                }
+            } else if load.tokens > 0 {
+                let from = self.peer(self.place.pp - 1);
+                let bytes = self.sizes(iteration, own);
+                self.receive(Stream::PipelineReceive, (from, number), bytes);
+            }
+        }
+        for of in work.iter().filter(|of| of.is_first) {
+            if self.pool.role == Role::Decode {
+                self.receive_cache(of.request, found);
+            } else if self.is_first_stage() {
+                self.await_request(of.request);
+            }
+        }
+    }
+
+    fn receive(&mut self, stream: Stream, way: (u32, u32), bytes: u64) -> u32 {
+        let program = &mut self.emitter.program;
+        let place = program.receive(stream, way, bytes);
+        program.also_after(&[place]);
+        place
+    }
+
+    /// Bytes of the activations of an iteration.
+    fn sizes(&self, iteration: &Iteration, own: usize) -> u64 {
+        self.pass(iteration, own).sizes().activations
+    }
+
+    fn pass(&self, iteration: &Iteration, own: usize) -> Pass<'m> {
+        let loads = iteration.work.iter().map(|work| Load::of(work));
+        let padded = loads.map(|load| load.tokens).max().unwrap_or(0);
+        let load = Load::of(&iteration.work[own]);
+        Pass::new(self.making.of, self.pool, (load, padded))
+    }
+
+    /// A request has arrived, or the one before it has ended in the other pool.
+    fn await_request(&mut self, request: u32) {
+        if let Some(place) = self.arrivals.get(&request) {
+            self.emitter.program.also_after(&[*place]);
+        }
+        let Arrival::After(before) = self.making.of.requests[request as usize].arrival else {
+            return;
+        };
+        let Some(decode) = self.making.batches.served[before as usize].decode else {
+            return;
+        };
+        if self.pool.role == Role::Prefill {
+            let from = self.last_of(1, decode.replica);
+            let bytes = self.request_bytes(request);
+            self.receive(Stream::Requests, (from, REQUEST | request), bytes);
+        }
+    }
+
+    fn request_bytes(&self, request: u32) -> u64 {
+        TOKEN * u64::from(self.making.of.requests[request as usize].prompt)
+    }
+
+    /// The first rank of the last stage of a replica.
+    fn last_of(&self, pool: usize, dp: u32) -> u32 {
+        let pool = &self.making.of.pools[pool];
+        let pp = pool.size().pp - 1;
+        pool.rank(Place {
+            tp: 0,
+            cp: 0,
+            dp,
+            pp,
+        })
+    }
+
+    /// The keys and values of a prompt come from the other pool, and with them its first token.
+    fn receive_cache(&mut self, request: u32, found: &mut Found) {
+        let making = self.making;
+        let Some(from) = making.batches.served[request as usize].prefill else {
+            return;
+        };
+        let prefill = &making.of.pools[0];
+        let tokens = u64::from(making.of.requests[request as usize].prompt);
+        let rank_of = |(pp, tp): (u32, u32)| {
+            let dp = from.replica;
+            prefill.rank(Place { tp, cp: 0, dp, pp })
+        };
+        let own = (self.place.pp, self.place.tp);
+        for transfer in making.cache.iter().filter(|of| of.to == own) {
+            let way = (rank_of(transfer.from), CACHE | request);
+            let place = self.receive(Stream::CacheReceive, way, transfer.bytes * tokens);
+            let at = found.mark(self.rank, place);
+            found.cache[request as usize].push(at);
+        }
+        let Place { tp, pp, .. } = prefill.size();
+        if pp > 1 && self.is_first_stage() {
+            let from = rank_of((pp - 1, self.place.tp % tp));
+            self.receive(Stream::CacheReceive, (from, FIRST_TOKEN | request), TOKEN);
+        }
+    }
+
+    /// Computes an iteration.
+    fn compute(
+        &mut self,
+        (number, iteration, own): (u32, &Iteration, usize),
+        found: &mut Found,
+    ) -> Built<()> {
+        self.pass(iteration, own)
+            .run(self.place.pp, &mut self.emitter)?;
+        let [begin, end] = self.emitter.end_iteration();
+        let key = (self.engine, number, self.place.dp);
+        if self.place.tp == 0
+            && let Some(begin) = begin.filter(|_| self.is_first_stage())
+        {
+            let at = found.mark(self.rank, begin);
+            found.begins.insert(key, at);
+        }
+        if self.place.tp == 0
+            && let Some(end) = end.filter(|_| self.is_last_stage())
+        {
+            let at = found.mark(self.rank, end);
+            found.ends.insert(key, at);
+        }
+        Ok(())
+    }
+
+    /// What an iteration sends when it is done.
+    fn behind(&mut self, iteration: &Iteration, (number, own, returns): (u32, usize, bool)) {
+        let work = &iteration.work[own];
+        let load = Load::of(work);
+        if !self.is_last_stage() && load.tokens > 0 {
+            let to = self.peer(self.place.pp + 1);
+            let bytes = self.sizes(iteration, own);
+            self.emitter
+                .program
+                .send(Stream::Pipeline, (to, number), bytes);
+        }
+        if self.is_last_stage() && self.pool.size().pp > 1 && returns {
+            let (to, bytes) = (self.peer(0), TOKEN * load.outputs.max(1));
+            let way = (to, TOKENS | number);
+            self.emitter.program.send(Stream::Tokens, way, bytes);
+        }
+        for of in work.iter().filter(|of| of.is_last) {
+            match self.pool.role {
+                Role::Prefill => self.send_cache(*of),
+                Role::Decode => self.send_next(of.request),
+                Role::Both => {}
+            }
+        }
+    }
+
+    /// Keys and values of a prompt go to the other pool.
+    fn send_cache(&mut self, work: Work) {
+        let making = self.making;
+        let Some(to) = making.batches.served[work.request as usize].decode else {
+            return;
+        };
+        let decode = &making.of.pools[1];
+        let tokens = u64::from(making.of.requests[work.request as usize].prompt);
+        let rank_of = |(pp, tp): (u32, u32)| {
+            let dp = to.replica;
+            decode.rank(Place { tp, cp: 0, dp, pp })
+        };
+        let own = (self.place.pp, self.place.tp);
+        for transfer in making.cache.iter().filter(|of| of.from == own) {
+            let way = (rank_of(transfer.to), CACHE | work.request);
+            let bytes = transfer.bytes * tokens;
+            self.emitter.program.send(Stream::CacheSend, way, bytes);
+        }
+        let Place { tp, pp, .. } = self.pool.size();
+        if pp > 1 && self.is_last_stage() {
+            for receiver in (0..decode.size().tp).filter(|of| of % tp == self.place.tp) {
+                let way = (rank_of((0, receiver)), FIRST_TOKEN | work.request);
+                self.emitter.program.send(Stream::CacheSend, way, TOKEN);
+            }
+        }
+    }
+
+    /// The next request of a user goes to the pool that prefills.
+    fn send_next(&mut self, request: u32) {
+        let of = self.making.of;
+        if !self.is_last_stage() || self.place.tp > 0 {
+            return;
+        }
+        let Some(users) = of.spec.requests.users() else {
+            return;
+        };
+        let next = request.saturating_add(users);
+        let Some(next_of) = of.requests.get(next as usize) else {
+            return;
+        };
+        let pool = &of.pools[0];
+        let dp = pool.replica_of(next_of).0;
+        for tp in 0..pool.size().tp {
+            let to = pool.rank(Place {
+                tp,
+                cp: 0,
+                dp,
+                pp: 0,
+            });
+            let way = (to, REQUEST | next);
+            let bytes = self.request_bytes(next);
+            self.emitter.program.send(Stream::Requests, way, bytes);
+        }
+    }
+}
+
+/// The iterations behind which another one of their slot follows, ascending.
+fn returning(iterations: &[Iteration]) -> Vec<u32> {
+    let mut last_of_slot: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut found = Vec::new();
+    for (number, iteration) in (0..).zip(iterations) {
+        found.extend(last_of_slot.insert(iteration.slot, number));
+    }
+    found.sort_unstable();
+    found
+}

@@ -1,0 +1,289 @@
+//! An inference whose numbers fit together: pools, ranks, stages, requests.
+
+use super::memory;
+use super::operators::Operators;
+use super::requests::Request;
+use super::spec::{InferenceSpec, PoolSpec};
+use crate::scale_up::ScaleUp;
+use crate::training::Precision;
+use crate::transformer::{
+    AcceleratorSpec, Checked, Grid, ModelSpec, Place, RankOrder, check_kv_heads, dimensions,
+    divides, figures, wrong,
+};
+use tenter_units::Rate;
+
+/// What a pool does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// All of it.
+    Both,
+    /// It computes prompts.
+    Prefill,
+    /// It computes all tokens but the first ones.
+    Decode,
+}
+
+impl Role {
+    /// The name of the pool.
+    pub fn word(self) -> &'static str {
+        match self {
+            Role::Both => "all",
+            Role::Prefill => "prefill",
+            Role::Decode => "decode",
+        }
+    }
+
+    /// The path of a key of the pool.
+    pub(super) fn key(self, key: &str) -> String {
+        match self {
+            Role::Both => key.to_owned(),
+            Role::Prefill | Role::Decode => format!("pools.{}.{key}", self.word()),
+        }
+    }
+}
+
+/// Ranks with replicas of the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pool {
+    /// What it does.
+    pub role: Role,
+    /// Its first rank in the job.
+    pub first_rank: u32,
+    /// Its ranks, counted from 0.
+    pub grid: Grid,
+    /// Ranks over which the experts of a layer are spread.
+    pub ep: u32,
+    /// Requests of a batch, at most.
+    pub max_batch: u32,
+}
+
+impl Pool {
+    /// Its ranks in each dimension.
+    pub fn size(&self) -> Place {
+        self.grid.size
+    }
+
+    /// The rank in the job of a place.
+    pub fn rank(&self, place: Place) -> u32 {
+        self.first_rank + self.grid.rank(place)
+    }
+
+    /// Replicas whose experts are spread over the same ranks, so that they go step by step.
+    pub fn replicas_together(&self) -> u32 {
+        (self.ep / self.grid.size.tp).max(1)
+    }
+
+    /// The replica that a request is dealt to, and which of its batches.
+    pub fn replica_of(&self, request: &Request) -> (u32, u32) {
+        let Place { dp, pp, .. } = self.grid.size;
+        (request.dealt % dp, request.dealt / dp % pp)
+    }
+}
+
+/// How fast ranks reach each other, as far as a scheduler assumes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// The scale-up domain of a host.
+    pub within: Option<ScaleUp>,
+    /// The rate of a NIC.
+    pub network: Rate,
+}
+
+/// An inference whose numbers fit together.
+#[derive(Clone, Debug)]
+pub struct Inference {
+    /// As it is written.
+    pub spec: InferenceSpec,
+    /// The model.
+    pub model: ModelSpec,
+    /// The accelerator.
+    pub accelerator: AcceleratorSpec,
+    /// One pool, or the one that prefills and the one that decodes.
+    pub pools: Vec<Pool>,
+    /// The requests, by their numbers.
+    pub requests: Vec<Request>,
+    /// How fast ranks reach each other.
+    pub reach: Reach,
+}
+
+/// More tokens than these are not served in a run: each is an iteration of its request.
+const WORK_MAX: u64 = 20_000_000;
+
+impl Inference {
+    /// The inference for a number of ranks, with the requests of a seed; without a number there are
+    /// as many ranks as the pools have.
+    ///
+    /// # Errors
+    /// Numbers that do not fit together.
+    pub fn new(
+        spec: &InferenceSpec,
+        ranks: Option<u32>,
+        (seed, reach): (u64, Reach),
+    ) -> Checked<Inference> {
+        let model = dimensions(&spec.model);
+        let accelerator = figures(&spec.accelerator);
+        if spec.precision == Precision::Fp8 && accelerator.fp8_flops.is_none() {
+            let what = "is fp8, and the accelerator has no `fp8_flops`".to_owned();
+            let remedy = "give `precision: bf16`, or another `accelerator`".to_owned();
+            return wrong("precision", what, remedy);
+        }
+        let pools = pools(spec, ranks)?;
+        for pool in &pools {
+            check_pool(&model, pool)?;
+        }
+        let count = u64::from(spec.requests.count);
+        let tokens = count * u64::from(spec.requests.output_tokens.largest());
+        let prompts = u64::from(spec.requests.prompt_tokens.largest());
+        let chunks = count * prompts.div_ceil(u64::from(spec.batch_tokens));
+        if tokens + chunks > WORK_MAX {
+            let what = format!("make up to {} tokens and parts of prompts", tokens + chunks);
+            let fits = WORK_MAX * count / (tokens + chunks);
+            let remedy = format!("give at most {fits}: {WORK_MAX} are the most of a run");
+            return wrong("requests.count", what, remedy);
+        }
+        let inference = Inference {
+            requests: spec.requests.drawn(seed),
+            spec: spec.clone(),
+            model,
+            accelerator,
+            pools,
+            reach,
+        };
+        if spec.check_memory {
+            memory::check(&inference)?;
+        }
+        Ok(inference)
+    }
+
+    /// Ranks of all pools.
+    pub fn ranks(&self) -> u32 {
+        self.pools.iter().map(|pool| pool.grid.ranks()).sum()
+    }
+
+    /// Whether pools prefill and decode apart.
+    pub fn is_disaggregated(&self) -> bool {
+        self.pools.len() > 1
+    }
+
+    /// Layers of each stage of a pool.
+    pub fn layers_of_stage(&self, pool: &Pool) -> u32 {
+        self.model.layers / pool.grid.size.pp
+    }
+
+    /// The layers of a stage of a pool.
+    pub fn layers(&self, pool: &Pool, stage: u32) -> std::ops::Range<u32> {
+        let each = self.layers_of_stage(pool);
+        stage * each..(stage + 1) * each
+    }
+
+    /// The operators of a rank of a pool.
+    pub fn operators(&self, pool: &Pool) -> Operators<'_> {
+        Operators {
+            model: &self.model,
+            accelerator: &self.accelerator,
+            tp: pool.grid.size.tp,
+            ep: pool.ep,
+            fp8: self.spec.precision == Precision::Fp8,
+            cached_bytes: memory::bytes_of(self.spec.kv_precision),
+        }
+    }
+}
+
+fn grid(of: &PoolSpec, dp: u32) -> Grid {
+    Grid {
+        size: Place {
+            tp: of.tp,
+            cp: 1,
+            dp,
+            pp: of.pp,
+        },
+        order: RankOrder::default(),
+    }
+}
+
+/// More ranks than these are no job.
+const RANKS_MAX: u64 = (u32::MAX >> 8) as u64;
+
+fn pools(spec: &InferenceSpec, ranks: Option<u32>) -> Checked<Vec<Pool>> {
+    let ways = spec.ways();
+    let roles: &[Role] = match ways.len() {
+        1 => &[Role::Both],
+        _ => &[Role::Prefill, Role::Decode],
+    };
+    let mut pools = Vec::new();
+    let mut first_rank = 0_u64;
+    for (of, &role) in ways.iter().zip(roles) {
+        let model = u64::from(of.tp) * u64::from(of.pp);
+        let dp = match (role, spec.dp, ranks) {
+            (Role::Both, None, Some(ranks)) => replicas(of, u64::from(ranks))?,
+            _ => of.dp,
+        };
+        let first = first_rank;
+        first_rank = first_rank.saturating_add(model.saturating_mul(u64::from(dp)));
+        if first_rank > RANKS_MAX {
+            let what = format!("is {dp}, which makes more than {RANKS_MAX} ranks");
+            return wrong(&role.key("dp"), what, "give fewer".to_owned());
+        }
+        pools.push(Pool {
+            role,
+            first_rank: first as u32,
+            grid: grid(of, dp),
+            ep: of.ep,
+            max_batch: of.max_batch.unwrap_or(spec.max_batch),
+        });
+    }
+    if let Some(ranks) = ranks.filter(|&ranks| u64::from(ranks) != first_rank) {
+        let key = if pools.len() > 1 { "pools" } else { "dp" };
+        let what = format!("make {first_rank} ranks, and the job has {ranks}");
+        return wrong(key, what, format!("give {first_rank} `ranks`"));
+    }
+    Ok(pools)
+}
+
+/// The replicas that so many ranks make.
+fn replicas(of: &PoolSpec, ranks: u64) -> Checked<u32> {
+    let model = u64::from(of.tp) * u64::from(of.pp);
+    if ranks.is_multiple_of(model) && ranks > 0 {
+        return Ok((ranks / model) as u32);
+    }
+    let below = ranks / model * model;
+    let what = format!(
+        "is {}, and the job has {ranks} ranks, no multiple of tp {} · pp {} = {model}",
+        of.tp, of.tp, of.pp
+    );
+    let remedy = match below {
+        0 => format!("give {model} `ranks`"),
+        _ => format!("give {below} or {} `ranks`", below + model),
+    };
+    wrong("tp", what, remedy)
+}
+
+fn check_pool(model: &ModelSpec, pool: &Pool) -> Checked<()> {
+    let Place { tp, dp, pp, .. } = pool.grid.size;
+    let key = |key: &str| pool.role.key(key);
+    divides(&key("tp"), tp, "the heads of the model", model.heads)?;
+    divides(&key("tp"), tp, "the width `ffn`", model.ffn)?;
+    check_kv_heads(&key("tp"), tp, model)?;
+    divides(&key("pp"), pp, "the layers of the model", model.layers)?;
+    if model.experts == 0 && pool.ep > 1 {
+        let what = format!("is {}, and the model has no experts", pool.ep);
+        return wrong(&key("ep"), what, "leave it out".to_owned());
+    }
+    if pool.ep == 1 {
+        let width = model.expert_ffn();
+        if model.experts > 0 {
+            divides(&key("tp"), tp, "the width of an expert", width)?;
+        }
+        return Ok(());
+    }
+    divides(&key("ep"), pool.ep, "the experts of a layer", model.experts)?;
+    divides(&key("ep"), pool.ep, "the ranks of a stage", tp * dp)?;
+    if pool.ep.is_multiple_of(tp) || tp.is_multiple_of(pool.ep) {
+        return Ok(());
+    }
+    let what = format!(
+        "is {}, which is neither a multiple nor a divisor of `tp` ({tp})",
+        pool.ep
+    );
+    wrong(&key("ep"), what, format!("give {tp}"))
+}

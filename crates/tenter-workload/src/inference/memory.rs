@@ -1,0 +1,126 @@
+//! How much memory of an accelerator an inference takes: weights, and keys and values.
+
+use super::layout::{Inference, Pool};
+use crate::training::Precision;
+use crate::transformer::{Checked, wrong};
+
+/// Bytes of a number.
+pub(super) fn bytes_of(precision: Precision) -> u64 {
+    match precision {
+        Precision::Bf16 => 2,
+        Precision::Fp8 => 1,
+    }
+}
+
+/// Bytes of memory at the rank of a pool that takes most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// Weights.
+    pub weights: u64,
+    /// Keys and values of a request with the longest prompt and the longest answer.
+    pub of_request: u64,
+    /// Requests that a replica has at a time, at most.
+    pub requests: u64,
+}
+
+impl Memory {
+    /// All of it.
+    pub fn all(&self) -> u64 {
+        let cache = self.of_request.saturating_mul(self.requests);
+        self.weights.saturating_add(cache)
+    }
+}
+
+/// Weights of a stage at a rank of a pool.
+pub(super) fn weights_of_stage(of: &Inference, pool: &Pool, stage: u32) -> u64 {
+    let model = &of.model;
+    let size = pool.grid.size;
+    let tp = u64::from(size.tp);
+    let mut weights = 0;
+    for layer in of.layers(pool, stage) {
+        weights += model.attention_weights_at(size.tp) + model.norm_weights();
+        if !model.has_experts(layer) {
+            weights += model.dense_weights().div_ceil(tp);
+            continue;
+        }
+        let router = u64::from(model.hidden) * u64::from(model.experts);
+        weights += router + (model.shared_weights() - router).div_ceil(tp);
+        let experts = u64::from(model.experts) * model.expert_weights();
+        let ways = if pool.ep == 1 { tp } else { u64::from(pool.ep) };
+        weights += experts.div_ceil(ways);
+    }
+    let ends = u64::from(stage == 0) + u64::from(stage + 1 == size.pp);
+    let tied = u64::from(model.tied && size.pp == 1);
+    weights + (ends - tied) * model.vocabulary_weights().div_ceil(tp)
+}
+
+/// What the rank of a pool takes that takes most.
+pub(super) fn of_pool(of: &Inference, pool: &Pool) -> Memory {
+    let spec = &of.spec;
+    let size = pool.grid.size;
+    let stages = 0..size.pp;
+    let weights = stages.map(|stage| weights_of_stage(of, pool, stage)).max();
+    let kept = of.operators(pool).kept_of_token() * bytes_of(spec.kv_precision);
+    let of_token = kept * u64::from(of.layers_of_stage(pool));
+    let [prompt, output] = [&spec.requests.prompt_tokens, &spec.requests.output_tokens]
+        .map(|tokens| u64::from(tokens.largest()));
+    // The last token of an answer is not computed with.
+    let longest = match pool.role {
+        super::Role::Prefill => prompt,
+        super::Role::Both | super::Role::Decode => prompt + output - 1,
+    };
+    let batches = u64::from(pool.max_batch) * u64::from(size.pp);
+    let users = spec.requests.concurrency.unwrap_or(spec.requests.count);
+    let most = users.min(spec.requests.count).div_ceil(size.dp);
+    Memory {
+        weights: weights.unwrap_or(0) * bytes_of(spec.precision),
+        of_request: of_token * longest,
+        requests: batches.min(u64::from(most)),
+    }
+}
+
+fn gigabytes(bytes: u64) -> String {
+    format!("{:.1} GB", bytes as f64 / 1e9)
+}
+
+/// Refuses pools that need more memory than the accelerator has.
+pub(super) fn check(of: &Inference) -> Checked<()> {
+    for pool in &of.pools {
+        check_pool(of, pool)?;
+    }
+    Ok(())
+}
+
+fn check_pool(of: &Inference, pool: &Pool) -> Checked<()> {
+    let has = of.accelerator.memory.count();
+    let needs = of_pool(of, pool);
+    if needs.all() <= has {
+        return Ok(());
+    }
+    let pp = u64::from(pool.grid.size.pp);
+    let left = has.saturating_sub(needs.weights);
+    let fits = left / needs.of_request.max(1) / pp;
+    if fits == 0 {
+        let what = format!(
+            "needs {} for weights and {} for a request at a rank, and the accelerator has {}",
+            gigabytes(needs.weights),
+            gigabytes(needs.of_request),
+            gigabytes(has)
+        );
+        let remedy = "use more `tp` or `pp`, shorter requests, `precision: fp8`, or an accelerator with more memory; `check_memory: false` runs it anyway";
+        return wrong(&pool.role.key("tp"), what, remedy.to_owned());
+    }
+    let what = format!(
+        "is {}: keys and values of {} requests need {} beside {} of weights, and the accelerator has {}",
+        pool.max_batch,
+        needs.requests,
+        gigabytes(needs.all() - needs.weights),
+        gigabytes(needs.weights),
+        gigabytes(has)
+    );
+    let key = match pool.role {
+        super::Role::Both => "max_batch".to_owned(),
+        role => role.key("max_batch"),
+    };
+    wrong(&key, what, format!("give {fits}, with which they fit"))
+}

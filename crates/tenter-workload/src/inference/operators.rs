@@ -1,0 +1,237 @@
+//! How long the operators of an iteration take a rank, by a roofline.
+//!
+//! The operators and the bytes that they move are those of the forward pass of a training, with
+//! weights of their own width, and attention that reads keys and values from memory.
+
+use super::load::Load;
+use crate::transformer::{AcceleratorSpec, ModelSpec};
+
+/// Bytes of an activation.
+const ACTIVATION_BYTES: f64 = 2.0;
+
+/// How a rank computes.
+#[derive(Clone, Copy, Debug)]
+pub struct Operators<'a> {
+    /// The model.
+    pub model: &'a ModelSpec,
+    /// The accelerator.
+    pub accelerator: &'a AcceleratorSpec,
+    /// Tensor-parallel ranks.
+    pub tp: u32,
+    /// Ranks over which experts are spread; with 1 each is shared by the tensor-parallel ranks.
+    pub ep: u32,
+    /// Whether matrices are multiplied with 8-bit numbers.
+    pub fp8: bool,
+    /// Bytes of a number of keys and values.
+    pub cached_bytes: u64,
+}
+
+impl Operators<'_> {
+    fn weight_bytes(&self) -> f64 {
+        if self.fp8 { 1.0 } else { ACTIVATION_BYTES }
+    }
+
+    /// A matrix of `k × n` weights for `m` tokens, of `count` alike.
+    fn linear(&self, m: f64, (k, n): (f64, f64), count: f64) -> f64 {
+        let flops = 2.0 * m * k * n;
+        let activations = m * (k + n) * ACTIVATION_BYTES;
+        let bytes = activations + count * k * n * self.weight_bytes();
+        self.accelerator.matrix_seconds((flops, bytes), self.fp8)
+    }
+
+    /// An operator of a number of elements: operations and bytes of each.
+    fn vector(&self, elements: f64, (flops, bytes): (f64, f64)) -> f64 {
+        let of_all = (elements * flops, elements * bytes);
+        self.accelerator.vector_seconds(of_all)
+    }
+
+    fn norm(&self, tokens: f64) -> f64 {
+        self.vector(tokens * f64::from(self.model.hidden), (9.0, 4.0))
+    }
+
+    fn residual(&self, tokens: f64) -> f64 {
+        self.vector(tokens * f64::from(self.model.hidden), (1.0, 6.0))
+    }
+
+    /// Numbers that a layer keeps of a token at a rank: keys and values of its heads, or the
+    /// latent vector of latent attention.
+    pub fn kept_of_token(&self) -> u64 {
+        let model = self.model;
+        if model.kv_rank > 0 {
+            return u64::from(model.kv_rank + model.rotary_size);
+        }
+        let kv_heads = u64::from(model.kv_heads().div_ceil(self.tp));
+        kv_heads * 2 * u64::from(model.head_size())
+    }
+
+    /// Attention of a layer, its projections included.
+    pub fn attention(&self, load: &Load) -> f64 {
+        let model = self.model;
+        let tokens = load.tokens as f64;
+        let [hidden, tp] = [model.hidden, self.tp].map(f64::from);
+        let heads = f64::from(model.heads) / tp;
+        let kv_heads = f64::from(model.kv_heads().div_ceil(self.tp));
+        let [size, score] = [model.head_size(), model.score_size()].map(f64::from);
+        let projections = if model.kv_rank == 0 {
+            let [queries, keys] = [heads, kv_heads].map(|heads| heads * size);
+            let to = [queries, keys, keys].into_iter();
+            to.map(|to| self.linear(tokens, (hidden, to), 1.0)).sum()
+        } else {
+            let [query, latent] = [model.query_rank, model.kv_rank].map(f64::from);
+            let rotary = f64::from(model.rotary_size);
+            let queries = if model.query_rank == 0 {
+                self.linear(tokens, (hidden, heads * score), 1.0)
+            } else {
+                self.linear(tokens, (hidden, query), 1.0)
+                    + self.linear(tokens, (query, heads * score), 1.0)
+            };
+            // Prompts have their keys and values made of the latent vectors of all tokens that
+            // they see; where a request decodes, queries and outputs take their place.
+            let made = (load.read_by_prompts + load.decoding) as f64;
+            queries
+                + self.linear(tokens, (hidden, latent + rotary), 1.0)
+                + self.linear(made, (latent, heads * 2.0 * size), 1.0)
+        };
+        let output = self.linear(tokens, (heads * size, hidden), 1.0);
+        self.norm(tokens) + projections + self.scores(load) + output + self.residual(tokens)
+    }
+
+    /// Scores, their softmax, and the weighted sums of values, in one kernel.
+    fn scores(&self, load: &Load) -> f64 {
+        let model = self.model;
+        let heads = f64::from(model.heads) / f64::from(self.tp);
+        let [size, score] = [model.head_size(), model.score_size()].map(f64::from);
+        // Where a request decodes with latent attention, heads work on latent vectors.
+        let decode = if model.kv_rank == 0 {
+            score + size
+        } else {
+            f64::from(2 * model.kv_rank + model.rotary_size)
+        };
+        let pairs = load.prompt_pairs as f64 * (score + size) + load.decode_pairs as f64 * decode;
+        let queries = heads * load.tokens as f64 * (score + size) * ACTIVATION_BYTES;
+        let read = load.read as f64 * (self.kept_of_token() * self.cached_bytes) as f64;
+        let of_all = (2.0 * heads * pairs, queries + read);
+        self.accelerator.attention_seconds(of_all)
+    }
+
+    /// A feed-forward part of a width for a number of tokens, as `count` parts alike.
+    fn feed_forward(&self, tokens: f64, width: f64, count: f64) -> f64 {
+        let hidden = f64::from(self.model.hidden);
+        let (into, activation) = if self.model.gated {
+            (2.0 * width, self.vector(tokens * width, (9.0, 6.0)))
+        } else {
+            (width, self.vector(tokens * width, (8.0, 4.0)))
+        };
+        let first = self.linear(tokens, (hidden, into), count);
+        first + activation + self.linear(tokens, (width, hidden), count)
+    }
+
+    /// The feed-forward part of a layer without experts.
+    pub fn dense(&self, tokens: u64) -> f64 {
+        let width = f64::from(self.model.ffn) / f64::from(self.tp);
+        let tokens = tokens as f64;
+        self.norm(tokens) + self.feed_forward(tokens, width, 1.0) + self.residual(tokens)
+    }
+
+    /// Experts that every token passes.
+    pub fn shared(&self, tokens: u64) -> f64 {
+        let experts = f64::from(self.model.shared_experts);
+        let width = experts * f64::from(self.model.expert_ffn()) / f64::from(self.tp);
+        self.feed_forward(tokens as f64, width, 1.0)
+    }
+
+    /// What comes before experts: normalisation and router.
+    pub fn router(&self, tokens: u64) -> f64 {
+        let [hidden, experts] = [self.model.hidden, self.model.experts].map(f64::from);
+        let tokens = tokens as f64;
+        self.norm(tokens) + self.linear(tokens, (hidden, experts), 1.0)
+    }
+
+    /// Experts that tokens are sent to, at a rank that has a share of the tokens of a number of
+    /// ranks, `load` times the even one. Weights are read of the experts that have a token, by the
+    /// mean number of those.
+    pub fn experts(&self, tokens: u64, load: f64) -> f64 {
+        let model = self.model;
+        let [experts, top_k] = [model.experts, model.top_k].map(f64::from);
+        let sent = tokens as f64 * top_k / f64::from(self.ep) * load;
+        let unmet = (1.0 - top_k / experts).powi(i32::try_from(tokens).unwrap_or(i32::MAX));
+        let met = experts / f64::from(self.ep) * (1.0 - unmet);
+        let width = f64::from(model.expert_ffn())
+            / if self.ep == 1 {
+                f64::from(self.tp)
+            } else {
+                1.0
+            };
+        self.feed_forward(sent, width, met)
+    }
+
+    /// What comes behind experts: the weighted sum of their outputs.
+    pub fn behind_experts(&self, tokens: u64) -> f64 {
+        let model = self.model;
+        let sent = tokens as f64 * f64::from(model.top_k) * f64::from(model.hidden);
+        self.vector(sent, (2.0, 2.0)) + self.residual(tokens as f64)
+    }
+
+    /// The embedding, which takes rows of a matrix.
+    pub fn embedding(&self, tokens: u64) -> f64 {
+        self.vector(tokens as f64 * f64::from(self.model.hidden), (0.0, 4.0))
+    }
+
+    /// The output layer, and the largest of its outputs.
+    pub fn head(&self, outputs: u64) -> f64 {
+        let hidden = f64::from(self.model.hidden);
+        let entries = f64::from(self.model.vocabulary) / f64::from(self.tp);
+        let outputs = outputs as f64;
+        let logits = self.linear(outputs, (hidden, entries), 1.0);
+        self.norm(outputs) + logits + self.vector(outputs * entries, (1.0, 2.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transformer::{NamedAccelerator, NamedModel};
+
+    /// microsoft/vidur measured the linear layers of Llama-2-70B on H100 with eight tensor-parallel
+    /// ranks: 13, 9, 43 and 22 µs for one token; 15, 11, 52 and 27 µs for 128.
+    #[test]
+    fn linear_layers_take_about_what_was_measured() {
+        let model = NamedModel::Llama2Of70b.dimensions();
+        let accelerator = NamedAccelerator::H100.figures();
+        let of = Operators {
+            model: &model,
+            accelerator: &accelerator,
+            tp: 8,
+            ep: 1,
+            fp8: false,
+            cached_bytes: 2,
+        };
+        for (tokens, measured, within) in [(1.0, 87e-6, 0.12), (128.0, 105e-6, 0.25)] {
+            let widths = [(8192.0, 1024.0), (8192.0, 128.0), (8192.0, 128.0)];
+            let others = [(1024.0, 8192.0), (8192.0, 7168.0), (3584.0, 8192.0)];
+            let all = widths.iter().chain(&others);
+            let sum: f64 = all.map(|&of_one| of.linear(tokens, of_one, 1.0)).sum();
+            assert!((sum / measured - 1.0_f64).abs() < within, "{tokens}: {sum}");
+        }
+    }
+
+    /// Of 256 experts, of which a token meets eight, 128 tokens meet 1 − (1 − 1/32)¹²⁸ = 98.3 %.
+    #[test]
+    fn weights_are_read_of_the_experts_that_have_a_token() {
+        let model = NamedModel::DeepSeekV3.dimensions();
+        let accelerator = NamedAccelerator::H100.figures();
+        let of = Operators {
+            model: &model,
+            accelerator: &accelerator,
+            tp: 1,
+            ep: 8,
+            fp8: true,
+            cached_bytes: 2,
+        };
+        let [one, many] = [1, 128].map(|tokens| of.experts(tokens, 1.0));
+        // A token meets one of the 32 experts of a rank, many meet all of them.
+        assert!((20.0..45.0).contains(&(many / one)), "{many} {one}");
+        let read = 32.0 * 3.0 * 7168.0 * 2048.0 * 0.983;
+        assert!(many > read / 3.35e12, "{many}");
+    }
+}

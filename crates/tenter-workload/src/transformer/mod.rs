@@ -1,0 +1,32 @@
+//! Transformers on accelerators: what training and inference share.
+//!
+//! ```text
+//!   ModelSpec, AcceleratorSpec ─ dimensions, rates ─▶ operators of training and of inference
+//!   Grid ─ ranks by dimensions ─▶ groups
+//!   Program ─ computing, collectives, messages of a rank ─▶ a rank of a graph
+//! ```
+
+mod accelerator;
+mod error;
+mod model;
+mod parallelism;
+mod program;
+mod skew;
+mod streams;
+
+pub use accelerator::{
+    Accelerator, AcceleratorSpec, EfficiencyStep, Flops, NamedAccelerator, Roofline,
+};
+pub use error::Unfit;
+pub use model::{Model, ModelSpec, NamedModel};
+pub use parallelism::{Dimension, Grid, Place, RankOrder};
+pub use program::Computed;
+pub use skew::Skew;
+pub use streams::{Parallelism, Stream};
+
+pub(crate) use accelerator::figures;
+pub(crate) use error::{Checked, divides, near, wrong};
+pub(crate) use model::dimensions;
+pub(crate) use parallelism::{check_kv_heads, expert_group, expert_replicas};
+pub(crate) use program::{Communicator, Communicators, Program, Purpose};
+pub(crate) use skew::{Way, all_to_all};
