@@ -3282,8 +3282,8 @@ class Observe(TypedDict, total=False):
     directions, in `capture.pcapng`; the run is slower for it. Default: [].
     """
     capture_bytes: Quantity
-    """Bytes that are kept of each captured frame; more than the headers are zeros. Default:
-    128B.
+    """Bytes that are kept of each captured frame, by default all; more than the headers are
+    zeros. Default: 9216B.
     """
     capture_from: Quantity
     """Frames are captured from then on. Default: 0ns."""

@@ -1,6 +1,8 @@
 //! Algorithms that collectives and traces name by their files.
 
-use tenter_scenario::{Diagnostics, Format, Loaded, load_beside};
+use tenter_scenario::{Diagnostics, Format, Loaded, load_beside, read_workload};
+use tenter_workload::graph::{Algorithms, CollectiveName};
+use tenter_workload::spec::WorkloadKind;
 
 const RING: &str = include_str!("../../../scenarios/algorithms/ring-4.xml");
 /// Two ranks exchange halves.
@@ -132,4 +134,45 @@ fn traces_take_algorithms_from_files() {
         &text.replace("all_reduce: {file", "all_gather: {file"),
         "is a file of all-reduce",
     );
+}
+
+#[test]
+fn settings_of_an_import_name_algorithms_by_their_paths() {
+    let files = |name: &str| match name {
+        "rings/ring-4.xml" => Ok(RING.as_bytes().to_vec()),
+        _ => Err("check the path".to_owned()),
+    };
+    let read = |setting: &str| {
+        let settings = [setting.to_owned()];
+        read_workload(("simai", "layers.txt"), &settings, &files)
+    };
+    let algorithm = |algorithms: &Algorithms| {
+        let kind = algorithms.kind(CollectiveName::AllReduce, 4, 1_024);
+        kind.algorithm().to_owned()
+    };
+    for setting in [
+        "algorithms.all_reduce={file: rings/ring-4.xml}",
+        "algorithms={all_reduce: {file: rings/ring-4.xml}}",
+    ] {
+        let (kind, _) = read(setting).unwrap_or_else(|errors| panic!("{errors}"));
+        let WorkloadKind::Simai(spec) = kind else {
+            panic!("it is another kind");
+        };
+        assert_eq!(algorithm(&spec.algorithms), "file", "{setting}");
+    }
+    for (setting, what) in [
+        (
+            "algorithms.all_reduce={file: ring-4.xml}",
+            "cannot read the file `ring-4.xml`",
+        ),
+        (
+            "algorithms.all_gather={file: rings/ring-4.xml}",
+            "is a file of all-reduce",
+        ),
+        ("algorithms.all_reduce", "has no `=`"),
+        ("all_reduce=ring", "unknown key `all_reduce`"),
+    ] {
+        let error = read(setting).expect_err(what).to_string();
+        assert!(error.contains(what), "{setting}: {error}");
+    }
 }

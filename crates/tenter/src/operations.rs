@@ -64,8 +64,8 @@ impl OperationCounts {
 
 impl OperationGraph {
     /// Reads the files of a format, one of the kinds of `jobs[].workload`; `settings` are further
-    /// keys of that kind, each `PATH=VALUE`; files that they name count from the current folder, as the
-    /// file does.
+    /// keys of that kind, each `PATH=VALUE`. Files that they name count from the current folder, as
+    /// the file does.
     ///
     /// # Errors
     /// A kind or a setting that is not known, files that cannot be read, and the first thing in

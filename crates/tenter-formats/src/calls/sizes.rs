@@ -53,8 +53,8 @@ pub(crate) fn own_bytes(name: CollectiveName, elements: Elements, ranks: u32) ->
     })
 }
 
-/// The bytes for each rank of a group, of so many in all, by a list of split sizes such as `[2, 1]`;
-/// `None` where there are none, or not all of them.
+/// The bytes for each rank of a group, of so many in all, by a list of split sizes such as
+/// `[2, 1]`; `None` where there are none, or not all of them.
 pub(crate) fn splits(list: &str, bytes: u64, ranks: u32) -> Option<Vec<u64>> {
     let inner = list.trim().strip_prefix('[')?.strip_suffix(']')?;
     let shares = inner.split(',').map(|share| share.trim().parse().ok());
