@@ -14,7 +14,7 @@ use crate::fabric::{FabricFacts, fabric_facts};
 use crate::host_memory::{PcieFacts, pcie_facts};
 use crate::ideal::{JobFacts, job_facts};
 use crate::idle::idle;
-use crate::paths::{PathClass, path_classes};
+use crate::paths::{PathClass, longest_detour, path_classes};
 use crate::scheduled::{ScheduledFacts, scheduled_facts};
 
 /// The whole explanation of a plan, without running it.
@@ -28,6 +28,10 @@ pub struct Explanation {
     pub fabric: FabricFacts,
     /// Kinds of paths between hosts, the shortest first.
     pub paths: Vec<PathClass>,
+    /// Switches on the longest detour, where load balancing sends packets on any; `paths` has the
+    /// shortest paths alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub longest_detour: Option<u32>,
     /// Buffer and classes of the switches.
     pub switch: SwitchFacts,
     /// Those of tiers with a model of their own.
@@ -67,6 +71,7 @@ pub fn explain(plan: &Plan, given: &[String]) -> Result<Explanation, ExplainErro
         seed: plan.seed,
         fabric: fabric_facts(plan),
         paths: path_classes(plan, &routing),
+        longest_detour: longest_detour(plan, &routing),
         switch: switch_facts(plan),
         tier_switches: tier_facts(plan),
         scheduled: scheduled_facts(plan, &routing),

@@ -82,6 +82,12 @@ pub(crate) fn path_classes(plan: &Plan, routing: &Routing) -> Vec<PathClass> {
     classes.collect()
 }
 
+/// Switches on the longest detour of any packet, if packets are sent on detours.
+pub(crate) fn longest_detour(plan: &Plan, routing: &Routing) -> Option<u32> {
+    plan.switches.usual.load_balancing.detours()?;
+    routing.longest_detour(&plan.topology)
+}
+
 fn path_class(
     plan: &Plan,
     routing: &Routing,

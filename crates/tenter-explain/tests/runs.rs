@@ -281,3 +281,24 @@ fn a_scheduled_fabric_is_told_in_numbers() {
     assert_eq!(facts.leaf_bytes, Some(12 << 30));
     assert_eq!(facts.voq_bytes, None);
 }
+
+#[test]
+fn a_detour_is_told_of_where_load_balancing_takes_any() {
+    let detour = |balancing: &str| {
+        let fabric = "kind: dragonfly, groups: 5, routers_per_group: 2, hosts_per_router: 1, \
+                      global_links_per_router: 2";
+        let nic = "{loss_recovery: {kind: selective-repeat, reorder: 64}}";
+        let (_, explanation) = explained(&format!(
+            "fabric: {{{fabric}, load_balancing: {{kind: {balancing}}}}}\nendpoint: {{nic: {nic}}}\n\
+             jobs: [{{collectives: [{{collective: incast, size: 1MiB}}]}}]\n"
+        ));
+        let longest = explanation.paths.iter().map(|path| path.switches).max();
+        assert_eq!(longest, Some(4));
+        explanation.longest_detour
+    };
+    // Two routers of the source's group, two of another one, and two of the destination's.
+    assert_eq!(
+        ["ecmp", "valiant", "ugal"].map(detour),
+        [None, Some(6), Some(6)]
+    );
+}

@@ -203,3 +203,37 @@ impl SwitchSpec {
         queue_of_class(&self.classes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load_balancing::Ecmp;
+
+    /// Switches with these classes, each with the one that it becomes in another region.
+    fn switches(classes: &[(u8, Option<u8>)]) -> Switches {
+        let class = |&(class, next_region): &(u8, Option<u8>)| ClassSpec {
+            next_region,
+            ..ClassSpec::without_end(class)
+        };
+        Switches::alike(SwitchSpec {
+            forwarding: Forwarding::CutThrough,
+            ingress_latency: Time::ZERO,
+            egress_latency: Time::ZERO,
+            pool_bytes: vec![UNLIMITED_POOL],
+            sharing: BufferSharing::default(),
+            classes: classes.iter().map(class).collect(),
+            load_balancing: LoadBalancing::Ecmp(Ecmp::default()),
+        })
+    }
+
+    #[test]
+    fn classes_become_one_where_a_chain_ends_or_chains_meet() {
+        let most = |classes: &[(u8, Option<u8>)]| switches(classes).classes_that_become_one();
+        assert_eq!(most(&[(0, None), (3, None)]), 1);
+        // Class 4 becomes 5, and 5 stays itself.
+        assert_eq!(most(&[(0, None), (3, Some(4)), (4, Some(5)), (5, None)]), 2);
+        // Nothing else is class 4 or 5 in another region.
+        assert_eq!(most(&[(3, Some(4)), (4, Some(5))]), 1);
+        assert_eq!(most(&[(2, Some(4)), (3, Some(4)), (4, None)]), 3);
+    }
+}

@@ -26,6 +26,12 @@ fn write(explanation: &Explanation, out: &mut String) -> fmt::Result {
     writeln!(out, "seed {}", explanation.seed)?;
     write_fabric(&explanation.fabric, out)?;
     write_paths(&explanation.paths, out)?;
+    if let Some(switches) = explanation.longest_detour {
+        writeln!(
+            out,
+            "These are the shortest paths; a detour passes up to {switches} switches."
+        )?;
+    }
     write_switch("switches", &explanation.switch, out)?;
     for tier in &explanation.tier_switches {
         write_switch(&format!("{} switches", tier.tier), &tier.switch, out)?;

@@ -19,7 +19,7 @@ use crate::switching::Switching;
 use crate::{
     buffer, capture, circuits, delays, device_defaults, entropy, hand_over, host_notices,
     impairments, load_balancing, nic_impairments, queue_changes, reach, regions, sampling,
-    switch_model, switching, topologies,
+    switch_model, switching, telemetry_room, topologies,
 };
 use tenter_notation::decode::{Read, Section};
 use tenter_notation::diagnostics::Problems;
@@ -328,6 +328,8 @@ fn check_together(
     };
     hand_over::check(around);
     delays::check(around);
+    let nic = &around.endpoint.nic;
+    telemetry_room::check(nic, switches, around.topology, around.warnings);
     if switching.scheduled().is_none() {
         entropy::check(around, &switches.usual.load_balancing);
     }

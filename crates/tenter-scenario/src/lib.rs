@@ -80,6 +80,7 @@ pub mod spec;
 mod switch;
 mod switch_model;
 mod switching;
+mod telemetry_room;
 mod topologies;
 
 pub use document::{read_document, read_workload};

@@ -323,3 +323,37 @@ fn losses_are_recovered_in_three_ways() {
         "is 8 packets, but the first acknowledgement comes after 32",
     );
 }
+
+#[test]
+fn telemetry_needs_room_for_all_switches_of_the_longest_path() {
+    const DRAGONFLY: Base = Base(
+        "
+fabric: {kind: dragonfly, groups: 5, routers_per_group: 2, hosts_per_router: 1, global_links_per_router: 2, flow_control: ecn}
+endpoint: {nic: {acknowledge: per-packet, loss_recovery: {kind: selective-repeat, reorder: 64}}}
+jobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]
+",
+    );
+    let warnings = |balancing: &str, hops: u8| {
+        let set = [
+            &*format!("fabric.load_balancing={{kind: {balancing}}}"),
+            &*format!("{CONTROL}={{kind: hpcc, hops: {hops}}}"),
+        ];
+        DRAGONFLY.good(&set).warnings.to_string()
+    };
+    for (balancing, hops, expected) in [
+        ("ecmp", 4, None),
+        (
+            "ecmp",
+            3,
+            Some("pass up to 4 switches, and their telemetry header has room for 3"),
+        ),
+        ("valiant", 6, None),
+        ("valiant", 5, Some("pass up to 6 switches on detours")),
+        ("ugal", 5, Some("set `hops: 6`")),
+    ] {
+        let found = warnings(balancing, hops);
+        assert_eq!(found.contains("telemetry"), expected.is_some(), "{found}");
+        let expected = expected.unwrap_or_default();
+        assert!(found.contains(expected), "{balancing}, {hops}: {found}");
+    }
+}

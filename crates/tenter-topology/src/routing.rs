@@ -1,6 +1,7 @@
 //! Shortest-path routing with all equal-cost ports, and static routes that override it.
 
 mod error;
+mod longest;
 mod port_lists;
 mod regions;
 mod search;

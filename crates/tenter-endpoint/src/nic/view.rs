@@ -119,7 +119,7 @@ impl Nic {
         self.receive[slot].delivered()
     }
 
-    /// Starts the count of delivered transfers anew for so many receive slots, `first` and those after it.
+    /// Starts the count of delivered transfers anew for so many receive slots in a row.
     pub fn reset_delivered(&mut self, first: ReceiveSlot, count: usize) {
         let slots = first.index()..first.index() + count;
         self.marks.forget(slots.clone());

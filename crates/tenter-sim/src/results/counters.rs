@@ -151,6 +151,9 @@ fn switch_port(switch: &Switch, number: u16, ended: u64) -> (PortRow, Vec<QueueR
     let queue = |(index, &class): (usize, &u8)| {
         let counters = port.queue_counters(index);
         let ingress = switch.ingress(number, index, ended);
+        // Pause frames name the class that packets have at the other end, which may change here.
+        let behind = usize::from(switch.queue_behind(number, index as u8));
+        let told = switch.ingress(number, behind, ended);
         let held = switch.held_pauses(number, class);
         QueueRow {
             class: u16::from(class),
@@ -159,9 +162,9 @@ fn switch_port(switch: &Switch, number: u16, ended: u64) -> (PortRow, Vec<QueueR
             dropped_bytes: counters.dropped_bytes,
             marked_frames: counters.marked_frames,
             queue_high_water_bytes: port.queue_high_water_bytes(index),
-            tx_xoff_frames: ingress.xoff_frames + held + switch.signalled_pauses(number, class),
-            tx_xon_frames: ingress.xon_frames.saturating_sub(held),
-            pausing: Time::from_ps(ingress.paused),
+            tx_xoff_frames: told.xoff_frames + held + switch.signalled_pauses(number, class),
+            tx_xon_frames: told.xon_frames.saturating_sub(held),
+            pausing: Time::from_ps(told.paused),
             headroom_bytes: ingress.headroom_bytes,
             headroom_high_water_bytes: ingress.headroom_high_water_bytes,
             ..of_lane(

@@ -189,8 +189,7 @@ fn collective_row(
 ) -> CollectiveRow {
     let plan = &context.jobs[job];
     let turn = plan.turn(number);
-    let start = Time::from_ps(tally.start);
-    let end = tally.end.map(Time::from_ps);
+    let (start, end) = (Time::from_ps(tally.start), tally.end.map(Time::from_ps));
     let time = end.map(|end| end - start);
     let (kind, ranks) = (&plan.run(number).traffic, plan.job.ranks());
     let flow_work = tally.flow_work.as_deref();
@@ -207,7 +206,8 @@ fn collective_row(
     let ideal = ideals.get(&(turn.index, size)).copied();
     // Part of what is sent within hosts is no part of the line rate of a NIC.
     let on_lines = !tally.is_carried && plan.within_hosts(number) == 0;
-    let rate = slowest_nic(context, plan).bytes_per_second() / 1e9;
+    let of_line = busbw.filter(|_| on_lines);
+    let line = slowest_nic(context, plan).bytes_per_second() / 1e9 * goodput_share(context);
     let fct = completion_times(tally);
     let ratios = ideal_ratio::of_flows(&tally.ideal_ratios);
     let at = |per_mille| ideal_ratio::at(&ratios, per_mille);
@@ -225,9 +225,7 @@ fn collective_row(
         completion_time: time,
         algbw_gbytes_per_s: algbw,
         busbw_gbytes_per_s: busbw,
-        line_rate_percent: busbw
-            .filter(|_| on_lines)
-            .map(|busbw| 100.0 * busbw / (rate * goodput_share(context))),
+        line_rate_percent: of_line.map(|busbw| 100.0 * busbw / line),
         ideal,
         percent_of_ideal: percent_of(ideal, some_time.filter(|_| share >= 1.0)),
         ideal_ratio: time.and_then(|time| ideal_ratio::ratio(time, mesh)),

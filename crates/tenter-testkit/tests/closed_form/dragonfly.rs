@@ -60,15 +60,36 @@ fn a_shift_of_groups_shares_one_cable() {
     );
 }
 
+/// How many flows went out through each port, where their wire bytes are whole flows everywhere.
+fn flows_by_port(trial: &Trial) -> Option<Vec<u64>> {
+    let of_flow: u64 = wire(BYTES, MTU, MESSAGE).iter().sum();
+    let ports = trial.outcome.counts.ports.iter();
+    let flows = ports.map(|port| {
+        let bytes = port.tx_data_wire_bytes;
+        bytes.is_multiple_of(of_flow).then_some(bytes / of_flow)
+    });
+    flows.collect()
+}
+
 #[test]
 fn a_flow_that_draws_once_goes_by_one_region() {
-    let trial = shift("valiant, draw: flow", DEEP, 1, BYTES);
-    // No packet overtakes another of its flow.
-    let ports = trial.outcome.counts.ports.iter();
-    let frames: u64 = ports.map(|port| port.tx_frames).sum();
-    let flows = trial.flows.iter();
-    assert!(flows.clone().all(|flow| flow.retransmitted_frames == 0));
-    assert!(frames > 0 && flows.count() == (GROUPS * PER_GROUP) as usize);
+    let sent = |balancing: &str| {
+        let trial = shift(balancing, DEEP, 1, BYTES);
+        let mut flows = trial.flows.iter();
+        assert!(flows.all(|flow| flow.retransmitted_frames == 0));
+        flows_by_port(&trial)
+    };
+    // All data of a flow pass the same cables.
+    let by_flow = sent("valiant, draw: flow").expect("no flow is split");
+    assert_eq!(sent("valiant"), None);
+    // Flows draw different regions: none has to share the one cable to the next group with all
+    // others, and those that take a detour pass two cables between groups.
+    let shortest = sent("ecmp").expect("no flow is split");
+    let most = |flows: &[u64]| flows.iter().copied().max();
+    assert_eq!(most(&shortest), Some(PER_GROUP));
+    assert!(most(&by_flow) < Some(PER_GROUP), "{by_flow:?}");
+    let hops = |flows: &[u64]| flows.iter().sum::<u64>();
+    assert!(hops(&by_flow) > hops(&shortest) + GROUPS * PER_GROUP / 2);
 }
 
 /// Pauses with little memory, so that a queue is felt at the source: 100 kB for each port and
@@ -139,6 +160,14 @@ fn a_class_for_each_region_keeps_pauses_from_a_cycle() {
             let totals = &trial.outcome.summary.totals;
             assert!(trial.outcome.summary.complete, "{kind}, {further}");
             assert!(totals.xoff_frames > 0 && totals.dropped_frames == 0);
+            // Both ends of a link count a pause frame for the class that it names.
+            for class in 3..3 + u16::from(needed) {
+                let queues = trial.outcome.counts.queues.iter();
+                let of_class = queues.filter(|queue| queue.class == class);
+                let frames = of_class.map(|queue| (queue.tx_xoff_frames, queue.rx_xoff_frames));
+                let sums = frames.fold((0, 0), |sum, (tx, rx)| (sum.0 + tx, sum.1 + rx));
+                assert_eq!(sums.0, sums.1, "{kind}, {further}, class {class}");
+            }
         }
     }
     // With one class a group's paused cable waits for the next group's.

@@ -3,8 +3,8 @@ use tenter_units::{Rate, Time};
 
 use super::*;
 use crate::{
-    Cabling, CoreTier, Explicit, ExplicitLink, ExplicitNode, ExplicitRoute, FatTree, LeafSpine,
-    LinkOverride, NodeKind, Rail, SingleSwitch, Taper, TopologyError, TopologySpec,
+    Cabling, CoreTier, Dragonfly, Explicit, ExplicitLink, ExplicitNode, ExplicitRoute, FatTree,
+    LeafSpine, LinkOverride, NodeKind, Rail, SingleSwitch, Taper, TopologyError, TopologySpec,
 };
 
 const RATE: Rate = Rate::from_gbps(400);
@@ -438,4 +438,34 @@ proptest! {
             prop_assert!(thread[host] < threads.max(1));
         }
     }
+}
+
+#[test]
+fn a_detour_passes_six_switches_of_a_dragonfly_and_none_of_a_tree() {
+    let built = |groups, routers_per_group, global_links_per_router| {
+        let spec = Dragonfly {
+            groups,
+            routers_per_group,
+            hosts_per_router: 1,
+            global_links_per_router,
+            host_rate: RATE,
+            local_rate: RATE,
+            global_rate: RATE,
+            host_delay: DELAY,
+            local_delay: DELAY,
+            global_delay: DELAY,
+        };
+        let topology = TopologySpec::Dragonfly(spec).build().unwrap();
+        let routing = Routing::build(&topology).unwrap();
+        (routing.longest_path(), routing.longest_detour(&topology))
+    };
+    // Two routers in the source's group, two in the destination's; as many more between them.
+    assert_eq!(built(9, 4, 2), (4, Some(6)));
+    // One router is a group.
+    assert_eq!(built(5, 1, 4), (2, Some(3)));
+    // There is no third group.
+    assert_eq!(built(2, 2, 1), (4, None));
+    let (topology, routing) = routed(leaf_spine(4, 2, 2, 1));
+    assert_eq!(routing.longest_path(), 3);
+    assert_eq!(routing.longest_detour(&topology), None);
 }
