@@ -196,7 +196,11 @@ struct Chosen {
     is_file: bool,
 }
 
-fn algorithm(arguments: &Bench, collective: &Collective, plan: &Resolved) -> Result<Chosen, String> {
+fn algorithm(
+    arguments: &Bench,
+    collective: &Collective,
+    plan: &Resolved,
+) -> Result<Chosen, String> {
     let usual = || {
         let generation = plan.scale_up.and_then(|domain| domain.generation);
         let of_servers = collective.of_servers(arguments.ranks.has_several_nodes());

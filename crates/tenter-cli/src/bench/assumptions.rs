@@ -71,7 +71,6 @@ fn binary(bytes: u64) -> String {
     bytes.to_string()
 }
 
-
 /// The same for programs.
 pub(super) fn json(plan: &Plan, layout: &Layout) -> Value {
     let domain = plan.scale_up.map(|domain| {

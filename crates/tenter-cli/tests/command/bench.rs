@@ -220,7 +220,9 @@ fn sizes_without_a_share_for_every_rank_send_nothing() {
         0.0_f64.to_bits()
     );
     assert!(log.rows[4].out_of_place.time_us > 0.0);
-    let answer = workplace.words("bench all_gather -b 8 -e 8 --fabric rail-64").expect(0);
+    let answer = workplace
+        .words("bench all_gather -b 8 -e 8 --fabric rail-64")
+        .expect(0);
     assert_eq!(parse(&answer.stdout).rows.len(), 1);
     assert!(answer.stdout.contains("# Nothing was sent"));
     // Only the first left a trial.
@@ -484,7 +486,10 @@ fn a_server_of_the_default_fabric_reads_like_a_real_one() {
         row.expect("a row").out_of_place.clone()
     };
     let small = time(8).time_us;
-    assert!((small / 13.67 - 1.0).abs() < 0.2 && (small / 12.9 - 1.0).abs() < 0.2, "{small}");
+    assert!(
+        (small / 13.67 - 1.0).abs() < 0.2 && (small / 12.9 - 1.0).abs() < 0.2,
+        "{small}"
+    );
     let middle = time(1 << 20).time_us;
     assert!((20.0..30.0).contains(&middle), "{middle}");
     let large = time(1 << 34).busbw;
@@ -513,7 +518,10 @@ fn several_servers_have_the_order_of_a_launcher() {
         lines.map(str::to_owned).collect::<Vec<_>>().join("\n")
     };
     let text = header("bench all_reduce -b 64K -e 64K --nodes 2 -g 8");
-    assert!(text.contains("# Rank order: GPU after GPU, server after server"), "{text}");
+    assert!(
+        text.contains("# Rank order: GPU after GPU, server after server"),
+        "{text}"
+    );
     assert!(text.contains("tree ll at every size here"), "{text}");
     let text = header("bench alltoall -b 1M -e 1M --nodes 2 -g 8");
     assert!(text.contains("# Algorithm: pxn at every size"), "{text}");

@@ -297,13 +297,7 @@ impl Host {
     }
 
     /// Posts a transfer at once or later.
-    fn post_after(
-        &mut self,
-        (number, id): (u16, u32),
-        wait: u64,
-        now: u64,
-        scope: &HostScope<'_>,
-    ) {
+    fn post_after(&mut self, (number, id): (u16, u32), wait: u64, now: u64, scope: &HostScope<'_>) {
         if wait == 0 {
             self.post(number, id, now, scope);
         } else {

@@ -248,8 +248,7 @@ pub(super) const TREE_PIECE_BYTES: u64 = 512 << 10;
 /// Down to so many bytes as long as there are fewer pieces than so many for each hop.
 ///
 /// Origin: NVIDIA/nccl, `src/enqueue.cc`.
-pub(super) const TREE_PIECE_STEPS: [(u64, u64); 3] =
-    [(128 << 10, 8), (64 << 10, 4), (32 << 10, 1)];
+pub(super) const TREE_PIECE_STEPS: [(u64, u64); 3] = [(128 << 10, 8), (64 << 10, 4), (32 << 10, 1)];
 
 const fn by_nodes(nodes: u32, of: ByNodes) -> f64 {
     match nodes {

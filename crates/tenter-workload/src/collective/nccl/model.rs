@@ -80,11 +80,7 @@ pub(super) struct StepLatencies {
     pub(super) across: Time,
 }
 
-const PROTOCOLS: [WireProtocol; 3] = [
-    WireProtocol::Ll,
-    WireProtocol::Ll128,
-    WireProtocol::Simple,
-];
+const PROTOCOLS: [WireProtocol; 3] = [WireProtocol::Ll, WireProtocol::Ll128, WireProtocol::Simple];
 
 const ALGORITHMS: [NcclAlgorithm; 4] = [
     NcclAlgorithm::Tree,
@@ -139,9 +135,7 @@ impl Communicator {
             NcclAlgorithm::Tree => reduces_all,
             // Across nodes NVLS needs a plug-in that reduces in the network.
             NcclAlgorithm::Nvls => reduces_all && in_switch && self.nodes == 1,
-            NcclAlgorithm::NvlsTree => {
-                reduces_all && in_switch && self.nodes > 1 && self.nics > 1
-            }
+            NcclAlgorithm::NvlsTree => reduces_all && in_switch && self.nodes > 1 && self.nics > 1,
         }
     }
 
@@ -192,8 +186,9 @@ impl Communicator {
         let ll_most = table::ll_most(self.generation, self.cpu, self.nodes);
         let bus = match (algorithm, protocol) {
             (NcclAlgorithm::Ring, WireProtocol::Ll) => ll_most.min(bus / 2.0),
-            (NcclAlgorithm::Ring, WireProtocol::Ll128) => (bus * table::LL128_SHARE)
-                .min(channels * table::ring_ll128_most(self.generation)),
+            (NcclAlgorithm::Ring, WireProtocol::Ll128) => {
+                (bus * table::LL128_SHARE).min(channels * table::ring_ll128_most(self.generation))
+            }
             (NcclAlgorithm::Ring, WireProtocol::Simple) => bus,
             (NcclAlgorithm::Tree, _) => self.tree_bus(protocol, (channels, bus), ll_most),
             (NcclAlgorithm::Nvls | NcclAlgorithm::NvlsTree, _) => {
@@ -271,7 +266,8 @@ impl Communicator {
         bytes: u64,
     ) -> Vec<NcclChoice> {
         let is_meant = |&(algorithm, protocol): &(NcclAlgorithm, WireProtocol)| {
-            only.0.is_none_or(|only| only == algorithm) && only.1.is_none_or(|only| only == protocol)
+            only.0.is_none_or(|only| only == algorithm)
+                && only.1.is_none_or(|only| only == protocol)
         };
         let ways = ALGORITHMS
             .into_iter()

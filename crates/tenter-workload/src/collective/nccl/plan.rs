@@ -23,11 +23,7 @@ const TRANSFERS_MAX: u32 = 1 << 20;
 
 impl NcclKeys {
     /// Where so many ranks are.
-    fn servers(
-        &self,
-        member: &CollectiveMember,
-        ranks: u32,
-    ) -> Result<Servers, WorkloadError> {
+    fn servers(&self, member: &CollectiveMember, ranks: u32) -> Result<Servers, WorkloadError> {
         if ranks > self.npus_per_host {
             member.check_hosts(ranks, self.npus_per_host)?;
         }

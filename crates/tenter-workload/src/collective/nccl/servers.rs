@@ -102,10 +102,7 @@ mod tests {
         };
         let ring: Vec<u32> = (0..16).map(|at| servers.rank_at(0, at)).collect();
         // In by NPU 0 and out by NPU 1, then in by NPU 1 and out by NPU 0.
-        assert_eq!(
-            ring,
-            [0, 3, 2, 1, 5, 6, 7, 4, 8, 11, 10, 9, 13, 14, 15, 12]
-        );
+        assert_eq!(ring, [0, 3, 2, 1, 5, 6, 7, 4, 8, 11, 10, 9, 13, 14, 15, 12]);
         for channel in 0..4 {
             for position in 0..16 {
                 let rank = servers.rank_at(channel, position);

@@ -11,7 +11,10 @@ use crate::{QueuePairScope, Schedule, Transfer};
 /// A collective with some keys.
 fn kind(collective: &str, keys: &[(&str, &str)]) -> CollectiveKind {
     let kind = CollectiveKind::parse(collective, "nccl").expect("a member");
-    let keys: Vec<_> = keys.iter().map(|(key, of)| (*key, (*of).to_owned())).collect();
+    let keys: Vec<_> = keys
+        .iter()
+        .map(|(key, of)| (*key, (*of).to_owned()))
+        .collect();
     kind.with(&keys).expect("values of its keys")
 }
 
@@ -45,7 +48,10 @@ fn latencies_by_hand() {
     let nvls = choice(&nvls, 8, MIB);
     assert!(nvls.latency_us >= 25.0 && nvls.time_us < 30.0, "{nvls:?}");
     // The network plug-in counts on both ways of a hop between two nodes, twice with Simple.
-    let plug_in = kind("all-reduce", &[("plug_in_latency", "10us"), ("only_algorithm", "tree")]);
+    let plug_in = kind(
+        "all-reduce",
+        &[("plug_in_latency", "10us"), ("only_algorithm", "tree")],
+    );
     let both = choice(&plug_in, 16, 8);
     assert!((both.latency_us - (6.8 + 2.0 * (4.2 + 15.0))).abs() < 1e-9);
 }
@@ -152,10 +158,16 @@ fn steps_add_up_to_the_model() {
         let schedule = kind.schedule(ranks, 8).expect("it suits");
         let model = choice(&kind, ranks, 8).latency_us;
         let found = latency(&*schedule).as_ns() / 1e3;
-        assert!((found - model).abs() < 1e-6, "{keys:?}: {found} and {model}");
+        assert!(
+            (found - model).abs() < 1e-6,
+            "{keys:?}: {found} and {model}"
+        );
     }
     // Some chunk of a ring crosses between nodes once more each time round than in the model.
-    let kind = kind("all-reduce", &[("only_algorithm", "ring"), ("only_protocol", "ll")]);
+    let kind = kind(
+        "all-reduce",
+        &[("only_algorithm", "ring"), ("only_protocol", "ll")],
+    );
     let schedule = kind.schedule(16, 8).expect("it suits");
     assert_eq!(latency(&*schedule), Time::from_ns(40_000 + 2 * 1_700));
 }
@@ -170,14 +182,20 @@ impl Memory for Held {
 
     fn write(&mut self, transfer: &Transfer, values: &[u64]) {
         let cell = &mut self.0[transfer.dst as usize][transfer.chunk as usize];
-        *cell = if transfer.reduce { *cell + values[0] } else { values[0] };
+        *cell = if transfer.reduce {
+            *cell + values[0]
+        } else {
+            values[0]
+        };
     }
 }
 
 /// How many chunks a schedule has.
 fn chunks(schedule: &dyn Schedule) -> u32 {
     let ids = 0..schedule.transfer_count();
-    ids.map(|id| schedule.transfer(id).chunk + 1).max().unwrap_or(1)
+    ids.map(|id| schedule.transfer(id).chunk + 1)
+        .max()
+        .unwrap_or(1)
 }
 
 /// Runs a plan on numbers, and compares what ranks hold in the end.
@@ -211,7 +229,10 @@ fn check(kind: &CollectiveKind, ranks: u32, bytes: u64, order: u64) {
                 _ => continue,
             };
             let found = held.0[rank as usize][chunk as usize];
-            assert_eq!(found, expected, "{kind:?}, {ranks} ranks, rank {rank}, chunk {chunk}");
+            assert_eq!(
+                found, expected,
+                "{kind:?}, {ranks} ranks, rank {rank}, chunk {chunk}"
+            );
         }
     }
 }
