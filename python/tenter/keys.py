@@ -43,6 +43,10 @@ class EndpointAddresses(TypedDict, total=False):
 
 
 class EndpointHostScaleUp(TypedDict, total=False):
+    generation: Literal["ampere", "hopper", "blackwell", "none"]
+    """What the NPUs are: with one, `tenter bench` has NCCL's choice of algorithms by default.
+    Default: none.
+    """
     latency: Quantity
     """From the last byte sent within a host to its use at the receiver. Origin: assumed.
     Default: 1us.
@@ -1853,6 +1857,57 @@ class JobCollectiveHierarchical(TypedDict, total=False):
     """Several sizes, run in this order. Default: this or `size`."""
 
 
+class JobCollectiveNccl(TypedDict, total=False):
+    algorithm: Literal["nccl"]
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    collective: Literal["all-reduce"]
+    """Which collective."""
+    compute: Quantity
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
+    compute_spread: Quantity
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
+    generation: Literal["ampere", "hopper", "blackwell"]
+    """What the NPUs are; limits of channels and of protocols depend on it. Default: hopper."""
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    host_cpu: Literal["intel", "amd"]
+    """Whose processors the servers have; limits of LL across nodes depend on it. Default: intel."""
+    nic_rate: Quantity
+    """Rate of each of these NICs. Origin: usual servers. Default: 400Gbps."""
+    nics_per_host: int
+    """NICs of each server: as many channels lead from node to node. They divide the NPUs.
+    Origin: usual servers. Default: 8.
+    """
+    npus_per_host: int
+    """NPUs of each server, a node of NCCL; ranks that follow each other share a server. Fewer
+    ranks than that are on one server. Origin: usual servers. Default: 8.
+    """
+    nvls: Literal[True, False]
+    """Whether the switch of the scale-up domain adds and copies (NVLink SHARP), as that of
+    `hopper` and `blackwell` can. Default: true.
+    """
+    only_algorithm: Literal["ring", "tree", "nvls", "nvls-tree"]
+    """One algorithm in place of NCCL's choice, as with `NCCL_ALGO`. Default: the one with the
+    least time.
+    """
+    only_protocol: Literal["simple", "ll", "ll128"]
+    """One protocol in place of NCCL's choice, as with `NCCL_PROTO`. Default: the one with the
+    least time.
+    """
+    plug_in_latency: Quantity
+    """What the network plug-in adds to a step over the network; twice as much with Simple.
+    Default: 0ns.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
 class JobCollectiveRing2(TypedDict, total=False):
     algorithm: Literal["ring"]
     """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
@@ -1895,6 +1950,57 @@ class JobCollectiveRecursiveDoubling(TypedDict, total=False):
     """Several sizes, run in this order. Default: this or `size`."""
 
 
+class JobCollectiveNccl2(TypedDict, total=False):
+    algorithm: Literal["nccl"]
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    collective: Literal["all-gather"]
+    """Which collective."""
+    compute: Quantity
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
+    compute_spread: Quantity
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
+    generation: Literal["ampere", "hopper", "blackwell"]
+    """What the NPUs are; limits of channels and of protocols depend on it. Default: hopper."""
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    host_cpu: Literal["intel", "amd"]
+    """Whose processors the servers have; limits of LL across nodes depend on it. Default: intel."""
+    nic_rate: Quantity
+    """Rate of each of these NICs. Origin: usual servers. Default: 400Gbps."""
+    nics_per_host: int
+    """NICs of each server: as many channels lead from node to node. They divide the NPUs.
+    Origin: usual servers. Default: 8.
+    """
+    npus_per_host: int
+    """NPUs of each server, a node of NCCL; ranks that follow each other share a server. Fewer
+    ranks than that are on one server. Origin: usual servers. Default: 8.
+    """
+    nvls: Literal[True, False]
+    """Whether the switch of the scale-up domain adds and copies (NVLink SHARP), as that of
+    `hopper` and `blackwell` can. Default: true.
+    """
+    only_algorithm: Literal["ring", "tree", "nvls", "nvls-tree"]
+    """One algorithm in place of NCCL's choice, as with `NCCL_ALGO`. Default: the one with the
+    least time.
+    """
+    only_protocol: Literal["simple", "ll", "ll128"]
+    """One protocol in place of NCCL's choice, as with `NCCL_PROTO`. Default: the one with the
+    least time.
+    """
+    plug_in_latency: Quantity
+    """What the network plug-in adds to a step over the network; twice as much with Simple.
+    Default: 0ns.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
 class JobCollectiveRing3(TypedDict, total=False):
     algorithm: Literal["ring"]
     """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
@@ -1930,6 +2036,57 @@ class JobCollectiveRecursiveHalving(TypedDict, total=False):
     groups: JobCollectiveParallelGroups | Literal["none"]
     """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
     or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    size: Quantity
+    """One size, as nccl-tests counts it. Default: this or `sizes`."""
+    sizes: list[Quantity] | JobCollectiveParallelSizes1 | JobCollectiveParallelSizes11
+    """Several sizes, run in this order. Default: this or `size`."""
+
+
+class JobCollectiveNccl3(TypedDict, total=False):
+    algorithm: Literal["nccl"]
+    """By which algorithm; a mapping names one from a file. Default: the first of the collective."""
+    collective: Literal["reduce-scatter"]
+    """Which collective."""
+    compute: Quantity
+    """Computing time of all ranks before each of these collectives, on top of `gap`. Default:
+    0ns.
+    """
+    compute_spread: Quantity
+    """Each computing time is drawn from `compute` ± this; at most `compute`. Default: 0ns."""
+    generation: Literal["ampere", "hopper", "blackwell"]
+    """What the NPUs are; limits of channels and of protocols depend on it. Default: hopper."""
+    groups: JobCollectiveParallelGroups | Literal["none"]
+    """Groups of ranks that each run the collective by itself, all at the same time (tensor, data
+    or pipeline parallel ranks); `none`: all ranks run it together. Default: none.
+    """
+    host_cpu: Literal["intel", "amd"]
+    """Whose processors the servers have; limits of LL across nodes depend on it. Default: intel."""
+    nic_rate: Quantity
+    """Rate of each of these NICs. Origin: usual servers. Default: 400Gbps."""
+    nics_per_host: int
+    """NICs of each server: as many channels lead from node to node. They divide the NPUs.
+    Origin: usual servers. Default: 8.
+    """
+    npus_per_host: int
+    """NPUs of each server, a node of NCCL; ranks that follow each other share a server. Fewer
+    ranks than that are on one server. Origin: usual servers. Default: 8.
+    """
+    nvls: Literal[True, False]
+    """Whether the switch of the scale-up domain adds and copies (NVLink SHARP), as that of
+    `hopper` and `blackwell` can. Default: true.
+    """
+    only_algorithm: Literal["ring", "tree", "nvls", "nvls-tree"]
+    """One algorithm in place of NCCL's choice, as with `NCCL_ALGO`. Default: the one with the
+    least time.
+    """
+    only_protocol: Literal["simple", "ll", "ll128"]
+    """One protocol in place of NCCL's choice, as with `NCCL_PROTO`. Default: the one with the
+    least time.
+    """
+    plug_in_latency: Quantity
+    """What the network plug-in adds to a step over the network; twice as much with Simple.
+    Default: 0ns.
     """
     size: Quantity
     """One size, as nccl-tests counts it. Default: this or `sizes`."""
@@ -3242,7 +3399,7 @@ class JobWorkloadTraining(TypedDict, total=False):
 Job = TypedDict("Job", {
     "background": "Literal[True, False]",
     "class": "int | Literal[\"nic\"]",
-    "collectives": "list[JobCollectiveParallel | JobCollectivePairwise | JobCollectivePxn | JobCollectiveRing | JobCollectiveBidirectionalRing | JobCollectiveHalvingDoubling | JobCollectiveDoubleBinaryTree | JobCollectiveHierarchical | JobCollectiveRing2 | JobCollectiveRecursiveDoubling | JobCollectiveRing3 | JobCollectiveRecursiveHalving | JobCollectiveParallel2 | JobCollectiveRing4 | JobCollectiveTree | JobCollectiveTree2 | JobCollectiveParallel3 | JobCollectiveParallel4 | JobCollectiveRing5 | JobCollectiveRecursiveDoubling2 | JobCollectiveRandom | JobCollectiveParallel5 | JobCollectiveListed | JobCollectiveAllReduce | JobCollectiveAllGather | JobCollectiveReduceScatter | JobCollectiveAllToAll | JobCollectiveBroadcast | JobCollectiveReduce]",
+    "collectives": "list[JobCollectiveParallel | JobCollectivePairwise | JobCollectivePxn | JobCollectiveRing | JobCollectiveBidirectionalRing | JobCollectiveHalvingDoubling | JobCollectiveDoubleBinaryTree | JobCollectiveHierarchical | JobCollectiveNccl | JobCollectiveRing2 | JobCollectiveRecursiveDoubling | JobCollectiveNccl2 | JobCollectiveRing3 | JobCollectiveRecursiveHalving | JobCollectiveNccl3 | JobCollectiveParallel2 | JobCollectiveRing4 | JobCollectiveTree | JobCollectiveTree2 | JobCollectiveParallel3 | JobCollectiveParallel4 | JobCollectiveRing5 | JobCollectiveRecursiveDoubling2 | JobCollectiveRandom | JobCollectiveParallel5 | JobCollectiveListed | JobCollectiveAllReduce | JobCollectiveAllGather | JobCollectiveReduceScatter | JobCollectiveAllToAll | JobCollectiveBroadcast | JobCollectiveReduce]",
     "copies": "int",
     "flows": "list[JobFlow]",
     "free_hosts": "Literal[True, False]",

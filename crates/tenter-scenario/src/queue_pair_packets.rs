@@ -42,9 +42,10 @@ pub(crate) fn crowd(
             packets,
         ));
     }
-    // No rank sends another more on the wire than its buffer twice and a byte per rank, nor more than two
-    // transfers per rank and one per chunk where chunks have a length, or one per phase of a step
-    // (tests of the collectives say so); each has at most two packets that are not full.
+    // No rank sends another more than its buffer twice, as long as it is on the wire, and a byte
+    // per rank, nor more than two transfers per rank and one per chunk where chunks have a length,
+    // or one per phase of a step (tests of the collectives say so); each has at most two packets
+    // that are not full.
     let times = kind.collective().map_or(1, CollectiveKind::wire_times);
     let most = split::share(
         size_bytes

@@ -331,7 +331,11 @@ fn keys(
         keys.push(("root", root.to_string()));
     }
     if kind.has_key("npus_per_host") {
-        keys.push(("npus_per_host", draw_npus(draw, ranks).to_string()));
+        let npus = draw_npus(draw, ranks).to_string();
+        if kind.has_key("nics_per_host") {
+            keys.push(("nics_per_host", npus.clone()));
+        }
+        keys.push(("npus_per_host", npus));
     }
     if kind.has_key("scale_up_rate") {
         keys.push(("scale_up_rate", format!("{}Gbps", draw.within(10..=4_000))));

@@ -5,12 +5,14 @@
 //! its own and no member (`butterfly`, `chunks`, `one_each`, `ring`, `star`, `tree`, `tree_flow`).
 
 pub(crate) mod algorithm;
+mod all_gather_nccl;
 mod all_gather_recursive_doubling;
 mod all_gather_ring;
 mod all_reduce_bidirectional_ring;
 mod all_reduce_double_binary_tree;
 mod all_reduce_halving_doubling;
 mod all_reduce_hierarchical;
+mod all_reduce_nccl;
 mod all_reduce_ring;
 mod all_to_all_pairwise;
 mod all_to_all_parallel;
@@ -29,6 +31,7 @@ mod nccl;
 mod one_each;
 mod permutation;
 mod program;
+mod reduce_scatter_nccl;
 mod reduce_scatter_recursive_halving;
 mod reduce_scatter_ring;
 mod reduce_tree;
@@ -55,12 +58,14 @@ use crate::did_you_mean::closest;
 use crate::{Schedule, WorkloadError};
 use algorithm::Collective;
 
+pub use all_gather_nccl::AllGatherNccl;
 pub use all_gather_recursive_doubling::AllGatherRecursiveDoubling;
 pub use all_gather_ring::AllGatherRing;
 pub use all_reduce_bidirectional_ring::AllReduceBidirectionalRing;
 pub use all_reduce_double_binary_tree::AllReduceDoubleBinaryTree;
 pub use all_reduce_halving_doubling::AllReduceHalvingDoubling;
 pub use all_reduce_hierarchical::AllReduceHierarchical;
+pub use all_reduce_nccl::AllReduceNccl;
 pub use all_reduce_ring::AllReduceRing;
 pub use all_to_all_pairwise::AllToAllPairwise;
 pub use all_to_all_parallel::AllToAllParallel;
@@ -73,16 +78,14 @@ pub use gather_parallel::GatherParallel;
 pub use hypercube::Hypercube;
 pub use incast::Incast;
 pub use member::{CollectiveMember, Factor};
-pub use nccl::{
-    AllGatherNccl, AllReduceNccl, HostCpu, NcclAlgorithm, NcclChoice, NcclCollective, NcclKeys,
-    NpuGeneration, ReduceScatterNccl,
-};
+pub use nccl::{HostCpu, NcclAlgorithm, NcclChoice, NcclCollective, NcclKeys, NpuGeneration};
 pub use permutation::Permutation;
 pub use program::{
     AlgorithmFiles, At, Buffer, HEADING, NotationError, Port, Program, ProgramBlock,
     ProgramCollective, ProgramError, ProgramLines, ProgramParts, ProgramStep, Programs, Slot,
     StepName, WireProtocol, read_program, write_program,
 };
+pub use reduce_scatter_nccl::ReduceScatterNccl;
 pub use reduce_scatter_recursive_halving::ReduceScatterRecursiveHalving;
 pub use reduce_scatter_ring::ReduceScatterRing;
 pub use reduce_tree::ReduceTree;

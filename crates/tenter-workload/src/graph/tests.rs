@@ -330,8 +330,8 @@ fn ranks_of_a_group_run_the_same() {
     );
 }
 
-/// On each way every collective whose algorithm and chunks do not depend on the size has as many transfers whatever its size:
-/// those of one group share queue pairs.
+/// On each way every collective whose algorithm and chunks do not depend on the size has as many
+/// transfers at every size: those of one group share queue pairs.
 #[test]
 fn transfers_on_a_way_do_not_depend_on_the_size() {
     for kind in CollectiveKind::defaults() {

@@ -5,7 +5,7 @@
 
 use tenter_config::choice;
 
-use super::model::NcclAlgorithm;
+use super::algorithms::NcclAlgorithm;
 use crate::collective::WireProtocol;
 
 /// What the GPUs of a server are: the compute capability by which NCCL looks up its limits.

@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use tenter_config::{Reader, component};
 use tenter_units::{Rate, Time};
 
+use super::algorithms::NcclAlgorithm;
 use super::constants::{HostCpu, NpuGeneration};
-use super::model::NcclAlgorithm;
 use crate::collective::WireProtocol;
 
 component! {

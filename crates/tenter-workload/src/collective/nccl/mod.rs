@@ -8,22 +8,19 @@
 //! Origin: the tuning model of NVIDIA/nccl; [`constants`] has its numbers. The model chooses, and
 //! gives steps their latencies; what their bytes take is simulated.
 
-mod all_gather;
-mod all_reduce;
+mod algorithms;
 mod constants;
 mod keys;
 mod model;
 mod plan;
-mod reduce_scatter;
 mod rings;
 mod servers;
 #[cfg(test)]
 mod tests;
 mod trees;
 
-pub use all_gather::AllGatherNccl;
-pub use all_reduce::AllReduceNccl;
+pub use algorithms::{NcclAlgorithm, NcclCollective};
 pub use constants::{HostCpu, NpuGeneration};
 pub use keys::NcclKeys;
-pub use model::{NcclAlgorithm, NcclChoice, NcclCollective};
-pub use reduce_scatter::ReduceScatterNccl;
+pub use model::NcclChoice;
+pub(super) use plan::{MORE_OF_A_WAY, WIRE_TIMES, ideal};

@@ -1,42 +1,11 @@
 //! NCCL's tuning model: how long each algorithm and protocol would take, and which it chooses.
 
-use tenter_config::choice;
 use tenter_units::{Rate, Time};
 
+use super::algorithms::{NcclAlgorithm, NcclCollective};
 use super::constants as table;
 use super::constants::{HostCpu, NpuGeneration};
 use crate::collective::WireProtocol;
-
-/// An algorithm of NCCL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NcclAlgorithm {
-    /// Rings through all ranks, one for each channel.
-    Ring,
-    /// Chains within nodes, and binary trees across them.
-    Tree,
-    /// The switch of the scale-up domain adds and copies (`NVLink` SHARP).
-    Nvls,
-    /// NVLS within nodes, and binary trees across them.
-    NvlsTree,
-}
-
-choice!(NcclAlgorithm {
-    "ring" => Ring,
-    "tree" => Tree,
-    "nvls" => Nvls,
-    "nvls-tree" => NvlsTree,
-});
-
-/// A collective for which NCCL has a model here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NcclCollective {
-    /// All-reduce.
-    AllReduce,
-    /// All-gather.
-    AllGather,
-    /// Reduce-scatter.
-    ReduceScatter,
-}
 
 /// What the model asks about a communicator.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,9 @@
 //! From a choice to transfers.
 
+use super::algorithms::{NcclAlgorithm, NcclCollective};
 use super::constants as table;
 use super::keys::NcclKeys;
-use super::model::{Communicator, NcclAlgorithm, NcclChoice, NcclCollective};
+use super::model::{Communicator, NcclChoice};
 use super::rings::{ChannelRings, Round};
 use super::servers::Servers;
 use super::trees::{ChannelTrees, Within};
@@ -15,9 +16,9 @@ use tenter_units::Time;
 /// A tree passes on no more pieces.
 const PIECES_MAX: u64 = 1 << 16;
 /// LL has as many flags as data; NVLS reaches more than a third of its links.
-pub(super) const WIRE_TIMES: u64 = 3;
+pub(in crate::collective) const WIRE_TIMES: u64 = 3;
 /// Transfers from a rank to another: those of some channels, or pieces both ways.
-pub(super) const MORE_OF_A_WAY: u64 = 1 << 24;
+pub(in crate::collective) const MORE_OF_A_WAY: u64 = 1 << 24;
 /// The closed form looks at the transfers of collectives with no more of them.
 const TRANSFERS_MAX: u32 = 1 << 20;
 
@@ -95,7 +96,7 @@ impl NcclKeys {
     ///
     /// # Errors
     /// Those of [`NcclKeys::choose`].
-    pub(super) fn schedule(
+    pub(in crate::collective) fn schedule(
         &self,
         collective: NcclCollective,
         member: &CollectiveMember,
@@ -197,7 +198,7 @@ fn pieces(bytes: u64, channels: u64, depth: u64) -> u64 {
 }
 
 /// The busiest port and the longest chain of steps, whichever takes longer: a lower bound.
-pub(super) fn ideal(schedule: &dyn Schedule, switch: &IdealSwitch<'_>) -> Time {
+pub(in crate::collective) fn ideal(schedule: &dyn Schedule, switch: &IdealSwitch<'_>) -> Time {
     let count = schedule.transfer_count();
     if count > TRANSFERS_MAX {
         return switch.share();

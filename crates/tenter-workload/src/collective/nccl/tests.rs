@@ -5,7 +5,8 @@ use tenter_units::Time;
 
 use super::*;
 use crate::collective::vectors::{Memory, execute};
-use crate::collective::{CollectiveKind, WireProtocol};
+use crate::collective::{AllGatherNccl, AllReduceNccl, CollectiveKind};
+use crate::collective::{ReduceScatterNccl, WireProtocol};
 use crate::{QueuePairScope, Schedule, Transfer};
 
 /// A collective with some keys.
@@ -54,6 +55,23 @@ fn latencies_by_hand() {
     );
     let both = choice(&plug_in, 16, 8);
     assert!((both.latency_us - (6.8 + 2.0 * (4.2 + 15.0))).abs() < 1e-9);
+}
+
+/// The words of scenarios lead to the three members, and back.
+#[test]
+fn members_have_their_collectives() {
+    let members: [(CollectiveKind, NcclCollective); 3] = [
+        (AllReduceNccl::default().into(), NcclCollective::AllReduce),
+        (AllGatherNccl::default().into(), NcclCollective::AllGather),
+        (
+            ReduceScatterNccl::default().into(),
+            NcclCollective::ReduceScatter,
+        ),
+    ];
+    for (member, collective) in members {
+        assert_eq!(kind(member.name(), &[]), member);
+        assert_eq!(member.nccl().map(|of| of.0), Some(collective));
+    }
 }
 
 /// Which way, by size, on one, two and sixteen servers of eight H100.

@@ -1,31 +1,29 @@
-//! All-gather as NCCL carries it out.
+//! Reduce-scatter as NCCL carries it out.
 //!
 //! Origin: the tuning model of NVIDIA/nccl.
 
 use tenter_config::component;
 use tenter_units::Time;
 
-use super::keys::NcclKeys;
-use super::model::NcclCollective;
-use super::plan::{MORE_OF_A_WAY, WIRE_TIMES, ideal};
+use super::algorithm::Collective;
+use super::member::{CollectiveMember, Factor};
+use super::nccl::{MORE_OF_A_WAY, NcclCollective, NcclKeys, WIRE_TIMES, ideal};
 use crate::closed_form::IdealSwitch;
-use crate::collective::algorithm::Collective;
-use crate::collective::member::{CollectiveMember, Factor};
 use crate::{Schedule, WorkloadError};
 
 component! {
-    /// All-gather by the algorithm, the protocol and the channels that NCCL's model chooses.
-    pub struct AllGatherNccl as "`jobs[].collectives[]` with `collective: all-gather` and `algorithm: nccl`" {
+    /// Reduce-scatter by the algorithm, the protocol and the channels that NCCL's model chooses.
+    pub struct ReduceScatterNccl as "`jobs[].collectives[]` with `collective: reduce-scatter` and `algorithm: nccl`" {
         ..nccl: NcclKeys, "What NCCL's choice depends on.";
     }
 }
 
-impl Collective for AllGatherNccl {
+impl Collective for ReduceScatterNccl {
     const MEMBER: CollectiveMember = CollectiveMember {
-        collective: "all-gather",
+        collective: "reduce-scatter",
         algorithm: "nccl",
         summary: "the algorithm, protocol and channels that NCCL's model chooses",
-        model_page: "docs/models/collective-nccl.md",
+        model_page: "docs/models/collective-reduce-scatter-nccl.md",
         // A ring on one channel: 2n(n−1) ≤ 2³²−1.
         ranks_max: 46_341,
         busbw: Factor::AllButOwn,
@@ -34,7 +32,7 @@ impl Collective for AllGatherNccl {
     fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
         let of = (ranks, size_bytes);
         self.nccl
-            .schedule(NcclCollective::AllGather, &Self::MEMBER, of)
+            .schedule(NcclCollective::ReduceScatter, &Self::MEMBER, of)
     }
 
     /// The busiest port, or the longest chain of steps with their latencies.
@@ -56,6 +54,6 @@ impl Collective for AllGatherNccl {
     }
 
     fn nccl(&self) -> Option<(NcclCollective, &NcclKeys)> {
-        Some((NcclCollective::AllGather, &self.nccl))
+        Some((NcclCollective::ReduceScatter, &self.nccl))
     }
 }

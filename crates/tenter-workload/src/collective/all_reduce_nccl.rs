@@ -1,40 +1,38 @@
-//! Reduce-scatter as NCCL carries it out.
+//! All-reduce as NCCL carries it out.
 //!
 //! Origin: the tuning model of NVIDIA/nccl.
 
 use tenter_config::component;
 use tenter_units::Time;
 
-use super::keys::NcclKeys;
-use super::model::NcclCollective;
-use super::plan::{MORE_OF_A_WAY, WIRE_TIMES, ideal};
+use super::algorithm::Collective;
+use super::member::{CollectiveMember, Factor};
+use super::nccl::{MORE_OF_A_WAY, NcclCollective, NcclKeys, WIRE_TIMES, ideal};
 use crate::closed_form::IdealSwitch;
-use crate::collective::algorithm::Collective;
-use crate::collective::member::{CollectiveMember, Factor};
 use crate::{Schedule, WorkloadError};
 
 component! {
-    /// Reduce-scatter by the algorithm, the protocol and the channels that NCCL's model chooses.
-    pub struct ReduceScatterNccl as "`jobs[].collectives[]` with `collective: reduce-scatter` and `algorithm: nccl`" {
+    /// All-reduce by the algorithm, the protocol and the channels that NCCL's model chooses.
+    pub struct AllReduceNccl as "`jobs[].collectives[]` with `collective: all-reduce` and `algorithm: nccl`" {
         ..nccl: NcclKeys, "What NCCL's choice depends on.";
     }
 }
 
-impl Collective for ReduceScatterNccl {
+impl Collective for AllReduceNccl {
     const MEMBER: CollectiveMember = CollectiveMember {
-        collective: "reduce-scatter",
+        collective: "all-reduce",
         algorithm: "nccl",
         summary: "the algorithm, protocol and channels that NCCL's model chooses",
-        model_page: "docs/models/collective-nccl.md",
+        model_page: "docs/models/collective-all-reduce-nccl.md",
         // A ring on one channel: 2n(n−1) ≤ 2³²−1.
         ranks_max: 46_341,
-        busbw: Factor::AllButOwn,
+        busbw: Factor::TwiceAllButOwn,
     };
 
     fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
         let of = (ranks, size_bytes);
         self.nccl
-            .schedule(NcclCollective::ReduceScatter, &Self::MEMBER, of)
+            .schedule(NcclCollective::AllReduce, &Self::MEMBER, of)
     }
 
     /// The busiest port, or the longest chain of steps with their latencies.
@@ -56,6 +54,6 @@ impl Collective for ReduceScatterNccl {
     }
 
     fn nccl(&self) -> Option<(NcclCollective, &NcclKeys)> {
-        Some((NcclCollective::ReduceScatter, &self.nccl))
+        Some((NcclCollective::AllReduce, &self.nccl))
     }
 }
