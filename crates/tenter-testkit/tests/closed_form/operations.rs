@@ -39,7 +39,7 @@ fn as_graphs(plan: &mut Plan, timing: Timing) -> bool {
             run.traffic = Traffic::Operations(Operations {
                 graph: Arc::new(graph),
                 timing,
-                step: None,
+                known: None,
             });
         }
     }
@@ -166,7 +166,7 @@ observe: {samples: false}
         as_graph.jobs[0].sequence[0].traffic = Traffic::Operations(Operations {
             graph: Arc::new(graph),
             timing: Timing::default(),
-            step: None,
+            known: None,
         });
         assert_eq!(
             flows(&run(&as_graph).rows.flows),
@@ -261,7 +261,7 @@ observe: {{samples: false}}
             .graph;
         plan.jobs[0].sequence[0].traffic = Traffic::Operations(Operations {
             graph: Arc::new(graph),
-            step: None,
+            known: None,
             timing: Timing {
                 overhead: Time::from_ns(seed % 4 * 90),
                 eager_bytes: 10_000,
@@ -322,7 +322,7 @@ observe: {samples: false}
     plan.jobs[0].sequence[0].traffic = Traffic::Operations(Operations {
         graph: Arc::new(graph),
         timing: Timing::default(),
-        step: None,
+        known: None,
     });
     plan
 }

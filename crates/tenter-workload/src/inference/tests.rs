@@ -328,14 +328,14 @@ fn every_request_gets_what_it_asks_for_in_batches_that_hold_it() {
             let pool = &of.pools[engine.pool];
             for work in engine.iterations.iter().flat_map(|of| &of.work) {
                 assert!(work.len() <= pool.max_batch as usize, "{seed}");
-                let prompts = work.iter().filter(|of| of.is_prompt);
+                let prompts = work.iter().filter(|of| of.is_prompt());
                 let tokens: u32 = prompts.clone().map(|of| of.tokens).sum();
                 let one = prompts.count() == 1 && !spec.chunked_prefill;
                 assert!(tokens <= spec.batch_tokens || one, "{seed}");
                 for own in work {
                     let got = got.entry(own.request).or_default();
                     assert_eq!(own.cached, got[0] + got[1], "{seed}");
-                    got[usize::from(!own.is_prompt)] += own.tokens;
+                    got[usize::from(!own.is_prompt())] += own.tokens;
                 }
             }
         }
