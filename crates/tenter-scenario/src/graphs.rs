@@ -32,8 +32,8 @@ pub(crate) struct Graphs<'f> {
     found: RefCell<Found>,
 }
 
-/// What an inference depends on: what a job says of it, its ranks, the seed, and how fast ranks reach
-/// each other.
+/// What an inference depends on: what a job says of it, its ranks, the seed, and how fast ranks
+/// reach each other.
 type InferenceKey = (InferenceSpec, Option<u32>, (u64, Reach));
 
 #[derive(Default)]
