@@ -142,7 +142,7 @@ rows! {
         prefill_end: Time => "prefill_end_ns", "ns";
         /// Instant at which its keys and values were at the other pool.
         kv_end: Option<Time> => "kv_transfer_end_ns", "ns";
-        /// Instant of its first token: the end of the prompt, or of the transfer of keys and values.
+        /// Instant of its first token: the end of the prompt, or of the KV transfer.
         first_token: Time => "first_token_ns", "ns";
         /// Start of the first iteration that computed another token.
         decode_start: Option<Time> => "decode_start_ns", "ns";

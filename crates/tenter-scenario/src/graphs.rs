@@ -31,6 +31,10 @@ pub(crate) struct Graphs<'f> {
     found: RefCell<Found>,
 }
 
+/// What an inference depends on: what a job says of it, its ranks, the seed, and how fast ranks
+/// reach each other.
+type InferenceKey = (InferenceSpec, Option<u32>, (u64, Reach));
+
 #[derive(Default)]
 struct Found {
     graphs: Vec<Arc<Graph>>,
@@ -39,8 +43,8 @@ struct Found {
     jobs: BTreeMap<usize, OfJob>,
     /// Steps of trainings, by what jobs say of them and their ranks.
     steps: Vec<(TrainingSpec, Option<u32>, Operations)>,
-    /// Inferences, by what jobs say of them, their ranks, and what their requests depend on.
-    inferences: Vec<(InferenceSpec, Option<u32>, (u64, Reach), Operations)>,
+    /// Inferences, by what they depend on.
+    inferences: Vec<(InferenceKey, Operations)>,
 }
 
 impl<'f> Graphs<'f> {
@@ -116,9 +120,9 @@ impl<'f> Graphs<'f> {
         drawn: (u64, Reach),
     ) -> Option<Operations> {
         let mut found = self.found.borrow_mut();
-        let mut known = found.inferences.iter();
-        let known = known.find(|of| (&of.0, of.1, of.2) == (spec, ranks, drawn));
-        if let Some((.., operations)) = known {
+        let key = (spec.clone(), ranks, drawn);
+        let known = found.inferences.iter().find(|(of, _)| *of == key);
+        if let Some((_, operations)) = known {
             return Some(operations.clone());
         }
         let built = Inference::new(spec, ranks, drawn).and_then(|of| inference::graph(&of));
@@ -129,8 +133,7 @@ impl<'f> Graphs<'f> {
                     timing: FlowReading::default().timing().timing(),
                     known: Some(Known::Inference(Arc::new(run))),
                 };
-                let built = (spec.clone(), ranks, drawn, operations.clone());
-                found.inferences.push(built);
+                found.inferences.push((key, operations.clone()));
                 Some(operations)
             }
             Err(error) => {

@@ -4,6 +4,7 @@ use tenter_formats::{
     ImportError, Imported, Source, aicb, chakra, flight_recorder, flow_list, goal, graph_file,
     kineto, nccl_log, pytorch_et, simai,
 };
+use tenter_workload::graph::Graph;
 use tenter_workload::spec::WorkloadKind;
 
 use crate::files::Files;
@@ -51,10 +52,7 @@ pub fn read_operations(
         WorkloadKind::Flows(_) | WorkloadKind::Training(_) | WorkloadKind::Inference(_) => {
             return Ok(None);
         }
-        WorkloadKind::Graph(_) => graph_file::read(&bytes()?).map(|graph| Imported {
-            graph,
-            notes: Vec::new(),
-        }),
+        WorkloadKind::Graph(_) => graph_file::read(&bytes()?).map(without_notes),
         WorkloadKind::Goal(_) => goal::read(&bytes()?),
         WorkloadKind::Chakra(spec) => {
             let ranks = all_files(name, files)?;
@@ -109,6 +107,13 @@ pub fn read_operations(
     };
     let read = read.map_err(|error| OperationsError::of(name, error))?;
     Ok(Some(read))
+}
+
+fn without_notes(graph: Graph) -> Imported {
+    Imported {
+        graph,
+        notes: Vec::new(),
+    }
 }
 
 /// A file of several that make a graph.

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use tenter_plan::Plan;
+use tenter_sim::Outcome;
 
 use crate::engine::{Engine, Trial};
 use crate::random::RandomScenario;
@@ -66,7 +67,6 @@ pub fn difference(left: &Trial, right: &Trial) -> Option<String> {
     let rows = [left, right].map(|trial| &trial.rows);
     let outcomes = [left, right].map(|trial| &trial.outcome);
     let summaries = outcomes.map(|outcome| &outcome.summary);
-    let steps = summaries.map(|summary| &summary.training_steps[..]);
     let single = summaries.map(|summary| {
         let engine = &summary.engine;
         let hops = (engine.packet_hops, engine.data_packet_hops);
@@ -110,23 +110,7 @@ pub fn difference(left: &Trial, right: &Trial) -> Option<String> {
             "critical paths",
             outcomes.map(|outcome| &outcome.counts.critical_path[..]),
         ),
-        row(
-            "ranks of trainings",
-            outcomes.map(|outcome| &outcome.counts.training_ranks[..]),
-        ),
-        row("steps of trainings", steps),
-        row(
-            "inferences",
-            summaries.map(|summary| &summary.inference[..]),
-        ),
-        row(
-            "pools of inferences",
-            summaries.map(|summary| &summary.inference_pools[..]),
-        ),
-        row(
-            "requests",
-            outcomes.map(|outcome| &outcome.counts.requests[..]),
-        ),
+        of_models(outcomes),
         row("samples", rows.map(|rows| &rows.samples[..])),
         row(
             "jobs of the summary",
@@ -140,6 +124,34 @@ pub fn difference(left: &Trial, right: &Trial) -> Option<String> {
         row(
             "digest",
             outcomes.map(|outcome| std::slice::from_ref(&outcome.digest)),
+        ),
+    ];
+    tables.into_iter().flatten().next()
+}
+
+/// The first row in which two trials differ in what they have of trainings and inferences.
+fn of_models(outcomes: [&Outcome; 2]) -> Option<String> {
+    let summaries = outcomes.map(|outcome| &outcome.summary);
+    let tables = [
+        row(
+            "ranks of trainings",
+            outcomes.map(|outcome| &outcome.counts.training_ranks[..]),
+        ),
+        row(
+            "steps of trainings",
+            summaries.map(|summary| &summary.training_steps[..]),
+        ),
+        row(
+            "inferences",
+            summaries.map(|summary| &summary.inference[..]),
+        ),
+        row(
+            "pools of inferences",
+            summaries.map(|summary| &summary.inference_pools[..]),
+        ),
+        row(
+            "requests",
+            outcomes.map(|outcome| &outcome.counts.requests[..]),
         ),
     ];
     tables.into_iter().flatten().next()

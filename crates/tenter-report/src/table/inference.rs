@@ -32,7 +32,9 @@ pub(super) fn write(
         for pool in own {
             writeln!(out, "{}", sum(pool))?;
         }
-        write!(out, "{}", volumes(last))?;
+        if let Some(table) = volumes(last) {
+            write!(out, "{table}")?;
+        }
     }
     Ok(())
 }
@@ -109,22 +111,27 @@ fn sum(row: &InferencePoolRow) -> String {
     text
 }
 
-fn volumes(row: &InferenceRow) -> TextTable {
+/// Bytes by parallelism; none where nothing is sent.
+fn volumes(row: &InferenceRow) -> Option<TextTable> {
     let mut table = TextTable::new(vec![
         TextColumn::name("parallelism"),
         TextColumn::number("scale-up", "GB"),
         TextColumn::number("network", "GB"),
     ]);
-    for (name, within, network) in [
+    let rows = [
         ("TP", row.tensor_within, row.tensor_network),
         ("EP", row.expert_within, row.expert_network),
         ("PP", row.pipeline_within, row.pipeline_network),
         ("KV", row.kv_within, row.kv_network),
-    ] {
-        if within + network > 0 {
-            let gb = |bytes: u64| format!("{:.3}", bytes as f64 / 1e9);
-            table.push(vec![name.to_owned(), gb(within), gb(network)]);
-        }
+    ];
+    let rows = rows
+        .iter()
+        .filter(|(_, within, network)| within + network > 0);
+    let gb = |bytes: &u64| format!("{:.3}", *bytes as f64 / 1e9);
+    let mut is_empty = true;
+    for (name, within, network) in rows {
+        is_empty = false;
+        table.push(vec![(*name).to_owned(), gb(within), gb(network)]);
     }
-    table
+    (!is_empty).then_some(table)
 }

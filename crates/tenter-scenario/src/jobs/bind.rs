@@ -91,12 +91,12 @@ impl Binding<'_> {
         }
         let operations = match &spec.workload {
             Some(WorkloadKind::Training(training)) => {
-                let ranks = self.ranks_of_model(training.dp.is_some())?;
+                let ranks = self.ranks_of_model(training.dp.is_some()).ok()?;
                 Some(self.graphs.step(self.index, (training, ranks))?)
             }
             Some(WorkloadKind::Inference(inference)) => {
                 let says = inference.dp.is_some() || inference.pools.is_some();
-                let ranks = self.ranks_of_model(says)?;
+                let ranks = self.ranks_of_model(says).ok()?;
                 let drawn = (self.seeds.arrivals, names.reach());
                 let of = (inference, ranks);
                 Some(self.graphs.inference(self.index, of, drawn)?)
@@ -130,12 +130,13 @@ impl Binding<'_> {
     }
 
     /// The ranks on which a model is trained or serves; none where the workload says how many.
-    fn ranks_of_model(&self, says: bool) -> Option<Option<u32>> {
+    /// An error is noted already.
+    fn ranks_of_model(&self, says: bool) -> Result<Option<u32>, ()> {
         let names = self.names;
-        Some(match &self.spec.ranks {
+        Ok(match &self.spec.ranks {
             Ranks::Hosts(list) => {
                 let path = format!("{}.ranks", self.path);
-                Some(listed_hosts(list, &path, names)?.len() as u32)
+                Some(listed_hosts(list, &path, names).ok_or(())?.len() as u32)
             }
             Ranks::Count(ranks) => Some(*ranks),
             Ranks::All if says => None,

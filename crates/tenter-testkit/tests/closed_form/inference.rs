@@ -53,8 +53,8 @@ fn a_request_alone_has_its_first_token_behind_prefill_and_transfer_at_line_rate(
     assert_eq!(tpot, Some((decode.compute + rings).ps() / 3));
 }
 
-/// What the ranks of a pool did adds up to the duration, and the bytes over the network are those of
-/// the formulas: with stages, replicas, and experts on all ranks of a stage.
+/// What the ranks of a pool did adds up to the duration, and the bytes over the network are those
+/// of the formulas: with stages, replicas, and experts on all ranks of a stage.
 #[test]
 fn what_the_time_of_a_pool_consists_of_adds_up() {
     let apart = [

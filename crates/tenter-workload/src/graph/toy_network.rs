@@ -15,8 +15,8 @@ enum Happens {
     Woken { rank: u32, operation: u32 },
 }
 
-/// A graph on a network on which a transfer takes so long by its bytes; gives how long it takes, and
-/// what the time of each rank went by with.
+/// A graph on a network on which a transfer takes so long by its bytes; gives how long it takes,
+/// and what the time of each rank went by with.
 pub(crate) fn run(
     (graph, marks): (Graph, Marks),
     takes: impl Fn(u64) -> u64,

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use super::cache::{self, CacheTransfer};
 use super::clock::Clock;
 use super::layout::{Inference, Pool, Role};
-use super::load::{Load, Work};
+use super::load::{Load, Phase, Work};
 use super::pass::Pass;
 use super::requests::Arrival;
 
@@ -269,7 +269,7 @@ impl<'a> Scheduler<'a> {
     /// Writes down where a request is served.
     fn book(&mut self, (engine, replica, place): (usize, u32, u32), role: Role, work: Work) {
         let served = &mut self.served[work.request as usize];
-        let is_prefill = work.is_prompt && role != Role::Decode;
+        let is_prefill = work.is_prompt() && role != Role::Decode;
         let span = if is_prefill {
             &mut served.prefill
         } else {
@@ -381,7 +381,11 @@ fn compose(batch: &mut Batch, of: &Inference, pool: &Pool) -> Vec<Work> {
 impl Running {
     /// Computes so many tokens.
     fn take(&mut self, tokens: u32) -> Work {
-        let is_prompt = self.prompt_left > 0;
+        let phase = if self.prompt_left > 0 {
+            Phase::Prefill
+        } else {
+            Phase::Decode
+        };
         let cached = self.cached;
         self.cached += tokens;
         self.prompt_left = self.prompt_left.saturating_sub(tokens);
@@ -391,7 +395,7 @@ impl Running {
             request: self.request,
             tokens,
             cached,
-            is_prompt,
+            phase,
             is_first: std::mem::take(&mut self.is_new),
             gives_token,
             is_last: self.outputs_left == 0,

@@ -10,6 +10,7 @@ use super::cache::{self, CacheTransfer};
 use super::emitter::{Emitter, Exchanges};
 use super::layout::{Inference, Pool, Role};
 use super::load::{Load, Work};
+use super::memory;
 use super::pass::Pass;
 use super::requests::Arrival;
 use super::run::{At, InferenceRun, PoolRun, RequestRun};
@@ -35,6 +36,9 @@ type Built<T> = Result<T, GraphError>;
 /// # Errors
 /// Collectives that their ranks cannot run, and more operations than are made.
 pub fn graph(of: &Inference) -> Checked<(Graph, InferenceRun)> {
+    if of.spec.check_memory {
+        memory::check(of)?;
+    }
     let batches = Scheduler::batches(of);
     let operations = operations(of, &batches);
     if operations > OPERATIONS_MAX {
@@ -127,8 +131,8 @@ fn built(of: &Inference, batches: &Batches) -> Built<(Graph, InferenceRun)> {
 /// Operations whose times are to be kept.
 struct Found {
     marks: Vec<Vec<u32>>,
-    /// The operation with which an iteration begins at a replica, and with which it ends, by engine,
-    /// iteration and replica.
+    /// The operation with which an iteration begins at a replica, and the one with which it ends,
+    /// by engine, iteration and replica.
     begins: BTreeMap<(usize, u32, u32), At>,
     ends: BTreeMap<(usize, u32, u32), At>,
     /// Those by which keys and values have come, by request.

@@ -1,6 +1,5 @@
 //! An inference whose numbers fit together: pools, ranks, stages, requests.
 
-use super::memory;
 use super::operators::Operators;
 use super::requests::Request;
 use super::spec::{InferenceSpec, PoolSpec};
@@ -141,18 +140,14 @@ impl Inference {
             let remedy = format!("give at most {fits}: {WORK_MAX} are the most of a run");
             return wrong("requests.count", what, remedy);
         }
-        let inference = Inference {
+        Ok(Inference {
             requests: spec.requests.drawn(seed),
             spec: spec.clone(),
             model,
             accelerator,
             pools,
             reach,
-        };
-        if spec.check_memory {
-            memory::check(&inference)?;
-        }
-        Ok(inference)
+        })
     }
 
     /// Ranks of all pools.
@@ -184,7 +179,7 @@ impl Inference {
             tp: pool.grid.size.tp,
             ep: pool.ep,
             fp8: self.spec.precision == Precision::Fp8,
-            cached_bytes: memory::bytes_of(self.spec.kv_precision),
+            cached_bytes: self.spec.kv_precision.bytes(),
         }
     }
 }

@@ -1,5 +1,14 @@
 //! What an iteration over a batch has to do.
 
+/// What tokens are of that are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// A prompt.
+    Prefill,
+    /// An answer.
+    Decode,
+}
+
 /// What an iteration does for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
@@ -9,14 +18,21 @@ pub struct Work {
     pub tokens: u32,
     /// Tokens whose keys and values are in memory before.
     pub cached: u32,
-    /// Whether it is part of a prompt.
-    pub is_prompt: bool,
+    /// What the tokens are of.
+    pub phase: Phase,
     /// Whether it is the first of the request in the pool.
     pub is_first: bool,
     /// Whether a token of the answer follows from it.
     pub gives_token: bool,
     /// Whether it is the last of the request in the pool.
     pub is_last: bool,
+}
+
+impl Work {
+    /// Whether it is part of a prompt.
+    pub fn is_prompt(&self) -> bool {
+        self.phase == Phase::Prefill
+    }
 }
 
 /// What an iteration has to do, over all of its requests.
@@ -49,7 +65,7 @@ impl Load {
             load.read += tokens + cached;
             // A token sees those before it and itself.
             let pairs = tokens * cached + tokens * (tokens + 1) / 2;
-            if of.is_prompt {
+            if of.is_prompt() {
                 load.read_by_prompts += tokens + cached;
                 load.prompt_pairs += pairs;
             } else {

@@ -1,16 +1,7 @@
 //! How much memory of an accelerator an inference takes: weights, and keys and values.
 
-use super::layout::{Inference, Pool};
-use crate::training::Precision;
+use super::layout::{Inference, Pool, Role};
 use crate::transformer::{Checked, wrong};
-
-/// Bytes of a number.
-pub(super) fn bytes_of(precision: Precision) -> u64 {
-    match precision {
-        Precision::Bf16 => 2,
-        Precision::Fp8 => 1,
-    }
-}
 
 /// Bytes of memory at the rank of a pool that takes most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,20 +51,20 @@ pub(super) fn of_pool(of: &Inference, pool: &Pool) -> Memory {
     let size = pool.grid.size;
     let stages = 0..size.pp;
     let weights = stages.map(|stage| weights_of_stage(of, pool, stage)).max();
-    let kept = of.operators(pool).kept_of_token() * bytes_of(spec.kv_precision);
+    let kept = of.operators(pool).kept_of_token() * spec.kv_precision.bytes();
     let of_token = kept * u64::from(of.layers_of_stage(pool));
     let [prompt, output] = [&spec.requests.prompt_tokens, &spec.requests.output_tokens]
         .map(|tokens| u64::from(tokens.largest()));
     // The last token of an answer is not computed with.
     let longest = match pool.role {
-        super::Role::Prefill => prompt,
-        super::Role::Both | super::Role::Decode => prompt + output - 1,
+        Role::Prefill => prompt,
+        Role::Both | Role::Decode => prompt + output - 1,
     };
     let batches = u64::from(pool.max_batch) * u64::from(size.pp);
     let users = spec.requests.concurrency.unwrap_or(spec.requests.count);
     let most = users.min(spec.requests.count).div_ceil(size.dp);
     Memory {
-        weights: weights.unwrap_or(0) * bytes_of(spec.precision),
+        weights: weights.unwrap_or(0) * spec.precision.bytes(),
         of_request: of_token * longest,
         requests: batches.min(u64::from(most)),
     }
@@ -119,7 +110,7 @@ fn check_pool(of: &Inference, pool: &Pool) -> Checked<()> {
         gigabytes(has)
     );
     let key = match pool.role {
-        super::Role::Both => "max_batch".to_owned(),
+        Role::Both => "max_batch".to_owned(),
         role => role.key("max_batch"),
     };
     wrong(&key, what, format!("give {fits}, with which they fit"))

@@ -33,7 +33,7 @@ pub use batches::{Batches, Engine, Iteration, Served, Span};
 pub use cache::{CacheTransfer, transfers};
 pub use generate::graph;
 pub use layout::{Inference, Pool, Reach, Role};
-pub use load::{Load, Work};
+pub use load::{Load, Phase, Work};
 pub use memory::Memory;
 pub use operators::Operators;
 pub use requests::{

@@ -119,6 +119,10 @@ told_apart! {
     }
 }
 
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "a check is given a reference"
+)]
 fn in_order(range: &TokenRange, reader: &mut dyn Reader) -> bool {
     let in_order = range.least <= range.most;
     if !in_order {
@@ -129,15 +133,13 @@ fn in_order(range: &TokenRange, reader: &mut dyn Reader) -> bool {
 }
 
 fn are_a_distribution(points: &TokenPoints, reader: &mut dyn Reader) -> bool {
-    match points.distribution() {
-        Some(_) => true,
-        None => {
-            let what = "make no distribution of numbers of tokens";
-            let remedy = "give numbers and shares that ascend, the last share 1";
-            reader.refuse("points", what, remedy);
-            false
-        }
+    let is_one = points.distribution().is_some();
+    if !is_one {
+        let what = "make no distribution of numbers of tokens";
+        let remedy = "give numbers and shares that ascend, the last share 1";
+        reader.refuse("points", what, remedy);
     }
+    is_one
 }
 
 impl TokenPoints {

@@ -2,7 +2,6 @@
 
 use super::layout::{Inference, Pool};
 use super::load::Load;
-use super::memory::bytes_of;
 use crate::training::Precision;
 
 /// Bytes of an activation.
@@ -55,7 +54,7 @@ pub(super) fn kept_of_head(of: &Inference) -> u64 {
     } else {
         2 * model.head_size()
     };
-    u64::from(numbers) * bytes_of(of.spec.kv_precision)
+    u64::from(numbers) * of.spec.kv_precision.bytes()
 }
 
 /// Heads of keys and values; one with latent attention.

@@ -34,8 +34,8 @@ component! {
         requests: RequestsSpec;
         /// Requests of a batch, at most.
         max_batch: u32 = "64", in 1..=1_000_000, from "assumed";
-        /// Tokens of an iteration over a batch, of which prompts get what requests that decode leave;
-        /// a whole prompt may exceed it where prompts are not chunked.
+        /// Tokens of an iteration over a batch, of which prompts get what requests that decode
+        /// leave; a whole prompt may exceed it where prompts are not chunked.
         batch_tokens: u32 = "8192", in 1..=100_000_000, from "assumed";
         /// Whether an iteration decodes and takes parts of prompts beside; without, it takes whole
         /// prompts while there are any, and decodes otherwise.

@@ -122,8 +122,8 @@ fn a_decode_step_takes_the_bytes_of_the_roofline_on_a_network_that_takes_no_time
     assert_eq!(timed.metered[0].computing, timed.end);
 }
 
-/// Keys and values of 100 tokens of four layers with two heads at each of two ranks: 2 · 4 · 2 · 8 ·
-/// 2 bytes of a token.
+/// Keys and values of 100 tokens of four layers with two heads at each of two ranks: 2 · 4 · 2 ·
+/// 8 · 2 bytes of a token.
 #[test]
 fn a_request_alone_has_its_first_token_behind_prefill_and_transfer() {
     let tokens = [100, 3].map(TokenCounts::One);
@@ -278,7 +278,7 @@ fn formulas(of: &Inference, number: usize, bytes: &mut BTreeMap<Stream, u64>) {
     if pool.role == Role::Decode {
         let kept = sum(&|of| u64::from(of.prompt) * u64::from(of.output > 1));
         let numbers = 4 * tp.max(4) * 2 * 8;
-        let width = memory::bytes_of(of.spec.kv_precision);
+        let width = of.spec.kv_precision.bytes();
         *bytes.entry(Stream::CacheSend).or_default() += kept * numbers * width;
     }
 }
@@ -328,14 +328,14 @@ fn every_request_gets_what_it_asks_for_in_batches_that_hold_it() {
             let pool = &of.pools[engine.pool];
             for work in engine.iterations.iter().flat_map(|of| &of.work) {
                 assert!(work.len() <= pool.max_batch as usize, "{seed}");
-                let prompts = work.iter().filter(|of| of.is_prompt);
+                let prompts = work.iter().filter(|of| of.is_prompt());
                 let tokens: u32 = prompts.clone().map(|of| of.tokens).sum();
                 let one = prompts.count() == 1 && !spec.chunked_prefill;
                 assert!(tokens <= spec.batch_tokens || one, "{seed}");
                 for own in work {
                     let got = got.entry(own.request).or_default();
                     assert_eq!(own.cached, got[0] + got[1], "{seed}");
-                    got[usize::from(!own.is_prompt)] += own.tokens;
+                    got[usize::from(!own.is_prompt())] += own.tokens;
                 }
             }
         }
@@ -412,7 +412,7 @@ fn refused(change: impl FnOnce(&mut InferenceSpec), ranks: Option<u32>) -> Strin
         )
     };
     change(&mut spec);
-    let refused = Inference::new(&spec, ranks, (0, reach()));
+    let refused = Inference::new(&spec, ranks, (0, reach())).and_then(|of| graph(&of));
     refused.expect_err("it does not fit").to_string()
 }
 

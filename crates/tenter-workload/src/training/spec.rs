@@ -150,6 +150,16 @@ choice!(Precision {
     "fp8" => Fp8,
 });
 
+impl Precision {
+    /// Bytes of a number, without scales.
+    pub fn bytes(self) -> u64 {
+        match self {
+            Precision::Bf16 => 2,
+            Precision::Fp8 => 1,
+        }
+    }
+}
+
 /// Numbers of gradients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GradientPrecision {
