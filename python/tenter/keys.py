@@ -2772,7 +2772,7 @@ class JobWorkloadFlows(TypedDict, total=False):
     """
     kind: Literal["flows"]
     """Flows, a graph of operations in one of the formats in which others write it, or the
-    training of a model. Default: flows.
+    training or inference of a model. Default: flows.
     """
     load: float | str
     """Offered load: the share of the senders' rate that all flows take in RoCEv2 frames, with
@@ -2824,7 +2824,7 @@ class JobWorkloadGraph(TypedDict, total=False):
     """The file; its path counts from the folder of the scenario."""
     kind: Literal["graph"]
     """Flows, a graph of operations in one of the formats in which others write it, or the
-    training of a model. Default: flows.
+    training or inference of a model. Default: flows.
     """
     overhead: Quantity
     """What each send occupies its stream for before it is posted, and each receive once its
@@ -2851,7 +2851,7 @@ class JobWorkloadGoal(TypedDict, total=False):
     """The file, as text or binary; its path counts from the folder of the scenario."""
     kind: Literal["goal"]
     """Flows, a graph of operations in one of the formats in which others write it, or the
-    training of a model. Default: flows.
+    training or inference of a model. Default: flows.
     """
     overhead: Quantity
     """What each send occupies its stream for before it is posted, and each receive once its
@@ -2903,7 +2903,7 @@ class JobWorkloadChakra(TypedDict, total=False):
     """
     kind: Literal["chakra"]
     """Flows, a graph of operations in one of the formats in which others write it, or the
-    training of a model. Default: flows.
+    training or inference of a model. Default: flows.
     """
     overhead: Quantity
     """What each send occupies its stream for before it is posted, and each receive once its
@@ -2944,7 +2944,7 @@ class JobWorkloadSimai(TypedDict, total=False):
     """The file; its path counts from the folder of the scenario."""
     kind: Literal["simai"]
     """Flows, a graph of operations in one of the formats in which others write it, or the
-    training of a model. Default: flows.
+    training or inference of a model. Default: flows.
     """
     overhead: Quantity
     """What each send occupies its stream for before it is posted, and each receive once its
@@ -2983,7 +2983,7 @@ class JobWorkloadAicb(TypedDict, total=False):
     """The file (CSV); its path counts from the folder of the scenario."""
     kind: Literal["aicb"]
     """Flows, a graph of operations in one of the formats in which others write it, or the
-    training of a model. Default: flows.
+    training or inference of a model. Default: flows.
     """
     overhead: Quantity
     """What each send occupies its stream for before it is posted, and each receive once its
@@ -3028,7 +3028,7 @@ class JobWorkloadKineto(TypedDict, total=False):
     """
     kind: Literal["kineto"]
     """Flows, a graph of operations in one of the formats in which others write it, or the
-    training of a model. Default: flows.
+    training or inference of a model. Default: flows.
     """
     overhead: Quantity
     """What each send occupies its stream for before it is posted, and each receive once its
@@ -3071,7 +3071,7 @@ class JobWorkloadPytorchEt(TypedDict, total=False):
     """
     kind: Literal["pytorch-et"]
     """Flows, a graph of operations in one of the formats in which others write it, or the
-    training of a model. Default: flows.
+    training or inference of a model. Default: flows.
     """
     overhead: Quantity
     """What each send occupies its stream for before it is posted, and each receive once its
@@ -3112,7 +3112,7 @@ class JobWorkloadFlightRecorder(TypedDict, total=False):
     """
     kind: Literal["flight-recorder"]
     """Flows, a graph of operations in one of the formats in which others write it, or the
-    training of a model. Default: flows.
+    training or inference of a model. Default: flows.
     """
     overhead: Quantity
     """What each send occupies its stream for before it is posted, and each receive once its
@@ -3147,7 +3147,7 @@ class JobWorkloadNcclLog(TypedDict, total=False):
     """
     kind: Literal["nccl-log"]
     """Flows, a graph of operations in one of the formats in which others write it, or the
-    training of a model. Default: flows.
+    training or inference of a model. Default: flows.
     """
     overhead: Quantity
     """What each send occupies its stream for before it is posted, and each receive once its
@@ -3171,7 +3171,7 @@ class JobWorkloadFlowTable(TypedDict, total=False):
     """
     kind: Literal["flow-table"]
     """Flows, a graph of operations in one of the formats in which others write it, or the
-    training of a model. Default: flows.
+    training or inference of a model. Default: flows.
     """
     origin: Literal["file", "first-flow"]
     """The time 0 of the job: that of the file, or the start of the first flow. Default: file."""
@@ -3184,7 +3184,7 @@ class JobWorkloadHtsim(TypedDict, total=False):
     """The file (`.cm`); its path counts from the folder of the scenario."""
     kind: Literal["htsim"]
     """Flows, a graph of operations in one of the formats in which others write it, or the
-    training of a model. Default: flows.
+    training or inference of a model. Default: flows.
     """
     origin: Literal["file", "first-flow"]
     """The time 0 of the job: that of the file, or the start of the first flow. Default: file."""
@@ -3201,7 +3201,7 @@ class JobWorkloadNs3(TypedDict, total=False):
     """The file (`flow.txt`); its path counts from the folder of the scenario."""
     kind: Literal["ns3"]
     """Flows, a graph of operations in one of the formats in which others write it, or the
-    training of a model. Default: flows.
+    training or inference of a model. Default: flows.
     """
     origin: Literal["file", "first-flow"]
     """The time 0 of the job: that of the file, or the start of the first flow. Default: file."""
@@ -3345,7 +3345,7 @@ class JobWorkloadTraining(TypedDict, total=False):
     """Numbers of gradients, where they are summed. Origin: Megatron-LM with bf16. Default: fp32."""
     kind: Literal["training"]
     """Flows, a graph of operations in one of the formats in which others write it, or the
-    training of a model. Default: flows.
+    training or inference of a model. Default: flows.
     """
     layer_backward: Quantity
     """Time of a layer backward. Default: by the roofline."""
@@ -3396,6 +3396,132 @@ class JobWorkloadTraining(TypedDict, total=False):
     """
 
 
+class JobWorkloadInferencePoolsDecode(TypedDict, total=False):
+    dp: int
+    """Replicas of the model. Default: 1."""
+    ep: int
+    """Ranks over which the experts of a layer are spread. Default: 1."""
+    max_batch: int
+    """Requests of a batch, at most. Default: that of the workload."""
+    pp: int
+    """Pipeline-parallel ranks. Default: 1."""
+    tp: int
+    """Tensor-parallel ranks. Default: 1."""
+
+
+class JobWorkloadInferencePools(TypedDict, total=False):
+    decode: JobWorkloadInferencePoolsDecode
+    """The ranks that compute the other tokens."""
+    prefill: JobWorkloadInferencePoolsDecode
+    """The ranks that compute the prompts of requests, and their first tokens."""
+
+
+class JobWorkloadInferenceRequestsOutputTokens1(TypedDict, total=False):
+    least: int
+    """The least number."""
+    most: int
+    """The largest."""
+
+
+class JobWorkloadInferenceRequestsOutputTokens11Point(TypedDict, total=False):
+    cumulative: float | str
+    """The share of the requests with no more."""
+    tokens: int
+    """A number of tokens."""
+
+
+class JobWorkloadInferenceRequestsOutputTokens11(TypedDict, total=False):
+    between: Literal["steps", "lines"]
+    """Whether only the numbers of the points occur, or all between them, along a line. Default:
+    lines.
+    """
+    points: list[JobWorkloadInferenceRequestsOutputTokens11Point]
+    """The points."""
+
+
+class JobWorkloadInferenceRequests(TypedDict, total=False):
+    concurrency: int
+    """Users that each wait for a request before they send the next one (a closed loop). Default:
+    this or `rate`.
+    """
+    count: int
+    """Requests in all."""
+    output_tokens: int | JobWorkloadInferenceRequestsOutputTokens1 | JobWorkloadInferenceRequestsOutputTokens11
+    """Tokens of an answer, written in the same way."""
+    prompt_tokens: int | JobWorkloadInferenceRequestsOutputTokens1 | JobWorkloadInferenceRequestsOutputTokens11
+    """Tokens of a prompt: a number, `{least, most}`, each number as likely, or `{points}` of a
+    cumulative distribution.
+    """
+    rate: float | str
+    """Requests per second, which arrive at exponentially distributed times whatever becomes of
+    those before (an open loop). Default: this or `concurrency`.
+    """
+
+
+class JobWorkloadInference(TypedDict, total=False):
+    accelerator: JobWorkloadTrainingAccelerator1 | Literal["a100", "h100", "h200", "b200", "mi300x"]
+    """An accelerator by its name, or the figures of one. Default: h100."""
+    algorithms: JobWorkloadChakraAlgorithms
+    """Algorithms of all collectives but tensor-parallel ones. Default: {}."""
+    assumed_latency: Quantity
+    """What the scheduler assumes of a message over the network beside its bytes at the rate of
+    the NIC, where batches depend on time. Origin: assumed. Default: 5us.
+    """
+    batch_tokens: int
+    """Tokens of an iteration over a batch, of which prompts get what requests that decode leave;
+    a whole prompt may exceed it where prompts are not chunked. Origin: assumed. Default:
+    8192.
+    """
+    check_memory: Literal[True, False]
+    """Whether weights and the keys and values of full batches that do not fit into the memory of
+    the accelerator are refused. Default: true.
+    """
+    chunked_prefill: Literal[True, False]
+    """Whether an iteration decodes and takes parts of prompts beside; without, it takes whole
+    prompts while there are any, and decodes otherwise. Default: true.
+    """
+    dp: int
+    """Replicas of the model, each with batches of its own. Default: the ranks of the job over
+    `tp` and `pp`.
+    """
+    ep: int
+    """Ranks over which the experts of a layer are spread, of the `tp` and `dp` ranks of a stage;
+    with 1 the `tp` ranks share each expert. Default: 1.
+    """
+    expert_skew: float | str
+    """How unevenly tokens are spread over experts: the exponent of a Zipf distribution. Experts
+    are dealt to ranks by popularity, and each layer begins with the next rank. Default: 0.
+    """
+    kind: Literal["inference"]
+    """Flows, a graph of operations in one of the formats in which others write it, or the
+    training or inference of a model. Default: flows.
+    """
+    kv_precision: Literal["bf16", "fp8"]
+    """Numbers of keys and values in memory. Default: bf16."""
+    max_batch: int
+    """Requests of a batch, at most. Origin: assumed. Default: 64."""
+    model: JobWorkloadTrainingModel1 | Literal["llama-2-7b", "llama-2-13b", "llama-2-70b", "llama-3-8b", "llama-3-70b", "llama-3-405b", "gpt-3-175b", "mixtral-8x7b", "mixtral-8x22b", "deepseek-v3"]
+    """A public model by its name, or the dimensions of one."""
+    pools: JobWorkloadInferencePools
+    """Pools of ranks that prefill and decode apart, in place of one for both. Default: one pool,
+    of `tp`, `pp`, `dp` and `ep`.
+    """
+    pp: int
+    """Pipeline-parallel ranks: stages. As many batches as stages are under way. Default: 1."""
+    precision: Literal["bf16", "fp8"]
+    """Numbers of weights, of matrix operators, and of what is sent to experts. Default: bf16."""
+    requests: JobWorkloadInferenceRequests
+    """The requests."""
+    step_overhead: Quantity
+    """What a stage takes before each iteration: the scheduler, and the launch of kernels.
+    Default: 0us.
+    """
+    tp: int
+    """Tensor-parallel ranks, where one pool has all ranks. Default: 1."""
+    tp_algorithms: JobWorkloadChakraAlgorithms
+    """Algorithms of tensor-parallel collectives. Default: {}."""
+
+
 Job = TypedDict("Job", {
     "background": "Literal[True, False]",
     "class": "int | Literal[\"nic\"]",
@@ -3414,7 +3540,7 @@ Job = TypedDict("Job", {
     "ranks": "int | list[float | str] | Literal[\"all\"]",
     "start": "Quantity | JobStart1",
     "warm_up": "int",
-    "workload": "JobWorkloadFlows | JobWorkloadGraph | JobWorkloadGoal | JobWorkloadChakra | JobWorkloadSimai | JobWorkloadAicb | JobWorkloadKineto | JobWorkloadPytorchEt | JobWorkloadFlightRecorder | JobWorkloadNcclLog | JobWorkloadFlowTable | JobWorkloadHtsim | JobWorkloadNs3 | JobWorkloadTraining",
+    "workload": "JobWorkloadFlows | JobWorkloadGraph | JobWorkloadGoal | JobWorkloadChakra | JobWorkloadSimai | JobWorkloadAicb | JobWorkloadKineto | JobWorkloadPytorchEt | JobWorkloadFlightRecorder | JobWorkloadNcclLog | JobWorkloadFlowTable | JobWorkloadHtsim | JobWorkloadNs3 | JobWorkloadTraining | JobWorkloadInference",
 }, total=False)
 
 
