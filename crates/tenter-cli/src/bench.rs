@@ -22,7 +22,7 @@ use tenter_report::{BenchReport, BenchRow, BenchStep, TrialError, duration_s, si
 use tenter_scenario::suggestion;
 use tenter_workload::collective::{CollectiveKind, write_program};
 
-use crate::arguments::{Bench, TextFormat};
+use crate::arguments::{Bench, RankOrder, TextFormat};
 use crate::exit::ExitCode;
 use crate::fabric::Fabric;
 use crate::fabric_line::describe;
@@ -203,8 +203,13 @@ fn algorithm(
 ) -> Result<Chosen, String> {
     let usual = || {
         let generation = plan.scale_up.and_then(|domain| domain.generation);
-        let of_servers = collective.of_servers(arguments.ranks.has_several_nodes());
-        let of_servers = of_servers.filter(|_| generation.is_some());
+        let ranks = &arguments.ranks;
+        let npus = plan.scale_up.map_or(1, |domain| domain.npus_per_host);
+        let has_several = ranks.has_several_nodes() && plan.topology.hosts > npus as usize;
+        let of_servers = collective.of_servers(has_several);
+        // NCCL's choice counts the GPUs of a server one after the other.
+        let by_hosts = ranks.order != Some(RankOrder::Rails);
+        let of_servers = of_servers.filter(|_| generation.is_some() && by_hosts);
         of_servers.unwrap_or(collective.algorithm)
     };
     let given = arguments.algorithm.as_deref().unwrap_or_else(usual);

@@ -51,8 +51,7 @@ pub(crate) fn write(of: &Operations, events: &mut Events<impl Write>) -> io::Res
         let title = format!("{} {}", row.kind, row.operation);
         events.slice((STREAMS + row.job as usize, track), &title, span, &about)?;
     }
-    recordings(of, events)?;
-    Ok(left_out)
+    Ok(left_out + recordings(of, events)?)
 }
 
 /// Names a process for each job and a track for each stream of its ranks; gives the numbers of the
@@ -81,11 +80,13 @@ fn name_tracks(
     Ok(tracks)
 }
 
-/// What was recorded of the operations, once and from the start of the recording.
-fn recordings(of: &Operations, events: &mut Events<impl Write>) -> io::Result<()> {
+/// What was recorded of the operations, once and from the start of the recording; gives how many
+/// are left out.
+fn recordings(of: &Operations, events: &mut Events<impl Write>) -> io::Result<usize> {
     let is_recorded = |row: &&OperationRow| row.measured_start.is_some() && row.iteration == 0;
     let mut rows: Vec<&OperationRow> = of.rows.iter().filter(is_recorded).collect();
     rows.sort_by_key(|row| (row.measured_start, row.job, row.rank, row.operation));
+    let left_out = rows.len().saturating_sub(OPERATIONS_MAX);
     rows.truncate(OPERATIONS_MAX);
     let tracks = name_tracks((RECORDINGS, "recording of"), &rows, of, events)?;
     for row in rows {
@@ -96,7 +97,7 @@ fn recordings(of: &Operations, events: &mut Events<impl Write>) -> io::Result<()
         let title = format!("{} {}", row.kind, row.operation);
         events.slice((RECORDINGS + row.job as usize, track), &title, span, &about)?;
     }
-    Ok(())
+    Ok(left_out)
 }
 
 fn critical_paths(of: &Operations, events: &mut Events<impl Write>) -> io::Result<()> {

@@ -536,3 +536,20 @@ pub struct Calibration {
     /// The published rows it is fitted to.
     pub fitted_to: String,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_straight_line_goes_on_by_equal_amounts() {
+        // 10 at 35 and 17 at 70 are 0.2 for each, so 59 at 280.
+        let line = |over| Against::StraightLine {
+            through: "a".to_owned(),
+            at: [35, 70, 280],
+            over,
+        };
+        assert!((line(None).of(17.0, &[10.0]) - 59.0).abs() < 1e-9);
+        assert!((line(Some(10)).of(17.0, &[10.0]) - 5.9).abs() < 1e-9);
+    }
+}

@@ -441,6 +441,13 @@ fn check(description: &Description) -> Result<(), String> {
 }
 
 fn check_reading(row: &ReadingOfRow) -> Result<(), String> {
+    if let Some(Against::StraightLine { at, over, .. }) = &row.against
+        && (at[0] == at[1] || *over == Some(0))
+    {
+        return Err(
+            "a straight line needs two places that differ, and is divided by 1 or more".to_owned(),
+        );
+    }
     if let Some(shown) = row
         .shown
         .as_ref()

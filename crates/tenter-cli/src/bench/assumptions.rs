@@ -29,10 +29,10 @@ fn nccl(plan: &Plan) -> Option<String> {
     let run = plan.jobs[0].sequence.first()?;
     let (_, keys) = run.traffic.collective()?.nccl()?;
     Some(format!(
-        "NCCL's model: {} GPUs, {} NICs at {} for each server, {} processors, plug-in latency {}, \
+        "NCCL's model: {} GPUs, {} at {} for each server, {} processors, plug-in latency {}, \
          {}; --set jobs[0].collectives[0].host_cpu=amd changes one",
         keys.generation.word(),
-        keys.nics_per_host,
+        counted(keys.nics_per_host as usize, "NIC", "NICs"),
         keys.nic_rate,
         keys.host_cpu.word(),
         keys.plug_in_latency,

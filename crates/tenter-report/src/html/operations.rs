@@ -11,7 +11,7 @@ use super::line_chart::{labelled, x_axis};
 use super::scale::Scale;
 use super::text::{Unit, add, bytes, count, escape, fixed, time};
 use crate::trial_data::TrialData;
-use crate::trial_operations::OperationsOf;
+use crate::trial_operations::{OperationsOf, Spans};
 
 const LEFT: f64 = 190.0;
 const RIGHT: f64 = 1_084.0;
@@ -51,7 +51,7 @@ pub(super) fn section(id: usize, trial: &TrialData, page: &mut String) {
     page.push_str("</section>\n");
 }
 
-/// Whether an operation is drawn: what takes no time cannot be seen, and a receive may wait from
+/// Whether an operation has a bar: what takes no time cannot be seen, and a receive may wait from
 /// the first moment on for a message that the sender's row shows.
 fn is_drawn(row: &OperationRow) -> bool {
     let is_shown = match &*row.kind {
@@ -60,6 +60,11 @@ fn is_drawn(row: &OperationRow) -> bool {
         _ => true,
     };
     row.done > row.started && is_shown
+}
+
+/// Whether a recording has a bar.
+fn is_recorded(row: &OperationRow) -> bool {
+    row.measured_start.is_some() && row.measured_time.is_some_and(|took| !took.is_zero())
 }
 
 /// A row of the drawing: what it is called, and its colour.
@@ -74,11 +79,12 @@ struct Lane {
 }
 
 /// A bar, in ns from the start of the iteration.
-#[derive(Clone, Debug, PartialEq)]
-struct Bar {
+#[derive(Clone, Copy, Debug)]
+struct Bar<'r> {
     from: f64,
     to: f64,
-    tip: String,
+    /// The first operation that it stands for.
+    row: &'r OperationRow,
     /// How many operations it stands for.
     count: u64,
     /// Whether a receive waited, which is drawn lighter.
@@ -86,8 +92,8 @@ struct Bar {
 }
 
 /// The bars of each row.
-struct Drawing {
-    lanes: BTreeMap<Lane, Vec<Bar>>,
+struct Drawing<'r> {
+    lanes: BTreeMap<Lane, Vec<Bar<'r>>>,
     end: f64,
     is_measured: bool,
 }
@@ -120,10 +126,13 @@ fn named(row: &OperationRow, of_model: bool, by_stream: bool) -> (u32, String, u
     (order, name.to_owned(), colour)
 }
 
-impl Drawing {
-    fn of(of: &OperationsOf, of_model: bool) -> Drawing {
+impl<'r> Drawing<'r> {
+    fn of(of: &'r OperationsOf, of_model: bool) -> Drawing<'r> {
         let is_measured = !of.spans.is_empty();
-        let drawn = || of.drawn.iter().filter(|row| is_drawn(row));
+        let drawn = || {
+            let rows = of.drawn.iter();
+            rows.filter(|row| is_drawn(row) || is_recorded(row))
+        };
         let streams: BTreeSet<u32> = drawn().map(|row| row.stream).collect();
         let kinds: BTreeSet<(u32, &str)> =
             drawn().map(|row| (row.stream, row.kind.as_str())).collect();
@@ -132,7 +141,7 @@ impl Drawing {
         let start = of.drawn.iter().filter_map(|row| row.ready).min();
         let start = start.map_or(0.0, Time::as_ns);
         let offsets = offsets(of);
-        let mut lanes: BTreeMap<Lane, Vec<Bar>> = BTreeMap::new();
+        let mut lanes: BTreeMap<Lane, Vec<Bar<'r>>> = BTreeMap::new();
         for row in drawn() {
             let (order, name, colour) = named(row, of_model, by_stream);
             let lane = |simulated| Lane {
@@ -142,33 +151,24 @@ impl Drawing {
                 name: name.clone(),
                 colour,
             };
-            let (from, to) = (ns(row.started) - start, ns(row.done) - start);
-            let bar = Bar {
-                from,
-                to,
-                tip: tip(row, (from, to)),
-                count: 1,
-                light: row.kind == "receive",
-            };
-            lanes.entry(lane(true)).or_default().push(bar);
-            if let (Some(recorded), Some(took)) = (row.measured_start, row.measured_time) {
-                let from = ns(Some(recorded)) - start + offsets.get(&row.rank).unwrap_or(&0.0);
-                let to = from + ns(Some(took));
-                let bar = Bar {
-                    from,
-                    to,
-                    tip: tip(row, (from, to)),
-                    count: 1,
-                    light: false,
-                };
-                lanes.entry(lane(false)).or_default().push(bar);
+            if is_drawn(row) {
+                let (from, to) = (ns(row.started) - start, ns(row.done) - start);
+                let bars = lanes.entry(lane(true)).or_default();
+                bars.push(Bar::new(row, (from, to), row.kind == "receive"));
+            }
+            if is_recorded(row) {
+                let offset = offsets.get(&row.rank).unwrap_or(&0.0);
+                let from = ns(row.measured_start) - start + offset;
+                let to = from + ns(row.measured_time);
+                let bars = lanes.entry(lane(false)).or_default();
+                bars.push(Bar::new(row, (from, to), false));
             }
         }
         let ends = lanes.values().flatten().map(|bar| bar.to);
         let end = ends.fold(0.0, f64::max);
         let share = BARS / lanes.len().max(1);
         for bars in lanes.values_mut() {
-            *bars = fewer(std::mem::take(bars), end, share);
+            fewer(bars, end, share);
         }
         Drawing {
             lanes,
@@ -193,10 +193,16 @@ impl Drawing {
         } else {
             ""
         };
+        let left_out = if of.left_out > 0 {
+            let number = count(of.left_out);
+            format!(" {number} further operations of these ranks are left out.")
+        } else {
+            String::new()
+        };
         add(
             page,
             format_args!(
-                "<p class=\"lead\">{of_all}One bar per operation, from when its stream began with it to its end; collectives include waiting for other ranks, and messages are in the rows of their senders. Neighbours too close to be told apart are one bar.{recorded}</p>"
+                "<p class=\"lead\">{of_all}One bar per operation, from when its stream began with it to its end; collectives include waiting for other ranks, and messages are in the rows of their senders. Neighbours too close to be told apart are one bar.{recorded}{left_out}</p>"
             ),
         );
         let x = Scale {
@@ -262,12 +268,22 @@ impl Drawing {
     }
 }
 
-impl Bar {
+impl<'r> Bar<'r> {
+    fn new(row: &'r OperationRow, (from, to): (f64, f64), light: bool) -> Bar<'r> {
+        Bar {
+            from,
+            to,
+            row,
+            count: 1,
+            light,
+        }
+    }
+
     fn draw(&self, x: &Scale, (top, colour): (f64, u8), page: &mut String) {
         let (left, right) = (x.place(self.from), x.place(self.to));
         let light = if self.light { " light" } else { "" };
         let tip = match self.count {
-            1 => self.tip.clone(),
+            1 => tip(self.row, (self.from, self.to)),
             several => format!(
                 "{several} operations\n{} – {}",
                 time(self.from),
@@ -303,27 +319,29 @@ fn offsets(of: &OperationsOf) -> BTreeMap<u32, f64> {
     first.into_iter().map(offset).collect()
 }
 
-/// At most so many bars: neighbours whose distance cannot be seen become one.
-fn fewer(mut bars: Vec<Bar>, end: f64, most: usize) -> Vec<Bar> {
+/// Leaves at most so many bars: neighbours whose distance cannot be seen become one, if neither can
+/// be seen alone.
+fn fewer(bars: &mut Vec<Bar<'_>>, end: f64, most: usize) {
     bars.sort_by(|a, b| a.from.total_cmp(&b.from));
     let mut gap = end / (RIGHT - LEFT) * 0.25;
     loop {
-        let mut merged: Vec<Bar> = Vec::new();
-        for bar in &bars {
-            match merged.last_mut() {
-                Some(last)
-                    if bar.from - last.to < gap
-                        && bar.to - bar.from < 4.0 * gap
-                        && last.light == bar.light =>
-                {
-                    last.to = last.to.max(bar.to);
-                    last.count += bar.count;
-                }
-                _ => merged.push(bar.clone()),
+        let mut kept = 0;
+        for place in 1..bars.len() {
+            let bar = bars[place];
+            let last = &mut bars[kept];
+            let are_short = [bar.to - bar.from, last.to - last.from];
+            let are_short = are_short.iter().all(|length| *length < 4.0 * gap);
+            if bar.from - last.to < gap && are_short && last.light == bar.light {
+                last.to = last.to.max(bar.to);
+                last.count += bar.count;
+            } else {
+                kept += 1;
+                bars[kept] = bar;
             }
         }
-        if merged.len() <= most.max(1) || gap > end {
-            return merged;
+        bars.truncate(kept + 1);
+        if bars.len() <= most.max(1) || gap > end {
+            return;
         }
         gap *= 2.0;
     }
@@ -369,7 +387,7 @@ fn deviations(of: &OperationsOf, page: &mut String) {
         let number = count(recorded.count);
         line(kind, &number, (recorded.recorded, recorded.simulated), page);
     }
-    let whole = |span: fn(&crate::trial_operations::Spans) -> (f64, f64)| {
+    let whole = |span: fn(&Spans) -> (f64, f64)| {
         let spans = of.spans.values().map(span);
         spans.map(|(from, to)| to - from).fold(0.0, f64::max)
     };
@@ -406,25 +424,66 @@ fn line(name: &str, number: &str, (recorded, simulated): (f64, f64), page: &mut 
 mod tests {
     use super::*;
 
-    fn bar(from: f64, to: f64) -> Bar {
-        Bar {
-            from,
-            to,
-            tip: String::new(),
-            count: 1,
-            light: false,
-        }
+    #[test]
+    fn neighbours_that_cannot_be_told_apart_are_one_bar() {
+        let row = OperationRow::default();
+        let bar = |from: f64, to: f64| Bar::new(&row, (from, to), false);
+        let many = (0..1_000).map(|nth| bar(f64::from(nth), f64::from(nth) + 0.9));
+        let mut many: Vec<Bar<'_>> = many.collect();
+        fewer(&mut many, 1_000.0, 100);
+        assert!(many.len() <= 100, "{}", many.len());
+        assert_eq!(many.iter().map(|bar| bar.count).sum::<u64>(), 1_000);
+        // A long one does not swallow the short one behind it.
+        let mut apart = vec![bar(0.0, 500.0), bar(500.0, 500.1), bar(800.0, 900.0)];
+        fewer(&mut apart, 1_000.0, 100);
+        assert_eq!(apart.len(), 3);
+        fewer(&mut Vec::new(), 0.0, 100);
     }
 
     #[test]
-    fn neighbours_that_cannot_be_told_apart_are_one_bar() {
-        let bars: Vec<Bar> = (0..1_000)
-            .map(|nth| bar(f64::from(nth), f64::from(nth) + 0.9))
-            .collect();
-        let fewer = super::fewer(bars, 1_000.0, 100);
-        assert!(fewer.len() <= 100, "{}", fewer.len());
-        assert_eq!(fewer.iter().map(|bar| bar.count).sum::<u64>(), 1_000);
-        let apart = super::fewer(vec![bar(0.0, 100.0), bar(500.0, 900.0)], 1_000.0, 100);
-        assert_eq!(apart.len(), 2);
+    fn recordings_are_drawn_where_the_simulation_takes_no_time() {
+        let us = |us| Some(Time::from_us(us));
+        let send = OperationRow {
+            kind: "send".to_owned(),
+            started: us(7),
+            done: us(7),
+            measured_start: us(100),
+            measured_time: us(4),
+            ..OperationRow::default()
+        };
+        let compute = OperationRow {
+            kind: "compute".to_owned(),
+            ready: us(2),
+            started: us(2),
+            done: us(7),
+            ..OperationRow::default()
+        };
+        let mut of = OperationsOf {
+            ranks: 1,
+            drawn: vec![compute, send],
+            ..OperationsOf::default()
+        };
+        let none = Spans {
+            recorded: (0.0, 0.0),
+            simulated: (0.0, 0.0),
+        };
+        of.spans.insert(0, none);
+        let drawing = Drawing::of(&of, false);
+        let bars = drawing.lanes.iter().map(|(lane, bars)| {
+            let name = (lane.simulated, lane.name.as_str());
+            (name, bars[0].from, bars[0].to)
+        });
+        // The recording begins where the simulation does: 5 us after the start of the iteration.
+        let expected = [
+            ((false, "sends"), 5_000.0, 9_000.0),
+            ((true, "compute"), 0.0, 5_000.0),
+        ];
+        assert_eq!(bars.collect::<Vec<_>>(), expected);
+        let mut page = String::new();
+        drawing.draw(&of, &mut page);
+        assert!(
+            page.contains("recorded sends") && page.contains("<rect"),
+            "{page}"
+        );
     }
 }

@@ -24,7 +24,7 @@ impl Collective for AllGatherNccl {
         algorithm: "nccl",
         summary: "the algorithm, protocol and channels that NCCL's model chooses",
         model_page: "docs/models/collective-all-gather-nccl.md",
-        // A ring on one channel: 2n(n−1) ≤ 2³²−1.
+        // A ring on one channel: n(n−1) ≤ 2³²−1.
         ranks_max: 46_341,
         busbw: Factor::AllButOwn,
     };

@@ -97,7 +97,7 @@ pub(super) fn post_latency(cpu: HostCpu, protocol: WireProtocol) -> f64 {
     }
 }
 
-/// By which the latency of a ring of Simple grows across nodes.
+/// The factor on the latency of a Simple ring over several nodes.
 pub(super) fn ring_plateau(generation: NpuGeneration) -> f64 {
     match generation {
         // The model has 1.9 for what is older than Ampere.
@@ -105,7 +105,7 @@ pub(super) fn ring_plateau(generation: NpuGeneration) -> f64 {
     }
 }
 
-/// It does from so many bytes for each channel and rank.
+/// The least bytes for each channel and rank for that factor.
 pub(super) const RING_PLATEAU_BYTES: u64 = 64;
 
 /// The channels of one node over `NVLink`, and the bandwidth of each.

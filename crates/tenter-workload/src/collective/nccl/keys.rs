@@ -39,7 +39,8 @@ component! {
 /// NPUs of a server.
 const NPUS: RangeInclusive<u32> = 1..=1024;
 /// Rates of a NIC.
-const RATES: RangeInclusive<Rate> = Rate::from_gbps(1)..=Rate::from_gbps(100_000);
+const RATES: RangeInclusive<Rate> =
+    Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
 
 fn nics_divide(keys: &NcclKeys, reader: &mut dyn Reader) -> bool {
     let holds = keys.npus_per_host.is_multiple_of(keys.nics_per_host);
