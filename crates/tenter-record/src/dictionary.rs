@@ -352,7 +352,8 @@ mod tests {
     fn a_name_ends_with_its_unit() {
         for (table, column) in all() {
             let suffixes: &[&str] = match column.unit {
-                "" | "tokens" | "windows" | "visits" | "packets" | "timeouts" | "storms" => {
+                "" | "tokens" | "requests" | "windows" | "visits" | "packets" | "timeouts"
+                | "storms" => {
                     continue;
                 }
                 "ns" => &["_ns"],

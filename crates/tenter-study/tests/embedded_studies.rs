@@ -138,7 +138,8 @@ fn calibrations_are_marked() {
         }
         for variant in &study.variants {
             for fitted in &variant.calibrations {
-                assert!(fitted.fitted_to.contains("iB"), "{fitted:?}");
+                // The rows have sizes, ranks or times in their names.
+                assert!(fitted.fitted_to.contains(char::is_numeric), "{fitted:?}");
             }
         }
     }
