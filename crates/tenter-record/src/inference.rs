@@ -87,7 +87,7 @@ rows! {
         /// The pool: `all`, `prefill` or `decode`.
         pool: String => "pool", "";
         /// Ranks.
-        ranks: u32 => "ranks", "ranks";
+        ranks: u32 => "ranks", "";
         /// Replicas of the model.
         replicas: u32 => "replicas", "";
         /// Iterations over batches; replicas with experts in common go step by step and count once.
