@@ -258,6 +258,20 @@ fn read_kineto(bytes: &[u8]) -> Result<Imported, ImportError> {
     reader.finish()
 }
 
+#[test]
+fn exponents_of_times_are_not_written_out() {
+    for exponent in [i32::MIN, i32::MAX] {
+        let took = format!("1e{exponent}");
+        let line = table("[rank0 ~ rank1]", 1).replace("0.5", &took);
+        refused(bounded("aicb time", line.as_bytes(), read_aicb), &took);
+        let event = kernel(0, 1, 7, "").replace("\"ts\": 0", &format!("\"ts\": {took}"));
+        refused(
+            bounded("ts", trace(2, &event).as_bytes(), read_kineto),
+            &took,
+        );
+    }
+}
+
 fn trace(world: u32, events: &str) -> String {
     format!(
         "{{\"distributedInfo\": {{\"rank\": 0, \"world_size\": {world}}},\n\"traceEvents\": [\n{events}\n]}}"
