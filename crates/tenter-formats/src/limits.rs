@@ -9,7 +9,7 @@ pub(crate) const RANKS_MAX: u64 = 1 << 20;
 /// No file alone makes more ranks.
 pub(crate) const DECLARED_MAX: u32 = 1 << 16;
 /// A file says of itself that ranks do what it has of one, in so many operations of all of them,
-const REPEATED_MAX: u64 = 1 << 24;
+const REPEATED_MAX: u64 = 10_000_000;
 /// and in so many more for each byte that it has as it is stored.
 const REPEATED_PER_BYTE: u64 = 16;
 /// Communicators that files describe in a few words have no more ranks together.

@@ -164,7 +164,7 @@ fn barriers_and_signals_of_plans_grow_with_their_thread_blocks() {
         _ => block(id, "0", &of_block),
     });
     let read = bounded("signals", plan("1", [&all, ""]).as_bytes(), read_algorithm);
-    refused(read, "stand for more than 4194304 waits");
+    refused(read, "waits for signals, barriers and packets up to here are more than 4194304");
 }
 
 #[test]
@@ -218,11 +218,11 @@ fn table(sections: &str, lines: usize) -> String {
 
 #[test]
 fn ranks_of_sections_do_not_multiply_lines_without_bound() {
-    // 256 operations of each rank, and 16 for each of the 13,000 bytes: 3 more.
-    let most = table("[rank0 ~ rank65535]", 259);
+    // 10 million operations, and 16 for each of the 7,900 bytes, are 154 of each rank.
+    let most = table("[rank0 ~ rank65535]", 154);
     let read = bounded_in(LARGEST, "aicb, allowed", most.as_bytes(), read_aicb);
-    assert_eq!(read.map(|read| read.graph.operations()), Ok(259 << 16));
-    let more = table("[rank0 ~ rank65535]", 260);
+    assert_eq!(read.map(|read| read.graph.operations()), Ok(154 << 16));
+    let more = table("[rank0 ~ rank65535]", 155);
     refused(
         bounded("aicb", more.as_bytes(), read_aicb),
         "set `ranks: 65536`",
@@ -434,7 +434,10 @@ fn flows_do_not_multiply() {
     assert_eq!(edges, Ok((activating + started) as u64));
     let read = |bytes: &[u8]| flow_list::read_parquet(bytes, FlowReading::default());
     let equal = columnar::equal_rows(3_000_000);
-    refused(bounded("dictionary", &equal, read), "row 10");
+    refused(
+        bounded("dictionary", &equal, read),
+        "the table has 3000000 rows, more than its 24363 bytes",
+    );
     let file = columnar::file();
     for place in 0..file.len() {
         // The largest numbers of five bytes, and of ten.
