@@ -72,7 +72,8 @@ mod tests {
             error.to_string()
         };
         let packed = refused(1);
-        let expected = "byte 8388623: 4194312 values are in front of this byte of the unpacked text";
+        let expected =
+            "byte 8388624: 4194312 values are in front of this byte of the unpacked text";
         assert!(packed.starts_with(expected), "{packed}");
         assert!(packed.ends_with("; unpack it first, or give a part of it"));
         let plain = refused(0);

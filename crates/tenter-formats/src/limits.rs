@@ -37,3 +37,20 @@ pub(crate) fn repeated(
     let remedy = format!("set `ranks: {ranks}` if it is for so many, or a smaller number");
     Err(ImportError::new(at, what, remedy))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_pay_for_what_they_repeat() {
+        let at = (4, Place::Json);
+        assert_eq!(repeated(10_000_000, 0, at), Ok(()));
+        assert_eq!(repeated(10_000_016, 1, at), Ok(()));
+        let error = repeated(10_000_017, 1, at)
+            .expect_err("one more")
+            .to_string();
+        let expected = "in the JSON: the file names 4 ranks; repeated for each, its operations are 10000017, more than 10000016; set `ranks: 4`";
+        assert!(error.starts_with(expected), "{error}");
+    }
+}

@@ -19,7 +19,9 @@ pub(crate) fn check(nic: &NicSpec, switches: &Switches, topology: &Topology, war
         return;
     };
     let balancing = &switches.usual.load_balancing;
-    let detour = balancing.detours().and_then(|_| routing.longest_detour(topology));
+    let detour = balancing
+        .detours()
+        .and_then(|_| routing.longest_detour(topology));
     let needed = routing.longest_path().max(detour.unwrap_or(0));
     if needed <= u32::from(room) {
         return;

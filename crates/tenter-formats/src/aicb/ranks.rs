@@ -211,7 +211,8 @@ struct Built<'s> {
     counted: BTreeMap<&'static str, u64>,
 }
 
-const OTHER_SIZE: &str = "collectives have another group size than their lines say: `ranks` changes the group size of collectives";
+const OTHER_SIZE: &str =
+    "collectives have another group size than their lines say, since `ranks` changes it";
 
 /// The stream of computing; collectives of each kind of group have their own behind it.
 const COMPUTE: u32 = 0;

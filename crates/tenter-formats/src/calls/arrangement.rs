@@ -136,7 +136,11 @@ mod tests {
         let without = [head(None, None), head(None, None)];
         assert_eq!(of(&without, None), Ok((2, Repeats::No, vec![0, 1])));
         for (heads, asked, what) in [
-            (&[head(None, Some(1 << 17))][..], None, "in the JSON: it says that"),
+            (
+                &[head(None, Some(1 << 17))][..],
+                None,
+                "in the JSON: it says that",
+            ),
             (&[head(None, None)][..], None, "how many ranks"),
             (
                 &[head(Some(1), None), head(Some(1), None)][..],

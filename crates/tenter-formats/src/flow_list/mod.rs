@@ -137,7 +137,10 @@ impl FlowList {
 
     /// Lets starts count from another time.
     fn shift(&mut self, origin: Origin) {
-        let timed = self.flows.iter().filter(|flow| flow.after.is_empty() && flow.join.is_none());
+        let timed = self
+            .flows
+            .iter()
+            .filter(|flow| flow.after.is_empty() && flow.join.is_none());
         let first = timed.map(|flow| flow.start).min().unwrap_or_default();
         match origin {
             Origin::FirstFlow => {

@@ -180,7 +180,10 @@ fn pass(
                 after,
                 ..ProgramStep::default()
             };
-            let own = gpu.blocks.get(of.place).and_then(|block| block.operations.get(of.next));
+            let own = gpu
+                .blocks
+                .get(of.place)
+                .and_then(|block| block.operations.get(of.next));
             let name = own.map_or_else(String::new, |own| format!("{} (barrier)", own.name()));
             let passed = blocks.push(of.name, &name.into(), step);
             after = vec![*first.get_or_insert(passed)];

@@ -51,7 +51,9 @@ pub(crate) fn check_head(bytes: &[u8]) -> Result<(), ImportError> {
         return Err(damaged(begin, "the head of the table is damaged"));
     }
     if let Some(count) = too_many {
-        let what = format!("the head of the table says that it has {count} columns, more than its {most} bytes can hold");
+        let what = format!(
+            "the head of the table says that it has {count} columns, more than its {most} bytes can hold"
+        );
         return Err(damaged(begin, &what));
     }
     if nested {

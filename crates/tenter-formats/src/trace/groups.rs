@@ -83,7 +83,10 @@ impl Groups {
         }
         let what =
             format!("the communicators up to here have more than {MEMBERS_MAX} ranks together");
-        Err(Wrong::new(what, "give a part of it, with fewer communicators"))
+        Err(Wrong::new(
+            what,
+            "give a part of it, with fewer communicators",
+        ))
     }
 
     /// The number of a communicator with its ranks in an order that begins with the one at a place;

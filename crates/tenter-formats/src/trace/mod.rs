@@ -324,3 +324,31 @@ impl<'r> Traces<'r> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::MEMBERS_MAX;
+
+    #[test]
+    fn ranks_of_groups_count_once_and_limits_have_their_own_remedy() {
+        let algorithms = Algorithms::default();
+        let half = MEMBERS_MAX as u32 / 2 + 1;
+        let mut traces = Traces::of_calls((half, Repeats::No), &algorithms);
+        let ranks: Vec<u32> = (0..half).collect();
+        let group = traces.groups.of_ranks("one", ranks.clone());
+        let group = group.expect("it is half of what is kept");
+        let found = traces.communicator(0, 0, group, Place::Json);
+        assert!(found.is_ok_and(|found| found.is_some_and(|of| of.size == half)));
+        let more = traces.groups.of_ranks("two", ranks);
+        let more = more.expect_err("it is above the half").at(Place::Json);
+        assert!(
+            more.to_string()
+                .ends_with("together; give a part of it, with fewer communicators")
+        );
+        let unknown = traces.groups.number("three");
+        let unknown = traces.communicator(0, 5, unknown, Place::Json);
+        let unknown = unknown.expect_err("it is named alone").to_string();
+        assert!(unknown.contains("node 5: nothing says") && unknown.contains("`groups`"));
+    }
+}

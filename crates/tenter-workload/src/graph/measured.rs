@@ -87,6 +87,9 @@ mod tests {
         assert_eq!(measured.get(7), Some(of(Some(4), 5)));
         assert_eq!(measured.get(1_000_000), Some(of(None, 3)));
         assert_eq!(measured.get(2), Some(of(Some(0), 0)));
-        assert_eq!([0, 8, 2_000_000].map(|place| measured.get(place)), [None; 3]);
+        assert_eq!(
+            [0, 8, 2_000_000].map(|place| measured.get(place)),
+            [None; 3]
+        );
     }
 }
