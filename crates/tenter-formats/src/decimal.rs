@@ -32,13 +32,13 @@ pub(crate) fn time(text: &str, places: usize) -> Option<(Time, bool)> {
 /// The same of a number that may have an exponent: `8.9e-05`.
 pub(crate) fn scientific(text: &str, places: usize) -> Option<(Time, bool)> {
     /// Times that anything takes have shorter exponents.
-    const EXPONENT_MAX: i32 = 40;
+    const EXPONENT_MAX: u32 = 40;
     let Some((mantissa, exponent)) = text.split_once(['e', 'E']) else {
         return time(text, places);
     };
     let exponent: i32 = exponent.parse().ok()?;
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    if whole.is_empty() || exponent.abs() > EXPONENT_MAX {
+    if whole.is_empty() || exponent.unsigned_abs() > EXPONENT_MAX {
         return None;
     }
     let zeros = "0".repeat(exponent.unsigned_abs() as usize);
@@ -82,6 +82,10 @@ mod tests {
         assert_eq!(ps("12.345e-10"), Some((1, true)));
         assert_eq!(ps("0.25"), Some((250_000_000, false)));
         for text in ["e5", "1e", "1e99", "1e5.5", "-1e1", "1e2e3", "1x5", "1é5"] {
+            assert_eq!(ps(text), None, "{text}");
+        }
+        // The smallest and the largest exponent of 32 bits.
+        for text in ["1e-2147483648", "1e2147483647"] {
             assert_eq!(ps(text), None, "{text}");
         }
     }

@@ -77,6 +77,31 @@ impl ImportError {
     }
 }
 
+/// What is wrong and what to do, while the place is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Wrong {
+    pub(crate) what: String,
+    pub(crate) remedy: &'static str,
+}
+
+impl Wrong {
+    pub(crate) fn new(what: impl Into<String>, remedy: &'static str) -> Wrong {
+        let what = what.into();
+        Wrong { what, remedy }
+    }
+
+    /// Says what it is of, such as `node 3`.
+    #[must_use]
+    pub(crate) fn of(mut self, name: &str) -> Wrong {
+        self.what = format!("{name}: {}", self.what);
+        self
+    }
+
+    pub(crate) fn at(self, place: Place) -> ImportError {
+        ImportError::new(place, self.what, self.remedy)
+    }
+}
+
 /// What stands in front of a place: the file, where it is told.
 fn in_front(file: Option<&str>) -> String {
     file.map_or_else(String::new, |file| format!("{file}: "))

@@ -6,28 +6,41 @@ use crate::error::{ImportError, Place};
 
 /// A file has so many values,
 const VALUES: usize = 1 << 22;
-/// and so many more for each byte that it has as it is stored: compressed traces unpack to some
-/// fifty bytes for each.
-const VALUES_PER_BYTE: usize = 4;
+/// and so many more for each byte that it has as it is stored: compressed traces have up to about
+/// four for each.
+const VALUES_PER_BYTE: usize = 8;
 
-/// What a file holds, which has so many bytes as it is stored.
+/// The JSON of a text, from a file that has so many bytes as it is stored: fewer than the text
+/// where it is compressed.
 ///
 /// # Errors
-/// A file that is no JSON, with its line and column, and one with more values than files of its
-/// length have.
-pub(crate) fn parsed(bytes: &[u8], stored: usize, remedy: &str) -> Result<Value, ImportError> {
+/// A text that is no JSON, with its line or byte, and one with more values than files of that
+/// length have, with the byte where they begin. Lines and bytes are those of the text.
+pub(crate) fn parsed(text: &[u8], stored: usize, remedy: &str) -> Result<Value, ImportError> {
+    let is_unpacked = stored > 0 && stored < text.len();
+    let of_text = if is_unpacked {
+        " of the unpacked text"
+    } else {
+        ""
+    };
     let most = VALUES.saturating_add(stored.saturating_mul(VALUES_PER_BYTE));
-    if let Some(byte) = beyond(bytes, most) {
-        let what = format!("{most} values are in front of this, and more follow");
-        return Err(ImportError::new(
-            Place::Byte(byte),
-            what,
-            "give a part of it",
-        ));
+    if let Some(byte) = beyond(text, most) {
+        let what = format!("{most} values are in front of this byte{of_text}, and more follow");
+        let remedy = if is_unpacked {
+            "unpack it first, or give a part of it"
+        } else {
+            "give a part of it"
+        };
+        return Err(ImportError::new(Place::Byte(byte), what, remedy));
     }
-    serde_json::from_slice(bytes).map_err(|error| {
-        let what = format!("this is no JSON ({error})");
-        ImportError::new(place(&error), what, remedy)
+    serde_json::from_slice(text).map_err(|error| {
+        let place = place(&error);
+        let of_text = match place {
+            Place::Byte(_) if is_unpacked => "; the byte is that of the unpacked text",
+            _ => "",
+        };
+        let what = format!("this is no JSON ({error}{of_text})");
+        ImportError::new(place, what, remedy)
     })
 }
 
@@ -45,4 +58,28 @@ fn beyond(bytes: &[u8], most: usize) -> Option<usize> {
     let is_mark = |(_, byte): &(usize, &u8)| matches!(byte, b',' | b':' | b'[' | b'{');
     let mut marks = bytes.iter().enumerate().filter(is_mark);
     marks.nth(most).map(|(place, _)| place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_those_of_the_text_and_remedies_those_of_the_file() {
+        let text = format!("[{}0]", "0,".repeat(VALUES + 8));
+        let refused = |stored| {
+            let error = parsed(text.as_bytes(), stored, "give JSON").expect_err("too many values");
+            error.to_string()
+        };
+        let packed = refused(1);
+        let expected =
+            "byte 8388624: 4194312 values are in front of this byte of the unpacked text";
+        assert!(packed.starts_with(expected), "{packed}");
+        assert!(packed.ends_with("; unpack it first, or give a part of it"));
+        let plain = refused(0);
+        assert!(plain.contains("of this byte, and") && plain.ends_with("; give a part of it"));
+        assert!(parsed(text.as_bytes(), text.len(), "give JSON").is_ok());
+        let damaged = parsed(b"[1 2]", 3, "give JSON").expect_err("it is damaged");
+        assert!(damaged.what.contains("of the unpacked text"), "{damaged}");
+    }
 }

@@ -8,27 +8,49 @@ pub(crate) const MESSAGE_MAX: u64 = 1 << 50;
 pub(crate) const RANKS_MAX: u64 = 1 << 20;
 /// No file alone makes more ranks.
 pub(crate) const DECLARED_MAX: u32 = 1 << 16;
-/// No file says of itself that so many ranks do what it has of one, counted in operations.
-const REPEATED_MAX: u64 = 1 << 21;
+/// A file says of itself that ranks do what it has of one, in so many operations of all of them,
+const REPEATED_MAX: u64 = 10_000_000;
+/// and in so many more for each byte that it has as it is stored.
+const REPEATED_PER_BYTE: u64 = 16;
 /// Communicators that files describe in a few words have no more ranks together.
 pub(crate) const MEMBERS_MAX: usize = 1 << 24;
 
 /// Refuses operations that a file has for one rank and, by a number in it, for all: a few bytes
-/// would stand for any number of them. Where the scenario gives the number, it is meant.
+/// would stand for any number of them. Where the scenario gives the number, it is meant, and nothing
+/// is refused.
 ///
 /// # Errors
 /// More operations than a file may declare.
 pub(crate) fn repeated(
     operations: u64,
-    is_given: bool,
+    stored: usize,
     (ranks, at): (u32, Place),
 ) -> Result<(), ImportError> {
-    if is_given || operations <= REPEATED_MAX {
+    let most = (stored as u64).saturating_mul(REPEATED_PER_BYTE);
+    let most = most.saturating_add(REPEATED_MAX);
+    if operations <= most {
         return Ok(());
     }
     let what = format!(
-        "it says that it is for {ranks} ranks, which makes {operations} operations of what it lists"
+        "the file names {ranks} ranks; repeated for each, its operations are {operations}, more than {most}"
     );
-    let remedy = format!("set `ranks: {ranks}` if it is, or a smaller number");
+    let remedy = format!("set `ranks: {ranks}` if it is for so many, or a smaller number");
     Err(ImportError::new(at, what, remedy))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_pay_for_what_they_repeat() {
+        let at = (4, Place::Json);
+        assert_eq!(repeated(10_000_000, 0, at), Ok(()));
+        assert_eq!(repeated(10_000_016, 1, at), Ok(()));
+        let error = repeated(10_000_017, 1, at)
+            .expect_err("one more")
+            .to_string();
+        let expected = "in the JSON: the file names 4 ranks; repeated for each, its operations are 10000017, more than 10000016; set `ranks: 4`";
+        assert!(error.starts_with(expected), "{error}");
+    }
 }

@@ -1,14 +1,12 @@
 //! Whether the telemetry header of packets has room for all switches on a path.
 
 use tenter_endpoint::NicSpec;
+use tenter_endpoint::congestion_control::HOPS_MAX;
 use tenter_net::Switches;
 use tenter_notation::diagnostics::Problems;
 use tenter_topology::{Routing, Topology};
 
 const PATH: &str = "endpoint.nic.congestion_control";
-
-/// The most that `hops` may be.
-const HOPS_MAX: u32 = 15;
 
 /// Warns of paths with more switches than the header of packets has room for.
 pub(crate) fn check(nic: &NicSpec, switches: &Switches, topology: &Topology, warnings: &Problems) {
@@ -21,7 +19,9 @@ pub(crate) fn check(nic: &NicSpec, switches: &Switches, topology: &Topology, war
         return;
     };
     let balancing = &switches.usual.load_balancing;
-    let detour = balancing.detours().and(routing.longest_detour(topology));
+    let detour = balancing
+        .detours()
+        .and_then(|_| routing.longest_detour(topology));
     let needed = routing.longest_path().max(detour.unwrap_or(0));
     if needed <= u32::from(room) {
         return;
@@ -29,17 +29,34 @@ pub(crate) fn check(nic: &NicSpec, switches: &Switches, topology: &Topology, war
     let on_detours = if detour == Some(needed) {
         " on detours"
     } else {
-        ""
+        " on shortest paths"
     };
     let message = format!(
         "packets pass up to {needed} switches{on_detours}, and their telemetry header has room for {room}: the last switches write nothing, and senders do not learn of queues there"
     );
-    let help = if needed <= HOPS_MAX {
+    warnings.note(PATH, message, &help(needed, room));
+}
+
+/// What to do where packets have room for some of the switches that they need it for.
+fn help(needed: u32, room: u8) -> String {
+    let other = "choose another congestion control";
+    if needed <= u32::from(HOPS_MAX) {
         format!("set `hops: {needed}`")
+    } else if room < HOPS_MAX {
+        format!("set `hops: {HOPS_MAX}`, the most there may be, or {other}")
     } else {
-        format!(
-            "set `hops: {HOPS_MAX}`, the most there may be, or choose another congestion control"
-        )
-    };
-    warnings.note(PATH, message, &help);
+        other.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_remedy_names_what_is_set_already() {
+        assert_eq!(help(6, 5), "set `hops: 6`");
+        assert!(help(16, 5).starts_with("set `hops: 15`, the most there may be, or choose"));
+        assert_eq!(help(16, 15), "choose another congestion control");
+    }
 }

@@ -10,6 +10,8 @@ use tenter_units::{Bytes, Rate, Time};
 
 use super::{Answers, Control, Feedback, RATES, SECOND, TICK_MIN, part_of};
 
+/// Packets have room for no more switches.
+pub const HOPS_MAX: u8 = 15;
 /// Frame bytes of the telemetry header without any hop, and of each hop: 42 for five of them.
 const HEADER_BYTES: u32 = 2;
 const HOP_BYTES: u32 = 8;
@@ -41,7 +43,7 @@ component! {
             from "HPCC (2019), section 3.3: W_AI is a share of what the line carries in a round trip";
         /// Switches for which packets have room; each takes 8 bytes of every data packet and its
         /// answer, and 2 more are taken for all. Switches beyond write nothing.
-        hops: u8 = "5", in 1..=15, from "HPCC (2019), section 4.1";
+        hops: u8 = "5", in 1..=HOPS_MAX, from "HPCC (2019), section 4.1";
     }
 }
 

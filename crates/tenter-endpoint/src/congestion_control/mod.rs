@@ -22,7 +22,7 @@ pub mod timely;
 
 pub(crate) use control::{Answers, Control, Feedback, PathFeedback};
 pub use dcqcn::Dcqcn;
-pub use hpcc::Hpcc;
+pub use hpcc::{HOPS_MAX, Hpcc};
 pub(crate) use quantities::{RATES, SECOND, TICK_MIN, part_of};
 pub use swift::Swift;
 use table::Table;

@@ -35,7 +35,9 @@ pub fn read(text: &str, spec: &AicbSpec) -> Result<Imported, ImportError> {
         counted: BTreeMap::new(),
     };
     let ordered = ordered(&sections, grid.ranks)?;
-    check_length(&ordered, &grid, spec)?;
+    if spec.calls.ranks.is_none() {
+        check_length(&ordered, &grid, text.len())?;
+    }
     for rank in 0..grid.ranks {
         let place = ordered.partition_point(|of| of.first <= rank);
         let found = place.checked_sub(1).and_then(|place| ordered.get(place));
@@ -83,14 +85,13 @@ fn ordered(sections: &[Section], ranks: u32) -> Result<Vec<OfRanks<'_>>, ImportE
 }
 
 /// Refuses more operations than a file may make by the ranks that its sections name.
-fn check_length(ordered: &[OfRanks<'_>], grid: &Grid, spec: &AicbSpec) -> Result<(), ImportError> {
+fn check_length(ordered: &[OfRanks<'_>], grid: &Grid, stored: usize) -> Result<(), ImportError> {
     let of = |of: &OfRanks<'_>| {
         let ranks = of.end.min(grid.ranks).saturating_sub(of.first);
         u64::from(ranks) * of.section.rows.len() as u64
     };
     let operations = ordered.iter().map(of).sum();
-    let is_given = spec.calls.ranks.is_some();
-    repeated(operations, is_given, (grid.ranks, Place::Line(1)))
+    repeated(operations, stored, (grid.ranks, Place::Line(1)))
 }
 
 /// How many ranks the groups of a kind have, by the first collective that says so.
@@ -210,7 +211,8 @@ struct Built<'s> {
     counted: BTreeMap<&'static str, u64>,
 }
 
-const OTHER_SIZE: &str = "collectives are of groups with other numbers of ranks than their lines say, by the numbers of ranks and stages of the job";
+const OTHER_SIZE: &str =
+    "collectives have another group size than their lines say, since `ranks` changes it";
 
 /// The stream of computing; collectives of each kind of group have their own behind it.
 const COMPUTE: u32 = 0;

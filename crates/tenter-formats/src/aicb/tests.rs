@@ -85,7 +85,7 @@ fn times_may_have_exponents_and_ranks_change_groups_aloud() {
     let notes = imported.notes.join("\n");
     // Those of data-parallel groups, and of all ranks.
     assert!(
-        notes.contains("32 collectives are of groups with other numbers"),
+        notes.contains("32 collectives have another group size"),
         "{notes}"
     );
 }

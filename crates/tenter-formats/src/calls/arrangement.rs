@@ -5,12 +5,16 @@ use crate::limits::{self, DECLARED_MAX};
 use crate::trace::Repeats;
 
 /// What a recording says of itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) file: String,
     pub(crate) rank: Option<u32>,
     /// How many ranks ran.
     pub(crate) world: Option<u32>,
+    /// What stands for the recording as a whole in messages.
+    pub(crate) at: Place,
+    /// How many bytes the file has as it is stored.
+    pub(crate) stored: usize,
 }
 
 /// How many ranks there are, and the recording of each by its place.
@@ -21,6 +25,9 @@ pub(crate) struct Arrangement {
     pub(crate) recordings: Vec<usize>,
     /// Whether the scenario says how many ranks there are.
     pub(crate) is_given: bool,
+    /// What stands for the first recording, and how many bytes it has.
+    at: Place,
+    stored: usize,
 }
 
 impl Arrangement {
@@ -33,7 +40,7 @@ impl Arrangement {
             return Err(ImportError::nothing("give a file for each rank"));
         };
         let wrong = |what: String, remedy: &str| {
-            let error = ImportError::new(Place::Line(1), what, remedy);
+            let error = ImportError::new(first.at, what, remedy);
             Err(error.in_file(&first.file))
         };
         let files = heads.len() as u32;
@@ -51,6 +58,8 @@ impl Arrangement {
                 repeats: first.rank.map_or(Repeats::Unknown, Repeats::Of),
                 recordings: vec![0; ranks as usize],
                 is_given: asked.is_some(),
+                at: first.at,
+                stored: first.stored,
             });
         }
         if asked.is_some_and(|asked| asked != files) {
@@ -81,6 +90,8 @@ impl Arrangement {
             repeats: Repeats::No,
             recordings,
             is_given: true,
+            at: first.at,
+            stored: first.stored,
         })
     }
 
@@ -90,7 +101,10 @@ impl Arrangement {
     /// Those of [`limits::repeated`].
     pub(crate) fn check(&self, operations: usize) -> Result<(), ImportError> {
         let all = (operations as u64).saturating_mul(self.ranks.into());
-        limits::repeated(all, self.is_given, (self.ranks, Place::Line(1)))
+        if self.is_given {
+            return Ok(());
+        }
+        limits::repeated(all, self.stored, (self.ranks, self.at))
     }
 }
 
@@ -99,8 +113,13 @@ mod tests {
     use super::*;
 
     fn head(rank: Option<u32>, world: Option<u32>) -> Head {
-        let file = "trace".to_owned();
-        Head { file, rank, world }
+        Head {
+            file: "trace".to_owned(),
+            rank,
+            world,
+            at: Place::Json,
+            stored: 100,
+        }
     }
 
     #[test]
@@ -117,6 +136,11 @@ mod tests {
         let without = [head(None, None), head(None, None)];
         assert_eq!(of(&without, None), Ok((2, Repeats::No, vec![0, 1])));
         for (heads, asked, what) in [
+            (
+                &[head(None, Some(1 << 17))][..],
+                None,
+                "in the JSON: it says that",
+            ),
             (&[head(None, None)][..], None, "how many ranks"),
             (
                 &[head(Some(1), None), head(Some(1), None)][..],

@@ -1,7 +1,6 @@
 //! Calls as the operations of a rank.
 
 use tenter_units::Time;
-use tenter_workload::graph::Measured;
 
 use super::recorded::{Call, Message, Recorded};
 use crate::trace::{RankTrace, What, stream};
@@ -27,10 +26,7 @@ impl Emitter {
     /// Adds a stretch of computing that was recorded from a time on, in ps, and which waits for
     /// others; gives its number.
     pub(crate) fn compute(&mut self, start: u64, took: Time, after: &[u64]) -> u64 {
-        self.trace.was_measured(Measured {
-            start: Some(Time::from_ps(start)),
-            took,
-        });
+        self.trace.was_measured(Some(start), took);
         self.add(What::Compute(took), stream::COMPUTE, after)
     }
 
@@ -59,10 +55,8 @@ impl Emitter {
     /// The operation that comes next was carried out when a call was, if that is known.
     fn was_measured(&mut self, call: &Recorded) {
         if call.end > call.start {
-            self.trace.was_measured(Measured {
-                start: Some(Time::from_ps(call.start)),
-                took: Time::from_ps(call.end - call.start),
-            });
+            let took = Time::from_ps(call.end - call.start);
+            self.trace.was_measured(Some(call.start), took);
         }
     }
 
@@ -90,10 +84,17 @@ impl Emitter {
             self.was_measured(call);
             return self.add(what(one), stream, after);
         }
-        let own = (stream::MESSAGES..).zip(messages);
+        // The call was measured once: it takes as long as its longest message.
+        let longest = messages.iter().map(|message| message.bytes).max();
+        let longest = messages
+            .iter()
+            .position(|message| Some(message.bytes) == longest);
+        let own = (stream::MESSAGES..).zip(messages).enumerate();
         let ends: Vec<u64> = own
-            .map(|(own, message)| {
-                self.was_measured(call);
+            .map(|(place, (own, message))| {
+                if Some(place) == longest {
+                    self.was_measured(call);
+                }
                 self.add(what(message), own, after)
             })
             .collect();

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::error::ImportError;
+use crate::error::{ImportError, Wrong};
 use crate::imported::Source;
 use crate::json_text;
-use crate::trace::Groups;
+use crate::trace::{Groups, NAME_RANKS};
 
 /// What a call says of the ranks of its process group.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -104,7 +104,7 @@ impl ProcessGroups {
         members: &Members,
         (given, groups): (&ProcessGroups, &mut Groups),
         all: u32,
-    ) -> Result<u32, String> {
+    ) -> Result<u32, Wrong> {
         if let Some(number) = self.known.get(members) {
             return Ok(*number);
         }
@@ -113,8 +113,10 @@ impl ProcessGroups {
             .get(&members.name)
             .cloned()
             .or_else(|| self.ranks(members, all));
-        let ranks = ranks
-            .ok_or_else(|| format!("nothing says which ranks group `{}` has", members.name))?;
+        let ranks = ranks.ok_or_else(|| {
+            let what = format!("nothing says which ranks group `{}` has", members.name);
+            Wrong::new(what, NAME_RANKS)
+        })?;
         let name = self.plain_name(&members.name);
         // All ranks of the recording may be other ones in the job.
         let number = if ranks.is_empty() {
@@ -178,7 +180,7 @@ mod tests {
 
     use super::*;
 
-    fn ranks(groups: &mut ProcessGroups, members: &Members) -> Result<Vec<u32>, String> {
+    fn ranks(groups: &mut ProcessGroups, members: &Members) -> Result<Vec<u32>, Wrong> {
         let mut found = Groups::default();
         let given = ProcessGroups::default();
         let number = groups.number(members, (&given, &mut found), 8)?;
@@ -217,8 +219,8 @@ mod tests {
             ..of("4", "[0, 2, ...]", Some(4))
         };
         let unknown = ranks(&mut groups, &irregular);
-        assert!(unknown.is_err_and(|error| error.contains("group `4`")));
+        assert!(unknown.is_err_and(|error| error.what.contains("group `4`")));
         let unknown = ranks(&mut groups, &of("4", "", Some(2)));
-        assert!(unknown.is_err_and(|error| error.contains("group `4`")));
+        assert!(unknown.is_err_and(|error| error.what.contains("group `4`")));
     }
 }

@@ -6,6 +6,7 @@ use super::members::{Members, ProcessGroups};
 use super::names::Called;
 use super::recorded::{Call, Message};
 use super::sizes::{Elements, are_uneven, own_bytes, splits};
+use crate::error::Wrong;
 use crate::trace::Traces;
 
 /// Who sends a message, or gets it.
@@ -46,6 +47,13 @@ impl Described {
     }
 }
 
+fn too_long() -> Wrong {
+    Wrong::new(
+        "its size is above 2^50 bytes",
+        "give calls of at most 2^50 bytes",
+    )
+}
+
 /// What calls are looked up in, and noted.
 pub(crate) struct Resolving<'t, 'r> {
     pub(crate) traces: &'t mut Traces<'r>,
@@ -62,7 +70,7 @@ impl Resolving<'_, '_> {
     /// # Errors
     /// A rank that there is not, a group of which nothing tells the ranks, and more bytes than any
     /// message has.
-    pub(crate) fn call(&mut self, described: &[&Described]) -> Result<Call, String> {
+    pub(crate) fn call(&mut self, described: &[&Described]) -> Result<Call, Wrong> {
         let Some(first) = described.first() else {
             return Ok(Call::Measured);
         };
@@ -99,7 +107,7 @@ impl Resolving<'_, '_> {
         {
             return Ok(call);
         }
-        let bytes = own_bytes(name, elements, size).ok_or("its size is above 2^50 bytes")?;
+        let bytes = own_bytes(name, elements, size).ok_or_else(too_long)?;
         let is_barrier = name == CollectiveName::Barrier;
         if bytes == 0 && !is_barrier {
             self.traces
@@ -110,7 +118,7 @@ impl Resolving<'_, '_> {
         Ok(Call::Collective { name, bytes, group })
     }
 
-    fn group(&mut self, of: &Described) -> Result<u32, String> {
+    fn group(&mut self, of: &Described) -> Result<u32, Wrong> {
         let all = self.traces.ranks();
         let size = of.members.size.and_then(|size| u32::try_from(size).ok());
         if size.is_some() && size == self.world && self.traces.is_repeated() {
@@ -122,7 +130,7 @@ impl Resolving<'_, '_> {
     }
 
     /// An all-to-all in which ranks have split sizes of their own.
-    fn exchange(&mut self, of: &Described, group: u32) -> Result<Option<Call>, String> {
+    fn exchange(&mut self, of: &Described, group: u32) -> Result<Option<Call>, Wrong> {
         if self.traces.is_repeated() {
             let is_uneven = are_uneven(&of.sent_splits) || are_uneven(&of.received_splits);
             self.traces.count(REPEATED_SPLITS, u64::from(is_uneven));
@@ -154,7 +162,7 @@ impl Resolving<'_, '_> {
     }
 
     /// A message; `None` where its size or its peer is not recorded.
-    fn message(&mut self, of: &Described) -> Result<Option<Message>, String> {
+    fn message(&mut self, of: &Described) -> Result<Option<Message>, Wrong> {
         let sends = of.called == Called::Send;
         let elements = of.elements.unwrap_or_default();
         let bytes = if sends && elements.sent > 0 {
@@ -165,7 +173,7 @@ impl Resolving<'_, '_> {
                 .zip(elements.sent_bytes())
                 .map(|(received, sent)| received.max(sent))
         };
-        let bytes = bytes.ok_or("its size is above 2^50 bytes")?;
+        let bytes = bytes.ok_or_else(too_long)?;
         let Some(peer) = of.peer.filter(|_| of.elements.is_some()) else {
             self.traces.count(
                 "messages name no peer or no type, and are left out; a call of none but these takes the time that was recorded",
@@ -185,12 +193,14 @@ impl Resolving<'_, '_> {
         };
         let peer = named.filter(|&peer| peer < ranks);
         let peer = peer.ok_or_else(|| {
-            format!("it names rank {number}, which is none of the {ranks} ranks or of its group")
+            let what = format!(
+                "it names rank {number}, which is none of the {ranks} ranks or of its group"
+            );
+            Wrong::new(what, "give the files of all ranks")
         })?;
         if self.traces.is_repeated() {
-            return Err(
-                "a message to or from one rank cannot be repeated for all ranks".to_owned(),
-            );
+            let what = "a message to or from one rank cannot be repeated for all ranks";
+            return Err(Wrong::new(what, "give the files of all ranks"));
         }
         // The name of a group is the same at all ranks, even where one knows its ranks and another
         // does not.

@@ -1,7 +1,7 @@
 //! What the attributes of a node say, and the operation that comes of them.
 
 use tenter_units::Time;
-use tenter_workload::graph::{CollectiveName, Measured};
+use tenter_workload::graph::CollectiveName;
 
 use crate::error::{ImportError, Place};
 use crate::limits::MESSAGE_MAX;
@@ -124,11 +124,7 @@ impl Node {
         // How long a computation took is its cost, whether it was measured or calculated.
         let start = self.start_us.filter(|_| what != What::Nothing);
         if start.is_some() || communicates && self.duration_us > 0 {
-            let start = start.and_then(|start| start.checked_mul(1_000_000));
-            trace.was_measured(Measured {
-                start: start.map(Time::from_ps),
-                took: self.took(at)?,
-            });
+            trace.was_measured(start, self.took(at)?);
         }
         trace.add(self.id, what, (own, recorded));
         Ok(())

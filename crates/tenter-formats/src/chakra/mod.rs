@@ -55,6 +55,12 @@ pub fn read(
     traces.finish()
 }
 
+/// Picoseconds of the unit of starts.
+const PS_OF_US: u64 = 1_000_000;
+
+const TOO_LATE: &str =
+    "operations start more than 213 days after the first one, and have no recorded start";
+
 fn add(traces: &mut Traces<'_>, rank: u32, bytes: &[u8]) -> Result<(), ImportError> {
     let stored = bytes.len();
     let bytes = plain(bytes)?;
@@ -65,5 +71,7 @@ fn add(traces: &mut Traces<'_>, rank: u32, bytes: &[u8]) -> Result<(), ImportErr
     } else {
         messages::read(&bytes, (traces, rank), &mut trace)?;
     }
+    let too_late = trace.count_starts_from_first(PS_OF_US);
+    traces.count(TOO_LATE, too_late);
     traces.add(rank, trace, Place::Byte(bytes.len()))
 }

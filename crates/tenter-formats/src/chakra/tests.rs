@@ -197,23 +197,48 @@ fn what_cannot_be_run_is_refused_with_file_and_remedy() {
 
 #[test]
 fn recorded_times_go_along_and_are_written_again() {
-    let rank = json(&[
-        (1, 4, "\"start_time_micros\": 5, \"duration_micros\": 20"),
-        (
-            2,
-            7,
-            "\"data_deps\": [1], \"comm_type\": 0, \"comm_size\": 64, \"duration_micros\": 30",
-        ),
-        (3, 4, "\"data_deps\": [2], \"duration_micros\": 7"),
-    ]);
-    let imported = import(&[rank.clone(), rank], &TraceReading::default());
-    let graph = imported.expect("it is a trace").graph;
     let us = Time::from_us;
     let of = |start, took| Some(Measured { start, took });
-    let expected = [of(Some(us(5)), us(20)), of(None, us(30)), None];
-    for (place, expected) in (0..).zip(expected) {
-        assert_eq!(graph.measured(1, place), expected, "{place}");
+    // Once from the start of the recording, and once since 1970.
+    let graphs = [0, 1_752_567_000_000_000_u64].map(|since| {
+        let at = |start: u64, took: u64| {
+            let start = since + start;
+            format!("\"start_time_micros\": {start}, \"duration_micros\": {took}")
+        };
+        let collective =
+            "\"data_deps\": [1], \"comm_type\": 0, \"comm_size\": 64, \"duration_micros\": 30";
+        let last = at(65, 7) + ", \"data_deps\": [2]";
+        let alone = collective.to_owned() + ", \"pg_name\": \"alone\"";
+        let nodes = [
+            (1, 4, &*at(5, 20)),
+            (2, 7, collective),
+            (3, 4, &last),
+            (4, 7, &alone),
+        ];
+        let bytes = &*json(&nodes);
+        let sources = ["t0", "t1"].map(|name| Source { name, bytes });
+        let groups = Source {
+            name: "groups.json",
+            bytes: b"{\"alone\": [1]}",
+        };
+        let imported = read(&sources, Some(groups), &TraceReading::default());
+        let imported = imported.expect("it is a trace");
+        assert!(!imported.notes.join("\n").contains("213 days"));
+        imported.graph
+    });
+    for graph in &graphs {
+        // The collective of a rank alone is none, so nothing was measured of it.
+        let expected = [
+            of(Some(us(0)), us(20)),
+            of(None, us(30)),
+            of(Some(us(60)), us(7)),
+            None,
+        ];
+        for (place, expected) in (0..).zip(expected) {
+            assert_eq!(graph.measured(1, place), expected, "{place}");
+        }
     }
+    let [graph, _] = graphs;
     let written = write(&graph).expect("the format has all of it");
     let names = ["t.0.et", "t.1.et"];
     let sources = names.iter().zip(&written.ranks);
@@ -227,8 +252,25 @@ fn recorded_times_go_along_and_are_written_again() {
     };
     let again = read(&sources, Some(groups), &TraceReading::default());
     let again = again.expect("it was written").graph;
-    assert_eq!(again.measured(1, 0), of(Some(us(5)), us(20)));
+    assert_eq!(again.measured(1, 0), of(Some(us(0)), us(20)));
     assert_eq!(again.measured(1, 1), of(None, us(30)));
+}
+
+#[test]
+fn what_was_measured_of_computing_is_not_its_duration() {
+    let mut builder = GraphBuilder::default();
+    for _ in 0..2 {
+        let mut of = RankBuilder::default();
+        let time = Time::from_us(3);
+        let compute = of.add(Operation::Compute { time }, 0);
+        let took = Time::from_us(9);
+        of.measured(compute, Measured { start: None, took });
+        builder.add(of).expect("it is a rank");
+    }
+    let written = write(&builder.finish().expect("it is a graph"));
+    let ranks = written.expect("the format has all of it").ranks;
+    let again = import(&ranks, &TraceReading::default()).expect("it was written");
+    assert_eq!(again.graph.longest_stream(), Time::from_us(3));
 }
 
 /// Operations of all kinds but open receives.

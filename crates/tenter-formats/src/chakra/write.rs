@@ -139,7 +139,13 @@ impl RankFile<'_, '_> {
         if let Some(start) = measured.and_then(|of| of.start) {
             node.number(6, start.ps() / US);
         }
-        let duration = measured.map_or(duration, |of| duration.max((of.took.ps() + US / 2) / US));
+        // The duration of computing and waiting is what they take, whatever was recorded.
+        let communicates = matches!(
+            operation,
+            Operation::Send { .. } | Operation::Receive { .. } | Operation::Collective { .. }
+        );
+        let recorded = measured.filter(|_| communicates);
+        let duration = recorded.map_or(duration, |of| (of.took.ps() + US / 2) / US);
         if duration > 0 {
             node.number(7, duration);
         }

@@ -9,7 +9,7 @@ use crate::calls::{
     one_after_another,
 };
 use crate::compressed::plain;
-use crate::error::{ImportError, Place};
+use crate::error::{ImportError, Place, Wrong};
 use crate::imported::{Imported, Source};
 use crate::json_text;
 use crate::trace::Traces;
@@ -33,6 +33,8 @@ pub fn read(
         file: source.name.to_owned(),
         rank: dump.rank,
         world: dump.world,
+        at: Place::Json,
+        stored: source.bytes.len(),
     });
     let heads: Vec<Head> = heads.collect();
     let arrangement = Arrangement::of(&heads, spec.calls.ranks)?;
@@ -59,10 +61,8 @@ pub fn read(
             world: head.world,
         };
         let found = recorded(dump, &mut resolving);
-        let (found, are_timed) = found.map_err(|what| {
-            let remedy = "give the dumps of all ranks, or `groups`";
-            ImportError::new(Place::Json, what, remedy).in_file(&head.file)
-        })?;
+        let wrong = |wrong: Wrong| wrong.at(Place::Json).in_file(&head.file);
+        let (found, are_timed) = found.map_err(wrong)?;
         calls.push(found);
         timed.push(are_timed);
     }
@@ -87,8 +87,8 @@ pub fn read(
     traces.finish()
 }
 
-const FOUND: &str = "calls have the times at which the watchdog of PyTorch found them completed, which looks at intervals: gaps are that much uncertain";
-const CREATED: &str = "calls have the time at which the CPU created them and a duration: computing that the CPU runs ahead of is missing in the gaps";
+const FOUND: &str = "calls have the times at which the watchdog of PyTorch found them completed: it looks at intervals, and gaps are uncertain by as much";
+const CREATED: &str = "calls have the time at which the CPU created them and a duration: gaps leave out computing that the GPU still had queued";
 const UNTIMED: &str = "calls have no `duration_ms` and no discovered times, and the times behind them are left out; record with TORCH_NCCL_ENABLE_TIMING=1";
 
 /// What pickled files of today begin with.
@@ -120,7 +120,7 @@ fn dump(bytes: &[u8]) -> Result<Dump, ImportError> {
 fn recorded(
     dump: &Dump,
     resolving: &mut Resolving<'_, '_>,
-) -> Result<(Vec<Recorded>, Vec<bool>), String> {
+) -> Result<(Vec<Recorded>, Vec<bool>), Wrong> {
     let origin = dump.entries.iter().map(|entry| entry.created).min();
     let origin = origin.unwrap_or(0);
     let mut calls = Vec::with_capacity(dump.entries.len());
@@ -146,7 +146,7 @@ fn recorded(
             end: (end - origin).saturating_mul(1_000),
             stream: 0,
             sequence: first.described.sequence,
-            call: call.map_err(|what| format!("entry {}: {what}", first.number))?,
+            call: call.map_err(|wrong| wrong.of(&format!("entry {}", first.number)))?,
         });
     }
     Ok((calls, timed))

@@ -20,9 +20,6 @@ use crate::words::{self, number};
 /// In picoseconds, starts are multiples of this.
 const PICOSECONDS: u64 = 1_000_000;
 
-/// Barriers make no more waits: one for each pair of flows that activate one and that it starts.
-const WAITS_MAX: usize = 1 << 22;
-
 /// Reads a connection matrix.
 ///
 /// # Errors
@@ -145,6 +142,7 @@ impl Matrix {
             bytes: 0,
             start: Time::ZERO,
             after: Vec::new(),
+            join: None,
             at,
         };
         let mut of = Attributes::default();
@@ -351,7 +349,7 @@ impl Matrix {
 
     /// Lets flows wait for what activates their triggers.
     fn set_waits(&mut self) -> Result<(), ImportError> {
-        let mut waits = 0_usize;
+        let mut joined: BTreeMap<u64, usize> = BTreeMap::new();
         for (&flow, of) in &self.started_by {
             let trigger = &self.triggers[of];
             let wrong = |what: &str, remedy: &str| {
@@ -384,14 +382,16 @@ impl Matrix {
                 }
                 None | Some(_) => {}
             }
-            waits = waits.saturating_add(trigger.by.len());
-            if waits > WAITS_MAX.max(self.list.flows.len()) {
-                return wrong(
-                    "and those before it make more than 4194304 waits: each connection that it starts waits for all that activate it",
-                    "let a barrier start one connection, and the end of that the others",
-                );
+            if activations == 1 || trigger.starts == 1 {
+                self.list.flows[flow].after.clone_from(&trigger.by);
+                continue;
             }
-            self.list.flows[flow].after.clone_from(&trigger.by);
+            let joins = &mut self.list.joins;
+            let join = *joined.entry(*of).or_insert_with(|| {
+                joins.push(trigger.by.clone());
+                joins.len() - 1
+            });
+            self.list.flows[flow].join = Some(join);
         }
         Ok(())
     }

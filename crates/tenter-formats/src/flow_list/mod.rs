@@ -50,6 +50,8 @@ struct Flow {
     bytes: u64,
     start: Time,
     after: Vec<After>,
+    /// The join that it waits for, by its place among them.
+    join: Option<usize>,
     /// Where it is in the file.
     at: Place,
 }
@@ -58,12 +60,16 @@ struct Flow {
 mod stream {
     pub(super) const SENDS: u32 = 0;
     pub(super) const CLOCK: u32 = 1;
+    pub(super) const JOINS: u32 = 2;
 }
 
 /// A list of flows.
 #[derive(Default)]
 struct FlowList {
     flows: Vec<Flow>,
+    /// What several flows wait for together: an operation of no time waits for all of it, so the
+    /// waits grow with the flows and not with their pairs.
+    joins: Vec<Vec<After>>,
     /// Ranks that the file says there are.
     ranks: Option<u32>,
     notes: Vec<String>,
@@ -131,7 +137,10 @@ impl FlowList {
 
     /// Lets starts count from another time.
     fn shift(&mut self, origin: Origin) {
-        let timed = self.flows.iter().filter(|flow| flow.after.is_empty());
+        let timed = self
+            .flows
+            .iter()
+            .filter(|flow| flow.after.is_empty() && flow.join.is_none());
         let first = timed.map(|flow| flow.start).min().unwrap_or_default();
         match origin {
             Origin::FirstFlow => {
@@ -164,32 +173,32 @@ impl FlowList {
             sends[number as usize] = built[flow.src as usize].add(send, stream::SENDS);
         }
         self.clocks(&sends, &mut built);
-        let mut receives: BTreeMap<usize, u32> = BTreeMap::new();
-        for (number, flow) in self.flows.iter().enumerate() {
-            for after in &flow.after {
-                let other = &self.flows[after.flow];
-                let rank = &mut built[flow.src as usize];
-                let (there, waited) = if after.received {
-                    let receive = Operation::Receive {
-                        peer: Some(other.src),
-                        bytes: other.bytes,
-                        tag: Some(after.flow as u32),
-                    };
-                    let add = || rank.add(receive, stream::SENDS);
-                    (other.dst, *receives.entry(after.flow).or_insert_with(add))
-                } else {
-                    (other.src, sends[after.flow])
-                };
-                if there != flow.src {
-                    let what = format!(
-                        "the flow starts at rank {}, and what it waits for happens at rank {there}",
-                        flow.src
-                    );
-                    let remedy = "let it wait for something that its own rank sends or receives";
-                    return Err(ImportError::new(flow.at, what, remedy));
+        let mut waits = Waits {
+            flows: &self.flows,
+            sends: &sends,
+            receives: BTreeMap::new(),
+            built: &mut built,
+        };
+        // The operation of each join, and its rank.
+        let mut joins: Vec<Option<(u32, u32)>> = vec![None; self.joins.len()];
+        for (flow, &send) in self.flows.iter().zip(&sends) {
+            waits.add(flow, send, &flow.after)?;
+            let Some(place) = flow.join else {
+                continue;
+            };
+            let join = if let Some((join, rank)) = joins[place] {
+                if rank != flow.src {
+                    waits.check(flow, &self.joins[place])?;
                 }
-                rank.after(sends[number], waited);
-            }
+                join
+            } else {
+                let nothing = Operation::Compute { time: Time::ZERO };
+                let join = waits.built[flow.src as usize].add(nothing, stream::JOINS);
+                waits.add(flow, join, &self.joins[place])?;
+                joins[place] = Some((join, flow.src));
+                join
+            };
+            waits.built[flow.src as usize].after(send, join);
         }
         Ok(built)
     }
@@ -217,5 +226,56 @@ impl FlowList {
                 }
             }
         }
+    }
+}
+
+/// The ends of flows that others wait for, while waits are added.
+struct Waits<'l> {
+    flows: &'l [Flow],
+    /// The operation that sends each flow.
+    sends: &'l [u32],
+    /// Those that receive one, by its place, as far as they are waited for.
+    receives: BTreeMap<usize, u32>,
+    built: &'l mut [RankBuilder],
+}
+
+impl Waits<'_> {
+    /// Lets an operation at the source of a flow wait for the ends of others.
+    fn add(&mut self, flow: &Flow, operation: u32, ends: &[After]) -> Result<(), ImportError> {
+        self.check(flow, ends)?;
+        let rank = &mut self.built[flow.src as usize];
+        for after in ends {
+            let other = &self.flows[after.flow];
+            let waited = if after.received {
+                let receive = Operation::Receive {
+                    peer: Some(other.src),
+                    bytes: other.bytes,
+                    tag: Some(after.flow as u32),
+                };
+                let add = || rank.add(receive, stream::SENDS);
+                *self.receives.entry(after.flow).or_insert_with(add)
+            } else {
+                self.sends[after.flow]
+            };
+            rank.after(operation, waited);
+        }
+        Ok(())
+    }
+
+    /// Refuses ends at other ranks than the source of a flow.
+    fn check(&self, flow: &Flow, ends: &[After]) -> Result<(), ImportError> {
+        let there = ends.iter().map(|after| {
+            let other = &self.flows[after.flow];
+            if after.received { other.dst } else { other.src }
+        });
+        let Some(there) = there.into_iter().find(|&there| there != flow.src) else {
+            return Ok(());
+        };
+        let what = format!(
+            "the flow starts at rank {}, and what it waits for happens at rank {there}",
+            flow.src
+        );
+        let remedy = "let it wait for something that its own rank sends or receives";
+        Err(ImportError::new(flow.at, what, remedy))
     }
 }

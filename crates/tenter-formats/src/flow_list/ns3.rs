@@ -94,6 +94,7 @@ impl Row {
             bytes: words::number(bytes, "a size in bytes", at)?,
             start,
             after: Vec::new(),
+            join: None,
             at,
         };
         let group = words::number(group, "a priority group", at)?;

@@ -35,6 +35,8 @@ pub fn read(bytes: &[u8], reading: FlowReading) -> Result<Imported, ImportError>
     let mut left = Left {
         rows: ROWS.saturating_add(bytes.len()),
         text: TEXT.saturating_add(TEXT_PER_BYTE.saturating_mul(bytes.len())),
+        rows_of_file: file.metadata().file_metadata().num_rows(),
+        bytes: bytes.len(),
     };
     let schema = file.metadata().file_metadata().schema().get_fields();
     let columns = columns(schema.iter().map(|field| field.name()), start)?;
@@ -68,6 +70,9 @@ const TEXT_PER_BYTE: usize = 64;
 struct Left {
     rows: usize,
     text: usize,
+    /// What the file says that it has, and its length.
+    rows_of_file: i64,
+    bytes: usize,
 }
 
 impl Left {
@@ -76,16 +81,20 @@ impl Left {
             Field::Str(text) => text.len(),
             _ => 0,
         });
-        let left = self
-            .rows
-            .checked_sub(1)
-            .zip(self.text.checked_sub(text.sum()));
-        let Some((rows, text)) = left else {
-            let what = "the table has more rows or longer texts than a file of its length";
-            let remedy = "write it as CSV, or without dictionaries";
-            return Err(ImportError::new(at, what, remedy));
-        };
-        *self = Left { rows, text };
+        let remedy = "write it as CSV, or without dictionaries";
+        let wrong = |what: String| ImportError::new(at, what, remedy);
+        self.rows = self.rows.checked_sub(1).ok_or_else(|| {
+            let (rows, bytes) = (self.rows_of_file, self.bytes);
+            wrong(format!(
+                "the table has {rows} rows, more than its {bytes} bytes can hold"
+            ))
+        })?;
+        self.text = self.text.checked_sub(text.sum()).ok_or_else(|| {
+            let bytes = self.bytes;
+            wrong(format!(
+                "the texts up to here are longer than its {bytes} bytes can hold"
+            ))
+        })?;
         Ok(())
     }
 }

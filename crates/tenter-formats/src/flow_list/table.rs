@@ -119,6 +119,7 @@ impl Rows {
             bytes: 0,
             start: Time::ZERO,
             after: Vec::new(),
+            join: None,
             at,
         };
         let (mut id, waits) = (number as u64, self.waits.len());

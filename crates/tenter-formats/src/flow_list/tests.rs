@@ -279,3 +279,27 @@ fn mutated_lists_are_refused_or_say_something_else() {
         }
     }
 }
+
+#[test]
+fn barriers_join_what_activates_them() {
+    let text = "\
+Nodes 4
+0->1 id 1 start 0 size 10 recv_done_trigger 1
+2->1 id 2 start 0 size 10 recv_done_trigger 1
+1->3 id 3 start 0 size 10 send_done_trigger 1
+1->0 id 4 trigger 1 size 7
+1->2 id 5 trigger 1 size 7
+1->3 id 6 trigger 1 size 7
+trigger id 1 barrier count 3
+";
+    let graph = matrix(text).expect("it is a matrix").graph;
+    // Three waits of the join, and three for it; nine of pairs.
+    assert_eq!(counts(&graph), [6, 2, 0, 6]);
+    let flows = Flows::of(&graph).expect("they are flows");
+    let again = write_htsim(&flows).expect("the format has it");
+    let again = matrix(&again).expect("it was written").graph;
+    assert_eq!(counts(&again), [6, 2, 0, 6]);
+    let elsewhere = text.replace("1->2 id 5", "0->2 id 5");
+    let error = matrix(&elsewhere).expect_err("it starts at another host");
+    assert!(error.what.contains("starts at rank 0"), "{error}");
+}

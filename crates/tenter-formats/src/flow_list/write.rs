@@ -1,6 +1,6 @@
 //! Graphs whose operations are flows, and lists of flows, in the formats of simulators.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use tenter_units::Time;
@@ -26,9 +26,12 @@ impl Written {
 }
 
 /// What a flow can wait for at a rank, by place: times that have come, and flows received.
+#[derive(Default)]
 struct Ended {
     ticks: BTreeMap<u32, Time>,
     received: BTreeMap<u32, u32>,
+    /// Operations of no time, which stand for all that they wait for.
+    joins: BTreeSet<u32>,
 }
 
 impl Ended {
@@ -42,7 +45,40 @@ impl Ended {
             flow.sent.extend(send);
         }
     }
+
+    /// What an operation waits for, and in place of joins what these wait for; counts the latter.
+    fn without_joins(
+        &self,
+        own: &[u32],
+        waits: &[Vec<u32>],
+        pairs: &mut usize,
+    ) -> Result<Vec<u32>, String> {
+        let mut all = Vec::with_capacity(own.len());
+        for &other in own {
+            if !self.joins.contains(&other) {
+                all.push(other);
+                continue;
+            }
+            let of_join = &waits[other as usize];
+            *pairs = pairs.saturating_add(of_join.len());
+            if *pairs > PAIRS_MAX {
+                return Err(format!(
+                    "and those before it wait for more than {PAIRS_MAX} flows together"
+                ));
+            }
+            if of_join.iter().any(|one| self.joins.contains(one)) {
+                return Err(format!(
+                    "waits for operation {other}, which takes no time and waits for another such one"
+                ));
+            }
+            all.extend_from_slice(of_join);
+        }
+        Ok(all)
+    }
 }
+
+/// Flows that wait for the same ones name each of them: so many pairs of a rank may be named.
+const PAIRS_MAX: usize = 1 << 23;
 
 /// Flows that a simulator of flows can run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -120,9 +156,8 @@ impl Flows {
         }
         // The time that the clock of each stream has come to, and how often each message was taken.
         let mut clocks: BTreeMap<u32, Time> = BTreeMap::new();
-        let mut ticks: BTreeMap<u32, Time> = BTreeMap::new();
         let mut taken: BTreeMap<(u32, u32, u32), usize> = BTreeMap::new();
-        let mut received: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut ended = Ended::default();
         for place in 0..count {
             let (operation, stream) = graph.operation(rank, place);
             let is_free = waits[place as usize].is_empty();
@@ -130,7 +165,7 @@ impl Flows {
                 Operation::Wait { time } if is_free => {
                     let clock = clocks.entry(stream).or_default();
                     *clock = clock.saturating_add(time);
-                    ticks.insert(place, *clock);
+                    ended.ticks.insert(place, *clock);
                 }
                 Operation::Receive {
                     peer: Some(peer),
@@ -141,9 +176,12 @@ impl Flows {
                     let nth = taken.entry(way).or_default();
                     let flow = messages.get(&way).and_then(|list| list.get(*nth));
                     *nth += 1;
-                    received.extend(flow.map(|&flow| (place, flow)));
+                    ended.received.extend(flow.map(|&flow| (place, flow)));
                 }
                 Operation::Send { .. } => {}
+                Operation::Compute { time } if time.is_zero() => {
+                    ended.joins.insert(place);
+                }
                 _ => {
                     return Err(format!(
                         "operation {place} of rank {rank} is neither a send nor something that a flow waits for by itself"
@@ -151,13 +189,14 @@ impl Flows {
                 }
             }
         }
-        let ended = Ended { ticks, received };
-        for (place, waits) in (0..).zip(&waits) {
+        let mut pairs = 0;
+        for (place, own) in (0..).zip(&waits) {
             let Some(&flow) = of_sends.get(&(rank, place)) else {
                 continue;
             };
             let flow = &mut self.list[flow as usize];
-            for &other in waits {
+            let own = ended.without_joins(own, &waits, &mut pairs);
+            for other in own.map_err(|what| format!("operation {place} of rank {rank} {what}"))? {
                 ended.add(other, of_sends.get(&(rank, other)), flow);
             }
             if !flow.start.is_zero() && flow.waits() {

@@ -19,7 +19,7 @@ mod timeline;
 use tenter_workload::spec::KinetoSpec;
 
 use crate::calls::{Arrangement, Head, Kept, ProcessGroups, Recorded, Resolving, keep_common};
-use crate::error::{ImportError, Place};
+use crate::error::{ImportError, Place, Wrong};
 use crate::imported::{Imported, Source};
 use crate::trace::Traces;
 use kernels::Kernels;
@@ -85,6 +85,8 @@ impl<'s> Reader<'s> {
             file: source.name.to_owned(),
             rank: kernels.rank,
             world: kernels.world,
+            at: Place::Json,
+            stored: source.bytes.len(),
         });
         self.ranks.push(OfRank {
             groups,
@@ -126,10 +128,8 @@ impl<'s> Reader<'s> {
                 world: head.world,
             };
             let found = resolve::calls(&of.calls, &mut resolving);
-            calls.push(found.map_err(|what| {
-                let remedy = "give the traces of all ranks, or `groups`";
-                ImportError::new(Place::Json, what, remedy).in_file(&head.file)
-            })?);
+            let wrong = |wrong: Wrong| wrong.at(Place::Json).in_file(&head.file);
+            calls.push(found.map_err(wrong)?);
         }
         keep_common(&mut calls, Kept::First, &mut traces);
         let rules = Rules {

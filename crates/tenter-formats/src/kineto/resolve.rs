@@ -7,6 +7,7 @@ use std::vec::IntoIter;
 
 use super::kernels::{Kernel, Kernels};
 use crate::calls::{Called, Described, Recorded, Resolving};
+use crate::error::Wrong;
 
 /// A kernel that communicates, and what was recorded of the calls that it carries out.
 #[derive(Clone, Debug)]
@@ -181,7 +182,7 @@ const TEXT: usize = 1 << 24;
 pub(super) fn calls(
     matched: &[Matched],
     resolving: &mut Resolving<'_, '_>,
-) -> Result<Vec<Recorded>, String> {
+) -> Result<Vec<Recorded>, Wrong> {
     // Kernels may stand for one call, whose lists are as long as it likes.
     let own = matched.iter().flat_map(|kernel| &kernel.infos);
     let mut known = BTreeSet::new();
@@ -192,7 +193,9 @@ pub(super) fn calls(
         let length = described.iter().map(|info| info.length()).sum();
         left = left.checked_sub(length).ok_or_else(|| {
             let place = kernel.place;
-            format!("event {place}: it repeats, as those before it, a call with long lists")
+            let what =
+                format!("event {place}: it repeats, as those before it, a call with long lists");
+            Wrong::new(what, "give a part of the trace")
         })?;
         let call = resolving.call(&described);
         Ok(Recorded {
@@ -200,7 +203,7 @@ pub(super) fn calls(
             end: kernel.end,
             stream: kernel.stream,
             sequence: described.first().and_then(|of| of.sequence),
-            call: call.map_err(|what| format!("event {}: {what}", kernel.place))?,
+            call: call.map_err(|wrong| wrong.of(&format!("event {}", kernel.place)))?,
         })
     });
     calls.collect()

@@ -259,6 +259,11 @@ fn one_kernel_carries_out_the_messages_called_for_before_it() {
     let sent: Vec<_> = imported.graph.sends().collect();
     assert_eq!(sent, [(0, 1, 1_024), (1, 0, 1_024)]);
     assert!(imported.graph.unmatched().is_empty());
+    // The kernel took 5 us once, and not once for each of its messages.
+    let places = 0..imported.graph.operations_of(0);
+    let took = places.filter_map(|place| imported.graph.measured(0, place));
+    let took: Vec<Time> = took.map(|measured| measured.took).collect();
+    assert_eq!(took, [Time::from_us(5)]);
     let notes = imported.notes.join("\n");
     for part in ["2 kernels communicate and no call", "2 calls of the CPU"] {
         assert!(notes.contains(part), "{part}: {notes}");
@@ -402,7 +407,8 @@ fn mutated_traces_are_refused_or_say_something_else() {
             }
         }
         if let Err(error) = import(&[bytes], &spec()) {
-            assert!(error.contains("line ") && error.contains("; "), "{error}");
+            let has_place = error.contains("line ") || error.contains("in the JSON");
+            assert!(has_place && error.contains("; "), "{error}");
         }
     }
 }

@@ -94,7 +94,7 @@ impl Meetings {
                     after.push(writer);
                 }
             }
-            budget.waits(after.len(), "packets")?;
+            budget.waits(after.len(), &blocks.name_of(block, step))?;
             blocks.wait_for(block, step, &after);
         }
         Ok(())
@@ -130,7 +130,7 @@ fn of_gpu(gpu: &Gpu<'_>, blocks: &mut Blocks, meetings: &mut Meetings) -> Read<(
             let first = at_barrier(gpu, &running, places.first());
             let asked = first.map_or(Ok(0), |of| of.number("num_threadblocks"))?;
             if places.len() == asked as usize {
-                pass(&mut running, &places, (blocks, meetings))?;
+                pass(gpu, &mut running, &places, (blocks, meetings))?;
                 waiting.remove(&barrier);
                 ready.extend(places);
             }
@@ -157,14 +157,16 @@ fn at_barrier<'g, 'v>(
 /// Lets blocks that stand at a barrier go on: the first one waits for all others, and these wait
 /// for it, so the waits grow with the blocks and not with their pairs.
 fn pass(
+    gpu: &Gpu<'_>,
     running: &mut [Running],
     places: &[usize],
     (blocks, meetings): (&mut Blocks, &mut Meetings),
 ) -> Read<()> {
-    let name: Rc<str> = Rc::from("a barrier");
     let of_places = || places.iter().filter_map(|&place| running.get(place));
     let (taken, looked_at) = Taken::met(of_places().map(|of| &of.taken));
-    meetings.budget.waits(looked_at + 2 * places.len(), &name)?;
+    let met = at_barrier(gpu, running, places.first());
+    let met = met.map_or_else(String::new, |of| format!("{} (barrier)", of.name()));
+    meetings.budget.waits(looked_at + 2 * places.len(), &met)?;
     let last = of_places().skip(1).filter_map(|of| {
         let step = blocks.len(of.name).checked_sub(1)?;
         let block = of.name.1;
@@ -178,7 +180,12 @@ fn pass(
                 after,
                 ..ProgramStep::default()
             };
-            let passed = blocks.push(of.name, &name, step);
+            let own = gpu
+                .blocks
+                .get(of.place)
+                .and_then(|block| block.operations.get(of.next));
+            let name = own.map_or_else(String::new, |own| format!("{} (barrier)", own.name()));
+            let passed = blocks.push(of.name, &name.into(), step);
             after = vec![*first.get_or_insert(passed)];
             of.taken = taken.clone();
             of.next += 1;

@@ -91,11 +91,11 @@ impl Budget {
         let left = self.waits.checked_sub(count);
         self.waits = left.ok_or_else(|| {
             let what = format!(
-                "{name}: signals and barriers up to here stand for more than {WAITS_MAX} waits"
+                "{name}: waits for signals, barriers and packets up to here are more than {WAITS_MAX}"
             );
             wrong(
                 what,
-                "name a plan of fewer thread blocks, signals or barriers",
+                "name a plan of fewer thread blocks, signals, barriers or packets",
             )
         })?;
         Ok(())

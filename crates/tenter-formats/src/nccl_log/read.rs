@@ -35,7 +35,7 @@ pub fn read(sources: &[Source<'_>], spec: &NcclLogSpec) -> Result<Imported, Impo
         let remedy = "log with NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,COLL";
         return Err(ImportError::new(Place::Line(1), what, remedy).in_file(first));
     }
-    let (arrangement, is_numbered) = arrangement(&log, first, spec)?;
+    let (arrangement, is_numbered) = arrangement((&log, sources), first, spec)?;
     let of = (arrangement.ranks, arrangement.repeats);
     let mut traces = Traces::of_calls(of, &spec.calls.algorithms);
     traces.note("calls have no times: the ranks compute nothing between them");
@@ -87,11 +87,12 @@ pub fn read(sources: &[Source<'_>], spec: &NcclLogSpec) -> Result<Imported, Impo
 
 /// Which process is which rank, and whether the log tells so.
 fn arrangement(
-    log: &Log,
+    (log, sources): (&Log, &[Source<'_>]),
     file: &str,
     spec: &NcclLogSpec,
 ) -> Result<(Arrangement, bool), ImportError> {
     let processes = &log.processes;
+    let stored = sources.iter().map(|source| source.bytes.len()).sum();
     let count = processes.len() as u32;
     let largest = processes.iter().map(largest).max().unwrap_or(0);
     if count == 1 {
@@ -99,6 +100,8 @@ fn arrangement(
             file: file.to_owned(),
             rank: None,
             world: Some(largest),
+            at: Place::Line(1),
+            stored,
         };
         return Ok((Arrangement::of(&[head], spec.calls.ranks)?, true));
     }
@@ -124,6 +127,8 @@ fn arrangement(
         file: file.to_owned(),
         rank: Some(rank),
         world: None,
+        at: Place::Line(1),
+        stored,
     });
     let heads: Vec<Head> = heads.collect();
     Ok((Arrangement::of(&heads, spec.calls.ranks)?, is_numbered))
@@ -202,11 +207,8 @@ impl Groups {
                 };
                 let ranks: Vec<u32> = ranks;
                 let number = traces.groups.of_ranks(&format!("{key:?}"), ranks.clone());
-                let number = number.map_err(|what| {
-                    let remedy = "give the log of fewer communicators";
-                    let at = Place::Line(communicator.line);
-                    (place, ImportError::new(at, what, remedy))
-                })?;
+                let number =
+                    number.map_err(|wrong| (place, wrong.at(Place::Line(communicator.line))))?;
                 known.insert(key.clone(), (number, ranks));
             }
         }
@@ -282,10 +284,7 @@ fn recorded(
                 return wrong(first.line, "the collective is too long", remedy);
             };
             let group = traces.rooted(name, *group, Some(first.root));
-            let group = group.map_err(|what| {
-                let remedy = "give the log of fewer communicators";
-                ImportError::new(Place::Line(first.line), what, remedy)
-            })?;
+            let group = group.map_err(|wrong| wrong.at(Place::Line(first.line)))?;
             Call::Collective { name, bytes, group }
         } else {
             if traces.is_repeated() {

@@ -37,17 +37,24 @@ pub(crate) fn check_head(bytes: &[u8]) -> Result<(), ImportError> {
     };
     let head = bytes.get(..end).unwrap_or_default();
     let most = i64::try_from(end - begin).unwrap_or(i64::MAX);
-    let (mut roots, mut nested) = (0_u32, false);
+    let (mut roots, mut nested, mut too_many) = (0_u32, false, None);
     let mut visit = |path: &[i16], number: i64| {
         // The number of children of an element of the schema; the first one is the table itself.
         if path == [2, 0, 5] && number != 0 {
             roots += 1;
-            nested |= roots > 1 || number > most;
+            nested |= roots > 1;
+            too_many = too_many.or((roots == 1 && number > most).then_some(number));
         }
     };
     let walked = Reader::new(head, begin).structure(&mut Vec::new(), &mut visit);
     if walked.is_none() {
         return Err(damaged(begin, "the head of the table is damaged"));
+    }
+    if let Some(count) = too_many {
+        let what = format!(
+            "the head of the table says that it has {count} columns, more than its {most} bytes can hold"
+        );
+        return Err(damaged(begin, &what));
     }
     if nested {
         return Err(damaged(begin, "columns of the table have columns in them"));

@@ -8,7 +8,7 @@ use crate::calls::{
     Arrangement, Head, Kept, ProcessGroups, Recorded, Resolving, keep_common, one_after_another,
 };
 use crate::compressed::plain;
-use crate::error::{ImportError, Place};
+use crate::error::{ImportError, Place, Wrong};
 use crate::imported::{Imported, Source};
 use crate::json_text;
 use crate::trace::Traces;
@@ -34,6 +34,8 @@ pub fn read(
         file: source.name.to_owned(),
         rank: None,
         world: nodes.world,
+        at: Place::Json,
+        stored: source.bytes.len(),
     });
     let heads: Vec<Head> = heads.collect();
     let arrangement = Arrangement::of(&heads, spec.calls.ranks)?;
@@ -53,10 +55,8 @@ pub fn read(
             world: head.world,
         };
         let found = recorded(nodes, &mut resolving);
-        calls.push(found.map_err(|what| {
-            let remedy = "give the traces of all ranks, or `groups`";
-            ImportError::new(Place::Json, what, remedy).in_file(&head.file)
-        })?);
+        let wrong = |wrong: Wrong| wrong.at(Place::Json).in_file(&head.file);
+        calls.push(found.map_err(wrong)?);
     }
     keep_common(&mut calls, Kept::First, &mut traces);
     for (rank, &place) in (0..).zip(&arrangement.recordings) {
@@ -88,7 +88,7 @@ fn nodes(bytes: &[u8]) -> Result<Nodes, ImportError> {
     Ok(nodes)
 }
 
-fn recorded(nodes: &Nodes, resolving: &mut Resolving<'_, '_>) -> Result<Vec<Recorded>, String> {
+fn recorded(nodes: &Nodes, resolving: &mut Resolving<'_, '_>) -> Result<Vec<Recorded>, Wrong> {
     let calls = nodes.calls.iter().map(|node| {
         let call = resolving.call(&[&node.described]);
         Ok(Recorded {
@@ -96,7 +96,7 @@ fn recorded(nodes: &Nodes, resolving: &mut Resolving<'_, '_>) -> Result<Vec<Reco
             end: 0,
             stream: 0,
             sequence: None,
-            call: call.map_err(|what| format!("node {}: {what}", node.id))?,
+            call: call.map_err(|wrong| wrong.of(&format!("node {}", node.id)))?,
         })
     });
     calls.collect()

@@ -35,7 +35,9 @@ pub fn read(text: &str, spec: &SimaiSpec) -> Result<Imported, ImportError> {
         let remedy = "give other `ranks`, a multiple of their product";
         return Err(ImportError::new(Place::Line(1), what, remedy));
     }
-    check_ranks((&workload, ranks), spec)?;
+    if spec.ranks.is_none() {
+        check_ranks((&workload, ranks), text.len())?;
+    }
     let mut built = Built {
         spec,
         grid: Grid {
@@ -58,8 +60,8 @@ pub fn read(text: &str, spec: &SimaiSpec) -> Result<Imported, ImportError> {
 }
 
 /// Refuses more ranks, or more operations of all of them, than a file alone makes.
-fn check_ranks((workload, ranks): (&Workload, u32), spec: &SimaiSpec) -> Result<(), ImportError> {
-    if spec.ranks.is_none() && ranks > DECLARED_MAX {
+fn check_ranks((workload, ranks): (&Workload, u32), stored: usize) -> Result<(), ImportError> {
+    if ranks > DECLARED_MAX {
         let what = format!("the file is for {ranks} ranks");
         let remedy = "give `ranks`, if there are so many";
         return Err(ImportError::new(Place::Line(1), what, remedy));
@@ -72,7 +74,7 @@ fn check_ranks((workload, ranks): (&Workload, u32), spec: &SimaiSpec) -> Result<
     };
     let each: u64 = workload.layers.iter().map(of).sum();
     let all = each.saturating_mul(ranks.into());
-    repeated(all, spec.ranks.is_some(), (ranks, Place::Line(1)))
+    repeated(all, stored, (ranks, Place::Line(1)))
 }
 
 /// The graph, while it is put together.

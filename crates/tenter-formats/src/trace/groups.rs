@@ -4,7 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::error::Wrong;
 use crate::limits::MEMBERS_MAX;
+
+/// What to do where nothing tells the ranks of a group.
+pub(crate) const NAME_RANKS: &str =
+    "give the files of all ranks, or a file of their groups with `groups`";
+const ALL_FILES: &str = "give the files of all ranks";
 
 /// Communicators by their names. Those that have no name, or the name `0` and no ranks, are of all
 /// ranks.
@@ -50,7 +56,7 @@ impl Groups {
     ///
     /// # Errors
     /// More ranks of all communicators together than are kept: files name a range in a few words.
-    pub(crate) fn of_ranks(&mut self, name: &str, ranks: Vec<u32>) -> Result<u32, String> {
+    pub(crate) fn of_ranks(&mut self, name: &str, ranks: Vec<u32>) -> Result<u32, Wrong> {
         let key = (name.to_owned(), ranks);
         if let Some(number) = self.of_ranks.get(&key) {
             return Ok(*number);
@@ -70,13 +76,16 @@ impl Groups {
     ///
     /// # Errors
     /// More ranks than are kept.
-    pub(crate) fn keep(&mut self, ranks: usize) -> Result<(), String> {
+    pub(crate) fn keep(&mut self, ranks: usize) -> Result<(), Wrong> {
         self.members = self.members.saturating_add(ranks);
         if self.members <= MEMBERS_MAX {
             return Ok(());
         }
-        Err(format!(
-            "the communicators up to here have more than {MEMBERS_MAX} ranks together"
+        let what =
+            format!("the communicators up to here have more than {MEMBERS_MAX} ranks together");
+        Err(Wrong::new(
+            what,
+            "give a part of it, with fewer communicators",
         ))
     }
 
@@ -90,7 +99,7 @@ impl Groups {
         number: u32,
         place: u64,
         all: u32,
-    ) -> Result<Option<u32>, String> {
+    ) -> Result<Option<u32>, Wrong> {
         if place == 0 {
             return Ok(Some(number));
         }
@@ -109,6 +118,11 @@ impl Groups {
         let found = self.of_ranks(&name, ranks)?;
         self.rooted.insert((number, place), found);
         Ok(Some(found))
+    }
+
+    /// Whether the ranks of a communicator are among those that are kept already.
+    pub(crate) fn is_kept(&self, number: u32) -> bool {
+        self.list[number as usize].is_own
     }
 
     /// What tells a communicator from others of the same ranks; 0 where nothing does.
@@ -139,16 +153,17 @@ impl Groups {
     ///
     /// # Errors
     /// Of a communicator that nothing is known of.
-    pub(crate) fn ranks_of(&self, number: u32, all: u32) -> Result<Vec<u32>, String> {
+    pub(crate) fn ranks_of(&self, number: u32, all: u32) -> Result<Vec<u32>, Wrong> {
         let group = &self.list[number as usize];
         match &group.ranks {
             Some(ranks) if !ranks.is_empty() => Ok(ranks.clone()),
             Some(_) => Ok((0..all).collect()),
             None if group.name.is_empty() || group.name == "0" => Ok((0..all).collect()),
-            None => Err(format!(
-                "nothing says which ranks communicator `{}` has",
-                group.name
-            )),
+            None => {
+                let name = &group.name;
+                let what = format!("nothing says which ranks communicator `{name}` has");
+                Err(Wrong::new(what, NAME_RANKS))
+            }
         }
     }
 
@@ -206,9 +221,12 @@ impl Regular {
     ///
     /// # Errors
     /// Of a group that is no part of such a grid.
-    pub(crate) fn of(ranks: &[u32], recorded: u32, all: u32) -> Result<Regular, String> {
+    pub(crate) fn of(ranks: &[u32], recorded: u32, all: u32) -> Result<Regular, Wrong> {
         let irregular = || {
-            format!("the group of rank {recorded} has no counterpart of other ranks among {all}")
+            let what = format!(
+                "the group of rank {recorded} has no counterpart of other ranks among {all}"
+            );
+            Wrong::new(what, ALL_FILES)
         };
         let size = ranks.len() as u32;
         let stride = match ranks {
@@ -242,12 +260,11 @@ impl Regular {
     ///
     /// # Errors
     /// Ranks that there are not.
-    pub(crate) fn ranks(self, first: u32, all: u32) -> Result<Vec<u32>, String> {
+    pub(crate) fn ranks(self, first: u32, all: u32) -> Result<Vec<u32>, Wrong> {
         let last = u64::from(first) + u64::from(self.stride) * u64::from(self.size - 1);
         if last >= u64::from(all) {
-            return Err(format!(
-                "its group has rank {last}, and there are {all} ranks"
-            ));
+            let what = format!("its group has rank {last}, and there are {all} ranks");
+            return Err(Wrong::new(what, "give more `ranks`"));
         }
         Ok((0..self.size)
             .map(|place| first + self.stride * place)

@@ -16,11 +16,11 @@ use tenter_workload::graph::{
 };
 use tenter_workload::spec::{Dependencies, TraceReading};
 
-use crate::error::{ImportError, Place};
+use crate::error::{ImportError, Place, Wrong};
 use crate::imported::Imported;
 
-pub(crate) use groups::Groups;
 use groups::Regular;
+pub(crate) use groups::{Groups, NAME_RANKS};
 pub(crate) use rank::{RankTrace, What};
 
 /// The streams of a rank.
@@ -159,6 +159,7 @@ impl<'r> Traces<'r> {
         self.communicators.begin_rank();
         for node in &trace.nodes {
             let (stream, what) = (node.stream, node.what);
+            let mut measured = node.measured;
             let place = match what {
                 What::Nothing => {
                     built.add(Operation::Compute { time: Time::ZERO }, stream::NOTHING)
@@ -174,10 +175,14 @@ impl<'r> Traces<'r> {
                 }
                 What::Collective { name, bytes, group } => {
                     let of = (name, bytes, group);
-                    self.collective(&mut built, (rank, node.id, stream), of, end)?
+                    let added = self.collective(&mut built, (rank, node.id, stream), of, end)?;
+                    // What is left of the collective of a rank alone is not what was measured.
+                    measured = measured.filter(|_| added.is_some());
+                    let nothing = Operation::Compute { time: Time::ZERO };
+                    added.unwrap_or_else(|| built.add(nothing, stream::NOTHING))
                 }
             };
-            if let Some(measured) = node.measured {
+            if let Some(measured) = measured {
                 built.measured(place, measured);
             }
         }
@@ -209,11 +214,7 @@ impl<'r> Traces<'r> {
         group: u32,
         end: Place,
     ) -> Result<Option<Communicator>, ImportError> {
-        let unknown = |what: String| {
-            let remedy =
-                "name a file of communicators with `groups`, or give the files of all ranks";
-            ImportError::new(end, format!("node {id}: {what}"), remedy)
-        };
+        let unknown = |wrong: Wrong| wrong.of(&format!("node {id}")).at(end);
         let mut own = None;
         if let Repeats::Of(recorded) = self.repeats {
             let regular = if let Some(regular) = self.regular.get(&group) {
@@ -241,7 +242,9 @@ impl<'r> Traces<'r> {
             let remedy = "give the traces of all ranks, or `ranks` to repeat that of one";
             return Err(ImportError::new(end, what, remedy));
         }
-        self.groups.keep(ranks.len()).map_err(unknown)?;
+        if own.is_some() || !self.groups.is_kept(group) {
+            self.groups.keep(ranks.len()).map_err(unknown)?;
+        }
         let tag = self.groups.tag(group);
         let found = self
             .communicators
@@ -251,16 +254,17 @@ impl<'r> Traces<'r> {
         Ok(found)
     }
 
+    /// Adds a collective; none of a rank alone.
     fn collective(
         &mut self,
         built: &mut RankBuilder,
         (rank, id, stream): (u32, u64, u32),
         (name, bytes, group): (CollectiveName, u64, u32),
         end: Place,
-    ) -> Result<u32, ImportError> {
+    ) -> Result<Option<u32>, ImportError> {
         let Some(communicator) = self.communicator(rank, id, group, end)? else {
             self.count("collectives are of a rank alone and take no time", 1);
-            return Ok(built.add(Operation::Compute { time: Time::ZERO }, stream::NOTHING));
+            return Ok(None);
         };
         let bytes = name.size_of_own(bytes, communicator.size).max(1);
         let collectives = &mut self.builder.collectives;
@@ -274,7 +278,7 @@ impl<'r> Traces<'r> {
                 ..error
             }
         })?;
-        Ok(built.add_collective(added, stream))
+        Ok(Some(built.add_collective(added, stream)))
     }
 
     /// The number of a group for a collective with a root, by the place of that, which comes first
@@ -287,7 +291,7 @@ impl<'r> Traces<'r> {
         name: CollectiveName,
         group: u32,
         root: Option<u64>,
-    ) -> Result<u32, String> {
+    ) -> Result<u32, Wrong> {
         use CollectiveName::{Broadcast, Gather, Reduce, Scatter};
         if !matches!(name, Broadcast | Gather | Reduce | Scatter) {
             return Ok(group);
@@ -318,5 +322,33 @@ impl<'r> Traces<'r> {
             graph,
             notes: notes.chain(counted).collect(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::MEMBERS_MAX;
+
+    #[test]
+    fn ranks_of_groups_count_once_and_limits_have_their_own_remedy() {
+        let algorithms = Algorithms::default();
+        let half = MEMBERS_MAX as u32 / 2 + 1;
+        let mut traces = Traces::of_calls((half, Repeats::No), &algorithms);
+        let ranks: Vec<u32> = (0..half).collect();
+        let group = traces.groups.of_ranks("one", ranks.clone());
+        let group = group.expect("it is half of what is kept");
+        let found = traces.communicator(0, 0, group, Place::Json);
+        assert!(found.is_ok_and(|found| found.is_some_and(|of| of.size == half)));
+        let more = traces.groups.of_ranks("two", ranks);
+        let more = more.expect_err("it is above the half").at(Place::Json);
+        assert!(
+            more.to_string()
+                .ends_with("together; give a part of it, with fewer communicators")
+        );
+        let unknown = traces.groups.number("three");
+        let unknown = traces.communicator(0, 5, unknown, Place::Json);
+        let unknown = unknown.expect_err("it is named alone").to_string();
+        assert!(unknown.contains("node 5: nothing says") && unknown.contains("`groups`"));
     }
 }

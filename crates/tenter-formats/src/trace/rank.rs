@@ -73,9 +73,27 @@ impl RankTrace {
         self.control.push(id);
     }
 
-    /// The operation that comes next was carried out at a time.
-    pub(crate) fn was_measured(&mut self, measured: Measured) {
-        self.measured = Some(measured);
+    /// The operation that comes next started at a time in ps, if that is known, and took so long.
+    pub(crate) fn was_measured(&mut self, start: Option<u64>, took: Time) {
+        let start = start.map(Time::from_ps);
+        self.measured = Some(Measured { start, took });
+    }
+
+    /// Starts were given in a unit of so many ps, since any time: from now on they are ps since the
+    /// first one. Times since 1970 are more ps than 64 bits hold. Gives how many starts are too
+    /// late for that, which are dropped.
+    pub(crate) fn count_starts_from_first(&mut self, unit: u64) -> u64 {
+        let starts = self.nodes.iter().filter_map(|node| node.measured?.start);
+        let first = starts.min().unwrap_or_default();
+        let mut too_late = 0;
+        let measured = self.nodes.iter_mut();
+        for measured in measured.filter_map(|node| node.measured.as_mut()) {
+            let since = measured.start.map(|start| start.ps() - first.ps());
+            let in_ps = since.and_then(|since| since.checked_mul(unit));
+            too_late += u64::from(since.is_some() && in_ps.is_none());
+            measured.start = in_ps.map(Time::from_ps);
+        }
+        too_late
     }
 
     /// Adds an operation with what was said of it before.

@@ -1,81 +1,119 @@
 //! How many switches paths pass at most.
 
-use std::collections::BTreeSet;
-
 use super::{PATH_MAX, Routing};
 use crate::topology::Topology;
 
 impl Routing {
-    /// Switches on the longest path between two hosts, without detours.
+    /// Switches on the longest of the shortest paths between two hosts.
     pub fn longest_path(&self) -> u32 {
         u32::from(self.distances.iter().copied().max().unwrap_or(0))
     }
 
-    /// Switches on the longest detour between two hosts, by a region that is neither one's; `None`
-    /// where the topology has no such regions.
+    /// Switches on the longest detour between two hosts: the shortest ways into a region that is
+    /// neither one's, and out of it; `None` where the topology has no such regions.
     ///
     /// `topology` is the one the routes were built for.
     pub fn longest_detour(&self, topology: &Topology) -> Option<u32> {
         if self.regions() < 3 {
             return None;
         }
-        let mut longest = None;
-        // Of several sources of a region each enters another by one of few switches.
-        let mut onward = vec![None; topology.switches()];
         let leaders = self.leaders();
-        for &source in &leaders {
-            let from = self.attachment(source);
-            for region in (0..self.regions()).filter(|region| *region != self.region(from)) {
-                let (before, entries) = self.ways_into(topology, from, region);
-                for entry in entries {
-                    let place = &mut onward[entry as usize];
-                    let rest =
-                        *place.get_or_insert_with(|| self.farthest(topology, entry, &leaders));
-                    longest = longest.max(Some(before + rest));
-                }
-            }
+        let mut group_at = vec![None; topology.switches()];
+        for (group, &leader) in leaders.iter().enumerate() {
+            group_at[self.attachment(leader) as usize] = Some(group);
         }
+        let mut detours = Detours {
+            routing: self,
+            topology,
+            leaders: &leaders,
+            group_at,
+            onward: vec![None; topology.switches()],
+        };
+        let regions = 0..self.regions();
+        regions.filter_map(|region| detours.by(region)).max()
+    }
+}
+
+/// Detours, while the longest one is looked for: each switch is asked once for each region.
+struct Detours<'r> {
+    routing: &'r Routing,
+    topology: &'r Topology,
+    /// A host of each group of hosts that are at one switch.
+    leaders: &'r [u32],
+    /// The group at each switch, where there is one.
+    group_at: Vec<Option<usize>>,
+    /// Switches from each one on to the farthest host of another region, where that was asked.
+    onward: Vec<Option<u32>>,
+}
+
+impl Detours<'_> {
+    /// Switches on the longest detour by a region.
+    fn by(&mut self, region: u32) -> Option<u32> {
+        let mut known = vec![None; self.topology.switches()];
+        let sources = self.leaders.iter();
+        let sources = sources.map(|&leader| self.routing.attachment(leader));
+        let outside = sources.filter(|&source| self.routing.region(source) != region);
+        outside
+            .filter_map(|source| self.from(source, region, (&mut known, PATH_MAX)))
+            .max()
+    }
+
+    /// Switches from one of them on, by a region, to the farthest host behind it; at most so many
+    /// of them are followed.
+    fn from(
+        &mut self,
+        switch: u32,
+        region: u32,
+        (known, most): (&mut [Option<Option<u32>>], u8),
+    ) -> Option<u32> {
+        if let Some(known) = known[switch as usize] {
+            return known;
+        }
+        let left = most.checked_sub(1)?;
+        let mut longest = None;
+        for &port in self.routing.into_region(switch, region) {
+            let next = switch_behind(self.topology, switch, port);
+            let rest = if self.routing.region(next) == region {
+                Some(self.onward(next))
+            } else {
+                self.from(next, region, (known, left))
+            };
+            longest = longest.max(rest.map(|rest| rest + 1));
+        }
+        known[switch as usize] = Some(longest);
         longest
     }
 
-    /// Switches before a region on the shortest ways into it, and those at which the ways end.
-    fn ways_into(&self, topology: &Topology, from: u32, region: u32) -> (u32, BTreeSet<u32>) {
-        let mut here = BTreeSet::from([from]);
-        for before in 1..u32::from(PATH_MAX) {
-            let behind = |&switch: &u32| {
-                let ports = self.into_region(switch, region).iter();
-                ports.map(move |&port| switch_behind(topology, switch, port))
-            };
-            let next: BTreeSet<u32> = here.iter().flat_map(behind).collect();
-            let (entries, others) = next
-                .into_iter()
-                .partition(|&switch| self.region(switch) == region);
-            // All ways are equally long, so they all end here.
-            if !BTreeSet::is_empty(&entries) {
-                return (before, entries);
-            }
-            here = others;
+    /// Switches from one of them on to the farthest host of another region.
+    fn onward(&mut self, entry: u32) -> u32 {
+        if let Some(known) = self.onward[entry as usize] {
+            return known;
         }
-        (0, BTreeSet::new())
+        let routing = self.routing;
+        let at = self.group_at[entry as usize];
+        let others = self.leaders.iter().enumerate().filter(|(_, host)| {
+            routing.region(routing.attachment(**host)) != routing.region(entry)
+        });
+        let switches = others.map(|(group, &host)| match at {
+            Some(own) => u32::from(routing.distances[own * routing.groups + group]),
+            None => self.walked(entry, host),
+        });
+        let farthest = switches.max().unwrap_or(0);
+        self.onward[entry as usize] = Some(farthest);
+        farthest
     }
 
-    /// Switches from one of them on to the farthest host of another region.
-    fn farthest(&self, topology: &Topology, from: u32, leaders: &[u32]) -> u32 {
-        let others = leaders
-            .iter()
-            .filter(|host| self.region(self.attachment(**host)) != self.region(from));
-        let switches_to = |&host: &u32| {
-            let (mut switch, mut switches) = (from, 1);
-            while switch != self.attachment(host) && switches < u32::from(PATH_MAX) {
-                let Some(&port) = self.candidates(switch, host).first() else {
-                    return 0;
-                };
-                switch = switch_behind(topology, switch, port);
-                switches += 1;
-            }
-            switches
-        };
-        others.map(switches_to).max().unwrap_or(0)
+    /// Switches from one without hosts on to a host.
+    fn walked(&self, from: u32, host: u32) -> u32 {
+        let (mut switch, mut switches) = (from, 1);
+        while switch != self.routing.attachment(host) && switches < u32::from(PATH_MAX) {
+            let Some(&port) = self.routing.candidates(switch, host).first() else {
+                return 0;
+            };
+            switch = switch_behind(self.topology, switch, port);
+            switches += 1;
+        }
+        switches
     }
 }
 

@@ -87,7 +87,7 @@ impl RankBuilder {
     }
 
     /// Sorts the waits by what is waited for, and looks for circles.
-    fn build(self, rank: u32) -> Result<RankGraph, GraphError> {
+    fn build(mut self, rank: u32) -> Result<RankGraph, GraphError> {
         if self.too_many_streams {
             return Err(GraphError::TooManyStreams { rank });
         }
@@ -108,6 +108,8 @@ impl RankBuilder {
             edges[*slot as usize] = Edges::edge(operation, on_start);
             *slot += 1;
         }
+        self.operations.shrink_to_fit();
+        self.measured.shrink();
         let graph = RankGraph {
             operations: self.operations,
             streams: self.streams,

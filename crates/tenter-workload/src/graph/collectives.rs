@@ -34,14 +34,20 @@ struct Collective {
     group: u32,
     /// Which of those of the group, from 0.
     nth: u32,
-    kind: CollectiveKind,
+    /// Its place among the kinds.
+    kind: u32,
     bytes: u64,
 }
+
+/// A kind is looked for among so many of those that came last.
+const KINDS_KEPT: usize = 64;
 
 /// The groups of a graph and their collectives, each in the order in which the group runs them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Collectives {
     groups: Vec<Group>,
+    /// What carries collectives out: millions of them may share a few.
+    kinds: Vec<CollectiveKind>,
     list: Vec<Collective>,
     /// The number of a group's n-th collective.
     of_group: BTreeMap<(u32, u32), u32>,
@@ -89,16 +95,17 @@ impl Collectives {
         let next = self.list.len() as u32;
         let number = *self.of_group.entry((group, nth)).or_insert(next);
         if number == next {
+            let kind = self.place_of(kind);
             self.list.push(Collective {
                 group,
                 nth,
-                kind: kind.clone(),
+                kind,
                 bytes,
             });
             return Ok(number);
         }
-        let first = &self.list[number as usize];
-        if (&first.kind, first.bytes) == (kind, bytes) {
+        let (_, first, of_first) = self.get(number);
+        if (first, of_first) == (kind, bytes) {
             return Ok(number);
         }
         Err(GraphError::CollectivesDiffer {
@@ -106,8 +113,19 @@ impl Collectives {
             group,
             nth,
             own: format!("{} of {bytes} bytes", kind.member()),
-            other: format!("{} of {} bytes", first.kind.member(), first.bytes),
+            other: format!("{} of {of_first} bytes", first.member()),
         })
+    }
+
+    /// The place of a kind, which is added where it was not among the last ones.
+    fn place_of(&mut self, kind: &CollectiveKind) -> u32 {
+        let last = self.kinds.iter().enumerate().rev().take(KINDS_KEPT);
+        let known = last.into_iter().find(|(_, known)| *known == kind);
+        let place = known.map_or(self.kinds.len(), |(place, _)| place);
+        if place == self.kinds.len() {
+            self.kinds.push(kind.clone());
+        }
+        place as u32
     }
 
     /// How many collectives there are.
@@ -123,7 +141,7 @@ impl Collectives {
     /// The collective of that number: its group, kind and size in bytes.
     pub fn get(&self, number: u32) -> (u32, &CollectiveKind, u64) {
         let of = &self.list[number as usize];
-        (of.group, &of.kind, of.bytes)
+        (of.group, &self.kinds[of.kind as usize], of.bytes)
     }
 
     /// Which of the collectives of its group the one of that number is, from 0.

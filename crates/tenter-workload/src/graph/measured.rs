@@ -14,22 +14,15 @@ pub struct Measured {
 /// As it is stored, in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stored {
+    place: u32,
     start: u64,
     took: u64,
 }
 
-/// Stands for a time that is not known.
+/// Stands for a start that is not known.
 const UNKNOWN: u64 = u64::MAX;
 
-impl Stored {
-    const NONE: Stored = Stored {
-        start: UNKNOWN,
-        took: UNKNOWN,
-    };
-}
-
-/// What was measured of the operations of a rank: nothing, or an entry for each up to the last one
-/// of which something was.
+/// What was measured of the operations of a rank: those alone of which something was, by place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct MeasuredOperations(Vec<Stored>);
 
@@ -38,19 +31,28 @@ impl MeasuredOperations {
     pub(super) const ENTRY_BYTES: usize = size_of::<Stored>();
 
     pub(super) fn set(&mut self, place: u32, measured: Measured) {
-        let place = place as usize;
-        if self.0.len() <= place {
-            self.0.resize(place + 1, Stored::NONE);
-        }
-        self.0[place] = Stored {
+        let stored = Stored {
+            place,
             start: measured.start.map_or(UNKNOWN, Time::ps),
             took: measured.took.ps(),
         };
+        // Operations mostly come in their order.
+        match self.find(place) {
+            Ok(known) => self.0[known] = stored,
+            Err(next) => self.0.insert(next, stored),
+        }
+    }
+
+    fn find(&self, place: u32) -> Result<usize, usize> {
+        if self.0.last().is_none_or(|last| last.place < place) {
+            return Err(self.0.len());
+        }
+        self.0.binary_search_by_key(&place, |stored| stored.place)
     }
 
     pub(super) fn get(&self, place: u32) -> Option<Measured> {
-        let stored = self.0.get(place as usize)?;
-        (stored.took != UNKNOWN).then(|| Measured {
+        let stored = self.0[self.find(place).ok()?];
+        Some(Measured {
             start: (stored.start != UNKNOWN).then(|| Time::from_ps(stored.start)),
             took: Time::from_ps(stored.took),
         })
@@ -58,5 +60,36 @@ impl MeasuredOperations {
 
     pub(super) fn len(&self) -> usize {
         self.0.len()
+    }
+
+    /// Gives back what is reserved for more.
+    pub(super) fn shrink(&mut self) {
+        self.0.shrink_to_fit();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_are_found_in_any_order_and_take_no_more_than_they_are() {
+        let of = |start: Option<u64>, took| Measured {
+            start: start.map(Time::from_ps),
+            took: Time::from_ps(took),
+        };
+        let mut measured = MeasuredOperations::default();
+        for (place, start, took) in [(7, Some(1), 2), (1_000_000, None, 3), (2, Some(0), 0)] {
+            measured.set(place, of(start, took));
+        }
+        measured.set(7, of(Some(4), 5));
+        assert_eq!(measured.len(), 3);
+        assert_eq!(measured.get(7), Some(of(Some(4), 5)));
+        assert_eq!(measured.get(1_000_000), Some(of(None, 3)));
+        assert_eq!(measured.get(2), Some(of(Some(0), 0)));
+        assert_eq!(
+            [0, 8, 2_000_000].map(|place| measured.get(place)),
+            [None; 3]
+        );
     }
 }
