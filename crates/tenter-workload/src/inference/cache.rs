@@ -67,3 +67,13 @@ pub fn transfers(of: &Inference, from: &Pool, to: &Pool) -> Vec<CacheTransfer> {
     let transfer = |([from, to], bytes): ([(u32, u32); 2], u64)| CacheTransfer { from, to, bytes };
     bytes.into_iter().map(transfer).collect()
 }
+
+/// Bytes of a token that the rank sends or receives that has most to.
+pub(super) fn busiest_bytes(transfers: &[CacheTransfer]) -> u64 {
+    let mut sums: BTreeMap<(bool, (u32, u32)), u64> = BTreeMap::new();
+    for of in transfers {
+        *sums.entry((false, of.from)).or_default() += of.bytes;
+        *sums.entry((true, of.to)).or_default() += of.bytes;
+    }
+    sums.into_values().max().unwrap_or(0)
+}

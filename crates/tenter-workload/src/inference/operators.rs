@@ -96,7 +96,8 @@ impl Operators<'_> {
         self.norm(tokens) + projections + self.scores(load) + output + self.residual(tokens)
     }
 
-    /// Scores, their softmax, and the weighted sums of values, in one kernel.
+    /// Scores, their softmax, and the weighted sums of values, in one kernel for prompts and one for
+    /// requests that decode.
     fn scores(&self, load: &Load) -> f64 {
         let model = self.model;
         let heads = f64::from(model.heads) / f64::from(self.tp);
@@ -107,11 +108,18 @@ impl Operators<'_> {
         } else {
             f64::from(2 * model.kv_rank + model.rotary_size)
         };
-        let pairs = load.prompt_pairs as f64 * (score + size) + load.decode_pairs as f64 * decode;
-        let queries = heads * load.tokens as f64 * (score + size) * ACTIVATION_BYTES;
-        let read = load.read as f64 * (self.kept_of_token() * self.cached_bytes) as f64;
-        let of_all = (2.0 * heads * pairs, queries + read);
-        self.accelerator.attention_seconds(of_all)
+        let kernel = |pairs: f64, tokens: u64, read: u64| {
+            let queries = heads * tokens as f64 * (score + size) * ACTIVATION_BYTES;
+            let read = read as f64 * (self.kept_of_token() * self.cached_bytes) as f64;
+            let of_all = (2.0 * heads * pairs, queries + read);
+            self.accelerator.attention_seconds(of_all)
+        };
+        // Prompts are bound by computing and requests that decode by memory: each has a kernel.
+        let of_prompts = (load.tokens - load.decoding, load.read_by_prompts);
+        let prompts = load.prompt_pairs as f64 * (score + size);
+        let decoding = load.decode_pairs as f64 * decode;
+        kernel(prompts, of_prompts.0, of_prompts.1)
+            + kernel(decoding, load.decoding, load.read - load.read_by_prompts)
     }
 
     /// A feed-forward part of a width for a number of tokens, as `count` parts alike.
