@@ -77,3 +77,22 @@ pub(super) fn busiest_bytes(transfers: &[CacheTransfer]) -> u64 {
     }
     sums.into_values().max().unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A rank sends two others 3 bytes each, and one of these has 2 from another rank.
+    #[test]
+    fn the_busiest_rank_sends_or_receives_most() {
+        let transfer = |from: u32, to: u32, bytes: u64| CacheTransfer {
+            from: (0, from),
+            to: (0, to),
+            bytes,
+        };
+        let all = [transfer(0, 0, 3), transfer(0, 1, 3), transfer(1, 1, 2)];
+        assert_eq!(busiest_bytes(&all), 6);
+        assert_eq!(busiest_bytes(&all[1..]), 5);
+        assert_eq!(busiest_bytes(&[]), 0);
+    }
+}

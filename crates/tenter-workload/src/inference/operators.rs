@@ -223,6 +223,48 @@ mod tests {
         }
     }
 
+    /// A prompt is bound by computing, and requests that decode are bound by memory: neither hides
+    /// behind the other.
+    #[test]
+    fn prompts_and_requests_that_decode_have_a_roofline_each() {
+        let model = NamedModel::Llama2Of70b.dimensions();
+        let accelerator = NamedAccelerator::H100.figures();
+        let of = Operators {
+            model: &model,
+            accelerator: &accelerator,
+            tp: 8,
+            ep: 1,
+            fp8: false,
+            cached_bytes: 2,
+        };
+        let prompt = Load {
+            tokens: 4096,
+            read: 4096,
+            read_by_prompts: 4096,
+            prompt_pairs: 4096 * 4097 / 2,
+            ..Load::default()
+        };
+        let decode = Load {
+            tokens: 64,
+            decoding: 64,
+            read: 64 * 4096,
+            decode_pairs: 64 * 4096,
+            ..Load::default()
+        };
+        let both = Load {
+            tokens: 4160,
+            decoding: 64,
+            read: 65 * 4096,
+            decode_pairs: 64 * 4096,
+            ..prompt
+        };
+        let [prompt, decode, both] = [prompt, decode, both].map(|load| of.scores(&load));
+        assert!(
+            (both / (prompt + decode) - 1.0).abs() < 1e-12,
+            "{both} {prompt} {decode}"
+        );
+    }
+
     /// Of 256 experts, of which a token meets eight, 128 tokens meet 1 − (1 − 1/32)¹²⁸ = 98.3 %.
     #[test]
     fn weights_are_read_of_the_experts_that_have_a_token() {
