@@ -19,8 +19,9 @@ observe: {samples: false}
 ";
 
 /// Five all-reduces of 100,000 tokens of 128 bytes in rings of two, in 13 parts of up to 8,192
-/// tokens, and one of 8 bytes: two steps each, of half the bytes and 3 us. Then each rank sends 100,000 tokens of two layers with four
-/// heads, 2 · 4 · 2 · 8 · 2 bytes, at 400 Gbit/s: headers and delays are at most 4 % of it.
+/// tokens, and one of 8 bytes: two steps each, of half the bytes and 3 us. Then each rank sends
+/// 100,000 tokens of two layers with four heads, 2 · 4 · 2 · 8 · 2 bytes, at 400 Gbit/s: headers
+/// and delays are at most 4 % of it.
 #[test]
 fn a_request_alone_has_its_first_token_behind_prefill_and_transfer_at_line_rate() {
     let trial = Trial::run(HOSTS, &[]);

@@ -96,8 +96,8 @@ impl Operators<'_> {
         self.norm(tokens) + projections + self.scores(load) + output + self.residual(tokens)
     }
 
-    /// Scores, their softmax, and the weighted sums of values, in one kernel for prompts and one for
-    /// requests that decode.
+    /// Scores, their softmax, and the weighted sums of values, in one kernel for prompts and one
+    /// for requests that decode.
     fn scores(&self, load: &Load) -> f64 {
         let model = self.model;
         let heads = f64::from(model.heads) / f64::from(self.tp);

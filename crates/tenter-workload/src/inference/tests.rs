@@ -384,7 +384,8 @@ fn batches_of_a_closed_loop_do_not_depend_on_time() {
     }
 }
 
-/// Operations are counted before a graph is made, within 5 % and 20.
+/// Operations are counted before a graph is made, within 2 % and the tokens that the last
+/// iterations of a batch do not send back.
 #[test]
 fn operations_are_counted_before_a_graph_is_made() {
     for seed in 0..100 {
@@ -394,7 +395,8 @@ fn operations_are_counted_before_a_graph_is_made() {
             .operations;
         let made = graph(&of).expect("it can be made").0.operations();
         let off = counted.abs_diff(made);
-        assert!(off <= made / 20 + 20, "{seed}: {counted} {made}");
+        let ends = 2 * u64::from(of.ranks());
+        assert!(off <= made / 50 + ends, "{seed}: {counted} {made}");
     }
 }
 
