@@ -1,7 +1,7 @@
 //! How many operations the graph of an inference has, before it is made.
 
 use super::cache::CacheTransfer;
-use super::layout::{Inference, Pool, Role};
+use super::layout::{Inference, Pool};
 use super::load::Work;
 use super::requests::{Arrival, Request};
 use crate::transformer::Place;
@@ -60,10 +60,12 @@ impl Counts {
 
     /// Those of a request beside iterations.
     pub(super) fn of_request(&self, of: &Inference, request: &Request) -> u64 {
+        let ends_elsewhere =
+            |before: u32| of.is_disaggregated() && of.requests[before as usize].output > 1;
         let mut sum = match request.arrival {
             Arrival::At(0) => 0,
             Arrival::At(_) => self.arrivals,
-            Arrival::After(_) if of.pools[0].role == Role::Prefill => self.following,
+            Arrival::After(before) if ends_elsewhere(before) => self.following,
             Arrival::After(_) => 0,
         };
         if of.is_disaggregated() && request.output > 1 {
