@@ -1,4 +1,4 @@
-//! Inference: how long requests took, and what the time of the ranks went by with.
+//! Inference: how long requests took, and where the time of the ranks went.
 
 use tenter_units::Time;
 
@@ -75,8 +75,8 @@ rows! {
 }
 
 rows! {
-    /// What the time of the ranks of a pool went by with in an iteration that ended: means over its
-    /// ranks, which add up to the duration.
+    /// Where the time of the ranks of a pool went in an iteration that ended: means over its ranks,
+    /// which add up to the duration.
     pub struct InferencePoolRow in "inference_pools" {
         /// Index of the job in the scenario.
         job: u32 => "job", "";
@@ -108,9 +108,11 @@ rows! {
         pipeline: Time => "exposed_pp_ns", "ns";
         /// Keys and values that were under way while computing waited for them.
         kv: Time => "exposed_kv_ns", "ns";
-        /// Time in which a stage waited for messages of others that had not been sent.
+        /// Time in which a stage waited for messages of others that had not been sent, without the
+        /// time in which the first stage waited for requests.
         bubble: Time => "bubble_ns", "ns";
-        /// Time in which there was no request to compute.
+        /// Time in which there was no request to compute: waiting for arrivals, and for keys and
+        /// values that had not been sent.
         idle: Time => "idle_ns", "ns";
         /// Memory of the rank that needs most, by formula.
         memory: u64 => "memory_bytes", "bytes";

@@ -1,4 +1,4 @@
-//! Inferences: times of requests, and what the time of their ranks went by with.
+//! Inferences: times of requests, and where the time of their ranks went.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,8 @@ use super::flow_table::FlowTable;
 use super::metered::{Volumes, metered};
 use super::outcome::Outcome;
 
-/// A run that is longer by this share than planned has batches that would have been others.
+/// A run whose requests take longer by this share than planned has batches that would have been
+/// others.
 const OFF: f64 = 0.1;
 
 /// What ranks have measured, by rank.
@@ -33,11 +34,10 @@ pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &m
             continue;
         };
         let tally = &flow_table.tallies[number][turn as usize];
-        let whole = ranks.len() == plan.job.hosts.len();
-        let (Some(end), Some(schedule)) = (
-            tally.end.filter(|_| whole),
-            GraphSchedule::of(&*tally.schedule),
-        ) else {
+        let Some(schedule) = GraphSchedule::of(&*tally.schedule) else {
+            continue;
+        };
+        let Some(end) = tally.end.filter(|_| is_whole(schedule, &ranks)) else {
             continue;
         };
         let volumes = volumes.entry(job);
@@ -51,7 +51,7 @@ pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &m
             warm_up: turn.warm_up,
             ..row((run, volumes), of, (&requests, duration))
         };
-        let late = warning(&row);
+        let late = warning((&row, run.planned_latency), &requests);
         outcome.summary.warnings.extend(late);
         outcome.summary.inference.push(row);
         for pool in &run.pools {
@@ -65,14 +65,25 @@ pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &m
     }
 }
 
-/// Says that batches would have been others, where a run took longer than the clock of the
+/// Whether all ranks have measured that have anything to do.
+fn is_whole(schedule: &GraphSchedule, ranks: &Ranks<'_>) -> bool {
+    let graph = schedule.graph();
+    let has_measured = |rank| graph.operations_of(rank) == 0 || ranks.contains_key(&rank);
+    (0..graph.ranks()).all(has_measured)
+}
+
+/// Says that batches would have been others, where requests took longer than the clock of the
 /// scheduler had it.
-fn warning(row: &InferenceRow) -> Option<String> {
-    let planned = row.planned?;
-    let more = row.duration.ps() as f64 / planned.ps().max(1) as f64 - 1.0;
+fn warning(
+    (row, planned): (&InferenceRow, Option<Time>),
+    requests: &[RequestRow],
+) -> Option<String> {
+    let latency = |of: &RequestRow| of.end.saturating_sub(of.arrival);
+    let mean = spread(requests.iter().map(latency))?.mean;
+    let more = mean.ps() as f64 / planned?.ps().max(1) as f64 - 1.0;
     (more > OFF).then(|| {
         format!(
-            "the requests of job {} took {:.0} % longer than the scheduler assumed when it made their batches, which do not react to congestion: a scheduler that does would make larger ones",
+            "the requests of job {} took {:.0} % longer on average than the scheduler assumed when it made their batches. These batches do not react to congestion: a scheduler that does would make larger ones",
             row.job_name,
             100.0 * more
         )
@@ -226,8 +237,8 @@ fn row(
     }
 }
 
-/// What the time of a rank went by with, in ps: computing, and by parallelism what was under way
-/// and what had not been sent.
+/// Where the time of a rank went, in ps: by parallelism what was under way and what had not been
+/// sent.
 fn exposed(of: &Metered) -> [[u64; 2]; Parallelism::ALL.len()] {
     let mut exposed = [[0; 2]; Parallelism::ALL.len()];
     for &(label, with, waiting) in &of.streams {
@@ -239,6 +250,21 @@ fn exposed(of: &Metered) -> [[u64; 2]; Parallelism::ALL.len()] {
     exposed
 }
 
+/// Time in which a rank waited for requests, and for their keys and values.
+fn without_request(of: &Metered) -> u64 {
+    let exposed = exposed(of);
+    let of = [Parallelism::Requests, Parallelism::Cache].map(|of| exposed[of as usize]);
+    of.iter().flatten().sum()
+}
+
+/// Time in which a rank waited for messages of other stages that had not been sent, without the
+/// time in which the first stage waited for requests.
+fn bubble(of: &Metered, first_stage: Option<&Metered>) -> u64 {
+    let waiting = exposed(of)[Parallelism::Pipeline as usize][1];
+    let without = first_stage.map_or(0, without_request);
+    waiting.saturating_sub(without.saturating_sub(without_request(of)))
+}
+
 fn pool_row(
     pool: &PoolRun,
     (job, iteration): (u32, u32),
@@ -246,19 +272,25 @@ fn pool_row(
 ) -> InferencePoolRow {
     let own = ranks.range(pool.first_rank..pool.first_rank + pool.ranks);
     let own: Vec<&Metered> = own.map(|(_, of)| *of).collect();
-    let count = own.len().max(1) as u128;
+    // Ranks without anything to do have measured nothing, and are idle.
+    let count = u128::from(pool.ranks.max(1));
     let mean = |of: &dyn Fn(&Metered) -> u64| {
         let sum: u128 = own.iter().map(|metered| u128::from(of(metered))).sum();
         (sum / count) as u64
     };
     let compute = mean(&|of| of.computing);
     let under_way = |way: Parallelism| mean(&|of| exposed(of)[way as usize][0]);
-    let waiting = |way: Parallelism| mean(&|of| exposed(of)[way as usize][1]);
     let tensor = under_way(Parallelism::Tensor);
     let expert = under_way(Parallelism::Expert);
     let pipeline = under_way(Parallelism::Pipeline);
     let kv = under_way(Parallelism::Cache);
-    let bubble = waiting(Parallelism::Pipeline);
+    let of_stage = (pool.ranks / pool.stages.max(1)).max(1);
+    let bubbles = ranks.range(pool.first_rank..pool.first_rank + pool.ranks);
+    let bubbles = bubbles.map(|(rank, of)| {
+        let first = pool.first_rank + (rank - pool.first_rank) % of_stage;
+        u128::from(bubble(of, ranks.get(&first).copied()))
+    });
+    let bubble = (bubbles.sum::<u128>() / count) as u64;
     let known = compute + tensor + expert + pipeline + kv + bubble;
     InferencePoolRow {
         job,

@@ -220,7 +220,7 @@ impl CollectiveTransfers {
         let mut built = Builder {
             collectives,
             lane,
-            known: Vec::new(),
+            known: BTreeMap::new(),
             lines: Vec::new(),
         };
         let (mut running, mut base) = (Vec::new(), first);
@@ -321,8 +321,6 @@ impl CollectiveTransfers {
 /// A schedule, and what each rank has to do in it.
 struct Known {
     kind: CollectiveKind,
-    ranks: u32,
-    bytes: u64,
     schedule: Arc<dyn Schedule>,
     shares: Arc<[Share]>,
 }
@@ -331,7 +329,8 @@ struct Builder<'c> {
     collectives: &'c Collectives,
     /// The next lane.
     lane: u32,
-    known: Vec<Known>,
+    /// Those of a number of ranks and of bytes.
+    known: BTreeMap<(u32, u64), Vec<Known>>,
     lines: Vec<Line>,
 }
 
@@ -339,20 +338,18 @@ impl Builder<'_> {
     fn add(&mut self, number: u32, base: u32) -> Result<Running, GraphError> {
         let (group, kind, bytes) = self.collectives.get(number);
         let ranks = self.collectives.ranks_of(group).len() as u32;
-        let is_known = |of: &Known| (of.ranks, of.bytes) == (ranks, bytes) && of.kind == *kind;
-        let known = self.known.iter().position(is_known);
-        let place = known.unwrap_or(self.known.len());
+        let alike = self.known.entry((ranks, bytes)).or_default();
+        let known = alike.iter().position(|of| of.kind == *kind);
+        let place = known.unwrap_or(alike.len());
         if known.is_none() {
             let schedule: Arc<dyn Schedule> = Arc::from(kind.schedule(ranks, bytes)?);
-            self.known.push(Known {
+            alike.push(Known {
                 shares: shares(&*schedule),
                 kind: kind.clone(),
-                ranks,
-                bytes,
                 schedule,
             });
         }
-        let (schedule, shares) = (&self.known[place].schedule, &self.known[place].shares);
+        let (schedule, shares) = (&alike[place].schedule, &alike[place].shares);
         let (schedule, shares) = (Arc::clone(schedule), Arc::clone(shares));
         let line = self.line(group, kind, bytes, &*schedule);
         self.lines[line].numbers.push(number);

@@ -6,14 +6,23 @@
 //! nothing were in the way of what is sent, and an iteration takes what is there by then; in the
 //! run it waits for all that it has taken.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
-use super::cache::{self, CacheTransfer};
+use tenter_units::Time;
+
+use super::cache;
 use super::clock::Clock;
+use super::count::Counts;
 use super::layout::{Inference, Pool, Role};
 use super::load::{Load, Phase, Work};
 use super::pass::Pass;
-use super::requests::Arrival;
+use super::requests::{Arrival, Request};
+use super::sizes::TOKEN;
+use crate::transformer::{Checked, wrong};
+
+/// A graph with more operations than these would take more than a few gigabytes.
+const OPERATIONS_MAX: u64 = 50_000_000;
 
 /// An iteration over a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,6 +77,10 @@ pub struct Batches {
     /// When the last iteration would end by the clock, in ps; none where batches do not depend on
     /// time.
     pub end: Option<u64>,
+    /// The mean time from the arrival of a request to its last token by the clock.
+    pub latency: Option<Time>,
+    /// About how many operations they make.
+    pub operations: u64,
 }
 
 /// A request that is in a batch.
@@ -152,12 +165,21 @@ pub(super) struct Scheduler<'a> {
     /// The first engine of each pool.
     first: Vec<usize>,
     served: Vec<Served>,
-    /// Bytes of keys and values of a token that the rank receives that gets most.
+    /// Bytes of keys and values of a token at the rank that sends or receives most.
     cache_bytes: u64,
     /// What the busiest experts compute over the mean, by pool.
     loads: Vec<f64>,
     is_timeless: bool,
     end: u64,
+    /// When requests end.
+    ends: Vec<u64>,
+    /// How many have ended.
+    ended: u32,
+    /// When each engine could begin an iteration next, and over which slot. An entry that is not
+    /// true any more is passed over: a true one was added when that changed.
+    starts: BinaryHeap<Reverse<(u64, usize, usize)>>,
+    counts: Counts,
+    operations: u64,
 }
 
 impl<'a> Scheduler<'a> {
@@ -182,7 +204,12 @@ impl<'a> Scheduler<'a> {
             drafts,
             first,
             served: vec![Served::default(); of.requests.len()],
-            cache_bytes: busiest_receiver(&cache),
+            cache_bytes: cache::busiest_bytes(&cache),
+            counts: Counts::new(of, &cache),
+            operations: 0,
+            ends: vec![0; of.requests.len()],
+            ended: 0,
+            starts: BinaryHeap::new(),
             loads: of.pools.iter().map(most).collect(),
             is_timeless: of.spec.requests.is_closed() && !of.is_disaggregated(),
             end: 0,
@@ -190,34 +217,82 @@ impl<'a> Scheduler<'a> {
     }
 
     /// The batches of an inference.
-    pub(super) fn batches(of: &Inference) -> Batches {
+    ///
+    /// # Errors
+    /// More operations than are made.
+    pub(super) fn batches(of: &Inference) -> Checked<Batches> {
         let mut scheduler = Scheduler::new(of);
         for (number, request) in (0..).zip(&of.requests) {
             if let Arrival::At(time) = request.arrival {
                 scheduler.arrive(0, (time, number));
             }
         }
+        for engine in 0..scheduler.drafts.len() {
+            scheduler.changed(engine);
+        }
         while let Some((start, engine, slot)) = scheduler.next() {
             scheduler.iterate(engine, slot, start);
+            if scheduler.operations > OPERATIONS_MAX {
+                return scheduler.refused();
+            }
         }
-        Batches {
+        let depends_on_time = !scheduler.is_timeless;
+        Ok(Batches {
+            end: depends_on_time.then_some(scheduler.end),
+            latency: scheduler.latency().filter(|_| depends_on_time),
+            operations: scheduler.operations,
             engines: scheduler.drafts.into_iter().map(|of| of.engine).collect(),
             served: scheduler.served,
-            end: (!scheduler.is_timeless).then_some(scheduler.end),
+        })
+    }
+
+    /// As many requests fit as have ended.
+    fn refused<T>(&self) -> Checked<T> {
+        let count = self.of.spec.requests.count;
+        let what = format!("is {count}, which makes a graph of over {OPERATIONS_MAX} operations");
+        let remedy = match self.ended.min(count - 1) {
+            0 => "use shorter prompts and answers, or fewer ranks".to_owned(),
+            fits => format!("give at most {fits}, or shorter answers"),
+        };
+        wrong("requests.count", what, remedy)
+    }
+
+    /// The mean time from the arrival of a request to its last token.
+    fn latency(&self) -> Option<Time> {
+        let of_one = |(end, request): (&u64, &Request)| {
+            let arrival = match request.arrival {
+                Arrival::At(time) => time,
+                Arrival::After(before) => self.ends[before as usize],
+            };
+            u128::from(end.saturating_sub(arrival))
+        };
+        let all = self.ends.iter().zip(&self.of.requests);
+        let mean = all
+            .map(of_one)
+            .sum::<u128>()
+            .checked_div(self.ends.len() as u128)?;
+        u64::try_from(mean).ok().map(Time::from_ps)
+    }
+
+    /// The earliest iteration.
+    fn next(&mut self) -> Option<(u64, usize, usize)> {
+        loop {
+            let Reverse((start, engine, slot)) = self.starts.pop()?;
+            if self.drafts[engine].next(self.is_timeless) == Some((start, slot)) {
+                return Some((start, engine, slot));
+            }
         }
     }
 
-    fn next(&self) -> Option<(u64, usize, usize)> {
-        let drafts = self.drafts.iter().enumerate();
-        let starts = drafts.filter_map(|(engine, draft)| {
-            let (start, slot) = draft.next(self.is_timeless)?;
-            Some((start, engine, slot))
-        });
-        starts.min()
+    /// An engine may begin its next iteration at another time than before.
+    fn changed(&mut self, engine: usize) {
+        if let Some((start, slot)) = self.drafts[engine].next(self.is_timeless) {
+            self.starts.push(Reverse((start, engine, slot)));
+        }
     }
 
-    /// A request is there at a pool.
-    fn arrive(&mut self, pool: usize, (since, request): (u64, u32)) {
+    /// A request is there at a pool; gives the engine.
+    fn arrive(&mut self, pool: usize, (since, request): (u64, u32)) -> usize {
         let of = &self.of.pools[pool];
         let (replica, slot) = of.replica_of(&self.of.requests[request as usize]);
         let together = of.replicas_together();
@@ -227,6 +302,7 @@ impl<'a> Scheduler<'a> {
             .waiting
             .partition_point(|&one| one <= (since, request));
         batch.waiting.insert(place, (since, request));
+        engine
     }
 
     /// One iteration of an engine.
@@ -239,17 +315,19 @@ impl<'a> Scheduler<'a> {
             admit(batch, of, (pool, start));
             work.push(compose(batch, of, pool));
         }
-        let mut now = start;
+        let (mut now, mut sent) = (start, start);
         if !self.is_timeless {
             let times = stage_times(of, (pool, self.loads[number]), &work);
-            for (free, time) in draft.free.iter_mut().zip(times) {
-                now = now.max(*free).saturating_add(time);
+            for (free, [time, sending]) in draft.free.iter_mut().zip(times) {
+                now = sent.max(*free).saturating_add(time);
                 *free = now;
+                sent = now.saturating_add(sending);
             }
         }
-        draft.ready[slot] = now;
+        draft.ready[slot] = sent;
         draft.last_slot = slot;
         self.end = self.end.max(now);
+        self.operations += self.counts.of_iteration(number, &work);
         let place = draft.engine.iterations.len() as u32;
         let first_replica = draft.engine.first_replica;
         draft.engine.iterations.push(Iteration {
@@ -264,6 +342,7 @@ impl<'a> Scheduler<'a> {
                 }
             }
         }
+        self.changed(engine);
     }
 
     /// Writes down where a request is served.
@@ -291,31 +370,27 @@ impl<'a> Scheduler<'a> {
             let bytes = self.cache_bytes.saturating_mul(u64::from(of.prompt));
             let clock = Clock::new(self.of, (&self.of.pools[number], 1.0));
             let there = now.saturating_add(clock.over_network(bytes).ps());
-            self.arrive(number + 1, (there, request));
+            let engine = self.arrive(number + 1, (there, request));
+            self.changed(engine);
             return;
         }
+        self.ends[request as usize] = now;
+        self.ended += 1;
+        self.operations += self.counts.of_request(self.of, of);
         let Some(users) = self.of.spec.requests.users() else {
             return;
         };
         let next = request.saturating_add(users);
-        if (next as usize) < self.of.requests.len() {
+        if let Some(next_of) = self.of.requests.get(next as usize) {
             let clock = Clock::new(self.of, (&self.of.pools[0], 1.0));
             let later = match role {
-                Role::Decode => clock.over_network(0).ps(),
+                Role::Decode => clock.over_network(TOKEN * u64::from(next_of.prompt)).ps(),
                 Role::Both | Role::Prefill => 0,
             };
-            self.arrive(0, (now.saturating_add(later), next));
+            let engine = self.arrive(0, (now.saturating_add(later), next));
+            self.changed(engine);
         }
     }
-}
-
-/// Bytes of a token that the rank receives that gets most.
-fn busiest_receiver(transfers: &[CacheTransfer]) -> u64 {
-    let to = |of: &CacheTransfer| {
-        let alike = transfers.iter().filter(|other| other.to == of.to);
-        alike.map(|of| of.bytes).sum()
-    };
-    transfers.iter().map(to).max().unwrap_or(0)
 }
 
 /// Takes requests into a batch that are there.
@@ -403,19 +478,17 @@ impl Running {
     }
 }
 
-/// What an iteration takes each stage, by the replica that takes longest.
-fn stage_times(of: &Inference, (pool, load): (&Pool, f64), work: &[Vec<Work>]) -> Vec<u64> {
+/// What an iteration takes each stage, and then its message to the next one, by the replica that
+/// takes longest.
+fn stage_times(of: &Inference, (pool, load): (&Pool, f64), work: &[Vec<Work>]) -> Vec<[u64; 2]> {
     let loads: Vec<Load> = work.iter().map(|work| Load::of(work)).collect();
     let padded = loads.iter().map(|load| load.tokens).max().unwrap_or(0);
-    let mut times = vec![0; pool.size().pp as usize];
+    let mut times = vec![[0; 2]; pool.size().pp as usize];
+    let clock = Clock::new(of, (pool, load));
     for own in loads {
         let pass = Pass::new(of, pool, (own, padded));
-        for (stage, time) in (0..).zip(&mut times) {
-            let mut clock = Clock::new(of, (pool, load));
-            if pass.run(stage, &mut clock).is_ok() {
-                clock.send_on(stage, pass.sizes().activations);
-                *time = clock.sum.max(*time);
-            }
+        for (times, own) in times.iter_mut().zip(clock.stages(&pass, own.outputs)) {
+            *times = [times[0].max(own[0]), times[1].max(own[1])];
         }
     }
     times

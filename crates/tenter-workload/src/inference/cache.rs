@@ -67,3 +67,32 @@ pub fn transfers(of: &Inference, from: &Pool, to: &Pool) -> Vec<CacheTransfer> {
     let transfer = |([from, to], bytes): ([(u32, u32); 2], u64)| CacheTransfer { from, to, bytes };
     bytes.into_iter().map(transfer).collect()
 }
+
+/// Bytes of a token that the rank sends or receives that has most to.
+pub(super) fn busiest_bytes(transfers: &[CacheTransfer]) -> u64 {
+    let mut sums: BTreeMap<(bool, (u32, u32)), u64> = BTreeMap::new();
+    for of in transfers {
+        *sums.entry((false, of.from)).or_default() += of.bytes;
+        *sums.entry((true, of.to)).or_default() += of.bytes;
+    }
+    sums.into_values().max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A rank sends two others 3 bytes each, and one of these has 2 from another rank.
+    #[test]
+    fn the_busiest_rank_sends_or_receives_most() {
+        let transfer = |from: u32, to: u32, bytes: u64| CacheTransfer {
+            from: (0, from),
+            to: (0, to),
+            bytes,
+        };
+        let all = [transfer(0, 0, 3), transfer(0, 1, 3), transfer(1, 1, 2)];
+        assert_eq!(busiest_bytes(&all), 6);
+        assert_eq!(busiest_bytes(&all[1..]), 5);
+        assert_eq!(busiest_bytes(&[]), 0);
+    }
+}

@@ -6,7 +6,8 @@
 use tenter_units::Time;
 
 use super::layout::{Inference, Pool};
-use super::pass::Sink;
+use super::pass::{Pass, Sink};
+use super::sizes::TOKEN;
 use crate::graph::{CollectiveName, GraphError};
 use crate::transformer::Way;
 
@@ -17,7 +18,7 @@ pub(super) struct Clock<'a> {
     /// What the busiest experts compute over the mean.
     load: f64,
     /// In ps.
-    pub(super) sum: u64,
+    sum: u64,
 }
 
 impl<'a> Clock<'a> {
@@ -31,14 +32,38 @@ impl<'a> Clock<'a> {
         }
     }
 
-    /// A stage sends the next one what it has, or tokens to the first one.
-    pub(super) fn send_on(&mut self, stage: u32, bytes: u64) {
+    /// What an iteration takes each stage, and then the message of the stage to the next one, or
+    /// of tokens to the first one.
+    pub(super) fn stages(&self, pass: &Pass<'_>, outputs: u64) -> Vec<[u64; 2]> {
+        let timed = |part: &dyn Fn(&mut Clock<'_>) -> Result<(), GraphError>| {
+            let mut clock = Clock::new(self.of, (self.pool, self.load));
+            part(&mut clock).map_or(0, |()| clock.sum)
+        };
+        // The layers of a kind are alike.
+        let [dense, with_experts] = [0, self.of.model.dense_layers]
+            .map(|layer| timed(&|clock: &mut Clock<'_>| pass.layer(layer, clock)));
         let stages = self.pool.size().pp;
-        if stages > 1 {
-            let bytes = if stage + 1 < stages { bytes } else { 0 };
-            let time = self.over_network(bytes).ps();
-            self.sum = self.sum.saturating_add(time);
-        }
+        let one = |stage: u32| {
+            let ends = timed(&|clock: &mut Clock<'_>| {
+                pass.begin(stage, clock)?;
+                pass.end(stage, clock)
+            });
+            let layers = self.of.layers(self.pool, stage);
+            let kinds = self.of.kinds_of_layers(layers).map(u64::from);
+            let layers = kinds[0].saturating_mul(dense);
+            let layers = layers.saturating_add(kinds[1].saturating_mul(with_experts));
+            let bytes = if stage + 1 < stages {
+                pass.sizes().activations
+            } else {
+                TOKEN * outputs
+            };
+            let sent = match stages {
+                1 => 0,
+                _ => self.over_network(bytes.max(TOKEN)).ps(),
+            };
+            [ends.saturating_add(layers), sent]
+        };
+        (0..stages).map(one).collect()
     }
 
     /// What messages take, each of so many bytes, one after the other, among so many neighbours.
@@ -83,9 +108,10 @@ impl Sink for Clock<'_> {
         Ok(())
     }
 
+    /// That of the rank with the busiest experts.
     fn exchange(&mut self, _layer: u32, _way: Way, bytes: u64) -> Result<(), GraphError> {
         let ep = u64::from(self.pool.ep);
-        let others = bytes - bytes / ep;
+        let others = ((bytes - bytes / ep) as f64 * self.load).round() as u64;
         if bytes > 0 {
             let time = self.messages(self.pool.ep, (1, others));
             self.sum = self.sum.saturating_add(time);

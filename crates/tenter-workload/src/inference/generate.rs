@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tenter_units::Time;
 
-use super::batches::{Batches, Engine, Iteration, Scheduler, Span};
+use super::batches::{Batches, Iteration, Scheduler, Span};
 use super::cache::{self, CacheTransfer};
 use super::emitter::{Emitter, Exchanges};
 use super::layout::{Inference, Pool, Role};
@@ -25,9 +25,7 @@ const TOKENS: u32 = 1 << 30;
 const CACHE: u32 = 2 << 30;
 const FIRST_TOKEN: u32 = 3 << 30;
 const REQUEST: u32 = 1 << 29;
-
-/// A graph with more operations than these would take more than a few gigabytes.
-const OPERATIONS_MAX: u64 = 50_000_000;
+const STEP: u32 = 1 << 28;
 
 type Built<T> = Result<T, GraphError>;
 
@@ -39,38 +37,13 @@ pub fn graph(of: &Inference) -> Checked<(Graph, InferenceRun)> {
     if of.spec.check_memory {
         memory::check(of)?;
     }
-    let batches = Scheduler::batches(of);
-    let operations = operations(of, &batches);
-    if operations > OPERATIONS_MAX {
-        let what = format!("makes a graph of about {operations} operations");
-        let count = u64::from(of.spec.requests.count);
-        let fits = count * OPERATIONS_MAX / operations;
-        let remedy = format!("give at most {fits}, or shorter answers");
-        return wrong("requests.count", what, remedy);
-    }
+    let batches = Scheduler::batches(of)?;
     built(of, &batches).or_else(|error| {
         let text = error.to_string();
         let (what, remedy) = text.rsplit_once("; ").unwrap_or((&text, ""));
         let what = format!("make a graph that cannot be run: {what}");
         wrong("requests", what, remedy.to_owned())
     })
-}
-
-/// About how many operations there are.
-fn operations(of: &Inference, batches: &Batches) -> u64 {
-    let of_engine = |engine: &Engine| {
-        let pool = &of.pools[engine.pool];
-        let Place { tp, pp, .. } = pool.size();
-        let layers = u64::from(of.layers_of_stage(pool));
-        let of_layer = match (tp, pool.ep) {
-            (1, 1) => 0,
-            (_, 1) => 4,
-            _ => 8,
-        };
-        let ranks = u64::from(tp * pp * pool.replicas_together());
-        engine.iterations.len() as u64 * ranks * (4 + layers * of_layer)
-    };
-    batches.engines.iter().map(of_engine).sum()
 }
 
 /// What ranks have in common while the graph is made.
@@ -112,8 +85,8 @@ fn built(of: &Inference, batches: &Batches) -> Built<(Graph, InferenceRun)> {
     let mut builder = GraphBuilder::default();
     let mut communicators = Communicators::new(&spec.tp_algorithms, &spec.algorithms);
     let mut found = Found::new(of);
+    let mut computed = Computed::default();
     for (number, pool) in of.pools.iter().enumerate() {
-        let mut computed = Computed::default();
         let stages: Vec<Vec<u32>> = (0..pool.size().pp).map(|pp| pool.grid.stage(pp)).collect();
         for own in 0..pool.grid.ranks() {
             let both = (&mut builder.collectives, &mut communicators);
@@ -122,7 +95,6 @@ fn built(of: &Inference, batches: &Batches) -> Built<(Graph, InferenceRun)> {
             let program = of_rank.all(&mut found)?.finish();
             builder.add(program)?;
         }
-        found.computed.push(computed.all());
     }
     let run = found.run(&making);
     Ok((builder.finish()?, run))
@@ -137,8 +109,6 @@ struct Found {
     ends: BTreeMap<(usize, u32, u32), At>,
     /// Those by which keys and values have come, by request.
     cache: Vec<Vec<At>>,
-    /// Seconds over the ranks of each pool.
-    computed: Vec<f64>,
 }
 
 impl Found {
@@ -148,7 +118,6 @@ impl Found {
             begins: BTreeMap::new(),
             ends: BTreeMap::new(),
             cache: vec![Vec::new(); of.requests.len()],
-            computed: Vec::new(),
         }
     }
 
@@ -181,14 +150,13 @@ impl Found {
             })
         });
         let requests = requests.collect();
-        let pools = of.pools.iter().zip(&self.computed).enumerate();
-        let pools = pools.map(|(number, (pool, &computed))| {
-            PoolRun::new(making.of, (number, pool), making.batches, computed)
-        });
+        let pools = of.pools.iter().enumerate();
+        let pools = pools.map(|pool| PoolRun::new(of, pool, making.batches));
         InferenceRun {
             requests,
             pools: pools.collect(),
             planned: making.batches.end.map(Time::from_ps),
+            planned_latency: making.batches.latency,
             marks: Arc::new(self.marks),
         }
     }
@@ -270,14 +238,16 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
         self.place.pp + 1 == self.pool.size().pp
     }
 
-    /// One operation after the other waits for the arrivals of requests at the replica.
+    /// One operation after the other waits for the arrivals of requests at the replicas of the
+    /// engine, which go step by step.
     fn await_arrivals(&mut self) {
         if !self.is_first_stage() || self.pool.role == Role::Decode {
             return;
         }
         let mut last = 0;
         for (number, request) in (0..).zip(&self.making.of.requests) {
-            let here = self.pool.replica_of(request).0 == self.place.dp;
+            let replica = self.pool.replica_of(request).0;
+            let here = self.making.engine(0, replica) == self.engine;
             let Arrival::At(time) = request.arrival else {
                 continue;
             };
@@ -313,7 +283,7 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
                     let bytes = TOKEN * outputs.max(1);
                     self.receive(Stream::TokensReceive, (from, TOKENS | before), bytes);
                 }
-            } else if load.tokens > 0 {
+            } else if self.goes_on(load) {
                 let from = self.peer(self.place.pp - 1);
                 let bytes = self.sizes(iteration, own);
                 self.receive(Stream::PipelineReceive, (from, number), bytes);
@@ -326,6 +296,59 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
                 self.await_request(of.request);
             }
         }
+        if self.is_first_stage() {
+            self.before_step(iteration, (number, own));
+        }
+    }
+
+    /// Replicas that go step by step wait for what their batches wait for: for arrivals at any of
+    /// them, and where they have no request themselves, for word of those that wait for messages.
+    fn before_step(&mut self, iteration: &Iteration, (number, own): (u32, usize)) {
+        let others = || (0..).zip(&iteration.work).filter(|&(of, _)| of != own);
+        for (_, work) in others() {
+            for of in work.iter().filter(|of| of.is_first) {
+                if let Some(place) = self.arrivals.get(&of.request) {
+                    self.emitter.program.also_after(&[*place]);
+                }
+            }
+        }
+        let first_replica = self.making.batches.engines[self.engine].first_replica;
+        let rank_of = |pool: &Pool, place: Place, replica: usize| {
+            let dp = first_replica + replica as u32;
+            pool.rank(Place { dp, ..place })
+        };
+        let tag = STEP | number;
+        let is_empty = iteration.work[own].is_empty();
+        if is_empty {
+            let senders = others().filter(|(_, work)| self.awaits_messages(work));
+            let senders: Vec<usize> = senders.map(|(replica, _)| replica).collect();
+            for replica in senders {
+                let from = rank_of(self.pool, self.place, replica);
+                self.receive(Stream::Requests, (from, tag), TOKEN);
+            }
+        } else if self.awaits_messages(&iteration.work[own]) {
+            for (replica, _) in others().filter(|(_, work)| work.is_empty()) {
+                let to = rank_of(self.pool, self.place, replica);
+                let program = &mut self.emitter.program;
+                program.send(Stream::Requests, (to, tag), TOKEN);
+            }
+        }
+    }
+
+    /// Whether requests of a batch come by a message.
+    fn awaits_messages(&self, work: &[Work]) -> bool {
+        let by_message = |of: &Work| match self.pool.role {
+            Role::Both => false,
+            Role::Decode => true,
+            Role::Prefill => self.ended_elsewhere(of.request).is_some(),
+        };
+        work.iter().filter(|of| of.is_first).any(by_message)
+    }
+
+    /// Whether a stage sends the next one something: of replicas that go step by step, those
+    /// without a request too.
+    fn goes_on(&self, load: Load) -> bool {
+        load.tokens > 0 || self.pool.replicas_together() > 1
     }
 
     fn receive(&mut self, stream: Stream, way: (u32, u32), bytes: u64) -> u32 {
@@ -337,7 +360,7 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
 
     /// Bytes of the activations of an iteration.
     fn sizes(&self, iteration: &Iteration, own: usize) -> u64 {
-        self.pass(iteration, own).sizes().activations
+        self.pass(iteration, own).sizes().activations.max(TOKEN)
     }
 
     fn pass(&self, iteration: &Iteration, own: usize) -> Pass<'m> {
@@ -352,17 +375,20 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
         if let Some(place) = self.arrivals.get(&request) {
             self.emitter.program.also_after(&[*place]);
         }
-        let Arrival::After(before) = self.making.of.requests[request as usize].arrival else {
-            return;
-        };
-        let Some(decode) = self.making.batches.served[before as usize].decode else {
-            return;
-        };
-        if self.pool.role == Role::Prefill {
+        if let Some(decode) = self.ended_elsewhere(request) {
             let from = self.last_of(1, decode.replica);
             let bytes = self.request_bytes(request);
             self.receive(Stream::Requests, (from, REQUEST | request), bytes);
         }
+    }
+
+    /// Where the request before a request has ended, if in another pool.
+    fn ended_elsewhere(&self, request: u32) -> Option<Span> {
+        let Arrival::After(before) = self.making.of.requests[request as usize].arrival else {
+            return None;
+        };
+        let decode = self.making.batches.served[before as usize].decode;
+        decode.filter(|_| self.pool.role == Role::Prefill)
     }
 
     fn request_bytes(&self, request: u32) -> u64 {
@@ -396,7 +422,8 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
         let own = (self.place.pp, self.place.tp);
         for transfer in making.cache.iter().filter(|of| of.to == own) {
             let way = (rank_of(transfer.from), CACHE | request);
-            let place = self.receive(Stream::CacheReceive, way, transfer.bytes * tokens);
+            let bytes = transfer.bytes.saturating_mul(tokens);
+            let place = self.receive(Stream::CacheReceive, way, bytes);
             let at = found.mark(self.rank, place);
             found.cache[request as usize].push(at);
         }
@@ -436,7 +463,7 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
     fn behind(&mut self, iteration: &Iteration, (number, own, returns): (u32, usize, bool)) {
         let work = &iteration.work[own];
         let load = Load::of(work);
-        if !self.is_last_stage() && load.tokens > 0 {
+        if !self.is_last_stage() && self.goes_on(load) {
             let to = self.peer(self.place.pp + 1);
             let bytes = self.sizes(iteration, own);
             self.emitter
@@ -472,7 +499,7 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
         let own = (self.place.pp, self.place.tp);
         for transfer in making.cache.iter().filter(|of| of.from == own) {
             let way = (rank_of(transfer.to), CACHE | work.request);
-            let bytes = transfer.bytes * tokens;
+            let bytes = transfer.bytes.saturating_mul(tokens);
             self.emitter.program.send(Stream::CacheSend, way, bytes);
         }
         let Place { tp, pp, .. } = self.pool.size();

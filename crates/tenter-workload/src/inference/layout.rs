@@ -171,6 +171,17 @@ impl Inference {
         stage * each..(stage + 1) * each
     }
 
+    /// How many of some layers have a dense feed-forward part, and how many have experts.
+    pub(super) fn kinds_of_layers(&self, layers: std::ops::Range<u32>) -> [u32; 2] {
+        let all = layers.end - layers.start;
+        let first_with_experts = match self.model.experts {
+            0 => layers.end,
+            _ => self.model.dense_layers.clamp(layers.start, layers.end),
+        };
+        let dense = first_with_experts - layers.start;
+        [dense, all - dense]
+    }
+
     /// The operators of a rank of a pool.
     pub fn operators(&self, pool: &Pool) -> Operators<'_> {
         Operators {
@@ -228,8 +239,12 @@ fn pools(spec: &InferenceSpec, ranks: Option<u32>) -> Checked<Vec<Pool>> {
         });
     }
     if let Some(ranks) = ranks.filter(|&ranks| u64::from(ranks) != first_rank) {
-        let key = if pools.len() > 1 { "pools" } else { "dp" };
-        let what = format!("make {first_rank} ranks, and the job has {ranks}");
+        let (key, verb) = if pools.len() > 1 {
+            ("pools", "make")
+        } else {
+            ("dp", "makes")
+        };
+        let what = format!("{verb} {first_rank} ranks, and the job has {ranks}");
         return wrong(key, what, format!("give {first_rank} `ranks`"));
     }
     Ok(pools)

@@ -29,20 +29,24 @@ pub(super) fn weights_of_stage(of: &Inference, pool: &Pool, stage: u32) -> u64 {
     let tp = u64::from(size.tp);
     let mut weights = 0;
     for layer in of.layers(pool, stage) {
-        weights += model.attention_weights_at(size.tp) + model.norm_weights();
+        let attention = model.attention_weights_at(size.tp) + model.norm_weights();
+        weights = u64::saturating_add(weights, attention);
         if !model.has_experts(layer) {
-            weights += model.dense_weights().div_ceil(tp);
+            weights = weights.saturating_add(model.dense_weights().div_ceil(tp));
             continue;
         }
         let router = u64::from(model.hidden) * u64::from(model.experts);
-        weights += router + (model.shared_weights() - router).div_ceil(tp);
-        let experts = u64::from(model.experts) * model.expert_weights();
+        let shared = (model.shared_weights() - router).div_ceil(tp);
+        weights = weights.saturating_add(router + shared);
+        let experts = model.expert_weights();
+        let experts = experts.saturating_mul(u64::from(model.experts));
         let ways = if pool.ep == 1 { tp } else { u64::from(pool.ep) };
-        weights += experts.div_ceil(ways);
+        weights = weights.saturating_add(experts.div_ceil(ways));
     }
     let ends = u64::from(stage == 0) + u64::from(stage + 1 == size.pp);
     let tied = u64::from(model.tied && size.pp == 1);
-    weights + (ends - tied) * model.vocabulary_weights().div_ceil(tp)
+    let vocabulary = model.vocabulary_weights().div_ceil(tp);
+    weights.saturating_add((ends - tied) * vocabulary)
 }
 
 /// What the rank of a pool takes that takes most.
@@ -64,8 +68,8 @@ pub(super) fn of_pool(of: &Inference, pool: &Pool) -> Memory {
     let users = spec.requests.concurrency.unwrap_or(spec.requests.count);
     let most = users.min(spec.requests.count).div_ceil(size.dp);
     Memory {
-        weights: weights.unwrap_or(0) * spec.precision.bytes(),
-        of_request: of_token * longest,
+        weights: weights.unwrap_or(0).saturating_mul(spec.precision.bytes()),
+        of_request: of_token.saturating_mul(longest),
         requests: batches.min(u64::from(most)),
     }
 }
@@ -93,9 +97,10 @@ fn check_pool(of: &Inference, pool: &Pool) -> Checked<()> {
     let fits = left / needs.of_request.max(1) / pp;
     if fits == 0 {
         let what = format!(
-            "needs {} for weights and {} for a request at a rank, and the accelerator has {}",
+            "is {}: a rank needs {} for weights and {} for {pp} requests, and the accelerator has {}",
+            pool.size().tp,
             gigabytes(needs.weights),
-            gigabytes(needs.of_request),
+            gigabytes(needs.of_request.saturating_mul(pp)),
             gigabytes(has)
         );
         let remedy = "use more `tp` or `pp`, shorter requests, `precision: fp8`, or an accelerator with more memory; `check_memory: false` runs it anyway";

@@ -15,6 +15,7 @@
 mod batches;
 mod cache;
 mod clock;
+mod count;
 mod emitter;
 mod generate;
 mod layout;

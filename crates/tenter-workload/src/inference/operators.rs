@@ -96,7 +96,8 @@ impl Operators<'_> {
         self.norm(tokens) + projections + self.scores(load) + output + self.residual(tokens)
     }
 
-    /// Scores, their softmax, and the weighted sums of values, in one kernel.
+    /// Scores, their softmax, and the weighted sums of values, in one kernel for prompts and one
+    /// for requests that decode.
     fn scores(&self, load: &Load) -> f64 {
         let model = self.model;
         let heads = f64::from(model.heads) / f64::from(self.tp);
@@ -107,11 +108,18 @@ impl Operators<'_> {
         } else {
             f64::from(2 * model.kv_rank + model.rotary_size)
         };
-        let pairs = load.prompt_pairs as f64 * (score + size) + load.decode_pairs as f64 * decode;
-        let queries = heads * load.tokens as f64 * (score + size) * ACTIVATION_BYTES;
-        let read = load.read as f64 * (self.kept_of_token() * self.cached_bytes) as f64;
-        let of_all = (2.0 * heads * pairs, queries + read);
-        self.accelerator.attention_seconds(of_all)
+        let kernel = |pairs: f64, tokens: u64, read: u64| {
+            let queries = heads * tokens as f64 * (score + size) * ACTIVATION_BYTES;
+            let read = read as f64 * (self.kept_of_token() * self.cached_bytes) as f64;
+            let of_all = (2.0 * heads * pairs, queries + read);
+            self.accelerator.attention_seconds(of_all)
+        };
+        // Prompts are bound by computing and requests that decode by memory: each has a kernel.
+        let of_prompts = (load.tokens - load.decoding, load.read_by_prompts);
+        let prompts = load.prompt_pairs as f64 * (score + size);
+        let decoding = load.decode_pairs as f64 * decode;
+        kernel(prompts, of_prompts.0, of_prompts.1)
+            + kernel(decoding, load.decoding, load.read - load.read_by_prompts)
     }
 
     /// A feed-forward part of a width for a number of tokens, as `count` parts alike.
@@ -213,6 +221,48 @@ mod tests {
             let sum: f64 = all.map(|&of_one| of.linear(tokens, of_one, 1.0)).sum();
             assert!((sum / measured - 1.0_f64).abs() < within, "{tokens}: {sum}");
         }
+    }
+
+    /// A prompt is bound by computing, and requests that decode are bound by memory: neither hides
+    /// behind the other.
+    #[test]
+    fn prompts_and_requests_that_decode_have_a_roofline_each() {
+        let model = NamedModel::Llama2Of70b.dimensions();
+        let accelerator = NamedAccelerator::H100.figures();
+        let of = Operators {
+            model: &model,
+            accelerator: &accelerator,
+            tp: 8,
+            ep: 1,
+            fp8: false,
+            cached_bytes: 2,
+        };
+        let prompt = Load {
+            tokens: 4096,
+            read: 4096,
+            read_by_prompts: 4096,
+            prompt_pairs: 4096 * 4097 / 2,
+            ..Load::default()
+        };
+        let decode = Load {
+            tokens: 64,
+            decoding: 64,
+            read: 64 * 4096,
+            decode_pairs: 64 * 4096,
+            ..Load::default()
+        };
+        let both = Load {
+            tokens: 4160,
+            decoding: 64,
+            read: 65 * 4096,
+            decode_pairs: 64 * 4096,
+            ..prompt
+        };
+        let [prompt, decode, both] = [prompt, decode, both].map(|load| of.scores(&load));
+        assert!(
+            (both / (prompt + decode) - 1.0).abs() < 1e-12,
+            "{both} {prompt} {decode}"
+        );
     }
 
     /// Of 256 experts, of which a token meets eight, 128 tokens meet 1 − (1 − 1/32)¹²⁸ = 98.3 %.

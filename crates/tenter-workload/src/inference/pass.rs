@@ -63,26 +63,43 @@ impl<'a> Pass<'a> {
 
     /// All that a rank of the stage computes and takes part in.
     pub(super) fn run(&self, stage: u32, sink: &mut impl Sink) -> Done {
-        let size = self.pool.grid.size;
+        self.begin(stage, sink)?;
+        for layer in self.of.layers(self.pool, stage) {
+            self.layer(layer, sink)?;
+        }
+        self.end(stage, sink)
+    }
+
+    /// What comes before the layers of a stage.
+    pub(super) fn begin(&self, stage: u32, sink: &mut impl Sink) -> Done {
         sink.compute(self.of.spec.step_overhead.ps() as f64 / 1e12);
         let tokens = self.load.tokens;
         if stage == 0 && tokens > 0 {
             sink.compute(self.operators.embedding(tokens));
             sink.tensor(CollectiveName::AllReduce, self.sizes.activations)?;
         }
-        for layer in self.of.layers(self.pool, stage) {
-            if tokens > 0 {
-                sink.compute(self.operators.attention(&self.load));
-                sink.tensor(CollectiveName::AllReduce, self.sizes.activations)?;
-            }
-            if self.of.model.has_experts(layer) {
-                self.experts(layer, sink)?;
-            } else if tokens > 0 {
-                sink.compute(self.operators.dense(tokens));
-                sink.tensor(CollectiveName::AllReduce, self.sizes.activations)?;
-            }
+        Ok(())
+    }
+
+    /// A layer.
+    pub(super) fn layer(&self, layer: u32, sink: &mut impl Sink) -> Done {
+        let tokens = self.load.tokens;
+        if tokens > 0 {
+            sink.compute(self.operators.attention(&self.load));
+            sink.tensor(CollectiveName::AllReduce, self.sizes.activations)?;
         }
-        if stage + 1 == size.pp && self.load.outputs > 0 {
+        if self.of.model.has_experts(layer) {
+            self.experts(layer, sink)?;
+        } else if tokens > 0 {
+            sink.compute(self.operators.dense(tokens));
+            sink.tensor(CollectiveName::AllReduce, self.sizes.activations)?;
+        }
+        Ok(())
+    }
+
+    /// What comes behind the layers of a stage.
+    pub(super) fn end(&self, stage: u32, sink: &mut impl Sink) -> Done {
+        if stage + 1 == self.pool.grid.size.pp && self.load.outputs > 0 {
             sink.compute(self.operators.head(self.load.outputs));
             sink.tensor(CollectiveName::AllReduce, self.sizes.choice)?;
         }

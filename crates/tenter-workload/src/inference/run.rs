@@ -27,11 +27,11 @@ pub struct RequestRun {
     pub replica: u32,
     /// The replica that computes the other tokens of its answer, where it has any.
     pub decode_replica: Option<u32>,
-    /// With what its prompt begins and ends.
+    /// First and last operation of its prefill.
     pub prefill: [At; 2],
-    /// What has its keys and values, at another pool.
+    /// The receives of its KV cache, at another pool.
     pub cache: Vec<At>,
-    /// With what its decoding begins and ends.
+    /// First and last operation of its decoding.
     pub decode: Option<[At; 2]>,
 }
 
@@ -46,12 +46,12 @@ pub struct PoolRun {
     pub ranks: u32,
     /// Replicas of the model.
     pub replicas: u32,
+    /// Stages of each; the ranks of the first stage come first.
+    pub stages: u32,
     /// Iterations, over all replicas that go step by step.
     pub iterations: u64,
     /// Tokens of prompts that it computes, and other tokens.
     pub tokens: [u64; 2],
-    /// Seconds of computing, over all ranks.
-    pub computed: f64,
     /// Memory of the rank that needs most, in bytes.
     pub memory: u64,
 }
@@ -61,7 +61,6 @@ impl PoolRun {
         of: &Inference,
         (number, pool): (usize, &Pool),
         batches: &Batches,
-        computed: f64,
     ) -> PoolRun {
         let engines = batches.engines.iter().filter(|of| of.pool == number);
         let (mut iterations, mut tokens) = (0, [0; 2]);
@@ -78,9 +77,9 @@ impl PoolRun {
             first_rank: pool.first_rank,
             ranks: pool.grid.ranks(),
             replicas: pool.size().dp,
+            stages: pool.size().pp,
             iterations,
             tokens,
-            computed,
             memory: memory::of_pool(of, pool).all(),
         }
     }
@@ -96,6 +95,8 @@ pub struct InferenceRun {
     /// How long the clock of the scheduler says that it takes; none where batches do not depend on
     /// time.
     pub planned: Option<Time>,
+    /// The mean time from the arrival of a request to its last token by that clock.
+    pub planned_latency: Option<Time>,
     /// The operations of each rank whose times are kept, ascending.
     pub marks: Marks,
 }

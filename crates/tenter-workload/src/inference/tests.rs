@@ -254,8 +254,18 @@ fn formulas(of: &Inference, number: usize, bytes: &mut BTreeMap<Stream, u64>) {
     let sent = (2 * reduced + gathered) * activations + 2 * 8 * outputs;
     *bytes.entry(Stream::Tensor).or_default() += (tp - 1) * sent;
     *bytes.entry(Stream::Pipeline).or_default() += (pp - 1) * tp * activations;
+    if ep > tp {
+        // Replicas without a request tell their next stage.
+        let batches = Scheduler::batches(of).expect("they can be made");
+        let engines = batches.engines.iter().filter(|of| of.pool == number);
+        let work = engines
+            .flat_map(|of| &of.iterations)
+            .flat_map(|of| &of.work);
+        let empty = work.filter(|work| work.is_empty()).count() as u64;
+        *bytes.entry(Stream::Pipeline).or_default() += (pp - 1) * tp * 4 * empty;
+    }
     if ep > 1 {
-        let batches = Scheduler::batches(of);
+        let batches = Scheduler::batches(of).expect("they can be made");
         let engines = batches.engines.iter().filter(|of| of.pool == number);
         let iterations = engines.flat_map(|of| &of.iterations);
         let padded: u64 = iterations
@@ -322,7 +332,7 @@ fn every_request_gets_what_it_asks_for_in_batches_that_hold_it() {
     for seed in 0..200 {
         let spec = drawn(seed);
         let of = inference(&spec, None);
-        let batches = Scheduler::batches(&of);
+        let batches = Scheduler::batches(&of).expect("they can be made");
         let mut got: BTreeMap<u32, [u32; 2]> = BTreeMap::new();
         for engine in &batches.engines {
             let pool = &of.pools[engine.pool];
@@ -363,11 +373,133 @@ fn batches_of_a_closed_loop_do_not_depend_on_time() {
         spec.pools = None;
         spec.requests.rate = None;
         spec.requests.concurrency = Some(5);
-        let batches = Scheduler::batches(&inference(&spec, None));
+        let batches = |spec: &InferenceSpec| {
+            Scheduler::batches(&inference(spec, None)).expect("they can be made")
+        };
+        let before = batches(&spec);
         spec.step_overhead = Time::from_us(50);
         spec.accelerator = Accelerator::Word(NamedAccelerator::H100);
-        assert_eq!(Scheduler::batches(&inference(&spec, None)), batches);
-        assert_eq!(batches.end, None);
+        assert_eq!(batches(&spec), before);
+        assert_eq!((before.end, before.latency), (None, None));
+    }
+}
+
+/// Operations are counted before a graph is made, within 2 % and the tokens that the last
+/// iterations of a batch do not send back.
+#[test]
+fn operations_are_counted_before_a_graph_is_made() {
+    for seed in 0..100 {
+        let of = inference(&drawn(seed), None);
+        let counted = Scheduler::batches(&of)
+            .expect("they can be made")
+            .operations;
+        let made = graph(&of).expect("it can be made").0.operations();
+        let off = counted.abs_diff(made);
+        let ends = 2 * u64::from(of.ranks());
+        assert!(off <= made / 50 + ends, "{seed}: {counted} {made}");
+    }
+}
+
+/// Millions of iterations of eight ranks are refused before all of them are known.
+#[test]
+fn a_graph_of_too_many_operations_is_refused_with_the_requests_that_fit() {
+    let large = |count: u32, output: u32| {
+        refused(
+            |spec| {
+                spec.tp = 8;
+                spec.max_batch = 1;
+                spec.requests = RequestsSpec {
+                    rate: Some(RequestRate(1000.0)),
+                    concurrency: None,
+                    ..requests(1, count, [100, output].map(TokenCounts::One))
+                };
+            },
+            Some(8),
+        )
+    };
+    let of = large(19_000, 1000);
+    let expected = "`requests.count` is 19000, which makes a graph of over 50000000 operations; \
+                    give at most 19, or shorter answers";
+    assert_eq!(of, expected);
+    let of = large(2, 1_000_000);
+    assert!(
+        of.ends_with("use shorter prompts and answers, or fewer ranks"),
+        "{of}"
+    );
+}
+
+/// Weights and keys and values of the largest numbers need more bytes than can be counted.
+#[test]
+fn memory_beyond_all_numbers_is_refused() {
+    let model = [
+        ("layers", "10000"),
+        ("hidden", "1000000"),
+        ("heads", "10000"),
+        ("head_size", "100000"),
+        ("ffn", "10000000"),
+        ("experts", "1000000"),
+    ];
+    let of = spec(
+        &model,
+        requests(1, 1, [10_000_000, 10_000].map(TokenCounts::One)),
+    );
+    let of = inference(&of, Some(1));
+    let memory = super::memory::of_pool(&of, &of.pools[0]);
+    assert_eq!(memory.all(), u64::MAX);
+    assert!(graph(&of).is_err());
+}
+
+/// Replicas whose experts are spread over the same ranks wait for requests, not for each other,
+/// while there are none.
+#[test]
+fn replicas_that_go_step_by_step_wait_for_the_requests_of_all_of_them() {
+    let tokens = [20, 4].map(TokenCounts::One);
+    let experts = [("experts", "8"), ("top_k", "2")];
+    let pool = |dp| PoolSpec {
+        tp: 1,
+        pp: 2,
+        dp,
+        ep: dp,
+        max_batch: None,
+    };
+    let [closed, open] = [Some(1), None].map(|concurrency| RequestsSpec {
+        rate: concurrency.is_none().then_some(RequestRate(1000.0)),
+        concurrency,
+        ..requests(1, 12, tokens.clone())
+    });
+    let apart = |prefill, decode| {
+        Some(PoolsSpec {
+            prefill: pool(prefill),
+            decode: pool(decode),
+        })
+    };
+    let slow = |bytes: u64| {
+        if bytes > 4_000 {
+            100_000_000
+        } else {
+            1_000 + bytes
+        }
+    };
+    for (requests, pools) in [
+        (open.clone(), None),
+        (open, apart(4, 1)),
+        (closed, apart(4, 4)),
+    ] {
+        let one = pool(4);
+        let of = InferenceSpec {
+            tp: one.tp,
+            pp: one.pp,
+            dp: Some(one.dp),
+            ep: one.ep,
+            pools,
+            ..spec(&experts, requests)
+        };
+        let timed = Timed::new(&inference(&of, None), slow);
+        for of in &timed.metered {
+            let expert = of.streams.iter().find(|of| of.0 == Stream::Expert.label());
+            let share = expert.map_or(0, |of| of.1 + of.2) as f64 / timed.end as f64;
+            assert!(share < 0.05, "{share}");
+        }
     }
 }
 
@@ -400,6 +532,44 @@ fn the_clock_of_the_scheduler_is_right_on_the_network_that_it_assumes() {
         "{planned} {}",
         timed.end
     );
+}
+
+/// With stages, and with keys and values that go to another pool: a stage computes the next batch
+/// while its message is on its way.
+#[test]
+fn the_clock_of_the_scheduler_knows_that_stages_send_while_they_compute() {
+    let pool = |max_batch| PoolSpec {
+        tp: 8,
+        pp: 2,
+        dp: 1,
+        ep: 1,
+        max_batch,
+    };
+    let tokens = [64, 5].map(TokenCounts::One);
+    let spec = InferenceSpec {
+        pools: Some(PoolsSpec {
+            prefill: pool(Some(1)),
+            decode: pool(None),
+        }),
+        assumed_latency: Time::from_us(50),
+        ..spec(&[("kv_heads", "8")], requests(8, 64, tokens))
+    };
+    let timed = Timed::new(&inference(&spec, None), |bytes| 50_000_000 + 20 * bytes);
+    let planned = timed.run.planned.expect("batches depend on time").ps();
+    let off = planned as f64 / timed.end as f64 - 1.0;
+    assert!(off.abs() < 0.001, "{planned} {}", timed.end);
+    let latency = |of: &RequestRun| {
+        let ended = |of: &RequestRun| timed.at(of.decode.expect("it decodes")[1]).1;
+        let arrival = match of.request.arrival {
+            Arrival::At(time) => time,
+            Arrival::After(before) => ended(&timed.run.requests[before as usize]),
+        };
+        ended(of) - arrival
+    };
+    let sum: u64 = timed.run.requests.iter().map(latency).sum();
+    let planned = timed.run.planned_latency.expect("batches depend on time");
+    let off = planned.ps() as f64 / (sum / 64) as f64 - 1.0;
+    assert!(off.abs() < 0.001, "{planned} {}", sum / 64);
 }
 
 fn refused(change: impl FnOnce(&mut InferenceSpec), ranks: Option<u32>) -> String {
@@ -478,7 +648,7 @@ fn batches_that_are_too_large_are_refused_with_what_would_fit() {
     );
     assert!(of.ends_with("give 455, with which they fit"), "{of}");
     let of = refused(|spec| spec.tp = 1, Some(1));
-    assert!(of.starts_with("`tp` needs 141."), "{of}");
+    assert!(of.starts_with("`tp` is 1: a rank needs 141."), "{of}");
 }
 
 /// Of a prompt alone the layers of a training's forward pass, whose kernel of attention counts half
@@ -510,6 +680,7 @@ fn a_prompt_takes_what_a_forward_pass_of_a_training_takes() {
         let load = Load {
             tokens: 4096,
             read: 4096,
+            read_by_prompts: 4096,
             prompt_pairs: 4096 * 4097 / 2,
             ..Load::default()
         };

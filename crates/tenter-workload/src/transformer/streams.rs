@@ -34,7 +34,8 @@ pub enum Stream {
     CacheReceive,
     /// The times at which requests arrive.
     Arrivals,
-    /// Requests that follow others, sent by the pool that has ended those.
+    /// Requests that follow others, sent by the pool that has ended those, and word that an
+    /// iteration begins to replicas without a request.
     Requests,
     /// Tokens sent to the first stage.
     Tokens,

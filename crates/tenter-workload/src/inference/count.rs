@@ -1,0 +1,97 @@
+//! How many operations the graph of an inference has, before it is made.
+
+use super::cache::CacheTransfer;
+use super::layout::{Inference, Pool};
+use super::load::Work;
+use super::requests::{Arrival, Request};
+use crate::transformer::Place;
+
+/// Operations of a pool in an iteration over a batch, over the ranks of a replica.
+#[derive(Clone, Copy, Debug)]
+struct OfIteration {
+    /// Of a replica with tokens to compute.
+    busy: u64,
+    /// And where they give tokens of answers.
+    outputs: u64,
+    /// Of one without.
+    empty: u64,
+}
+
+/// About how many operations there are.
+pub(super) struct Counts {
+    pools: Vec<OfIteration>,
+    /// Ranks that wait for an arrival.
+    arrivals: u64,
+    /// Sends and receives of keys and values with the first token.
+    cache: u64,
+    /// Sends and receives of a request that follows another one at another pool.
+    following: u64,
+}
+
+impl Counts {
+    pub(super) fn new(of: &Inference, cache: &[CacheTransfer]) -> Counts {
+        let first = &of.pools[0];
+        let tp = u64::from(first.size().tp);
+        let decode_tp = |pool: &Pool| u64::from(pool.size().tp);
+        let decode = of.pools.get(1).map_or(0, decode_tp);
+        let first_tokens = if first.size().pp > 1 { decode } else { 0 };
+        Counts {
+            pools: of.pools.iter().map(|pool| of_iteration(of, pool)).collect(),
+            arrivals: tp * u64::from(first.replicas_together()),
+            cache: 2 * (cache.len() as u64 + first_tokens),
+            following: 2 * tp,
+        }
+    }
+
+    /// Those of an iteration of a pool with the work of each replica.
+    pub(super) fn of_iteration(&self, pool: usize, work: &[Vec<Work>]) -> u64 {
+        let of = self.pools[pool];
+        let of_replica = |work: &Vec<Work>| {
+            if work.is_empty() {
+                of.empty
+            } else if work.iter().any(|of| of.gives_token) {
+                of.busy + of.outputs
+            } else {
+                of.busy
+            }
+        };
+        work.iter().map(of_replica).sum()
+    }
+
+    /// Those of a request beside iterations.
+    pub(super) fn of_request(&self, of: &Inference, request: &Request) -> u64 {
+        let ends_elsewhere =
+            |before: u32| of.is_disaggregated() && of.requests[before as usize].output > 1;
+        let mut sum = match request.arrival {
+            Arrival::At(0) => 0,
+            Arrival::At(_) => self.arrivals,
+            Arrival::After(before) if ends_elsewhere(before) => self.following,
+            Arrival::After(_) => 0,
+        };
+        if of.is_disaggregated() && request.output > 1 {
+            sum += self.cache;
+        }
+        sum
+    }
+}
+
+/// Collectives follow computing, and the other way round.
+fn of_iteration(of: &Inference, pool: &Pool) -> OfIteration {
+    let Place { tp, pp, .. } = pool.size();
+    let [tp, pp] = [tp, pp].map(u64::from);
+    let model = &of.model;
+    let [dense, with_experts] = of.kinds_of_layers(0..model.layers).map(u64::from);
+    let tensor = u64::from(tp > 1);
+    let exchanges = 2 * u64::from(pool.ep > 1);
+    let shared = u64::from(model.shared_experts > 0);
+    let of_layer = tensor * (2 + shared) + exchanges;
+    let collectives = dense * 2 * tensor + with_experts * of_layer + tensor;
+    // Computing at the end of a stage has no collective behind it without tensor parallelism.
+    let last = if tensor == 0 { pp } else { 0 };
+    let messages = if pp > 1 { 2 * pp } else { 0 };
+    OfIteration {
+        busy: tp * (2 * collectives + last + messages),
+        outputs: tp * 2 * tensor,
+        empty: tp * (2 * with_experts * exchanges + messages),
+    }
+}
