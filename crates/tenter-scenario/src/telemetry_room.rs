@@ -29,7 +29,7 @@ pub(crate) fn check(nic: &NicSpec, switches: &Switches, topology: &Topology, war
     let on_detours = if detour == Some(needed) {
         " on detours"
     } else {
-        " on shortest paths"
+        ""
     };
     let message = format!(
         "packets pass up to {needed} switches{on_detours}, and their telemetry header has room for {room}: the last switches write nothing, and senders do not learn of queues there"
