@@ -64,10 +64,11 @@ impl Detours<'_> {
         &mut self,
         switch: u32,
         region: u32,
-        (known, most): (&mut [Option<Option<u32>>], u8),
+        (known, most): (&mut [Option<u32>], u8),
     ) -> Option<u32> {
+        // Of one without a way there it is known that it passes none.
         if let Some(known) = known[switch as usize] {
-            return known;
+            return Some(known).filter(|&switches| switches > 0);
         }
         let left = most.checked_sub(1)?;
         let mut longest = None;
@@ -80,7 +81,7 @@ impl Detours<'_> {
             };
             longest = longest.max(rest.map(|rest| rest + 1));
         }
-        known[switch as usize] = Some(longest);
+        known[switch as usize] = Some(longest.unwrap_or(0));
         longest
     }
 
