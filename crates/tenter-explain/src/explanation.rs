@@ -28,8 +28,8 @@ pub struct Explanation {
     pub fabric: FabricFacts,
     /// Kinds of paths between hosts, the shortest first.
     pub paths: Vec<PathClass>,
-    /// Switches on the longest detour by shortest ways into a region and out of it, where load
-    /// balancing sends packets on detours; `paths` has shortest paths only.
+    /// Switches on the longest detour, a shortest way into a region and the path on from there,
+    /// where load balancing sends packets on detours; `paths` has none of these.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longest_detour: Option<u32>,
     /// Buffer and classes of the switches.

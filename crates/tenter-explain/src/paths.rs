@@ -82,8 +82,8 @@ pub(crate) fn path_classes(plan: &Plan, routing: &Routing) -> Vec<PathClass> {
     classes.collect()
 }
 
-/// Switches on the longest detour by shortest ways into a region and out of it, if packets are sent
-/// on detours.
+/// Switches on the longest detour, a shortest way into a region and the path on from there, if
+/// packets are sent on detours.
 pub(crate) fn longest_detour(plan: &Plan, routing: &Routing) -> Option<u32> {
     plan.switches.usual.load_balancing.detours()?;
     routing.longest_detour(&plan.topology)

@@ -30,7 +30,7 @@ static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
 const BYTES_MAX: usize = 1 << 30;
 const TIME_MAX: Duration = Duration::from_secs(5);
 /// Of files that make as many operations as they may.
-const LARGEST: Duration = Duration::from_mins(1);
+const LARGEST: Duration = Duration::from_secs(60);
 
 /// One file after the other, so that the peak of memory is that of one.
 static TURN: Mutex<()> = Mutex::new(());
@@ -585,7 +585,9 @@ fn texts_declare_no_more_than_they_have() {
 /// ones, so that its sums have as many parts as can be.
 fn scattered(ranks: usize, chunks: usize) -> String {
     let step = |number: usize, kind: &str, after: Option<(usize, usize)>| {
-        let (block, other) = after.map_or((-1, -1), |(tb, step)| (tb as i64, step as i64));
+        let none = || ("-1".to_owned(), "-1".to_owned());
+        let (block, other) =
+            after.map_or_else(none, |(tb, step)| (tb.to_string(), step.to_string()));
         format!(
             "<step s='{number}' type='{kind}' srcbuf='i' srcoff='0' dstbuf='i' dstoff='0' cnt='{chunks}' \
              depid='{block}' deps='{other}' hasdep='1'/>"

@@ -1,7 +1,7 @@
 //! Whether the telemetry header of packets has room for all switches on a path.
 
 use tenter_endpoint::NicSpec;
-use tenter_endpoint::congestion_control::HOPS_MAX;
+use tenter_endpoint::congestion_control::{CongestionControl, HOPS_MAX};
 use tenter_net::Switches;
 use tenter_notation::diagnostics::Problems;
 use tenter_topology::{Routing, Topology};
@@ -11,7 +11,7 @@ const PATH: &str = "endpoint.nic.congestion_control";
 /// Warns of paths with more switches than the header of packets has room for.
 pub(crate) fn check(nic: &NicSpec, switches: &Switches, topology: &Topology, warnings: &Problems) {
     let control = nic.congestion_control.as_ref();
-    let Some(room) = control.and_then(|control| control.telemetry_hops()) else {
+    let Some(room) = control.and_then(CongestionControl::telemetry_hops) else {
         return;
     };
     // Hosts that cannot reach each other are told of elsewhere.
@@ -29,7 +29,7 @@ pub(crate) fn check(nic: &NicSpec, switches: &Switches, topology: &Topology, war
     let on_detours = if detour == Some(needed) {
         " on detours"
     } else {
-        " on shortest paths"
+        ""
     };
     let message = format!(
         "packets pass up to {needed} switches{on_detours}, and their telemetry header has room for {room}: the last switches write nothing, and senders do not learn of queues there"

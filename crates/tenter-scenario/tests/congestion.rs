@@ -345,9 +345,7 @@ jobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]
         (
             "ecmp",
             3,
-            Some(
-                "pass up to 4 switches on shortest paths, and their telemetry header has room for 3",
-            ),
+            Some("pass up to 4 switches, and their telemetry header has room for 3"),
         ),
         ("valiant", 6, None),
         ("valiant", 5, Some("pass up to 6 switches on detours")),

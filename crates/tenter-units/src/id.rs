@@ -9,7 +9,7 @@ pub trait Id: Copy {
     fn place(self) -> usize;
 }
 
-/// A list with one entry for each thing of a kind: no number of another kind leads into it.
+/// A list with one entry for each thing of a kind, which only the numbers of that kind index.
 #[derive(Clone, Debug)]
 pub struct ById<I, T> {
     entries: Vec<T>,

@@ -4,13 +4,13 @@ use super::{PATH_MAX, Routing};
 use crate::topology::Topology;
 
 impl Routing {
-    /// Switches on the longest of the shortest paths between two hosts.
+    /// Switches on the longest path between two hosts, static routes included, without detours.
     pub fn longest_path(&self) -> u32 {
         u32::from(self.distances.iter().copied().max().unwrap_or(0))
     }
 
-    /// Switches on the longest detour between two hosts: the shortest ways into a region that is
-    /// neither one's, and out of it; `None` where the topology has no such regions.
+    /// Switches on the longest detour between two hosts: a shortest way into a region that is
+    /// neither one's, and the path on from there; `None` where the topology has no such regions.
     ///
     /// `topology` is the one the routes were built for.
     pub fn longest_detour(&self, topology: &Topology) -> Option<u32> {
@@ -64,10 +64,11 @@ impl Detours<'_> {
         &mut self,
         switch: u32,
         region: u32,
-        (known, most): (&mut [Option<Option<u32>>], u8),
+        (known, most): (&mut [Option<u32>], u8),
     ) -> Option<u32> {
+        // Of one without a way there it is known that it passes none.
         if let Some(known) = known[switch as usize] {
-            return known;
+            return Some(known).filter(|&switches| switches > 0);
         }
         let left = most.checked_sub(1)?;
         let mut longest = None;
@@ -80,7 +81,7 @@ impl Detours<'_> {
             };
             longest = longest.max(rest.map(|rest| rest + 1));
         }
-        known[switch as usize] = Some(longest);
+        known[switch as usize] = Some(longest.unwrap_or(0));
         longest
     }
 

@@ -463,8 +463,8 @@ fn a_detour_passes_six_switches_of_a_dragonfly_and_none_of_a_tree() {
     assert_eq!(built(9, 4, 2), (4, Some(6)));
     // One router is a group.
     assert_eq!(built(5, 1, 4), (2, Some(3)));
-    // There is no third group.
-    assert_eq!(built(2, 2, 1), (4, None));
+    // There is no third group, and each router has a cable into the other one.
+    assert_eq!(built(2, 2, 1), (3, None));
     let (topology, routing) = routed(leaf_spine(4, 2, 2, 1));
     assert_eq!(routing.longest_path(), 3);
     assert_eq!(routing.longest_detour(&topology), None);
