@@ -478,18 +478,30 @@ impl Host {
     fn go_on_after_acknowledgements(&mut self, scope: &HostScope<'_>) {
         for done in &scope.partition_records.done {
             let FlowKey { job, transfer, .. } = FlowKey::unpack(done.request.tag);
-            self.share_acknowledged((job, transfer), done.at, scope);
+            self.share_acknowledged((job, transfer), done.request.posted, done.at, scope);
         }
     }
 
     /// Does what follows from an acknowledged share of a transfer, in workloads of flows and of
     /// operations; in collectives nothing does.
-    pub(crate) fn share_acknowledged(&mut self, of: (u16, u32), now: u64, scope: &HostScope<'_>) {
+    ///
+    /// An eager send is done when it is posted, so its acknowledgement may come when the job has
+    /// gone on to another graph, which has other transfers of the same numbers.
+    pub(crate) fn share_acknowledged(
+        &mut self,
+        of: (u16, u32),
+        posted: u64,
+        now: u64,
+        scope: &HostScope<'_>,
+    ) {
         let plan = &scope.context.jobs[usize::from(of.0)];
         if plan.flow_workload().is_some() {
             self.flow_is_over(of, now, scope);
         } else if plan.has_operations() {
-            self.message_acknowledged(of, now, scope);
+            let start = scope.context.progress.start(usize::from(of.0));
+            if start.is_none_or(|start| posted >= start) {
+                self.message_acknowledged(of, now, scope);
+            }
         }
     }
 

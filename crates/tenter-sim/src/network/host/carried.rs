@@ -132,7 +132,7 @@ impl Host {
                 sent_bytes: 0,
                 retransmitted_frames: 0,
             });
-            self.share_acknowledged((job, carried.id), now, scope);
+            self.share_acknowledged((job, carried.id), carried.posted, now, scope);
         }
     }
 }
