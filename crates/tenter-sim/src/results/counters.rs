@@ -230,7 +230,9 @@ fn says_something(row: &QueueRow) -> bool {
     let lost = [row.dropped_frames, row.marked_frames];
     let waited = [row.queue_high_water_bytes, row.headroom_high_water_bytes];
     let by_credit = [row.input_high_water_bytes, row.tx_flow_control_packets];
-    [pauses, told, lost, waited, by_credit] != [[0; 2]; 5]
+    // A NIC that only sends may lack credits without having told or heard of anything.
+    let is_paused = !row.paused.is_zero();
+    is_paused || [pauses, told, lost, waited, by_credit] != [[0; 2]; 5]
 }
 
 fn switch_row(switch: &Switch) -> SwitchRow {
