@@ -676,7 +676,7 @@ mod tests {
     #[test]
     fn every_kind_of_thing_occurs() {
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
-        for seed in 0..300 {
+        for seed in 0..600 {
             let plan = random_scenario(seed).plan;
             assert!((2..=24).contains(&plan.topology.hosts), "seed {seed}");
             let mut count = |what: String| *counts.entry(what).or_default() += 1;
@@ -716,7 +716,7 @@ mod tests {
             let count = counts.get(what).copied().unwrap_or(0);
             assert!(
                 count >= least,
-                "{what} occurs {count} times in 300: {counts:?}"
+                "{what} occurs {count} times in 600: {counts:?}"
             );
         };
         for what in kinds.iter().chain(&OTHERS) {

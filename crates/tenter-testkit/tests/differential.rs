@@ -121,7 +121,7 @@ fn assert_wild(seen: &Seen, count: u64) {
             && endured >= count / 100
             && broken >= count / 20
             && seen.signals >= count / 20
-            && seen.signal_pauses >= count / 25
+            && seen.signal_pauses >= count / 40
             && seen.moves >= count / 125
             && seen.storms >= count / 200
             && seen.kept >= count / 100,

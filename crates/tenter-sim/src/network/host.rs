@@ -160,6 +160,7 @@ impl Host {
         });
         self.operations
             .forget(|number| ranks[usize::from(number)].job == job);
+        self.operations.since.remove(&job);
     }
 
     /// When the next frame can leave, given that it is `now`.
@@ -498,8 +499,8 @@ impl Host {
         if plan.flow_workload().is_some() {
             self.flow_is_over(of, now, scope);
         } else if plan.has_operations() {
-            let start = scope.context.progress.start(usize::from(of.0));
-            if start.is_none_or(|start| posted >= start) {
+            let since = self.operations.since.get(&of.0);
+            if since.is_some_and(|since| posted >= *since) {
                 self.message_acknowledged(of, now, scope);
             }
         }

@@ -20,6 +20,8 @@ pub(crate) struct RankLog {
 pub(crate) struct OperationRuns {
     /// By the number of the rank on its host.
     pub(crate) runs: BTreeMap<u16, RankRun>,
+    /// When the first rank here of each job began with the graph that the job is at, in ps.
+    pub(crate) since: BTreeMap<u16, u64>,
     /// Queue pairs that have not acknowledged their share of a transfer that is done once it is
     /// acknowledged, by the number of the rank and transfer.
     pub(crate) unacknowledged: Countdown<(u16, u32)>,

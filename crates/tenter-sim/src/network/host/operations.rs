@@ -48,6 +48,7 @@ impl Host {
             return;
         };
         let mut actions = std::mem::take(&mut self.operations.actions);
+        self.operations.since.entry(here.job).or_insert(now);
         let runs = &mut self.operations.runs;
         let run = runs.entry(number).or_insert_with(|| {
             if scope.context.records_operations {
