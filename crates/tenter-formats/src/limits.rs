@@ -16,8 +16,8 @@ const REPEATED_PER_BYTE: u64 = 16;
 pub(crate) const MEMBERS_MAX: usize = 1 << 24;
 
 /// Refuses operations that a file has for one rank and, by a number in it, for all: a few bytes
-/// would stand for any number of them. Where the scenario gives the number, it is meant, and nothing
-/// is refused.
+/// would stand for any number of them. Where the scenario gives the number, it is meant, and
+/// nothing is refused.
 ///
 /// # Errors
 /// More operations than a file may declare.

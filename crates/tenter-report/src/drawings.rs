@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use tenter_record::{FlowRow, PortRow, QueueChangeRow, SampleRow, Summary};
 use tenter_study::{Drawing, PortName, Shows, StudyAnswer};
 
+use crate::column_scan::scan;
 use crate::seed_folder::{seed_folder, seed_folders};
-use crate::trial_data::scan;
 use crate::trial_files::{SUMMARY_FILE, table_file};
 use crate::{TrialError, read_rows, read_summary};
 

@@ -9,6 +9,7 @@ mod capture;
 mod chain;
 mod circuits;
 mod claim;
+mod column_scan;
 mod compare;
 mod csv;
 mod deviations;

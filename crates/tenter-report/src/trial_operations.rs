@@ -8,8 +8,8 @@ use parquet::record::{Field, Row as Record};
 use tenter_record::OperationRow;
 
 use crate::TrialError;
+use crate::column_scan::scan;
 use crate::read::{each_record, row_of};
-use crate::trial_data::scan;
 use crate::trial_files::table_file;
 
 /// Ranks of a job that are drawn at most.

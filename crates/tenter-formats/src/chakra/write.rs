@@ -135,20 +135,7 @@ impl RankFile<'_, '_> {
             }
             node.bytes(5, &list.0);
         }
-        let measured = self.graph.measured(self.rank, place);
-        if let Some(start) = measured.and_then(|of| of.start) {
-            node.number(6, start.ps() / US);
-        }
-        // The duration of computing and waiting is what they take, whatever was recorded.
-        let communicates = matches!(
-            operation,
-            Operation::Send { .. } | Operation::Receive { .. } | Operation::Collective { .. }
-        );
-        let recorded = measured.filter(|_| communicates);
-        let duration = recorded.map_or(duration, |of| (of.took.ps() + US / 2) / US);
-        if duration > 0 {
-            node.number(7, duration);
-        }
+        self.times(place, operation, duration, &mut node);
         add_attributes(&mut node, &attributes);
         if let Operation::Collective { which } = operation {
             let (group, _, _) = self.graph.collectives().get(which);
@@ -158,6 +145,24 @@ impl RankFile<'_, '_> {
             node.bytes(10, &of_group.0);
         }
         Ok(node)
+    }
+
+    /// The start of a node where it was recorded, and its duration: that of computing and waiting
+    /// is what they take, whatever was recorded.
+    fn times(&self, place: u32, operation: Operation, duration: u64, node: &mut Out) {
+        let measured = self.graph.measured(self.rank, place);
+        if let Some(start) = measured.and_then(|of| of.start) {
+            node.number(6, start.ps() / US);
+        }
+        let communicates = matches!(
+            operation,
+            Operation::Send { .. } | Operation::Receive { .. } | Operation::Collective { .. }
+        );
+        let recorded = measured.filter(|_| communicates);
+        let duration = recorded.map_or(duration, |of| (of.took.ps() + US / 2) / US);
+        if duration > 0 {
+            node.number(7, duration);
+        }
     }
 }
 

@@ -143,17 +143,7 @@ impl Flows {
         messages: &BTreeMap<(u32, u32, u32), Vec<u32>>,
     ) -> Result<(), String> {
         let count = graph.operations_of(rank);
-        let mut waits: Vec<Vec<u32>> = vec![Vec::new(); count as usize];
-        for place in 0..count {
-            for (follower, on_start) in graph.followers(rank, place) {
-                if on_start {
-                    return Err(format!(
-                        "operation {follower} of rank {rank} waits for a start"
-                    ));
-                }
-                waits[follower as usize].push(place);
-            }
-        }
+        let waits = waits_for_ends(graph, rank)?;
         // The time that the clock of each stream has come to, and how often each message was taken.
         let mut clocks: BTreeMap<u32, Time> = BTreeMap::new();
         let mut taken: BTreeMap<(u32, u32, u32), usize> = BTreeMap::new();
@@ -306,4 +296,21 @@ pub fn ns3(flows: &Flows) -> Result<String, String> {
         );
     }
     Ok(text)
+}
+
+/// What each operation of a rank waits for, none of which is a start.
+fn waits_for_ends(graph: &Graph, rank: u32) -> Result<Vec<Vec<u32>>, String> {
+    let count = graph.operations_of(rank);
+    let mut waits: Vec<Vec<u32>> = vec![Vec::new(); count as usize];
+    for place in 0..count {
+        for (follower, on_start) in graph.followers(rank, place) {
+            if on_start {
+                return Err(format!(
+                    "operation {follower} of rank {rank} waits for a start"
+                ));
+            }
+            waits[follower as usize].push(place);
+        }
+    }
+    Ok(waits)
 }

@@ -1,6 +1,6 @@
 //! The compact encoding of Thrift, as far as it takes to walk over a structure.
 //!
-//! Source: `doc/specs/thrift-compact-protocol.md` of apache/thrift.
+//! Source: the specification of the compact protocol of apache/thrift.
 
 /// What a walk meets: the numbers of the fields down to a value, and the value of a whole number.
 pub(super) type Visit<'v> = &'v mut dyn FnMut(&[i16], i64);
