@@ -10,10 +10,10 @@ mod sweep;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use tenter::{Interference, Plan, usual_threads};
+use tenter::{Interference, Plan};
 
 pub(crate) use bench::{Bench, RankOrder, Ranks};
-pub(crate) use common::{OutputFormat, Scenario, TextFormat};
+pub(crate) use common::{OutputFormat, Scenario, TextFormat, Threads};
 pub(crate) use export::{Export, ExportCommand, ExportFabric, ExportOperations};
 pub(crate) use import::{
     Import, ImportCommand, ImportFabric, ImportFormat, ImportOperations, ImportSonic,
@@ -137,11 +137,8 @@ pub(crate) struct Run {
     /// What to print on standard output
     #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
     pub(crate) format: OutputFormat,
-    /// Threads to simulate on, at most one per switch, by default one per core up to 4; the results
-    /// are the same for any number
-    #[arg(long, value_name = "N", default_value_t = usual_threads(), hide_default_value = true)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub(crate) threads: u16,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
     /// Number of seeds to run, counting up from the scenario's (or `--seed`); prints mean, 95 %
     /// confidence interval, worst and best of each job and size
     #[arg(long, value_name = "N", conflicts_with = "watch")]

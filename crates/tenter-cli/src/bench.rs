@@ -400,7 +400,7 @@ fn simulate(
         return Ok(None);
     }
     let run = Run::new(&prepared.plan)
-        .threads(arguments.threads)
+        .threads(arguments.threads.count)
         .force(arguments.force)
         .interference(Interference::None);
     let run = match &arguments.output {

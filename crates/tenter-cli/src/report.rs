@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use tenter_report::{
-    Beside, Drawn, NamedSummary, TrialData, available_memory_bytes, binary_size,
+    Beside, Drawn, NamedSummary, TrialData, TrialError, available_memory_bytes, binary_size,
     html_measured_report, html_report, html_study_report, html_sweep_report, read_answers,
     report_memory_bytes, study_drawings, write_whole,
 };
@@ -124,9 +124,10 @@ fn rows(folders: &[PathBuf]) -> Result<Vec<Option<StudyAnswer>>, Failure> {
 
 /// The trials in these folders.
 pub(crate) fn read(folders: &[impl AsRef<Path>]) -> Result<Vec<TrialData>, Failure> {
-    let read =
-        |folder: &Path| TrialData::read(folder).map_err(|error| Failure::input(error.to_string()));
-    folders.iter().map(|folder| read(folder.as_ref())).collect()
+    let read = |folder: &Path| TrialData::read(folder)?.with_operations();
+    let trials = folders.iter().map(|folder| read(folder.as_ref()));
+    let trials: Result<_, TrialError> = trials.collect();
+    trials.map_err(|error| Failure::input(error.to_string()))
 }
 
 /// Writes a text, in folders that are made where they are missing.

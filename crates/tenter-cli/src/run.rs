@@ -19,7 +19,7 @@ pub(crate) fn run(arguments: &arguments::Run) -> Result<ExitCode, Failure> {
     }
     let plan = source::read(&arguments.scenario)?;
     let mut run = Run::new(&plan)
-        .threads(arguments.threads)
+        .threads(arguments.threads.count)
         .force(arguments.force);
     if let Some(asked) = arguments.asked_interference() {
         run = run.interference(asked);

@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: &Run, count: u32) -> Result<ExitCode, Failure> {
     say(&plan.warnings().render_as("warning"));
     let experiment = Experiment::new(&scenario)
         .seeds(count)
-        .threads(arguments.threads)
+        .threads(arguments.threads.count)
         .force(arguments.force);
     let mut experiment = match &arguments.output {
         Some(path) => experiment.folder(path),

@@ -81,7 +81,7 @@ fn run(arguments: &Request) -> Result<ExitCode, Failure> {
         let started = Instant::now();
         let mut run = StudyRun::new(study.clone())
             .extent(extent)
-            .threads(arguments.threads)
+            .threads(arguments.threads.count)
             .workers(arguments.workers.unwrap_or(1).into());
         if let Some(folder) = &arguments.output {
             run = run.folder(folder);

@@ -5,6 +5,7 @@ mod critical_shares;
 mod flow_sizes;
 mod ideal;
 mod inference;
+mod parallelism;
 mod training;
 
 use std::fmt;

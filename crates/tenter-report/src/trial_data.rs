@@ -95,7 +95,8 @@ pub struct TrialData {
     pub samples: Vec<PortSample>,
     /// `circuits.parquet`; empty if the fabric has no optical circuit switches.
     pub circuits: Vec<CircuitRow>,
-    /// What is drawn of `operations.parquet`; empty without graphs of operations.
+    /// What is drawn of `operations.parquet`; empty without graphs of operations, and before
+    /// [`with_operations`](TrialData::with_operations).
     pub operations: Vec<OperationsOf>,
 }
 
@@ -119,8 +120,17 @@ impl TrialData {
             switches: read_rows(folder)?,
             samples: read_samples(folder)?,
             circuits: rows_if_any(folder)?,
-            operations: read_operations(folder)?,
+            operations: Vec::new(),
         })
+    }
+
+    /// Reads what reports draw of `operations.parquet`, too.
+    ///
+    /// # Errors
+    /// When the file is damaged.
+    pub fn with_operations(mut self) -> Result<TrialData, TrialError> {
+        self.operations = read_operations(&self.path)?;
+        Ok(self)
     }
 
     /// A trial in which nothing happened.

@@ -167,7 +167,7 @@ impl Run {
         }
         let loaded = self.plan.loaded();
         let identity = identity(&loaded.plan, self.asked_interference());
-        let summary = finished_trial(path, &loaded.effective, &loaded.beside(), &identity)?;
+        let summary = finished_trial(path, &loaded.effective, || loaded.beside(), &identity)?;
         let trial = Trial {
             plan: self.plan.clone(),
             summary,

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use tenter::usual_threads;
 
-use super::common::{TextFormat, seed};
+use super::common::{TextFormat, Threads, seed};
 use crate::bench::{Letters, parse_size};
 
 /// The letters are those of nccl-tests.
@@ -69,11 +68,8 @@ pub(crate) struct Bench {
     /// Folder for the trial; replaces an existing trial; by default a new one under `trials/`
     #[arg(long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// Threads to simulate on, at most one per switch, by default one per core up to 4; the results
-    /// are the same for any number
-    #[arg(long, value_name = "N", default_value_t = usual_threads(), hide_default_value = true)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub(crate) threads: u16,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
     /// Run even if the estimate of the memory exceeds the available memory
     #[arg(long)]
     pub(crate) force: bool,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use tenter::usual_threads;
 
 /// A scenario file and what is changed in it.
 #[derive(Debug, Args)]
@@ -17,6 +18,17 @@ pub(crate) struct Scenario {
     /// Seed of every random stream, instead of the scenario's
     #[arg(long, value_name = "N", value_parser = seed)]
     pub(crate) seed: Option<u64>,
+}
+
+/// How many threads a trial has.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Threads {
+    /// Threads to simulate on, at most one per switch, by default one per core up to 4; the results
+    /// are the same for any number
+    #[arg(id = "threads", long = "threads", value_name = "N")]
+    #[arg(default_value_t = usual_threads(), hide_default_value = true)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) count: u16,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use tenter::usual_threads;
 
-use super::common::{OutputFormat, TextFormat};
+use super::common::{OutputFormat, TextFormat, Threads};
 
 #[derive(Debug, Args)]
 pub(crate) struct Study {
@@ -54,11 +53,8 @@ pub(crate) struct StudyRun {
     /// What to print on standard output
     #[arg(long, value_enum, default_value_t = OutputFormat::Table)]
     pub(crate) format: OutputFormat,
-    /// Threads to simulate on, at most one per switch, by default one per core up to 4; the results
-    /// are the same for any number
-    #[arg(long, value_name = "N", default_value_t = usual_threads(), hide_default_value = true)]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub(crate) threads: u16,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
     /// Trials that run side by side, each on one thread; without this they run one after the other
     #[arg(long, value_name = "N", conflicts_with = "threads")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tenter_record::OperationRow;
 use tenter_units::Time;
-use tenter_workload::training::{Parallelism, Stream};
+use tenter_workload::transformer::{Parallelism, Stream};
 
 use super::line_chart::{labelled, x_axis};
 use super::scale::Scale;

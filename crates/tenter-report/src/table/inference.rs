@@ -1,12 +1,13 @@
-//! Inferences: times of requests, and what the time of the ranks went by with.
+//! Inferences: times of requests, and where the time of the ranks went.
 
-use std::fmt::{self, Write};
+use std::fmt;
 
 use tenter_record::{InferencePoolRow, InferenceRow};
 use tenter_units::Time;
 
+use super::parallelism::{add_parts, by_parallelism, seconds};
 use crate::numbers::grouped;
-use crate::text_table::{TextColumn, TextTable};
+use crate::text_table::TextTable;
 
 /// For each job the last iteration, in words and as a table of its parallelism.
 pub(super) fn write(
@@ -74,17 +75,6 @@ fn ms(time: Time) -> String {
     format!("{:.3}", time.as_ns() / 1e6)
 }
 
-/// Seconds with at least four significant digits of what is not short.
-fn seconds(time: Time) -> String {
-    let seconds = time.as_ns() / 1e9;
-    let decimals = match seconds {
-        _ if seconds >= 1.0 => 3,
-        _ if seconds >= 0.1 => 4,
-        _ => 6,
-    };
-    format!("{seconds:.decimals$}")
-}
-
 /// What the duration is the sum of at a pool; what took no time is left out.
 fn sum(row: &InferencePoolRow) -> String {
     let mut text = format!(
@@ -96,42 +86,28 @@ fn sum(row: &InferencePoolRow) -> String {
         seconds(row.duration),
         seconds(row.compute)
     );
-    for (name, time) in [
-        ("exposed TP", row.tensor),
-        ("exposed EP", row.expert),
-        ("exposed PP", row.pipeline),
-        ("KV transfer", row.kv),
-        ("bubble", row.bubble),
-        ("idle", row.idle),
-    ] {
-        if !time.is_zero() {
-            let _ = write!(text, " + {name} {}", seconds(time));
-        }
-    }
+    add_parts(
+        &mut text,
+        &[
+            ("exposed TP", row.tensor),
+            ("exposed EP", row.expert),
+            ("exposed PP", row.pipeline),
+            ("KV transfer", row.kv),
+            ("bubble", row.bubble),
+            ("idle", row.idle),
+        ],
+    );
     text
 }
 
 /// Bytes by parallelism; none where nothing is sent.
 fn volumes(row: &InferenceRow) -> Option<TextTable> {
-    let mut table = TextTable::new(vec![
-        TextColumn::name("parallelism"),
-        TextColumn::number("scale-up", "GB"),
-        TextColumn::number("network", "GB"),
-    ]);
     let rows = [
         ("TP", row.tensor_within, row.tensor_network),
         ("EP", row.expert_within, row.expert_network),
         ("PP", row.pipeline_within, row.pipeline_network),
         ("KV", row.kv_within, row.kv_network),
     ];
-    let rows = rows
-        .iter()
-        .filter(|(_, within, network)| within + network > 0);
-    let gb = |bytes: &u64| format!("{:.3}", *bytes as f64 / 1e9);
-    let mut is_empty = true;
-    for (name, within, network) in rows {
-        is_empty = false;
-        table.push(vec![(*name).to_owned(), gb(within), gb(network)]);
-    }
-    (!is_empty).then_some(table)
+    let is_sent = rows.iter().any(|(_, within, network)| within + network > 0);
+    is_sent.then(|| by_parallelism(&rows))
 }

@@ -1,10 +1,10 @@
 //! Steps of trainings, and what they consist of.
 
-use std::fmt::{self, Write};
+use std::fmt;
 
 use tenter_record::TrainingStepRow;
-use tenter_units::Time;
 
+use super::parallelism::{add_parts, by_parallelism, seconds};
 use crate::numbers::grouped;
 use crate::text_table::{TextColumn, TextTable};
 
@@ -35,17 +35,6 @@ pub(super) fn write(rows: &[TrainingStepRow], out: &mut impl fmt::Write) -> fmt:
     Ok(())
 }
 
-/// Seconds with four significant digits.
-fn seconds(time: Time) -> String {
-    let seconds = time.as_ns() / 1e9;
-    let decimals = match seconds {
-        _ if seconds >= 1.0 => 3,
-        _ if seconds >= 0.1 => 4,
-        _ => 6,
-    };
-    format!("{seconds:.decimals$}")
-}
-
 /// What a step is the sum of; what took no time is left out.
 fn sum(row: &TrainingStepRow) -> String {
     let mut text = format!(
@@ -53,40 +42,28 @@ fn sum(row: &TrainingStepRow) -> String {
         seconds(row.step),
         seconds(row.compute)
     );
-    for (name, time) in [
-        ("exposed TP", row.tensor),
-        ("exposed EP", row.expert),
-        ("exposed CP", row.context),
-        ("exposed PP", row.pipeline),
-        ("bubble", row.bubble),
-        ("exposed DP", row.data),
-    ] {
-        if !time.is_zero() {
-            let _ = write!(text, " + {name} {}", seconds(time));
-        }
-    }
+    add_parts(
+        &mut text,
+        &[
+            ("exposed TP", row.tensor),
+            ("exposed EP", row.expert),
+            ("exposed CP", row.context),
+            ("exposed PP", row.pipeline),
+            ("bubble", row.bubble),
+            ("exposed DP", row.data),
+        ],
+    );
     text
 }
 
 fn volumes(row: &TrainingStepRow) -> TextTable {
-    let mut table = TextTable::new(vec![
-        TextColumn::name("parallelism"),
-        TextColumn::number("scale-up", "GB"),
-        TextColumn::number("network", "GB"),
-    ]);
-    for (name, within, network) in [
+    by_parallelism(&[
         ("TP", row.tensor_within, row.tensor_network),
         ("EP", row.expert_within, row.expert_network),
         ("CP", row.context_within, row.context_network),
         ("PP", row.pipeline_within, row.pipeline_network),
         ("DP", row.data_within, row.data_network),
-    ] {
-        if within + network > 0 {
-            let gb = |bytes: u64| format!("{:.3}", bytes as f64 / 1e9);
-            table.push(vec![name.to_owned(), gb(within), gb(network)]);
-        }
-    }
-    table
+    ])
 }
 
 fn steps(rows: &[TrainingStepRow]) -> TextTable {

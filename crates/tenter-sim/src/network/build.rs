@@ -92,12 +92,10 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
 }
 
 /// The latency of the shortest path of a job whose library says what steps take.
-fn path_latency(plan: &Plan, routing: &Routing, job: &Job) -> u64 {
-    if job.sequence.iter().any(|run| run.traffic.has_latencies()) {
-        least_latency(plan, routing, job, DATA_OVERHEAD_BYTES)
-    } else {
-        0
-    }
+fn path_latency(plan: &Plan, routing: &Routing, job: &Job) -> Option<u64> {
+    let mut runs = job.sequence.iter();
+    let has_latencies = runs.any(|run| run.traffic.has_latencies());
+    has_latencies.then(|| least_latency(plan, routing, job, DATA_OVERHEAD_BYTES))
 }
 
 /// Where the queue pairs of the ranks of a job begin at their hosts, whose ranks and slots are

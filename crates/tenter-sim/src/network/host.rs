@@ -282,17 +282,19 @@ impl Host {
     /// How long a transfer that has been released waits, so that it takes no less than the library
     /// that carries it out says, on links that are faster.
     fn wait(job: u16, id: u32, scope: &HostScope<'_>) -> u64 {
+        let Some(least_latency) = scope.context.jobs[usize::from(job)].least_latency else {
+            return 0;
+        };
         let schedule = scope.schedules.of(job);
         let latency = schedule.latency(id).ps();
         if latency == 0 {
             return 0;
         }
-        let plan = &scope.context.jobs[usize::from(job)];
         let is_carried = scope
             .context
             .is_carried(usize::from(job), &schedule.transfer(id));
         let domain = scope.context.scale_up.filter(|_| is_carried);
-        let own = domain.map_or(plan.least_latency, |domain| domain.latency.ps());
+        let own = domain.map_or(least_latency, |domain| domain.latency.ps());
         latency.saturating_sub(own)
     }
 

@@ -31,9 +31,9 @@ pub(crate) struct JobPlan {
     pub(crate) places: Vec<Place>,
     /// Where its flows go, where it runs a workload of flows.
     pub(crate) unloaded: Unloaded,
-    /// The latency of the shortest path between two of its NICs, in ps; 0 where no transfer waits
-    /// for its latency to pass.
-    pub(crate) least_latency: u64,
+    /// The latency of the shortest path between two of its NICs, in ps; `None` where no transfer
+    /// waits for its latency to pass.
+    pub(crate) least_latency: Option<u64>,
     /// Seed of what it draws.
     pub(crate) seed: u64,
 }

@@ -1,75 +1,44 @@
 //! Inferences: times of requests, and where the time of their ranks went.
 
-use std::collections::BTreeMap;
-
 use tenter_record::{InferencePoolRow, InferenceRow, RequestRow, nearest_rank};
 use tenter_units::Time;
-use tenter_workload::Operations;
-use tenter_workload::graph::{GraphSchedule, Metered};
+use tenter_workload::graph::Metered;
 use tenter_workload::inference::{Arrival, At, InferenceRun, PoolRun, RequestRun};
-use tenter_workload::transformer::{Parallelism, Stream};
+use tenter_workload::transformer::Parallelism;
 
-use crate::network::Driver;
-
-use super::flow_table::FlowTable;
-use super::metered::{Volumes, metered};
+use super::metered::{Iteration, Ranks, Volumes, exposed};
 use super::outcome::Outcome;
 
 /// A run whose requests take longer by this share than planned has batches that would have been
 /// others.
 const OFF: f64 = 0.1;
 
-/// What ranks have measured, by rank.
-type Ranks<'a> = BTreeMap<u32, &'a Metered>;
-
 /// Brings together what all ranks of inferences have measured.
-pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &mut Outcome) {
-    let context = driver.context();
-    let mut volumes: BTreeMap<u16, Volumes> = BTreeMap::new();
-    for ((job, turn), ranks) in metered(driver) {
-        let number = usize::from(job);
-        let plan = &context.jobs[number];
-        let operations = plan.run(turn).traffic.operations();
-        let Some(run) = operations.and_then(Operations::inference) else {
+pub(crate) fn collect(iterations: &[Iteration<'_>], outcome: &mut Outcome) {
+    for iteration in iterations {
+        let Some(run) = iteration.operations.inference() else {
             continue;
         };
-        let tally = &flow_table.tallies[number][turn as usize];
-        let Some(schedule) = GraphSchedule::of(&*tally.schedule) else {
-            continue;
-        };
-        let Some(end) = tally.end.filter(|_| is_whole(schedule, &ranks)) else {
-            continue;
-        };
-        let volumes = volumes.entry(job);
-        let volumes = volumes.or_insert_with(|| Volumes::new(context, job, schedule));
-        let turn = plan.turn(turn);
-        let of = (u32::from(job), turn.iteration);
-        let requests = requests(run, of, &ranks);
-        let duration = end - tally.start;
+        let (of, duration) = (iteration.of, iteration.duration);
+        let job_name = &iteration.plan.job.name;
+        let requests = requests(run, of, &iteration.ranks);
         let row = InferenceRow {
-            job_name: plan.job.name.clone(),
-            warm_up: turn.warm_up,
-            ..row((run, volumes), of, (&requests, duration))
+            job_name: job_name.clone(),
+            warm_up: iteration.warm_up,
+            ..row((run, &iteration.volumes), of, (&requests, duration))
         };
         let late = warning((&row, run.planned_latency), &requests);
         outcome.summary.warnings.extend(late);
         outcome.summary.inference.push(row);
         for pool in &run.pools {
             let row = InferencePoolRow {
-                job_name: plan.job.name.clone(),
-                ..pool_row(pool, of, (&ranks, duration))
+                job_name: job_name.clone(),
+                ..pool_row(pool, of, (&iteration.ranks, duration))
             };
             outcome.summary.inference_pools.push(row);
         }
         outcome.counts.requests.extend(requests);
     }
-}
-
-/// Whether all ranks have measured that have anything to do.
-fn is_whole(schedule: &GraphSchedule, ranks: &Ranks<'_>) -> bool {
-    let graph = schedule.graph();
-    let has_measured = |rank| graph.operations_of(rank) == 0 || ranks.contains_key(&rank);
-    (0..graph.ranks()).all(has_measured)
 }
 
 /// Says that batches would have been others, where requests took longer than the clock of the
@@ -235,19 +204,6 @@ fn row(
         kv_within: bytes(Parallelism::Cache)[0],
         kv_network: bytes(Parallelism::Cache)[1],
     }
-}
-
-/// Where the time of a rank went, in ps: by parallelism what was under way and what had not been
-/// sent.
-fn exposed(of: &Metered) -> [[u64; 2]; Parallelism::ALL.len()] {
-    let mut exposed = [[0; 2]; Parallelism::ALL.len()];
-    for &(label, with, waiting) in &of.streams {
-        if let Some(own) = Stream::of_label(label).and_then(Stream::parallelism) {
-            exposed[own as usize][0] += with;
-            exposed[own as usize][1] += waiting;
-        }
-    }
-    exposed
 }
 
 /// Time in which a rank waited for requests, and for their keys and values.

@@ -1,18 +1,73 @@
 //! What the ranks of trainings and inferences have measured, and what they have sent.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
+use tenter_workload::Operations;
 use tenter_workload::graph::{GraphSchedule, Metered};
 use tenter_workload::transformer::{Parallelism, Stream};
 
-use crate::network::{Context, Driver, NodeModel};
+use super::flow_table::FlowTable;
+use crate::network::{Context, Driver, JobPlan, NodeModel};
 
-/// What ranks have measured, by job and turn, in the order of ranks.
-type Ranks<'a> = BTreeMap<(u16, u32), BTreeMap<u32, &'a Metered>>;
+/// What ranks have measured, by rank.
+pub(super) type Ranks<'a> = BTreeMap<u32, &'a Metered>;
 
-/// What all ranks have measured that are done.
-pub(super) fn metered<D: Driver>(driver: &D) -> Ranks<'_> {
-    let mut ranks = Ranks::new();
+/// An iteration that ended, of a job whose ranks measure.
+pub(super) struct Iteration<'a> {
+    pub(super) plan: &'a JobPlan,
+    /// The job and the iteration, as rows name them.
+    pub(super) of: (u32, u32),
+    pub(super) warm_up: bool,
+    pub(super) operations: &'a Operations,
+    pub(super) ranks: Ranks<'a>,
+    /// From its start to its end, in ps.
+    pub(super) duration: u64,
+    /// What the job sends in each iteration.
+    pub(super) volumes: Rc<Volumes>,
+}
+
+/// The iterations in which all ranks have measured that have anything to do.
+pub(super) fn iterations<'a, D: Driver>(
+    driver: &'a D,
+    flow_table: &'a FlowTable,
+) -> Vec<Iteration<'a>> {
+    let context = driver.context();
+    let mut volumes: BTreeMap<u16, Rc<Volumes>> = BTreeMap::new();
+    let mut iterations = Vec::new();
+    for ((job, number), ranks) in metered(driver) {
+        let plan = &context.jobs[usize::from(job)];
+        let tally = &flow_table.tallies[usize::from(job)][number as usize];
+        let (Some(end), Some(schedule), Some(operations)) = (
+            tally.end,
+            GraphSchedule::of(&*tally.schedule),
+            plan.run(number).traffic.operations(),
+        ) else {
+            continue;
+        };
+        if !is_whole(schedule, &ranks) {
+            continue;
+        }
+        let volumes = volumes
+            .entry(job)
+            .or_insert_with(|| Rc::new(Volumes::new(context, job, schedule)));
+        let turn = plan.turn(number);
+        iterations.push(Iteration {
+            plan,
+            of: (u32::from(job), turn.iteration),
+            warm_up: turn.warm_up,
+            operations,
+            ranks,
+            duration: end - tally.start,
+            volumes: Rc::clone(volumes),
+        });
+    }
+    iterations
+}
+
+/// What all ranks have measured that are done, by job and turn.
+fn metered<D: Driver>(driver: &D) -> BTreeMap<(u16, u32), Ranks<'_>> {
+    let mut ranks: BTreeMap<(u16, u32), Ranks<'_>> = BTreeMap::new();
     for (_, model) in driver.nodes() {
         if let NodeModel::Host(host) = model {
             for ((job, turn, rank), metered) in &host.operation_logs().metered {
@@ -22,6 +77,26 @@ pub(super) fn metered<D: Driver>(driver: &D) -> Ranks<'_> {
         }
     }
     ranks
+}
+
+/// Whether all ranks have measured that have anything to do.
+fn is_whole(schedule: &GraphSchedule, ranks: &Ranks<'_>) -> bool {
+    let graph = schedule.graph();
+    let has_measured = |rank| graph.operations_of(rank) == 0 || ranks.contains_key(&rank);
+    (0..graph.ranks()).all(has_measured)
+}
+
+/// Where the time of a rank went that did not compute, in ps: by parallelism what was under way and
+/// what had not been sent.
+pub(super) fn exposed(of: &Metered) -> [[u64; 2]; Parallelism::ALL.len()] {
+    let mut exposed = [[0; 2]; Parallelism::ALL.len()];
+    for &(label, with, waiting) in &of.streams {
+        if let Some(own) = Stream::of_label(label).and_then(Stream::parallelism) {
+            exposed[own as usize][0] += with;
+            exposed[own as usize][1] += waiting;
+        }
+    }
+    exposed
 }
 
 /// Bytes that all ranks send by the labels of their streams: within domains, and over

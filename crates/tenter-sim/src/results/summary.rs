@@ -22,7 +22,7 @@ use super::ideals::{Ideals, Times};
 use super::notices;
 use super::outcome::Outcome;
 use super::power;
-use super::{capture, inference, operations, queue_changes, training};
+use super::{capture, inference, metered, operations, queue_changes, training};
 
 /// How a trial ended.
 pub(crate) struct Trial<'a> {
@@ -145,8 +145,9 @@ pub(crate) fn outcome<D: Driver>(
     queue_changes::collect(driver, &mut outcome);
     capture::collect(driver, &mut outcome);
     operations::collect(driver, flow_table, &mut outcome);
-    training::collect(driver, flow_table, &mut outcome);
-    inference::collect(driver, flow_table, &mut outcome);
+    let iterations = metered::iterations(driver, flow_table);
+    training::collect(&iterations, &mut outcome);
+    inference::collect(&iterations, &mut outcome);
     outcome
 }
 

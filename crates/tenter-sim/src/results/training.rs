@@ -1,52 +1,31 @@
 //! The steps of trainings: computing, exposed communication by parallelism, bubble.
 
-use std::collections::BTreeMap;
-
 use tenter_record::{TrainingRankRow, TrainingStepRow};
 use tenter_units::Time;
-use tenter_workload::Operations;
-use tenter_workload::graph::{GraphSchedule, Metered};
-use tenter_workload::training::{Parallelism, Stream, TrainingStep};
+use tenter_workload::graph::Metered;
+use tenter_workload::training::TrainingStep;
+use tenter_workload::transformer::Parallelism;
 
-use crate::network::Driver;
-
-use super::flow_table::FlowTable;
-use super::metered::{Volumes, metered};
+use super::metered::{Iteration, Volumes, exposed};
 use super::outcome::Outcome;
 
 /// Brings together what all ranks of trainings have measured.
-pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &mut Outcome) {
-    let context = driver.context();
-    let mut volumes: BTreeMap<u16, Volumes> = BTreeMap::new();
-    for ((job, turn), ranks) in metered(driver) {
-        let number = usize::from(job);
-        let plan = &context.jobs[number];
-        let operations = plan.run(turn).traffic.operations();
-        let Some(step) = operations.and_then(Operations::step) else {
+pub(crate) fn collect(iterations: &[Iteration<'_>], outcome: &mut Outcome) {
+    for iteration in iterations {
+        let Some(step) = iteration.operations.step() else {
             continue;
         };
-        let tally = &flow_table.tallies[number][turn as usize];
-        let whole = ranks.len() == plan.job.hosts.len();
-        let (Some(end), Some(schedule)) = (
-            tally.end.filter(|_| whole),
-            GraphSchedule::of(&*tally.schedule),
-        ) else {
-            continue;
-        };
-        let hosts = &plan.job.hosts;
-        let volumes = volumes.entry(job);
-        let volumes = volumes.or_insert_with(|| Volumes::new(context, job, schedule));
-        let turn = plan.turn(turn);
-        let of = (u32::from(job), turn.iteration);
-        let whole = end - tally.start;
-        let times: Vec<Times> = ranks.values().map(|of| Times::of(of, whole)).collect();
-        let rows = (0..).zip(&times).zip(hosts);
+        let (of, whole) = (iteration.of, iteration.duration);
+        let job = &iteration.plan.job;
+        let ranks = iteration.ranks.values();
+        let times: Vec<Times> = ranks.map(|of| Times::of(of, whole)).collect();
+        let rows = (0..).zip(&times).zip(&job.hosts);
         let rows = rows.map(|((rank, times), &host)| times.row(of, rank, host));
         outcome.counts.training_ranks.extend(rows);
         let row = TrainingStepRow {
-            job_name: plan.job.name.clone(),
-            warm_up: turn.warm_up,
-            ..step_row((step, volumes), of, (&times, whole))
+            job_name: job.name.clone(),
+            warm_up: iteration.warm_up,
+            ..step_row((step, &iteration.volumes), of, (&times, whole))
         };
         outcome.summary.training_steps.push(row);
     }
@@ -63,19 +42,13 @@ struct Times {
 
 impl Times {
     fn of(metered: &Metered, whole: u64) -> Times {
-        let mut exposed = [0; Parallelism::ALL.len()];
-        for &(label, with, waiting) in &metered.streams {
-            let parallelism = Stream::of_label(label).and_then(Stream::parallelism);
-            let Some(parallelism) = parallelism else {
-                continue;
-            };
+        let [mut exposed, waiting] =
+            [0, 1].map(|part: usize| exposed(metered).map(|times| times[part]));
+        for parallelism in Parallelism::ALL {
             // What a stage waits for before it is sent is the bubble.
-            let waiting = if parallelism == Parallelism::Pipeline {
-                0
-            } else {
-                waiting
-            };
-            exposed[parallelism as usize] += with + waiting;
+            if parallelism != Parallelism::Pipeline {
+                exposed[parallelism as usize] += waiting[parallelism as usize];
+            }
         }
         let known = metered.computing + exposed.iter().sum::<u64>();
         Times {

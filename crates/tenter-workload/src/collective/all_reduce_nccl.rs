@@ -3,13 +3,10 @@
 //! Origin: the tuning model of NVIDIA/nccl.
 
 use tenter_config::component;
-use tenter_units::Time;
 
-use super::algorithm::Collective;
 use super::member::{CollectiveMember, Factor};
-use super::nccl::{MORE_OF_A_WAY, NcclCollective, NcclKeys, WIRE_TIMES, ideal};
-use crate::closed_form::IdealSwitch;
-use crate::{Schedule, WorkloadError};
+use super::nccl::{NcclCollective, NcclKeys};
+use super::nccl_member::NcclMember;
 
 component! {
     /// All-reduce by the algorithm, the protocol and the channels that NCCL's model chooses.
@@ -18,7 +15,8 @@ component! {
     }
 }
 
-impl Collective for AllReduceNccl {
+impl NcclMember for AllReduceNccl {
+    const OF: NcclCollective = NcclCollective::AllReduce;
     const MEMBER: CollectiveMember = CollectiveMember {
         collective: "all-reduce",
         algorithm: "nccl",
@@ -29,31 +27,7 @@ impl Collective for AllReduceNccl {
         busbw: Factor::TwiceAllButOwn,
     };
 
-    fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
-        let of = (ranks, size_bytes);
-        self.nccl
-            .schedule(NcclCollective::AllReduce, &Self::MEMBER, of)
-    }
-
-    /// The busiest port, or the longest chain of steps with their latencies.
-    fn ideal(&self, switch: &IdealSwitch<'_>) -> Time {
-        let schedule = self.schedule(switch.ranks, switch.size_bytes);
-        schedule.map_or(Time::ZERO, |schedule| ideal(&*schedule, switch))
-    }
-
-    fn hands_over(&self) -> Option<u32> {
-        Some(self.nccl.npus_per_host)
-    }
-
-    fn more_of_a_way(&self) -> u64 {
-        MORE_OF_A_WAY
-    }
-
-    fn wire_times(&self) -> u64 {
-        WIRE_TIMES
-    }
-
-    fn nccl(&self) -> Option<(NcclCollective, &NcclKeys)> {
-        Some((NcclCollective::AllReduce, &self.nccl))
+    fn keys(&self) -> &NcclKeys {
+        &self.nccl
     }
 }

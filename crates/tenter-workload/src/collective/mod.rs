@@ -28,6 +28,7 @@ mod incast;
 mod limits;
 pub(crate) mod member;
 mod nccl;
+mod nccl_member;
 mod one_each;
 mod permutation;
 mod program;

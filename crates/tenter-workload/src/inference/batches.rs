@@ -191,10 +191,7 @@ impl<'a> Scheduler<'a> {
             let replicas = replicas.step_by(pool.replicas_together() as usize);
             drafts.extend(replicas.map(|replica| Draft::new((number, pool), replica)));
         }
-        let cache = match of.pools.as_slice() {
-            [prefill, decode] => cache::transfers(of, prefill, decode),
-            _ => Vec::new(),
-        };
+        let cache = cache::transfers(of);
         let most = |pool: &Pool| {
             let shares = of.spec.expert_skew.shares(of.model.experts.max(1), pool.ep);
             shares.iter().fold(0.0, |most: f64, &of| most.max(of)) * f64::from(pool.ep)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::layout::{Inference, Pool};
+use super::layout::Inference;
 use super::sizes::{kept_heads, kept_of_head};
 
 /// What a rank of a replica sends one of another replica, for each token of a prompt. Ranks are
@@ -43,8 +43,12 @@ fn shared(one: &Range<u32>, other: &Range<u32>) -> u32 {
     end.saturating_sub(one.start.max(other.start))
 }
 
-/// All transfers from a replica of one pool to a replica of another, by sender and receiver.
-pub fn transfers(of: &Inference, from: &Pool, to: &Pool) -> Vec<CacheTransfer> {
+/// All transfers from a replica of the pool that prefills to a replica of the one that decodes, by
+/// sender and receiver; none where pools are not apart.
+pub fn transfers(of: &Inference) -> Vec<CacheTransfer> {
+    let [from, to] = of.pools.as_slice() else {
+        return Vec::new();
+    };
     let (heads, of_head) = (kept_heads(of), kept_of_head(of));
     let [prefill, decode] = [from.grid.size, to.grid.size];
     let mut bytes: BTreeMap<[(u32, u32); 2], u64> = BTreeMap::new();

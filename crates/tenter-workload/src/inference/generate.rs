@@ -72,10 +72,7 @@ fn built(of: &Inference, batches: &Batches) -> Built<(Graph, InferenceRun)> {
         of,
         batches,
         first: (0..of.pools.len()).filter_map(first).collect(),
-        cache: match of.pools.as_slice() {
-            [prefill, decode] => cache::transfers(of, prefill, decode),
-            _ => Vec::new(),
-        },
+        cache: cache::transfers(of),
         exchanges: of
             .pools
             .iter()

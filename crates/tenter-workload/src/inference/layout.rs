@@ -4,10 +4,9 @@ use super::operators::Operators;
 use super::requests::Request;
 use super::spec::{InferenceSpec, PoolSpec};
 use crate::scale_up::ScaleUp;
-use crate::training::Precision;
 use crate::transformer::{
-    AcceleratorSpec, Checked, Grid, ModelSpec, Place, RankOrder, check_kv_heads, dimensions,
-    divides, figures, wrong,
+    AcceleratorSpec, Checked, Grid, ModelSpec, Place, Precision, RankOrder, check_kv_heads,
+    dimensions, divides, figures, wrong,
 };
 use tenter_units::Rate;
 
@@ -121,11 +120,7 @@ impl Inference {
     ) -> Checked<Inference> {
         let model = dimensions(&spec.model);
         let accelerator = figures(&spec.accelerator);
-        if spec.precision == Precision::Fp8 && accelerator.fp8_flops.is_none() {
-            let what = "is fp8, and the accelerator has no `fp8_flops`".to_owned();
-            let remedy = "give `precision: bf16`, or another `accelerator`".to_owned();
-            return wrong("precision", what, remedy);
-        }
+        spec.precision.check(&accelerator)?;
         let pools = pools(spec, ranks)?;
         for pool in &pools {
             check_pool(&model, pool)?;

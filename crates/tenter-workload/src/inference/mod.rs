@@ -9,7 +9,7 @@
 //!   Inference ─ batches ─▶ iterations of each replica ─ graph ─▶ Graph, and InferenceRun
 //! ```
 //!
-//! What a rank does in an iteration is said once ([`pass`]): the clock of the scheduler adds it up,
+//! What a rank does in an iteration is said once, in `pass`: the clock of the scheduler adds it up,
 //! and the graph is made of it.
 
 mod batches;

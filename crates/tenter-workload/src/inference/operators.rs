@@ -4,10 +4,11 @@
 //! weights of their own width, and attention that reads keys and values from memory.
 
 use super::load::Load;
-use crate::transformer::{AcceleratorSpec, ModelSpec};
+use crate::transformer::{
+    self, AcceleratorSpec, EMBEDDING, Input, ModelSpec, NORM, OUTPUTS_OF_EXPERTS, RESIDUAL,
+};
 
-/// Bytes of an activation.
-const ACTIVATION_BYTES: f64 = 2.0;
+const ACTIVATION_BYTES: f64 = transformer::ACTIVATION_BYTES as f64;
 
 /// How a rank computes.
 #[derive(Clone, Copy, Debug)]
@@ -46,11 +47,11 @@ impl Operators<'_> {
     }
 
     fn norm(&self, tokens: f64) -> f64 {
-        self.vector(tokens * f64::from(self.model.hidden), (9.0, 4.0))
+        self.vector(tokens * f64::from(self.model.hidden), NORM)
     }
 
     fn residual(&self, tokens: f64) -> f64 {
-        self.vector(tokens * f64::from(self.model.hidden), (1.0, 6.0))
+        self.vector(tokens * f64::from(self.model.hidden), RESIDUAL)
     }
 
     /// Numbers that a layer keeps of a token at a rank: keys and values of its heads, or the
@@ -60,7 +61,7 @@ impl Operators<'_> {
         if model.kv_rank > 0 {
             return u64::from(model.kv_rank + model.rotary_size);
         }
-        let kv_heads = u64::from(model.kv_heads().div_ceil(self.tp));
+        let kv_heads = u64::from(model.kv_heads_of_rank(self.tp));
         kv_heads * 2 * u64::from(model.head_size())
     }
 
@@ -70,28 +71,17 @@ impl Operators<'_> {
         let tokens = load.tokens as f64;
         let [hidden, tp] = [model.hidden, self.tp].map(f64::from);
         let heads = f64::from(model.heads) / tp;
-        let kv_heads = f64::from(model.kv_heads().div_ceil(self.tp));
-        let [size, score] = [model.head_size(), model.score_size()].map(f64::from);
-        let projections = if model.kv_rank == 0 {
-            let [queries, keys] = [heads, kv_heads].map(|heads| heads * size);
-            let to = [queries, keys, keys].into_iter();
-            to.map(|to| self.linear(tokens, (hidden, to), 1.0)).sum()
-        } else {
-            let [query, latent] = [model.query_rank, model.kv_rank].map(f64::from);
-            let rotary = f64::from(model.rotary_size);
-            let queries = if model.query_rank == 0 {
-                self.linear(tokens, (hidden, heads * score), 1.0)
-            } else {
-                self.linear(tokens, (hidden, query), 1.0)
-                    + self.linear(tokens, (query, heads * score), 1.0)
-            };
-            // Prompts have their keys and values made of the latent vectors of all tokens that
-            // they see; where a request decodes, queries and outputs take their place.
-            let made = (load.read_by_prompts + load.decoding) as f64;
-            queries
-                + self.linear(tokens, (hidden, latent + rotary), 1.0)
-                + self.linear(made, (latent, heads * 2.0 * size), 1.0)
-        };
+        let size = f64::from(model.head_size());
+        // Prompts have their keys and values made of the latent vectors of all tokens that they
+        // see; where a request decodes, queries and outputs take their place.
+        let made = (load.read_by_prompts + load.decoding) as f64;
+        let matrices = model.projections(self.tp).into_iter();
+        let projections: f64 = matrices
+            .map(|(input, matrix)| match input {
+                Input::Tokens | Input::Whole => self.linear(tokens, matrix, 1.0),
+                Input::Latent => self.linear(made, matrix, 1.0),
+            })
+            .sum();
         let output = self.linear(tokens, (heads * size, hidden), 1.0);
         self.norm(tokens) + projections + self.scores(load) + output + self.residual(tokens)
     }
@@ -125,11 +115,8 @@ impl Operators<'_> {
     /// A feed-forward part of a width for a number of tokens, as `count` parts alike.
     fn feed_forward(&self, tokens: f64, width: f64, count: f64) -> f64 {
         let hidden = f64::from(self.model.hidden);
-        let (into, activation) = if self.model.gated {
-            (2.0 * width, self.vector(tokens * width, (9.0, 6.0)))
-        } else {
-            (width, self.vector(tokens * width, (8.0, 4.0)))
-        };
+        let (into, of_element) = self.model.activation_entering(width);
+        let activation = self.vector(tokens * width, of_element);
         let first = self.linear(tokens, (hidden, into), count);
         first + activation + self.linear(tokens, (width, hidden), count)
     }
@@ -177,12 +164,12 @@ impl Operators<'_> {
     pub fn behind_experts(&self, tokens: u64) -> f64 {
         let model = self.model;
         let sent = tokens as f64 * f64::from(model.top_k) * f64::from(model.hidden);
-        self.vector(sent, (2.0, 2.0)) + self.residual(tokens as f64)
+        self.vector(sent, OUTPUTS_OF_EXPERTS) + self.residual(tokens as f64)
     }
 
     /// The embedding, which takes rows of a matrix.
     pub fn embedding(&self, tokens: u64) -> f64 {
-        self.vector(tokens as f64 * f64::from(self.model.hidden), (0.0, 4.0))
+        self.vector(tokens as f64 * f64::from(self.model.hidden), EMBEDDING)
     }
 
     /// The output layer, and the largest of its outputs.
@@ -200,20 +187,29 @@ mod tests {
     use super::*;
     use crate::transformer::{NamedAccelerator, NamedModel};
 
+    /// With numbers of 16 bits, on so many tensor-parallel ranks.
+    fn on_ranks<'a>(
+        model: &'a ModelSpec,
+        accelerator: &'a AcceleratorSpec,
+        tp: u32,
+    ) -> Operators<'a> {
+        Operators {
+            model,
+            accelerator,
+            tp,
+            ep: 1,
+            fp8: false,
+            cached_bytes: 2,
+        }
+    }
+
     /// microsoft/vidur measured the linear layers of Llama-2-70B on H100 with eight tensor-parallel
     /// ranks: 13, 9, 43 and 22 µs for one token; 15, 11, 52 and 27 µs for 128.
     #[test]
     fn linear_layers_take_about_what_was_measured() {
         let model = NamedModel::Llama2Of70b.dimensions();
         let accelerator = NamedAccelerator::H100.figures();
-        let of = Operators {
-            model: &model,
-            accelerator: &accelerator,
-            tp: 8,
-            ep: 1,
-            fp8: false,
-            cached_bytes: 2,
-        };
+        let of = on_ranks(&model, &accelerator, 8);
         for (tokens, measured, within) in [(1.0, 87e-6, 0.12), (128.0, 105e-6, 0.25)] {
             let widths = [(8192.0, 1024.0), (8192.0, 128.0), (8192.0, 128.0)];
             let others = [(1024.0, 8192.0), (8192.0, 7168.0), (3584.0, 8192.0)];
@@ -229,14 +225,7 @@ mod tests {
     fn prompts_and_requests_that_decode_have_a_roofline_each() {
         let model = NamedModel::Llama2Of70b.dimensions();
         let accelerator = NamedAccelerator::H100.figures();
-        let of = Operators {
-            model: &model,
-            accelerator: &accelerator,
-            tp: 8,
-            ep: 1,
-            fp8: false,
-            cached_bytes: 2,
-        };
+        let of = on_ranks(&model, &accelerator, 8);
         let prompt = Load {
             tokens: 4096,
             read: 4096,
@@ -271,12 +260,9 @@ mod tests {
         let model = NamedModel::DeepSeekV3.dimensions();
         let accelerator = NamedAccelerator::H100.figures();
         let of = Operators {
-            model: &model,
-            accelerator: &accelerator,
-            tp: 1,
             ep: 8,
             fp8: true,
-            cached_bytes: 2,
+            ..on_ranks(&model, &accelerator, 1)
         };
         let [one, many] = [1, 128].map(|tokens| of.experts(tokens, 1.0));
         // A token meets one of the 32 experts of a rank, many meet all of them.

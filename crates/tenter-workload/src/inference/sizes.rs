@@ -2,12 +2,8 @@
 
 use super::layout::{Inference, Pool};
 use super::load::Load;
-use crate::training::Precision;
+use crate::transformer::ACTIVATION_BYTES;
 
-/// Bytes of an activation.
-const ACTIVATION: u64 = 2;
-/// Numbers of 8 bits that share a scale of 4 bytes.
-const SCALED: u64 = 128;
 /// The largest output of a rank for a token, and its number.
 const CHOICE: u64 = 8;
 /// A token by its number.
@@ -32,15 +28,12 @@ impl Sizes {
         let hidden = u64::from(of.model.hidden);
         let sent = padded * u64::from(of.model.top_k);
         let tp = u64::from(pool.grid.size.tp);
-        let of_token = match of.spec.precision {
-            Precision::Bf16 => hidden * ACTIVATION,
-            Precision::Fp8 => hidden + 4 * hidden.div_ceil(SCALED),
-        };
+        let of_token = of.spec.precision.activation_bytes(hidden);
         Sizes {
-            activations: load.tokens * hidden * ACTIVATION,
+            activations: load.tokens * hidden * ACTIVATION_BYTES,
             choice: load.outputs * CHOICE,
             dispatch: sent * of_token / tp,
-            combine: sent * hidden * ACTIVATION / tp,
+            combine: sent * hidden * ACTIVATION_BYTES / tp,
         }
     }
 }

@@ -7,8 +7,7 @@ use tenter_units::Time;
 
 use super::requests::RequestsSpec;
 use crate::graph::Algorithms;
-use crate::training::Precision;
-use crate::transformer::{Accelerator, Model, NamedAccelerator, Skew};
+use crate::transformer::{Accelerator, Model, NamedAccelerator, Precision, Skew};
 
 component! {
     /// Requests to a transformer, served in batches: its computing by a roofline, and what its

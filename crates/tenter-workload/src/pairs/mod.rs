@@ -13,7 +13,7 @@ use tenter_units::id;
 
 use crate::job::Job;
 use crate::{QueuePairScope, Schedule, Traffic, Transfer, WorkloadError};
-use table::{Table, TableBuilder};
+use table::{FarEntry, Table, TableBuilder};
 
 id! {
     /// The number of a queue pair among those by which a rank sends.
@@ -193,15 +193,9 @@ impl QueuePairs {
     /// # Panics
     /// When the rank has no such slot.
     pub fn peer_of(&self, rank: u32, slot: RankSendSlot) -> FarEnd<RankReceiveSlot> {
-        let (per_lane, slot) = (u32::from(self.per_lane), slot.number());
-        let far = self.table.peer_of(rank, slot / per_lane);
-        let queue_pair = slot % per_lane;
-        FarEnd {
-            rank: far.rank,
-            slot: RankReceiveSlot::new(far.entry * per_lane + queue_pair),
-            lane: far.lane,
-            queue_pair: queue_pair as u16,
-        }
+        let entry = slot.number() / u32::from(self.per_lane);
+        let far = self.table.peer_of(rank, entry);
+        self.far_end(far, slot.number(), RankReceiveSlot::new)
     }
 
     /// Where the queue pair in a rank's receive slot comes from.
@@ -209,12 +203,18 @@ impl QueuePairs {
     /// # Panics
     /// When the rank has no such slot.
     pub fn source_of(&self, rank: u32, slot: RankReceiveSlot) -> FarEnd<RankSendSlot> {
-        let (per_lane, slot) = (u32::from(self.per_lane), slot.number());
-        let far = self.table.source_of(rank, slot / per_lane);
+        let entry = slot.number() / u32::from(self.per_lane);
+        let far = self.table.source_of(rank, entry);
+        self.far_end(far, slot.number(), RankSendSlot::new)
+    }
+
+    /// The queue pair that has a slot at this end, at the other one.
+    fn far_end<S>(&self, far: FarEntry, slot: u32, numbered: impl Fn(u32) -> S) -> FarEnd<S> {
+        let per_lane = u32::from(self.per_lane);
         let queue_pair = slot % per_lane;
         FarEnd {
             rank: far.rank,
-            slot: RankSendSlot::new(far.entry * per_lane + queue_pair),
+            slot: numbered(far.entry * per_lane + queue_pair),
             lane: far.lane,
             queue_pair: queue_pair as u16,
         }

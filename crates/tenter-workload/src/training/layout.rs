@@ -2,10 +2,10 @@
 
 use super::operators::Operators;
 use super::schedule::{Pipeline, PipelineSchedule};
-use super::spec::{Precision, TrainingSpec};
+use super::spec::TrainingSpec;
 use crate::transformer::{
-    AcceleratorSpec, Checked, Grid, ModelSpec, Place, check_kv_heads, dimensions, divides, figures,
-    near, wrong,
+    AcceleratorSpec, Checked, Grid, ModelSpec, Place, Precision, check_kv_heads, dimensions,
+    divides, figures, near, wrong,
 };
 
 /// A training whose numbers fit together.
@@ -38,11 +38,7 @@ impl Training {
     pub fn new(spec: &TrainingSpec, ranks: Option<u32>) -> Checked<Training> {
         let model = dimensions(&spec.model);
         let accelerator = figures(&spec.accelerator);
-        if spec.precision == Precision::Fp8 && accelerator.fp8_flops.is_none() {
-            let what = "is fp8, and the accelerator has no `fp8_flops`".to_owned();
-            let remedy = "give `precision: bf16`, or another `accelerator`".to_owned();
-            return wrong("precision", what, remedy);
-        }
+        spec.precision.check(&accelerator)?;
         let grid = grid(spec, ranks)?;
         check_model(spec, &model, &grid)?;
         let sequences = grid.size.dp;

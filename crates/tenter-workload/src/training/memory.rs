@@ -75,7 +75,7 @@ fn of_layer(training: &Training, layer: u32, recompute: Recompute) -> f64 {
     if recompute == Recompute::Full {
         return 2.0 * between;
     }
-    let kv_heads = model.kv_heads().div_ceil(spec.tp);
+    let kv_heads = model.kv_heads_of_rank(spec.tp);
     let [heads, kv_heads] = [model.heads, kv_heads].map(f64::from);
     let [size, score] = [model.head_size(), model.score_size()].map(f64::from);
     let own = tokens * (heads / tp + kv_heads) * (score + size);

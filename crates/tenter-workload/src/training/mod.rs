@@ -30,12 +30,12 @@ pub use layout::Training;
 pub use memory::Memory;
 pub use operators::{Block, BlockKind, Operators, Passes};
 pub use schedule::{Pass, Pipeline, PipelineSchedule, Slot};
-pub use spec::{GradientPrecision, Overlap, Precision, Recompute, Sharding, TrainingSpec};
+pub use spec::{GradientPrecision, Overlap, Recompute, Sharding, TrainingSpec};
 pub use step::TrainingStep;
 pub use traffic::Sizes;
 
 pub use crate::transformer::{
     Accelerator, AcceleratorSpec, Computed, Dimension, EfficiencyStep, Flops, Grid, Model,
-    ModelSpec, NamedAccelerator, NamedModel, Parallelism, Place, RankOrder, Roofline, Skew, Stream,
-    Unfit,
+    ModelSpec, NamedAccelerator, NamedModel, Parallelism, Place, Precision, RankOrder, Roofline,
+    Skew, Stream, Unfit,
 };

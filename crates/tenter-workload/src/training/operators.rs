@@ -4,10 +4,11 @@
 //! al., "Calculon: a methodology and tool for high-level co-design of systems and large language
 //! models", 2023).
 
-use crate::transformer::{AcceleratorSpec, ModelSpec};
+use crate::transformer::{
+    self, AcceleratorSpec, EMBEDDING, Input, ModelSpec, NORM, OUTPUTS_OF_EXPERTS, RESIDUAL,
+};
 
-/// Bytes of an activation.
-pub(super) const ACTIVATION_BYTES: f64 = 2.0;
+const ACTIVATION_BYTES: f64 = transformer::ACTIVATION_BYTES as f64;
 /// Operations of the backward pass of a fused kernel of attention over those of the forward pass,
 /// scores recomputed (`FlashAttention`, Dao et al., 2022).
 const FUSED_BACKWARD: f64 = 2.5;
@@ -171,7 +172,7 @@ impl Operators {
     fn norm(&self) -> Passes {
         let elements = self.between();
         let of_weights = self.vector(elements, (7.0, 4.0), (0.0, 0.0)).forward;
-        let passes = self.vector(elements, (9.0, 4.0), (14.0, 4.0));
+        let passes = self.vector(elements, NORM, (14.0, 4.0));
         Passes {
             weights: of_weights,
             ..passes
@@ -180,7 +181,7 @@ impl Operators {
 
     /// The sum with what went past a block; models without gates have dropout before it.
     fn residual(&self) -> Passes {
-        let sum = self.vector(self.between(), (1.0, 6.0), (2.0, 6.0));
+        let sum = self.vector(self.between(), RESIDUAL, (2.0, 6.0));
         if self.model.gated {
             return sum;
         }
@@ -192,29 +193,15 @@ impl Operators {
         let tokens = self.tokens as f64;
         let [hidden, tp] = [model.hidden, self.tp].map(f64::from);
         let heads = f64::from(model.heads) / tp;
-        let kv_heads = f64::from(model.kv_heads().div_ceil(self.tp));
         let [size, score] = [model.head_size(), model.score_size()].map(f64::from);
-        let projections = if model.kv_rank == 0 {
-            let [queries, keys] = [heads, kv_heads].map(|heads| heads * size);
-            let to = [queries, keys, keys];
-            to.into_iter()
-                .map(|to| self.linear(tokens, hidden, to, 1.0))
-                .sum()
-        } else {
-            let [query, latent] = [model.query_rank, model.kv_rank].map(f64::from);
-            let rotary = f64::from(model.rotary_size);
-            // All ranks have the down-projections, for the tokens that each has alone.
-            let own = self.between() / hidden;
-            let queries = if model.query_rank == 0 {
-                self.linear(tokens, hidden, heads * score, 1.0)
-            } else {
-                self.linear(own, hidden, query, 1.0)
-                    + self.linear(tokens, query, heads * score, 1.0)
-            };
-            queries
-                + self.linear(own, hidden, latent + rotary, 1.0)
-                + self.linear(tokens, latent, heads * 2.0 * size, 1.0)
-        };
+        let matrices = model.projections(self.tp).into_iter();
+        let projections: Passes = matrices
+            .map(|(input, (k, n))| match input {
+                Input::Tokens | Input::Latent => self.linear(tokens, k, n, 1.0),
+                // All ranks have these, for the tokens that each has alone.
+                Input::Whole => self.linear(self.between() / hidden, k, n, 1.0),
+            })
+            .sum();
         Block {
             kind: BlockKind::Attention,
             before: self.norm() + projections,
@@ -269,13 +256,13 @@ impl Operators {
     /// A feed-forward part of a width for a number of tokens, as `count` parts alike.
     fn feed_forward(&self, tokens: f64, width: f64, count: f64) -> Passes {
         let hidden = f64::from(self.model.hidden);
-        let (into, activation) = if self.model.gated {
-            let activation = self.vector(tokens * width, (9.0, 6.0), (14.0, 10.0));
-            (2.0 * width, activation)
+        let (into, forward) = self.model.activation_entering(width);
+        let backward = if self.model.gated {
+            (14.0, 10.0)
         } else {
-            let activation = self.vector(tokens * width, (8.0, 4.0), (13.0, 4.0));
-            (width, activation)
+            (13.0, 4.0)
         };
+        let activation = self.vector(tokens * width, forward, backward);
         let first = self.linear(tokens, hidden, into, count);
         first + activation + self.linear(tokens, width, hidden, count)
     }
@@ -305,7 +292,7 @@ impl Operators {
             kind: BlockKind::Experts,
             before: self.norm() + self.linear(own, hidden, experts, 1.0),
             core: self.feed_forward(sent, width, here),
-            after: self.vector(sent * hidden, (2.0, 2.0), (2.0, 2.0)) + self.residual(),
+            after: self.vector(sent * hidden, OUTPUTS_OF_EXPERTS, (2.0, 2.0)) + self.residual(),
             recomputed: 0.0,
         }
     }
@@ -327,7 +314,7 @@ impl Operators {
     /// The embedding, which takes rows of a matrix.
     pub fn embedding(&self) -> Block {
         let elements = self.tokens as f64 * f64::from(self.model.hidden);
-        let forward = self.vector(elements, (0.0, 4.0), (0.0, 0.0)).forward;
+        let forward = self.vector(elements, EMBEDDING, (0.0, 0.0)).forward;
         let weights = self.vector(elements, (1.0, 8.0), (0.0, 0.0)).forward;
         Block::whole(BlockKind::Embedding, Passes::of(forward, 0.0, weights))
     }

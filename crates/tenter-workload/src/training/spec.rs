@@ -7,7 +7,7 @@ use tenter_units::{Bytes, Time};
 
 use super::schedule::PipelineSchedule;
 use crate::graph::Algorithms;
-use crate::transformer::{Accelerator, Model, NamedAccelerator, RankOrder, Skew};
+use crate::transformer::{Accelerator, Model, NamedAccelerator, Precision, RankOrder, Skew};
 
 component! {
     /// Steps of the training of a transformer: its computing by a roofline, and what its ranks send
@@ -133,30 +133,6 @@ impl Sharding {
     /// Whether gradients are.
     pub fn of_gradients(self) -> bool {
         self.of_weights() || self == Sharding::Gradients
-    }
-}
-
-/// Numbers of matrix operators.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Precision {
-    /// Two bytes.
-    Bf16,
-    /// One byte, with a scale of 4 bytes for 128 of them.
-    Fp8,
-}
-
-choice!(Precision {
-    "bf16" => Bf16,
-    "fp8" => Fp8,
-});
-
-impl Precision {
-    /// Bytes of a number, without scales.
-    pub fn bytes(self) -> u64 {
-        match self {
-            Precision::Bf16 => 2,
-            Precision::Fp8 => 1,
-        }
     }
 }
 

@@ -2,8 +2,7 @@
 
 use super::layout::Training;
 use super::memory::{self, Memory};
-use super::spec::Precision;
-use crate::transformer::{AcceleratorSpec, Computed};
+use crate::transformer::{AcceleratorSpec, Computed, Precision};
 
 /// What is known of a step before it runs.
 #[derive(Clone, Copy, Debug, PartialEq)]

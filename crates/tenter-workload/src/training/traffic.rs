@@ -1,12 +1,8 @@
 //! The bytes of what ranks send each other.
 
 use super::layout::Training;
-use super::spec::Precision;
+use crate::transformer::ACTIVATION_BYTES;
 
-/// Bytes of an activation.
-const ACTIVATION: u64 = 2;
-/// Numbers of 8 bits that share a scale of 4 bytes.
-const SCALED: u64 = 128;
 /// Bytes of the sums that the parts of the loss of a token are made of: three of four bytes.
 const LOSS: u64 = 12;
 
@@ -33,15 +29,10 @@ impl Sizes {
         let (spec, model) = (&training.spec, &training.model);
         let tokens = training.tokens();
         let [hidden, tp] = [model.hidden, spec.tp].map(u64::from);
-        let activations = tokens * hidden * ACTIVATION;
-        let kv_heads = u64::from(model.kv_heads()).div_ceil(tp);
+        let activations = tokens * hidden * ACTIVATION_BYTES;
+        let kv_heads = u64::from(model.kv_heads_of_rank(spec.tp));
         let widths = u64::from(model.score_size() + model.head_size());
         let sent = tokens / tp * u64::from(model.top_k);
-        let combine = sent * hidden * ACTIVATION;
-        let dispatch = match spec.precision {
-            Precision::Bf16 => combine,
-            Precision::Fp8 => sent * (hidden + 4 * hidden.div_ceil(SCALED)),
-        };
         Sizes {
             activations,
             between_stages: if training.shares_activations() {
@@ -50,9 +41,9 @@ impl Sizes {
                 activations
             },
             losses: tokens * LOSS,
-            ring_step: tokens * kv_heads * widths * ACTIVATION,
-            dispatch,
-            combine,
+            ring_step: tokens * kv_heads * widths * ACTIVATION_BYTES,
+            dispatch: sent * spec.precision.activation_bytes(hidden),
+            combine: sent * hidden * ACTIVATION_BYTES,
         }
     }
 }

@@ -10,7 +10,9 @@ mod accelerator;
 mod error;
 mod model;
 mod parallelism;
+mod precision;
 mod program;
+mod shapes;
 mod skew;
 mod streams;
 
@@ -20,6 +22,7 @@ pub use accelerator::{
 pub use error::Unfit;
 pub use model::{Model, ModelSpec, NamedModel};
 pub use parallelism::{Dimension, Grid, Place, RankOrder};
+pub use precision::Precision;
 pub use program::Computed;
 pub use skew::Skew;
 pub use streams::{Parallelism, Stream};
@@ -28,5 +31,7 @@ pub(crate) use accelerator::figures;
 pub(crate) use error::{Checked, divides, near, wrong};
 pub(crate) use model::dimensions;
 pub(crate) use parallelism::{check_kv_heads, expert_group, expert_replicas};
+pub(crate) use precision::ACTIVATION_BYTES;
 pub(crate) use program::{Communicator, Communicators, Program, Purpose};
+pub(crate) use shapes::{EMBEDDING, Input, NORM, OUTPUTS_OF_EXPERTS, RESIDUAL};
 pub(crate) use skew::{Way, all_to_all};

@@ -48,9 +48,9 @@ impl Host {
             return;
         };
         let mut actions = std::mem::take(&mut self.operations.actions);
-        self.operations.since.entry(here.job).or_insert(now);
-        let runs = &mut self.operations.runs;
+        let OperationRuns { runs, since, .. } = &mut self.operations;
         let run = runs.entry(number).or_insert_with(|| {
+            since.entry(here.job).or_insert(now);
             if scope.context.records_operations {
                 RankRun::with_log(schedule, here.rank)
             } else {

@@ -1,0 +1,44 @@
+//! What trainings and inferences print alike: sums of times, and bytes by parallelism.
+
+use std::fmt::Write;
+
+use tenter_units::Time;
+
+use crate::text_table::{TextColumn, TextTable};
+
+/// Seconds with at least four significant digits of what is not short.
+pub(super) fn seconds(time: Time) -> String {
+    let seconds = time.as_ns() / 1e9;
+    let decimals = match seconds {
+        _ if seconds >= 1.0 => 3,
+        _ if seconds >= 0.1 => 4,
+        _ => 6,
+    };
+    format!("{seconds:.decimals$}")
+}
+
+/// Adds the further parts of a sum of times; what took no time is left out.
+pub(super) fn add_parts(text: &mut String, parts: &[(&str, Time)]) {
+    for (name, time) in parts {
+        if !time.is_zero() {
+            let _ = write!(text, " + {name} {}", seconds(*time));
+        }
+    }
+}
+
+/// A row for each parallelism that sends anything: bytes within scale-up domains, and over the
+/// network.
+pub(super) fn by_parallelism(rows: &[(&str, u64, u64)]) -> TextTable {
+    let mut table = TextTable::new(vec![
+        TextColumn::name("parallelism"),
+        TextColumn::number("scale-up", "GB"),
+        TextColumn::number("network", "GB"),
+    ]);
+    let gb = |bytes: u64| format!("{:.3}", bytes as f64 / 1e9);
+    for &(name, within, network) in rows {
+        if within + network > 0 {
+            table.push(vec![name.to_owned(), gb(within), gb(network)]);
+        }
+    }
+    table
+}
