@@ -487,9 +487,6 @@ impl Host {
 
     /// Does what follows from an acknowledged share of a transfer, in workloads of flows and of
     /// operations; in collectives nothing does.
-    ///
-    /// An eager send is done when it is posted, so its acknowledgement may come when the job has
-    /// gone on to another graph, which has other transfers of the same numbers.
     pub(crate) fn share_acknowledged(
         &mut self,
         of: (u16, u32),
@@ -501,10 +498,7 @@ impl Host {
         if plan.flow_workload().is_some() {
             self.flow_is_over(of, now, scope);
         } else if plan.has_operations() {
-            let since = self.operations.since.get(&of.0);
-            if since.is_some_and(|since| posted >= *since) {
-                self.message_acknowledged(of, now, scope);
-            }
+            self.message_acknowledged(of, posted, now, scope);
         }
     }
 

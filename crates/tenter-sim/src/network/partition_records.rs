@@ -1,6 +1,9 @@
 //! What one part has to report: both halves of each flow.
 
+use std::cell::RefCell;
+
 use tenter_endpoint::{Acknowledged, Delivery, Marks};
+use tenter_workload::graph::Consequences;
 
 use super::jobs::JobPlan;
 
@@ -84,6 +87,8 @@ pub(crate) struct PartitionRecords {
     pub(crate) released: Vec<u32>,
     /// Scratch space of [`Host`](crate::Host): requests that the packet just served acknowledges.
     pub(crate) done: Vec<Acknowledged>,
+    /// Scratch space of [`Host`](crate::Host), where ranks have graphs of operations.
+    pub(crate) consequences: RefCell<Consequences>,
 }
 
 impl PartitionRecords {

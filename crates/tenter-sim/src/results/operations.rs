@@ -112,8 +112,8 @@ fn logs<'d, D: Driver>(driver: &'d D, flow_table: &FlowTable) -> Logs<'d> {
             ranks.insert(log.rank, &log.operations);
         }
         // Of what the end of the trial has cut off.
-        for (number, run) in &of.runs {
-            let here = context.ranks_on(node)[usize::from(*number)];
+        for (number, run) in of.all() {
+            let here = context.ranks_on(node)[usize::from(number)];
             let Some(log) = run.log() else { continue };
             let begun = flow_table.tallies[usize::from(here.job)].len();
             if let Some(turn) = (begun as u32).checked_sub(1) {

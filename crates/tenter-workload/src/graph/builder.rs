@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::collectives::Collectives;
+use super::edge::Edge;
 use super::error::GraphError;
 use super::measured::{Measured, MeasuredOperations};
 use super::operation::{Operation, Stored};
-use super::rank_graph::{Edges, RankGraph};
+use super::operations::Operations;
+use super::progress::Progress;
+use super::rank_graph::RankGraph;
 use super::storage::Graph;
 
 /// What one rank does, while it is put together.
@@ -27,7 +30,7 @@ pub struct RankBuilder {
 
 impl RankBuilder {
     /// So many operations can be numbered, over all ranks.
-    pub const OPERATIONS_MAX: u32 = (1 << 31) - 1;
+    pub const OPERATIONS_MAX: u32 = Progress::WAITS_MAX;
 
     /// Adds a collective, which starts only when the one before it in its group is done: ranks run
     /// the collectives of a group in one order.
@@ -87,7 +90,7 @@ impl RankBuilder {
     }
 
     /// Sorts the waits by what is waited for, and looks for circles.
-    fn build(mut self, rank: u32) -> Result<RankGraph, GraphError> {
+    fn build(mut self, rank: u32) -> Result<(Vec<Stored>, RankGraph), GraphError> {
         if self.too_many_streams {
             return Err(GraphError::TooManyStreams { rank });
         }
@@ -102,33 +105,33 @@ impl RankBuilder {
             first[place + 1] += first[place];
         }
         let mut next = first.clone();
-        let mut edges = vec![0_u32; self.waits.len()];
+        let mut edges = vec![Edge::new(0, false); self.waits.len()];
         for &(operation, other, on_start) in &self.waits {
             let slot = &mut next[other as usize];
-            edges[*slot as usize] = Edges::edge(operation, on_start);
+            edges[*slot as usize] = Edge::new(operation, on_start);
             *slot += 1;
         }
-        self.operations.shrink_to_fit();
         self.measured.shrink();
-        let graph = RankGraph {
-            operations: self.operations,
+        let mut graph = RankGraph {
             streams: self.streams,
-            edges: Edges { first, edges },
+            lists: Vec::new(),
             measured: self.measured,
         };
-        match circle(&graph, waits) {
+        graph.set_followers(&mut self.operations, &first, &edges);
+        match circle(&self.operations, &graph, waits) {
             Some(operation) => Err(GraphError::Circle { rank, operation }),
-            None => Ok(graph),
+            None => Ok((self.operations, graph)),
         }
     }
 }
 
 /// An operation that waits for itself.
-fn circle(graph: &RankGraph, mut waits: Vec<u32>) -> Option<u32> {
+fn circle(operations: &[Stored], graph: &RankGraph, mut waits: Vec<u32>) -> Option<u32> {
     let ready = (0..).zip(&waits).filter(|(_, waits)| **waits == 0);
     let mut ready: Vec<u32> = ready.map(|(operation, _)| operation).collect();
     while let Some(operation) = ready.pop() {
-        for (next, _) in graph.edges.of(operation) {
+        for edge in graph.followers(&operations[operation as usize]) {
+            let next = edge.operation();
             waits[next as usize] -= 1;
             if waits[next as usize] == 0 {
                 ready.push(next);
@@ -142,8 +145,9 @@ fn circle(graph: &RankGraph, mut waits: Vec<u32>) -> Option<u32> {
 /// A graph, while its ranks are put together.
 #[derive(Clone, Debug, Default)]
 pub struct GraphBuilder {
+    operations: Operations,
     ranks: Vec<RankGraph>,
-    operations: u64,
+    edges: u64,
     /// The groups of ranks, and their collectives.
     pub collectives: Collectives,
 }
@@ -154,13 +158,15 @@ impl GraphBuilder {
     /// # Errors
     /// Operations that wait for themselves, and more of them or of streams than can be numbered.
     pub fn add(&mut self, rank: RankBuilder) -> Result<(), GraphError> {
-        self.operations += rank.len() as u64;
+        let operations = (self.operations.all().len() + rank.len()) as u64;
         let most = RankBuilder::OPERATIONS_MAX;
-        if self.operations > u64::from(most) || rank.waits.len() > most as usize {
+        if operations > u64::from(most) || rank.waits.len() > most as usize {
             return Err(GraphError::TooManyOperations { most });
         }
-        let number = self.ranks.len() as u32;
-        self.ranks.push(rank.build(number)?);
+        self.edges += rank.waits.len() as u64;
+        let (operations, rank) = rank.build(self.ranks.len() as u32)?;
+        self.operations.push(&operations);
+        self.ranks.push(rank);
         Ok(())
     }
 
@@ -174,19 +180,24 @@ impl GraphBuilder {
         if ranks < 2 {
             return Err(GraphError::TooFewRanks { ranks });
         }
-        if self.operations == 0 {
+        if self.operations.all().is_empty() {
             return Err(GraphError::NoOperations);
         }
-        for (rank, graph) in (0..).zip(&self.ranks) {
-            check_peers(rank, ranks, graph)?;
+        for (rank, operations) in self.operations.by_rank() {
+            check_peers(rank, ranks, operations)?;
         }
-        check_collectives(&self.ranks, &self.collectives)?;
-        Ok(Graph::new(self.ranks, self.collectives))
+        check_collectives(&self.operations, &self.collectives)?;
+        Ok(Graph::new(
+            self.operations,
+            self.ranks,
+            self.edges,
+            self.collectives,
+        ))
     }
 }
 
-fn check_peers(rank: u32, ranks: u32, graph: &RankGraph) -> Result<(), GraphError> {
-    for (operation, stored) in (0..).zip(&graph.operations) {
+fn check_peers(rank: u32, ranks: u32, operations: &[Stored]) -> Result<(), GraphError> {
+    for (operation, stored) in (0..).zip(operations) {
         let peer = match stored.operation() {
             Operation::Send { tag, .. } if tag == Operation::ANY => {
                 return Err(GraphError::TagOfAny { rank, operation });
@@ -210,10 +221,10 @@ fn check_peers(rank: u32, ranks: u32, graph: &RankGraph) -> Result<(), GraphErro
 }
 
 /// Every rank of a group, and no other, runs each of its collectives once.
-fn check_collectives(ranks: &[RankGraph], collectives: &Collectives) -> Result<(), GraphError> {
+fn check_collectives(operations: &Operations, collectives: &Collectives) -> Result<(), GraphError> {
     let mut runs: Vec<Vec<u32>> = vec![Vec::new(); collectives.len()];
-    for (rank, of) in (0..).zip(ranks) {
-        for stored in &of.operations {
+    for (rank, of_rank) in operations.by_rank() {
+        for stored in of_rank {
             if let Operation::Collective { which } = stored.operation() {
                 runs[which as usize].push(rank);
             }

@@ -1,5 +1,6 @@
 //! What the time of a rank went by with, while it runs: computing, and what it waited for.
 
+use super::operation::Stored;
 use super::rank_graph::RankGraph;
 
 /// What the time of a rank went by with, in picoseconds, from its start to the end of its last
@@ -44,13 +45,13 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// Of a rank before its start, with its marked operations.
-    pub(super) fn new(of: &RankGraph, marked: &[u32]) -> Meter {
+    /// Of a rank before its start: how many operations it has, and which are marked.
+    pub(super) fn new(of: &RankGraph, operations: usize, marked: &[u32]) -> Meter {
         let streams = of.streams.iter().map(|&label| (label, 0, 0)).collect();
         let compute = of.streams.iter().position(|&label| label == COMPUTE);
         Meter {
-            ready: vec![0; of.operations.len()],
-            released_by: vec![NONE; of.operations.len()],
+            ready: vec![0; operations],
+            released_by: vec![NONE; operations],
             compute: compute.map(|place| place as u16),
             idle_since: 0,
             busy: false,
@@ -84,14 +85,14 @@ impl Meter {
         stream: u16,
         now: u64,
         sent: impl Fn(u32) -> Option<u64>,
-        of: &RankGraph,
+        operations: &[Stored],
     ) {
         if let Some((begun, _)) = self.mark(operation) {
             *begun = now;
         }
         if self.compute == Some(stream) {
             let before = self.released_by[operation as usize];
-            self.attribute(before, now, sent, of);
+            self.attribute(before, now, sent, operations);
             self.idle_since = now;
             self.busy = true;
         }
@@ -103,7 +104,7 @@ impl Meter {
         (operation, stream): (u32, u16),
         (now, is_last): (u64, bool),
         sent: impl Fn(u32) -> Option<u64>,
-        of: &RankGraph,
+        operations: &[Stored],
     ) {
         if let Some((_, done)) = self.mark(operation) {
             *done = now;
@@ -114,7 +115,7 @@ impl Meter {
             self.busy = false;
         }
         if is_last {
-            self.attribute(operation, now, sent, of);
+            self.attribute(operation, now, sent, operations);
             self.metered.end = now;
         }
     }
@@ -131,13 +132,13 @@ impl Meter {
         last: u32,
         now: u64,
         sent: impl Fn(u32) -> Option<u64>,
-        of: &RankGraph,
+        operations: &[Stored],
     ) {
         let (since, mut until, mut operation) = (self.idle_since, now, last);
         while until > since && operation != NONE {
             let place = operation as usize;
             let from = self.ready[place].clamp(since, until);
-            let stream = usize::from(of.operations[place].stream);
+            let stream = usize::from(operations[place].stream);
             // A message that was not sent is waited for; one that was is under way.
             let under_way = sent(operation).map_or(from, |sent| sent.clamp(from, until));
             let (_, with, waiting) = &mut self.metered.streams[stream];

@@ -2,6 +2,8 @@
 
 use tenter_units::Time;
 
+use super::edge::Edge;
+
 /// What a rank does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
@@ -104,19 +106,35 @@ impl Timing {
     }
 }
 
-/// An operation as it is stored, in 24 bytes.
+/// How many operations wait for one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Follows {
+    Nothing,
+    One,
+    Several,
+    /// Several, of which some wait for the start alone.
+    SeveralSomeOnStart,
+}
+
+/// An operation as it is stored, in 32 bytes: half a line of a cache, of which a simulation misses
+/// a new one for almost each of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(align(32))]
 pub(super) struct Stored {
     /// Bytes, or picoseconds of computing and waiting.
     amount: u64,
     peer: u32,
     tag: u32,
+    /// The edge of what waits for the operation, or where the list of those edges is.
+    pub(super) follower: u32,
     /// The transfer of a send to another rank, or the one that a receive takes whatever happens;
     /// [`Operation::ANY`] where there is none.
     pub(super) transfer: u32,
     /// Its stream, by its place among those of the rank.
     pub(super) stream: u16,
     pub(super) kind: OperationKind,
+    pub(super) follows: Follows,
 }
 
 impl Stored {
@@ -138,6 +156,8 @@ impl Stored {
             transfer: Operation::ANY,
             stream,
             kind,
+            follows: Follows::Nothing,
+            follower: 0,
         }
     }
 
@@ -154,6 +174,15 @@ impl Stored {
     /// The transfer of a send to another rank, or the one that a receive takes whatever happens.
     pub(super) fn known_transfer(&self) -> Option<u32> {
         Operation::unless_any(self.transfer)
+    }
+
+    /// Whether others wait for its start.
+    pub(super) fn starts_others(&self) -> bool {
+        match self.follows {
+            Follows::Nothing | Follows::Several => false,
+            Follows::One => Edge::stored(self.follower).on_start(),
+            Follows::SeveralSomeOnStart => true,
+        }
     }
 
     pub(super) fn operation(&self) -> Operation {

@@ -1,40 +1,69 @@
-//! What one rank does, as it is stored.
+//! What a rank has besides its operations, as it is stored.
 
 use std::ops::Range;
 
+use super::edge::Edge;
 use super::measured::MeasuredOperations;
-use super::operation::Stored;
+use super::operation::{Follows, Stored};
 
-/// What operations release.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Edges {
-    /// Where the edges of each operation begin, and at the end where the last ones end.
-    pub(super) first: Vec<u32>,
-    /// The operation that waits, and in the lowest bit whether for the start alone.
-    pub(super) edges: Vec<u32>,
-}
-
-impl Edges {
-    pub(super) fn edge(operation: u32, on_start: bool) -> u32 {
-        operation << 1 | u32::from(on_start)
-    }
-
-    /// What waits for an operation, and whether for its start alone.
-    pub(super) fn of(&self, operation: u32) -> impl Iterator<Item = (u32, bool)> + '_ {
-        self.edges[between(&self.first, operation)]
-            .iter()
-            .map(|edge| (edge >> 1, edge & 1 == 1))
-    }
-}
-
-/// What one rank does.
+/// What a rank has besides its operations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RankGraph {
-    pub(super) operations: Vec<Stored>,
     /// The labels of its streams.
     pub(super) streams: Vec<u32>,
-    pub(super) edges: Edges,
+    /// What waits for those operations that several wait for: of each how many there are, and then
+    /// the edges.
+    pub(super) lists: Vec<u32>,
     pub(super) measured: MeasuredOperations,
+}
+
+impl RankGraph {
+    /// Tells operations what waits for them: `edges` holds that of each, one operation after the
+    /// other, and `first` where each begins and where the last ones end.
+    pub(super) fn set_followers(
+        &mut self,
+        operations: &mut [Stored],
+        first: &[u32],
+        edges: &[Edge],
+    ) {
+        for (place, stored) in (0..).zip(operations) {
+            let own = &edges[between(first, place)];
+            (stored.follows, stored.follower) = match own {
+                [] => (Follows::Nothing, 0),
+                [one] => (Follows::One, one.word()),
+                _ => {
+                    let list = self.lists.len() as u32;
+                    self.lists.push(own.len() as u32);
+                    self.lists.extend(own.iter().map(|edge| edge.word()));
+                    let some_on_start = own.iter().any(|edge| edge.on_start());
+                    let follows = if some_on_start {
+                        Follows::SeveralSomeOnStart
+                    } else {
+                        Follows::Several
+                    };
+                    (follows, list)
+                }
+            };
+        }
+        self.lists.shrink_to_fit();
+    }
+
+    /// What waits for an operation of the rank.
+    pub(super) fn followers<'a>(
+        &'a self,
+        operation: &'a Stored,
+    ) -> impl Iterator<Item = Edge> + 'a {
+        let (word, mut edges) = (&operation.follower, [].as_slice());
+        match operation.follows {
+            Follows::Nothing => {}
+            Follows::One => edges = std::slice::from_ref(word),
+            Follows::Several | Follows::SeveralSomeOnStart => {
+                let first = *word as usize + 1;
+                edges = &self.lists[first..first + self.lists[first - 1] as usize];
+            }
+        }
+        edges.iter().copied().map(Edge::stored)
+    }
 }
 
 /// The places of what belongs to one of several, of which the first places are given, and the end.

@@ -10,6 +10,7 @@ use super::inbox::{Envelope, Inbox};
 use super::log::{Log, OperationLog};
 use super::meter::{Meter, Metered};
 use super::operation::{Operation, OperationKind};
+use super::progress::Progress;
 use super::schedule::GraphSchedule;
 use crate::{Countdown, Schedule};
 
@@ -59,6 +60,15 @@ enum Event {
     Free(u16),
 }
 
+/// What follows from something that a rank hears, and room to find that out in: one for many ranks,
+/// since what each has of its own is seldom in a cache.
+#[derive(Clone, Debug, Default)]
+pub struct Consequences {
+    /// What is to be done; whoever does it empties the list.
+    pub actions: Vec<Action>,
+    events: VecDeque<Event>,
+}
+
 #[derive(Clone, Debug, Default)]
 struct Stream {
     busy: bool,
@@ -74,14 +84,9 @@ struct Stream {
 #[derive(Clone, Debug)]
 pub struct RankRun {
     rank: u32,
-    /// What each operation still waits for.
-    waits: Vec<u32>,
+    progress: Progress,
     streams: Vec<Stream>,
     inbox: Inbox,
-    /// Receives that take a certain transfer: those that have asked for it, and those for which it
-    /// came before.
-    asked: Places,
-    early: Places,
     /// Messages and handshakes posted on each way.
     posted: Vec<u32>,
     /// The receives of messages that were asked for and have not arrived.
@@ -89,42 +94,12 @@ pub struct RankRun {
     left: u32,
     /// Collectives that the rank is in, or of which something has arrived before it is.
     collectives: BTreeMap<u32, CollectiveRun>,
+    /// Those of [`Consequences`] while it hears something, else none.
     events: VecDeque<Event>,
     /// The instant of what happens, in ps.
     now: u64,
     log: Log,
-    meter: Option<Meter>,
-}
-
-/// Some of the operations of a rank.
-#[derive(Clone, Debug)]
-struct Places(Vec<u64>);
-
-impl Places {
-    /// None, of so many operations.
-    fn of(operations: usize) -> Places {
-        Places(vec![0; operations.div_ceil(64)])
-    }
-
-    fn put(&mut self, place: u32) {
-        self.0[place as usize / 64] |= 1 << (place % 64);
-    }
-
-    /// Takes an operation out; whether it was there.
-    fn take(&mut self, place: u32) -> bool {
-        let (word, bit) = (&mut self.0[place as usize / 64], 1 << (place % 64));
-        let was_there = *word & bit != 0;
-        *word &= !bit;
-        was_there
-    }
-
-    fn all(&self) -> impl Iterator<Item = u32> + '_ {
-        let words = (0..).zip(&self.0);
-        words.flat_map(|(number, word)| {
-            let bits = (0..64).filter(move |bit| word >> bit & 1 == 1);
-            bits.map(move |bit| number * 64 + bit)
-        })
-    }
+    meter: Option<Box<Meter>>,
 }
 
 /// When the message of a receive was posted, where that is known.
@@ -152,26 +127,26 @@ impl RankRun {
     /// A rank before its start.
     pub fn new(schedule: &GraphSchedule, rank: u32) -> RankRun {
         let graph = schedule.graph();
-        let of = graph.rank(rank);
-        let mut waits = vec![0; of.operations.len()];
-        for edge in &of.edges.edges {
-            waits[(edge >> 1) as usize] += 1;
+        let (of, operations) = (graph.rank(rank), graph.stored_of(rank));
+        let mut waits = vec![0; operations.len()];
+        for edge in operations.iter().flat_map(|stored| of.followers(stored)) {
+            waits[edge.operation() as usize] += 1;
         }
         RankRun {
             rank,
-            waits,
+            progress: Progress::new(waits),
             streams: vec![Stream::default(); of.streams.len()],
             inbox: Inbox::default(),
-            asked: Places::of(of.operations.len()),
-            early: Places::of(of.operations.len()),
             posted: vec![0; schedule.ways().count(rank)],
             cleared: BTreeMap::new(),
-            left: of.operations.len() as u32,
+            left: operations.len() as u32,
             collectives: BTreeMap::new(),
             events: VecDeque::new(),
             now: 0,
             log: Log::default(),
-            meter: schedule.marks_of(rank).map(|marked| Meter::new(of, marked)),
+            meter: schedule
+                .marks_of(rank)
+                .map(|marked| Box::new(Meter::new(of, operations.len(), marked))),
         }
     }
 
@@ -179,7 +154,7 @@ impl RankRun {
     pub fn with_log(schedule: &GraphSchedule, rank: u32) -> RankRun {
         let run = RankRun::new(schedule, rank);
         RankRun {
-            log: Log::new(run.waits.len(), run.streams.len()),
+            log: Log::new(run.progress.len(), run.streams.len()),
             ..run
         }
     }
@@ -196,7 +171,7 @@ impl RankRun {
 
     /// What its time went by with, where that is measured.
     pub fn metered(&self) -> Option<&Metered> {
-        self.meter.as_ref().map(Meter::metered)
+        self.meter.as_deref().map(Meter::metered)
     }
 
     /// How many operations are not done.
@@ -207,7 +182,7 @@ impl RankRun {
     /// The receives that wait: their places, and whom they ask for (`None` for any) under which
     /// tag.
     pub fn waiting(&self, schedule: &GraphSchedule) -> Vec<(u32, Option<u32>, Option<u32>)> {
-        let expected = self.asked.all().filter_map(|place| {
+        let expected = self.progress.asked().filter_map(|place| {
             match schedule.graph().stored(self.rank, place).operation() {
                 Operation::Receive { peer, tag, .. } => Some((place, peer, tag)),
                 _ => None,
@@ -223,17 +198,27 @@ impl RankRun {
         found
     }
 
-    /// Something has happened at the rank at an instant, in ps; what follows from it is appended.
-    pub fn hear(&mut self, schedule: &GraphSchedule, news: News, now: u64, out: &mut Vec<Action>) {
+    /// Something has happened at the rank at an instant, in ps; what follows from it
+    /// is appended to the actions.
+    pub fn hear(
+        &mut self,
+        schedule: &GraphSchedule,
+        news: News,
+        now: u64,
+        consequences: &mut Consequences,
+    ) {
         self.now = now;
+        let Consequences {
+            actions: out,
+            events,
+        } = consequences;
+        std::mem::swap(&mut self.events, events);
         match news {
             News::Start => {
                 if let Some(meter) = &mut self.meter {
                     meter.start(now);
                 }
-                let ready = (0..).zip(&self.waits).filter(|(_, waits)| **waits == 0);
-                let ready = ready.map(|(operation, _)| Event::Ready(operation));
-                self.events.extend(ready);
+                self.events.extend(self.progress.ready().map(Event::Ready));
             }
             News::Arrived(transfer) => self.arrived(schedule, transfer, out),
             News::Acknowledged(transfer) => match schedule.what(transfer) {
@@ -260,6 +245,7 @@ impl RankRun {
             }
         }
         self.settle(schedule, out);
+        std::mem::swap(&mut self.events, events);
     }
 
     /// A transfer is here.
@@ -284,12 +270,14 @@ impl RankRun {
 
     /// Looks for the receive of a message that is here, or that its sender asks to send.
     fn match_up(&mut self, schedule: &GraphSchedule, message: u32, out: &mut Vec<Action>) {
-        let send = schedule.graph().send_of(message);
-        match schedule.graph().receive_of(message) {
-            Some(receive) if self.asked.take(receive) => {
-                self.is_matched(schedule, receive, send, out);
+        let of = schedule.graph().message(message);
+        let send = (of.src, of.place);
+        match of.known_receive() {
+            Some(receive) => {
+                if self.progress.arrived(receive) {
+                    self.is_matched(schedule, receive, send, out);
+                }
             }
-            Some(receive) => self.early.put(receive),
             None => self.take_in(schedule, send, out),
         }
     }
@@ -325,14 +313,14 @@ impl RankRun {
         let Operation::Receive { peer, tag, .. } = stored.operation() else {
             return self.enqueue(stored.stream, Task::Start(operation));
         };
-        self.events.push_back(Event::Started(operation));
+        if stored.starts_others() {
+            self.events.push_back(Event::Started(operation));
+        }
         if let Some(transfer) = stored.known_transfer() {
             self.log.asked(operation, self.now);
-            if self.early.take(operation) {
+            if self.progress.ask(operation) {
                 let send = schedule.graph().send_of(transfer);
                 self.is_matched(schedule, operation, send, out);
-            } else {
-                self.asked.put(operation);
             }
             return;
         }
@@ -345,12 +333,10 @@ impl RankRun {
 
     /// Tells those that wait for the start of an operation, or for its end.
     fn release(&mut self, schedule: &GraphSchedule, operation: u32, starts: bool) {
-        let edges = &schedule.graph().rank(self.rank).edges;
-        let waiting = edges.of(operation);
-        for (next, _) in waiting.filter(|(_, on_start)| *on_start == starts) {
-            let waits = &mut self.waits[next as usize];
-            *waits -= 1;
-            if *waits == 0 {
+        let edges = schedule.graph().edges_of(self.rank, operation);
+        for edge in edges.filter(|edge| edge.on_start() == starts) {
+            let next = edge.operation();
+            if self.progress.is_last(next) {
                 self.log.released_by(next, operation);
                 if let Some(meter) = &mut self.meter {
                     meter.released_by(next, operation);
@@ -422,14 +408,14 @@ impl RankRun {
         };
         let operation = match task {
             Task::Take(receive) => receive,
-            Task::Start(operation) => {
-                self.events.push_back(Event::Started(operation));
-                operation
-            }
+            Task::Start(operation) => operation,
         };
+        let stored = schedule.graph().stored(self.rank, operation);
+        if stored.starts_others() && task == Task::Start(operation) {
+            self.events.push_back(Event::Started(operation));
+        }
         self.log.on_stream(operation, stream, self.now);
         self.measure_begin(schedule, operation, stream);
-        let stored = schedule.graph().stored(self.rank, operation);
         if let Operation::Collective { which } = stored.operation() {
             self.streams[usize::from(stream)].busy = true;
             let start_up = schedule.collectives().schedule(which).0.start_up();
@@ -483,19 +469,19 @@ impl RankRun {
 
     fn measure_begin(&mut self, schedule: &GraphSchedule, operation: u32, stream: u16) {
         if let Some(meter) = &mut self.meter {
-            let of = schedule.graph().rank(self.rank);
+            let operations = schedule.graph().stored_of(self.rank);
             let sent = |receive| posted_at(schedule, self.rank, receive);
-            meter.begin(operation, stream, self.now, sent, of);
+            meter.begin(operation, stream, self.now, sent, operations);
         }
     }
 
     fn measure_end(&mut self, schedule: &GraphSchedule, operation: u32) {
         if let Some(meter) = &mut self.meter {
-            let of = schedule.graph().rank(self.rank);
-            let stream = of.operations[operation as usize].stream;
+            let operations = schedule.graph().stored_of(self.rank);
+            let stream = operations[operation as usize].stream;
             let when = (self.now, self.left == 0);
             let sent = |receive| posted_at(schedule, self.rank, receive);
-            meter.done((operation, stream), when, sent, of);
+            meter.done((operation, stream), when, sent, operations);
         }
     }
 

@@ -40,6 +40,8 @@ pub struct GraphSchedule {
     handshakes: Option<Handshakes>,
     posted: Box<[AtomicU32]>,
     collectives: CollectiveTransfers,
+    /// Whether anything is done when it is acknowledged, and not before.
+    hears_acknowledgements: bool,
     /// When each message was posted, in ps, where ranks are metered: its receiver reads that once
     /// the message is there, as above.
     posted_at: Option<Box<[AtomicU64]>>,
@@ -68,11 +70,16 @@ impl GraphSchedule {
         let end = handshakes
             .as_ref()
             .map_or(graph.messages(), Handshakes::end);
+        let collectives =
+            CollectiveTransfers::new(&graph.collectives, (end, LANE_OF_MESSAGES + 1))?;
+        let is_large = |bytes| bytes > timing.eager_bytes;
+        let hears_acknowledgements = collectives.end() > end
+            || timing.eager_bytes < u64::MAX && graph.sends().any(|(_, _, bytes)| is_large(bytes));
         let posted = (0..end).map(|_| AtomicU32::new(NOT_POSTED));
-        let behind_messages = (end, LANE_OF_MESSAGES + 1);
         Ok(GraphSchedule {
             posted: posted.collect(),
-            collectives: CollectiveTransfers::new(&graph.collectives, behind_messages)?,
+            collectives,
+            hears_acknowledgements,
             handshakes,
             timing,
             posted_at: None,
@@ -157,10 +164,19 @@ impl GraphSchedule {
         self.posted[place as usize].store(transfer, Ordering::Release);
     }
 
+    /// Whether anything is done when it is acknowledged, and not before.
+    pub fn hears_acknowledgements(&self) -> bool {
+        self.hears_acknowledgements
+    }
+
     /// Whether something is done when a transfer is acknowledged, and not before.
     pub fn is_done_when_acknowledged(&self, transfer: u32) -> bool {
+        self.hears_acknowledgements && self.looks_up_acknowledged(transfer)
+    }
+
+    fn looks_up_acknowledged(&self, transfer: u32) -> bool {
         match self.what(transfer) {
-            What::Message(_) => self.transfer(transfer).bytes > self.timing.eager_bytes,
+            What::Message(_) => self.graph.message(transfer).bytes > self.timing.eager_bytes,
             What::Request(_) | What::Clearance(_) => false,
             What::Part => true,
         }
@@ -168,16 +184,12 @@ impl GraphSchedule {
 
     /// A message, as a transfer.
     fn message(&self, id: u32) -> Transfer {
-        let (src, place) = self.graph.send_of(id);
-        let (dst, bytes) = match self.graph.operation(src, place).0 {
-            Operation::Send { peer, bytes, .. } => (peer, bytes),
-            _ => (src, 0),
-        };
+        let message = self.graph.message(id);
         Transfer {
-            src,
-            dst,
-            bytes,
-            chunk: place,
+            src: message.src,
+            dst: message.dst,
+            bytes: message.bytes,
+            chunk: message.place,
             channel: LANE_OF_MESSAGES,
             step: 0,
             reduce: false,

@@ -6,28 +6,29 @@ use std::sync::Arc;
 use tenter_units::Time;
 
 use super::collectives::Collectives;
+use super::edge::Edge;
 use super::error::Unmatched;
-use super::matching::Matching;
+use super::matching::match_up;
 use super::measured::{Measured, MeasuredOperations};
 use super::operation::{Operation, OperationKind, Stored};
-use super::rank_graph::{RankGraph, between};
+use super::operations::{Message, Operations};
+use super::rank_graph::RankGraph;
 use super::ways::Ways;
 
 /// A graph of operations over a number of ranks.
 ///
-/// Each operation takes 24 bytes, 4 for where its edges begin and 4 while it runs; each edge takes
-/// 4 bytes, each send 12 more, and each operation of a recording with times 16 more.
+/// Each operation takes 32 bytes and 4 while it runs; each edge beside the only one of an operation
+/// takes 4 bytes, each send 28 more, and each operation of a recording with times 24 more.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
-    pub(super) ranks: Vec<RankGraph>,
-    /// For each transfer the place of its send in its rank.
-    pub(super) sends: Vec<u32>,
-    /// The first transfer of each rank, and at the end how many there are.
-    pub(super) first_send: Vec<u32>,
+    operations: Operations,
+    ranks: Vec<RankGraph>,
+    /// How many waits there are.
+    edges: u64,
+    /// By transfer; those of a rank follow one another.
+    messages: Vec<Message>,
     /// Where ranks send to, and how many messages.
     pub(super) ways: Ways,
-    /// For each transfer the receive that takes it, where that is known.
-    receives: Vec<u32>,
     unmatched: Vec<Unmatched>,
     /// What groups of ranks run together.
     pub(super) collectives: Arc<Collectives>,
@@ -40,44 +41,53 @@ pub struct Graph {
 
 impl Graph {
     /// Numbers the sends of ranks whose peers are all ranks.
-    pub(super) fn new(mut ranks: Vec<RankGraph>, collectives: Collectives) -> Graph {
+    pub(super) fn new(
+        mut operations: Operations,
+        ranks: Vec<RankGraph>,
+        edges: u64,
+        collectives: Collectives,
+    ) -> Graph {
         let mut graph = Graph {
             collectives: Arc::new(collectives),
-            longest_stream: longest_stream(&ranks, |operation| match operation {
+            longest_stream: longest_stream(&operations, &ranks, |operation| match operation {
                 Operation::Compute { time } => time,
                 _ => Time::ZERO,
             }),
-            longest_wait: longest_stream(&ranks, |operation| match operation {
+            longest_wait: longest_stream(&operations, &ranks, |operation| match operation {
                 Operation::Wait { time } => time,
                 _ => Time::ZERO,
             }),
             busiest_bytes: 0,
             size_bytes: 1,
-            receives: Vec::new(),
             unmatched: Vec::new(),
-            sends: Vec::new(),
-            first_send: vec![0],
+            messages: Vec::new(),
             ways: Ways::default(),
-            ranks: Vec::new(),
+            operations: Operations::default(),
+            edges,
+            ranks,
         };
         let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
-        for (rank, of) in (0_u32..).zip(&mut ranks) {
+        for rank in 0..operations.ranks() {
             counts.clear();
-            for (place, stored) in (0..).zip(&mut of.operations) {
-                if let Operation::Send { peer, .. } = stored.operation()
+            for (place, stored) in (0..).zip(operations.of_mut(rank)) {
+                if let Operation::Send { peer, bytes, .. } = stored.operation()
                     && peer != rank
                 {
-                    stored.transfer = graph.sends.len() as u32;
-                    graph.sends.push(place);
+                    stored.transfer = graph.messages.len() as u32;
+                    graph.messages.push(Message {
+                        bytes,
+                        src: rank,
+                        dst: peer,
+                        place,
+                        receive: Operation::ANY,
+                    });
                     *counts.entry(peer).or_default() += 1;
                 }
             }
             graph.ways.push(&counts);
-            graph.first_send.push(graph.sends.len() as u32);
         }
-        let matching = Matching::new(&mut ranks, graph.sends.len() as u32);
-        (graph.receives, graph.unmatched) = (matching.receives, matching.unmatched);
-        graph.ranks = ranks;
+        graph.unmatched = match_up(&mut operations, &mut graph.messages);
+        graph.operations = operations;
         let (busiest_bytes, size_bytes) = graph.busiest();
         Graph {
             busiest_bytes,
@@ -93,36 +103,39 @@ impl Graph {
 
     /// How many operations there are.
     pub fn operations(&self) -> u64 {
-        self.ranks.iter().map(|of| of.operations.len() as u64).sum()
+        self.operations.all().len() as u64
     }
 
     /// The memory that it takes, and that its ranks take to carry it out, in bytes.
     pub fn memory_bytes(&self) -> u64 {
-        let (operations, waits) = (self.operations(), self.edges());
-        let (of_operation, of_send) = (size_of::<Stored>() + 2 * size_of::<u32>(), 12);
-        operations.saturating_mul(of_operation as u64)
-            + waits.saturating_mul(size_of::<u32>() as u64)
+        let (of_operation, of_send) = (size_of::<Stored>() + size_of::<u32>(), 28);
+        let in_lists: usize = self.ranks.iter().map(|of| of.lists.len()).sum();
+        self.operations().saturating_mul(of_operation as u64)
+            + (in_lists * size_of::<u32>()) as u64
             + u64::from(self.messages()) * of_send
             + self.measured_entries() * MeasuredOperations::ENTRY_BYTES as u64
     }
 
     /// How many operations of one rank there are.
     pub fn operations_of(&self, rank: u32) -> u32 {
-        self.ranks[rank as usize].operations.len() as u32
+        self.operations.of(rank).len() as u32
     }
 
     /// How many waits of one operation for another there are.
     pub fn edges(&self) -> u64 {
-        self.ranks
-            .iter()
-            .map(|of| of.edges.edges.len() as u64)
-            .sum()
+        self.edges
     }
 
     /// What waits for an operation of a rank: the places of those operations, and whether they wait
     /// for its start alone.
     pub fn followers(&self, rank: u32, place: u32) -> impl Iterator<Item = (u32, bool)> + '_ {
-        self.rank(rank).edges.of(place)
+        let edges = self.edges_of(rank, place);
+        edges.map(|edge| (edge.operation(), edge.on_start()))
+    }
+
+    /// What waits for an operation of a rank.
+    pub(super) fn edges_of(&self, rank: u32, place: u32) -> impl Iterator<Item = Edge> + '_ {
+        self.rank(rank).followers(self.stored(rank, place))
     }
 
     /// When an operation was carried out where it was recorded; none where that is not known.
@@ -146,13 +159,13 @@ impl Graph {
 
     /// How many messages go from one rank to another.
     pub fn messages(&self) -> u32 {
-        self.sends.len() as u32
+        self.messages.len() as u32
     }
 
     /// An operation of a rank, and the label of its stream.
     pub fn operation(&self, rank: u32, place: u32) -> (Operation, u32) {
-        let of = &self.ranks[rank as usize];
-        let stored = &of.operations[place as usize];
+        let stored = self.stored(rank, place);
+        let of = self.rank(rank);
         (stored.operation(), of.streams[usize::from(stored.stream)])
     }
 
@@ -161,24 +174,29 @@ impl Graph {
     }
 
     pub(super) fn stored(&self, rank: u32, place: u32) -> &Stored {
-        &self.ranks[rank as usize].operations[place as usize]
+        self.operations.get(rank, place)
+    }
+
+    /// The operations of a rank.
+    pub(super) fn stored_of(&self, rank: u32) -> &[Stored] {
+        self.operations.of(rank)
     }
 
     /// The messages: who sends how many bytes to whom.
     pub fn sends(&self) -> impl Iterator<Item = (u32, u32, u64)> + '_ {
-        (0..self.ranks()).flat_map(move |rank| {
-            let own = self.sends[between(&self.first_send, rank)].iter();
-            own.filter_map(move |&place| match self.stored(rank, place).operation() {
-                Operation::Send { peer, bytes, .. } => Some((rank, peer, bytes)),
-                _ => None,
-            })
-        })
+        let messages = self.messages.iter();
+        messages.map(|message| (message.src, message.dst, message.bytes))
     }
 
     /// The rank of a transfer, and the place of its send there.
     pub(super) fn send_of(&self, transfer: u32) -> (u32, u32) {
-        let next = self.first_send.partition_point(|&first| first <= transfer);
-        (next as u32 - 1, self.sends[transfer as usize])
+        let message = self.message(transfer);
+        (message.src, message.place)
+    }
+
+    /// The message of a transfer.
+    pub(super) fn message(&self, transfer: u32) -> &Message {
+        &self.messages[transfer as usize]
     }
 
     /// The transfer of a send; none of one to the rank itself.
@@ -190,11 +208,6 @@ impl Graph {
     /// none where a receive takes from any rank or any tag, since nobody knows before the run.
     pub fn unmatched(&self) -> &[Unmatched] {
         &self.unmatched
-    }
-
-    /// The receive that takes a transfer whatever happens, by its place, where that is known.
-    pub(super) fn receive_of(&self, transfer: u32) -> Option<u32> {
-        Operation::unless_any(self.receives[transfer as usize])
     }
 
     /// The bytes of messages that the rank with most to send or to receive sends or receives.
@@ -243,7 +256,7 @@ impl Graph {
     /// How many operations of each kind there are.
     pub fn counts(&self) -> BTreeMap<OperationKind, u64> {
         let mut counts = BTreeMap::new();
-        for stored in self.ranks.iter().flat_map(|of| &of.operations) {
+        for stored in self.operations.all() {
             *counts.entry(stored.kind).or_default() += 1;
         }
         counts
@@ -251,11 +264,15 @@ impl Graph {
 }
 
 /// The longest sum over a stream.
-fn longest_stream(ranks: &[RankGraph], takes: impl Fn(Operation) -> Time) -> Time {
+fn longest_stream(
+    operations: &Operations,
+    ranks: &[RankGraph],
+    takes: impl Fn(Operation) -> Time,
+) -> Time {
     let mut longest = Time::ZERO;
-    for of in ranks {
+    for ((_, operations), of) in operations.by_rank().zip(ranks) {
         let mut streams = vec![Time::ZERO; of.streams.len()];
-        for stored in &of.operations {
+        for stored in operations {
             let sum = &mut streams[usize::from(stored.stream)];
             *sum = sum.saturating_add(takes(stored.operation()));
         }

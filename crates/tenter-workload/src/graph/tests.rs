@@ -100,10 +100,10 @@ fn run(graph: Graph, timing: Timing) -> (Vec<Option<u64>>, u32) {
             }
         }
     };
-    let mut out = Vec::new();
+    let mut out = Consequences::default();
     for rank in 0..ranks {
         runs[rank as usize].hear(&schedule, News::Start, 0, &mut out);
-        act(0, rank, &mut out, &mut heap);
+        act(0, rank, &mut out.actions, &mut heap);
     }
     while let Some(Reverse((now, happens))) = heap.pop() {
         let rank = match happens {
@@ -123,7 +123,7 @@ fn run(graph: Graph, timing: Timing) -> (Vec<Option<u64>>, u32) {
                 rank
             }
         };
-        act(now, rank, &mut out, &mut heap);
+        act(now, rank, &mut out.actions, &mut heap);
     }
     (done, runs.iter().map(RankRun::left).sum())
 }

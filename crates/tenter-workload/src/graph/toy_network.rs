@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
-use super::{Action, Graph, GraphSchedule, Marks, Metered, News, RankRun, Timing};
+use super::{Action, Consequences, Graph, GraphSchedule, Marks, Metered, News, RankRun, Timing};
 use crate::{Destination, QueuePairScope, Schedule};
 
 /// Something that happens at a time, in ps.
@@ -31,7 +31,7 @@ pub(crate) fn run(
     let mut runs: Vec<RankRun> = ranks.map(|rank| RankRun::new(&schedule, rank)).collect();
     let mut sent: BTreeMap<(u32, Destination), u32> = BTreeMap::new();
     let mut heap = BinaryHeap::new();
-    let mut out = Vec::new();
+    let mut out = Consequences::default();
     let mut end = 0;
     let mut act = |now: u64, rank: u32, out: &mut Vec<Action>, heap: &mut BinaryHeap<_>| {
         for action in out.drain(..) {
@@ -60,7 +60,7 @@ pub(crate) fn run(
     };
     for rank in 0..schedule.ranks() {
         runs[rank as usize].hear(&schedule, News::Start, 0, &mut out);
-        act(0, rank, &mut out, &mut heap);
+        act(0, rank, &mut out.actions, &mut heap);
     }
     while let Some(Reverse((now, happens))) = heap.pop() {
         let (rank, news) = match happens {
@@ -72,7 +72,7 @@ pub(crate) fn run(
             Happens::Woken { rank, operation } => (rank, News::Woken(operation)),
         };
         runs[rank as usize].hear(&schedule, news, now, &mut out);
-        act(now, rank, &mut out, &mut heap);
+        act(now, rank, &mut out.actions, &mut heap);
     }
     assert_eq!(
         runs.iter().map(RankRun::left).sum::<u32>(),

@@ -8,7 +8,7 @@ use super::{Host, HostScope, Timer};
 impl Host {
     /// Where a rank with a graph of operations stands, by its number here.
     pub(crate) fn operations_of(&self, number: u16) -> Option<&RankRun> {
-        self.operations.runs.get(&number)
+        self.operations.get(number)
     }
 
     /// The logs of ranks here: of those that are done, and of those that are not.
@@ -16,10 +16,15 @@ impl Host {
         &self.operations
     }
 
-    /// A queue pair has acknowledged its share of a message of a rank here.
+    /// A queue pair has acknowledged its share of a message of a rank here, which was posted at a
+    /// time.
+    ///
+    /// An eager send is done when it is posted, so its acknowledgement may come when the job has
+    /// gone on to another graph, which has other transfers of the same numbers.
     pub(super) fn message_acknowledged(
         &mut self,
         (job, id): (u16, u32),
+        posted: u64,
         now: u64,
         scope: &HostScope<'_>,
     ) {
@@ -27,7 +32,12 @@ impl Host {
         let Some(graph) = GraphSchedule::of(schedule) else {
             return;
         };
-        if !graph.is_done_when_acknowledged(id) {
+        if !graph.hears_acknowledgements() {
+            return;
+        }
+        let since = self.operations.since.get(&job);
+        let is_stale = since.is_none_or(|since| posted < *since);
+        if is_stale || !graph.is_done_when_acknowledged(id) {
             return;
         }
         let sender = (job, schedule.transfer(id).src);
@@ -47,18 +57,16 @@ impl Host {
         let Some(schedule) = GraphSchedule::of(scope.schedules.of(here.job)) else {
             return;
         };
-        let mut actions = std::mem::take(&mut self.operations.actions);
-        let OperationRuns { runs, since, .. } = &mut self.operations;
-        let run = runs.entry(number).or_insert_with(|| {
-            since.entry(here.job).or_insert(now);
+        let mut consequences = scope.partition_records.consequences.take();
+        let run = self.operations.begun(number, here.job, now, || {
             if scope.context.records_operations {
                 RankRun::with_log(schedule, here.rank)
             } else {
                 RankRun::new(schedule, here.rank)
             }
         });
-        run.hear(schedule, news, now, &mut actions);
-        for action in actions.drain(..) {
+        run.hear(schedule, news, now, &mut consequences);
+        for action in consequences.actions.drain(..) {
             match action {
                 Action::Post(id) => {
                     let wait = Self::wait(here.job, id, scope);
@@ -75,6 +83,6 @@ impl Host {
                 }
             }
         }
-        self.operations.actions = actions;
+        scope.partition_records.consequences.replace(consequences);
     }
 }
