@@ -279,13 +279,13 @@ impl Built<'_> {
             self.count("collectives are of a rank alone and take no time");
             return Ok(None);
         };
-        if row.size.is_some_and(|size| size != communicator.size) {
+        if row.size.is_some_and(|size| size != communicator.size()) {
             self.count(OTHER_SIZE);
         }
         let gathers = matches!(name, CollectiveName::AllGather | CollectiveName::Gather);
         let is_own = self.spec.all_gather_size == GatheredSize::Input || !gathers;
         let bytes = if is_own {
-            name.size_of_own(row.bytes, communicator.size)
+            name.size_of_own(row.bytes, communicator.size())
         } else {
             row.bytes
         };

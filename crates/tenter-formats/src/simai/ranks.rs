@@ -149,7 +149,7 @@ impl Built<'_> {
         };
         let gathers = name == CollectiveName::AllGather;
         let bytes = if gathers && self.spec.all_gather_size == GatheredSize::Input {
-            name.size_of_own(bytes, communicator.size)
+            name.size_of_own(bytes, communicator.size())
         } else {
             bytes
         };

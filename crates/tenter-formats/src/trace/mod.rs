@@ -266,7 +266,7 @@ impl<'r> Traces<'r> {
             self.count("collectives are of a rank alone and take no time", 1);
             return Ok(None);
         };
-        let bytes = name.size_of_own(bytes, communicator.size).max(1);
+        let bytes = name.size_of_own(bytes, communicator.size()).max(1);
         let collectives = &mut self.builder.collectives;
         let added = self
             .communicators
@@ -339,7 +339,7 @@ mod tests {
         let group = traces.groups.of_ranks("one", ranks.clone());
         let group = group.expect("it is half of what is kept");
         let found = traces.communicator(0, 0, group, Place::Json);
-        assert!(found.is_ok_and(|found| found.is_some_and(|of| of.size == half)));
+        assert!(found.is_ok_and(|found| found.is_some_and(|of| of.size() == half)));
         let more = traces.groups.of_ranks("two", ranks);
         let more = more.expect_err("it is above the half").at(Place::Json);
         assert!(

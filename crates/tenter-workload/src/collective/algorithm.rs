@@ -66,6 +66,11 @@ pub(crate) trait Collective: Component {
         None
     }
 
+    /// The same with other keys of that kind.
+    fn with_nccl(&self, _keys: NcclKeys) -> Option<Self> {
+        None
+    }
+
     /// Whether it depends on a random draw.
     fn draws(&self) -> bool {
         false

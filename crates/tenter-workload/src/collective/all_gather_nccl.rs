@@ -27,6 +27,10 @@ impl NcclMember for AllGatherNccl {
         busbw: Factor::AllButOwn,
     };
 
+    fn with(keys: NcclKeys) -> AllGatherNccl {
+        AllGatherNccl { nccl: keys }
+    }
+
     fn keys(&self) -> &NcclKeys {
         &self.nccl
     }

@@ -27,6 +27,10 @@ impl NcclMember for AllReduceNccl {
         busbw: Factor::TwiceAllButOwn,
     };
 
+    fn with(keys: NcclKeys) -> AllReduceNccl {
+        AllReduceNccl { nccl: keys }
+    }
+
     fn keys(&self) -> &NcclKeys {
         &self.nccl
     }

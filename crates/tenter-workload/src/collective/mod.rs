@@ -243,6 +243,15 @@ macro_rules! collectives {
                 }
             }
 
+            /// The same collective of NCCL with other keys; `None` of one that NCCL's model does
+            /// not choose.
+            pub(crate) fn with_nccl(&self, keys: NcclKeys) -> Option<$list> {
+                match self {
+                    $($list::$name(own) => own.with_nccl(keys).map($list::$name),)+
+                    $list::FromFile(_) => None,
+                }
+            }
+
             /// Whether it depends on a random draw.
             pub fn draws(&self) -> bool {
                 match self {

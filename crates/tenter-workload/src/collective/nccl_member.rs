@@ -16,6 +16,9 @@ pub(super) trait NcclMember: Component {
     /// What is known of it without running it.
     const MEMBER: CollectiveMember;
 
+    /// With what the choice depends on.
+    fn with(keys: NcclKeys) -> Self;
+
     /// What the choice depends on.
     fn keys(&self) -> &NcclKeys;
 }
@@ -44,6 +47,10 @@ impl<M: NcclMember> Collective for M {
 
     fn wire_times(&self) -> u64 {
         WIRE_TIMES
+    }
+
+    fn with_nccl(&self, keys: NcclKeys) -> Option<M> {
+        Some(M::with(keys))
     }
 
     fn nccl(&self) -> Option<(NcclCollective, &NcclKeys)> {

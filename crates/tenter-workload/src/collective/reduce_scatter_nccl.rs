@@ -27,6 +27,10 @@ impl NcclMember for ReduceScatterNccl {
         busbw: Factor::AllButOwn,
     };
 
+    fn with(keys: NcclKeys) -> ReduceScatterNccl {
+        ReduceScatterNccl { nccl: keys }
+    }
+
     fn keys(&self) -> &NcclKeys {
         &self.nccl
     }

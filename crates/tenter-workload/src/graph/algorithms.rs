@@ -1,8 +1,9 @@
 //! Collectives as traces name them, and the algorithms that carry them out.
 
-use tenter_config::{Reader, Shape, Value, Written, component, default_of};
+use tenter_config::{Component, Idle, Reader, Shape, Value, Written, component, default_of};
 
-use crate::collective::{AlgorithmFiles, CollectiveKind};
+use super::error::GraphError;
+use crate::collective::{AlgorithmFiles, CollectiveKind, NcclKeys};
 
 /// A collective operation as a trace names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,6 +71,17 @@ pub enum AlgorithmChoice {
     File(AlgorithmFiles),
 }
 
+/// How many ranks a group has, and how many of them at each server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GroupShape {
+    pub(super) size: u32,
+    /// Where it has as many at all of its servers, one server after the other.
+    pub(super) per_server: Option<u32>,
+}
+
+/// The key of algorithms that go by servers.
+const NPUS_KEY: &str = "npus_per_host";
+
 /// A name is no longer.
 const NAME_MAX: usize = 64;
 
@@ -101,6 +113,7 @@ impl Value for AlgorithmChoice {
 component! {
     /// The algorithms of the collectives in a trace, which names collectives alone.
     pub struct Algorithms as "`jobs[].workload.algorithms`", derive(Clone, Debug, PartialEq) {
+        idle idle;
         /// The algorithm of all-reduces, and of barriers.
         all_reduce: AlgorithmChoice = "ring";
         /// The algorithm of all-gathers.
@@ -112,6 +125,7 @@ component! {
         /// The algorithm of broadcasts.
         broadcast: AlgorithmChoice = "tree";
         check are_known;
+        ..nccl: NcclKeys, "What NCCL's choice depends on. Groups have the NPUs and NICs of their ranks, at servers that the ranks of the job fill one after the other.";
     }
 }
 
@@ -120,6 +134,23 @@ impl Default for Algorithms {
     fn default() -> Algorithms {
         default_of()
     }
+}
+
+/// What is for NCCL alone where NCCL's model chooses none.
+fn idle(algorithms: &Algorithms) -> Vec<Idle> {
+    let mut kinds = Vec::new();
+    for (_, collective, algorithm) in algorithms.keys() {
+        if let AlgorithmChoice::Named(name) = algorithm {
+            kinds.extend(CollectiveKind::parse(collective, name).ok());
+        }
+    }
+    let by_nccl = kinds.iter().any(|kind| kind.nccl().is_some());
+    let by_servers = kinds.iter().any(|kind| kind.has_key(NPUS_KEY));
+    let of_nccl = NcclKeys::KEYS.iter().map(|key| key.name);
+    let idle = of_nccl.filter(|key| !by_nccl && !(by_servers && *key == NPUS_KEY));
+    let keys: Vec<&str> = idle.collect();
+    let remedy = "leave it out, or give an algorithm `nccl`";
+    Idle::all(&keys, "has no effect without `nccl`", remedy)
 }
 
 fn are_known(algorithms: &Algorithms, reader: &mut dyn Reader) -> bool {
@@ -156,8 +187,62 @@ impl Algorithms {
         ]
     }
 
-    /// What carries out a collective of a size among so many ranks; of those without a key their
-    /// usual algorithm.
+    /// What carries out a collective of a size in a group; of those without a key their usual
+    /// algorithm.
+    ///
+    /// # Errors
+    /// An algorithm that goes by servers, and a group that has more ranks at one server than at
+    /// another.
+    pub fn kind_in(
+        &self,
+        name: CollectiveName,
+        group: GroupShape,
+        bytes: u64,
+    ) -> Result<CollectiveKind, GraphError> {
+        let kind = self.kind(name, group.size, bytes);
+        if !kind.has_key(NPUS_KEY) {
+            return Ok(kind);
+        }
+        let uneven = GraphError::UnevenGroup {
+            collective: name.collective(),
+            algorithm: kind.algorithm(),
+            size: group.size,
+            npus_per_host: self.nccl.npus_per_host,
+        };
+        let npus = group.per_server.ok_or(uneven)?;
+        Ok(self.at_servers(&kind, npus).unwrap_or(kind))
+    }
+
+    /// The same for a group with so many ranks at each server.
+    fn at_servers(&self, kind: &CollectiveKind, npus: u32) -> Option<CollectiveKind> {
+        if kind.nccl().is_none() {
+            return kind.with(&[(NPUS_KEY, npus.to_string())]);
+        }
+        // As many NICs as belong to these NPUs, or one that they share with others.
+        let nics = npus * self.nccl.nics_per_host / self.nccl.npus_per_host;
+        let mut fitting = (1..=nics.max(1)).rev();
+        kind.with_nccl(NcclKeys {
+            npus_per_host: npus,
+            nics_per_host: fitting.find(|nics| npus.is_multiple_of(*nics))?,
+            ..self.nccl.clone()
+        })
+    }
+
+    /// How many ranks a group has, and where.
+    pub(super) fn shape(&self, ranks: &[u32]) -> GroupShape {
+        let server = |rank: &u32| rank / self.nccl.npus_per_host;
+        let at_servers = ranks.chunk_by(|a, b| server(a) == server(b));
+        let mut sizes = at_servers.map(<[u32]>::len);
+        let first = sizes.next().unwrap_or_default();
+        let is_even = sizes.all(|size| size == first);
+        GroupShape {
+            size: ranks.len() as u32,
+            per_server: is_even.then_some(first as u32),
+        }
+    }
+
+    /// What carries out a collective of a size among so many ranks, as if at full servers; of those
+    /// without a key their usual algorithm.
     pub fn kind(&self, name: CollectiveName, ranks: u32, bytes: u64) -> CollectiveKind {
         let collective = name.collective();
         let own = self.keys().into_iter().find(|(_, of, _)| *of == collective);
@@ -180,6 +265,7 @@ impl Algorithms {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tenter_config::default_with;
 
     #[test]
     fn every_name_has_an_algorithm() {
@@ -200,5 +286,29 @@ mod tests {
         assert_eq!(CollectiveName::AllGather.size_of_own(10, 4), 40);
         assert_eq!(CollectiveName::ReduceScatter.size_of_own(10, 4), 10);
         assert_eq!(CollectiveName::Barrier.size_of_own(0, 4), 4);
+    }
+
+    /// The data-parallel groups of tensor parallelism by 2, and those of 8, on servers of 8.
+    #[test]
+    fn groups_go_by_the_ranks_that_they_have_at_each_server() {
+        let own: Algorithms = default_with(&[("all_reduce", "nccl"), ("nic_rate", "200Gbps")]);
+        let kind = |ranks: &[u32]| {
+            let shape = own.shape(ranks);
+            own.kind_in(CollectiveName::AllReduce, shape, 1 << 20)
+        };
+        let every = |step: u32| (0..32).map(|rank| rank * step).collect::<Vec<_>>();
+        for (step, npus) in [(1, 8), (2, 4), (8, 1), (16, 1)] {
+            let kind = kind(&every(step)).unwrap();
+            let (_, keys) = kind.nccl().unwrap();
+            assert_eq!((keys.npus_per_host, keys.nics_per_host), (npus, npus));
+            assert_eq!(keys.nic_rate.to_string(), "200Gbps");
+        }
+        let uneven = kind(&[0, 1, 8]).unwrap_err();
+        assert!(uneven.to_string().contains("group of 3 ranks"), "{uneven}");
+        // Rings go by no servers.
+        let ring = Algorithms::default();
+        let shape = ring.shape(&[0, 1, 8]);
+        let kind = ring.kind_in(CollectiveName::AllReduce, shape, 1 << 20);
+        assert_eq!(kind.map(|kind| kind.algorithm()), Ok("ring"));
     }
 }

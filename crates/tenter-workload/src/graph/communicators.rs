@@ -1,8 +1,9 @@
 //! Communicators of a graph, and the collectives that their ranks run one after the other.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
-use super::algorithms::{Algorithms, CollectiveName};
+use super::algorithms::{Algorithms, CollectiveName, GroupShape};
 use super::collectives::Collectives;
 use super::error::GraphError;
 use crate::collective::CollectiveKind;
@@ -11,8 +12,14 @@ use crate::collective::CollectiveKind;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Communicator {
     number: u32,
+    shape: GroupShape,
+}
+
+impl Communicator {
     /// How many ranks it has.
-    pub size: u32,
+    pub fn size(self) -> u32 {
+        self.shape.size
+    }
 }
 
 /// The communicators of a graph while it is put together, rank by rank.
@@ -20,9 +27,9 @@ pub struct Communicator {
 pub struct Communicators<'a> {
     algorithms: &'a Algorithms,
     /// What carries out collectives, as far as they were met.
-    kinds: BTreeMap<(CollectiveName, u32, u64), CollectiveKind>,
-    /// The number of each group, by its ranks and what tells it from others of the same ranks.
-    numbers: BTreeMap<(Vec<u32>, u32), u32>,
+    kinds: BTreeMap<(CollectiveName, GroupShape, u64), CollectiveKind>,
+    /// The groups, by their ranks and what tells each from others of the same ranks.
+    known: BTreeMap<(Vec<u32>, u32), Communicator>,
     /// How many collectives of each group the rank runs so far.
     run: BTreeMap<u32, u32>,
 }
@@ -33,7 +40,7 @@ impl<'a> Communicators<'a> {
         Communicators {
             algorithms,
             kinds: BTreeMap::new(),
-            numbers: BTreeMap::new(),
+            known: BTreeMap::new(),
             run: BTreeMap::new(),
         }
     }
@@ -61,19 +68,19 @@ impl<'a> Communicators<'a> {
         ranks: Vec<u32>,
         tag: u32,
     ) -> Result<Option<Communicator>, GraphError> {
-        let size = ranks.len() as u32;
-        if size < 2 {
+        if ranks.len() < 2 {
             return Ok(None);
         }
         let key = (ranks, tag);
-        let number = if let Some(number) = self.numbers.get(&key) {
-            *number
-        } else {
-            let number = collectives.add_group(key.0.clone())?;
-            self.numbers.insert(key, number);
-            number
+        if let Some(known) = self.known.get(&key) {
+            return Ok(Some(*known));
+        }
+        let added = Communicator {
+            number: collectives.add_group(key.0.clone())?,
+            shape: self.algorithms.shape(&key.0),
         };
-        Ok(Some(Communicator { number, size }))
+        self.known.insert(key, added);
+        Ok(Some(added))
     }
 
     /// What follows is of another rank.
@@ -84,16 +91,18 @@ impl<'a> Communicators<'a> {
     /// The next collective of a communicator at a rank: the numbers of group and collective.
     ///
     /// # Errors
-    /// Those of [`Collectives::add`].
+    /// Those of [`Collectives::add`] and of [`Algorithms::kind_in`].
     pub fn add(
         &mut self,
         collectives: &mut Collectives,
         at: (u32, Communicator),
         (name, bytes): (CollectiveName, u64),
     ) -> Result<(u32, u32), GraphError> {
-        let (algorithms, size) = (self.algorithms, at.1.size);
-        let kind = self.kinds.entry((name, size, bytes));
-        let kind = kind.or_insert_with(|| algorithms.kind(name, size, bytes));
+        let shape = at.1.shape;
+        let kind = match self.kinds.entry((name, shape, bytes)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(entry) => entry.insert(self.algorithms.kind_in(name, shape, bytes)?),
+        };
         next(&mut self.run, collectives, at, (kind, bytes))
     }
 

@@ -18,7 +18,7 @@ pub(crate) struct Communicator {
 impl Communicator {
     /// How many ranks it has.
     pub(crate) fn size(self) -> u32 {
-        self.group.size
+        self.group.size()
     }
 }
 
