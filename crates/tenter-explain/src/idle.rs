@@ -157,8 +157,10 @@ impl<'a> Facts<'a> {
             "endpoint.nic.control_dscp" => {
                 (self.used.is_one() && plan.nic.control_dscp.is_some()).then_some(same_queue)
             }
-            "fabric.switch.buffer.headroom_pool" | "fabric.switch.pause_response" => {
-                (!lossless).then_some("no class is lossless")
+            "fabric.switch.buffer.headroom_pool" => (!lossless).then_some("no class is lossless"),
+            "fabric.switch.pause_response" => {
+                let paused = plan.delays().may_send_control(plan.signals.is_some());
+                (!paused).then_some("no class is lossless, and nothing else is paused")
             }
             "endpoint.nic.congestion_control.cnp_dscp" => {
                 let told = plan.nic.notification();

@@ -322,6 +322,16 @@ fn commands_within_sentences_name_what_there_is() {
     }
 }
 
+/// The change at the beginning of what follows `--set` in a comment.
+fn change_of(rest: &str) -> &str {
+    let (quoted, open) = match rest.strip_prefix(['"', '\'']) {
+        Some(quoted) => (quoted, &['"', '\''][..]),
+        None => (rest, &[' ', ',', ')', ';', '`'][..]),
+    };
+    let change = quoted.split(open).next().unwrap_or("");
+    change.trim_end_matches(['.', ':'])
+}
+
 #[test]
 fn what_scenarios_suggest_is_valid() {
     let binary = tenter();
@@ -336,21 +346,24 @@ fn what_scenarios_suggest_is_valid() {
         let text = fs::read_to_string(&file).expect("a scenario can be read");
         let comments = text.lines().filter_map(|line| line.split_once('#'));
         for (_, comment) in comments {
-            for change in comment.split("--set ").skip(1) {
-                let (quoted, open) = match change.strip_prefix(['"', '\'']) {
-                    Some(quoted) => (quoted, &['"', '\''][..]),
-                    None => (change, &[' ', ',', ')', ';', '`'][..]),
-                };
-                let change = quoted.split(open).next().unwrap_or("");
-                let change = change.trim_end_matches(['.', ':']);
+            let changes: Vec<&str> = comment.split("--set ").skip(1).map(change_of).collect();
+            // What one command has holds together, what a sentence has each by itself.
+            let each = if comment.contains("tenter run ") {
+                changes.len().max(1)
+            } else {
+                1
+            };
+            for together in changes.chunks(each) {
                 let scenario = name_of(&file);
-                let arguments = ["validate", &scenario, "--set", change];
-                let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+                let mut arguments = vec!["validate".to_owned(), scenario.clone()];
+                for change in together {
+                    arguments.extend(["--set".to_owned(), (*change).to_owned()]);
+                }
                 let output = workplace.run(&binary, &arguments);
                 let stderr = String::from_utf8_lossy(&output.stderr);
                 assert!(
                     output.status.success(),
-                    "{scenario}: --set {change}\n{stderr}"
+                    "{scenario}: {together:?}\n{stderr}"
                 );
                 suggestions += 1;
             }
