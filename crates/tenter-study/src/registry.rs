@@ -87,6 +87,7 @@ pub const STUDIES: &[StudyTexts<'static>] = studies![
     "bandwidth-steering/radix",
     "bandwidth-steering/reconfiguration",
     "training/activation-recompute",
+    "training/h100-weak-scaling",
     "training/expert-parallel-latency",
     "nccl/collectives"
 ];
@@ -103,6 +104,7 @@ const PUBLISHED: &[(&str, &str)] = tables![
     "bandwidth-steering",
     "training-a100-activation-recompute",
     "training-expert-parallel-latency",
+    "training-h100-weak-scaling",
     "nccl-measured"
 ];
 
