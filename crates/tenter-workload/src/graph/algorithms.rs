@@ -147,7 +147,7 @@ fn idle(algorithms: &Algorithms) -> Vec<Idle> {
     let by_nccl = kinds.iter().any(|kind| kind.nccl().is_some());
     let by_servers = kinds.iter().any(|kind| kind.has_key(NPUS_KEY));
     let of_nccl = NcclKeys::KEYS.iter().map(|key| key.name);
-    let idle = of_nccl.filter(|key| !by_nccl && !(by_servers && *key == NPUS_KEY));
+    let idle = of_nccl.filter(|key| !(by_nccl || by_servers && *key == NPUS_KEY));
     let keys: Vec<&str> = idle.collect();
     let remedy = "leave it out, or give an algorithm `nccl`";
     Idle::all(&keys, "has no effect without `nccl`", remedy)
@@ -224,7 +224,7 @@ impl Algorithms {
         kind.with_nccl(NcclKeys {
             npus_per_host: npus,
             nics_per_host: fitting.find(|nics| npus.is_multiple_of(*nics))?,
-            ..self.nccl.clone()
+            ..self.nccl
         })
     }
 
