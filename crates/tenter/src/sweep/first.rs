@@ -5,10 +5,19 @@ use std::fmt::Write as _;
 use sha2::{Digest as _, Sha256};
 use tenter_study::{SeedOf, SweepTrial, TrialSeed};
 
-use super::SweepRun;
-use super::session::Known;
+use super::run::SweepRun;
 use crate::identity::sources;
 use crate::{Error, Plan};
+
+/// What a trial is known by.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    pub(super) key: String,
+    /// The name of its scenario.
+    pub(super) name: String,
+    /// The seeds that differ from trial to trial.
+    pub(super) seeds: Vec<u64>,
+}
 
 /// What the first trial of a variant at a point has told.
 #[derive(Clone, Copy, Debug, Default)]

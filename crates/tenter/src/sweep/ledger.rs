@@ -11,11 +11,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
-use serde::{Deserialize, Serialize};
-use tenter_record::Summary;
 use tenter_report::LEDGER_FILE;
 
-use super::order::End;
+use super::outcome::{End, Outcome};
 use crate::Error;
 
 /// The folder of lock files.
@@ -74,26 +72,6 @@ pub(crate) struct Finished {
     pub(crate) error: Option<String>,
     /// When it ended last; nothing where it was claimed again, and given back.
     ended: Option<f64>,
-}
-
-/// What is kept of a trial.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Outcome {
-    /// Everything about it at a glance.
-    pub(crate) summary: Summary,
-    /// Readings by what they read.
-    pub(crate) values: Vec<(String, Option<f64>)>,
-}
-
-impl Outcome {
-    /// Takes readings that it does not have.
-    fn add(&mut self, values: Vec<(String, Option<f64>)>) {
-        for (of, value) in values {
-            if self.values.iter().all(|(own, _)| *own != of) {
-                self.values.push((of, value));
-            }
-        }
-    }
 }
 
 /// What a trial is called in a ledger.
@@ -416,6 +394,8 @@ fn broken_text(error: &serde_json::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use tenter_record::Summary;
+
     use super::*;
 
     const TITLE: Title<'static> = Title {

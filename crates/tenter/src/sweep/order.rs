@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use tenter_scenario::Format;
 use tenter_study::Sweep;
 
-use super::ledger::Outcome;
-use super::read;
+use super::outcome::{End, Outcome};
+use super::reading::read;
 use crate::identity::sources;
 use crate::observer::Observer;
 use crate::{Error, Plan, Run};
@@ -40,13 +40,6 @@ pub struct TrialOrder {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrialAnswer {
     pub(super) end: End,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum End {
-    Done(Box<Outcome>),
-    Failed(String),
-    Stopped,
 }
 
 impl TrialAnswer {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tenter_record::Summary;
 use tenter_report::available_memory_bytes;
 
-use super::{SweepObserver, SweepProgress};
+use super::progress::{SweepObserver, SweepProgress};
 use crate::observer::{Observer, Running};
 use crate::{Control, Error};
 

@@ -6,11 +6,41 @@ use std::path::PathBuf;
 use serde_json::json;
 use tenter_record::{Cell, CollectiveRow, JobRow, Kind, Names, Row, Summary};
 use tenter_report::{DIGEST_NOTE, FreeColumn, FreeTable, SEED_NOTE, SWEEP_FILE, write_shared};
-use tenter_study::{Answers, Measured, SeedOf, StudyAnswer, Sweep, SweepTrial, Verdict};
+use tenter_study::{Answers, Measured, SeedOf, StudyAnswer, Sweep, SweepTrial, Verdict, Winner};
 
 use super::only::Only;
-use super::{SweepProgress, SweepResults};
+use super::progress::SweepProgress;
 use crate::Error;
+
+/// What a sweep has left.
+#[derive(Clone, Debug)]
+pub struct SweepResults {
+    /// The sweep.
+    pub sweep: Sweep,
+    /// What was read of each trial that has run, in the order of the trials.
+    pub measured: Vec<Measured>,
+    /// A row for each reading, point and variant.
+    pub answer: StudyAnswer,
+    /// Which variant is best by each reading at each point.
+    pub winners: Vec<Winner>,
+    /// Trials that failed, and why.
+    pub failures: Vec<(SweepTrial, String)>,
+    /// How far it came.
+    pub progress: SweepProgress,
+    /// Whether its observer has stopped it.
+    pub was_cancelled: bool,
+    /// Where its ledger and its tables are.
+    pub folder: PathBuf,
+    pub(super) only: Only,
+}
+
+impl SweepResults {
+    /// Whether the trials of a variant at a point belong to the [part](super::SweepRun::only) that
+    /// was asked for.
+    pub fn is_meant(&self, point: usize, variant: usize) -> bool {
+        self.only.has(&self.sweep, (point, variant))
+    }
+}
 
 /// One row for each collective of each trial.
 pub const RESULTS_FILE: &str = "results.parquet";

@@ -9,13 +9,15 @@ use std::time::{Duration, Instant};
 use tenter_study::{Keep, Measured, SweepTrial};
 
 use super::elsewhere::{Elsewhere, PAUSE_MAX};
-use super::first::{First, check, prepared};
-use super::ledger::{Claim, Ledger, Outcome, Title};
-use super::order::{End, TrialAnswer, TrialOrder, carry_out};
+use super::first::{First, Known, check, prepared};
+use super::ledger::{Claim, Ledger, Title};
+use super::order::{TrialAnswer, TrialOrder, carry_out};
+use super::outcome::{End, Outcome};
 use super::pool::{Supply, Taken};
+use super::progress::SweepProgress;
 use super::queue::{Claimed, Queue};
-use super::results::{self, Finished};
-use super::{SweepProgress, SweepResults, SweepRun};
+use super::results::{self, Finished, SweepResults};
+use super::run::SweepRun;
 use crate::identity::sources;
 use crate::observer::Observer;
 use crate::{Error, Plan, Run};
@@ -36,16 +38,6 @@ pub struct SweepSession {
     /// Where workers of other machines take trials from, if they do.
     queue: Option<Queue>,
     state: Mutex<State>,
-}
-
-/// What a trial is known by.
-#[derive(Clone, Debug)]
-pub(super) struct Known {
-    pub(super) key: String,
-    /// The name of its scenario.
-    pub(super) name: String,
-    /// The seeds that differ from trial to trial.
-    pub(super) seeds: Vec<u64>,
 }
 
 #[derive(Debug)]

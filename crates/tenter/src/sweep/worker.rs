@@ -7,8 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::order::{TrialAnswer, TrialOrder};
 use super::pool::{self, Supply, Taken};
+use super::progress::{SweepObserver, SweepProgress};
 use super::queue::{Claimed, Queue};
-use super::{SweepObserver, SweepProgress};
 use crate::Error;
 use crate::observer::Observer;
 

@@ -1,0 +1,144 @@
+//! A sweep and how it is run.
+
+use std::path::{Path, PathBuf};
+
+use tenter_scenario::Format;
+use tenter_study::{Sweep, SweepTrial};
+
+use super::only::Only;
+use crate::{Error, Scenario, read_text};
+
+/// A sweep and how it is run.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct SweepRun {
+    pub(super) sweep: Sweep,
+    pub(super) base: Scenario,
+    pub(super) folder: PathBuf,
+    pub(super) workers: usize,
+    pub(super) resume: bool,
+    pub(super) retry_failed: bool,
+    pub(super) only: Only,
+    pub(super) force: bool,
+}
+
+impl SweepRun {
+    /// Reads the description of a sweep; the path of its scenario counts from it. The folder is
+    /// `sweeps/NAME` unless [`SweepRun::folder`] says another.
+    ///
+    /// # Errors
+    /// When the description or the scenario cannot be read or does not hold.
+    pub fn read(file: impl AsRef<Path>) -> Result<SweepRun, Error> {
+        let file = file.as_ref();
+        let name = file.display().to_string();
+        let mut sweep = Sweep::read(&read_text(file)?, &name, Format::of_name(&name))?;
+        if sweep.keys.name.is_empty() {
+            let stem = file.file_stem().unwrap_or_default();
+            sweep.keys.name = stem.to_string_lossy().into_owned();
+        }
+        SweepRun::beside(sweep, file.with_file_name(""))
+    }
+
+    /// A sweep whose scenario is the one that its description names; paths count from a folder.
+    ///
+    /// # Errors
+    /// When the scenario cannot be read.
+    pub fn beside(sweep: Sweep, folder: impl AsRef<Path>) -> Result<SweepRun, Error> {
+        let base = match sweep.keys.scenario.strip_prefix("preset:") {
+            Some(preset) => Scenario::preset(preset)?,
+            None => Scenario::read(folder.as_ref().join(&sweep.keys.scenario))?,
+        };
+        Ok(SweepRun::new(sweep, base))
+    }
+
+    /// A sweep over a scenario.
+    pub fn new(sweep: Sweep, base: Scenario) -> SweepRun {
+        let name = match sweep.keys.name.as_str() {
+            "" => "sweep".to_owned(),
+            name => name.replace(['/', '\\'], "-"),
+        };
+        SweepRun {
+            folder: Path::new("sweeps").join(name),
+            sweep,
+            base,
+            workers: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            resume: false,
+            retry_failed: false,
+            only: Only::default(),
+            force: false,
+        }
+    }
+
+    /// Keeps ledger, tables and trials in a folder, which may hold those of an earlier run.
+    pub fn folder(mut self, folder: impl Into<PathBuf>) -> SweepRun {
+        self.folder = folder.into();
+        self
+    }
+
+    /// Runs at most so many trials side by side; one for each core unless told.
+    pub fn workers(mut self, workers: usize) -> SweepRun {
+        self.workers = workers.max(1);
+        self
+    }
+
+    /// Runs trials again that have failed before.
+    pub fn retry_failed(mut self, retry: bool) -> SweepRun {
+        self.retry_failed = retry;
+        self
+    }
+
+    /// Goes on with the sweep that the folder holds, and refuses to begin one: for a folder that
+    /// was named wrongly. Without this a sweep goes on, too, where its folder holds one.
+    pub fn resume(mut self, resume: bool) -> SweepRun {
+        self.resume = resume;
+        self
+    }
+
+    /// Runs only these variants, and only the points that have these values of axes, written
+    /// `AXIS=VALUE`; an empty list is all of them.
+    ///
+    /// # Errors
+    /// When the sweep has no such variant, axis or value.
+    pub fn only(mut self, named: &[String]) -> Result<SweepRun, Error> {
+        self.only = Only::read(&self.sweep, named)?;
+        Ok(self)
+    }
+
+    /// Runs even trials that are expected to take more memory than there is.
+    pub fn force(mut self, force: bool) -> SweepRun {
+        self.force = force;
+        self
+    }
+
+    /// The sweep.
+    pub fn sweep(&self) -> &Sweep {
+        &self.sweep
+    }
+
+    /// Where its ledger and its tables are.
+    pub fn in_folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The trials that are meant.
+    pub(super) fn trials(&self) -> Vec<SweepTrial> {
+        let trials = self.sweep.trials();
+        trials
+            .filter(|trial| self.only.has(&self.sweep, (trial.point, trial.variant)))
+            .collect()
+    }
+
+    /// The number of the variant and point of a trial.
+    pub(super) fn cell(&self, trial: &SweepTrial) -> usize {
+        trial.point * self.sweep.variants().len() + trial.variant
+    }
+
+    /// What a trial is called: its variant and its point.
+    pub(super) fn title(&self, trial: &SweepTrial) -> String {
+        let variant = self.sweep.variants().nth(trial.variant);
+        let point = self.sweep.point_name(trial.point);
+        let parts = [variant.unwrap_or_default(), &point];
+        let parts = parts.into_iter().filter(|part| !part.is_empty());
+        parts.collect::<Vec<_>>().join(", ")
+    }
+}
