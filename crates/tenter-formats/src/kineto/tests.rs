@@ -320,6 +320,34 @@ fn calls_that_one_rank_alone_has_recorded_take_their_time() {
     assert_eq!(imported.graph.longest_wait(), Time::from_us(5 + 6));
 }
 
+/// Copies within a GPU are computing; those between GPUs are left out and counted, and those from
+/// the host are neither.
+#[test]
+fn copies_between_gpus_are_left_out_aloud() {
+    let copies = [
+        ("Memcpy DtoD (Device -> Device)", "1061"),
+        ("Memcpy PtoP (Device -> Device)", "1071"),
+        ("Memcpy HtoD (Pageable -> Device)", "1081"),
+    ];
+    let of = |rank, copies: &[(&str, &str)]| {
+        let mut events = vec![(
+            "kernel",
+            "ncclDevKernel_AllReduce",
+            "1012",
+            "30",
+            ALL_REDUCE,
+        )];
+        let copies = copies.iter();
+        events.extend(copies.map(|&(name, at)| ("gpu_memcpy", name, at, "5", "\"stream\": 7")));
+        trace(rank, 2, &events)
+    };
+    let imported = import(&[of(0, &copies), of(1, &[])], &spec()).expect("they are traces");
+    let notes = imported.notes.join("\n");
+    assert!(notes.contains("`Memcpy PtoP`"), "{notes}");
+    let computes = imported.graph.counts()[&OperationKind::Compute];
+    assert_eq!(computes, 1, "{notes}");
+}
+
 #[test]
 fn groups_of_the_same_ranks_run_beside_each_other() {
     let of = |rank, first: &str| {
