@@ -2033,8 +2033,8 @@ class JobCollectiveNccl(TypedDict, total=False):
     Origin: usual servers. Default: 8.
     """
     npus_per_host: int
-    """NPUs of each server, a node of NCCL; ranks that follow each other share a server. Fewer
-    ranks than that are on one server. Origin: usual servers. Default: 8.
+    """NPUs of each server, a node of NCCL; ranks that follow each other share a server. Origin:
+    usual servers. Default: 8.
     """
     nvls: Literal[True, False]
     """Whether the switch of the scale-up domain adds and copies (NVLink SHARP), as that of
@@ -2126,8 +2126,8 @@ class JobCollectiveNccl2(TypedDict, total=False):
     Origin: usual servers. Default: 8.
     """
     npus_per_host: int
-    """NPUs of each server, a node of NCCL; ranks that follow each other share a server. Fewer
-    ranks than that are on one server. Origin: usual servers. Default: 8.
+    """NPUs of each server, a node of NCCL; ranks that follow each other share a server. Origin:
+    usual servers. Default: 8.
     """
     nvls: Literal[True, False]
     """Whether the switch of the scale-up domain adds and copies (NVLink SHARP), as that of
@@ -2219,8 +2219,8 @@ class JobCollectiveNccl3(TypedDict, total=False):
     Origin: usual servers. Default: 8.
     """
     npus_per_host: int
-    """NPUs of each server, a node of NCCL; ranks that follow each other share a server. Fewer
-    ranks than that are on one server. Origin: usual servers. Default: 8.
+    """NPUs of each server, a node of NCCL; ranks that follow each other share a server. Origin:
+    usual servers. Default: 8.
     """
     nvls: Literal[True, False]
     """Whether the switch of the scale-up domain adds and copies (NVLink SHARP), as that of
@@ -3064,8 +3064,8 @@ class JobWorkloadChakraAlgorithms(TypedDict, total=False):
     Origin: usual servers. Default: 8.
     """
     npus_per_host: int
-    """NPUs of each server, a node of NCCL; ranks that follow each other share a server. Fewer
-    ranks than that are on one server. Origin: usual servers. Default: 8.
+    """NPUs of each server, a node of NCCL; ranks that follow each other share a server. Origin:
+    usual servers. Default: 8.
     """
     nvls: Literal[True, False]
     """Whether the switch of the scale-up domain adds and copies (NVLink SHARP), as that of

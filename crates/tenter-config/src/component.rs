@@ -327,7 +327,9 @@ macro_rules! component {
                 )?)*
                 $(let own = [$crate::Component::written(&self.$first), own].concat();)?
                 $(let own = [own, $crate::Component::written(&self.$held)].concat();)?
-                $(let own = $crate::without_idle(own, &$idle(self), $name::OWN_KEYS);)?
+                $(let own = $crate::without_idle(
+                    own, &$idle(self), <$name as $crate::Component>::KEYS,
+                );)?
                 own
             }
         }

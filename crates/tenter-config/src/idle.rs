@@ -81,7 +81,7 @@ mod tests {
         let keys: &[&str] = if pump.runs {
             &[]
         } else {
-            &["strokes", "valve.delay"]
+            &["strokes", "valve.delay", "speed"]
         };
         Idle::all(keys, "has no effect", "leave it out")
     }
@@ -97,6 +97,14 @@ mod tests {
     }
 
     component! {
+        /// What drives it.
+        struct Motor {
+            /// Its speed.
+            speed: u32 = "5", in 1..=9;
+        }
+    }
+
+    component! {
         /// A pump.
         struct Pump, derive(Clone, Copy) {
             idle idle;
@@ -108,6 +116,7 @@ mod tests {
             valve: Valve = "{}";
             /// A second one.
             spare: Valve = "{}", omit default;
+            ..motor: Motor, "What drives it.";
         }
     }
 
@@ -123,7 +132,7 @@ mod tests {
             runs: true,
             ..usual
         };
-        let all = "{runs: true, strokes: 2, valve: {open: true, delay: 0s}}";
+        let all = "{runs: true, strokes: 2, valve: {open: true, delay: 0s}, speed: 5}";
         assert_eq!(written(runs), all);
     }
 
@@ -132,9 +141,10 @@ mod tests {
         let mut pump: Pump = crate::default_of();
         pump.strokes = 3;
         pump.valve.delay = Time::from_us(1);
-        let expected = "{runs: false, strokes: 3, valve: {open: true, delay: 1us}}";
+        pump.motor.speed = 6;
+        let expected = "{runs: false, strokes: 3, valve: {open: true, delay: 1us}, speed: 6}";
         assert_eq!(written(pump), expected);
         pump.spare.open = false;
-        assert!(written(pump).ends_with("spare: {open: false, delay: 0s}}"));
+        assert!(written(pump).ends_with("spare: {open: false, delay: 0s}, speed: 6}"));
     }
 }

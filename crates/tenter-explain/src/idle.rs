@@ -159,8 +159,10 @@ impl<'a> Facts<'a> {
             }
             "fabric.switch.buffer.headroom_pool" => (!lossless).then_some("no class is lossless"),
             "fabric.switch.pause_response" => {
-                let paused = plan.delays().may_send_control(plan.signals.is_some());
-                (!paused).then_some("no class is lossless, and nothing else is paused")
+                let notices = plan.switches.usual.load_balancing.sends_notices();
+                let sent = plan.credit.is_none() && (plan.signals.is_some() || notices);
+                let what = "no class is lossless, and switches send no signals or notices";
+                (!lossless && !sent).then_some(what)
             }
             "endpoint.nic.congestion_control.cnp_dscp" => {
                 let told = plan.nic.notification();

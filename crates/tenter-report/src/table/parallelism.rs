@@ -6,7 +6,7 @@ use tenter_units::Time;
 
 use crate::text_table::{TextColumn, TextTable};
 
-/// Seconds with at least four significant digits of what is not short.
+/// Seconds; from 0.1 s on with at least four significant digits.
 pub(super) fn seconds(time: Time) -> String {
     let seconds = time.as_ns() / 1e9;
     let decimals = match seconds {

@@ -79,6 +79,7 @@ pub use gather_parallel::GatherParallel;
 pub use hypercube::Hypercube;
 pub use incast::Incast;
 pub use member::{CollectiveMember, Factor};
+pub(crate) use nccl::nics_divide;
 pub use nccl::{HostCpu, NcclAlgorithm, NcclChoice, NcclCollective, NcclKeys, NpuGeneration};
 pub use permutation::Permutation;
 pub use program::{

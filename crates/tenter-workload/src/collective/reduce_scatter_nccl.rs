@@ -2,17 +2,22 @@
 //!
 //! Origin: the tuning model of NVIDIA/nccl.
 
-use tenter_config::component;
+use tenter_config::{Reader, component};
 
 use super::member::{CollectiveMember, Factor};
-use super::nccl::{NcclCollective, NcclKeys};
+use super::nccl::{self, NcclCollective, NcclKeys};
 use super::nccl_member::NcclMember;
 
 component! {
     /// Reduce-scatter by the algorithm, the protocol and the channels that NCCL's model chooses.
     pub struct ReduceScatterNccl as "`jobs[].collectives[]` with `collective: reduce-scatter` and `algorithm: nccl`" {
+        check nics_divide;
         ..nccl: NcclKeys, "What NCCL's choice depends on.";
     }
+}
+
+fn nics_divide(own: &ReduceScatterNccl, reader: &mut dyn Reader) -> bool {
+    nccl::nics_divide(&own.nccl, reader)
 }
 
 impl NcclMember for ReduceScatterNccl {

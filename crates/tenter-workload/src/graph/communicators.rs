@@ -101,7 +101,10 @@ impl<'a> Communicators<'a> {
         let shape = at.1.shape;
         let kind = match self.kinds.entry((name, shape, bytes)) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(entry) => entry.insert(self.algorithms.kind_in(name, shape, bytes)?),
+            Entry::Vacant(entry) => {
+                let ranks = collectives.ranks_of(at.1.number);
+                entry.insert(self.algorithms.kind_in(name, (shape, ranks), bytes)?)
+            }
         };
         next(&mut self.run, collectives, at, (kind, bytes))
     }

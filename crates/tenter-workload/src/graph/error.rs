@@ -47,22 +47,23 @@ pub enum GraphError {
         /// Its place there.
         operation: u32,
     },
-    /// A group of which servers have different numbers of ranks, and an algorithm that goes by
-    /// servers.
+    /// A group that is not at servers as an algorithm needs it.
     #[error(
-        "a group of {size} ranks has more of them at one server of {npus_per_host} NPUs than at \
-         another, and {collective} by `{algorithm}` needs as many at each; give another algorithm \
-         of {collective}, or `npus_per_host`"
+        "ranks {ranks} of a group {what} of {npus_per_host} NPUs, and {collective} by \
+         `{algorithm}` needs as many ranks at each of several; give another algorithm of \
+         {collective}, or `npus_per_host`"
     )]
-    UnevenGroup {
+    NotAtServers {
+        /// Its first ranks.
+        ranks: String,
+        /// Where they are.
+        what: &'static str,
+        /// NPUs of each server.
+        npus_per_host: u32,
         /// The collective.
         collective: &'static str,
         /// Its algorithm.
         algorithm: &'static str,
-        /// Ranks of the group.
-        size: u32,
-        /// NPUs of each server.
-        npus_per_host: u32,
     },
     /// A rank that is twice in a group.
     #[error("rank {rank} is twice in a group; list it once")]

@@ -117,8 +117,8 @@ pub(super) enum Follows {
     SeveralSomeOnStart,
 }
 
-/// An operation as it is stored, in 32 bytes: half a line of a cache, of which a simulation misses
-/// a new one for almost each of them.
+/// An operation as it is stored: 32 bytes, half a cache line, so that most operations cost one
+/// cache miss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(align(32))]
 pub(super) struct Stored {

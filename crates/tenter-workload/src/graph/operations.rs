@@ -28,6 +28,11 @@ impl Operations {
         self.first.push(self.list.len() as u32);
     }
 
+    /// Gives back the memory that further ranks would have taken.
+    pub(super) fn shrink(&mut self) {
+        self.list.shrink_to_fit();
+    }
+
     /// How many ranks there are.
     pub(super) fn ranks(&self) -> u32 {
         self.first.len() as u32 - 1

@@ -60,8 +60,8 @@ enum Event {
     Free(u16),
 }
 
-/// What follows from something that a rank hears, and room to find that out in: one for many ranks,
-/// since what each has of its own is seldom in a cache.
+/// The actions that follow from news, and scratch space to find them. All ranks of a partition
+/// share one, so that it stays in the cache.
 #[derive(Clone, Debug, Default)]
 pub struct Consequences {
     /// What is to be done; whoever does it empties the list.

@@ -171,10 +171,9 @@ impl GraphSchedule {
 
     /// Whether something is done when a transfer is acknowledged, and not before.
     pub fn is_done_when_acknowledged(&self, transfer: u32) -> bool {
-        self.hears_acknowledgements && self.looks_up_acknowledged(transfer)
-    }
-
-    fn looks_up_acknowledged(&self, transfer: u32) -> bool {
+        if !self.hears_acknowledgements {
+            return false;
+        }
         match self.what(transfer) {
             What::Message(_) => self.graph.message(transfer).bytes > self.timing.eager_bytes,
             What::Request(_) | What::Clearance(_) => false,

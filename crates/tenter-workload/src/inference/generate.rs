@@ -17,7 +17,7 @@ use super::run::{At, InferenceRun, PoolRun, RequestRun};
 use super::sizes::TOKEN;
 use crate::graph::{Graph, GraphBuilder, GraphError};
 use crate::transformer::{
-    Checked, Communicators, Computed, Dimension, Place, Program, Stream, expert_group, wrong,
+    Checked, Communicators, Computed, Dimension, Place, Program, Stream, cannot_run, expert_group,
 };
 
 /// Tags of messages have these bits beside the number of an iteration or of a request.
@@ -38,12 +38,8 @@ pub fn graph(of: &Inference) -> Checked<(Graph, InferenceRun)> {
         memory::check(of)?;
     }
     let batches = Scheduler::batches(of)?;
-    built(of, &batches).or_else(|error| {
-        let text = error.to_string();
-        let (what, remedy) = text.rsplit_once("; ").unwrap_or((&text, ""));
-        let what = format!("make a graph that cannot be run: {what}");
-        wrong("requests", what, remedy.to_owned())
-    })
+    let built = built(of, &batches);
+    built.map_err(|error| cannot_run(&error, "requests", "make a graph"))
 }
 
 /// What ranks have in common while the graph is made.

@@ -12,7 +12,7 @@ use super::step::TrainingStep;
 use super::traffic::Sizes;
 use crate::graph::{CollectiveName, Graph, GraphBuilder, GraphError};
 use crate::transformer::{
-    Communicator, Communicators, Computed, Place, Program, Purpose, Stream, Unfit, Way,
+    Communicator, Communicators, Computed, Place, Program, Purpose, Stream, Unfit, Way, cannot_run,
 };
 
 /// Tags of messages in the ring of a context-parallel group have this bit.
@@ -33,15 +33,7 @@ pub fn step(training: &Training) -> Result<(Graph, TrainingStep), Unfit> {
         memory::check(training)?;
     }
     let built = graph(training);
-    let (graph, computed) = built.map_err(|error| {
-        let text = error.to_string();
-        let (what, remedy) = text.rsplit_once("; ").unwrap_or((&text, ""));
-        Unfit {
-            key: "batch".to_owned(),
-            what: format!("makes a step that cannot be run: {what}"),
-            remedy: remedy.to_owned(),
-        }
-    })?;
+    let (graph, computed) = built.map_err(|error| cannot_run(&error, "batch", "makes a step"))?;
     let known = TrainingStep::new(training, computed);
     Ok((graph, known))
 }

@@ -1,5 +1,7 @@
 //! Numbers of a model and its parallelism that do not fit together.
 
+use crate::graph::GraphError;
+
 /// Why a training or an inference cannot be: the key that is wrong, what is, and what would fit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}` {what}; {remedy}")]
@@ -17,6 +19,21 @@ pub(crate) type Checked<T> = Result<T, Unfit>;
 pub(crate) fn wrong<T>(key: &str, what: String, remedy: String) -> Checked<T> {
     let key = key.to_owned();
     Err(Unfit { key, what, remedy })
+}
+
+/// A graph of a model that cannot be run: what makes it, and the key with which it would.
+pub(crate) fn cannot_run(error: &GraphError, key: &str, makes: &str) -> Unfit {
+    let text = error.to_string();
+    let (what, remedy) = text.rsplit_once("; ").unwrap_or((&text, ""));
+    let (key, what) = match error {
+        GraphError::NotAtServers { .. } => ("algorithms", format!("do not suit: {what}")),
+        _ => (key, format!("{makes} that cannot be run: {what}")),
+    };
+    Unfit {
+        key: key.to_owned(),
+        what,
+        remedy: remedy.to_owned(),
+    }
 }
 
 /// Refuses a number that another one does not divide, with divisors of it that are near.

@@ -28,7 +28,7 @@ pub use skew::Skew;
 pub use streams::{Parallelism, Stream};
 
 pub(crate) use accelerator::figures;
-pub(crate) use error::{Checked, divides, near, wrong};
+pub(crate) use error::{Checked, cannot_run, divides, near, wrong};
 pub(crate) use model::dimensions;
 pub(crate) use parallelism::{check_kv_heads, expert_group, expert_replicas};
 pub(crate) use precision::ACTIVATION_BYTES;

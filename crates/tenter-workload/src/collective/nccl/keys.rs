@@ -12,8 +12,7 @@ use crate::collective::WireProtocol;
 component! {
     /// What NCCL's choice depends on beside the size.
     pub struct NcclKeys as "`jobs[].collectives[]` with `algorithm: nccl`" {
-        /// NPUs of each server, a node of NCCL; ranks that follow each other share a server. Fewer
-        /// ranks than that are on one server.
+        /// NPUs of each server, a node of NCCL; ranks that follow each other share a server.
         npus_per_host: u32 = "8", in NPUS, from "usual servers";
         /// NICs of each server: as many channels lead from node to node. They divide the NPUs.
         nics_per_host: u32 = "8", in NPUS, from "usual servers";
@@ -32,7 +31,6 @@ component! {
         only_algorithm: Option<NcclAlgorithm> = absent "the one with the least time";
         /// One protocol in place of NCCL's choice, as with `NCCL_PROTO`.
         only_protocol: Option<WireProtocol> = absent "the one with the least time";
-        check nics_divide;
     }
 }
 
@@ -42,7 +40,8 @@ const NPUS: RangeInclusive<u32> = 1..=1024;
 const RATES: RangeInclusive<Rate> =
     Rate::from_bits_per_second(1_000_000)..=Rate::from_gbps(100_000);
 
-fn nics_divide(keys: &NcclKeys, reader: &mut dyn Reader) -> bool {
+/// Refuses NICs that do not divide the NPUs of a server.
+pub(crate) fn nics_divide(keys: &NcclKeys, reader: &mut dyn Reader) -> bool {
     let holds = keys.npus_per_host.is_multiple_of(keys.nics_per_host);
     if !holds {
         let what = format!(

@@ -22,5 +22,6 @@ mod trees;
 pub use algorithms::{NcclAlgorithm, NcclCollective};
 pub use constants::{HostCpu, NpuGeneration};
 pub use keys::NcclKeys;
+pub(crate) use keys::nics_divide;
 pub use model::NcclChoice;
 pub(super) use plan::{MORE_OF_A_WAY, WIRE_TIMES, ideal};
