@@ -91,7 +91,7 @@ impl<'a> Communicators<'a> {
     /// The next collective of a communicator at a rank: the numbers of group and collective.
     ///
     /// # Errors
-    /// Those of [`Collectives::add`] and of [`Algorithms::kind_in`].
+    /// Those of [`Collectives::add`], and a group that is not at servers as its algorithm needs it.
     pub fn add(
         &mut self,
         collectives: &mut Collectives,

@@ -31,15 +31,16 @@ impl SweepRun {
     }
 
     /// Runs nothing, and puts all trials that have not run into a queue, from which a
-    /// [`SweepWorker`](super::SweepWorker) on any machine takes them that has the folder; how many it did not have
-    /// before. A worker that has said nothing for so long is taken for lost; a queue that is there
-    /// keeps a greater patience. A queue of another build of Tenter is replaced. Trials that the
-    /// sweep has no more are forgotten, unless it is a part that is queued; what workers have
-    /// answered is put into the ledger before. [`SweepRun::run`] takes the answers.
+    /// [`SweepWorker`](super::SweepWorker) on any machine takes them that has the folder; how many
+    /// it did not have before. A worker that has said nothing for so long is taken for lost; a
+    /// queue that is there keeps a greater patience. A queue of another build of Tenter is
+    /// replaced. Trials that the sweep has no more are forgotten, unless it is a part that is
+    /// queued; what workers have answered is put into the ledger before. [`SweepRun::run`] takes
+    /// the answers.
     ///
     /// # Errors
-    /// When a point does not hold, the patience is below [`PATIENCE_MIN`](super::PATIENCE_MIN) or a year and more, or
-    /// the ledger or the queue cannot be written.
+    /// When a point does not hold, the patience is below [`PATIENCE_MIN`](super::PATIENCE_MIN) or a
+    /// year and more, or the ledger or the queue cannot be written.
     pub fn queue(&self, patience: Duration) -> Result<usize, Error> {
         queue::check_patience(patience)?;
         SweepSession::open(self, Some(patience))?.queue_all()
