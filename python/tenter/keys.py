@@ -332,13 +332,7 @@ class EndpointNic(TypedDict, total=False):
     """Each NIC's clock is off by a random amount of at most this, in parts per million; IEEE
     802.3 allows 100. Default: 0.
     """
-    congestion_control: (
-        EndpointNicCongestionControl1Dcqcn
-        | EndpointNicCongestionControl1Timely
-        | EndpointNicCongestionControl1Swift
-        | EndpointNicCongestionControl1Hpcc
-        | Literal["dcqcn", "timely", "swift", "hpcc", "none"]
-    )
+    congestion_control: EndpointNicCongestionControl1Dcqcn | EndpointNicCongestionControl1Timely | EndpointNicCongestionControl1Swift | EndpointNicCongestionControl1Hpcc | Literal["dcqcn", "timely", "swift", "hpcc", "none"]
     """How senders slow down when the network is congested. Default: none."""
     connection_set_up: Literal[True, False]
     """Whether one request and its reply cross the fabric before the first packet of each QP.
@@ -357,9 +351,7 @@ class EndpointNic(TypedDict, total=False):
     after each message. Origin: the fairest there is; schedulers of NICs are not published.
     Default: packet.
     """
-    loss_recovery: (
-        EndpointNicLossRecoverySelectiveRepeat | Literal["go-back-n", "selective-repeat", "none"]
-    )
+    loss_recovery: EndpointNicLossRecoverySelectiveRepeat | Literal["go-back-n", "selective-repeat", "none"]
     """The recovery of lost packets; `none` sends nothing again and counts missing packets, as a
     traffic tester does. Origin: the InfiniBand Architecture Specification. Default: go-
     back-n.
@@ -540,11 +532,7 @@ class Circuits(TypedDict, total=False):
 
 
 class FabricSingleSwitchLoadBalancingEcmp(TypedDict, total=False):
-    fields: list[
-        Literal[
-            "source_address", "destination_address", "protocol", "source_port", "destination_port"
-        ]
-    ]
+    fields: list[Literal["source_address", "destination_address", "protocol", "source_port", "destination_port"]]
     """The header fields that enter the hash; RoCEv2's UDP destination port is always 4791
     (IANA), its source port differs from QP to QP. Default: [source_address,
     destination_address, protocol, source_port, destination_port].
@@ -562,11 +550,7 @@ class FabricSingleSwitchLoadBalancingEcmp(TypedDict, total=False):
 
 
 class FabricSingleSwitchLoadBalancingWeightedEcmp(TypedDict, total=False):
-    fields: list[
-        Literal[
-            "source_address", "destination_address", "protocol", "source_port", "destination_port"
-        ]
-    ]
+    fields: list[Literal["source_address", "destination_address", "protocol", "source_port", "destination_port"]]
     """The header fields that enter the hash; RoCEv2's UDP destination port is always 4791
     (IANA), its source port differs from QP to QP. Default: [source_address,
     destination_address, protocol, source_port, destination_port].
@@ -816,19 +800,15 @@ class Power(TypedDict, total=False):
     """Each of its ports that has a cable, in milliwatts. Default: that of the profile."""
 
 
-SourceFlowControl = TypedDict(
-    "SourceFlowControl",
-    {
-        "at": 'Literal["last-hop", "any"]',
-        "cache_entries": "int",
-        "class": "int",
-        "mode": 'Literal["remote-pfc", "nic", "none"]',
-        "repeat": 'Literal["when-longer", "after-pause"]',
-        "target": "Quantity",
-        "threshold": "Quantity",
-    },
-    total=False,
-)
+SourceFlowControl = TypedDict("SourceFlowControl", {
+    "at": "Literal[\"last-hop\", \"any\"]",
+    "cache_entries": "int",
+    "class": "int",
+    "mode": "Literal[\"remote-pfc\", \"nic\", \"none\"]",
+    "repeat": "Literal[\"when-longer\", \"after-pause\"]",
+    "target": "Quantity",
+    "threshold": "Quantity",
+}, total=False)
 
 
 class SwitchBufferPool(TypedDict, total=False):
@@ -909,23 +889,19 @@ class SwitchClassLossless1(TypedDict, total=False):
     """
 
 
-SwitchClass = TypedDict(
-    "SwitchClass",
-    {
-        "alpha": "float | str",
-        "class": "int",
-        "ecn": 'SwitchClassEcn1 | Literal["none", "hpcc-25g", "hpcc-50g", "hpcc-100g", "hpcc-400g", "astra-200g", "astra-400g", "sonic"]',
-        "levels": "list[SwitchClassLevel]",
-        "limit": "Quantity",
-        "lossless": "SwitchClassLossless1 | Literal[True, False]",
-        "next_region": "int",
-        "pool": "str | float | bool",
-        "reserved": "Quantity",
-        "scheduling": 'Literal["strict"]',
-        "weight": "int",
-    },
-    total=False,
-)
+SwitchClass = TypedDict("SwitchClass", {
+    "alpha": "float | str",
+    "class": "int",
+    "ecn": "SwitchClassEcn1 | Literal[\"none\", \"hpcc-25g\", \"hpcc-50g\", \"hpcc-100g\", \"hpcc-400g\", \"astra-200g\", \"astra-400g\", \"sonic\"]",
+    "levels": "list[SwitchClassLevel]",
+    "limit": "Quantity",
+    "lossless": "SwitchClassLossless1 | Literal[True, False]",
+    "next_region": "int",
+    "pool": "str | float | bool",
+    "reserved": "Quantity",
+    "scheduling": "Literal[\"strict\"]",
+    "weight": "int",
+}, total=False)
 
 
 class SwitchPfcWatchdog(TypedDict, total=False):
@@ -962,15 +938,7 @@ class SwitchTier(TypedDict, total=False):
     """Whether a frame may leave before all of it has come in. Default: as in `fabric.switch`."""
     pipeline_latency: Quantity
     """From the input to the output of an idle switch. Default: as in `fabric.switch`."""
-    profile: Literal[
-        "none",
-        "tomahawk5",
-        "tomahawk5-sonic",
-        "tofino2",
-        "generic-32mb",
-        "jericho3-ramon3",
-        "quantum2",
-    ]
+    profile: Literal["none", "tomahawk5", "tomahawk5-sonic", "tofino2", "generic-32mb", "jericho3-ramon3", "quantum2"]
     """Their device; its constants come before those of `fabric.switch`. Default: as in
     `fabric.switch`.
     """
@@ -1009,15 +977,7 @@ class Switch(TypedDict, total=False):
     measures 795 ns through one ToR and about 2.1 us through three switches with frames of
     4,158 bytes. Default: 600ns.
     """
-    profile: Literal[
-        "none",
-        "tomahawk5",
-        "tomahawk5-sonic",
-        "tofino2",
-        "generic-32mb",
-        "jericho3-ramon3",
-        "quantum2",
-    ]
+    profile: Literal["none", "tomahawk5", "tomahawk5-sonic", "tofino2", "generic-32mb", "jericho3-ramon3", "quantum2"]
     """The device whose constants fill in omitted keys, here and in `classes`; the folder
     `profiles/` has the origin of each. Default: `none`; with `flow_control` `generic-32mb`,
     or `jericho3-ramon3` if the fabric is scheduled.
@@ -1178,19 +1138,7 @@ class FabricSingleSwitch(TypedDict, total=False):
     """How many hosts; a host is one NIC with one port."""
     kind: Literal["single-switch"]
     """The topology; the further keys depend on it."""
-    load_balancing: (
-        FabricSingleSwitchLoadBalancingEcmp
-        | FabricSingleSwitchLoadBalancingWeightedEcmp
-        | FabricSingleSwitchLoadBalancingRandomSpray
-        | FabricSingleSwitchLoadBalancingRoundRobinSpray
-        | FabricSingleSwitchLoadBalancingQueueAwareSpray
-        | FabricSingleSwitchLoadBalancingAdaptive
-        | FabricSingleSwitchLoadBalancingFlowlet
-        | FabricSingleSwitchLoadBalancingTelemetry
-        | FabricSingleSwitchLoadBalancingDestination
-        | FabricSingleSwitchLoadBalancingValiant
-        | FabricSingleSwitchLoadBalancingUgal
-    )
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
     """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
     scheduled}`. Default: `{}`, but in a scheduled fabric.
     """
@@ -1209,12 +1157,7 @@ class FabricSingleSwitch(TypedDict, total=False):
     """
     switch: Switch
     """The switch model; all switches share it, except where its `tiers` differ. Default: `{}`."""
-    switching: (
-        FabricSingleSwitchSwitchingOutputQueued
-        | FabricSingleSwitchSwitchingInputQueued
-        | FabricSingleSwitchSwitchingScheduled
-        | FabricSingleSwitchSwitchingCreditBased
-    )
+    switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
     """The place where frames wait: at the outputs of every switch, at the first leaf until they
     have credit, or at every switch until the next one has room. Default: {}.
     """
@@ -1266,19 +1209,7 @@ class FabricLeafSpine(TypedDict, total=False):
     """How many leaves."""
     links_per_pair: int
     """Parallel cables between each leaf and each spine. Default: 1."""
-    load_balancing: (
-        FabricSingleSwitchLoadBalancingEcmp
-        | FabricSingleSwitchLoadBalancingWeightedEcmp
-        | FabricSingleSwitchLoadBalancingRandomSpray
-        | FabricSingleSwitchLoadBalancingRoundRobinSpray
-        | FabricSingleSwitchLoadBalancingQueueAwareSpray
-        | FabricSingleSwitchLoadBalancingAdaptive
-        | FabricSingleSwitchLoadBalancingFlowlet
-        | FabricSingleSwitchLoadBalancingTelemetry
-        | FabricSingleSwitchLoadBalancingDestination
-        | FabricSingleSwitchLoadBalancingValiant
-        | FabricSingleSwitchLoadBalancingUgal
-    )
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
     """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
     scheduled}`. Default: `{}`, but in a scheduled fabric.
     """
@@ -1297,12 +1228,7 @@ class FabricLeafSpine(TypedDict, total=False):
     """How many spines."""
     switch: Switch
     """The switch model; all switches share it, except where its `tiers` differ. Default: `{}`."""
-    switching: (
-        FabricSingleSwitchSwitchingOutputQueued
-        | FabricSingleSwitchSwitchingInputQueued
-        | FabricSingleSwitchSwitchingScheduled
-        | FabricSingleSwitchSwitchingCreditBased
-    )
+    switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
     """The place where frames wait: at the outputs of every switch, at the first leaf until they
     have credit, or at every switch until the next one has room. Default: {}.
     """
@@ -1375,19 +1301,7 @@ class FabricFatTree(TypedDict, total=False):
     """Leaves of each pod."""
     links_per_leaf_agg: int
     """Parallel cables between each leaf and each aggregation switch of its pod. Default: 1."""
-    load_balancing: (
-        FabricSingleSwitchLoadBalancingEcmp
-        | FabricSingleSwitchLoadBalancingWeightedEcmp
-        | FabricSingleSwitchLoadBalancingRandomSpray
-        | FabricSingleSwitchLoadBalancingRoundRobinSpray
-        | FabricSingleSwitchLoadBalancingQueueAwareSpray
-        | FabricSingleSwitchLoadBalancingAdaptive
-        | FabricSingleSwitchLoadBalancingFlowlet
-        | FabricSingleSwitchLoadBalancingTelemetry
-        | FabricSingleSwitchLoadBalancingDestination
-        | FabricSingleSwitchLoadBalancingValiant
-        | FabricSingleSwitchLoadBalancingUgal
-    )
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
     """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
     scheduled}`. Default: `{}`, but in a scheduled fabric.
     """
@@ -1402,12 +1316,7 @@ class FabricFatTree(TypedDict, total=False):
     """
     switch: Switch
     """The switch model; all switches share it, except where its `tiers` differ. Default: `{}`."""
-    switching: (
-        FabricSingleSwitchSwitchingOutputQueued
-        | FabricSingleSwitchSwitchingInputQueued
-        | FabricSingleSwitchSwitchingScheduled
-        | FabricSingleSwitchSwitchingCreditBased
-    )
+    switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
     """The place where frames wait: at the outputs of every switch, at the first leaf until they
     have credit, or at every switch until the next one has room. Default: {}.
     """
@@ -1443,19 +1352,7 @@ class FabricRail(TypedDict, total=False):
     """The topology; the further keys depend on it."""
     links_per_pair: int
     """Parallel cables between each leaf and each spine. Default: 1."""
-    load_balancing: (
-        FabricSingleSwitchLoadBalancingEcmp
-        | FabricSingleSwitchLoadBalancingWeightedEcmp
-        | FabricSingleSwitchLoadBalancingRandomSpray
-        | FabricSingleSwitchLoadBalancingRoundRobinSpray
-        | FabricSingleSwitchLoadBalancingQueueAwareSpray
-        | FabricSingleSwitchLoadBalancingAdaptive
-        | FabricSingleSwitchLoadBalancingFlowlet
-        | FabricSingleSwitchLoadBalancingTelemetry
-        | FabricSingleSwitchLoadBalancingDestination
-        | FabricSingleSwitchLoadBalancingValiant
-        | FabricSingleSwitchLoadBalancingUgal
-    )
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
     """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
     scheduled}`. Default: `{}`, but in a scheduled fabric.
     """
@@ -1480,12 +1377,7 @@ class FabricRail(TypedDict, total=False):
     """How many spines."""
     switch: Switch
     """The switch model; all switches share it, except where its `tiers` differ. Default: `{}`."""
-    switching: (
-        FabricSingleSwitchSwitchingOutputQueued
-        | FabricSingleSwitchSwitchingInputQueued
-        | FabricSingleSwitchSwitchingScheduled
-        | FabricSingleSwitchSwitchingCreditBased
-    )
+    switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
     """The place where frames wait: at the outputs of every switch, at the first leaf until they
     have credit, or at every switch until the next one has room. Default: {}.
     """
@@ -1531,19 +1423,7 @@ class FabricDragonfly(TypedDict, total=False):
     """Host ports of each router."""
     kind: Literal["dragonfly"]
     """The topology; the further keys depend on it."""
-    load_balancing: (
-        FabricSingleSwitchLoadBalancingEcmp
-        | FabricSingleSwitchLoadBalancingWeightedEcmp
-        | FabricSingleSwitchLoadBalancingRandomSpray
-        | FabricSingleSwitchLoadBalancingRoundRobinSpray
-        | FabricSingleSwitchLoadBalancingQueueAwareSpray
-        | FabricSingleSwitchLoadBalancingAdaptive
-        | FabricSingleSwitchLoadBalancingFlowlet
-        | FabricSingleSwitchLoadBalancingTelemetry
-        | FabricSingleSwitchLoadBalancingDestination
-        | FabricSingleSwitchLoadBalancingValiant
-        | FabricSingleSwitchLoadBalancingUgal
-    )
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
     """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
     scheduled}`. Default: `{}`, but in a scheduled fabric.
     """
@@ -1568,12 +1448,7 @@ class FabricDragonfly(TypedDict, total=False):
     """
     switch: Switch
     """The switch model; all switches share it, except where its `tiers` differ. Default: `{}`."""
-    switching: (
-        FabricSingleSwitchSwitchingOutputQueued
-        | FabricSingleSwitchSwitchingInputQueued
-        | FabricSingleSwitchSwitchingScheduled
-        | FabricSingleSwitchSwitchingCreditBased
-    )
+    switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
     """The place where frames wait: at the outputs of every switch, at the first leaf until they
     have credit, or at every switch until the next one has room. Default: {}.
     """
@@ -1628,19 +1503,7 @@ class FabricExplicit(TypedDict, total=False):
     """The topology; the further keys depend on it."""
     links: list[FabricExplicitLink]
     """The cables between them."""
-    load_balancing: (
-        FabricSingleSwitchLoadBalancingEcmp
-        | FabricSingleSwitchLoadBalancingWeightedEcmp
-        | FabricSingleSwitchLoadBalancingRandomSpray
-        | FabricSingleSwitchLoadBalancingRoundRobinSpray
-        | FabricSingleSwitchLoadBalancingQueueAwareSpray
-        | FabricSingleSwitchLoadBalancingAdaptive
-        | FabricSingleSwitchLoadBalancingFlowlet
-        | FabricSingleSwitchLoadBalancingTelemetry
-        | FabricSingleSwitchLoadBalancingDestination
-        | FabricSingleSwitchLoadBalancingValiant
-        | FabricSingleSwitchLoadBalancingUgal
-    )
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
     """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
     scheduled}`. Default: `{}`, but in a scheduled fabric.
     """
@@ -1659,12 +1522,7 @@ class FabricExplicit(TypedDict, total=False):
     """
     switch: Switch
     """The switch model; all switches share it, except where its `tiers` differ. Default: `{}`."""
-    switching: (
-        FabricSingleSwitchSwitchingOutputQueued
-        | FabricSingleSwitchSwitchingInputQueued
-        | FabricSingleSwitchSwitchingScheduled
-        | FabricSingleSwitchSwitchingCreditBased
-    )
+    switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
     """The place where frames wait: at the outputs of every switch, at the first leaf until they
     have credit, or at every switch until the next one has room. Default: {}.
     """
@@ -1725,17 +1583,13 @@ class FaultsEvent3(TypedDict, total=False):
     """When the storm ends."""
 
 
-FaultsEvent4 = TypedDict(
-    "FaultsEvent4",
-    {
-        "count": "int",
-        "down_time": 'Quantity | Literal["none"]',
-        "from": "Quantity",
-        "random": 'Literal["links", "fabric-links", "host-links"]',
-        "to": "Quantity",
-    },
-    total=False,
-)
+FaultsEvent4 = TypedDict("FaultsEvent4", {
+    "count": "int",
+    "down_time": "Quantity | Literal[\"none\"]",
+    "from": "Quantity",
+    "random": "Literal[\"links\", \"fabric-links\", \"host-links\"]",
+    "to": "Quantity",
+}, total=False)
 
 
 class Faults(TypedDict, total=False):
@@ -1748,22 +1602,18 @@ class Faults(TypedDict, total=False):
     """The faults; each names a `link`, a `switch`, a `nic` or `random` ones. Default: []."""
 
 
-ImpairmentRule = TypedDict(
-    "ImpairmentRule",
-    {
-        "action": 'Literal["drop", "reorder"]',
-        "behind": "int",
-        "count": 'int | Literal["none"]',
-        "every": "int",
-        "from": "str | float | bool",
-        "opcodes": 'list[Literal["first", "middle", "last", "only", "ack", "nak", "cnp", "signal", "connect", "end-of-data"]]',
-        "probability": "float | str",
-        "psn": "float | str",
-        "skip": "int",
-        "to": "str | float | bool",
-    },
-    total=False,
-)
+ImpairmentRule = TypedDict("ImpairmentRule", {
+    "action": "Literal[\"drop\", \"reorder\"]",
+    "behind": "int",
+    "count": "int | Literal[\"none\"]",
+    "every": "int",
+    "from": "str | float | bool",
+    "opcodes": "list[Literal[\"first\", \"middle\", \"last\", \"only\", \"ack\", \"nak\", \"cnp\", \"signal\", \"connect\", \"end-of-data\"]]",
+    "probability": "float | str",
+    "psn": "float | str",
+    "skip": "int",
+    "to": "str | float | bool",
+}, total=False)
 
 
 class Impairment(TypedDict, total=False):
@@ -2668,15 +2518,11 @@ class JobCollectiveReduce(TypedDict, total=False):
     """Several sizes, run in this order. Default: this or `size`."""
 
 
-JobFlow = TypedDict(
-    "JobFlow",
-    {
-        "from": "float | str | list[float | str]",
-        "rate": 'Quantity | Literal["none"]',
-        "to": "float | str | list[float | str]",
-    },
-    total=False,
-)
+JobFlow = TypedDict("JobFlow", {
+    "from": "float | str | list[float | str]",
+    "rate": "Quantity | Literal[\"none\"]",
+    "to": "float | str | list[float | str]",
+}, total=False)
 
 
 class JobPatternMiniDft(TypedDict, total=False):
@@ -2888,15 +2734,11 @@ class JobStart1(TypedDict, total=False):
     """
 
 
-JobWorkloadFlowsPair = TypedDict(
-    "JobWorkloadFlowsPair",
-    {
-        "from": "float | str | list[float | str]",
-        "parallel": "int",
-        "to": "float | str | list[float | str]",
-    },
-    total=False,
-)
+JobWorkloadFlowsPair = TypedDict("JobWorkloadFlowsPair", {
+    "from": "float | str | list[float | str]",
+    "parallel": "int",
+    "to": "float | str | list[float | str]",
+}, total=False)
 
 
 class JobWorkloadFlowsPoints1(TypedDict, total=False):
@@ -2945,16 +2787,7 @@ class JobWorkloadFlows(TypedDict, total=False):
     """QPs from each rank to each of its receivers in the pattern; flows take them in turn. Only
     with `pattern`. Default: 8.
     """
-    pattern: (
-        JobPatternMiniDft
-        | JobPatternMilc
-        | JobPatternNekbone
-        | JobPatternAmg
-        | JobPatternAmr
-        | JobPatternGtc
-        | JobPatternDatabasePod
-        | JobPatternMatrix
-    )
+    pattern: JobPatternMiniDft | JobPatternMilc | JobPatternNekbone | JobPatternAmg | JobPatternAmr | JobPatternGtc | JobPatternDatabasePod | JobPatternMatrix
     """How often each pair sends in an open loop: in proportion to the bytes of the first step of
     an application, written as in `jobs[].pattern` without the keys of steps (`steps`,
     `compute`, `compute_spread`, `regrid`). The ranks are those of the job. Default: this or
@@ -2971,20 +2804,7 @@ class JobWorkloadFlows(TypedDict, total=False):
     """
     sigma: float | str
     """Standard deviation of the logarithm of the times; only with `log-normal`. Default: 1."""
-    sizes: (
-        Quantity
-        | Literal[
-            "facebook-hadoop-homa",
-            "facebook-hadoop-hpcc",
-            "websearch-hpcc",
-            "alistorage-2019",
-            "facebook-cachefollower-homa",
-            "facebook-webserver-homa",
-            "google-all-rpc-homa",
-            "google-search-rpc-homa",
-            "googlerpc-2008",
-        ]
-    )
+    sizes: Quantity | Literal["facebook-hadoop-homa", "facebook-hadoop-hpcc", "websearch-hpcc", "alistorage-2019", "facebook-cachefollower-homa", "facebook-webserver-homa", "google-all-rpc-homa", "google-search-rpc-homa", "googlerpc-2008"]
     """The distribution that flow sizes are drawn from, by its name, or the size of every flow.
     Default: this or `points`.
     """
@@ -3419,14 +3239,10 @@ class JobWorkloadNs3(TypedDict, total=False):
     """Ranks of the job; `auto`: as many as the file says or names. Default: `auto`."""
 
 
-JobWorkloadTrainingAccelerator1MatrixEfficiency = TypedDict(
-    "JobWorkloadTrainingAccelerator1MatrixEfficiency",
-    {
-        "from": "int",
-        "share": "float | str",
-    },
-    total=False,
-)
+JobWorkloadTrainingAccelerator1MatrixEfficiency = TypedDict("JobWorkloadTrainingAccelerator1MatrixEfficiency", {
+    "from": "int",
+    "share": "float | str",
+}, total=False)
 
 
 class JobWorkloadTrainingAccelerator1(TypedDict, total=False):
@@ -3567,21 +3383,7 @@ class JobWorkloadTraining(TypedDict, total=False):
     """Time of a layer forward at a rank, in place of the roofline. Default: by the roofline."""
     micro_batches: int
     """Micro-batches of a step at each pipeline. Default: as many as sequences: one in each."""
-    model: (
-        JobWorkloadTrainingModel1
-        | Literal[
-            "llama-2-7b",
-            "llama-2-13b",
-            "llama-2-70b",
-            "llama-3-8b",
-            "llama-3-70b",
-            "llama-3-405b",
-            "gpt-3-175b",
-            "mixtral-8x7b",
-            "mixtral-8x22b",
-            "deepseek-v3",
-        ]
-    )
+    model: JobWorkloadTrainingModel1 | Literal["llama-2-7b", "llama-2-13b", "llama-2-70b", "llama-3-8b", "llama-3-70b", "llama-3-405b", "gpt-3-175b", "mixtral-8x7b", "mixtral-8x22b", "deepseek-v3"]
     """A public model by its name, or the dimensions of one."""
     order: float | str
     """The dimensions in the order in which ranks count through them, the fastest first. Origin:
@@ -3674,13 +3476,9 @@ class JobWorkloadInferenceRequests(TypedDict, total=False):
     """
     count: int
     """Requests in all."""
-    output_tokens: (
-        int | JobWorkloadInferenceRequestsOutputTokens1 | JobWorkloadInferenceRequestsOutputTokens11
-    )
+    output_tokens: int | JobWorkloadInferenceRequestsOutputTokens1 | JobWorkloadInferenceRequestsOutputTokens11
     """Tokens of an answer, written in the same way."""
-    prompt_tokens: (
-        int | JobWorkloadInferenceRequestsOutputTokens1 | JobWorkloadInferenceRequestsOutputTokens11
-    )
+    prompt_tokens: int | JobWorkloadInferenceRequestsOutputTokens1 | JobWorkloadInferenceRequestsOutputTokens11
     """Tokens of a prompt: a number, `{least, most}`, each number as likely, or `{points}` of a
     cumulative distribution.
     """
@@ -3732,21 +3530,7 @@ class JobWorkloadInference(TypedDict, total=False):
     """Numbers of keys and values in memory. Default: bf16."""
     max_batch: int
     """Requests of a batch, at most. Origin: assumed. Default: 64."""
-    model: (
-        JobWorkloadTrainingModel1
-        | Literal[
-            "llama-2-7b",
-            "llama-2-13b",
-            "llama-2-70b",
-            "llama-3-8b",
-            "llama-3-70b",
-            "llama-3-405b",
-            "gpt-3-175b",
-            "mixtral-8x7b",
-            "mixtral-8x22b",
-            "deepseek-v3",
-        ]
-    )
+    model: JobWorkloadTrainingModel1 | Literal["llama-2-7b", "llama-2-13b", "llama-2-70b", "llama-3-8b", "llama-3-70b", "llama-3-405b", "gpt-3-175b", "mixtral-8x7b", "mixtral-8x22b", "deepseek-v3"]
     """A public model by its name, or the dimensions of one."""
     pools: JobWorkloadInferencePools
     """Pools of ranks that prefill and decode apart, in place of one for both. Default: one pool,
@@ -3768,30 +3552,26 @@ class JobWorkloadInference(TypedDict, total=False):
     """Algorithms of tensor-parallel collectives. Default: {}."""
 
 
-Job = TypedDict(
-    "Job",
-    {
-        "background": "Literal[True, False]",
-        "class": 'int | Literal["nic"]',
-        "collectives": "list[JobCollectiveParallel | JobCollectivePairwise | JobCollectivePxn | JobCollectiveRing | JobCollectiveBidirectionalRing | JobCollectiveHalvingDoubling | JobCollectiveDoubleBinaryTree | JobCollectiveHierarchical | JobCollectiveNccl | JobCollectiveRing2 | JobCollectiveRecursiveDoubling | JobCollectiveNccl2 | JobCollectiveRing3 | JobCollectiveRecursiveHalving | JobCollectiveNccl3 | JobCollectiveParallel2 | JobCollectiveRing4 | JobCollectiveTree | JobCollectiveTree2 | JobCollectiveParallel3 | JobCollectiveParallel4 | JobCollectiveRing5 | JobCollectiveRecursiveDoubling2 | JobCollectiveRandom | JobCollectiveParallel5 | JobCollectiveListed | JobCollectiveAllReduce | JobCollectiveAllGather | JobCollectiveReduceScatter | JobCollectiveAllToAll | JobCollectiveBroadcast | JobCollectiveReduce]",
-        "copies": "int",
-        "flows": "list[JobFlow]",
-        "free_hosts": "Literal[True, False]",
-        "gap": "Quantity",
-        "group_size": "int",
-        "iterations": "int",
-        "name": "str | float | bool",
-        "pattern": "JobPatternMiniDft | JobPatternMilc | JobPatternNekbone | JobPatternAmg | JobPatternAmr | JobPatternGtc | JobPatternDatabasePod | JobPatternMatrix",
-        "placement": 'Literal["packed", "random", "random-groups", "random-leaves", "round-robin"]',
-        "queue_pair_scope": 'Literal["rank-pair", "chunk"]',
-        "queue_pairs": "int",
-        "ranks": 'int | list[float | str] | Literal["all"]',
-        "start": "Quantity | JobStart1",
-        "warm_up": "int",
-        "workload": "JobWorkloadFlows | JobWorkloadGraph | JobWorkloadGoal | JobWorkloadChakra | JobWorkloadSimai | JobWorkloadAicb | JobWorkloadKineto | JobWorkloadPytorchEt | JobWorkloadFlightRecorder | JobWorkloadNcclLog | JobWorkloadFlowTable | JobWorkloadHtsim | JobWorkloadNs3 | JobWorkloadTraining | JobWorkloadInference",
-    },
-    total=False,
-)
+Job = TypedDict("Job", {
+    "background": "Literal[True, False]",
+    "class": "int | Literal[\"nic\"]",
+    "collectives": "list[JobCollectiveParallel | JobCollectivePairwise | JobCollectivePxn | JobCollectiveRing | JobCollectiveBidirectionalRing | JobCollectiveHalvingDoubling | JobCollectiveDoubleBinaryTree | JobCollectiveHierarchical | JobCollectiveNccl | JobCollectiveRing2 | JobCollectiveRecursiveDoubling | JobCollectiveNccl2 | JobCollectiveRing3 | JobCollectiveRecursiveHalving | JobCollectiveNccl3 | JobCollectiveParallel2 | JobCollectiveRing4 | JobCollectiveTree | JobCollectiveTree2 | JobCollectiveParallel3 | JobCollectiveParallel4 | JobCollectiveRing5 | JobCollectiveRecursiveDoubling2 | JobCollectiveRandom | JobCollectiveParallel5 | JobCollectiveListed | JobCollectiveAllReduce | JobCollectiveAllGather | JobCollectiveReduceScatter | JobCollectiveAllToAll | JobCollectiveBroadcast | JobCollectiveReduce]",
+    "copies": "int",
+    "flows": "list[JobFlow]",
+    "free_hosts": "Literal[True, False]",
+    "gap": "Quantity",
+    "group_size": "int",
+    "iterations": "int",
+    "name": "str | float | bool",
+    "pattern": "JobPatternMiniDft | JobPatternMilc | JobPatternNekbone | JobPatternAmg | JobPatternAmr | JobPatternGtc | JobPatternDatabasePod | JobPatternMatrix",
+    "placement": "Literal[\"packed\", \"random\", \"random-groups\", \"random-leaves\", \"round-robin\"]",
+    "queue_pair_scope": "Literal[\"rank-pair\", \"chunk\"]",
+    "queue_pairs": "int",
+    "ranks": "int | list[float | str] | Literal[\"all\"]",
+    "start": "Quantity | JobStart1",
+    "warm_up": "int",
+    "workload": "JobWorkloadFlows | JobWorkloadGraph | JobWorkloadGoal | JobWorkloadChakra | JobWorkloadSimai | JobWorkloadAicb | JobWorkloadKineto | JobWorkloadPytorchEt | JobWorkloadFlightRecorder | JobWorkloadNcclLog | JobWorkloadFlowTable | JobWorkloadHtsim | JobWorkloadNs3 | JobWorkloadTraining | JobWorkloadInference",
+}, total=False)
 
 
 class Limits(TypedDict, total=False):
@@ -3871,14 +3651,7 @@ class ScenarioKeys(TypedDict, total=False):
     """NIC, host and addresses. Default: {}."""
     engine: Engine
     """Settings of the simulator; they change no result. Default: {}."""
-    fabric: (
-        FabricSingleSwitch
-        | FabricLeafSpine
-        | FabricFatTree
-        | FabricRail
-        | FabricDragonfly
-        | FabricExplicit
-    )
+    fabric: FabricSingleSwitch | FabricLeafSpine | FabricFatTree | FabricRail | FabricDragonfly | FabricExplicit
     """Topology, switches and load balancing."""
     faults: Faults
     """Faults during the trial, and their repair. Default: {}."""
