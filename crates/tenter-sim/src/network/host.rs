@@ -159,8 +159,7 @@ impl Host {
             Timer::Carried(_) | Timer::Confirmed(_) => true,
         });
         self.operations
-            .forget(|number| ranks[usize::from(number)].job == job);
-        self.operations.since.remove(&job);
+            .forget(job, |number| ranks[usize::from(number)].job == job);
     }
 
     /// When the next frame can leave, given that it is `now`.

@@ -80,13 +80,14 @@ impl OperationRuns {
         self.metered.extend(metered);
     }
 
-    /// Forgets the ranks of some numbers.
-    pub(crate) fn forget(&mut self, is_over: impl Fn(u16) -> bool) {
+    /// Forgets the ranks of a job, by their numbers.
+    pub(crate) fn forget(&mut self, job: u16, is_of_job: impl Fn(u16) -> bool) {
+        self.since.remove(&job);
         for (number, run) in (0..).zip(&mut self.runs) {
-            if is_over(number) {
+            if is_of_job(number) {
                 *run = None;
             }
         }
-        self.unacknowledged.forget(|(number, _)| is_over(*number));
+        self.unacknowledged.forget(|(number, _)| is_of_job(*number));
     }
 }

@@ -226,27 +226,26 @@ fn pool_row(
     (job, iteration): (u32, u32),
     (ranks, duration): (&Ranks<'_>, u64),
 ) -> InferencePoolRow {
-    let own = ranks.range(pool.first_rank..pool.first_rank + pool.ranks);
-    let own: Vec<&Metered> = own.map(|(_, of)| *of).collect();
+    let own = || ranks.range(pool.first_rank..pool.first_rank + pool.ranks);
     // Ranks without anything to do have measured nothing, and are idle.
     let count = u128::from(pool.ranks.max(1));
-    let mean = |of: &dyn Fn(&Metered) -> u64| {
-        let sum: u128 = own.iter().map(|metered| u128::from(of(metered))).sum();
+    let mean = |of: &dyn Fn(u32, &Metered) -> u64| {
+        let sum: u128 = own()
+            .map(|(&rank, metered)| u128::from(of(rank, metered)))
+            .sum();
         (sum / count) as u64
     };
-    let compute = mean(&|of| of.computing);
-    let under_way = |way: Parallelism| mean(&|of| exposed(of)[way as usize][0]);
+    let compute = mean(&|_, of| of.computing);
+    let under_way = |way: Parallelism| mean(&|_, of| exposed(of)[way as usize][0]);
     let tensor = under_way(Parallelism::Tensor);
     let expert = under_way(Parallelism::Expert);
     let pipeline = under_way(Parallelism::Pipeline);
     let kv = under_way(Parallelism::Cache);
     let of_stage = (pool.ranks / pool.stages.max(1)).max(1);
-    let bubbles = ranks.range(pool.first_rank..pool.first_rank + pool.ranks);
-    let bubbles = bubbles.map(|(rank, of)| {
+    let bubble = mean(&|rank, of| {
         let first = pool.first_rank + (rank - pool.first_rank) % of_stage;
-        u128::from(bubble(of, ranks.get(&first).copied()))
+        bubble(of, ranks.get(&first).copied())
     });
-    let bubble = (bubbles.sum::<u128>() / count) as u64;
     let known = compute + tensor + expert + pipeline + kv + bubble;
     InferencePoolRow {
         job,

@@ -2,11 +2,11 @@
 //!
 //! Origin: the tuning model of NVIDIA/nccl.
 
-use tenter_config::{Reader, component};
+use tenter_config::component;
 
 use super::member::{CollectiveMember, Factor};
-use super::nccl::{self, NcclCollective, NcclKeys};
-use super::nccl_member::NcclMember;
+use super::nccl::{NcclCollective, NcclKeys};
+use super::nccl_member::{NcclMember, nics_divide};
 
 component! {
     /// All-reduce by the algorithm, the protocol and the channels that NCCL's model chooses.
@@ -14,10 +14,6 @@ component! {
         check nics_divide;
         ..nccl: NcclKeys, "What NCCL's choice depends on.";
     }
-}
-
-fn nics_divide(own: &AllReduceNccl, reader: &mut dyn Reader) -> bool {
-    nccl::nics_divide(&own.nccl, reader)
 }
 
 impl NcclMember for AllReduceNccl {

@@ -1,11 +1,11 @@
 //! Collectives that NCCL carries out: what a member gives, and what all of them answer alike.
 
-use tenter_config::Component;
+use tenter_config::{Component, Reader};
 use tenter_units::Time;
 
 use super::algorithm::Collective;
 use super::member::CollectiveMember;
-use super::nccl::{MORE_OF_A_WAY, NcclCollective, NcclKeys, WIRE_TIMES, ideal};
+use super::nccl::{self, MORE_OF_A_WAY, NcclCollective, NcclKeys, WIRE_TIMES, ideal};
 use crate::closed_form::IdealSwitch;
 use crate::{Schedule, WorkloadError};
 
@@ -21,6 +21,11 @@ pub(super) trait NcclMember: Component {
 
     /// What the choice depends on.
     fn keys(&self) -> &NcclKeys;
+}
+
+/// Refuses NICs that do not divide the NPUs of a server.
+pub(super) fn nics_divide<M: NcclMember>(own: &M, reader: &mut dyn Reader) -> bool {
+    nccl::nics_divide(own.keys(), reader)
 }
 
 impl<M: NcclMember> Collective for M {

@@ -205,16 +205,13 @@ impl Algorithms {
 
     /// Whether one of those that are named is of a kind.
     fn names(&self, is_of: impl Fn(&CollectiveKind) -> bool) -> bool {
-        let named = self
-            .keys()
-            .into_iter()
-            .filter_map(|(_, collective, algorithm)| {
-                let AlgorithmChoice::Named(name) = algorithm else {
-                    return None;
-                };
-                CollectiveKind::parse(collective, name).ok()
-            });
-        named.into_iter().any(|kind| is_of(&kind))
+        let mut keys = self.keys().into_iter();
+        keys.any(|(_, collective, algorithm)| match algorithm {
+            AlgorithmChoice::Named(name) => {
+                CollectiveKind::parse(collective, name).is_ok_and(|kind| is_of(&kind))
+            }
+            AlgorithmChoice::File(_) => false,
+        })
     }
 
     /// What carries out a collective of a size in the group of these ranks; of those without a key

@@ -147,7 +147,6 @@ fn circle(operations: &[Stored], graph: &RankGraph, mut waits: Vec<u32>) -> Opti
 pub struct GraphBuilder {
     operations: Operations,
     ranks: Vec<RankGraph>,
-    edges: u64,
     /// The groups of ranks, and their collectives.
     pub collectives: Collectives,
 }
@@ -163,7 +162,6 @@ impl GraphBuilder {
         if operations > u64::from(most) || rank.waits.len() > most as usize {
             return Err(GraphError::TooManyOperations { most });
         }
-        self.edges += rank.waits.len() as u64;
         let (operations, rank) = rank.build(self.ranks.len() as u32)?;
         self.operations.push(&operations);
         self.ranks.push(rank);
@@ -187,12 +185,7 @@ impl GraphBuilder {
             check_peers(rank, ranks, operations)?;
         }
         check_collectives(&self.operations, &self.collectives)?;
-        Ok(Graph::new(
-            self.operations,
-            self.ranks,
-            self.edges,
-            self.collectives,
-        ))
+        Ok(Graph::new(self.operations, self.ranks, self.collectives))
     }
 }
 

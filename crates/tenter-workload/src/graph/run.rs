@@ -406,10 +406,7 @@ impl RankRun {
         let Some(task) = of.queue.pop_front() else {
             return;
         };
-        let operation = match task {
-            Task::Take(receive) => receive,
-            Task::Start(operation) => operation,
-        };
+        let (Task::Take(operation) | Task::Start(operation)) = task;
         let stored = schedule.graph().stored(self.rank, operation);
         if stored.starts_others() && task == Task::Start(operation) {
             self.events.push_back(Event::Started(operation));

@@ -72,9 +72,9 @@ impl GraphSchedule {
             .map_or(graph.messages(), Handshakes::end);
         let collectives =
             CollectiveTransfers::new(&graph.collectives, (end, LANE_OF_MESSAGES + 1))?;
-        let is_large = |bytes| bytes > timing.eager_bytes;
+        let eager = timing.eager_bytes;
         let hears_acknowledgements = collectives.end() > end
-            || timing.eager_bytes < u64::MAX && graph.sends().any(|(_, _, bytes)| is_large(bytes));
+            || eager < u64::MAX && graph.sends().any(|(_, _, bytes)| bytes > eager);
         let posted = (0..end).map(|_| AtomicU32::new(NOT_POSTED));
         Ok(GraphSchedule {
             posted: posted.collect(),

@@ -23,8 +23,6 @@ use super::ways::Ways;
 pub struct Graph {
     operations: Operations,
     ranks: Vec<RankGraph>,
-    /// How many waits there are.
-    edges: u64,
     /// By transfer; those of a rank follow one another.
     messages: Vec<Message>,
     /// Where ranks send to, and how many messages.
@@ -44,7 +42,6 @@ impl Graph {
     pub(super) fn new(
         mut operations: Operations,
         ranks: Vec<RankGraph>,
-        edges: u64,
         collectives: Collectives,
     ) -> Graph {
         let mut graph = Graph {
@@ -63,7 +60,6 @@ impl Graph {
             messages: Vec::new(),
             ways: Ways::default(),
             operations: Operations::default(),
-            edges,
             ranks,
         };
         let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
@@ -110,11 +106,12 @@ impl Graph {
 
     /// The memory that it takes, and that its ranks take to carry it out, in bytes.
     pub fn memory_bytes(&self) -> u64 {
-        let (of_operation, of_send) = (size_of::<Stored>() + size_of::<u32>(), 28);
+        let [of_operation, of_message] =
+            [size_of::<Stored>(), size_of::<Message>()].map(|of| (of + size_of::<u32>()) as u64);
         let in_lists: usize = self.ranks.iter().map(|of| of.lists.len()).sum();
-        self.operations().saturating_mul(of_operation as u64)
+        self.operations().saturating_mul(of_operation)
             + (in_lists * size_of::<u32>()) as u64
-            + u64::from(self.messages()) * of_send
+            + u64::from(self.messages()) * of_message
             + self.measured_entries() * MeasuredOperations::ENTRY_BYTES as u64
     }
 
@@ -125,7 +122,12 @@ impl Graph {
 
     /// How many waits of one operation for another there are.
     pub fn edges(&self) -> u64 {
-        self.edges
+        let ranks = self.operations.by_rank().zip(&self.ranks);
+        let waits = ranks.flat_map(|((_, operations), of)| {
+            let counts = operations.iter().map(|stored| of.followers(stored).count());
+            counts.map(|count| count as u64)
+        });
+        waits.sum()
     }
 
     /// What waits for an operation of a rank: the places of those operations, and whether they wait

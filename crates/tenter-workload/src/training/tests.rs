@@ -9,6 +9,7 @@ use tenter_units::{Bytes, Time};
 
 use super::*;
 use crate::graph::{GraphSchedule, Marks, Metered, Timing, toy_network};
+use crate::transformer::small_model;
 
 /// A model in which each layer takes a given time, and all else next to none.
 fn spec(model: &[(&str, &str)], layer: Option<[u64; 2]>) -> TrainingSpec {
@@ -20,10 +21,6 @@ fn spec(model: &[(&str, &str)], layer: Option<[u64; 2]>) -> TrainingSpec {
         ("vocabulary", "64"),
         ("sequence", "64"),
     ];
-    let others = small
-        .iter()
-        .filter(|(key, _)| !model.iter().any(|(own, _)| own == key));
-    let keys: Vec<(&str, &str)> = others.chain(model).copied().collect();
     let time = |place: usize| layer.map(|us| Time::from_us(us[place]));
     let fast = default_with(&[
         ("flops", "100000PFLOPS"),
@@ -35,7 +32,7 @@ fn spec(model: &[(&str, &str)], layer: Option<[u64; 2]>) -> TrainingSpec {
         accelerator: Accelerator::Mapping(fast),
         layer_forward: time(0),
         layer_backward: time(1),
-        ..TrainingSpec::new(Model::Mapping(default_with(&keys)), 16)
+        ..TrainingSpec::new(small_model(&small, model), 16)
     }
 }
 

@@ -14,6 +14,8 @@ mod precision;
 mod program;
 mod shapes;
 mod skew;
+#[cfg(test)]
+mod small_model;
 mod streams;
 
 pub use accelerator::{
@@ -35,3 +37,5 @@ pub(crate) use precision::ACTIVATION_BYTES;
 pub(crate) use program::{Communicator, Communicators, Program, Purpose};
 pub(crate) use shapes::{EMBEDDING, Input, NORM, OUTPUTS_OF_EXPERTS, RESIDUAL};
 pub(crate) use skew::{Way, all_to_all};
+#[cfg(test)]
+pub(crate) use small_model::small_model;

@@ -10,7 +10,9 @@ use tenter_units::{Rate, Time};
 use super::batches::Scheduler;
 use super::*;
 use crate::graph::{GraphSchedule, Metered, Timing, toy_network};
-use crate::transformer::{Accelerator, Model, NamedAccelerator, NamedModel, Precision, Stream};
+use crate::transformer::{
+    Accelerator, Model, NamedAccelerator, NamedModel, Precision, Stream, small_model,
+};
 
 mod batches;
 mod bytes;
@@ -40,10 +42,6 @@ fn spec(model: &[(&str, &str)], requests: RequestsSpec) -> InferenceSpec {
         ("ffn", "128"),
         ("vocabulary", "64"),
     ];
-    let others = small
-        .iter()
-        .filter(|(key, _)| !model.iter().any(|(own, _)| own == key));
-    let keys: Vec<(&str, &str)> = others.chain(model).copied().collect();
     let accelerator = default_with(&[
         ("flops", "100000PFLOPS"),
         ("fp8_flops", "100000PFLOPS"),
@@ -52,7 +50,7 @@ fn spec(model: &[(&str, &str)], requests: RequestsSpec) -> InferenceSpec {
     ]);
     InferenceSpec {
         accelerator: Accelerator::Mapping(accelerator),
-        ..InferenceSpec::new(Model::Mapping(default_with(&keys)), requests)
+        ..InferenceSpec::new(small_model(&small, model), requests)
     }
 }
 

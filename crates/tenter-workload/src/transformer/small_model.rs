@@ -1,0 +1,13 @@
+//! Small models for tests.
+
+use tenter_config::default_with;
+
+use super::model::Model;
+
+/// A model of usual dimensions, with others in place of some of them.
+pub(crate) fn small_model(usual: &[(&str, &str)], own: &[(&str, &str)]) -> Model {
+    let is_own = |key: &str| own.iter().any(|(of, _)| *of == key);
+    let others = usual.iter().filter(|(key, _)| !is_own(key));
+    let keys: Vec<(&str, &str)> = others.chain(own).copied().collect();
+    Model::Mapping(default_with(&keys))
+}
