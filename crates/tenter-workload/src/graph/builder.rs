@@ -6,7 +6,7 @@ use super::collectives::Collectives;
 use super::edge::Edge;
 use super::error::GraphError;
 use super::measured::{Measured, MeasuredOperations};
-use super::operation::{Operation, Stored};
+use super::operation::{Form, Operation, Stored};
 use super::operations::Operations;
 use super::progress::Progress;
 use super::rank_graph::RankGraph;
@@ -15,7 +15,8 @@ use super::storage::Graph;
 /// What one rank does, while it is put together.
 #[derive(Clone, Debug, Default)]
 pub struct RankBuilder {
-    operations: Vec<Stored>,
+    /// Each with the place of its stream.
+    operations: Vec<(Operation, u16)>,
     /// The labels of its streams, in the order in which they came.
     streams: Vec<u32>,
     places: BTreeMap<u32, u16>,
@@ -49,7 +50,7 @@ impl RankBuilder {
             Some((label, place)) if label == stream => place,
             _ => self.place_of(stream),
         };
-        self.operations.push(Stored::new(operation, stream));
+        self.operations.push((operation, stream));
         self.operations.len() as u32 - 1
     }
 
@@ -89,8 +90,10 @@ impl RankBuilder {
         self.operations.is_empty()
     }
 
-    /// Sorts the waits by what is waited for, and looks for circles.
-    fn build(mut self, rank: u32) -> Result<(Vec<Stored>, RankGraph), GraphError> {
+    /// Stores the rank that comes next: sorts the waits by what is waited for, and looks for
+    /// circles.
+    fn build(mut self, all: &mut Operations) -> Result<RankGraph, GraphError> {
+        let rank = all.ranks();
         if self.too_many_streams {
             return Err(GraphError::TooManyStreams { rank });
         }
@@ -117,10 +120,11 @@ impl RankBuilder {
             lists: Vec::new(),
             measured: self.measured,
         };
-        graph.set_followers(&mut self.operations, &first, &edges);
-        match circle(&self.operations, &graph, waits) {
+        all.push(self.operations.into_iter());
+        graph.set_followers(all.of_mut(rank), &first, &edges);
+        match circle(all.of(rank), &graph, waits) {
             Some(operation) => Err(GraphError::Circle { rank, operation }),
-            None => Ok((self.operations, graph)),
+            None => Ok(graph),
         }
     }
 }
@@ -162,8 +166,7 @@ impl GraphBuilder {
         if operations > u64::from(most) || rank.waits.len() > most as usize {
             return Err(GraphError::TooManyOperations { most });
         }
-        let (operations, rank) = rank.build(self.ranks.len() as u32)?;
-        self.operations.push(&operations);
+        let rank = rank.build(&mut self.operations)?;
         self.ranks.push(rank);
         Ok(())
     }
@@ -181,33 +184,34 @@ impl GraphBuilder {
         if self.operations.all().is_empty() {
             return Err(GraphError::NoOperations);
         }
-        for (rank, operations) in self.operations.by_rank() {
-            check_peers(rank, ranks, operations)?;
-        }
+        check_peers(&self.operations)?;
         check_collectives(&self.operations, &self.collectives)?;
         Ok(Graph::new(self.operations, self.ranks, self.collectives))
     }
 }
 
-fn check_peers(rank: u32, ranks: u32, operations: &[Stored]) -> Result<(), GraphError> {
-    for (operation, stored) in (0..).zip(operations) {
-        let peer = match stored.operation() {
-            Operation::Send { tag, .. } if tag == Operation::ANY => {
-                return Err(GraphError::TagOfAny { rank, operation });
+fn check_peers(all: &Operations) -> Result<(), GraphError> {
+    let ranks = all.ranks();
+    for (rank, operations) in all.by_rank() {
+        for (operation, stored) in (0..).zip(operations) {
+            let peer = match stored.form {
+                Form::Send | Form::SendToSelf if stored.tag() == Operation::ANY => {
+                    return Err(GraphError::TagOfAny { rank, operation });
+                }
+                Form::OpenReceive => Operation::unless_any(stored.asked_peer()),
+                _ => {
+                    let message = stored.known_message();
+                    message.map(|message| all.messages()[message as usize].dst)
+                }
+            };
+            if let Some(peer) = peer.filter(|&peer| peer >= ranks) {
+                return Err(GraphError::NoSuchPeer {
+                    rank,
+                    operation,
+                    peer,
+                    ranks,
+                });
             }
-            Operation::Send { peer, .. } => Some(peer),
-            Operation::Receive { peer, .. } => peer,
-            Operation::Compute { .. } | Operation::Wait { .. } | Operation::Collective { .. } => {
-                None
-            }
-        };
-        if let Some(peer) = peer.filter(|&peer| peer >= ranks) {
-            return Err(GraphError::NoSuchPeer {
-                rank,
-                operation,
-                peer,
-                ranks,
-            });
         }
     }
     Ok(())
@@ -218,8 +222,8 @@ fn check_collectives(operations: &Operations, collectives: &Collectives) -> Resu
     let mut runs: Vec<Vec<u32>> = vec![Vec::new(); collectives.len()];
     for (rank, of_rank) in operations.by_rank() {
         for stored in of_rank {
-            if let Operation::Collective { which } = stored.operation() {
-                runs[which as usize].push(rank);
+            if stored.form == Form::Collective {
+                runs[stored.which() as usize].push(rank);
             }
         }
     }

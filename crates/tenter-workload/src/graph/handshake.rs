@@ -63,7 +63,7 @@ impl Handshakes {
         }
         let mut counts = vec![BTreeMap::new(); graph.ranks() as usize];
         for rank in 0..graph.ranks() {
-            counts[rank as usize].extend(graph.ways.counts(rank));
+            counts[rank as usize].extend(graph.ways().counts(rank));
         }
         let mut cleared = Vec::with_capacity(large.len());
         for &(message, (src, dst, _)) in &large {

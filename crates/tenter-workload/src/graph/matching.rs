@@ -1,8 +1,8 @@
 //! Which receive takes which message, where that is known before the run.
 
 use super::error::Unmatched;
-use super::operation::{Operation, OperationKind, Stored};
-use super::operations::{Message, Operations};
+use super::operation::{Form, Operation, OperationKind, Stored};
+use super::operations::Operations;
 
 /// A send to a rank or a receive of it: the sender, the tag, whether it is the receive, and the
 /// transfer of the send or the place of the receive.
@@ -13,7 +13,7 @@ type End = (u32, u32, bool, u32);
 ///
 /// Returns the messages that are not as many as the receives for them; none where a receive takes
 /// from any rank or any tag, since nobody knows before the run.
-pub(super) fn match_up(operations: &mut Operations, messages: &mut [Message]) -> Vec<Unmatched> {
+pub(super) fn match_up(operations: &mut Operations) -> Vec<Unmatched> {
     let mut unmatched = Vec::new();
     let (first, to_rank) = sends_by_receiver(operations);
     let mut is_open = false;
@@ -29,8 +29,7 @@ pub(super) fn match_up(operations: &mut Operations, messages: &mut [Message]) ->
         for alike in ends.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             match *alike {
                 [(_, _, false, transfer), (_, _, true, place)] if transfer != Operation::ANY => {
-                    messages[transfer as usize].receive = place;
-                    operations.of_mut(to)[place as usize].transfer = transfer;
+                    operations.match_up(to, place, transfer);
                 }
                 _ => unmatched.extend(counted(alike, to)),
             }
@@ -45,10 +44,11 @@ pub(super) fn match_up(operations: &mut Operations, messages: &mut [Message]) ->
 /// Adds the receives of a rank; whether all of them name a rank and a tag.
 fn add_receives(operations: &[Stored], ends: &mut Vec<End>) -> bool {
     for (place, stored) in (0..).zip(operations) {
-        if let Operation::Receive { peer, tag, .. } = stored.operation() {
-            let (Some(peer), Some(tag)) = (peer, tag) else {
+        if stored.form == Form::OpenReceive {
+            let (peer, tag) = (stored.asked_peer(), stored.tag());
+            if peer == Operation::ANY || tag == Operation::ANY {
                 return false;
-            };
+            }
             ends.push((peer, tag, true, place));
         }
     }
@@ -71,26 +71,32 @@ fn counted(alike: &[End], to: u32) -> Option<Unmatched> {
 
 /// All sends by their receivers: where those of each begin, and at the end where the last ones end.
 fn sends_by_receiver(operations: &Operations) -> (Vec<usize>, Vec<End>) {
+    let messages = operations.messages();
+    // To whom, and the end.
     let sends = || {
         operations.by_rank().flat_map(|(rank, operations)| {
             let sends = operations.iter();
-            let sends = sends.filter(|of| of.kind == OperationKind::Send);
-            sends.map(move |stored| (rank, stored))
+            let sends = sends.filter(|of| of.kind() == OperationKind::Send);
+            sends.map(move |stored| {
+                let message = stored.known_message();
+                let to = message.map_or(rank, |message| messages[message as usize].dst);
+                (to, (rank, stored.tag(), false, Operation::or_any(message)))
+            })
         })
     };
     let ranks = operations.ranks() as usize;
     let mut first = vec![0; ranks + 1];
-    for (_, stored) in sends() {
-        first[stored.peer() as usize + 1] += 1;
+    for (to, _) in sends() {
+        first[to as usize + 1] += 1;
     }
     for rank in 0..ranks {
         first[rank + 1] += first[rank];
     }
     let mut next = first.clone();
     let mut to_rank = vec![(0, 0, false, 0); first[ranks]];
-    for (rank, stored) in sends() {
-        let place = &mut next[stored.peer() as usize];
-        to_rank[*place] = (rank, stored.tag(), false, stored.transfer);
+    for (to, end) in sends() {
+        let place = &mut next[to as usize];
+        to_rank[*place] = end;
         *place += 1;
     }
     (first, to_rank)

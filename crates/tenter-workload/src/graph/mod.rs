@@ -34,6 +34,7 @@ mod progress;
 mod rank_graph;
 mod run;
 mod schedule;
+mod sizes;
 mod storage;
 #[cfg(test)]
 mod tests;

@@ -117,63 +117,114 @@ pub(super) enum Follows {
     SeveralSomeOnStart,
 }
 
-/// An operation as it is stored: 32 bytes, half a cache line, so that most operations cost one
-/// cache miss.
+/// What an operation is, as it is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(align(32))]
+#[repr(u8)]
+pub(super) enum Form {
+    Compute,
+    Wait,
+    Collective,
+    /// A send to another rank.
+    Send,
+    /// A send to the rank itself.
+    SendToSelf,
+    /// A receive that takes a certain message whatever happens.
+    Receive,
+    /// A receive of which only the run tells what it takes.
+    OpenReceive,
+}
+
+/// An operation as it is stored: 16 bytes, so that a cache line has four of a rank.
+///
+/// The message of a send, and of a receive that takes a certain one, has the other rank and the
+/// bytes ([`Message`](super::operations::Message)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(align(16))]
 pub(super) struct Stored {
-    /// Bytes, or picoseconds of computing and waiting.
-    amount: u64,
-    peer: u32,
-    tag: u32,
+    /// The lower half of picoseconds, a collective, a message, a [`Size`](super::sizes::Sizes) or
+    /// the rank that an open receive asks for.
+    first: u32,
+    /// The upper half of picoseconds, or a tag.
+    second: u32,
     /// The edge of what waits for the operation, or where the list of those edges is.
     pub(super) follower: u32,
-    /// The transfer of a send to another rank, or the one that a receive takes whatever happens;
-    /// [`Operation::ANY`] where there is none.
-    pub(super) transfer: u32,
     /// Its stream, by its place among those of the rank.
     pub(super) stream: u16,
-    pub(super) kind: OperationKind,
+    pub(super) form: Form,
     pub(super) follows: Follows,
 }
 
 impl Stored {
-    pub(super) fn new(operation: Operation, stream: u16) -> Stored {
-        let (kind, amount, peer, tag) = match operation {
-            Operation::Compute { time } => (OperationKind::Compute, time.ps(), 0, 0),
-            Operation::Wait { time } => (OperationKind::Wait, time.ps(), 0, 0),
-            Operation::Send { peer, bytes, tag } => (OperationKind::Send, bytes, peer, tag),
-            Operation::Receive { peer, bytes, tag } => {
-                let [peer, tag] = [peer, tag].map(Operation::or_any);
-                (OperationKind::Receive, bytes, peer, tag)
-            }
-            Operation::Collective { which } => (OperationKind::Collective, 0, which, 0),
-        };
+    pub(super) fn new(form: Form, [first, second]: [u32; 2], stream: u16) -> Stored {
         Stored {
-            amount,
-            peer,
-            tag,
-            transfer: Operation::ANY,
-            stream,
-            kind,
-            follows: Follows::Nothing,
+            first,
+            second,
             follower: 0,
+            stream,
+            form,
+            follows: Follows::Nothing,
         }
     }
 
-    /// The receiver of a send.
-    pub(super) fn peer(&self) -> u32 {
-        self.peer
+    /// Of computing or waiting for a time.
+    pub(super) fn timed(form: Form, time: Time, stream: u16) -> Stored {
+        let ps = time.ps();
+        Stored::new(form, [ps as u32, (ps >> 32) as u32], stream)
     }
 
-    /// The tag of a send.
+    /// How long it computes or waits.
+    pub(super) fn time(&self) -> Time {
+        debug_assert!(matches!(self.form, Form::Compute | Form::Wait));
+        Time::from_ps(u64::from(self.second) << 32 | u64::from(self.first))
+    }
+
+    /// Which collective it takes part in.
+    pub(super) fn which(&self) -> u32 {
+        debug_assert!(self.form == Form::Collective);
+        self.first
+    }
+
+    /// The size of what a rank sends to itself, as it is stored.
+    pub(super) fn size_to_self(&self) -> u32 {
+        debug_assert!(self.form == Form::SendToSelf);
+        self.first
+    }
+
+    /// The tag of a send or of a receive; [`Operation::ANY`] where any will do.
     pub(super) fn tag(&self) -> u32 {
-        self.tag
+        debug_assert!(!matches!(
+            self.form,
+            Form::Compute | Form::Wait | Form::Collective
+        ));
+        self.second
     }
 
-    /// The transfer of a send to another rank, or the one that a receive takes whatever happens.
-    pub(super) fn known_transfer(&self) -> Option<u32> {
-        Operation::unless_any(self.transfer)
+    /// The rank that an open receive asks for; [`Operation::ANY`] where any will do.
+    pub(super) fn asked_peer(&self) -> u32 {
+        debug_assert!(self.form == Form::OpenReceive);
+        self.first
+    }
+
+    /// The message of a send to another rank, or the one that a receive takes whatever happens.
+    pub(super) fn known_message(&self) -> Option<u32> {
+        matches!(self.form, Form::Send | Form::Receive).then_some(self.first)
+    }
+
+    /// Tells an open receive which message it takes.
+    pub(super) fn take(&mut self, message: u32) {
+        debug_assert!(self.form == Form::OpenReceive);
+        self.form = Form::Receive;
+        self.first = message;
+    }
+
+    pub(super) fn kind(&self) -> OperationKind {
+        match self.form {
+            Form::Compute => OperationKind::Compute,
+            Form::Wait => OperationKind::Wait,
+            Form::Collective => OperationKind::Collective,
+            Form::Send | Form::SendToSelf => OperationKind::Send,
+            Form::Receive | Form::OpenReceive => OperationKind::Receive,
+        }
     }
 
     /// Whether others wait for its start.
@@ -182,25 +233,6 @@ impl Stored {
             Follows::Nothing | Follows::Several => false,
             Follows::One => Edge::stored(self.follower).on_start(),
             Follows::SeveralSomeOnStart => true,
-        }
-    }
-
-    pub(super) fn operation(&self) -> Operation {
-        let (bytes, peer, tag) = (self.amount, self.peer, self.tag);
-        match self.kind {
-            OperationKind::Compute => Operation::Compute {
-                time: Time::from_ps(self.amount),
-            },
-            OperationKind::Wait => Operation::Wait {
-                time: Time::from_ps(self.amount),
-            },
-            OperationKind::Send => Operation::Send { peer, bytes, tag },
-            OperationKind::Receive => Operation::Receive {
-                peer: Operation::unless_any(peer),
-                bytes,
-                tag: Operation::unless_any(tag),
-            },
-            OperationKind::Collective => Operation::Collective { which: peer },
         }
     }
 }

@@ -1,15 +1,48 @@
-//! The operations of all ranks, as they are stored.
+//! The operations of all ranks and their messages, as they are stored.
 
-use super::operation::{Operation, Stored};
+use std::collections::BTreeMap;
+
+use super::operation::{Form, Operation, Stored};
 use super::rank_graph::between;
+use super::sizes::Sizes;
+use super::ways::Ways;
 
 /// The operations of all ranks in one list, so that a rank's part of the graph is found without
-/// looking at more than where it begins.
+/// looking at more than where it begins, and their messages in another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Operations {
     list: Vec<Stored>,
     /// Where the operations of each rank begin, and at the end where the last ones end.
     first: Vec<u32>,
+    /// By transfer; those of a rank follow one another.
+    messages: Vec<Message>,
+    /// Receives in the order of the list, each with the size that it expects: those whose message
+    /// is not certain, or of another size.
+    expected: Vec<(u32, u32)>,
+    sizes: Sizes,
+    /// Where ranks send to, and how many messages.
+    pub(super) ways: Ways,
+}
+
+/// The message of a send to another rank: all that is asked for of it while it is under way, so
+/// that its operation need not be looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Message {
+    /// Its payload, as [`Sizes`] has it.
+    size: u32,
+    pub(super) src: u32,
+    pub(super) dst: u32,
+    /// The place of the send among the operations of its rank.
+    pub(super) place: u32,
+    /// The receive that takes it whatever happens; [`Operation::ANY`] where there is none.
+    receive: u32,
+}
+
+impl Message {
+    /// The receive that takes it whatever happens.
+    pub(super) fn known_receive(&self) -> Option<u32> {
+        Operation::unless_any(self.receive)
+    }
 }
 
 impl Default for Operations {
@@ -17,20 +50,77 @@ impl Default for Operations {
         Operations {
             list: Vec::new(),
             first: vec![0],
+            messages: Vec::new(),
+            expected: Vec::new(),
+            sizes: Sizes::default(),
+            ways: Ways::default(),
         }
     }
 }
 
 impl Operations {
-    /// Adds those of the rank that comes next; together they can be numbered.
-    pub(super) fn push(&mut self, of_rank: &[Stored]) {
-        self.list.extend_from_slice(of_rank);
+    /// Adds those of the rank that comes next, each with its stream, and numbers its messages;
+    /// together they can be numbered. Gives the place of the first.
+    pub(super) fn push(&mut self, of_rank: impl Iterator<Item = (Operation, u16)>) -> usize {
+        let rank = self.ranks();
+        let begin = self.list.len();
+        let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
+        for (place, (operation, stream)) in (0..).zip(of_rank) {
+            let stored = match operation {
+                Operation::Compute { time } => Stored::timed(Form::Compute, time, stream),
+                Operation::Wait { time } => Stored::timed(Form::Wait, time, stream),
+                Operation::Collective { which } => {
+                    Stored::new(Form::Collective, [which, 0], stream)
+                }
+                Operation::Send { peer, bytes, tag } if peer == rank => {
+                    let size = self.sizes.word(bytes);
+                    Stored::new(Form::SendToSelf, [size, tag], stream)
+                }
+                Operation::Send { peer, bytes, tag } => {
+                    *counts.entry(peer).or_default() += 1;
+                    let message = self.messages.len() as u32;
+                    self.messages.push(Message {
+                        size: self.sizes.word(bytes),
+                        src: rank,
+                        dst: peer,
+                        place,
+                        receive: Operation::ANY,
+                    });
+                    Stored::new(Form::Send, [message, tag], stream)
+                }
+                Operation::Receive { peer, bytes, tag } => {
+                    let size = self.sizes.word(bytes);
+                    self.expected.push((begin as u32 + place, size));
+                    let asked = [peer, tag].map(Operation::or_any);
+                    Stored::new(Form::OpenReceive, asked, stream)
+                }
+            };
+            self.list.push(stored);
+        }
         self.first.push(self.list.len() as u32);
+        self.ways.push(&counts);
+        begin
     }
 
-    /// Gives back the memory that further ranks would have taken.
+    /// A receive takes a message whatever happens.
+    pub(super) fn match_up(&mut self, to: u32, receive: u32, message: u32) {
+        self.messages[message as usize].receive = receive;
+        self.of_mut(to)[receive as usize].take(message);
+    }
+
+    /// Forgets what receives expect that is told by their messages, and gives back the memory that
+    /// further ranks would have taken.
     pub(super) fn shrink(&mut self) {
+        let (list, messages, sizes) = (&self.list, &self.messages, &self.sizes);
+        self.expected.retain(|&(receive, size)| {
+            let message = list[receive as usize].known_message();
+            let sent = message.map(|message| sizes.bytes(messages[message as usize].size));
+            sent != Some(sizes.bytes(size))
+        });
         self.list.shrink_to_fit();
+        self.messages.shrink_to_fit();
+        self.expected.shrink_to_fit();
+        self.sizes.shrink();
     }
 
     /// How many ranks there are.
@@ -43,6 +133,17 @@ impl Operations {
         &self.list
     }
 
+    /// The messages, by transfer.
+    pub(super) fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// The payload of a message, in bytes.
+    #[inline]
+    pub(super) fn bytes_of(&self, message: &Message) -> u64 {
+        self.sizes.bytes(message.size)
+    }
+
     /// Those of a rank.
     pub(super) fn of(&self, rank: u32) -> &[Stored] {
         &self.list[between(&self.first, rank)]
@@ -52,33 +153,72 @@ impl Operations {
         &mut self.list[between(&self.first, rank)]
     }
 
-    /// One of them.
+    /// One of them, as it is stored.
+    #[inline]
     pub(super) fn get(&self, rank: u32, place: u32) -> &Stored {
-        &self.list[(self.first[rank as usize] + place) as usize]
+        &self.list[self.index(rank, place)]
+    }
+
+    fn index(&self, rank: u32, place: u32) -> usize {
+        (self.first[rank as usize] + place) as usize
+    }
+
+    /// One of them, as it was given.
+    pub(super) fn operation(&self, rank: u32, place: u32) -> Operation {
+        let index = self.index(rank, place);
+        let stored = &self.list[index];
+        let message = stored.known_message();
+        let message = message.map(|message| &self.messages[message as usize]);
+        let bytes = message.map_or(0, |message| self.bytes_of(message));
+        match stored.form {
+            Form::Compute => Operation::Compute {
+                time: stored.time(),
+            },
+            Form::Wait => Operation::Wait {
+                time: stored.time(),
+            },
+            Form::Collective => Operation::Collective {
+                which: stored.which(),
+            },
+            Form::Send | Form::SendToSelf => Operation::Send {
+                peer: message.map_or(rank, |message| message.dst),
+                bytes: message.map_or_else(|| self.sizes.bytes(stored.size_to_self()), |_| bytes),
+                tag: stored.tag(),
+            },
+            Form::Receive | Form::OpenReceive => Operation::Receive {
+                peer: message.map_or_else(
+                    || Operation::unless_any(stored.asked_peer()),
+                    |message| Some(message.src),
+                ),
+                bytes: self.expected(index).unwrap_or(bytes),
+                tag: Operation::unless_any(stored.tag()),
+            },
+        }
+    }
+
+    /// The bytes that a receive expects where its message does not tell.
+    fn expected(&self, index: usize) -> Option<u64> {
+        let place = self
+            .expected
+            .binary_search_by_key(&index, |&(receive, _)| receive as usize);
+        let (_, size) = self.expected[place.ok()?];
+        Some(self.sizes.bytes(size))
     }
 
     /// The ranks with their operations.
     pub(super) fn by_rank(&self) -> impl Iterator<Item = (u32, &[Stored])> {
         (0..self.ranks()).map(|rank| (rank, self.of(rank)))
     }
-}
 
-/// The message of a send to another rank: all that is asked for of it while it is under way, so
-/// that its operation need not be looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Message {
-    pub(super) bytes: u64,
-    pub(super) src: u32,
-    pub(super) dst: u32,
-    /// The place of the send among the operations of its rank.
-    pub(super) place: u32,
-    /// The receive that takes it whatever happens; [`Operation::ANY`] where there is none.
-    pub(super) receive: u32,
-}
-
-impl Message {
-    /// The receive that takes it whatever happens.
-    pub(super) fn known_receive(&self) -> Option<u32> {
-        Operation::unless_any(self.receive)
+    /// The memory that they take, and that ranks take to carry them out, in bytes.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        let of = |stored: usize, progress: usize, count: usize| {
+            ((stored + progress) as u64).saturating_mul(count as u64)
+        };
+        let word = size_of::<u32>();
+        of(size_of::<Stored>(), word, self.list.len())
+            + of(size_of::<Message>(), word, self.messages.len())
+            + of(size_of::<(u32, u32)>(), 0, self.expected.len())
+            + self.sizes.memory_bytes()
     }
 }

@@ -9,7 +9,7 @@ use super::handshake::What;
 use super::inbox::{Envelope, Inbox};
 use super::log::{Log, OperationLog};
 use super::meter::{Meter, Metered};
-use super::operation::{Operation, OperationKind};
+use super::operation::{Form, Operation};
 use super::progress::Progress;
 use super::schedule::GraphSchedule;
 use crate::{Countdown, Schedule};
@@ -105,8 +105,8 @@ pub struct RankRun {
 /// When the message of a receive was posted, where that is known.
 fn posted_at(schedule: &GraphSchedule, rank: u32, receive: u32) -> Option<u64> {
     let stored = schedule.graph().stored(rank, receive);
-    let is_receive = stored.kind == OperationKind::Receive;
-    let transfer = stored.known_transfer().filter(|_| is_receive)?;
+    let is_receive = stored.form == Form::Receive;
+    let transfer = stored.known_message().filter(|_| is_receive)?;
     schedule.posted_at(transfer)
 }
 
@@ -183,7 +183,7 @@ impl RankRun {
     /// tag.
     pub fn waiting(&self, schedule: &GraphSchedule) -> Vec<(u32, Option<u32>, Option<u32>)> {
         let expected = self.progress.asked().filter_map(|place| {
-            match schedule.graph().stored(self.rank, place).operation() {
+            match schedule.graph().operation(self.rank, place).0 {
                 Operation::Receive { peer, tag, .. } => Some((place, peer, tag)),
                 _ => None,
             }
@@ -235,8 +235,8 @@ impl RankRun {
             },
             News::Woken(operation) => {
                 let stored = schedule.graph().stored(self.rank, operation);
-                if let Operation::Collective { which } = stored.operation() {
-                    self.take_part(schedule, operation, which, out);
+                if stored.form == Form::Collective {
+                    self.take_part(schedule, operation, stored.which(), out);
                 } else {
                     self.streams[usize::from(stored.stream)].busy = false;
                     self.events.push_back(Event::Free(stored.stream));
@@ -310,13 +310,13 @@ impl RankRun {
             meter.ready(operation, self.now);
         }
         let stored = schedule.graph().stored(self.rank, operation);
-        let Operation::Receive { peer, tag, .. } = stored.operation() else {
+        if !matches!(stored.form, Form::Receive | Form::OpenReceive) {
             return self.enqueue(stored.stream, Task::Start(operation));
-        };
+        }
         if stored.starts_others() {
             self.events.push_back(Event::Started(operation));
         }
-        if let Some(transfer) = stored.known_transfer() {
+        if let Some(transfer) = stored.known_message() {
             self.log.asked(operation, self.now);
             if self.progress.ask(operation) {
                 let send = schedule.graph().send_of(transfer);
@@ -324,7 +324,7 @@ impl RankRun {
             }
             return;
         }
-        let [peer, tag] = [peer, tag].map(Operation::or_any);
+        let (peer, tag) = (stored.asked_peer(), stored.tag());
         self.log.asked(operation, self.now);
         if let Some(sender) = self.inbox.asked(Envelope { peer, tag }, operation) {
             self.is_matched(schedule, operation, sender, out);
@@ -359,10 +359,8 @@ impl RankRun {
         (peer, place): (u32, u32),
         out: &mut Vec<Action>,
     ) {
-        let stored = schedule.graph().stored(peer, place);
-        if let Operation::Send { tag, .. } = stored.operation()
-            && let Some(receive) = self.inbox.arrived(Envelope { peer, tag }, place)
-        {
+        let tag = schedule.graph().stored(peer, place).tag();
+        if let Some(receive) = self.inbox.arrived(Envelope { peer, tag }, place) {
             self.is_matched(schedule, receive, (peer, place), out);
         }
     }
@@ -413,7 +411,8 @@ impl RankRun {
         }
         self.log.on_stream(operation, stream, self.now);
         self.measure_begin(schedule, operation, stream);
-        if let Operation::Collective { which } = stored.operation() {
+        if stored.form == Form::Collective {
+            let which = stored.which();
             self.streams[usize::from(stream)].busy = true;
             let start_up = schedule.collectives().schedule(which).0.start_up();
             if start_up.is_zero() {
@@ -436,19 +435,18 @@ impl RankRun {
     /// An operation has had its time on its stream: a send is posted, all else is done.
     fn complete(&mut self, schedule: &GraphSchedule, operation: u32, out: &mut Vec<Action>) {
         let graph = schedule.graph();
-        let Operation::Send { peer, .. } = graph.stored(self.rank, operation).operation() else {
-            self.events.push_back(Event::Done(operation));
-            return;
-        };
-        let Some(message) = graph.transfer_of(self.rank, operation) else {
-            // To itself: it is there at once.
-            self.take_in(schedule, (self.rank, operation), out);
+        let stored = graph.stored(self.rank, operation);
+        let Some(message) = stored.known_message().filter(|_| stored.form == Form::Send) else {
+            if stored.form == Form::SendToSelf {
+                // It is there at once.
+                self.take_in(schedule, (self.rank, operation), out);
+            }
             self.events.push_back(Event::Done(operation));
             return;
         };
         let handshake = schedule.handshake_of(message);
         let first = handshake.map_or(message, |(request, _)| request);
-        self.post(schedule, peer, first, out);
+        self.post(schedule, graph.message(message).dst, first, out);
         if !schedule.is_done_when_acknowledged(message) {
             self.events.push_back(Event::Done(operation));
         }

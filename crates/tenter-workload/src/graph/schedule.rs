@@ -9,7 +9,7 @@ use tenter_units::Time;
 use super::collectives::CollectiveTransfers;
 use super::error::GraphError;
 use super::handshake::{Handshakes, What};
-use super::operation::{Operation, Timing};
+use super::operation::{Form, Operation, Timing};
 use super::storage::Graph;
 use super::ways::Ways;
 use crate::collective::{CollectiveMember, Factor};
@@ -140,7 +140,7 @@ impl GraphSchedule {
     /// The ways of messages, and of what lets them be sent.
     pub(super) fn ways(&self) -> &Ways {
         let of_handshakes = self.handshakes.as_ref().map(Handshakes::ways);
-        of_handshakes.unwrap_or(&self.graph.ways)
+        of_handshakes.unwrap_or(self.graph.ways())
     }
 
     /// The graph.
@@ -175,7 +175,10 @@ impl GraphSchedule {
             return false;
         }
         match self.what(transfer) {
-            What::Message(_) => self.graph.message(transfer).bytes > self.timing.eager_bytes,
+            What::Message(_) => {
+                let message = self.graph.message(transfer);
+                self.graph.bytes_of(message) > self.timing.eager_bytes
+            }
             What::Request(_) | What::Clearance(_) => false,
             What::Part => true,
         }
@@ -187,7 +190,7 @@ impl GraphSchedule {
         Transfer {
             src: message.src,
             dst: message.dst,
-            bytes: message.bytes,
+            bytes: self.graph.bytes_of(message),
             chunk: message.place,
             channel: LANE_OF_MESSAGES,
             step: 0,
@@ -233,12 +236,15 @@ impl GraphSchedule {
 
     /// How long an operation occupies its stream.
     pub(super) fn time_on_stream(&self, rank: u32, place: u32) -> Time {
-        match self.graph.stored(rank, place).operation() {
-            Operation::Compute { time } => self.timing.computing(time),
-            Operation::Wait { time } => time,
-            Operation::Send { .. } | Operation::Receive { .. } => self.timing.overhead,
+        let stored = self.graph.stored(rank, place);
+        match stored.form {
+            Form::Compute => self.timing.computing(stored.time()),
+            Form::Wait => stored.time(),
+            Form::Send | Form::SendToSelf | Form::Receive | Form::OpenReceive => {
+                self.timing.overhead
+            }
             // It ends when all is sent and received.
-            Operation::Collective { .. } => Time::ZERO,
+            Form::Collective => Time::ZERO,
         }
     }
 

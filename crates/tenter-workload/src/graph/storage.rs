@@ -10,23 +10,20 @@ use super::edge::Edge;
 use super::error::Unmatched;
 use super::matching::match_up;
 use super::measured::{Measured, MeasuredOperations};
-use super::operation::{Operation, OperationKind, Stored};
+use super::operation::{Form, Operation, OperationKind, Stored};
 use super::operations::{Message, Operations};
 use super::rank_graph::RankGraph;
 use super::ways::Ways;
 
 /// A graph of operations over a number of ranks.
 ///
-/// Each operation takes 36 bytes while it runs, each message 28 more, and each recorded time 24
-/// more. An operation that n > 1 others wait for takes 4·(n + 1) bytes more.
+/// Each operation takes 20 bytes while it runs, and each message 24: 32 bytes for each of a send and
+/// the receive that takes its message. A receive of which only the run tells what it takes needs 8
+/// more, a recorded time 24, and an operation that n > 1 others wait for 4·(n + 1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
     operations: Operations,
     ranks: Vec<RankGraph>,
-    /// By transfer; those of a rank follow one another.
-    messages: Vec<Message>,
-    /// Where ranks send to, and how many messages.
-    pub(super) ways: Ways,
     unmatched: Vec<Unmatched>,
     /// What groups of ranks run together.
     pub(super) collectives: Arc<Collectives>,
@@ -38,60 +35,27 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Numbers the sends of ranks whose peers are all ranks.
+    /// Of ranks whose peers are all ranks: finds who takes which message.
     pub(super) fn new(
         mut operations: Operations,
         ranks: Vec<RankGraph>,
         collectives: Collectives,
     ) -> Graph {
+        let unmatched = match_up(&mut operations);
+        operations.shrink();
+        let longest = |form| longest_stream(&operations, &ranks, form);
         let mut graph = Graph {
-            collectives: Arc::new(collectives),
-            longest_stream: longest_stream(&operations, &ranks, |operation| match operation {
-                Operation::Compute { time } => time,
-                _ => Time::ZERO,
-            }),
-            longest_wait: longest_stream(&operations, &ranks, |operation| match operation {
-                Operation::Wait { time } => time,
-                _ => Time::ZERO,
-            }),
+            longest_stream: longest(Form::Compute),
+            longest_wait: longest(Form::Wait),
             busiest_bytes: 0,
             size_bytes: 1,
-            unmatched: Vec::new(),
-            messages: Vec::new(),
-            ways: Ways::default(),
-            operations: Operations::default(),
+            unmatched,
+            collectives: Arc::new(collectives),
+            operations,
             ranks,
         };
-        let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
-        for rank in 0..operations.ranks() {
-            counts.clear();
-            for (place, stored) in (0..).zip(operations.of_mut(rank)) {
-                if let Operation::Send { peer, bytes, .. } = stored.operation()
-                    && peer != rank
-                {
-                    stored.transfer = graph.messages.len() as u32;
-                    graph.messages.push(Message {
-                        bytes,
-                        src: rank,
-                        dst: peer,
-                        place,
-                        receive: Operation::ANY,
-                    });
-                    *counts.entry(peer).or_default() += 1;
-                }
-            }
-            graph.ways.push(&counts);
-        }
-        graph.unmatched = match_up(&mut operations, &mut graph.messages);
-        operations.shrink();
-        graph.messages.shrink_to_fit();
-        graph.operations = operations;
-        let (busiest_bytes, size_bytes) = graph.busiest();
-        Graph {
-            busiest_bytes,
-            size_bytes,
-            ..graph
-        }
+        (graph.busiest_bytes, graph.size_bytes) = graph.busiest();
+        graph
     }
 
     /// How many ranks there are.
@@ -106,12 +70,9 @@ impl Graph {
 
     /// The memory that it takes, and that its ranks take to carry it out, in bytes.
     pub fn memory_bytes(&self) -> u64 {
-        let [of_operation, of_message] =
-            [size_of::<Stored>(), size_of::<Message>()].map(|of| (of + size_of::<u32>()) as u64);
         let in_lists: usize = self.ranks.iter().map(|of| of.lists.len()).sum();
-        self.operations().saturating_mul(of_operation)
+        self.operations.memory_bytes()
             + (in_lists * size_of::<u32>()) as u64
-            + u64::from(self.messages()) * of_message
             + self.measured_entries() * MeasuredOperations::ENTRY_BYTES as u64
     }
 
@@ -163,14 +124,14 @@ impl Graph {
 
     /// How many messages go from one rank to another.
     pub fn messages(&self) -> u32 {
-        self.messages.len() as u32
+        self.operations.messages().len() as u32
     }
 
     /// An operation of a rank, and the label of its stream.
     pub fn operation(&self, rank: u32, place: u32) -> (Operation, u32) {
-        let stored = self.stored(rank, place);
-        let of = self.rank(rank);
-        (stored.operation(), of.streams[usize::from(stored.stream)])
+        let stream = usize::from(self.stored(rank, place).stream);
+        let label = self.rank(rank).streams[stream];
+        (self.operations.operation(rank, place), label)
     }
 
     pub(super) fn rank(&self, rank: u32) -> &RankGraph {
@@ -188,8 +149,8 @@ impl Graph {
 
     /// The messages: who sends how many bytes to whom.
     pub fn sends(&self) -> impl Iterator<Item = (u32, u32, u64)> + '_ {
-        let messages = self.messages.iter();
-        messages.map(|message| (message.src, message.dst, message.bytes))
+        let messages = self.operations.messages().iter();
+        messages.map(|message| (message.src, message.dst, self.operations.bytes_of(message)))
     }
 
     /// The rank of a transfer, and the place of its send there.
@@ -200,12 +161,22 @@ impl Graph {
 
     /// The message of a transfer.
     pub(super) fn message(&self, transfer: u32) -> &Message {
-        &self.messages[transfer as usize]
+        &self.operations.messages()[transfer as usize]
+    }
+
+    /// The payload of a message, in bytes.
+    pub(super) fn bytes_of(&self, message: &Message) -> u64 {
+        self.operations.bytes_of(message)
+    }
+
+    /// Where ranks send to, and how many messages.
+    pub(super) fn ways(&self) -> &Ways {
+        &self.operations.ways
     }
 
     /// The transfer of a send; none of one to the rank itself.
     pub fn transfer_of(&self, rank: u32, place: u32) -> Option<u32> {
-        self.stored(rank, place).known_transfer()
+        self.stored(rank, place).known_message()
     }
 
     /// Messages of a tag between two ranks that are not as many as the receives for them, in order;
@@ -261,24 +232,20 @@ impl Graph {
     pub fn counts(&self) -> BTreeMap<OperationKind, u64> {
         let mut counts = BTreeMap::new();
         for stored in self.operations.all() {
-            *counts.entry(stored.kind).or_default() += 1;
+            *counts.entry(stored.kind()).or_default() += 1;
         }
         counts
     }
 }
 
-/// The longest sum over a stream.
-fn longest_stream(
-    operations: &Operations,
-    ranks: &[RankGraph],
-    takes: impl Fn(Operation) -> Time,
-) -> Time {
+/// The longest sum of times of a form over a stream.
+fn longest_stream(operations: &Operations, ranks: &[RankGraph], form: Form) -> Time {
     let mut longest = Time::ZERO;
     for ((_, operations), of) in operations.by_rank().zip(ranks) {
         let mut streams = vec![Time::ZERO; of.streams.len()];
-        for stored in operations {
+        for stored in operations.iter().filter(|stored| stored.form == form) {
             let sum = &mut streams[usize::from(stored.stream)];
-            *sum = sum.saturating_add(takes(stored.operation()));
+            *sum = sum.saturating_add(stored.time());
         }
         longest = longest.max(streams.into_iter().max().unwrap_or_default());
     }
