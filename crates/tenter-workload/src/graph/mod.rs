@@ -17,6 +17,7 @@
 
 mod algorithms;
 mod builder;
+mod collective_runs;
 mod collectives;
 mod communicators;
 mod edge;
@@ -32,6 +33,7 @@ mod operation;
 mod operations;
 mod progress;
 mod rank_graph;
+mod recorder;
 mod run;
 mod schedule;
 mod sizes;
@@ -40,6 +42,7 @@ mod storage;
 mod tests;
 #[cfg(test)]
 pub(crate) mod toy_network;
+mod turn;
 mod volumes;
 mod ways;
 
@@ -52,6 +55,7 @@ pub use log::OperationLog;
 pub use measured::Measured;
 pub use meter::Metered;
 pub use operation::{Operation, OperationKind, Timing};
-pub use run::{Action, Consequences, News, RankRun};
+pub use run::RankRun;
 pub use schedule::{GraphSchedule, MEMBER, Marks};
 pub use storage::Graph;
+pub use turn::{Action, Consequences, News};

@@ -17,48 +17,75 @@ impl Graph {
     /// # Errors
     /// More operations than can be numbered.
     pub fn of_schedule(schedule: &dyn Schedule) -> Result<Graph, GraphError> {
-        let (ranks, count) = (schedule.ranks(), schedule.transfer_count());
-        let mut of_rank = vec![RankBuilder::default(); ranks as usize];
-        let mut send = vec![u32::MAX; count as usize];
-        let add = |id: u32, of_rank: &mut [RankBuilder]| {
+        let mut parts = Parts {
+            ranks: vec![RankBuilder::default(); schedule.ranks() as usize],
+            send: vec![NONE; schedule.transfer_count() as usize],
+        };
+        // What is posted at once stands in the order of posting, what comes later roughly in the
+        // order of time, so that operations that follow one another share cache lines.
+        let mut initial = Vec::new();
+        for rank in 0..schedule.ranks() {
+            schedule.initial(rank, &mut initial);
+        }
+        for id in initial {
+            parts.send(schedule, id);
+        }
+        let mut released = Vec::new();
+        for id in 0..schedule.transfer_count() {
+            let receive = parts.receive(schedule, id);
+            released.clear();
+            schedule.released_by(id, &mut released);
+            for &next in &released {
+                let send = parts.send(schedule, next);
+                let rank = schedule.transfer(next).src;
+                parts.ranks[rank as usize].after(send, receive);
+            }
+        }
+        for id in 0..schedule.transfer_count() {
+            parts.send(schedule, id);
+        }
+        let mut builder = GraphBuilder::default();
+        for rank in parts.ranks {
+            builder.add(rank)?;
+        }
+        builder.finish()
+    }
+}
+
+/// Stands for a send that is not there yet.
+const NONE: u32 = u32::MAX;
+
+/// A graph, while the transfers of a schedule are added to it.
+struct Parts {
+    ranks: Vec<RankBuilder>,
+    /// The place of the send of each transfer.
+    send: Vec<u32>,
+}
+
+impl Parts {
+    /// The place of the send of a transfer, which is added if it is not there.
+    fn send(&mut self, schedule: &dyn Schedule, id: u32) -> u32 {
+        let place = &mut self.send[id as usize];
+        if *place == NONE {
             let transfer = schedule.transfer(id);
             let operation = Operation::Send {
                 peer: transfer.dst,
                 bytes: transfer.bytes,
                 tag: id,
             };
-            of_rank[transfer.src as usize].add(operation, 0)
+            *place = self.ranks[transfer.src as usize].add(operation, 0);
+        }
+        *place
+    }
+
+    /// Adds the receive of a transfer; gives its place.
+    fn receive(&mut self, schedule: &dyn Schedule, id: u32) -> u32 {
+        let transfer = schedule.transfer(id);
+        let operation = Operation::Receive {
+            peer: Some(transfer.src),
+            bytes: transfer.bytes,
+            tag: Some(id),
         };
-        // What is posted at once stands in the order of posting.
-        let mut initial = Vec::new();
-        for rank in 0..ranks {
-            schedule.initial(rank, &mut initial);
-        }
-        for id in initial.into_iter().chain(0..count) {
-            if send[id as usize] == u32::MAX {
-                send[id as usize] = add(id, &mut of_rank);
-            }
-        }
-        let mut released = Vec::new();
-        for id in 0..count {
-            let transfer = schedule.transfer(id);
-            let rank = &mut of_rank[transfer.dst as usize];
-            let receive = Operation::Receive {
-                peer: Some(transfer.src),
-                bytes: transfer.bytes,
-                tag: Some(id),
-            };
-            let receive = rank.add(receive, 0);
-            released.clear();
-            schedule.released_by(id, &mut released);
-            for &next in &released {
-                rank.after(send[next as usize], receive);
-            }
-        }
-        let mut builder = GraphBuilder::default();
-        for rank in of_rank {
-            builder.add(rank)?;
-        }
-        builder.finish()
+        self.ranks[transfer.dst as usize].add(operation, 0)
     }
 }

@@ -22,11 +22,6 @@ impl Progress {
         Progress(waits)
     }
 
-    /// How many operations there are.
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
     /// The operations that wait for nothing.
     pub(super) fn ready(&self) -> impl Iterator<Item = u32> + '_ {
         let words = (0..).zip(&self.0);

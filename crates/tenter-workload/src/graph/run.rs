@@ -2,41 +2,16 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use tenter_units::Time;
-
-use super::collectives::Share;
+use super::collective_runs::CollectiveRuns;
 use super::handshake::What;
 use super::inbox::{Envelope, Inbox};
-use super::log::{Log, OperationLog};
-use super::meter::{Meter, Metered};
+use super::log::OperationLog;
+use super::meter::Metered;
 use super::operation::{Form, Operation};
 use super::progress::Progress;
+use super::recorder::Recorder;
 use super::schedule::GraphSchedule;
-use crate::{Countdown, Schedule};
-
-/// What has happened at a rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News {
-    /// The rank starts.
-    Start,
-    /// A transfer has arrived whole, perhaps before the start.
-    Arrived(u32),
-    /// A transfer of the rank has been acknowledged.
-    Acknowledged(u32),
-    /// The time of an operation on its stream is over.
-    Woken(u32),
-}
-
-/// What follows from something that has happened at a rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// The rank posts a transfer.
-    Post(u32),
-    /// It is to be woken for an operation after a time.
-    Wake(Time, u32),
-    /// All of its operations are done.
-    Done,
-}
+use super::turn::{Action, Consequences, Event, News, Turn};
 
 /// What is to be done on a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,28 +20,6 @@ enum Task {
     Start(u32),
     /// Take the message that a receive has.
     Take(u32),
-}
-
-/// What has happened at an instant, and of which the consequences are still to come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Event {
-    /// All that an operation has waited for.
-    Ready(u32),
-    /// An operation has started.
-    Started(u32),
-    /// An operation is done.
-    Done(u32),
-    /// A stream may go on.
-    Free(u16),
-}
-
-/// The actions that follow from news, and scratch space to find them. All ranks of a partition
-/// share one, so that it stays in the cache.
-#[derive(Clone, Debug, Default)]
-pub struct Consequences {
-    /// What is to be done; whoever does it empties the list.
-    pub actions: Vec<Action>,
-    events: VecDeque<Event>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -92,35 +45,8 @@ pub struct RankRun {
     /// The receives of messages that were asked for and have not arrived.
     cleared: BTreeMap<u32, u32>,
     left: u32,
-    /// Collectives that the rank is in, or of which something has arrived before it is.
-    collectives: BTreeMap<u32, CollectiveRun>,
-    /// Those of [`Consequences`] while it hears something, else none.
-    events: VecDeque<Event>,
-    /// The instant of what happens, in ps.
-    now: u64,
-    log: Log,
-    meter: Option<Box<Meter>>,
-}
-
-/// When the message of a receive was posted, where that is known.
-fn posted_at(schedule: &GraphSchedule, rank: u32, receive: u32) -> Option<u64> {
-    let stored = schedule.graph().stored(rank, receive);
-    let is_receive = stored.form == Form::Receive;
-    let transfer = stored.known_message().filter(|_| is_receive)?;
-    schedule.posted_at(transfer)
-}
-
-/// Where a rank stands in a collective.
-#[derive(Clone, Debug)]
-struct CollectiveRun {
-    /// Its operation, once the rank takes part.
-    operation: Option<u32>,
-    /// Transfers that have not arrived, or not been acknowledged.
-    left: Share,
-    /// Arrivals that transfers still wait for.
-    waits: Countdown<u32>,
-    /// Transfers that the rank may send once it takes part.
-    held: Vec<u32>,
+    collectives: CollectiveRuns,
+    recorder: Option<Box<Recorder>>,
 }
 
 impl RankRun {
@@ -140,38 +66,33 @@ impl RankRun {
             posted: vec![0; schedule.ways().count(rank)],
             cleared: BTreeMap::new(),
             left: operations.len() as u32,
-            collectives: BTreeMap::new(),
-            events: VecDeque::new(),
-            now: 0,
-            log: Log::default(),
-            meter: schedule
-                .marks_of(rank)
-                .map(|marked| Box::new(Meter::new(of, operations.len(), marked))),
+            collectives: CollectiveRuns::new(rank),
+            recorder: Recorder::new(schedule, rank, false),
         }
     }
 
     /// A rank before its start that keeps a log.
     pub fn with_log(schedule: &GraphSchedule, rank: u32) -> RankRun {
-        let run = RankRun::new(schedule, rank);
         RankRun {
-            log: Log::new(run.progress.len(), run.streams.len()),
-            ..run
+            recorder: Recorder::new(schedule, rank, true),
+            ..RankRun::new(schedule, rank)
         }
     }
 
     /// Takes its log, an entry for each operation; `None` where none is kept.
     pub fn take_log(&mut self) -> Option<Vec<OperationLog>> {
-        self.log.take()
+        self.recorder.as_mut()?.log.take()
     }
 
     /// Its log so far.
     pub fn log(&self) -> Option<&[OperationLog]> {
-        self.log.entries()
+        self.recorder.as_ref()?.log.entries()
     }
 
     /// What its time went by with, where that is measured.
     pub fn metered(&self) -> Option<&Metered> {
-        self.meter.as_deref().map(Meter::metered)
+        let meter = self.recorder.as_ref()?.meter.as_ref()?;
+        Some(meter.metered())
     }
 
     /// How many operations are not done.
@@ -207,341 +128,273 @@ impl RankRun {
         now: u64,
         consequences: &mut Consequences,
     ) {
-        self.now = now;
-        let Consequences {
-            actions: out,
+        let Consequences { actions, events } = consequences;
+        let turn = &mut Turn {
+            schedule,
+            now,
             events,
-        } = consequences;
-        std::mem::swap(&mut self.events, events);
+            actions,
+        };
         match news {
             News::Start => {
-                if let Some(meter) = &mut self.meter {
-                    meter.start(now);
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.start(now);
                 }
-                self.events.extend(self.progress.ready().map(Event::Ready));
+                turn.events.extend(self.progress.ready().map(Event::Ready));
             }
-            News::Arrived(transfer) => self.arrived(schedule, transfer, out),
+            News::Arrived(transfer) => self.arrived(transfer, turn),
             News::Acknowledged(transfer) => match schedule.what(transfer) {
                 What::Message(_) if schedule.is_done_when_acknowledged(transfer) => {
                     let (_, place) = schedule.graph().send_of(transfer);
-                    self.events.push_back(Event::Done(place));
+                    turn.happens(Event::Done(place));
                 }
                 What::Message(_) | What::Request(_) | What::Clearance(_) => {}
                 What::Part => {
-                    let (number, _) = schedule.collectives().locate(transfer);
-                    self.collective(schedule, number).left.sends -= 1;
-                    self.end_collective(schedule, number);
+                    let over = self.collectives.acknowledged(transfer, turn);
+                    self.end_collective(over, turn);
                 }
             },
             News::Woken(operation) => {
                 let stored = schedule.graph().stored(self.rank, operation);
                 if stored.form == Form::Collective {
-                    self.take_part(schedule, operation, stored.which(), out);
+                    let over = self.collectives.take_part(operation, stored.which(), turn);
+                    self.end_collective(over, turn);
                 } else {
                     self.streams[usize::from(stored.stream)].busy = false;
-                    self.events.push_back(Event::Free(stored.stream));
-                    self.complete(schedule, operation, out);
+                    turn.happens(Event::Free(stored.stream));
+                    self.complete(operation, turn);
                 }
             }
         }
-        self.settle(schedule, out);
-        std::mem::swap(&mut self.events, events);
+        self.settle(turn);
     }
 
     /// A transfer is here.
-    fn arrived(&mut self, schedule: &GraphSchedule, transfer: u32, out: &mut Vec<Action>) {
-        let graph = schedule.graph();
-        match schedule.what(transfer) {
-            What::Message(message) => {
-                let send = graph.send_of(message);
-                match self.cleared.remove(&message) {
-                    Some(receive) => self.has_message(schedule, receive, send),
-                    None => self.match_up(schedule, message, out),
+    fn arrived(&mut self, transfer: u32, turn: &mut Turn<'_>) {
+        match turn.schedule.what(transfer) {
+            What::Message(message) => match self.cleared.remove(&message) {
+                Some(receive) => {
+                    let send = turn.schedule.graph().send_of(message);
+                    self.has_message(receive, send, turn);
                 }
-            }
-            What::Request(message) => self.match_up(schedule, message, out),
+                None => self.match_up(message, turn),
+            },
+            What::Request(message) => self.match_up(message, turn),
             What::Clearance(message) => {
-                let transfer = schedule.transfer(message);
-                self.post(schedule, transfer.dst, message, out);
+                let to = turn.schedule.graph().message(message).dst;
+                self.post(to, message, turn);
             }
-            What::Part => self.part_arrived(schedule, transfer, out),
+            What::Part => {
+                let over = self.collectives.arrived(transfer, turn);
+                self.end_collective(over, turn);
+            }
         }
     }
 
     /// Looks for the receive of a message that is here, or that its sender asks to send.
-    fn match_up(&mut self, schedule: &GraphSchedule, message: u32, out: &mut Vec<Action>) {
-        let of = schedule.graph().message(message);
+    fn match_up(&mut self, message: u32, turn: &mut Turn<'_>) {
+        let of = turn.schedule.graph().message(message);
         let send = (of.src, of.place);
         match of.known_receive() {
             Some(receive) => {
                 if self.progress.arrived(receive) {
-                    self.is_matched(schedule, receive, send, out);
+                    self.is_matched(receive, send, turn);
                 }
             }
-            None => self.take_in(schedule, send, out),
+            None => self.take_in(send, turn),
         }
     }
 
     /// Carries out all that follows at this instant.
-    fn settle(&mut self, schedule: &GraphSchedule, out: &mut Vec<Action>) {
+    fn settle(&mut self, turn: &mut Turn<'_>) {
         let before = self.left;
-        while let Some(event) = self.events.pop_front() {
+        while let Some(event) = turn.events.pop_front() {
             match event {
-                Event::Ready(operation) => self.ready(schedule, operation, out),
-                Event::Started(operation) => self.release(schedule, operation, true),
+                Event::Ready(operation) => self.ready(operation, turn),
+                Event::Started(operation) => self.release(operation, true, turn),
                 Event::Done(operation) => {
                     self.left -= 1;
-                    self.log.done(operation, self.now);
-                    self.measure_end(schedule, operation);
-                    self.release(schedule, operation, false);
+                    if let Some(recorder) = &mut self.recorder {
+                        let is_last = self.left == 0;
+                        recorder.done(turn.schedule, operation, turn.now, is_last);
+                    }
+                    self.release(operation, false, turn);
                 }
-                Event::Free(stream) => self.go_on(schedule, stream, out),
+                Event::Free(stream) => self.go_on(stream, turn),
             }
         }
         if self.left == 0 && before > 0 {
-            out.push(Action::Done);
+            turn.act(Action::Done);
         }
     }
 
     /// A receive asks for its message, other operations queue on their streams.
-    fn ready(&mut self, schedule: &GraphSchedule, operation: u32, out: &mut Vec<Action>) {
-        self.log.ready(operation, self.now);
-        if let Some(meter) = &mut self.meter {
-            meter.ready(operation, self.now);
+    fn ready(&mut self, operation: u32, turn: &mut Turn<'_>) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.ready(operation, turn.now);
         }
-        let stored = schedule.graph().stored(self.rank, operation);
+        let stored = turn.schedule.graph().stored(self.rank, operation);
         if !matches!(stored.form, Form::Receive | Form::OpenReceive) {
-            return self.enqueue(stored.stream, Task::Start(operation));
+            return self.enqueue(stored.stream, Task::Start(operation), turn);
         }
         if stored.starts_others() {
-            self.events.push_back(Event::Started(operation));
+            turn.happens(Event::Started(operation));
         }
-        if let Some(transfer) = stored.known_message() {
-            self.log.asked(operation, self.now);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.log.asked(operation, turn.now);
+        }
+        if let Some(message) = stored.known_message() {
             if self.progress.ask(operation) {
-                let send = schedule.graph().send_of(transfer);
-                self.is_matched(schedule, operation, send, out);
+                let send = turn.schedule.graph().send_of(message);
+                self.is_matched(operation, send, turn);
             }
             return;
         }
         let (peer, tag) = (stored.asked_peer(), stored.tag());
-        self.log.asked(operation, self.now);
         if let Some(sender) = self.inbox.asked(Envelope { peer, tag }, operation) {
-            self.is_matched(schedule, operation, sender, out);
+            self.is_matched(operation, sender, turn);
         }
     }
 
     /// Tells those that wait for the start of an operation, or for its end.
-    fn release(&mut self, schedule: &GraphSchedule, operation: u32, starts: bool) {
-        let edges = schedule.graph().edges_of(self.rank, operation);
+    fn release(&mut self, operation: u32, starts: bool, turn: &mut Turn<'_>) {
+        let edges = turn.schedule.graph().edges_of(self.rank, operation);
         for edge in edges.filter(|edge| edge.on_start() == starts) {
             let next = edge.operation();
             if self.progress.is_last(next) {
-                self.log.released_by(next, operation);
-                if let Some(meter) = &mut self.meter {
-                    meter.released_by(next, operation);
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.released_by(next, operation);
                 }
-                self.events.push_back(Event::Ready(next));
+                turn.happens(Event::Ready(next));
             }
         }
     }
 
-    fn enqueue(&mut self, stream: u16, task: Task) {
-        self.streams[usize::from(stream)].queue.push_back(task);
-        self.events.push_back(Event::Free(stream));
+    /// Queues a task on a stream, or begins with it where nothing else can come first.
+    fn enqueue(&mut self, stream: u16, task: Task, turn: &mut Turn<'_>) {
+        let of = &mut self.streams[usize::from(stream)];
+        if !of.busy && of.queue.is_empty() && turn.events.is_empty() {
+            return self.begin(stream, task, turn);
+        }
+        of.queue.push_back(task);
+        turn.happens(Event::Free(stream));
     }
 
     /// A message of no certain receive is here, or is asked to be sent: that of a send, by its rank
     /// and its place there.
-    fn take_in(
-        &mut self,
-        schedule: &GraphSchedule,
-        (peer, place): (u32, u32),
-        out: &mut Vec<Action>,
-    ) {
-        let tag = schedule.graph().stored(peer, place).tag();
+    fn take_in(&mut self, (peer, place): (u32, u32), turn: &mut Turn<'_>) {
+        let tag = turn.schedule.graph().stored(peer, place).tag();
         if let Some(receive) = self.inbox.arrived(Envelope { peer, tag }, place) {
-            self.is_matched(schedule, receive, (peer, place), out);
+            self.is_matched(receive, (peer, place), turn);
         }
     }
 
     /// A receive takes a message, which is here unless its sender waits for the clearance.
-    fn is_matched(
-        &mut self,
-        schedule: &GraphSchedule,
-        receive: u32,
-        sender: (u32, u32),
-        out: &mut Vec<Action>,
-    ) {
-        let message = schedule.graph().transfer_of(sender.0, sender.1);
-        let handshake =
-            message.and_then(|message| Some((message, schedule.handshake_of(message)?)));
-        let Some((message, (_, clearance))) = handshake else {
-            return self.has_message(schedule, receive, sender);
+    fn is_matched(&mut self, receive: u32, sender: (u32, u32), turn: &mut Turn<'_>) {
+        let Some((message, clearance)) = turn.schedule.clearance_of(sender) else {
+            return self.has_message(receive, sender, turn);
         };
-        self.log.requested(receive, self.now);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.log.requested(receive, turn.now);
+        }
         self.cleared.insert(message, receive);
-        self.post(schedule, sender.0, clearance, out);
+        self.post(sender.0, clearance, turn);
     }
 
     /// A receive has its message, and takes it when its stream is free.
-    fn has_message(&mut self, schedule: &GraphSchedule, receive: u32, sender: (u32, u32)) {
-        self.log.matched(receive, sender, self.now);
-        if schedule.timing().overhead.is_zero() {
-            self.events.push_back(Event::Done(receive));
+    fn has_message(&mut self, receive: u32, sender: (u32, u32), turn: &mut Turn<'_>) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.log.matched(receive, sender, turn.now);
+        }
+        if turn.schedule.timing().overhead.is_zero() {
+            turn.happens(Event::Done(receive));
         } else {
-            let stored = schedule.graph().stored(self.rank, receive);
-            self.enqueue(stored.stream, Task::Take(receive));
+            let stored = turn.schedule.graph().stored(self.rank, receive);
+            self.enqueue(stored.stream, Task::Take(receive), turn);
         }
     }
 
-    /// Starts what comes next on a stream, unless it is busy.
-    fn go_on(&mut self, schedule: &GraphSchedule, stream: u16, out: &mut Vec<Action>) {
+    /// Begins with what comes next on a stream, unless it is busy.
+    fn go_on(&mut self, stream: u16, turn: &mut Turn<'_>) {
         let of = &mut self.streams[usize::from(stream)];
         if of.busy {
             return;
         }
-        let Some(task) = of.queue.pop_front() else {
-            return;
-        };
-        let (Task::Take(operation) | Task::Start(operation)) = task;
-        let stored = schedule.graph().stored(self.rank, operation);
-        if stored.starts_others() && task == Task::Start(operation) {
-            self.events.push_back(Event::Started(operation));
+        if let Some(task) = of.queue.pop_front() {
+            self.begin(stream, task, turn);
         }
-        self.log.on_stream(operation, stream, self.now);
-        self.measure_begin(schedule, operation, stream);
+    }
+
+    /// A stream begins with a task.
+    fn begin(&mut self, stream: u16, task: Task, turn: &mut Turn<'_>) {
+        let (Task::Take(operation) | Task::Start(operation)) = task;
+        let stored = turn.schedule.graph().stored(self.rank, operation);
+        if stored.starts_others() && task == Task::Start(operation) {
+            turn.happens(Event::Started(operation));
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.begin(turn.schedule, operation, stream, turn.now);
+        }
+        let of = &mut self.streams[usize::from(stream)];
         if stored.form == Form::Collective {
+            of.busy = true;
             let which = stored.which();
-            self.streams[usize::from(stream)].busy = true;
-            let start_up = schedule.collectives().schedule(which).0.start_up();
+            let start_up = turn.schedule.collectives().schedule(which).0.start_up();
             if start_up.is_zero() {
-                self.take_part(schedule, operation, which, out);
+                let over = self.collectives.take_part(operation, which, turn);
+                self.end_collective(over, turn);
             } else {
-                out.push(Action::Wake(start_up, operation));
+                turn.act(Action::Wake(start_up, operation));
             }
             return;
         }
-        let time = schedule.time_on_stream(self.rank, operation);
+        let time = turn.schedule.time_on_stream(stored);
         if time.is_zero() {
-            self.events.push_back(Event::Free(stream));
-            self.complete(schedule, operation, out);
+            turn.happens(Event::Free(stream));
+            self.complete(operation, turn);
         } else {
-            self.streams[usize::from(stream)].busy = true;
-            out.push(Action::Wake(time, operation));
+            of.busy = true;
+            turn.act(Action::Wake(time, operation));
         }
     }
 
     /// An operation has had its time on its stream: a send is posted, all else is done.
-    fn complete(&mut self, schedule: &GraphSchedule, operation: u32, out: &mut Vec<Action>) {
-        let graph = schedule.graph();
+    fn complete(&mut self, operation: u32, turn: &mut Turn<'_>) {
+        let graph = turn.schedule.graph();
         let stored = graph.stored(self.rank, operation);
         let Some(message) = stored.known_message().filter(|_| stored.form == Form::Send) else {
             if stored.form == Form::SendToSelf {
                 // It is there at once.
-                self.take_in(schedule, (self.rank, operation), out);
+                self.take_in((self.rank, operation), turn);
             }
-            self.events.push_back(Event::Done(operation));
+            turn.happens(Event::Done(operation));
             return;
         };
-        let handshake = schedule.handshake_of(message);
+        let handshake = turn.schedule.handshake_of(message);
         let first = handshake.map_or(message, |(request, _)| request);
-        self.post(schedule, graph.message(message).dst, first, out);
-        if !schedule.is_done_when_acknowledged(message) {
-            self.events.push_back(Event::Done(operation));
+        self.post(graph.message(message).dst, first, turn);
+        if !turn.schedule.is_done_when_acknowledged(message) {
+            turn.happens(Event::Done(operation));
         }
     }
 
     /// Posts a message or a part of its handshake to a rank, behind what was posted there before.
-    fn post(&mut self, schedule: &GraphSchedule, to: u32, id: u32, out: &mut Vec<Action>) {
-        if let Some(way) = schedule.ways().to(self.rank, to) {
+    fn post(&mut self, to: u32, id: u32, turn: &mut Turn<'_>) {
+        if let Some(way) = turn.schedule.ways().to(self.rank, to) {
             let nth = &mut self.posted[way];
-            schedule.write_down(self.rank, way, *nth, id, self.now);
+            turn.schedule.write_down(self.rank, way, *nth, id, turn.now);
             *nth += 1;
-            out.push(Action::Post(id));
+            turn.act(Action::Post(id));
         }
     }
 
-    fn measure_begin(&mut self, schedule: &GraphSchedule, operation: u32, stream: u16) {
-        if let Some(meter) = &mut self.meter {
-            let operations = schedule.graph().stored_of(self.rank);
-            let sent = |receive| posted_at(schedule, self.rank, receive);
-            meter.begin(operation, stream, self.now, sent, operations);
-        }
-    }
-
-    fn measure_end(&mut self, schedule: &GraphSchedule, operation: u32) {
-        if let Some(meter) = &mut self.meter {
-            let operations = schedule.graph().stored_of(self.rank);
-            let stream = operations[operation as usize].stream;
-            let when = (self.now, self.left == 0);
-            let sent = |receive| posted_at(schedule, self.rank, receive);
-            meter.done((operation, stream), when, sent, operations);
-        }
-    }
-
-    /// Where the rank stands in a collective, perhaps before it takes part.
-    fn collective(&mut self, schedule: &GraphSchedule, number: u32) -> &mut CollectiveRun {
-        let rank = self.rank;
-        let runs = self.collectives.entry(number);
-        runs.or_insert_with(|| CollectiveRun {
-            operation: None,
-            left: schedule.collectives().share(number, rank),
-            waits: Countdown::default(),
-            held: Vec::new(),
-        })
-    }
-
-    /// The rank takes part in a collective from now on.
-    fn take_part(
-        &mut self,
-        schedule: &GraphSchedule,
-        operation: u32,
-        number: u32,
-        out: &mut Vec<Action>,
-    ) {
-        let rank = schedule.collectives().number_in_group(number, self.rank);
-        let (of, base) = schedule.collectives().schedule(number);
-        let mut ids = Vec::new();
-        of.initial(rank, &mut ids);
-        let run = self.collective(schedule, number);
-        run.operation = Some(operation);
-        ids.append(&mut run.held);
-        out.extend(ids.into_iter().map(|id| Action::Post(base + id)));
-        self.end_collective(schedule, number);
-    }
-
-    /// A transfer of a collective has arrived, and may release others.
-    fn part_arrived(&mut self, schedule: &GraphSchedule, transfer: u32, out: &mut Vec<Action>) {
-        let (number, local) = schedule.collectives().locate(transfer);
-        let (of, base) = schedule.collectives().schedule(number);
-        let run = self.collective(schedule, number);
-        run.left.receives -= 1;
-        let mut released = Vec::new();
-        of.released_by(local, &mut released);
-        for next in released {
-            if !run.waits.is_last(next, of.dependencies(next)) {
-                continue;
-            }
-            if run.operation.is_some() {
-                out.push(Action::Post(base + next));
-            } else {
-                run.held.push(next);
-            }
-        }
-        self.end_collective(schedule, number);
-    }
-
-    /// Ends a collective of which everything has arrived and been acknowledged.
-    fn end_collective(&mut self, schedule: &GraphSchedule, number: u32) {
-        let run = self.collective(schedule, number);
-        let is_over = run.left == Share::default();
-        if let Some(operation) = run.operation.filter(|_| is_over) {
-            self.collectives.remove(&number);
-            let stream = schedule.graph().stored(self.rank, operation).stream;
+    /// Ends a collective by its operation, once it is over.
+    fn end_collective(&mut self, over: Option<u32>, turn: &mut Turn<'_>) {
+        if let Some(operation) = over {
+            let stream = turn.schedule.graph().stored(self.rank, operation).stream;
             self.streams[usize::from(stream)].busy = false;
-            self.events.push_back(Event::Free(stream));
-            self.events.push_back(Event::Done(operation));
+            turn.happens(Event::Free(stream));
+            turn.happens(Event::Done(operation));
         }
     }
 }

@@ -9,7 +9,7 @@ use tenter_units::Time;
 use super::collectives::CollectiveTransfers;
 use super::error::GraphError;
 use super::handshake::{Handshakes, What};
-use super::operation::{Form, Operation, Timing};
+use super::operation::{Form, Operation, Stored, Timing};
 use super::storage::Graph;
 use super::ways::Ways;
 use crate::collective::{CollectiveMember, Factor};
@@ -137,6 +137,15 @@ impl GraphSchedule {
         self.handshakes.as_ref()?.of(message)
     }
 
+    /// The message of a send, by its rank and its place there, and its clearance; `None` where it
+    /// is sent without.
+    pub(super) fn clearance_of(&self, (rank, place): (u32, u32)) -> Option<(u32, u32)> {
+        let handshakes = self.handshakes.as_ref()?;
+        let message = self.graph.transfer_of(rank, place)?;
+        let (_, clearance) = handshakes.of(message)?;
+        Some((message, clearance))
+    }
+
     /// The ways of messages, and of what lets them be sent.
     pub(super) fn ways(&self) -> &Ways {
         let of_handshakes = self.handshakes.as_ref().map(Handshakes::ways);
@@ -235,8 +244,7 @@ impl GraphSchedule {
     }
 
     /// How long an operation occupies its stream.
-    pub(super) fn time_on_stream(&self, rank: u32, place: u32) -> Time {
-        let stored = self.graph.stored(rank, place);
+    pub(super) fn time_on_stream(&self, stored: &Stored) -> Time {
         match stored.form {
             Form::Compute => self.timing.computing(stored.time()),
             Form::Wait => stored.time(),

@@ -48,7 +48,14 @@ mod tests {
     #[test]
     fn a_size_is_read_as_it_was_stored() {
         let mut sizes = Sizes::default();
-        let given = [0, 1, (1 << 31) - 1, 1 << 31, u64::from(u32::MAX) + 1, u64::MAX];
+        let given = [
+            0,
+            1,
+            (1 << 31) - 1,
+            1 << 31,
+            u64::from(u32::MAX) + 1,
+            u64::MAX,
+        ];
         let words = given.map(|bytes| sizes.word(bytes));
         assert_eq!(words.map(|word| sizes.bytes(word)), given);
         assert_eq!(sizes.memory_bytes(), 24);

@@ -17,9 +17,9 @@ use super::ways::Ways;
 
 /// A graph of operations over a number of ranks.
 ///
-/// Each operation takes 20 bytes while it runs, and each message 24: 32 bytes for each of a send and
-/// the receive that takes its message. A receive of which only the run tells what it takes needs 8
-/// more, a recorded time 24, and an operation that n > 1 others wait for 4·(n + 1).
+/// Each operation takes 20 bytes while it runs, and each message 24, so a send and the receive that
+/// takes its message take 32 bytes each. A receive of which only the run tells what it takes needs
+/// 8 more, a recorded time 24, and an operation that n > 1 others wait for 4·(n + 1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
     operations: Operations,

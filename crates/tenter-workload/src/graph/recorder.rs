@@ -1,0 +1,100 @@
+//! What is kept of a rank while it runs, where anything is: a log, what its time went by with, or
+//! both.
+
+use super::log::Log;
+use super::meter::Meter;
+use super::operation::Form;
+use super::schedule::GraphSchedule;
+
+/// What is kept of a rank while it runs.
+#[derive(Clone, Debug)]
+pub(super) struct Recorder {
+    rank: u32,
+    pub(super) log: Log,
+    pub(super) meter: Option<Meter>,
+}
+
+impl Recorder {
+    /// Of a rank before its start; `None` where nothing is kept of it.
+    pub(super) fn new(
+        schedule: &GraphSchedule,
+        rank: u32,
+        keeps_log: bool,
+    ) -> Option<Box<Recorder>> {
+        let graph = schedule.graph();
+        let (of, operations) = (graph.rank(rank), graph.stored_of(rank).len());
+        let log = if keeps_log {
+            Log::new(operations, of.streams.len())
+        } else {
+            Log::default()
+        };
+        let marked = schedule.marks_of(rank);
+        let meter = marked.map(|marked| Meter::new(of, operations, marked));
+        let keeps = keeps_log || meter.is_some();
+        keeps.then(|| Box::new(Recorder { rank, log, meter }))
+    }
+
+    /// The rank starts.
+    pub(super) fn start(&mut self, now: u64) {
+        if let Some(meter) = &mut self.meter {
+            meter.start(now);
+        }
+    }
+
+    /// An operation waits for no other one any more.
+    pub(super) fn ready(&mut self, operation: u32, now: u64) {
+        self.log.ready(operation, now);
+        if let Some(meter) = &mut self.meter {
+            meter.ready(operation, now);
+        }
+    }
+
+    /// What an operation has waited for last.
+    pub(super) fn released_by(&mut self, operation: u32, other: u32) {
+        self.log.released_by(operation, other);
+        if let Some(meter) = &mut self.meter {
+            meter.released_by(operation, other);
+        }
+    }
+
+    /// A stream begins with an operation, or with what is left of a receive.
+    pub(super) fn begin(
+        &mut self,
+        schedule: &GraphSchedule,
+        operation: u32,
+        stream: u16,
+        now: u64,
+    ) {
+        self.log.on_stream(operation, stream, now);
+        if let Some(meter) = &mut self.meter {
+            let operations = schedule.graph().stored_of(self.rank);
+            let sent = |receive| posted_at(schedule, self.rank, receive);
+            meter.begin(operation, stream, now, sent, operations);
+        }
+    }
+
+    /// An operation is done, the last one where `is_last`.
+    pub(super) fn done(
+        &mut self,
+        schedule: &GraphSchedule,
+        operation: u32,
+        now: u64,
+        is_last: bool,
+    ) {
+        self.log.done(operation, now);
+        if let Some(meter) = &mut self.meter {
+            let operations = schedule.graph().stored_of(self.rank);
+            let stream = operations[operation as usize].stream;
+            let sent = |receive| posted_at(schedule, self.rank, receive);
+            meter.done((operation, stream), (now, is_last), sent, operations);
+        }
+    }
+}
+
+/// When the message of a receive was posted, where that is known.
+fn posted_at(schedule: &GraphSchedule, rank: u32, receive: u32) -> Option<u64> {
+    let stored = schedule.graph().stored(rank, receive);
+    let is_receive = stored.form == Form::Receive;
+    let transfer = stored.known_message().filter(|_| is_receive)?;
+    schedule.posted_at(transfer)
+}
