@@ -1,6 +1,6 @@
 //! What is collected while a file is read, and the graph that comes of it.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use tenter_units::Time;
 use tenter_workload::graph::{GraphBuilder, Operation, RankBuilder};
@@ -80,4 +80,4 @@ impl Collected {
 }
 
 /// The place of an operation by its label.
-pub(super) type Labels<'t> = BTreeMap<&'t [u8], u32>;
+pub(super) type Labels<'t> = HashMap<&'t [u8], u32>;

@@ -28,6 +28,21 @@ impl Token<'_> {
     }
 }
 
+const fn is_mark(byte: u8) -> bool {
+    matches!(byte, b'{' | b'}' | b':')
+}
+
+/// Whether a word ends before a byte.
+const ENDS: [bool; 256] = {
+    let mut ends = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        ends[byte as usize] = byte.is_ascii_whitespace() || is_mark(byte) || byte == b'/';
+        byte += 1;
+    }
+    ends
+};
+
 /// Cuts a text into tokens and passes over blanks and comments.
 #[derive(Clone, Debug)]
 pub(super) struct Lexer<'t> {
@@ -68,15 +83,18 @@ impl<'t> Lexer<'t> {
 
     /// The next token, which must be there.
     pub(super) fn need(&mut self, what: &str) -> Result<Token<'t>, ImportError> {
-        self.next().ok_or_else(|| {
-            let found = format!("the file ends where {what} is expected");
-            ImportError::new(self.place(), found, "give the whole file")
-        })
+        self.next().ok_or_else(|| self.ends_early(what))
+    }
+
+    fn ends_early(&self, what: &str) -> ImportError {
+        let found = format!("the file ends where {what} is expected");
+        ImportError::new(self.place(), found, "give the whole file")
     }
 
     /// The next token, which must be a certain word.
     pub(super) fn expect(&mut self, word: &str) -> Result<Token<'t>, ImportError> {
-        let token = self.need(&format!("`{word}`"))?;
+        let token = self.next();
+        let token = token.ok_or_else(|| self.ends_early(&format!("`{word}`")))?;
         if token.is(word) {
             return Ok(token);
         }
@@ -130,16 +148,12 @@ impl<'t> Lexer<'t> {
         self.skip();
         let rest = &self.text[self.at..];
         let first = *rest.first()?;
-        let is_mark = |byte: u8| matches!(byte, b'{' | b'}' | b':');
         let length = if is_mark(first) {
             1
         } else {
-            let ends = |&byte: &u8| byte.is_ascii_whitespace() || is_mark(byte) || byte == b'/';
             // A slash that begins no comment is a word by itself.
-            rest.iter()
-                .skip(1)
-                .position(ends)
-                .map_or(rest.len(), |end| end + 1)
+            let end = rest[1..].iter().position(|&byte| ENDS[usize::from(byte)]);
+            end.map_or(rest.len(), |end| end + 1)
         };
         self.at += length;
         Some(Token {
