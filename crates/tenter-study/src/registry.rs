@@ -88,6 +88,7 @@ pub const STUDIES: &[StudyTexts<'static>] = studies![
     "bandwidth-steering/reconfiguration",
     "training/activation-recompute",
     "training/h100-weak-scaling",
+    "training/fsdp-slope",
     "training/expert-parallel-latency",
     "nccl/collectives"
 ];
@@ -104,6 +105,7 @@ const PUBLISHED: &[(&str, &str)] = tables![
     "bandwidth-steering",
     "training-a100-activation-recompute",
     "training-expert-parallel-latency",
+    "training-fsdp-slope",
     "training-h100-weak-scaling",
     "nccl-measured"
 ];
