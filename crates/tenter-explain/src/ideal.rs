@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tenter_plan::Plan;
 use tenter_plan::ideal::Ideal;
-use tenter_topology::Routing;
+use tenter_topology::{HostId, Routing};
 use tenter_units::Time;
 use tenter_workload::placement::stretches;
 use tenter_workload::{CollectiveRun, Job, Traffic, WorkloadError};
@@ -109,7 +109,7 @@ pub(crate) fn job_facts(
 }
 
 /// The hosts of ranks, where those that follow each other on one host count once.
-fn nics_in_order(hosts: &[u32]) -> Vec<u32> {
+fn nics_in_order(hosts: &[HostId]) -> Vec<HostId> {
     let mut nics = hosts.to_vec();
     nics.dedup();
     nics

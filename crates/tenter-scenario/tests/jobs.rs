@@ -39,7 +39,8 @@ fn hosts(jobs: &str) -> Vec<Vec<u32>> {
     let again = again.unwrap_or_else(|errors| panic!("{}", errors.render()));
     let of = |loaded: &Loaded| -> Vec<Vec<u32>> {
         let jobs = loaded.plan.jobs.iter();
-        jobs.map(|job| job.hosts.clone()).collect()
+        jobs.map(|job| job.hosts.iter().map(|host| host.number()).collect())
+            .collect()
     };
     assert_eq!(of(&loaded), of(&again), "{}", loaded.effective);
     of(&loaded)

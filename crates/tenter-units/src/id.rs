@@ -7,13 +7,30 @@ use std::ops::{Deref, DerefMut, Index, IndexMut};
 pub trait Id: Copy {
     /// Its place in a list of all of them.
     fn place(self) -> usize;
+
+    /// The one that has this place.
+    fn at(place: usize) -> Self;
 }
 
 /// A list with one entry for each thing of a kind, which only the numbers of that kind index.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ById<I, T> {
     entries: Vec<T>,
     ids: PhantomData<fn(I)>,
+}
+
+impl<I: Id, T> ById<I, T> {
+    /// The numbers of its things, in order.
+    pub fn ids(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = I> + ExactSizeIterator + Clone + use<I, T> {
+        (0..self.entries.len()).map(I::at)
+    }
+
+    /// Its entries, each with the number of its thing, in order.
+    pub fn numbered(&self) -> impl DoubleEndedIterator<Item = (I, &T)> + ExactSizeIterator {
+        self.ids().zip(&self.entries)
+    }
 }
 
 impl<I, T> From<Vec<T>> for ById<I, T> {
@@ -34,6 +51,33 @@ impl<I, T> Default for ById<I, T> {
 impl<I, T> FromIterator<T> for ById<I, T> {
     fn from_iter<E: IntoIterator<Item = T>>(entries: E) -> Self {
         entries.into_iter().collect::<Vec<T>>().into()
+    }
+}
+
+impl<I, T> IntoIterator for ById<I, T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.into_iter()
+    }
+}
+
+impl<'a, I, T> IntoIterator for &'a ById<I, T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.iter()
+    }
+}
+
+impl<'a, I, T> IntoIterator for &'a mut ById<I, T> {
+    type Item = &'a mut T;
+    type IntoIter = std::slice::IterMut<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.iter_mut()
     }
 }
 
@@ -136,7 +180,10 @@ macro_rules! id {
             }
 
             /// So many of them in a row, this one first.
-            $visibility fn run(self, count: u32) -> impl Iterator<Item = Self> + Clone {
+            $visibility fn run(
+                self,
+                count: u32,
+            ) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone {
                 (self.0..self.0 + count).map($name)
             }
         }
@@ -145,6 +192,11 @@ macro_rules! id {
             #[inline]
             fn place(self) -> usize {
                 self.index()
+            }
+
+            #[inline]
+            fn at(place: usize) -> Self {
+                $name(place as u32)
             }
         }
 

@@ -1,5 +1,6 @@
 //! Jobs: who takes part, and which collectives they run one after the other.
 
+use tenter_topology::HostId;
 use tenter_units::Time;
 
 use crate::{QueuePairScope, Schedule, Traffic, WorkloadError};
@@ -45,7 +46,7 @@ pub struct Job {
     pub name: String,
     /// Rank r runs on host `hosts[r]`. Ranks of the same host have NPUs of their own, which share
     /// its NIC.
-    pub hosts: Vec<u32>,
+    pub hosts: Vec<HostId>,
     /// Whether it is load for others: it is not judged, repeats its sequence for as long as a job
     /// under test runs, and is cut off then.
     pub background: bool,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tenter_endpoint::{MessageCut, NicSpec};
 use tenter_engine::Draws;
 use tenter_net::WIRE_OVERHEAD_BYTES;
+use tenter_topology::HostId;
 use tenter_units::Time;
 use tenter_workload::flow_workload::{
     Arrivals, FlowWay, FlowWorkload, Receivers, SizeDistribution, Weights,
@@ -68,7 +69,7 @@ impl Workload<'_> {
         names: &HostNames<'_>,
         job: &mut Job,
     ) -> Option<Vec<FlowWay>> {
-        let mut ranks: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut ranks: BTreeMap<HostId, u32> = BTreeMap::new();
         let mut ways: BTreeMap<(u32, u32), u32> = BTreeMap::new();
         let mut slots = 0;
         for (index, pair) in pairs.iter().enumerate() {
@@ -110,7 +111,7 @@ impl Workload<'_> {
     /// senders' rate that is asked for; a flow has `wire_bits` on average.
     fn arrivals(
         self,
-        (ways, weights, hosts): (&[FlowWay], Option<Weights>, &[u32]),
+        (ways, weights, hosts): (&[FlowWay], Option<Weights>, &[HostId]),
         names: &HostNames<'_>,
         wire_bits: f64,
     ) -> Option<Arrivals> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use tenter_topology::HostId;
 use tenter_units::Time;
 use tenter_workload::Job;
 use tenter_workload::flow_workload::{Arrivals, FlowWay, FlowWorkload, GapLaw, Receivers, Weights};
@@ -119,12 +120,12 @@ fn levelled(sends: &[(u32, u32, u64)]) -> Vec<u64> {
 /// have the same.
 pub(super) fn arrivals(
     (ways, weights, senders): (&[FlowWay], Weights, Senders),
-    (hosts, rates): (&[u32], &[f64]),
+    (hosts, rates): (&[HostId], &[f64]),
     (gaps, load): (GapLaw, f64),
     mean_bits: f64,
 ) -> Arrivals {
     let mut of_rank = vec![0.0; hosts.len()];
-    let mut ports: BTreeMap<u32, [f64; 2]> = BTreeMap::new();
+    let mut ports: BTreeMap<HostId, [f64; 2]> = BTreeMap::new();
     for (index, way) in ways.iter().enumerate() {
         let weight = weights.of(index) as f64;
         of_rank[way.src as usize] += weight;

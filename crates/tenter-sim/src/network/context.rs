@@ -8,8 +8,8 @@ use tenter_net::input_queued::InputQueuedSpec;
 use tenter_net::load_balancing::FiveTuple;
 use tenter_net::{CreditSpec, ReceiveSlot, SignalSpec, SwitchSpec, Switches, Telemetry};
 use tenter_plan::{HostDelays, LinkImpairment, Links, Lookahead, Seeds};
-use tenter_topology::{Routing, Topology};
-use tenter_units::{Rate, Time};
+use tenter_topology::{HostId, NodeId, Routing, Topology};
+use tenter_units::{ById, Rate, Time};
 use tenter_workload::ScaleUp;
 use tenter_workload::Transfer;
 
@@ -39,7 +39,7 @@ pub struct Context {
     /// What hosts add to each send.
     pub(crate) host_delays: HostDelays,
     /// The DMA rates of each NIC; empty without PCIe.
-    pub(super) dma: Vec<DmaRates>,
+    pub(super) dma: ById<HostId, DmaRates>,
     /// What connects the NPUs of a host.
     pub(crate) scale_up: Option<ScaleUp>,
     /// NPUs that share each NIC.
@@ -54,7 +54,7 @@ pub struct Context {
     pub(crate) input_queued: Option<InputQueuedSpec>,
     /// What senders are told of long queues, if anything.
     pub(crate) signals: Option<SignalSpec>,
-    pub(crate) addresses: Vec<NicAddress>,
+    pub(crate) addresses: ById<HostId, NicAddress>,
     pub(crate) jobs: Vec<JobPlan>,
     pub(crate) progress: JobProgress,
     pub(crate) seed: u64,
@@ -67,9 +67,9 @@ pub struct Context {
     /// How long background jobs run on without the others, in ps.
     pub(crate) background_delay: u64,
     /// The ranks on each host, in order of job and so of slots.
-    pub(crate) ranks: Vec<Vec<RankHere>>,
-    /// Where each node lives, by its number in the topology.
-    pub(crate) homes: Vec<Home>,
+    pub(crate) ranks: ById<HostId, Vec<RankHere>>,
+    /// Where each node lives.
+    pub(crate) homes: ById<NodeId, Home>,
 }
 
 impl Context {
@@ -79,12 +79,12 @@ impl Context {
     }
 
     /// Where a node of the topology lives.
-    pub fn home(&self, node: u32) -> Home {
-        self.homes[node as usize]
+    pub fn home(&self, node: impl Into<NodeId>) -> Home {
+        self.homes[node.into()]
     }
 
     /// Hashes of all packets that travel between two hosts, in both directions, ascending.
-    pub fn hashes_between(&self, a: u32, b: u32) -> Vec<u32> {
+    pub fn hashes_between(&self, a: HostId, b: HostId) -> Vec<u32> {
         let mut hashes = Vec::new();
         for (from, to) in [(a, b), (b, a)] {
             for here in self.ranks_on(from) {
@@ -108,7 +108,7 @@ impl Context {
     }
 
     /// Hashes of all packets that a host sends, ascending.
-    pub(super) fn hashes_from(&self, host: u32) -> Vec<u32> {
+    pub(super) fn hashes_from(&self, host: HostId) -> Vec<u32> {
         let mut hashes = Vec::new();
         for (job, plan) in (0..).zip(&self.jobs) {
             for (rank, &from) in (0..).zip(&plan.job.hosts) {
@@ -140,33 +140,33 @@ impl Context {
     }
 
     /// The ranks on a host.
-    pub(crate) fn ranks_on(&self, host: u32) -> &[RankHere] {
-        &self.ranks[host as usize]
+    pub(crate) fn ranks_on(&self, host: HostId) -> &[RankHere] {
+        &self.ranks[host]
     }
 
     /// The number of a rank of a job among the ranks on its host.
-    pub(crate) fn number_of(&self, host: u32, (job, rank): (u16, u32)) -> Option<u16> {
+    pub(crate) fn number_of(&self, host: HostId, (job, rank): (u16, u32)) -> Option<u16> {
         let mut ranks = self.ranks_on(host).iter();
         let number = ranks.position(|here| (here.job, here.rank) == (job, rank))?;
         Some(number as u16)
     }
 
     /// Whether a rank is the first of its job on its host.
-    pub(crate) fn is_first_there(&self, host: u32, job: u16, rank: u32) -> bool {
+    pub(crate) fn is_first_there(&self, host: HostId, job: u16, rank: u32) -> bool {
         let mut ranks = self.ranks_on(host).iter();
         let first = ranks.find(|here| here.job == job);
         first.is_some_and(|here| here.rank == rank)
     }
 
     /// The rank a receive slot of a host belongs to, and its number there.
-    pub(crate) fn rank_of_slot(&self, host: u32, slot: ReceiveSlot) -> (u16, RankHere) {
+    pub(crate) fn rank_of_slot(&self, host: HostId, slot: ReceiveSlot) -> (u16, RankHere) {
         let ranks = self.ranks_on(host);
         let number = ranks.partition_point(|here| here.receive_base <= slot) - 1;
         (number as u16, ranks[number])
     }
 
     /// The way back from a receive slot of a host.
-    pub(crate) fn reply_path(&self, host: u32, slot: ReceiveSlot) -> ReplyPath {
+    pub(crate) fn reply_path(&self, host: HostId, slot: ReceiveSlot) -> ReplyPath {
         let (_, here) = self.rank_of_slot(host, slot);
         let plan = &self.jobs[usize::from(here.job)];
         let source = plan.pairs.source_of(here.rank, here.own_receive_slot(slot));
@@ -191,7 +191,7 @@ impl Context {
     }
 
     /// The NICs of a job with their line rates, rank by rank.
-    pub(crate) fn nics_of(&self, job: usize) -> Vec<(u32, Rate)> {
+    pub(crate) fn nics_of(&self, job: usize) -> Vec<(HostId, Rate)> {
         let hosts = self.jobs[job].job.hosts.iter();
         hosts
             .map(|&host| (host, self.topology.cable(host, 0).rate))
@@ -202,8 +202,8 @@ impl Context {
     pub(crate) fn hash(&self, job: u16, ranks: (u32, u32), lane: u32, queue_pair: u16) -> u32 {
         let hosts = &self.jobs[usize::from(job)].job.hosts;
         self.switches.usual.load_balancing.hash(&FiveTuple {
-            source_address: self.addresses[hosts[ranks.0 as usize] as usize].address,
-            destination_address: self.addresses[hosts[ranks.1 as usize] as usize].address,
+            source_address: self.addresses[hosts[ranks.0 as usize]].address,
+            destination_address: self.addresses[hosts[ranks.1 as usize]].address,
             protocol: UDP_PROTOCOL,
             source_port: self.udp_source_port(job, ranks, lane, queue_pair),
             destination_port: ROCE_UDP_PORT,
@@ -228,8 +228,8 @@ impl Context {
     /// How many inputs a node has: for each port one for data and one for MAC control frames; a
     /// host has one more from each NIC of its domain, and a leaf of a scheduled fabric from each
     /// leaf.
-    pub fn inputs(&self, node: u32) -> u16 {
-        let ports = 2 * self.topology.nodes[node as usize].ports.len() as u16;
+    pub fn inputs(&self, node: NodeId) -> u16 {
+        let ports = 2 * self.topology.ports(node);
         let domain = self.scale_up.filter(|_| self.topology.is_host(node));
         let domain = domain.map_or(0, |domain| {
             (domain.npus_per_host / self.npus_per_nic) as u16
@@ -239,12 +239,12 @@ impl Context {
     }
 
     /// The model of a switch.
-    pub(crate) fn switch(&self, node: u32) -> &SwitchSpec {
+    pub(crate) fn switch(&self, node: NodeId) -> &SwitchSpec {
         self.switches.of(&self.topology, node)
     }
 
     /// Whether two NICs belong to NPUs of the same scale-up domain.
-    pub(crate) fn is_within_domain(&self, a: u32, b: u32) -> bool {
+    pub(crate) fn is_within_domain(&self, a: HostId, b: HostId) -> bool {
         self.scale_up
             .is_some_and(|domain| domain.joins_nics(self.npus_per_nic, a, b))
     }
@@ -258,14 +258,14 @@ impl Context {
 
     /// Where the ends of transfers from an NPU of one NIC to one of another of its domain go, or of
     /// the same.
-    pub(super) fn domain_output(&self, from: u32, to: u32, domain: ScaleUp) -> Output {
+    pub(super) fn domain_output(&self, from: HostId, to: HostId, domain: ScaleUp) -> Output {
         let Home { part, node } = self.home(to);
-        let ports = 2 * self.topology.nodes[to as usize].ports.len() as u16;
+        let ports = 2 * self.topology.ports(to);
         let nics = domain.npus_per_host / self.npus_per_nic;
         Output {
             part,
             node,
-            input: ports + (from % nics) as u16,
+            input: ports + (from.number() % nics) as u16,
         }
     }
 }

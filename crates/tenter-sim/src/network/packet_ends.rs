@@ -1,6 +1,7 @@
 //! What headers of real packets say of their source, which packets of the model leave out.
 
 use tenter_net::{Packet, ReceiveSlot, SendSlot, Slot};
+use tenter_topology::HostId;
 
 use super::context::Context;
 use super::jobs::RankHere;
@@ -9,7 +10,7 @@ use super::jobs::RankHere;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PacketEnds {
     /// The host.
-    pub(crate) source: u32,
+    pub(crate) source: HostId,
     /// Its UDP source port.
     pub(crate) source_port: u16,
     /// The queue pair there.
@@ -52,7 +53,7 @@ impl Context {
             .unwrap_or(0)
     }
 
-    fn ends_of_answer(&self, host: u32, slot: SendSlot) -> PacketEnds {
+    fn ends_of_answer(&self, host: HostId, slot: SendSlot) -> PacketEnds {
         let place = |here: &RankHere| {
             let plan = &self.jobs[usize::from(here.job)];
             plan.places[here.rank as usize]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tenter_endpoint::{Directory, ReplyPath};
 use tenter_net::ReceiveSlot;
+use tenter_topology::HostId;
 use tenter_workload::{Destination, Schedule, split};
 
 use super::context::Context;
@@ -16,11 +17,11 @@ pub(crate) struct Peers<'a> {
 }
 
 impl Directory for Peers<'_> {
-    fn reply_path(&self, host: u32, slot: ReceiveSlot) -> ReplyPath {
+    fn reply_path(&self, host: HostId, slot: ReceiveSlot) -> ReplyPath {
         self.context.reply_path(host, slot)
     }
 
-    fn transfer_bytes(&self, host: u32, slot: ReceiveSlot, nth: u32) -> Option<u64> {
+    fn transfer_bytes(&self, host: HostId, slot: ReceiveSlot, nth: u32) -> Option<u64> {
         let (_, here) = self.context.rank_of_slot(host, slot);
         let plan = &self.context.jobs[usize::from(here.job)];
         let source = plan.pairs.source_of(here.rank, here.own_receive_slot(slot));

@@ -1,6 +1,8 @@
 //! Which ports queue pairs take where the hash of their addresses alone decides: known before a
 //! run.
 
+use tenter_topology::{CableEnd, HostId, NodeId};
+use tenter_units::ById;
 use tenter_workload::{Job, Schedule, WorkloadError};
 
 use crate::network::{Context, Driver, JobPlan, NodeModel};
@@ -17,14 +19,14 @@ pub struct HashPath {
     pub collective: u32,
     /// The algorithm's step the transfer belongs to.
     pub step: u32,
-    /// Node index of the sending NIC.
-    pub from: u32,
-    /// Node index of the receiving NIC.
-    pub to: u32,
+    /// The host that sends.
+    pub from: HostId,
+    /// The host that receives.
+    pub to: HostId,
     /// What tells the queue pairs of two ranks apart: lane and number.
     pub queue_pair: (u32, u16),
-    /// Switches on the way, each with the port it sends by.
-    pub ports: Vec<(u32, u16)>,
+    /// The ports by which switches on the way send.
+    pub ports: Vec<CableEnd>,
 }
 
 /// The paths of all transfers of the jobs' sequences, once each; `None` where the load balancer may
@@ -85,13 +87,13 @@ fn of_schedule<D: Driver>(
 /// How many queue pairs send their data by each port of each switch, and by each NIC: for each node
 /// a number per port. `None` where the load balancer may choose another port for each packet, or
 /// where there are more than 2²⁰ queue pairs.
-pub(crate) fn queue_pairs<D: Driver>(driver: &D) -> Option<Vec<Vec<u64>>> {
+pub(crate) fn queue_pairs<D: Driver>(driver: &D) -> Option<ById<NodeId, Vec<u64>>> {
     let context = driver.context();
     if context.port_changes.entropy.is_some() || queue_pair_count(context) > FOLLOWED_MAX {
         return None;
     }
     let ports_of = |node: &tenter_topology::Node| vec![0; node.ports.len()];
-    let mut counts: Vec<Vec<u64>> = context.topology.nodes.iter().map(ports_of).collect();
+    let mut counts: ById<NodeId, Vec<u64>> = context.topology.nodes.iter().map(ports_of).collect();
     for (number, plan) in (0..).zip(&context.jobs) {
         for rank in 0..plan.job.ranks() {
             let from = plan.job.hosts[rank as usize];
@@ -102,9 +104,9 @@ pub(crate) fn queue_pairs<D: Driver>(driver: &D) -> Option<Vec<Vec<u64>>> {
                     continue;
                 }
                 let hash = context.hash(number, (rank, peer.rank), peer.lane, peer.queue_pair);
-                counts[from as usize][0] += 1;
-                for (node, port) in ports(driver, from, to, hash)? {
-                    counts[node as usize][usize::from(port)] += 1;
+                counts[from.node()][0] += 1;
+                for CableEnd { node, port } in ports(driver, from, to, hash)? {
+                    counts[node][usize::from(port)] += 1;
                 }
             }
         }
@@ -120,14 +122,14 @@ fn queue_pair_count(context: &Context) -> u64 {
     context.jobs.iter().map(of_job).sum()
 }
 
-/// The switches on the way of packets with this hash, each with the port it sends them by.
-fn ports<D: Driver>(driver: &D, from: u32, to: u32, hash: u32) -> Option<Vec<(u32, u16)>> {
+/// The ports by which switches send packets with this hash, on their way.
+fn ports<D: Driver>(driver: &D, from: HostId, to: HostId, hash: u32) -> Option<Vec<CableEnd>> {
     let context = driver.context();
     let mut ports = Vec::new();
     let mut node = context.topology.neighbour(from, 0).node;
     while let NodeModel::Switch(switch) = driver.node(node) {
         let port = switch.fixed_port(hash, to, &context.routing)?;
-        ports.push((node, port));
+        ports.push(CableEnd { node, port });
         node = context.topology.neighbour(node, port).node;
     }
     Some(ports)

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use tenter_record::{CriticalShareRow, OperationRow, RankTimeRow};
+use tenter_topology::HostId;
 use tenter_units::Time;
 use tenter_workload::graph::{Graph, GraphSchedule, Operation, OperationLog};
 
@@ -102,7 +103,7 @@ fn operations_of(part: &Part) -> impl Iterator<Item = (u32, u32)> {
 fn logs<'d, D: Driver>(driver: &'d D, flow_table: &FlowTable) -> Logs<'d> {
     let context = driver.context();
     let mut logs = Logs::new();
-    for (node, model) in driver.nodes() {
+    for (_, model) in driver.nodes() {
         let NodeModel::Host(host) = model else {
             continue;
         };
@@ -113,7 +114,7 @@ fn logs<'d, D: Driver>(driver: &'d D, flow_table: &FlowTable) -> Logs<'d> {
         }
         // Of what the end of the trial has cut off.
         for (number, run) in of.all() {
-            let here = context.ranks_on(node)[usize::from(number)];
+            let here = context.ranks_on(host.nic().host())[usize::from(number)];
             let Some(log) = run.log() else { continue };
             let begun = flow_table.tallies[usize::from(here.job)].len();
             if let Some(turn) = (begun as u32).checked_sub(1) {
@@ -241,13 +242,13 @@ impl RankTimes {
         times
     }
 
-    fn row(&self, (job, iteration): (u32, u32), rank: u32, host: u32) -> RankTimeRow {
+    fn row(&self, (job, iteration): (u32, u32), rank: u32, host: HostId) -> RankTimeRow {
         let time = Time::from_ps;
         RankTimeRow {
             job,
             iteration,
             rank,
-            host,
+            host: host.number(),
             end: time(self.end),
             computing: time(self.computing),
             communicating: time(self.communicating),

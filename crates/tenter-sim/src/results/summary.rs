@@ -9,6 +9,7 @@ use tenter_record::{
     CollectiveRow, Counts, Digest, Distribution, EngineKind, EngineStats, FlowSizeRow, Histogram,
     JobRow, JobSummary, PortRow, Stop, StopKind, Summary, Totals,
 };
+use tenter_topology::{HostId, NodeId};
 use tenter_units::{Rate, Time};
 
 use crate::network::{Context, Driver, JobPlan, NodeModel};
@@ -379,7 +380,7 @@ fn job_row<D: Driver>(
 
 /// Frame bytes accepted of flows of a job that have not arrived whole.
 fn under_way<D: Driver>(driver: &D, plan: &JobPlan) -> u64 {
-    let of_rank = |(rank, &host): (u32, &u32)| -> u64 {
+    let of_rank = |(rank, &host): (u32, &HostId)| -> u64 {
         let NodeModel::Host(host) = driver.node(host) else {
             return 0;
         };
@@ -476,7 +477,8 @@ fn add_wire(totals: &mut Totals, ports: &[PortRow]) {
 /// How long ports were stopped, and which of them longest.
 fn add_paused(totals: &mut Totals, ports: &[PortRow], context: &Context) {
     for port in ports.iter().filter(|port| !port.paused.is_zero()) {
-        let sum = if context.topology.is_host(port.node) {
+        let node = NodeId::new(port.node);
+        let sum = if context.topology.is_host(node) {
             &mut totals.nic_paused
         } else {
             &mut totals.switch_paused
@@ -484,7 +486,7 @@ fn add_paused(totals: &mut Totals, ports: &[PortRow], context: &Context) {
         *sum += port.paused;
         if port.paused > totals.most_paused {
             totals.most_paused = port.paused;
-            totals.most_paused_port = Some(context.topology.port_name(port.node, port.port));
+            totals.most_paused_port = Some(context.topology.port_name(node, port.port));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The steps of trainings: computing, exposed communication by parallelism, bubble.
 
 use tenter_record::{TrainingRankRow, TrainingStepRow};
+use tenter_topology::HostId;
 use tenter_units::Time;
 use tenter_workload::graph::Metered;
 use tenter_workload::training::TrainingStep;
@@ -59,13 +60,13 @@ impl Times {
         }
     }
 
-    fn row(&self, (job, iteration): (u32, u32), rank: u32, host: u32) -> TrainingRankRow {
+    fn row(&self, (job, iteration): (u32, u32), rank: u32, host: HostId) -> TrainingRankRow {
         let [tensor, expert, context, pipeline, data, ..] = self.exposed.map(Time::from_ps);
         TrainingRankRow {
             job,
             iteration,
             rank,
-            host,
+            host: host.number(),
             end: Time::from_ps(self.end),
             compute: Time::from_ps(self.compute),
             tensor,

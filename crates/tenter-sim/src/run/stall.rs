@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use tenter_record::{Stop, StopKind};
+use tenter_topology::HostId;
 use tenter_units::{Bytes, Time};
 use tenter_workload::graph::GraphSchedule;
 
@@ -61,7 +62,7 @@ fn broken_parts(context: &Context, broken: &Broken) -> Vec<String> {
             Time::from_ps(since).rounded()
         )
     };
-    let storm = |host: &u32| format!("{} pauses its leaf", name(context, *host));
+    let storm = |host: &HostId| format!("{} pauses its leaf", name(context, *host));
     let links = broken.links().into_iter().map(link);
     links.chain(broken.storms.iter().map(storm)).collect()
 }
@@ -109,8 +110,8 @@ fn awaited(context: &Context, job: usize) -> Option<String> {
     Some(format!("it waits for the end of job `{name}`"))
 }
 
-fn host<D: Driver>(driver: &D, node: u32) -> Option<&Host> {
-    match driver.node(node) {
+fn host<D: Driver>(driver: &D, on: HostId) -> Option<&Host> {
+    match driver.node(on) {
         NodeModel::Host(host) => Some(host),
         NodeModel::Switch(_) => None,
     }
@@ -134,26 +135,24 @@ pub(super) fn stands_still<D: Driver>(driver: &D, job: usize, broken: &Broken) -
     }
     let dark = hosts_down(context, broken);
     let plan = &context.jobs[job];
-    (0_u32..).zip(&plan.job.hosts).all(|(rank, &node)| {
-        let Some(host) = host(driver, node) else {
+    (0_u32..).zip(&plan.job.hosts).all(|(rank, &on)| {
+        let Some(host) = host(driver, on) else {
             return true;
         };
         let base = plan.places[rank as usize].send_base;
         let mut slots = base.run(plan.pairs.send_count(rank) as u32);
-        let link_is_up = dark.binary_search(&node).is_err();
+        let link_is_up = dark.binary_search(&on).is_err();
         !slots.any(|slot| host.nic().goes_on(slot, link_is_up)) && !host.has_timers_of(context, job)
     })
 }
 
 /// The hosts whose links are down, in order.
-fn hosts_down(context: &Context, broken: &Broken) -> Vec<u32> {
+fn hosts_down(context: &Context, broken: &Broken) -> Vec<HostId> {
     let topology = context.topology();
     let ends = broken.links().into_iter();
     let ends = ends.flat_map(|(cable, _)| topology.cables[cable as usize].ends);
-    let mut hosts: Vec<u32> = ends
-        .map(|end| end.node)
-        .filter(|&node| topology.is_host(node))
-        .collect();
+    let hosts = ends.filter_map(|end| topology.host(end.node));
+    let mut hosts: Vec<HostId> = hosts.collect();
     hosts.sort_unstable();
     hosts
 }
@@ -162,8 +161,8 @@ fn failed_queue_pairs<D: Driver>(driver: &D, job: usize) -> Vec<String> {
     let context = driver.context();
     let plan = &context.jobs[job];
     let mut lines = Vec::new();
-    for (rank, &node) in (0_u32..).zip(&plan.job.hosts) {
-        let Some(host) = host(driver, node) else {
+    for (rank, &on) in (0_u32..).zip(&plan.job.hosts) {
+        let Some(host) = host(driver, on) else {
             continue;
         };
         let place = plan.places[rank as usize];
@@ -179,7 +178,7 @@ fn failed_queue_pairs<D: Driver>(driver: &D, job: usize) -> Vec<String> {
             lines.push(format!(
                 "the queue pair {} of rank {rank} ({}) to rank {} ({}) gave up at {} after {} retries",
                 peer.queue_pair,
-                name(context, node),
+                name(context, on),
                 peer.rank,
                 name(context, error.destination),
                 Time::from_ps(error.at).rounded(),
@@ -190,8 +189,8 @@ fn failed_queue_pairs<D: Driver>(driver: &D, job: usize) -> Vec<String> {
     lines
 }
 
-fn name(context: &Context, node: u32) -> &str {
-    &context.topology().nodes[node as usize].name
+fn name(context: &Context, host: HostId) -> &str {
+    context.topology().name(host)
 }
 
 /// Receives of a graph of operations that wait for messages: the first of them, and how many others
@@ -205,9 +204,9 @@ fn waiting_operations<D: Driver>(driver: &D, job: usize) -> (Vec<String>, usize)
     let Some(schedule) = GraphSchedule::of(driver.fabric(0).schedules.of(job as u16)) else {
         return (lines, others);
     };
-    for (rank, &node) in (0_u32..).zip(&context.jobs[job].job.hosts) {
-        let number = context.number_of(node, (job as u16, rank));
-        let run = host(driver, node).zip(number);
+    for (rank, &on) in (0_u32..).zip(&context.jobs[job].job.hosts) {
+        let number = context.number_of(on, (job as u16, rank));
+        let run = host(driver, on).zip(number);
         let Some(run) = run.and_then(|(host, number)| host.operations_of(number)) else {
             continue;
         };
@@ -232,8 +231,8 @@ fn waiting_ranks<D: Driver>(driver: &D, job: usize) -> Vec<String> {
     let context = driver.context();
     let plan = &context.jobs[job];
     let mut lines = Vec::new();
-    for (rank, &node) in (0_u32..).zip(&plan.job.hosts) {
-        let Some(host) = host(driver, node) else {
+    for (rank, &on) in (0_u32..).zip(&plan.job.hosts) {
+        let Some(host) = host(driver, on) else {
             continue;
         };
         let place = plan.places[rank as usize];

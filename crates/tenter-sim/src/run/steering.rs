@@ -16,8 +16,8 @@ use tenter_plan::{
 };
 use tenter_record::SteeringRow;
 use tenter_steering::{Estimate, Scenes, Traffic};
-use tenter_topology::Topology;
-use tenter_units::Time;
+use tenter_topology::{HostId, Topology};
+use tenter_units::{ById, Time};
 use tenter_workload::WorkloadError;
 use tenter_workload::flow_workload::FlowWorkload;
 use tenter_workload::{Flow, Traffic as Sent};
@@ -52,7 +52,7 @@ struct Controller {
     /// Whether others run than at the last decision.
     has_changed: bool,
     /// By host and send slot: packets acknowledged at the last look.
-    counted: Vec<Vec<u32>>,
+    counted: ById<HostId, Vec<u32>>,
     /// Whether nothing had been sent at the last look.
     is_quiet: bool,
     /// When counters are read next.
@@ -71,7 +71,7 @@ impl Steering {
             running: vec![None; plan.jobs.len()],
             has_changed: false,
             is_quiet: false,
-            counted: Vec::new(),
+            counted: ById::default(),
             next: match steering.demand {
                 SteeringDemand::Jobs => NEVER,
                 SteeringDemand::Counters => steering.interval.ps(),
@@ -219,7 +219,7 @@ impl Controller {
     fn counted<D: Driver>(&mut self, driver: &D) -> Traffic {
         let mut traffic = Traffic::new(&self.home);
         self.counted.resize(self.home.hosts, Vec::new());
-        for (host, before) in (0..).zip(&mut self.counted) {
+        for (host, before) in self.home.host_ids().zip(&mut self.counted) {
             let NodeModel::Host(of) = driver.node(host) else {
                 continue;
             };

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use proptest::prelude::*;
+use tenter_topology::HostId;
 use tenter_units::Time;
 
 use super::*;
@@ -45,7 +46,7 @@ fn job(kinds: &[CollectiveKind], ranks: u32, scope: QueuePairScope, queue_pairs:
     };
     Job {
         name: "job".to_owned(),
-        hosts: (0..ranks).collect(),
+        hosts: HostId::new(0).run(ranks).collect(),
         background: false,
         sequence: kinds.iter().map(run).collect(),
         iterations: 1,
