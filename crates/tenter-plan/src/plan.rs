@@ -6,7 +6,7 @@ use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{CreditSpec, SignalSpec, Switches, WatchdogSpec};
 use tenter_topology::{CableEnd, HostId, Topology, TopologySpec};
 use tenter_units::{ById, Time};
-use tenter_workload::{Job, ScaleUp};
+use tenter_workload::{Job, JobId, ScaleUp};
 
 use crate::circuits::CircuitPlan;
 use crate::delays::Delays;
@@ -181,10 +181,10 @@ impl Plan {
     }
 
     /// The first of some jobs on the way from a job to the one it waits for, and so on.
-    fn nearest_before(&self, job: u32, jobs: &[usize]) -> Option<u32> {
-        let next = |job: &u32| self.jobs[*job as usize].after;
+    fn nearest_before(&self, job: JobId, jobs: &[usize]) -> Option<JobId> {
+        let next = |job: &JobId| self.jobs[job.index()].after;
         let mut way = std::iter::successors(Some(job), next);
-        way.find(|job| jobs.contains(&(*job as usize)))
+        way.find(|job| jobs.contains(&job.index()))
     }
 }
 

@@ -77,7 +77,7 @@ pub(crate) fn length(
     let ends = judged.map(|job| {
         // Jobs that wait for each other run one after the other.
         // Those in a circle are refused later.
-        let before = std::iter::successors(Some(job), |&job| jobs[job].after.map(|of| of as usize));
+        let before = std::iter::successors(Some(job), |&job| jobs[job].after.map(|of| of.index()));
         let before = before.take(jobs.len());
         before.fold(Time::ZERO, |sum, job| sum.saturating_add(own[job]))
     });

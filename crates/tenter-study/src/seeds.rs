@@ -49,8 +49,7 @@ pub(crate) fn shared_uplinks(plan: &Plan) -> Option<u64> {
     let paths = simulation.hash_paths().ok()??;
     let users = |leaf: &Leaf, background: bool| -> BTreeSet<u16> {
         let paths = leaving(leaf, &paths);
-        let own =
-            paths.filter(|(_, path)| plan.jobs[usize::from(path.job)].background == background);
+        let own = paths.filter(|(_, path)| plan.jobs[path.job.index()].background == background);
         own.map(|(port, _)| port).collect()
     };
     let shared = |leaf: &Leaf| users(leaf, false).intersection(&users(leaf, true)).count() as u64;
@@ -66,7 +65,7 @@ fn shares_as(groups: &[Vec<String>], plan: &Plan, paths: &[HashPath]) -> bool {
     let links = |job: &String| -> BTreeSet<CableEnd> {
         let own = paths
             .iter()
-            .filter(|path| plan.jobs[usize::from(path.job)].name == *job);
+            .filter(|path| plan.jobs[path.job.index()].name == *job);
         own.flat_map(|path| path.ports.iter().copied().filter(is_trunk))
             .collect()
     };
@@ -126,6 +125,7 @@ fn leaving<'a>(leaf: &'a Leaf, paths: &'a [HashPath]) -> impl Iterator<Item = (u
 mod tests {
     use tenter_scenario::{Format, load};
     use tenter_topology::{HostId, NodeId};
+    use tenter_workload::JobId;
 
     use super::*;
 
@@ -145,7 +145,7 @@ mod tests {
 
     fn path(to: u32, pair: u16, step: u32, port: u16) -> HashPath {
         HashPath {
-            job: 0,
+            job: JobId::new(0),
             collective: 0,
             step,
             from: HostId::new(0),
@@ -179,7 +179,7 @@ jobs:
         let loaded = load(text, "x.yaml", Format::Yaml, &[], None).expect("it holds");
         // Leaves are nodes 6 and 7, spines 8 and 9; port 3 of a leaf leads to the first spine.
         let over = |job: u16, spine: u16| HashPath {
-            job,
+            job: JobId::new(job),
             ports: vec![end(6, 3 + spine), end(8 + u32::from(spine), 1), end(7, job)],
             ..path(u32::from(job) + 3, 0, 0, 0)
         };

@@ -27,6 +27,11 @@ impl<I: Id, T> ById<I, T> {
         (0..self.entries.len()).map(I::at)
     }
 
+    /// Its entries, each with the number of its thing, in order, to change.
+    pub fn numbered_mut(&mut self) -> impl Iterator<Item = (I, &mut T)> {
+        self.ids().zip(&mut self.entries)
+    }
+
     /// Its entries, each with the number of its thing, in order.
     pub fn numbered(&self) -> impl DoubleEndedIterator<Item = (I, &T)> + ExactSizeIterator {
         self.ids().zip(&self.entries)
@@ -114,7 +119,7 @@ impl<I: Id, T> IndexMut<I> for ById<I, T> {
 }
 
 /// Defines the number of a kind of thing as a type, so that numbers of different kinds cannot take
-/// each other's place. It has the memory and the speed of its `u32`.
+/// each other's place. It has the memory and the speed of its `u32`, or `u16`.
 ///
 /// ```
 /// tenter_units::id! {
@@ -129,25 +134,25 @@ impl<I: Id, T> IndexMut<I> for ById<I, T> {
 /// ```
 #[macro_export]
 macro_rules! id {
-    ($(#[$doc:meta])* $visibility:vis struct $name:ident(u32);) => {
+    ($(#[$doc:meta])* $visibility:vis struct $name:ident($int:ident);) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(transparent)]
-        $visibility struct $name(u32);
+        $visibility struct $name($int);
 
         #[allow(dead_code, reason = "not every kind of thing needs all of them")]
         impl $name {
             /// The one with this number.
             #[inline]
             #[must_use]
-            $visibility const fn new(number: u32) -> Self {
+            $visibility const fn new(number: $int) -> Self {
                 $name(number)
             }
 
             /// Its number, for tables, files and texts.
             #[inline]
             #[must_use]
-            $visibility const fn number(self) -> u32 {
+            $visibility const fn number(self) -> $int {
                 self.0
             }
 
@@ -161,28 +166,28 @@ macro_rules! id {
             /// The one so many further on.
             #[inline]
             #[must_use]
-            $visibility const fn after(self, count: u32) -> Self {
+            $visibility const fn after(self, count: $int) -> Self {
                 $name(self.0 + count)
             }
 
             /// The one so many before.
             #[inline]
             #[must_use]
-            $visibility const fn before(self, count: u32) -> Self {
+            $visibility const fn before(self, count: $int) -> Self {
                 $name(self.0 - count)
             }
 
             /// How many further on it is than one that does not come later.
             #[inline]
             #[must_use]
-            $visibility const fn since(self, first: Self) -> u32 {
+            $visibility const fn since(self, first: Self) -> $int {
                 self.0 - first.0
             }
 
             /// So many of them in a row, this one first.
             $visibility fn run(
                 self,
-                count: u32,
+                count: $int,
             ) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone {
                 (self.0..self.0 + count).map($name)
             }
@@ -196,7 +201,7 @@ macro_rules! id {
 
             #[inline]
             fn at(place: usize) -> Self {
-                $name(place as u32)
+                $name(place as $int)
             }
         }
 

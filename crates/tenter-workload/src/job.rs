@@ -1,7 +1,7 @@
 //! Jobs: who takes part, and which collectives they run one after the other.
 
 use tenter_topology::HostId;
-use tenter_units::Time;
+use tenter_units::{Time, id};
 
 use crate::{QueuePairScope, Schedule, Traffic, WorkloadError};
 
@@ -39,6 +39,11 @@ pub struct CollectiveRun {
     pub compute: Compute,
 }
 
+id! {
+    /// A job, by its number among all of a trial.
+    pub struct JobId(u16);
+}
+
 /// One job: ranks bound to hosts, and a sequence of collectives with a barrier between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
@@ -60,9 +65,9 @@ pub struct Job {
     /// When it starts: computing, if it does, and then its first collective. From time 0, or from
     /// the end of another job.
     pub start: Time,
-    /// The index of the job whose end it waits for, if it does; that one ends by itself, and no
-    /// jobs wait for each other.
-    pub after: Option<u32>,
+    /// The job whose end it waits for, if it does; that one ends by itself, and no jobs wait for
+    /// each other.
+    pub after: Option<JobId>,
     /// From the end of one collective (its last arrival at any rank) to the start of the next.
     pub gap: Time,
     /// QPs per rank pair (or per chunk and hop); a transfer is split evenly over them.

@@ -10,7 +10,7 @@ use tenter_plan::Plan;
 use tenter_plan::ideal::nearest::least_latency;
 use tenter_topology::{CableEnd, HostId, NodeId, Routing, Topology};
 use tenter_units::ById;
-use tenter_workload::{Job, QueuePairs};
+use tenter_workload::{Job, JobId, QueuePairs};
 
 use crate::error::{QUEUE_PAIRS_MAX, SimulationError};
 
@@ -31,9 +31,9 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
     let routing = Routing::build(&topology)?;
     let mut ranks: ById<HostId, Vec<RankHere>> = vec![Vec::new(); topology.hosts].into();
     let mut slots: ById<HostId, FreeSlots> = vec![FreeSlots::default(); topology.hosts].into();
-    let mut jobs = Vec::new();
+    let mut jobs: ById<JobId, JobPlan> = ById::default();
     let mut queue_pairs = 0;
-    for (index, job) in (0..).zip(&plan.jobs) {
+    for (index, job) in (0..).map(JobId::new).zip(&plan.jobs) {
         let pairs = QueuePairs::for_job(job)?;
         let sends = (0..job.ranks()).map(|rank| pairs.send_count(rank) as u64);
         queue_pairs += sends.sum::<u64>();
@@ -109,7 +109,7 @@ struct FreeSlots {
 /// Where the queue pairs of the ranks of a job begin at their hosts, whose ranks and slots are
 /// counted on.
 fn places(
-    index: u16,
+    index: JobId,
     job: &Job,
     pairs: &QueuePairs,
     npus_per_nic: u32,

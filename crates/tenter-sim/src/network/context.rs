@@ -10,8 +10,8 @@ use tenter_net::{CreditSpec, ReceiveSlot, SignalSpec, SwitchSpec, Switches, Tele
 use tenter_plan::{HostDelays, LinkImpairment, Links, Lookahead, Seeds};
 use tenter_topology::{HostId, NodeId, Routing, Topology};
 use tenter_units::{ById, Rate, Time};
-use tenter_workload::ScaleUp;
 use tenter_workload::Transfer;
+use tenter_workload::{JobId, ScaleUp};
 
 use super::jobs::{JobPlan, JobProgress, RankHere};
 use super::partition_records::FlowKey;
@@ -55,7 +55,7 @@ pub struct Context {
     /// What senders are told of long queues, if anything.
     pub(crate) signals: Option<SignalSpec>,
     pub(crate) addresses: ById<HostId, NicAddress>,
-    pub(crate) jobs: Vec<JobPlan>,
+    pub(crate) jobs: ById<JobId, JobPlan>,
     pub(crate) progress: JobProgress,
     pub(crate) seed: u64,
     pub(crate) seeds: Seeds,
@@ -88,7 +88,7 @@ impl Context {
         let mut hashes = Vec::new();
         for (from, to) in [(a, b), (b, a)] {
             for here in self.ranks_on(from) {
-                let plan = &self.jobs[usize::from(here.job)];
+                let plan = &self.jobs[here.job];
                 for slot in plan.pairs.send_slots(here.rank) {
                     let peer = plan.pairs.peer_of(here.rank, slot);
                     if plan.job.hosts[peer.rank as usize] == to {
@@ -110,7 +110,7 @@ impl Context {
     /// Hashes of all packets that a host sends, ascending.
     pub(super) fn hashes_from(&self, host: HostId) -> Vec<u32> {
         let mut hashes = Vec::new();
-        for (job, plan) in (0..).zip(&self.jobs) {
+        for (job, plan) in self.jobs.numbered() {
             for (rank, &from) in (0..).zip(&plan.job.hosts) {
                 for slot in plan.pairs.send_slots(rank) {
                     let peer = plan.pairs.peer_of(rank, slot);
@@ -145,14 +145,14 @@ impl Context {
     }
 
     /// The number of a rank of a job among the ranks on its host.
-    pub(crate) fn number_of(&self, host: HostId, (job, rank): (u16, u32)) -> Option<u16> {
+    pub(crate) fn number_of(&self, host: HostId, job: JobId, rank: u32) -> Option<u16> {
         let mut ranks = self.ranks_on(host).iter();
         let number = ranks.position(|here| (here.job, here.rank) == (job, rank))?;
         Some(number as u16)
     }
 
     /// Whether a rank is the first of its job on its host.
-    pub(crate) fn is_first_there(&self, host: HostId, job: u16, rank: u32) -> bool {
+    pub(crate) fn is_first_there(&self, host: HostId, job: JobId, rank: u32) -> bool {
         let mut ranks = self.ranks_on(host).iter();
         let first = ranks.find(|here| here.job == job);
         first.is_some_and(|here| here.rank == rank)
@@ -168,7 +168,7 @@ impl Context {
     /// The way back from a receive slot of a host.
     pub(crate) fn reply_path(&self, host: HostId, slot: ReceiveSlot) -> ReplyPath {
         let (_, here) = self.rank_of_slot(host, slot);
-        let plan = &self.jobs[usize::from(here.job)];
+        let plan = &self.jobs[here.job];
         let source = plan.pairs.source_of(here.rank, here.own_receive_slot(slot));
         let ranks = (here.rank, source.rank);
         ReplyPath {
@@ -179,19 +179,19 @@ impl Context {
     }
 
     /// How long a job has run at `now`.
-    pub(crate) fn elapsed(&self, job: u16, now: u64) -> Time {
-        let start = self.progress.start(usize::from(job)).unwrap_or(now);
+    pub(crate) fn elapsed(&self, job: JobId, now: u64) -> Time {
+        let start = self.progress.start(job).unwrap_or(now);
         Time::from_ps(now.saturating_sub(start))
     }
 
     /// A flow's number within its collective: densely from 0.
     pub(crate) fn flow_index(&self, key: FlowKey) -> usize {
-        let queue_pairs = usize::from(self.jobs[usize::from(key.job)].job.queue_pairs);
+        let queue_pairs = usize::from(self.jobs[key.job].job.queue_pairs);
         key.transfer as usize * queue_pairs + usize::from(key.queue_pair)
     }
 
     /// The NICs of a job with their line rates, rank by rank.
-    pub(crate) fn nics_of(&self, job: usize) -> Vec<(HostId, Rate)> {
+    pub(crate) fn nics_of(&self, job: JobId) -> Vec<(HostId, Rate)> {
         let hosts = self.jobs[job].job.hosts.iter();
         hosts
             .map(|&host| (host, self.topology.cable(host, 0).rate))
@@ -199,8 +199,8 @@ impl Context {
     }
 
     /// Hash of the 5-tuple of packets from one rank to another.
-    pub(crate) fn hash(&self, job: u16, ranks: (u32, u32), lane: u32, queue_pair: u16) -> u32 {
-        let hosts = &self.jobs[usize::from(job)].job.hosts;
+    pub(crate) fn hash(&self, job: JobId, ranks: (u32, u32), lane: u32, queue_pair: u16) -> u32 {
+        let hosts = &self.jobs[job].job.hosts;
         self.switches.usual.load_balancing.hash(&FiveTuple {
             source_address: self.addresses[hosts[ranks.0 as usize]].address,
             destination_address: self.addresses[hosts[ranks.1 as usize]].address,
@@ -214,13 +214,14 @@ impl Context {
     /// range.
     pub(crate) fn udp_source_port(
         &self,
-        job: u16,
+        job: JobId,
         (from, to): (u32, u32),
         lane: u32,
         queue_pair: u16,
     ) -> u16 {
         let pair = mix64(u64::from(from) << 32 | u64::from(to));
-        let lane = mix64(u64::from(lane) << 32 | u64::from(job) << 16 | u64::from(queue_pair));
+        let lane =
+            mix64(u64::from(lane) << 32 | u64::from(job.number()) << 16 | u64::from(queue_pair));
         let mixed = mix64(self.seeds.hashing ^ pair.rotate_left(17) ^ lane);
         FIRST_SOURCE_PORT | (mixed >> 48) as u16
     }
@@ -250,7 +251,7 @@ impl Context {
     }
 
     /// Whether a transfer of a job passes a domain and no NIC.
-    pub(crate) fn is_carried(&self, job: usize, transfer: &Transfer) -> bool {
+    pub(crate) fn is_carried(&self, job: JobId, transfer: &Transfer) -> bool {
         let hosts = &self.jobs[job].job.hosts;
         let host = |rank: u32| hosts[rank as usize];
         self.is_within_domain(host(transfer.src), host(transfer.dst))

@@ -4,6 +4,7 @@ use tenter_endpoint::NicClasses;
 use tenter_net::{Headrooms, PAUSE_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
 use tenter_topology::{CableEnd, HostId, NodeId};
 use tenter_units::Time;
+use tenter_workload::JobId;
 
 use super::context::Context;
 
@@ -44,8 +45,8 @@ impl Context {
     }
 
     /// The class in which a host sends the data of a job.
-    pub(crate) fn data_class(&self, job: u16, host: HostId) -> u8 {
-        let own = self.jobs[usize::from(job)].job.class;
+    pub(crate) fn data_class(&self, job: JobId, host: HostId) -> u8 {
+        let own = self.jobs[job].job.class;
         let of_host = || self.addresses[host].class();
         self.class_on_wire(own.unwrap_or_else(of_host))
     }

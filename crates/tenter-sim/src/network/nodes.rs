@@ -152,7 +152,7 @@ impl Context {
             self.ranks_on(host)
                 .iter()
                 .fold((0, 0), |(send, receive), here| {
-                    let pairs = &self.jobs[usize::from(here.job)].pairs;
+                    let pairs = &self.jobs[here.job].pairs;
                     (
                         send + pairs.send_count(here.rank),
                         receive + pairs.receive_count(here.rank),
@@ -185,7 +185,7 @@ impl Context {
         }
         let nic = self.topology.name(host);
         let stream = |here: &RankHere| {
-            let job = &self.jobs[usize::from(here.job)].job.name;
+            let job = &self.jobs[here.job].job.name;
             let mut purpose = format!("start-skew of {job}");
             if !self.is_first_there(host, here.job, here.rank) {
                 let _ = write!(purpose, ", rank {}", here.rank);

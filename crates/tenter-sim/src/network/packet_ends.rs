@@ -28,7 +28,7 @@ impl Context {
 
     fn ends_of_data(&self, packet: &Packet, slot: ReceiveSlot) -> PacketEnds {
         let (_, here) = self.rank_of_slot(packet.destination, slot);
-        let plan = &self.jobs[usize::from(here.job)];
+        let plan = &self.jobs[here.job];
         let source = plan.pairs.source_of(here.rank, here.own_receive_slot(slot));
         let ranks = (source.rank, here.rank);
         let own = self.udp_source_port(here.job, ranks, source.lane, source.queue_pair);
@@ -55,13 +55,13 @@ impl Context {
 
     fn ends_of_answer(&self, host: HostId, slot: SendSlot) -> PacketEnds {
         let place = |here: &RankHere| {
-            let plan = &self.jobs[usize::from(here.job)];
+            let plan = &self.jobs[here.job];
             plan.places[here.rank as usize]
         };
         let ranks = self.ranks_on(host);
         let number = ranks.partition_point(|here| place(here).send_base <= slot);
         let here = ranks[number.saturating_sub(1)];
-        let plan = &self.jobs[usize::from(here.job)];
+        let plan = &self.jobs[here.job];
         let far = plan
             .pairs
             .peer_of(here.rank, place(&here).own_send_slot(slot));

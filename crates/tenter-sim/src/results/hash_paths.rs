@@ -3,7 +3,7 @@
 
 use tenter_topology::{CableEnd, HostId, NodeId};
 use tenter_units::ById;
-use tenter_workload::{Job, Schedule, WorkloadError};
+use tenter_workload::{Job, JobId, Schedule, WorkloadError};
 
 use crate::network::{Context, Driver, JobPlan, NodeModel};
 
@@ -13,8 +13,8 @@ const FOLLOWED_MAX: u64 = 1 << 20;
 /// A transfer on one queue pair, and the ports it leaves by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HashPath {
-    /// Index of the job.
-    pub job: u16,
+    /// The job.
+    pub job: JobId,
     /// Index of the collective in the job's sequence.
     pub collective: u32,
     /// The algorithm's step the transfer belongs to.
@@ -40,7 +40,7 @@ pub(crate) fn transfers<D: Driver>(driver: &D) -> Result<Option<Vec<HashPath>>, 
     if context.port_changes.entropy.is_some() {
         return Ok(None);
     }
-    for (number, plan) in (0..).zip(&context.jobs) {
+    for (number, plan) in context.jobs.numbered() {
         for (collective, schedule) in (0..).zip(plan.job.schedules()?) {
             let count = u64::from(schedule.transfer_count()) * u64::from(plan.job.queue_pairs);
             if paths.len() as u64 + count > FOLLOWED_MAX {
@@ -58,14 +58,14 @@ pub(crate) fn transfers<D: Driver>(driver: &D) -> Result<Option<Vec<HashPath>>, 
 
 fn of_schedule<D: Driver>(
     driver: &D,
-    number: u16,
+    number: JobId,
     job: &Job,
     collective: u32,
     schedule: &dyn Schedule,
 ) -> Option<Vec<HashPath>> {
     let context = driver.context();
     let transfers = (0..schedule.transfer_count()).map(|id| schedule.transfer(id));
-    let transfers = transfers.filter(|of| !context.is_carried(usize::from(number), of));
+    let transfers = transfers.filter(|of| !context.is_carried(number, of));
     let flows = transfers.flat_map(|transfer| (0..job.queue_pairs).map(move |q| (transfer, q)));
     let paths = flows.map(|(transfer, queue_pair)| {
         let lane = transfer.way(job.queue_pair_scope).lane;
@@ -94,7 +94,7 @@ pub(crate) fn queue_pairs<D: Driver>(driver: &D) -> Option<ById<NodeId, Vec<u64>
     }
     let ports_of = |node: &tenter_topology::Node| vec![0; node.ports.len()];
     let mut counts: ById<NodeId, Vec<u64>> = context.topology.nodes.iter().map(ports_of).collect();
-    for (number, plan) in (0..).zip(&context.jobs) {
+    for (number, plan) in context.jobs.numbered() {
         for rank in 0..plan.job.ranks() {
             let from = plan.job.hosts[rank as usize];
             for slot in plan.pairs.send_slots(rank) {

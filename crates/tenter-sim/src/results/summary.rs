@@ -11,6 +11,7 @@ use tenter_record::{
 };
 use tenter_topology::{HostId, NodeId};
 use tenter_units::{Rate, Time};
+use tenter_workload::JobId;
 
 use crate::network::{Context, Driver, JobPlan, NodeModel};
 
@@ -94,7 +95,7 @@ pub(crate) fn outcome<D: Driver>(
     counters::count(driver, trial.ended, &mut counts);
     let mut jobs = Vec::new();
     let mut collectives = Vec::new();
-    for index in 0..context.jobs.len() {
+    for index in context.jobs.ids() {
         let tallies = &flow_table.tallies[index];
         let rows = collective_rows((context, trial.ideals), index, tallies);
         let job = job_row(driver, flow_table, index, &rows, &trial);
@@ -170,7 +171,7 @@ fn digest(
     digest
 }
 
-fn collective_rows(of: (&Context, &Ideals), job: usize, tallies: &[Tally]) -> Vec<CollectiveRow> {
+fn collective_rows(of: (&Context, &Ideals), job: JobId, tallies: &[Tally]) -> Vec<CollectiveRow> {
     let (context, ideals) = of;
     let begun = (0..tallies.len() as u32).map(|number| {
         let plan = &context.jobs[job];
@@ -185,7 +186,7 @@ fn collective_rows(of: (&Context, &Ideals), job: usize, tallies: &[Tally]) -> Ve
 fn collective_row(
     context: &Context,
     ideals: &Times,
-    job: usize,
+    job: JobId,
     number: u32,
     tally: &Tally,
 ) -> CollectiveRow {
@@ -214,7 +215,7 @@ fn collective_row(
     let ratios = ideal_ratio::of_flows(&tally.ideal_ratios);
     let at = |per_mille| ideal_ratio::at(&ratios, per_mille);
     CollectiveRow {
-        job: job as u32,
+        job: u32::from(job.number()),
         index: turn.index,
         iteration: turn.iteration,
         warm_up: turn.warm_up,
@@ -283,9 +284,9 @@ fn distribution(times: &Histogram) -> Option<Distribution> {
 /// Completion times by size of the jobs that run a workload of flows.
 fn flow_sizes(context: &Context, flow_table: &FlowTable) -> Vec<FlowSizeRow> {
     let mut rows = Vec::new();
-    for ((job, plan), tallies) in (0..).zip(&context.jobs).zip(&flow_table.tallies) {
+    for ((job, plan), tallies) in context.jobs.numbered().zip(&flow_table.tallies) {
         for tally in tallies.iter().filter_map(|tally| tally.flow_work.as_ref()) {
-            rows.extend(tally.rows(job, &plan.job.name));
+            rows.extend(tally.rows(u32::from(job.number()), &plan.job.name));
         }
     }
     rows
@@ -334,14 +335,14 @@ fn nic_dropped(nic: &Nic) -> u64 {
 fn job_row<D: Driver>(
     driver: &D,
     flow_table: &FlowTable,
-    index: usize,
+    index: JobId,
     collectives: &[CollectiveRow],
     trial: &Trial<'_>,
 ) -> JobRow {
     let context = driver.context();
     let (plan, topology) = (&context.jobs[index], &context.topology);
     let job = &plan.job;
-    let failure = trial.stalls[index].clone();
+    let failure = trial.stalls[index.index()].clone();
     let turns = job.turns();
     let done = turns.is_some_and(|turns| turns == collectives.len() as u64)
         && collectives.iter().all(|collective| collective.complete);
@@ -356,7 +357,7 @@ fn job_row<D: Driver>(
     let span = start.map_or(Time::ZERO, |start| until.saturating_sub(start));
     let rx_bytes = flow_table.received_bytes[index] + under_way(driver, plan);
     JobRow {
-        job: index as u32,
+        job: u32::from(index.number()),
         name: job.name.clone(),
         ranks: job.ranks(),
         background: job.background,

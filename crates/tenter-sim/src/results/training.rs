@@ -7,6 +7,7 @@ use tenter_workload::graph::Metered;
 use tenter_workload::training::TrainingStep;
 use tenter_workload::transformer::Parallelism;
 
+use super::iteration_id::IterationId;
 use super::metered::{Iteration, Volumes, exposed};
 use super::outcome::Outcome;
 
@@ -60,11 +61,11 @@ impl Times {
         }
     }
 
-    fn row(&self, (job, iteration): (u32, u32), rank: u32, host: HostId) -> TrainingRankRow {
+    fn row(&self, of: IterationId, rank: u32, host: HostId) -> TrainingRankRow {
         let [tensor, expert, context, pipeline, data, ..] = self.exposed.map(Time::from_ps);
         TrainingRankRow {
-            job,
-            iteration,
+            job: of.job_number(),
+            iteration: of.iteration,
             rank,
             host: host.number(),
             end: Time::from_ps(self.end),
@@ -81,7 +82,7 @@ impl Times {
 
 fn step_row(
     (step, volumes): (&TrainingStep, &Volumes),
-    (job, iteration): (u32, u32),
+    of: IterationId,
     (times, whole): (&[Times], u64),
 ) -> TrainingStepRow {
     let ranks = times.len().max(1) as u128;
@@ -99,9 +100,9 @@ fn step_row(
     let flops = step.model_flops / seconds / f64::from(step.ranks);
     let bytes = Parallelism::ALL.map(|of| volumes.of(of));
     TrainingStepRow {
-        job,
+        job: of.job_number(),
         job_name: String::new(),
-        iteration,
+        iteration: of.iteration,
         warm_up: false,
         step: Time::from_ps(whole),
         compute: Time::from_ps(compute),

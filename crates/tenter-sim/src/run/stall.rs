@@ -5,7 +5,7 @@ use std::fmt::Write;
 use tenter_record::{Stop, StopKind};
 use tenter_topology::HostId;
 use tenter_units::{Bytes, Time};
-use tenter_workload::graph::GraphSchedule;
+use tenter_workload::{JobId, graph::GraphSchedule};
 
 use crate::network::{Context, Driver, Host, NodeModel};
 
@@ -22,18 +22,18 @@ pub(super) fn explain<D: Driver>(
     broken: &Broken,
     stopped: Option<&Stop>,
 ) -> Vec<Option<String>> {
-    let jobs = driver.context().jobs.len();
+    let jobs = driver.context().jobs.ids();
     let parts = broken_parts(driver.context(), broken);
     let by_user = stopped.filter(|stop| stop.by == StopKind::User);
     let explain = |job| match by_user {
         Some(stop) => interrupted(driver, job, &stop.why),
         None => explain_job(driver, job, &parts),
     };
-    (0..jobs).map(explain).collect()
+    jobs.map(explain).collect()
 }
 
 /// What is to be said of a job whose run its user stopped.
-fn interrupted<D: Driver>(driver: &D, job: usize, why: &str) -> Option<String> {
+fn interrupted<D: Driver>(driver: &D, job: JobId, why: &str) -> Option<String> {
     let context = driver.context();
     let plan = &context.jobs[job].job;
     let missing = context.progress.missing(job);
@@ -67,7 +67,7 @@ fn broken_parts(context: &Context, broken: &Broken) -> Vec<String> {
     links.chain(broken.storms.iter().map(storm)).collect()
 }
 
-fn explain_job<D: Driver>(driver: &D, job: usize, broken: &[String]) -> Option<String> {
+fn explain_job<D: Driver>(driver: &D, job: JobId, broken: &[String]) -> Option<String> {
     let context = driver.context();
     let missing = context.progress.missing(job);
     if missing == 0 {
@@ -102,11 +102,11 @@ fn explain_job<D: Driver>(driver: &D, job: usize, broken: &[String]) -> Option<S
 }
 
 /// What a job under test waits for that has not even started.
-fn awaited(context: &Context, job: usize) -> Option<String> {
+fn awaited(context: &Context, job: JobId) -> Option<String> {
     let plan = &context.jobs[job];
     let waits = plan.has_turn(0) && !plan.job.background && context.progress.start(job).is_none();
     let before = plan.job.after.filter(|_| waits)?;
-    let name = &context.jobs[before as usize].job.name;
+    let name = &context.jobs[before].job.name;
     Some(format!("it waits for the end of job `{name}`"))
 }
 
@@ -118,7 +118,7 @@ fn host<D: Driver>(driver: &D, on: HostId) -> Option<&Host> {
 }
 
 /// Whether a queue pair of the job gave up, so that it will never be done.
-pub(super) fn has_failed<D: Driver>(driver: &D, job: usize) -> bool {
+pub(super) fn has_failed<D: Driver>(driver: &D, job: JobId) -> bool {
     !failed_queue_pairs(driver, job).is_empty()
 }
 
@@ -128,7 +128,7 @@ pub(super) fn has_failed<D: Driver>(driver: &D, job: usize) -> bool {
 /// A packet on its way has a sender that waits for its acknowledgement and repeats it, so the
 /// senders know of all packets. Those that can still be mended are not looked for: the caller knows
 /// of no fault to come, and neither circuits nor load balancers bring a host's link back.
-pub(super) fn stands_still<D: Driver>(driver: &D, job: usize, broken: &Broken) -> bool {
+pub(super) fn stands_still<D: Driver>(driver: &D, job: JobId, broken: &Broken) -> bool {
     let context = driver.context();
     if context.progress.missing(job) == 0 || broken.is_more_to_come {
         return false;
@@ -157,7 +157,7 @@ fn hosts_down(context: &Context, broken: &Broken) -> Vec<HostId> {
     hosts
 }
 
-fn failed_queue_pairs<D: Driver>(driver: &D, job: usize) -> Vec<String> {
+fn failed_queue_pairs<D: Driver>(driver: &D, job: JobId) -> Vec<String> {
     let context = driver.context();
     let plan = &context.jobs[job];
     let mut lines = Vec::new();
@@ -195,17 +195,17 @@ fn name(context: &Context, host: HostId) -> &str {
 
 /// Receives of a graph of operations that wait for messages: the first of them, and how many others
 /// there are.
-fn waiting_operations<D: Driver>(driver: &D, job: usize) -> (Vec<String>, usize) {
+fn waiting_operations<D: Driver>(driver: &D, job: JobId) -> (Vec<String>, usize) {
     let context = driver.context();
     let (mut lines, mut others) = (Vec::new(), 0);
     if !context.jobs[job].has_operations() {
         return (lines, others);
     }
-    let Some(schedule) = GraphSchedule::of(driver.fabric(0).schedules.of(job as u16)) else {
+    let Some(schedule) = GraphSchedule::of(driver.fabric(0).schedules.of(job)) else {
         return (lines, others);
     };
     for (rank, &on) in (0_u32..).zip(&context.jobs[job].job.hosts) {
-        let number = context.number_of(on, (job as u16, rank));
+        let number = context.number_of(on, job, rank);
         let run = host(driver, on).zip(number);
         let Some(run) = run.and_then(|(host, number)| host.operations_of(number)) else {
             continue;
@@ -227,7 +227,7 @@ fn waiting_operations<D: Driver>(driver: &D, job: usize) -> (Vec<String>, usize)
 }
 
 /// Posted requests that were never acknowledged: their receivers wait for their senders.
-fn waiting_ranks<D: Driver>(driver: &D, job: usize) -> Vec<String> {
+fn waiting_ranks<D: Driver>(driver: &D, job: JobId) -> Vec<String> {
     let context = driver.context();
     let plan = &context.jobs[job];
     let mut lines = Vec::new();
