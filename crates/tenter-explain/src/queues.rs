@@ -51,7 +51,7 @@ pub(crate) fn crowd(plan: &Plan, job: &Job, run: &CollectiveRun) -> Result<Crowd
     let (ranks, each_for) = traffic::ranks_looked_at(&*schedule);
     traffic::initial(&*schedule, &ranks, |schedule, id| {
         let transfer = schedule.transfer(id);
-        let [from, to] = [transfer.src, transfer.dst].map(|rank| job.hosts[rank as usize]);
+        let [from, to] = job.ends(&transfer);
         let bytes = transfer.bytes.min(window);
         transfers += 1;
         // Without an end the sender stays busy; with a window only that is ever on its way.

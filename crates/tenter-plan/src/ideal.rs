@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use tenter_net::{DATA_OVERHEAD_BYTES, WIRE_OVERHEAD_BYTES};
 use tenter_topology::{HostId, Routing};
 use tenter_units::{ById, Rate, Time};
-use tenter_workload::closed_form::IdealSwitch;
 use tenter_workload::{CollectiveRun, Flow, Job, Traffic, split};
+use tenter_workload::{RankId, closed_form::IdealSwitch};
 
 use crate::plan::Plan;
 use nearest::least_latency;
@@ -126,7 +126,7 @@ impl<'a> Ideal<'a> {
     /// How long streams take for all their messages, if no port is offered more than it carries.
     fn all_messages(&self, flows: &[Flow], message_bytes: u64) -> Time {
         let line = |rank: u32| {
-            let host = self.job.hosts[rank as usize];
+            let host = self.job.hosts[RankId::new(rank)];
             self.plan.topology.cable(host, 0).rate.bits_per_second()
         };
         let carried = |end: fn(&Flow) -> u32| -> u64 {
@@ -159,7 +159,7 @@ impl<'a> Ideal<'a> {
         let count = schedule.transfer_count();
         for id in 0..if count <= TRANSFERS_MAX { count } else { 0 } {
             let transfer = schedule.transfer(id);
-            let [from, to] = [transfer.src, transfer.dst].map(|rank| self.job.hosts[rank as usize]);
+            let [from, to] = self.job.ends(&transfer);
             if self.plan.is_within_domain(from, to) {
                 continue;
             }

@@ -59,6 +59,12 @@ impl<I, T> FromIterator<T> for ById<I, T> {
     }
 }
 
+impl<I, T: PartialEq, const N: usize> PartialEq<[T; N]> for ById<I, T> {
+    fn eq(&self, entries: &[T; N]) -> bool {
+        self.entries == entries
+    }
+}
+
 impl<I, T> IntoIterator for ById<I, T> {
     type Item = T;
     type IntoIter = std::vec::IntoIter<T>;

@@ -1,9 +1,9 @@
 //! Jobs: who takes part, and which collectives they run one after the other.
 
 use tenter_topology::HostId;
-use tenter_units::{Time, id};
+use tenter_units::{ById, Time, id};
 
-use crate::{QueuePairScope, Schedule, Traffic, WorkloadError};
+use crate::{QueuePairScope, Schedule, Traffic, Transfer, WorkloadError};
 
 /// Time that all ranks of a job compute before they start a collective.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,6 +40,11 @@ pub struct CollectiveRun {
 }
 
 id! {
+    /// A rank of a job, by its number in the job.
+    pub struct RankId(u32);
+}
+
+id! {
     /// A job, by its number among all of a trial.
     pub struct JobId(u16);
 }
@@ -49,9 +54,9 @@ id! {
 pub struct Job {
     /// Its name in every table.
     pub name: String,
-    /// Rank r runs on host `hosts[r]`. Ranks of the same host have NPUs of their own, which share
+    /// The host that each rank runs on. Ranks of the same host have NPUs of their own, which share
     /// its NIC.
-    pub hosts: Vec<HostId>,
+    pub hosts: ById<RankId, HostId>,
     /// Whether it is load for others: it is not judged, repeats its sequence for as long as a job
     /// under test runs, and is cut off then.
     pub background: bool,
@@ -82,6 +87,11 @@ impl Job {
     /// How many ranks take part.
     pub fn ranks(&self) -> u32 {
         self.hosts.len() as u32
+    }
+
+    /// The hosts between which a transfer goes: that of its sender, and that of its receiver.
+    pub fn ends(&self, transfer: &Transfer) -> [HostId; 2] {
+        [transfer.sender(), transfer.receiver()].map(|rank| self.hosts[rank])
     }
 
     /// How many collectives it runs; `None` for as many as others leave it time for.

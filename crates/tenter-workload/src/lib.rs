@@ -52,7 +52,7 @@ pub mod transformer;
 pub use countdown::Countdown;
 pub use error::WorkloadError;
 pub use full_mesh::FullMesh;
-pub use job::{CollectiveRun, Compute, Job, JobId};
+pub use job::{CollectiveRun, Compute, Job, JobId, RankId};
 pub use pairs::{FarEnd, FirstSlots, QueuePairs, RankReceiveSlot, RankSendSlot};
 pub use scale_up::ScaleUp;
 pub use schedule::Schedule;

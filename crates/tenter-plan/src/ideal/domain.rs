@@ -97,7 +97,7 @@ impl Ideal<'_> {
         let mut released = Vec::new();
         while let Some(id) = next.pop() {
             let transfer = schedule.transfer(id);
-            let [from, to] = [transfer.src, transfer.dst].map(|rank| self.job.hosts[rank as usize]);
+            let [from, to] = self.job.ends(&transfer);
             let (time, latency) = if self.plan.is_within_domain(from, to) {
                 let time = domain.time_of(transfer.bytes);
                 let npu = &mut npus[transfer.src as usize];

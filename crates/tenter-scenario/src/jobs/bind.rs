@@ -49,7 +49,7 @@ fn job_of(spec: &JobSpec) -> Job {
     let collectives = spec.collectives.iter().flatten();
     Job {
         name: spec.name.clone().unwrap_or_default(),
-        hosts: Vec::new(),
+        hosts: ById::default(),
         // A workload refuses it.
         background: spec.background && flows_of(spec).is_none(),
         sequence: collectives.flat_map(CollectiveSpec::runs).collect(),
@@ -106,10 +106,11 @@ impl Binding<'_> {
             _ => None,
         };
         let ranks_of = operations.as_ref().map(|of| of.graph.ranks());
-        job.hosts = match &spec.ranks {
+        let hosts = match &spec.ranks {
             Ranks::Hosts(list) => listed_hosts(list, &format!("{}.ranks", self.path), names)?,
             Ranks::All | Ranks::Count(_) => self.placed_hosts(&job.name, taken, ranks_of)?,
         };
+        job.hosts = hosts.into();
         if let Some(workload) = workload {
             workload.bind(names, self.nic?, &mut job)?;
             return Some(job);

@@ -10,7 +10,7 @@ use tenter_plan::Plan;
 use tenter_plan::ideal::nearest::least_latency;
 use tenter_topology::{CableEnd, HostId, NodeId, Routing, Topology};
 use tenter_units::ById;
-use tenter_workload::{Job, JobId, QueuePairs};
+use tenter_workload::{Job, JobId, QueuePairs, RankId};
 
 use crate::error::{QUEUE_PAIRS_MAX, SimulationError};
 
@@ -35,7 +35,7 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
     let mut queue_pairs = 0;
     for (index, job) in (0..).map(JobId::new).zip(&plan.jobs) {
         let pairs = QueuePairs::for_job(job)?;
-        let sends = (0..job.ranks()).map(|rank| pairs.send_count(rank) as u64);
+        let sends = job.hosts.ids().map(|rank| pairs.send_count(rank) as u64);
         queue_pairs += sends.sum::<u64>();
         if queue_pairs > QUEUE_PAIRS_MAX {
             return Err(SimulationError::TooManyQueuePairs(queue_pairs));
@@ -115,8 +115,8 @@ fn places(
     npus_per_nic: u32,
     ranks: &mut ById<HostId, Vec<RankHere>>,
     slots: &mut ById<HostId, FreeSlots>,
-) -> Vec<Place> {
-    let place = |(rank, &host): (u32, &HostId)| {
+) -> ById<RankId, Place> {
+    let place = |(rank, &host): (RankId, &HostId)| {
         let (ranks, slots) = (&mut ranks[host], &mut slots[host]);
         let FreeSlots {
             send: send_base,
@@ -136,7 +136,7 @@ fn places(
             receive_base,
         }
     };
-    (0..).zip(&job.hosts).map(place).collect()
+    job.hosts.numbered().map(place).collect()
 }
 
 /// The NPU that a further rank on a host gets, of so many: one with the fewest ranks, and of these

@@ -10,11 +10,12 @@ use tenter_net::{CreditSpec, ReceiveSlot, SignalSpec, SwitchSpec, Switches, Tele
 use tenter_plan::{HostDelays, LinkImpairment, Links, Lookahead, Seeds};
 use tenter_topology::{HostId, NodeId, Routing, Topology};
 use tenter_units::{ById, Rate, Time};
-use tenter_workload::Transfer;
 use tenter_workload::{JobId, ScaleUp};
+use tenter_workload::{RankId, Transfer};
 
 use super::jobs::{JobPlan, JobProgress, RankHere};
 use super::partition_records::FlowKey;
+use super::queue_pair_id::QueuePairId;
 use super::scheduled::ScheduledFabric;
 
 const UDP_PROTOCOL: u8 = 17;
@@ -91,13 +92,10 @@ impl Context {
                 let plan = &self.jobs[here.job];
                 for slot in plan.pairs.send_slots(here.rank) {
                     let peer = plan.pairs.peer_of(here.rank, slot);
-                    if plan.job.hosts[peer.rank as usize] == to {
-                        let forth =
-                            self.hash(here.job, (here.rank, peer.rank), peer.lane, peer.queue_pair);
-                        let back =
-                            self.hash(here.job, (peer.rank, here.rank), peer.lane, peer.queue_pair);
-                        self.add_hashes(forth, &mut hashes);
-                        hashes.push(back);
+                    if plan.job.hosts[peer.rank] == to {
+                        let forth = QueuePairId::to(here.job, here.rank, &peer);
+                        self.add_hashes(self.hash(forth), &mut hashes);
+                        hashes.push(self.hash(forth.back()));
                     }
                 }
             }
@@ -111,17 +109,15 @@ impl Context {
     pub(super) fn hashes_from(&self, host: HostId) -> Vec<u32> {
         let mut hashes = Vec::new();
         for (job, plan) in self.jobs.numbered() {
-            for (rank, &from) in (0..).zip(&plan.job.hosts) {
+            for (rank, &from) in plan.job.hosts.numbered() {
                 for slot in plan.pairs.send_slots(rank) {
                     let peer = plan.pairs.peer_of(rank, slot);
+                    let forth = QueuePairId::to(job, rank, &peer);
                     if from == host {
-                        let ranks = (rank, peer.rank);
-                        let base = self.hash(job, ranks, peer.lane, peer.queue_pair);
-                        self.add_hashes(base, &mut hashes);
+                        self.add_hashes(self.hash(forth), &mut hashes);
                     }
-                    if plan.job.hosts[peer.rank as usize] == host {
-                        let ranks = (peer.rank, rank);
-                        hashes.push(self.hash(job, ranks, peer.lane, peer.queue_pair));
+                    if plan.job.hosts[peer.rank] == host {
+                        hashes.push(self.hash(forth.back()));
                     }
                 }
             }
@@ -145,14 +141,14 @@ impl Context {
     }
 
     /// The number of a rank of a job among the ranks on its host.
-    pub(crate) fn number_of(&self, host: HostId, job: JobId, rank: u32) -> Option<u16> {
+    pub(crate) fn number_of(&self, host: HostId, job: JobId, rank: RankId) -> Option<u16> {
         let mut ranks = self.ranks_on(host).iter();
         let number = ranks.position(|here| (here.job, here.rank) == (job, rank))?;
         Some(number as u16)
     }
 
     /// Whether a rank is the first of its job on its host.
-    pub(crate) fn is_first_there(&self, host: HostId, job: JobId, rank: u32) -> bool {
+    pub(crate) fn is_first_there(&self, host: HostId, job: JobId, rank: RankId) -> bool {
         let mut ranks = self.ranks_on(host).iter();
         let first = ranks.find(|here| here.job == job);
         first.is_some_and(|here| here.rank == rank)
@@ -170,11 +166,10 @@ impl Context {
         let (_, here) = self.rank_of_slot(host, slot);
         let plan = &self.jobs[here.job];
         let source = plan.pairs.source_of(here.rank, here.own_receive_slot(slot));
-        let ranks = (here.rank, source.rank);
         ReplyPath {
-            destination: plan.job.hosts[source.rank as usize],
-            slot: plan.places[source.rank as usize].send_slot(source.slot),
-            hash: self.hash(here.job, ranks, source.lane, source.queue_pair),
+            destination: plan.job.hosts[source.rank],
+            slot: plan.places[source.rank].send_slot(source.slot),
+            hash: self.hash(QueuePairId::to(here.job, here.rank, &source)),
         }
     }
 
@@ -198,28 +193,29 @@ impl Context {
             .collect()
     }
 
-    /// Hash of the 5-tuple of packets from one rank to another.
-    pub(crate) fn hash(&self, job: JobId, ranks: (u32, u32), lane: u32, queue_pair: u16) -> u32 {
-        let hosts = &self.jobs[job].job.hosts;
+    /// Hash of the 5-tuple of packets of a queue pair.
+    pub(crate) fn hash(&self, of: QueuePairId) -> u32 {
+        let hosts = &self.jobs[of.job].job.hosts;
         self.switches.usual.load_balancing.hash(&FiveTuple {
-            source_address: self.addresses[hosts[ranks.0 as usize]].address,
-            destination_address: self.addresses[hosts[ranks.1 as usize]].address,
+            source_address: self.addresses[hosts[of.from]].address,
+            destination_address: self.addresses[hosts[of.to]].address,
             protocol: UDP_PROTOCOL,
-            source_port: self.udp_source_port(job, ranks, lane, queue_pair),
+            source_port: self.udp_source_port(of),
             destination_port: ROCE_UDP_PORT,
         })
     }
 
     /// The UDP source port of a queue pair: fixed for its life, evenly spread over the dynamic
     /// range.
-    pub(crate) fn udp_source_port(
-        &self,
-        job: JobId,
-        (from, to): (u32, u32),
-        lane: u32,
-        queue_pair: u16,
-    ) -> u16 {
-        let pair = mix64(u64::from(from) << 32 | u64::from(to));
+    pub(crate) fn udp_source_port(&self, of: QueuePairId) -> u16 {
+        let QueuePairId {
+            job,
+            from,
+            to,
+            lane,
+            queue_pair,
+        } = of;
+        let pair = mix64(u64::from(from.number()) << 32 | u64::from(to.number()));
         let lane =
             mix64(u64::from(lane) << 32 | u64::from(job.number()) << 16 | u64::from(queue_pair));
         let mixed = mix64(self.seeds.hashing ^ pair.rotate_left(17) ^ lane);
@@ -252,9 +248,8 @@ impl Context {
 
     /// Whether a transfer of a job passes a domain and no NIC.
     pub(crate) fn is_carried(&self, job: JobId, transfer: &Transfer) -> bool {
-        let hosts = &self.jobs[job].job.hosts;
-        let host = |rank: u32| hosts[rank as usize];
-        self.is_within_domain(host(transfer.src), host(transfer.dst))
+        let [from, to] = self.jobs[job].job.ends(transfer);
+        self.is_within_domain(from, to)
     }
 
     /// Where the ends of transfers from an NPU of one NIC to one of another of its domain go, or of

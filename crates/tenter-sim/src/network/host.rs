@@ -17,6 +17,7 @@ use super::context::Context;
 use super::jobs::RankHere;
 use super::operation_runs::OperationRuns;
 use super::partition_records::{FlowKey, PartitionRecords};
+use super::queue_pair_id::QueuePairId;
 use super::scale_up_port::ScaleUpPort;
 use super::schedules::{Peers, Schedules};
 
@@ -253,7 +254,7 @@ impl Host {
         }
         let flows = schedule.flow_workload();
         if let Some(flows) = flows.filter(|flows| flows.workload().is_open()) {
-            if flows.sends(rank) {
+            if flows.sends(rank.number()) {
                 self.open_loops.push(OpenLoop {
                     number,
                     start: now,
@@ -264,7 +265,7 @@ impl Host {
             }
             return;
         }
-        schedule.initial(rank, &mut ids);
+        schedule.initial(rank.number(), &mut ids);
         for id in ids {
             let flows = schedule.flow_workload();
             if flows.is_some_and(|flows| !flows.may_start(scope.context.elapsed(job, now))) {
@@ -331,7 +332,7 @@ impl Host {
     fn is_backed_up(&self, here: RankHere, transfer: &Transfer, context: &Context) -> Option<Full> {
         let plan = &context.jobs[here.job];
         let first = plan.pairs.find_for(transfer)?;
-        let first = plan.places[here.rank as usize].send_slot(first.send);
+        let first = plan.places[here.rank].send_slot(first.send);
         let mut slots = first.run(u32::from(plan.job.queue_pairs));
         if slots.clone().all(|slot| self.nic.has_given_up(slot)) {
             return Some(Full::ForEver);
@@ -374,7 +375,7 @@ impl Host {
         let queue_pairs = plan.job.queue_pairs;
         for index in 0..queue_pairs {
             let send = first.send.after(u32::from(index));
-            let send = plan.places[here.rank as usize].send_slot(send);
+            let send = plan.places[here.rank].send_slot(send);
             if !self.nic.is_open(send) {
                 let peer = peer(context, here.job, transfer, first.receive, index);
                 let class = context.data_class(here.job, self.nic.host());
@@ -403,12 +404,17 @@ impl Host {
         let slot = here.own_receive_slot(delivery.slot);
         let source = plan.pairs.source_of(here.rank, slot);
         let way = Destination {
-            dst: here.rank,
+            dst: here.rank.number(),
             lane: source.lane,
         };
         let schedule = scope.schedules.of(here.job);
         let id = schedule
-            .nth(source.rank, way, plan.job.queue_pair_scope, delivery.nth)
+            .nth(
+                source.rank.number(),
+                way,
+                plan.job.queue_pair_scope,
+                delivery.nth,
+            )
             .expect("what arrives has been posted");
         let key = FlowKey {
             job: here.job,
@@ -513,7 +519,7 @@ impl Host {
         let number = open.number;
         let here = scope.context.ranks_on(self.nic.host())[usize::from(number)];
         let flows = scope.schedules.of(here.job).flow_workload();
-        let next = flows.and_then(|flows| flows.next_arrival(here.rank, &mut open.sender));
+        let next = flows.and_then(|flows| flows.next_arrival(here.rank.number(), &mut open.sender));
         match next {
             Some((after, id)) => {
                 open.next = id;
@@ -530,7 +536,7 @@ impl Host {
         let Some(flows) = scope.schedules.of(job).flow_workload() else {
             return;
         };
-        let sender = scope.schedules.of(job).transfer(id).src;
+        let sender = scope.schedules.of(job).transfer(id).sender();
         let number = context.number_of(self.nic.host(), job, sender);
         let start = now + context.host_delays.step.ps();
         let next = flows.next_in_slot(id, context.elapsed(job, start));
@@ -555,12 +561,12 @@ fn peer(
     queue_pair: u16,
 ) -> SendPeer {
     let plan = &context.jobs[job];
-    let destination = plan.job.hosts[transfer.dst as usize];
+    let destination = plan.job.hosts[transfer.receiver()];
     let lane = transfer.way(plan.job.queue_pair_scope).lane;
     let slot = first.after(u32::from(queue_pair));
     SendPeer {
         destination,
-        slot: plan.places[transfer.dst as usize].receive_slot(slot),
-        hash: context.hash(job, (transfer.src, transfer.dst), lane, queue_pair),
+        slot: plan.places[transfer.receiver()].receive_slot(slot),
+        hash: context.hash(QueuePairId::of(job, transfer, lane, queue_pair)),
     }
 }

@@ -7,7 +7,7 @@ use tenter_engine::{Control, Stream};
 use tenter_net::{ReceiveSlot, SendSlot};
 use tenter_units::ById;
 use tenter_workload::{
-    CollectiveRun, Job, QueuePairs, RankReceiveSlot, RankSendSlot, Schedule, WorkloadError,
+    CollectiveRun, Job, QueuePairs, RankId, RankReceiveSlot, RankSendSlot, Schedule, WorkloadError,
 };
 use tenter_workload::{JobId, flow_workload::FlowWorkload};
 
@@ -29,7 +29,7 @@ pub(crate) struct JobPlan {
     pub(crate) job: Job,
     pub(crate) pairs: QueuePairs,
     /// For each rank its number among the ranks on its host, over all jobs.
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: ById<RankId, Place>,
     /// Where its flows go, where it runs a workload of flows.
     pub(crate) unloaded: Unloaded,
     /// The latency of the shortest path between two of its NICs, in ps; `None` where no transfer
@@ -43,7 +43,7 @@ pub(crate) struct JobPlan {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RankHere {
     pub(crate) job: JobId,
-    pub(crate) rank: u32,
+    pub(crate) rank: RankId,
     /// First receive slot of the rank.
     pub(crate) receive_base: ReceiveSlot,
     /// Its NPU, of those that share the NIC.

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use tenter_workload::graph::{Metered, OperationLog, RankRun};
-use tenter_workload::{Countdown, JobId};
+use tenter_workload::{Countdown, JobId, RankId};
 
 /// The log of a rank of a job in one of its turns.
 #[derive(Debug)]
 pub(crate) struct RankLog {
     pub(crate) job: JobId,
     pub(crate) turn: u32,
-    pub(crate) rank: u32,
+    pub(crate) rank: RankId,
     /// By place in the graph.
     pub(crate) operations: Vec<OperationLog>,
 }
@@ -28,7 +28,7 @@ pub(crate) struct OperationRuns {
     /// The logs of ranks that are done, where they are kept.
     pub(crate) logs: Vec<RankLog>,
     /// What the time of ranks that are done went by with: job, turn and rank.
-    pub(crate) metered: Vec<((JobId, u32, u32), Metered)>,
+    pub(crate) metered: Vec<((JobId, u32, RankId), Metered)>,
 }
 
 impl OperationRuns {
@@ -67,7 +67,7 @@ impl OperationRuns {
     }
 
     /// Keeps the log of a rank that is done in a turn.
-    pub(crate) fn keep_log(&mut self, number: u16, job: JobId, turn: u32, rank: u32) {
+    pub(crate) fn keep_log(&mut self, number: u16, job: JobId, turn: u32, rank: RankId) {
         let log = self.get_mut(number).and_then(RankRun::take_log);
         self.logs.extend(log.map(|operations| RankLog {
             job,

@@ -27,11 +27,11 @@ impl Directory for Peers<'_> {
         let plan = &self.context.jobs[here.job];
         let source = plan.pairs.source_of(here.rank, here.own_receive_slot(slot));
         let way = Destination {
-            dst: here.rank,
+            dst: here.rank.number(),
             lane: source.lane,
         };
         let schedule = self.schedules.of(here.job);
-        let id = schedule.nth(source.rank, way, plan.job.queue_pair_scope, nth)?;
+        let id = schedule.nth(source.rank.number(), way, plan.job.queue_pair_scope, nth)?;
         let (bytes, queue_pairs) = (schedule.transfer(id).bytes, plan.job.queue_pairs);
         Some(split::share(bytes, queue_pairs, source.queue_pair))
     }

@@ -10,7 +10,9 @@ use tenter_record::{Digest, FlowRow};
 use tenter_units::{ById, Time};
 use tenter_workload::{FullMesh, JobId, Schedule, Transfer, WorkloadError, split};
 
-use crate::network::{AcknowledgedHalf, Context, DeliveredHalf, FlowKey, PartitionRecords};
+use crate::network::{
+    AcknowledgedHalf, Context, DeliveredHalf, FlowKey, PartitionRecords, QueuePairId,
+};
 
 use super::flow_tally::FlowTally;
 use super::ideal_ratio;
@@ -393,7 +395,7 @@ fn flow_row(
     let plan = &context.jobs[job];
     let turn = plan.turn(sent.turn);
     let lane = transfer.way(plan.job.queue_pair_scope).lane;
-    let ranks = (transfer.src, transfer.dst);
+    let [from, to] = plan.job.ends(transfer);
     let frames = u64::from(received.frames);
     let is_known = !may_wrap(sent, received);
     let latency = |ps: u64| is_known.then(|| Time::from_ps(ps));
@@ -407,9 +409,9 @@ fn flow_row(
         queue_pair,
         src_rank: transfer.src,
         dst_rank: transfer.dst,
-        src_host: plan.job.hosts[transfer.src as usize].number(),
-        dst_host: plan.job.hosts[transfer.dst as usize].number(),
-        udp_source_port: context.udp_source_port(job, ranks, lane, queue_pair),
+        src_host: from.number(),
+        dst_host: to.number(),
+        udp_source_port: context.udp_source_port(QueuePairId::of(job, transfer, lane, queue_pair)),
         payload_bytes: split::share(transfer.bytes, plan.job.queue_pairs, queue_pair),
         posted: Time::from_ps(sent.posted),
         first_sent: Time::from_ps(sent.first_sent),

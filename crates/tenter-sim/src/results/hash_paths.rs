@@ -5,7 +5,7 @@ use tenter_topology::{CableEnd, HostId, NodeId};
 use tenter_units::ById;
 use tenter_workload::{Job, JobId, Schedule, WorkloadError};
 
-use crate::network::{Context, Driver, JobPlan, NodeModel};
+use crate::network::{Context, Driver, JobPlan, NodeModel, QueuePairId};
 
 /// Of more queue pairs, or transfers, none is followed: it would take longer than it is worth.
 const FOLLOWED_MAX: u64 = 1 << 20;
@@ -69,8 +69,8 @@ fn of_schedule<D: Driver>(
     let flows = transfers.flat_map(|transfer| (0..job.queue_pairs).map(move |q| (transfer, q)));
     let paths = flows.map(|(transfer, queue_pair)| {
         let lane = transfer.way(job.queue_pair_scope).lane;
-        let [from, to] = [transfer.src, transfer.dst].map(|rank| job.hosts[rank as usize]);
-        let hash = context.hash(number, (transfer.src, transfer.dst), lane, queue_pair);
+        let [from, to] = job.ends(&transfer);
+        let hash = context.hash(QueuePairId::of(number, &transfer, lane, queue_pair));
         Some(HashPath {
             job: number,
             collective,
@@ -95,15 +95,14 @@ pub(crate) fn queue_pairs<D: Driver>(driver: &D) -> Option<ById<NodeId, Vec<u64>
     let ports_of = |node: &tenter_topology::Node| vec![0; node.ports.len()];
     let mut counts: ById<NodeId, Vec<u64>> = context.topology.nodes.iter().map(ports_of).collect();
     for (number, plan) in context.jobs.numbered() {
-        for rank in 0..plan.job.ranks() {
-            let from = plan.job.hosts[rank as usize];
+        for (rank, &from) in plan.job.hosts.numbered() {
             for slot in plan.pairs.send_slots(rank) {
                 let peer = plan.pairs.peer_of(rank, slot);
-                let to = plan.job.hosts[peer.rank as usize];
+                let to = plan.job.hosts[peer.rank];
                 if context.is_within_domain(from, to) {
                     continue;
                 }
-                let hash = context.hash(number, (rank, peer.rank), peer.lane, peer.queue_pair);
+                let hash = context.hash(QueuePairId::to(number, rank, &peer));
                 counts[from.node()][0] += 1;
                 for CableEnd { node, port } in ports(driver, from, to, hash)? {
                     counts[node][usize::from(port)] += 1;
@@ -116,7 +115,7 @@ pub(crate) fn queue_pairs<D: Driver>(driver: &D) -> Option<ById<NodeId, Vec<u64>
 
 fn queue_pair_count(context: &Context) -> u64 {
     let of_job = |plan: &JobPlan| -> u64 {
-        let ranks = 0..plan.job.ranks();
+        let ranks = plan.job.hosts.ids();
         ranks.map(|rank| plan.pairs.send_count(rank) as u64).sum()
     };
     context.jobs.iter().map(of_job).sum()

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use tenter_workload::graph::{GraphSchedule, Metered};
 use tenter_workload::transformer::{Parallelism, Stream};
-use tenter_workload::{JobId, Operations};
+use tenter_workload::{JobId, Operations, RankId};
 
 use super::flow_table::FlowTable;
 use super::iteration_id::IterationId;
@@ -75,7 +75,7 @@ fn metered<D: Driver>(driver: &D) -> BTreeMap<(JobId, u32), Ranks<'_>> {
         if let NodeModel::Host(host) = model {
             for ((job, turn, rank), metered) in &host.operation_logs().metered {
                 let of = ranks.entry((*job, *turn)).or_default();
-                of.insert(*rank, metered);
+                of.insert(rank.number(), metered);
             }
         }
     }
@@ -110,7 +110,7 @@ impl Volumes {
     /// Those of the graph of a job.
     pub(super) fn new(context: &Context, job: JobId, schedule: &GraphSchedule) -> Volumes {
         let hosts = &context.jobs[job].job.hosts;
-        let host = |rank: u32| hosts[rank as usize];
+        let host = |rank: u32| hosts[RankId::new(rank)];
         let is_within = |a: u32, b: u32| context.is_within_domain(host(a), host(b));
         Volumes(schedule.bytes_by_stream(is_within))
     }

@@ -110,7 +110,7 @@ fn logs<'d, D: Driver>(driver: &'d D, flow_table: &FlowTable) -> Logs<'d> {
         let of = host.operation_logs();
         for log in &of.logs {
             let ranks = logs.entry((log.job, log.turn)).or_default();
-            ranks.insert(log.rank, &log.operations);
+            ranks.insert(log.rank.number(), &log.operations);
         }
         // Of what the end of the trial has cut off.
         for (number, run) in of.all() {
@@ -119,7 +119,7 @@ fn logs<'d, D: Driver>(driver: &'d D, flow_table: &FlowTable) -> Logs<'d> {
             let begun = flow_table.tallies[here.job].len();
             if let Some(turn) = (begun as u32).checked_sub(1) {
                 let ranks = logs.entry((here.job, turn)).or_default();
-                ranks.insert(here.rank, log);
+                ranks.insert(here.rank.number(), log);
             }
         }
     }

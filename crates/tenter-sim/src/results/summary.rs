@@ -11,7 +11,7 @@ use tenter_record::{
 };
 use tenter_topology::{HostId, NodeId};
 use tenter_units::{Rate, Time};
-use tenter_workload::JobId;
+use tenter_workload::{JobId, RankId};
 
 use crate::network::{Context, Driver, JobPlan, NodeModel};
 
@@ -381,15 +381,15 @@ fn job_row<D: Driver>(
 
 /// Frame bytes accepted of flows of a job that have not arrived whole.
 fn under_way<D: Driver>(driver: &D, plan: &JobPlan) -> u64 {
-    let of_rank = |(rank, &host): (u32, &HostId)| -> u64 {
+    let of_rank = |(rank, &host): (RankId, &HostId)| -> u64 {
         let NodeModel::Host(host) = driver.node(host) else {
             return 0;
         };
-        let base = plan.places[rank as usize].receive_base;
+        let base = plan.places[rank].receive_base;
         let slots = base.run(plan.pairs.receive_count(rank) as u32);
         slots.map(|slot| host.nic().received_in_part(slot)).sum()
     };
-    (0..).zip(&plan.job.hosts).map(of_rank).sum()
+    plan.job.hosts.numbered().map(of_rank).sum()
 }
 
 /// What the nodes have counted: frames of flows that never ended are part of it.

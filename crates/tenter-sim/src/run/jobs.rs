@@ -113,7 +113,7 @@ fn start_collective<D: Driver>(
         let schedules = &mut world.driver.fabric_mut(part).schedules;
         schedules.set(job, number, Arc::clone(&schedule));
     }
-    for (rank, &host) in (0..).zip(&plan.job.hosts) {
+    for (rank, &host) in plan.job.hosts.numbered() {
         if !context.is_first_there(host, job, rank) {
             continue;
         }

@@ -135,11 +135,11 @@ pub(super) fn stands_still<D: Driver>(driver: &D, job: JobId, broken: &Broken) -
     }
     let dark = hosts_down(context, broken);
     let plan = &context.jobs[job];
-    (0_u32..).zip(&plan.job.hosts).all(|(rank, &on)| {
+    plan.job.hosts.numbered().all(|(rank, &on)| {
         let Some(host) = host(driver, on) else {
             return true;
         };
-        let base = plan.places[rank as usize].send_base;
+        let base = plan.places[rank].send_base;
         let mut slots = base.run(plan.pairs.send_count(rank) as u32);
         let link_is_up = dark.binary_search(&on).is_err();
         !slots.any(|slot| host.nic().goes_on(slot, link_is_up)) && !host.has_timers_of(context, job)
@@ -161,11 +161,11 @@ fn failed_queue_pairs<D: Driver>(driver: &D, job: JobId) -> Vec<String> {
     let context = driver.context();
     let plan = &context.jobs[job];
     let mut lines = Vec::new();
-    for (rank, &on) in (0_u32..).zip(&plan.job.hosts) {
+    for (rank, &on) in plan.job.hosts.numbered() {
         let Some(host) = host(driver, on) else {
             continue;
         };
-        let place = plan.places[rank as usize];
+        let place = plan.places[rank];
         let end = place.send_base.after(plan.pairs.send_count(rank) as u32);
         let slots = place.send_base..end;
         for error in host
@@ -204,7 +204,7 @@ fn waiting_operations<D: Driver>(driver: &D, job: JobId) -> (Vec<String>, usize)
     let Some(schedule) = GraphSchedule::of(driver.fabric(0).schedules.of(job)) else {
         return (lines, others);
     };
-    for (rank, &on) in (0_u32..).zip(&context.jobs[job].job.hosts) {
+    for (rank, &on) in context.jobs[job].job.hosts.numbered() {
         let number = context.number_of(on, job, rank);
         let run = host(driver, on).zip(number);
         let Some(run) = run.and_then(|(host, number)| host.operations_of(number)) else {
@@ -231,11 +231,11 @@ fn waiting_ranks<D: Driver>(driver: &D, job: JobId) -> Vec<String> {
     let context = driver.context();
     let plan = &context.jobs[job];
     let mut lines = Vec::new();
-    for (rank, &on) in (0_u32..).zip(&plan.job.hosts) {
+    for (rank, &on) in plan.job.hosts.numbered() {
         let Some(host) = host(driver, on) else {
             continue;
         };
-        let place = plan.places[rank as usize];
+        let place = plan.places[rank];
         for slot in plan.pairs.send_slots(rank) {
             let left: Vec<_> = host.nic().unfinished(place.send_slot(slot)).collect();
             let Some(oldest) = left.first() else { continue };

@@ -18,9 +18,9 @@ use tenter_record::SteeringRow;
 use tenter_steering::{Estimate, Scenes, Traffic};
 use tenter_topology::{HostId, Topology};
 use tenter_units::{ById, Time};
-use tenter_workload::flow_workload::FlowWorkload;
 use tenter_workload::{Flow, Traffic as Sent};
 use tenter_workload::{JobId, WorkloadError};
+use tenter_workload::{RankId, flow_workload::FlowWorkload};
 
 use crate::error::SimulationError;
 use crate::network::{Context, Driver, NodeModel};
@@ -318,7 +318,7 @@ fn steps_of(context: &Context, job: JobId, number: u32) -> Result<Vec<Traffic>, 
         while steps.len() <= step {
             steps.push(Traffic::new(&context.topology));
         }
-        let hosts = [transfer.src, transfer.dst].map(|rank| plan.job.hosts[rank as usize]);
+        let hosts = plan.job.ends(&transfer);
         steps[step].add(hosts[0], hosts[1], transfer.bytes);
     }
     Ok(steps)
@@ -340,7 +340,7 @@ fn traffic_of_streams(context: &Context, job: JobId, flows: &[Flow]) -> Traffic 
     let hosts = &context.jobs[job].job.hosts;
     let mut traffic = Traffic::new(&context.topology);
     for flow in flows {
-        let [src, dst] = [flow.src, flow.dst].map(|rank| hosts[rank as usize]);
+        let [src, dst] = [flow.src, flow.dst].map(|rank| hosts[RankId::new(rank)]);
         if !context.is_within_domain(src, dst) {
             traffic.add(src, dst, flow.rate.bits_per_second() >> 10);
         }
@@ -363,7 +363,7 @@ fn traffic_of_flows(context: &Context, job: JobId, flows: &FlowWorkload) -> Traf
             None if flows.is_open() => (1 << 32) / receivers[&way.src],
             None => u64::from(way.parallel),
         };
-        let [src, dst] = [way.src, way.dst].map(|rank| hosts[rank as usize]);
+        let [src, dst] = [way.src, way.dst].map(|rank| hosts[RankId::new(rank)]);
         if !context.is_within_domain(src, dst) {
             traffic.add(src, dst, amount);
         }

@@ -57,7 +57,7 @@ impl Host {
         let from = self.nic.host();
         let job = context.ranks_on(from)[usize::from(carried.number)].job;
         let transfer = scope.schedules.of(job).transfer(carried.id);
-        let to = context.jobs[job].job.hosts[transfer.dst as usize];
+        let to = context.jobs[job].job.hosts[transfer.receiver()];
         let at = now + domain.latency.ps();
         let end = ScaleUpEnd {
             job: job.number(),
@@ -73,7 +73,7 @@ impl Host {
         let context = scope.context;
         let ScaleUpEnd { job, transfer: id } = ScaleUpEnd::of(packet);
         let job = JobId::new(job);
-        let receiver = scope.schedules.of(job).transfer(id).dst;
+        let receiver = scope.schedules.of(job).transfer(id).receiver();
         let number = context.number_of(self.nic.host(), job, receiver);
         let number = number.expect("it was sent to a rank here");
         let turn = scope.schedules.turn(job);

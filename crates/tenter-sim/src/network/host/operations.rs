@@ -42,7 +42,7 @@ impl Host {
         if is_stale || !graph.is_done_when_acknowledged(id) {
             return;
         }
-        let sender = schedule.transfer(id).src;
+        let sender = schedule.transfer(id).sender();
         let Some(number) = scope.context.number_of(self.nic.host(), job, sender) else {
             return;
         };
@@ -62,9 +62,9 @@ impl Host {
         let mut consequences = scope.partition_records.consequences.take();
         let run = self.operations.begun(number, here.job, now, || {
             if scope.context.records_operations {
-                RankRun::with_log(schedule, here.rank)
+                RankRun::with_log(schedule, here.rank.number())
             } else {
-                RankRun::new(schedule, here.rank)
+                RankRun::new(schedule, here.rank.number())
             }
         });
         run.hear(schedule, news, now, &mut consequences);
