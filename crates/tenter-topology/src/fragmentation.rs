@@ -75,7 +75,7 @@ impl Topology {
 /// The span of some hosts, where each host of the fabric is in a group.
 fn span<G: Copy + Ord>(group_of: &ById<HostId, G>, hosts: &[HostId]) -> Span {
     let mut sizes: BTreeMap<G, usize> = BTreeMap::new();
-    for &group in group_of.iter() {
+    for &group in group_of {
         *sizes.entry(group).or_default() += 1;
     }
     let mut used: Vec<HostId> = hosts.to_vec();

@@ -37,9 +37,12 @@ impl Directory for Peers<'_> {
     }
 }
 
+/// What a job runs: the number of its turn, and the schedule.
+type Running = (u32, Arc<dyn Schedule>);
+
 /// The schedule each job runs now; every part has its own copy, changed at edges.
 #[derive(Clone, Default)]
-pub(crate) struct Schedules(ById<JobId, Option<(u32, Arc<dyn Schedule>)>>);
+pub(crate) struct Schedules(ById<JobId, Option<Running>>);
 
 impl std::fmt::Debug for Schedules {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -66,7 +69,7 @@ impl Schedules {
         self.running(job).0
     }
 
-    fn running(&self, job: JobId) -> &(u32, Arc<dyn Schedule>) {
+    fn running(&self, job: JobId) -> &Running {
         self.0[job]
             .as_ref()
             .expect("packets move only while a collective runs")
