@@ -5,8 +5,8 @@ use tenter_plan::Plan;
 use tenter_plan::ideal::Ideal;
 use tenter_topology::{HostId, Routing};
 use tenter_units::Time;
-use tenter_workload::{CollectiveRun, Job, Traffic, WorkloadError};
-use tenter_workload::{JobId, placement::stretches};
+use tenter_workload::placement::stretches;
+use tenter_workload::{CollectiveRun, Job, JobId, Traffic, WorkloadError};
 
 use crate::flow_workload::transfers;
 

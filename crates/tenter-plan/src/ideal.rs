@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use tenter_net::{DATA_OVERHEAD_BYTES, WIRE_OVERHEAD_BYTES};
 use tenter_topology::{HostId, Routing};
 use tenter_units::{ById, Rate, Time};
-use tenter_workload::{CollectiveRun, Flow, Job, Traffic, split};
-use tenter_workload::{RankId, closed_form::IdealSwitch};
+use tenter_workload::closed_form::IdealSwitch;
+use tenter_workload::{CollectiveRun, Flow, Job, RankId, Traffic, split};
 
 use crate::plan::Plan;
 use nearest::least_latency;

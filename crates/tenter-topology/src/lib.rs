@@ -44,6 +44,7 @@ mod error;
 mod fragmentation;
 mod ids;
 mod locality;
+mod numbering;
 mod optical;
 mod routing;
 mod spread;

@@ -1,8 +1,9 @@
 //! Jobs: who takes part, and which collectives they run one after the other.
 
 use tenter_topology::HostId;
-use tenter_units::{ById, Time, id};
+use tenter_units::{ById, Time};
 
+use crate::ids::{JobId, RankId};
 use crate::{QueuePairScope, Schedule, Traffic, Transfer, WorkloadError};
 
 /// Time that all ranks of a job compute before they start a collective.
@@ -37,16 +38,6 @@ pub struct CollectiveRun {
     pub drawn_from_bytes: Option<u64>,
     /// What the ranks compute before it.
     pub compute: Compute,
-}
-
-id! {
-    /// A rank of a job, by its number in the job.
-    pub struct RankId(u32);
-}
-
-id! {
-    /// A job, by its number among all of a trial.
-    pub struct JobId(u16);
 }
 
 /// One job: ranks bound to hosts, and a sequence of collectives with a barrier between them.

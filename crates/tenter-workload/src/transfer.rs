@@ -2,7 +2,7 @@
 
 use tenter_config::choice;
 
-use crate::job::RankId;
+use crate::ids::RankId;
 
 /// One send from a rank to another.
 ///

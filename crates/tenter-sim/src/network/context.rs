@@ -10,8 +10,7 @@ use tenter_net::{CreditSpec, ReceiveSlot, SignalSpec, SwitchSpec, Switches, Tele
 use tenter_plan::{HostDelays, LinkImpairment, Links, Lookahead, Seeds};
 use tenter_topology::{HostId, NodeId, Routing, Topology};
 use tenter_units::{ById, Rate, Time};
-use tenter_workload::{JobId, ScaleUp};
-use tenter_workload::{RankId, Transfer};
+use tenter_workload::{JobId, RankId, ScaleUp, Transfer};
 
 use super::jobs::{JobPlan, JobProgress, RankHere};
 use super::partition_records::FlowKey;

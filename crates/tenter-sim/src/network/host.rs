@@ -9,9 +9,9 @@ use std::collections::BinaryHeap;
 use tenter_endpoint::{Delivery, Nic, RxContext, SendPeer, WorkRequest};
 use tenter_engine::Stream;
 use tenter_net::{Medium, Packet, PacketKind};
+use tenter_workload::flow_workload::Sender;
 use tenter_workload::graph::News;
-use tenter_workload::{Countdown, Destination, RankReceiveSlot, Transfer, split};
-use tenter_workload::{JobId, flow_workload::Sender};
+use tenter_workload::{Countdown, Destination, JobId, RankReceiveSlot, Transfer, split};
 
 use super::context::Context;
 use super::jobs::RankHere;

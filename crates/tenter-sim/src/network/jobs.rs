@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tenter_engine::{Control, Stream};
 use tenter_net::{ReceiveSlot, SendSlot};
 use tenter_units::ById;
+use tenter_workload::flow_workload::FlowWorkload;
 use tenter_workload::{
-    CollectiveRun, Job, QueuePairs, RankId, RankReceiveSlot, RankSendSlot, Schedule, WorkloadError,
+    CollectiveRun, Job, JobId, QueuePairs, RankId, RankReceiveSlot, RankSendSlot, Schedule,
+    WorkloadError,
 };
-use tenter_workload::{JobId, flow_workload::FlowWorkload};
 
 use super::unloaded::Unloaded;
 

@@ -4,7 +4,8 @@ use std::cell::RefCell;
 
 use tenter_endpoint::{Acknowledged, Delivery, Marks};
 use tenter_units::ById;
-use tenter_workload::{JobId, graph::Consequences};
+use tenter_workload::JobId;
+use tenter_workload::graph::Consequences;
 
 use super::jobs::JobPlan;
 

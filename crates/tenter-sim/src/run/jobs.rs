@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use tenter_workload::JobId;
+use tenter_workload::flow_workload::FlowSchedule;
 use tenter_workload::graph::GraphSchedule;
-use tenter_workload::{JobId, flow_workload::FlowSchedule};
 
 use crate::error::SimulationError;
 use crate::network::{Driver, NodeModel};

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use tenter_record::{Stop, StopKind};
 use tenter_topology::HostId;
 use tenter_units::{Bytes, Time};
-use tenter_workload::{JobId, graph::GraphSchedule};
+use tenter_workload::JobId;
+use tenter_workload::graph::GraphSchedule;
 
 use crate::network::{Context, Driver, Host, NodeModel};
 

@@ -18,9 +18,8 @@ use tenter_record::SteeringRow;
 use tenter_steering::{Estimate, Scenes, Traffic};
 use tenter_topology::{HostId, Topology};
 use tenter_units::{ById, Time};
-use tenter_workload::{Flow, Traffic as Sent};
-use tenter_workload::{JobId, WorkloadError};
-use tenter_workload::{RankId, flow_workload::FlowWorkload};
+use tenter_workload::flow_workload::FlowWorkload;
+use tenter_workload::{Flow, JobId, RankId, Traffic as Sent, WorkloadError};
 
 use crate::error::SimulationError;
 use crate::network::{Context, Driver, NodeModel};

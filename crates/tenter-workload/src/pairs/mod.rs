@@ -11,7 +11,8 @@ mod tests;
 
 use tenter_units::id;
 
-use crate::job::{Job, RankId};
+use crate::ids::RankId;
+use crate::job::Job;
 use crate::{QueuePairScope, Schedule, Traffic, Transfer, WorkloadError};
 use table::{FarEntry, Table, TableBuilder};
 
