@@ -7,7 +7,7 @@ use tenter_net::{
     Event, EventKind, FlowControl, LostCredit, Notice, Packet, PacketKind, Pause, Signal,
 };
 use tenter_plan::Plan;
-use tenter_topology::Topology;
+use tenter_topology::{HostId, NodeId, Topology};
 use tenter_units::Time;
 
 use crate::failure::Failure;
@@ -16,14 +16,15 @@ use crate::failure::Failure;
 pub(crate) fn parse(text: &str, plan: &Plan) -> Result<Watch, Failure> {
     if let Some(flow) = text.strip_prefix("flow=") {
         let (a, b) = ends(flow, plan).ok_or_else(|| form(text))?;
-        return Ok(Watch::Flow(host(a, text, plan)?, host(b, text, plan)?));
+        let [a, b] = [host(a, text, plan)?, host(b, text, plan)?];
+        return Ok(Watch::Flow(a.number(), b.number()));
     }
     let place = text.strip_prefix("port=").ok_or_else(|| form(text))?;
     let (name, port) = place.rsplit_once(':').ok_or_else(|| form(text))?;
     let node = node(name, text, plan)?;
-    let ports = plan.topology.nodes[node as usize].ports.len();
+    let ports = plan.topology.ports(node);
     match port.parse::<u16>() {
-        Ok(port) if usize::from(port) < ports => Ok(Watch::Port(node, port)),
+        Ok(port) if port < ports => Ok(Watch::Port(node.number(), port)),
         _ => Err(Failure::input(format!(
             "--watch {text}: {name} has ports 0 to {}; name one of them",
             ports - 1
@@ -48,24 +49,24 @@ fn form(text: &str) -> Failure {
     ))
 }
 
-fn node(name: &str, text: &str, plan: &Plan) -> Result<u32, Failure> {
+fn node(name: &str, text: &str, plan: &Plan) -> Result<NodeId, Failure> {
     plan.topology.find(name).ok_or_else(|| {
-        let first = &plan.topology.nodes[0].name;
-        let last = &plan.topology.nodes[plan.topology.nodes.len() - 1].name;
+        let mut names = plan.topology.nodes.iter().map(|node| &node.name);
+        let first = names.next().map_or("", String::as_str);
+        let last = names.next_back().map_or(first, String::as_str);
         Failure::input(format!(
             "--watch {text}: there is no node `{name}` in this fabric; its nodes are called `{first}` … `{last}`"
         ))
     })
 }
 
-fn host(name: &str, text: &str, plan: &Plan) -> Result<u32, Failure> {
+fn host(name: &str, text: &str, plan: &Plan) -> Result<HostId, Failure> {
     let node = node(name, text, plan)?;
-    if plan.topology.is_host(node) {
-        return Ok(node);
-    }
-    Err(Failure::input(format!(
-        "--watch {text}: `{name}` is a switch; a flow runs between hosts"
-    )))
+    plan.topology.host(node).ok_or_else(|| {
+        Failure::input(format!(
+            "--watch {text}: `{name}` is a switch; a flow runs between hosts"
+        ))
+    })
 }
 
 /// The events of what was watched, a line each.
@@ -74,7 +75,7 @@ pub(crate) fn text(watched: &Watched, topology: &Topology) -> String {
     for event in &watched.events {
         let place = topology.port_name(event.node, event.port);
         // A pause frame goes no further than the other end of its link.
-        let destination = topology.nodes.get(event.packet.destination as usize);
+        let destination = topology.nodes.get(event.packet.destination.index());
         let destination = destination.map_or("", |node| node.name.as_str());
         let _ = writeln!(text, "{}", line(event, &place, destination));
     }

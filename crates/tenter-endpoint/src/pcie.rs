@@ -180,6 +180,8 @@ impl Dma {
 
 #[cfg(test)]
 mod tests {
+    use tenter_topology::HostId;
+
     use super::*;
 
     const GEN5: Pcie = Pcie {
@@ -195,7 +197,7 @@ mod tests {
             at: 0,
             queue_pair: 0,
             sequence: 0,
-            destination: 0,
+            destination: HostId::new(0),
             hash: 0,
             sent: 0,
             frame_bytes,

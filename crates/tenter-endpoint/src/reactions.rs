@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use tenter_net::{Cause, SENT_UNIT_PS, Signal};
+use tenter_topology::HostId;
 
 /// Values are told apart in steps of less than this share of them.
 const STEPS: u32 = 64;
 
 /// The reactions of a NIC, by receiver and cause.
 #[derive(Clone, Debug, Default)]
-pub struct Reactions(BTreeMap<(u32, Cause), Reaction>);
+pub struct Reactions(BTreeMap<(HostId, Cause), Reaction>);
 
 impl Reactions {
     /// Notes that a signal acts from `at` on.
@@ -19,7 +20,7 @@ impl Reactions {
     }
 
     /// All of them, by receiver, then by cause.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, Cause, &Reaction)> {
+    pub fn iter(&self) -> impl Iterator<Item = (HostId, Cause, &Reaction)> {
         self.0
             .iter()
             .map(|(&(receiver, cause), of)| (receiver, cause, of))

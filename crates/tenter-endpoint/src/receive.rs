@@ -1,12 +1,13 @@
 //! The receiving side of a queue pair.
 
 use tenter_net::{Packet, PacketKind, ReceiveSlot, SENT_UNIT_PS, SendSlot};
+use tenter_topology::HostId;
 
 /// Where acknowledgements of a receive queue pair go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplyPath {
     /// The host that sends.
-    pub destination: u32,
+    pub destination: HostId,
     /// Its send slot.
     pub slot: SendSlot,
     /// Hash of the 5-tuple of the acknowledgements.

@@ -3,6 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::home::LocalNode;
+
 const NEVER: u64 = u64::MAX;
 /// Buckets in the ring; nodes that sleep longer wait in a heap.
 const BUCKETS: usize = 256;
@@ -25,7 +27,7 @@ pub(crate) struct Calendar {
     /// When each node must be visited next.
     wake: Vec<u64>,
     /// (time, node) beyond the ring.
-    far: BinaryHeap<Reverse<(u64, u32)>>,
+    far: BinaryHeap<Reverse<(u64, LocalNode)>>,
     /// The time under which a node stands in `far`, to keep one entry per node and time.
     far_at: Vec<u64>,
 }
@@ -48,9 +50,9 @@ impl Calendar {
 
     /// Asks for a visit at `at` or earlier.
     #[inline]
-    pub(crate) fn wake(&mut self, node: u32, at: u64) {
-        if at < self.wake[node as usize] {
-            self.wake[node as usize] = at;
+    pub(crate) fn wake(&mut self, node: LocalNode, at: u64) {
+        if at < self.wake[node.index()] {
+            self.wake[node.index()] = at;
             self.enter(node, at);
         }
     }
@@ -58,20 +60,20 @@ impl Calendar {
     /// Asks for a visit in a bucket, which must be one of the ring's, or earlier: at its start, or
     /// `at` where the exact instant matters.
     #[inline]
-    pub(crate) fn wake_in_bucket(&mut self, node: u32, bucket: u64, at: Option<u64>) {
+    pub(crate) fn wake_in_bucket(&mut self, node: LocalNode, bucket: u64, at: Option<u64>) {
         let at = at.unwrap_or(bucket * self.bucket_ps);
-        if at < self.wake[node as usize] {
-            self.wake[node as usize] = at;
+        if at < self.wake[node.index()] {
+            self.wake[node.index()] = at;
             self.mark(node, bucket);
         }
     }
 
-    fn enter(&mut self, node: u32, at: u64) {
+    fn enter(&mut self, node: LocalNode, at: u64) {
         let bucket = at / self.bucket_ps;
         debug_assert!(bucket >= self.base, "a node is woken in the past");
         if bucket >= self.base + BUCKETS as u64 {
-            if self.far_at[node as usize] != at {
-                self.far_at[node as usize] = at;
+            if self.far_at[node.index()] != at {
+                self.far_at[node.index()] = at;
                 self.far.push(Reverse((at, node)));
             }
             return;
@@ -80,9 +82,9 @@ impl Calendar {
     }
 
     #[inline]
-    fn mark(&mut self, node: u32, bucket: u64) {
+    fn mark(&mut self, node: LocalNode, bucket: u64) {
         let slot = bucket as usize % BUCKETS;
-        self.words[slot * self.words_per_bucket + node as usize / 64] |= 1 << (node % 64);
+        self.words[slot * self.words_per_bucket + node.index() / 64] |= 1 << (node.number() % 64);
         self.occupied[slot / 64] |= 1 << (slot % 64);
     }
 
@@ -108,7 +110,7 @@ impl Calendar {
             // The ring must not move ahead of `now`: something may still be sent to arrive before
             // `at`.
             let &Reverse((at, node)) = self.far.peek()?;
-            if self.wake[node as usize] == at {
+            if self.wake[node.index()] == at {
                 return Some(at - at % self.bucket_ps);
             }
             self.far.pop();
@@ -199,15 +201,15 @@ impl Calendar {
             }
             self.far.pop();
             self.forget_far(node, at);
-            if self.wake[node as usize] == at {
+            if self.wake[node.index()] == at {
                 self.enter(node, at);
             }
         }
     }
 
-    fn forget_far(&mut self, node: u32, at: u64) {
-        if self.far_at[node as usize] == at {
-            self.far_at[node as usize] = NEVER;
+    fn forget_far(&mut self, node: LocalNode, at: u64) {
+        if self.far_at[node.index()] == at {
+            self.far_at[node.index()] = NEVER;
         }
     }
 
@@ -241,6 +243,7 @@ impl Calendar {
 #[cfg(test)]
 mod tests {
     use super::{BUCKETS, Calendar};
+    use crate::home::LocalNode;
 
     /// Visits nodes in windows and returns (window start bucket, node) in order.
     fn drain(calendar: &mut Calendar) -> Vec<(u64, u32)> {
@@ -264,10 +267,10 @@ mod tests {
     #[test]
     fn nodes_come_in_time_order_and_idle_time_is_skipped() {
         let mut calendar = Calendar::new(130, 100);
-        calendar.wake(129, 250);
-        calendar.wake(3, 50);
-        calendar.wake(64, 299);
-        calendar.wake(7, 100 * BUCKETS as u64 * 50 + 1);
+        calendar.wake(LocalNode::new(129), 250);
+        calendar.wake(LocalNode::new(3), 50);
+        calendar.wake(LocalNode::new(64), 299);
+        calendar.wake(LocalNode::new(7), 100 * BUCKETS as u64 * 50 + 1);
         assert_eq!(
             drain(&mut calendar),
             [(0, 3), (2, 64), (2, 129), (BUCKETS as u64 * 50, 7)]
@@ -277,10 +280,10 @@ mod tests {
     #[test]
     fn an_earlier_wake_makes_the_later_entry_stale() {
         let mut calendar = Calendar::new(10, 100);
-        calendar.wake(5, 900_000);
-        calendar.wake(5, 950);
-        calendar.wake(5, 20);
-        calendar.wake(5, 5_000);
+        calendar.wake(LocalNode::new(5), 900_000);
+        calendar.wake(LocalNode::new(5), 950);
+        calendar.wake(LocalNode::new(5), 20);
+        calendar.wake(LocalNode::new(5), 5_000);
         assert_eq!(drain(&mut calendar), [(0, 5)]);
         assert_eq!(calendar.next(1_000_000), None);
     }
@@ -288,8 +291,8 @@ mod tests {
     #[test]
     fn a_node_due_after_an_edge_stays_in_its_bucket() {
         let mut calendar = Calendar::new(2, 100);
-        calendar.wake(0, 10);
-        calendar.wake(1, 60);
+        calendar.wake(LocalNode::new(0), 10);
+        calendar.wake(LocalNode::new(1), 60);
         assert_eq!(calendar.take_due(0, 0, 50), 1);
         assert_eq!(calendar.next(50), Some(50));
         assert_eq!(calendar.take_due(50, 0, 100), 2);

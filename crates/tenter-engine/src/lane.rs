@@ -253,7 +253,7 @@ impl<T: Arrival> Lane<T> {
 
     /// Asks for a visit of a node at an instant or earlier.
     pub fn wake(&mut self, node: LocalNode, at: u64) {
-        self.calendar.wake(node.number(), at);
+        self.calendar.wake(node, at);
     }
 
     /// How many node visits there were.
@@ -363,9 +363,9 @@ impl<T: Arrival> Lane<T> {
         if inbox.is_empty() {
             self.filled[node.index()] |= 1 << slot;
             self.calendar
-                .wake_in_bucket(node.number(), bucket, self.exact.then_some(at));
+                .wake_in_bucket(node, bucket, self.exact.then_some(at));
         } else if self.exact {
-            self.calendar.wake(node.number(), at);
+            self.calendar.wake(node, at);
         }
         inbox.push(at - bucket * self.bucket_ps, input, item);
     }
@@ -522,7 +522,7 @@ impl<T: Arrival> Lane<T> {
             "node {node} left work undone before the end of its window"
         );
         if own_next < u64::MAX {
-            self.calendar.wake(node.number(), own_next);
+            self.calendar.wake(node, own_next);
         }
         self.wake_for_arrivals(node, end);
     }
@@ -566,7 +566,7 @@ impl<T: Arrival> Lane<T> {
         let ahead = u64::from(from_here.trailing_zeros()) & (self.slots - 1);
         if !self.exact && ahead > 0 {
             self.calendar
-                .wake_in_bucket(node.number(), self.bucket + ahead, None);
+                .wake_in_bucket(node, self.bucket + ahead, None);
             return;
         }
         let next = (self.bucket + ahead) & (self.slots - 1);
@@ -576,7 +576,7 @@ impl<T: Arrival> Lane<T> {
             .map(|(_, item)| item.at())
             .min()
             .unwrap_or(u64::MAX);
-        self.calendar.wake(node.number(), earliest.max(end));
+        self.calendar.wake(node, earliest.max(end));
     }
 }
 

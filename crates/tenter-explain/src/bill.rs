@@ -64,10 +64,9 @@ const METRES_PER_NS: f64 = 0.198;
 /// The parts of the fabric of a plan.
 pub fn bill(plan: &Plan) -> Bill {
     let topology = &plan.topology;
-    let first = topology.hosts as u32;
     let device = |node| plan.devices.of_tier(topology.tier(node).unwrap_or(0));
     let watts = |node| device(node).and_then(|device| device.power_watts);
-    let each = (first..topology.nodes.len() as u32).map(watts);
+    let each = topology.switch_nodes().map(watts);
     let whole: Option<u64> = each.map(|watts| watts.map(u64::from)).sum();
     Bill {
         nics: nics(plan),
@@ -85,7 +84,7 @@ pub fn bill(plan: &Plan) -> Bill {
 
 fn nics(plan: &Plan) -> Vec<(f64, u64)> {
     let mut rates: BTreeMap<Rate, u64> = BTreeMap::new();
-    for host in 0..plan.topology.hosts as u32 {
+    for host in plan.topology.host_ids() {
         *rates.entry(plan.topology.cable(host, 0).rate).or_insert(0) += 1;
     }
     let nics = rates.into_iter();
@@ -97,7 +96,7 @@ fn switch_lines(plan: &Plan) -> Vec<SwitchLine> {
     let mut alike: BTreeMap<(u8, BTreeMap<Rate, u64>), u64> = BTreeMap::new();
     for switch in topology.switch_nodes() {
         let mut ports: BTreeMap<Rate, u64> = BTreeMap::new();
-        for port in 0..topology.nodes[switch as usize].ports.len() as u16 {
+        for port in 0..topology.ports(switch) {
             *ports.entry(topology.cable(switch, port).rate).or_insert(0) += 1;
         }
         let tier = topology.tier(switch).unwrap_or(0);

@@ -225,7 +225,7 @@ pub(crate) fn used_queues(plan: &Plan) -> UsedQueues {
         .iter()
         .flat_map(|job| job.hosts.iter().map(move |host| (job, *host)));
     for (job, host) in ranks {
-        let of_nic = plan.addresses[host as usize].class();
+        let of_nic = plan.addresses[host].class();
         let data = job.class.unwrap_or(of_nic);
         let control = plan.nic.control_class().unwrap_or(of_nic);
         used.data |= queues(data);
@@ -268,7 +268,7 @@ fn ecn_facts(plan: &Plan, is_one: &dyn Fn(u8) -> bool, ecn: &EcnSpec) -> EcnFact
     let own = switches.filter(|&node| topology.tier(node).is_some_and(is_one));
     let rates: BTreeSet<u64> = own
         .flat_map(|node| {
-            let ports = 0..topology.nodes[node as usize].ports.len() as u16;
+            let ports = 0..topology.ports(node);
             ports.map(move |port| topology.cable(node, port).rate.bits_per_second())
         })
         .collect();

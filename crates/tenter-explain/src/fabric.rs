@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use tenter_plan::Plan;
-use tenter_topology::Topology;
+use tenter_topology::{NodeId, Topology};
 
 /// The fabric in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -99,7 +99,7 @@ fn tiers(topology: &Topology) -> Vec<TierFacts> {
         let own: Vec<f64> = own.map(tenter_topology::Oversubscription::ratio).collect();
         let switches = topology.switch_nodes();
         let of_tier = switches.filter(|&node| topology.tier(node) == Some(capacity.tier));
-        let ports = of_tier.map(|node| topology.nodes[node as usize].ports.len() as u64);
+        let ports = of_tier.map(|node| u64::from(topology.ports(node)));
         TierFacts {
             name: tier_name(topology, capacity.tier),
             switches: u64::from(capacity.switches),
@@ -114,7 +114,7 @@ fn tiers(topology: &Topology) -> Vec<TierFacts> {
 }
 
 fn pairs(topology: &Topology) -> Vec<PairFacts> {
-    let mut cables: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    let mut cables: BTreeMap<(NodeId, NodeId), u64> = BTreeMap::new();
     let mut found: BTreeMap<(u8, u8), PairFacts> = BTreeMap::new();
     // A circuit is two fibres, of which one is taken; a dark port leads to itself.
     let once = topology.cables.iter();

@@ -7,7 +7,7 @@ use tenter_plan::Plan;
 use tenter_plan::ideal::nearest::least_latency;
 use tenter_topology::Routing;
 use tenter_workload::flow_workload::{Arrivals, FlowWay, FlowWorkload};
-use tenter_workload::{CollectiveRun, Job, Schedule};
+use tenter_workload::{CollectiveRun, Job, RankId, Schedule};
 
 /// The number of transfers of a collective, or the approximate number of flows of a workload.
 /// Without routes the way between hosts takes no time.
@@ -112,6 +112,6 @@ fn mean_bits(plan: &Plan, workload: &FlowWorkload) -> f64 {
 }
 
 fn line_rate(plan: &Plan, job: &Job, rank: u32) -> f64 {
-    let host = job.hosts[rank as usize];
+    let host = job.hosts[RankId::new(rank)];
     plan.topology.cable(host, 0).rate.bits_per_second() as f64
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use tenter_net::{DATA_OVERHEAD_BYTES, WIRE_OVERHEAD_BYTES};
 use tenter_plan::Plan;
+use tenter_topology::HostId;
 use tenter_units::Rate;
 
 /// PCIe of all NICs, and the share of each kind of them.
@@ -53,13 +54,13 @@ pub(crate) fn pcie_facts(plan: &Plan) -> Option<PcieFacts> {
     let pcie = plan.nic.pcie?;
     let mtu = plan.nic.mtu_bytes;
     let headers = DATA_OVERHEAD_BYTES + plan.nic.telemetry_bytes() + WIRE_OVERHEAD_BYTES;
-    let mut kinds: BTreeMap<(Rate, Rate, Rate), (u64, u32)> = BTreeMap::new();
-    for (host, rates) in (0..).zip(&plan.dma) {
+    let mut kinds: BTreeMap<(Rate, Rate, Rate), (u64, HostId)> = BTreeMap::new();
+    for (host, rates) in plan.dma.numbered() {
         let line = plan.topology.cable(host, 0).rate;
         let kind = kinds.entry((rates.write, rates.read, line));
         kind.or_insert((0, host)).0 += 1;
     }
-    let facts = |((write, read, line), (count, host)): ((Rate, Rate, Rate), (u64, u32))| {
+    let facts = |((write, read, line), (count, host)): ((Rate, Rate, Rate), (u64, HostId))| {
         let of_line = gbps(line) * f64::from(mtu) / f64::from(mtu + headers);
         let direction = |rate: Rate| {
             let payload = gbps(pcie.payload_rate(rate, mtu));
@@ -72,7 +73,7 @@ pub(crate) fn pcie_facts(plan: &Plan) -> Option<PcieFacts> {
         };
         DmaFacts {
             count,
-            example: plan.topology.nodes[host as usize].name.clone(),
+            example: plan.topology.name(host).to_owned(),
             line_payload_gbps: of_line,
             write: direction(write),
             read: direction(read),
@@ -88,7 +89,7 @@ pub(crate) fn pcie_facts(plan: &Plan) -> Option<PcieFacts> {
 
 /// Whether host memory is ever slower than the line of any NIC.
 pub(crate) fn limits_any(plan: &Plan) -> bool {
-    (0..).zip(&plan.dma).any(|(host, rates)| {
+    plan.dma.numbered().any(|(host, rates)| {
         let line = plan.topology.cable(host, 0).rate;
         let slow = |rate| !plan.nic.dma_keeps_up(rate, line);
         slow(rates.write) || slow(rates.read)

@@ -3,10 +3,10 @@
 use serde::Serialize;
 use tenter_plan::Plan;
 use tenter_plan::ideal::Ideal;
-use tenter_topology::Routing;
+use tenter_topology::{HostId, Routing};
 use tenter_units::Time;
 use tenter_workload::placement::stretches;
-use tenter_workload::{CollectiveRun, Job, Traffic, WorkloadError};
+use tenter_workload::{CollectiveRun, Job, JobId, Traffic, WorkloadError};
 
 use crate::flow_workload::transfers;
 
@@ -96,7 +96,7 @@ pub(crate) fn job_facts(
         background: job.background,
         after: job
             .after
-            .map(|before| plan.jobs[before as usize].name.clone()),
+            .map(|before| plan.jobs[before.index()].name.clone()),
         start_ns: job.start.as_ns(),
         flows: flows.sum(),
         compute_ns: job
@@ -109,7 +109,7 @@ pub(crate) fn job_facts(
 }
 
 /// The hosts of ranks, where those that follow each other on one host count once.
-fn nics_in_order(hosts: &[u32]) -> Vec<u32> {
+fn nics_in_order(hosts: &[HostId]) -> Vec<HostId> {
     let mut nics = hosts.to_vec();
     nics.dedup();
     nics
@@ -133,12 +133,12 @@ pub(crate) fn starts(plan: &Plan) -> Vec<Time> {
         let mut chain = vec![index];
         while let Some(&job) = chain.last() {
             let Job { after, start, .. } = plan.jobs[job];
-            let end = |before: u32| {
-                let ideal = Ideal::without_latency(plan, &plan.jobs[before as usize]);
-                starts[before as usize].map(|start| ideal.end(start))
+            let end = |before: JobId| {
+                let ideal = Ideal::without_latency(plan, &plan.jobs[before.index()]);
+                starts[before.index()].map(|start| ideal.end(start))
             };
             match after.map(|before| (before, end(before))) {
-                Some((before, None)) => chain.push(before as usize),
+                Some((before, None)) => chain.push(before.index()),
                 Some((_, Some(end))) => {
                     starts[job] = Some(end.saturating_add(start));
                     chain.pop();

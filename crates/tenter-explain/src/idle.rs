@@ -8,7 +8,7 @@ use tenter_net::input_queued::InputQueues;
 use tenter_net::{ClassSpec, SwitchSpec};
 use tenter_plan::ideal::nearest::host_kinds;
 use tenter_plan::{Plan, SteeringController, SteeringDemand, SteeringPlan, WINDOW_MAX};
-use tenter_topology::{Cabling, LeafSpine, LinkOverride, Routing, TopologySpec};
+use tenter_topology::{Cabling, HostId, LeafSpine, LinkOverride, Routing, TopologySpec};
 use tenter_workload::collective::CollectiveKind;
 use tenter_workload::{CollectiveRun, Job};
 
@@ -363,11 +363,13 @@ fn has_detours(plan: &Plan, routing: &Routing) -> bool {
 /// Whether packets between any two hosts of a job find more than one way at some switch.
 fn has_choice(plan: &Plan, routing: &Routing, job: &Job) -> bool {
     let kinds = host_kinds(plan, job.hosts.iter().copied());
-    let hosts: Vec<u32> = kinds.iter().map(|kind| kind.hosts.0).collect();
-    let first = plan.topology.hosts as u32;
-    let chooses = |from: u32, to: u32| {
+    let hosts: Vec<HostId> = kinds.iter().map(|kind| kind.hosts.0).collect();
+    let chooses = |from: HostId, to: HostId| {
         let mut path = routing.path(&plan.topology, from, to);
-        path.any(|end| routing.candidates(end.node - first, to).len() > 1)
+        path.any(|end| {
+            let switch = plan.topology.switch(end.node);
+            routing.candidates(switch, to).len() > 1
+        })
     };
     (0..hosts.len()).any(|index| {
         let others = if hosts.len() <= ALL_PAIRS_MAX {
@@ -443,11 +445,12 @@ fn idle_routes(plan: &Plan) -> Result<Vec<usize>, ExplainError> {
     let mut without = topology.clone();
     without.routes.clear();
     let routing = Routing::build(&without)?;
-    let hosts = topology.hosts as u32;
     let is_idle = |route: &tenter_topology::StaticRoute| {
-        let there = (0..hosts).find(|&host| routing.attachment(host) == route.destination - hosts);
+        let destination = topology.switch(route.destination);
+        let mut hosts = topology.host_ids();
+        let there = hosts.find(|&host| routing.attachment(host) == destination);
         there.is_some_and(|host| {
-            let shortest = routing.candidates(route.switch - hosts, host);
+            let shortest = routing.candidates(topology.switch(route.switch), host);
             let next = (0_u16..).zip(topology.neighbours(route.switch));
             let own = next.filter(|(_, peer)| peer.node == route.next);
             own.map(|(port, _)| port).eq(shortest.iter().copied())

@@ -235,7 +235,7 @@ fn done_together(crowd: &Crowd) -> u64 {
 fn fabric(plan: &Plan) -> u64 {
     let topology = &plan.topology;
     let hosts = topology.hosts as u64;
-    let switches = topology.nodes[topology.hosts..].iter();
+    let switches = topology.nodes.iter().skip(topology.hosts);
     let ports: u64 = switches.map(|node| node.ports.len() as u64).sum();
     let queues = plan.switches.usual.classes.len() as u64;
     let groups = topology.leaves().len() as u64;

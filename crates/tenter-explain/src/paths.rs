@@ -7,7 +7,7 @@ use tenter_net::ACK_FRAME_BYTES;
 use tenter_plan::Plan;
 use tenter_plan::ideal::nearest::host_kinds;
 use tenter_plan::unloaded::{Link, frame_time, frames, links, request_time};
-use tenter_topology::Routing;
+use tenter_topology::{HostId, Routing};
 use tenter_units::{Rate, Time};
 
 use crate::scheduled::scheduled_time;
@@ -52,14 +52,14 @@ const REQUEST_MAX: u64 = 4 << 20;
 
 /// The classes of all paths between hosts, the shortest first.
 pub(crate) fn path_classes(plan: &Plan, routing: &Routing) -> Vec<PathClass> {
-    let mut kinds = host_kinds(plan, 0..plan.topology.hosts as u32);
+    let mut kinds = host_kinds(plan, plan.topology.host_ids());
     let all = kinds.len() <= KINDS_MAX;
     if !all {
         let step = kinds.len().div_ceil(KINDS_MAX);
         kinds = kinds.into_iter().step_by(step).collect();
     }
-    let mut found: BTreeMap<(usize, Vec<Link>), (u64, u32, u32)> = BTreeMap::new();
-    let mut add = |from: u32, to: u32, pairs: u64| {
+    let mut found: BTreeMap<(usize, Vec<Link>), (u64, HostId, HostId)> = BTreeMap::new();
+    let mut add = |from: HostId, to: HostId, pairs: u64| {
         let links = links(plan, routing, from, to);
         let class = found.entry((links.len(), links)).or_insert((0, from, to));
         class.0 += pairs;
@@ -93,23 +93,23 @@ fn path_class(
     plan: &Plan,
     routing: &Routing,
     links: &[Link],
-    from: u32,
-    to: u32,
+    from: HostId,
+    to: HostId,
     host_pairs: Option<u64>,
 ) -> PathClass {
-    let name = |host: u32| plan.topology.nodes[host as usize].name.clone();
+    let name = |host: HostId| plan.topology.name(host).to_owned();
     let slowest = links.iter().map(|link| link.rate).min().unwrap_or_default();
-    let one = |ends: (u32, u32), links: &[Link], bytes: u32| {
-        let scheduled = scheduled_time(plan, routing, ends, &[(bytes, Time::ZERO)]);
+    let one = |from: HostId, to: HostId, links: &[Link], bytes: u32| {
+        let scheduled = scheduled_time(plan, routing, from, to, &[(bytes, Time::ZERO)]);
         scheduled.unwrap_or_else(|| frame_time(links, bytes))
     };
-    let frame = one((from, to), links, plan.nic.longest_frame_bytes());
+    let frame = one(from, to, links, plan.nic.longest_frame_bytes());
     let back = self::links(plan, routing, to, from);
     let answer = u32::from(ACK_FRAME_BYTES) + plan.nic.telemetry_bytes();
-    let round_trip = frame + one((to, from), &back, answer);
+    let round_trip = frame + one(to, from, &back, answer);
     let request = |bytes| {
         let frames: Vec<_> = frames(&plan.nic, bytes).collect();
-        let scheduled = scheduled_time(plan, routing, (from, to), &frames);
+        let scheduled = scheduled_time(plan, routing, from, to, &frames);
         scheduled.unwrap_or_else(|| request_time(&plan.nic, links, bytes))
     };
     let message = |bytes| MessageTime {

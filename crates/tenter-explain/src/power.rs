@@ -40,7 +40,7 @@ pub(crate) fn power_facts(plan: &Plan, profile: &PowerProfile) -> PowerFacts {
     let topology = &plan.topology;
     let power = profile.constants.static_power(&PoweredParts::of(topology));
     let static_watts = power.watts();
-    let hosts = 0..topology.hosts as u32;
+    let hosts = topology.host_ids();
     let rates = hosts.map(|host| topology.cable(host, 0).rate.bits_per_second() as f64);
     let bits_per_second: f64 = rates.sum();
     let picojoules =

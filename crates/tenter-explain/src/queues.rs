@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use tenter_net::{Limit, UNLIMITED_POOL};
 use tenter_plan::Plan;
+use tenter_topology::HostId;
 use tenter_workload::{CollectiveRun, Job, WorkloadError};
 
 use crate::traffic;
@@ -37,7 +38,7 @@ struct Share {
 /// more flows share a link.
 pub(crate) fn crowd(plan: &Plan, job: &Job, run: &CollectiveRun) -> Result<Crowd, WorkloadError> {
     let schedule = run.traffic.schedule(job.ranks(), run.size_bytes)?;
-    let mut shares: BTreeMap<u32, Share> = BTreeMap::new();
+    let mut shares: BTreeMap<HostId, Share> = BTreeMap::new();
     let (mut transfers, mut crossing, mut crossing_bytes) = (0_u64, 0_u64, 0_u64);
     let mut bytes_of_all = 0_u64;
     let window = plan.nic.window_packets.map_or(u64::MAX, |packets| {
@@ -50,7 +51,7 @@ pub(crate) fn crowd(plan: &Plan, job: &Job, run: &CollectiveRun) -> Result<Crowd
     let (ranks, each_for) = traffic::ranks_looked_at(&*schedule);
     traffic::initial(&*schedule, &ranks, |schedule, id| {
         let transfer = schedule.transfer(id);
-        let [from, to] = [transfer.src, transfer.dst].map(|rank| job.hosts[rank as usize]);
+        let [from, to] = job.ends(&transfer);
         let bytes = transfer.bytes.min(window);
         transfers += 1;
         // Without an end the sender stays busy; with a window only that is ever on its way.
@@ -84,8 +85,8 @@ pub(crate) fn crowd(plan: &Plan, job: &Job, run: &CollectiveRun) -> Result<Crowd
 }
 
 /// Bytes that wait at the last switch because more is sent to a host than its link takes.
-fn waiting_for_hosts(plan: &Plan, shares: &BTreeMap<u32, Share>) -> u64 {
-    let rate = |host: u32| plan.topology.cable(host, 0).rate.bits_per_second() as f64;
+fn waiting_for_hosts(plan: &Plan, shares: &BTreeMap<HostId, Share>) -> u64 {
+    let rate = |host: HostId| plan.topology.cable(host, 0).rate.bits_per_second() as f64;
     let times = shares
         .iter()
         .map(|(&host, share)| share.sent as f64 / rate(host));
@@ -100,10 +101,9 @@ fn waiting_for_hosts(plan: &Plan, shares: &BTreeMap<u32, Share>) -> u64 {
 /// Bytes that wait between the switches because hashing spreads flows unevenly.
 fn waiting_between(plan: &Plan, flows: u64, bytes: u64) -> u64 {
     let topology = &plan.topology;
-    let first = topology.hosts as u32;
     let of_switches = topology.cables.iter();
     let links = of_switches
-        .filter(|cable| cable.ends[0].node >= first)
+        .filter(|cable| !topology.is_host(cable.ends[0].node))
         .count() as u64;
     if links == 0 || flows == 0 {
         return 0;

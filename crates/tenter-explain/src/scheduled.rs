@@ -8,7 +8,7 @@ use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{Limit, UNLIMITED_POOL, WIRE_OVERHEAD_BYTES};
 use tenter_plan::Plan;
 use tenter_plan::unloaded::{Wire, link};
-use tenter_topology::{CableEnd, Routing};
+use tenter_topology::{CableEnd, HostId, Routing};
 use tenter_units::{Rate, SerialisationTime, Time};
 
 /// A scheduled fabric in numbers.
@@ -46,7 +46,7 @@ pub struct ScheduledFacts {
 pub(crate) fn scheduled_facts(plan: &Plan, routing: &Routing) -> Option<ScheduledFacts> {
     let spec = plan.scheduled.as_ref()?;
     let topology = &plan.topology;
-    let hosts = 0..topology.hosts as u32;
+    let hosts = topology.host_ids();
     let rates = hosts.clone().map(|host| topology.cable(host, 0).rate);
     let rate = rates.max().unwrap_or_default();
     let pace = pace(spec, rate);
@@ -54,11 +54,11 @@ pub(crate) fn scheduled_facts(plan: &Plan, routing: &Routing) -> Option<Schedule
     let frame = plan.nic.longest_frame_bytes();
     let on_link = f64::from(frame + WIRE_OVERHEAD_BYTES);
     let in_fabric = f64::from(spec.fabric_wire_bytes(frame as u16)) / on_link;
-    let first = topology.neighbour(0, 0).node;
+    let first = topology.neighbour(HostId::new(0), 0).node;
     let other = hosts
         .clone()
         .find(|&host| topology.neighbour(host, 0).node != first);
-    let way = other.map(|to| Way::between(plan, spec, routing, (0, to)));
+    let way = other.map(|to| Way::between(plan, spec, routing, HostId::new(0), to));
     let control = way.as_ref().map(|way| way.control);
     let cold = way.map(|way| way.pass(&[(frame, Time::ZERO)]));
     let limit = plan.switches.usual.classes.first().map(|class| class.limit);
@@ -118,15 +118,16 @@ fn speed_up(plan: &Plan) -> f64 {
 pub(crate) fn scheduled_time(
     plan: &Plan,
     routing: &Routing,
-    ends: (u32, u32),
+    from: HostId,
+    to: HostId,
     frames: &[(u32, Time)],
 ) -> Option<Time> {
     let spec = plan.scheduled.as_ref()?;
-    let leaf = |host: u32| plan.topology.neighbour(host, 0).node;
-    if leaf(ends.0) == leaf(ends.1) {
+    let leaf = |host: HostId| plan.topology.neighbour(host, 0).node;
+    if leaf(from) == leaf(to) {
         return None;
     }
-    Some(Way::between(plan, spec, routing, ends).pass(frames))
+    Some(Way::between(plan, spec, routing, from, to).pass(frames))
 }
 
 /// The way from one NIC to another at another leaf.
@@ -146,17 +147,17 @@ impl<'a> Way<'a> {
         plan: &'a Plan,
         spec: &'a ScheduledSpec,
         routing: &Routing,
-        (from, to): (u32, u32),
+        from: HostId,
+        to: HostId,
     ) -> Way<'a> {
         let topology = &plan.topology;
         let [leaf, other] = [from, to].map(|host| topology.neighbour(host, 0));
-        let number = |node: u32| node - topology.hosts as u32;
         let mut lanes = Vec::new();
         let mut control = Time::MAX;
-        let up = routing.candidates(number(leaf.node), to);
+        let up = routing.candidates(topology.switch(leaf.node), to);
         for (place, &port) in up.iter().enumerate() {
             let node = topology.neighbour(leaf.node, port).node;
-            let down = routing.candidates(number(node), to);
+            let down = routing.candidates(topology.switch(node), to);
             let before = up[..place].iter();
             let same = |&&port: &&u16| topology.neighbour(leaf.node, port).node == node;
             let port_down = down[before.filter(same).count() % down.len()];
@@ -166,7 +167,7 @@ impl<'a> Way<'a> {
             lanes.push(links.map(Wire::of));
         }
         let host = CableEnd {
-            node: from,
+            node: from.node(),
             port: 0,
         };
         let rate = topology.cable(to, 0).rate;

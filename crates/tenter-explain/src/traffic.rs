@@ -68,7 +68,7 @@ pub(crate) fn traffic(
         let known = last.filter(|load| load.bytes == transfer.bytes);
         let load = known.unwrap_or_else(|| load(plan, job, transfer.bytes));
         last = Some(load);
-        let [from, to] = [transfer.src, transfer.dst].map(|rank| job.hosts[rank as usize]);
+        let [from, to] = job.ends(&transfer);
         if plan.is_within_domain(from, to) {
             continue;
         }

@@ -11,7 +11,7 @@
 
 pub(crate) mod paused_link;
 
-use tenter_topology::{CableEnd, Topology};
+use tenter_topology::{CableEnd, HostId, NodeId, Topology};
 use tenter_units::{Rate, Time};
 
 use crate::class::Headroom;
@@ -122,11 +122,12 @@ pub struct Senders {
 
 /// The links that come in through the ports of a switch, port after port.
 pub fn incoming<'a>(
-    (topology, switches): (&'a Topology, &'a Switches),
-    node: u32,
+    topology: &'a Topology,
+    switches: &'a Switches,
+    node: NodeId,
     senders: &'a Senders,
 ) -> impl Iterator<Item = PausedLink> + 'a {
-    let ports = 0..topology.nodes[node as usize].ports.len() as u16;
+    let ports = 0..topology.ports(node);
     ports.map(move |port| {
         let whole = switches.take_whole(topology, node, topology.cable(node, port).rate);
         incoming_through(topology, switches, node, port, whole, senders)
@@ -135,9 +136,11 @@ pub fn incoming<'a>(
 
 /// The link from its leaf to a host, with a NIC latency from the wire to the queue pair.
 pub fn into_host(
-    (topology, switches): (&Topology, &Switches),
-    host: u32,
-    (receive_latency, frame_bytes): (Time, u32),
+    topology: &Topology,
+    switches: &Switches,
+    host: HostId,
+    receive_latency: Time,
+    frame_bytes: u32,
 ) -> PausedLink {
     let cable = topology.cable(host, 0);
     let leaf = switches.of(topology, topology.neighbour(host, 0).node);
@@ -156,19 +159,19 @@ pub fn into_host(
 
 /// All links of a fabric, each with the port that it comes in through: those into hosts first.
 pub fn all<'a>(
-    fabric: (&'a Topology, &'a Switches),
+    topology: &'a Topology,
+    switches: &'a Switches,
     senders: Senders,
     receive_latency: Time,
 ) -> impl Iterator<Item = (CableEnd, PausedLink)> + 'a {
-    let hosts = fabric.0.hosts as u32;
     let end = |node, port| CableEnd { node, port };
-    let to_hosts = (0..hosts).map(move |host| {
-        let nic = (receive_latency, senders.frame_bytes);
-        (end(host, 0), into_host(fabric, host, nic))
+    let to_hosts = topology.host_ids().map(move |host| {
+        let (latency, frame_bytes) = (receive_latency, senders.frame_bytes);
+        let link = into_host(topology, switches, host, latency, frame_bytes);
+        (end(host.node(), 0), link)
     });
-    let switches = hosts..fabric.0.nodes.len() as u32;
-    let to_switches = switches.flat_map(move |node| {
-        let links: Vec<PausedLink> = incoming(fabric, node, &senders).collect();
+    let to_switches = topology.switch_nodes().flat_map(move |node| {
+        let links: Vec<PausedLink> = incoming(topology, switches, node, &senders).collect();
         (0..)
             .zip(links)
             .map(move |(port, link)| (end(node, port), link))
@@ -180,7 +183,7 @@ pub fn all<'a>(
 fn incoming_through(
     topology: &Topology,
     switches: &Switches,
-    node: u32,
+    node: NodeId,
     port: u16,
     whole: bool,
     senders: &Senders,
@@ -201,8 +204,8 @@ fn incoming_through(
         }
         _ => 0,
     };
-    let longest = (leave, cable.delay);
-    let (leave, cable_delay) = longest_circuit((topology, switches), (node, port), longest);
+    let end = CableEnd { node, port };
+    let (leave, cable_delay) = longest_circuit(topology, switches, end, leave, cable.delay);
     let wire_bits = u64::from(senders.frame_bytes + WIRE_OVERHEAD_BYTES) * 8;
     let stored = if whole {
         cable.rate.time_of_bits(u128::from(wire_bits))
@@ -223,11 +226,13 @@ fn incoming_through(
 /// The longest way out of a sender and the longest delay from there to a port: as they are, or of
 /// any circuit that an optical switch may give it.
 fn longest_circuit(
-    (topology, switches): (&Topology, &Switches),
-    (node, port): (u32, u16),
-    (leave, delay): (Time, Time),
+    topology: &Topology,
+    switches: &Switches,
+    port: CableEnd,
+    leave: Time,
+    delay: Time,
 ) -> (Time, Time) {
-    let possible = topology.optics.possible(CableEnd { node, port });
+    let possible = topology.optics.possible(port);
     possible.fold((leave, delay), |longest, (sender, delay)| {
         let leave = switches.of(topology, sender.node).egress_latency;
         (longest.0.max(leave), longest.1.max(delay))

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use tenter_engine::{Output, Stream};
+use tenter_topology::HostId;
 
 use crate::packet::Packet;
 
@@ -28,7 +29,7 @@ pub struct TesterRule {
     /// Hashes of the flows of the rule, ascending; `None` for all.
     pub hashes: Option<Vec<u32>>,
     /// The host the frames go to; `None` for any.
-    pub destination: Option<u32>,
+    pub destination: Option<HostId>,
     /// Which of these match.
     pub strikes: Strikes,
     /// The effect on them.
@@ -263,6 +264,7 @@ pub fn any_of(probability: Probability, count: u32) -> Probability {
 #[cfg(test)]
 mod tests {
     use tenter_engine::{LocalNode, Output, Stream};
+    use tenter_topology::HostId;
 
     use super::{Fate, Impairment, ImpairmentSpec, Strikes, TesterAction, TesterRule, any_of};
     use crate::packet::{Packet, PacketKind};
@@ -272,7 +274,7 @@ mod tests {
             at: 0,
             queue_pair: 0,
             sequence,
-            destination: 3,
+            destination: HostId::new(3),
             hash: 7,
             sent: 0,
             frame_bytes: 4_158,
@@ -286,7 +288,7 @@ mod tests {
             rules: vec![TesterRule {
                 kinds: 1 << PacketKind::Middle as u8,
                 hashes: Some(vec![7]),
-                destination: Some(3),
+                destination: Some(HostId::new(3)),
                 strikes,
                 action,
             }],
@@ -336,7 +338,7 @@ mod tests {
             ..packet(4, PacketKind::Middle)
         };
         let other_host = Packet {
-            destination: 2,
+            destination: HostId::new(2),
             ..packet(4, PacketKind::Middle)
         };
         let spared = [packet(4, PacketKind::Ack), other_flow, other_host];

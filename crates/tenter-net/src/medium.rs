@@ -1,6 +1,7 @@
 //! The links onto which a node puts its packets.
 
 use tenter_engine::Output;
+use tenter_topology::{CableEnd, NodeId};
 
 use crate::packet::Packet;
 
@@ -62,11 +63,21 @@ pub struct Event {
     /// When, in ps.
     pub at: u64,
     /// At which node of the topology.
-    pub node: u32,
+    pub node: NodeId,
     /// At which of its ports.
     pub port: u16,
     /// What happened.
     pub kind: EventKind,
     /// To which packet.
     pub packet: Packet,
+}
+
+impl Event {
+    /// The port at which it was.
+    pub fn place(&self) -> CableEnd {
+        CableEnd {
+            node: self.node,
+            port: self.port,
+        }
+    }
 }

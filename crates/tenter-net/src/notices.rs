@@ -7,7 +7,7 @@
 use tenter_topology::Routing;
 
 use crate::buffer::Buffer;
-use crate::load_balancing::NoticeTarget;
+use crate::load_balancing::{NoticeTarget, SeenQueue};
 use crate::medium::{EventKind, Medium};
 use crate::packet::{Notice, Packet};
 use crate::switch::{QueuedSwitch, Queueing};
@@ -30,11 +30,16 @@ where
         let queue = self.chassis.rules.queue(packet);
         let queue_bytes = self.chassis.ports[usize::from(port)].bytes_in(queue);
         let xoffs = self.buffer.xoffs(input);
-        let here = (self.chassis.index, routing);
+        let seen = SeenQueue {
+            input,
+            port,
+            queue_bytes,
+            xoffs,
+        };
         let Some(table) = self.balancer.telemetry() else {
             return;
         };
-        match table.tells(packet, (input, port), (queue_bytes, xoffs), here) {
+        match table.tells(packet, seen, self.chassis.index, routing) {
             NoticeTarget::Nobody => {}
             NoticeTarget::Before => self.send_notice(packet, input, port, medium),
             NoticeTarget::Host => self.notify_host(packet, routing, medium),

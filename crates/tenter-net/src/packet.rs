@@ -8,6 +8,7 @@ pub(crate) use views::{Cell, CreditMessage};
 pub use views::{FlowControl, LostCredit, Missing, Notice, Pause, Reroute, ScaleUpEnd};
 
 use tenter_engine::{Arrival, mix64};
+use tenter_topology::HostId;
 
 /// Preamble, start delimiter and inter-frame gap: wire bytes beyond the frame (IEEE 802.3).
 pub const WIRE_OVERHEAD_BYTES: u32 = 20;
@@ -157,7 +158,7 @@ pub struct Packet {
     /// other content here, such as that of a [`Pause`].
     pub sequence: u32,
     /// The host it goes to.
-    pub destination: u32,
+    pub destination: HostId,
     /// Hash of its 5-tuple, without any switch's seed.
     pub hash: u32,
     /// When its first bit left the NIC, in units of [`SENT_UNIT_PS`], modulo 2³². An ACK or NAK
@@ -199,6 +200,9 @@ impl Packet {
     /// An acknowledgement or a NAK carries a congestion notification; data have another use for the
     /// bit.
     pub const CONGESTION_ECHO: u8 = Packet::REPORT_REQUEST;
+
+    /// The destination of what goes to no host.
+    pub(crate) const NO_HOST: HostId = HostId::new(u32::MAX);
 
     /// Set in [`Packet::queue_pair`] of a packet on a detour; no NIC has so many queue pairs.
     const ON_DETOUR: u32 = 1 << 31;

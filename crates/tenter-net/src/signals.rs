@@ -19,6 +19,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use tenter_config::choice;
+use tenter_topology::HostId;
 
 use crate::buffer::{ControlMessage, PendingControl};
 use crate::class::CLASSES;
@@ -53,7 +54,7 @@ choice!(PlaceOfSignals { "last-hop" => LastHop, "any" => Any });
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HostPort {
     pub(crate) port: u16,
-    pub(crate) host: u32,
+    pub(crate) host: HostId,
 }
 
 /// How long a queue takes to become shorter, in ps.
@@ -90,7 +91,7 @@ pub struct SignalSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sender {
     /// The host.
-    pub host: u32,
+    pub host: HostId,
     /// The hash of the 5-tuple with source and destination exchanged.
     pub hash: u32,
     /// The queue pair there: its send slot.
@@ -111,7 +112,7 @@ pub struct SignalWiring {
     /// For each host how long 512 bits last on its link, in ps.
     pub quantum_ps: Arc<[u64]>,
     /// For each port the host that it leads to, if it leads to one.
-    pub hosts: Vec<Option<u32>>,
+    pub hosts: Vec<Option<HostId>>,
 }
 
 /// The cause of a sender's pause.
@@ -129,7 +130,7 @@ pub enum Cause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signal {
     /// The host whose packets wait.
-    pub receiver: u32,
+    pub receiver: HostId,
     /// The class that shall pause.
     pub class: u8,
     /// The pause in quanta of the sender's link.
@@ -150,7 +151,7 @@ impl SignalSpec {
     }
 
     /// Whether a switch whose ports lead to these hosts handles signals, beside routing them.
-    pub fn concerns(&self, hosts: &[Option<u32>]) -> bool {
+    pub fn concerns(&self, hosts: &[Option<HostId>]) -> bool {
         self.place == PlaceOfSignals::Any || hosts.iter().any(Option::is_some)
     }
 }
@@ -159,8 +160,8 @@ impl Signal {
     /// The content of a packet, if it is a signal or a pause frame that was made of one.
     pub fn of(packet: &Packet) -> Option<Signal> {
         let receiver = match packet.kind {
-            PacketKind::Signal => packet.queue_pair_field(),
-            PacketKind::Pause if packet.destination != u32::MAX => packet.destination,
+            PacketKind::Signal => HostId::new(packet.queue_pair_field()),
+            PacketKind::Pause if packet.destination != Packet::NO_HOST => packet.destination,
             _ => return None,
         };
         let (class, cause) = match packet.kind {
@@ -187,7 +188,7 @@ impl Signal {
     fn packet(&self, sender: Sender, class: u8, now: u64) -> Packet {
         Packet {
             at: now,
-            queue_pair: self.receiver,
+            queue_pair: self.receiver.number(),
             sequence: u32::from(self.quanta) | u32::from(self.class) << 16,
             destination: sender.host,
             hash: sender.hash,
@@ -239,10 +240,10 @@ pub(crate) struct Signals {
     pub(crate) spec: SignalSpec,
     wiring: SignalWiring,
     /// The time until which a sender is not signalled again, by (port, queue, sender, receiver).
-    quiet: BTreeMap<(u16, u8, u32, u32), u64>,
+    quiet: BTreeMap<(u16, u8, HostId, HostId), u64>,
     /// At this number of entries, those that have passed are dropped.
     quiet_limit: usize,
-    cache: BTreeMap<(u32, u8), Remembered>,
+    cache: BTreeMap<(HostId, u8), Remembered>,
     /// By port, then class: the end of the pause of which the host there knows.
     paused: Vec<u64>,
     /// By port, then class: pause frames sent for it.
@@ -281,12 +282,12 @@ impl Signals {
     }
 
     /// The host at a port.
-    pub(crate) fn host(&self, port: u16) -> Option<u32> {
+    pub(crate) fn host(&self, port: u16) -> Option<HostId> {
         self.wiring.hosts[usize::from(port)]
     }
 
     /// The port of a host that is cabled to this switch.
-    pub(crate) fn port_of(&self, host: u32, candidates: &[u16]) -> Option<u16> {
+    pub(crate) fn port_of(&self, host: HostId, candidates: &[u16]) -> Option<u16> {
         let mut ports = candidates.iter().copied();
         ports.find(|&port| self.host(port) == Some(host))
     }
@@ -323,7 +324,7 @@ impl Signals {
         let now = packet.at;
         let sender = self.wiring.headers.sender(packet);
         let receiver = match self.spec.mode {
-            SignalMode::RemotePfc => u32::MAX,
+            SignalMode::RemotePfc => Packet::NO_HOST,
             SignalMode::Nic => packet.destination,
         };
         let key = (port, queue as u8, sender.host, receiver);
@@ -344,13 +345,13 @@ impl Signals {
     }
 
     /// A time in quanta of a host's link.
-    fn quanta(&self, host: u32, time: u64) -> u16 {
-        let quanta = time.div_ceil(self.wiring.quantum_ps[host as usize]);
+    fn quanta(&self, host: HostId, time: u64) -> u16 {
+        let quanta = time.div_ceil(self.wiring.quantum_ps[host.index()]);
         quanta.clamp(1, QUANTA_MAX) as u16
     }
 
-    fn lasts(&self, host: u32, quanta: u16) -> u64 {
-        u64::from(quanta) * self.wiring.quantum_ps[host as usize]
+    fn lasts(&self, host: HostId, quanta: u16) -> u64 {
+        u64::from(quanta) * self.wiring.quantum_ps[host.index()]
     }
 
     /// Remembers a signal that has come for the host at a port.

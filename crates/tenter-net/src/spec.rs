@@ -1,7 +1,7 @@
 //! The specification of a switch: plain numbers, all units resolved.
 
 use tenter_config::choice;
-use tenter_topology::Topology;
+use tenter_topology::{NodeId, Topology};
 use tenter_units::{Rate, Time};
 
 use crate::class::{CLASSES, ClassSpec, EcnSpec, queue_of_class};
@@ -83,9 +83,9 @@ impl Switches {
     /// # Panics
     ///
     /// If the node is a host.
-    pub fn take_whole(&self, topology: &Topology, node: u32, rate: Rate) -> bool {
+    pub fn take_whole(&self, topology: &Topology, node: NodeId, rate: Rate) -> bool {
         self.of(topology, node).forwarding == Forwarding::StoreAndForward
-            || topology.nodes[node as usize].fastest > rate
+            || topology.nodes[node].fastest > rate
             || (self.leaves_take_whole && topology.tier(node) == Some(0))
     }
 
@@ -94,7 +94,7 @@ impl Switches {
     /// # Panics
     ///
     /// If the node is a host.
-    pub fn of(&self, topology: &Topology, node: u32) -> &SwitchSpec {
+    pub fn of(&self, topology: &Topology, node: NodeId) -> &SwitchSpec {
         let tier = topology.tier(node).expect("only switches have a model");
         self.of_tier(tier)
     }

@@ -20,7 +20,7 @@ pub use parts::{Headrooms, SwitchParts};
 use queued::{CreditSwitch, InputQueued};
 pub(crate) use queued::{OutputQueued, QueuedSwitch, Queueing};
 use tenter_engine::EventList;
-use tenter_topology::Routing;
+use tenter_topology::{HostId, NodeId, Routing};
 use tenter_units::SerialisationTime;
 
 use crate::arrivals_by_port::ArrivalsByPort;
@@ -157,7 +157,7 @@ impl Switch {
     }
 
     /// The node of the topology it is.
-    pub fn node(&self) -> u32 {
+    pub fn node(&self) -> NodeId {
         self.chassis().node
     }
 
@@ -246,7 +246,7 @@ impl Switch {
 
     /// The port that all packets with this hash take to a host; `None` where the load balancer may
     /// choose another for each.
-    pub fn fixed_port(&self, hash: u32, host: u32, routing: &Routing) -> Option<u16> {
+    pub fn fixed_port(&self, hash: u32, host: HostId, routing: &Routing) -> Option<u16> {
         let to = Target { hash, host };
         of_queued!(&self.kind, switch => switch.fixed_port(to, routing), None)
     }

@@ -11,6 +11,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use tenter_topology::HostId;
 use tenter_units::id;
 
 use crate::packet::Packet;
@@ -94,8 +95,8 @@ impl Telemetry {
     }
 
     /// Begins a record of a host anew, for a packet that is sent; returns its name.
-    pub fn begin(&self, host: u32, record: u32, sent: u32) -> RecordName {
-        let name = RecordName::new(host << self.bits | record);
+    pub fn begin(&self, host: HostId, record: u32, sent: u32) -> RecordName {
+        let name = RecordName::new(host.number() << self.bits | record);
         let words = self.words(name);
         words[0].store(u64::from(sent), Ordering::Relaxed);
         words[1].store(0, Ordering::Relaxed);
@@ -160,6 +161,8 @@ impl Telemetry {
 
 #[cfg(test)]
 mod tests {
+    use tenter_topology::HostId;
+
     use super::{Hop, RecordName, Telemetry};
 
     fn hop(link: u64) -> Hop {
@@ -179,7 +182,7 @@ mod tests {
         assert_eq!(telemetry.records(), (1 << 29) - 1);
         let names: Vec<RecordName> = (0..5)
             .flat_map(|host| (0..300).map(move |record| (host, record)))
-            .map(|(host, record)| telemetry.begin(host, record, host * 1000 + record))
+            .map(|(host, record)| telemetry.begin(HostId::new(host), record, host * 1000 + record))
             .collect();
         for &name in &names {
             telemetry.stamp(name, &hop(u64::from(name.number())));
@@ -191,7 +194,7 @@ mod tests {
             telemetry.read(name, &mut hops);
             assert_eq!(hops, [hop(u64::from(name.number()))]);
         }
-        telemetry.begin(0, 0, 7);
+        telemetry.begin(HostId::new(0), 0, 7);
         telemetry.read(names[0], &mut hops);
         assert_eq!(hops, []);
     }
@@ -199,7 +202,7 @@ mod tests {
     #[test]
     fn hops_beyond_the_room_are_left_out() {
         let telemetry = Telemetry::new(1, 2);
-        let name = telemetry.begin(0, 0, 0);
+        let name = telemetry.begin(HostId::new(0), 0, 0);
         for link in 0..4 {
             telemetry.stamp(name, &hop(link));
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tenter_engine::{Output, Stream, prefetch};
-use tenter_topology::CableEnd;
+use tenter_topology::{CableEnd, NodeId};
 use tenter_units::{SerialisationTime, Time};
 
 use crate::impairment::{Fate, HOLD_MAX, Impairment, ImpairmentSpec};
@@ -33,7 +33,7 @@ pub struct Transmitter {
     /// Whether a frame needs more than to be put onto the wire: it may be lost or held back there,
     /// or telemetry is written into it.
     is_special: bool,
-    node: u32,
+    node: NodeId,
     mac: MacControl,
     /// Made at the first fault or repair of the link.
     link_faults: Option<Box<LinkFaults>>,
@@ -325,7 +325,7 @@ impl Transmitter {
             let (frames, bytes) = self.sent();
             let gaps = frames * u64::from(WIRE_OVERHEAD_BYTES);
             let hop = Hop {
-                link: u64::from(self.node) << 16 | u64::from(self.port),
+                link: u64::from(self.node.number()) << 16 | u64::from(self.port),
                 at: start,
                 sent_bytes: bytes + gaps,
                 queue_bytes,

@@ -4,8 +4,8 @@
 use tenter_endpoint::NicSpec;
 use tenter_engine::Stream;
 use tenter_net::{CreditSpec, Switches};
-use tenter_topology::{CableEnd, Topology};
-use tenter_units::{Rate, SerialisationTime, Time};
+use tenter_topology::{CableEnd, NodeId, Topology};
+use tenter_units::{ById, Rate, SerialisationTime, Time};
 
 /// One link of a path, as the model has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,7 +42,7 @@ impl Delays<'_> {
     }
 
     /// The same of a link with a propagation delay that leads to another node.
-    pub fn link_to(&self, from: CableEnd, peer: u32, delay: Time) -> Link {
+    pub fn link_to(&self, from: CableEnd, peer: NodeId, delay: Time) -> Link {
         let leave = if self.topology.is_host(from.node) {
             self.nic.transmit_latency
         } else {
@@ -70,23 +70,23 @@ impl Delays<'_> {
     }
 
     /// Whether frames of this rate arrive whole at a node.
-    pub fn arrives_whole_at(&self, peer: u32, rate: Rate) -> bool {
+    pub fn arrives_whole_at(&self, peer: NodeId, rate: Rate) -> bool {
         self.topology.is_host(peer) || self.switches.take_whole(self.topology, peer, rate)
     }
 
     /// What bytes take at a port of a node that sends at a rate, by the node's clock.
-    pub fn serialisation(&self, node: u32, rate: Rate) -> SerialisationTime {
+    pub fn serialisation(&self, node: NodeId, rate: Rate) -> SerialisationTime {
         rate.serialisation(self.clock_offset_ppm(node))
     }
 
     /// Hosts' clocks are off by a random amount; switches' are the standard the others are measured
     /// by.
-    fn clock_offset_ppm(&self, node: u32) -> i32 {
+    fn clock_offset_ppm(&self, node: NodeId) -> i32 {
         let most = self.nic.clock_offset_max_ppm;
         if most == 0 || !self.topology.is_host(node) {
             return 0;
         }
-        let name = &self.topology.nodes[node as usize].name;
+        let name = self.topology.name(node);
         let drawn = Stream::new(self.seed, name, "clock-offset").below(u64::from(2 * most + 1));
         (drawn as u32).cast_signed() - most.cast_signed()
     }
@@ -116,12 +116,12 @@ impl Delays<'_> {
 
     /// How long the head of a cell takes from a leaf to each spine on the fastest way, in ps, by
     /// node; `u64::MAX` where none leads there.
-    pub fn fastest_up(&self, from: u32) -> Vec<u64> {
-        let mut times = vec![u64::MAX; self.topology.nodes.len()];
+    pub fn fastest_up(&self, from: NodeId) -> ById<NodeId, u64> {
+        let mut times: ById<NodeId, u64> = vec![u64::MAX; self.topology.nodes.len()].into();
         for end in self.ports(from) {
             let spine = self.topology.neighbour(end.node, end.port).node;
             if !self.topology.is_host(spine) {
-                let time = &mut times[spine as usize];
+                let time = &mut times[spine];
                 *time = (*time).min(self.link(end).latency.ps());
             }
         }
@@ -130,23 +130,22 @@ impl Delays<'_> {
 
     /// How long a message takes from one leaf of a scheduled fabric, with its ways up, to another,
     /// in ps: as long as the head of a cell on the fastest way; `None` to itself.
-    pub fn between_leaves(&self, from: u32, up: &[u64], to: u32) -> Option<u64> {
+    pub fn between_leaves(&self, from: NodeId, up: &ById<NodeId, u64>, to: NodeId) -> Option<u64> {
         let ends = self.ports(to);
         let ends = ends.map(|end| self.topology.neighbour(end.node, end.port));
-        let ways = ends.filter(|end| from != to && up[end.node as usize] < u64::MAX);
-        let times = ways.map(|end| up[end.node as usize] + self.link(end).latency.ps());
+        let ways = ends.filter(|end| from != to && up[end.node] < u64::MAX);
+        let times = ways.map(|end| up[end.node] + self.link(end).latency.ps());
         times.min()
     }
 
     /// The ports of a node.
-    fn ports(&self, node: u32) -> impl Iterator<Item = CableEnd> + use<> {
-        let ports = 0..self.topology.nodes[node as usize].ports.len() as u16;
+    fn ports(&self, node: NodeId) -> impl Iterator<Item = CableEnd> + use<> {
+        let ports = 0..self.topology.ports(node);
         ports.map(move |port| CableEnd { node, port })
     }
 
     /// The ports of all nodes.
     pub(crate) fn all_ports(&self) -> impl Iterator<Item = CableEnd> + '_ {
-        let nodes = 0..self.topology.nodes.len() as u32;
-        nodes.flat_map(|node| self.ports(node))
+        self.topology.node_ids().flat_map(|node| self.ports(node))
     }
 }

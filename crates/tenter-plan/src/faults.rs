@@ -1,5 +1,6 @@
 //! What breaks and is repaired during a trial.
 
+use tenter_topology::HostId;
 use tenter_units::{Rate, Time};
 
 /// What breaks and is mended during a trial.
@@ -31,7 +32,7 @@ pub enum Fault {
     /// The rate of both directions changes; never to more than the line rate.
     LinkRate(u32, Rate),
     /// A NIC begins to pause its leaf whatever it receives.
-    StormBegins(u32),
+    StormBegins(HostId),
     /// It stops doing so.
-    StormEnds(u32),
+    StormEnds(HostId),
 }

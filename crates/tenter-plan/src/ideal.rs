@@ -11,10 +11,10 @@ pub mod nearest;
 use std::collections::BTreeMap;
 
 use tenter_net::{DATA_OVERHEAD_BYTES, WIRE_OVERHEAD_BYTES};
-use tenter_topology::Routing;
-use tenter_units::{Rate, Time};
+use tenter_topology::{HostId, Routing};
+use tenter_units::{ById, Rate, Time};
 use tenter_workload::closed_form::IdealSwitch;
-use tenter_workload::{CollectiveRun, Flow, Job, Traffic, split};
+use tenter_workload::{CollectiveRun, Flow, Job, RankId, Traffic, split};
 
 use crate::plan::Plan;
 use nearest::least_latency;
@@ -126,7 +126,7 @@ impl<'a> Ideal<'a> {
     /// How long streams take for all their messages, if no port is offered more than it carries.
     fn all_messages(&self, flows: &[Flow], message_bytes: u64) -> Time {
         let line = |rank: u32| {
-            let host = self.job.hosts[rank as usize];
+            let host = self.job.hosts[RankId::new(rank)];
             self.plan.topology.cable(host, 0).rate.bits_per_second()
         };
         let carried = |end: fn(&Flow) -> u32| -> u64 {
@@ -154,21 +154,22 @@ impl<'a> Ideal<'a> {
             return Time::ZERO;
         };
         // Ranks of one NIC share its port.
-        let mut busy = vec![[Time::ZERO; 2]; self.plan.topology.hosts];
+        let mut busy: ById<HostId, [Time; 2]> =
+            vec![[Time::ZERO; 2]; self.plan.topology.hosts].into();
         let count = schedule.transfer_count();
         for id in 0..if count <= TRANSFERS_MAX { count } else { 0 } {
             let transfer = schedule.transfer(id);
-            let [from, to] = [transfer.src, transfer.dst].map(|rank| self.job.hosts[rank as usize]);
+            let [from, to] = self.job.ends(&transfer);
             if self.plan.is_within_domain(from, to) {
                 continue;
             }
             for (way, host) in [from, to].into_iter().enumerate() {
                 let rate = rate(self.plan, host);
-                let port = &mut busy[host as usize][way];
+                let port = &mut busy[host][way];
                 *port = port.saturating_add(self.port_time(transfer.bytes, rate));
             }
         }
-        busy.into_iter().flatten().max().unwrap_or_default()
+        busy.iter().flatten().copied().max().unwrap_or_default()
     }
 
     /// From the end of a transfer at its sender to the start of the next that it releases: the
@@ -239,7 +240,7 @@ impl<'a> Ideal<'a> {
 }
 
 /// The line rate of a NIC whose clock is as fast as any may be.
-fn rate(plan: &Plan, host: u32) -> Rate {
+fn rate(plan: &Plan, host: HostId) -> Rate {
     let nominal = u128::from(plan.topology.cable(host, 0).rate.bits_per_second());
     let speed = 1_000_000 + u128::from(plan.nic.clock_offset_max_ppm);
     let fastest = (nominal * speed).div_ceil(1_000_000);

@@ -1,7 +1,7 @@
 //! What is done to frames on their way.
 
 use tenter_net::impairment::{Probability, Strikes, TesterAction};
-use tenter_topology::CableEnd;
+use tenter_topology::{CableEnd, HostId};
 
 /// What is done to the frames of one direction of a link.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,9 +22,9 @@ pub struct RulePlan {
     /// Kinds of frames it is for, one bit for each [`tenter_net::PacketKind`].
     pub kinds: u16,
     /// The host they come from; `None` for any.
-    pub from: Option<u32>,
+    pub from: Option<HostId>,
     /// The host they go to; `None` for any.
-    pub to: Option<u32>,
+    pub to: Option<HostId>,
     /// Which of them it strikes.
     pub strikes: Strikes,
     /// What it does to them.

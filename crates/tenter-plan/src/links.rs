@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use tenter_endpoint::NicSpec;
 use tenter_net::headroom::{PausedLink, Senders, incoming, into_host};
 use tenter_net::{CLASSES, SwitchSpec, Switches};
-use tenter_topology::{CableEnd, Topology};
+use tenter_topology::{CableEnd, NodeId, Topology};
+use tenter_units::ById;
 
 /// A link, and what its receiver keeps for it; many are alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,29 +26,28 @@ pub struct Links {
     /// of one kind. Nodes that are alike share one.
     rows: Vec<Vec<(u16, u32)>>,
     /// The row of each node.
-    of_node: Vec<u32>,
+    of_node: ById<NodeId, u32>,
 }
 
 impl Links {
     /// The links of a fabric whose hosts all have NICs of this model.
-    pub fn of(fabric: (&Topology, &Switches), nic: &NicSpec) -> Links {
+    pub fn of(topology: &Topology, switches: &Switches, nic: &NicSpec) -> Links {
         let senders = Senders {
             frame_bytes: nic.longest_frame_bytes(),
             transmit_latency: nic.transmit_latency,
             fast_ppm: nic.clock_offset_max_ppm,
         };
-        let (topology, switches) = fabric;
         let mut found = Found::default();
-        for node in 0..topology.nodes.len() as u32 {
-            if topology.is_host(node) {
-                let of_nic = (nic.receive_latency, senders.frame_bytes);
+        for node in topology.node_ids() {
+            if let Some(host) = topology.host(node) {
+                let (latency, frame_bytes) = (nic.receive_latency, senders.frame_bytes);
                 found.add_node([IncomingLink {
-                    paused: into_host(fabric, node, of_nic),
+                    paused: into_host(topology, switches, host, latency, frame_bytes),
                     headroom: [0; CLASSES],
                 }]);
             } else {
                 let model = switches.of(topology, node);
-                let links = incoming(fabric, node, &senders);
+                let links = incoming(topology, switches, node, &senders);
                 found.add_node(links.map(|paused| kept(model, paused)));
             }
         }
@@ -55,8 +55,8 @@ impl Links {
     }
 
     /// The links that come in through the ports of a node, port after port.
-    pub fn incoming(&self, node: u32) -> impl Iterator<Item = &IncomingLink> {
-        let row = &self.rows[self.of_node[node as usize] as usize];
+    pub fn incoming(&self, node: NodeId) -> impl Iterator<Item = &IncomingLink> {
+        let row = &self.rows[self.of_node[node] as usize];
         row.iter().flat_map(|&(ports, kind)| {
             let kind = &self.kinds[kind as usize];
             std::iter::repeat_n(kind, usize::from(ports))
@@ -65,8 +65,7 @@ impl Links {
 
     /// All links, each with the port that it comes in through: those into hosts first.
     pub fn all(&self) -> impl Iterator<Item = (CableEnd, &IncomingLink)> {
-        let nodes = 0..self.of_node.len() as u32;
-        nodes.flat_map(|node| {
+        self.of_node.ids().flat_map(|node| {
             let links = (0..).zip(self.incoming(node));
             links.map(move |(port, link)| (CableEnd { node, port }, link))
         })

@@ -2,6 +2,7 @@
 
 use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{FLOW_CONTROL_BYTES, PAUSE_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
+use tenter_topology::NodeId;
 use tenter_units::Time;
 use tenter_workload::ScaleUp;
 
@@ -108,7 +109,7 @@ fn between_leaves(delays: &Delays<'_>) -> Option<(u64, u64)> {
     let leaves = delays.topology.leaves();
     let times = leaves.iter().flat_map(|&from| {
         let up = delays.fastest_up(from);
-        let time = move |&to: &u32| delays.between_leaves(from, &up, to);
+        let time = move |&to: &NodeId| delays.between_leaves(from, &up, to);
         leaves.iter().filter_map(time)
     });
     times.fold(None, |bounds, time| {

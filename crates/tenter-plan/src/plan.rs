@@ -4,9 +4,9 @@ use tenter_endpoint::{DmaRates, NicAddress, NicSpec, PortChanges};
 use tenter_net::input_queued::InputQueuedSpec;
 use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{CreditSpec, SignalSpec, Switches, WatchdogSpec};
-use tenter_topology::{Topology, TopologySpec};
-use tenter_units::Time;
-use tenter_workload::{Job, ScaleUp};
+use tenter_topology::{CableEnd, HostId, Topology, TopologySpec};
+use tenter_units::{ById, Time};
+use tenter_workload::{Job, JobId, ScaleUp};
 
 use crate::circuits::CircuitPlan;
 use crate::delays::Delays;
@@ -54,7 +54,7 @@ pub struct Plan {
     /// How NICs change source ports, as the switches see it.
     pub port_changes: PortChanges,
     /// The DMA rates of each NIC, in the order of the hosts; empty without PCIe.
-    pub dma: Vec<DmaRates>,
+    pub dma: ById<HostId, DmaRates>,
     /// What hosts add to each send.
     pub host_delays: HostDelays,
     /// What connects the NPUs of a host beside their NICs; `None`: nothing does.
@@ -63,7 +63,7 @@ pub struct Plan {
     /// several, they are of one scale-up domain.
     pub npus_per_nic: u32,
     /// The addresses of each NIC, in the order of the hosts.
-    pub addresses: Vec<NicAddress>,
+    pub addresses: ById<HostId, NicAddress>,
     /// The jobs, with names all different and, within a job, no more ranks on a NIC than it has
     /// NPUs. Gaps are at least 2 us, and the engine's window must not be longer than the shortest
     /// of them.
@@ -124,7 +124,7 @@ impl Plan {
     /// something else was changed.
     #[must_use]
     pub fn evaluated(mut self) -> Plan {
-        self.links = Links::of((&self.topology, &self.switches), &self.nic);
+        self.links = Links::of(&self.topology, &self.switches, &self.nic);
         self.with_lookahead()
     }
 
@@ -150,7 +150,7 @@ impl Plan {
 
     /// Whether what one NIC's NPU sends to another's passes the scale-up domain of their host, and
     /// no NIC.
-    pub fn is_within_domain(&self, a: u32, b: u32) -> bool {
+    pub fn is_within_domain(&self, a: HostId, b: HostId) -> bool {
         self.scale_up
             .is_some_and(|domain| domain.joins_nics(self.npus_per_nic, a, b))
     }
@@ -181,18 +181,18 @@ impl Plan {
     }
 
     /// The first of some jobs on the way from a job to the one it waits for, and so on.
-    fn nearest_before(&self, job: u32, jobs: &[usize]) -> Option<u32> {
-        let next = |job: &u32| self.jobs[*job as usize].after;
+    fn nearest_before(&self, job: JobId, jobs: &[usize]) -> Option<JobId> {
+        let next = |job: &JobId| self.jobs[job.index()].after;
         let mut way = std::iter::successors(Some(job), next);
-        way.find(|job| jobs.contains(&(*job as usize)))
+        way.find(|job| jobs.contains(&job.index()))
     }
 }
 
 /// What is recorded of queues change by change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueChanges {
-    /// Ports of switches, each with its node, ascending and none twice.
-    pub ports: Vec<(u32, u16)>,
+    /// Ports of switches, ascending and none twice.
+    pub ports: Vec<CableEnd>,
     /// So many changes of each.
     pub limit: u64,
     /// From when on changes are recorded.
@@ -204,8 +204,8 @@ pub struct QueueChanges {
 /// What is captured of frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapturePlan {
-    /// Ports, each with its node, ascending and none twice.
-    pub ports: Vec<(u32, u16)>,
+    /// Ports, ascending and none twice.
+    pub ports: Vec<CableEnd>,
     /// So many frames in all.
     pub limit: u64,
     /// So many bytes of each.

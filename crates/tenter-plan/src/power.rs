@@ -54,7 +54,7 @@ impl PoweredParts {
     /// Those of a fabric.
     pub fn of(topology: &Topology) -> PoweredParts {
         let ports = topology.switch_nodes();
-        let ports = ports.map(|switch| topology.nodes[switch as usize].ports.len() as u64);
+        let ports = ports.map(|switch| u64::from(topology.ports(switch)));
         let cabled: Vec<u64> = ports.filter(|&ports| ports > 0).collect();
         // A fibre has a transceiver where the electrical switch is, and glass at the optical one.
         let ends = |cable: u32| if topology.is_fibre(cable) { 1 } else { 2 };

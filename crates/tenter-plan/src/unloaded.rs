@@ -2,16 +2,16 @@
 
 use tenter_endpoint::NicSpec;
 use tenter_net::WIRE_OVERHEAD_BYTES;
-use tenter_topology::{CableEnd, Routing};
+use tenter_topology::{CableEnd, HostId, Routing};
 use tenter_units::Time;
 
 pub use crate::delays::Link;
 use crate::plan::Plan;
 
 /// The links from one host to another, on the path that takes the first choice everywhere.
-pub fn links(plan: &Plan, routing: &Routing, from: u32, to: u32) -> Vec<Link> {
+pub fn links(plan: &Plan, routing: &Routing, from: HostId, to: HostId) -> Vec<Link> {
     let first = CableEnd {
-        node: from,
+        node: from.node(),
         port: 0,
     };
     let rest = routing.path(&plan.topology, from, to);

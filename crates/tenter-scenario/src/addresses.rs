@@ -6,7 +6,8 @@ use std::net::Ipv4Addr;
 use std::str::FromStr;
 
 use tenter_endpoint::NicAddress;
-use tenter_topology::Topology;
+use tenter_topology::{HostId, Topology};
+use tenter_units::ById;
 use tenter_workload::spec::HostRef;
 
 use crate::hosts::HostNames;
@@ -96,10 +97,10 @@ impl Addresses {
         &self,
         topology: &Topology,
         names: &HostNames<'_>,
-    ) -> Option<Vec<NicAddress>> {
+    ) -> Option<ById<HostId, NicAddress>> {
         let groups = Groups::of(topology);
         let prefix = self.subnet_prefix(&groups, names)?;
-        let mut addresses: Vec<NicAddress> = groups
+        let mut addresses: ById<HostId, NicAddress> = groups
             .places
             .iter()
             .map(|&(group, within)| {
@@ -115,7 +116,7 @@ impl Addresses {
             .collect();
         for (index, change) in self.overrides.iter().enumerate() {
             let host = names.find(&change.host, place(index, names))?;
-            let nic = &mut addresses[host as usize];
+            let nic = &mut addresses[host];
             nic.address = change.address.map_or(nic.address, u32::from);
             nic.prefix = change.prefix.unwrap_or(nic.prefix);
             nic.gateway = change.gateway.map_or(nic.gateway, u32::from);
@@ -126,7 +127,7 @@ impl Addresses {
     }
 
     /// Where the addresses of a host are spoken of.
-    pub(crate) fn place_of(&self, host: u32, names: &HostNames<'_>) -> Option<Location> {
+    pub(crate) fn place_of(&self, host: HostId, names: &HostNames<'_>) -> Option<Location> {
         let mut changes = self.overrides.iter().enumerate();
         let of_host = |(index, change): &(usize, &AddressOverride)| {
             names.find(&change.host, place(*index, names)) == Some(host)
@@ -155,14 +156,19 @@ impl Addresses {
         Some(prefix)
     }
 
-    fn check_distinct(&self, addresses: &[NicAddress], topology: &Topology, names: &HostNames<'_>) {
+    fn check_distinct(
+        &self,
+        addresses: &ById<HostId, NicAddress>,
+        topology: &Topology,
+        names: &HostNames<'_>,
+    ) {
         if self.overrides.is_empty() {
             return;
         }
         let mut owner = BTreeMap::new();
-        for (host, nic) in addresses.iter().enumerate() {
+        for (host, nic) in addresses.numbered() {
             if let Some(first) = owner.insert(nic.address, host) {
-                let name = |host: usize| &topology.nodes[host].name;
+                let name = |host| topology.name(host);
                 let message = format!(
                     "hosts `{}` and `{}` both have the address {}",
                     name(first),
@@ -203,11 +209,10 @@ impl Groups {
     fn of(topology: &Topology) -> Groups {
         let mut number_of = BTreeMap::new();
         let mut sizes: Vec<u32> = Vec::new();
-        let places = (0..topology.hosts)
+        let places = topology
+            .host_ids()
             .map(|host| {
-                let port = topology.nodes[host].ports[0];
-                let peer =
-                    topology.cables[port.cable as usize].ends[1 - usize::from(port.end)].node;
+                let peer = topology.neighbour(host, 0).node;
                 let group = *number_of.entry(peer).or_insert_with(|| {
                     sizes.push(0);
                     sizes.len() - 1

@@ -3,7 +3,8 @@
 use tenter_config::{Component as _, Part as _};
 use tenter_endpoint::{DmaRates, NicAddress, NicSpec, Pcie, PortChanges};
 use tenter_net::{SignalSpec, Switches, WatchdogSpec};
-use tenter_topology::{Topology, TopologySpec};
+use tenter_topology::{HostId, Topology, TopologySpec};
+use tenter_units::ById;
 use tenter_workload::spec::JobSpec;
 use tenter_workload::{Job, ScaleUp};
 
@@ -146,8 +147,8 @@ struct Bound {
     topology: Topology,
     circuits: Option<CircuitPlan>,
     jobs: Option<Vec<Job>>,
-    addresses: Option<Vec<NicAddress>>,
-    dma: Option<Vec<DmaRates>>,
+    addresses: Option<ById<HostId, NicAddress>>,
+    dma: Option<ById<HostId, DmaRates>>,
     faults: Option<FaultPlan>,
     impaired: Option<Vec<LinkImpairment>>,
 }
@@ -164,7 +165,8 @@ impl Bound {
         let (topology, circuits) = build(described, circuits, models, problems)?;
         let endpoint = own.endpoint.as_ref();
         load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
-        let names = HostNames::of(&topology, npus(endpoint), problems);
+        let (npus, scale_up) = npus(endpoint);
+        let names = HostNames::of(&topology, npus, scale_up, problems);
         let drawn = (&names, seeds, graphs);
         let (jobs, addresses, dma) = place(own.jobs.take(), endpoint, &topology, drawn, effective);
         let faults = own.faults.as_ref();
@@ -255,8 +257,8 @@ fn build(
 /// What is bound to hosts: jobs, addresses of NICs and what their DMA has.
 type Placed = (
     Option<Vec<Job>>,
-    Option<Vec<NicAddress>>,
-    Option<Vec<DmaRates>>,
+    Option<ById<HostId, NicAddress>>,
+    Option<ById<HostId, DmaRates>>,
 );
 
 /// Binds them, and checks whether ranks reach each other, where all that decides it could be read.

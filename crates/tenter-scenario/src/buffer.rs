@@ -10,7 +10,7 @@ use tenter_net::{
     ClassSpec, Headroom, Limit, LosslessSpec, PfcTrigger, SwitchSpec, Switches, WIRE_OVERHEAD_BYTES,
 };
 use tenter_plan::Links;
-use tenter_topology::Topology;
+use tenter_topology::{NodeId, Topology};
 use tenter_units::Bytes;
 use tenter_workload::Job;
 
@@ -51,9 +51,8 @@ impl Model<'_> {
     }
 
     /// The switches of this model.
-    fn nodes(&self, topology: &Topology) -> impl DoubleEndedIterator<Item = u32> {
-        let first = topology.hosts as u32;
-        let all = first..topology.nodes.len() as u32;
+    fn nodes(&self, topology: &Topology) -> impl DoubleEndedIterator<Item = NodeId> {
+        let all = topology.switch_nodes();
         all.filter(|&node| std::ptr::eq(self.switches.of(topology, node), self.spec()))
     }
 }
@@ -76,7 +75,7 @@ fn spec_mut(switches: &mut Switches, number: usize) -> &mut SwitchSpec {
 
 /// What one switch needs outside its pools.
 struct Need {
-    node: u32,
+    node: NodeId,
     ports: u64,
     reserved: u64,
     /// What is kept as headroom.
@@ -163,7 +162,7 @@ impl Around<'_> {
             },
         };
         self.check_tiers(&whole, &switches)?;
-        let links = Links::of((self.topology, &switches), &self.endpoint.nic);
+        let links = Links::of(self.topology, &switches, &self.endpoint.nic);
         for (number, parts) in whole.iter().enumerate() {
             self.fit(number, parts, &mut switches, &links, effective)?;
         }
@@ -312,8 +311,8 @@ impl Around<'_> {
         needs.rev().max_by_key(Need::bytes)
     }
 
-    fn need_of(&self, node: u32, of: &Model<'_>) -> Need {
-        let ports = self.topology.nodes[node as usize].ports.len() as u64;
+    fn need_of(&self, node: NodeId, of: &Model<'_>) -> Need {
+        let ports = u64::from(self.topology.ports(node));
         let classes = of.spec().classes.iter();
         let reserved = classes.fold(0_u64, |sum, class| sum.saturating_add(class.reserved_bytes));
         let parts = self.headroom_of_parts(node, of).into_iter();
@@ -328,9 +327,9 @@ impl Around<'_> {
     }
 
     /// What the ports of each part of a switch's buffer may use as headroom together.
-    fn headroom_of_parts(&self, node: u32, of: &Model<'_>) -> Vec<u64> {
+    fn headroom_of_parts(&self, node: NodeId, of: &Model<'_>) -> Vec<u64> {
         let sharing = of.spec().sharing;
-        let ports = self.topology.nodes[node as usize].ports.len();
+        let ports = self.topology.nodes[node].ports.len();
         let mut parts = vec![0_u64; sharing.parts()];
         for (port, link) in of.links.incoming(node).enumerate() {
             let of_part = &mut parts[sharing.part_of_port(port, ports)];
@@ -368,14 +367,14 @@ impl Around<'_> {
     /// Whether every part of the buffer belongs to a port.
     fn warn_of_unused_parts(&self, draft: &SwitchDraft, of: &Model<'_>) {
         let parts = of.spec().sharing.parts();
-        let ports = |node: u32| self.topology.nodes[node as usize].ports.len();
+        let ports = |node: NodeId| self.topology.nodes[node].ports.len();
         let Some(node) = of.nodes(self.topology).find(|node| ports(*node) < parts) else {
             return;
         };
         let message = format!(
             "{} is {parts}, and {} has {} ports: nobody can use the parts that are left over",
             quote(&format!("{}.buffer.partitions", draft.path)),
-            quote(&self.topology.nodes[node as usize].name),
+            quote(self.topology.name(node)),
             ports(node)
         );
         let help = "give no more parts than the smallest switch has ports".to_owned();
@@ -397,7 +396,7 @@ impl Around<'_> {
                 .map(move |(part, most)| (most, node, part))
         });
         // Of equal ones the first, which is the lowest in the fabric.
-        let first = |needs: (u64, u32, usize)| (needs.0, Reverse((needs.1, needs.2)));
+        let first = |needs: (u64, NodeId, usize)| (needs.0, Reverse((needs.1, needs.2)));
         let Some((most, node, part)) = needs.max_by_key(|&needs| first(needs)) else {
             return;
         };
@@ -406,7 +405,7 @@ impl Around<'_> {
             return;
         }
         let path = quote(&format!("{}.buffer.headroom_pool", draft.path));
-        let name = quote(&self.topology.nodes[node as usize].name);
+        let name = quote(self.topology.name(node));
         let message = if sharing.parts() > 1 {
             format!(
                 "{path} is {shared} bytes, {own} in each of {} parts, and the ports of part {part} of {name} may need {most} together: lossless frames may be lost when many of them pause at once",
@@ -449,7 +448,7 @@ impl Around<'_> {
             headroom,
             ..
         } = need;
-        let name = &self.topology.nodes[*node as usize].name;
+        let name = self.topology.name(*node);
         let (pools, least) = if pools.is_some() {
             (format!(" + pools {given}"), needed)
         } else {
@@ -626,8 +625,8 @@ impl Around<'_> {
         let Some(xoff) = buffer.xoff else {
             return;
         };
-        let hosts = 0..self.topology.hosts as u32;
-        let links = hosts.flat_map(|host| links.incoming(host));
+        let hosts = self.topology.host_ids();
+        let links = hosts.flat_map(|host| links.incoming(host.node()));
         let need = links.map(|link| headroom::model(&link.paused)).max();
         let need = need.unwrap_or(0);
         let room = buffer.capacity.count() - xoff.count();

@@ -15,7 +15,7 @@ pub(crate) fn bind(
     problems: &Problems,
 ) -> Read<Option<CapturePlan>> {
     let path = Path::new(problems, "observe.capture");
-    let ports = named_ports::bind(&observe.capture, &path, (topology, Nodes::All))?;
+    let ports = named_ports::bind(&observe.capture, &path, topology, Nodes::All)?;
     Some((!ports.is_empty()).then_some(CapturePlan {
         ports,
         limit: observe.capture_limit,

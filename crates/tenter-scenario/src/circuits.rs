@@ -7,7 +7,7 @@ use tenter_notation::decode::split_remedy;
 use tenter_notation::diagnostics::{Path, Problems};
 use tenter_plan::CircuitPlan;
 use tenter_steering::can_steer;
-use tenter_topology::{Rewiring, Topology, TopologyError, TopologySpec};
+use tenter_topology::{NodeId, Rewiring, Topology, TopologyError, TopologySpec};
 
 use crate::switching::Switching;
 
@@ -66,14 +66,14 @@ fn check_reach(
     let Some(lost) = topology.unreached() else {
         return Some(());
     };
-    let name = |node: u32| &topology.nodes[node as usize].name;
+    let name = |node: NodeId| topology.name(node);
     let path = match rewirings.len() {
         0 => whole.clone(),
         count => list.item(count - 1),
     };
     let what = format!(
         "with these circuits `{}` cannot reach `{}`",
-        name(0),
+        name(NodeId::new(0)),
         name(lost)
     );
     let help = "leave a path to every switch, for frames that are on their way there";

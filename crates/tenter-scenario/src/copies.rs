@@ -102,6 +102,8 @@ fn values_in(node: &Node) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use tenter_workload::Job;
+
     use crate::{Format, load};
 
     const FABRIC: &str = "fabric: {kind: single-switch, hosts: 12}\n";
@@ -111,7 +113,8 @@ mod tests {
         let loaded = load(&text, "x.yaml", Format::Yaml, &[], None);
         let loaded = loaded.map_err(|errors| errors.to_string())?;
         let jobs = loaded.plan.jobs.into_iter();
-        Ok(jobs.map(|job| (job.name, job.hosts)).collect())
+        let numbers = |job: &Job| job.hosts.iter().map(|host| host.number()).collect();
+        Ok(jobs.map(|job| (job.name.clone(), numbers(&job))).collect())
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub(crate) const CONTROL: &str = "endpoint.nic.congestion_control";
 /// Warns where delays that nobody wrote are those of another line.
 pub(crate) fn check(around: &Around<'_>) {
     let nic = &around.endpoint.nic;
-    let hosts = 0..around.topology.hosts as u32;
+    let hosts = around.topology.host_ids();
     let rates = hosts.map(|host| around.topology.cable(host, 0).rate);
     let Some(line) = rates.clone().max_by_key(|rate| rate.bits_per_second()) else {
         return;

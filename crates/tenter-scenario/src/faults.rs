@@ -273,7 +273,7 @@ impl Event {
 
 fn cables_of_switch(name: &str, topology: &Topology, path: &Path<'_>) -> Option<Vec<u32>> {
     let switch = find_switch(name, path, topology)?;
-    let ports = 0..topology.nodes[switch as usize].ports.len() as u16;
+    let ports = 0..topology.ports(switch);
     let cables = ports.map(|port| topology.cable_number(switch, port));
     let cables: Vec<u32> = cables.collect();
     if cables.iter().any(|&cable| topology.is_fibre(cable)) {

@@ -1,5 +1,6 @@
 //! Collectives that tell hosts apart, against the hosts that there are.
 
+use tenter_topology::HostId;
 use tenter_workload::collective::CollectiveKind;
 
 use crate::buffer::Around;
@@ -15,7 +16,7 @@ pub(crate) fn check(around: &Around<'_>) {
         let hosts_of = |kind: &CollectiveKind| Some((kind.hands_over()?, kind.algorithm()));
         let mut sizes = collectives.filter_map(hosts_of);
         let apart = |npus: u32| {
-            let joined = |a: u32, b: u32| around.endpoint.host.joins(a, b);
+            let joined = |a: HostId, b: HostId| around.endpoint.host.joins(a, b);
             let mut hosts = job.hosts.chunks(npus as usize);
             !hosts.all(|npus| npus.iter().all(|&npu| joined(npu, npus[0])))
         };

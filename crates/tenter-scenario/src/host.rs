@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use tenter_config::{Reader, component};
 use tenter_plan::HostDelays;
+use tenter_topology::HostId;
 use tenter_units::Time;
 use tenter_workload::ScaleUp;
 
@@ -59,7 +60,7 @@ impl Host {
     }
 
     /// Whether the NPUs of two NICs are of one scale-up domain.
-    pub(crate) fn joins(&self, a: u32, b: u32) -> bool {
+    pub(crate) fn joins(&self, a: HostId, b: HostId) -> bool {
         self.scale_up
             .is_some_and(|domain| domain.joins_nics(self.npus_per_nic, a, b))
     }

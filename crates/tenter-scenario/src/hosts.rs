@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tenter_topology::Topology;
+use tenter_topology::{HostId, NodeId, Topology};
 use tenter_units::Rate;
 use tenter_workload::ScaleUp;
 use tenter_workload::inference::Reach;
@@ -16,7 +16,7 @@ pub(crate) struct HostNames<'t> {
     topology: &'t Topology,
     npus: u32,
     scale_up: Option<ScaleUp>,
-    numbers: BTreeMap<&'t str, u32>,
+    numbers: BTreeMap<&'t str, HostId>,
     problems: &'t Problems,
 }
 
@@ -24,14 +24,12 @@ impl<'t> HostNames<'t> {
     /// The names of the hosts of `topology`, each a NIC with so many NPUs, in domains.
     pub(crate) fn of(
         topology: &'t Topology,
-        (npus, scale_up): (u32, Option<ScaleUp>),
+        npus: u32,
+        scale_up: Option<ScaleUp>,
         problems: &'t Problems,
     ) -> HostNames<'t> {
-        let hosts = topology.nodes[..topology.hosts].iter();
-        let numbers = hosts
-            .zip(0..)
-            .map(|(node, number)| (node.name.as_str(), number))
-            .collect();
+        let hosts = topology.host_ids();
+        let numbers = hosts.map(|host| (topology.name(host), host)).collect();
         HostNames {
             topology,
             npus,
@@ -46,6 +44,11 @@ impl<'t> HostNames<'t> {
         self.topology.hosts as u32
     }
 
+    /// The numbers of all hosts.
+    pub(crate) fn all(&self) -> impl Iterator<Item = HostId> {
+        self.topology.host_ids()
+    }
+
     /// How many NPUs each host has: ranks of a job that it carries at most.
     pub(crate) fn npus(&self) -> u32 {
         self.npus
@@ -55,27 +58,27 @@ impl<'t> HostNames<'t> {
     pub(crate) fn reach(&self) -> Reach {
         Reach {
             within: self.scale_up,
-            network: self.rate(0),
+            network: self.rate(HostId::new(0)),
         }
     }
 
     /// The leaf a host hangs on.
-    pub(crate) fn leaf(&self, host: u32) -> u32 {
+    pub(crate) fn leaf(&self, host: HostId) -> NodeId {
         self.topology.neighbour(host, 0).node
     }
 
     /// The rate of a host's link.
-    pub(crate) fn rate(&self, host: u32) -> Rate {
+    pub(crate) fn rate(&self, host: HostId) -> Rate {
         self.topology.cable(host, 0).rate
     }
 
     /// The name of a host.
-    pub(crate) fn name(&self, host: u32) -> &'t str {
-        &self.topology.nodes[host as usize].name
+    pub(crate) fn name(&self, host: HostId) -> &'t str {
+        self.topology.name(host)
     }
 
     /// The number of one host; a problem when there is none.
-    pub(crate) fn find(&self, host: &HostRef, at: Option<Location>) -> Option<u32> {
+    pub(crate) fn find(&self, host: &HostRef, at: Option<Location>) -> Option<HostId> {
         let mut found = Vec::new();
         self.expand(host, at, &mut found, "")?;
         if let [one] = found.as_slice() {
@@ -96,14 +99,14 @@ impl<'t> HostNames<'t> {
         &self,
         host: &HostRef,
         at: Option<Location>,
-        out: &mut Vec<u32>,
+        out: &mut Vec<HostId>,
         prelude: &str,
     ) -> Option<()> {
         self.refuse_two_readings(host, at, prelude)?;
         match host {
-            HostRef::Number(number) if *number < self.count() => out.push(*number),
+            HostRef::Number(number) if *number < self.count() => out.push(HostId::new(*number)),
             HostRef::Stretch(first, last) if first <= last && *last < self.count() => {
-                out.extend(*first..=*last);
+                out.extend((*first..=*last).map(HostId::new));
             }
             HostRef::Name(name) if self.numbers.contains_key(name.as_str()) => {
                 out.push(self.numbers[name.as_str()]);
@@ -141,7 +144,7 @@ impl<'t> HostNames<'t> {
             HostRef::Name(_) => return Some(()),
         };
         let named = self.numbers.get(word.as_str());
-        let named = named.filter(|&&named| *host != HostRef::Number(named));
+        let named = named.filter(|&&named| *host != HostRef::Number(named.number()));
         let Some(named) = named else {
             return Some(());
         };
@@ -157,8 +160,8 @@ impl<'t> HostNames<'t> {
         let last = self.count() - 1;
         let range = format!(
             "hosts are 0 to {last}, `{}` to `{}`",
-            self.name(0),
-            self.name(last)
+            self.name(HostId::new(0)),
+            self.name(HostId::new(last))
         );
         // Another number of the same row of names is no slip of the finger: then the row is the
         // better help.

@@ -236,7 +236,7 @@ impl Impairment {
         for cable in cables {
             for end in 0..2 {
                 let node = topology.cables[cable as usize].ends[end].node;
-                let name = &topology.nodes[node as usize].name;
+                let name = topology.name(node);
                 if self.sender == "both" || self.sender == *name {
                     by_sender[2 * cable as usize + end] = Some(index);
                     any = true;

@@ -1,6 +1,6 @@
 //! Links as users name them: `leaf0-spine1`, and which of several parallel cables.
 
-use tenter_topology::{CableEnd, Topology};
+use tenter_topology::{CableEnd, HostId, NodeId, Topology};
 
 use tenter_config::word_or;
 use tenter_notation::decode::suggestion;
@@ -55,10 +55,10 @@ impl<'p> LinkName<'p> {
         }
         if between.is_empty() {
             let peers = topology.neighbours(a).map(|peer| peer.node);
-            let names = peers.map(|node| topology.nodes[node as usize].name.as_str());
+            let names = peers.map(|node| topology.name(node));
             let mut names: Vec<&str> = names.take(8).collect();
             names.dedup();
-            let name = &topology.nodes[a as usize].name;
+            let name = topology.name(a);
             let help = format!("`{name}` has links to {}", names.join(", "));
             self.path.problem("is no link of the fabric", help);
             return None;
@@ -75,18 +75,19 @@ impl<'p> LinkName<'p> {
     }
 
     /// The numbers of its two nodes. Names may contain hyphens themselves.
-    fn nodes(&self, topology: &Topology) -> Option<(u32, u32)> {
+    fn nodes(&self, topology: &Topology) -> Option<(NodeId, NodeId)> {
         let word = self.word.as_str();
         let splits = word.match_indices('-');
         let pairs = splits.map(|(at, _)| (&word[..at], &word[at + 1..]));
         let readings =
             pairs.filter_map(|(a, b)| topology.find(a.trim()).zip(topology.find(b.trim())));
-        let readings: Vec<(u32, u32)> = readings.collect();
-        let are_joined = |&(a, b): &(u32, u32)| topology.neighbours(a).any(|peer| peer.node == b);
+        let readings: Vec<(NodeId, NodeId)> = readings.collect();
+        let are_joined =
+            |&(a, b): &(NodeId, NodeId)| topology.neighbours(a).any(|peer| peer.node == b);
         let mut joined = readings.iter().copied().filter(are_joined);
         let (first, second) = (joined.next(), joined.next());
         if let (Some(first), Some(second)) = (first, second) {
-            let name = |node: u32| &topology.nodes[node as usize].name;
+            let name = |node: NodeId| topology.name(node);
             let says = |(a, b)| format!("from `{}` to `{}`", name(a), name(b));
             let help = format!(
                 "it may be the link {}, or that {}: give one of these nodes another name",
@@ -118,25 +119,26 @@ impl<'p> LinkName<'p> {
     }
 }
 
-/// The number of a switch.
-pub(crate) fn find_switch(word: &str, path: &Path<'_>, topology: &Topology) -> Option<u32> {
+/// The node of a switch.
+pub(crate) fn find_switch(word: &str, path: &Path<'_>, topology: &Topology) -> Option<NodeId> {
     find(word, path, topology, false)
 }
 
 /// The number of a host.
-pub(crate) fn find_host(word: &str, path: &Path<'_>, topology: &Topology) -> Option<u32> {
-    find(word, path, topology, true)
+pub(crate) fn find_host(word: &str, path: &Path<'_>, topology: &Topology) -> Option<HostId> {
+    let node = find(word, path, topology, true)?;
+    topology.host(node)
 }
 
-fn find(word: &str, path: &Path<'_>, topology: &Topology, is_host: bool) -> Option<u32> {
+fn find(word: &str, path: &Path<'_>, topology: &Topology, is_host: bool) -> Option<NodeId> {
     let found = topology
         .find(word)
         .filter(|node| topology.is_host(*node) == is_host);
     if found.is_none() {
         let nodes = if is_host {
-            &topology.nodes[..topology.hosts]
+            &topology.nodes.as_slice()[..topology.hosts]
         } else {
-            &topology.nodes[topology.hosts..]
+            &topology.nodes.as_slice()[topology.hosts..]
         };
         let mut names = nodes.iter().map(|node| node.name.as_str());
         let near = suggestion(word, names.clone().take(10_000));

@@ -2,7 +2,7 @@
 
 use tenter_notation::decode::{Read, suggestion};
 use tenter_notation::diagnostics::{Path, quote};
-use tenter_topology::Topology;
+use tenter_topology::{CableEnd, Topology};
 
 /// Which nodes have the ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,39 +17,41 @@ pub(crate) enum Nodes {
 pub(crate) fn bind(
     words: &[String],
     path: &Path<'_>,
-    (topology, nodes): (&Topology, Nodes),
-) -> Read<Vec<(u32, u16)>> {
+    topology: &Topology,
+    nodes: Nodes,
+) -> Read<Vec<CableEnd>> {
     let bound: Vec<_> = words
         .iter()
         .enumerate()
         .map(|(index, word)| port(word, &path.item(index), topology, nodes))
         .collect();
-    let mut ports = bound.into_iter().collect::<Option<Vec<(u32, u16)>>>()?;
+    let mut ports = bound.into_iter().collect::<Option<Vec<CableEnd>>>()?;
     ports.sort_unstable();
     ports.dedup();
     Some(ports)
 }
 
 /// The port that a word names.
-fn port(word: &str, path: &Path<'_>, topology: &Topology, nodes: Nodes) -> Read<(u32, u16)> {
-    let hosts = &topology.nodes[..topology.hosts];
-    let host = hosts.iter().position(|node| node.name == word);
+fn port(word: &str, path: &Path<'_>, topology: &Topology, nodes: Nodes) -> Read<CableEnd> {
+    let host = topology
+        .host_ids()
+        .find(|&host| topology.name(host) == word);
     if let (Some(host), Nodes::All) = (host, nodes) {
-        return Some((host as u32, 0));
+        return Some(CableEnd {
+            node: host.node(),
+            port: 0,
+        });
     }
     let Some((name, number)) = word.rsplit_once(':') else {
         let what = format!("must be a port, not {}", quote(word));
         path.problem(&what, "write `NODE:PORT`, for example `leaf0:8`");
         return None;
     };
-    let first = if nodes == Nodes::All {
-        0
-    } else {
-        topology.hosts
-    };
-    let candidates = &topology.nodes[first..];
-    let Some(index) = candidates.iter().position(|node| node.name == name) else {
-        let names = candidates.iter().map(|node| node.name.as_str());
+    let hosts = topology.hosts;
+    let first = if nodes == Nodes::All { 0 } else { hosts };
+    let mut candidates = topology.node_ids().skip(first);
+    let names = candidates.clone().map(|node| topology.name(node));
+    let Some(node) = candidates.find(|&node| topology.name(node) == name) else {
         let kind = if nodes == Nodes::All {
             "node"
         } else {
@@ -59,9 +61,9 @@ fn port(word: &str, path: &Path<'_>, topology: &Topology, nodes: Nodes) -> Read<
         path.problem(&what, suggestion(name, names));
         return None;
     };
-    let ports = candidates[index].ports.len();
+    let ports = topology.ports(node);
     match number.parse::<u16>() {
-        Ok(number) if usize::from(number) < ports => Some(((first + index) as u32, number)),
+        Ok(port) if port < ports => Some(CableEnd { node, port }),
         _ => {
             let what = format!("names no port of {}", quote(name));
             let help = match ports.checked_sub(1) {

@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use tenter_endpoint::{DmaRates, Pcie};
-use tenter_units::Rate;
+use tenter_topology::HostId;
+use tenter_units::{ById, Rate};
 use tenter_workload::Job;
 use tenter_workload::spec::HostRef;
 
@@ -74,9 +75,9 @@ pub(crate) fn bind(
     (pcie, impairments): (Option<Pcie>, &[NicImpairment]),
     jobs: Option<&[Job]>,
     names: &HostNames<'_>,
-) -> Option<Vec<DmaRates>> {
+) -> Option<ById<HostId, DmaRates>> {
     let Some(pcie) = pcie else {
-        return Some(Vec::new());
+        return Some(ById::default());
     };
     let jobs = jobs?;
     let of_peak = |parts: u64| {
@@ -87,7 +88,7 @@ pub(crate) fn bind(
         write: pcie.peak(),
         read: pcie.peak(),
     };
-    let mut rates = vec![whole; names.count() as usize];
+    let mut rates: ById<HostId, DmaRates> = vec![whole; names.count() as usize].into();
     for (index, impairment) in impairments.iter().enumerate() {
         let at = |key: &str| names.place(&format!("{PATH}[{index}].{key}"));
         let mut hosts = Vec::new();
@@ -102,10 +103,10 @@ pub(crate) fn bind(
             };
             hosts.extend_from_slice(&job.hosts);
         } else {
-            hosts.extend(0..names.count());
+            hosts.extend(names.all());
         }
         for host in hosts {
-            rates[host as usize] = DmaRates {
+            rates[host] = DmaRates {
                 write: of_peak(impairment.dma_write.0),
                 read: of_peak(impairment.dma_read.0),
             };

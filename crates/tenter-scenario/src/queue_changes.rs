@@ -23,7 +23,7 @@ pub(crate) fn bind(
         path.item(0).problem(what, help);
         return None;
     }
-    let ports = named_ports::bind(&observe.queue_changes, &path, (topology, Nodes::Switches))?;
+    let ports = named_ports::bind(&observe.queue_changes, &path, topology, Nodes::Switches)?;
     Some((!ports.is_empty()).then_some(QueueChanges {
         ports,
         limit: observe.queue_changes_limit,

@@ -3,7 +3,9 @@
 use std::net::Ipv4Addr;
 
 use tenter_endpoint::NicAddress;
-use tenter_workload::{Destination, Job, Traffic};
+use tenter_topology::HostId;
+use tenter_units::ById;
+use tenter_workload::{Destination, Job, RankId, Traffic};
 
 use crate::addresses::Addresses;
 use crate::hosts::HostNames;
@@ -13,7 +15,7 @@ use crate::hosts::HostNames;
 /// acknowledgements.
 pub(crate) fn check(
     jobs: &[Job],
-    addresses: &[NicAddress],
+    addresses: &ById<HostId, NicAddress>,
     plan: &Addresses,
     names: &HostNames<'_>,
 ) {
@@ -37,8 +39,8 @@ fn within(nic: &NicAddress, address: u32) -> bool {
 }
 
 /// The first pair of ranks of which the one has to send to the other and cannot.
-fn first_unreachable(job: &Job, addresses: &[NicAddress]) -> Option<(u32, u32)> {
-    let nic = |rank: u32| &addresses[job.hosts[rank as usize] as usize];
+fn first_unreachable(job: &Job, addresses: &ById<HostId, NicAddress>) -> Option<(u32, u32)> {
+    let nic = |rank: u32| &addresses[job.hosts[RankId::new(rank)]];
     if (0..job.ranks()).all(|rank| has_gateway(nic(rank))) {
         return None;
     }
@@ -74,12 +76,12 @@ fn report(
     job: &Job,
     from: u32,
     to: u32,
-    addresses: &[NicAddress],
+    addresses: &ById<HostId, NicAddress>,
     plan: &Addresses,
     names: &HostNames<'_>,
 ) {
-    let [host, other] = [from, to].map(|rank| job.hosts[rank as usize]);
-    let [nic, peer] = [host, other].map(|host| addresses[host as usize]);
+    let [host, other] = [from, to].map(|rank| job.hosts[RankId::new(rank)]);
+    let [nic, peer] = [host, other].map(|host| addresses[host]);
     let message = format!(
         "rank {from} of job `{}` (`{}`, {}/{}) cannot reach rank {to} (`{}`, {}): its gateway {} is not within its prefix",
         job.name,

@@ -4,8 +4,8 @@ use tenter_endpoint::NicSpec;
 use tenter_net::Switches;
 use tenter_topology::Topology;
 use tenter_units::Time;
-use tenter_workload::Job;
 use tenter_workload::closed_form::IdealSwitch;
+use tenter_workload::{Job, JobId};
 
 use crate::observe::{Observe, Sampling};
 use tenter_notation::tree::Node;
@@ -77,7 +77,7 @@ pub(crate) fn length(
     let ends = judged.map(|job| {
         // Jobs that wait for each other run one after the other.
         // Those in a circle are refused later.
-        let before = std::iter::successors(Some(job), |&job| jobs[job].after.map(|of| of as usize));
+        let before = std::iter::successors(Some(job), |&job| jobs[job].after.map(JobId::index));
         let before = before.take(jobs.len());
         before.fold(Time::ZERO, |sum, job| sum.saturating_add(own[job]))
     });

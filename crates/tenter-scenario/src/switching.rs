@@ -12,7 +12,7 @@ use tenter_endpoint::NicSpec;
 use tenter_net::input_queued::InputQueuedSpec;
 use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{ClassSpec, CreditSpec, PfcTrigger};
-use tenter_topology::{Topology, TopologySpec};
+use tenter_topology::{NodeId, Topology, TopologySpec};
 
 use around::PATH;
 use tenter_config::variants;
@@ -148,19 +148,19 @@ fn check_leaves(topology: &Topology, problems: &Problems) {
         problems.note(PATH, message, "give each leaf more hosts");
         return;
     }
-    let spines = |leaf: u32| {
+    let spines = |leaf: NodeId| {
         let peers = topology.neighbours(leaf).map(|peer| peer.node);
-        let mut spines: Vec<u32> = peers.filter(|&peer| !topology.is_host(peer)).collect();
+        let mut spines: Vec<NodeId> = peers.filter(|&peer| !topology.is_host(peer)).collect();
         spines.dedup();
         spines
     };
-    let of_leaves: Vec<Vec<u32>> = leaves.iter().map(|&leaf| spines(leaf)).collect();
+    let of_leaves: Vec<Vec<NodeId>> = leaves.iter().map(|&leaf| spines(leaf)).collect();
     for (number, own) in of_leaves.iter().enumerate() {
         for (other, theirs) in of_leaves.iter().enumerate().take(number) {
             if own.iter().any(|spine| theirs.contains(spine)) {
                 continue;
             }
-            let name = |of: usize| quote(&topology.nodes[leaves[of] as usize].name);
+            let name = |of: usize| quote(topology.name(leaves[of]));
             let message = format!(
                 "{} and {} have no spine in common, and a scheduled fabric sends from leaf to leaf over one",
                 name(other),

@@ -4,6 +4,7 @@ use tenter_net::impairment::{Strikes, TesterAction};
 use tenter_net::{PacketKind, WatchdogAction};
 use tenter_plan::Fault;
 use tenter_scenario::{Diagnostics, Format, Loaded, load};
+use tenter_topology::{HostId, NodeId};
 use tenter_units::{Rate, Time};
 
 /// Cables: 4 of hosts, then leaf0 to spine0 (4, 5) and spine1 (6, 7), leaf1 likewise (8 to 11).
@@ -88,7 +89,10 @@ fn links_and_switches_go_down_and_come_up() {
     let storm = events("{nic: host3, pause_storm: 1us, until: 2us}");
     assert_eq!(
         storm,
-        [(1, Fault::StormBegins(3)), (2, Fault::StormEnds(3))]
+        [
+            (1, Fault::StormBegins(HostId::new(3))),
+            (2, Fault::StormEnds(HostId::new(3)))
+        ]
     );
 }
 
@@ -124,7 +128,7 @@ fn impairments_are_for_directions_of_links() {
     let impairments = good(&set).plan.impairments;
     assert_eq!(impairments.len(), 24);
     for impairment in impairments {
-        let expected = if impairment.sender.node == 1 {
+        let expected = if impairment.sender.node == NodeId::new(1) {
             (0, 1 << 63)
         } else {
             (18_446_744_073_709, 0)
@@ -145,7 +149,10 @@ fn rules_are_those_of_a_tester() {
     let kinds = [PacketKind::Last, PacketKind::Nak, PacketKind::SelectiveNak];
     let kinds = kinds.map(|kind| 1 << kind as u8);
     assert_eq!(first.kinds, kinds.iter().sum::<u16>());
-    assert_eq!((first.from, first.to), (Some(0), Some(3)));
+    assert_eq!(
+        (first.from, first.to),
+        (Some(HostId::new(0)), Some(HostId::new(3)))
+    );
     let sequences = Strikes::Sequences {
         first: 10,
         last: 20,

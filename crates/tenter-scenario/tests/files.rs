@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tenter_scenario::{Format, key_reference, load, load_beside};
+use tenter_topology::{HostId, NodeId};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -150,14 +151,14 @@ fn the_study_of_a_scheduled_fabric_has_the_cables_of_its_source() {
     let topology = &loaded.plan.topology;
     assert_eq!((topology.hosts, topology.switches()), (512, 16 + 9));
     assert_eq!(topology.cables.len(), 512 + 16 * 9 * 16);
-    for leaf in 512..528 {
-        let peers: Vec<u32> = topology.neighbours(leaf).map(|end| end.node).collect();
+    for leaf in NodeId::new(512).run(16) {
+        let peers: Vec<NodeId> = topology.neighbours(leaf).map(|end| end.node).collect();
         assert_eq!(peers.len(), 32 + 144);
-        for spine in 528..537 {
+        for spine in NodeId::new(528).run(9) {
             assert_eq!(peers.iter().filter(|&&peer| peer == spine).count(), 16);
         }
     }
-    for spine in 528..537 {
+    for spine in NodeId::new(528).run(9) {
         assert_eq!(topology.neighbours(spine).count(), 256);
     }
 }
@@ -173,10 +174,10 @@ fn the_scheduled_fabric_study_has_the_cables_of_its_source() {
     assert_eq!((topology.hosts, topology.switches()), (512, 12));
     assert_eq!(topology.cables.len(), 512 + 8 * 4 * 8);
     let gbps = |gbps| tenter_units::Rate::from_gbps(gbps);
-    for leaf in 512..520 {
-        let peers: Vec<u32> = topology.neighbours(leaf).map(|end| end.node).collect();
+    for leaf in NodeId::new(512).run(8) {
+        let peers: Vec<NodeId> = topology.neighbours(leaf).map(|end| end.node).collect();
         assert_eq!(peers.len(), 64 + 32);
-        for spine in 520..524 {
+        for spine in NodeId::new(520).run(4) {
             assert_eq!(peers.iter().filter(|&&peer| peer == spine).count(), 8);
         }
         for (port, &peer) in (0..).zip(&peers) {
@@ -184,7 +185,7 @@ fn the_scheduled_fabric_study_has_the_cables_of_its_source() {
             assert_eq!(topology.cable(leaf, port).rate, gbps(rate));
         }
     }
-    for spine in 520..524 {
+    for spine in NodeId::new(520).run(4) {
         assert_eq!(topology.neighbours(spine).count(), 64);
     }
     // A leaf keeps 18,796 + 612,140 bytes for each of its 96 ports.
@@ -202,7 +203,7 @@ fn the_gather_study_keeps_the_headroom_of_its_source() {
     let warnings = |text: &str| {
         let loaded = load(text, path, Format::Yaml, &[], None);
         let loaded = loaded.unwrap_or_else(|errors| panic!("{errors}"));
-        assert_eq!(loaded.plan.addresses[0].class(), 6);
+        assert_eq!(loaded.plan.addresses[HostId::new(0)].class(), 6);
         loaded.warnings.render()
     };
     assert_eq!(warnings(&text), "");

@@ -4,6 +4,7 @@ mod base;
 
 use tenter_endpoint::{DmaRates, Interleave};
 use tenter_scenario::Loaded;
+use tenter_topology::HostId;
 use tenter_units::{Bytes, Rate, Time};
 use tenter_workload::collective::AllReduceRing;
 use tenter_workload::{Groups, Traffic};
@@ -39,7 +40,7 @@ fn pcie_is_a_peak_or_a_generation() {
     );
     let rate = Rate::from_gbps(500);
     assert_eq!(
-        plan.dma,
+        *plan.dma,
         [DmaRates {
             write: rate,
             read: rate
@@ -106,7 +107,7 @@ fn impairments_are_for_all_a_job_or_hosts_and_the_last_holds() {
         rates(625, 1_000),
         rates(625, 1_000),
     ];
-    assert_eq!(dma, expected);
+    assert_eq!(*dma, expected);
     let entry = |keys: &str| format!("endpoint.nic_impairments=[{{{keys}}}]");
     SMALL.refused(&[&entry("dma_write: 50%")], "there is no PCIe");
     SMALL.refused(
@@ -141,10 +142,17 @@ fn hosts_may_have_a_scale_up_domain() {
         (2, Rate::from_gbps(1_000))
     );
     assert_eq!(domain.latency, Time::from_ns(300));
-    assert!(plan.is_within_domain(2, 3) && !plan.is_within_domain(1, 2));
+    assert!(
+        plan.is_within_domain(HostId::new(2), HostId::new(3))
+            && !plan.is_within_domain(HostId::new(1), HostId::new(2))
+    );
     let usual = good(&["endpoint.host.scale_up={}"]).plan.scale_up;
     assert_eq!(usual.expect("it was given").npus_per_host, 8);
-    assert!(!good(&[]).plan.is_within_domain(0, 1));
+    assert!(
+        !good(&[])
+            .plan
+            .is_within_domain(HostId::new(0), HostId::new(1))
+    );
     SMALL.refused(
         &["endpoint.host.scale_up={latency: 10ns}"],
         "outside its range",
@@ -168,10 +176,16 @@ fn several_npus_may_share_a_nic() {
             .hosts
             .clone()
     };
-    assert_eq!(hosts("ranks: all"), [0, 0, 1, 1, 2, 2, 3, 3]);
-    assert_eq!(hosts("ranks: 3"), [0, 0, 1]);
-    assert_eq!(hosts("ranks: [0-3, 1]"), [0, 1, 2, 3, 1]);
-    assert_eq!(hosts("ranks: 3, placement: round-robin"), [0, 0, 1]);
+    assert_eq!(
+        hosts("ranks: all"),
+        [0, 0, 1, 1, 2, 2, 3, 3].map(HostId::new)
+    );
+    assert_eq!(hosts("ranks: 3"), [0, 0, 1].map(HostId::new));
+    assert_eq!(hosts("ranks: [0-3, 1]"), [0, 1, 2, 3, 1].map(HostId::new));
+    assert_eq!(
+        hosts("ranks: 3, placement: round-robin"),
+        [0, 0, 1].map(HostId::new)
+    );
     // Groups are of NPUs.
     let groups = hosts("ranks: 8, placement: random-groups, group_size: 2");
     assert!(
@@ -179,12 +193,15 @@ fn several_npus_may_share_a_nic() {
         "{groups:?}"
     );
     let plan = good(&shared).plan;
-    assert!(plan.is_within_domain(0, 1) && plan.is_within_domain(2, 2));
-    assert!(!plan.is_within_domain(1, 2));
+    assert!(
+        plan.is_within_domain(HostId::new(0), HostId::new(1))
+            && plan.is_within_domain(HostId::new(2), HostId::new(2))
+    );
+    assert!(!plan.is_within_domain(HostId::new(1), HostId::new(2)));
     let free = "jobs=[{ranks: [0, 1], name: a, C}, {free_hosts: true, name: b, C}]";
     let free = free.replace("C}", "collectives: [{collective: all-to-all, size: 1MiB}]}");
     let plan = good(&[shared[0], shared[1], &free]).plan;
-    assert_eq!(plan.jobs[1].hosts, [0, 1, 2, 2, 3, 3]);
+    assert_eq!(plan.jobs[1].hosts, [0, 1, 2, 2, 3, 3].map(HostId::new));
     let refused = |set: &[&str], message: &str| {
         let mut all = vec!["endpoint.host.npus_per_nic=2"];
         all.extend(set);

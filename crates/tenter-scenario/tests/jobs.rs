@@ -3,9 +3,9 @@
 
 use tenter_scenario::{Format, Loaded, load};
 use tenter_units::{Rate, Time};
-use tenter_workload::Traffic;
 use tenter_workload::flow_workload::{Arrivals, GapLaw};
 use tenter_workload::pattern::PatternSchedule;
+use tenter_workload::{JobId, Traffic};
 
 /// Two leaves of four hosts, and jobs in flow style.
 fn scenario(jobs: &str) -> String {
@@ -39,7 +39,8 @@ fn hosts(jobs: &str) -> Vec<Vec<u32>> {
     let again = again.unwrap_or_else(|errors| panic!("{}", errors.render()));
     let of = |loaded: &Loaded| -> Vec<Vec<u32>> {
         let jobs = loaded.plan.jobs.iter();
-        jobs.map(|job| job.hosts.clone()).collect()
+        jobs.map(|job| job.hosts.iter().map(|host| host.number()).collect())
+            .collect()
     };
     assert_eq!(of(&loaded), of(&again), "{}", loaded.effective);
     of(&loaded)
@@ -368,9 +369,9 @@ fn a_job_starts_after_another_wherever_that_stands() {
     let check = |loaded: &Loaded| {
         let starts = loaded.plan.jobs.iter().map(|job| (job.after, job.start));
         let expected = [
-            (Some(2), Time::from_us(1_000)),
+            (Some(JobId::new(2)), Time::from_us(1_000)),
             (None, Time::from_us(3)),
-            (Some(1), Time::from_us(10)),
+            (Some(JobId::new(1)), Time::from_us(10)),
         ];
         assert!(starts.eq(expected));
     };

@@ -3,6 +3,7 @@
 use tenter_endpoint::AckPolicy;
 use tenter_net::{Forwarding, Limit, UNLIMITED_POOL};
 use tenter_scenario::{Diagnostics, Format, Loaded, MAX_SOURCE_BYTES, load, text_of};
+use tenter_topology::HostId;
 use tenter_units::Time;
 use tenter_workload::collective::Permutation;
 
@@ -76,7 +77,7 @@ fn defaults_are_those_of_the_reference() {
         (plan.jobs[0].name.as_str(), plan.jobs[0].gap),
         ("job0", Time::from_us(10))
     );
-    assert_eq!(plan.jobs[0].hosts, [0, 1, 2, 3]);
+    assert_eq!(plan.jobs[0].hosts, [0, 1, 2, 3].map(HostId::new));
 }
 
 #[test]
@@ -159,9 +160,12 @@ fn the_seed_can_be_replaced_and_reaches_permutations() {
 #[test]
 fn ranks_are_bound_to_hosts() {
     let hosts = |value: &str| good(&[value]).plan.jobs[0].hosts.clone();
-    assert_eq!(hosts("jobs[0].ranks=2"), [0, 1]);
-    assert_eq!(hosts("jobs[0].ranks=[3, host1, 0]"), [3, 1, 0]);
-    assert_eq!(hosts("jobs[0].ranks=[2-3, 0]"), [2, 3, 0]);
+    assert_eq!(hosts("jobs[0].ranks=2"), [0, 1].map(HostId::new));
+    assert_eq!(
+        hosts("jobs[0].ranks=[3, host1, 0]"),
+        [3, 1, 0].map(HostId::new)
+    );
+    assert_eq!(hosts("jobs[0].ranks=[2-3, 0]"), [2, 3, 0].map(HostId::new));
     refused(&["jobs[0].ranks=5"], "the ranks from 4 on are unreachable");
     refused(
         &["jobs[0].ranks=[0, 4]"],
@@ -188,9 +192,15 @@ fn addresses_are_one_subnet_per_leaf() {
         .collect();
     assert_eq!(seen[0], ("10.0.0.2".into(), "10.0.0.1".into()));
     assert_eq!(seen[3], ("10.1.0.3".into(), "10.1.0.1".into()));
-    assert_eq!((addresses[0].prefix, addresses[0].dscp), (16, 26));
+    assert_eq!(
+        (
+            addresses[HostId::new(0)].prefix,
+            addresses[HostId::new(0)].dscp
+        ),
+        (16, 26)
+    );
     let change = "endpoint.addresses.overrides=[{host: host3, address: 10.9.0.7, gateway: 10.9.0.1, dscp: 48}]";
-    let nic = good(&[fabric, change]).plan.addresses[3];
+    let nic = good(&[fabric, change]).plan.addresses[HostId::new(3)];
     assert_eq!(
         (dotted(nic.address), nic.dscp, nic.prefix),
         ("10.9.0.7".into(), 48, 16)

@@ -1,6 +1,7 @@
 //! Graphs of operations in scenarios: what is refused, and what is kept.
 
 use tenter_scenario::{Diagnostics, Format, Loaded, load_beside};
+use tenter_topology::HostId;
 
 fn read(keys: &str, graph: &str) -> Result<Loaded, Diagnostics> {
     let text = format!(
@@ -19,7 +20,7 @@ const PAIR: &str = "num_ranks 2\nrank 0 { send 8b to 1 }\nrank 1 { recv 8b from 
 #[test]
 fn a_job_has_the_ranks_of_its_file() {
     let loaded = read("", PAIR).unwrap_or_else(|errors| panic!("{errors}"));
-    assert_eq!(loaded.plan.jobs[0].hosts, [0, 1]);
+    assert_eq!(loaded.plan.jobs[0].hosts, [0, 1].map(HostId::new));
     let beside = loaded.beside();
     let [(name, bytes)] = beside.as_slice() else {
         panic!("one file is beside it");
@@ -32,7 +33,7 @@ fn a_job_has_the_ranks_of_its_file() {
     assert_eq!(again.plan, loaded.plan);
     assert_eq!(again.effective, loaded.effective);
     let listed = read(", ranks: [3, 1]", PAIR).unwrap_or_else(|errors| panic!("{errors}"));
-    assert_eq!(listed.plan.jobs[0].hosts, [3, 1]);
+    assert_eq!(listed.plan.jobs[0].hosts, [3, 1].map(HostId::new));
 }
 
 #[test]

@@ -128,8 +128,8 @@ fn headroom_counts_that_leaves_take_frames_whole() {
             transmit_latency: Time::ZERO,
             fast_ppm: 0,
         };
-        let switches = plan.topology.hosts as u32..plan.topology.nodes.len() as u32;
-        let of = |node| incoming((&plan.topology, &plan.switches), node, &senders);
+        let switches = plan.topology.switch_nodes();
+        let of = |node| incoming(&plan.topology, &plan.switches, node, &senders);
         let flights = switches.map(|node| of(node).map(|link| link.flight).collect());
         flights.collect()
     };

@@ -7,6 +7,7 @@ use tenter_net::{
     UNLIMITED_POOL,
 };
 use tenter_scenario::{Format, Loaded, load};
+use tenter_topology::HostId;
 use tenter_units::{Bytes, Rate, Time};
 
 use base::Base;
@@ -537,7 +538,7 @@ fn the_class_of_control_packets_is_that_of_their_dscp() {
     assert_eq!(class("endpoint.nic.control_dscp=48"), Some(6));
     assert_eq!(class("endpoint.nic.control_dscp=none"), None);
     refused(&["endpoint.nic.control_dscp=64"], "outside its range");
-    assert_eq!(good(&[]).plan.addresses[0].class(), 3);
+    assert_eq!(good(&[]).plan.addresses[HostId::new(0)].class(), 3);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use tenter_scenario::spec::{self, FlowControl, Switch, Switching};
 use tenter_scenario::{
     Diagnostics, Format, Input, Loaded, load, load_beside, load_overlaid, load_typed,
 };
-use tenter_topology::{LeafSpine, SingleSwitch};
+use tenter_topology::{HostId, LeafSpine, SingleSwitch};
 use tenter_units::{Bytes, Time};
 use tenter_workload::collective::{AllToAllParallel, StepList, StepSpec, Steps};
 use tenter_workload::spec::CollectiveSpec;
@@ -176,7 +176,7 @@ fn resolved(own: &spec::Scenario) -> Result<Loaded, Diagnostics> {
     load_overlaid(Input::Typed(own), "made", &[], &[], None, &read_beside)
 }
 
-fn hosts(loaded: &Loaded) -> Vec<(&str, &[u32])> {
+fn hosts(loaded: &Loaded) -> Vec<(&str, &[HostId])> {
     let jobs = loaded.plan.jobs.iter();
     jobs.map(|job| (job.name.as_str(), job.hosts.as_slice()))
         .collect()
@@ -186,10 +186,12 @@ fn hosts(loaded: &Loaded) -> Vec<(&str, &[u32])> {
 fn copies_have_hosts_of_their_own_however_they_are_made() {
     let mut own = small();
     own.jobs[0].copies = 3;
-    let expected: [(&str, &[u32]); 3] = [
-        ("train-1", &[0, 1, 2, 3]),
-        ("train-2", &[4, 5, 6, 7]),
-        ("train-3", &[8, 9, 10, 11]),
+    let four_from = |first: u32| [0, 1, 2, 3].map(|host| HostId::new(first + host));
+    let [first, second, third] = [0, 4, 8].map(four_from);
+    let expected: [(&str, &[HostId]); 3] = [
+        ("train-1", &first),
+        ("train-2", &second),
+        ("train-3", &third),
     ];
     let made = resolved(&own).expect("it holds");
     assert_eq!(hosts(&made), expected);

@@ -10,7 +10,7 @@ mod greedy;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tenter_topology::{OpticalPlace, Rewiring, Topology};
+use tenter_topology::{NodeId, OpticalPlace, Rewiring, Topology};
 
 use crate::loads::{Estimate, estimate};
 use crate::matching::{PORTS_MAX, Policy, steer};
@@ -91,7 +91,7 @@ struct Chooser<'a> {
     /// The order in which optical switches are asked.
     order: Vec<usize>,
     /// The leaves, by node.
-    leaf_of: BTreeMap<u32, u32>,
+    leaf_of: BTreeMap<NodeId, u32>,
     /// By scene, the time of the busiest NIC.
     nics: Vec<u128>,
 }
@@ -99,8 +99,8 @@ struct Chooser<'a> {
 impl<'a> Chooser<'a> {
     fn new(home: &'a Topology, scenes: &'a Scenes, spills: bool) -> Chooser<'a> {
         let none = Traffic::new(home);
-        let hosts = 0..home.hosts as u32;
-        let leaf_of: BTreeMap<u32, u32> = hosts
+        let leaf_of: BTreeMap<NodeId, u32> = home
+            .host_ids()
             .map(|host| (home.neighbour(host, 0).node, none.leaf_of(host)))
             .collect();
         let ports = home.optics.switches().iter().map(|switch| {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tenter_topology::{Routing, Topology};
+use tenter_topology::{HostId, Routing, SwitchId, Topology};
+use tenter_units::ById;
 
 use crate::scenes::{Scenes, amount_in, in_use};
 use crate::traffic::{Traffic, time_of};
@@ -78,10 +79,10 @@ fn shares(ports: &[u16], amount: u64) -> impl Iterator<Item = (u16, u64)> + '_ {
 struct Loads<'t> {
     topology: &'t Topology,
     /// Where the ports of each switch begin.
-    first: Vec<u32>,
+    first: ById<SwitchId, u32>,
     amounts: Vec<u64>,
     /// By switch: the amount that goes on from there.
-    waiting: Vec<u64>,
+    waiting: ById<SwitchId, u64>,
     /// The time of the busiest NIC, and of the one that sends longest.
     nic: u128,
     sender: u128,
@@ -91,27 +92,26 @@ struct Loads<'t> {
 impl<'t> Loads<'t> {
     /// Sends a traffic over routes that were built for this graph.
     fn of(topology: &'t Topology, routing: &Routing, traffic: &Traffic, spills: bool) -> Loads<'t> {
-        let hosts = topology.hosts as u32;
-        let mut first = vec![0];
-        for switch in topology.switch_nodes() {
-            let ports = topology.nodes[switch as usize].ports.len() as u32;
-            first.push(first[(switch - hosts) as usize] + ports);
+        let mut first: ById<SwitchId, u32> = vec![0].into();
+        for (switch, node) in topology.switch_ids().zip(topology.switch_nodes()) {
+            let next = first[switch] + u32::from(topology.ports(node));
+            first.push(next);
         }
         let mut loads = Loads {
             topology,
             amounts: vec![0; first.last().map_or(0, |end| *end as usize)],
-            waiting: vec![0; topology.switches()],
+            waiting: vec![0; topology.switches()].into(),
             first,
             nic: traffic.busiest_nic(topology),
             sender: traffic.busiest_sender(topology),
             spills,
         };
         // One host of each leaf stands for all of them.
-        let mut leader = vec![0; traffic.leaves() as usize];
-        for host in (0..hosts).rev() {
+        let mut leader = vec![HostId::new(0); traffic.leaves() as usize];
+        for host in topology.host_ids().rev() {
             leader[traffic.leaf_of(host) as usize] = host;
         }
-        let mut by_destination: BTreeMap<u32, Vec<(u32, u64)>> = BTreeMap::new();
+        let mut by_destination: BTreeMap<HostId, Vec<(HostId, u64)>> = BTreeMap::new();
         for (src, dst, amount) in traffic.between() {
             let sources = by_destination.entry(leader[dst as usize]).or_default();
             sources.push((leader[src as usize], amount));
@@ -123,8 +123,8 @@ impl<'t> Loads<'t> {
     }
 
     /// Sends the traffic of several leaves to one, the farthest first: every hop is one nearer.
-    fn send(&mut self, routing: &Routing, to: u32, sources: &[(u32, u64)]) {
-        let mut levels: Vec<Vec<u32>> = Vec::new();
+    fn send(&mut self, routing: &Routing, to: HostId, sources: &[(HostId, u64)]) {
+        let mut levels: Vec<Vec<SwitchId>> = Vec::new();
         for &(from, amount) in sources {
             let links = routing.distance(from, to) as usize - 1;
             levels.resize(levels.len().max(links + 1), Vec::new());
@@ -137,7 +137,7 @@ impl<'t> Loads<'t> {
         while let Some(mut switches) = levels.pop() {
             switches.sort_unstable();
             for switch in switches {
-                let amount = std::mem::take(&mut self.waiting[switch as usize]);
+                let amount = std::mem::take(&mut self.waiting[switch]);
                 // The last level is the destination.
                 let Some(nearer) = levels.last_mut() else {
                     continue;
@@ -152,12 +152,12 @@ impl<'t> Loads<'t> {
 
     /// The part that takes the shortest way: all of it, or as much as circuits carry while the
     /// busiest NIC sends.
-    fn direct(&self, routing: &Routing, from: u32, to: u32, amount: u64) -> u64 {
+    fn direct(&self, routing: &Routing, from: HostId, to: HostId, amount: u64) -> u64 {
         let leaf = routing.attachment(from);
         if !self.spills || routing.others(leaf, to).is_empty() {
             return amount;
         }
-        let node = self.topology.hosts as u32 + leaf;
+        let node = self.topology.switch_node(leaf);
         let carried = |port: &u16| {
             let rate = self.topology.cable(node, *port).rate;
             amount_in(self.sender, rate)
@@ -170,12 +170,11 @@ impl<'t> Loads<'t> {
     fn spill(
         &mut self,
         routing: &Routing,
-        from: u32,
-        to: u32,
+        from: HostId,
+        to: HostId,
         amount: u64,
-        levels: &mut Vec<Vec<u32>>,
+        levels: &mut Vec<Vec<SwitchId>>,
     ) {
-        let hosts = self.topology.hosts as u32;
         let leaf = routing.attachment(from);
         for (port, more) in shares(routing.others(leaf, to), amount) {
             let next = self.pass(leaf, port, more);
@@ -184,7 +183,7 @@ impl<'t> Loads<'t> {
                 if at == routing.attachment(to) {
                     break;
                 }
-                at = self.topology.neighbour(hosts + at, *port).node - hosts;
+                at = self.topology.switch_behind(at, *port);
                 links += 1;
             }
             levels.resize(levels.len().max(links + 1), Vec::new());
@@ -193,15 +192,14 @@ impl<'t> Loads<'t> {
     }
 
     /// An amount leaves a switch by a port; returns the switch to which it goes.
-    fn pass(&mut self, switch: u32, port: u16, amount: u64) -> u32 {
-        let hosts = self.topology.hosts as u32;
-        self.amounts[(self.first[switch as usize] + u32::from(port)) as usize] += amount;
-        self.topology.neighbour(hosts + switch, port).node - hosts
+    fn pass(&mut self, switch: SwitchId, port: u16, amount: u64) -> SwitchId {
+        self.amounts[(self.first[switch] + u32::from(port)) as usize] += amount;
+        self.topology.switch_behind(switch, port)
     }
 
     /// An amount waits at a switch, which is on its level from then on.
-    fn hand(&mut self, level: &mut Vec<u32>, switch: u32, amount: u64) {
-        let waiting = &mut self.waiting[switch as usize];
+    fn hand(&mut self, level: &mut Vec<SwitchId>, switch: SwitchId, amount: u64) {
+        let waiting = &mut self.waiting[switch];
         if *waiting == 0 && amount > 0 {
             level.push(switch);
         }
@@ -210,13 +208,12 @@ impl<'t> Loads<'t> {
 
     /// The time of every link.
     fn times(&self) -> impl Iterator<Item = u128> + '_ {
-        let hosts = self.topology.hosts as u32;
-        let switches = (0..).zip(self.first.windows(2));
-        switches.flat_map(move |(switch, ends): (u32, &[u32])| {
+        let switches = self.topology.switch_nodes().zip(self.first.windows(2));
+        switches.flat_map(move |(switch, ends)| {
             let loaded = (ends[0]..ends[1]).filter(|link| self.amounts[*link as usize] > 0);
             loaded.map(move |link| {
                 let port = (link - ends[0]) as u16;
-                let rate = self.topology.cable(hosts + switch, port).rate;
+                let rate = self.topology.cable(switch, port).rate;
                 time_of(self.amounts[link as usize], rate)
             })
         })

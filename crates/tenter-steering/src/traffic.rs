@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tenter_units::Rate;
-
-use tenter_topology::Topology;
+use tenter_topology::{HostId, NodeId, Topology};
+use tenter_units::{ById, Rate};
 
 use crate::matching::DEMAND_MAX;
 
@@ -13,12 +12,12 @@ use crate::matching::DEMAND_MAX;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traffic {
     /// The leaf of each host, counted from 0 in the order of their first hosts.
-    leaf_of: Vec<u32>,
+    leaf_of: ById<HostId, u32>,
     leaves: u32,
     /// By the leaf that sends and the one that receives; nothing within a leaf.
     between: BTreeMap<(u32, u32), u64>,
     /// By host: its traffic sent and received.
-    by_host: Vec<[u64; 2]>,
+    by_host: ById<HostId, [u64; 2]>,
 }
 
 /// Adds, up to the greatest possible amount.
@@ -35,29 +34,29 @@ pub(crate) fn time_of(amount: u64, rate: Rate) -> u128 {
 impl Traffic {
     /// Between the hosts of a fabric; nothing yet.
     pub fn new(topology: &Topology) -> Traffic {
-        let mut numbers: BTreeMap<u32, u32> = BTreeMap::new();
-        let leaf = |host: u32| topology.neighbour(host, 0).node;
-        let mut leaf_of = Vec::with_capacity(topology.hosts);
-        for host in 0..topology.hosts as u32 {
+        let mut numbers: BTreeMap<NodeId, u32> = BTreeMap::new();
+        let leaves = topology.host_ids().map(|host| {
             let next = numbers.len() as u32;
-            leaf_of.push(*numbers.entry(leaf(host)).or_insert(next));
-        }
+            let leaf = topology.neighbour(host, 0).node;
+            *numbers.entry(leaf).or_insert(next)
+        });
+        let leaf_of: ById<HostId, u32> = leaves.collect();
         Traffic {
             leaves: numbers.len() as u32,
             between: BTreeMap::new(),
-            by_host: vec![[0; 2]; leaf_of.len()],
+            by_host: vec![[0; 2]; leaf_of.len()].into(),
             leaf_of,
         }
     }
 
     /// One host sends another a further amount.
-    pub fn add(&mut self, src: u32, dst: u32, amount: u64) {
+    pub fn add(&mut self, src: HostId, dst: HostId, amount: u64) {
         if src == dst || amount == 0 {
             return;
         }
-        add_to(&mut self.by_host[src as usize][0], amount);
-        add_to(&mut self.by_host[dst as usize][1], amount);
-        let leaves = (self.leaf_of[src as usize], self.leaf_of[dst as usize]);
+        add_to(&mut self.by_host[src][0], amount);
+        add_to(&mut self.by_host[dst][1], amount);
+        let leaves = (self.leaf_of[src], self.leaf_of[dst]);
         if leaves.0 != leaves.1 {
             add_to(self.between.entry(leaves).or_default(), amount);
         }
@@ -68,7 +67,7 @@ impl Traffic {
         for (&leaves, &amount) in &other.between {
             add_to(self.between.entry(leaves).or_default(), amount);
         }
-        for (sum, amounts) in self.by_host.iter_mut().zip(&other.by_host) {
+        for (sum, amounts) in self.by_host.iter_mut().zip(other.by_host.iter()) {
             add_to(&mut sum[0], amounts[0]);
             add_to(&mut sum[1], amounts[1]);
         }
@@ -102,10 +101,10 @@ impl Traffic {
         let time = self.busiest_sender(topology);
         // By leaf: the traffic to its hosts, and the part of it that they take.
         let mut leaves = vec![[0_u128; 2]; self.leaves as usize];
-        for (host, &[_, received]) in (0_u32..).zip(&self.by_host) {
+        for (host, &[_, received]) in self.by_host.numbered() {
             let most = time_of(received, topology.cable(host, 0).rate).max(1);
             let received = u128::from(received);
-            let [comes, taken] = &mut leaves[self.leaf_of[host as usize] as usize];
+            let [comes, taken] = &mut leaves[self.leaf_of[host] as usize];
             *comes += received;
             *taken += received * time.min(most) / most;
         }
@@ -130,16 +129,16 @@ impl Traffic {
     }
 
     fn longest(&self, topology: &Topology, amount: impl Fn(&[u64; 2]) -> u64) -> u128 {
-        let time = |(host, amounts): (u32, &[u64; 2])| {
+        let time = |(host, amounts): (HostId, &[u64; 2])| {
             time_of(amount(amounts), topology.cable(host, 0).rate)
         };
-        let times = (0..).zip(&self.by_host).map(time);
+        let times = self.by_host.numbered().map(time);
         times.max().unwrap_or(0)
     }
 
     /// The leaf of a host, counted from 0 in the order of their first hosts.
-    pub fn leaf_of(&self, host: u32) -> u32 {
-        self.leaf_of[host as usize]
+    pub fn leaf_of(&self, host: HostId) -> u32 {
+        self.leaf_of[host]
     }
 
     /// How many leaves there are.

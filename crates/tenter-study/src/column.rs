@@ -213,7 +213,7 @@ impl Take {
 
 fn is_at(place: Place, row: &PortRow, hosts: usize, leaves: &[Leaf]) -> bool {
     let is_nic = (row.node as usize) < hosts;
-    let leaf = leaves.iter().find(|leaf| leaf.node == row.node);
+    let leaf = leaves.iter().find(|leaf| leaf.node.number() == row.node);
     let up = leaf.is_some_and(|leaf| leaf.uplinks.contains(&row.port));
     let down = leaf.is_some() && !up;
     match place {
@@ -238,6 +238,7 @@ fn numbers<'t, R: Row>(rows: impl Iterator<Item = &'t R>, name: &str) -> Vec<f64
 #[cfg(test)]
 mod tests {
     use tenter_record::{JobRow, JobSummary};
+    use tenter_topology::{HostId, NodeId};
     use tenter_units::Time;
 
     use super::*;
@@ -270,8 +271,8 @@ mod tests {
             flows: vec![flow(0, 3), flow(0, 5), flow(1, 9), flow(1, 1)],
             leaves: vec![Leaf {
                 name: "leaf0".to_owned(),
-                node: 2,
-                hosts: vec![0, 1],
+                node: NodeId::new(2),
+                hosts: vec![HostId::new(0), HostId::new(1)],
                 uplinks: vec![2],
             }],
             ..Trial::default()

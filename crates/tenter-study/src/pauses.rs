@@ -75,6 +75,8 @@ fn jain(counts: &[u64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use tenter_topology::{HostId, NodeId};
+
     use super::*;
 
     #[test]
@@ -109,8 +111,8 @@ mod tests {
             }];
             trial.leaves = vec![Leaf {
                 name: "leaf0".to_owned(),
-                node: 1,
-                hosts: vec![0],
+                node: NodeId::new(1),
+                hosts: vec![HostId::new(0)],
                 uplinks: Vec::new(),
             }];
             let pauses = Pauses::of("pure", &[trial]).expect("a NIC was paused");

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use tenter_explain::Bill;
 use tenter_plan::Plan;
 use tenter_record::{FlowRow, JobRow, PortRow};
+use tenter_topology::NodeId;
 use tenter_units::Time;
 
 use crate::answer::{CaseAnswer, Spread, Value, Verdict};
@@ -416,7 +417,7 @@ fn over_ideal(trial: &Trial) -> Option<Vec<f64>> {
 /// between two of them.
 fn upper_links(trial: &Trial) -> impl Iterator<Item = &PortRow> {
     let ports = trial.counts.ports.iter();
-    ports.filter(|row| trial.top_switches.contains(&row.node))
+    ports.filter(|row| trial.top_switches.contains(&NodeId::new(row.node)))
 }
 
 fn upper_links_used(trial: &Trial) -> f64 {
@@ -496,7 +497,7 @@ fn long_tails(trial: &Trial) -> Option<f64> {
 /// The uplinks of a leaf.
 fn uplinks<'a>(leaf: &'a Leaf, trial: &'a Trial) -> impl Iterator<Item = &'a PortRow> {
     let ports = trial.counts.ports.iter();
-    ports.filter(|row| row.node == leaf.node && leaf.uplinks.contains(&row.port))
+    ports.filter(|row| row.node == leaf.node.number() && leaf.uplinks.contains(&row.port))
 }
 
 fn egress_queue_pairs(leaf: &Leaf, trial: &Trial) -> Option<f64> {
@@ -511,7 +512,7 @@ fn queue_pairs_per_uplink(leaf: &Leaf, trial: &Trial) -> Option<String> {
 
 fn equivalents_per_uplink(leaf: &Leaf, trial: &Trial) -> Option<f64> {
     let leaving = trial.flows.iter();
-    let leaving = leaving.filter(|flow| leaf.is_left_by(flow.src_host, flow.dst_host));
+    let leaving = leaving.filter(|flow| leaf.is_left_by_recorded(flow));
     let (bytes, flows) = leaving.fold((0, 0_u64), |(bytes, flows), flow| {
         (bytes + flow.rx_bytes, flows + 1)
     });
@@ -525,7 +526,7 @@ fn equivalents_per_uplink(leaf: &Leaf, trial: &Trial) -> Option<f64> {
 
 fn frames_delta(leaf: &Leaf, trial: &Trial) -> f64 {
     let leaving = trial.flows.iter();
-    let leaving = leaving.filter(|flow| leaf.is_left_by(flow.src_host, flow.dst_host));
+    let leaving = leaving.filter(|flow| leaf.is_left_by_recorded(flow));
     leaving.map(|flow| flow.frames_delta() as f64).sum()
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tenter_plan::Plan;
 use tenter_sim::{HashPath, Options, Simulation, SimulationError};
+use tenter_topology::CableEnd;
 
 use crate::description::Seeds;
 use crate::trial::{Leaf, leaves};
@@ -48,8 +49,7 @@ pub(crate) fn shared_uplinks(plan: &Plan) -> Option<u64> {
     let paths = simulation.hash_paths().ok()??;
     let users = |leaf: &Leaf, background: bool| -> BTreeSet<u16> {
         let paths = leaving(leaf, &paths);
-        let own =
-            paths.filter(|(_, path)| plan.jobs[usize::from(path.job)].background == background);
+        let own = paths.filter(|(_, path)| plan.jobs[path.job.index()].background == background);
         own.map(|(port, _)| port).collect()
     };
     let shared = |leaf: &Leaf| users(leaf, false).intersection(&users(leaf, true)).count() as u64;
@@ -58,18 +58,18 @@ pub(crate) fn shared_uplinks(plan: &Plan) -> Option<u64> {
 
 /// Whether jobs share links between switches with those of their own group, and with no others.
 fn shares_as(groups: &[Vec<String>], plan: &Plan, paths: &[HashPath]) -> bool {
-    let is_trunk = |&(node, port): &(u32, u16)| {
-        let peer = plan.topology.neighbour(node, port).node;
+    let is_trunk = |end: &CableEnd| {
+        let peer = plan.topology.neighbour(end.node, end.port).node;
         !plan.topology.is_host(peer)
     };
-    let links = |job: &String| -> BTreeSet<(u32, u16)> {
+    let links = |job: &String| -> BTreeSet<CableEnd> {
         let own = paths
             .iter()
-            .filter(|path| plan.jobs[usize::from(path.job)].name == *job);
+            .filter(|path| plan.jobs[path.job.index()].name == *job);
         own.flat_map(|path| path.ports.iter().copied().filter(is_trunk))
             .collect()
     };
-    let mut seen: BTreeSet<(u32, u16)> = BTreeSet::new();
+    let mut seen: BTreeSet<CableEnd> = BTreeSet::new();
     for group in groups {
         let mut waiting: Vec<_> = group.iter().map(links).collect();
         let mut together = waiting.pop().unwrap_or_default();
@@ -116,35 +116,42 @@ fn leaving<'a>(leaf: &'a Leaf, paths: &'a [HashPath]) -> impl Iterator<Item = (u
         .filter(|path| leaf.is_left_by(path.from, path.to));
     paths.filter_map(|path| {
         let mut ports = path.ports.iter();
-        let (_, port) = ports.find(|(node, _)| *node == leaf.node)?;
-        Some((*port, path))
+        let end = ports.find(|end| end.node == leaf.node)?;
+        Some((end.port, path))
     })
 }
 
 #[cfg(test)]
 mod tests {
     use tenter_scenario::{Format, load};
+    use tenter_topology::{HostId, NodeId};
+    use tenter_workload::JobId;
 
     use super::*;
 
     fn leaf() -> Leaf {
         Leaf {
             name: "leaf0".to_owned(),
-            node: 4,
-            hosts: vec![0, 1],
+            node: NodeId::new(4),
+            hosts: HostId::new(0).run(2).collect(),
             uplinks: vec![2, 3],
         }
     }
 
+    fn end(node: u32, port: u16) -> CableEnd {
+        let node = NodeId::new(node);
+        CableEnd { node, port }
+    }
+
     fn path(to: u32, pair: u16, step: u32, port: u16) -> HashPath {
         HashPath {
-            job: 0,
+            job: JobId::new(0),
             collective: 0,
             step,
-            from: 0,
-            to,
+            from: HostId::new(0),
+            to: HostId::new(to),
             queue_pair: (0, pair),
-            ports: vec![(4, port), (7, 1)],
+            ports: vec![end(4, port), end(7, 1)],
         }
     }
 
@@ -172,8 +179,8 @@ jobs:
         let loaded = load(text, "x.yaml", Format::Yaml, &[], None).expect("it holds");
         // Leaves are nodes 6 and 7, spines 8 and 9; port 3 of a leaf leads to the first spine.
         let over = |job: u16, spine: u16| HashPath {
-            job,
-            ports: vec![(6, 3 + spine), (8 + u32::from(spine), 1), (7, job)],
+            job: JobId::new(job),
+            ports: vec![end(6, 3 + spine), end(8 + u32::from(spine), 1), end(7, job)],
             ..path(u32::from(job) + 3, 0, 0, 0)
         };
         let groups = |names: &[&[&str]]| -> Vec<Vec<String>> {

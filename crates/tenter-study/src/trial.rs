@@ -4,7 +4,7 @@ use tenter_explain::{Bill, bill};
 use tenter_plan::Plan;
 use tenter_record::{Counts, FlowRow, JobRow, PortRow, Summary};
 use tenter_sim::Outcome;
-use tenter_topology::Topology;
+use tenter_topology::{HostId, NodeId, Topology};
 use tenter_units::Time;
 
 use crate::power;
@@ -28,7 +28,7 @@ pub struct Trial {
     pub(crate) throughput: Throughput,
     pub(crate) leaves: Vec<Leaf>,
     /// The switches of the highest tier.
-    pub(crate) top_switches: Vec<u32>,
+    pub(crate) top_switches: Vec<NodeId>,
     /// How many uplinks jobs under test share with background jobs, where a hash decides that.
     pub(crate) shared_uplinks: Option<u64>,
     /// What its fabric consists of.
@@ -80,8 +80,8 @@ pub(crate) fn is_meant(job: &JobRow, name: Option<&str>) -> bool {
 }
 
 /// The switches of the highest tier.
-fn top_switches(topology: &Topology) -> Vec<u32> {
-    let tier = |node: &u32| topology.tier(*node);
+fn top_switches(topology: &Topology) -> Vec<NodeId> {
+    let tier = |node: &NodeId| topology.tier(*node);
     let highest = topology.switch_nodes().filter_map(|node| tier(&node)).max();
     let switches = topology.switch_nodes();
     switches.filter(|node| tier(node) == highest).collect()
@@ -91,30 +91,35 @@ fn top_switches(topology: &Topology) -> Vec<u32> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Leaf {
     pub(crate) name: String,
-    pub(crate) node: u32,
-    pub(crate) hosts: Vec<u32>,
+    pub(crate) node: NodeId,
+    pub(crate) hosts: Vec<HostId>,
     pub(crate) uplinks: Vec<u16>,
 }
 
 impl Leaf {
     /// Whether a flow leaves it: from one of its hosts to a host elsewhere.
-    pub(crate) fn is_left_by(&self, from: u32, to: u32) -> bool {
+    pub(crate) fn is_left_by(&self, from: HostId, to: HostId) -> bool {
         self.hosts.contains(&from) && !self.hosts.contains(&to)
+    }
+
+    /// The same of a flow that has been recorded.
+    pub(crate) fn is_left_by_recorded(&self, flow: &FlowRow) -> bool {
+        let [from, to] = [flow.src_host, flow.dst_host].map(HostId::new);
+        self.is_left_by(from, to)
     }
 }
 
 /// The switches with hosts, in the order of the topology.
 pub(crate) fn leaves(topology: &Topology) -> Vec<Leaf> {
     let switches = topology.switch_nodes();
-    let leaf = |node: u32| {
-        let ports = 0..topology.nodes[node as usize].ports.len() as u16;
-        let peer = |port: u16| topology.neighbour(node, port).node;
-        let (down, uplinks): (Vec<u16>, Vec<u16>) =
-            ports.partition(|&port| topology.is_host(peer(port)));
+    let leaf = |node: NodeId| {
+        let ports = 0..topology.ports(node);
+        let host = |port: u16| topology.host(topology.neighbour(node, port).node);
+        let (down, uplinks): (Vec<u16>, Vec<u16>) = ports.partition(|&port| host(port).is_some());
         Leaf {
-            name: topology.nodes[node as usize].name.clone(),
+            name: topology.name(node).to_owned(),
             node,
-            hosts: down.into_iter().map(peer).collect(),
+            hosts: down.into_iter().filter_map(host).collect(),
             uplinks,
         }
     };

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tenter_net::{Event, EventKind, PacketKind};
 use tenter_record::Digest;
 use tenter_sim::Watcher;
-use tenter_topology::Topology;
+use tenter_topology::{NodeId, Topology};
 use tenter_units::Time;
 
 /// One of the two runs: builds it with the probe as its watcher and runs it to its end. It is
@@ -31,7 +31,7 @@ pub struct Divergence {
     /// When the microsecond begins in which the runs differ first.
     pub bucket: Time,
     /// The nodes that differ in it.
-    pub nodes: Vec<u32>,
+    pub nodes: Vec<NodeId>,
 }
 
 /// A watcher that takes down what the finder wants to know; clones write into the same notes.
@@ -41,11 +41,11 @@ pub struct Probe(Arc<Mutex<Notes>>);
 #[derive(Debug)]
 enum Notes {
     /// A digest for each bucket and node in which something happened.
-    Digests(BTreeMap<(u64, u32), Digest>),
+    Digests(BTreeMap<(u64, NodeId), Digest>),
     /// All that happened at some nodes in one bucket.
     Log {
         bucket: u64,
-        nodes: BTreeSet<u32>,
+        nodes: BTreeSet<NodeId>,
         events: Vec<Event>,
     },
 }
@@ -70,8 +70,8 @@ pub fn first_divergence(left: Side<'_>, right: Side<'_>) -> Option<Divergence> {
 }
 
 /// The first bucket with a difference, and the nodes that differ in it.
-fn first_difference(left: &Digests, right: &Digests) -> Option<(u64, BTreeSet<u32>)> {
-    let keys: BTreeSet<(u64, u32)> = left.keys().chain(right.keys()).copied().collect();
+fn first_difference(left: &Digests, right: &Digests) -> Option<(u64, BTreeSet<NodeId>)> {
+    let keys: BTreeSet<(u64, NodeId)> = left.keys().chain(right.keys()).copied().collect();
     let mut differing = keys
         .into_iter()
         .filter(|key| left.get(key) != right.get(key))
@@ -81,7 +81,7 @@ fn first_difference(left: &Digests, right: &Digests) -> Option<(u64, BTreeSet<u3
     Some((first, nodes.map(|(_, node)| node).collect()))
 }
 
-type Digests = BTreeMap<(u64, u32), Digest>;
+type Digests = BTreeMap<(u64, NodeId), Digest>;
 
 fn digests(side: Side<'_>) -> Digests {
     match observe(side, Notes::Digests(BTreeMap::new())) {
@@ -91,7 +91,7 @@ fn digests(side: Side<'_>) -> Digests {
 }
 
 /// The events of some nodes in one bucket, in the order of time.
-fn log(side: Side<'_>, bucket: u64, nodes: &BTreeSet<u32>) -> Vec<Event> {
+fn log(side: Side<'_>, bucket: u64, nodes: &BTreeSet<NodeId>) -> Vec<Event> {
     let empty = Notes::Log {
         bucket,
         nodes: nodes.clone(),
@@ -148,11 +148,11 @@ fn words(event: &Event) -> [u64; 9] {
     } = event;
     [
         *at,
-        u64::from(*node) << 32 | u64::from(*port),
+        u64::from(node.number()) << 32 | u64::from(*port),
         *kind as u64,
         packet.at,
         u64::from(packet.queue_pair) << 32 | u64::from(packet.sequence),
-        u64::from(packet.destination) << 32 | u64::from(packet.hash),
+        u64::from(packet.destination.number()) << 32 | u64::from(packet.hash),
         u64::from(packet.sent),
         u64::from(packet.frame_bytes),
         u64::from(packet.kind as u8) << 8 | u64::from(packet.flags),
@@ -167,11 +167,7 @@ impl Divergence {
             let _ = writeln!(text, "  both:  {}", describe(event, topology));
         }
         if self.left.is_none() && self.right.is_none() {
-            let names: Vec<&str> = self
-                .nodes
-                .iter()
-                .map(|&node| topology.nodes[node as usize].name.as_str())
-                .collect();
+            let names: Vec<&str> = self.nodes.iter().map(|&node| topology.name(node)).collect();
             let _ = writeln!(
                 text,
                 "  The runs differed in the microsecond from {} at {}, but not when they were run again:\n  \
@@ -226,7 +222,7 @@ fn describe(event: &Event, topology: &Topology) -> String {
         PacketKind::ScaleUp => "end of a transfer within a host",
     };
     // A pause frame goes no further than the other end of its link.
-    let destination = topology.nodes.get(packet.destination as usize);
+    let destination = topology.nodes.get(packet.destination.index());
     let destination = destination.map_or("the other end", |node| node.name.as_str());
     let mut text = format!(
         "{} {} {what}: {kind} {} of queue pair {} for {destination}, {} bytes, hash {:08x}, flags {}",

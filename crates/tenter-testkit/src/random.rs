@@ -432,9 +432,9 @@ mod tests {
     /// Whether two jobs that share a host put their data into two queues.
     fn has_mixed_nic(plan: &Plan) -> bool {
         let queue_of = plan.switches.usual.queue_of_class();
-        (0..plan.topology.hosts as u32).any(|host| {
+        plan.topology.host_ids().any(|host| {
             let here = plan.jobs.iter().filter(|job| job.hosts.contains(&host));
-            let own = plan.addresses[host as usize].class();
+            let own = plan.addresses[host].class();
             let mut queues = here.map(|job| queue_of[usize::from(job.class.unwrap_or(own))]);
             queues
                 .next()

@@ -243,9 +243,9 @@ fn plan(
 
 impl<W> Links<W> {
     fn new(context: &Context, watcher: W) -> Links<W> {
-        let nodes = context.topology().nodes.len();
-        let mut inputs = vec![Vec::new(); nodes];
-        for node in 0..nodes as u32 {
+        let topology = context.topology();
+        let mut inputs = vec![Vec::new(); topology.nodes.len()];
+        for node in topology.node_ids() {
             let home = context.home(node).node;
             inputs[home.index()] = vec![Input::default(); usize::from(context.inputs(node))];
         }

@@ -2,6 +2,8 @@
 
 use tenter_units::{Rate, Time};
 
+use crate::ids::NodeId;
+
 /// A full-duplex cable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cable {
@@ -15,10 +17,10 @@ pub struct Cable {
 }
 
 /// Where one end of a cable is plugged in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CableEnd {
-    /// Node number.
-    pub node: u32,
+    /// The node.
+    pub node: NodeId,
     /// Port of that node.
     pub port: u16,
 }

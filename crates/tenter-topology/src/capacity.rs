@@ -1,12 +1,14 @@
 //! Capacity tier by tier: oversubscription and bisection.
 
-use crate::Topology;
+use tenter_units::ById;
+
+use crate::{HostId, NodeId, Topology};
 
 /// The rate of a switch downwards against its rate upwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Oversubscription {
-    /// Node number of the switch.
-    pub switch: u32,
+    /// The switch.
+    pub switch: NodeId,
     /// Its tier, 0 for a leaf.
     pub tier: u8,
     /// Line rate of all its cables to hosts and lower tiers together, in bit/s.
@@ -96,7 +98,7 @@ impl Topology {
         if !self.hosts.is_multiple_of(2) || self.has_cables_within_tiers() {
             return None;
         }
-        let cables = (0..self.hosts as u32).map(|host| rate_of(self, host, 0));
+        let cables = self.host_ids().map(|host| rate_of(self, host.node(), 0));
         let hosts: u128 = cables.sum();
         let tiers = self.tiers();
         let upward = tiers.iter().filter(|tier| tier.up_bps > 0);
@@ -122,18 +124,18 @@ impl Topology {
     /// the next tier, and have equally many hosts.
     fn has_even_parts(&self, tier: u8) -> bool {
         let mut hosts_of_part = Vec::new();
-        let mut seen = vec![false; self.nodes.len()];
-        for host in 0..self.hosts as u32 {
-            if seen[host as usize] {
+        let mut seen: ById<NodeId, bool> = vec![false; self.nodes.len()].into();
+        for host in self.host_ids().map(HostId::node) {
+            if seen[host] {
                 continue;
             }
             let (mut found, mut open) = (0, vec![host]);
-            seen[host as usize] = true;
+            seen[host] = true;
             while let Some(node) = open.pop() {
                 found += usize::from(self.is_host(node));
                 for peer in self.neighbours(node) {
                     let below = self.tier(peer.node).is_none_or(|other| other <= tier);
-                    if below && !std::mem::replace(&mut seen[peer.node as usize], true) {
+                    if below && !std::mem::replace(&mut seen[peer.node], true) {
                         open.push(peer.node);
                     }
                 }
@@ -146,9 +148,8 @@ impl Topology {
 
     /// Whether all hosts have equal cables, and all switches of a tier the same up and down.
     fn is_regular(&self) -> bool {
-        let rates: Vec<u128> = (0..self.hosts as u32)
-            .map(|host| rate_of(self, host, 0))
-            .collect();
+        let rates = self.host_ids().map(|host| rate_of(self, host.node(), 0));
+        let rates: Vec<u128> = rates.collect();
         let switches: Vec<Oversubscription> = self.switch_capacities().collect();
         let like_the_first = |switch: &Oversubscription| {
             let first = switches.iter().find(|other| other.tier == switch.tier);
@@ -160,8 +161,7 @@ impl Topology {
     }
 
     fn switch_capacities(&self) -> impl Iterator<Item = Oversubscription> + '_ {
-        let switches = self.hosts as u32..self.nodes.len() as u32;
-        switches.filter_map(|switch| {
+        self.switch_nodes().filter_map(|switch| {
             let tier = self.tier(switch)?;
             let (mut down_bps, mut up_bps) = (0, 0);
             for (port, peer) in self.neighbours(switch).enumerate() {
@@ -182,6 +182,6 @@ impl Topology {
     }
 }
 
-fn rate_of(topology: &Topology, node: u32, port: u16) -> u128 {
+fn rate_of(topology: &Topology, node: NodeId, port: u16) -> u128 {
     u128::from(topology.cable(node, port).rate.bits_per_second())
 }

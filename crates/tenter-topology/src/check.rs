@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::{Routing, Topology, TopologyError};
+use tenter_units::ById;
+
+use crate::{HostId, NodeId, Routing, Topology, TopologyError};
 
 impl Topology {
     /// Checks names, host ports and reachability of a freshly wired topology.
@@ -20,7 +22,8 @@ impl Topology {
                 name: node.name.clone(),
             });
         }
-        for (number, host) in self.nodes[..self.hosts].iter().enumerate() {
+        for number in self.host_ids() {
+            let host = &self.nodes[number.node()];
             if host.ports.len() != 1 {
                 let ports = host.ports.len() as u64;
                 return Err(TopologyError::HostPorts {
@@ -28,9 +31,9 @@ impl Topology {
                     ports,
                 });
             }
-            let peer = self.neighbour(number as u32, 0).node;
+            let peer = self.neighbour(number, 0).node;
             if self.is_host(peer) {
-                let (a, b) = (host.name.clone(), self.nodes[peer as usize].name.clone());
+                let (a, b) = (host.name.clone(), self.nodes[peer].name.clone());
                 return Err(TopologyError::HostToHost { a, b });
             }
         }
@@ -47,21 +50,22 @@ impl Topology {
             return Ok(());
         }
         // Cables carry both ways, so a node reached by host 0 reaches everything that host 0 does.
-        let mut seen = vec![false; self.nodes.len()];
-        let mut waiting = vec![0_u32];
-        seen[0] = true;
+        let first = HostId::new(0).node();
+        let mut seen: ById<NodeId, bool> = vec![false; self.nodes.len()].into();
+        let mut waiting = vec![first];
+        seen[first] = true;
         while let Some(node) = waiting.pop() {
             for peer in self.neighbours(node) {
-                if !std::mem::replace(&mut seen[peer.node as usize], true) {
+                if !std::mem::replace(&mut seen[peer.node], true) {
                     waiting.push(peer.node);
                 }
             }
         }
-        match seen[..self.hosts].iter().position(|seen| !seen) {
+        match self.host_ids().find(|host| !seen[host.node()]) {
             None => Ok(()),
             Some(lost) => Err(TopologyError::Unreachable {
-                from: self.nodes[0].name.clone(),
-                to: self.nodes[lost].name.clone(),
+                from: self.name(first).to_owned(),
+                to: self.name(lost).to_owned(),
             }),
         }
     }

@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::Topology;
+use tenter_units::ById;
+
+use crate::{HostId, NodeId, Topology};
 
 /// The number of groups that some hosts span, and the fewest that could hold as many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,36 +27,36 @@ impl Span {
 
 impl Topology {
     /// The leaves of the hosts.
-    pub fn leaf_span(&self, hosts: &[u32]) -> Span {
-        let leaf = |host: u32| self.neighbour(host, 0).node;
-        let leaves: Vec<u32> = (0..self.hosts as u32).map(leaf).collect();
+    pub fn leaf_span(&self, hosts: &[HostId]) -> Span {
+        let leaf = |host: HostId| self.neighbour(host, 0).node;
+        let leaves: ById<HostId, NodeId> = self.host_ids().map(leaf).collect();
         span(&leaves, hosts)
     }
 
     /// The pods that hosts are in: what stays connected, tier by tier, without the highest one.
     /// In a leaf-spine fabric these are the leaves; links and circuits between switches of one tier
     /// make no pod.
-    pub fn pod_span(&self, hosts: &[u32]) -> Span {
+    pub fn pod_span(&self, hosts: &[HostId]) -> Span {
         span(&self.pods(), hosts)
     }
 
     /// The pod of each host, counted from 0.
-    pub fn pods(&self) -> Vec<u32> {
+    pub fn pods(&self) -> ById<HostId, u32> {
         let top = self.top_tier();
-        let is_top = |node: u32| top > Some(0) && self.tier(node) == top;
-        let mut pod_of = vec![None; self.nodes.len()];
+        let is_top = |node: NodeId| top > Some(0) && self.tier(node) == top;
+        let mut pod_of: ById<NodeId, Option<u32>> = vec![None; self.nodes.len()].into();
         let mut pods = 0;
         for first in self.switch_nodes().filter(|switch| !is_top(*switch)) {
-            if pod_of[first as usize].is_some() {
+            if pod_of[first].is_some() {
                 continue;
             }
-            pod_of[first as usize] = Some(pods);
+            pod_of[first] = Some(pods);
             let mut open = vec![first];
             while let Some(switch) = open.pop() {
                 for peer in self.neighbours(switch).map(|peer| peer.node) {
                     let beside = !self.is_host(peer) && self.tier(peer) == self.tier(switch);
-                    if !is_top(peer) && !beside && pod_of[peer as usize].is_none() {
-                        pod_of[peer as usize] = Some(pods);
+                    if !is_top(peer) && !beside && pod_of[peer].is_none() {
+                        pod_of[peer] = Some(pods);
                         // Nothing passes through a host.
                         if !self.is_host(peer) {
                             open.push(peer);
@@ -66,21 +68,21 @@ impl Topology {
         }
         // Hosts at a switch of the highest tier, if any, are a pod of their own.
         let pods = |pod: &Option<u32>| pod.unwrap_or(pods);
-        pod_of[..self.hosts].iter().map(pods).collect()
+        pod_of.iter().take(self.hosts).map(pods).collect()
     }
 }
 
 /// The span of some hosts, where each host of the fabric is in a group.
-fn span(group_of: &[u32], hosts: &[u32]) -> Span {
-    let mut sizes: BTreeMap<u32, usize> = BTreeMap::new();
+fn span<G: Copy + Ord>(group_of: &ById<HostId, G>, hosts: &[HostId]) -> Span {
+    let mut sizes: BTreeMap<G, usize> = BTreeMap::new();
     for &group in group_of {
         *sizes.entry(group).or_default() += 1;
     }
-    let mut used: Vec<u32> = hosts.to_vec();
+    let mut used: Vec<HostId> = hosts.to_vec();
     used.sort_unstable();
     used.dedup();
     let wanted = used.len();
-    let mut groups: Vec<u32> = used.iter().map(|&host| group_of[host as usize]).collect();
+    let mut groups: Vec<G> = used.iter().map(|&host| group_of[host]).collect();
     groups.sort_unstable();
     groups.dedup();
     let mut largest: Vec<usize> = sizes.into_values().collect();
@@ -134,16 +136,19 @@ mod tests {
     fn spans_of_a_tree_by_hand() {
         let tree = tree();
         let spans = |hosts: &[u32]| {
-            let both = [tree.leaf_span(hosts), tree.pod_span(hosts)];
+            let hosts: Vec<HostId> = hosts.iter().copied().map(HostId::new).collect();
+            let both = [tree.leaf_span(&hosts), tree.pod_span(&hosts)];
             both.map(|span| (span.groups, span.fewest))
         };
-        assert_eq!(tree.pods()[..9], [0, 0, 0, 0, 0, 0, 0, 0, 1]);
+        assert_eq!(tree.pods().as_slice()[..9], [0, 0, 0, 0, 0, 0, 0, 0, 1]);
         assert_eq!(spans(&[0, 1, 2, 3]), [(1, 1), (1, 1)]);
         // Five hosts need two leaves, which can be of one pod.
         assert_eq!(spans(&[0, 1, 2, 3, 8]), [(2, 2), (2, 1)]);
         assert_eq!(spans(&[0, 4, 8, 12, 16, 20]), [(6, 2), (3, 1)]);
         assert_eq!(spans(&(0..24).collect::<Vec<_>>()), [(6, 6), (3, 3)]);
-        let factor = tree.leaf_span(&[0, 4, 8, 12, 16, 20]).factor();
+        let factor = tree
+            .leaf_span(&[0, 4, 8, 12, 16, 20].map(HostId::new))
+            .factor();
         assert!((factor - 3.0).abs() < 1e-12);
     }
 }

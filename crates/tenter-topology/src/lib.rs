@@ -5,7 +5,7 @@
 //! towards every host.
 //!
 //! ```
-//! use tenter_topology::{Cabling, LeafSpine, Routing, TopologySpec};
+//! use tenter_topology::{Cabling, HostId, LeafSpine, NodeId, Routing, SwitchId, TopologySpec};
 //! use tenter_units::{Rate, Time};
 //!
 //! let spec = TopologySpec::LeafSpine(LeafSpine {
@@ -23,8 +23,9 @@
 //! let topology = spec.build()?;
 //! let routing = Routing::build(&topology)?;
 //! // Host 0 is on leaf 0 and host 63 on leaf 7: eight uplinks, behind the eight host ports.
-//! assert_eq!(routing.candidates(0, 63), [8, 9, 10, 11, 12, 13, 14, 15]);
-//! assert_eq!(topology.port_name(64, 8), "leaf0:8");
+//! let uplinks = routing.candidates(SwitchId::new(0), HostId::new(63));
+//! assert_eq!(uplinks, [8, 9, 10, 11, 12, 13, 14, 15]);
+//! assert_eq!(topology.port_name(NodeId::new(64), 8), "leaf0:8");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -32,7 +33,8 @@
 //! a node are ordered by the number of the node at the other end, parallel cables by their index:
 //! on a leaf the host ports in host order, then the uplinks spine by spine; on a spine leaf by
 //! leaf. Cables are ordered by their lower end, then their upper end, so cable `h` is the one of
-//! host `h`.
+//! host `h`. Hosts, nodes and switches have types of their own for their numbers: [`HostId`],
+//! [`NodeId`], which a host has too, and [`SwitchId`], which counts from the first switch.
 
 mod builders;
 mod cable;
@@ -40,7 +42,9 @@ mod capacity;
 mod check;
 mod error;
 mod fragmentation;
+mod ids;
 mod locality;
+mod numbering;
 mod optical;
 mod routing;
 mod spread;
@@ -56,6 +60,7 @@ pub use cable::{Cable, CableEnd, PortRef};
 pub use capacity::{Bisection, Oversubscription, TierCapacity};
 pub use error::TopologyError;
 pub use fragmentation::Span;
+pub use ids::{HostId, NodeId, SwitchId};
 pub use optical::{
     OpticalCabling, OpticalPlace, OpticalPort, OpticalSpec, OpticalSwitch, OpticalTier, Optics,
     Rewiring,

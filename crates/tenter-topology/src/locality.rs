@@ -1,6 +1,8 @@
 //! Neighbouring nodes, in memory and on threads.
 
-use crate::Topology;
+use tenter_units::ById;
+
+use crate::{NodeId, Topology};
 
 impl Topology {
     /// All nodes in an order that keeps neighbours together: pod by pod, every leaf followed by its
@@ -8,26 +10,23 @@ impl Topology {
     ///
     /// A pod is what stays connected without the highest tier; in a leaf-spine fabric that is one
     /// leaf.
-    pub fn locality_order(&self) -> Vec<u32> {
-        let top = self
-            .switch_numbers()
-            .filter_map(|switch| self.tier(switch))
-            .max();
-        let is_top = |node: u32| top > Some(0) && self.tier(node) == top;
+    pub fn locality_order(&self) -> Vec<NodeId> {
+        let top = self.top_tier();
+        let is_top = |node: NodeId| top > Some(0) && self.tier(node) == top;
         let mut order = Vec::with_capacity(self.nodes.len());
-        let mut seen = vec![false; self.nodes.len()];
-        for first in self.switch_numbers().filter(|switch| !is_top(*switch)) {
-            if seen[first as usize] {
+        let mut seen: ById<NodeId, bool> = vec![false; self.nodes.len()].into();
+        for first in self.switch_nodes().filter(|switch| !is_top(*switch)) {
+            if seen[first] {
                 continue;
             }
-            seen[first as usize] = true;
+            seen[first] = true;
             let mut pod = vec![first];
             let mut next = 0;
             while let Some(&switch) = pod.get(next) {
                 next += 1;
                 for peer in self.neighbours(switch).map(|peer| peer.node) {
                     let within = !self.is_host(peer) && !is_top(peer);
-                    if within && !std::mem::replace(&mut seen[peer as usize], true) {
+                    if within && !std::mem::replace(&mut seen[peer], true) {
                         pod.push(peer);
                     }
                 }
@@ -38,7 +37,7 @@ impl Topology {
                 self.push_with_hosts(switch, &mut order);
             }
         }
-        for switch in self.switch_numbers().filter(|switch| is_top(*switch)) {
+        for switch in self.switch_nodes().filter(|switch| is_top(*switch)) {
             self.push_with_hosts(switch, &mut order);
         }
         order
@@ -50,10 +49,10 @@ impl Topology {
     /// Leaves are dealt out in runs of [`locality_order`](Topology::locality_order), so that pods
     /// stay whole where possible; each switch above them goes where most of its cables lead, unless
     /// that thread already has its share.
-    pub fn partition(&self, threads: u16) -> Vec<u16> {
+    pub fn partition(&self, threads: u16) -> ById<NodeId, u16> {
         let threads = usize::from(threads.max(1));
         let order = self.locality_order();
-        let (leaves, upper): (Vec<u32>, Vec<u32>) = order
+        let (leaves, upper): (Vec<NodeId>, Vec<NodeId>) = order
             .into_iter()
             .filter(|node| !self.is_host(*node))
             .partition(|switch| self.tier(*switch) == Some(0) || self.hosts_of(*switch) > 0);
@@ -69,10 +68,7 @@ impl Topology {
             dealing.give(leaf, (thread as usize).min(threads - 1));
             before += weight;
         }
-        let everything: u64 = self
-            .switch_numbers()
-            .map(|switch| self.weight(switch))
-            .sum();
+        let everything: u64 = self.switch_nodes().map(|switch| self.weight(switch)).sum();
         let share = everything.div_ceil(threads as u64);
         for switch in upper {
             let thread = dealing.best(switch, share);
@@ -80,27 +76,23 @@ impl Topology {
         }
         dealing
             .thread_of_node
-            .into_iter()
+            .iter()
             .map(|thread| thread.unwrap_or(0))
             .collect()
     }
 
-    fn switch_numbers(&self) -> std::ops::Range<u32> {
-        self.hosts as u32..self.nodes.len() as u32
-    }
-
-    fn hosts_of(&self, switch: u32) -> u64 {
+    fn hosts_of(&self, switch: NodeId) -> u64 {
         self.neighbours(switch)
             .filter(|peer| self.is_host(peer.node))
             .count() as u64
     }
 
     /// The ports of a switch and its hosts.
-    fn weight(&self, switch: u32) -> u64 {
-        self.nodes[switch as usize].ports.len() as u64 + self.hosts_of(switch)
+    fn weight(&self, switch: NodeId) -> u64 {
+        self.nodes[switch].ports.len() as u64 + self.hosts_of(switch)
     }
 
-    fn push_with_hosts(&self, switch: u32, order: &mut Vec<u32>) {
+    fn push_with_hosts(&self, switch: NodeId, order: &mut Vec<NodeId>) {
         order.push(switch);
         order.extend(
             self.neighbours(switch)
@@ -113,13 +105,13 @@ impl Topology {
 /// A partition under construction.
 struct Dealing<'a> {
     topology: &'a Topology,
-    thread_of_node: Vec<Option<u16>>,
+    thread_of_node: ById<NodeId, Option<u16>>,
     loads: Vec<u64>,
 }
 
 impl Dealing<'_> {
     fn new(topology: &Topology, threads: usize) -> Dealing<'_> {
-        let thread_of_node = vec![None; topology.nodes.len()];
+        let thread_of_node = vec![None; topology.nodes.len()].into();
         Dealing {
             topology,
             thread_of_node,
@@ -127,22 +119,22 @@ impl Dealing<'_> {
         }
     }
 
-    fn give(&mut self, switch: u32, thread: usize) {
+    fn give(&mut self, switch: NodeId, thread: usize) {
         self.loads[thread] += self.topology.weight(switch);
-        self.thread_of_node[switch as usize] = Some(thread as u16);
+        self.thread_of_node[switch] = Some(thread as u16);
         for peer in self.topology.neighbours(switch) {
             if self.topology.is_host(peer.node) {
-                self.thread_of_node[peer.node as usize] = Some(thread as u16);
+                self.thread_of_node[peer.node] = Some(thread as u16);
             }
         }
     }
 
     /// The thread with room for `switch` to which most of its cables lead, the least loaded of
     /// equals; without room anywhere, the least loaded of all.
-    fn best(&self, switch: u32, share: u64) -> usize {
+    fn best(&self, switch: NodeId, share: u64) -> usize {
         let mut cables = vec![0_u64; self.loads.len()];
         for peer in self.topology.neighbours(switch) {
-            if let Some(thread) = self.thread_of_node[peer.node as usize] {
+            if let Some(thread) = self.thread_of_node[peer.node] {
                 cables[usize::from(thread)] += 1;
             }
         }
@@ -163,7 +155,7 @@ impl Dealing<'_> {
 mod tests {
     use tenter_units::{Rate, Time};
 
-    use crate::{Cabling, CoreTier, FatTree, LeafSpine, Taper, Topology, TopologySpec};
+    use crate::{Cabling, CoreTier, FatTree, LeafSpine, NodeId, Taper, Topology, TopologySpec};
 
     fn leaf_spine(leaves: u32, hosts_per_leaf: u32, spines: u32, links_per_pair: u32) -> Topology {
         let spec = LeafSpine {
@@ -183,19 +175,25 @@ mod tests {
 
     fn loads(topology: &Topology, threads: u16) -> Vec<usize> {
         let mut loads = vec![0; usize::from(threads)];
-        for (node, thread) in topology.nodes.iter().zip(topology.partition(threads)) {
-            loads[usize::from(thread)] += node.ports.len();
+        for (node, thread) in topology
+            .nodes
+            .iter()
+            .zip(topology.partition(threads).iter())
+        {
+            loads[usize::from(*thread)] += node.ports.len();
         }
         loads
+    }
+
+    fn order(topology: &Topology) -> Vec<u32> {
+        let order = topology.locality_order().into_iter();
+        order.map(NodeId::number).collect()
     }
 
     #[test]
     fn a_leaf_is_followed_by_its_hosts() {
         // Hosts 0–3, leaves 4 and 5, spine 6.
-        assert_eq!(
-            leaf_spine(2, 2, 1, 1).locality_order(),
-            [4, 0, 1, 5, 2, 3, 6]
-        );
+        assert_eq!(order(&leaf_spine(2, 2, 1, 1)), [4, 0, 1, 5, 2, 3, 6]);
     }
 
     #[test]
@@ -221,13 +219,10 @@ mod tests {
         };
         // Hosts 0–3, leaves 4–7, aggregation 8 and 9, core 10.
         let topology = TopologySpec::FatTree(tree).build().unwrap();
-        assert_eq!(
-            topology.locality_order(),
-            [4, 0, 5, 1, 8, 6, 2, 7, 3, 9, 10]
-        );
+        assert_eq!(order(&topology), [4, 0, 5, 1, 8, 6, 2, 7, 3, 9, 10]);
         // Each pod whole on its thread: leaves of 2 ports with a host each and an aggregation
         // switch of 3 ports.
-        assert_eq!(topology.partition(2), [0, 0, 1, 1, 0, 0, 1, 1, 0, 1, 0]);
+        assert_eq!(*topology.partition(2), [0, 0, 1, 1, 0, 0, 1, 1, 0, 1, 0]);
     }
 
     #[test]
@@ -251,9 +246,9 @@ mod tests {
         for threads in 1..=20 {
             let thread = topology.partition(threads);
             assert!(thread.iter().all(|thread| *thread < threads));
-            for host in 0..topology.hosts as u32 {
+            for host in topology.host_ids() {
                 let leaf = topology.neighbour(host, 0).node;
-                assert_eq!(thread[host as usize], thread[leaf as usize]);
+                assert_eq!(thread[host.node()], thread[leaf]);
             }
         }
     }

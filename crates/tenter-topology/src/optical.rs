@@ -18,9 +18,9 @@ mod spread;
 mod switches;
 
 use tenter_config::component;
-use tenter_units::Time;
+use tenter_units::{ById, Time};
 
-use crate::{CableEnd, Topology, TopologyError};
+use crate::{CableEnd, HostId, NodeId, SwitchId, Topology, TopologyError};
 
 pub use build::{OpticalCabling, OpticalSpec, OpticalTier};
 pub use switches::{OpticalPlace, OpticalPort, OpticalSwitch, Optics};
@@ -47,7 +47,7 @@ impl Topology {
     }
 
     /// Whether a port has no circuit.
-    pub fn is_dark(&self, node: u32, port: u16) -> bool {
+    pub fn is_dark(&self, node: NodeId, port: u16) -> bool {
         self.neighbour(node, port) == CableEnd { node, port }
     }
 
@@ -101,30 +101,29 @@ impl Topology {
 
     /// The first node that host 0 does not reach, if there is one. With circuits that change
     /// switches must be reached as well: a packet on its way to one must find a way on.
-    pub fn unreached(&self) -> Option<u32> {
-        let mut seen = vec![false; self.nodes.len()];
-        let mut waiting = vec![0_u32];
+    pub fn unreached(&self) -> Option<NodeId> {
+        let mut seen: ById<NodeId, bool> = vec![false; self.nodes.len()].into();
+        let mut waiting = vec![HostId::new(0).node()];
         *seen.first_mut()? = true;
         while let Some(node) = waiting.pop() {
             for peer in self.neighbours(node) {
-                if !std::mem::replace(&mut seen[peer.node as usize], true) {
+                if !std::mem::replace(&mut seen[peer.node], true) {
                     waiting.push(peer.node);
                 }
             }
         }
-        let first = seen.iter().position(|seen| !seen)?;
-        Some(first as u32)
+        self.node_ids().find(|node| !seen[*node])
     }
 
-    /// By switch, counted from the first one: whether it is a leaf that forwards traffic of other
+    /// By switch: whether it is a leaf that forwards traffic of other
     /// switches only without another way. Empty if none is like that.
-    pub(crate) fn last_resorts(&self) -> Vec<bool> {
+    pub(crate) fn last_resorts(&self) -> ById<SwitchId, bool> {
         if !self.optics.has_tree {
-            return Vec::new();
+            return ById::default();
         }
-        let mut is_leaf = vec![false; self.switches()];
+        let mut is_leaf: ById<SwitchId, bool> = vec![false; self.switches()].into();
         for leaf in self.leaves() {
-            is_leaf[leaf as usize - self.hosts] = true;
+            is_leaf[self.switch(leaf)] = true;
         }
         is_leaf
     }
@@ -200,7 +199,7 @@ impl Topology {
         for &(a, b) in &rewiring.pairs {
             let [one, other] = [a, b].map(|port| switch.ports[usize::from(port)].device);
             if one.node == other.node {
-                let name = &self.nodes[one.node as usize].name;
+                let name = self.name(one.node);
                 return wrong(format!(
                     "joins ports {a} and {b}, which are both of `{name}`; join two different switches"
                 ));

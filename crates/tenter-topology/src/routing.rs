@@ -13,7 +13,9 @@ use port_lists::{PortList, PortLists};
 use regions::RegionRoutes;
 use search::{Search, SwitchGraph};
 
-use crate::{CableEnd, Topology};
+use tenter_units::ById;
+
+use crate::{CableEnd, HostId, NodeId, SwitchId, Topology};
 
 /// The most switches on a path: the limit of the 8-bit time-to-live of an IP packet.
 const PATH_MAX: u8 = 255;
@@ -24,7 +26,7 @@ const ENTRIES_MAX: usize = 1 << 28;
 #[derive(Clone, Copy, Debug)]
 struct HostPlace {
     /// The switch it is on.
-    switch: u32,
+    switch: SwitchId,
     group: u32,
     /// Its port there.
     port: u16,
@@ -47,7 +49,7 @@ fn has_room(switches: usize, groups: usize) -> Result<(), RoutingError> {
 /// lists.
 #[derive(Clone, Debug)]
 pub struct Routing {
-    hosts: Vec<HostPlace>,
+    hosts: ById<HostId, HostPlace>,
     groups: usize,
     /// Per switch and group, switch-major.
     table: Vec<PortList>,
@@ -58,7 +60,7 @@ pub struct Routing {
     /// unless there are static routes.
     distances: Vec<u8>,
     /// The number of each host in the order of their leaves.
-    tree_order: Vec<u32>,
+    tree_order: ById<HostId, u32>,
     /// Ways into regions, where the topology has any.
     regions: RegionRoutes,
 }
@@ -82,11 +84,11 @@ impl Routing {
         for (group, leader) in leaders.iter().enumerate() {
             search.run(&graph, routing.attachment(*leader));
             routing.take_others(&graph, &mut search, group);
-            for switch in 0..graph.switches() {
-                let previous = switch * groups + group.saturating_sub(1);
+            for switch in graph.ids() {
+                let first = switch.index() * groups;
+                let previous = first + group.saturating_sub(1);
                 let list = search.candidates(&graph, switch);
-                routing.table[switch * groups + group] =
-                    routing.lists.intern(list, routing.table[previous]);
+                routing.table[first + group] = routing.lists.intern(list, routing.table[previous]);
             }
             if !topology.routes.is_empty() {
                 routing.override_group(topology, *leader, &mut search.distance, &[])?;
@@ -145,27 +147,27 @@ impl Routing {
     fn take_regions(&mut self, graph: &SwitchGraph, search: &mut Search) {
         self.regions = RegionRoutes::new(&graph.regions);
         for region in 0..self.regions.count() {
-            let within = (0..).zip(&graph.regions);
+            let within = graph.regions.numbered();
             let within = within.filter(|(_, of)| **of == region);
-            let within: Vec<u32> = within.map(|(switch, _)| switch).collect();
+            let within: Vec<SwitchId> = within.map(|(switch, _)| switch).collect();
             search.run_far(graph, &within);
-            for switch in 0..graph.switches() {
-                let guess = self.regions.list(switch as u32, region);
+            for switch in graph.ids() {
+                let guess = self.regions.list(switch, region);
                 let list = search.candidates(graph, switch);
                 let list = self.lists.intern(list, guess);
-                self.regions.set(switch as u32, region, list);
+                self.regions.set(switch, region, list);
             }
         }
     }
 
     /// Puts the shortest paths that a search has found to the group of host `to` into the table.
-    fn take_shortest(&mut self, graph: &SwitchGraph, search: &mut Search, to: u32) {
+    fn take_shortest(&mut self, graph: &SwitchGraph, search: &mut Search, to: HostId) {
         let group = self.group(to);
-        for switch in 0..graph.switches() {
+        for switch in graph.ids() {
             if search.distance[switch] == Search::UNSEEN {
                 continue;
             }
-            let entry = switch * self.groups + group;
+            let entry = self.entry(switch, group);
             let list = search.candidates(graph, switch);
             self.table[entry] = self.lists.intern(list, self.table[entry]);
         }
@@ -174,16 +176,16 @@ impl Routing {
     /// Puts the ways through the tree to a group where a search has found a direct circuit into
     /// their table.
     fn take_others(&mut self, graph: &SwitchGraph, search: &mut Search, group: usize) {
-        let nearest = (0..graph.switches()).filter(|&switch| search.distance[switch] == 1);
-        let leaves: Vec<usize> = nearest
-            .filter(|&switch| graph.is_last_resort(switch as u32))
+        let nearest = graph.ids().filter(|&switch| search.distance[switch] == 1);
+        let leaves: Vec<SwitchId> = nearest
+            .filter(|&switch| graph.is_last_resort(switch))
             .collect();
         for switch in leaves {
             if self.others.is_empty() {
                 self.others = vec![PortList::default(); graph.switches() * self.groups];
             }
             let list = search.others(graph, switch);
-            let entry = switch * self.groups + group;
+            let entry = self.entry(switch, group);
             self.others[entry] = self.lists.intern(list, PortList::default());
         }
     }
@@ -191,7 +193,7 @@ impl Routing {
     /// Finds the switch and port of every host, and numbers the switches that have any.
     fn attach(topology: &Topology) -> Result<Routing, RoutingError> {
         let mut routing = Routing {
-            hosts: Vec::with_capacity(topology.hosts),
+            hosts: Vec::with_capacity(topology.hosts).into(),
             groups: 0,
             table: Vec::new(),
             others: Vec::new(),
@@ -200,17 +202,18 @@ impl Routing {
             tree_order: topology.tree_order(),
             regions: RegionRoutes::default(),
         };
-        let mut group_of_switch = vec![None; topology.switches()];
+        let mut group_of_switch: ById<SwitchId, Option<u32>> =
+            vec![None; topology.switches()].into();
         let mut ports = 0;
-        for (number, host) in topology.nodes[..topology.hosts].iter().enumerate() {
-            let peer = topology.neighbours(number as u32).next();
+        for host in topology.host_ids() {
+            let peer = topology.neighbours(host).next();
             let Some(peer) = peer.filter(|peer| !topology.is_host(peer.node)) else {
                 return Err(RoutingError::Detached {
-                    host: host.name.clone(),
+                    host: topology.name(host).to_owned(),
                 });
             };
-            let switch = peer.node - topology.hosts as u32;
-            let group = *group_of_switch[switch as usize].get_or_insert_with(|| {
+            let switch = topology.switch(peer.node);
+            let group = *group_of_switch[switch].get_or_insert_with(|| {
                 routing.groups += 1;
                 (routing.groups - 1) as u32
             });
@@ -230,27 +233,27 @@ impl Routing {
     fn override_group(
         &mut self,
         topology: &Topology,
-        to: u32,
-        distance: &mut [u32],
+        to: HostId,
+        distance: &mut ById<SwitchId, u32>,
         is_out: &[bool],
     ) -> Result<(), RoutingError> {
-        let hosts = topology.hosts as u32;
-        let destination = self.attachment(to);
+        let destination = topology.switch_node(self.attachment(to));
         let group = self.group(to);
         let mut changed = false;
         let routes = topology.routes.iter();
-        for route in routes.filter(|route| route.destination - hosts == destination) {
+        for route in routes.filter(|route| route.destination == destination) {
             let peers = (0..).zip(topology.neighbours(route.switch));
             let ports = peers.filter(|&(port, peer)| {
                 let in_use = |cable: u32| !is_out.get(cable as usize).is_some_and(|out| *out);
                 peer.node == route.next && in_use(topology.cable_number(route.switch, port))
             });
             let list: Vec<u16> = ports.map(|(port, _)| port).collect();
-            let seen = distance[(route.switch - hosts) as usize] != Search::UNSEEN;
+            let switch = topology.switch(route.switch);
+            let seen = distance[switch] != Search::UNSEEN;
             if list.is_empty() || !seen {
                 continue;
             }
-            let entry = (route.switch - hosts) as usize * self.groups + group;
+            let entry = self.entry(switch, group);
             self.table[entry] = self.lists.intern(&list, self.table[entry]);
             changed = true;
         }
@@ -265,54 +268,51 @@ impl Routing {
     fn walk_back(
         &self,
         topology: &Topology,
-        to: u32,
-        distance: &mut [u32],
+        to: HostId,
+        distance: &mut ById<SwitchId, u32>,
     ) -> Result<(), RoutingError> {
-        let hosts = topology.hosts as u32;
-        let mut behind: Vec<Vec<u32>> = vec![Vec::new(); distance.len()];
-        let mut open = vec![0_usize; distance.len()];
-        for switch in 0..distance.len() as u32 {
+        let mut behind: ById<SwitchId, Vec<SwitchId>> = vec![Vec::new(); distance.len()].into();
+        let mut open: ById<SwitchId, usize> = vec![0; distance.len()].into();
+        for switch in distance.ids() {
             if switch == self.attachment(to) {
                 continue;
             }
             for &port in self.candidates(switch, to) {
-                let next = topology.neighbour(hosts + switch, port).node - hosts;
-                behind[next as usize].push(switch);
-                open[switch as usize] += 1;
+                behind[topology.switch_behind(switch, port)].push(switch);
+                open[switch] += 1;
             }
         }
         let mut done = vec![self.attachment(to)];
-        let mut longest = vec![0_u32; distance.len()];
+        let mut longest: ById<SwitchId, u32> = vec![0; distance.len()].into();
         while let Some(switch) = done.pop() {
-            for &previous in &behind[switch as usize] {
-                let previous = previous as usize;
-                longest[previous] = longest[previous].max(longest[switch as usize] + 1);
+            for &previous in &behind[switch] {
+                longest[previous] = longest[previous].max(longest[switch] + 1);
                 open[previous] -= 1;
                 if open[previous] == 0 {
-                    done.push(previous as u32);
+                    done.push(previous);
                 }
             }
         }
-        if let Some(stuck) = open.iter().position(|&open| open > 0) {
-            let name = |switch: u32| topology.nodes[(hosts + switch) as usize].name.clone();
+        if let Some((stuck, _)) = open.numbered().find(|(_, open)| **open > 0) {
+            let name = |switch| topology.name(topology.switch_node(switch)).to_owned();
             return Err(RoutingError::Loop {
-                switch: name(stuck as u32),
+                switch: name(stuck),
                 destination: name(self.attachment(to)),
             });
         }
-        let reached = distance.iter_mut().zip(longest);
+        let reached = distance.iter_mut().zip(longest.iter());
         for (links, longest) in reached.filter(|(links, _)| **links != Search::UNSEEN) {
-            *links = longest;
+            *links = *longest;
         }
         Ok(())
     }
 
     /// The first host of every group.
-    fn leaders(&self) -> Vec<u32> {
+    fn leaders(&self) -> Vec<HostId> {
         let mut leaders = Vec::with_capacity(self.groups);
-        for (host, place) in self.hosts.iter().enumerate() {
+        for (host, place) in self.hosts.numbered() {
             if place.group as usize == leaders.len() {
-                leaders.push(host as u32);
+                leaders.push(host);
             }
         }
         leaders
@@ -320,25 +320,29 @@ impl Routing {
 
     /// The number of a host in the order of their leaves, and of ports there.
     #[inline]
-    pub fn tree_number(&self, host: u32) -> u32 {
-        self.tree_order[host as usize]
+    pub fn tree_number(&self, host: HostId) -> u32 {
+        self.tree_order[host]
     }
 
-    /// The switch a host is on, as an index into the switches: node number less the number of
-    /// hosts.
+    /// The switch a host is on.
     #[inline]
-    pub fn attachment(&self, host: u32) -> u32 {
-        self.hosts[host as usize].switch
+    pub fn attachment(&self, host: HostId) -> SwitchId {
+        self.hosts[host].switch
     }
 
-    /// The equal-cost egress ports of `switch` (an index into the switches) towards `dst_host`,
-    /// ascending.
+    /// The place in the table of a switch and a group.
+    #[inline]
+    fn entry(&self, switch: SwitchId, group: usize) -> usize {
+        switch.index() * self.groups + group
+    }
+
+    /// The equal-cost egress ports of a switch towards `dst_host`, ascending.
     ///
     /// One port when the host is on this switch; none from a switch that reaches no host at all.
     #[inline]
-    pub fn candidates(&self, switch: u32, dst_host: u32) -> &[u16] {
-        let host = &self.hosts[dst_host as usize];
-        let elsewhere = self.table[switch as usize * self.groups + host.group as usize];
+    pub fn candidates(&self, switch: SwitchId, dst_host: HostId) -> &[u16] {
+        let host = &self.hosts[dst_host];
+        let elsewhere = self.table[self.entry(switch, host.group as usize)];
         let here = PortList {
             first: u32::from(host.port),
             count: 1,
@@ -351,8 +355,8 @@ impl Routing {
     /// From a leaf with circuits straight to the leaf of `dst_host`, the egress ports that lead
     /// there through the tree as well; none from all others.
     #[inline]
-    pub fn others(&self, switch: u32, dst_host: u32) -> &[u16] {
-        let entry = switch as usize * self.groups + self.group(dst_host);
+    pub fn others(&self, switch: SwitchId, dst_host: HostId) -> &[u16] {
+        let entry = self.entry(switch, self.group(dst_host));
         let list = self.others.get(entry).copied();
         self.lists.get(list.unwrap_or_default())
     }
@@ -362,21 +366,21 @@ impl Routing {
         self.regions.count()
     }
 
-    /// The region of a switch (an index into the switches), where there are any.
-    pub fn region(&self, switch: u32) -> u32 {
+    /// The region of a switch, where there are any.
+    pub fn region(&self, switch: SwitchId) -> u32 {
         self.regions.of(switch)
     }
 
-    /// The equal-cost egress ports of a switch (an index into the switches) on the shortest ways
-    /// into a region, ascending; none within it, and where no way leads there.
-    pub fn into_region(&self, switch: u32, region: u32) -> &[u16] {
+    /// The equal-cost egress ports of a switch on the shortest ways into a region, ascending; none
+    /// within it, and where no way leads there.
+    pub fn into_region(&self, switch: SwitchId, region: u32) -> &[u16] {
         self.lists.get(self.regions.list(switch, region))
     }
 
     /// The number of the switch a host is on among the switches that have hosts: densely from 0.
     #[inline]
-    pub fn group(&self, host: u32) -> usize {
-        self.hosts[host as usize].group as usize
+    pub fn group(&self, host: HostId) -> usize {
+        self.hosts[host].group as usize
     }
 
     /// How many switches have hosts.
@@ -384,8 +388,8 @@ impl Routing {
         self.groups
     }
 
-    /// The ports of a switch (an index into the switches) at which hosts are.
-    pub fn host_ports(&self, switch: u32) -> impl Iterator<Item = u16> + '_ {
+    /// The ports of a switch at which hosts are.
+    pub fn host_ports(&self, switch: SwitchId) -> impl Iterator<Item = u16> + '_ {
         let here = move |place: &&HostPlace| place.switch == switch;
         self.hosts.iter().filter(here).map(|place| place.port)
     }
@@ -394,7 +398,7 @@ impl Routing {
     /// several of different lengths, which only static routes make, it is the longest.
     ///
     /// Zero from a host to itself.
-    pub fn distance(&self, a: u32, b: u32) -> u32 {
+    pub fn distance(&self, a: HostId, b: HostId) -> u32 {
         if a == b {
             return 0;
         }
@@ -405,8 +409,8 @@ impl Routing {
     /// from `a` to `b`.
     ///
     /// `topology` is the one the routes were built for.
-    pub fn path<'a>(&'a self, topology: &'a Topology, a: u32, b: u32) -> Path<'a> {
-        let at = (a != b).then(|| topology.hosts as u32 + self.attachment(a));
+    pub fn path<'a>(&'a self, topology: &'a Topology, a: HostId, b: HostId) -> Path<'a> {
+        let at = (a != b).then(|| topology.switch_node(self.attachment(a)));
         Path {
             routing: self,
             topology,
@@ -422,8 +426,8 @@ pub struct Path<'a> {
     routing: &'a Routing,
     topology: &'a Topology,
     /// The switch to leave next.
-    at: Option<u32>,
-    destination: u32,
+    at: Option<NodeId>,
+    destination: HostId,
 }
 
 impl Iterator for Path<'_> {
@@ -431,21 +435,21 @@ impl Iterator for Path<'_> {
 
     fn next(&mut self) -> Option<CableEnd> {
         let node = self.at?;
-        let switch = node - self.topology.hosts as u32;
+        let switch = self.topology.switch(node);
         let port = *self.routing.candidates(switch, self.destination).first()?;
         let next = self.topology.neighbour(node, port).node;
-        self.at = (next != self.destination).then_some(next);
+        self.at = (next != self.destination.node()).then_some(next);
         Some(CableEnd { node, port })
     }
 }
 
 fn switches_on_path(
     topology: &Topology,
-    from: u32,
-    to: u32,
+    from: HostId,
+    to: HostId,
     links: u32,
 ) -> Result<u8, RoutingError> {
-    let name = |host: u32| topology.nodes[host as usize].name.clone();
+    let name = |host| topology.name(host).to_owned();
     if links == Search::UNSEEN {
         return Err(RoutingError::Unreachable {
             from: name(from),

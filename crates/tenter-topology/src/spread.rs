@@ -1,8 +1,8 @@
 //! The differences of equal-cost paths.
 
-use tenter_units::Time;
+use tenter_units::{ById, Time};
 
-use crate::{Routing, Topology};
+use crate::{HostId, Routing, SwitchId, Topology};
 
 /// The least and the greatest delay from a switch to a destination.
 type Ways = (Time, Time);
@@ -12,7 +12,8 @@ impl Routing {
     /// in an empty network: cables, and a frame of a size on the wire that every switch takes
     /// whole.
     pub fn delay_spread(&self, topology: &Topology, wire_bytes: u32) -> Time {
-        let mut leaders: Vec<(u32, u32)> = (0..topology.hosts as u32)
+        let mut leaders: Vec<(SwitchId, HostId)> = topology
+            .host_ids()
             .map(|host| (self.attachment(host), host))
             .collect();
         leaders.sort_unstable();
@@ -24,14 +25,14 @@ impl Routing {
                 topology,
                 wire_bytes,
                 host,
-                known: vec![None; topology.switches()],
+                known: vec![None; topology.switches()].into(),
             };
-            search.known[destination as usize] = Some((Time::ZERO, Time::ZERO));
+            search.known[destination] = Some((Time::ZERO, Time::ZERO));
             for &(switch, _) in &leaders {
                 search.ways(switch);
             }
-            let known = search.known.into_iter().flatten();
-            let most = known.map(|(least, most)| most.saturating_sub(least)).max();
+            let known = search.known.iter().flatten();
+            let most = known.map(|(least, most)| most.saturating_sub(*least)).max();
             spread = spread.max(most.unwrap_or_default());
         }
         spread
@@ -42,28 +43,28 @@ struct Search<'a> {
     routing: &'a Routing,
     topology: &'a Topology,
     wire_bytes: u32,
-    host: u32,
-    known: Vec<Option<Ways>>,
+    host: HostId,
+    known: ById<SwitchId, Option<Ways>>,
 }
 
 impl Search<'_> {
     /// From a switch to that of the host. No path is longer than 255 switches, nor the recursion.
-    fn ways(&mut self, switch: u32) -> Ways {
-        if let Some(known) = self.known[switch as usize] {
+    fn ways(&mut self, switch: SwitchId) -> Ways {
+        if let Some(known) = self.known[switch] {
             return known;
         }
-        let hosts = self.topology.hosts as u32;
-        let (routing, node) = (self.routing, switch + hosts);
+        let (routing, node) = (self.routing, self.topology.switch_node(switch));
         let mut all: Option<Ways> = None;
         for &port in routing.candidates(switch, self.host) {
             let cable = self.topology.cable(node, port);
             let own = cable.delay + cable.rate.serialisation(0).of(self.wire_bytes, 0).0;
-            let (least, most) = self.ways(self.topology.neighbour(node, port).node - hosts);
+            let next = self.topology.neighbour(node, port).node;
+            let (least, most) = self.ways(self.topology.switch(next));
             let way = (own.saturating_add(least), own.saturating_add(most));
             all = Some(all.map_or(way, |all| (all.0.min(way.0), all.1.max(way.1))));
         }
         let ways = all.unwrap_or_default();
-        self.known[switch as usize] = Some(ways);
+        self.known[switch] = Some(ways);
         ways
     }
 }

@@ -1,8 +1,9 @@
 //! The graph: nodes with ports, and the cables between them.
 
-use tenter_units::Rate;
+use tenter_units::{ById, Rate};
 
 use crate::cable::{Cable, CableEnd, PortRef};
+use crate::ids::{NodeId, SwitchId};
 use crate::optical::Optics;
 
 /// A fabric as a graph of hosts and switches.
@@ -13,10 +14,10 @@ use crate::optical::Optics;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topology {
     /// Hosts first, then switches by tier.
-    pub nodes: Vec<Node>,
+    pub nodes: ById<NodeId, Node>,
     /// Every cable once; the two directions are its two links.
     pub cables: Vec<Cable>,
-    /// Number of hosts among the nodes: `nodes[..hosts]`.
+    /// Number of hosts among the nodes, which are the first ones.
     pub hosts: usize,
     /// Switches that do not take the shortest path.
     pub routes: Vec<StaticRoute>,
@@ -25,18 +26,18 @@ pub struct Topology {
     /// The region of each switch, from 0 on, where packets may go by a region that is neither
     /// their source's nor their destination's; else empty. Shortest paths are then those with the
     /// fewest cables between regions, and of these those with the fewest cables.
-    pub regions: Vec<u32>,
+    pub regions: ById<SwitchId, u32>,
 }
 
 /// A way that a switch takes instead of the shortest, to all hosts on another switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StaticRoute {
-    /// Node number of the switch that takes it.
-    pub switch: u32,
-    /// Node number of the switch that the hosts are on.
-    pub destination: u32,
-    /// Node number of the neighbour it leads to; all cables to it are equal.
-    pub next: u32,
+    /// The switch that takes it.
+    pub switch: NodeId,
+    /// The switch that the hosts are on.
+    pub destination: NodeId,
+    /// The neighbour it leads to; all cables to it are equal.
+    pub next: NodeId,
 }
 
 /// A host (one NIC) or a switch.
@@ -66,19 +67,15 @@ pub enum NodeKind {
 }
 
 impl Topology {
-    /// Number of switches among the nodes; switch `s` is node `hosts + s`.
+    /// Number of switches among the nodes.
     pub fn switches(&self) -> usize {
         self.nodes.len() - self.hosts
     }
 
-    /// The nodes that are switches.
-    pub fn switch_nodes(&self) -> std::ops::Range<u32> {
-        self.hosts as u32..self.nodes.len() as u32
-    }
-
     /// The switches that hosts are cabled to, ascending.
-    pub fn leaves(&self) -> Vec<u32> {
-        let has_host = |&switch: &u32| self.neighbours(switch).any(|peer| self.is_host(peer.node));
+    pub fn leaves(&self) -> Vec<NodeId> {
+        let has_host =
+            |&switch: &NodeId| self.neighbours(switch).any(|peer| self.is_host(peer.node));
         self.switch_nodes().filter(has_host).collect()
     }
 
@@ -88,21 +85,21 @@ impl Topology {
     }
 
     /// Whether `node` is a host.
-    pub fn is_host(&self, node: u32) -> bool {
-        (node as usize) < self.hosts
+    pub fn is_host(&self, node: NodeId) -> bool {
+        node.index() < self.hosts
     }
 
     /// The tier of a switch, nothing for a host.
-    pub fn tier(&self, node: u32) -> Option<u8> {
-        match self.nodes[node as usize].kind {
+    pub fn tier(&self, node: NodeId) -> Option<u8> {
+        match self.nodes[node].kind {
             NodeKind::Host => None,
             NodeKind::Switch { tier } => Some(tier),
         }
     }
 
     /// The directed link that leaves `node` by `port`: `2 · cable + end of the sender`.
-    pub fn link_id(&self, node: u32, port: u16) -> u32 {
-        let plugged = self.port(node, port);
+    pub fn link_id(&self, node: impl Into<NodeId>, port: u16) -> u32 {
+        let plugged = self.port(node.into(), port);
         2 * plugged.cable + u32::from(plugged.end)
     }
 
@@ -114,35 +111,38 @@ impl Topology {
     }
 
     /// The cable in a port.
-    pub fn cable(&self, node: u32, port: u16) -> &Cable {
-        &self.cables[self.port(node, port).cable as usize]
+    pub fn cable(&self, node: impl Into<NodeId>, port: u16) -> &Cable {
+        &self.cables[self.port(node.into(), port).cable as usize]
     }
 
     /// The number of the cable in a port.
-    pub fn cable_number(&self, node: u32, port: u16) -> u32 {
-        self.port(node, port).cable
+    pub fn cable_number(&self, node: impl Into<NodeId>, port: u16) -> u32 {
+        self.port(node.into(), port).cable
     }
 
     /// The port at the other end of the cable in a port.
-    pub fn neighbour(&self, node: u32, port: u16) -> CableEnd {
-        let plugged = self.port(node, port);
+    pub fn neighbour(&self, node: impl Into<NodeId>, port: u16) -> CableEnd {
+        let plugged = self.port(node.into(), port);
         self.cables[plugged.cable as usize].ends[1 - plugged.end as usize]
     }
 
     /// The ports at the other ends of all cables of a node, in port order.
-    pub fn neighbours(&self, node: u32) -> impl Iterator<Item = CableEnd> + '_ {
-        let ports = self.nodes[node as usize].ports.iter();
+    pub fn neighbours<N: Into<NodeId>>(
+        &self,
+        node: N,
+    ) -> impl Iterator<Item = CableEnd> + use<'_, N> {
+        let ports = self.nodes[node.into()].ports.iter();
         ports.map(|plugged| self.cables[plugged.cable as usize].ends[1 - plugged.end as usize])
     }
 
     /// The region of a switch; `None` where there are none, and of a host.
-    pub fn region(&self, node: u32) -> Option<u32> {
-        let switch = (node as usize).checked_sub(self.hosts)?;
+    pub fn region(&self, node: NodeId) -> Option<u32> {
+        let switch = node.index().checked_sub(self.hosts)?;
         self.regions.get(switch).copied()
     }
 
     /// By port of a switch: whether its cable leads to another region.
-    pub fn leads_to_other_regions(&self, node: u32) -> Vec<bool> {
+    pub fn leads_to_other_regions(&self, node: NodeId) -> Vec<bool> {
         let own = self.region(node);
         let others = self.neighbours(node).map(|peer| self.region(peer.node));
         others
@@ -151,20 +151,29 @@ impl Topology {
     }
 
     /// The name of a port for people: `leaf0:3`.
-    pub fn port_name(&self, node: u32, port: u16) -> String {
-        format!("{}:{port}", self.nodes[node as usize].name)
+    pub fn port_name(&self, node: impl Into<NodeId>, port: u16) -> String {
+        format!("{}:{port}", self.name(node))
+    }
+
+    /// The name of a node.
+    pub fn name(&self, node: impl Into<NodeId>) -> &str {
+        &self.nodes[node.into()].name
+    }
+
+    /// How many ports a node has.
+    pub fn ports(&self, node: impl Into<NodeId>) -> u16 {
+        self.nodes[node.into()].ports.len() as u16
     }
 
     /// The number of the node called `name`.
-    pub fn find(&self, name: &str) -> Option<u32> {
-        self.nodes
-            .iter()
-            .position(|node| node.name == name)
-            .map(|node| node as u32)
+    pub fn find(&self, name: &str) -> Option<NodeId> {
+        let mut nodes = self.nodes.numbered();
+        let found = nodes.find(|(_, node)| node.name == name);
+        found.map(|(node, _)| node)
     }
 
-    fn port(&self, node: u32, port: u16) -> PortRef {
-        self.nodes[node as usize].ports[port as usize]
+    fn port(&self, node: NodeId, port: u16) -> PortRef {
+        self.nodes[node].ports[port as usize]
     }
 }
 
@@ -172,7 +181,7 @@ impl Topology {
 mod tests {
     use tenter_units::{Rate, Time};
 
-    use crate::{CableEnd, SingleSwitch, TopologySpec};
+    use crate::{CableEnd, NodeId, SingleSwitch, TopologySpec};
 
     #[test]
     fn names_links_and_neighbours() {
@@ -185,13 +194,18 @@ mod tests {
         .unwrap();
         let switch = topology.find("leaf0").unwrap();
         assert_eq!(
-            (switch, topology.switches(), topology.tier(switch)),
+            (switch.number(), topology.switches(), topology.tier(switch)),
             (3, 1, Some(0))
         );
         assert_eq!(topology.port_name(switch, 2), "leaf0:2");
-        assert_eq!(topology.neighbour(switch, 2), CableEnd { node: 2, port: 0 });
+        let last = NodeId::new(2);
+        let end = CableEnd {
+            node: last,
+            port: 0,
+        };
+        assert_eq!(topology.neighbour(switch, 2), end);
         assert_eq!(
-            topology.neighbour(2, 0),
+            topology.neighbour(last, 0),
             CableEnd {
                 node: switch,
                 port: 2
@@ -199,11 +213,11 @@ mod tests {
         );
         // Host 2 is the lower end of cable 2, so it sends on link 4 and the switch on link 5.
         assert_eq!(
-            (topology.link_id(2, 0), topology.link_id(switch, 2)),
+            (topology.link_id(last, 0), topology.link_id(switch, 2)),
             (4, 5)
         );
         let (sender, receiver) = topology.link_ends(5);
-        assert_eq!((sender.node, receiver.node), (switch, 2));
+        assert_eq!((sender.node, receiver.node), (switch, last));
         assert_eq!(topology.find("leaf1"), None);
     }
 }

@@ -1,6 +1,8 @@
 //! The places of hosts and switches in a fat tree, for routing by destination alone.
 
-use crate::Topology;
+use tenter_units::ById;
+
+use crate::{HostId, NodeId, Topology};
 
 /// The place of a switch in a fat tree, as far as routing by destination needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,14 +24,14 @@ impl TreePlace {
 
 impl Topology {
     /// The place of a switch, by the tiers of its neighbours.
-    pub fn tree_place(&self, switch: u32) -> TreePlace {
+    pub fn tree_place(&self, switch: NodeId) -> TreePlace {
         let tier = self.tier(switch);
         let of_tier = |is: fn(&Option<u8>, &Option<u8>) -> bool| {
             let peers = self.neighbours(switch).map(|peer| peer.node);
             let peers = peers.filter(|&peer| !self.is_host(peer));
             peers.filter(move |&peer| is(&self.tier(peer), &tier))
         };
-        let mut parents: Vec<u32> = of_tier(Option::gt).collect();
+        let mut parents: Vec<NodeId> = of_tier(Option::gt).collect();
         parents.sort_unstable();
         parents.dedup();
         let stride = of_tier(Option::lt).next().map_or(1, |child| {
@@ -43,12 +45,12 @@ impl Topology {
     }
 
     /// The number of each host in the order of their leaves, and of ports there.
-    pub fn tree_order(&self) -> Vec<u32> {
-        let mut hosts: Vec<u32> = (0..self.hosts as u32).collect();
+    pub fn tree_order(&self) -> ById<HostId, u32> {
+        let mut hosts: Vec<HostId> = self.host_ids().collect();
         hosts.sort_by_key(|&host| self.neighbours(host).next().map(|end| (end.node, end.port)));
-        let mut order = vec![0; self.hosts];
+        let mut order: ById<HostId, u32> = vec![0; self.hosts].into();
         for (number, host) in (0..).zip(hosts) {
-            order[host as usize] = number;
+            order[host] = number;
         }
         order
     }
@@ -62,7 +64,7 @@ mod tests {
     use crate::{Cabling, LeafSpine, Topology, TopologySpec};
 
     fn places(topology: &Topology) -> Vec<(u32, u32)> {
-        let switches = topology.hosts as u32..topology.nodes.len() as u32;
+        let switches = topology.switch_nodes();
         let places = switches.map(|switch| topology.tree_place(switch));
         places
             .map(|TreePlace { stride, parents }| (stride, parents))
@@ -87,6 +89,6 @@ mod tests {
         let topology = topology.build().expect("it can be built");
         assert_eq!(places(&topology), [(1, 3), (1, 3), (3, 0), (3, 0), (3, 0)]);
         // Hosts 1 and 3 are on the first leaf.
-        assert_eq!(topology.tree_order(), [2, 0, 3, 1]);
+        assert_eq!(*topology.tree_order(), [2, 0, 3, 1]);
     }
 }

@@ -1,9 +1,9 @@
 //! Laying cables: from a list of wires to numbered ports.
 
-use tenter_units::{Rate, Time};
+use tenter_units::{ById, Rate, Time};
 
 use crate::optical::Optics;
-use crate::{Cable, CableEnd, Node, NodeKind, PortRef, Topology, TopologyError};
+use crate::{Cable, CableEnd, Node, NodeId, NodeKind, PortRef, Topology, TopologyError};
 
 /// The most hosts a topology may have.
 pub const HOSTS_MAX: u32 = 1 << 20;
@@ -39,44 +39,44 @@ pub(crate) fn product(counts: &[u32]) -> u128 {
 /// A topology under construction. Hosts are added before switches, lower tiers before upper ones.
 #[derive(Default)]
 pub(crate) struct Wiring {
-    nodes: Vec<Node>,
+    nodes: ById<NodeId, Node>,
     hosts: usize,
     wires: Vec<Wire>,
 }
 
 #[derive(Clone, Copy)]
 struct Wire {
-    lower: u32,
-    upper: u32,
+    lower: NodeId,
+    upper: NodeId,
     rate: Rate,
     delay: Time,
 }
 
 impl Wiring {
     /// Adds a host and returns its number.
-    pub(crate) fn host(&mut self, name: String) -> u32 {
+    pub(crate) fn host(&mut self, name: String) -> NodeId {
         debug_assert_eq!(self.hosts, self.nodes.len(), "hosts come before switches");
         self.hosts += 1;
         self.node(name, NodeKind::Host)
     }
 
     /// Adds a switch and returns its number.
-    pub(crate) fn switch(&mut self, name: String, tier: u8) -> u32 {
+    pub(crate) fn switch(&mut self, name: String, tier: u8) -> NodeId {
         self.node(name, NodeKind::Switch { tier })
     }
 
-    fn node(&mut self, name: String, kind: NodeKind) -> u32 {
+    fn node(&mut self, name: String, kind: NodeKind) -> NodeId {
         self.nodes.push(Node {
             name,
             kind,
             ports: Vec::new(),
             fastest: Rate::default(),
         });
-        (self.nodes.len() - 1) as u32
+        NodeId::new((self.nodes.len() - 1) as u32)
     }
 
     /// Lays `count` parallel cables between two nodes.
-    pub(crate) fn connect(&mut self, a: u32, b: u32, count: u32, rate: Rate, delay: Time) {
+    pub(crate) fn connect(&mut self, a: NodeId, b: NodeId, count: u32, rate: Rate, delay: Time) {
         let wire = Wire {
             lower: a.min(b),
             upper: a.max(b),
@@ -101,8 +101,8 @@ impl Wiring {
         let mut cables = Vec::with_capacity(wires.len());
         for wire in wires {
             let cable = cables.len() as u32;
-            let mut plug = |node: u32, end: u8| {
-                let plugged = &mut nodes[node as usize];
+            let mut plug = |node: NodeId, end: u8| {
+                let plugged = &mut nodes[node];
                 plugged.ports.push(PortRef { cable, end });
                 plugged.fastest = plugged.fastest.max(wire.rate);
                 CableEnd {
@@ -123,23 +123,23 @@ impl Wiring {
             hosts,
             routes: Vec::new(),
             optics: Optics::default(),
-            regions: Vec::new(),
+            regions: ById::default(),
         };
         topology.check()?;
         Ok(topology)
     }
 
     fn reserve_ports(&mut self) -> Result<(), TopologyError> {
-        let mut counts = vec![0_u32; self.nodes.len()];
+        let mut counts: ById<NodeId, u32> = vec![0; self.nodes.len()].into();
         for wire in &self.wires {
             if wire.lower == wire.upper {
-                let node = self.nodes[wire.lower as usize].name.clone();
+                let node = self.nodes[wire.lower].name.clone();
                 return Err(TopologyError::SelfLink { node });
             }
-            counts[wire.lower as usize] += 1;
-            counts[wire.upper as usize] += 1;
+            counts[wire.lower] += 1;
+            counts[wire.upper] += 1;
         }
-        for (node, count) in self.nodes.iter_mut().zip(counts) {
+        for (node, count) in self.nodes.iter_mut().zip(counts.iter().copied()) {
             if count > PORTS_MAX {
                 let ports = u64::from(count);
                 return Err(TopologyError::TooManyPorts {

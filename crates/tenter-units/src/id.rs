@@ -7,13 +7,35 @@ use std::ops::{Deref, DerefMut, Index, IndexMut};
 pub trait Id: Copy {
     /// Its place in a list of all of them.
     fn place(self) -> usize;
+
+    /// The one that has this place.
+    fn at(place: usize) -> Self;
 }
 
 /// A list with one entry for each thing of a kind, which only the numbers of that kind index.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ById<I, T> {
     entries: Vec<T>,
     ids: PhantomData<fn(I)>,
+}
+
+impl<I: Id, T> ById<I, T> {
+    /// The numbers of its things, in order.
+    pub fn ids(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = I> + ExactSizeIterator + Clone + use<I, T> {
+        (0..self.entries.len()).map(I::at)
+    }
+
+    /// Its entries, each with the number of its thing, in order, to change.
+    pub fn numbered_mut(&mut self) -> impl Iterator<Item = (I, &mut T)> {
+        self.ids().zip(&mut self.entries)
+    }
+
+    /// Its entries, each with the number of its thing, in order.
+    pub fn numbered(&self) -> impl DoubleEndedIterator<Item = (I, &T)> + ExactSizeIterator {
+        self.ids().zip(&self.entries)
+    }
 }
 
 impl<I, T> From<Vec<T>> for ById<I, T> {
@@ -34,6 +56,39 @@ impl<I, T> Default for ById<I, T> {
 impl<I, T> FromIterator<T> for ById<I, T> {
     fn from_iter<E: IntoIterator<Item = T>>(entries: E) -> Self {
         entries.into_iter().collect::<Vec<T>>().into()
+    }
+}
+
+impl<I, T: PartialEq, const N: usize> PartialEq<[T; N]> for ById<I, T> {
+    fn eq(&self, entries: &[T; N]) -> bool {
+        self.entries == entries
+    }
+}
+
+impl<I, T> IntoIterator for ById<I, T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.into_iter()
+    }
+}
+
+impl<'a, I, T> IntoIterator for &'a ById<I, T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.iter()
+    }
+}
+
+impl<'a, I, T> IntoIterator for &'a mut ById<I, T> {
+    type Item = &'a mut T;
+    type IntoIter = std::slice::IterMut<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.iter_mut()
     }
 }
 
@@ -70,7 +125,7 @@ impl<I: Id, T> IndexMut<I> for ById<I, T> {
 }
 
 /// Defines the number of a kind of thing as a type, so that numbers of different kinds cannot take
-/// each other's place. It has the memory and the speed of its `u32`.
+/// each other's place. It has the memory and the speed of its `u32`, or `u16`.
 ///
 /// ```
 /// tenter_units::id! {
@@ -85,25 +140,25 @@ impl<I: Id, T> IndexMut<I> for ById<I, T> {
 /// ```
 #[macro_export]
 macro_rules! id {
-    ($(#[$doc:meta])* $visibility:vis struct $name:ident(u32);) => {
+    ($(#[$doc:meta])* $visibility:vis struct $name:ident($int:ident);) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(transparent)]
-        $visibility struct $name(u32);
+        $visibility struct $name($int);
 
         #[allow(dead_code, reason = "not every kind of thing needs all of them")]
         impl $name {
             /// The one with this number.
             #[inline]
             #[must_use]
-            $visibility const fn new(number: u32) -> Self {
+            $visibility const fn new(number: $int) -> Self {
                 $name(number)
             }
 
             /// Its number, for tables, files and texts.
             #[inline]
             #[must_use]
-            $visibility const fn number(self) -> u32 {
+            $visibility const fn number(self) -> $int {
                 self.0
             }
 
@@ -117,26 +172,29 @@ macro_rules! id {
             /// The one so many further on.
             #[inline]
             #[must_use]
-            $visibility const fn after(self, count: u32) -> Self {
+            $visibility const fn after(self, count: $int) -> Self {
                 $name(self.0 + count)
             }
 
             /// The one so many before.
             #[inline]
             #[must_use]
-            $visibility const fn before(self, count: u32) -> Self {
+            $visibility const fn before(self, count: $int) -> Self {
                 $name(self.0 - count)
             }
 
             /// How many further on it is than one that does not come later.
             #[inline]
             #[must_use]
-            $visibility const fn since(self, first: Self) -> u32 {
+            $visibility const fn since(self, first: Self) -> $int {
                 self.0 - first.0
             }
 
             /// So many of them in a row, this one first.
-            $visibility fn run(self, count: u32) -> impl Iterator<Item = Self> + Clone {
+            $visibility fn run(
+                self,
+                count: $int,
+            ) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone {
                 (self.0..self.0 + count).map($name)
             }
         }
@@ -145,6 +203,11 @@ macro_rules! id {
             #[inline]
             fn place(self) -> usize {
                 self.index()
+            }
+
+            #[inline]
+            fn at(place: usize) -> Self {
+                $name(place as $int)
             }
         }
 

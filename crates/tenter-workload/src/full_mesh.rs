@@ -5,6 +5,7 @@
 //! DriveNets, 2023). Links carry payload alone, so that headers count in the ratio; a rank has one
 //! port, which all its links share, and those of the other ranks of its NIC.
 
+use tenter_topology::HostId;
 use tenter_units::{Rate, Time};
 
 use crate::{Schedule, Transfer};
@@ -32,11 +33,11 @@ enum Loads {
 }
 
 impl FullMesh {
-    /// Of a schedule whose rank r sends and receives by the NIC `nics[r]`, given by its number and
+    /// Of a schedule whose rank r sends and receives by the NIC `nics[r]`, given by its host and
     /// rate; some transfers pass none. Takes a look at every transfer.
     pub fn new(
         schedule: &dyn Schedule,
-        nics: &[(u32, Rate)],
+        nics: &[(HostId, Rate)],
         passes_no_port: impl Fn(&Transfer) -> bool,
     ) -> FullMesh {
         let (rates, port_of) = ports_of(nics);
@@ -104,11 +105,12 @@ impl FullMesh {
 }
 
 /// The rates of the ports there are, numbered densely, and the port of each rank.
-fn ports_of(nics: &[(u32, Rate)]) -> (Vec<Rate>, Vec<u32>) {
+fn ports_of(nics: &[(HostId, Rate)]) -> (Vec<Rate>, Vec<u32>) {
     let mut ports = nics.to_vec();
     ports.sort_unstable_by_key(|&(nic, _)| nic);
     ports.dedup_by_key(|&mut (nic, _)| nic);
-    let place = |&(nic, _): &(u32, Rate)| ports.partition_point(|&(other, _)| other < nic) as u32;
+    let place =
+        |&(nic, _): &(HostId, Rate)| ports.partition_point(|&(other, _)| other < nic) as u32;
     let port_of = nics.iter().map(place).collect();
     (ports.iter().map(|&(_, rate)| rate).collect(), port_of)
 }
@@ -154,8 +156,9 @@ mod tests {
     }
 
     /// A NIC for each rank, of so many gigabits per second.
-    fn nics(rates: impl IntoIterator<Item = u64>) -> Vec<(u32, Rate)> {
-        (0..).zip(rates.into_iter().map(Rate::from_gbps)).collect()
+    fn nics(rates: impl IntoIterator<Item = u64>) -> Vec<(HostId, Rate)> {
+        let hosts = (0..).map(HostId::new);
+        hosts.zip(rates.into_iter().map(Rate::from_gbps)).collect()
     }
 
     #[test]
@@ -164,7 +167,7 @@ mod tests {
         // from each rank, and those within a NIC pass no port.
         let kind = CollectiveKind::parse("all-to-all", "parallel").expect("a member");
         let schedule = kind.schedule(4, 4_000).expect("it can be run");
-        let nics = [7, 7, 3, 3].map(|nic| (nic, Rate::from_gbps(400)));
+        let nics = [7, 7, 3, 3].map(|nic| (HostId::new(nic), Rate::from_gbps(400)));
         let within = |t: &Transfer| t.src / 2 == t.dst / 2;
         let mesh = FullMesh::new(&*schedule, &nics, within);
         assert_eq!(mesh.whole(), Time::from_ps(4 * 1_000 * 20));
@@ -232,8 +235,9 @@ mod tests {
             let ranks = 16_u32.max(1 << exponent);
             let schedule = kind.schedule(ranks, size).expect("a power of two suits all");
             // As many ranks of one NIC as are skipped together.
-            let nic = |rank: u32| (rank / skip, Rate::from_gbps(u64::from(100 + rank / skip % 3)));
-            let nics: Vec<(u32, Rate)> = (0..ranks).map(nic).collect();
+            let rate = |nic: u32| Rate::from_gbps(u64::from(100 + nic % 3));
+            let nic = |rank: u32| (HostId::new(rank / skip), rate(rank / skip));
+            let nics: Vec<(HostId, Rate)> = (0..ranks).map(nic).collect();
             let skipped = |t: &Transfer| t.src / skip == t.dst / skip;
             let mesh = FullMesh::new(&*schedule, &nics, skipped);
             let ids = 0..schedule.transfer_count();

@@ -1,8 +1,10 @@
 //! Jobs: who takes part, and which collectives they run one after the other.
 
-use tenter_units::Time;
+use tenter_topology::HostId;
+use tenter_units::{ById, Time};
 
-use crate::{QueuePairScope, Schedule, Traffic, WorkloadError};
+use crate::ids::{JobId, RankId};
+use crate::{QueuePairScope, Schedule, Traffic, Transfer, WorkloadError};
 
 /// Time that all ranks of a job compute before they start a collective.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,9 +45,9 @@ pub struct CollectiveRun {
 pub struct Job {
     /// Its name in every table.
     pub name: String,
-    /// Rank r runs on host `hosts[r]`. Ranks of the same host have NPUs of their own, which share
+    /// The host that each rank runs on. Ranks of the same host have NPUs of their own, which share
     /// its NIC.
-    pub hosts: Vec<u32>,
+    pub hosts: ById<RankId, HostId>,
     /// Whether it is load for others: it is not judged, repeats its sequence for as long as a job
     /// under test runs, and is cut off then.
     pub background: bool,
@@ -59,9 +61,9 @@ pub struct Job {
     /// When it starts: computing, if it does, and then its first collective. From time 0, or from
     /// the end of another job.
     pub start: Time,
-    /// The index of the job whose end it waits for, if it does; that one ends by itself, and no
-    /// jobs wait for each other.
-    pub after: Option<u32>,
+    /// The job whose end it waits for, if it does; that one ends by itself, and no jobs wait for
+    /// each other.
+    pub after: Option<JobId>,
     /// From the end of one collective (its last arrival at any rank) to the start of the next.
     pub gap: Time,
     /// QPs per rank pair (or per chunk and hop); a transfer is split evenly over them.
@@ -76,6 +78,11 @@ impl Job {
     /// How many ranks take part.
     pub fn ranks(&self) -> u32 {
         self.hosts.len() as u32
+    }
+
+    /// The hosts between which a transfer goes: that of its sender, and that of its receiver.
+    pub fn ends(&self, transfer: &Transfer) -> [HostId; 2] {
+        [transfer.sender(), transfer.receiver()].map(|rank| self.hosts[rank])
     }
 
     /// How many collectives it runs; `None` for as many as others leave it time for.

@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use tenter_topology::HostId;
+
 /// How the ranks of a job are spread over hosts, where no list says it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
@@ -82,9 +84,9 @@ fn in_turn(free: &[u32], leaf_of: impl Fn(u32) -> u32) -> Vec<u32> {
 }
 
 /// The hosts of a job in words: `3`, or `8-15` for hosts that follow each other.
-pub fn stretches(hosts: &[u32]) -> Vec<String> {
-    let runs = hosts.chunk_by(|a, b| a.checked_add(1) == Some(*b));
-    let word = |run: &[u32]| match run {
+pub fn stretches(hosts: &[HostId]) -> Vec<String> {
+    let runs = hosts.chunk_by(|a, b| a.number().checked_add(1) == Some(b.number()));
+    let word = |run: &[HostId]| match run {
         [one] => one.to_string(),
         [first, .., last] => format!("{first}-{last}"),
         [] => String::new(),
@@ -283,7 +285,10 @@ mod tests {
 
     #[test]
     fn hosts_in_words() {
-        assert_eq!(stretches(&[3, 8, 9, 10, 2, 1]), ["3", "8-10", "2", "1"]);
+        assert_eq!(
+            stretches(&[3, 8, 9, 10, 2, 1].map(HostId::new)),
+            ["3", "8-10", "2", "1"]
+        );
         assert!(stretches(&[]).is_empty());
     }
 

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use tenter_config::component;
+use tenter_topology::HostId;
 use tenter_units::{Rate, Time};
 
 use crate::collective::NpuGeneration;
@@ -33,8 +34,8 @@ impl ScaleUp {
     }
 
     /// Whether the NPUs of two NICs are of one host, where so many NPUs share each NIC.
-    pub fn joins_nics(self, npus_per_nic: u32, a: u32, b: u32) -> bool {
-        self.joins(a * npus_per_nic, b * npus_per_nic)
+    pub fn joins_nics(self, npus_per_nic: u32, a: HostId, b: HostId) -> bool {
+        self.joins(a.number() * npus_per_nic, b.number() * npus_per_nic)
     }
 
     /// How long an NPU is busy with sending so many bytes, rounded up to a picosecond; saturates at

@@ -2,9 +2,12 @@
 
 use tenter_config::choice;
 
+use crate::ids::RankId;
+
 /// One send from a rank to another.
 ///
-/// `src` and `dst` are ranks of the job, not hosts. `bytes` may be 0 when the size is smaller than
+/// `src` and `dst` are ranks of the job, not hosts: plain numbers, with which algorithms compute.
+/// `bytes` may be 0 when the size is smaller than
 /// the number of chunks: such a transfer carries nothing but still has to arrive, because others
 /// may wait for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +30,18 @@ pub struct Transfer {
 }
 
 impl Transfer {
+    /// The rank that sends.
+    #[inline]
+    pub const fn sender(&self) -> RankId {
+        RankId::new(self.src)
+    }
+
+    /// The rank that receives.
+    #[inline]
+    pub const fn receiver(&self) -> RankId {
+        RankId::new(self.dst)
+    }
+
     /// Where it goes.
     pub const fn way(&self, scope: QueuePairScope) -> Destination {
         Destination {

@@ -108,4 +108,5 @@ pub use tenter_sim::Interference;
 pub use tenter_study::{
     Extent, Measured, ReadingKeys, SeedOf, Study, StudyAnswer, Sweep, SweepTrial, TrialSeed, Winner,
 };
+pub use tenter_topology::{HostId, NodeId};
 pub use tenter_units::{Bytes, Rate, Time};

@@ -7,6 +7,7 @@ use tenter_formats::flow_list::{Flows, write_htsim, write_ns3};
 use tenter_formats::{chakra, graph_file};
 use tenter_record::FlowRow;
 use tenter_scenario::{read_operations, read_workload};
+use tenter_topology::HostId;
 use tenter_units::Time;
 use tenter_workload::graph::{Graph, OperationKind};
 
@@ -209,7 +210,7 @@ impl OperationGraph {
         let resolved = plan.resolved();
         let (domain, npus) = (resolved.scale_up, resolved.npus_per_nic);
         let of_network = |row: &FlowRow| {
-            let (a, b) = (row.src_host, row.dst_host);
+            let [a, b] = [row.src_host, row.dst_host].map(HostId::new);
             a != b && !domain.is_some_and(|domain| domain.joins_nics(npus, a, b))
         };
         let of_job = |row: &&FlowRow| row.job == index as u32 && row.queue_pair == 0;

@@ -7,6 +7,7 @@ use tenter_sim::{
     Context, Driver, Options, Outcome, Recorder, Simulation, SimulationError, Unwatched, WatchLog,
     WatchTarget, WindowedDriver,
 };
+use tenter_topology::{HostId, NodeId};
 
 use crate::Error;
 use crate::trial::Watched;
@@ -58,8 +59,11 @@ impl Watch {
 
     fn resolve(self, context: &Context) -> WatchTarget {
         match self {
-            Watch::Flow(a, b) => WatchTarget::Flow(context.hashes_between(a, b)),
-            Watch::Port(node, port) => WatchTarget::port(context, node, port),
+            Watch::Flow(a, b) => {
+                let [a, b] = [a, b].map(HostId::new);
+                WatchTarget::Flow(context.hashes_between(a, b))
+            }
+            Watch::Port(node, port) => WatchTarget::port(context, NodeId::new(node), port),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use tenter_plan::Plan;
 use tenter_report::BenchDevice;
-use tenter_topology::TopologySpec;
+use tenter_topology::{HostId, TopologySpec};
 
 use crate::arguments::{RankOrder, Ranks};
 use crate::fabric_line::shared_by;
@@ -19,7 +19,7 @@ pub(super) struct Layout {
     /// Ranks of each node.
     pub(super) per_node: u32,
     /// The host of each rank.
-    pub(super) hosts: Vec<u32>,
+    pub(super) hosts: Vec<HostId>,
     /// Process and device of each rank.
     places: Vec<(u32, u32)>,
 }
@@ -76,7 +76,7 @@ impl Layout {
         };
         let places: Vec<(u32, u32)> = (0..nodes * per_node).map(place).collect();
         let hosts = places.iter();
-        let hosts = hosts.map(|(node, device)| (node * stride + device) / npus);
+        let hosts = hosts.map(|(node, device)| HostId::new((node * stride + device) / npus));
         Ok(Layout {
             threads_per_node,
             gpus,
@@ -110,14 +110,13 @@ impl Layout {
     /// The ranks for the header of the table.
     pub(super) fn devices(&self, plan: &Plan) -> Vec<BenchDevice> {
         let ranks = self.hosts.iter().zip(&self.places);
-        let device = |(&host, &(process, device)): (&u32, &(u32, u32))| {
-            let node = &plan.topology.nodes[host as usize];
-            let cable = &plan.topology.cables[node.ports[0].cable as usize];
+        let device = |(&host, &(process, device)): (&HostId, &(u32, u32))| {
+            let topology = &plan.topology;
             BenchDevice {
                 process,
-                host: node.name.clone(),
+                host: topology.name(host).to_owned(),
                 device,
-                about: format!("NIC {}", cable.rate),
+                about: format!("NIC {}", topology.cable(host, 0).rate),
             }
         };
         ranks.map(device).collect()
@@ -197,20 +196,24 @@ mod tests {
         };
         let rail = layout("rail-64", None, None).expect("fits");
         assert_eq!((rail.ranks(), rail.per_node), (256, 32));
-        assert!(rail.hosts.iter().copied().eq((0..256).map(|npu| npu / 4)));
+        assert!(numbers(&rail).into_iter().eq((0..256).map(|npu| npu / 4)));
         // Six NPUs take a NIC and a half; the next node has NICs of its own.
         let leaf = layout("leaf-spine-64", Some(2), Some(6)).expect("fits");
-        assert_eq!(leaf.hosts, [0, 0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 3]);
+        assert_eq!(numbers(&leaf), [0, 0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 3]);
         let refused = layout("leaf-spine-64", Some(33), Some(6)).expect_err("too much");
         assert!(refused.contains("64 NICs with 4 NPUs each"), "{refused}");
+    }
+
+    fn numbers(layout: &Layout) -> Vec<u32> {
+        layout.hosts.iter().map(|host| host.number()).collect()
     }
 
     #[test]
     fn all_nics_along_the_rails() {
         let all = layout("rail-64", [None; 3], None).expect("fits");
-        assert_eq!(all.hosts[..9], [0, 8, 16, 24, 32, 40, 48, 56, 1]);
+        assert_eq!(numbers(&all)[..9], [0, 8, 16, 24, 32, 40, 48, 56, 1]);
         let by_host = layout("rail-64", [None; 3], Some(RankOrder::Hosts)).expect("fits");
-        assert!(by_host.hosts.iter().copied().eq(0..64));
+        assert!(numbers(&by_host).into_iter().eq(0..64));
         let devices = all.devices(&plan("rail-64"));
         assert_eq!(devices[1].host, "server1/nic0");
         assert_eq!((devices[1].process, devices[1].device), (1, 0));
@@ -220,12 +223,12 @@ mod tests {
     #[test]
     fn some_nics_of_some_servers() {
         let some = layout("rail-64", [Some(2), None, Some(2)], None).expect("fits");
-        assert_eq!(some.hosts, [0, 8, 1, 9]);
+        assert_eq!(numbers(&some), [0, 8, 1, 9]);
         assert_eq!(some.places, [(0, 0), (1, 0), (0, 1), (1, 1)]);
         let one = layout("rail-64", [None, Some(2), Some(4)], None).expect("fits");
-        assert!(one.hosts.iter().copied().eq(0..8));
+        assert!(numbers(&one).into_iter().eq(0..8));
         let leaf = layout("leaf-spine-64", [Some(2), None, Some(3)], None).expect("fits");
-        assert!(leaf.hosts.iter().copied().eq(0..6));
+        assert!(numbers(&leaf).into_iter().eq(0..6));
         assert_eq!(leaf.places[4], (1, 1));
     }
 

@@ -183,6 +183,7 @@ fn gap(wire_bytes: u64, rate: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use tenter_net::{Packet, PacketKind, SendSlot};
+    use tenter_topology::HostId;
     use tenter_units::Rate;
 
     use super::super::control::{Control, Feedback, PathFeedback};
@@ -280,7 +281,7 @@ mod tests {
             at: 0,
             queue_pair: 7,
             sequence: 0,
-            destination: 3,
+            destination: HostId::new(3),
             hash,
             sent,
             frame_bytes: 4158,

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use tenter_net::{PauseRecord, SendSlot, Signal};
+use tenter_topology::HostId;
 
 use crate::send::SendQueuePair;
 
 /// Receivers that a NIC must not send to, by host and class.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Held(BTreeMap<(u32, u8), Hold>);
+pub(super) struct Held(BTreeMap<(HostId, u8), Hold>);
 
 /// What is known of one of them.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +22,7 @@ struct Hold {
 }
 
 /// What a queue pair is held by.
-pub(super) fn key(queue_pair: &SendQueuePair) -> (u32, u8) {
+pub(super) fn key(queue_pair: &SendQueuePair) -> (HostId, u8) {
     (queue_pair.destination(), queue_pair.class)
 }
 
@@ -62,7 +63,7 @@ impl Held {
     }
 
     /// How long what goes to a host has been held up to `now`, in ps and over all classes.
-    pub(super) fn held(&self, receiver: u32, now: u64) -> u64 {
+    pub(super) fn held(&self, receiver: HostId, now: u64) -> u64 {
         let of_classes = self.0.range((receiver, 0)..=(receiver, u8::MAX));
         of_classes
             .map(|(_, hold)| hold.record.paused(now, hold.until))

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tenter_net::{Hop, Packet, RecordName, Telemetry};
+use tenter_topology::HostId;
 
 /// The records of what a NIC sends.
 ///
@@ -30,7 +31,7 @@ impl InBand {
         }
     }
 
-    pub(super) fn begin(&mut self, host: u32, packet: &mut Packet) {
+    pub(super) fn begin(&mut self, host: HostId, packet: &mut Packet) {
         let record = self.free.pop().unwrap_or(self.used);
         if record == self.telemetry.records() {
             packet.sent = RecordName::in_packet(None);

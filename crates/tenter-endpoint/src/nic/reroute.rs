@@ -45,7 +45,7 @@ impl Nic {
             return;
         };
         own.moves += 1;
-        let place = u64::from(self.host) << 32 | u64::from(slot.number());
+        let place = u64::from(self.host.number()) << 32 | u64::from(slot.number());
         let drawn = mix64(now ^ mix64(place)) >> 32;
         let others = &rules.differences[1..];
         let other = (drawn * others.len() as u64) >> 32;

@@ -2,6 +2,7 @@
 //! and nothing else.
 
 use tenter_net::{EventKind, Medium, Packet, Signal};
+use tenter_topology::HostId;
 
 use super::Nic;
 use super::held::key;
@@ -14,7 +15,7 @@ impl Nic {
     }
 
     /// How long what goes to a host stood still up to `now`, in ps and over all classes.
-    pub fn held(&self, receiver: u32, now: u64) -> u64 {
+    pub fn held(&self, receiver: HostId, now: u64) -> u64 {
         let held = self.limits.as_ref().and_then(|own| own.held.as_ref());
         held.map_or(0, |held| held.held(receiver, now))
     }

@@ -7,6 +7,7 @@ use tenter_engine::Ring;
 use tenter_net::{
     CreditSpec, Event, EventKind, Medium, Packet, ReceiveSlot, SendSlot, Telemetry, Transmitter,
 };
+use tenter_topology::HostId;
 use tenter_units::{ById, Rate};
 
 use super::classes::NicClasses;
@@ -37,13 +38,13 @@ pub struct QueuePairError {
     /// When the last retry timed out, in ps.
     pub at: u64,
     /// The host it was sending to.
-    pub destination: u32,
+    pub destination: HostId,
 }
 
 /// A NIC with one port.
 #[derive(Clone, Debug)]
 pub struct Nic {
-    pub(super) host: u32,
+    pub(super) host: HostId,
     pub(super) cut: MessageCut,
     pub(super) transmitter: Transmitter,
     /// The end of the last message, and when the wire was free after its gap.
@@ -92,7 +93,7 @@ pub struct Nic {
 #[derive(Debug)]
 pub struct NicBuild<'a> {
     /// The host it belongs to.
-    pub host: u32,
+    pub host: HostId,
     /// The model of all NICs.
     pub spec: &'a NicSpec,
     /// How it changes source ports.
@@ -202,7 +203,7 @@ impl Nic {
     }
 
     /// The host it belongs to.
-    pub fn host(&self) -> u32 {
+    pub fn host(&self) -> HostId {
         self.host
     }
 
@@ -216,7 +217,7 @@ impl Nic {
         if M::WATCHED {
             medium.note(Event {
                 at: packet.at,
-                node: self.host,
+                node: self.host.node(),
                 port: 0,
                 kind,
                 packet: *packet,

@@ -1,6 +1,7 @@
 //! What is seen of a NIC from outside.
 
 use tenter_net::{PauseRecord, ReceiveSlot, SendSlot};
+use tenter_topology::HostId;
 
 use super::Nic;
 use super::counters::NicCounters;
@@ -99,7 +100,7 @@ impl Nic {
 
     /// For each send slot the host that its data goes to, and how many packets of it have been
     /// acknowledged, modulo 2³².
-    pub fn acknowledged(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+    pub fn acknowledged(&self) -> impl Iterator<Item = (HostId, u32)> + '_ {
         let slots = self.send.iter();
         slots.map(|queue_pair| (queue_pair.destination(), queue_pair.acknowledged))
     }

@@ -1,6 +1,7 @@
 //! The sending side of a queue pair.
 
 use tenter_net::{Packet, PacketKind, RETH_BYTES, ReceiveSlot, SENT_UNIT_PS, SendSlot};
+use tenter_topology::HostId;
 
 use super::packet::{PacketRules, Sent, ack_request};
 use super::requests::{NO_BACKLOG, Only, Requests};
@@ -11,7 +12,7 @@ use crate::message::MessageCut;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SendPeer {
     /// The host data goes to.
-    pub destination: u32,
+    pub destination: HostId,
     /// The receive slot there.
     pub slot: ReceiveSlot,
     /// Hash of the 5-tuple of the data packets.
@@ -349,7 +350,7 @@ impl SendQueuePair {
         self.retries = 0;
     }
 
-    pub(crate) fn destination(&self) -> u32 {
+    pub(crate) fn destination(&self) -> HostId {
         self.peer.destination
     }
 

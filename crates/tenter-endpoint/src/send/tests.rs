@@ -1,4 +1,5 @@
 use tenter_net::{Packet, PacketKind, ReceiveSlot, SendSlot};
+use tenter_topology::HostId;
 
 use super::{
     Acknowledged, Connection, PacketRules, Requests, SendPeer, SendQueuePair, WorkRequest,
@@ -22,7 +23,7 @@ impl Bench {
         let cut = MessageCut::new(4096, 1024);
         let mut queue_pair = SendQueuePair::default();
         let peer = SendPeer {
-            destination: 1,
+            destination: HostId::new(1),
             slot: ReceiveSlot::new(2),
             hash: 3,
         };

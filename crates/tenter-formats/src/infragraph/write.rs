@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use tenter_topology::{Cable, Topology};
-use tenter_units::{Rate, Time};
+use tenter_topology::{Cable, HostId, NodeId, Topology};
+use tenter_units::{ById, Rate, Time};
 use tenter_workload::ScaleUp;
 
 use super::parts::plain;
@@ -24,8 +24,8 @@ pub struct Server {
 struct Block {
     name: String,
     device: String,
-    /// The node numbers in it: of a server its NICs, else one switch.
-    nodes: Vec<u32>,
+    /// The nodes in it: of a server its NICs, else one switch.
+    nodes: Vec<NodeId>,
 }
 
 /// Where a node is: the name of its instance, which copy of it, and which of its NICs.
@@ -91,12 +91,17 @@ fn notes(topology: &Topology) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let peers = |node| topology.neighbours(node).map(|peer| peer.node).collect();
-    let peers: Vec<Vec<u32>> = (0..topology.nodes.len() as u32).map(peers).collect();
-    let distances = reached(&peers, (0..topology.hosts as u32).collect());
+    let peers = |node| {
+        topology
+            .neighbours(node)
+            .map(|peer| peer.node.number())
+            .collect()
+    };
+    let peers: Vec<Vec<u32>> = topology.node_ids().map(peers).collect();
+    let distances = reached(&peers, topology.host_ids().map(HostId::number).collect());
     let others = topology.switch_nodes().filter(|&node| {
         let tier = topology.tier(node).map(|tier| u32::from(tier) + 1);
-        distances[node as usize] != tier
+        distances[node.index()] != tier
     });
     let others = others.count();
     if others > 0 {
@@ -114,14 +119,14 @@ fn servers(
     server: Server,
     devices: &mut BTreeMap<String, Value>,
 ) -> Vec<Block> {
-    let hosts: Vec<u32> = (0..topology.hosts as u32).collect();
-    let name = |host: u32| topology.nodes[host as usize].name.as_str();
-    let head = |host: u32| name(host).rsplit_once("/nic").map(|(head, _)| head);
-    let groups: Vec<&[u32]> = if let Some(domain) = server.scale_up {
+    let hosts: Vec<NodeId> = topology.host_ids().map(HostId::node).collect();
+    let name = |host: NodeId| topology.name(host);
+    let head = |host: NodeId| name(host).rsplit_once("/nic").map(|(head, _)| head);
+    let groups: Vec<&[NodeId]> = if let Some(domain) = server.scale_up {
         let nics = (domain.npus_per_host / server.npus_per_nic).max(1);
         hosts.chunks(nics as usize).collect()
     } else {
-        let is_next = |&a: &u32, &b: &u32| head(a).is_some() && head(a) == head(b);
+        let is_next = |&a: &NodeId, &b: &NodeId| head(a).is_some() && head(a) == head(b);
         hosts.chunk_by(is_next).collect()
     };
     let mut blocks = Vec::with_capacity(groups.len());
@@ -182,8 +187,8 @@ fn server_device(name: &str, nics: u32, server: Server) -> Value {
 
 /// Switches, and a device for each number of ports.
 fn switches(topology: &Topology, devices: &mut BTreeMap<String, Value>) -> Vec<Block> {
-    let block = |node: u32| {
-        let of = &topology.nodes[node as usize];
+    let block = |node: NodeId| {
+        let of = &topology.nodes[node];
         let ports = of.ports.len();
         let device = format!("switch-{ports}");
         devices.entry(device.clone()).or_insert_with(|| {
@@ -245,13 +250,13 @@ fn numbered(name: &str) -> Option<(&str, usize)> {
 
 impl Lists {
     /// Makes one instance of blocks that are numbered from 0. Gives the place of each node.
-    fn instances(&mut self, blocks: &[Block], nodes: usize) -> Vec<Place> {
+    fn instances(&mut self, blocks: &[Block], nodes: usize) -> ById<NodeId, Place> {
         let nowhere = Place {
             instance: 0,
             copy: 0,
             nic: 0,
         };
-        let mut places = vec![nowhere; nodes];
+        let mut places: ById<NodeId, Place> = vec![nowhere; nodes].into();
         let mut names = BTreeSet::new();
         let mut rest = blocks;
         while let Some(first) = rest.first() {
@@ -272,7 +277,7 @@ impl Lists {
             let instance = self.instances.len();
             for (copy, block) in rest.iter().take(count).enumerate() {
                 for (nic, &node) in block.nodes.iter().enumerate() {
-                    places[node as usize] = Place {
+                    places[node] = Place {
                         instance,
                         copy,
                         nic,
@@ -291,7 +296,7 @@ impl Lists {
     }
 
     /// An edge for each cable, and a link for each rate with each delay.
-    fn cables(&mut self, topology: &Topology, places: &[Place]) {
+    fn cables(&mut self, topology: &Topology, places: &ById<NodeId, Place>) {
         let mut links: BTreeMap<(Rate, Time), String> = BTreeMap::new();
         for Cable { ends, rate, delay } in &topology.cables {
             let next = format!("link{}", links.len());
@@ -300,7 +305,7 @@ impl Lists {
                 next
             });
             let [ep1, ep2] = ends.map(|end| {
-                let place = &places[end.node as usize];
+                let place = &places[end.node];
                 let instance = &self.instances[place.instance].name;
                 let component = if topology.is_host(end.node) {
                     format!("nic[{}]", place.nic)

@@ -136,7 +136,13 @@ fn what_is_written_is_read_again() {
         ..tenter_topology::FatTree::new(2, 2, 2)
     };
     let topology = TopologySpec::FatTree(tree).build().expect("it is a tree");
-    let loss = |end: tenter_topology::CableEnd| if end.node == 0 { (1 << 63) / 500 } else { 0 };
+    let loss = |end: tenter_topology::CableEnd| {
+        if end.node.number() == 0 {
+            (1 << 63) / 500
+        } else {
+            0
+        }
+    };
     let (text, notes) = write(&topology, &loss).expect("it has no circuits");
     assert_eq!(notes.len(), 1, "{notes:?}");
     let read = import(&text).expect("it is a fabric");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use tenter_topology::{Cable, Topology};
+use tenter_topology::{Cable, NodeId, Topology};
 use tenter_units::{Rate, Time};
 
 /// What the cables below a tier have.
@@ -73,7 +73,7 @@ fn levels(topology: &Topology, tiers: usize) -> Regular<Vec<Level>> {
         let [a, b] = ends.map(|end| height(end.node));
         let (low, high) = (a.min(b), a.max(b));
         if high != low + 1 {
-            let name = |at: usize| &topology.nodes[ends[at].node as usize].name;
+            let name = |at: usize| topology.name(ends[at].node);
             let what = format!(
                 "`{}` and `{}` are not of tiers that follow",
                 name(0),
@@ -96,7 +96,7 @@ fn levels(topology: &Topology, tiers: usize) -> Regular<Vec<Level>> {
 }
 
 /// The neighbours of a node in one direction, with the number of cables to each.
-fn neighbours(topology: &Topology, node: u32, is_up: bool) -> BTreeMap<u32, u32> {
+fn neighbours(topology: &Topology, node: NodeId, is_up: bool) -> BTreeMap<NodeId, u32> {
     let mut counts = BTreeMap::new();
     for peer in topology.neighbours(node) {
         if (topology.tier(peer.node) > topology.tier(node)) == is_up {
@@ -107,7 +107,7 @@ fn neighbours(topology: &Topology, node: u32, is_up: bool) -> BTreeMap<u32, u32>
 }
 
 /// The number of cables to each of these nodes, where it is the same for all and to no others.
-fn bundle(counts: &BTreeMap<u32, u32>, nodes: impl Iterator<Item = u32>) -> Option<u32> {
+fn bundle(counts: &BTreeMap<NodeId, u32>, nodes: impl Iterator<Item = NodeId>) -> Option<u32> {
     let cables = counts.values().next().copied()?;
     let alike = counts.values().all(|count| *count == cables);
     (alike && counts.keys().copied().eq(nodes)).then_some(cables)
@@ -118,7 +118,7 @@ impl Tree {
         let of_tier = |tier: u8| {
             let nodes = topology.switch_nodes();
             let found = nodes.filter(|&node| topology.tier(node) == Some(tier));
-            found.collect::<Vec<u32>>()
+            found.collect::<Vec<NodeId>>()
         };
         let (leaves, aggs) = (of_tier(0), of_tier(1));
         let (Some(&leaf), Some(&agg)) = (leaves.first(), aggs.first()) else {
@@ -140,16 +140,16 @@ impl Tree {
             return irregular("not every leaf is cabled to every spine");
         }
         for (number, &leaf) in (0..).zip(&leaves) {
-            let name = &topology.nodes[leaf as usize].name;
-            let own = number * of_leaf..(number + 1) * of_leaf;
+            let name = topology.name(leaf);
+            let own = NodeId::new(number * of_leaf).run(of_leaf);
             if bundle(&neighbours(topology, leaf, false), own) != Some(1) {
                 return irregular(&format!(
                     "`{name}` does not have {of_leaf} hosts, in their order"
                 ));
             }
-            let first = agg + number / pod_leaves * pod_aggs;
+            let first = agg.after(number / pod_leaves * pod_aggs);
             let up = neighbours(topology, leaf, true);
-            if bundle(&up, first..first + pod_aggs) != Some(links) {
+            if bundle(&up, first.run(pod_aggs)) != Some(links) {
                 return irregular(&format!("`{name}` is not cabled as the first leaf is"));
             }
         }
@@ -222,14 +222,14 @@ fn oversubscription(down: u64, up: u64, tier: usize, text: &mut String, notes: &
 
 impl Core {
     /// The cores, of which each has one bundle to one aggregation switch of each pod.
-    fn of(topology: &Topology, aggs: &[u32], pod_aggs: u32) -> Regular<Core> {
-        let ups: Vec<BTreeMap<u32, u32>> = aggs
+    fn of(topology: &Topology, aggs: &[NodeId], pod_aggs: u32) -> Regular<Core> {
+        let ups: Vec<BTreeMap<NodeId, u32>> = aggs
             .iter()
             .map(|&agg| neighbours(topology, agg, true))
             .collect();
         let (pod, _) = ups.split_at(pod_aggs as usize);
         let bundle = pod[0].values().next().copied().unwrap_or(0);
-        let mut cores: Vec<u32> = pod.iter().flat_map(|up| up.keys().copied()).collect();
+        let mut cores: Vec<NodeId> = pod.iter().flat_map(|up| up.keys().copied()).collect();
         let in_groups = cores.len();
         cores.sort_unstable();
         cores.dedup();

@@ -60,7 +60,7 @@ impl Detours {
 
 #[cfg(test)]
 mod tests {
-    use tenter_topology::{Dragonfly, Routing, Topology, TopologySpec};
+    use tenter_topology::{Dragonfly, HostId, Routing, SwitchId, Topology, TopologySpec};
     use tenter_units::{Rate, Time};
 
     use super::*;
@@ -87,7 +87,7 @@ mod tests {
         TopologySpec::Dragonfly(spec).build().expect("it has hosts")
     }
 
-    fn packet(number: u32, destination: u32) -> Packet {
+    fn packet(number: u32, destination: HostId) -> Packet {
         Packet {
             at: 0,
             queue_pair: 3,
@@ -101,11 +101,11 @@ mod tests {
         }
     }
 
-    fn balancer(topology: &Topology, switch: u32) -> Balancer {
+    fn balancer(topology: &Topology, switch: SwitchId) -> Balancer {
         let spec = LoadBalancing::Valiant(Valiant {
             draw: DrawnFor::Packet,
         });
-        let peers = topology.neighbours(topology.hosts as u32 + switch);
+        let peers = topology.neighbours(topology.switch_node(switch));
         let to_host: Vec<bool> = peers.map(|peer| topology.is_host(peer.node)).collect();
         let site = SwitchSite {
             ports: to_host.len(),
@@ -124,11 +124,11 @@ mod tests {
         let mut by_region = [0_u32; 5];
         for number in 0..4_000 {
             // From host 0, in region 0, to host 9, in region 4.
-            let mut packet = packet(number, 9);
-            let (mut node, mut input) = (topology.hosts as u32, 0);
+            let mut packet = packet(number, HostId::new(9));
+            let (mut node, mut input) = (topology.switch_node(SwitchId::new(0)), 0);
             let mut passed = Vec::new();
             while !topology.is_host(node) {
-                let switch = node - topology.hosts as u32;
+                let switch = topology.switch(node);
                 let before = packet.is_on_detour();
                 let mut balancer = balancer(&topology, switch);
                 let here = Here {
@@ -145,7 +145,7 @@ mod tests {
                 let next = topology.neighbour(node, port);
                 (node, input) = (next.node, next.port);
             }
-            assert_eq!((node, packet.queue_pair), (9, 3));
+            assert_eq!((node, packet.queue_pair), (packet.destination.node(), 3));
             assert!(passed.len() <= 6);
             passed.dedup();
             by_region[passed[passed.len() - 2] as usize] += 1;

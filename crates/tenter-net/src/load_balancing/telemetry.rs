@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use tenter_config::{Idle, Reader, choice, component};
-use tenter_topology::Routing;
+use tenter_topology::{HostId, Routing, SwitchId};
 use tenter_units::{Bytes, Time};
 
 use crate::load_balancing::buckets::Buckets;
@@ -155,6 +155,19 @@ struct Look {
     told: bool,
 }
 
+/// The queue of a packet, as it is when the packet comes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SeenQueue {
+    /// The port that the packet came through.
+    pub(crate) input: u16,
+    /// The port of the queue.
+    pub(crate) port: u16,
+    /// Frame bytes that wait in it.
+    pub(crate) queue_bytes: u64,
+    /// XOFFs sent through the input.
+    pub(crate) xoffs: u64,
+}
+
 /// The receiver of a notice of a long queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoticeTarget {
@@ -255,16 +268,21 @@ impl TelemetryTable {
         self.moves
     }
 
-    /// The receiver of a notice about a packet that came through `input`, with this number of bytes
-    /// waiting in its queue at `port`, and this number of XOFFs sent through `input`; records the
-    /// notice. To a host there is one way only.
+    /// The receiver of a notice about a packet in its queue; records the notice. To a host there is
+    /// one way only.
     pub(crate) fn tells(
         &mut self,
         packet: &Packet,
-        (input, port): (u16, u16),
-        (queue_bytes, xoffs): (u64, u64),
-        (switch, routing): (u32, &Routing),
+        seen: SeenQueue,
+        switch: SwitchId,
+        routing: &Routing,
     ) -> NoticeTarget {
+        let SeenQueue {
+            input,
+            port,
+            queue_bytes,
+            xoffs,
+        } = seen;
         let now = packet.at;
         let paused = &mut self.xoffs[usize::from(input)];
         if paused.0 != xoffs {
@@ -343,7 +361,7 @@ impl TelemetryTable {
 }
 
 /// The place of a notice about the way through a port to a host's leaf.
-fn way(port: u16, host: u32, routing: &Routing) -> usize {
+fn way(port: u16, host: HostId, routing: &Routing) -> usize {
     usize::from(port) * routing.groups() + routing.group(host)
 }
 
@@ -570,9 +588,19 @@ mod tests {
         assert_eq!(bench.port(20_000), first);
         let mut spine = TelemetryTable::new(TelemetryAssisted { notify, ..spec() }, 2, None);
         let data = packet(1, 0, 10_000_000);
-        let told = spine.tells(&data, (0, 1), (20_000, 0), (2, &routing()));
+        let told = spine.tells(&data, seen((0, 1), 20_000, 0), SwitchId::new(2), &routing());
         assert_eq!(told, NoticeTarget::Host);
         assert_eq!(spine.notices(0), (0, 0));
+    }
+
+    /// The queue at the second of two ports, of a packet that came through the first.
+    fn seen(ports: (u16, u16), queue_bytes: u64, xoffs: u64) -> SeenQueue {
+        SeenQueue {
+            input: ports.0,
+            port: ports.1,
+            queue_bytes,
+            xoffs,
+        }
     }
 
     #[test]
@@ -582,7 +610,9 @@ mod tests {
         let mut spine = TelemetryTable::new(spec(), 2, None);
         let mut tells = |at_us: u64, ports: (u16, u16), bytes, xoffs| {
             let packet = packet(1, 0, at_us * 1_000_000);
-            spine.tells(&packet, ports, (bytes, xoffs), (2, &routing)) == NoticeTarget::Before
+            let seen = seen(ports, bytes, xoffs);
+            let target = spine.tells(&packet, seen, SwitchId::new(2), &routing);
+            target == NoticeTarget::Before
         };
         assert!(!tells(0, (0, 1), 10_000, 0));
         assert!(tells(10, (0, 1), 11_000, 0));
@@ -605,7 +635,8 @@ mod tests {
         let mut leaf = TelemetryTable::new(spec(), 5, None);
         let mut told = |ports| {
             let packet = packet(1, 0, 0);
-            leaf.tells(&packet, ports, (20_000, 0), (0, &routing))
+            let seen = seen(ports, 20_000, 0);
+            leaf.tells(&packet, seen, SwitchId::new(0), &routing)
         };
         assert_eq!(told((0, 1)), NoticeTarget::Itself);
         assert_eq!(told((1, 0)), NoticeTarget::Nobody);

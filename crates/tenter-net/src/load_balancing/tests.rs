@@ -2,7 +2,9 @@
 
 use tenter_config::Percent;
 use tenter_engine::{LocalNode, Output};
-use tenter_topology::{CableEnd, LeafSpine, Routing, TopologySpec, TreePlace};
+use tenter_topology::{
+    CableEnd, HostId, LeafSpine, NodeId, Routing, SwitchId, TopologySpec, TreePlace,
+};
 use tenter_units::{Rate, Time};
 
 use super::{
@@ -35,7 +37,7 @@ pub(super) fn packet(flow: u32, sequence: u32, at: u64) -> Packet {
         at,
         queue_pair: 0,
         sequence,
-        destination: 0,
+        destination: HostId::new(0),
         hash: flow.wrapping_mul(0x9e37_79b9),
         sent: 0,
         frame_bytes: 4_158,
@@ -61,7 +63,7 @@ pub(super) fn ports() -> Vec<Port> {
         let rate = Rate::from_gbps(if number == 3 { 300 } else { 100 });
         let wire = rate.serialisation(0);
         let end = CableEnd {
-            node: 0,
+            node: NodeId::new(0),
             port: number,
         };
         Port::new(
@@ -94,7 +96,7 @@ pub(super) fn routing() -> Routing {
 
 fn here<'a>(seed: u32, ports: &'a [Port], routing: &'a Routing) -> Here<'a> {
     Here {
-        index: 0,
+        index: SwitchId::new(0),
         seed,
         ports,
         routing,

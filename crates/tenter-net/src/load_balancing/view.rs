@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tenter_config::{Component, Key, choice, component};
-use tenter_topology::{Routing, TreePlace};
+use tenter_topology::{HostId, Routing, SwitchId, TreePlace};
 use tenter_units::Time;
 
 use crate::load_balancing::hash::Ecmp;
@@ -129,7 +129,7 @@ pub(crate) trait Described {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Here<'a> {
     /// Its number among the switches.
-    pub(crate) index: u32,
+    pub(crate) index: SwitchId,
     /// Makes switches choose differently.
     pub(crate) seed: u32,
     /// All its ports.
@@ -141,7 +141,7 @@ pub(crate) struct Here<'a> {
 impl<'a> Here<'a> {
     /// The equal-cost ports on the shortest paths to a host.
     #[inline]
-    pub(crate) fn shortest(&self, host: u32) -> &'a [u16] {
+    pub(crate) fn shortest(&self, host: HostId) -> &'a [u16] {
         self.routing.candidates(self.index, host)
     }
 
@@ -164,7 +164,7 @@ pub(crate) struct Target {
     /// The hash of their 5-tuple.
     pub(crate) hash: u32,
     /// Their destination.
-    pub(crate) host: u32,
+    pub(crate) host: HostId,
 }
 
 /// The data that a load balancer may read when it chooses.

@@ -4,6 +4,8 @@
 //! Each view here is for one kind: it is read from a packet of that kind, and a packet that is made
 //! from its content is made here. Views cost nothing.
 
+use tenter_topology::HostId;
+
 use super::{
     CONTROL_LINK_BYTES, FLOW_CONTROL_BYTES, PAUSE_FRAME_BYTES, Packet, PacketKind, credit_blocks,
 };
@@ -135,7 +137,7 @@ impl LostCredit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CreditMessage {
     /// The host for whose packets it is.
-    pub(crate) host: u32,
+    pub(crate) host: HostId,
     /// The bytes requested or granted.
     pub(crate) bytes: u32,
 }
@@ -183,7 +185,7 @@ impl ScaleUpEnd {
     }
 
     /// The packet that brings it to a host at an instant, in ps.
-    pub fn packet(self, destination: u32, at: u64) -> Packet {
+    pub fn packet(self, destination: HostId, at: u64) -> Packet {
         Packet {
             at,
             queue_pair: u32::from(self.job),
@@ -272,7 +274,7 @@ impl Packet {
             at: 0,
             queue_pair: 0,
             sequence: 0,
-            destination: u32::MAX,
+            destination: Packet::NO_HOST,
             hash: 0,
             sent: 0,
             frame_bytes: PAUSE_FRAME_BYTES,
@@ -301,7 +303,7 @@ mod tests {
         let granted = FlowControl { limit: 9, sent: 4 };
         assert_eq!(FlowControl::of(&granted.packet(1)), granted);
         let credit = CreditMessage {
-            host: 7,
+            host: HostId::new(7),
             bytes: 512,
         };
         let message = credit.packet(PacketKind::Credit, 2, 100);
@@ -319,6 +321,6 @@ mod tests {
             job: 2,
             transfer: 9,
         };
-        assert_eq!(ScaleUpEnd::of(&end.packet(1, 70)), end);
+        assert_eq!(ScaleUpEnd::of(&end.packet(HostId::new(1), 70)), end);
     }
 }

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tenter_engine::{EventList, Output};
-use tenter_topology::Routing;
+use tenter_topology::{HostId, Routing};
 
 use crate::buffer::{Admission, Buffer, QueuedFrame, SharedBuffer, Storage, Unlimited};
 use crate::medium::{EventKind, Medium};
@@ -84,7 +84,7 @@ fn count(tally: &mut (u64, u64), packet: &Packet) {
 /// What a virtual output queue is for.
 #[derive(Clone, Copy, Debug)]
 struct VoqKey {
-    host: u32,
+    host: HostId,
     /// The queue of the class.
     class: usize,
 }
@@ -116,7 +116,7 @@ pub(crate) struct Leaf {
     /// By port; of hosts alone.
     credits: Vec<Option<CreditScheduler>>,
     /// By port, the host there.
-    hosts: Vec<u32>,
+    hosts: Vec<HostId>,
     /// By source leaf, then port of a host, then class.
     assemblies: Vec<Assembly>,
     /// Where the packets of both are.
@@ -143,7 +143,8 @@ impl Leaf {
         classes: usize,
     ) -> Leaf {
         let leaves = wiring.peers.len();
-        let own = (0..).zip(wiring.places.iter());
+        let own = HostId::new(0).run(wiring.places.len() as u32);
+        let own = own.zip(wiring.places.iter());
         let own = own.filter(|(_, at)| at.leaf == wiring.number);
         let mut credits = vec![None; ports.len()];
         let mut hosts = vec![NO_HOST; ports.len()];
@@ -214,7 +215,7 @@ impl Leaf {
     /// The number of a virtual output queue.
     #[inline]
     fn voq(&self, of: VoqKey) -> usize {
-        of.host as usize * self.classes + of.class
+        of.host.index() * self.classes + of.class
     }
 
     fn is_host_port(&self, port: u16) -> bool {
@@ -228,7 +229,7 @@ impl Leaf {
 const BLOCK: usize = 16;
 
 /// At a port that leads to another switch.
-const NO_HOST: u32 = u32::MAX;
+const NO_HOST: HostId = HostId::new(u32::MAX);
 
 /// A leaf of a scheduled fabric.
 ///
@@ -389,7 +390,7 @@ impl VoqLeaf {
         let Some(bytes) = leaf.voqs[number].request() else {
             return;
         };
-        let place = leaf.wiring.places[of.host as usize];
+        let place = leaf.wiring.places[of.host.index()];
         if place.leaf == leaf.wiring.number {
             let from = Source {
                 leaf: place.leaf,
@@ -429,7 +430,7 @@ impl VoqLeaf {
     /// Sends what a virtual output queue has credit for.
     fn serve<M: Medium>(&mut self, of: VoqKey, routing: &Routing, now: u64, medium: &mut M) {
         while let Some((packet, number)) = self.take_out(of, now) {
-            let place = self.leaf.wiring.places[of.host as usize];
+            let place = self.leaf.wiring.places[of.host.index()];
             if place.leaf == self.leaf.wiring.number {
                 self.deliver(&packet, place.port, now, medium);
             } else {
@@ -513,7 +514,7 @@ impl VoqLeaf {
         let from = Source { leaf: from, class };
         match message.kind {
             PacketKind::CreditRequest => {
-                let port = self.leaf.wiring.places[host as usize].port;
+                let port = self.leaf.wiring.places[host.index()].port;
                 let bytes = CreditMessage::of(message).bytes;
                 self.on_request(port, from, bytes, message.at);
             }
@@ -559,7 +560,7 @@ impl VoqLeaf {
 
     /// Notes a packet that another leaf has sent.
     fn announce(&mut self, packet: &Packet, from: Source) {
-        let port = self.leaf.wiring.places[packet.destination as usize].port;
+        let port = self.leaf.wiring.places[packet.destination.index()].port;
         let place = self.assembly(port, from);
         let leaf = &mut self.leaf;
         let cells = leaf.spec.cells(packet.frame_bytes);
@@ -574,7 +575,7 @@ impl VoqLeaf {
 
     /// Takes a cell that came out of the fabric.
     fn take_cell<M: Medium>(&mut self, cell: &Packet, medium: &mut M) {
-        let HostPlace { leaf, port } = self.leaf.wiring.places[cell.destination as usize];
+        let HostPlace { leaf, port } = self.leaf.wiring.places[cell.destination.index()];
         let class = self.chassis.rules.queue(cell);
         // Where links have failed a cell may come to a leaf that it was to pass by on a detour, or
         // when its packet has been given up: it is lost.
@@ -714,7 +715,7 @@ impl VoqLeaf {
             return;
         };
         count(&mut leaf.record.given_up, &packet);
-        let port = leaf.wiring.places[packet.destination as usize].port;
+        let port = leaf.wiring.places[packet.destination.index()].port;
         self.release(place as usize, port, now, medium);
     }
 

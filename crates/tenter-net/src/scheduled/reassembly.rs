@@ -69,6 +69,8 @@ impl Assembly {
 
 #[cfg(test)]
 mod tests {
+    use tenter_topology::HostId;
+
     use super::Assembly;
     use crate::packet::{Packet, PacketKind};
     use crate::scheduled::slots::Slots;
@@ -78,7 +80,7 @@ mod tests {
             at: 0,
             queue_pair: 0,
             sequence,
-            destination: 0,
+            destination: HostId::new(0),
             hash: 0,
             sent: 0,
             frame_bytes: 100,

@@ -107,6 +107,8 @@ impl Voq {
 
 #[cfg(test)]
 mod tests {
+    use tenter_topology::HostId;
+
     use super::{Voq, VoqState};
     use crate::packet::{Packet, PacketKind};
     use crate::scheduled::slots::Slots;
@@ -116,7 +118,7 @@ mod tests {
             at: 0,
             queue_pair: 0,
             sequence: 0,
-            destination: 0,
+            destination: HostId::new(0),
             hash: 0,
             sent: 0,
             frame_bytes,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tenter_topology::{Routing, TreePlace};
+use tenter_topology::{NodeId, Routing, SwitchId, TreePlace};
 use tenter_units::Time;
 
 use crate::buffer::PendingControl;
@@ -24,9 +24,9 @@ pub type Headrooms = Vec<u64>;
 #[derive(Debug)]
 pub struct SwitchParts<'a> {
     /// The node of the topology.
-    pub node: u32,
+    pub node: NodeId,
     /// Its number among the switches.
-    pub index: u32,
+    pub index: SwitchId,
     /// Makes its draws and choices differ from those of other switches.
     pub seed: u32,
     /// The same for all switches: what they must agree on is drawn with it.
@@ -61,8 +61,8 @@ impl<'a> SwitchParts<'a> {
         headrooms: Headrooms,
     ) -> SwitchParts<'a> {
         SwitchParts {
-            node: 0,
-            index: 0,
+            node: NodeId::new(0),
+            index: SwitchId::new(0),
             seed: 1,
             shared_seed: 1,
             spec,
@@ -99,9 +99,9 @@ impl<'a> SwitchParts<'a> {
 /// Ports, and what belongs to each of them or to all: what every model of a switch has.
 #[derive(Clone, Debug)]
 pub(crate) struct Chassis {
-    pub(crate) node: u32,
+    pub(crate) node: NodeId,
     /// Its number among the switches.
-    pub(crate) index: u32,
+    pub(crate) index: SwitchId,
     pub(crate) ports: Vec<Port>,
     /// Frames and frame bytes that arrived, per port, without control frames.
     pub(crate) received: Vec<(u64, u64)>,

@@ -2,7 +2,7 @@
 //! arrival at a time: both must do the same.
 
 use tenter_engine::{EventList, LocalNode, Output, mix64};
-use tenter_topology::{CableEnd, Routing, SingleSwitch, TopologySpec};
+use tenter_topology::{CableEnd, HostId, NodeId, Routing, SingleSwitch, TopologySpec};
 use tenter_units::{Rate, Time};
 
 use super::VisitCounts;
@@ -93,7 +93,10 @@ fn switch(pool_bytes: u64) -> OutputQueued {
         };
         let wire = rate.serialisation(0);
         Transmitter::new(
-            CableEnd { node: 0, port },
+            CableEnd {
+                node: NodeId::new(0),
+                port,
+            },
             output,
             wire,
             Time::ZERO,
@@ -196,7 +199,7 @@ impl Source {
             at,
             queue_pair: 0,
             sequence: if is_pause { quanta } else { self.sequence },
-            destination: self.below(spread) as u32,
+            destination: HostId::new(self.below(spread) as u32),
             hash: self.sequence,
             sent: 0,
             frame_bytes: if is_pause {

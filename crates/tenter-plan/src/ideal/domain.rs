@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use tenter_units::Time;
+use tenter_topology::HostId;
+use tenter_units::{ById, Time};
 use tenter_workload::closed_form::IdealSwitch;
 use tenter_workload::{CollectiveRun, Operations, ScaleUp, Schedule};
 
@@ -28,8 +29,9 @@ impl Ideal<'_> {
     /// share one.
     pub(super) fn through_domain(&self, run: &CollectiveRun) -> Option<Time> {
         let domain = self.plan.scale_up?;
-        let number = |&host: &u32| {
-            u64::from(host) * u64::from(self.plan.npus_per_nic) / u64::from(domain.npus_per_host)
+        let number = |&host: &HostId| {
+            u64::from(host.number()) * u64::from(self.plan.npus_per_nic)
+                / u64::from(domain.npus_per_host)
         };
         let domains: BTreeSet<u64> = self.job.hosts.iter().map(number).collect();
         if domains.len() == self.job.hosts.len() {
@@ -84,7 +86,8 @@ impl Ideal<'_> {
 
     fn walk(&self, schedule: &dyn Schedule, domain: ScaleUp, latencies: (Time, Time)) -> Walk {
         let count = schedule.transfer_count();
-        let mut ports = vec![[Time::ZERO; 2]; self.plan.topology.hosts];
+        let mut ports: ById<HostId, [Time; 2]> =
+            vec![[Time::ZERO; 2]; self.plan.topology.hosts].into();
         let mut npus = vec![Time::ZERO; self.job.hosts.len()];
         // Of each transfer how many arrivals it waits for, and when the last of them so far was.
         let mut missing: Vec<u32> = (0..count).map(|id| schedule.dependencies(id)).collect();
@@ -94,7 +97,7 @@ impl Ideal<'_> {
         let mut released = Vec::new();
         while let Some(id) = next.pop() {
             let transfer = schedule.transfer(id);
-            let [from, to] = [transfer.src, transfer.dst].map(|rank| self.job.hosts[rank as usize]);
+            let [from, to] = self.job.ends(&transfer);
             let (time, latency) = if self.plan.is_within_domain(from, to) {
                 let time = domain.time_of(transfer.bytes);
                 let npu = &mut npus[transfer.src as usize];
@@ -106,7 +109,7 @@ impl Ideal<'_> {
                     (host, self.port_time(transfer.bytes, rate))
                 });
                 for (way, (host, time)) in times.into_iter().enumerate() {
-                    let port = &mut ports[host as usize][way];
+                    let port = &mut ports[host][way];
                     *port = port.saturating_add(time);
                 }
                 (times[0].1, latencies.0)

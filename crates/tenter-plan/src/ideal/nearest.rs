@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_net::scheduled::ScheduledSpec;
-use tenter_topology::{CableEnd, Routing};
-use tenter_units::{Rate, Time};
+use tenter_topology::{CableEnd, HostId, NodeId, Routing, SwitchId};
+use tenter_units::{ById, Rate, Time};
 use tenter_workload::Job;
 
 use crate::plan::Plan;
@@ -19,14 +19,14 @@ const ALL_PAIRS_MAX: usize = 256;
 #[derive(Debug)]
 pub struct HostKind {
     /// The first of them, and the second if there is one.
-    pub hosts: (u32, Option<u32>),
+    pub hosts: (HostId, Option<HostId>),
     /// How many there are; a host counts as often as it is named.
     pub count: u64,
 }
 
 /// The hosts by switch, rate and delay of their cable, in their order.
-pub fn host_kinds(plan: &Plan, hosts: impl Iterator<Item = u32>) -> Vec<HostKind> {
-    let mut numbers: BTreeMap<(u32, Rate, Time), usize> = BTreeMap::new();
+pub fn host_kinds(plan: &Plan, hosts: impl Iterator<Item = HostId>) -> Vec<HostKind> {
+    let mut numbers: BTreeMap<(NodeId, Rate, Time), usize> = BTreeMap::new();
     let mut kinds: Vec<HostKind> = Vec::new();
     for host in hosts {
         let cable = plan.topology.cable(host, 0);
@@ -70,6 +70,9 @@ pub fn least_latency(plan: &Plan, routing: &Routing, job: &Job, frame_bytes: u32
     least.unwrap_or(0)
 }
 
+/// The least time from each switch to a target, where known.
+type Best = ById<SwitchId, Option<u64>>;
+
 struct Search<'a> {
     plan: &'a Plan,
     routing: &'a Routing,
@@ -78,7 +81,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn all_pairs(&self, kinds: &[HostKind]) -> Option<u64> {
-        let mut best = vec![None; self.plan.topology.switches()];
+        let mut best: Best = vec![None; self.plan.topology.switches()].into();
         let mut least: Option<u64> = None;
         for to in kinds {
             best.fill(None);
@@ -98,7 +101,7 @@ impl Search<'_> {
 
     /// Hosts of one switch, and three links at least between those of two.
     fn bound(&self, kinds: &[HostKind]) -> Option<u64> {
-        let mut best = vec![None; self.plan.topology.switches()];
+        let mut best: Best = vec![None; self.plan.topology.switches()].into();
         let pairs = kinds
             .iter()
             .filter_map(|kind| Some((kind.hosts.0, kind.hosts.1?)));
@@ -125,7 +128,7 @@ impl Search<'_> {
     }
 
     /// What is known of the switches on the way is kept in `best`, which is about one target.
-    fn pair(&self, source: u32, target: u32, best: &mut [Option<u64>]) -> u64 {
+    fn pair(&self, source: HostId, target: HostId, best: &mut Best) -> u64 {
         let [first, last] = [first_end(source), self.last_end(target)];
         let whole = self.cost(first) + self.least_from(self.switch_of(source), target, best);
         let ends = [first, last].map(|end| self.duration(&link(self.plan, end), end));
@@ -133,32 +136,33 @@ impl Search<'_> {
     }
 
     /// The best way from a switch, by its number among the switches, to a host.
-    fn least_from(&self, switch: u32, target: u32, best: &mut [Option<u64>]) -> u64 {
-        if let Some(known) = best[switch as usize] {
+    fn least_from(&self, switch: SwitchId, target: HostId, best: &mut Best) -> u64 {
+        if let Some(known) = best[switch] {
             return known;
         }
         let topology = &self.plan.topology;
-        let node = switch + topology.hosts as u32;
+        let node = topology.switch_node(switch);
         let mut least = u64::MAX;
         for &port in self.routing.candidates(switch, target) {
             let peer = topology.neighbour(node, port).node;
-            let rest = if peer == target {
+            let rest = if peer == target.node() {
                 0
             } else {
-                self.least_from(peer - topology.hosts as u32, target, best)
+                self.least_from(topology.switch(peer), target, best)
             };
             least = least.min(self.cost(CableEnd { node, port }).saturating_add(rest));
         }
-        best[switch as usize] = Some(least);
+        best[switch] = Some(least);
         least
     }
 
-    fn switch_of(&self, host: u32) -> u32 {
-        self.plan.topology.neighbour(host, 0).node - self.plan.topology.hosts as u32
+    fn switch_of(&self, host: HostId) -> SwitchId {
+        let topology = &self.plan.topology;
+        topology.switch(topology.neighbour(host, 0).node)
     }
 
     /// The switch's end of the cable of a host.
-    fn last_end(&self, host: u32) -> CableEnd {
+    fn last_end(&self, host: HostId) -> CableEnd {
         self.plan.topology.neighbour(host, 0)
     }
 
@@ -185,9 +189,9 @@ impl Search<'_> {
     }
 }
 
-fn first_end(host: u32) -> CableEnd {
+fn first_end(host: HostId) -> CableEnd {
     CableEnd {
-        node: host,
+        node: host.node(),
         port: 0,
     }
 }

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use tenter_endpoint::{MessageCut, NicSpec};
 use tenter_engine::Stream;
 use tenter_plan::{SIMULATED_MAX, Seeds};
-use tenter_units::Bytes;
+use tenter_topology::HostId;
+use tenter_units::{ById, Bytes};
 use tenter_workload::collective::CollectiveKind;
 use tenter_workload::placement::stretches;
 use tenter_workload::spec::{
@@ -48,7 +49,7 @@ fn job_of(spec: &JobSpec) -> Job {
     let collectives = spec.collectives.iter().flatten();
     Job {
         name: spec.name.clone().unwrap_or_default(),
-        hosts: Vec::new(),
+        hosts: ById::default(),
         // A workload refuses it.
         background: spec.background && flows_of(spec).is_none(),
         sequence: collectives.flat_map(CollectiveSpec::runs).collect(),
@@ -72,7 +73,7 @@ fn job_of(spec: &JobSpec) -> Job {
 impl Binding<'_> {
     /// Binds the ranks to the hosts of a fabric, of which jobs before this one have `taken` so many
     /// NPUs each, and asks the collectives whether they can run on that many.
-    fn bind(&self, mut job: Job, taken: &[u32]) -> Option<Job> {
+    fn bind(&self, mut job: Job, taken: &ById<HostId, u32>) -> Option<Job> {
         let (spec, names) = (self.spec, self.names);
         let path = format!("{}.workload", self.path);
         let workload = flows_of(spec).map(|spec| Workload {
@@ -105,10 +106,11 @@ impl Binding<'_> {
             _ => None,
         };
         let ranks_of = operations.as_ref().map(|of| of.graph.ranks());
-        job.hosts = match &spec.ranks {
+        let hosts = match &spec.ranks {
             Ranks::Hosts(list) => listed_hosts(list, &format!("{}.ranks", self.path), names)?,
             Ranks::All | Ranks::Count(_) => self.placed_hosts(&job.name, taken, ranks_of)?,
         };
+        job.hosts = hosts.into();
         if let Some(workload) = workload {
             workload.bind(names, self.nic?, &mut job)?;
             return Some(job);
@@ -228,7 +230,12 @@ impl Binding<'_> {
     /// The hosts that the placement of the job chooses, so many of them where `ranks` is no number
     /// and the job wants them: it places ranks on NPUs, which are numbered
     /// host after host. Ranks take the NPUs of a host in their order.
-    fn placed_hosts(&self, job: &str, taken: &[u32], wanted: Option<u32>) -> Option<Vec<u32>> {
+    fn placed_hosts(
+        &self,
+        job: &str,
+        taken: &ById<HostId, u32>,
+        wanted: Option<u32>,
+    ) -> Option<Vec<HostId>> {
         let names = self.names;
         let npus = names.npus();
         let all = u64::from(names.count()) * u64::from(npus);
@@ -242,7 +249,8 @@ impl Binding<'_> {
             return None;
         };
         let only_free = self.spec.free_hosts;
-        let is_free = |&npu: &u32| !only_free || npu % npus >= taken[(npu / npus) as usize];
+        let host = |npu: u32| HostId::new(npu / npus);
+        let is_free = |&npu: &u32| !only_free || npu % npus >= taken[host(npu)];
         let free: Vec<u32> = (0..all).filter(is_free).collect();
         let ranks = match (&self.spec.ranks, &wanted) {
             (Ranks::Count(ranks), _) | (_, Some(ranks)) => *ranks,
@@ -258,10 +266,10 @@ impl Binding<'_> {
         let placed = self.spec.placement().place(
             ranks,
             &free,
-            |npu| names.leaf(npu / npus),
+            |npu| names.leaf(host(npu)).number(),
             |bound| stream.below(bound),
         );
-        Some(placed.into_iter().map(|npu| npu / npus).collect())
+        Some(placed.into_iter().map(host).collect())
     }
 
     /// There are more ranks than places that are left to them.
@@ -299,9 +307,9 @@ impl Binding<'_> {
 }
 
 /// The hosts of a list, each at most as often as it has NPUs.
-fn listed_hosts(list: &[HostRef], path: &str, names: &HostNames<'_>) -> Option<Vec<u32>> {
+fn listed_hosts(list: &[HostRef], path: &str, names: &HostNames<'_>) -> Option<Vec<HostId>> {
     let mut hosts = Vec::new();
-    let mut ranks_on: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    let mut ranks_on: BTreeMap<HostId, Vec<usize>> = BTreeMap::new();
     let mut mistakes = 0;
     for (index, host) in list.iter().enumerate() {
         let at = names.place(&format!("{path}[{index}]"));
@@ -335,7 +343,7 @@ fn listed_hosts(list: &[HostRef], path: &str, names: &HostNames<'_>) -> Option<V
 }
 
 /// A list has more ranks on a host than it has NPUs.
-fn report_full(host: u32, ranks: &[usize], at: Option<Location>, names: &HostNames<'_>) {
+fn report_full(host: HostId, ranks: &[usize], at: Option<Location>, names: &HostNames<'_>) {
     let name = quote(names.name(host));
     let (message, help) = match *ranks {
         [earlier, rank] => (
@@ -367,7 +375,7 @@ pub(crate) fn bind(
     refuse_equal_names(&jobs, names);
     start::bind(&specs, &mut jobs, names);
     let (mut bound, mut ranks, mut complete) = (Vec::new(), 0, true);
-    let mut taken = vec![0; names.count() as usize];
+    let mut taken: ById<HostId, u32> = vec![0; names.count() as usize].into();
     for (index, (spec, job)) in specs.iter().zip(jobs).enumerate() {
         let binding = Binding {
             spec,
@@ -390,7 +398,7 @@ pub(crate) fn bind(
             return None;
         }
         for &host in &job.hosts {
-            taken[host as usize] += 1;
+            taken[host] += 1;
         }
         write_chosen(effective.item_mut("jobs", index), spec, &job);
         bound.push(job);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use tenter_topology::HostId;
 use tenter_workload::spec::{FlowSpec, HostList};
 use tenter_workload::{CollectiveRun, Compute, Flow, Job, Traffic};
 
@@ -18,7 +19,7 @@ pub(super) fn bind(
     (path, message_bytes): (&str, u64),
     job: &mut Job,
 ) -> Option<()> {
-    let mut ranks: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut ranks: BTreeMap<HostId, u32> = BTreeMap::new();
     let mut flows = Vec::new();
     for (index, spec) in specs.iter().enumerate() {
         let path = format!("{path}.flows[{index}]");
@@ -60,7 +61,7 @@ pub(super) fn bind(
 }
 
 /// The rank of a host: a new one of the job, where it has none.
-pub(super) fn rank_of(host: u32, ranks: &mut BTreeMap<u32, u32>, job: &mut Job) -> u32 {
+pub(super) fn rank_of(host: HostId, ranks: &mut BTreeMap<HostId, u32>, job: &mut Job) -> u32 {
     *ranks.entry(host).or_insert_with(|| {
         job.hosts.push(host);
         job.hosts.len() as u32 - 1
@@ -68,7 +69,7 @@ pub(super) fn rank_of(host: u32, ranks: &mut BTreeMap<u32, u32>, job: &mut Job) 
 }
 
 /// Their numbers, in the order in which they are written.
-pub(super) fn expand(hosts: &HostList, path: &str, names: &HostNames<'_>) -> Option<Vec<u32>> {
+pub(super) fn expand(hosts: &HostList, path: &str, names: &HostNames<'_>) -> Option<Vec<HostId>> {
     let mut found = Vec::new();
     for (index, host) in hosts.0.iter().enumerate() {
         let at = names.place(&format!("{path}[{index}]"));

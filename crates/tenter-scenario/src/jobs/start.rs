@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tenter_workload::Job;
 use tenter_workload::spec::{JobSpec, Start};
+use tenter_workload::{Job, JobId};
 
 use crate::hosts::HostNames;
 use tenter_notation::decode::suggestion;
@@ -15,8 +15,8 @@ const MISTAKES_MAX: usize = 20;
 /// Finds the jobs that are waited for; those that are not there, do not end or wait in turn are
 /// problems.
 pub(super) fn bind(specs: &[JobSpec], jobs: &mut [Job], names: &HostNames<'_>) {
-    let numbers = jobs.iter().zip(0..);
-    let numbers: BTreeMap<String, u32> = numbers
+    let numbers = jobs.iter().zip((0..).map(JobId::new));
+    let numbers: BTreeMap<String, JobId> = numbers
         .map(|(job, index)| (job.name.clone(), index))
         .collect();
     let mut mistakes = 0;
@@ -31,7 +31,7 @@ pub(super) fn bind(specs: &[JobSpec], jobs: &mut [Job], names: &HostNames<'_>) {
                 let help = suggestion(&awaited.after, known);
                 (format!("there is no job called {name}"), help)
             }
-            Some(&other) if jobs[other as usize].background => {
+            Some(&other) if jobs[other.index()].background => {
                 let message =
                     format!("{name} is background load, which does not end before the others");
                 (message, "wait for a job under test".to_owned())
@@ -62,7 +62,7 @@ fn refuse_circles(jobs: &[Job], names: &HostNames<'_>) {
             let Some(next) = jobs[job].after else {
                 break;
             };
-            job = next as usize;
+            job = next.index();
             if seen[job] == Some(first) {
                 let name = quote(&jobs[job].name);
                 let message =

@@ -6,16 +6,17 @@ use std::sync::Arc;
 use tenter_endpoint::{MessageCut, NicSpec};
 use tenter_engine::Draws;
 use tenter_net::WIRE_OVERHEAD_BYTES;
-use tenter_units::Time;
+use tenter_topology::HostId;
+use tenter_units::{ById, Time};
 use tenter_workload::flow_workload::{
     Arrivals, FlowWay, FlowWorkload, Receivers, SizeDistribution, Weights,
 };
 use tenter_workload::spec::{PairSpec, SLOTS_MAX};
-use tenter_workload::{CollectiveRun, Compute, Job, Traffic};
+use tenter_workload::{CollectiveRun, Compute, Job, RankId, Traffic};
 
 use super::draft::Workload;
 use super::flows::{expand, rank_of};
-use super::workload_pattern::{self, Demand};
+use super::workload_pattern::{Demand, Offered};
 use crate::hosts::HostNames;
 
 impl Workload<'_> {
@@ -36,7 +37,7 @@ impl Workload<'_> {
         };
         let arrivals = if self.spec.is_open() {
             let wire_bits = mean_wire_bits(&sizes, nic);
-            self.arrivals((&ways, weights, &job.hosts), names, wire_bits)?
+            self.arrivals(&ways, weights, &job.hosts, names, wire_bits)?
         } else {
             Arrivals::ClosedLoop
         };
@@ -68,7 +69,7 @@ impl Workload<'_> {
         names: &HostNames<'_>,
         job: &mut Job,
     ) -> Option<Vec<FlowWay>> {
-        let mut ranks: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut ranks: BTreeMap<HostId, u32> = BTreeMap::new();
         let mut ways: BTreeMap<(u32, u32), u32> = BTreeMap::new();
         let mut slots = 0;
         for (index, pair) in pairs.iter().enumerate() {
@@ -110,7 +111,9 @@ impl Workload<'_> {
     /// senders' rate that is asked for; a flow has `wire_bits` on average.
     fn arrivals(
         self,
-        (ways, weights, hosts): (&[FlowWay], Option<Weights>, &[u32]),
+        ways: &[FlowWay],
+        weights: Option<Weights>,
+        hosts: &ById<RankId, HostId>,
         names: &HostNames<'_>,
         wire_bits: f64,
     ) -> Option<Arrivals> {
@@ -122,17 +125,16 @@ impl Workload<'_> {
         let rates = hosts
             .iter()
             .map(|&host| names.rate(host).bits_per_second() as f64);
-        let rates: Vec<f64> = rates.collect();
+        let rates: ById<RankId, f64> = rates.collect();
         let gaps = self.spec.gaps();
         if let Some(weights) = weights {
-            let demand = (ways, weights, self.spec.senders);
-            let ranks = (hosts, &rates[..]);
-            return Some(workload_pattern::arrivals(
-                demand,
-                ranks,
-                (gaps, load),
-                wire_bits,
-            ));
+            let offered = Offered {
+                gaps,
+                senders: self.spec.senders,
+                load,
+                mean_bits: wire_bits,
+            };
+            return Some(offered.arrivals(ways, weights, hosts, &rates));
         }
         let Some(degree) = self.spec.fan_in else {
             let means = rates.iter().map(|&rate| gap(1.0, rate));
@@ -146,10 +148,10 @@ impl Workload<'_> {
         let mut rate = BTreeMap::new();
         for way in ways {
             *senders.entry(way.dst).or_default() += 1;
-            rate.insert(way.src, rates[way.src as usize]);
+            rate.insert(way.src, rates[RankId::new(way.src)]);
         }
         if let Some((&rank, fewest)) = senders.iter().find(|(_, senders)| **senders < degree) {
-            let name = names.name(hosts[rank as usize]);
+            let name = names.name(hosts[RankId::new(rank)]);
             let message =
                 format!("a fan-in of {degree} needs as many senders, and {name} has {fewest}");
             let path = format!("{}.pairs[0]", self.path);

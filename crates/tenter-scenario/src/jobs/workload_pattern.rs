@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use tenter_units::Time;
-use tenter_workload::Job;
+use tenter_topology::HostId;
+use tenter_units::{ById, Time};
 use tenter_workload::flow_workload::{Arrivals, FlowWay, FlowWorkload, GapLaw, Receivers, Weights};
 use tenter_workload::pattern::PatternSchedule;
 use tenter_workload::spec::{PatternSpec, SLOTS_MAX, Senders};
+use tenter_workload::{Job, RankId};
 
 use super::draft::Workload;
 use super::pattern;
@@ -113,41 +114,62 @@ fn levelled(sends: &[(u32, u32, u64)]) -> Vec<u64> {
     scaled.collect()
 }
 
-/// Arrivals by which the busiest NIC has so many bits per second as its rate and `load` make, flows
-/// being of `mean_bits`: of those that send and those that receive, or where all send alike of
-/// those that send. Rank r has the NIC of `hosts[r]`, whose rate is `rates[r]`; several ranks may
-/// have the same.
-pub(super) fn arrivals(
-    (ways, weights, senders): (&[FlowWay], Weights, Senders),
-    (hosts, rates): (&[u32], &[f64]),
-    (gaps, load): (GapLaw, f64),
-    mean_bits: f64,
-) -> Arrivals {
-    let mut of_rank = vec![0.0; hosts.len()];
-    let mut ports: BTreeMap<u32, [f64; 2]> = BTreeMap::new();
-    for (index, way) in ways.iter().enumerate() {
-        let weight = weights.of(index) as f64;
-        of_rank[way.src as usize] += weight;
-        ports.entry(hosts[way.src as usize]).or_default()[0] += weight;
-        ports.entry(hosts[way.dst as usize]).or_default()[1] += weight;
-    }
-    // Seconds that its port takes for a bit of each unit of weight.
-    let busy = hosts.iter().zip(rates).filter_map(|(host, rate)| {
-        let [sent, received] = ports.get(host)?;
-        Some(match senders {
-            Senders::ByBytes => sent.max(*received) / rate,
-            Senders::Alike => sent / rate,
-        })
-    });
-    let busiest = busy.fold(0.0, f64::max);
-    let mean = |sent: &f64| {
-        let seconds = mean_bits * busiest / (load * sent);
-        // Of who sends nothing nobody asks.
-        Time::from_ps((seconds * 1e12).max(1.0) as u64)
-    };
-    Arrivals::EachSender {
-        gaps,
-        means: of_rank.iter().map(mean).collect(),
-        receivers: Receivers::Weighted(weights),
+/// The load that flows are to offer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Offered {
+    /// The times between flows.
+    pub(super) gaps: GapLaw,
+    pub(super) senders: Senders,
+    /// The share of the rate of the busiest NIC.
+    pub(super) load: f64,
+    /// Bits of a flow on the wire, on average.
+    pub(super) mean_bits: f64,
+}
+
+impl Offered {
+    /// Arrivals by which the busiest NIC has so many bits per second as its rate and the load make:
+    /// of those that send and those that receive, or where all send alike of those that send.
+    /// `hosts` and `rates` have the NIC of each rank and its rate; several ranks may have the same.
+    pub(super) fn arrivals(
+        self,
+        ways: &[FlowWay],
+        weights: Weights,
+        hosts: &ById<RankId, HostId>,
+        rates: &ById<RankId, f64>,
+    ) -> Arrivals {
+        let Offered {
+            gaps,
+            senders,
+            load,
+            mean_bits,
+        } = self;
+        let mut of_rank: ById<RankId, f64> = vec![0.0; hosts.len()].into();
+        let mut ports: BTreeMap<HostId, [f64; 2]> = BTreeMap::new();
+        for (index, way) in ways.iter().enumerate() {
+            let weight = weights.of(index) as f64;
+            let [src, dst] = [way.src, way.dst].map(RankId::new);
+            of_rank[src] += weight;
+            ports.entry(hosts[src]).or_default()[0] += weight;
+            ports.entry(hosts[dst]).or_default()[1] += weight;
+        }
+        // Seconds that its port takes for a bit of each unit of weight.
+        let busy = hosts.iter().zip(rates).filter_map(|(host, rate)| {
+            let [sent, received] = ports.get(host)?;
+            Some(match senders {
+                Senders::ByBytes => sent.max(*received) / rate,
+                Senders::Alike => sent / rate,
+            })
+        });
+        let busiest = busy.fold(0.0, f64::max);
+        let mean = |sent: &f64| {
+            let seconds = mean_bits * busiest / (load * sent);
+            // Of who sends nothing nobody asks.
+            Time::from_ps((seconds * 1e12).max(1.0) as u64)
+        };
+        Arrivals::EachSender {
+            gaps,
+            means: of_rank.iter().map(mean).collect(),
+            receivers: Receivers::Weighted(weights),
+        }
     }
 }

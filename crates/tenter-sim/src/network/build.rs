@@ -8,8 +8,9 @@ use tenter_net::{
 };
 use tenter_plan::Plan;
 use tenter_plan::ideal::nearest::least_latency;
-use tenter_topology::{CableEnd, Routing, Topology};
-use tenter_workload::{Job, QueuePairs};
+use tenter_topology::{CableEnd, HostId, NodeId, Routing, Topology};
+use tenter_units::ById;
+use tenter_workload::{Job, JobId, QueuePairs, RankId};
 
 use crate::error::{QUEUE_PAIRS_MAX, SimulationError};
 
@@ -28,13 +29,13 @@ use super::windows::windows;
 fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
     let topology = Arc::new(plan.topology.clone());
     let routing = Routing::build(&topology)?;
-    let mut ranks = vec![Vec::new(); topology.hosts];
-    let mut slots = vec![<(SendSlot, ReceiveSlot)>::default(); topology.hosts];
-    let mut jobs = Vec::new();
+    let mut ranks: ById<HostId, Vec<RankHere>> = vec![Vec::new(); topology.hosts].into();
+    let mut slots: ById<HostId, FreeSlots> = vec![FreeSlots::default(); topology.hosts].into();
+    let mut jobs: ById<JobId, JobPlan> = ById::default();
     let mut queue_pairs = 0;
-    for (index, job) in (0..).zip(&plan.jobs) {
+    for (index, job) in (0..).map(JobId::new).zip(&plan.jobs) {
         let pairs = QueuePairs::for_job(job)?;
-        let sends = (0..job.ranks()).map(|rank| pairs.send_count(rank) as u64);
+        let sends = job.hosts.ids().map(|rank| pairs.send_count(rank) as u64);
         queue_pairs += sends.sum::<u64>();
         if queue_pairs > QUEUE_PAIRS_MAX {
             return Err(SimulationError::TooManyQueuePairs(queue_pairs));
@@ -98,19 +99,29 @@ fn path_latency(plan: &Plan, routing: &Routing, job: &Job) -> Option<u64> {
     has_latencies.then(|| least_latency(plan, routing, job, DATA_OVERHEAD_BYTES))
 }
 
+/// The first slots of a host that no queue pair has yet.
+#[derive(Clone, Copy, Default)]
+struct FreeSlots {
+    send: SendSlot,
+    receive: ReceiveSlot,
+}
+
 /// Where the queue pairs of the ranks of a job begin at their hosts, whose ranks and slots are
 /// counted on.
 fn places(
-    index: u16,
+    index: JobId,
     job: &Job,
     pairs: &QueuePairs,
     npus_per_nic: u32,
-    ranks: &mut [Vec<RankHere>],
-    slots: &mut [(SendSlot, ReceiveSlot)],
-) -> Vec<Place> {
-    let place = |(rank, &host): (u32, &u32)| {
-        let (ranks, slots) = (&mut ranks[host as usize], &mut slots[host as usize]);
-        let (send_base, receive_base) = *slots;
+    ranks: &mut ById<HostId, Vec<RankHere>>,
+    slots: &mut ById<HostId, FreeSlots>,
+) -> ById<RankId, Place> {
+    let place = |(rank, &host): (RankId, &HostId)| {
+        let (ranks, slots) = (&mut ranks[host], &mut slots[host]);
+        let FreeSlots {
+            send: send_base,
+            receive: receive_base,
+        } = *slots;
         let npu = free_npu(ranks, npus_per_nic);
         ranks.push(RankHere {
             job: index,
@@ -118,14 +129,14 @@ fn places(
             receive_base,
             npu,
         });
-        slots.0 = send_base.after(pairs.send_count(rank) as u32);
-        slots.1 = receive_base.after(pairs.receive_count(rank) as u32);
+        slots.send = send_base.after(pairs.send_count(rank) as u32);
+        slots.receive = receive_base.after(pairs.receive_count(rank) as u32);
         Place {
             send_base,
             receive_base,
         }
     };
-    (0..).zip(&job.hosts).map(place).collect()
+    job.hosts.numbered().map(place).collect()
 }
 
 /// The NPU that a further rank on a host gets, of so many: one with the fewest ranks, and of these
@@ -149,13 +160,13 @@ fn telemetry(plan: &Plan) -> Option<Arc<Telemetry>> {
 }
 
 /// Where each node lives: neighbours in the fabric are neighbours in memory.
-fn homes(topology: &Topology, threads: u16) -> Vec<Home> {
+fn homes(topology: &Topology, threads: u16) -> ById<NodeId, Home> {
     let parts = topology.partition(threads);
     let mut counts = vec![0; usize::from(threads)];
-    let mut homes = vec![Home::default(); topology.nodes.len()];
+    let mut homes: ById<NodeId, Home> = vec![Home::default(); topology.nodes.len()].into();
     for node in topology.locality_order() {
-        let part = parts[node as usize];
-        homes[node as usize] = Home {
+        let part = parts[node];
+        homes[node] = Home {
             part,
             node: LocalNode::new(counts[usize::from(part)]),
         };
@@ -188,9 +199,9 @@ fn checked(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         return Ok(context);
     }
     let delays = plan.delays();
-    let nodes = (0..).zip(&context.topology.nodes);
-    let mut ports =
-        nodes.flat_map(|(node, of)| (0..of.ports.len() as u16).map(move |port| (node, port)));
+    let topology = &context.topology;
+    let nodes = topology.node_ids();
+    let mut ports = nodes.flat_map(|node| (0..topology.ports(node)).map(move |port| (node, port)));
     let at_once = ports.find(|&(node, port)| {
         let mut links = delays.possible_links(CableEnd { node, port });
         links.any(|link| link.latency.is_zero() && !link.stores)
@@ -199,7 +210,7 @@ fn checked(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         || "some control frame".to_owned(),
         |(node, port)| {
             let peer = context.topology.neighbour(node, port).node;
-            let name = |node: u32| &context.topology.nodes[node as usize].name;
+            let name = |node: NodeId| context.topology.name(node);
             format!(
                 "the head of a frame from `{}` to `{}`",
                 name(node),
@@ -263,17 +274,17 @@ type Wired = (tenter_engine::Lane<tenter_net::Packet>, Vec<NodeModel>);
 /// Lanes and nodes of each part.
 fn wire(context: &Arc<Context>, layout: LaneLayout) -> Vec<Wired> {
     let threads = layout.parts;
-    let mut order: Vec<u32> = (0..context.homes.len() as u32).collect();
-    order.sort_unstable_by_key(|&node| context.homes[node as usize]);
+    let mut order: Vec<NodeId> = context.homes.ids().collect();
+    order.sort_unstable_by_key(|&node| context.homes[node]);
     let mut builders: Vec<LaneBuilder> = (0..threads).map(|_| LaneBuilder::default()).collect();
     for &node in &order {
-        let part = usize::from(context.homes[node as usize].part);
+        let part = usize::from(context.homes[node].part);
         builders[part].add_node(context.inputs(node));
     }
     let mut nodes: Vec<Vec<NodeModel>> = (0..threads).map(|_| Vec::new()).collect();
     for &node in &order {
-        let part = usize::from(context.homes[node as usize].part);
-        let ports = 0..context.topology.nodes[node as usize].ports.len() as u16;
+        let part = usize::from(context.homes[node].part);
+        let ports = 0..context.topology.ports(node);
         let transmitters = ports.map(|port| {
             let [data, mac] = context.inputs_of(context.topology.neighbour(node, port));
             context.transmitter(CableEnd { node, port }, data, mac)

@@ -18,7 +18,7 @@ use super::watch::{Captured, Seen, Watcher};
 pub(crate) struct CaptureLog {
     plan: CapturePlan,
     /// By the port that sends: where its frames are seen.
-    taps: BTreeMap<(u32, u16), Vec<Tap>>,
+    taps: BTreeMap<CableEnd, Vec<Tap>>,
     /// The frames kept so far, at most twice the limit.
     frames: Frames,
     omitted: u64,
@@ -37,21 +37,21 @@ struct Tap {
 
 impl CaptureLog {
     pub(crate) fn new(plan: &CapturePlan, topology: &Topology) -> CaptureLog {
-        let mut taps: BTreeMap<(u32, u16), Vec<Tap>> = BTreeMap::new();
-        for (index, &(node, port)) in (0..).zip(&plan.ports) {
-            taps.entry((node, port)).or_default().push(Tap {
+        let mut taps: BTreeMap<CableEnd, Vec<Tap>> = BTreeMap::new();
+        for (index, &end) in (0..).zip(&plan.ports) {
+            taps.entry(end).or_default().push(Tap {
                 port: index,
                 is_outbound: true,
                 delay: 0,
             });
-            if topology.optics.place(CableEnd { node, port }).is_some() {
+            if topology.optics.place(end).is_some() {
                 continue;
             }
-            let peer = topology.neighbour(node, port);
-            taps.entry((peer.node, peer.port)).or_default().push(Tap {
+            let peer = topology.neighbour(end.node, end.port);
+            taps.entry(peer).or_default().push(Tap {
                 port: index,
                 is_outbound: false,
-                delay: topology.cable(node, port).delay.ps(),
+                delay: topology.cable(end.node, end.port).delay.ps(),
             });
         }
         CaptureLog {
@@ -64,7 +64,7 @@ impl CaptureLog {
     }
 
     fn keep(&mut self, event: &Event) {
-        let Some(taps) = self.taps.get(&(event.node, event.port)) else {
+        let Some(taps) = self.taps.get(&event.place()) else {
             return;
         };
         let to = self.plan.to.map_or(u64::MAX, Time::ps);
@@ -93,7 +93,7 @@ impl CaptureLog {
 
     /// A frame does not come to the other end.
     fn lose(&mut self, event: &Event) {
-        let Some(taps) = self.taps.get(&(event.node, event.port)) else {
+        let Some(taps) = self.taps.get(&event.place()) else {
             return;
         };
         for tap in taps.iter().filter(|tap| !tap.is_outbound) {
@@ -191,6 +191,8 @@ impl Watcher for CaptureLog {
 
 #[cfg(test)]
 mod tests {
+    use tenter_topology::HostId;
+
     use super::*;
 
     fn seen(at: u64, is_outbound: bool) -> Seen {
@@ -198,7 +200,7 @@ mod tests {
             at,
             queue_pair: 0,
             sequence: 0,
-            destination: 0,
+            destination: HostId::new(0),
             hash: 0,
             sent: 0,
             frame_bytes: 64,

@@ -8,13 +8,13 @@ use tenter_net::input_queued::InputQueuedSpec;
 use tenter_net::load_balancing::FiveTuple;
 use tenter_net::{CreditSpec, ReceiveSlot, SignalSpec, SwitchSpec, Switches, Telemetry};
 use tenter_plan::{HostDelays, LinkImpairment, Links, Lookahead, Seeds};
-use tenter_topology::{Routing, Topology};
-use tenter_units::{Rate, Time};
-use tenter_workload::ScaleUp;
-use tenter_workload::Transfer;
+use tenter_topology::{HostId, NodeId, Routing, Topology};
+use tenter_units::{ById, Rate, Time};
+use tenter_workload::{JobId, RankId, ScaleUp, Transfer};
 
 use super::jobs::{JobPlan, JobProgress, RankHere};
 use super::partition_records::FlowKey;
+use super::queue_pair_id::QueuePairId;
 use super::scheduled::ScheduledFabric;
 
 const UDP_PROTOCOL: u8 = 17;
@@ -39,7 +39,7 @@ pub struct Context {
     /// What hosts add to each send.
     pub(crate) host_delays: HostDelays,
     /// The DMA rates of each NIC; empty without PCIe.
-    pub(super) dma: Vec<DmaRates>,
+    pub(super) dma: ById<HostId, DmaRates>,
     /// What connects the NPUs of a host.
     pub(crate) scale_up: Option<ScaleUp>,
     /// NPUs that share each NIC.
@@ -54,8 +54,8 @@ pub struct Context {
     pub(crate) input_queued: Option<InputQueuedSpec>,
     /// What senders are told of long queues, if anything.
     pub(crate) signals: Option<SignalSpec>,
-    pub(crate) addresses: Vec<NicAddress>,
-    pub(crate) jobs: Vec<JobPlan>,
+    pub(crate) addresses: ById<HostId, NicAddress>,
+    pub(crate) jobs: ById<JobId, JobPlan>,
     pub(crate) progress: JobProgress,
     pub(crate) seed: u64,
     pub(crate) seeds: Seeds,
@@ -67,9 +67,9 @@ pub struct Context {
     /// How long background jobs run on without the others, in ps.
     pub(crate) background_delay: u64,
     /// The ranks on each host, in order of job and so of slots.
-    pub(crate) ranks: Vec<Vec<RankHere>>,
-    /// Where each node lives, by its number in the topology.
-    pub(crate) homes: Vec<Home>,
+    pub(crate) ranks: ById<HostId, Vec<RankHere>>,
+    /// Where each node lives.
+    pub(crate) homes: ById<NodeId, Home>,
 }
 
 impl Context {
@@ -79,25 +79,22 @@ impl Context {
     }
 
     /// Where a node of the topology lives.
-    pub fn home(&self, node: u32) -> Home {
-        self.homes[node as usize]
+    pub fn home(&self, node: impl Into<NodeId>) -> Home {
+        self.homes[node.into()]
     }
 
     /// Hashes of all packets that travel between two hosts, in both directions, ascending.
-    pub fn hashes_between(&self, a: u32, b: u32) -> Vec<u32> {
+    pub fn hashes_between(&self, a: HostId, b: HostId) -> Vec<u32> {
         let mut hashes = Vec::new();
         for (from, to) in [(a, b), (b, a)] {
             for here in self.ranks_on(from) {
-                let plan = &self.jobs[usize::from(here.job)];
+                let plan = &self.jobs[here.job];
                 for slot in plan.pairs.send_slots(here.rank) {
                     let peer = plan.pairs.peer_of(here.rank, slot);
-                    if plan.job.hosts[peer.rank as usize] == to {
-                        let forth =
-                            self.hash(here.job, (here.rank, peer.rank), peer.lane, peer.queue_pair);
-                        let back =
-                            self.hash(here.job, (peer.rank, here.rank), peer.lane, peer.queue_pair);
-                        self.add_hashes(forth, &mut hashes);
-                        hashes.push(back);
+                    if plan.job.hosts[peer.rank] == to {
+                        let forth = QueuePairId::to(here.job, here.rank, &peer);
+                        self.add_hashes(self.hash(forth), &mut hashes);
+                        hashes.push(self.hash(forth.back()));
                     }
                 }
             }
@@ -108,20 +105,18 @@ impl Context {
     }
 
     /// Hashes of all packets that a host sends, ascending.
-    pub(super) fn hashes_from(&self, host: u32) -> Vec<u32> {
+    pub(super) fn hashes_from(&self, host: HostId) -> Vec<u32> {
         let mut hashes = Vec::new();
-        for (job, plan) in (0..).zip(&self.jobs) {
-            for (rank, &from) in (0..).zip(&plan.job.hosts) {
+        for (job, plan) in self.jobs.numbered() {
+            for (rank, &from) in plan.job.hosts.numbered() {
                 for slot in plan.pairs.send_slots(rank) {
                     let peer = plan.pairs.peer_of(rank, slot);
+                    let forth = QueuePairId::to(job, rank, &peer);
                     if from == host {
-                        let ranks = (rank, peer.rank);
-                        let base = self.hash(job, ranks, peer.lane, peer.queue_pair);
-                        self.add_hashes(base, &mut hashes);
+                        self.add_hashes(self.hash(forth), &mut hashes);
                     }
-                    if plan.job.hosts[peer.rank as usize] == host {
-                        let ranks = (peer.rank, rank);
-                        hashes.push(self.hash(job, ranks, peer.lane, peer.queue_pair));
+                    if plan.job.hosts[peer.rank] == host {
+                        hashes.push(self.hash(forth.back()));
                     }
                 }
             }
@@ -140,87 +135,88 @@ impl Context {
     }
 
     /// The ranks on a host.
-    pub(crate) fn ranks_on(&self, host: u32) -> &[RankHere] {
-        &self.ranks[host as usize]
+    pub(crate) fn ranks_on(&self, host: HostId) -> &[RankHere] {
+        &self.ranks[host]
     }
 
     /// The number of a rank of a job among the ranks on its host.
-    pub(crate) fn number_of(&self, host: u32, (job, rank): (u16, u32)) -> Option<u16> {
+    pub(crate) fn number_of(&self, host: HostId, job: JobId, rank: RankId) -> Option<u16> {
         let mut ranks = self.ranks_on(host).iter();
         let number = ranks.position(|here| (here.job, here.rank) == (job, rank))?;
         Some(number as u16)
     }
 
     /// Whether a rank is the first of its job on its host.
-    pub(crate) fn is_first_there(&self, host: u32, job: u16, rank: u32) -> bool {
+    pub(crate) fn is_first_there(&self, host: HostId, job: JobId, rank: RankId) -> bool {
         let mut ranks = self.ranks_on(host).iter();
         let first = ranks.find(|here| here.job == job);
         first.is_some_and(|here| here.rank == rank)
     }
 
     /// The rank a receive slot of a host belongs to, and its number there.
-    pub(crate) fn rank_of_slot(&self, host: u32, slot: ReceiveSlot) -> (u16, RankHere) {
+    pub(crate) fn rank_of_slot(&self, host: HostId, slot: ReceiveSlot) -> (u16, RankHere) {
         let ranks = self.ranks_on(host);
         let number = ranks.partition_point(|here| here.receive_base <= slot) - 1;
         (number as u16, ranks[number])
     }
 
     /// The way back from a receive slot of a host.
-    pub(crate) fn reply_path(&self, host: u32, slot: ReceiveSlot) -> ReplyPath {
+    pub(crate) fn reply_path(&self, host: HostId, slot: ReceiveSlot) -> ReplyPath {
         let (_, here) = self.rank_of_slot(host, slot);
-        let plan = &self.jobs[usize::from(here.job)];
+        let plan = &self.jobs[here.job];
         let source = plan.pairs.source_of(here.rank, here.own_receive_slot(slot));
-        let ranks = (here.rank, source.rank);
         ReplyPath {
-            destination: plan.job.hosts[source.rank as usize],
-            slot: plan.places[source.rank as usize].send_slot(source.slot),
-            hash: self.hash(here.job, ranks, source.lane, source.queue_pair),
+            destination: plan.job.hosts[source.rank],
+            slot: plan.places[source.rank].send_slot(source.slot),
+            hash: self.hash(QueuePairId::to(here.job, here.rank, &source)),
         }
     }
 
     /// How long a job has run at `now`.
-    pub(crate) fn elapsed(&self, job: u16, now: u64) -> Time {
-        let start = self.progress.start(usize::from(job)).unwrap_or(now);
+    pub(crate) fn elapsed(&self, job: JobId, now: u64) -> Time {
+        let start = self.progress.start(job).unwrap_or(now);
         Time::from_ps(now.saturating_sub(start))
     }
 
     /// A flow's number within its collective: densely from 0.
     pub(crate) fn flow_index(&self, key: FlowKey) -> usize {
-        let queue_pairs = usize::from(self.jobs[usize::from(key.job)].job.queue_pairs);
+        let queue_pairs = usize::from(self.jobs[key.job].job.queue_pairs);
         key.transfer as usize * queue_pairs + usize::from(key.queue_pair)
     }
 
     /// The NICs of a job with their line rates, rank by rank.
-    pub(crate) fn nics_of(&self, job: usize) -> Vec<(u32, Rate)> {
+    pub(crate) fn nics_of(&self, job: JobId) -> Vec<(HostId, Rate)> {
         let hosts = self.jobs[job].job.hosts.iter();
         hosts
             .map(|&host| (host, self.topology.cable(host, 0).rate))
             .collect()
     }
 
-    /// Hash of the 5-tuple of packets from one rank to another.
-    pub(crate) fn hash(&self, job: u16, ranks: (u32, u32), lane: u32, queue_pair: u16) -> u32 {
-        let hosts = &self.jobs[usize::from(job)].job.hosts;
+    /// Hash of the 5-tuple of packets of a queue pair.
+    pub(crate) fn hash(&self, of: QueuePairId) -> u32 {
+        let hosts = &self.jobs[of.job].job.hosts;
         self.switches.usual.load_balancing.hash(&FiveTuple {
-            source_address: self.addresses[hosts[ranks.0 as usize] as usize].address,
-            destination_address: self.addresses[hosts[ranks.1 as usize] as usize].address,
+            source_address: self.addresses[hosts[of.from]].address,
+            destination_address: self.addresses[hosts[of.to]].address,
             protocol: UDP_PROTOCOL,
-            source_port: self.udp_source_port(job, ranks, lane, queue_pair),
+            source_port: self.udp_source_port(of),
             destination_port: ROCE_UDP_PORT,
         })
     }
 
     /// The UDP source port of a queue pair: fixed for its life, evenly spread over the dynamic
     /// range.
-    pub(crate) fn udp_source_port(
-        &self,
-        job: u16,
-        (from, to): (u32, u32),
-        lane: u32,
-        queue_pair: u16,
-    ) -> u16 {
-        let pair = mix64(u64::from(from) << 32 | u64::from(to));
-        let lane = mix64(u64::from(lane) << 32 | u64::from(job) << 16 | u64::from(queue_pair));
+    pub(crate) fn udp_source_port(&self, of: QueuePairId) -> u16 {
+        let QueuePairId {
+            job,
+            from,
+            to,
+            lane,
+            queue_pair,
+        } = of;
+        let pair = mix64(u64::from(from.number()) << 32 | u64::from(to.number()));
+        let lane =
+            mix64(u64::from(lane) << 32 | u64::from(job.number()) << 16 | u64::from(queue_pair));
         let mixed = mix64(self.seeds.hashing ^ pair.rotate_left(17) ^ lane);
         FIRST_SOURCE_PORT | (mixed >> 48) as u16
     }
@@ -228,8 +224,8 @@ impl Context {
     /// How many inputs a node has: for each port one for data and one for MAC control frames; a
     /// host has one more from each NIC of its domain, and a leaf of a scheduled fabric from each
     /// leaf.
-    pub fn inputs(&self, node: u32) -> u16 {
-        let ports = 2 * self.topology.nodes[node as usize].ports.len() as u16;
+    pub fn inputs(&self, node: NodeId) -> u16 {
+        let ports = 2 * self.topology.ports(node);
         let domain = self.scale_up.filter(|_| self.topology.is_host(node));
         let domain = domain.map_or(0, |domain| {
             (domain.npus_per_host / self.npus_per_nic) as u16
@@ -239,33 +235,32 @@ impl Context {
     }
 
     /// The model of a switch.
-    pub(crate) fn switch(&self, node: u32) -> &SwitchSpec {
+    pub(crate) fn switch(&self, node: NodeId) -> &SwitchSpec {
         self.switches.of(&self.topology, node)
     }
 
     /// Whether two NICs belong to NPUs of the same scale-up domain.
-    pub(crate) fn is_within_domain(&self, a: u32, b: u32) -> bool {
+    pub(crate) fn is_within_domain(&self, a: HostId, b: HostId) -> bool {
         self.scale_up
             .is_some_and(|domain| domain.joins_nics(self.npus_per_nic, a, b))
     }
 
     /// Whether a transfer of a job passes a domain and no NIC.
-    pub(crate) fn is_carried(&self, job: usize, transfer: &Transfer) -> bool {
-        let hosts = &self.jobs[job].job.hosts;
-        let host = |rank: u32| hosts[rank as usize];
-        self.is_within_domain(host(transfer.src), host(transfer.dst))
+    pub(crate) fn is_carried(&self, job: JobId, transfer: &Transfer) -> bool {
+        let [from, to] = self.jobs[job].job.ends(transfer);
+        self.is_within_domain(from, to)
     }
 
     /// Where the ends of transfers from an NPU of one NIC to one of another of its domain go, or of
     /// the same.
-    pub(super) fn domain_output(&self, from: u32, to: u32, domain: ScaleUp) -> Output {
+    pub(super) fn domain_output(&self, from: HostId, to: HostId, domain: ScaleUp) -> Output {
         let Home { part, node } = self.home(to);
-        let ports = 2 * self.topology.nodes[to as usize].ports.len() as u16;
+        let ports = 2 * self.topology.ports(to);
         let nics = domain.npus_per_host / self.npus_per_nic;
         Output {
             part,
             node,
-            input: ports + (from % nics) as u16,
+            input: ports + (from.number() % nics) as u16,
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tenter_engine::Output;
 use tenter_net::SwitchModel;
 use tenter_net::scheduled::{LeafWiring, Peer};
+use tenter_topology::NodeId;
 
 use super::context::Context;
 use super::scheduled::ScheduledFabric;
@@ -13,10 +14,10 @@ impl Context {
     /// The model of a switch of a scheduled fabric.
     pub(super) fn scheduled_model<'a>(
         &'a self,
-        node: u32,
+        node: NodeId,
         fabric: &'a ScheduledFabric,
     ) -> SwitchModel<'a> {
-        let name = &self.topology().nodes[node as usize].name;
+        let name = self.topology().name(node);
         let Some(number) = fabric.number(node) else {
             return SwitchModel::Spine {
                 spec: &fabric.spec,
@@ -28,7 +29,7 @@ impl Context {
         let up = delays.fastest_up(node);
         let peers = fabric.leaves.iter().map(|&to| {
             let home = self.home(to);
-            let ports = self.topology().nodes[to as usize].ports.len() as u16;
+            let ports = self.topology().ports(to);
             let output = Output {
                 part: home.part,
                 node: home.node,
@@ -43,7 +44,7 @@ impl Context {
             peers: peers.collect(),
             places: Arc::clone(&fabric.places),
             may_lose: fabric.may_lose,
-            name: (self.seeds.hashing, name.clone()),
+            name: (self.seeds.hashing, name.to_owned()),
         };
         SwitchModel::Leaf(&fabric.spec, wiring)
     }

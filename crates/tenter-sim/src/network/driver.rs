@@ -2,6 +2,7 @@
 
 use tenter_engine::{Home, Pace, Part, RunOutcome, Windows, act_at_edge, run_windowed};
 use tenter_net::Packet;
+use tenter_topology::NodeId;
 
 use super::change::Change;
 use super::context::Context;
@@ -48,21 +49,21 @@ pub trait Driver {
         self.fabric(0).context()
     }
 
-    /// A node, by its number in the topology.
-    fn node(&self, node: u32) -> &NodeModel {
+    /// A node of the topology.
+    fn node(&self, node: impl Into<NodeId>) -> &NodeModel {
         let Home { part, node } = self.context().home(node);
         &self.fabric(usize::from(part)).nodes()[node.index()]
     }
 
     /// As [`Driver::node`], to change at an edge.
-    fn node_mut(&mut self, node: u32) -> &mut NodeModel {
+    fn node_mut(&mut self, node: impl Into<NodeId>) -> &mut NodeModel {
         let Home { part, node } = self.context().home(node);
         &mut self.fabric_mut(usize::from(part)).nodes[node.index()]
     }
 
     /// All nodes in the order of the topology.
-    fn nodes(&self) -> impl Iterator<Item = (u32, &NodeModel)> {
-        let nodes = 0..self.context().topology().nodes.len() as u32;
+    fn nodes(&self) -> impl Iterator<Item = (NodeId, &NodeModel)> {
+        let nodes = self.context().topology().node_ids();
         nodes.map(|node| (node, self.node(node)))
     }
 }

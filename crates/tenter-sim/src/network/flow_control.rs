@@ -2,8 +2,9 @@
 
 use tenter_endpoint::NicClasses;
 use tenter_net::{Headrooms, PAUSE_FRAME_BYTES, WIRE_OVERHEAD_BYTES};
-use tenter_topology::CableEnd;
+use tenter_topology::{CableEnd, HostId, NodeId};
 use tenter_units::Time;
+use tenter_workload::JobId;
 
 use super::context::Context;
 
@@ -14,16 +15,16 @@ impl Context {
     }
 
     /// The classes of what a NIC sends.
-    pub(crate) fn nic_classes(&self, node: u32) -> NicClasses {
+    pub(crate) fn nic_classes(&self, host: HostId) -> NicClasses {
         let class = |class| self.class_on_wire(class);
-        let data = self.addresses[node as usize].class();
-        let of_jobs = self.ranks_on(node).iter();
+        let data = self.addresses[host].class();
+        let of_jobs = self.ranks_on(host).iter();
         let all_data = of_jobs.fold(0_u8, |bits, here| {
-            bits | 1 << self.data_class(here.job, node)
+            bits | 1 << self.data_class(here.job, host)
         });
         let only = all_data.is_power_of_two().then(|| all_data.ilog2() as u8);
         // Pauses go between a NIC and its leaf.
-        let leaf = self.switch(self.topology.neighbour(node, 0).node);
+        let leaf = self.switch(self.topology.neighbour(host, 0).node);
         let lossless = leaf.classes.iter();
         let lossless = lossless.filter(|class| class.lossless.is_some());
         NicClasses {
@@ -44,15 +45,15 @@ impl Context {
     }
 
     /// The class in which a host sends the data of a job.
-    pub(crate) fn data_class(&self, job: u16, host: u32) -> u8 {
-        let own = self.jobs[usize::from(job)].job.class;
-        let of_host = || self.addresses[host as usize].class();
+    pub(crate) fn data_class(&self, job: JobId, host: HostId) -> u8 {
+        let own = self.jobs[job].job.class;
+        let of_host = || self.addresses[host].class();
         self.class_on_wire(own.unwrap_or_else(of_host))
     }
 
     /// From the end of a pause frame sent through a port to the instant from which the other end
     /// obeys: the cable, and the response time. The same of a flow-control packet.
-    pub(crate) fn mac_latency(&self, node: u32, port: u16) -> u64 {
+    pub(crate) fn mac_latency(&self, node: NodeId, port: u16) -> u64 {
         let delay = self.topology.cable(node, port).delay;
         self.mac_latency_over(CableEnd { node, port }, delay)
     }
@@ -77,13 +78,13 @@ impl Context {
     }
 
     /// Which ports of a switch lead to hosts.
-    pub(crate) fn leads_to_hosts(&self, node: u32) -> Vec<bool> {
+    pub(crate) fn leads_to_hosts(&self, node: NodeId) -> Vec<bool> {
         let peers = self.topology.neighbours(node);
         peers.map(|peer| self.topology.is_host(peer.node)).collect()
     }
 
     /// The headroom of each port and class of a switch.
-    pub(crate) fn headrooms(&self, node: u32) -> Headrooms {
+    pub(crate) fn headrooms(&self, node: NodeId) -> Headrooms {
         let classes = self.switch(node).classes.iter();
         let classes: Vec<usize> = classes.map(|class| usize::from(class.class)).collect();
         let links = self.incoming.incoming(node);

@@ -11,12 +11,13 @@ use tenter_engine::Stream;
 use tenter_net::{Medium, Packet, PacketKind};
 use tenter_workload::flow_workload::Sender;
 use tenter_workload::graph::News;
-use tenter_workload::{Countdown, Destination, RankReceiveSlot, Transfer, split};
+use tenter_workload::{Countdown, Destination, JobId, RankReceiveSlot, Transfer, split};
 
 use super::context::Context;
 use super::jobs::RankHere;
 use super::operation_runs::OperationRuns;
 use super::partition_records::{FlowKey, PartitionRecords};
+use super::queue_pair_id::QueuePairId;
 use super::scale_up_port::ScaleUpPort;
 use super::schedules::{Peers, Schedules};
 
@@ -116,7 +117,7 @@ impl Host {
 
     /// Lets the ranks of `job` here, if there are any, start the collective that begins at `now`;
     /// returns when the first of them does.
-    pub(crate) fn start(&mut self, context: &Context, job: u16, now: u64) -> Option<u64> {
+    pub(crate) fn start(&mut self, context: &Context, job: JobId, now: u64) -> Option<u64> {
         let skew_max = context.nic.start_skew_max.ps();
         let begin = now + context.host_delays.start_up.ps() + context.host_delays.step.ps();
         let mut first: Option<u64> = None;
@@ -138,12 +139,10 @@ impl Host {
     }
 
     /// Forgets what had arrived in the collective before: the next one counts anew.
-    pub(crate) fn reset(&mut self, context: &Context, job: u16) {
+    pub(crate) fn reset(&mut self, context: &Context, job: JobId) {
         let ranks = context.ranks_on(self.nic.host());
         for here in ranks.iter().filter(|here| here.job == job) {
-            let slots = context.jobs[usize::from(job)]
-                .pairs
-                .receive_count(here.rank);
+            let slots = context.jobs[job].pairs.receive_count(here.rank);
             self.nic.reset_delivered(here.receive_base, slots);
         }
         self.waiting
@@ -255,7 +254,7 @@ impl Host {
         }
         let flows = schedule.flow_workload();
         if let Some(flows) = flows.filter(|flows| flows.workload().is_open()) {
-            if flows.sends(rank) {
+            if flows.sends(rank.number()) {
                 self.open_loops.push(OpenLoop {
                     number,
                     start: now,
@@ -266,22 +265,22 @@ impl Host {
             }
             return;
         }
-        schedule.initial(rank, &mut ids);
+        schedule.initial(rank.number(), &mut ids);
         for id in ids {
             let flows = schedule.flow_workload();
             if flows.is_some_and(|flows| !flows.may_start(scope.context.elapsed(job, now))) {
-                scope.context.progress.arrived(usize::from(job), now);
+                scope.context.progress.arrived(job, now);
             } else {
                 let wait = Self::wait(job, id, scope);
-                self.post_after((number, id), wait, now, scope);
+                self.post_after(number, id, wait, now, scope);
             }
         }
     }
 
     /// How long a transfer that has been released waits, so that it takes no less than the library
     /// that carries it out says, on links that are faster.
-    fn wait(job: u16, id: u32, scope: &HostScope<'_>) -> u64 {
-        let Some(least_latency) = scope.context.jobs[usize::from(job)].least_latency else {
+    fn wait(job: JobId, id: u32, scope: &HostScope<'_>) -> u64 {
+        let Some(least_latency) = scope.context.jobs[job].least_latency else {
             return 0;
         };
         let schedule = scope.schedules.of(job);
@@ -289,16 +288,14 @@ impl Host {
         if latency == 0 {
             return 0;
         }
-        let is_carried = scope
-            .context
-            .is_carried(usize::from(job), &schedule.transfer(id));
+        let is_carried = scope.context.is_carried(job, &schedule.transfer(id));
         let domain = scope.context.scale_up.filter(|_| is_carried);
         let own = domain.map_or(least_latency, |domain| domain.latency.ps());
         latency.saturating_sub(own)
     }
 
     /// Posts a transfer at once or later.
-    fn post_after(&mut self, (number, id): (u16, u32), wait: u64, now: u64, scope: &HostScope<'_>) {
+    fn post_after(&mut self, number: u16, id: u32, wait: u64, now: u64, scope: &HostScope<'_>) {
         if wait == 0 {
             self.post(number, id, now, scope);
         } else {
@@ -314,7 +311,7 @@ impl Host {
         let here = context.ranks_on(self.nic.host())[usize::from(number)];
         let transfer = scope.schedules.of(here.job).transfer(id);
         let follows = scope.schedules.of(here.job).followed_by(id);
-        if context.is_carried(usize::from(here.job), &transfer) {
+        if context.is_carried(here.job, &transfer) {
             self.carry(number, id, now, scope);
         } else if let Some((_, wait)) = follows
             && let Some(full) = self.is_backed_up(here, &transfer, context)
@@ -333,9 +330,9 @@ impl Host {
 
     /// Whether a stream's queue pairs take none of its messages.
     fn is_backed_up(&self, here: RankHere, transfer: &Transfer, context: &Context) -> Option<Full> {
-        let plan = &context.jobs[usize::from(here.job)];
+        let plan = &context.jobs[here.job];
         let first = plan.pairs.find_for(transfer)?;
-        let first = plan.places[here.rank as usize].send_slot(first.send);
+        let first = plan.places[here.rank].send_slot(first.send);
         let mut slots = first.run(u32::from(plan.job.queue_pairs));
         if slots.clone().all(|slot| self.nic.has_given_up(slot)) {
             return Some(Full::ForEver);
@@ -345,13 +342,13 @@ impl Host {
     }
 
     /// Whether a timer of a rank of the job runs here, or one of the scale-up domain.
-    pub(crate) fn has_timers_of(&self, context: &Context, job: usize) -> bool {
+    pub(crate) fn has_timers_of(&self, context: &Context, job: JobId) -> bool {
         let ranks = context.ranks_on(self.nic.host());
         self.timers.iter().any(|Reverse((_, timer))| match timer {
             Timer::Start(number)
             | Timer::Release(number, _)
             | Timer::Arrive(number)
-            | Timer::Operation(number, _) => usize::from(ranks[usize::from(*number)].job) == job,
+            | Timer::Operation(number, _) => ranks[usize::from(*number)].job == job,
             Timer::Carried(_) | Timer::Confirmed(_) => true,
         })
     }
@@ -370,7 +367,7 @@ impl Host {
         scope: &HostScope<'_>,
     ) {
         let context = scope.context;
-        let plan = &context.jobs[usize::from(here.job)];
+        let plan = &context.jobs[here.job];
         let first = plan
             .pairs
             .find_for(transfer)
@@ -378,7 +375,7 @@ impl Host {
         let queue_pairs = plan.job.queue_pairs;
         for index in 0..queue_pairs {
             let send = first.send.after(u32::from(index));
-            let send = plan.places[here.rank as usize].send_slot(send);
+            let send = plan.places[here.rank].send_slot(send);
             if !self.nic.is_open(send) {
                 let peer = peer(context, here.job, transfer, first.receive, index);
                 let class = context.data_class(here.job, self.nic.host());
@@ -403,16 +400,21 @@ impl Host {
     #[inline(never)]
     fn deliver(&mut self, delivery: &Delivery, scope: &mut HostScope<'_>) {
         let (number, here) = scope.context.rank_of_slot(self.nic.host(), delivery.slot);
-        let plan = &scope.context.jobs[usize::from(here.job)];
+        let plan = &scope.context.jobs[here.job];
         let slot = here.own_receive_slot(delivery.slot);
         let source = plan.pairs.source_of(here.rank, slot);
         let way = Destination {
-            dst: here.rank,
+            dst: here.rank.number(),
             lane: source.lane,
         };
         let schedule = scope.schedules.of(here.job);
         let id = schedule
-            .nth(source.rank, way, plan.job.queue_pair_scope, delivery.nth)
+            .nth(
+                source.rank.number(),
+                way,
+                plan.job.queue_pair_scope,
+                delivery.nth,
+            )
             .expect("what arrives has been posted");
         let key = FlowKey {
             job: here.job,
@@ -436,10 +438,7 @@ impl Host {
             .all(|slot| self.nic.delivered(slot) > delivery.nth);
         if whole {
             self.release(number, id, delivery.at, scope);
-            scope
-                .context
-                .progress
-                .arrived(usize::from(here.job), delivery.at);
+            scope.context.progress.arrived(here.job, delivery.at);
         }
     }
 
@@ -480,7 +479,7 @@ impl Host {
     fn go_on_after_acknowledgements(&mut self, scope: &HostScope<'_>) {
         for done in &scope.partition_records.done {
             let FlowKey { job, transfer, .. } = FlowKey::unpack(done.request.tag);
-            self.share_acknowledged((job, transfer), done.request.posted, done.at, scope);
+            self.share_acknowledged(job, transfer, done.request.posted, done.at, scope);
         }
     }
 
@@ -488,16 +487,17 @@ impl Host {
     /// operations; in collectives nothing does.
     pub(crate) fn share_acknowledged(
         &mut self,
-        of: (u16, u32),
+        job: JobId,
+        id: u32,
         posted: u64,
         now: u64,
         scope: &HostScope<'_>,
     ) {
-        let plan = &scope.context.jobs[usize::from(of.0)];
+        let plan = &scope.context.jobs[job];
         if plan.flow_workload().is_some() {
-            self.flow_is_over(of, now, scope);
+            self.flow_is_over(job, id, now, scope);
         } else if plan.has_operations() {
-            self.message_acknowledged(of, posted, now, scope);
+            self.message_acknowledged(job, id, posted, now, scope);
         }
     }
 
@@ -508,7 +508,7 @@ impl Host {
             return;
         };
         let job = scope.context.ranks_on(self.nic.host())[usize::from(number)].job;
-        scope.context.progress.started(usize::from(job));
+        scope.context.progress.started(job);
         self.post(number, self.open_loops[index].next, now, scope);
         self.plan_arrival(index, now, scope);
     }
@@ -519,25 +519,25 @@ impl Host {
         let number = open.number;
         let here = scope.context.ranks_on(self.nic.host())[usize::from(number)];
         let flows = scope.schedules.of(here.job).flow_workload();
-        let next = flows.and_then(|flows| flows.next_arrival(here.rank, &mut open.sender));
+        let next = flows.and_then(|flows| flows.next_arrival(here.rank.number(), &mut open.sender));
         match next {
             Some((after, id)) => {
                 open.next = id;
                 let at = open.start.saturating_add(after.ps());
                 self.set_timer(at, Timer::Arrive(number));
             }
-            None => scope.context.progress.arrived(usize::from(here.job), now),
+            None => scope.context.progress.arrived(here.job, now),
         }
     }
 
     /// Starts the flow that follows one in its slot, or says that the slot is done.
-    pub(crate) fn flow_is_over(&mut self, (job, id): (u16, u32), now: u64, scope: &HostScope<'_>) {
+    pub(crate) fn flow_is_over(&mut self, job: JobId, id: u32, now: u64, scope: &HostScope<'_>) {
         let context = scope.context;
         let Some(flows) = scope.schedules.of(job).flow_workload() else {
             return;
         };
-        let sender = scope.schedules.of(job).transfer(id).src;
-        let number = context.number_of(self.nic.host(), (job, sender));
+        let sender = scope.schedules.of(job).transfer(id).sender();
+        let number = context.number_of(self.nic.host(), job, sender);
         let start = now + context.host_delays.step.ps();
         let next = flows.next_in_slot(id, context.elapsed(job, start));
         match (next, number) {
@@ -547,7 +547,7 @@ impl Host {
             (Some(next), Some(number)) => {
                 self.set_timer(start, Timer::Release(number, next));
             }
-            _ => context.progress.arrived(usize::from(job), now),
+            _ => context.progress.arrived(job, now),
         }
     }
 }
@@ -555,18 +555,18 @@ impl Host {
 /// The other end of a queue pair that a transfer takes, the first of which is `first` there.
 fn peer(
     context: &Context,
-    job: u16,
+    job: JobId,
     transfer: &Transfer,
     first: RankReceiveSlot,
     queue_pair: u16,
 ) -> SendPeer {
-    let plan = &context.jobs[usize::from(job)];
-    let destination = plan.job.hosts[transfer.dst as usize];
+    let plan = &context.jobs[job];
+    let destination = plan.job.hosts[transfer.receiver()];
     let lane = transfer.way(plan.job.queue_pair_scope).lane;
     let slot = first.after(u32::from(queue_pair));
     SendPeer {
         destination,
-        slot: plan.places[transfer.dst as usize].receive_slot(slot),
-        hash: context.hash(job, (transfer.src, transfer.dst), lane, queue_pair),
+        slot: plan.places[transfer.receiver()].receive_slot(slot),
+        hash: context.hash(QueuePairId::of(job, transfer, lane, queue_pair)),
     }
 }

@@ -5,9 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tenter_engine::{Control, Stream};
 use tenter_net::{ReceiveSlot, SendSlot};
+use tenter_units::ById;
 use tenter_workload::flow_workload::FlowWorkload;
 use tenter_workload::{
-    CollectiveRun, Job, QueuePairs, RankReceiveSlot, RankSendSlot, Schedule, WorkloadError,
+    CollectiveRun, Job, JobId, QueuePairs, RankId, RankReceiveSlot, RankSendSlot, Schedule,
+    WorkloadError,
 };
 
 use super::unloaded::Unloaded;
@@ -28,7 +30,7 @@ pub(crate) struct JobPlan {
     pub(crate) job: Job,
     pub(crate) pairs: QueuePairs,
     /// For each rank its number among the ranks on its host, over all jobs.
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: ById<RankId, Place>,
     /// Where its flows go, where it runs a workload of flows.
     pub(crate) unloaded: Unloaded,
     /// The latency of the shortest path between two of its NICs, in ps; `None` where no transfer
@@ -41,8 +43,8 @@ pub(crate) struct JobPlan {
 /// A rank of a job, on its host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RankHere {
-    pub(crate) job: u16,
-    pub(crate) rank: u32,
+    pub(crate) job: JobId,
+    pub(crate) rank: RankId,
     /// First receive slot of the rank.
     pub(crate) receive_base: ReceiveSlot,
     /// Its NPU, of those that share the NIC.
@@ -177,7 +179,7 @@ impl JobPlan {
 /// only, when every update of the window is in. So what is read does not depend on the threads.
 #[derive(Debug)]
 pub struct JobProgress {
-    jobs: Vec<Counters>,
+    jobs: ById<JobId, Counters>,
     /// The earliest edge that a finished collective asks for.
     edge: AtomicU64,
 }
@@ -193,7 +195,7 @@ struct Counters {
 }
 
 impl JobProgress {
-    pub(crate) fn new(jobs: &[JobPlan]) -> JobProgress {
+    pub(crate) fn new(jobs: &ById<JobId, JobPlan>) -> JobProgress {
         let counters = |plan: &JobPlan| Counters {
             missing: AtomicU64::new(0),
             last_arrival: AtomicU64::new(0),
@@ -207,18 +209,18 @@ impl JobProgress {
     }
 
     /// The job that was waited for has ended: this one starts at `at`.
-    pub(crate) fn set_start(&self, job: usize, at: u64) {
+    pub(crate) fn set_start(&self, job: JobId, at: u64) {
         self.jobs[job].start.store(at, Ordering::Release);
     }
 
     /// When the job started or will start, in ps; `None` while another is waited for.
-    pub(crate) fn start(&self, job: usize) -> Option<u64> {
+    pub(crate) fn start(&self, job: JobId) -> Option<u64> {
         let start = self.jobs[job].start.load(Ordering::Acquire);
         (start < u64::MAX).then_some(start)
     }
 
     /// A collective of `transfers` begins; when all have arrived, an edge is wanted `gap` later.
-    pub(crate) fn begin(&self, job: usize, transfers: u64, gap: Option<u64>) {
+    pub(crate) fn begin(&self, job: JobId, transfers: u64, gap: Option<u64>) {
         let counters = &self.jobs[job];
         counters.missing.store(transfers, Ordering::Relaxed);
         counters.last_arrival.store(0, Ordering::Relaxed);
@@ -228,13 +230,13 @@ impl JobProgress {
     }
 
     /// One more thing must be done before the job is.
-    pub(crate) fn started(&self, job: usize) {
+    pub(crate) fn started(&self, job: JobId) {
         self.jobs[job].missing.fetch_add(1, Ordering::AcqRel);
     }
 
     /// A transfer of the job's collective has arrived whole.
     #[inline]
-    pub(crate) fn arrived(&self, job: usize, at: u64) {
+    pub(crate) fn arrived(&self, job: JobId, at: u64) {
         let counters = &self.jobs[job];
         counters.last_arrival.fetch_max(at, Ordering::AcqRel);
         if counters.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
@@ -245,11 +247,11 @@ impl JobProgress {
     }
 
     /// How many transfers of the job's collective have not arrived.
-    pub fn missing(&self, job: usize) -> u64 {
+    pub fn missing(&self, job: JobId) -> u64 {
         self.jobs[job].missing.load(Ordering::Acquire)
     }
 
-    pub(crate) fn last_arrival(&self, job: usize) -> u64 {
+    pub(crate) fn last_arrival(&self, job: JobId) -> u64 {
         self.jobs[job].last_arrival.load(Ordering::Acquire)
     }
 

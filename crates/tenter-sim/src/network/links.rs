@@ -3,7 +3,7 @@
 use tenter_engine::{Home, Output};
 use tenter_net::FarEnd;
 use tenter_plan::{Delays, unloaded};
-use tenter_topology::CableEnd;
+use tenter_topology::{CableEnd, HostId, NodeId};
 use tenter_units::{Rate, SerialisationTime, Time};
 
 use super::context::Context;
@@ -24,26 +24,26 @@ impl Context {
     /// their own behind those of data.
     pub(super) fn inputs_of(&self, end: CableEnd) -> [Output; 2] {
         let Home { part, node } = self.home(end.node);
-        let ports = self.topology.nodes[end.node as usize].ports.len() as u16;
+        let ports = self.topology.ports(end.node);
         [end.port, ports + end.port].map(|input| Output { part, node, input })
     }
 
     /// Latency of the link behind a port, from the wire to the other end's event list, and whether
     /// frames arrive there whole.
-    pub(crate) fn link(&self, node: u32, port: u16) -> (Time, bool) {
+    pub(crate) fn link(&self, node: NodeId, port: u16) -> (Time, bool) {
         let cable = self.topology.cable(node, port);
         let peer = self.topology.neighbour(node, port).node;
         self.link_to(CableEnd { node, port }, peer, cable.delay)
     }
 
     /// The same of a link with a propagation delay that leads to another node.
-    pub(crate) fn link_to(&self, from: CableEnd, peer: u32, delay: Time) -> (Time, bool) {
+    pub(crate) fn link_to(&self, from: CableEnd, peer: NodeId, delay: Time) -> (Time, bool) {
         let link = self.delays().link_to(from, peer, delay);
         (link.latency, link.stores)
     }
 
     /// Whether frames of this rate arrive whole at a node.
-    pub(crate) fn arrives_whole_at(&self, peer: u32, rate: Rate) -> bool {
+    pub(crate) fn arrives_whole_at(&self, peer: NodeId, rate: Rate) -> bool {
         self.delays().arrives_whole_at(peer, rate)
     }
 
@@ -60,20 +60,20 @@ impl Context {
         }
     }
 
-    pub(crate) fn serialisation(&self, node: u32, port: u16) -> SerialisationTime {
+    pub(crate) fn serialisation(&self, node: NodeId, port: u16) -> SerialisationTime {
         self.serialisation_at(node, self.topology.cable(node, port).rate)
     }
 
     /// What bytes take at a port of a node that sends at a rate, by the node's clock.
-    pub(crate) fn serialisation_at(&self, node: u32, rate: Rate) -> SerialisationTime {
+    pub(crate) fn serialisation_at(&self, node: NodeId, rate: Rate) -> SerialisationTime {
         self.delays().serialisation(node, rate)
     }
 
     /// From the first bit of a frame at a host to its last at another, on a path that takes the
     /// first choice everywhere and that nobody else uses.
-    fn frame_time(&self, from: u32, to: u32, frame_bytes: u32) -> Time {
+    fn frame_time(&self, from: HostId, to: HostId, frame_bytes: u32) -> Time {
         let first = CableEnd {
-            node: from,
+            node: from.node(),
             port: 0,
         };
         let rest = self.routing.path(&self.topology, from, to);
@@ -92,7 +92,7 @@ impl Context {
 
     /// From the first bit of a full packet to the last of its acknowledgement, while nothing else
     /// is sent.
-    pub(crate) fn round_trip(&self, from: u32, to: u32) -> Time {
+    pub(crate) fn round_trip(&self, from: HostId, to: HostId) -> Time {
         let data = self.nic.longest_frame_bytes();
         let answer = u32::from(tenter_net::ACK_FRAME_BYTES);
         self.frame_time(from, to, data) + self.frame_time(to, from, answer)

@@ -11,7 +11,7 @@ use tenter_net::{
     SwitchParts, Transmitter,
 };
 use tenter_plan::{LinkImpairment, RulePlan};
-use tenter_topology::CableEnd;
+use tenter_topology::{CableEnd, HostId, NodeId};
 
 use super::context::Context;
 use super::fabric::NodeModel;
@@ -88,18 +88,18 @@ impl Context {
 
     pub(super) fn node(
         self: &Arc<Context>,
-        node: u32,
+        node: NodeId,
         transmitters: Vec<Transmitter>,
     ) -> NodeModel {
-        if self.topology.is_host(node) {
+        if let Some(host) = self.topology.host(node) {
             let [transmitter] = transmitters.try_into().expect("a NIC has one port");
-            return NodeModel::Host(Box::new(self.host(node, transmitter)));
+            return NodeModel::Host(Box::new(self.host(host, transmitter)));
         }
         NodeModel::Switch(self.switch_node(node, transmitters))
     }
 
-    fn switch_node(self: &Arc<Context>, node: u32, transmitters: Vec<Transmitter>) -> Switch {
-        let index = node - self.topology.hosts as u32;
+    fn switch_node(self: &Arc<Context>, node: NodeId, transmitters: Vec<Transmitter>) -> Switch {
+        let index = self.topology.switch(node);
         let model = self.switch_model(node);
         let spec = self.switch(node);
         let spine = match &model {
@@ -111,7 +111,7 @@ impl Context {
         let parts = SwitchParts {
             node,
             index,
-            seed: mix64(self.seeds.hashing ^ mix64(u64::from(index))) as u32,
+            seed: mix64(self.seeds.hashing ^ mix64(u64::from(index.number()))) as u32,
             shared_seed: mix64(self.seeds.hashing) as u32,
             headrooms: match spine {
                 Some(_) => Vec::new(),
@@ -135,7 +135,7 @@ impl Context {
     }
 
     /// The model of a switch.
-    fn switch_model(&self, node: u32) -> SwitchModel<'_> {
+    fn switch_model(&self, node: NodeId) -> SwitchModel<'_> {
         if let Some(fabric) = &self.scheduled {
             self.scheduled_model(node, fabric)
         } else if let Some(spec) = &self.input_queued {
@@ -147,12 +147,12 @@ impl Context {
         }
     }
 
-    fn host(&self, node: u32, transmitter: Transmitter) -> Host {
+    fn host(&self, host: HostId, transmitter: Transmitter) -> Host {
         let (send_slots, receive_slots) =
-            self.ranks_on(node)
+            self.ranks_on(host)
                 .iter()
                 .fold((0, 0), |(send, receive), here| {
-                    let pairs = &self.jobs[usize::from(here.job)].pairs;
+                    let pairs = &self.jobs[here.job].pairs;
                     (
                         send + pairs.send_count(here.rank),
                         receive + pairs.receive_count(here.rank),
@@ -160,64 +160,64 @@ impl Context {
                 });
         let signals = self.signals.as_ref();
         let nic = Nic::new(NicBuild {
-            host: node,
+            host,
             spec: &self.nic,
             port_changes: &self.port_changes,
-            classes: self.nic_classes(node),
+            classes: self.nic_classes(host),
             transmitter,
-            line: self.topology.cable(node, 0).rate,
+            line: self.topology.cable(host, 0).rate,
             send_slots,
             receive_slots,
-            dma: self.dma.get(node as usize).copied(),
+            dma: self.dma.get(host.index()).copied(),
             telemetry: self.telemetry.clone(),
-            credit: self.credit.map(|spec| (spec, self.classes_of_leaf(node))),
+            credit: self.credit.map(|spec| (spec, self.classes_of_leaf(host))),
             applies_signals: signals.is_some_and(|spec| spec.mode == SignalMode::Nic),
         });
-        Host::new(nic, self.start_skew(node))
+        Host::new(nic, self.start_skew(host))
     }
 
     /// For each rank on a host where the delays of its starts come from; none without skew. A
     /// stream belongs to a NIC and a job (and the rank, where it is not the job's first there), so
     /// a further job does not move another's delays.
-    fn start_skew(&self, node: u32) -> Box<[Stream]> {
+    fn start_skew(&self, host: HostId) -> Box<[Stream]> {
         if self.nic.start_skew_max.is_zero() {
             return Box::default();
         }
-        let nic = &self.topology.nodes[node as usize].name;
+        let nic = self.topology.name(host);
         let stream = |here: &RankHere| {
-            let job = &self.jobs[usize::from(here.job)].job.name;
+            let job = &self.jobs[here.job].job.name;
             let mut purpose = format!("start-skew of {job}");
-            if !self.is_first_there(node, here.job, here.rank) {
+            if !self.is_first_there(host, here.job, here.rank) {
                 let _ = write!(purpose, ", rank {}", here.rank);
             }
             Stream::new(self.seeds.arrivals, nic, &purpose)
         };
-        self.ranks_on(node).iter().map(stream).collect()
+        self.ranks_on(host).iter().map(stream).collect()
     }
 
     /// The classes that the leaf of a host knows, one bit each.
-    fn classes_of_leaf(&self, host: u32) -> u8 {
+    fn classes_of_leaf(&self, host: HostId) -> u8 {
         let leaf = self.switch(self.topology.neighbour(host, 0).node);
         let classes = leaf.classes.iter();
         classes.fold(0, |bits, class| bits | 1 << class.class)
     }
 
     /// What a switch has to do with signals, if anything.
-    fn switch_signals(self: &Arc<Context>, node: u32) -> Option<(SignalSpec, SignalWiring)> {
+    fn switch_signals(self: &Arc<Context>, node: NodeId) -> Option<(SignalSpec, SignalWiring)> {
         let spec = self.signals.as_ref()?;
         let peers = self.topology.neighbours(node).map(|peer| peer.node);
-        let hosts = peers.map(|peer| self.topology.is_host(peer).then_some(peer));
-        let hosts: Vec<Option<u32>> = hosts.collect();
+        let hosts = peers.map(|peer| self.topology.host(peer));
+        let hosts: Vec<Option<HostId>> = hosts.collect();
         if !spec.concerns(&hosts) {
             return None;
         }
-        let quantum = |host: u32| {
+        let quantum = |host: HostId| {
             let serialisation = self.topology.cable(host, 0).rate.serialisation(0);
             serialisation.of(64, 0).0.ps()
         };
         let wiring = SignalWiring {
             headers: self.headers(),
-            quantum_ps: (0..self.topology.hosts as u32).map(quantum).collect(),
+            quantum_ps: self.topology.host_ids().map(quantum).collect(),
             hosts,
         };
         Some((*spec, wiring))

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use tenter_workload::Countdown;
 use tenter_workload::graph::{Metered, OperationLog, RankRun};
+use tenter_workload::{Countdown, JobId, RankId};
 
 /// The log of a rank of a job in one of its turns.
 #[derive(Debug)]
 pub(crate) struct RankLog {
-    pub(crate) job: u16,
+    pub(crate) job: JobId,
     pub(crate) turn: u32,
-    pub(crate) rank: u32,
+    pub(crate) rank: RankId,
     /// By place in the graph.
     pub(crate) operations: Vec<OperationLog>,
 }
@@ -21,14 +21,14 @@ pub(crate) struct OperationRuns {
     /// By the number of the rank on its host, as far as one has begun.
     runs: Vec<Option<RankRun>>,
     /// When the first rank here of each job began with the graph that the job is at, in ps.
-    pub(crate) since: BTreeMap<u16, u64>,
+    pub(crate) since: BTreeMap<JobId, u64>,
     /// Queue pairs that have not acknowledged their share of a transfer that is done once it is
     /// acknowledged, by the number of the rank and transfer.
     pub(crate) unacknowledged: Countdown<(u16, u32)>,
     /// The logs of ranks that are done, where they are kept.
     pub(crate) logs: Vec<RankLog>,
     /// What the time of ranks that are done went by with: job, turn and rank.
-    pub(crate) metered: Vec<((u16, u32, u32), Metered)>,
+    pub(crate) metered: Vec<((JobId, u32, RankId), Metered)>,
 }
 
 impl OperationRuns {
@@ -52,7 +52,7 @@ impl OperationRuns {
     pub(crate) fn begun(
         &mut self,
         number: u16,
-        job: u16,
+        job: JobId,
         now: u64,
         begin: impl FnOnce() -> RankRun,
     ) -> &mut RankRun {
@@ -67,7 +67,7 @@ impl OperationRuns {
     }
 
     /// Keeps the log of a rank that is done in a turn.
-    pub(crate) fn keep_log(&mut self, number: u16, job: u16, turn: u32, rank: u32) {
+    pub(crate) fn keep_log(&mut self, number: u16, job: JobId, turn: u32, rank: RankId) {
         let log = self.get_mut(number).and_then(RankRun::take_log);
         self.logs.extend(log.map(|operations| RankLog {
             job,
@@ -81,7 +81,7 @@ impl OperationRuns {
     }
 
     /// Forgets the ranks of a job, by their numbers.
-    pub(crate) fn forget(&mut self, job: u16, is_of_job: impl Fn(u16) -> bool) {
+    pub(crate) fn forget(&mut self, job: JobId, is_of_job: impl Fn(u16) -> bool) {
         self.since.remove(&job);
         for (number, run) in (0..).zip(&mut self.runs) {
             if is_of_job(number) {

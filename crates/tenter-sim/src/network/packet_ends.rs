@@ -1,15 +1,17 @@
 //! What headers of real packets say of their source, which packets of the model leave out.
 
 use tenter_net::{Packet, ReceiveSlot, SendSlot, Slot};
+use tenter_topology::HostId;
 
 use super::context::Context;
 use super::jobs::RankHere;
+use super::queue_pair_id::QueuePairId;
 
 /// The source of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PacketEnds {
     /// The host.
-    pub(crate) source: u32,
+    pub(crate) source: HostId,
     /// Its UDP source port.
     pub(crate) source_port: u16,
     /// The queue pair there.
@@ -27,15 +29,15 @@ impl Context {
 
     fn ends_of_data(&self, packet: &Packet, slot: ReceiveSlot) -> PacketEnds {
         let (_, here) = self.rank_of_slot(packet.destination, slot);
-        let plan = &self.jobs[usize::from(here.job)];
+        let plan = &self.jobs[here.job];
         let source = plan.pairs.source_of(here.rank, here.own_receive_slot(slot));
-        let ranks = (source.rank, here.rank);
-        let own = self.udp_source_port(here.job, ranks, source.lane, source.queue_pair);
-        let hash = self.hash(here.job, ranks, source.lane, source.queue_pair);
+        let queue_pair = QueuePairId::to(here.job, here.rank, &source).back();
+        let own = self.udp_source_port(queue_pair);
+        let hash = self.hash(queue_pair);
         PacketEnds {
-            source: plan.job.hosts[source.rank as usize],
+            source: plan.job.hosts[source.rank],
             source_port: own ^ self.port_change(hash, packet.hash),
-            own_slot: Slot::Send(plan.places[source.rank as usize].send_slot(source.slot)),
+            own_slot: Slot::Send(plan.places[source.rank].send_slot(source.slot)),
         }
     }
 
@@ -52,23 +54,23 @@ impl Context {
             .unwrap_or(0)
     }
 
-    fn ends_of_answer(&self, host: u32, slot: SendSlot) -> PacketEnds {
+    fn ends_of_answer(&self, host: HostId, slot: SendSlot) -> PacketEnds {
         let place = |here: &RankHere| {
-            let plan = &self.jobs[usize::from(here.job)];
-            plan.places[here.rank as usize]
+            let plan = &self.jobs[here.job];
+            plan.places[here.rank]
         };
         let ranks = self.ranks_on(host);
         let number = ranks.partition_point(|here| place(here).send_base <= slot);
         let here = ranks[number.saturating_sub(1)];
-        let plan = &self.jobs[usize::from(here.job)];
+        let plan = &self.jobs[here.job];
         let far = plan
             .pairs
             .peer_of(here.rank, place(&here).own_send_slot(slot));
-        let ranks = (far.rank, here.rank);
+        let queue_pair = QueuePairId::to(here.job, here.rank, &far).back();
         PacketEnds {
-            source: plan.job.hosts[far.rank as usize],
-            source_port: self.udp_source_port(here.job, ranks, far.lane, far.queue_pair),
-            own_slot: Slot::Receive(plan.places[far.rank as usize].receive_slot(far.slot)),
+            source: plan.job.hosts[far.rank],
+            source_port: self.udp_source_port(queue_pair),
+            own_slot: Slot::Receive(plan.places[far.rank].receive_slot(far.slot)),
         }
     }
 }

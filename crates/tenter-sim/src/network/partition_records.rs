@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 
 use tenter_endpoint::{Acknowledged, Delivery, Marks};
+use tenter_units::ById;
+use tenter_workload::JobId;
 use tenter_workload::graph::Consequences;
 
 use super::jobs::JobPlan;
@@ -10,19 +12,21 @@ use super::jobs::JobPlan;
 /// One share of a transfer: what travels on one queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct FlowKey {
-    pub(crate) job: u16,
+    pub(crate) job: JobId,
     pub(crate) queue_pair: u16,
     pub(crate) transfer: u32,
 }
 
 impl FlowKey {
     pub(crate) fn pack(self) -> u64 {
-        u64::from(self.job) << 48 | u64::from(self.queue_pair) << 32 | u64::from(self.transfer)
+        u64::from(self.job.number()) << 48
+            | u64::from(self.queue_pair) << 32
+            | u64::from(self.transfer)
     }
 
     pub(crate) fn unpack(tag: u64) -> FlowKey {
         FlowKey {
-            job: (tag >> 48) as u16,
+            job: JobId::new((tag >> 48) as u16),
             queue_pair: (tag >> 32) as u16,
             transfer: tag as u32,
         }
@@ -60,7 +64,7 @@ pub(crate) struct AcknowledgedHalf {
 impl AcknowledgedHalf {
     /// What flows that are received at the same instant are sorted by. Turns are numbered by
     /// iteration, then by collective.
-    pub(crate) fn order(&self) -> (u16, u32, u32, u16) {
+    pub(crate) fn order(&self) -> (JobId, u32, u32, u16) {
         let FlowKey {
             job,
             queue_pair,
@@ -78,7 +82,7 @@ const _: () = assert!(size_of::<DeliveredHalf>() == 48 && size_of::<Acknowledged
 #[derive(Debug, Default)]
 pub(crate) struct PartitionRecords {
     /// Of each endless job the frame bytes accepted; its flows have no rows.
-    pub(crate) endless: Vec<Option<u64>>,
+    pub(crate) endless: ById<JobId, Option<u64>>,
     pub(crate) delivered: Vec<DeliveredHalf>,
     pub(crate) acknowledged: Vec<AcknowledgedHalf>,
     /// Marks of delivered flows and their turns, where there are any.
@@ -93,7 +97,7 @@ pub(crate) struct PartitionRecords {
 
 impl PartitionRecords {
     /// The records of a part of a network with these jobs.
-    pub(crate) fn new(jobs: &[JobPlan]) -> PartitionRecords {
+    pub(crate) fn new(jobs: &ById<JobId, JobPlan>) -> PartitionRecords {
         PartitionRecords {
             endless: jobs
                 .iter()
@@ -104,7 +108,7 @@ impl PartitionRecords {
     }
 
     pub(crate) fn delivered(&mut self, key: FlowKey, turn: u32, delivery: &Delivery) {
-        if let Some(bytes) = &mut self.endless[usize::from(key.job)] {
+        if let Some(bytes) = &mut self.endless[key.job] {
             *bytes += delivery.accepted_bytes;
             return;
         }
@@ -123,7 +127,7 @@ impl PartitionRecords {
     /// Books the marks of a flow that has just been delivered.
     #[inline]
     pub(crate) fn marked(&mut self, key: FlowKey, turn: u32, marks: Marks) {
-        if marks != Marks::default() && self.endless[usize::from(key.job)].is_none() {
+        if marks != Marks::default() && self.endless[key.job].is_none() {
             self.marked.push((key, turn, marks));
         }
     }
@@ -138,7 +142,7 @@ impl PartitionRecords {
     pub(crate) fn acknowledged(&mut self, done: &Acknowledged) {
         let key = FlowKey::unpack(done.request.tag);
         let turn = done.request.group;
-        if self.endless[usize::from(key.job)].is_some() {
+        if self.endless[key.job].is_some() {
             return;
         }
         self.acknowledged.push(AcknowledgedHalf {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use tenter_net::{Event, EventKind};
 use tenter_plan::QueueChanges;
 use tenter_record::QueueChangeRow;
+use tenter_topology::CableEnd;
 use tenter_units::Time;
 
 use super::watch::{PortChanges, Watcher};
@@ -15,7 +16,7 @@ use super::watch::{PortChanges, Watcher};
 /// What one part of a network records.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct QueueLog {
-    ports: BTreeMap<(u32, u16), PortLog>,
+    ports: BTreeMap<CableEnd, PortLog>,
     limit: u64,
     /// The first and the last instant of which changes are kept, in ps.
     span: (u64, u64),
@@ -43,13 +44,13 @@ impl QueueLog {
 
 impl PortLog {
     /// Notes what waits at the beginning of the span.
-    fn begin(&mut self, (node, port): (u32, u16), at: u64) {
+    fn begin(&mut self, place: CableEnd, at: u64) {
         for (class, &queue_bytes) in (0..).zip(&self.waiting) {
             if queue_bytes > 0 {
                 self.rows.push(QueueChangeRow {
                     time: Time::from_ps(at),
-                    node,
-                    port,
+                    node: place.node.number(),
+                    port: place.port,
                     class,
                     queue_bytes,
                 });
@@ -62,7 +63,7 @@ impl Watcher for QueueLog {
     const WATCHED: bool = true;
 
     fn note(&mut self, event: Event) {
-        let place = (event.node, event.port);
+        let place = event.place();
         let Some(port) = self.ports.get_mut(&place) else {
             return;
         };
@@ -91,7 +92,7 @@ impl Watcher for QueueLog {
         }
         port.rows.push(QueueChangeRow {
             time: Time::from_ps(event.at),
-            node: event.node,
+            node: event.node.number(),
             port: event.port,
             class: u16::from(event.packet.class()),
             queue_bytes: *waiting,

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use tenter_net::scheduled::{HostPlace, ScheduledSpec};
 use tenter_plan::Plan;
-use tenter_topology::CableEnd;
+use tenter_topology::{CableEnd, NodeId};
 
 /// The fabric's parameters and its leaves.
 #[derive(Debug)]
 pub(crate) struct ScheduledFabric {
     pub(crate) spec: ScheduledSpec,
     /// The nodes of the leaves, ascending.
-    pub(crate) leaves: Vec<u32>,
+    pub(crate) leaves: Vec<NodeId>,
     pub(super) places: Arc<[HostPlace]>,
     pub(super) may_lose: bool,
 }
@@ -20,7 +20,7 @@ impl ScheduledFabric {
     pub(crate) fn of(plan: &Plan) -> Option<ScheduledFabric> {
         let spec = plan.scheduled.clone()?;
         let topology = &plan.topology;
-        let hosts = 0..topology.hosts as u32;
+        let hosts = topology.host_ids();
         let ends: Vec<_> = hosts.map(|host| topology.neighbour(host, 0)).collect();
         let leaves = topology.leaves();
         let place = |end: &CableEnd| HostPlace {
@@ -36,12 +36,12 @@ impl ScheduledFabric {
     }
 
     /// How many control links end at a node.
-    pub(crate) fn control_inputs(&self, node: u32) -> u16 {
+    pub(crate) fn control_inputs(&self, node: NodeId) -> u16 {
         self.number(node).map_or(0, |_| self.leaves.len() as u16)
     }
 
     /// A node's number among the leaves, if it is one.
-    pub(super) fn number(&self, node: u32) -> Option<u16> {
+    pub(super) fn number(&self, node: NodeId) -> Option<u16> {
         self.leaves.binary_search(&node).ok().map(|at| at as u16)
     }
 }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use tenter_endpoint::{Directory, ReplyPath};
 use tenter_net::ReceiveSlot;
-use tenter_workload::{Destination, Schedule, split};
+use tenter_topology::HostId;
+use tenter_units::ById;
+use tenter_workload::{Destination, JobId, Schedule, split};
 
 use super::context::Context;
 
@@ -16,28 +18,31 @@ pub(crate) struct Peers<'a> {
 }
 
 impl Directory for Peers<'_> {
-    fn reply_path(&self, host: u32, slot: ReceiveSlot) -> ReplyPath {
+    fn reply_path(&self, host: HostId, slot: ReceiveSlot) -> ReplyPath {
         self.context.reply_path(host, slot)
     }
 
-    fn transfer_bytes(&self, host: u32, slot: ReceiveSlot, nth: u32) -> Option<u64> {
+    fn transfer_bytes(&self, host: HostId, slot: ReceiveSlot, nth: u32) -> Option<u64> {
         let (_, here) = self.context.rank_of_slot(host, slot);
-        let plan = &self.context.jobs[usize::from(here.job)];
+        let plan = &self.context.jobs[here.job];
         let source = plan.pairs.source_of(here.rank, here.own_receive_slot(slot));
         let way = Destination {
-            dst: here.rank,
+            dst: here.rank.number(),
             lane: source.lane,
         };
         let schedule = self.schedules.of(here.job);
-        let id = schedule.nth(source.rank, way, plan.job.queue_pair_scope, nth)?;
+        let id = schedule.nth(source.rank.number(), way, plan.job.queue_pair_scope, nth)?;
         let (bytes, queue_pairs) = (schedule.transfer(id).bytes, plan.job.queue_pairs);
         Some(split::share(bytes, queue_pairs, source.queue_pair))
     }
 }
 
+/// What a job runs: the number of its turn, and the schedule.
+type Running = (u32, Arc<dyn Schedule>);
+
 /// The schedule each job runs now; every part has its own copy, changed at edges.
 #[derive(Clone, Default)]
-pub(crate) struct Schedules(Vec<Option<(u32, Arc<dyn Schedule>)>>);
+pub(crate) struct Schedules(ById<JobId, Option<Running>>);
 
 impl std::fmt::Debug for Schedules {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -49,22 +54,23 @@ impl std::fmt::Debug for Schedules {
 }
 
 impl Schedules {
-    pub(crate) fn set(&mut self, job: usize, turn: u32, schedule: Arc<dyn Schedule>) {
-        self.0.resize_with(self.0.len().max(job + 1), || None);
+    pub(crate) fn set(&mut self, job: JobId, turn: u32, schedule: Arc<dyn Schedule>) {
+        let count = self.0.len().max(job.index() + 1);
+        self.0.resize_with(count, || None);
         self.0[job] = Some((turn, schedule));
     }
 
-    pub(crate) fn of(&self, job: u16) -> &dyn Schedule {
+    pub(crate) fn of(&self, job: JobId) -> &dyn Schedule {
         &*self.running(job).1
     }
 
     /// Which of the job's collectives runs.
-    pub(crate) fn turn(&self, job: u16) -> u32 {
+    pub(crate) fn turn(&self, job: JobId) -> u32 {
         self.running(job).0
     }
 
-    fn running(&self, job: u16) -> &(u32, Arc<dyn Schedule>) {
-        self.0[usize::from(job)]
+    fn running(&self, job: JobId) -> &Running {
+        self.0[job]
             .as_ref()
             .expect("packets move only while a collective runs")
     }

@@ -7,7 +7,7 @@ use tenter_plan::Plan;
 use tenter_plan::unloaded::{Link, links, request_time};
 use tenter_topology::Routing;
 use tenter_units::Time;
-use tenter_workload::Job;
+use tenter_workload::{Job, RankId};
 
 /// The ways of a workload, by the links on them.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +33,7 @@ impl Unloaded {
         };
         let mut numbers: BTreeMap<Vec<Link>, u32> = BTreeMap::new();
         for way in &workload.ways {
-            let [from, to] = [way.src, way.dst].map(|rank| job.hosts[rank as usize]);
+            let [from, to] = [way.src, way.dst].map(|rank| job.hosts[RankId::new(rank)]);
             let links = if plan.is_within_domain(from, to) {
                 Vec::new()
             } else {

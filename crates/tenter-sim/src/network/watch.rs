@@ -3,6 +3,7 @@
 use tenter_net::{Event, EventKind, Packet, PacketKind};
 use tenter_plan::CapturePlan;
 use tenter_record::QueueChangeRow;
+use tenter_topology::{CableEnd, NodeId};
 
 use super::context::Context;
 
@@ -27,7 +28,7 @@ pub trait Watcher: Send {
 /// What was recorded of the queues of a port.
 #[derive(Clone, Copy, Debug)]
 pub struct PortChanges<'a> {
-    pub(crate) place: (u32, u16),
+    pub(crate) place: CableEnd,
     pub(crate) rows: &'a [QueueChangeRow],
     /// Changes beyond the limit.
     pub(crate) omitted: u64,
@@ -74,7 +75,7 @@ pub enum WatchTarget {
     /// All packets at one port of a node, pause frames among them.
     Port {
         /// The node.
-        node: u32,
+        node: NodeId,
         /// Its port.
         port: u16,
         /// How long after its last bit has arrived a pause frame is obeyed, or a flow-control
@@ -85,7 +86,7 @@ pub enum WatchTarget {
 
 impl WatchTarget {
     /// A port of a node.
-    pub fn port(context: &Context, node: u32, port: u16) -> WatchTarget {
+    pub fn port(context: &Context, node: NodeId, port: u16) -> WatchTarget {
         let cable = context.topology().cable(node, port);
         WatchTarget::Port {
             node,
@@ -174,10 +175,12 @@ impl Watcher for WatchLog {
 
 #[cfg(test)]
 mod tests {
+    use tenter_topology::HostId;
+
     use super::*;
 
     const PORT: WatchTarget = WatchTarget::Port {
-        node: 0,
+        node: NodeId::new(0),
         port: 0,
         response: 10,
     };
@@ -187,7 +190,7 @@ mod tests {
             at,
             queue_pair: 0,
             sequence: 0,
-            destination: 0,
+            destination: HostId::new(0),
             hash: 0,
             sent: 0,
             frame_bytes: 78,
@@ -196,7 +199,7 @@ mod tests {
         };
         Event {
             at,
-            node: 0,
+            node: NodeId::new(0),
             port: 0,
             kind: EventKind::Sent,
             packet,

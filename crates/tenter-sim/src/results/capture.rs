@@ -9,7 +9,7 @@ use tenter_plan::CapturePlan;
 use tenter_record::{
     Capture, CapturedFrame, CapturedPort, FrameContent, MacAddress, RoceBody, RocePacket,
 };
-use tenter_topology::{CableEnd, Topology};
+use tenter_topology::{CableEnd, HostId, Topology};
 use tenter_units::Time;
 
 use crate::network::{Captured, Context, Driver, PacketEnds, Seen, Watcher, keep_first};
@@ -74,9 +74,9 @@ fn warn(
             "{flow_control} flow-control packets are not in `capture.pcapng`: they are no Ethernet frames",
         ));
     }
-    let optical = |&(node, port): &(u32, u16)| {
-        let place = topology.optics.place(CableEnd { node, port });
-        place.map(|_| topology.port_name(node, port))
+    let optical = |&end: &CableEnd| {
+        let place = topology.optics.place(end);
+        place.map(|_| topology.port_name(end.node, end.port))
     };
     let names: Vec<String> = plan.ports.iter().filter_map(optical).collect();
     if !names.is_empty() {
@@ -88,19 +88,19 @@ fn warn(
 }
 
 fn port_of(plan: &CapturePlan, index: u32) -> CableEnd {
-    let (node, port) = plan.ports.get(index as usize).copied().unwrap_or_default();
-    CableEnd { node, port }
+    plan.ports.get(index as usize).copied().unwrap_or_default()
 }
 
 fn ports(plan: &CapturePlan, context: &Context) -> Vec<CapturedPort> {
     let topology = context.topology();
-    let of = |&(node, port): &(u32, u16)| {
+    let of = |&end: &CableEnd| {
+        let CableEnd { node, port } = end;
         let peer = topology.neighbour(node, port);
-        let is_optical = topology.optics.place(CableEnd { node, port }).is_some();
+        let is_optical = topology.optics.place(end).is_some();
         CapturedPort {
             name: topology.port_name(node, port),
             bits_per_second: topology.cable(node, port).rate.bits_per_second(),
-            address: address(CableEnd { node, port }),
+            address: address(end),
             peer: if is_optical {
                 "an optical switch".to_owned()
             } else {
@@ -113,7 +113,7 @@ fn ports(plan: &CapturePlan, context: &Context) -> Vec<CapturedPort> {
 
 /// The MAC address of a port: locally administered, of its node (24 bits) and its number.
 fn address(end: CableEnd) -> MacAddress {
-    let [_, high, middle, low] = end.node.to_be_bytes();
+    let [_, high, middle, low] = end.node.number().to_be_bytes();
     let [port_high, port_low] = end.port.to_be_bytes();
     [2, high, middle, low, port_high, port_low]
 }
@@ -121,7 +121,7 @@ fn address(end: CableEnd) -> MacAddress {
 /// The lengths of messages, as far as their last packets were captured.
 struct Messages {
     /// By destination and queue pair: the sequence number of each last packet with its payload.
-    ends: BTreeMap<(u32, ReceiveSlot), BTreeMap<u32, u32>>,
+    ends: BTreeMap<(HostId, ReceiveSlot), BTreeMap<u32, u32>>,
     mtu: u32,
     /// Bytes of a full message.
     full: u32,
@@ -246,9 +246,9 @@ impl Frame<'_> {
             && !topology.is_host(to.node)
     }
 
-    fn name(&self, node: u32) -> &str {
+    fn name(&self, host: HostId) -> &str {
         let nodes = &self.context.topology().nodes;
-        nodes.get(node as usize).map_or("", |node| &node.name)
+        nodes.get(host.node().index()).map_or("", |node| &node.name)
     }
 
     /// A frame whose headers are not published.
@@ -280,7 +280,7 @@ impl Frame<'_> {
             own_slot,
         } = self.context.ends(packet)?;
         let slot = packet.slot()?;
-        let addresses = |host: u32| self.context.addresses.get(host as usize);
+        let addresses = |host: HostId| self.context.addresses.get(host.index());
         let own = addresses(source);
         let of_kind = match body {
             RoceBody::Write { .. } => own.map(|nic| nic.dscp),

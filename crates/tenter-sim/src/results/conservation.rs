@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tenter_net::{CLASSES, Packet, PauseRecord, Transmitter};
-use tenter_topology::CableEnd;
+use tenter_topology::{CableEnd, NodeId};
 
 use crate::network::{Driver, NodeModel};
 
@@ -80,11 +80,11 @@ pub(crate) fn check<D: Driver>(
 ) -> Result<(), String> {
     let context = driver.context();
     let topology = driver.fabric(0).topology();
-    for node in 0..topology.nodes.len() as u32 {
+    for node in topology.node_ids() {
         check_node(driver, node)?;
         check_buffer(driver, node)?;
         let in_flight = driver.in_flight(context.home(node));
-        let ports = topology.nodes[node as usize].ports.len() as u16;
+        let ports = topology.ports(node);
         for port in 0..ports {
             let peer = topology.neighbour(node, port);
             check_pauses(driver, peer)?;
@@ -127,14 +127,14 @@ fn check_pauses<D: Driver>(driver: &D, end: CableEnd) -> Result<(), String> {
     ))
 }
 
-fn transmitter<D: Driver>(driver: &D, node: u32, port: u16) -> &Transmitter {
+fn transmitter<D: Driver>(driver: &D, node: NodeId, port: u16) -> &Transmitter {
     match driver.node(node) {
         NodeModel::Host(host) => host.nic().transmitter(),
         NodeModel::Switch(switch) => switch.ports()[usize::from(port)].transmitter(),
     }
 }
 
-fn received<D: Driver>(driver: &D, node: u32, port: u16) -> (u64, u64) {
+fn received<D: Driver>(driver: &D, node: NodeId, port: u16) -> (u64, u64) {
     match driver.node(node) {
         NodeModel::Host(host) => {
             let counters = host.nic().counters();
@@ -145,7 +145,7 @@ fn received<D: Driver>(driver: &D, node: u32, port: u16) -> (u64, u64) {
 }
 
 /// Notices, flow-control packets and word of lost frames, sent and received through a port.
-fn other_control<D: Driver>(driver: &D, node: u32, port: u16) -> (u64, u64) {
+fn other_control<D: Driver>(driver: &D, node: NodeId, port: u16) -> (u64, u64) {
     let model = driver.node(node);
     let updates = credit::updates(model, port);
     let lost = credit::lost(model, port);
@@ -160,12 +160,12 @@ fn other_control<D: Driver>(driver: &D, node: u32, port: u16) -> (u64, u64) {
     }
 }
 
-fn pauses_sent<D: Driver>(driver: &D, node: u32, port: u16) -> u64 {
+fn pauses_sent<D: Driver>(driver: &D, node: NodeId, port: u16) -> u64 {
     let mac = transmitter(driver, node, port).mac();
     mac.xoff_frames + mac.xon_frames
 }
 
-fn pauses_of_classes<D: Driver>(driver: &D, node: u32, port: u16) -> u64 {
+fn pauses_of_classes<D: Driver>(driver: &D, node: NodeId, port: u16) -> u64 {
     match driver.node(node) {
         NodeModel::Host(host) => {
             let classes = (0..CLASSES as u8).map(|class| host.nic().pauses_sent(class));
@@ -186,7 +186,7 @@ fn pauses_of_classes<D: Driver>(driver: &D, node: u32, port: u16) -> u64 {
     }
 }
 
-fn pauses_received<D: Driver>(driver: &D, node: u32, port: u16) -> u64 {
+fn pauses_received<D: Driver>(driver: &D, node: NodeId, port: u16) -> u64 {
     let sum = |records: &mut dyn Iterator<Item = PauseRecord>| -> u64 {
         records
             .map(|record| record.xoff_frames + record.xon_frames)
@@ -205,12 +205,12 @@ fn pauses_received<D: Driver>(driver: &D, node: u32, port: u16) -> u64 {
 
 /// The bytes that a switch counts for each priority group are those of its waiting frames, and so
 /// are the blocks that its input buffers hold.
-fn check_buffer<D: Driver>(driver: &D, node: u32) -> Result<(), String> {
+fn check_buffer<D: Driver>(driver: &D, node: NodeId) -> Result<(), String> {
     let NodeModel::Switch(switch) = driver.node(node) else {
         return Ok(());
     };
     credit::check_buffers(switch).map_err(|error| {
-        let name = &driver.context().topology().nodes[node as usize].name;
+        let name = driver.context().topology().name(node);
         format!("at {name} {error}")
     })?;
     for queue in (0..switch.classes().len()).filter(|&queue| switch.is_lossless(queue)) {
@@ -229,12 +229,12 @@ fn check_buffer<D: Driver>(driver: &D, node: u32) -> Result<(), String> {
 
 /// What came into a switch went out, was dropped or lost, or waits; and a queue's fill is the sum
 /// of its packets.
-fn check_node<D: Driver>(driver: &D, node: u32) -> Result<(), String> {
+fn check_node<D: Driver>(driver: &D, node: NodeId) -> Result<(), String> {
     let NodeModel::Switch(switch) = driver.node(node) else {
         return Ok(());
     };
     let topology = driver.context().topology();
-    let name = &topology.nodes[node as usize].name;
+    let name = topology.name(node);
     if let Some(record) = switch.leaf_record() {
         let ports = 0..switch.ports().len() as u16;
         let hosts = ports.filter(|&port| topology.is_host(topology.neighbour(node, port).node));

@@ -6,6 +6,7 @@ use tenter_net::{
     WIRE_OVERHEAD_BYTES,
 };
 use tenter_record::{Counts, PortRow, QueueRow, SwitchRow};
+use tenter_topology::NodeId;
 use tenter_units::Time;
 
 use crate::network::{Context, Driver, JobPlan, NodeModel};
@@ -21,7 +22,7 @@ pub(crate) fn count<D: Driver>(driver: &D, ended: u64, counts: &mut Counts) {
     let span = active_span(context, ended);
     let queue_pairs = hash_paths::queue_pairs(driver);
     for (node, model) in driver.nodes() {
-        for port in 0..context.topology.nodes[node as usize].ports.len() as u16 {
+        for port in 0..context.topology.ports(node) {
             let (mut row, queues) = match model {
                 NodeModel::Host(host) => nic_port(host.nic(), ended),
                 NodeModel::Switch(switch) => switch_port(switch, port, ended),
@@ -51,10 +52,10 @@ pub(crate) fn count<D: Driver>(driver: &D, ended: u64, counts: &mut Counts) {
             let unsent_ps = last_end.saturating_sub(ended) + transmitter.cut_short();
             row.utilisation = utilisation(&row, unsent_ps, span);
             let hashed = queue_pairs.as_ref();
-            row.queue_pairs = hashed.map(|counts| counts[node as usize][usize::from(port)]);
+            row.queue_pairs = hashed.map(|counts| counts[node][usize::from(port)]);
             let telling = queues.into_iter().filter(says_something);
             let named = telling.map(|queue| QueueRow {
-                node,
+                node: node.number(),
                 node_name: row.node_name.clone(),
                 port,
                 peer_name: row.peer_name.clone(),
@@ -64,9 +65,9 @@ pub(crate) fn count<D: Driver>(driver: &D, ended: u64, counts: &mut Counts) {
             counts.ports.push(row);
         }
         if let NodeModel::Switch(switch) = model {
-            let name = context.topology.nodes[node as usize].name.clone();
+            let name = context.topology.name(node).to_owned();
             counts.switches.push(SwitchRow {
-                node,
+                node: node.number(),
                 node_name: name,
                 ..switch_row(switch)
             });
@@ -83,15 +84,13 @@ pub(crate) fn active_span(context: &Context, ended: u64) -> Time {
     Time::from_ps(ended.saturating_sub(started))
 }
 
-fn name(row: &mut PortRow, context: &Context, node: u32, port: u16) {
+fn name(row: &mut PortRow, context: &Context, node: NodeId, port: u16) {
     let topology = &context.topology;
     let peer = topology.neighbour(node, port).node;
-    row.node = node;
-    row.node_name
-        .clone_from(&topology.nodes[node as usize].name);
+    row.node = node.number();
+    topology.name(node).clone_into(&mut row.node_name);
     row.port = port;
-    row.peer_name
-        .clone_from(&topology.nodes[peer as usize].name);
+    topology.name(peer).clone_into(&mut row.peer_name);
     row.rate_gbps = topology.cable(node, port).rate.bits_per_second() as f64 / 1e9;
 }
 

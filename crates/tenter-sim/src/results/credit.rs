@@ -4,6 +4,7 @@
 use tenter_net::{
     CLASSES, LaneBuffer, LaneCredit, Packet, PacketKind, Switch, Transmitter, credit_blocks,
 };
+use tenter_topology::NodeId;
 
 use crate::network::{Driver, NodeModel};
 
@@ -43,8 +44,8 @@ pub(crate) fn lost(node: &NodeModel, port: u16) -> u64 {
 /// Flow-control packets that all ports have sent.
 pub(crate) fn sent(driver: &impl Driver) -> u64 {
     let topology = driver.context().topology();
-    let of_node = |(node, model): (u32, &NodeModel)| -> u64 {
-        let ports = 0..topology.nodes[node as usize].ports.len() as u16;
+    let of_node = |(node, model): (NodeId, &NodeModel)| -> u64 {
+        let ports = 0..topology.ports(node);
         ports.map(|port| updates(model, port).0).sum()
     };
     driver.nodes().map(of_node).sum()

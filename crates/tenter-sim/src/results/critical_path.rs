@@ -7,6 +7,8 @@ use tenter_record::CriticalPathRow;
 use tenter_units::Time;
 use tenter_workload::graph::{Graph, Operation, OperationLog, Timing};
 
+use super::iteration_id::IterationId;
+
 /// A part of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Part {
@@ -22,10 +24,10 @@ pub(super) struct Part {
 
 impl Part {
     /// As a row of a table.
-    pub(super) fn row(&self, (job, iteration): (u32, u32), part: u32) -> CriticalPathRow {
+    pub(super) fn row(&self, of: IterationId, part: u32) -> CriticalPathRow {
         CriticalPathRow {
-            job,
-            iteration,
+            job: of.job_number(),
+            iteration: of.iteration,
             part,
             kind: self.kind.to_owned(),
             rank: self.rank,

@@ -7,10 +7,12 @@ use std::sync::Arc;
 use tenter_endpoint::Marks;
 use tenter_net::SENT_UNIT_PS;
 use tenter_record::{Digest, FlowRow};
-use tenter_units::Time;
-use tenter_workload::{FullMesh, Schedule, Transfer, WorkloadError, split};
+use tenter_units::{ById, Time};
+use tenter_workload::{FullMesh, JobId, Schedule, Transfer, WorkloadError, split};
 
-use crate::network::{AcknowledgedHalf, Context, DeliveredHalf, FlowKey, PartitionRecords};
+use crate::network::{
+    AcknowledgedHalf, Context, DeliveredHalf, FlowKey, PartitionRecords, QueuePairId,
+};
 
 use super::flow_tally::FlowTally;
 use super::ideal_ratio;
@@ -65,9 +67,9 @@ impl Tally {
 /// The books.
 pub(crate) struct FlowTable {
     /// Per job, and per turn that has begun.
-    pub(crate) tallies: Vec<Vec<Tally>>,
+    pub(crate) tallies: ById<JobId, Vec<Tally>>,
     /// Per job the frame bytes accepted of flows that arrived whole.
-    pub(crate) received_bytes: Vec<u64>,
+    pub(crate) received_bytes: ById<JobId, u64>,
     /// Receivers' halves whose acknowledgement is still under way, and which places are free.
     waiting: Vec<DeliveredHalf>,
     free: Vec<u32>,
@@ -119,7 +121,7 @@ impl FlowTable {
         }
         Ok(FlowTable {
             tallies: context.jobs.iter().map(|_| Vec::new()).collect(),
-            received_bytes: vec![0; context.jobs.len()],
+            received_bytes: vec![0; context.jobs.len()].into(),
             waiting: Vec::new(),
             free: Vec::new(),
             marks: BTreeMap::new(),
@@ -137,7 +139,8 @@ impl FlowTable {
     pub(crate) fn begin(
         &mut self,
         context: &Context,
-        (job, at): (usize, u64),
+        job: JobId,
+        at: u64,
         schedule: Arc<dyn Schedule>,
     ) {
         let flow_work = schedule.flow_workload();
@@ -180,7 +183,7 @@ impl FlowTable {
     }
 
     /// Whether every flow of the job that was ever posted has been booked.
-    pub(crate) fn is_settled(&self, job: usize) -> bool {
+    pub(crate) fn is_settled(&self, job: JobId) -> bool {
         let mut tallies = self.tallies[job].iter();
         tallies.all(|tally| match tally.flow_work {
             Some(_) => tally.end.is_some(),
@@ -188,7 +191,7 @@ impl FlowTable {
         })
     }
 
-    pub(crate) fn end(&mut self, job: usize, turn: usize, at: u64) {
+    pub(crate) fn end(&mut self, job: JobId, turn: usize, at: u64) {
         self.tallies[job][turn].end = Some(at);
         self.last_event = self.last_event.max(at);
     }
@@ -208,9 +211,9 @@ impl FlowTable {
         }
         for half in partition_records.delivered.drain(..) {
             self.last_event = self.last_event.max(half.at);
-            let tally = &mut self.tallies[usize::from(half.key.job)][half.turn as usize];
-            self.received_bytes[usize::from(half.key.job)] += half.bytes;
-            let judged = !context.jobs[usize::from(half.key.job)].job.background;
+            let tally = &mut self.tallies[half.key.job][half.turn as usize];
+            self.received_bytes[half.key.job] += half.bytes;
+            let judged = !context.jobs[half.key.job].job.background;
             self.judged_flows_done += u64::from(judged);
             let place = self.free.pop().unwrap_or(self.waiting.len() as u32);
             if place as usize == self.waiting.len() {
@@ -282,7 +285,7 @@ impl FlowTable {
     fn put_in_order(&mut self, context: &Context) {
         self.order.clear();
         for (index, half) in (0..).zip(&self.acknowledged) {
-            let tally = &mut self.tallies[usize::from(half.key.job)][half.turn as usize];
+            let tally = &mut self.tallies[half.key.job][half.turn as usize];
             let place = match &mut tally.flow_work {
                 None => tally.places[context.flow_index(half.key)],
                 Some(flows) => flows
@@ -313,7 +316,7 @@ impl FlowTable {
         let received = &self.waiting[flow.place as usize];
         self.free.push(flow.place);
         self.last_event = self.last_event.max(sent.at);
-        let tally = &mut self.tallies[usize::from(sent.key.job)][sent.turn as usize];
+        let tally = &mut self.tallies[sent.key.job][sent.turn as usize];
         let transfer = tally.schedule.transfer(sent.key.transfer);
         let marks = self.marks.remove(&(sent.key, sent.turn));
         tally.latency_is_known &= !may_wrap(sent, received);
@@ -336,7 +339,7 @@ impl FlowTable {
         if let Some(flows) = &mut tally.flow_work {
             let way = tally.schedule.flow_workload();
             let way = way.map_or(0, |schedule| schedule.way_index(sent.key.transfer));
-            let unloaded = &context.jobs[usize::from(sent.key.job)].unloaded;
+            let unloaded = &context.jobs[sent.key.job].unloaded;
             let path = (unloaded, &context.nic);
             let alone = flows.remembered.time(path, way, row.payload_bytes);
             flows.add(row.payload_bytes, fct, alone);
@@ -344,7 +347,7 @@ impl FlowTable {
         }
         tally.completion_times.push(fct);
         let mesh = tally.mesh.as_ref();
-        let mesh = mesh.filter(|_| !context.is_carried(usize::from(sent.key.job), &transfer));
+        let mesh = mesh.filter(|_| !context.is_carried(sent.key.job, &transfer));
         let ideal = mesh.map(|mesh| mesh.of(&transfer));
         let ratio = ideal.and_then(|ideal| ideal_ratio::ratio(fct, ideal));
         tally.ideal_ratios.extend(ratio);
@@ -389,15 +392,15 @@ fn flow_row(
         queue_pair,
         transfer: id,
     } = sent.key;
-    let plan = &context.jobs[usize::from(job)];
+    let plan = &context.jobs[job];
     let turn = plan.turn(sent.turn);
     let lane = transfer.way(plan.job.queue_pair_scope).lane;
-    let ranks = (transfer.src, transfer.dst);
+    let [from, to] = plan.job.ends(transfer);
     let frames = u64::from(received.frames);
     let is_known = !may_wrap(sent, received);
     let latency = |ps: u64| is_known.then(|| Time::from_ps(ps));
     FlowRow {
-        job: u32::from(job),
+        job: u32::from(job.number()),
         collective: turn.index,
         iteration: turn.iteration,
         chunk: transfer.chunk,
@@ -406,9 +409,9 @@ fn flow_row(
         queue_pair,
         src_rank: transfer.src,
         dst_rank: transfer.dst,
-        src_host: plan.job.hosts[transfer.src as usize],
-        dst_host: plan.job.hosts[transfer.dst as usize],
-        udp_source_port: context.udp_source_port(job, ranks, lane, queue_pair),
+        src_host: from.number(),
+        dst_host: to.number(),
+        udp_source_port: context.udp_source_port(QueuePairId::of(job, transfer, lane, queue_pair)),
         payload_bytes: split::share(transfer.bytes, plan.job.queue_pairs, queue_pair),
         posted: Time::from_ps(sent.posted),
         first_sent: Time::from_ps(sent.first_sent),

@@ -1,9 +1,11 @@
 //! Which ports queue pairs take where the hash of their addresses alone decides: known before a
 //! run.
 
-use tenter_workload::{Job, Schedule, WorkloadError};
+use tenter_topology::{CableEnd, HostId, NodeId};
+use tenter_units::ById;
+use tenter_workload::{Job, JobId, Schedule, WorkloadError};
 
-use crate::network::{Context, Driver, JobPlan, NodeModel};
+use crate::network::{Context, Driver, JobPlan, NodeModel, QueuePairId};
 
 /// Of more queue pairs, or transfers, none is followed: it would take longer than it is worth.
 const FOLLOWED_MAX: u64 = 1 << 20;
@@ -11,20 +13,20 @@ const FOLLOWED_MAX: u64 = 1 << 20;
 /// A transfer on one queue pair, and the ports it leaves by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HashPath {
-    /// Index of the job.
-    pub job: u16,
+    /// The job.
+    pub job: JobId,
     /// Index of the collective in the job's sequence.
     pub collective: u32,
     /// The algorithm's step the transfer belongs to.
     pub step: u32,
-    /// Node index of the sending NIC.
-    pub from: u32,
-    /// Node index of the receiving NIC.
-    pub to: u32,
+    /// The host that sends.
+    pub from: HostId,
+    /// The host that receives.
+    pub to: HostId,
     /// What tells the queue pairs of two ranks apart: lane and number.
     pub queue_pair: (u32, u16),
-    /// Switches on the way, each with the port it sends by.
-    pub ports: Vec<(u32, u16)>,
+    /// The ports by which switches on the way send.
+    pub ports: Vec<CableEnd>,
 }
 
 /// The paths of all transfers of the jobs' sequences, once each; `None` where the load balancer may
@@ -38,7 +40,7 @@ pub(crate) fn transfers<D: Driver>(driver: &D) -> Result<Option<Vec<HashPath>>, 
     if context.port_changes.entropy.is_some() {
         return Ok(None);
     }
-    for (number, plan) in (0..).zip(&context.jobs) {
+    for (number, plan) in context.jobs.numbered() {
         for (collective, schedule) in (0..).zip(plan.job.schedules()?) {
             let count = u64::from(schedule.transfer_count()) * u64::from(plan.job.queue_pairs);
             if paths.len() as u64 + count > FOLLOWED_MAX {
@@ -56,19 +58,19 @@ pub(crate) fn transfers<D: Driver>(driver: &D) -> Result<Option<Vec<HashPath>>, 
 
 fn of_schedule<D: Driver>(
     driver: &D,
-    number: u16,
+    number: JobId,
     job: &Job,
     collective: u32,
     schedule: &dyn Schedule,
 ) -> Option<Vec<HashPath>> {
     let context = driver.context();
     let transfers = (0..schedule.transfer_count()).map(|id| schedule.transfer(id));
-    let transfers = transfers.filter(|of| !context.is_carried(usize::from(number), of));
+    let transfers = transfers.filter(|of| !context.is_carried(number, of));
     let flows = transfers.flat_map(|transfer| (0..job.queue_pairs).map(move |q| (transfer, q)));
     let paths = flows.map(|(transfer, queue_pair)| {
         let lane = transfer.way(job.queue_pair_scope).lane;
-        let [from, to] = [transfer.src, transfer.dst].map(|rank| job.hosts[rank as usize]);
-        let hash = context.hash(number, (transfer.src, transfer.dst), lane, queue_pair);
+        let [from, to] = job.ends(&transfer);
+        let hash = context.hash(QueuePairId::of(number, &transfer, lane, queue_pair));
         Some(HashPath {
             job: number,
             collective,
@@ -85,26 +87,25 @@ fn of_schedule<D: Driver>(
 /// How many queue pairs send their data by each port of each switch, and by each NIC: for each node
 /// a number per port. `None` where the load balancer may choose another port for each packet, or
 /// where there are more than 2²⁰ queue pairs.
-pub(crate) fn queue_pairs<D: Driver>(driver: &D) -> Option<Vec<Vec<u64>>> {
+pub(crate) fn queue_pairs<D: Driver>(driver: &D) -> Option<ById<NodeId, Vec<u64>>> {
     let context = driver.context();
     if context.port_changes.entropy.is_some() || queue_pair_count(context) > FOLLOWED_MAX {
         return None;
     }
     let ports_of = |node: &tenter_topology::Node| vec![0; node.ports.len()];
-    let mut counts: Vec<Vec<u64>> = context.topology.nodes.iter().map(ports_of).collect();
-    for (number, plan) in (0..).zip(&context.jobs) {
-        for rank in 0..plan.job.ranks() {
-            let from = plan.job.hosts[rank as usize];
+    let mut counts: ById<NodeId, Vec<u64>> = context.topology.nodes.iter().map(ports_of).collect();
+    for (number, plan) in context.jobs.numbered() {
+        for (rank, &from) in plan.job.hosts.numbered() {
             for slot in plan.pairs.send_slots(rank) {
                 let peer = plan.pairs.peer_of(rank, slot);
-                let to = plan.job.hosts[peer.rank as usize];
+                let to = plan.job.hosts[peer.rank];
                 if context.is_within_domain(from, to) {
                     continue;
                 }
-                let hash = context.hash(number, (rank, peer.rank), peer.lane, peer.queue_pair);
-                counts[from as usize][0] += 1;
-                for (node, port) in ports(driver, from, to, hash)? {
-                    counts[node as usize][usize::from(port)] += 1;
+                let hash = context.hash(QueuePairId::to(number, rank, &peer));
+                counts[from.node()][0] += 1;
+                for CableEnd { node, port } in ports(driver, from, to, hash)? {
+                    counts[node][usize::from(port)] += 1;
                 }
             }
         }
@@ -114,20 +115,20 @@ pub(crate) fn queue_pairs<D: Driver>(driver: &D) -> Option<Vec<Vec<u64>>> {
 
 fn queue_pair_count(context: &Context) -> u64 {
     let of_job = |plan: &JobPlan| -> u64 {
-        let ranks = 0..plan.job.ranks();
+        let ranks = plan.job.hosts.ids();
         ranks.map(|rank| plan.pairs.send_count(rank) as u64).sum()
     };
     context.jobs.iter().map(of_job).sum()
 }
 
-/// The switches on the way of packets with this hash, each with the port it sends them by.
-fn ports<D: Driver>(driver: &D, from: u32, to: u32, hash: u32) -> Option<Vec<(u32, u16)>> {
+/// The ports by which switches send packets with this hash, on their way.
+fn ports<D: Driver>(driver: &D, from: HostId, to: HostId, hash: u32) -> Option<Vec<CableEnd>> {
     let context = driver.context();
     let mut ports = Vec::new();
     let mut node = context.topology.neighbour(from, 0).node;
     while let NodeModel::Switch(switch) = driver.node(node) {
         let port = switch.fixed_port(hash, to, &context.routing)?;
-        ports.push((node, port));
+        ports.push(CableEnd { node, port });
         node = context.topology.neighbour(node, port).node;
     }
     Some(ports)

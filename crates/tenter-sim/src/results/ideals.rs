@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use tenter_plan::Plan;
 use tenter_plan::ideal::Ideal;
-use tenter_units::Time;
-use tenter_workload::CollectiveRun;
+use tenter_units::{ById, Time};
+use tenter_workload::{CollectiveRun, Job, JobId};
 
 use crate::network::Context;
 
@@ -16,7 +16,7 @@ pub(crate) type Times = BTreeMap<(u32, u64), Time>;
 #[derive(Debug)]
 pub(crate) struct Ideals {
     /// By job: of the sizes that are known beforehand.
-    fixed: Vec<Times>,
+    fixed: ById<JobId, Times>,
     /// Where the sizes of some are drawn: what they follow from once they have been.
     drawn: Option<Box<Plan>>,
 }
@@ -26,7 +26,9 @@ impl Ideals {
         let mut runs = plan.jobs.iter().flat_map(|job| &job.sequence);
         let any = runs.any(|run| run.drawn_from_bytes.is_some());
         Ideals {
-            fixed: (0..plan.jobs.len())
+            fixed: plan
+                .jobs
+                .iter()
                 .map(|job| of_job(plan, context, job))
                 .collect(),
             drawn: any.then(|| Box::new(plan.clone())),
@@ -37,14 +39,14 @@ impl Ideals {
     pub(crate) fn of(
         &self,
         context: &Context,
-        job: usize,
+        job: JobId,
         begun: impl Iterator<Item = (u32, u64)>,
     ) -> Times {
         let mut times = self.fixed[job].clone();
         let Some(plan) = &self.drawn else {
             return times;
         };
-        let job = &plan.jobs[job];
+        let job = &plan.jobs[job.index()];
         let mut ideal = Ideal::without_latency(plan, job);
         for (index, size_bytes) in begun {
             let run = &job.sequence[index as usize];
@@ -69,8 +71,7 @@ fn has_time(run: &CollectiveRun) -> bool {
     !run.traffic.is_endless() && run.traffic.flow_workload().is_none()
 }
 
-fn of_job(plan: &Plan, context: &Context, number: usize) -> Times {
-    let job = &plan.jobs[number];
+fn of_job(plan: &Plan, context: &Context, job: &Job) -> Times {
     let ideal = Ideal::of(plan, &context.routing, job);
     let mut times = Times::new();
     let mut known: Vec<(&CollectiveRun, Time)> = Vec::new();

@@ -6,6 +6,7 @@ use tenter_workload::graph::Metered;
 use tenter_workload::inference::{Arrival, At, InferenceRun, PoolRun, RequestRun};
 use tenter_workload::transformer::Parallelism;
 
+use super::iteration_id::IterationId;
 use super::metered::{Iteration, Ranks, Volumes, exposed};
 use super::outcome::Outcome;
 
@@ -67,7 +68,7 @@ fn times(run: &InferenceRun, at: At, ranks: &Ranks<'_>) -> Option<(u64, u64)> {
 }
 
 /// The requests, each behind the one that it follows.
-fn requests(run: &InferenceRun, of: (u32, u32), ranks: &Ranks<'_>) -> Vec<RequestRow> {
+fn requests(run: &InferenceRun, of: IterationId, ranks: &Ranks<'_>) -> Vec<RequestRow> {
     let mut rows: Vec<RequestRow> = Vec::with_capacity(run.requests.len());
     for (number, request) in (0..).zip(&run.requests) {
         let arrival = match request.request.arrival {
@@ -78,7 +79,7 @@ fn requests(run: &InferenceRun, of: (u32, u32), ranks: &Ranks<'_>) -> Vec<Reques
             Arrival::After(before) => rows.get(before as usize).map(|row| row.end.ps()),
         };
         let times = |at: At| times(run, at, ranks);
-        let row = arrival.and_then(|arrival| request_row(request, (of, number), arrival, times));
+        let row = arrival.and_then(|arrival| request_row(request, of, number, arrival, times));
         rows.extend(row);
     }
     rows
@@ -86,7 +87,8 @@ fn requests(run: &InferenceRun, of: (u32, u32), ranks: &Ranks<'_>) -> Vec<Reques
 
 fn request_row(
     of: &RequestRun,
-    ((job, iteration), number): ((u32, u32), u32),
+    iteration: IterationId,
+    number: u32,
     arrival: u64,
     times: impl Fn(At) -> Option<(u64, u64)>,
 ) -> Option<RequestRow> {
@@ -103,8 +105,8 @@ fn request_row(
     let others = u64::from(of.request.output - 1);
     let tpot = (end - first_token).checked_div(others);
     Some(RequestRow {
-        job,
-        iteration,
+        job: iteration.job_number(),
+        iteration: iteration.iteration,
         request: number,
         replica: of.replica,
         decode_replica: of.decode_replica,
@@ -144,7 +146,7 @@ fn spread(times: impl Iterator<Item = Time>) -> Option<Spread> {
 
 fn row(
     (run, volumes): (&InferenceRun, &Volumes),
-    (job, iteration): (u32, u32),
+    of: IterationId,
     (rows, duration): (&[RequestRow], u64),
 ) -> InferenceRow {
     let none = Spread {
@@ -172,9 +174,9 @@ fn row(
     let tokens_per_second = output_tokens as f64 / seconds;
     let bytes = |of: Parallelism| volumes.of(of);
     InferenceRow {
-        job,
+        job: of.job_number(),
         job_name: String::new(),
-        iteration,
+        iteration: of.iteration,
         warm_up: false,
         duration: Time::from_ps(duration),
         planned: run.planned,
@@ -223,7 +225,7 @@ fn bubble(of: &Metered, first_stage: Option<&Metered>) -> u64 {
 
 fn pool_row(
     pool: &PoolRun,
-    (job, iteration): (u32, u32),
+    of: IterationId,
     (ranks, duration): (&Ranks<'_>, u64),
 ) -> InferencePoolRow {
     let own = || ranks.range(pool.first_rank..pool.first_rank + pool.ranks);
@@ -248,9 +250,9 @@ fn pool_row(
     });
     let known = compute + tensor + expert + pipeline + kv + bubble;
     InferencePoolRow {
-        job,
+        job: of.job_number(),
         job_name: String::new(),
-        iteration,
+        iteration: of.iteration,
         pool: pool.role.word().to_owned(),
         ranks: pool.ranks,
         replicas: pool.replicas,

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use tenter_workload::Operations;
 use tenter_workload::graph::{GraphSchedule, Metered};
 use tenter_workload::transformer::{Parallelism, Stream};
+use tenter_workload::{JobId, Operations, RankId};
 
 use super::flow_table::FlowTable;
+use super::iteration_id::IterationId;
 use crate::network::{Context, Driver, JobPlan, NodeModel};
 
 /// What ranks have measured, by rank.
@@ -16,8 +17,7 @@ pub(super) type Ranks<'a> = BTreeMap<u32, &'a Metered>;
 /// An iteration that ended, of a job whose ranks measure.
 pub(super) struct Iteration<'a> {
     pub(super) plan: &'a JobPlan,
-    /// The job and the iteration, as rows name them.
-    pub(super) of: (u32, u32),
+    pub(super) of: IterationId,
     pub(super) warm_up: bool,
     pub(super) operations: &'a Operations,
     pub(super) ranks: Ranks<'a>,
@@ -33,11 +33,11 @@ pub(super) fn iterations<'a, D: Driver>(
     flow_table: &'a FlowTable,
 ) -> Vec<Iteration<'a>> {
     let context = driver.context();
-    let mut volumes: BTreeMap<u16, Rc<Volumes>> = BTreeMap::new();
+    let mut volumes: BTreeMap<JobId, Rc<Volumes>> = BTreeMap::new();
     let mut iterations = Vec::new();
     for ((job, number), ranks) in metered(driver) {
-        let plan = &context.jobs[usize::from(job)];
-        let tally = &flow_table.tallies[usize::from(job)][number as usize];
+        let plan = &context.jobs[job];
+        let tally = &flow_table.tallies[job][number as usize];
         let (Some(end), Some(schedule), Some(operations)) = (
             tally.end,
             GraphSchedule::of(&*tally.schedule),
@@ -54,7 +54,10 @@ pub(super) fn iterations<'a, D: Driver>(
         let turn = plan.turn(number);
         iterations.push(Iteration {
             plan,
-            of: (u32::from(job), turn.iteration),
+            of: IterationId {
+                job,
+                iteration: turn.iteration,
+            },
             warm_up: turn.warm_up,
             operations,
             ranks,
@@ -66,13 +69,13 @@ pub(super) fn iterations<'a, D: Driver>(
 }
 
 /// What all ranks have measured that are done, by job and turn.
-fn metered<D: Driver>(driver: &D) -> BTreeMap<(u16, u32), Ranks<'_>> {
-    let mut ranks: BTreeMap<(u16, u32), Ranks<'_>> = BTreeMap::new();
+fn metered<D: Driver>(driver: &D) -> BTreeMap<(JobId, u32), Ranks<'_>> {
+    let mut ranks: BTreeMap<(JobId, u32), Ranks<'_>> = BTreeMap::new();
     for (_, model) in driver.nodes() {
         if let NodeModel::Host(host) = model {
             for ((job, turn, rank), metered) in &host.operation_logs().metered {
                 let of = ranks.entry((*job, *turn)).or_default();
-                of.insert(*rank, metered);
+                of.insert(rank.number(), metered);
             }
         }
     }
@@ -105,9 +108,9 @@ pub(super) struct Volumes(BTreeMap<u32, [u64; 2]>);
 
 impl Volumes {
     /// Those of the graph of a job.
-    pub(super) fn new(context: &Context, job: u16, schedule: &GraphSchedule) -> Volumes {
-        let hosts = &context.jobs[usize::from(job)].job.hosts;
-        let host = |rank: u32| hosts[rank as usize];
+    pub(super) fn new(context: &Context, job: JobId, schedule: &GraphSchedule) -> Volumes {
+        let hosts = &context.jobs[job].job.hosts;
+        let host = |rank: u32| hosts[RankId::new(rank)];
         let is_within = |a: u32, b: u32| context.is_within_domain(host(a), host(b));
         Volumes(schedule.bytes_by_stream(is_within))
     }

@@ -12,6 +12,7 @@ mod ideal_ratio;
 mod ideals;
 mod inference;
 mod interference;
+mod iteration_id;
 mod leaves;
 mod metered;
 mod notices;

@@ -4,17 +4,20 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use tenter_record::{CriticalShareRow, OperationRow, RankTimeRow};
+use tenter_topology::HostId;
 use tenter_units::Time;
+use tenter_workload::JobId;
 use tenter_workload::graph::{Graph, GraphSchedule, Operation, OperationLog};
 
 use crate::network::{Driver, NodeModel};
 
 use super::critical_path::{Logged, Part};
 use super::flow_table::FlowTable;
+use super::iteration_id::IterationId;
 use super::outcome::Outcome;
 
 /// The logs of ranks by job and turn, in the order of ranks.
-type Logs<'a> = BTreeMap<(u16, u32), BTreeMap<u32, &'a [OperationLog]>>;
+type Logs<'a> = BTreeMap<(JobId, u32), BTreeMap<u32, &'a [OperationLog]>>;
 
 /// Brings together what all ranks have logged.
 pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &mut Outcome) {
@@ -23,13 +26,16 @@ pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &m
         return;
     }
     for ((job, turn), ranks) in logs(driver, flow_table) {
-        let plan = &context.jobs[usize::from(job)];
-        let tally = &flow_table.tallies[usize::from(job)][turn as usize];
+        let plan = &context.jobs[job];
+        let tally = &flow_table.tallies[job][turn as usize];
         let Some(schedule) = GraphSchedule::of(&*tally.schedule) else {
             continue;
         };
         let graph = schedule.graph();
-        let of = (u32::from(job), plan.turn(turn).iteration);
+        let of = IterationId {
+            job,
+            iteration: plan.turn(turn).iteration,
+        };
         let whole: Vec<&[OperationLog]> = ranks.values().copied().collect();
         let mut path = Vec::new();
         if let Some(end) = tally.end.filter(|_| whole.len() == graph.ranks() as usize) {
@@ -53,7 +59,7 @@ pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &m
         for (rank, log) in ranks {
             for (place, entry) in (0..).zip(log) {
                 let mut row = row(graph, (rank, place), entry);
-                (row.job, row.iteration) = of;
+                (row.job, row.iteration) = (of.job_number(), of.iteration);
                 row.critical = critical.contains(&(rank, place));
                 outcome.counts.operations.push(row);
             }
@@ -62,12 +68,7 @@ pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &m
 }
 
 /// What a path consists of, and what was exposed of the communication of the ranks.
-fn shares(
-    (job, iteration): (u32, u32),
-    name: &str,
-    ranks: &[RankTimes],
-    path: &[Part],
-) -> CriticalShareRow {
+fn shares(of: IterationId, name: &str, ranks: &[RankTimes], path: &[Part]) -> CriticalShareRow {
     let of_kind = |kind: &str| {
         let parts = path.iter().filter(|part| part.kind == kind);
         Time::from_ps(parts.map(|part| part.to - part.from).sum())
@@ -79,9 +80,9 @@ fn shares(
         .max_by_key(|&(rank, times)| (times.exposed, Reverse(rank)));
     let (rank, most) = worst.map_or((0, 0), |(rank, times)| (rank, times.exposed));
     CriticalShareRow {
-        job,
+        job: of.job_number(),
         job_name: name.to_owned(),
-        iteration,
+        iteration: of.iteration,
         whole: Time::ZERO,
         compute: of_kind("compute"),
         message: of_kind("message"),
@@ -102,23 +103,23 @@ fn operations_of(part: &Part) -> impl Iterator<Item = (u32, u32)> {
 fn logs<'d, D: Driver>(driver: &'d D, flow_table: &FlowTable) -> Logs<'d> {
     let context = driver.context();
     let mut logs = Logs::new();
-    for (node, model) in driver.nodes() {
+    for (_, model) in driver.nodes() {
         let NodeModel::Host(host) = model else {
             continue;
         };
         let of = host.operation_logs();
         for log in &of.logs {
             let ranks = logs.entry((log.job, log.turn)).or_default();
-            ranks.insert(log.rank, &log.operations);
+            ranks.insert(log.rank.number(), &log.operations);
         }
         // Of what the end of the trial has cut off.
         for (number, run) in of.all() {
-            let here = context.ranks_on(node)[usize::from(number)];
+            let here = context.ranks_on(host.nic().host())[usize::from(number)];
             let Some(log) = run.log() else { continue };
-            let begun = flow_table.tallies[usize::from(here.job)].len();
+            let begun = flow_table.tallies[here.job].len();
             if let Some(turn) = (begun as u32).checked_sub(1) {
                 let ranks = logs.entry((here.job, turn)).or_default();
-                ranks.insert(here.rank, log);
+                ranks.insert(here.rank.number(), log);
             }
         }
     }
@@ -241,13 +242,13 @@ impl RankTimes {
         times
     }
 
-    fn row(&self, (job, iteration): (u32, u32), rank: u32, host: u32) -> RankTimeRow {
+    fn row(&self, of: IterationId, rank: u32, host: HostId) -> RankTimeRow {
         let time = Time::from_ps;
         RankTimeRow {
-            job,
-            iteration,
+            job: of.job_number(),
+            iteration: of.iteration,
             rank,
-            host,
+            host: host.number(),
             end: time(self.end),
             computing: time(self.computing),
             communicating: time(self.communicating),

@@ -3,6 +3,7 @@
 
 use tenter_plan::{PowerProfile, PoweredParts};
 use tenter_record::{PortRow, PowerRow};
+use tenter_topology::NodeId;
 
 use crate::network::Driver;
 
@@ -27,7 +28,7 @@ pub(crate) fn of_run<D: Driver>(
     };
     let ports = outcome.counts.ports.iter();
     let (switched, cabled) = ports.fold((0, 0), |(switched, cabled), row| {
-        let is_switched = u64::from(!topology.is_host(row.node));
+        let is_switched = u64::from(!topology.is_host(NodeId::new(row.node)));
         (switched + is_switched * sent(row), cabled + sent(row))
     });
     let judged = outcome.summary.jobs.iter();

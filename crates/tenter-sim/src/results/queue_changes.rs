@@ -20,7 +20,7 @@ pub(crate) fn collect<D: Driver>(driver: &D, outcome: &mut Outcome) {
     {
         outcome.counts.queue_changes.extend_from_slice(rows);
         if let (Some(last), 1..) = (rows.last(), omitted) {
-            let name = topology.port_name(place.0, place.1);
+            let name = topology.port_name(place.node, place.port);
             outcome.summary.warnings.push(format!(
                 "the queues of {name} are recorded up to {} only, and {omitted} changes were left out: give a larger `observe.queue_changes_limit`",
                 last.time,

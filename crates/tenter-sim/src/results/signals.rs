@@ -3,6 +3,7 @@
 use tenter_endpoint::{Nic, Reaction};
 use tenter_net::Cause;
 use tenter_record::{ReactionRow, SignalRow};
+use tenter_topology::{HostId, NodeId};
 use tenter_units::Time;
 
 use crate::network::{Driver, NodeModel};
@@ -10,7 +11,7 @@ use crate::network::{Driver, NodeModel};
 /// What switches have told senders, switch after switch.
 pub(crate) fn of_switches<D: Driver>(driver: &D) -> Vec<SignalRow> {
     let topology = driver.context().topology();
-    let row = |(node, model): (u32, &NodeModel)| {
+    let row = |(node, model): (NodeId, &NodeModel)| {
         let NodeModel::Switch(switch) = model else {
             return None;
         };
@@ -22,8 +23,8 @@ pub(crate) fn of_switches<D: Driver>(driver: &D) -> Vec<SignalRow> {
             ports.map(move |port| switch.signalled_pauses(port, class))
         });
         Some(SignalRow {
-            node,
-            node_name: topology.nodes[node as usize].name.clone(),
+            node: node.number(),
+            node_name: topology.name(node).to_owned(),
             tx_signal_frames: record.sent,
             suppressed_frames: record.suppressed,
             converted_frames: record.converted,
@@ -40,17 +41,18 @@ pub(crate) fn of_switches<D: Driver>(driver: &D) -> Vec<SignalRow> {
 /// How fast senders were told, sender after sender; nothing where none were.
 pub(crate) fn reactions<D: Driver>(driver: &D, ended: u64) -> Vec<ReactionRow> {
     let context = driver.context();
-    let hosts = driver.nodes().filter_map(|(node, model)| match model {
-        NodeModel::Host(host) => Some((node, host.nic())),
+    let hosts = driver.nodes().filter_map(|(_, model)| match model {
+        NodeModel::Host(host) => Some(host.nic()),
         NodeModel::Switch(_) => None,
     });
-    let row = |(node, nic): (u32, &Nic), (receiver, cause, of): (u32, Cause, &Reaction)| {
-        let name = |node: u32| context.topology.nodes[node as usize].name.clone();
+    let row = |nic: &Nic, receiver: HostId, cause: Cause, of: &Reaction| {
+        let sender = nic.host();
+        let name = |host: HostId| context.topology.name(host).to_owned();
         let [least, mean, most] = of.extremes().map(Time::from_ps);
         ReactionRow {
-            sender: node,
-            sender_name: name(node),
-            receiver,
+            sender: sender.number(),
+            sender_name: name(sender),
+            receiver: receiver.number(),
             receiver_name: name(receiver),
             cause: match cause {
                 Cause::Signal => "signal",
@@ -64,13 +66,13 @@ pub(crate) fn reactions<D: Driver>(driver: &D, ended: u64) -> Vec<ReactionRow> {
             reaction_p50: Time::from_ps(of.per_mille(500)),
             reaction_p99: Time::from_ps(of.per_mille(990)),
             reaction_max: most,
-            round_trip: context.round_trip(node, receiver),
+            round_trip: context.round_trip(sender, receiver),
             held: Time::from_ps(nic.held(receiver, ended)),
         }
     };
-    let rows = hosts.flat_map(|(node, nic)| {
+    let rows = hosts.flat_map(|nic| {
         let reactions = nic.reactions().iter();
-        reactions.map(move |of| row((node, nic), of))
+        reactions.map(move |(receiver, cause, of)| row(nic, receiver, cause, of))
     });
     rows.collect()
 }

@@ -9,7 +9,9 @@ use tenter_record::{
     CollectiveRow, Counts, Digest, Distribution, EngineKind, EngineStats, FlowSizeRow, Histogram,
     JobRow, JobSummary, PortRow, Stop, StopKind, Summary, Totals,
 };
+use tenter_topology::{HostId, NodeId};
 use tenter_units::{Rate, Time};
+use tenter_workload::{JobId, RankId};
 
 use crate::network::{Context, Driver, JobPlan, NodeModel};
 
@@ -93,7 +95,7 @@ pub(crate) fn outcome<D: Driver>(
     counters::count(driver, trial.ended, &mut counts);
     let mut jobs = Vec::new();
     let mut collectives = Vec::new();
-    for index in 0..context.jobs.len() {
+    for index in context.jobs.ids() {
         let tallies = &flow_table.tallies[index];
         let rows = collective_rows((context, trial.ideals), index, tallies);
         let job = job_row(driver, flow_table, index, &rows, &trial);
@@ -169,7 +171,7 @@ fn digest(
     digest
 }
 
-fn collective_rows(of: (&Context, &Ideals), job: usize, tallies: &[Tally]) -> Vec<CollectiveRow> {
+fn collective_rows(of: (&Context, &Ideals), job: JobId, tallies: &[Tally]) -> Vec<CollectiveRow> {
     let (context, ideals) = of;
     let begun = (0..tallies.len() as u32).map(|number| {
         let plan = &context.jobs[job];
@@ -184,7 +186,7 @@ fn collective_rows(of: (&Context, &Ideals), job: usize, tallies: &[Tally]) -> Ve
 fn collective_row(
     context: &Context,
     ideals: &Times,
-    job: usize,
+    job: JobId,
     number: u32,
     tally: &Tally,
 ) -> CollectiveRow {
@@ -213,7 +215,7 @@ fn collective_row(
     let ratios = ideal_ratio::of_flows(&tally.ideal_ratios);
     let at = |per_mille| ideal_ratio::at(&ratios, per_mille);
     CollectiveRow {
-        job: job as u32,
+        job: u32::from(job.number()),
         index: turn.index,
         iteration: turn.iteration,
         warm_up: turn.warm_up,
@@ -282,9 +284,9 @@ fn distribution(times: &Histogram) -> Option<Distribution> {
 /// Completion times by size of the jobs that run a workload of flows.
 fn flow_sizes(context: &Context, flow_table: &FlowTable) -> Vec<FlowSizeRow> {
     let mut rows = Vec::new();
-    for ((job, plan), tallies) in (0..).zip(&context.jobs).zip(&flow_table.tallies) {
+    for ((job, plan), tallies) in context.jobs.numbered().zip(&flow_table.tallies) {
         for tally in tallies.iter().filter_map(|tally| tally.flow_work.as_ref()) {
-            rows.extend(tally.rows(job, &plan.job.name));
+            rows.extend(tally.rows(u32::from(job.number()), &plan.job.name));
         }
     }
     rows
@@ -333,14 +335,14 @@ fn nic_dropped(nic: &Nic) -> u64 {
 fn job_row<D: Driver>(
     driver: &D,
     flow_table: &FlowTable,
-    index: usize,
+    index: JobId,
     collectives: &[CollectiveRow],
     trial: &Trial<'_>,
 ) -> JobRow {
     let context = driver.context();
     let (plan, topology) = (&context.jobs[index], &context.topology);
     let job = &plan.job;
-    let failure = trial.stalls[index].clone();
+    let failure = trial.stalls[index.index()].clone();
     let turns = job.turns();
     let done = turns.is_some_and(|turns| turns == collectives.len() as u64)
         && collectives.iter().all(|collective| collective.complete);
@@ -355,7 +357,7 @@ fn job_row<D: Driver>(
     let span = start.map_or(Time::ZERO, |start| until.saturating_sub(start));
     let rx_bytes = flow_table.received_bytes[index] + under_way(driver, plan);
     JobRow {
-        job: index as u32,
+        job: u32::from(index.number()),
         name: job.name.clone(),
         ranks: job.ranks(),
         background: job.background,
@@ -379,15 +381,15 @@ fn job_row<D: Driver>(
 
 /// Frame bytes accepted of flows of a job that have not arrived whole.
 fn under_way<D: Driver>(driver: &D, plan: &JobPlan) -> u64 {
-    let of_rank = |(rank, &host): (u32, &u32)| -> u64 {
+    let of_rank = |(rank, &host): (RankId, &HostId)| -> u64 {
         let NodeModel::Host(host) = driver.node(host) else {
             return 0;
         };
-        let base = plan.places[rank as usize].receive_base;
+        let base = plan.places[rank].receive_base;
         let slots = base.run(plan.pairs.receive_count(rank) as u32);
         slots.map(|slot| host.nic().received_in_part(slot)).sum()
     };
-    (0..).zip(&plan.job.hosts).map(of_rank).sum()
+    plan.job.hosts.numbered().map(of_rank).sum()
 }
 
 /// What the nodes have counted: frames of flows that never ended are part of it.
@@ -476,7 +478,8 @@ fn add_wire(totals: &mut Totals, ports: &[PortRow]) {
 /// How long ports were stopped, and which of them longest.
 fn add_paused(totals: &mut Totals, ports: &[PortRow], context: &Context) {
     for port in ports.iter().filter(|port| !port.paused.is_zero()) {
-        let sum = if context.topology.is_host(port.node) {
+        let node = NodeId::new(port.node);
+        let sum = if context.topology.is_host(node) {
             &mut totals.nic_paused
         } else {
             &mut totals.switch_paused
@@ -484,7 +487,7 @@ fn add_paused(totals: &mut Totals, ports: &[PortRow], context: &Context) {
         *sum += port.paused;
         if port.paused > totals.most_paused {
             totals.most_paused = port.paused;
-            totals.most_paused_port = Some(context.topology.port_name(port.node, port.port));
+            totals.most_paused_port = Some(context.topology.port_name(node, port.port));
         }
     }
 }

@@ -1,11 +1,13 @@
 //! The steps of trainings: computing, exposed communication by parallelism, bubble.
 
 use tenter_record::{TrainingRankRow, TrainingStepRow};
+use tenter_topology::HostId;
 use tenter_units::Time;
 use tenter_workload::graph::Metered;
 use tenter_workload::training::TrainingStep;
 use tenter_workload::transformer::Parallelism;
 
+use super::iteration_id::IterationId;
 use super::metered::{Iteration, Volumes, exposed};
 use super::outcome::Outcome;
 
@@ -59,13 +61,13 @@ impl Times {
         }
     }
 
-    fn row(&self, (job, iteration): (u32, u32), rank: u32, host: u32) -> TrainingRankRow {
+    fn row(&self, of: IterationId, rank: u32, host: HostId) -> TrainingRankRow {
         let [tensor, expert, context, pipeline, data, ..] = self.exposed.map(Time::from_ps);
         TrainingRankRow {
-            job,
-            iteration,
+            job: of.job_number(),
+            iteration: of.iteration,
             rank,
-            host,
+            host: host.number(),
             end: Time::from_ps(self.end),
             compute: Time::from_ps(self.compute),
             tensor,
@@ -80,7 +82,7 @@ impl Times {
 
 fn step_row(
     (step, volumes): (&TrainingStep, &Volumes),
-    (job, iteration): (u32, u32),
+    of: IterationId,
     (times, whole): (&[Times], u64),
 ) -> TrainingStepRow {
     let ranks = times.len().max(1) as u128;
@@ -98,9 +100,9 @@ fn step_row(
     let flops = step.model_flops / seconds / f64::from(step.ranks);
     let bytes = Parallelism::ALL.map(|of| volumes.of(of));
     TrainingStepRow {
-        job,
+        job: of.job_number(),
         job_name: String::new(),
-        iteration,
+        iteration: of.iteration,
         warm_up: false,
         step: Time::from_ps(whole),
         compute: Time::from_ps(compute),

@@ -1,5 +1,7 @@
 //! The end of background jobs, which would go on for ever.
 
+use tenter_workload::JobId;
+
 use crate::error::SimulationError;
 use crate::network::{Driver, JobPlan};
 
@@ -47,7 +49,7 @@ impl<D: Driver> EdgeActor<D> for Background {
             return Ok(None);
         }
         world.collect()?;
-        let given_up = |job: usize| world.jobs[job].running && world.jobs[job].end.is_some();
+        let given_up = |job: JobId| world.jobs[job].running && world.jobs[job].end.is_some();
         let settled = |job| {
             given_up(job)
                 || world.flow_table.is_settled(job)

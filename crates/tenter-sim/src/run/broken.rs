@@ -1,5 +1,7 @@
 //! What is broken, as far as others than the faults must know.
 
+use tenter_topology::HostId;
+
 /// What is broken now, and whether anything is to come.
 #[derive(Debug, Default)]
 pub(super) struct Broken {
@@ -7,7 +9,7 @@ pub(super) struct Broken {
     pub(super) down: Vec<u32>,
     pub(super) since: Vec<u64>,
     /// Hosts that pause their leaves.
-    pub(super) storms: Vec<u32>,
+    pub(super) storms: Vec<HostId>,
     /// Storms that are to begin.
     pub(super) storms_to_come: usize,
     /// Whether something is to break or to be mended.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use tenter_net::{WIRE_OVERHEAD_BYTES, WireLosses};
 use tenter_plan::{CircuitChange, CircuitPlan, OnChange, Plan};
 use tenter_record::CircuitRow;
-use tenter_topology::{CableEnd, OpticalPlace, Rewiring, Topology};
+use tenter_topology::{CableEnd, NodeId, OpticalPlace, Rewiring, Topology};
 use tenter_units::Time;
 
 use crate::error::SimulationError;
@@ -371,17 +371,17 @@ fn row(topology: &Topology, place: OpticalPlace, now: u64) -> CircuitRow {
     let CableEnd { node, port } = topology.optics.port(place).device;
     let peer = topology.circuit(place);
     let peer_node = peer.map(|_| topology.neighbour(node, port).node);
-    let name = |node: u32| topology.nodes[node as usize].name.clone();
+    let name = |node: NodeId| topology.name(node).to_owned();
     CircuitRow {
         time: Time::from_ps(now),
         optical_switch: place.switch,
         optical_switch_name: switch.name.clone(),
         optical_port: place.port,
         peer_optical_port: peer.map(u32::from),
-        node,
+        node: node.number(),
         node_name: name(node),
         port,
-        peer_node,
+        peer_node: peer_node.map(NodeId::number),
         peer_name: peer_node.map(name).unwrap_or_default(),
     }
 }

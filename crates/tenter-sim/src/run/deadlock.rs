@@ -18,6 +18,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use tenter_net::{PausesBy, Switch};
+use tenter_topology::NodeId;
 
 use crate::network::{Driver, NodeModel};
 use crate::results::lanes;
@@ -25,7 +26,7 @@ use crate::results::lanes;
 /// A lossless class of an input port of a switch: an priority group, or the input buffer of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Group {
-    node: u32,
+    node: NodeId,
     port: u16,
     queue: u8,
 }
@@ -51,7 +52,7 @@ pub(super) fn find<D: Driver>(driver: &D, now: u64) -> Option<String> {
     Some(describe(driver, &cycle_from(driver, first, now)))
 }
 
-fn switch<D: Driver>(driver: &D, node: u32) -> Option<&Switch> {
+fn switch<D: Driver>(driver: &D, node: NodeId) -> Option<&Switch> {
     match driver.node(node) {
         NodeModel::Switch(switch) => Some(switch),
         NodeModel::Host(_) => None,
@@ -115,7 +116,7 @@ fn outputs(switch: &Switch, group: Group, by_pool: bool) -> impl Iterator<Item =
 
 /// The group at the other end of an output port that the frames of a queue would join; `None` at a
 /// host.
-fn behind<D: Driver>(driver: &D, node: u32, (output, queue): (u16, u8)) -> Option<Group> {
+fn behind<D: Driver>(driver: &D, node: NodeId, (output, queue): (u16, u8)) -> Option<Group> {
     let topology = driver.fabric(0).topology();
     let peer = topology.neighbour(node, output);
     let next = switch(driver, peer.node)?;

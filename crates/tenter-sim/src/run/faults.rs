@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use tenter_net::WatchdogSpec;
 use tenter_plan::{Fault, FaultEvent, Plan};
-use tenter_topology::CableEnd;
+use tenter_topology::{CableEnd, HostId};
 use tenter_units::Rate;
 
 use crate::error::SimulationError;
@@ -145,7 +145,7 @@ impl<D: Driver> EdgeActor<D> for Faults {
     }
 }
 
-fn end_storm<D: Driver>(world: &mut World<'_, D>, host: u32) {
+fn end_storm<D: Driver>(world: &mut World<'_, D>, host: HostId) {
     let storms = &mut world.broken.storms;
     if storms.contains(&host) {
         storms.retain(|other| *other != host);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tenter_workload::JobId;
 use tenter_workload::flow_workload::FlowSchedule;
 use tenter_workload::graph::GraphSchedule;
 
@@ -36,7 +37,7 @@ impl<D: Driver> EdgeActor<D> for Jobs {
     fn book(&mut self, world: &mut World<'_, D>) {
         world.context.progress.take_edge();
         let mut ended = Vec::new();
-        for (index, state) in world.jobs.iter_mut().enumerate() {
+        for (index, state) in world.jobs.numbered_mut() {
             if !state.running || world.context.progress.missing(index) > 0 {
                 continue;
             }
@@ -66,7 +67,7 @@ impl<D: Driver> EdgeActor<D> for Jobs {
 
     /// Starts every collective that is due.
     fn act(&mut self, world: &mut World<'_, D>) -> Result<(), SimulationError> {
-        for index in 0..world.jobs.len() {
+        for index in world.jobs.ids() {
             if world.jobs[index].next_start == Some(world.now) {
                 world.jobs[index].next_start = None;
                 world.jobs[index].running = true;
@@ -78,7 +79,7 @@ impl<D: Driver> EdgeActor<D> for Jobs {
 }
 
 /// Says when the jobs start that wait for the end of another.
-fn start_followers<D: Driver>(world: &mut World<'_, D>, job: usize, end: u64) {
+fn start_followers<D: Driver>(world: &mut World<'_, D>, job: JobId, end: u64) {
     for &next in world.followers.of(job) {
         let plan = &world.context.jobs[next];
         let start = end.saturating_add(plan.job.start.ps());
@@ -89,7 +90,7 @@ fn start_followers<D: Driver>(world: &mut World<'_, D>, job: usize, end: u64) {
 
 fn start_collective<D: Driver>(
     world: &mut World<'_, D>,
-    job: usize,
+    job: JobId,
 ) -> Result<(), SimulationError> {
     let context = Arc::clone(&world.context);
     let plan = &context.jobs[job];
@@ -106,16 +107,15 @@ fn start_collective<D: Driver>(
         trigger_after(world, job, number),
     );
     if !plan.is_endless() {
-        let begins = (job, world.now);
         let schedule = Arc::clone(&schedule);
-        world.flow_table.begin(&context, begins, schedule);
+        world.flow_table.begin(&context, job, world.now, schedule);
     }
     for part in 0..world.driver.parts() {
         let schedules = &mut world.driver.fabric_mut(part).schedules;
         schedules.set(job, number, Arc::clone(&schedule));
     }
-    for (rank, &host) in (0..).zip(&plan.job.hosts) {
-        if !context.is_first_there(host, job as u16, rank) {
+    for (rank, &host) in plan.job.hosts.numbered() {
+        if !context.is_first_there(host, job, rank) {
             continue;
         }
         let home = context.home(host);
@@ -124,11 +124,11 @@ fn start_collective<D: Driver>(
         };
         // Before its first collective a job has left nothing behind.
         if number > 0 {
-            host.reset(&context, job as u16);
+            host.reset(&context, job);
         }
         let start_up = schedule.start_up().ps();
         let begin = world.now.saturating_add(within).saturating_add(start_up);
-        if let Some(at) = host.start(&context, job as u16, begin) {
+        if let Some(at) = host.start(&context, job, begin) {
             world.driver.wake(home, at);
         }
     }
@@ -137,7 +137,7 @@ fn start_collective<D: Driver>(
 
 /// How long after the last arrival of a collective the whole network is told of it: the next one
 /// starts, or that of a job that waits for this one, or background jobs are cut off.
-fn trigger_after<D: Driver>(world: &World<'_, D>, job: usize, number: u32) -> Option<u64> {
+fn trigger_after<D: Driver>(world: &World<'_, D>, job: JobId, number: u32) -> Option<u64> {
     let plan = &world.context.jobs[job];
     let delay = if plan.has_turn(number + 1) {
         plan.job.gap.ps().saturating_add(plan.compute(number + 1))

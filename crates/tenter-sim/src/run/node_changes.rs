@@ -1,12 +1,17 @@
 //! How nodes are changed at a sync point, and what is lost with a link.
 
 use tenter_net::WireLosses;
-use tenter_topology::CableEnd;
+use tenter_topology::{CableEnd, NodeId};
 
 use crate::network::{Change, Driver};
 
 /// Changes a node, and lets it look what it has to do now.
-pub(crate) fn change<D: Driver>(driver: &mut D, node: u32, now: u64, change: &Change) {
+pub(crate) fn change<D: Driver>(
+    driver: &mut D,
+    node: impl Into<NodeId>,
+    now: u64,
+    change: &Change,
+) {
     let home = driver.context().home(node);
     if driver.change(home, now, change) {
         driver.wake(home, now);
@@ -17,7 +22,7 @@ pub(crate) fn change<D: Driver>(driver: &mut D, node: u32, now: u64, change: &Ch
 pub(crate) fn lose<D: Driver>(driver: &mut D, receiver: CableEnd) -> WireLosses {
     let context = driver.context();
     let home = context.home(receiver.node);
-    let ports = context.topology.nodes[receiver.node as usize].ports.len() as u16;
+    let ports = context.topology.ports(receiver.node);
     let mut losses = WireLosses::default();
     for input in [receiver.port, ports + receiver.port] {
         for packet in driver.lose(home, input) {

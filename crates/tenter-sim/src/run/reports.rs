@@ -4,6 +4,7 @@ use std::ops::{Range, RangeInclusive};
 
 use tenter_record::{Control, Progress, Stop, StopKind};
 use tenter_units::Time;
+use tenter_workload::JobId;
 
 use crate::error::SimulationError;
 use crate::network::Driver;
@@ -81,13 +82,13 @@ fn give_up<D: Driver>(world: &mut World<'_, D>) {
     if !world.has_background {
         return;
     }
-    let runs = |&job: &usize| world.jobs[job].running;
+    let runs = |&job: &JobId| world.jobs[job].running;
     let failed = world.judged().filter(runs);
     let failed = failed.filter(|&job| {
         stall::has_failed(world.driver, job)
             || stall::stands_still(world.driver, job, &world.broken)
     });
-    let mut failed: Vec<usize> = failed.collect();
+    let mut failed: Vec<JobId> = failed.collect();
     // Nor will those that wait for it.
     while let Some(job) = failed.pop() {
         world.jobs[job].end.get_or_insert(world.now);

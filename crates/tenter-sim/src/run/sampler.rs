@@ -3,6 +3,7 @@
 use tenter_endpoint::Nic;
 use tenter_net::{CLASSES, Switch};
 use tenter_record::SampleRow;
+use tenter_topology::NodeId;
 use tenter_units::Time;
 
 use crate::error::SimulationError;
@@ -90,7 +91,7 @@ impl Sampler {
         let mut rows = Vec::new();
         let mut place = 0;
         let context = &world.context;
-        for node in 0..context.topology().nodes.len() as u32 {
+        for node in context.topology().node_ids() {
             match world.driver.node_mut(node) {
                 NodeModel::Host(host) => {
                     let state = State::of_nic(host.nic(), now);
@@ -111,7 +112,7 @@ impl Sampler {
         &mut self,
         place: &mut usize,
         now: u64,
-        node: u32,
+        node: NodeId,
         port: u16,
         state: State,
         rows: &mut Vec<SampleRow>,
@@ -125,7 +126,7 @@ impl Sampler {
         if tx_bytes > 0 || state.queue_high_water_bytes > 0 || state.paused_classes > 0 {
             rows.push(SampleRow {
                 time: Time::from_ps(now),
-                node,
+                node: node.number(),
                 port,
                 queue_bytes: state.queue_bytes,
                 queue_high_water_bytes: state.queue_high_water_bytes,

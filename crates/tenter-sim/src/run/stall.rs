@@ -3,7 +3,9 @@
 use std::fmt::Write;
 
 use tenter_record::{Stop, StopKind};
+use tenter_topology::HostId;
 use tenter_units::{Bytes, Time};
+use tenter_workload::JobId;
 use tenter_workload::graph::GraphSchedule;
 
 use crate::network::{Context, Driver, Host, NodeModel};
@@ -21,18 +23,18 @@ pub(super) fn explain<D: Driver>(
     broken: &Broken,
     stopped: Option<&Stop>,
 ) -> Vec<Option<String>> {
-    let jobs = driver.context().jobs.len();
+    let jobs = driver.context().jobs.ids();
     let parts = broken_parts(driver.context(), broken);
     let by_user = stopped.filter(|stop| stop.by == StopKind::User);
     let explain = |job| match by_user {
         Some(stop) => interrupted(driver, job, &stop.why),
         None => explain_job(driver, job, &parts),
     };
-    (0..jobs).map(explain).collect()
+    jobs.map(explain).collect()
 }
 
 /// What is to be said of a job whose run its user stopped.
-fn interrupted<D: Driver>(driver: &D, job: usize, why: &str) -> Option<String> {
+fn interrupted<D: Driver>(driver: &D, job: JobId, why: &str) -> Option<String> {
     let context = driver.context();
     let plan = &context.jobs[job].job;
     let missing = context.progress.missing(job);
@@ -61,12 +63,12 @@ fn broken_parts(context: &Context, broken: &Broken) -> Vec<String> {
             Time::from_ps(since).rounded()
         )
     };
-    let storm = |host: &u32| format!("{} pauses its leaf", name(context, *host));
+    let storm = |host: &HostId| format!("{} pauses its leaf", name(context, *host));
     let links = broken.links().into_iter().map(link);
     links.chain(broken.storms.iter().map(storm)).collect()
 }
 
-fn explain_job<D: Driver>(driver: &D, job: usize, broken: &[String]) -> Option<String> {
+fn explain_job<D: Driver>(driver: &D, job: JobId, broken: &[String]) -> Option<String> {
     let context = driver.context();
     let missing = context.progress.missing(job);
     if missing == 0 {
@@ -101,23 +103,23 @@ fn explain_job<D: Driver>(driver: &D, job: usize, broken: &[String]) -> Option<S
 }
 
 /// What a job under test waits for that has not even started.
-fn awaited(context: &Context, job: usize) -> Option<String> {
+fn awaited(context: &Context, job: JobId) -> Option<String> {
     let plan = &context.jobs[job];
     let waits = plan.has_turn(0) && !plan.job.background && context.progress.start(job).is_none();
     let before = plan.job.after.filter(|_| waits)?;
-    let name = &context.jobs[before as usize].job.name;
+    let name = &context.jobs[before].job.name;
     Some(format!("it waits for the end of job `{name}`"))
 }
 
-fn host<D: Driver>(driver: &D, node: u32) -> Option<&Host> {
-    match driver.node(node) {
+fn host<D: Driver>(driver: &D, on: HostId) -> Option<&Host> {
+    match driver.node(on) {
         NodeModel::Host(host) => Some(host),
         NodeModel::Switch(_) => None,
     }
 }
 
 /// Whether a queue pair of the job gave up, so that it will never be done.
-pub(super) fn has_failed<D: Driver>(driver: &D, job: usize) -> bool {
+pub(super) fn has_failed<D: Driver>(driver: &D, job: JobId) -> bool {
     !failed_queue_pairs(driver, job).is_empty()
 }
 
@@ -127,46 +129,44 @@ pub(super) fn has_failed<D: Driver>(driver: &D, job: usize) -> bool {
 /// A packet on its way has a sender that waits for its acknowledgement and repeats it, so the
 /// senders know of all packets. Those that can still be mended are not looked for: the caller knows
 /// of no fault to come, and neither circuits nor load balancers bring a host's link back.
-pub(super) fn stands_still<D: Driver>(driver: &D, job: usize, broken: &Broken) -> bool {
+pub(super) fn stands_still<D: Driver>(driver: &D, job: JobId, broken: &Broken) -> bool {
     let context = driver.context();
     if context.progress.missing(job) == 0 || broken.is_more_to_come {
         return false;
     }
     let dark = hosts_down(context, broken);
     let plan = &context.jobs[job];
-    (0_u32..).zip(&plan.job.hosts).all(|(rank, &node)| {
-        let Some(host) = host(driver, node) else {
+    plan.job.hosts.numbered().all(|(rank, &on)| {
+        let Some(host) = host(driver, on) else {
             return true;
         };
-        let base = plan.places[rank as usize].send_base;
+        let base = plan.places[rank].send_base;
         let mut slots = base.run(plan.pairs.send_count(rank) as u32);
-        let link_is_up = dark.binary_search(&node).is_err();
+        let link_is_up = dark.binary_search(&on).is_err();
         !slots.any(|slot| host.nic().goes_on(slot, link_is_up)) && !host.has_timers_of(context, job)
     })
 }
 
 /// The hosts whose links are down, in order.
-fn hosts_down(context: &Context, broken: &Broken) -> Vec<u32> {
+fn hosts_down(context: &Context, broken: &Broken) -> Vec<HostId> {
     let topology = context.topology();
     let ends = broken.links().into_iter();
     let ends = ends.flat_map(|(cable, _)| topology.cables[cable as usize].ends);
-    let mut hosts: Vec<u32> = ends
-        .map(|end| end.node)
-        .filter(|&node| topology.is_host(node))
-        .collect();
+    let hosts = ends.filter_map(|end| topology.host(end.node));
+    let mut hosts: Vec<HostId> = hosts.collect();
     hosts.sort_unstable();
     hosts
 }
 
-fn failed_queue_pairs<D: Driver>(driver: &D, job: usize) -> Vec<String> {
+fn failed_queue_pairs<D: Driver>(driver: &D, job: JobId) -> Vec<String> {
     let context = driver.context();
     let plan = &context.jobs[job];
     let mut lines = Vec::new();
-    for (rank, &node) in (0_u32..).zip(&plan.job.hosts) {
-        let Some(host) = host(driver, node) else {
+    for (rank, &on) in plan.job.hosts.numbered() {
+        let Some(host) = host(driver, on) else {
             continue;
         };
-        let place = plan.places[rank as usize];
+        let place = plan.places[rank];
         let end = place.send_base.after(plan.pairs.send_count(rank) as u32);
         let slots = place.send_base..end;
         for error in host
@@ -179,7 +179,7 @@ fn failed_queue_pairs<D: Driver>(driver: &D, job: usize) -> Vec<String> {
             lines.push(format!(
                 "the queue pair {} of rank {rank} ({}) to rank {} ({}) gave up at {} after {} retries",
                 peer.queue_pair,
-                name(context, node),
+                name(context, on),
                 peer.rank,
                 name(context, error.destination),
                 Time::from_ps(error.at).rounded(),
@@ -190,24 +190,24 @@ fn failed_queue_pairs<D: Driver>(driver: &D, job: usize) -> Vec<String> {
     lines
 }
 
-fn name(context: &Context, node: u32) -> &str {
-    &context.topology().nodes[node as usize].name
+fn name(context: &Context, host: HostId) -> &str {
+    context.topology().name(host)
 }
 
 /// Receives of a graph of operations that wait for messages: the first of them, and how many others
 /// there are.
-fn waiting_operations<D: Driver>(driver: &D, job: usize) -> (Vec<String>, usize) {
+fn waiting_operations<D: Driver>(driver: &D, job: JobId) -> (Vec<String>, usize) {
     let context = driver.context();
     let (mut lines, mut others) = (Vec::new(), 0);
     if !context.jobs[job].has_operations() {
         return (lines, others);
     }
-    let Some(schedule) = GraphSchedule::of(driver.fabric(0).schedules.of(job as u16)) else {
+    let Some(schedule) = GraphSchedule::of(driver.fabric(0).schedules.of(job)) else {
         return (lines, others);
     };
-    for (rank, &node) in (0_u32..).zip(&context.jobs[job].job.hosts) {
-        let number = context.number_of(node, (job as u16, rank));
-        let run = host(driver, node).zip(number);
+    for (rank, &on) in context.jobs[job].job.hosts.numbered() {
+        let number = context.number_of(on, job, rank);
+        let run = host(driver, on).zip(number);
         let Some(run) = run.and_then(|(host, number)| host.operations_of(number)) else {
             continue;
         };
@@ -228,15 +228,15 @@ fn waiting_operations<D: Driver>(driver: &D, job: usize) -> (Vec<String>, usize)
 }
 
 /// Posted requests that were never acknowledged: their receivers wait for their senders.
-fn waiting_ranks<D: Driver>(driver: &D, job: usize) -> Vec<String> {
+fn waiting_ranks<D: Driver>(driver: &D, job: JobId) -> Vec<String> {
     let context = driver.context();
     let plan = &context.jobs[job];
     let mut lines = Vec::new();
-    for (rank, &node) in (0_u32..).zip(&plan.job.hosts) {
-        let Some(host) = host(driver, node) else {
+    for (rank, &on) in plan.job.hosts.numbered() {
+        let Some(host) = host(driver, on) else {
             continue;
         };
-        let place = plan.places[rank as usize];
+        let place = plan.places[rank];
         for slot in plan.pairs.send_slots(rank) {
             let left: Vec<_> = host.nic().unfinished(place.send_slot(slot)).collect();
             let Some(oldest) = left.first() else { continue };

@@ -16,11 +16,10 @@ use tenter_plan::{
 };
 use tenter_record::SteeringRow;
 use tenter_steering::{Estimate, Scenes, Traffic};
-use tenter_topology::Topology;
-use tenter_units::Time;
-use tenter_workload::WorkloadError;
+use tenter_topology::{HostId, Topology};
+use tenter_units::{ById, Time};
 use tenter_workload::flow_workload::FlowWorkload;
-use tenter_workload::{Flow, Traffic as Sent};
+use tenter_workload::{Flow, JobId, RankId, Traffic as Sent, WorkloadError};
 
 use crate::error::SimulationError;
 use crate::network::{Context, Driver, NodeModel};
@@ -48,11 +47,11 @@ struct Controller {
     /// Whether circuits spill into the tree.
     spills: bool,
     /// By job: what it sends phase by phase, while it runs.
-    running: Vec<Option<Vec<Traffic>>>,
+    running: ById<JobId, Option<Vec<Traffic>>>,
     /// Whether others run than at the last decision.
     has_changed: bool,
     /// By host and send slot: packets acknowledged at the last look.
-    counted: Vec<Vec<u32>>,
+    counted: ById<HostId, Vec<u32>>,
     /// Whether nothing had been sent at the last look.
     is_quiet: bool,
     /// When counters are read next.
@@ -68,10 +67,10 @@ impl Steering {
             home: plan.topology.clone(),
             current: plan.topology.clone(),
             spills: plan.spill().is_some(),
-            running: vec![None; plan.jobs.len()],
+            running: vec![None; plan.jobs.len()].into(),
             has_changed: false,
             is_quiet: false,
-            counted: Vec::new(),
+            counted: ById::default(),
             next: match steering.demand {
                 SteeringDemand::Jobs => NEVER,
                 SteeringDemand::Counters => steering.interval.ps(),
@@ -169,8 +168,12 @@ impl Controller {
     ///
     /// # Errors
     /// When a collective cannot be run by its ranks.
-    fn note_starts(&mut self, context: &Context, jobs: &[JobState]) -> Result<(), WorkloadError> {
-        for (job, state) in jobs.iter().enumerate() {
+    fn note_starts(
+        &mut self,
+        context: &Context,
+        jobs: &ById<JobId, JobState>,
+    ) -> Result<(), WorkloadError> {
+        for (job, state) in jobs.numbered() {
             if state.running && self.running[job].is_none() {
                 let traffic = match self.plan.demand {
                     SteeringDemand::Jobs => phases_of(context, job)?,
@@ -185,22 +188,22 @@ impl Controller {
 
     /// When the end of a job is known that counts as running: a fixed time after it, for whoever
     /// samples in between must not make a decision earlier.
-    fn known(&self, job: usize, state: &JobState) -> Option<u64> {
+    fn known(&self, job: JobId, state: &JobState) -> Option<u64> {
         let end = state.end.filter(|_| !state.running)?;
         self.running[job].as_ref()?;
         Some(end.saturating_add(END_KNOWN_AFTER))
     }
 
     /// When the next end of a job is known.
-    fn end(&self, jobs: &[JobState]) -> u64 {
-        let jobs = jobs.iter().enumerate();
+    fn end(&self, jobs: &ById<JobId, JobState>) -> u64 {
+        let jobs = jobs.numbered();
         let ends = jobs.filter_map(|(job, state)| self.known(job, state));
         ends.min().unwrap_or(NEVER)
     }
 
     /// Forgets the jobs whose ends are known.
-    fn forget(&mut self, jobs: &[JobState], now: u64) {
-        for (job, state) in jobs.iter().enumerate() {
+    fn forget(&mut self, jobs: &ById<JobId, JobState>, now: u64) {
+        for (job, state) in jobs.numbered() {
             if self.known(job, state).is_some_and(|known| known <= now) {
                 self.running[job] = None;
                 self.has_changed = true;
@@ -219,7 +222,7 @@ impl Controller {
     fn counted<D: Driver>(&mut self, driver: &D) -> Traffic {
         let mut traffic = Traffic::new(&self.home);
         self.counted.resize(self.home.hosts, Vec::new());
-        for (host, before) in (0..).zip(&mut self.counted) {
+        for (host, before) in self.home.host_ids().zip(&mut self.counted) {
             let NodeModel::Host(of) = driver.node(host) else {
                 continue;
             };
@@ -284,7 +287,7 @@ const PHASES_MAX: usize = 8;
 const STEPS_MAX: usize = 256;
 
 /// What a job sends in one pass of its sequence, step by step.
-fn phases_of(context: &Context, job: usize) -> Result<Vec<Traffic>, WorkloadError> {
+fn phases_of(context: &Context, job: JobId) -> Result<Vec<Traffic>, WorkloadError> {
     let plan = &context.jobs[job];
     let mut phases: Vec<Traffic> = Vec::new();
     for number in 0..plan.job.sequence.len() as u32 {
@@ -301,7 +304,7 @@ fn phases_of(context: &Context, job: usize) -> Result<Vec<Traffic>, WorkloadErro
 }
 
 /// What a collective sends in each of its steps.
-fn steps_of(context: &Context, job: usize, number: u32) -> Result<Vec<Traffic>, WorkloadError> {
+fn steps_of(context: &Context, job: JobId, number: u32) -> Result<Vec<Traffic>, WorkloadError> {
     let plan = &context.jobs[job];
     let schedule = plan.schedule(number)?;
     let mut steps: Vec<Traffic> = Vec::new();
@@ -314,7 +317,7 @@ fn steps_of(context: &Context, job: usize, number: u32) -> Result<Vec<Traffic>, 
         while steps.len() <= step {
             steps.push(Traffic::new(&context.topology));
         }
-        let hosts = [transfer.src, transfer.dst].map(|rank| plan.job.hosts[rank as usize]);
+        let hosts = plan.job.ends(&transfer);
         steps[step].add(hosts[0], hosts[1], transfer.bytes);
     }
     Ok(steps)
@@ -332,11 +335,11 @@ fn join_small(topology: &Topology, phases: &mut Vec<Traffic>) {
 }
 
 /// What streams send that never end: as much as their rates are.
-fn traffic_of_streams(context: &Context, job: usize, flows: &[Flow]) -> Traffic {
+fn traffic_of_streams(context: &Context, job: JobId, flows: &[Flow]) -> Traffic {
     let hosts = &context.jobs[job].job.hosts;
     let mut traffic = Traffic::new(&context.topology);
     for flow in flows {
-        let [src, dst] = [flow.src, flow.dst].map(|rank| hosts[rank as usize]);
+        let [src, dst] = [flow.src, flow.dst].map(|rank| hosts[RankId::new(rank)]);
         if !context.is_within_domain(src, dst) {
             traffic.add(src, dst, flow.rate.bits_per_second() >> 10);
         }
@@ -346,7 +349,7 @@ fn traffic_of_streams(context: &Context, job: usize, flows: &[Flow]) -> Traffic 
 
 /// What flows with sizes by a distribution send: by the matrix that they follow, as many as are
 /// under way at a time, or from each sender as much to any of its receivers.
-fn traffic_of_flows(context: &Context, job: usize, flows: &FlowWorkload) -> Traffic {
+fn traffic_of_flows(context: &Context, job: JobId, flows: &FlowWorkload) -> Traffic {
     let hosts = &context.jobs[job].job.hosts;
     let mut traffic = Traffic::new(&context.topology);
     let mut receivers: BTreeMap<u32, u64> = BTreeMap::new();
@@ -359,7 +362,7 @@ fn traffic_of_flows(context: &Context, job: usize, flows: &FlowWorkload) -> Traf
             None if flows.is_open() => (1 << 32) / receivers[&way.src],
             None => u64::from(way.parallel),
         };
-        let [src, dst] = [way.src, way.dst].map(|rank| hosts[rank as usize]);
+        let [src, dst] = [way.src, way.dst].map(|rank| hosts[RankId::new(rank)]);
         if !context.is_within_domain(src, dst) {
             traffic.add(src, dst, amount);
         }

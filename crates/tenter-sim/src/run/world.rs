@@ -6,6 +6,8 @@ use std::sync::Arc;
 use tenter_plan::CircuitChange;
 use tenter_record::{Counts, Sink, Stop, StopKind};
 use tenter_topology::CableEnd;
+use tenter_units::ById;
+use tenter_workload::JobId;
 
 use crate::error::SimulationError;
 use crate::network::{Context, Driver, JobPlan};
@@ -58,7 +60,7 @@ pub(super) struct World<'a, D: Driver> {
     pub(super) now: u64,
     /// The instant at which the trial ends at the latest.
     pub(super) limit: u64,
-    pub(super) jobs: Vec<JobState>,
+    pub(super) jobs: ById<JobId, JobState>,
     pub(super) followers: Followers,
     /// Whether some job would go on for ever.
     pub(super) has_background: bool,
@@ -103,14 +105,15 @@ impl<'a, D: Driver> World<'a, D> {
     }
 
     /// The jobs that are no background load.
-    pub(super) fn judged(&self) -> impl Iterator<Item = usize> {
-        let jobs = &self.context.jobs;
-        (0..jobs.len()).filter(|&job| !jobs[job].job.background)
+    pub(super) fn judged(&self) -> impl Iterator<Item = JobId> {
+        let jobs = self.context.jobs.numbered();
+        jobs.filter(|(_, plan)| !plan.job.background)
+            .map(|(job, _)| job)
     }
 
     /// Whether no job under test has anything left to do.
     pub(super) fn is_done(&self) -> bool {
-        let done = |job: usize| {
+        let done = |job: JobId| {
             let state = &self.jobs[job];
             !state.running && state.next_start.is_none()
         };

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use tenter_topology::{OpticalPlace, Rewiring, Topology};
+use tenter_topology::{NodeId, OpticalPlace, Rewiring, Topology};
 
 use super::{Choice, Chooser};
 use crate::loads::estimate;
@@ -48,7 +48,7 @@ pub fn choose_greedily(home: &Topology, scenes: &Scenes, spills: bool) -> Choice
 impl Chooser<'_> {
     /// The circuit to undo so that a switch gets links of the tree back: of the circuits that took
     /// some, the one whose leaves send each other least.
-    fn way_back(&self, topology: &Topology, lost: u32, demand: &Demand) -> Option<Rewiring> {
+    fn way_back(&self, topology: &Topology, lost: NodeId, demand: &Demand) -> Option<Rewiring> {
         let switches = (0_u32..).zip(self.home.optics.switches());
         let places = switches.flat_map(|(switch, of)| {
             let ports = (0..).zip(&of.ports);

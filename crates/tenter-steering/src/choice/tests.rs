@@ -1,7 +1,7 @@
 use tenter_units::{Rate, Time};
 
 use tenter_topology::{
-    CoreTier, FatTree, LeafSpine, OpticalCabling, OpticalSpec, OpticalTier, TopologySpec,
+    CoreTier, FatTree, HostId, LeafSpine, OpticalCabling, OpticalSpec, OpticalTier, TopologySpec,
 };
 
 use super::*;
@@ -50,12 +50,16 @@ fn with_optics(tier: OpticalTier, fabric: &TopologySpec) -> Topology {
     spec.build(fabric).expect("it can be built")
 }
 
+fn add(traffic: &mut Traffic, src: u32, dst: u32, amount: u64) {
+    traffic.add(HostId::new(src), HostId::new(dst), amount);
+}
+
 /// Each host of a leaf of the first pod sends to one of a leaf of the other, and back.
 fn shifted(topology: &Topology) -> Traffic {
     let mut traffic = Traffic::new(topology);
     for host in 0..8 {
-        traffic.add(host, host + 8, 1_000_000);
-        traffic.add(host + 8, host, 1_000_000);
+        add(&mut traffic, host, host + 8, 1_000_000);
+        add(&mut traffic, host + 8, host, 1_000_000);
     }
     traffic
 }
@@ -78,7 +82,7 @@ fn what_receivers_cannot_take_makes_no_link_late() {
     let tree = tree(4);
     let mut traffic = Traffic::new(&tree);
     for (src, dst) in [(0, 8), (1, 8), (2, 9), (3, 10)] {
-        traffic.add(src, dst, 1_000_000);
+        add(&mut traffic, src, dst, 1_000_000);
     }
     let taken = traffic.taken(&tree);
     assert_eq!(taken.between().collect::<Vec<_>>(), [(0, 2, 3_000_000)]);
@@ -86,7 +90,7 @@ fn what_receivers_cannot_take_makes_no_link_late() {
     // where all four would make links that are used for five quarters of the time.
     let late = |traffic| estimate(&tree, &Scenes::of(traffic), false).unwrap().late;
     let mut even = Traffic::new(&tree);
-    (0..4).for_each(|host| even.add(host, host + 8, 1_000_000));
+    (0..4).for_each(|host| add(&mut even, host, host + 8, 1_000_000));
     assert!(late(even) > 0);
     assert_eq!(late(traffic), 0);
 }
@@ -97,7 +101,7 @@ fn the_greedy_rule_leaves_every_switch_a_way_to_a_leaf() {
     let home = two_pods(4, 4, 4, None);
     let mut traffic = Traffic::new(&home);
     for (src, dst) in (0..32).flat_map(|src| (0..32).map(move |dst| (src, dst))) {
-        traffic.add(src, dst, 1_000 + u64::from(src * dst));
+        add(&mut traffic, src, dst, 1_000 + u64::from(src * dst));
     }
     let choice = choose_greedily(&home, &Scenes::of(traffic), false);
     assert_eq!(choice.topology.unreached(), None);
@@ -160,7 +164,7 @@ fn circuits_in_place_of_spines_are_where_the_traffic_is() {
     // A ring of leaves.
     let mut traffic = Traffic::new(&home);
     for host in 0..32 {
-        traffic.add(host, (host + 4) % 32, 1_000_000);
+        add(&mut traffic, host, (host + 4) % 32, 1_000_000);
     }
     let nic = traffic.busiest_nic(&home);
     let scenes = Scenes::of(traffic);
@@ -192,8 +196,8 @@ fn jobs_count_alike_and_phases_one_after_the_other() {
     let mut there = Traffic::new(&home);
     let mut back = there.clone();
     for host in 0..8 {
-        there.add(host, host + 8, 1_000_000);
-        back.add(host + 8, host, 1_000_000);
+        add(&mut there, host, host + 8, 1_000_000);
+        add(&mut back, host + 8, host, 1_000_000);
     }
     assert!(near(of(&[&[there.clone(), back.clone()]]), 2.5));
     let phases = Scenes::of_jobs(&home, &[&[there, back]]);

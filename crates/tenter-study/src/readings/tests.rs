@@ -1,6 +1,7 @@
 //! Tests of readings, by hand.
 
 use tenter_record::{CollectiveRow, InterferenceRow, JobRow, JobSummary};
+use tenter_topology::{HostId, NodeId};
 
 use super::*;
 use crate::throughput::Throughput;
@@ -26,8 +27,8 @@ fn trial() -> Trial {
     let mut trial = Trial {
         leaves: vec![Leaf {
             name: "leaf0".to_owned(),
-            node: 4,
-            hosts: vec![0, 1],
+            node: NodeId::new(4),
+            hosts: vec![HostId::new(0), HostId::new(1)],
             uplinks: vec![2, 3],
         }],
         flows: vec![flow(0, 2, 2), flow(1, 3, 1), flow(0, 1, 1), flow(2, 0, 1)],
@@ -272,7 +273,7 @@ fn a_port_is_found_by_its_ends() {
 #[test]
 fn upper_links_are_those_of_the_highest_tier() {
     let mut trial = Trial {
-        top_switches: vec![9],
+        top_switches: vec![NodeId::new(9)],
         ..Trial::default()
     };
     assert_eq!(upper_links_percent(&trial), None);

@@ -10,6 +10,7 @@ use tenter_engine::{
     Stream, Visit, Windows, run_windowed,
 };
 use tenter_net::{Packet, PacketKind};
+use tenter_topology::HostId;
 
 use crate::cases::Fabric;
 
@@ -31,7 +32,7 @@ struct Wire {
 #[derive(Debug)]
 struct Host {
     wire: Wire,
-    destination: u32,
+    destination: HostId,
     /// Packets still to send.
     left: u64,
     /// Which spine is next.
@@ -144,7 +145,7 @@ fn wire(fabric: Fabric, packets: u64) -> (Lane<Packet>, Vec<Node>) {
         for (port, host) in (0..per_leaf).zip(hosts) {
             nodes.push(Node::Host(Host {
                 wire: wire_to(leaf_node, port),
-                destination: destinations[host],
+                destination: HostId::new(destinations[host]),
                 left: packets,
                 turn: host as u32,
             }));
@@ -214,7 +215,7 @@ impl Nodes for Kernel {
                 let per_leaf = u32::from(hosts_per_leaf);
                 for (packet, _) in arrivals.iter() {
                     self.hops += 1;
-                    let below = packet.destination.wrapping_sub(*first_host);
+                    let below = packet.destination.number().wrapping_sub(*first_host);
                     let up = per_leaf + (packet.hash & (u32::from(spines) - 1));
                     let port = if below < per_leaf { below } else { up };
                     wires[port as usize].send(packet, visit);
@@ -224,7 +225,7 @@ impl Nodes for Kernel {
                 let bits = hosts_per_leaf.trailing_zeros();
                 for (packet, _) in arrivals.iter() {
                     self.hops += 1;
-                    wires[(packet.destination >> bits) as usize].send(packet, visit);
+                    wires[(packet.destination.number() >> bits) as usize].send(packet, visit);
                 }
             }
             Node::Host(host) => {

@@ -106,8 +106,7 @@ fn keep_what_is_left(plan: &mut Plan, topology: &Topology) {
     });
     plan.impairments.retain(|of| {
         let CableEnd { node, port } = of.sender;
-        (node as usize) < topology.nodes.len()
-            && !topology.is_fibre(topology.cable_number(node, port))
+        node.index() < topology.nodes.len() && !topology.is_fibre(topology.cable_number(node, port))
     });
 }
 

@@ -3,7 +3,7 @@
 use tenter_net::impairment::{HOLD_MAX, Strikes, TesterAction};
 use tenter_net::{WatchdogAction, WatchdogSpec};
 use tenter_plan::{Fault, FaultEvent, LinkImpairment, Plan, RulePlan};
-use tenter_topology::CableEnd;
+use tenter_topology::{CableEnd, HostId, SwitchId};
 use tenter_units::{Rate, Time};
 
 use super::draw::Draw;
@@ -23,7 +23,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         break_links(plan, draw);
     }
     if lossless && draw.chance(55) {
-        let host = draw.below(plan.topology.hosts as u64) as u32;
+        let host = HostId::new(draw.below(plan.topology.hosts as u64) as u32);
         let begin = draw.below(40_000);
         let end = begin + 1 + draw.below(150_000);
         add(plan, begin, Fault::StormBegins(host));
@@ -73,8 +73,9 @@ fn break_links(plan: &mut Plan, draw: &mut Draw) {
         }
         let failing = if draw.chance(15) {
             let switches = plan.topology.switches() as u64;
-            let switch = plan.topology.hosts as u32 + draw.below(switches) as u32;
-            let ports = 0..plan.topology.nodes[switch as usize].ports.len() as u16;
+            let switch = SwitchId::new(draw.below(switches) as u32);
+            let switch = plan.topology.switch_node(switch);
+            let ports = 0..plan.topology.ports(switch);
             let cables = ports.map(|port| plan.topology.cable_number(switch, port));
             cables.collect()
         } else {
@@ -129,7 +130,10 @@ fn impairment(plan: &Plan, draw: &mut Draw) -> LinkImpairment {
     }
     for _ in 0..draw.below(3) {
         let hosts = plan.topology.hosts as u64;
-        let host = |draw: &mut Draw| draw.chance(30).then(|| draw.below(hosts) as u32);
+        let host = |draw: &mut Draw| {
+            let is_one = draw.chance(30);
+            is_one.then(|| HostId::new(draw.below(hosts) as u32))
+        };
         let (from, to) = (host(draw), host(draw));
         let strikes = match draw.below(3) {
             0 => Strikes::Every {

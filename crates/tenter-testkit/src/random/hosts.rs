@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tenter_endpoint::{DmaRates, Entropy, Interleave, Pcie};
 use tenter_plan::Plan;
 use tenter_units::{Rate, Time};
-use tenter_workload::ScaleUp;
+use tenter_workload::{RankId, ScaleUp};
 
 use super::draw::Draw;
 
@@ -58,7 +58,9 @@ pub(super) fn share_nics(plan: &mut Plan, draw: &mut Draw) {
         let nics = hosts.len().div_ceil(each);
         let in_turn = draw.chance(40);
         let nic_of = |rank: usize| if in_turn { rank % nics } else { rank / each };
-        let shared = (0..hosts.len()).map(|rank| hosts[nic_of(rank)]);
+        let shared = hosts
+            .ids()
+            .map(|rank| hosts[RankId::new(nic_of(rank.index()) as u32)]);
         job.hosts = shared.collect();
     }
 }

@@ -4,7 +4,7 @@
 use tenter_net::PfcTrigger;
 use tenter_net::scheduled::{CellSpec, IndicationSpec, ScheduledSpec, SprayKind};
 use tenter_plan::Plan;
-use tenter_topology::{Topology, TopologySpec};
+use tenter_topology::{NodeId, Topology, TopologySpec};
 use tenter_units::Time;
 
 use super::draw::Draw;
@@ -59,12 +59,12 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
 
 /// Whether any two leaves have a spine in common.
 fn is_meshed(topology: &Topology) -> bool {
-    let peers = |switch: u32| topology.neighbours(switch).map(|peer| peer.node);
+    let peers = |switch: NodeId| topology.neighbours(switch).map(|peer| peer.node);
     let spines = topology
         .leaves()
         .into_iter()
         .map(|leaf| peers(leaf).filter(|&peer| !topology.is_host(peer)));
-    let spines: Vec<Vec<u32>> = spines.map(Iterator::collect).collect();
-    let meet = |a: &Vec<u32>, b: &Vec<u32>| a.iter().any(|spine| b.contains(spine));
+    let spines: Vec<Vec<NodeId>> = spines.map(Iterator::collect).collect();
+    let meet = |a: &Vec<NodeId>, b: &Vec<NodeId>| a.iter().any(|spine| b.contains(spine));
     spines.iter().all(|a| spines.iter().all(|b| meet(a, b)))
 }

@@ -6,7 +6,7 @@ use tenter_net::{
     BufferSharing, ClassSpec, Event, EventKind, Forwarding, MacControl, Medium, Packet, PacketKind,
     Switch, SwitchModel, SwitchParts, SwitchSpec, Transmitter,
 };
-use tenter_topology::{CableEnd, Routing, SingleSwitch, TopologySpec};
+use tenter_topology::{CableEnd, HostId, NodeId, Routing, SingleSwitch, TopologySpec};
 use tenter_units::{Rate, Time};
 
 /// At 400 Gbit/s.
@@ -70,7 +70,10 @@ impl LoneSwitch {
             };
             let wire = rate.serialisation(0);
             Transmitter::new(
-                CableEnd { node: 0, port },
+                CableEnd {
+                    node: NodeId::new(0),
+                    port,
+                },
                 output,
                 wire,
                 Time::ZERO,
@@ -113,7 +116,7 @@ impl LoneSwitch {
             at,
             queue_pair: 0,
             sequence: self.offered,
-            destination: u32::from(port),
+            destination: HostId::new(u32::from(port)),
             hash: self.offered % 7,
             sent: 0,
             frame_bytes,
@@ -129,7 +132,7 @@ impl LoneSwitch {
             at,
             queue_pair: 0,
             sequence: u32::from(quanta),
-            destination: u32::MAX,
+            destination: HostId::new(u32::MAX),
             hash: 0,
             sent: 0,
             frame_bytes: 64,

@@ -2,6 +2,7 @@
 
 use tenter_net::{EventKind, PacketKind, Signal};
 use tenter_record::ReactionRow;
+use tenter_topology::HostId;
 
 use crate::trial::{Trial, events, plan};
 
@@ -65,7 +66,10 @@ fn from_the_packet_at_the_queue_to_the_pause_to_the_picosecond() {
     assert_eq!((sent.at, sent.packet.frame_bytes), (4_005_840, 64));
     let signal = Signal::of(&sent.packet).expect("it is one");
     assert_eq!((signal.class, signal.quanta), (3, 169));
-    assert_eq!((sent.packet.destination, signal.receiver), (0, 2));
+    assert_eq!(
+        [sent.packet.destination, signal.receiver],
+        [0, 2].map(HostId::new)
+    );
     let arrived = at("leaf0", EventKind::Arrived, PacketKind::Signal);
     assert_eq!(arrived.at, 5_509_200);
     let pause = at("leaf0", EventKind::Sent, PacketKind::Pause);

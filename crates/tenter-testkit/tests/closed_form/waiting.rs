@@ -8,7 +8,7 @@ use tenter_net::{
     BufferSharing, ClassSpec, Event, Forwarding, MacControl, Medium, Packet, PacketKind, Switch,
     SwitchModel, SwitchParts, SwitchSpec, Transmitter, UNLIMITED_POOL,
 };
-use tenter_topology::CableEnd;
+use tenter_topology::{CableEnd, HostId, NodeId};
 use tenter_units::{Rate, Time};
 
 /// Adds up how long packets wait; they leave in the order in which they came.
@@ -38,7 +38,7 @@ const FRAME: Packet = Packet {
     at: 0,
     queue_pair: 0,
     sequence: 0,
-    destination: 0,
+    destination: HostId::new(0),
     hash: 0,
     sent: 0,
     frame_bytes: 4_158,
@@ -70,7 +70,10 @@ fn switch() -> Switch {
         xon_frames: 0,
     };
     let wire = Transmitter::new(
-        CableEnd { node: 0, port: 0 },
+        CableEnd {
+            node: NodeId::new(0),
+            port: 0,
+        },
         nowhere,
         rate,
         Time::ZERO,

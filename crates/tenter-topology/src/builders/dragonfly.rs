@@ -8,7 +8,7 @@ use tenter_units::{Rate, Time};
 
 use super::{COUNTS, DELAYS, RATES, check_counts, check_rates};
 use crate::wiring::{Wiring, check_size, product};
-use crate::{Topology, TopologyError};
+use crate::{NodeId, Topology, TopologyError};
 
 component! {
     /// Groups of routers with hosts on each of them.
@@ -101,10 +101,17 @@ impl Dragonfly {
             }
         }
         for host in 0..hosts {
-            let router = hosts + host / self.hosts_per_router;
-            wiring.connect(host, router, 1, self.host_rate, self.host_delay);
+            let router = NodeId::new(hosts + host / self.hosts_per_router);
+            wiring.connect(
+                NodeId::new(host),
+                router,
+                1,
+                self.host_rate,
+                self.host_delay,
+            );
         }
-        let router_of = |group: u32, router: u32| hosts + group * self.routers_per_group + router;
+        let router_of =
+            |group: u32, router: u32| NodeId::new(hosts + group * self.routers_per_group + router);
         for group in 0..self.groups {
             for router in 0..self.routers_per_group {
                 let from = router_of(group, router);

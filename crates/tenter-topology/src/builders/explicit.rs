@@ -7,7 +7,7 @@ use tenter_units::{Rate, Time};
 
 use super::{COUNTS, DELAYS, RATES};
 use crate::wiring::{Wiring, check_size};
-use crate::{NodeKind, Routing, StaticRoute, Topology, TopologyError};
+use crate::{NodeId, NodeKind, Routing, StaticRoute, Topology, TopologyError};
 
 component! {
     /// Any graph: a list of nodes and a list of links between them.
@@ -148,7 +148,7 @@ impl Explicit {
         Ok(topology)
     }
 
-    fn add_nodes(&self) -> (Wiring, HashMap<&str, u32>) {
+    fn add_nodes(&self) -> (Wiring, HashMap<&str, NodeId>) {
         let rank = |node: &ExplicitNode| match node.kind {
             ExplicitKind::Host => 0,
             ExplicitKind::Switch => u32::from(node.tier) + 1,
@@ -210,7 +210,7 @@ impl ExplicitRoute {
         &self,
         topology: &Topology,
         known: &[StaticRoute],
-        number: impl Fn(&str) -> Option<u32>,
+        number: impl Fn(&str) -> Option<NodeId>,
     ) -> Result<StaticRoute, String> {
         let switch = |name: &str| {
             let found = number(name).filter(|&node| !topology.is_host(node));

@@ -8,7 +8,7 @@ use tenter_units::{Rate, Time};
 
 use super::{COUNTS, DELAYS, RATES, check_counts, check_rates};
 use crate::wiring::{Wiring, check_size, product};
-use crate::{Topology, TopologyError};
+use crate::{NodeId, Topology, TopologyError};
 
 component! {
     /// A folded Clos described by counts rather than by switch radix, so that each tier can be
@@ -134,9 +134,9 @@ fn taper_leaves_cables(tree: &FatTree, reader: &mut dyn Reader) -> bool {
 
 /// The node number of the first switch of each tier.
 struct Numbers {
-    leaves: u32,
-    aggs: u32,
-    cores: u32,
+    leaves: NodeId,
+    aggs: NodeId,
+    cores: NodeId,
 }
 
 const SIZE_PARAMETERS: &str =
@@ -208,29 +208,29 @@ impl FatTree {
         self.check()?;
         let mut wiring = Wiring::default();
         let numbers = self.add_nodes(&mut wiring);
-        for host in 0..numbers.leaves {
-            let leaf = numbers.leaves + host / self.hosts_per_leaf;
-            wiring.connect(host, leaf, 1, self.host_rate, self.host_delay);
+        for host in 0..numbers.leaves.number() {
+            let leaf = numbers.leaves.after(host / self.hosts_per_leaf);
+            wiring.connect(NodeId::new(host), leaf, 1, self.host_rate, self.host_delay);
         }
         let (leaf_rate, leaf_delay) = (self.leaf_rate, self.leaf_delay);
-        for leaf in 0..numbers.aggs - numbers.leaves {
+        for leaf in 0..numbers.aggs.since(numbers.leaves) {
             let pod = leaf / self.leaves_per_pod;
             for agg in 0..self.aggs_per_pod {
-                let agg = numbers.aggs + pod * self.aggs_per_pod + agg;
-                let leaf = numbers.leaves + leaf;
+                let agg = numbers.aggs.after(pod * self.aggs_per_pod + agg);
+                let leaf = numbers.leaves.after(leaf);
                 wiring.connect(leaf, agg, self.links_per_leaf_agg, leaf_rate, leaf_delay);
             }
         }
         if let Some(tier) = &self.core {
             let firsts = self.first_cores(tier);
-            for agg in 0..numbers.cores - numbers.aggs {
+            for agg in 0..numbers.cores.since(numbers.aggs) {
                 let group = agg % self.aggs_per_pod;
                 let (mut left, each) = (self.links_up(tier, group), tier.links_per_agg_core);
-                let mut core = numbers.cores + firsts[group as usize];
+                let mut core = numbers.cores.after(firsts[group as usize]);
                 while left > 0 {
                     let links = left.min(each);
-                    wiring.connect(numbers.aggs + agg, core, links, tier.rate, tier.delay);
-                    (left, core) = (left - links, core + 1);
+                    wiring.connect(numbers.aggs.after(agg), core, links, tier.rate, tier.delay);
+                    (left, core) = (left - links, core.after(1));
                 }
             }
         }
@@ -344,9 +344,9 @@ impl FatTree {
             wiring.switch(format!("core{core}"), 2);
         }
         Numbers {
-            leaves: hosts,
-            aggs: hosts + leaves,
-            cores: hosts + leaves + aggs,
+            leaves: NodeId::new(hosts),
+            aggs: NodeId::new(hosts + leaves),
+            cores: NodeId::new(hosts + leaves + aggs),
         }
     }
 }

@@ -7,7 +7,7 @@ use tenter_units::{Rate, Time};
 
 use super::{COUNTS, Cabling, DELAYS, RATES, check_counts, check_rates};
 use crate::wiring::{HOSTS_MAX, Wiring, check_size, product};
-use crate::{Topology, TopologyError};
+use crate::{NodeId, Topology, TopologyError};
 
 component! {
     /// Leaves of equal size, each cabled to every spine.
@@ -99,8 +99,8 @@ impl LeafSpine {
             wiring.switch(format!("spine{spine}"), 1);
         }
         for host in 0..hosts {
-            let leaf = hosts + self.leaf_of(host);
-            wiring.connect(host, leaf, 1, self.host_rate, self.host_delay);
+            let leaf = NodeId::new(hosts + self.leaf_of(host));
+            wiring.connect(NodeId::new(host), leaf, 1, self.host_rate, self.host_delay);
         }
         for leaf in 0..self.leaves {
             for spine in 0..self.spines {
@@ -111,7 +111,8 @@ impl LeafSpine {
                 let rate = change
                     .and_then(|change| change.rate)
                     .unwrap_or(self.uplink_rate);
-                let (lower, upper) = (hosts + leaf, hosts + self.leaves + spine);
+                let first_spine = hosts + self.leaves;
+                let (lower, upper) = (NodeId::new(hosts + leaf), NodeId::new(first_spine + spine));
                 wiring.connect(lower, upper, links, rate, self.fabric_delay);
             }
         }

@@ -5,7 +5,7 @@ use tenter_units::{Rate, Time};
 
 use super::{COUNTS, DELAYS, RATES, check_counts, check_rates};
 use crate::wiring::{Wiring, check_size};
-use crate::{Topology, TopologyError};
+use crate::{NodeId, Topology, TopologyError};
 
 component! {
     /// One switch with `hosts` hosts.
@@ -38,7 +38,7 @@ impl SingleSwitch {
         }
         let switch = wiring.switch("leaf0".to_owned(), 0);
         for host in 0..self.hosts {
-            wiring.connect(host, switch, 1, self.rate, self.host_delay);
+            wiring.connect(NodeId::new(host), switch, 1, self.rate, self.host_delay);
         }
         wiring.finish()
     }

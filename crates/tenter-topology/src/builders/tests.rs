@@ -49,16 +49,14 @@ fn refused(spec: &LeafSpine) -> String {
 }
 
 fn ports(topology: &Topology, name: &str) -> usize {
-    topology.nodes[topology.find(name).unwrap() as usize]
-        .ports
-        .len()
+    usize::from(topology.ports(topology.find(name).unwrap()))
 }
 
 fn peers(topology: &Topology, name: &str) -> Vec<String> {
     let node = topology.find(name).unwrap();
     topology
         .neighbours(node)
-        .map(|peer| topology.nodes[peer.node as usize].name.clone())
+        .map(|peer| topology.name(peer.node).to_owned())
         .collect()
 }
 
@@ -136,7 +134,7 @@ fn ports_are_numbered_by_neighbour_then_parallel_index() {
     let leaf = topology.find("leaf1").unwrap();
     assert_eq!(topology.neighbour(leaf, 5).port, 3);
     // Cable h belongs to host h.
-    assert!((0..4).all(|host| topology.link_id(host, 0) == 2 * host));
+    assert!((0..4).all(|host| topology.link_id(HostId::new(host), 0) == 2 * host));
     assert_eq!(topology.cable(leaf, 0).delay, Time::from_ns(10));
     assert_eq!(topology.cable(leaf, 2).delay, Time::from_ns(300));
 }
@@ -266,7 +264,7 @@ fn fat_tree_of_eight_port_switches() {
     assert_eq!((topology.hosts, topology.switches()), (128, 32 + 32 + 16));
     assert_eq!(topology.cables.len(), 3 * 128);
     assert!(
-        topology.nodes[128..]
+        topology.nodes.as_slice()[128..]
             .iter()
             .all(|switch| switch.ports.len() == 8)
     );
@@ -280,7 +278,8 @@ fn fat_tree_of_eight_port_switches() {
     let (bps, exact) = (64 * 400_000_000_000, true);
     assert_eq!(topology.bisection(), Some(Bisection { bps, exact }));
     let routing = Routing::build(&topology).unwrap();
-    assert_eq!([1, 4, 16].map(|host| routing.distance(0, host)), [1, 3, 5]);
+    let apart = |to| routing.distance(HostId::new(0), HostId::new(to));
+    assert_eq!([1, 4, 16].map(apart), [1, 3, 5]);
     assert!(FatTree::k_ary(7, gbps(400), Time::ZERO).is_err());
 }
 
@@ -529,8 +528,8 @@ proptest! {
         leaves in 1_u32..6, hosts in 1_u32..5, spines in 1_u32..5, links in 1_u32..4,
     ) {
         let topology = built(&leaf_spine(leaves, hosts, spines, links));
-        for node in 0..topology.nodes.len() as u32 {
-            for port in 0..topology.nodes[node as usize].ports.len() as u16 {
+        for node in topology.node_ids() {
+            for port in 0..topology.ports(node) {
                 let link = topology.link_id(node, port);
                 let (here, there) = (CableEnd { node, port }, topology.neighbour(node, port));
                 prop_assert_eq!(topology.link_ends(link), (here, there));
@@ -569,7 +568,7 @@ fn dragonflies_are_as_the_formulas_say() {
         assert_eq!(topology.hosts as u32, all_hosts);
         assert_eq!(topology.switches() as u32, groups * routers);
         assert_eq!(topology.cables.len() as u32, all_hosts + local + global);
-        let region = |node: u32| topology.regions[node as usize - topology.hosts];
+        let region = |node| topology.region(node);
         let mut pairs = std::collections::BTreeMap::new();
         for cable in &topology.cables[all_hosts as usize..] {
             let ends = cable.ends.map(|end| region(end.node));
@@ -580,7 +579,7 @@ fn dragonflies_are_as_the_formulas_say() {
         assert_eq!(pairs.len() as u32, groups * (groups - 1) / 2);
         assert!(pairs.values().all(|count| *count == per_pair), "{pairs:?}");
         let most = hosts + routers - 1 + links;
-        let ports = topology.nodes[all_hosts as usize..].iter();
+        let ports = topology.nodes.iter().skip(topology.hosts);
         assert!(
             ports
                 .map(|node| node.ports.len() as u32)
@@ -601,32 +600,32 @@ fn a_shortest_path_passes_one_cable_between_groups() {
     ] {
         let topology = TopologySpec::Dragonfly(spec).build().unwrap();
         let routing = Routing::build(&topology).unwrap();
-        let first = topology.hosts as u32;
-        let region = |node: u32| topology.regions[(node - first) as usize];
-        for (from, to) in (0..first).flat_map(|from| (0..first).map(move |to| (from, to))) {
+        let hosts = topology.host_ids();
+        let to_all = |from| topology.host_ids().map(move |to| (from, to));
+        for (from, to) in hosts.flat_map(to_all) {
             let path: Vec<CableEnd> = routing.path(&topology, from, to).collect();
             let crossings = path.iter().filter(|end| {
                 let next = topology.neighbour(end.node, end.port).node;
-                next >= first && region(next) != region(end.node)
+                !topology.is_host(next) && topology.region(next) != topology.region(end.node)
             });
             let apart =
-                region(first + routing.attachment(from)) != region(first + routing.attachment(to));
+                routing.region(routing.attachment(from)) != routing.region(routing.attachment(to));
             assert_eq!(crossings.count(), usize::from(apart), "{from} to {to}");
             assert_eq!(path.len() as u32, routing.distance(from, to));
             assert!(path.len() <= 4);
         }
         // Into a region one comes by at most one cable of one's own group.
-        for switch in 0..topology.switches() as u32 {
+        for switch in topology.switch_ids() {
             for other in 0..routing.regions() {
                 let ports = routing.into_region(switch, other);
                 assert_eq!(ports.is_empty(), routing.region(switch) == other);
                 for &port in ports {
-                    let next = topology.neighbour(first + switch, port).node - first;
+                    let next = topology.switch_behind(switch, port);
                     let there = routing.region(next) == other;
-                    let is_gate = routing.into_region(next, other).iter().any(|&port| {
-                        let beyond = topology.neighbour(first + next, port).node - first;
-                        routing.region(beyond) == other
-                    });
+                    let is_gate = routing
+                        .into_region(next, other)
+                        .iter()
+                        .any(|&port| routing.region(topology.switch_behind(next, port)) == other);
                     assert!(there || is_gate);
                 }
             }

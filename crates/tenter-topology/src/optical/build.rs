@@ -5,7 +5,9 @@ use tenter_units::Time;
 
 use super::spread::round_robin;
 use super::{OpticalPlace, OpticalPort, OpticalSwitch, Rewiring};
-use crate::{Cable, CableEnd, FatTree, LeafSpine, PortRef, Topology, TopologyError, TopologySpec};
+use crate::{
+    Cable, CableEnd, FatTree, LeafSpine, NodeId, PortRef, Topology, TopologyError, TopologySpec,
+};
 
 /// The place of the optical circuit switches in a fabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +84,7 @@ impl OpticalSpec {
             .zip(&topology.cables)
             .filter(|(_, cable)| topology.tier(cable.ends[0].node) == Some(0))
             .map(|(number, cable)| {
-                let [leaf, agg] = cable.ends.map(|end| end.node - hosts);
+                let [leaf, agg] = cable.ends.map(|end| topology.switch(end.node).number());
                 let agg = (agg - leaves) % tree.aggs_per_pod;
                 let pod = leaf / tree.leaves_per_pod;
                 // Parallel cables are next to each other.
@@ -141,7 +143,7 @@ impl OpticalSpec {
                 ends: [upper, of.ends[0]],
                 ..of
             });
-            topology.nodes[upper.node as usize].ports[usize::from(upper.port)] =
+            topology.nodes[upper.node].ports[usize::from(upper.port)] =
                 PortRef { cable: own, end: 0 };
         }
         self.add(topology, switch, ports);
@@ -182,10 +184,10 @@ impl OpticalSpec {
             });
         }
         let mut topology = TopologySpec::LeafSpine(spec.clone()).build()?;
-        let first_spine = topology.nodes.len() as u32 - spec.spines;
-        topology.nodes.truncate(first_spine as usize);
+        let first_spine = NodeId::new(topology.nodes.len() as u32 - spec.spines);
+        topology.nodes.truncate(first_spine.index());
         for switch in 0..spec.spines {
-            let spine = first_spine + switch;
+            let spine = first_spine.after(switch);
             let fibres: Vec<CableEnd> = topology
                 .cables
                 .iter()

@@ -1,8 +1,8 @@
 use tenter_units::{Rate, Time};
 
 use crate::{
-    CableEnd, Cabling, CoreTier, FatTree, LeafSpine, OpticalCabling, OpticalPlace, OpticalSpec,
-    OpticalTier, Rewiring, Routing, Taper, Topology, TopologySpec,
+    CableEnd, Cabling, CoreTier, FatTree, HostId, LeafSpine, NodeId, OpticalCabling, OpticalPlace,
+    OpticalSpec, OpticalTier, Rewiring, Routing, SwitchId, Taper, Topology, TopologySpec,
 };
 
 /// Two pods of two leaves with one host each, two aggregation switches per pod, two cores: hosts 0
@@ -64,7 +64,12 @@ fn optical_spines(leaves: u32, spines: u32, links_per_pair: u32) -> Result<Topol
     built.map_err(|error| error.to_string())
 }
 
+fn distance(routing: &Routing, a: u32, b: u32) -> u32 {
+    routing.distance(HostId::new(a), HostId::new(b))
+}
+
 fn end(node: u32, port: u16) -> CableEnd {
+    let node = NodeId::new(node);
     CableEnd { node, port }
 }
 
@@ -73,8 +78,8 @@ fn the_circuits_of_a_flexible_tree_are_its_cables_at_first() {
     let flexible = flexible(8);
     let standard = TopologySpec::FatTree(tree()).build().unwrap();
     assert_eq!(flexible.nodes.len(), standard.nodes.len());
-    for node in 0..standard.nodes.len() as u32 {
-        for port in 0..standard.nodes[node as usize].ports.len() as u16 {
+    for node in standard.node_ids() {
+        for port in 0..standard.ports(node) {
             let peer = standard.neighbour(node, port);
             assert_eq!(flexible.neighbour(node, port), peer);
             let delay = standard.cable(node, port).delay;
@@ -83,7 +88,7 @@ fn the_circuits_of_a_flexible_tree_are_its_cables_at_first() {
             // Both fibres together are as long as the cable; the switch is 7 ns more.
             let more = Time::from_ns(if is_optical { 7 } else { 0 });
             assert_eq!(flexible.cable(node, port).delay, delay + more);
-            let place = flexible.optics.place(end(node, port));
+            let place = flexible.optics.place(CableEnd { node, port });
             assert_eq!(place.is_some(), is_optical);
         }
     }
@@ -92,7 +97,7 @@ fn the_circuits_of_a_flexible_tree_are_its_cables_at_first() {
     assert_eq!(flexible.cables.len(), standard.cables.len() + 8);
     let leaves: Vec<u32> = flexible.optics.switches()[0].ports[..4]
         .iter()
-        .map(|port| port.device.node)
+        .map(|port| port.device.node.number())
         .collect();
     assert_eq!(leaves, [4, 6, 5, 7]);
     assert_eq!(flexible.circuits().count(), 8);
@@ -115,7 +120,7 @@ fn a_circuit_between_leaves_shortens_the_path() {
     let mut topology = flexible(8);
     let before = Routing::build(&topology).unwrap();
     // Leaf, aggregation, core, aggregation, leaf.
-    assert_eq!(before.distance(0, 2), 5);
+    assert_eq!(distance(&before, 0, 2), 5);
     // Ports 0 and 1 of the first optical switch are those of leaves 4 and 6, hosts 0 and 2.
     let change = Rewiring {
         switch: 0,
@@ -126,18 +131,18 @@ fn a_circuit_between_leaves_shortens_the_path() {
     assert_eq!(topology.affected(&change), [0, 1, 4, 5]);
     topology.rewire(&change);
     let after = Routing::build(&topology).unwrap();
-    assert_eq!(after.distance(0, 2), 2);
-    assert_eq!(after.candidates(0, 2), [1]);
-    assert_eq!(topology.neighbour(4, 1), end(6, 1));
-    assert_eq!(topology.neighbour(6, 1), end(4, 1));
+    assert_eq!(distance(&after, 0, 2), 2);
+    assert_eq!(after.candidates(SwitchId::new(0), HostId::new(2)), [1]);
+    assert_eq!(topology.neighbour(NodeId::new(4), 1), end(6, 1));
+    assert_eq!(topology.neighbour(NodeId::new(6), 1), end(4, 1));
     assert_eq!(
-        topology.cable(4, 1).delay,
+        topology.cable(NodeId::new(4), 1).delay,
         Time::from_ps(100_500 + 7_000 + 100_500)
     );
     // The former partners are dark, and the fibre leads back.
     let at = |port| OpticalPlace { switch: 0, port };
     assert_eq!(topology.circuit(at(4)), None);
-    assert!(topology.is_dark(8, 0) && !topology.is_dark(4, 1));
+    assert!(topology.is_dark(NodeId::new(8), 0) && !topology.is_dark(NodeId::new(4), 1));
     assert_eq!(topology.circuits().count(), 7);
     // Back again.
     let back = Rewiring {
@@ -186,13 +191,13 @@ fn optical_spines_join_leaves() {
     let routing = Routing::build(&topology).unwrap();
     // Five matchings of six leaves are a full mesh.
     for (a, b) in (0..6).flat_map(|a| (0..6).map(move |b| (a, b))) {
-        assert_eq!(routing.distance(a, b), if a == b { 0 } else { 2 });
+        assert_eq!(distance(&routing, a, b), if a == b { 0 } else { 2 });
     }
-    assert_eq!(topology.cable(6, 1).delay, Time::from_ns(407));
+    assert_eq!(topology.cable(NodeId::new(6), 1).delay, Time::from_ns(407));
     // Two of them are one ring; one is not enough.
     let ring = optical_spines(6, 2, 1).unwrap();
     let routing = Routing::build(&ring).unwrap();
-    let farthest = (1..6).map(|other| routing.distance(0, other)).max();
+    let farthest = (1..6).map(|other| distance(&routing, 0, other)).max();
     assert_eq!(farthest, Some(4));
     assert_eq!(optical_spines(6, 1, 2).unwrap().circuits().count(), 6);
     assert!(optical_spines(6, 1, 1).unwrap_err().contains("more spines"));
@@ -209,7 +214,7 @@ fn an_odd_number_of_leaves_leaves_one_dark() {
     assert_eq!(topology.circuits().count(), 3 * 2);
     let dark = (5..10).flat_map(|leaf| (1..4).map(move |port| (leaf, port)));
     assert_eq!(
-        dark.filter(|&(leaf, port)| topology.is_dark(leaf, port))
+        dark.filter(|&(leaf, port)| topology.is_dark(NodeId::new(leaf), port))
             .count(),
         3
     );

@@ -1,6 +1,9 @@
 //! How many switches paths pass at most.
 
 use super::{PATH_MAX, Routing};
+use tenter_units::ById;
+
+use crate::ids::{HostId, SwitchId};
 use crate::topology::Topology;
 
 impl Routing {
@@ -18,80 +21,78 @@ impl Routing {
             return None;
         }
         let leaders = self.leaders();
-        let mut group_at = vec![None; topology.switches()];
+        let mut group_at: ById<SwitchId, Option<usize>> = vec![None; topology.switches()].into();
         for (group, &leader) in leaders.iter().enumerate() {
-            group_at[self.attachment(leader) as usize] = Some(group);
+            group_at[self.attachment(leader)] = Some(group);
         }
         let mut detours = Detours {
             routing: self,
             topology,
             leaders: &leaders,
             group_at,
-            onward: vec![None; topology.switches()],
+            onward: vec![None; topology.switches()].into(),
         };
         let regions = 0..self.regions();
         regions.filter_map(|region| detours.by(region)).max()
     }
 }
 
+/// Switches from each one on to the farthest host behind a region, 0 without a way, where known.
+type Known = ById<SwitchId, Option<u32>>;
+
 /// Detours, while the longest one is looked for: each switch is asked once for each region.
 struct Detours<'r> {
     routing: &'r Routing,
     topology: &'r Topology,
     /// A host of each group of hosts that are at one switch.
-    leaders: &'r [u32],
+    leaders: &'r [HostId],
     /// The group at each switch, where there is one.
-    group_at: Vec<Option<usize>>,
+    group_at: ById<SwitchId, Option<usize>>,
     /// Switches from each one on to the farthest host of another region, where that was asked.
-    onward: Vec<Option<u32>>,
+    onward: ById<SwitchId, Option<u32>>,
 }
 
 impl Detours<'_> {
     /// Switches on the longest detour by a region.
     fn by(&mut self, region: u32) -> Option<u32> {
-        let mut known = vec![None; self.topology.switches()];
+        let mut known: Known = vec![None; self.topology.switches()].into();
         let sources = self.leaders.iter();
         let sources = sources.map(|&leader| self.routing.attachment(leader));
         let outside = sources.filter(|&source| self.routing.region(source) != region);
         outside
-            .filter_map(|source| self.from(source, region, (&mut known, PATH_MAX)))
+            .filter_map(|source| self.from(source, region, &mut known, PATH_MAX))
             .max()
     }
 
     /// Switches from one of them on, by a region, to the farthest host behind it; at most so many
     /// of them are followed.
-    fn from(
-        &mut self,
-        switch: u32,
-        region: u32,
-        (known, most): (&mut [Option<u32>], u8),
-    ) -> Option<u32> {
+    fn from(&mut self, switch: SwitchId, region: u32, known: &mut Known, most: u8) -> Option<u32> {
         // Of one without a way there it is known that it passes none.
-        if let Some(known) = known[switch as usize] {
+        if let Some(known) = known[switch] {
             return Some(known).filter(|&switches| switches > 0);
         }
         let left = most.checked_sub(1)?;
         let mut longest = None;
         for &port in self.routing.into_region(switch, region) {
-            let next = switch_behind(self.topology, switch, port);
+            let next = self.topology.switch_behind(switch, port);
             let rest = if self.routing.region(next) == region {
                 Some(self.onward(next))
             } else {
-                self.from(next, region, (known, left))
+                self.from(next, region, known, left)
             };
             longest = longest.max(rest.map(|rest| rest + 1));
         }
-        known[switch as usize] = Some(longest.unwrap_or(0));
+        known[switch] = Some(longest.unwrap_or(0));
         longest
     }
 
     /// Switches from one of them on to the farthest host of another region.
-    fn onward(&mut self, entry: u32) -> u32 {
-        if let Some(known) = self.onward[entry as usize] {
+    fn onward(&mut self, entry: SwitchId) -> u32 {
+        if let Some(known) = self.onward[entry] {
             return known;
         }
         let routing = self.routing;
-        let at = self.group_at[entry as usize];
+        let at = self.group_at[entry];
         let others = self.leaders.iter().enumerate().filter(|(_, host)| {
             routing.region(routing.attachment(**host)) != routing.region(entry)
         });
@@ -100,26 +101,20 @@ impl Detours<'_> {
             None => self.walked(entry, host),
         });
         let farthest = switches.max().unwrap_or(0);
-        self.onward[entry as usize] = Some(farthest);
+        self.onward[entry] = Some(farthest);
         farthest
     }
 
     /// Switches from one without hosts on to a host.
-    fn walked(&self, from: u32, host: u32) -> u32 {
+    fn walked(&self, from: SwitchId, host: HostId) -> u32 {
         let (mut switch, mut switches) = (from, 1);
         while switch != self.routing.attachment(host) && switches < u32::from(PATH_MAX) {
             let Some(&port) = self.routing.candidates(switch, host).first() else {
                 return 0;
             };
-            switch = switch_behind(self.topology, switch, port);
+            switch = self.topology.switch_behind(switch, port);
             switches += 1;
         }
         switches
     }
-}
-
-/// The switch behind a port of another one, both counted among the switches.
-fn switch_behind(topology: &Topology, switch: u32, port: u16) -> u32 {
-    let hosts = topology.hosts as u32;
-    topology.neighbour(hosts + switch, port).node - hosts
 }

@@ -1,7 +1,10 @@
 //! Ways into regions: for packets that do not take the shortest path, but go by a region that is
 //! neither their source's nor their destination's.
 
+use tenter_units::ById;
+
 use super::port_lists::PortList;
+use crate::ids::SwitchId;
 
 /// What a cable between regions adds to a distance beside its one link: more than any path has
 /// links. So shortest paths are those with the fewest cables between regions.
@@ -11,7 +14,7 @@ pub(super) const FAR: u32 = 1 << 16;
 #[derive(Clone, Debug, Default)]
 pub(super) struct RegionRoutes {
     /// The region of each switch.
-    of: Vec<u32>,
+    of: ById<SwitchId, u32>,
     count: u32,
     /// Per switch and region, switch-major.
     table: Vec<PortList>,
@@ -19,10 +22,10 @@ pub(super) struct RegionRoutes {
 
 impl RegionRoutes {
     /// Without any ways yet.
-    pub(super) fn new(regions: &[u32]) -> RegionRoutes {
+    pub(super) fn new(regions: &ById<SwitchId, u32>) -> RegionRoutes {
         let count = regions.iter().max().map_or(0, |last| last + 1);
         RegionRoutes {
-            of: regions.to_vec(),
+            of: regions.clone(),
             count,
             table: vec![PortList::default(); regions.len() * count as usize],
         }
@@ -32,21 +35,21 @@ impl RegionRoutes {
         self.count
     }
 
-    pub(super) fn of(&self, switch: u32) -> u32 {
-        self.of.get(switch as usize).copied().unwrap_or(0)
+    pub(super) fn of(&self, switch: SwitchId) -> u32 {
+        self.of.get(switch.index()).copied().unwrap_or(0)
     }
 
-    pub(super) fn list(&self, switch: u32, region: u32) -> PortList {
+    pub(super) fn list(&self, switch: SwitchId, region: u32) -> PortList {
         let list = self.table.get(self.place(switch, region));
         list.copied().unwrap_or_default()
     }
 
-    pub(super) fn set(&mut self, switch: u32, region: u32, list: PortList) {
+    pub(super) fn set(&mut self, switch: SwitchId, region: u32, list: PortList) {
         let place = self.place(switch, region);
         self.table[place] = list;
     }
 
-    fn place(&self, switch: u32, region: u32) -> usize {
-        switch as usize * self.count as usize + region as usize
+    fn place(&self, switch: SwitchId, region: u32) -> usize {
+        switch.index() * self.count as usize + region as usize
     }
 }

@@ -3,20 +3,22 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use tenter_units::ById;
+
 use super::regions::FAR;
-use crate::Topology;
+use crate::{SwitchId, Topology};
 
 /// The switches and the cables between them, hosts left out.
 pub(super) struct SwitchGraph {
-    /// Where the edges of switch `s` begin; they end where the next one's begin.
-    starts: Vec<u32>,
+    /// Where the edges of each switch begin; they end where the next one's begin.
+    starts: ById<SwitchId, u32>,
     /// Neighbour and own port, by port.
-    edges: Vec<(u32, u16)>,
+    edges: Vec<(SwitchId, u16)>,
     /// By switch: whether it forwards traffic of another switch only without another way; empty
     /// where none is like that.
-    is_last_resort: Vec<bool>,
+    is_last_resort: ById<SwitchId, bool>,
     /// By switch: its region; empty where there are none.
-    pub(super) regions: Vec<u32>,
+    pub(super) regions: ById<SwitchId, u32>,
 }
 
 impl SwitchGraph {
@@ -26,23 +28,21 @@ impl SwitchGraph {
 
     /// The graph of the cables that are in use.
     pub(super) fn without(topology: &Topology, is_out: &[bool]) -> SwitchGraph {
-        let hosts = topology.hosts as u32;
         let mut graph = SwitchGraph {
-            starts: vec![0],
+            starts: vec![0].into(),
             edges: Vec::new(),
             is_last_resort: topology.last_resorts(),
             regions: topology.regions.clone(),
         };
-        for switch in hosts..topology.nodes.len() as u32 {
+        for switch in topology.switch_nodes() {
             let peers = topology.neighbours(switch).enumerate();
             let switches = peers.filter(|&(port, peer)| {
                 let cable = topology.cable_number(switch, port as u16) as usize;
                 let out = is_out.get(cable).is_some_and(|out| *out);
                 !topology.is_host(peer.node) && !out
             });
-            graph
-                .edges
-                .extend(switches.map(|(port, peer)| (peer.node - hosts, port as u16)));
+            let edges = switches.map(|(port, peer)| (topology.switch(peer.node), port as u16));
+            graph.edges.extend(edges);
             graph.starts.push(graph.edges.len() as u32);
         }
         graph
@@ -52,14 +52,19 @@ impl SwitchGraph {
         self.starts.len() - 1
     }
 
-    pub(super) fn is_last_resort(&self, switch: u32) -> bool {
-        let known = self.is_last_resort.get(switch as usize);
+    /// The numbers of all switches.
+    pub(super) fn ids(&self) -> impl Iterator<Item = SwitchId> + use<> {
+        SwitchId::new(0).run(self.switches() as u32)
+    }
+
+    pub(super) fn is_last_resort(&self, switch: SwitchId) -> bool {
+        let known = self.is_last_resort.get(switch.index());
         known.is_some_and(|is| *is)
     }
 
     /// What a cable between two switches adds to a distance.
-    fn length(&self, from: u32, to: u32) -> u32 {
-        let region = |switch: u32| self.regions.get(switch as usize);
+    fn length(&self, from: SwitchId, to: SwitchId) -> u32 {
+        let region = |switch: SwitchId| self.regions.get(switch.index());
         if region(from) == region(to) {
             1
         } else {
@@ -67,20 +72,20 @@ impl SwitchGraph {
         }
     }
 
-    fn edges(&self, switch: usize) -> &[(u32, u16)] {
-        &self.edges[self.starts[switch] as usize..self.starts[switch + 1] as usize]
+    fn edges(&self, switch: SwitchId) -> &[(SwitchId, u16)] {
+        &self.edges[self.starts[switch] as usize..self.starts[switch.after(1)] as usize]
     }
 }
 
 /// A breadth-first search backwards from one destination.
 pub(super) struct Search {
     /// Per switch: links to the destination, and `FAR` for each of them that is between regions.
-    pub(super) distance: Vec<u32>,
+    pub(super) distance: ById<SwitchId, u32>,
     /// Switches that have been reached, nearest first; those behind switches of last resort come
     /// after the others.
-    queue: Vec<u32>,
+    queue: Vec<SwitchId>,
     /// Per switch: whether it is behind a switch of last resort.
-    is_behind: Vec<bool>,
+    is_behind: ById<SwitchId, bool>,
     candidates: Vec<u16>,
 }
 
@@ -89,21 +94,21 @@ impl Search {
 
     pub(super) fn new(switches: usize) -> Search {
         Search {
-            distance: vec![Search::UNSEEN; switches],
+            distance: vec![Search::UNSEEN; switches].into(),
             queue: Vec::with_capacity(switches),
-            is_behind: vec![false; switches],
+            is_behind: vec![false; switches].into(),
             candidates: Vec::new(),
         }
     }
 
-    pub(super) fn run(&mut self, graph: &SwitchGraph, destination: u32) {
+    pub(super) fn run(&mut self, graph: &SwitchGraph, destination: SwitchId) {
         if !graph.regions.is_empty() {
             self.run_far(graph, &[destination]);
             return;
         }
         self.distance.fill(Search::UNSEEN);
         self.is_behind.fill(false);
-        self.distance[destination as usize] = 0;
+        self.distance[destination] = 0;
         self.queue.clear();
         self.queue.push(destination);
         let mut next = 0;
@@ -119,22 +124,22 @@ impl Search {
     }
 
     /// The same from several switches, where there are regions: first by the cables between these.
-    pub(super) fn run_far(&mut self, graph: &SwitchGraph, destinations: &[u32]) {
+    pub(super) fn run_far(&mut self, graph: &SwitchGraph, destinations: &[SwitchId]) {
         self.distance.fill(Search::UNSEEN);
         self.is_behind.fill(false);
         let mut next = BinaryHeap::new();
         for &destination in destinations {
-            self.distance[destination as usize] = 0;
+            self.distance[destination] = 0;
             next.push(Reverse((0, destination)));
         }
         while let Some(Reverse((distance, switch))) = next.pop() {
-            if distance > self.distance[switch as usize] {
+            if distance > self.distance[switch] {
                 continue;
             }
-            for &(peer, _) in graph.edges(switch as usize) {
+            for &(peer, _) in graph.edges(switch) {
                 let beyond = distance + graph.length(switch, peer);
-                if beyond < self.distance[peer as usize] {
-                    self.distance[peer as usize] = beyond;
+                if beyond < self.distance[peer] {
+                    self.distance[peer] = beyond;
                     next.push(Reverse((beyond, peer)));
                 }
             }
@@ -142,8 +147,8 @@ impl Search {
     }
 
     /// Links from a switch to the destination.
-    pub(super) fn links(&self, switch: u32) -> u32 {
-        match self.distance[switch as usize] {
+    pub(super) fn links(&self, switch: SwitchId) -> u32 {
+        match self.distance[switch] {
             Search::UNSEEN => Search::UNSEEN,
             distance => distance % FAR,
         }
@@ -155,7 +160,7 @@ impl Search {
         let (mut early, mut late) = (0, reached);
         loop {
             // Whichever is nearer; both are in the order of distance.
-            let far = |place: Option<&u32>| place.map(|&s| self.distance[s as usize]);
+            let far = |place: Option<&SwitchId>| place.map(|&s| self.distance[s]);
             let next = match (
                 far(self.queue[..reached].get(early)),
                 far(self.queue.get(late)),
@@ -171,24 +176,24 @@ impl Search {
         }
     }
 
-    fn reach_from(&mut self, graph: &SwitchGraph, switch: u32, is_behind: bool) {
-        let beyond = self.distance[switch as usize] + 1;
-        for (peer, _) in graph.edges(switch as usize) {
-            let distance = &mut self.distance[*peer as usize];
+    fn reach_from(&mut self, graph: &SwitchGraph, switch: SwitchId, is_behind: bool) {
+        let beyond = self.distance[switch] + 1;
+        for (peer, _) in graph.edges(switch) {
+            let distance = &mut self.distance[*peer];
             if *distance == Search::UNSEEN {
                 *distance = beyond;
-                self.is_behind[*peer as usize] = is_behind;
+                self.is_behind[*peer] = is_behind;
                 self.queue.push(*peer);
             }
         }
     }
 
     /// The ports of `switch` that lead to the destination on the shortest way through the tree.
-    pub(super) fn others(&mut self, graph: &SwitchGraph, switch: usize) -> &[u16] {
+    pub(super) fn others(&mut self, graph: &SwitchGraph, switch: SwitchId) -> &[u16] {
         self.candidates.clear();
-        let distance = |peer: u32| {
-            let is_of_tree = !graph.is_last_resort(peer) && !self.is_behind[peer as usize];
-            is_of_tree.then(|| self.distance[peer as usize])
+        let distance = |peer: SwitchId| {
+            let is_of_tree = !graph.is_last_resort(peer) && !self.is_behind[peer];
+            is_of_tree.then(|| self.distance[peer])
         };
         let edges = graph.edges(switch).iter();
         let known = edges.filter_map(|(peer, port)| Some((distance(*peer)?, *port)));
@@ -201,17 +206,16 @@ impl Search {
     }
 
     /// The ports of `switch` one link nearer to the destination.
-    pub(super) fn candidates(&mut self, graph: &SwitchGraph, switch: usize) -> &[u16] {
+    pub(super) fn candidates(&mut self, graph: &SwitchGraph, switch: SwitchId) -> &[u16] {
         self.candidates.clear();
         let here = self.distance[switch];
         if here != Search::UNSEEN && here > 0 {
             let is_behind = self.is_behind[switch];
             let edges = graph.edges(switch).iter();
             let nearer = edges.filter(|(peer, _)| {
-                let there = self.distance[*peer as usize];
-                let passes = !graph.is_last_resort(*peer) && !self.is_behind[*peer as usize];
-                let nearer =
-                    there != Search::UNSEEN && there + graph.length(switch as u32, *peer) == here;
+                let there = self.distance[*peer];
+                let passes = !graph.is_last_resort(*peer) && !self.is_behind[*peer];
+                let nearer = there != Search::UNSEEN && there + graph.length(switch, *peer) == here;
                 nearer && (there == 0 || is_behind || passes)
             });
             self.candidates.extend(nearer.map(|(_, port)| *port));

@@ -10,6 +10,22 @@ use crate::{
 const RATE: Rate = Rate::from_gbps(400);
 const DELAY: Time = Time::from_ns(300);
 
+/// Routes, asked by plain numbers.
+trait ByNumber {
+    fn ports(&self, switch: u32, host: u32) -> &[u16];
+    fn apart(&self, a: u32, b: u32) -> u32;
+}
+
+impl ByNumber for Routing {
+    fn ports(&self, switch: u32, host: u32) -> &[u16] {
+        self.candidates(SwitchId::new(switch), HostId::new(host))
+    }
+
+    fn apart(&self, a: u32, b: u32) -> u32 {
+        self.distance(HostId::new(a), HostId::new(b))
+    }
+}
+
 fn leaf_spine(leaves: u32, hosts_per_leaf: u32, spines: u32, links_per_pair: u32) -> LeafSpine {
     LeafSpine {
         leaves,
@@ -35,23 +51,31 @@ fn routed(spec: LeafSpine) -> (Topology, Routing) {
 fn a_leaf_spreads_over_all_uplinks_and_a_spine_over_parallel_links() {
     // Leaves are switches 0 and 1, spines 2 and 3; hosts 0–2 on leaf 0.
     let (topology, routing) = routed(leaf_spine(2, 3, 2, 2));
-    assert_eq!((routing.attachment(2), routing.attachment(3)), (0, 1));
-    assert_eq!(routing.candidates(0, 3), [3, 4, 5, 6]);
-    assert_eq!(routing.candidates(0, 2), [2]);
-    assert_eq!(routing.candidates(2, 0), [0, 1]);
-    assert_eq!(routing.candidates(3, 5), [2, 3]);
-    assert_eq!([0, 1, 3].map(|host| routing.distance(0, host)), [0, 1, 3]);
+    assert_eq!(
+        [2, 3].map(|host| routing.attachment(HostId::new(host)).number()),
+        [0, 1]
+    );
+    assert_eq!(routing.ports(0, 3), [3, 4, 5, 6]);
+    assert_eq!(routing.ports(0, 2), [2]);
+    assert_eq!(routing.ports(2, 0), [0, 1]);
+    assert_eq!(routing.ports(3, 5), [2, 3]);
+    assert_eq!([0, 1, 3].map(|host| routing.apart(0, host)), [0, 1, 3]);
     let names: Vec<String> = routing
-        .path(&topology, 0, 4)
+        .path(&topology, HostId::new(0), HostId::new(4))
         .map(|hop| topology.port_name(hop.node, hop.port))
         .collect();
     assert_eq!(names, ["leaf0:3", "spine0:2", "leaf1:1"]);
-    assert_eq!(routing.path(&topology, 1, 1).count(), 0);
+    assert_eq!(
+        routing
+            .path(&topology, HostId::new(1), HostId::new(1))
+            .count(),
+        0
+    );
 }
 
 /// Which of the cables of a topology are out of use, by the names of their ends.
 fn out(topology: &Topology, ends: &[[&str; 2]]) -> Vec<bool> {
-    let name = |end: CableEnd| topology.nodes[end.node as usize].name.as_str();
+    let name = |end: CableEnd| topology.name(end.node);
     let is_out = |cable: &crate::Cable| ends.contains(&cable.ends.map(name));
     topology.cables.iter().map(is_out).collect()
 }
@@ -62,23 +86,20 @@ fn routes_go_round_cables_that_are_out_of_use() {
     let (topology, routing) = routed(leaf_spine(2, 1, 2, 1));
     let without = |ends| routing.without(&topology, &out(&topology, ends));
     let left = without(&[["leaf0", "spine1"]]);
-    assert_eq!(left.candidates(0, 1), [1]);
-    assert_eq!(left.candidates(1, 0), [1]);
+    assert_eq!(left.ports(0, 1), [1]);
+    assert_eq!(left.ports(1, 0), [1]);
     // A packet already on the spine goes back to the other leaf, and by the other spine.
-    assert_eq!(left.candidates(3, 0), [1]);
+    assert_eq!(left.ports(3, 0), [1]);
     // If no way is left the old routes stay, and end at a cable that is out of use.
     let none = without(&[["leaf0", "spine0"], ["leaf0", "spine1"]]);
-    assert_eq!(none.candidates(0, 1), [1, 2]);
-    assert_eq!(none.candidates(2, 0), [0]);
-    assert_eq!(none.candidates(2, 1), [1]);
+    assert_eq!(none.ports(0, 1), [1, 2]);
+    assert_eq!(none.ports(2, 0), [0]);
+    assert_eq!(none.ports(2, 1), [1]);
     // All in use again is as it was.
     let whole = without(&[]);
     for switch in 0..4 {
         for host in 0..2 {
-            assert_eq!(
-                whole.candidates(switch, host),
-                routing.candidates(switch, host)
-            );
+            assert_eq!(whole.ports(switch, host), routing.ports(switch, host));
         }
     }
 }
@@ -93,10 +114,10 @@ fn a_missing_link_takes_its_spine_out_of_the_choice() {
         rate: None,
     }];
     let (_, routing) = routed(spec);
-    assert_eq!(routing.candidates(0, 1), [1, 2]);
-    assert_eq!(routing.candidates(0, 2), [2]);
+    assert_eq!(routing.ports(0, 1), [1, 2]);
+    assert_eq!(routing.ports(0, 2), [2]);
     // From the spine itself the way is down, up and down again.
-    assert_eq!(routing.candidates(3, 2), [0, 1]);
+    assert_eq!(routing.ports(3, 2), [0, 1]);
 }
 
 #[test]
@@ -110,14 +131,14 @@ fn equal_lists_are_stored_once() {
 #[test]
 fn hand_made_topologies_are_checked() {
     let (mut topology, _) = routed(leaf_spine(2, 1, 1, 1));
-    topology.nodes[1].ports.clear();
+    topology.nodes[NodeId::new(1)].ports.clear();
     let detached = RoutingError::Detached {
         host: "host1".to_owned(),
     };
     assert_eq!(Routing::build(&topology).unwrap_err(), detached);
     let (mut topology, _) = routed(leaf_spine(2, 1, 1, 1));
-    topology.nodes[3].ports.pop();
-    topology.nodes[4].ports.pop();
+    topology.nodes[NodeId::new(3)].ports.pop();
+    topology.nodes[NodeId::new(4)].ports.pop();
     let error = Routing::build(&topology).unwrap_err();
     assert!(
         error
@@ -158,7 +179,7 @@ fn chain(switches: usize) -> Topology {
 
 #[test]
 fn a_path_is_no_longer_than_a_packet_lives() {
-    assert_eq!(Routing::build(&chain(255)).unwrap().distance(0, 1), 255);
+    assert_eq!(Routing::build(&chain(255)).unwrap().apart(0, 1), 255);
     assert!(matches!(
         Routing::build(&chain(256)),
         Err(RoutingError::PathTooLong { .. })
@@ -288,13 +309,19 @@ fn any_spec() -> impl Strategy<Value = TopologySpec> {
 
 /// Walks every candidate from a switch to host `to` and counts the paths; fails on one longer than
 /// `switches`.
-fn count_paths(topology: &Topology, routing: &Routing, node: u32, to: u32, switches: u32) -> u64 {
-    if node == to {
+fn count_paths(
+    topology: &Topology,
+    routing: &Routing,
+    node: NodeId,
+    to: HostId,
+    switches: u32,
+) -> u64 {
+    if node == to.node() {
         assert_eq!(switches, 0, "a path is shorter than the distance");
         return 1;
     }
     assert!(switches > 0, "a path is longer than the distance");
-    let ports = routing.candidates(node - topology.hosts as u32, to);
+    let ports = routing.candidates(topology.switch(node), to);
     assert!(!ports.is_empty() && ports.is_sorted_by(|a, b| a < b));
     let next = ports
         .iter()
@@ -343,12 +370,12 @@ fn static_routes_without_a_cable_or_in_a_circle_are_withdrawn() {
     let topology = triangle(&[["s0", "s2", "s1"]]).unwrap();
     let routing = Routing::build(&topology).unwrap();
     let without = |ends| routing.without(&topology, &out(&topology, &[ends]));
-    assert_eq!(without(["s0", "s1"]).candidates(0, 2), [3, 4]);
+    assert_eq!(without(["s0", "s1"]).ports(0, 2), [3, 4]);
     // Now s1 would send everything for s2 back to s0.
     let left = without(["s1", "s2"]);
-    assert_eq!(left.candidates(1, 2), [1, 2]);
-    assert_eq!(left.candidates(0, 2), [3, 4]);
-    assert_eq!(without(["h0", "s0"]).candidates(0, 2), [1, 2]);
+    assert_eq!(left.ports(1, 2), [1, 2]);
+    assert_eq!(left.ports(0, 2), [3, 4]);
+    assert_eq!(without(["h0", "s0"]).ports(0, 2), [1, 2]);
 }
 
 #[test]
@@ -356,16 +383,18 @@ fn a_static_route_is_taken_by_one_switch_to_one_other() {
     let topology = triangle(&[["s0", "s2", "s1"]]).unwrap();
     let routing = Routing::build(&topology).unwrap();
     // Port 0 leads to the host, 1 and 2 to the next switch by number, 3 and 4 to the other.
-    assert_eq!(routing.candidates(0, 2), [1, 2]);
-    assert_eq!((routing.distance(0, 2), routing.distance(2, 0)), (3, 2));
-    let path: Vec<u32> = routing.path(&topology, 0, 2).map(|hop| hop.node).collect();
+    assert_eq!(routing.ports(0, 2), [1, 2]);
+    assert_eq!((routing.apart(0, 2), routing.apart(2, 0)), (3, 2));
+    let (from, to) = (HostId::new(0), HostId::new(2));
+    let path = routing.path(&topology, from, to);
+    let path: Vec<u32> = path.map(|hop| hop.node.number()).collect();
     assert_eq!(path, [3, 4, 5]);
     // The way back, and all others, are the shortest.
     assert_eq!(
-        (routing.candidates(2, 0), routing.candidates(0, 1)),
+        (routing.ports(2, 0), routing.ports(0, 1)),
         (&[1, 2][..], &[1, 2][..])
     );
-    assert_eq!(routing.candidates(1, 2), [3, 4]);
+    assert_eq!(routing.ports(1, 2), [3, 4]);
 }
 
 #[test]
@@ -389,8 +418,9 @@ fn static_routes_that_lead_nowhere_are_refused() {
 #[test]
 fn the_number_of_paths_is_the_known_one() {
     let paths = |topology: &Topology, routing: &Routing, to: u32| {
-        let leaf = topology.hosts as u32 + routing.attachment(0);
-        count_paths(topology, routing, leaf, to, routing.distance(0, to))
+        let (from, to) = (HostId::new(0), HostId::new(to));
+        let leaf = topology.switch_node(routing.attachment(from));
+        count_paths(topology, routing, leaf, to, routing.distance(from, to))
     };
     // 4 spines, 3 links up and 3 down each.
     let (topology, routing) = routed(leaf_spine(2, 1, 4, 3));
@@ -410,13 +440,12 @@ proptest! {
     fn every_walk_arrives_within_the_distance_and_as_many_ways_back(spec in any_spec()) {
         let topology = spec.build().unwrap();
         let routing = Routing::build(&topology).unwrap();
-        let hosts = topology.hosts as u32;
-        let paths = |a: u32, b: u32| {
-            let switch = hosts + routing.attachment(a);
+        let paths = |a: HostId, b: HostId| {
+            let switch = topology.switch_node(routing.attachment(a));
             count_paths(&topology, &routing, switch, b, routing.distance(a, b))
         };
-        for a in 0..hosts {
-            for b in 0..a {
+        for a in topology.host_ids() {
+            for b in HostId::new(0).run(a.number()) {
                 let distance = routing.distance(a, b);
                 prop_assert_eq!(distance, routing.distance(b, a));
                 prop_assert_eq!(routing.path(&topology, a, b).count() as u32, distance);
@@ -430,10 +459,11 @@ proptest! {
         let topology = spec.build().unwrap();
         let mut order = topology.locality_order();
         order.sort_unstable();
-        prop_assert!(order.into_iter().eq(0..topology.nodes.len() as u32));
+        prop_assert!(order.into_iter().eq(topology.node_ids()));
         let thread = topology.partition(threads);
-        for host in 0..topology.hosts {
-            let switch = topology.neighbour(host as u32, 0).node as usize;
+        for host in topology.host_ids() {
+            let switch = topology.neighbour(host, 0).node;
+            let host = host.node();
             prop_assert_eq!(thread[host], thread[switch]);
             prop_assert!(thread[host] < threads.max(1));
         }

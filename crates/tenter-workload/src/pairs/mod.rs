@@ -11,6 +11,7 @@ mod tests;
 
 use tenter_units::id;
 
+use crate::ids::RankId;
 use crate::job::Job;
 use crate::{QueuePairScope, Schedule, Traffic, Transfer, WorkloadError};
 use table::{FarEntry, Table, TableBuilder};
@@ -39,7 +40,7 @@ pub struct FirstSlots {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FarEnd<S> {
     /// The rank there.
-    pub rank: u32,
+    pub rank: RankId,
     /// The slot the queue pair has there: a receive slot seen from the sender, a send slot seen
     /// from the receiver.
     pub slot: S,
@@ -158,23 +159,23 @@ impl QueuePairs {
     }
 
     /// How many queue pairs the rank sends on.
-    pub fn send_count(&self, rank: u32) -> usize {
-        self.table.sends(rank) as usize * usize::from(self.per_lane)
+    pub fn send_count(&self, rank: RankId) -> usize {
+        self.table.sends(rank.number()) as usize * usize::from(self.per_lane)
     }
 
     /// The queue pairs that the rank sends on.
-    pub fn send_slots(&self, rank: u32) -> impl Iterator<Item = RankSendSlot> + Clone {
+    pub fn send_slots(&self, rank: RankId) -> impl Iterator<Item = RankSendSlot> + Clone {
         RankSendSlot::new(0).run(self.send_count(rank) as u32)
     }
 
     /// How many queue pairs the rank receives on.
-    pub fn receive_count(&self, rank: u32) -> usize {
-        self.table.receives(rank) as usize * usize::from(self.per_lane)
+    pub fn receive_count(&self, rank: RankId) -> usize {
+        self.table.receives(rank.number()) as usize * usize::from(self.per_lane)
     }
 
     /// The first queue pair from `src` to `dst` on `lane`, or none when nothing is ever sent there.
-    pub fn find(&self, src: u32, dst: u32, lane: u32) -> Option<FirstSlots> {
-        let (send, receive) = self.table.find(src, dst, lane)?;
+    pub fn find(&self, src: RankId, dst: RankId, lane: u32) -> Option<FirstSlots> {
+        let (send, receive) = self.table.find(src.number(), dst.number(), lane)?;
         let per_lane = u32::from(self.per_lane);
         Some(FirstSlots {
             send: RankSendSlot::new(send * per_lane),
@@ -185,16 +186,17 @@ impl QueuePairs {
     /// The first queue pair a transfer is sent on, or none when no schedule given to the build has
     /// it.
     pub fn find_for(&self, transfer: &Transfer) -> Option<FirstSlots> {
-        self.find(transfer.src, transfer.dst, transfer.way(self.scope).lane)
+        let lane = transfer.way(self.scope).lane;
+        self.find(transfer.sender(), transfer.receiver(), lane)
     }
 
     /// Where the queue pair in a rank's send slot leads.
     ///
     /// # Panics
     /// When the rank has no such slot.
-    pub fn peer_of(&self, rank: u32, slot: RankSendSlot) -> FarEnd<RankReceiveSlot> {
+    pub fn peer_of(&self, rank: RankId, slot: RankSendSlot) -> FarEnd<RankReceiveSlot> {
         let entry = slot.number() / u32::from(self.per_lane);
-        let far = self.table.peer_of(rank, entry);
+        let far = self.table.peer_of(rank.number(), entry);
         self.far_end(far, slot.number(), RankReceiveSlot::new)
     }
 
@@ -202,9 +204,9 @@ impl QueuePairs {
     ///
     /// # Panics
     /// When the rank has no such slot.
-    pub fn source_of(&self, rank: u32, slot: RankReceiveSlot) -> FarEnd<RankSendSlot> {
+    pub fn source_of(&self, rank: RankId, slot: RankReceiveSlot) -> FarEnd<RankSendSlot> {
         let entry = slot.number() / u32::from(self.per_lane);
-        let far = self.table.source_of(rank, entry);
+        let far = self.table.source_of(rank.number(), entry);
         self.far_end(far, slot.number(), RankSendSlot::new)
     }
 
@@ -213,7 +215,7 @@ impl QueuePairs {
         let per_lane = u32::from(self.per_lane);
         let queue_pair = slot % per_lane;
         FarEnd {
-            rank: far.rank,
+            rank: RankId::new(far.rank),
             slot: numbered(far.entry * per_lane + queue_pair),
             lane: far.lane,
             queue_pair: queue_pair as u16,

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use proptest::prelude::*;
+use tenter_topology::HostId;
 use tenter_units::Time;
 
 use super::*;
@@ -45,7 +46,7 @@ fn job(kinds: &[CollectiveKind], ranks: u32, scope: QueuePairScope, queue_pairs:
     };
     Job {
         name: "job".to_owned(),
-        hosts: (0..ranks).collect(),
+        hosts: HostId::new(0).run(ranks).collect(),
         background: false,
         sequence: kinds.iter().map(run).collect(),
         iterations: 1,
@@ -73,7 +74,7 @@ fn check(pairs: &QueuePairs, mut expected: Vec<(u32, u32, u32)>) {
             receive: RankReceiveSlot::new(*receive_slot),
         };
         assert_eq!(
-            pairs.find(src, dst, lane),
+            pairs.find(RankId::new(src), RankId::new(dst), lane),
             Some(slots),
             "{src} → {dst}, lane {lane}"
         );
@@ -81,26 +82,26 @@ fn check(pairs: &QueuePairs, mut expected: Vec<(u32, u32, u32)>) {
             let send = RankSendSlot::new(*index);
             let receive = RankReceiveSlot::new(*receive_slot);
             let peer = FarEnd {
-                rank: dst,
+                rank: RankId::new(dst),
                 slot: receive,
                 lane,
                 queue_pair,
             };
-            assert_eq!(pairs.peer_of(src, send), peer);
+            assert_eq!(pairs.peer_of(RankId::new(src), send), peer);
             let source = FarEnd {
-                rank: src,
+                rank: RankId::new(src),
                 slot: send,
                 lane,
                 queue_pair,
             };
-            assert_eq!(pairs.source_of(dst, receive), source);
+            assert_eq!(pairs.source_of(RankId::new(dst), receive), source);
             *index += 1;
             *receive_slot += 1;
         }
     }
-    for rank in 0..pairs.ranks() {
-        assert_eq!(pairs.send_count(rank), sent[rank as usize] as usize);
-        assert_eq!(pairs.receive_count(rank), received[rank as usize] as usize);
+    for rank in RankId::new(0).run(pairs.ranks()) {
+        assert_eq!(pairs.send_count(rank), sent[rank.index()] as usize);
+        assert_eq!(pairs.receive_count(rank), received[rank.index()] as usize);
     }
 }
 
@@ -164,7 +165,7 @@ fn the_largest_size_of_a_sequence_decides() {
         run.size_bytes = size_bytes;
     }
     let pairs = QueuePairs::for_job(&job).unwrap();
-    assert_eq!(pairs.send_count(0), 8);
+    assert_eq!(pairs.send_count(RankId::new(0)), 8);
     check(&pairs, pairs_of(&job));
 }
 
@@ -173,7 +174,10 @@ fn qps_as_testers_count_them() {
     // 8 ranks: an all-to-all has 8·7 = 56 pairs; a ring all-reduce has 8 chunks on each of 8 hops.
     let total = |kind, scope| {
         let pairs = QueuePairs::for_job(&job(&[kind], 8, scope, 1)).unwrap();
-        (0..8).map(|rank| pairs.send_count(rank)).sum::<usize>()
+        RankId::new(0)
+            .run(8)
+            .map(|rank| pairs.send_count(rank))
+            .sum::<usize>()
     };
     assert_eq!(
         total(
@@ -212,11 +216,11 @@ fn what_is_not_there_is_not_found() {
         CollectiveKind::AllReduceRing(AllReduceRing),
     ] {
         let pairs = QueuePairs::for_job(&job(&[kind], 4, QueuePairScope::RankPair, 1)).unwrap();
-        assert_eq!(pairs.find(1, 1, 0), None);
-        assert_eq!(pairs.find(0, 1, 7), None);
-        assert_eq!(pairs.find(0, 4, 0), None);
-        assert_eq!(pairs.find(4, 0, 0), None);
-        assert_eq!(pairs.find(u32::MAX, 0, 0), None);
+        assert_eq!(pairs.find(RankId::new(1), RankId::new(1), 0), None);
+        assert_eq!(pairs.find(RankId::new(0), RankId::new(1), 7), None);
+        assert_eq!(pairs.find(RankId::new(0), RankId::new(4), 0), None);
+        assert_eq!(pairs.find(RankId::new(4), RankId::new(0), 0), None);
+        assert_eq!(pairs.find(RankId::new(u32::MAX), RankId::new(0), 0), None);
     }
 }
 

@@ -159,8 +159,8 @@ impl VoqLeaf {
     fn about(&self, packet: &Packet, input: u16) -> About {
         let ports = self.chassis.ports.len() as u16;
         let class = self.chassis.rules.queue(packet);
-        let queue = packet.destination as usize * self.leaf.classes + class;
-        let port = || self.leaf.wiring.places[packet.destination as usize].port;
+        let queue = packet.destination.index() * self.leaf.classes + class;
+        let port = || self.leaf.wiring.places[packet.destination.index()].port;
         let is_cell = input < ports && !self.leaf.is_host_port(input);
         match packet.kind {
             // On a detour it may come to a leaf without such a port.

@@ -5,6 +5,7 @@
 
 use tenter_endpoint::{Acknowledged, Delivery, WorkRequest};
 use tenter_net::{Medium, Packet, ReceiveSlot, ScaleUpEnd, SendSlot};
+use tenter_workload::JobId;
 
 use super::super::partition_records::FlowKey;
 use super::super::scale_up_port::{Carried, ScaleUpPort};
@@ -56,10 +57,10 @@ impl Host {
         let from = self.nic.host();
         let job = context.ranks_on(from)[usize::from(carried.number)].job;
         let transfer = scope.schedules.of(job).transfer(carried.id);
-        let to = context.jobs[usize::from(job)].job.hosts[transfer.dst as usize];
+        let to = context.jobs[job].job.hosts[transfer.receiver()];
         let at = now + domain.latency.ps();
         let end = ScaleUpEnd {
-            job,
+            job: job.number(),
             transfer: carried.id,
         };
         let packet = end.packet(to, at);
@@ -71,11 +72,12 @@ impl Host {
     pub(crate) fn take_carried(&mut self, packet: &Packet, scope: &mut HostScope<'_>) {
         let context = scope.context;
         let ScaleUpEnd { job, transfer: id } = ScaleUpEnd::of(packet);
-        let receiver = scope.schedules.of(job).transfer(id).dst;
-        let number = context.number_of(self.nic.host(), (job, receiver));
+        let job = JobId::new(job);
+        let receiver = scope.schedules.of(job).transfer(id).receiver();
+        let number = context.number_of(self.nic.host(), job, receiver);
         let number = number.expect("it was sent to a rank here");
         let turn = scope.schedules.turn(job);
-        for queue_pair in 0..context.jobs[usize::from(job)].job.queue_pairs {
+        for queue_pair in 0..context.jobs[job].job.queue_pairs {
             let key = FlowKey {
                 job,
                 queue_pair,
@@ -94,11 +96,11 @@ impl Host {
             scope.partition_records.delivered(key, turn, &delivery);
         }
         // A flow releases another once it is acknowledged.
-        if context.jobs[usize::from(job)].flow_workload().is_some() {
+        if context.jobs[job].flow_workload().is_some() {
             return;
         }
         self.release(number, id, packet.at, scope);
-        context.progress.arrived(usize::from(job), packet.at);
+        context.progress.arrived(job, packet.at);
     }
 
     /// The end of the NPU's first transfer that is under way arrives at `now`.
@@ -112,7 +114,7 @@ impl Host {
         let context = scope.context;
         let job = context.ranks_on(self.nic.host())[usize::from(carried.number)].job;
         let group = scope.schedules.turn(job);
-        for queue_pair in 0..context.jobs[usize::from(job)].job.queue_pairs {
+        for queue_pair in 0..context.jobs[job].job.queue_pairs {
             let key = FlowKey {
                 job,
                 queue_pair,
@@ -132,7 +134,7 @@ impl Host {
                 sent_bytes: 0,
                 retransmitted_frames: 0,
             });
-            self.share_acknowledged((job, carried.id), carried.posted, now, scope);
+            self.share_acknowledged(job, carried.id, carried.posted, now, scope);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Ranks whose job is a graph of operations.
 
+use tenter_workload::JobId;
 use tenter_workload::graph::{Action, GraphSchedule, News, RankRun};
 
 use super::super::operation_runs::OperationRuns;
@@ -23,7 +24,8 @@ impl Host {
     /// gone on to another graph, which has other transfers of the same numbers.
     pub(super) fn message_acknowledged(
         &mut self,
-        (job, id): (u16, u32),
+        job: JobId,
+        id: u32,
         posted: u64,
         now: u64,
         scope: &HostScope<'_>,
@@ -40,11 +42,11 @@ impl Host {
         if is_stale || !graph.is_done_when_acknowledged(id) {
             return;
         }
-        let sender = (job, schedule.transfer(id).src);
-        let Some(number) = scope.context.number_of(self.nic.host(), sender) else {
+        let sender = schedule.transfer(id).sender();
+        let Some(number) = scope.context.number_of(self.nic.host(), job, sender) else {
             return;
         };
-        let queue_pairs = u32::from(scope.context.jobs[usize::from(job)].job.queue_pairs);
+        let queue_pairs = u32::from(scope.context.jobs[job].job.queue_pairs);
         let unacknowledged = &mut self.operations.unacknowledged;
         if unacknowledged.is_last((number, id), queue_pairs) {
             self.hear(number, News::Acknowledged(id), now, scope);
@@ -60,9 +62,9 @@ impl Host {
         let mut consequences = scope.partition_records.consequences.take();
         let run = self.operations.begun(number, here.job, now, || {
             if scope.context.records_operations {
-                RankRun::with_log(schedule, here.rank)
+                RankRun::with_log(schedule, here.rank.number())
             } else {
-                RankRun::new(schedule, here.rank)
+                RankRun::new(schedule, here.rank.number())
             }
         });
         run.hear(schedule, news, now, &mut consequences);
@@ -70,14 +72,14 @@ impl Host {
             match action {
                 Action::Post(id) => {
                     let wait = Self::wait(here.job, id, scope);
-                    self.post_after((number, id), wait, now, scope);
+                    self.post_after(number, id, wait, now, scope);
                 }
                 Action::Wake(time, operation) => {
                     let at = now.saturating_add(time.ps());
                     self.set_timer(at, Timer::Operation(number, operation));
                 }
                 Action::Done => {
-                    scope.context.progress.arrived(usize::from(here.job), now);
+                    scope.context.progress.arrived(here.job, now);
                     let turn = scope.schedules.turn(here.job);
                     self.operations.keep_log(number, here.job, turn, here.rank);
                 }

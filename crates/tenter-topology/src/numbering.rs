@@ -1,0 +1,82 @@
+//! The numbers of the hosts, nodes and switches of a topology, and the ways between them.
+
+use crate::ids::{HostId, NodeId, SwitchId};
+use crate::topology::Topology;
+
+impl Topology {
+    /// The numbers of all hosts, ascending.
+    pub fn host_ids(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = HostId> + ExactSizeIterator + Clone + use<> {
+        HostId::new(0).run(self.hosts as u32)
+    }
+
+    /// The numbers of all nodes, ascending.
+    pub fn node_ids(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + Clone + use<> {
+        NodeId::new(0).run(self.nodes.len() as u32)
+    }
+
+    /// The numbers of all switches, ascending.
+    pub fn switch_ids(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = SwitchId> + ExactSizeIterator + Clone + use<> {
+        SwitchId::new(0).run(self.switches() as u32)
+    }
+
+    /// The nodes that are switches, ascending.
+    pub fn switch_nodes(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + Clone + use<> {
+        self.first_switch().run(self.switches() as u32)
+    }
+
+    /// The host that a node is, or none for a switch.
+    #[inline]
+    pub fn host(&self, node: NodeId) -> Option<HostId> {
+        self.is_host(node).then(|| HostId::new(node.number()))
+    }
+
+    /// The number that the node of a switch has among the switches.
+    #[inline]
+    pub fn switch(&self, node: NodeId) -> SwitchId {
+        SwitchId::new(node.since(self.first_switch()))
+    }
+
+    /// The node of a switch.
+    #[inline]
+    pub fn switch_node(&self, switch: SwitchId) -> NodeId {
+        self.first_switch().after(switch.number())
+    }
+
+    /// The switch behind a port that leads to one.
+    pub fn switch_behind(&self, switch: SwitchId, port: u16) -> SwitchId {
+        self.switch(self.neighbour(self.switch_node(switch), port).node)
+    }
+
+    /// The node of switch 0.
+    #[inline]
+    fn first_switch(&self) -> NodeId {
+        NodeId::new(self.hosts as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{SingleSwitch, TopologySpec};
+
+    #[test]
+    fn a_switch_is_the_node_behind_the_hosts() {
+        let spec = TopologySpec::SingleSwitch(SingleSwitch::new(3));
+        let topology = spec.build().expect("it can be built");
+        let node = NodeId::new(3);
+        assert_eq!(topology.switch(node), SwitchId::new(0));
+        assert_eq!(topology.switch_node(SwitchId::new(0)), node);
+        assert_eq!(topology.host(node), None);
+        assert_eq!(topology.host(NodeId::new(2)), Some(HostId::new(2)));
+        assert_eq!(topology.switch_nodes().collect::<Vec<_>>(), [node]);
+        assert_eq!(topology.host_ids().count(), 3);
+    }
+}
