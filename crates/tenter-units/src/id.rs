@@ -207,6 +207,7 @@ macro_rules! id {
 
             #[inline]
             fn at(place: usize) -> Self {
+                debug_assert!(place <= $int::MAX as usize);
                 $name(place as $int)
             }
         }

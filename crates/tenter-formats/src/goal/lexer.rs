@@ -32,7 +32,7 @@ const fn is_mark(byte: u8) -> bool {
     matches!(byte, b'{' | b'}' | b':')
 }
 
-/// Whether a word ends before a byte.
+/// Whether a word ends before a byte; one of a longer character ends none.
 const ENDS: [bool; 256] = {
     let mut ends = [false; 256];
     let mut byte = 0_u8;

@@ -6,10 +6,10 @@ use super::collectives::Collectives;
 use super::edge::Edge;
 use super::error::GraphError;
 use super::measured::{Measured, MeasuredOperations};
-use super::operation::{Form, Operation, Stored};
+use super::operation::{Operation, StoredKind};
 use super::operations::Operations;
 use super::progress::Progress;
-use super::rank_graph::RankGraph;
+use super::rank_graph::{RankGraph, between};
 use super::storage::Graph;
 
 /// What one rank does, while it is put together.
@@ -120,21 +120,24 @@ impl RankBuilder {
             lists: Vec::new(),
             measured: self.measured,
         };
+        if let Some(operation) = circle(&first, &edges, waits) {
+            return Err(GraphError::Circle { rank, operation });
+        }
         all.push(self.operations.into_iter());
         graph.set_followers(all.of_mut(rank), &first, &edges);
-        match circle(all.of(rank), &graph, waits) {
-            Some(operation) => Err(GraphError::Circle { rank, operation }),
-            None => Ok(graph),
-        }
+        Ok(graph)
     }
 }
 
 /// An operation that waits for itself.
-fn circle(operations: &[Stored], graph: &RankGraph, mut waits: Vec<u32>) -> Option<u32> {
+///
+/// `edges` holds what waits for each operation, one operation after the other, `first` where that of
+/// each begins, and `waits` for how many each waits.
+fn circle(first: &[u32], edges: &[Edge], mut waits: Vec<u32>) -> Option<u32> {
     let ready = (0..).zip(&waits).filter(|(_, waits)| **waits == 0);
     let mut ready: Vec<u32> = ready.map(|(operation, _)| operation).collect();
     while let Some(operation) = ready.pop() {
-        for edge in graph.followers(&operations[operation as usize]) {
+        for edge in &edges[between(first, operation)] {
             let next = edge.operation();
             waits[next as usize] -= 1;
             if waits[next as usize] == 0 {
@@ -194,11 +197,11 @@ fn check_peers(all: &Operations) -> Result<(), GraphError> {
     let ranks = all.ranks();
     for (rank, operations) in all.by_rank() {
         for (operation, stored) in (0..).zip(operations) {
-            let peer = match stored.form {
-                Form::Send | Form::SendToSelf if stored.tag() == Operation::ANY => {
+            let peer = match stored.kind {
+                StoredKind::Send | StoredKind::SendToSelf if stored.tag() == Operation::ANY => {
                     return Err(GraphError::TagOfAny { rank, operation });
                 }
-                Form::OpenReceive => Operation::unless_any(stored.asked_peer()),
+                StoredKind::OpenReceive => Operation::unless_any(stored.asked_peer()),
                 _ => {
                     let message = stored.known_message();
                     message.map(|message| all.messages()[message as usize].dst)
@@ -222,7 +225,7 @@ fn check_collectives(operations: &Operations, collectives: &Collectives) -> Resu
     let mut runs: Vec<Vec<u32>> = vec![Vec::new(); collectives.len()];
     for (rank, of_rank) in operations.by_rank() {
         for stored in of_rank {
-            if stored.form == Form::Collective {
+            if stored.kind == StoredKind::Collective {
                 runs[stored.which() as usize].push(rank);
             }
         }

@@ -9,7 +9,7 @@ use crate::Countdown;
 
 /// Where a rank stands in a collective.
 #[derive(Clone, Debug)]
-struct CollectiveRun {
+struct CollectiveProgress {
     /// Its operation, once the rank takes part.
     operation: Option<u32>,
     /// Transfers that have not arrived, or not been acknowledged.
@@ -24,7 +24,7 @@ struct CollectiveRun {
 #[derive(Clone, Debug)]
 pub(super) struct CollectiveRuns {
     rank: u32,
-    runs: BTreeMap<u32, CollectiveRun>,
+    runs: BTreeMap<u32, CollectiveProgress>,
 }
 
 impl CollectiveRuns {
@@ -88,14 +88,16 @@ impl CollectiveRuns {
     }
 
     /// Where the rank stands in a collective, perhaps before it takes part.
-    fn run(&mut self, schedule: &GraphSchedule, number: u32) -> &mut CollectiveRun {
+    fn run(&mut self, schedule: &GraphSchedule, number: u32) -> &mut CollectiveProgress {
         let rank = self.rank;
-        self.runs.entry(number).or_insert_with(|| CollectiveRun {
-            operation: None,
-            left: schedule.collectives().share(number, rank),
-            waits: Countdown::default(),
-            held: Vec::new(),
-        })
+        self.runs
+            .entry(number)
+            .or_insert_with(|| CollectiveProgress {
+                operation: None,
+                left: schedule.collectives().share(number, rank),
+                waits: Countdown::default(),
+                held: Vec::new(),
+            })
     }
 
     /// Forgets a collective of which everything has arrived and been acknowledged, and gives its

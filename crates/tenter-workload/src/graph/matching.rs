@@ -1,7 +1,7 @@
 //! Which receive takes which message, where that is known before the run.
 
 use super::error::Unmatched;
-use super::operation::{Form, Operation, OperationKind, Stored};
+use super::operation::{Operation, OperationKind, Stored, StoredKind};
 use super::operations::Operations;
 
 /// A send to a rank or a receive of it: the sender, the tag, whether it is the receive, and the
@@ -29,7 +29,7 @@ pub(super) fn match_up(operations: &mut Operations) -> Vec<Unmatched> {
         for alike in ends.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             match *alike {
                 [(_, _, false, transfer), (_, _, true, place)] if transfer != Operation::ANY => {
-                    operations.match_up(to, place, transfer);
+                    operations.assign(to, place, transfer);
                 }
                 _ => unmatched.extend(counted(alike, to)),
             }
@@ -44,7 +44,7 @@ pub(super) fn match_up(operations: &mut Operations) -> Vec<Unmatched> {
 /// Adds the receives of a rank; whether all of them name a rank and a tag.
 fn add_receives(operations: &[Stored], ends: &mut Vec<End>) -> bool {
     for (place, stored) in (0..).zip(operations) {
-        if stored.form == Form::OpenReceive {
+        if stored.kind == StoredKind::OpenReceive {
             let (peer, tag) = (stored.asked_peer(), stored.tag());
             if peer == Operation::ANY || tag == Operation::ANY {
                 return false;
@@ -76,7 +76,7 @@ fn sends_by_receiver(operations: &Operations) -> (Vec<usize>, Vec<End>) {
     let sends = || {
         operations.by_rank().flat_map(|(rank, operations)| {
             let sends = operations.iter();
-            let sends = sends.filter(|of| of.kind() == OperationKind::Send);
+            let sends = sends.filter(|of| of.operation_kind() == OperationKind::Send);
             sends.map(move |stored| {
                 let message = stored.known_message();
                 let to = message.map_or(rank, |message| messages[message as usize].dst);

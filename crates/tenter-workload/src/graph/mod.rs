@@ -39,6 +39,8 @@ mod schedule;
 mod sizes;
 mod storage;
 #[cfg(test)]
+mod storage_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 pub(crate) mod toy_network;

@@ -32,12 +32,11 @@ impl Graph {
         }
         let mut released = Vec::new();
         for id in 0..schedule.transfer_count() {
-            let receive = parts.receive(schedule, id);
+            let (rank, receive) = parts.receive(schedule, id);
             released.clear();
             schedule.released_by(id, &mut released);
             for &next in &released {
                 let send = parts.send(schedule, next);
-                let rank = schedule.transfer(next).src;
                 parts.ranks[rank as usize].after(send, receive);
             }
         }
@@ -78,14 +77,15 @@ impl Parts {
         *place
     }
 
-    /// Adds the receive of a transfer; gives its place.
-    fn receive(&mut self, schedule: &dyn Schedule, id: u32) -> u32 {
+    /// Adds the receive of a transfer; gives its rank and its place there.
+    fn receive(&mut self, schedule: &dyn Schedule, id: u32) -> (u32, u32) {
         let transfer = schedule.transfer(id);
         let operation = Operation::Receive {
             peer: Some(transfer.src),
             bytes: transfer.bytes,
             tag: Some(id),
         };
-        self.ranks[transfer.dst as usize].add(operation, 0)
+        let receive = self.ranks[transfer.dst as usize].add(operation, 0);
+        (transfer.dst, receive)
     }
 }

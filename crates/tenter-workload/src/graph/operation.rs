@@ -120,7 +120,7 @@ pub(super) enum Follows {
 /// What an operation is, as it is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Form {
+pub(super) enum StoredKind {
     Compute,
     Wait,
     Collective,
@@ -141,8 +141,8 @@ pub(super) enum Form {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(align(16))]
 pub(super) struct Stored {
-    /// The lower half of picoseconds, a collective, a message, a [`Size`](super::sizes::Sizes) or
-    /// the rank that an open receive asks for.
+    /// The lower half of picoseconds, a collective, a message, a size as
+    /// [`Sizes`](super::sizes::Sizes) stores it, or the rank that an open receive asks for.
     first: u32,
     /// The upper half of picoseconds, or a tag.
     second: u32,
@@ -150,80 +150,82 @@ pub(super) struct Stored {
     pub(super) follower: u32,
     /// Its stream, by its place among those of the rank.
     pub(super) stream: u16,
-    pub(super) form: Form,
+    pub(super) kind: StoredKind,
     pub(super) follows: Follows,
 }
 
+const _: () = assert!(size_of::<Stored>() == 16);
+
 impl Stored {
-    pub(super) fn new(form: Form, [first, second]: [u32; 2], stream: u16) -> Stored {
+    pub(super) fn new(kind: StoredKind, [first, second]: [u32; 2], stream: u16) -> Stored {
         Stored {
             first,
             second,
             follower: 0,
             stream,
-            form,
+            kind,
             follows: Follows::Nothing,
         }
     }
 
     /// Of computing or waiting for a time.
-    pub(super) fn timed(form: Form, time: Time, stream: u16) -> Stored {
+    pub(super) fn timed(kind: StoredKind, time: Time, stream: u16) -> Stored {
         let ps = time.ps();
-        Stored::new(form, [ps as u32, (ps >> 32) as u32], stream)
+        Stored::new(kind, [ps as u32, (ps >> 32) as u32], stream)
     }
 
     /// How long it computes or waits.
     pub(super) fn time(&self) -> Time {
-        debug_assert!(matches!(self.form, Form::Compute | Form::Wait));
+        debug_assert!(matches!(self.kind, StoredKind::Compute | StoredKind::Wait));
         Time::from_ps(u64::from(self.second) << 32 | u64::from(self.first))
     }
 
     /// Which collective it takes part in.
     pub(super) fn which(&self) -> u32 {
-        debug_assert!(self.form == Form::Collective);
+        debug_assert!(self.kind == StoredKind::Collective);
         self.first
     }
 
     /// The size of what a rank sends to itself, as it is stored.
     pub(super) fn size_to_self(&self) -> u32 {
-        debug_assert!(self.form == Form::SendToSelf);
+        debug_assert!(self.kind == StoredKind::SendToSelf);
         self.first
     }
 
     /// The tag of a send or of a receive; [`Operation::ANY`] where any will do.
     pub(super) fn tag(&self) -> u32 {
         debug_assert!(!matches!(
-            self.form,
-            Form::Compute | Form::Wait | Form::Collective
+            self.kind,
+            StoredKind::Compute | StoredKind::Wait | StoredKind::Collective
         ));
         self.second
     }
 
     /// The rank that an open receive asks for; [`Operation::ANY`] where any will do.
     pub(super) fn asked_peer(&self) -> u32 {
-        debug_assert!(self.form == Form::OpenReceive);
+        debug_assert!(self.kind == StoredKind::OpenReceive);
         self.first
     }
 
     /// The message of a send to another rank, or the one that a receive takes whatever happens.
     pub(super) fn known_message(&self) -> Option<u32> {
-        matches!(self.form, Form::Send | Form::Receive).then_some(self.first)
+        matches!(self.kind, StoredKind::Send | StoredKind::Receive).then_some(self.first)
     }
 
     /// Tells an open receive which message it takes.
-    pub(super) fn take(&mut self, message: u32) {
-        debug_assert!(self.form == Form::OpenReceive);
-        self.form = Form::Receive;
+    pub(super) fn assign(&mut self, message: u32) {
+        debug_assert!(self.kind == StoredKind::OpenReceive);
+        self.kind = StoredKind::Receive;
         self.first = message;
     }
 
-    pub(super) fn kind(&self) -> OperationKind {
-        match self.form {
-            Form::Compute => OperationKind::Compute,
-            Form::Wait => OperationKind::Wait,
-            Form::Collective => OperationKind::Collective,
-            Form::Send | Form::SendToSelf => OperationKind::Send,
-            Form::Receive | Form::OpenReceive => OperationKind::Receive,
+    pub(super) fn operation_kind(&self) -> OperationKind {
+        match self.kind {
+            StoredKind::Compute => OperationKind::Compute,
+            StoredKind::Wait => OperationKind::Wait,
+            StoredKind::Collective => OperationKind::Collective,
+            StoredKind::Send | StoredKind::SendToSelf => OperationKind::Send,
+            StoredKind::Receive | StoredKind::OpenReceive => OperationKind::Receive,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::operation::{Form, Operation, Stored};
+use super::operation::{Operation, Stored, StoredKind};
 use super::rank_graph::between;
 use super::sizes::Sizes;
 use super::ways::Ways;
@@ -13,7 +13,7 @@ use super::ways::Ways;
 pub(super) struct Operations {
     list: Vec<Stored>,
     /// Where the operations of each rank begin, and at the end where the last ones end.
-    first: Vec<u32>,
+    starts: Vec<u32>,
     /// By transfer; those of a rank follow one another.
     messages: Vec<Message>,
     /// Receives in the order of the list, each with the size that it expects: those whose message
@@ -38,6 +38,8 @@ pub(super) struct Message {
     receive: u32,
 }
 
+const _: () = assert!(size_of::<Message>() == 20);
+
 impl Message {
     /// The receive that takes it whatever happens.
     pub(super) fn known_receive(&self) -> Option<u32> {
@@ -49,7 +51,7 @@ impl Default for Operations {
     fn default() -> Operations {
         Operations {
             list: Vec::new(),
-            first: vec![0],
+            starts: vec![0],
             messages: Vec::new(),
             expected: Vec::new(),
             sizes: Sizes::default(),
@@ -60,21 +62,21 @@ impl Default for Operations {
 
 impl Operations {
     /// Adds those of the rank that comes next, each with its stream, and numbers its messages;
-    /// together they can be numbered. Gives the place of the first.
-    pub(super) fn push(&mut self, of_rank: impl Iterator<Item = (Operation, u16)>) -> usize {
+    /// together they can be numbered.
+    pub(super) fn push(&mut self, of_rank: impl Iterator<Item = (Operation, u16)>) {
         let rank = self.ranks();
         let begin = self.list.len();
         let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
         for (place, (operation, stream)) in (0..).zip(of_rank) {
             let stored = match operation {
-                Operation::Compute { time } => Stored::timed(Form::Compute, time, stream),
-                Operation::Wait { time } => Stored::timed(Form::Wait, time, stream),
+                Operation::Compute { time } => Stored::timed(StoredKind::Compute, time, stream),
+                Operation::Wait { time } => Stored::timed(StoredKind::Wait, time, stream),
                 Operation::Collective { which } => {
-                    Stored::new(Form::Collective, [which, 0], stream)
+                    Stored::new(StoredKind::Collective, [which, 0], stream)
                 }
                 Operation::Send { peer, bytes, tag } if peer == rank => {
                     let size = self.sizes.word(bytes);
-                    Stored::new(Form::SendToSelf, [size, tag], stream)
+                    Stored::new(StoredKind::SendToSelf, [size, tag], stream)
                 }
                 Operation::Send { peer, bytes, tag } => {
                     *counts.entry(peer).or_default() += 1;
@@ -86,26 +88,25 @@ impl Operations {
                         place,
                         receive: Operation::ANY,
                     });
-                    Stored::new(Form::Send, [message, tag], stream)
+                    Stored::new(StoredKind::Send, [message, tag], stream)
                 }
                 Operation::Receive { peer, bytes, tag } => {
                     let size = self.sizes.word(bytes);
                     self.expected.push((begin as u32 + place, size));
                     let asked = [peer, tag].map(Operation::or_any);
-                    Stored::new(Form::OpenReceive, asked, stream)
+                    Stored::new(StoredKind::OpenReceive, asked, stream)
                 }
             };
             self.list.push(stored);
         }
-        self.first.push(self.list.len() as u32);
+        self.starts.push(self.list.len() as u32);
         self.ways.push(&counts);
-        begin
     }
 
     /// A receive takes a message whatever happens.
-    pub(super) fn match_up(&mut self, to: u32, receive: u32, message: u32) {
+    pub(super) fn assign(&mut self, to: u32, receive: u32, message: u32) {
         self.messages[message as usize].receive = receive;
-        self.of_mut(to)[receive as usize].take(message);
+        self.of_mut(to)[receive as usize].assign(message);
     }
 
     /// Forgets what receives expect that is told by their messages, and gives back the memory that
@@ -125,7 +126,7 @@ impl Operations {
 
     /// How many ranks there are.
     pub(super) fn ranks(&self) -> u32 {
-        self.first.len() as u32 - 1
+        self.starts.len() as u32 - 1
     }
 
     /// All of them.
@@ -146,11 +147,11 @@ impl Operations {
 
     /// Those of a rank.
     pub(super) fn of(&self, rank: u32) -> &[Stored] {
-        &self.list[between(&self.first, rank)]
+        &self.list[between(&self.starts, rank)]
     }
 
     pub(super) fn of_mut(&mut self, rank: u32) -> &mut [Stored] {
-        &mut self.list[between(&self.first, rank)]
+        &mut self.list[between(&self.starts, rank)]
     }
 
     /// One of them, as it is stored.
@@ -160,37 +161,46 @@ impl Operations {
     }
 
     fn index(&self, rank: u32, place: u32) -> usize {
-        (self.first[rank as usize] + place) as usize
+        (self.starts[rank as usize] + place) as usize
     }
 
     /// One of them, as it was given.
     pub(super) fn operation(&self, rank: u32, place: u32) -> Operation {
         let index = self.index(rank, place);
         let stored = &self.list[index];
-        let message = stored.known_message();
-        let message = message.map(|message| &self.messages[message as usize]);
-        let bytes = message.map_or(0, |message| self.bytes_of(message));
-        match stored.form {
-            Form::Compute => Operation::Compute {
+        let message = || {
+            let message = stored.known_message();
+            message.map(|message| self.messages[message as usize])
+        };
+        let bytes = |message: Option<Message>| message.map_or(0, |of| self.bytes_of(&of));
+        match stored.kind {
+            StoredKind::Compute => Operation::Compute {
                 time: stored.time(),
             },
-            Form::Wait => Operation::Wait {
+            StoredKind::Wait => Operation::Wait {
                 time: stored.time(),
             },
-            Form::Collective => Operation::Collective {
+            StoredKind::Collective => Operation::Collective {
                 which: stored.which(),
             },
-            Form::Send | Form::SendToSelf => Operation::Send {
-                peer: message.map_or(rank, |message| message.dst),
-                bytes: message.map_or_else(|| self.sizes.bytes(stored.size_to_self()), |_| bytes),
+            StoredKind::SendToSelf => Operation::Send {
+                peer: rank,
+                bytes: self.sizes.bytes(stored.size_to_self()),
                 tag: stored.tag(),
             },
-            Form::Receive | Form::OpenReceive => Operation::Receive {
-                peer: message.map_or_else(
-                    || Operation::unless_any(stored.asked_peer()),
-                    |message| Some(message.src),
-                ),
-                bytes: self.expected(index).unwrap_or(bytes),
+            StoredKind::Send => Operation::Send {
+                peer: message().map_or(rank, |message| message.dst),
+                bytes: bytes(message()),
+                tag: stored.tag(),
+            },
+            StoredKind::Receive => Operation::Receive {
+                peer: message().map(|message| message.src),
+                bytes: self.expected(index).unwrap_or_else(|| bytes(message())),
+                tag: Some(stored.tag()),
+            },
+            StoredKind::OpenReceive => Operation::Receive {
+                peer: Operation::unless_any(stored.asked_peer()),
+                bytes: self.expected(index).unwrap_or(0),
                 tag: Operation::unless_any(stored.tag()),
             },
         }

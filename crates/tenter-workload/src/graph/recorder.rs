@@ -1,17 +1,17 @@
 //! What is kept of a rank while it runs, where anything is: a log, what its time went by with, or
 //! both.
 
-use super::log::Log;
-use super::meter::Meter;
-use super::operation::Form;
+use super::log::{Log, OperationLog};
+use super::meter::{Meter, Metered};
+use super::operation::StoredKind;
 use super::schedule::GraphSchedule;
 
 /// What is kept of a rank while it runs.
 #[derive(Clone, Debug)]
 pub(super) struct Recorder {
     rank: u32,
-    pub(super) log: Log,
-    pub(super) meter: Option<Meter>,
+    log: Log,
+    meter: Option<Meter>,
 }
 
 impl Recorder {
@@ -47,6 +47,36 @@ impl Recorder {
         if let Some(meter) = &mut self.meter {
             meter.ready(operation, now);
         }
+    }
+
+    /// A receive asks for its message.
+    pub(super) fn asked(&mut self, operation: u32, now: u64) {
+        self.log.asked(operation, now);
+    }
+
+    /// A receive has the request to send its message.
+    pub(super) fn requested(&mut self, operation: u32, now: u64) {
+        self.log.requested(operation, now);
+    }
+
+    /// A receive has its message, which a rank has sent by an operation of its own.
+    pub(super) fn matched(&mut self, operation: u32, sender: (u32, u32), now: u64) {
+        self.log.matched(operation, sender, now);
+    }
+
+    /// Takes the log, an entry for each operation; `None` where none is kept.
+    pub(super) fn take_log(&mut self) -> Option<Vec<OperationLog>> {
+        self.log.take()
+    }
+
+    /// The log so far.
+    pub(super) fn log(&self) -> Option<&[OperationLog]> {
+        self.log.entries()
+    }
+
+    /// What the time of the rank went by with, where that is measured.
+    pub(super) fn metered(&self) -> Option<&Metered> {
+        self.meter.as_ref().map(Meter::metered)
     }
 
     /// What an operation has waited for last.
@@ -94,7 +124,7 @@ impl Recorder {
 /// When the message of a receive was posted, where that is known.
 fn posted_at(schedule: &GraphSchedule, rank: u32, receive: u32) -> Option<u64> {
     let stored = schedule.graph().stored(rank, receive);
-    let is_receive = stored.form == Form::Receive;
+    let is_receive = stored.kind == StoredKind::Receive;
     let transfer = stored.known_message().filter(|_| is_receive)?;
     schedule.posted_at(transfer)
 }

@@ -7,7 +7,7 @@ use super::handshake::What;
 use super::inbox::{Envelope, Inbox};
 use super::log::OperationLog;
 use super::meter::Metered;
-use super::operation::{Form, Operation};
+use super::operation::{Operation, StoredKind};
 use super::progress::Progress;
 use super::recorder::Recorder;
 use super::schedule::GraphSchedule;
@@ -52,6 +52,21 @@ pub struct RankRun {
 impl RankRun {
     /// A rank before its start.
     pub fn new(schedule: &GraphSchedule, rank: u32) -> RankRun {
+        let recorder = Recorder::new(schedule, rank, false);
+        RankRun::with_recorder(schedule, rank, recorder)
+    }
+
+    /// A rank before its start that keeps a log.
+    pub fn with_log(schedule: &GraphSchedule, rank: u32) -> RankRun {
+        let recorder = Recorder::new(schedule, rank, true);
+        RankRun::with_recorder(schedule, rank, recorder)
+    }
+
+    fn with_recorder(
+        schedule: &GraphSchedule,
+        rank: u32,
+        recorder: Option<Box<Recorder>>,
+    ) -> RankRun {
         let graph = schedule.graph();
         let (of, operations) = (graph.rank(rank), graph.stored_of(rank));
         let mut waits = vec![0; operations.len()];
@@ -67,32 +82,23 @@ impl RankRun {
             cleared: BTreeMap::new(),
             left: operations.len() as u32,
             collectives: CollectiveRuns::new(rank),
-            recorder: Recorder::new(schedule, rank, false),
-        }
-    }
-
-    /// A rank before its start that keeps a log.
-    pub fn with_log(schedule: &GraphSchedule, rank: u32) -> RankRun {
-        RankRun {
-            recorder: Recorder::new(schedule, rank, true),
-            ..RankRun::new(schedule, rank)
+            recorder,
         }
     }
 
     /// Takes its log, an entry for each operation; `None` where none is kept.
     pub fn take_log(&mut self) -> Option<Vec<OperationLog>> {
-        self.recorder.as_mut()?.log.take()
+        self.recorder.as_mut()?.take_log()
     }
 
     /// Its log so far.
     pub fn log(&self) -> Option<&[OperationLog]> {
-        self.recorder.as_ref()?.log.entries()
+        self.recorder.as_ref()?.log()
     }
 
     /// What its time went by with, where that is measured.
     pub fn metered(&self) -> Option<&Metered> {
-        let meter = self.recorder.as_ref()?.meter.as_ref()?;
-        Some(meter.metered())
+        self.recorder.as_ref()?.metered()
     }
 
     /// How many operations are not done.
@@ -156,7 +162,7 @@ impl RankRun {
             },
             News::Woken(operation) => {
                 let stored = schedule.graph().stored(self.rank, operation);
-                if stored.form == Form::Collective {
+                if stored.kind == StoredKind::Collective {
                     let over = self.collectives.take_part(operation, stored.which(), turn);
                     self.end_collective(over, turn);
                 } else {
@@ -234,14 +240,14 @@ impl RankRun {
             recorder.ready(operation, turn.now);
         }
         let stored = turn.schedule.graph().stored(self.rank, operation);
-        if !matches!(stored.form, Form::Receive | Form::OpenReceive) {
+        if !matches!(stored.kind, StoredKind::Receive | StoredKind::OpenReceive) {
             return self.enqueue(stored.stream, Task::Start(operation), turn);
         }
         if stored.starts_others() {
             turn.happens(Event::Started(operation));
         }
         if let Some(recorder) = &mut self.recorder {
-            recorder.log.asked(operation, turn.now);
+            recorder.asked(operation, turn.now);
         }
         if let Some(message) = stored.known_message() {
             if self.progress.ask(operation) {
@@ -270,7 +276,9 @@ impl RankRun {
         }
     }
 
-    /// Queues a task on a stream, or begins with it where nothing else can come first.
+    /// Queues a task on a stream, or begins with it at once where the next event would do so:
+    /// nothing else is queued, and nothing else has happened. So callers let nothing happen behind
+    /// it that a task might overtake.
     fn enqueue(&mut self, stream: u16, task: Task, turn: &mut Turn<'_>) {
         let of = &mut self.streams[usize::from(stream)];
         if !of.busy && of.queue.is_empty() && turn.events.is_empty() {
@@ -295,7 +303,7 @@ impl RankRun {
             return self.has_message(receive, sender, turn);
         };
         if let Some(recorder) = &mut self.recorder {
-            recorder.log.requested(receive, turn.now);
+            recorder.requested(receive, turn.now);
         }
         self.cleared.insert(message, receive);
         self.post(sender.0, clearance, turn);
@@ -304,7 +312,7 @@ impl RankRun {
     /// A receive has its message, and takes it when its stream is free.
     fn has_message(&mut self, receive: u32, sender: (u32, u32), turn: &mut Turn<'_>) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.log.matched(receive, sender, turn.now);
+            recorder.matched(receive, sender, turn.now);
         }
         if turn.schedule.timing().overhead.is_zero() {
             turn.happens(Event::Done(receive));
@@ -336,7 +344,7 @@ impl RankRun {
             recorder.begin(turn.schedule, operation, stream, turn.now);
         }
         let of = &mut self.streams[usize::from(stream)];
-        if stored.form == Form::Collective {
+        if stored.kind == StoredKind::Collective {
             of.busy = true;
             let which = stored.which();
             let start_up = turn.schedule.collectives().schedule(which).0.start_up();
@@ -362,8 +370,11 @@ impl RankRun {
     fn complete(&mut self, operation: u32, turn: &mut Turn<'_>) {
         let graph = turn.schedule.graph();
         let stored = graph.stored(self.rank, operation);
-        let Some(message) = stored.known_message().filter(|_| stored.form == Form::Send) else {
-            if stored.form == Form::SendToSelf {
+        let Some(message) = stored
+            .known_message()
+            .filter(|_| stored.kind == StoredKind::Send)
+        else {
+            if stored.kind == StoredKind::SendToSelf {
                 // It is there at once.
                 self.take_in((self.rank, operation), turn);
             }

@@ -9,7 +9,7 @@ use tenter_units::Time;
 use super::collectives::CollectiveTransfers;
 use super::error::GraphError;
 use super::handshake::{Handshakes, What};
-use super::operation::{Form, Operation, Stored, Timing};
+use super::operation::{Stored, StoredKind, Timing};
 use super::storage::Graph;
 use super::ways::Ways;
 use crate::collective::{CollectiveMember, Factor};
@@ -225,14 +225,11 @@ impl GraphSchedule {
 
     /// The lanes of a rank that each message has for itself.
     fn lanes_of_messages(&self, rank: u32, out: &mut Vec<Destination>) {
-        for place in 0..self.graph.operations_of(rank) {
-            if let (Operation::Send { peer, .. }, _) = self.graph.operation(rank, place)
-                && peer != rank
-            {
-                out.push(Destination {
-                    dst: peer,
-                    lane: place,
-                });
+        for (lane, stored) in (0..).zip(self.graph.stored_of(rank)) {
+            let sent = stored.known_message();
+            if let Some(message) = sent.filter(|_| stored.kind == StoredKind::Send) {
+                let dst = self.graph.message(message).dst;
+                out.push(Destination { dst, lane });
             }
         }
         let cleared = self.handshakes.iter().flat_map(|of| of.cleared_by(rank));
@@ -245,14 +242,15 @@ impl GraphSchedule {
 
     /// How long an operation occupies its stream.
     pub(super) fn time_on_stream(&self, stored: &Stored) -> Time {
-        match stored.form {
-            Form::Compute => self.timing.computing(stored.time()),
-            Form::Wait => stored.time(),
-            Form::Send | Form::SendToSelf | Form::Receive | Form::OpenReceive => {
-                self.timing.overhead
-            }
+        match stored.kind {
+            StoredKind::Compute => self.timing.computing(stored.time()),
+            StoredKind::Wait => stored.time(),
+            StoredKind::Send
+            | StoredKind::SendToSelf
+            | StoredKind::Receive
+            | StoredKind::OpenReceive => self.timing.overhead,
             // It ends when all is sent and received.
-            Form::Collective => Time::ZERO,
+            StoredKind::Collective => Time::ZERO,
         }
     }
 

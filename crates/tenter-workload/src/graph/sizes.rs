@@ -15,7 +15,10 @@ impl Sizes {
         match u32::try_from(bytes) {
             Ok(bytes) if bytes < LARGE => bytes,
             _ => {
-                self.large.push(bytes);
+                // Messages and receives of one size often come one after the other.
+                if self.large.last() != Some(&bytes) {
+                    self.large.push(bytes);
+                }
                 LARGE | (self.large.len() - 1) as u32
             }
         }

@@ -10,7 +10,7 @@ use super::edge::Edge;
 use super::error::Unmatched;
 use super::matching::match_up;
 use super::measured::{Measured, MeasuredOperations};
-use super::operation::{Form, Operation, OperationKind, Stored};
+use super::operation::{Operation, OperationKind, Stored, StoredKind};
 use super::operations::{Message, Operations};
 use super::rank_graph::RankGraph;
 use super::ways::Ways;
@@ -18,8 +18,9 @@ use super::ways::Ways;
 /// A graph of operations over a number of ranks.
 ///
 /// Each operation takes 20 bytes while it runs, and each message 24, so a send and the receive that
-/// takes its message take 32 bytes each. A receive of which only the run tells what it takes needs
-/// 8 more, a recorded time 24, and an operation that n > 1 others wait for 4·(n + 1).
+/// takes its message take 32 bytes each. A receive needs 8 more where only the run tells what it
+/// takes, or where it expects another size than its message has. A size of 2 GiB or more needs 8
+/// more, a recorded time 24, and an operation that n > 1 others wait for 4·(n + 1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
     operations: Operations,
@@ -43,10 +44,10 @@ impl Graph {
     ) -> Graph {
         let unmatched = match_up(&mut operations);
         operations.shrink();
-        let longest = |form| longest_stream(&operations, &ranks, form);
+        let longest = |kind| longest_stream(&operations, &ranks, kind);
         let mut graph = Graph {
-            longest_stream: longest(Form::Compute),
-            longest_wait: longest(Form::Wait),
+            longest_stream: longest(StoredKind::Compute),
+            longest_wait: longest(StoredKind::Wait),
             busiest_bytes: 0,
             size_bytes: 1,
             unmatched,
@@ -174,7 +175,8 @@ impl Graph {
         &self.operations.ways
     }
 
-    /// The transfer of a send; none of one to the rank itself.
+    /// The transfer of a send, or the one that a receive takes whatever happens; none of a send to
+    /// the rank itself.
     pub fn transfer_of(&self, rank: u32, place: u32) -> Option<u32> {
         self.stored(rank, place).known_message()
     }
@@ -232,18 +234,18 @@ impl Graph {
     pub fn counts(&self) -> BTreeMap<OperationKind, u64> {
         let mut counts = BTreeMap::new();
         for stored in self.operations.all() {
-            *counts.entry(stored.kind()).or_default() += 1;
+            *counts.entry(stored.operation_kind()).or_default() += 1;
         }
         counts
     }
 }
 
 /// The longest sum of times of a form over a stream.
-fn longest_stream(operations: &Operations, ranks: &[RankGraph], form: Form) -> Time {
+fn longest_stream(operations: &Operations, ranks: &[RankGraph], kind: StoredKind) -> Time {
     let mut longest = Time::ZERO;
     for ((_, operations), of) in operations.by_rank().zip(ranks) {
         let mut streams = vec![Time::ZERO; of.streams.len()];
-        for stored in operations.iter().filter(|stored| stored.form == form) {
+        for stored in operations.iter().filter(|stored| stored.kind == kind) {
             let sum = &mut streams[usize::from(stored.stream)];
             *sum = sum.saturating_add(stored.time());
         }
