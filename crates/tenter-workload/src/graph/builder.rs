@@ -131,8 +131,8 @@ impl RankBuilder {
 
 /// An operation that waits for itself.
 ///
-/// `edges` holds what waits for each operation, one operation after the other, `first` where that of
-/// each begins, and `waits` for how many each waits.
+/// `edges` holds what waits for each operation, one after the other, `first` where the edges of each
+/// begin, and `waits` for how many operations each waits.
 fn circle(first: &[u32], edges: &[Edge], mut waits: Vec<u32>) -> Option<u32> {
     let ready = (0..).zip(&waits).filter(|(_, waits)| **waits == 0);
     let mut ready: Vec<u32> = ready.map(|(operation, _)| operation).collect();
