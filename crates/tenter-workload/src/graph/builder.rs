@@ -131,7 +131,7 @@ impl RankBuilder {
 
 /// An operation that waits for itself.
 ///
-/// `edges` holds what waits for each operation, one after the other, `first` where the edges of each
+/// `edges` holds what waits for each operation, one after the other, `first` where those of each
 /// begin, and `waits` for how many operations each waits.
 fn circle(first: &[u32], edges: &[Edge], mut waits: Vec<u32>) -> Option<u32> {
     let ready = (0..).zip(&waits).filter(|(_, waits)| **waits == 0);
