@@ -115,7 +115,7 @@ pub(crate) struct Leaf {
     voqs: Vec<Voq>,
     /// By port; of hosts alone.
     credits: Vec<Option<CreditScheduler>>,
-    /// By port, the host there.
+    /// By port, the host there; [`Packet::NO_HOST`] where it leads to another switch.
     hosts: Vec<HostId>,
     /// By source leaf, then port of a host, then class.
     assemblies: Vec<Assembly>,
@@ -147,7 +147,7 @@ impl Leaf {
         let own = own.zip(wiring.places.iter());
         let own = own.filter(|(_, at)| at.leaf == wiring.number);
         let mut credits = vec![None; ports.len()];
-        let mut hosts = vec![NO_HOST; ports.len()];
+        let mut hosts = vec![Packet::NO_HOST; ports.len()];
         let mut host_ports = 0;
         for (host, place) in own {
             let port = usize::from(place.port);
@@ -220,16 +220,13 @@ impl Leaf {
 
     fn is_host_port(&self, port: u16) -> bool {
         let host = self.hosts.get(usize::from(port));
-        host.is_some_and(|&host| host != NO_HOST)
+        host.is_some_and(|&host| host != Packet::NO_HOST)
     }
 }
 
 /// How many arrivals are looked at together. What leads to other memory is prefetched two blocks
 /// ahead, that memory one block, and where packets go from there at the start of their own block.
 const BLOCK: usize = 16;
-
-/// At a port that leads to another switch.
-const NO_HOST: HostId = HostId::new(u32::MAX);
 
 /// A leaf of a scheduled fabric.
 ///

@@ -202,10 +202,8 @@ fn check_peers(all: &Operations) -> Result<(), GraphError> {
                     return Err(GraphError::TagOfAny { rank, operation });
                 }
                 StoredKind::OpenReceive => Operation::unless_any(stored.asked_peer()),
-                _ => {
-                    let message = stored.known_message();
-                    message.map(|message| all.messages()[message as usize].dst)
-                }
+                StoredKind::Send => Some(all.message(stored).dst),
+                _ => None,
             };
             if let Some(peer) = peer.filter(|&peer| peer >= ranks) {
                 return Err(GraphError::NoSuchPeer {

@@ -78,7 +78,7 @@ fn sends_by_receiver(operations: &Operations) -> (Vec<usize>, Vec<End>) {
             let sends = operations.iter();
             let sends = sends.filter(|of| of.operation_kind() == OperationKind::Send);
             sends.map(move |stored| {
-                let message = stored.known_message();
+                let message = stored.sent();
                 let to = message.map_or(rank, |message| messages[message as usize].dst);
                 (to, (rank, stored.tag(), false, Operation::or_any(message)))
             })

@@ -207,9 +207,20 @@ impl Stored {
         self.first
     }
 
-    /// The message of a send to another rank, or the one that a receive takes whatever happens.
-    pub(super) fn known_message(&self) -> Option<u32> {
-        matches!(self.kind, StoredKind::Send | StoredKind::Receive).then_some(self.first)
+    /// The message of a send to another rank, or of a receive that takes a certain one.
+    pub(super) fn message(&self) -> u32 {
+        debug_assert!(matches!(self.kind, StoredKind::Send | StoredKind::Receive));
+        self.first
+    }
+
+    /// The message of a send to another rank.
+    pub(super) fn sent(&self) -> Option<u32> {
+        (self.kind == StoredKind::Send).then(|| self.message())
+    }
+
+    /// The message that a receive takes whatever happens.
+    pub(super) fn taken(&self) -> Option<u32> {
+        (self.kind == StoredKind::Receive).then(|| self.message())
     }
 
     /// Tells an open receive which message it takes.

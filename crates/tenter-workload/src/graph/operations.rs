@@ -114,7 +114,7 @@ impl Operations {
     pub(super) fn shrink(&mut self) {
         let (list, messages, sizes) = (&self.list, &self.messages, &self.sizes);
         self.expected.retain(|&(receive, size)| {
-            let message = list[receive as usize].known_message();
+            let message = list[receive as usize].taken();
             let sent = message.map(|message| sizes.bytes(messages[message as usize].size));
             sent != Some(sizes.bytes(size))
         });
@@ -137,6 +137,11 @@ impl Operations {
     /// The messages, by transfer.
     pub(super) fn messages(&self) -> &[Message] {
         &self.messages
+    }
+
+    /// The message of a send to another rank, or of a receive that takes a certain one.
+    pub(super) fn message(&self, of: &Stored) -> &Message {
+        &self.messages[of.message() as usize]
     }
 
     /// The payload of a message, in bytes.
@@ -168,11 +173,6 @@ impl Operations {
     pub(super) fn operation(&self, rank: u32, place: u32) -> Operation {
         let index = self.index(rank, place);
         let stored = &self.list[index];
-        let message = || {
-            let message = stored.known_message();
-            message.map(|message| self.messages[message as usize])
-        };
-        let bytes = |message: Option<Message>| message.map_or(0, |of| self.bytes_of(&of));
         match stored.kind {
             StoredKind::Compute => Operation::Compute {
                 time: stored.time(),
@@ -188,16 +188,23 @@ impl Operations {
                 bytes: self.sizes.bytes(stored.size_to_self()),
                 tag: stored.tag(),
             },
-            StoredKind::Send => Operation::Send {
-                peer: message().map_or(rank, |message| message.dst),
-                bytes: bytes(message()),
-                tag: stored.tag(),
-            },
-            StoredKind::Receive => Operation::Receive {
-                peer: message().map(|message| message.src),
-                bytes: self.expected(index).unwrap_or_else(|| bytes(message())),
-                tag: Some(stored.tag()),
-            },
+            StoredKind::Send => {
+                let message = self.message(stored);
+                Operation::Send {
+                    peer: message.dst,
+                    bytes: self.bytes_of(message),
+                    tag: stored.tag(),
+                }
+            }
+            StoredKind::Receive => {
+                let message = self.message(stored);
+                let bytes = || self.bytes_of(message);
+                Operation::Receive {
+                    peer: Some(message.src),
+                    bytes: self.expected(index).unwrap_or_else(bytes),
+                    tag: Some(stored.tag()),
+                }
+            }
             StoredKind::OpenReceive => Operation::Receive {
                 peer: Operation::unless_any(stored.asked_peer()),
                 bytes: self.expected(index).unwrap_or(0),

@@ -3,7 +3,6 @@
 
 use super::log::{Log, OperationLog};
 use super::meter::{Meter, Metered};
-use super::operation::StoredKind;
 use super::schedule::GraphSchedule;
 
 /// What is kept of a rank while it runs.
@@ -123,8 +122,6 @@ impl Recorder {
 
 /// When the message of a receive was posted, where that is known.
 fn posted_at(schedule: &GraphSchedule, rank: u32, receive: u32) -> Option<u64> {
-    let stored = schedule.graph().stored(rank, receive);
-    let is_receive = stored.kind == StoredKind::Receive;
-    let transfer = stored.known_message().filter(|_| is_receive)?;
+    let transfer = schedule.graph().stored(rank, receive).taken()?;
     schedule.posted_at(transfer)
 }

@@ -249,7 +249,7 @@ impl RankRun {
         if let Some(recorder) = &mut self.recorder {
             recorder.asked(operation, turn.now);
         }
-        if let Some(message) = stored.known_message() {
+        if let Some(message) = stored.taken() {
             if self.progress.ask(operation) {
                 let send = turn.schedule.graph().send_of(message);
                 self.is_matched(operation, send, turn);
@@ -370,10 +370,7 @@ impl RankRun {
     fn complete(&mut self, operation: u32, turn: &mut Turn<'_>) {
         let graph = turn.schedule.graph();
         let stored = graph.stored(self.rank, operation);
-        let Some(message) = stored
-            .known_message()
-            .filter(|_| stored.kind == StoredKind::Send)
-        else {
+        let Some(message) = stored.sent() else {
             if stored.kind == StoredKind::SendToSelf {
                 // It is there at once.
                 self.take_in((self.rank, operation), turn);

@@ -226,8 +226,7 @@ impl GraphSchedule {
     /// The lanes of a rank that each message has for itself.
     fn lanes_of_messages(&self, rank: u32, out: &mut Vec<Destination>) {
         for (lane, stored) in (0..).zip(self.graph.stored_of(rank)) {
-            let sent = stored.known_message();
-            if let Some(message) = sent.filter(|_| stored.kind == StoredKind::Send) {
+            if let Some(message) = stored.sent() {
                 let dst = self.graph.message(message).dst;
                 out.push(Destination { dst, lane });
             }

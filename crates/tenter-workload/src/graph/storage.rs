@@ -178,7 +178,8 @@ impl Graph {
     /// The transfer of a send, or the one that a receive takes whatever happens; none of a send to
     /// the rank itself.
     pub fn transfer_of(&self, rank: u32, place: u32) -> Option<u32> {
-        self.stored(rank, place).known_message()
+        let stored = self.stored(rank, place);
+        stored.sent().or_else(|| stored.taken())
     }
 
     /// Messages of a tag between two ranks that are not as many as the receives for them, in order;
