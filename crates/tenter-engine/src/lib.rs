@@ -43,7 +43,7 @@ pub use home::{Home, LocalNode};
 pub use lane::{Lane, LaneBuilder, LaneLayout, Nodes, Output, Visit};
 pub use pace::{Clock, Pace};
 pub use parts::{Control, Part, RunOutcome, Windows};
-pub use prefetch::{prefetch, prefetch_at};
+pub use prefetch::{prefetch, prefetch_at, values_per_line};
 pub use ring::Ring;
 pub use stream::{Draws, Stream, mix64};
 pub use windowed::{act_at_edge, run_windowed};

@@ -10,7 +10,7 @@ use prefetch_index::prefetch_index;
 const LINE_BYTES: usize = 64;
 
 /// How many values fit into a cache line, at least one.
-pub(crate) const fn values_per_line<T>() -> usize {
+pub const fn values_per_line<T>() -> usize {
     let bytes = size_of::<T>();
     if bytes == 0 || bytes > LINE_BYTES {
         1

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use tenter_engine::{prefetch_at, values_per_line};
+
 use super::operation::{Operation, Stored, StoredKind};
 use super::rank_graph::between;
 use super::sizes::Sizes;
@@ -163,6 +165,21 @@ impl Operations {
     #[inline]
     pub(super) fn get(&self, rank: u32, place: u32) -> &Stored {
         &self.list[self.index(rank, place)]
+    }
+
+    /// Prefetches the operations of a rank that come soon behind one.
+    #[inline]
+    pub(super) fn prefetch_behind(&self, rank: u32, place: u32) {
+        let ahead = values_per_line::<Stored>();
+        prefetch_at(&self.list, self.index(rank, place) + ahead);
+    }
+
+    /// Prefetches the messages of a rank that come soon behind one.
+    #[inline]
+    pub(super) fn prefetch_messages_behind(&self, message: u32) {
+        // Messages lie across the ends of lines.
+        let ahead = values_per_line::<Message>() + 1;
+        prefetch_at(&self.messages, message as usize + ahead);
     }
 
     fn index(&self, rank: u32, place: u32) -> usize {

@@ -1,5 +1,7 @@
 //! What each operation of a rank still waits for, and what is known of receives.
 
+use tenter_engine::{prefetch_at, values_per_line};
+
 /// The progress of the operations of a rank: a word for each, so that what one event needs of an
 /// operation is in one place.
 ///
@@ -33,6 +35,12 @@ impl Progress {
         let word = &mut self.0[operation as usize];
         *word -= 1;
         *word & Progress::WAITS_MAX == 0
+    }
+
+    /// Prefetches the words of the operations that come soon behind one.
+    #[inline]
+    pub(super) fn prefetch_behind(&self, operation: u32) {
+        prefetch_at(&self.0, operation as usize + values_per_line::<u32>());
     }
 
     /// A receive asks for its message; whether that is here.

@@ -220,6 +220,8 @@ impl RankRun {
                 Event::Started(operation) => self.release(operation, true, turn),
                 Event::Done(operation) => {
                     self.left -= 1;
+                    turn.schedule.graph().prefetch_behind(self.rank, operation);
+                    self.progress.prefetch_behind(operation);
                     if let Some(recorder) = &mut self.recorder {
                         let is_last = self.left == 0;
                         recorder.done(turn.schedule, operation, turn.now, is_last);
@@ -378,6 +380,7 @@ impl RankRun {
             turn.happens(Event::Done(operation));
             return;
         };
+        graph.prefetch_messages_behind(message);
         let handshake = turn.schedule.handshake_of(message);
         let first = handshake.map_or(message, |(request, _)| request);
         self.post(graph.message(message).dst, first, turn);

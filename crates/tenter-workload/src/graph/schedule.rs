@@ -4,6 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use tenter_engine::{prefetch_at, values_per_line};
 use tenter_units::Time;
 
 use super::collectives::CollectiveTransfers;
@@ -169,8 +170,9 @@ impl GraphSchedule {
         if let Some(at) = times.and_then(|times| times.get(transfer as usize)) {
             at.store(now, Ordering::Release);
         }
-        let place = self.ways().places(rank, way).start + nth;
-        self.posted[place as usize].store(transfer, Ordering::Release);
+        let place = (self.ways().places(rank, way).start + nth) as usize;
+        self.posted[place].store(transfer, Ordering::Release);
+        prefetch_at(&self.posted, place + values_per_line::<AtomicU32>());
     }
 
     /// Whether anything is done when it is acknowledged, and not before.

@@ -143,6 +143,19 @@ impl Graph {
         self.operations.get(rank, place)
     }
 
+    /// Prefetches the operations of a rank that come soon behind one: most ranks carry theirs out
+    /// about in their order.
+    #[inline]
+    pub(super) fn prefetch_behind(&self, rank: u32, place: u32) {
+        self.operations.prefetch_behind(rank, place);
+    }
+
+    /// Prefetches the messages of a rank that come soon behind one.
+    #[inline]
+    pub(super) fn prefetch_messages_behind(&self, message: u32) {
+        self.operations.prefetch_messages_behind(message);
+    }
+
     /// The operations of a rank.
     pub(super) fn stored_of(&self, rank: u32) -> &[Stored] {
         self.operations.of(rank)
