@@ -90,7 +90,12 @@ fn operations(command: &ExportCommand, of: &ExportOperations) -> Result<ExitCode
             notes.push("starts are picoseconds: read them with `start_unit: ps`".to_owned());
             vec![(of.output.clone(), text.into_bytes())]
         }
-        _ => vec![(of.output.clone(), graph.to_file())],
+        _ => {
+            let mut bytes = Vec::new();
+            // Writing into memory does not fail.
+            let _ = graph.write_file(&mut bytes);
+            vec![(of.output.clone(), bytes)]
+        }
     };
     for (path, bytes) in &files {
         write_bytes(path, bytes)?;

@@ -13,7 +13,7 @@ use crate::arguments::{
 };
 use crate::exit::ExitCode;
 use crate::failure::{Failure, print, say, say_notes};
-use crate::report::write_bytes;
+use crate::report::{write_bytes, write_with};
 
 pub(crate) fn import(arguments: &Import) -> Result<ExitCode, Failure> {
     if let ImportCommand::Sonic(arguments) = &arguments.command {
@@ -68,7 +68,7 @@ fn operations(kind: &str, arguments: &ImportOperations) -> Result<ExitCode, Fail
     let imported = OperationGraph::import(kind, &arguments.file, &arguments.settings)?;
     say_notes(&imported.notes);
     if let Some(output) = &arguments.output {
-        write_bytes(output, &imported.to_file())?;
+        write_with(output, |to| imported.write_file(to))?;
     }
     let counts = imported.counts();
     print(&match arguments.format {

@@ -1,13 +1,14 @@
 //! `tenter report`.
 
 use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use tenter_report::{
     Beside, Drawn, NamedSummary, TrialData, TrialError, available_memory_bytes, binary_size,
     html_measured_report, html_report, html_study_report, html_sweep_report, read_answers,
-    report_memory_bytes, study_drawings, write_whole,
+    report_memory_bytes, study_drawings, write_whole_with,
 };
 use tenter_study::{Answers, StudyAnswer};
 
@@ -137,6 +138,14 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
 
 /// Writes a file, in folders that are made where they are missing.
 pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    write_with(path, |to| to.write_all(bytes))
+}
+
+/// As [`write_bytes`], for what is long and written piece by piece.
+pub(crate) fn write_with(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
     let parent = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
@@ -147,5 +156,5 @@ pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
             path.display()
         ))
     })?;
-    write_whole(path, bytes).map_err(|error| Failure::of_trial(&error))
+    write_whole_with(path, write).map_err(|error| Failure::of_trial(&error))
 }

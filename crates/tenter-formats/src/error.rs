@@ -60,6 +60,16 @@ impl ImportError {
         self
     }
 
+    /// Of a file that cannot be read, with why and what to do.
+    pub fn unreadable(why: String) -> Self {
+        ImportError {
+            file: None,
+            place: Place::Byte(0),
+            what: "the file cannot be read".to_owned(),
+            remedy: why,
+        }
+    }
+
     /// Of a file without content.
     pub(crate) fn nothing(remedy: &str) -> Self {
         ImportError::new(Place::Line(1), "there is nothing in it", remedy)

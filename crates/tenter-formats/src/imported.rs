@@ -2,6 +2,9 @@
 
 use tenter_workload::graph::Graph;
 
+use crate::content::Content;
+use crate::error::ImportError;
+
 /// A file that an importer reads.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
@@ -9,6 +12,43 @@ pub struct Source<'a> {
     pub name: &'a str,
     /// What it holds, perhaps compressed.
     pub bytes: &'a [u8],
+}
+
+/// The files of ranks, in their order, each of which is opened when its turn comes.
+pub trait RankFiles {
+    /// How many there are.
+    fn count(&self) -> usize;
+
+    /// The name of one.
+    fn name(&self, place: usize) -> &str;
+
+    /// What one holds.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    fn open(&self, place: usize) -> Result<Content<'_>, ImportError>;
+
+    /// All that one holds.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn whole(&self, place: usize) -> Result<Vec<u8>, ImportError> {
+        self.open(place)?.whole().map_err(ImportError::unreadable)
+    }
+}
+
+impl RankFiles for [Source<'_>] {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn name(&self, place: usize) -> &str {
+        self[place].name
+    }
+
+    fn open(&self, place: usize) -> Result<Content<'_>, ImportError> {
+        Ok(self[place].bytes.into())
+    }
 }
 
 /// A graph that has been read, and what is to be said of it.

@@ -17,6 +17,7 @@ mod calls;
 pub mod chakra;
 mod compressed;
 mod config_db;
+mod content;
 mod decimal;
 mod error;
 pub mod fabric;
@@ -53,8 +54,9 @@ mod xml_text;
 
 pub use algorithm::ReadAlgorithm;
 pub use algorithm_file::read as read_algorithm;
+pub use content::Content;
 pub use error::{ImportError, Place};
 pub use fragment::Fragment;
 pub use guarded::{guarded, is_decoding};
-pub use imported::{Imported, Source};
+pub use imported::{Imported, RankFiles, Source};
 pub use sonic::import_sonic;

@@ -269,9 +269,7 @@ fn read_kineto(bytes: &[u8]) -> Result<Imported, ImportError> {
         gaps: Gaps::Keep,
         calls: calls(),
     };
-    let mut reader = kineto::Reader::new(&spec, None)?;
-    reader.add(source(bytes))?;
-    reader.finish()
+    kineto::read([source(bytes)].as_slice(), None, &spec)
 }
 
 #[test]
@@ -373,7 +371,7 @@ fn compressed_files_unpack_to_what_traces_do() {
     );
     let values = gzip(format!("{{\"nodes\": [{}0]}}", "[0],".repeat(12_000_000)).as_bytes());
     let reading = TraceReading::default();
-    let read = |bytes: &[u8]| chakra::read(&[source(bytes)], None, &reading);
+    let read = |bytes: &[u8]| chakra::read([source(bytes)].as_slice(), None, &reading);
     refused(bounded("values", &values, read), "unpacks to more than");
 }
 
@@ -402,7 +400,7 @@ fn dumps_and_logs_do_not_multiply_ranks_and_calls() {
         gaps: Gaps::Keep,
         calls: calls(),
     };
-    let read = |bytes: &[u8]| flight_recorder::read(&[source(bytes)], None, &spec);
+    let read = |bytes: &[u8]| flight_recorder::read([source(bytes)].as_slice(), None, &spec);
     refused(bounded("dump", dump.as_bytes(), read), "set `ranks: 65000`");
     let log = joined(60_000, "\n", |at| {
         let comm = at % 30_000;
@@ -415,7 +413,7 @@ fn dumps_and_logs_do_not_multiply_ranks_and_calls() {
         file: String::new(),
         calls: calls(),
     };
-    let read = |bytes: &[u8]| nccl_log::read(&[source(bytes)], &spec);
+    let read = |bytes: &[u8]| nccl_log::read([source(bytes)].as_slice(), &spec);
     refused(
         bounded("log", log.as_bytes(), read),
         "more than 16777216 ranks together",
@@ -565,7 +563,7 @@ fn texts_declare_no_more_than_they_have() {
     });
     let text = format!("num_ranks 300000\n{blocks}\n");
     refused(
-        bounded("ranks", text.as_bytes(), goal::read),
+        bounded("ranks", text.as_bytes(), |of: &[u8]| goal::read(of)),
         "no rank has an operation",
     );
     let far = format!(
@@ -573,7 +571,7 @@ fn texts_declare_no_more_than_they_have() {
         "*".repeat(20 << 20)
     );
     refused(
-        bounded("far rank", far.as_bytes(), goal::read),
+        bounded("far rank", far.as_bytes(), |of: &[u8]| goal::read(of)),
         "no block of rank 0",
     );
     let market = "%%MatrixMarket matrix array integer symmetric\n1048576 1048576\n7\n";

@@ -7,18 +7,20 @@
 mod columnar;
 
 use std::alloc::System;
+use std::fmt::Debug;
+use std::io::{self, Cursor};
 use std::time::{Duration, Instant};
 
 use cap::Cap;
 use tenter_engine::Stream;
 use tenter_formats::fabric::FabricReading;
 use tenter_formats::{
-    ImportError, Source, aicb, chakra, flight_recorder, flow_list, goal, graph_file, infragraph,
-    kineto, matrix, nccl_log, nccl_topo, netbox, ns3_topology, pytorch_et, read_algorithm, simai,
-    steps, topo,
+    Content, ImportError, Imported, RankFiles, Source, aicb, chakra, flight_recorder, flow_list,
+    goal, graph_file, infragraph, kineto, matrix, nccl_log, nccl_topo, netbox, ns3_topology,
+    pytorch_et, read_algorithm, simai, steps, topo,
 };
 use tenter_units::Rate;
-use tenter_workload::graph::Algorithms;
+use tenter_workload::graph::{Algorithms, Graph};
 use tenter_workload::spec::{
     AicbSpec, CallReading, FlightRecorderSpec, FlowReading, Gaps, GatheredSize, KinetoSpec,
     NcclLogSpec, PytorchEtSpec, SimaiSpec, StartUnit, TraceReading, Waits,
@@ -57,7 +59,71 @@ fn read_chakra(bytes: &[u8]) -> Result<(), String> {
         name: "groups.json",
         bytes: b"{\"1\": [0, 1, 2]}",
     };
-    told(chakra::read(&[source], Some(groups), &reading))
+    let whole = chakra::read([source].as_slice(), Some(groups), &reading);
+    let parts = chakra::read(&Trickle(bytes), Some(groups), &reading);
+    told(equal(whole.map(graph_of), parts.map(graph_of)))
+}
+
+fn graph_of(imported: Imported) -> (Graph, Vec<String>) {
+    (imported.graph, imported.notes)
+}
+
+/// A file that is read a few bytes at a time, so that everything in it lies across an end of what
+/// is in memory.
+struct Trickle<'b>(&'b [u8]);
+
+struct Drops<'b>(Cursor<&'b [u8]>);
+
+impl io::Read for Drops<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = into.len().min(1 + self.0.position() as usize % 7);
+        io::Read::read(&mut self.0, &mut into[..count])
+    }
+}
+
+impl io::Seek for Drops<'_> {
+    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
+        self.0.seek(to)
+    }
+}
+
+impl<'b> Trickle<'b> {
+    fn content(&self) -> Content<'b> {
+        Content::new(Drops(Cursor::new(self.0)), self.0.len() as u64)
+    }
+}
+
+impl RankFiles for Trickle<'_> {
+    fn count(&self) -> usize {
+        1
+    }
+
+    fn name(&self, _: usize) -> &'static str {
+        "t.0.et"
+    }
+
+    fn open(&self, _: usize) -> Result<Content<'_>, ImportError> {
+        Ok(self.content())
+    }
+}
+
+/// What is read of a whole file, which is the same a few bytes at a time.
+fn equal<T: PartialEq + Debug>(
+    whole: Result<T, ImportError>,
+    parts: Result<T, ImportError>,
+) -> Result<T, ImportError> {
+    assert_eq!(parts, whole);
+    whole
+}
+
+fn read_goal(bytes: &[u8]) -> Result<(), String> {
+    let [whole, parts] = [bytes.into(), Trickle(bytes).content()].map(goal::read);
+    told(equal(whole.map(graph_of), parts.map(graph_of)))
+}
+
+fn read_graph(bytes: &[u8]) -> Result<(), String> {
+    let [whole, parts] = [bytes.into(), Trickle(bytes).content()].map(graph_file::read);
+    told(equal(whole, parts))
 }
 
 fn read_simai(bytes: &[u8]) -> Result<(), String> {
@@ -88,12 +154,8 @@ fn read_kineto(bytes: &[u8]) -> Result<(), String> {
         calls: calls(),
     };
     let name = "t.json";
-    let read = || {
-        let mut reader = kineto::Reader::new(&spec, None)?;
-        reader.add(Source { name, bytes })?;
-        reader.finish()
-    };
-    told(read())
+    let source = Source { name, bytes };
+    told(kineto::read([source].as_slice(), None, &spec))
 }
 
 fn read_pytorch(bytes: &[u8]) -> Result<(), String> {
@@ -103,7 +165,11 @@ fn read_pytorch(bytes: &[u8]) -> Result<(), String> {
         calls: calls(),
     };
     let name = "t.json";
-    told(pytorch_et::read(&[Source { name, bytes }], None, &spec))
+    told(pytorch_et::read(
+        [Source { name, bytes }].as_slice(),
+        None,
+        &spec,
+    ))
 }
 
 fn read_dump(bytes: &[u8]) -> Result<(), String> {
@@ -117,7 +183,11 @@ fn read_dump(bytes: &[u8]) -> Result<(), String> {
         name: "dump",
         bytes,
     };
-    told(flight_recorder::read(&[source, source], None, &spec))
+    told(flight_recorder::read(
+        [source, source].as_slice(),
+        None,
+        &spec,
+    ))
 }
 
 fn read_log(bytes: &[u8]) -> Result<(), String> {
@@ -126,7 +196,7 @@ fn read_log(bytes: &[u8]) -> Result<(), String> {
         calls: calls(),
     };
     let name = "nccl.log";
-    told(nccl_log::read(&[Source { name, bytes }], &spec))
+    told(nccl_log::read([Source { name, bytes }].as_slice(), &spec))
 }
 
 fn read_aicb(bytes: &[u8]) -> Result<(), String> {
@@ -259,7 +329,7 @@ fn formats() -> Vec<(&'static str, Reader, Vec<u8>)> {
     let graph = goal::read(GOAL.as_bytes()).expect("it is a graph").graph;
     let json = |bytes: &[u8]| {
         let sources = [Source { name: "t", bytes }; 2];
-        chakra::read(&sources, None, &TraceReading::default())
+        chakra::read(sources.as_slice(), None, &TraceReading::default())
     };
     let of_json = json(JSON.as_bytes()).expect("it is a trace").graph;
     let trace = chakra::write(&of_json)
@@ -270,17 +340,9 @@ fn formats() -> Vec<(&'static str, Reader, Vec<u8>)> {
     let of_sends: Reader = |bytes| told(matrix::read("m.csv", &text(bytes)));
     let of_algorithm: Reader = |bytes| told(read_algorithm(bytes));
     vec![
-        ("goal", |bytes| told(goal::read(bytes)), GOAL.into()),
-        (
-            "graph",
-            |bytes| told(graph_file::read(bytes)),
-            graph_file::write(&graph),
-        ),
-        (
-            "graph",
-            |bytes| told(graph_file::read(bytes)),
-            graph_file::write(&of_json),
-        ),
+        ("goal", read_goal, GOAL.into()),
+        ("graph", read_graph, graph_file::write(&graph)),
+        ("graph", read_graph, graph_file::write(&of_json)),
         ("chakra", read_chakra, trace),
         ("chakra", read_chakra, JSON.into()),
         ("simai", read_simai, SIMAI.into()),

@@ -65,7 +65,7 @@ fn sent(imported: &Imported) -> u64 {
 
 /// What is read is kept and read again.
 fn is_kept(imported: &Imported, path: &Path) {
-    let again = graph_file::read(&graph_file::write(&imported.graph));
+    let again = graph_file::read(graph_file::write(&imported.graph));
     let again = again.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     assert_eq!(again, imported.graph, "{}", path.display());
 }
@@ -186,7 +186,7 @@ fn traces_of_chakra_have_a_collective_for_each_rank() {
         let found: Vec<Vec<u8>> = (0..ranks).map(read).collect();
         let sources = found.iter().map(|bytes| Source { name, bytes });
         let sources: Vec<Source<'_>> = sources.collect();
-        let read = chakra::read(&sources, None, &TraceReading::default());
+        let read = chakra::read(sources.as_slice(), None, &TraceReading::default());
         let read = read.unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(count(&read, OperationKind::Collective), ranks as u64);
         assert_eq!(read.graph.collectives().len(), 1);
@@ -475,11 +475,10 @@ fn kernels_of_kineto_are_counted() {
         gaps: Gaps::Keep,
         calls: calls(Some(4)),
     };
-    let mut reader = kineto::Reader::new(&spec, None).expect("nothing is read");
     let name = "sampled_rank-0.json.gz";
     let bytes = &packed;
-    reader.add(Source { name, bytes }).expect("it is a trace");
-    let read = reader.finish().expect("it is a trace");
+    let source = Source { name, bytes };
+    let read = kineto::read([source].as_slice(), None, &spec).expect("it is a trace");
     let parsed: Value = serde_json::from_slice(&unpacked(&path)).expect("it is JSON");
     let events = parsed["traceEvents"].as_array().expect("a list");
     let of = |category: &'static str| {
@@ -566,7 +565,7 @@ fn host_traces_have_their_collectives() {
             name,
             bytes: &bytes,
         };
-        let read = pytorch_et::read(&[source], None, &spec);
+        let read = pytorch_et::read([source].as_slice(), None, &spec);
         let read = read.unwrap_or_else(|error| panic!("{name}: {error}"));
         // Nodes of NCCL beside those that record calls.
         let parsed: Value = serde_json::from_slice(&bytes).expect("it is JSON");
@@ -609,7 +608,7 @@ fn host_traces_have_their_collectives() {
         groups: None,
         calls: calls(Some(2)),
     };
-    let error = pytorch_et::read(&[source], None, &spec).expect_err("one rank alone");
+    let error = pytorch_et::read([source].as_slice(), None, &spec).expect_err("one rank alone");
     assert!(error.to_string().contains("no node records"), "{error}");
 }
 

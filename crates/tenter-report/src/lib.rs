@@ -83,4 +83,4 @@ pub use trial_data::{Chunk, PortSample, TrialData, check_is_trial};
 pub use trial_files::{CAPTURE_FILE, CONFIG_FILE, TRACE_FILE};
 pub use trial_folder::TrialFolder;
 pub use trial_operations::{OperationsOf, Recorded, Spans};
-pub use whole_file::{write_shared, write_whole};
+pub use whole_file::{is_written, write_shared, write_whole, write_whole_with};

@@ -30,22 +30,22 @@ pub fn read_manifest(folder: &Path) -> Result<Manifest, TrialError> {
     read_json(&folder.join(MANIFEST_FILE))
 }
 
-/// The summary of the trial in a folder if it is complete, has this configuration with these files
-/// beside it (names and texts, made where all else is the same), and the very program of `run` ran
-/// it; otherwise, or if it cannot be read, nothing.
+/// The summary of the trial in a folder if it is complete, has this configuration with the files
+/// that belong beside it (asked where all else is the same), and the very program of `run` ran it;
+/// otherwise, or if it cannot be read, nothing.
 pub fn finished_trial(
     folder: &Path,
     config: &str,
-    beside: impl FnOnce() -> Vec<(String, Vec<u8>)>,
+    has_beside: impl FnOnce() -> bool,
     run: &RunIdentity,
 ) -> Option<Summary> {
     let manifest = read_manifest(folder).ok()?;
-    let has = |name: &str, bytes: &[u8]| fs::read(folder.join(name)).is_ok_and(|of| of == bytes);
+    let has_config = || fs::read(folder.join(CONFIG_FILE)).is_ok_and(|of| of == config.as_bytes());
     let is_same_program = manifest.tenter_version == env!("CARGO_PKG_VERSION")
         && manifest.run.program == run.program
         && manifest.run.interference == run.interference;
-    let is_same = manifest.complete && is_same_program && has(CONFIG_FILE, config.as_bytes());
-    if !is_same || !beside().iter().all(|(name, bytes)| has(name, bytes)) {
+    let is_same = manifest.complete && is_same_program && has_config();
+    if !is_same || !has_beside() {
         return None;
     }
     let summary = read_summary(folder).ok()?;

@@ -1,7 +1,7 @@
 //! The trial folder while it is written.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,7 +20,7 @@ use crate::trial_files::{
     CAPTURE_FILE, CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE, has_manifest, is_just_made, own_files,
     table_file,
 };
-use crate::whole_file::{remove, write_whole};
+use crate::whole_file::{remove, write_whole, write_whole_with};
 use crate::{Manifest, ParquetTable, RunIdentity, TrialError};
 
 /// A trial folder that is being written.
@@ -110,14 +110,16 @@ impl TrialFolder {
         })
     }
 
-    /// Writes the files that `config.yaml` names: their names, `sends-0.csv` and so on, and their
-    /// bytes.
+    /// Writes a file that `config.yaml` names, such as `sends-0.csv`.
     ///
     /// # Errors
-    /// When one cannot be written.
-    pub fn keep_beside(&self, files: &[(String, Vec<u8>)]) -> Result<(), TrialError> {
-        let write = |(name, bytes): &(String, Vec<u8>)| write_whole(&self.path.join(name), bytes);
-        files.iter().try_for_each(write)
+    /// When it cannot be written.
+    pub fn keep_beside(
+        &self,
+        name: &str,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), TrialError> {
+        write_whole_with(&self.path.join(name), write)
     }
 
     /// The folder.

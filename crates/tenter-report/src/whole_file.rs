@@ -1,7 +1,7 @@
 //! Files that are replaced whole, and removed.
 
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::TrialError;
@@ -21,9 +21,49 @@ pub(crate) fn partial(path: &Path) -> PathBuf {
 /// # Errors
 /// When the file cannot be written; an older one is then as it was.
 pub fn write_whole(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), TrialError> {
+    write_whole_with(path, |file| file.write_all(bytes.as_ref()))
+}
+
+/// As [`write_whole`], for what is long and written piece by piece.
+///
+/// # Errors
+/// When the file cannot be written; an older one is then as it was.
+pub fn write_whole_with(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), TrialError> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".partial");
-    replace(path, &PathBuf::from(beside), bytes.as_ref())
+    replace(path, &PathBuf::from(beside), write)
+}
+
+/// Whether a file holds what would be written.
+pub fn is_written(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> bool {
+    let Ok(file) = File::open(path) else {
+        return false;
+    };
+    let mut held = Same(BufReader::new(file));
+    let is_held = write(&mut held).is_ok();
+    is_held && held.0.fill_buf().is_ok_and(<[u8]>::is_empty)
+}
+
+/// Takes what a file holds, and nothing else.
+struct Same<R>(R);
+
+impl<R: BufRead> Write for Same<R> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let held = self.0.fill_buf()?;
+        let count = held.len().min(bytes.len());
+        if held[..count] != bytes[..count] || count == 0 && !bytes.is_empty() {
+            return Err(io::Error::other("the file holds something else"));
+        }
+        self.0.consume(count);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// As [`write_whole`], for a file that several processes may write at the same time.
@@ -31,22 +71,37 @@ pub fn write_whole(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), TrialErro
 /// # Errors
 /// When the file cannot be written; an older one is then as it was.
 pub fn write_shared(path: &Path, text: &str) -> Result<(), TrialError> {
-    replace(path, &partial(path), text.as_bytes())
+    replace(path, &partial(path), |file| file.write_all(text.as_bytes()))
 }
 
-fn replace(path: &Path, beside: &Path, bytes: &[u8]) -> Result<(), TrialError> {
+fn replace(
+    path: &Path,
+    beside: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), TrialError> {
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return fs::write(path, bytes).map_err(TrialError::io("write", path));
+        let written = File::options().write(true).open(path);
+        let written = written.and_then(|file| write_buffered(file, write));
+        return written.map_err(TrialError::io("write", path));
     }
     // A link of that name must not lead the text elsewhere.
     let _ = fs::remove_file(beside);
     let written = File::create_new(beside)
-        .and_then(|mut file| file.write_all(bytes))
+        .and_then(|file| write_buffered(file, write))
         .and_then(|()| fs::rename(beside, path));
     written.map_err(|error| {
         let _ = fs::remove_file(beside);
         TrialError::io("write", path)(error)
     })
+}
+
+fn write_buffered(
+    file: File,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut buffered = BufWriter::new(file);
+    write(&mut buffered)?;
+    buffered.flush()
 }
 
 /// Removes a file that need not be there.
@@ -56,5 +111,35 @@ pub(crate) fn remove(file: &Path) -> Result<(), TrialError> {
             Err(TrialError::io("remove", file)(error))
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_compared_with_what_would_be_written() {
+        let name = format!("tenter-whole-file-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let bytes: Vec<u8> = (0..100_000_u32).map(|at| (at >> 3) as u8).collect();
+        let is_written = |bytes: &[u8]| is_written(&path, |to| to.write_all(bytes));
+        assert!(!is_written(&bytes), "there is no file");
+        write_whole_with(&path, |to| {
+            bytes.chunks(7).try_for_each(|of| to.write_all(of))
+        })
+        .expect("it can be written");
+        assert!(is_written(&bytes));
+        assert!(!is_written(&bytes[1..]) && !is_written(&bytes[..99_999]));
+        assert!(!is_written(&[bytes.as_slice(), &[0]].concat()));
+        let broken = write_whole_with(&path, |to| {
+            to.write_all(b"half")?;
+            Err(io::Error::other("broken"))
+        });
+        assert!(
+            broken.is_err() && is_written(&bytes),
+            "the older file stays"
+        );
+        remove(&path).expect("it is there");
     }
 }

@@ -2,14 +2,14 @@
 
 use tenter_workload::pattern::CommunicationMatrix;
 
-use tenter_formats::{ImportError, matrix, size_law, steps};
+use tenter_formats::{Content, ImportError, matrix, size_law, steps};
 use tenter_notation::diagnostics::{Location, Problems, quote};
 use tenter_notation::tree::{Entry, Node, Value};
 use tenter_units::Bytes;
 
-/// Gives the bytes of a file whose path is as a scenario has it, or says what to do where it cannot
-/// be read. Relative paths count from the folder of the scenario.
-pub type Files<'f> = dyn Fn(&str) -> Result<Vec<u8>, String> + 'f;
+/// Opens a file whose path is as a scenario has it, or says what to do where it cannot be read.
+/// Relative paths count from the folder of the scenario.
+pub type Files<'f> = dyn Fn(&str) -> Result<Content<'static>, String> + 'f;
 
 /// Replaces the `file` of every pattern that is a matrix by its `sends`, the file that `points` of
 /// a workload names by the points in it, and the `file` of a collective by its `steps`.
@@ -253,7 +253,7 @@ pub(crate) fn bytes_of(
     files: &Files<'_>,
     problems: &Problems,
 ) -> Option<Vec<u8>> {
-    let read = files(name);
+    let read = files(name).and_then(Content::whole);
     read.map_err(|remedy| tell_unreadable(name, at, remedy, problems))
         .ok()
 }

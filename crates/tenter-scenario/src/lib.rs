@@ -14,7 +14,8 @@
 //!   have upper limits.
 //! - Every problem names its place in the text (or in the override) and says what to write instead.
 //! - The effective configuration, read again, gives the same plan.
-//! - No file, clock or environment is read here; files that a scenario names are handed in.
+//! - No file is opened here, and no clock or environment read; files that a scenario names are
+//!   handed in open.
 //!
 //! ```
 //! use tenter_scenario::{Format, load};
@@ -86,8 +87,8 @@ mod topologies;
 pub use document::{read_document, read_workload};
 pub use files::Files;
 pub use load::{
-    Format, Input, Loaded, MAX_SOURCE_BYTES, Overlay, load, load_beside, load_overlaid, load_typed,
-    load_without, text_of,
+    FileBeside, Format, Input, Loaded, MAX_SOURCE_BYTES, Overlay, load, load_beside, load_overlaid,
+    load_typed, load_without, text_of,
 };
 pub use operations::{OperationsError, read_operations};
 pub use presets::{PRESETS, Preset};

@@ -4,10 +4,11 @@ use crate::files::{self, Files};
 use crate::graphs::Graphs;
 use crate::scenario::Scenario;
 use crate::{algorithm_files, assemble, copies, given};
+use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 use tenter_config::Written;
-use tenter_formats::graph_file;
+use tenter_formats::{Content, graph_file};
 use tenter_notation::diagnostics::{Diagnostics, Problems, Source, quote};
 use tenter_notation::tree::{Node, Value};
 use tenter_notation::{emit, overrides, toml, yaml};
@@ -51,7 +52,7 @@ pub struct Loaded {
     /// Everything the simulation needs.
     pub plan: Plan,
     /// The scenario as YAML with overrides applied and every default filled in; read again beside
-    /// the files of [`Loaded::beside`], it gives the same plan.
+    /// the files of [`Loaded::files_beside`], it gives the same plan.
     pub effective: String,
     /// Lists that are too long to be written into it, as files that it names.
     lists: Vec<(String, Vec<u8>)>,
@@ -66,12 +67,60 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Files that [`effective`](Loaded::effective) names, and their bytes: lists too long to be
-    /// written into it, and graphs of operations. Each call writes the graphs, which may be long.
+    /// Files that [`effective`](Loaded::effective) names: lists too long to be written into it, and
+    /// graphs of operations.
+    pub fn files_beside(&self) -> impl Iterator<Item = FileBeside<'_>> {
+        let lists = self.lists.iter().map(|(name, bytes)| FileBeside {
+            name,
+            holds: Holds::Bytes(bytes),
+        });
+        let graphs = self.graphs.iter().map(|(name, graph)| FileBeside {
+            name,
+            holds: Holds::Graph(graph),
+        });
+        lists.chain(graphs)
+    }
+
+    /// The names and bytes of these files. Each call writes the graphs, which may be long.
     pub fn beside(&self) -> Vec<(String, Vec<u8>)> {
-        let graphs = self.graphs.iter();
-        let graphs = graphs.map(|(name, graph)| (name.clone(), graph_file::write(graph)));
-        self.lists.iter().cloned().chain(graphs).collect()
+        let files = self.files_beside();
+        files
+            .map(|file| (file.name.to_owned(), file.bytes()))
+            .collect()
+    }
+}
+
+/// A file beside a scenario.
+#[derive(Clone, Copy, Debug)]
+pub struct FileBeside<'l> {
+    /// Its name.
+    pub name: &'l str,
+    holds: Holds<'l>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Holds<'l> {
+    Bytes(&'l [u8]),
+    Graph(&'l Graph),
+}
+
+impl FileBeside<'_> {
+    /// Writes what it holds, which may be long.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_to(&self, to: &mut dyn io::Write) -> io::Result<()> {
+        match self.holds {
+            Holds::Bytes(bytes) => to.write_all(bytes),
+            Holds::Graph(graph) => graph_file::write_to(graph, to),
+        }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        // Writing into memory does not fail.
+        let _ = self.write_to(&mut bytes);
+        bytes
     }
 }
 
@@ -115,7 +164,7 @@ pub fn load(
     load_beside(text, source_name, format, overrides, seed, &no_files)
 }
 
-fn no_files(_: &str) -> Result<Vec<u8>, String> {
+fn no_files(_: &str) -> Result<Content<'static>, String> {
     Err("write what it holds into the scenario".to_owned())
 }
 

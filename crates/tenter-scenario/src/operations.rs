@@ -1,8 +1,11 @@
 //! Graphs of operations from the files of other programs, by what a job says of them.
 
+use std::cell::RefCell;
+use std::iter;
+
 use tenter_formats::{
-    ImportError, Imported, Source, aicb, chakra, flight_recorder, flow_list, goal, graph_file,
-    kineto, nccl_log, pytorch_et, simai,
+    Content, ImportError, Imported, RankFiles, Source, aicb, chakra, flight_recorder, flow_list,
+    goal, graph_file, kineto, nccl_log, pytorch_et, simai,
 };
 use tenter_workload::graph::Graph;
 use tenter_workload::spec::WorkloadKind;
@@ -46,52 +49,34 @@ pub fn read_operations(
     let Some(name) = kind.file() else {
         return Ok(None);
     };
+    let open = || opened(name, files);
     let bytes = || bytes_of(name, files);
     let text = || text_of(name, files);
+    let ranks = || OneByOne::of(name, files);
     let read = match kind {
         WorkloadKind::Flows(_) | WorkloadKind::Training(_) | WorkloadKind::Inference(_) => {
             return Ok(None);
         }
-        WorkloadKind::Graph(_) => graph_file::read(&bytes()?).map(without_notes),
-        WorkloadKind::Goal(_) => goal::read(&bytes()?),
+        WorkloadKind::Graph(_) => graph_file::read(open()?).map(without_notes),
+        WorkloadKind::Goal(_) => goal::read(open()?),
         WorkloadKind::Chakra(spec) => {
-            let ranks = all_files(name, files)?;
-            let ranks: Vec<Source<'_>> = ranks.iter().map(NamedFile::source).collect();
             let groups = groups_of(spec.groups.as_ref(), files)?;
-            chakra::read(
-                &ranks,
-                groups.as_ref().map(NamedFile::source),
-                &spec.reading,
-            )
+            let groups = groups.as_ref().map(NamedFile::source);
+            chakra::read(&ranks()?, groups, &spec.reading)
         }
         WorkloadKind::Kineto(spec) => {
             let groups = groups_of(spec.groups.as_ref(), files)?;
-            let reader = kineto::Reader::new(spec, groups.as_ref().map(NamedFile::source));
-            let mut reader = reader.map_err(|error| OperationsError::of(name, error))?;
-            // Traces have hundreds of megabytes each.
-            each_file(name, files, |file| {
-                let added = reader.add(file.source());
-                added.map_err(|error| OperationsError::of(name, error))
-            })?;
-            reader.finish()
+            kineto::read(&ranks()?, groups.as_ref().map(NamedFile::source), spec)
         }
         WorkloadKind::PytorchEt(spec) => {
             let groups = groups_of(spec.groups.as_ref(), files)?;
-            let ranks = all_files(name, files)?;
-            let ranks: Vec<Source<'_>> = ranks.iter().map(NamedFile::source).collect();
-            pytorch_et::read(&ranks, groups.as_ref().map(NamedFile::source), spec)
+            pytorch_et::read(&ranks()?, groups.as_ref().map(NamedFile::source), spec)
         }
         WorkloadKind::FlightRecorder(spec) => {
             let groups = groups_of(spec.groups.as_ref(), files)?;
-            let ranks = all_files(name, files)?;
-            let ranks: Vec<Source<'_>> = ranks.iter().map(NamedFile::source).collect();
-            flight_recorder::read(&ranks, groups.as_ref().map(NamedFile::source), spec)
+            flight_recorder::read(&ranks()?, groups.as_ref().map(NamedFile::source), spec)
         }
-        WorkloadKind::NcclLog(spec) => {
-            let logs = all_files(name, files)?;
-            let logs: Vec<Source<'_>> = logs.iter().map(NamedFile::source).collect();
-            nccl_log::read(&logs, spec)
-        }
+        WorkloadKind::NcclLog(spec) => nccl_log::read(&ranks()?, spec),
         WorkloadKind::Aicb(spec) => aicb::read(&text()?, spec),
         WorkloadKind::Simai(spec) => simai::read(&text()?, spec),
         WorkloadKind::FlowTable(spec) => {
@@ -151,46 +136,62 @@ const ENDINGS: [&str; 9] = [
 /// What stands for the number of the rank.
 const RANK: &str = "{rank}";
 
-/// Takes the file of that very name, or one file after the other for each rank.
-fn each_file(
-    name: &str,
-    files: &Files<'_>,
-    mut take: impl FnMut(NamedFile) -> Result<(), OperationsError>,
-) -> Result<(), OperationsError> {
-    let of_rank = |pattern: &str, rank: usize| {
-        NamedFile::read(pattern.replace(RANK, &rank.to_string()), files)
-    };
-    let (pattern, first) = if name.contains(RANK) {
-        (name.to_owned(), of_rank(name, 0)?)
-    } else {
-        let unreadable = match NamedFile::read(name.to_owned(), files) {
-            Ok(one) => return take(one),
-            Err(error) => error,
-        };
-        let patterns = ENDINGS.iter().map(|ending| format!("{name}{ending}"));
-        let mut found = patterns.filter_map(|pattern| {
-            let first = of_rank(&pattern, 0).ok()?;
-            Some((pattern, first))
-        });
-        found.next().ok_or(unreadable)?
-    };
-    take(first)?;
-    let mut rank = 1;
-    while let Ok(next) = of_rank(&pattern, rank) {
-        take(next)?;
-        rank += 1;
-    }
-    Ok(())
+/// The file of that very name, or those of ranks: all that can be opened, one after the other.
+struct OneByOne<'f> {
+    names: Vec<String>,
+    files: &'f Files<'f>,
+    /// The first one, until it is used: a pipe can be opened once.
+    first: RefCell<Option<Content<'static>>>,
 }
 
-/// The file of that very name, or one for each rank.
-fn all_files(name: &str, files: &Files<'_>) -> Result<Vec<NamedFile>, OperationsError> {
-    let mut found = Vec::new();
-    each_file(name, files, |file| {
-        found.push(file);
-        Ok(())
-    })?;
-    Ok(found)
+impl<'f> OneByOne<'f> {
+    fn of(name: &str, files: &'f Files<'f>) -> Result<OneByOne<'f>, OperationsError> {
+        let of_rank = |pattern: &str, rank: usize| pattern.replace(RANK, &rank.to_string());
+        let (pattern, first) = if name.contains(RANK) {
+            (name.to_owned(), opened(&of_rank(name, 0), files)?)
+        } else {
+            let unreadable = match opened(name, files) {
+                Ok(first) => return Ok(OneByOne::new(vec![name.to_owned()], first, files)),
+                Err(error) => error,
+            };
+            let patterns = ENDINGS.iter().map(|ending| format!("{name}{ending}"));
+            let mut found = patterns.filter_map(|pattern| {
+                let first = files(&of_rank(&pattern, 0)).ok()?;
+                Some((pattern, first))
+            });
+            found.next().ok_or(unreadable)?
+        };
+        let further = (1..).map(|rank| of_rank(&pattern, rank));
+        let further = further.take_while(|name| files(name).is_ok());
+        let names = iter::once(of_rank(&pattern, 0)).chain(further).collect();
+        Ok(OneByOne::new(names, first, files))
+    }
+
+    fn new(names: Vec<String>, first: Content<'static>, files: &'f Files<'f>) -> OneByOne<'f> {
+        OneByOne {
+            names,
+            files,
+            first: RefCell::new(Some(first)),
+        }
+    }
+}
+
+impl RankFiles for OneByOne<'_> {
+    fn count(&self) -> usize {
+        self.names.len()
+    }
+
+    fn name(&self, place: usize) -> &str {
+        &self.names[place]
+    }
+
+    fn open(&self, place: usize) -> Result<Content<'_>, ImportError> {
+        if let Some(first) = self.first.borrow_mut().take_if(|_| place == 0) {
+            return Ok(first);
+        }
+        let opened = (self.files)(&self.names[place]);
+        opened.map_err(ImportError::unreadable)
+    }
 }
 
 /// The file of groups, where one is named.
@@ -202,8 +203,13 @@ fn groups_of(
     named.transpose()
 }
 
+fn opened(name: &str, files: &Files<'_>) -> Result<Content<'static>, OperationsError> {
+    let opened = files(name);
+    opened.map_err(|remedy| OperationsError::unreadable(name, remedy))
+}
+
 fn bytes_of(name: &str, files: &Files<'_>) -> Result<Vec<u8>, OperationsError> {
-    let read = files(name);
+    let read = files(name).and_then(Content::whole);
     read.map_err(|remedy| OperationsError::unreadable(name, remedy))
 }
 

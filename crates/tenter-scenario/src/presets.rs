@@ -57,7 +57,7 @@ mod tests {
     use super::*;
     use crate::{Format, Input, Overlay, load_overlaid};
 
-    fn no_files(_: &str) -> Result<Vec<u8>, String> {
+    fn no_files(_: &str) -> Result<tenter_formats::Content<'static>, String> {
         Err("none is named".to_owned())
     }
 

@@ -14,14 +14,14 @@ const LAYERS: &str = "MICRO all_gpus: 4\n2\none -1 100 ALLREDUCE 4096 100 NONE 0
 
 fn read(text: &str, beside: &[(String, Vec<u8>)]) -> Result<Loaded, Diagnostics> {
     let files = |name: &str| match name {
-        "ring.xml" => Ok(RING.as_bytes().to_vec()),
-        "wrong.xml" => Ok(RING.replacen("rrs", "rcs", 1).into_bytes()),
-        "pair.txt" => Ok(PAIR.as_bytes().to_vec()),
-        "large.txt" => Ok(PAIR.replace("0 65536", "65537 1048576").into_bytes()),
-        "layers.txt" => Ok(LAYERS.as_bytes().to_vec()),
+        "ring.xml" => Ok(RING.as_bytes().to_vec().into()),
+        "wrong.xml" => Ok(RING.replacen("rrs", "rcs", 1).into_bytes().into()),
+        "pair.txt" => Ok(PAIR.as_bytes().to_vec().into()),
+        "large.txt" => Ok(PAIR.replace("0 65536", "65537 1048576").into_bytes().into()),
+        "layers.txt" => Ok(LAYERS.as_bytes().to_vec().into()),
         _ => {
             let kept = beside.iter().find(|(of, _)| of == name);
-            let bytes = kept.map(|(_, bytes)| bytes.clone());
+            let bytes = kept.map(|(_, bytes)| bytes.clone().into());
             bytes.ok_or_else(|| "check the path".to_owned())
         }
     };
@@ -139,7 +139,7 @@ fn traces_take_algorithms_from_files() {
 #[test]
 fn settings_of_an_import_name_algorithms_by_their_paths() {
     let files = |name: &str| match name {
-        "rings/ring-4.xml" => Ok(RING.as_bytes().to_vec()),
+        "rings/ring-4.xml" => Ok(RING.as_bytes().to_vec().into()),
         _ => Err("check the path".to_owned()),
     };
     let read = |setting: &str| {

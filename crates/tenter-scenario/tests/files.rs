@@ -7,6 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use tenter_formats::Content;
 use tenter_scenario::{Format, key_reference, load, load_beside};
 use tenter_topology::{HostId, NodeId};
 
@@ -63,14 +64,17 @@ fn every_scenario_loads_and_its_effective_form_gives_the_same_plan() {
     assert!(paths.len() >= 8, "{paths:?}");
     for path in paths {
         let folder = root().join(&path).with_file_name("");
-        let own = |name: &str| fs::read(folder.join(name)).map_err(|error| error.to_string());
+        let own = |name: &str| {
+            let bytes = fs::read(folder.join(name));
+            bytes.map(Content::from).map_err(|error| error.to_string())
+        };
         let loaded = load_beside(&read(&path), &path, Format::of_name(&path), &[], None, &own)
             .unwrap_or_else(|errors| panic!("{errors}"));
         assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
         let beside = loaded.beside();
         let kept = |name: &str| {
             let found = beside.iter().find(|(of, _)| of == name);
-            let bytes = found.map(|(_, bytes)| bytes.clone());
+            let bytes = found.map(|(_, bytes)| bytes.clone().into());
             bytes.ok_or_else(|| "it is not kept".to_owned())
         };
         let config = &loaded.effective;

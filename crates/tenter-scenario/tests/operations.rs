@@ -9,7 +9,7 @@ fn read(keys: &str, graph: &str) -> Result<Loaded, Diagnostics> {
          jobs: [{{workload: {{kind: goal, file: g.goal}}{keys}}}]\n"
     );
     let files = |name: &str| match name {
-        "g.goal" => Ok(graph.as_bytes().to_vec()),
+        "g.goal" => Ok(graph.as_bytes().to_vec().into()),
         _ => Err("check the path".to_owned()),
     };
     load_beside(&text, "x.yaml", Format::Yaml, &[], None, &files)
@@ -27,7 +27,7 @@ fn a_job_has_the_ranks_of_its_file() {
     };
     assert_eq!(name, "operations-0.tenter");
     // What is kept runs as the file did.
-    let files = |_: &str| Ok(bytes.clone());
+    let files = |_: &str| Ok(bytes.clone().into());
     let again = load_beside(&loaded.effective, "x", Format::Yaml, &[], None, &files);
     let again = again.unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(again.plan, loaded.plan);

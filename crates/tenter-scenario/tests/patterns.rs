@@ -117,8 +117,8 @@ fn mistakes_have_a_place_and_a_remedy() {
 fn matrices_are_written_out_or_come_from_files() {
     let read = |job: &str| -> Result<Loaded, Diagnostics> {
         let files = |name: &str| match name {
-            "two.csv" => Ok(b"0,10\n20,0\n".to_vec()),
-            "bad.csv" => Ok(b"0,10\n20,x\n".to_vec()),
+            "two.csv" => Ok(b"0,10\n20,0\n".to_vec().into()),
+            "bad.csv" => Ok(b"0,10\n20,x\n".to_vec().into()),
             _ => Err("check the path".to_owned()),
         };
         load_beside(&scenario(job), "x.yaml", Format::Yaml, &[], None, &files)
@@ -184,10 +184,10 @@ fn a_law_of_flow_sizes_is_read_from_a_file() {
     };
     let read = |points: &str| {
         let files = |name: &str| match name {
-            "distribution.csv" => Ok(b"size_bytes,cumulative\n100,0.25\n4000,1\n".to_vec()),
-            "distribution.txt" => Ok(b"100 25\n4000 100\n".to_vec()),
-            "bad.csv" => Ok(b"100,0.25\n4000\n".to_vec()),
-            "down.csv" => Ok(b"100,0.25\n90,1\n".to_vec()),
+            "distribution.csv" => Ok(b"size_bytes,cumulative\n100,0.25\n4000,1\n".to_vec().into()),
+            "distribution.txt" => Ok(b"100 25\n4000 100\n".to_vec().into()),
+            "bad.csv" => Ok(b"100,0.25\n4000\n".to_vec().into()),
+            "down.csv" => Ok(b"100,0.25\n90,1\n".to_vec().into()),
             _ => Err("check the path".to_owned()),
         };
         load_beside(

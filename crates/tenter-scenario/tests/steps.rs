@@ -73,7 +73,7 @@ fn a_list_may_stand_in_a_file() {
         let lines = lines.as_bytes().to_vec();
         let files = move |name: &str| {
             assert_eq!(name, "pair.csv");
-            Ok(lines.clone())
+            Ok(lines.clone().into())
         };
         load_beside(&text, "x.yaml", Format::Yaml, &[], None, &files)
     };
@@ -101,9 +101,9 @@ fn long_lists_are_files_beside_the_configuration() {
     let text = text.clone();
     let files = move |asked: &str| {
         Ok(if asked == "steps-0.csv" {
-            text.clone()
+            text.clone().into()
         } else {
-            Vec::new()
+            Vec::new().into()
         })
     };
     assert_eq!(name, "steps-0.csv");

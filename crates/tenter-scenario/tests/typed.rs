@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_endpoint::congestion_control::dcqcn::Preset;
+use tenter_formats::Content;
 use tenter_net::scheduled::ScheduledSpec;
 use tenter_scenario::spec::{self, FlowControl, Switch, Switching};
 use tenter_scenario::{
@@ -32,8 +33,9 @@ fn scenarios() -> Vec<(PathBuf, String)> {
     files.into_iter().map(read).collect()
 }
 
-fn read_beside(name: &str) -> Result<Vec<u8>, String> {
-    fs::read(folder().join(name)).map_err(|error| error.to_string())
+fn read_beside(name: &str) -> Result<Content<'static>, String> {
+    let bytes = fs::read(folder().join(name));
+    bytes.map(Content::from).map_err(|error| error.to_string())
 }
 
 fn typed(text: &str, name: &str, format: Format) -> spec::Scenario {
@@ -70,7 +72,7 @@ fn typed_scenarios_resolve_to_the_same_plan_and_configuration() {
         let beside = |named: &str| {
             let mut files = kept.iter();
             let found = files.find(|(name, _)| name == named);
-            found.map_or_else(|| read_beside(named), |(_, bytes)| Ok(bytes.clone()))
+            found.map_or_else(|| read_beside(named), |(_, bytes)| Ok(bytes.clone().into()))
         };
         for text in [&text, config] {
             let format = if text == config {
@@ -316,7 +318,7 @@ fn typed_scenarios_of_any_size_are_resolved() {
     assert!(own.to_yaml().len() > tenter_scenario::MAX_SOURCE_BYTES);
     let made = resolved(&own).expect("it holds");
     assert_eq!(made.beside().len(), 1, "its steps lie beside it");
-    let read = |_: &str| Ok(made.beside()[0].1.clone());
+    let read = |_: &str| Ok(made.beside()[0].1.clone().into());
     let again = load_beside(
         &made.effective,
         "config.yaml",

@@ -4,7 +4,7 @@
 use tenter_scenario::{Format, Input, load, load_overlaid, load_typed, spec};
 use tenter_testkit::random_scenario;
 
-fn none(_: &str) -> Result<Vec<u8>, String> {
+fn none(_: &str) -> Result<tenter_formats::Content<'static>, String> {
     Err("there are none".to_owned())
 }
 

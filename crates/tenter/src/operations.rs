@@ -1,5 +1,6 @@
 //! Graphs of operations from the files of other programs, and from jobs.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use tenter_topology::HostId;
 use tenter_units::Time;
 use tenter_workload::graph::{Graph, OperationKind};
 
-use crate::scenario::named_bytes;
+use crate::scenario::open_named;
 use crate::{Error, Plan, Run};
 
 /// What the ranks of a job compute, send and receive, and what each of these waits for.
@@ -73,7 +74,7 @@ impl OperationGraph {
     /// them that is not as the format has it.
     pub fn import(kind: &str, file: &Path, settings: &[String]) -> Result<OperationGraph, Error> {
         let files = |name: &str| {
-            let read = named_bytes(Path::new(name));
+            let read = open_named(Path::new(name));
             read.map_err(|error| format!("{error}; check the path"))
         };
         let file = file.to_string_lossy();
@@ -170,9 +171,12 @@ impl OperationGraph {
         &self.graph
     }
 
-    /// The file that `kind: graph` reads.
-    pub fn to_file(&self) -> Vec<u8> {
-        graph_file::write(&self.graph)
+    /// Writes the file that `kind: graph` reads.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_file(&self, to: &mut dyn io::Write) -> io::Result<()> {
+        graph_file::write_to(&self.graph, to)
     }
 
     /// As GOAL, in whole nanoseconds; gives how many times of computing were cut to them, too.

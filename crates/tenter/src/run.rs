@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde::de::DeserializeOwned;
 use tenter_record::Row;
-use tenter_report::{TrialError, TrialFolder, finished_trial, read_counts, read_rows};
+use tenter_report::{TrialError, TrialFolder, finished_trial, is_written, read_counts, read_rows};
 use tenter_sim::Interference;
 
 use crate::clock::{options, usual_threads};
@@ -167,7 +167,11 @@ impl Run {
         }
         let loaded = self.plan.loaded();
         let identity = identity(&loaded.plan, self.asked_interference());
-        let summary = finished_trial(path, &loaded.effective, || loaded.beside(), &identity)?;
+        let has_beside = || {
+            let mut files = loaded.files_beside();
+            files.all(|file| is_written(&path.join(file.name), |to| file.write_to(to)))
+        };
+        let summary = finished_trial(path, &loaded.effective, has_beside, &identity)?;
         let trial = Trial {
             plan: self.plan.clone(),
             summary,
@@ -273,7 +277,9 @@ impl Run {
         let names = names(&loaded.plan);
         let identity = identity(&loaded.plan, self.asked_interference());
         let folder = TrialFolder::create(path, &loaded.effective, names, identity)?;
-        folder.keep_beside(&loaded.beside())?;
+        for file in loaded.files_beside() {
+            folder.keep_beside(file.name, |to| file.write_to(to))?;
+        }
         Ok(folder)
     }
 }

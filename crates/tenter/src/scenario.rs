@@ -6,6 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use tenter_formats::Content;
 use tenter_scenario::{
     Format, Input, MAX_SOURCE_BYTES, Overlay, Preset, load_overlaid, load_typed, spec, text_of,
 };
@@ -28,9 +29,6 @@ pub struct Scenario {
     settings: Vec<String>,
     seed: Option<u64>,
 }
-
-/// The longest file that a scenario names, in bytes.
-const MAX_FILE_BYTES: u64 = 8 << 30;
 
 /// What a scenario is made of.
 #[derive(Clone, Debug, PartialEq)]
@@ -201,8 +199,8 @@ impl Scenario {
             .collect()
     }
 
-    /// The bytes of a file that the scenario names, or what to do where it cannot be read.
-    fn file(&self, named: &str) -> Result<Vec<u8>, String> {
+    /// Opens a file that the scenario names, or says what to do where it cannot be read.
+    fn file(&self, named: &str) -> Result<Content<'static>, String> {
         match &self.folder {
             Some(folder) => beside(folder, named),
             None => Err("write what it holds into the scenario".to_owned()),
@@ -246,23 +244,35 @@ pub fn read_text(file: &Path) -> Result<String, Error> {
     Ok(text_of(&bytes, &file.display().to_string())?.to_owned())
 }
 
-/// The bytes of a file that a scenario names, its path counting from the scenario's folder; or what
+/// Opens a file that a scenario names, its path counting from the scenario's folder; or what
 /// to do where it cannot be read.
-fn beside(folder: &Path, name: &str) -> Result<Vec<u8>, String> {
+fn beside(folder: &Path, name: &str) -> Result<Content<'static>, String> {
     let path = folder.join(name);
-    named_bytes(&path).map_err(|error| {
+    open_named(&path).map_err(|error| {
         let shown = path.display();
         format!("{error}: `{shown}`; paths count from the folder of the scenario")
     })
 }
 
+/// Opens a file that was named, or says why it cannot be read.
+pub(crate) fn open_named(path: &Path) -> Result<Content<'static>, String> {
+    let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
+    let (found, file) = opened.map_err(|error| error.to_string())?;
+    // Files of the system itself have bytes, and say that they have none.
+    if found.is_file() && found.len() > 0 {
+        return Ok(Content::new(file, found.len()));
+    }
+    // A pipe has no places, and a device may have no end.
+    let bytes = at_most(file, Content::WHOLE_MAX).map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > Content::WHOLE_MAX {
+        return Err(format!("it has more than {} bytes", Content::WHOLE_MAX));
+    }
+    Ok(bytes.into())
+}
+
 /// The bytes of a file that was named, or why it cannot be read.
 pub(crate) fn named_bytes(path: &Path) -> Result<Vec<u8>, String> {
-    let bytes = bytes(path, MAX_FILE_BYTES).map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(format!("it has more than {MAX_FILE_BYTES} bytes"));
-    }
-    Ok(bytes)
+    open_named(path)?.whole()
 }
 
 /// The file's bytes, or as many as it may have and one more: a device may have no end.

@@ -1,6 +1,9 @@
 //! `tenter import`.
 
-use crate::workplace::Workplace;
+#[cfg(unix)]
+use std::process::Stdio;
+
+use crate::workplace::{Answer, Workplace};
 
 const CONFIG_DB: &str = include_str!("../../../../scenarios/sonic/config_db.json");
 
@@ -114,6 +117,34 @@ fn operations_are_counted_kept_run_and_written() {
         .expect(0);
     let kept = |name: &str| std::fs::read(workplace.path(name)).expect("it was written");
     assert_eq!(kept("back.tenter"), kept("app.tenter"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_read_once() {
+    use std::io::Write as _;
+    let workplace = Workplace::new("import-pipe");
+    let node = |id: u32| {
+        let attributes =
+            r#"[{"name": "comm_type", "int64_val": 0}, {"name": "comm_size", "int64_val": 4096}]"#;
+        format!(r#"{{"id": {id}, "name": "n", "type": 7, "attr": {attributes}}}"#)
+    };
+    let trace = format!(r#"{{"nodes": [{}, {}]}}"#, node(1), node(2));
+    for (format, text, operations) in [
+        ("chakra --set ranks=3", trace.as_str(), 6),
+        ("goal", GOAL, 3),
+    ] {
+        let line = format!("import {} --format json /dev/stdin", format);
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let mut command = workplace.command(&words);
+        let mut child = command.stdin(Stdio::piped()).spawn().expect("it runs");
+        let mut input = child.stdin.take().expect("it is a pipe");
+        input.write_all(text.as_bytes()).expect("it reads");
+        drop(input);
+        let output = child.wait_with_output().expect("it ends");
+        let answer = Answer::of(&output).expect(0);
+        assert_eq!(answer.json()["operations"], operations, "{format}");
+    }
 }
 
 #[test]

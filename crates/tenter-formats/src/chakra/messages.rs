@@ -1,36 +1,94 @@
 //! Traces as sequences of protobuf messages: first one of the whole file, then one of each node.
 
+use std::io;
+
 use super::attributes::{Node, Value, node_type};
 use super::wire::{self, Wire};
-use crate::error::ImportError;
+use crate::content::{Stream, unreadable};
+use crate::error::{ImportError, Place};
 use crate::trace::{RankTrace, Traces};
 
 type Read<T> = Result<T, ImportError>;
 
-/// Reads the trace of a rank.
-pub(super) fn read(
-    bytes: &[u8],
+/// Reads the trace of a rank, one node after the other.
+pub(super) fn read<R: io::Read>(
+    mut parts: Parts<R>,
     (traces, rank): (&mut Traces<'_>, u32),
     trace: &mut RankTrace,
 ) -> Read<()> {
-    let mut file = Wire::new(bytes, 0);
-    if file.is_at_end() {
+    // The first message is about the whole file.
+    if parts.next()?.is_none() {
         return Err(ImportError::nothing("give a Chakra execution trace"));
     }
-    // The first message is about the whole file.
-    file.part()?;
-    while !file.is_at_end() {
-        let at = file.place();
-        let (message, begin) = file.part()?;
+    while let Some((at, message)) = parts.next()? {
         let mut fields = Fields {
             traces,
             trace,
             process_groups: false,
         };
-        let node = fields.node(Wire::new(message, begin))?;
+        let node = fields.node(message)?;
         node.add((traces, rank), trace, at)?;
     }
     Ok(())
+}
+
+/// The messages of a file, each with its length before it.
+pub(super) struct Parts<R> {
+    stream: Stream<R>,
+    length: u64,
+    part: Vec<u8>,
+}
+
+/// A number of 64 bits has at most so many bytes.
+const VARINT_MAX: usize = 10;
+/// Protocol buffers have no longer messages.
+const MESSAGE_MAX: u64 = (1 << 31) - 1;
+
+impl<R: io::Read> Parts<R> {
+    /// Of a file of `length` bytes.
+    pub(super) fn new(stream: Stream<R>, length: u64) -> Parts<R> {
+        Parts {
+            stream,
+            length,
+            part: Vec::new(),
+        }
+    }
+
+    /// The next message, and the place of its length; none at the end.
+    fn next(&mut self) -> Read<Option<(Place, Wire<'_>)>> {
+        let at = self.stream.at();
+        let failed = |error| unreadable(at, &error);
+        if self.stream.is_at_end().map_err(failed)? {
+            return Ok(None);
+        }
+        let mut number = [0; VARINT_MAX];
+        let mut length = 0;
+        // A number ends with its first byte below 128; `Wire` refuses one that ends otherwise.
+        while length < VARINT_MAX
+            && let Some(byte) = self.stream.byte().map_err(failed)?
+        {
+            number[length] = byte;
+            length += 1;
+            if byte < 0x80 {
+                break;
+            }
+        }
+        let mut before = Wire::new(&number[..length], at as usize);
+        let announced = before.varint()?;
+        let begin = self.stream.at();
+        let left = self.length.saturating_sub(begin);
+        if announced > left.min(MESSAGE_MAX) {
+            return Err(before.too_long(announced, left));
+        }
+        self.stream
+            .take(announced, &mut self.part)
+            .map_err(failed)?;
+        if (self.part.len() as u64) < announced {
+            return Err(before.too_long(announced, self.part.len() as u64));
+        }
+        let place = Place::Byte(at as usize);
+        Ok(Some((place, Wire::new(&self.part, begin as usize))))
+    }
 }
 
 /// What the fields of a node add to.

@@ -11,34 +11,40 @@ mod tests;
 mod wire;
 mod write;
 
+use std::io::Read;
+
 use tenter_workload::spec::TraceReading;
 
-use crate::compressed::plain;
+use crate::compressed::unpacked;
+use crate::content::{Content, Stream, unreadable};
 use crate::error::{ImportError, Place};
-use crate::imported::{Imported, Source};
+use crate::imported::{Imported, RankFiles, Source};
 use crate::trace::{RankTrace, Traces};
+
+use messages::Parts;
 
 pub use write::{Written, write};
 
 /// Reads the traces of all ranks, in the order of the ranks, and a file of communicators, if there
-/// is one.
+/// is one. One file after the other is open, and of one in protobuf a node in memory beside what is
+/// kept of its rank.
 ///
 /// # Errors
 /// The first thing that is not as the format has it, by its file and byte or line.
 pub fn read(
-    sources: &[Source<'_>],
+    files: &(impl RankFiles + ?Sized),
     groups: Option<Source<'_>>,
     reading: &TraceReading,
 ) -> Result<Imported, ImportError> {
-    let of_files = sources.len() as u32;
+    let of_files = files.count() as u32;
     let ranks = reading.ranks.unwrap_or(of_files);
-    let [first, ..] = sources else {
+    if of_files == 0 {
         return Err(ImportError::nothing("give a file for each rank"));
-    };
+    }
     if ranks != of_files && of_files != 1 {
         let what = format!("there are {of_files} files, and `ranks` is {ranks}");
         let remedy = "leave `ranks` out, or give the file of one rank alone";
-        return Err(ImportError::new(Place::Byte(0), what, remedy).in_file(first.name));
+        return Err(ImportError::new(Place::Byte(0), what, remedy).in_file(files.name(0)));
     }
     let mut traces = Traces::new(ranks, reading);
     if let Some(of) = groups {
@@ -48,9 +54,19 @@ pub fn read(
             ImportError::new(Place::Json, what, remedy).in_file(of.name)
         })?;
     }
+    if of_files == 1 {
+        let name = files.name(0);
+        let mut content = files.open(0).map_err(|error| error.in_file(name))?;
+        for rank in 0..ranks {
+            let added = add(&mut traces, rank, &mut content);
+            added.map_err(|error| error.in_file(name))?;
+        }
+        return traces.finish();
+    }
     for rank in 0..ranks {
-        let source = sources.get(rank as usize).unwrap_or(first);
-        add(&mut traces, rank, source.bytes).map_err(|error| error.in_file(source.name))?;
+        let opened = files.open(rank as usize);
+        let added = opened.and_then(|mut content| add(&mut traces, rank, &mut content));
+        added.map_err(|error| error.in_file(files.name(rank as usize)))?;
     }
     traces.finish()
 }
@@ -61,17 +77,48 @@ const PS_OF_US: u64 = 1_000_000;
 const TOO_LATE: &str =
     "operations start more than 213 days after the first one, and have no recorded start";
 
-fn add(traces: &mut Traces<'_>, rank: u32, bytes: &[u8]) -> Result<(), ImportError> {
-    let stored = bytes.len();
-    let bytes = plain(bytes)?;
+fn add(traces: &mut Traces<'_>, rank: u32, content: &mut Content<'_>) -> Result<(), ImportError> {
+    let stored = content.length() as usize;
     let mut trace = RankTrace::default();
-    let is_json = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
+    let is_json = first_of_text(content)? == Some(b'{');
+    let (unpacked, length) = unpacked(content)?;
     if is_json {
+        let bytes = all_of_text(unpacked, length)?;
         json::read((&bytes, stored), (traces, rank), &mut trace)?;
     } else {
-        messages::read(&bytes, (traces, rank), &mut trace)?;
+        let parts = Parts::new(Stream::new(unpacked), length);
+        messages::read(parts, (traces, rank), &mut trace)?;
     }
     let too_late = trace.count_starts_from_first(PS_OF_US);
     traces.count(TOO_LATE, too_late);
-    traces.add(rank, trace, Place::Byte(bytes.len()))
+    traces.add(rank, trace, Place::Byte(length as usize))
+}
+
+/// The first byte of a file that is no white space.
+fn first_of_text(content: &mut Content<'_>) -> Result<Option<u8>, ImportError> {
+    let (unpacked, _) = unpacked(content)?;
+    for byte in unpacked.bytes() {
+        let byte = byte.map_err(|error| unreadable(0, &error))?;
+        if !byte.is_ascii_whitespace() {
+            return Ok(Some(byte));
+        }
+    }
+    Ok(None)
+}
+
+/// All of a text of `length` bytes.
+fn all_of_text(mut text: impl Read, length: u64) -> Result<Vec<u8>, ImportError> {
+    let most = Content::WHOLE_MAX;
+    if length > most {
+        let what = format!("a JSON of {length} bytes is longer than {most}");
+        return Err(ImportError::new(
+            Place::Byte(0),
+            what,
+            "give it as protobuf",
+        ));
+    }
+    let mut bytes = Vec::new();
+    let read = text.read_to_end(&mut bytes);
+    read.map_err(|error| unreadable(bytes.len() as u64, &error))?;
+    Ok(bytes)
 }

@@ -21,7 +21,7 @@ fn import(files: &[Vec<u8>], reading: &TraceReading) -> Result<Imported, String>
         .zip(files)
         .map(|(name, bytes)| Source { name, bytes });
     let sources: Vec<Source<'_>> = sources.collect();
-    read(&sources, None, reading).map_err(|error| error.to_string())
+    read(sources.as_slice(), None, reading).map_err(|error| error.to_string())
 }
 
 /// A trace as JSON, from `id kind "key": value, …` of each node.
@@ -221,7 +221,7 @@ fn recorded_times_go_along_and_are_written_again() {
             name: "groups.json",
             bytes: b"{\"alone\": [1]}",
         };
-        let imported = read(&sources, Some(groups), &TraceReading::default());
+        let imported = read(sources.as_slice(), Some(groups), &TraceReading::default());
         let imported = imported.expect("it is a trace");
         assert!(!imported.notes.join("\n").contains("213 days"));
         imported.graph
@@ -250,7 +250,7 @@ fn recorded_times_go_along_and_are_written_again() {
         name: "groups.json",
         bytes: groups.as_bytes(),
     };
-    let again = read(&sources, Some(groups), &TraceReading::default());
+    let again = read(sources.as_slice(), Some(groups), &TraceReading::default());
     let again = again.expect("it was written").graph;
     assert_eq!(again.measured(1, 0), of(Some(us(0)), us(20)));
     assert_eq!(again.measured(1, 1), of(None, us(30)));
@@ -330,7 +330,7 @@ fn what_is_written_is_read_again() {
         name: "g",
         bytes: of.as_bytes(),
     });
-    let read = read(&sources, groups, &TraceReading::default()).expect("it was written");
+    let read = read(sources.as_slice(), groups, &TraceReading::default()).expect("it was written");
     assert_eq!(read.graph, graph);
 }
 

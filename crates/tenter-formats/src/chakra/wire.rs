@@ -57,16 +57,19 @@ impl<'b> Wire<'b> {
         Err(self.damaged("a number has more than 64 bits"))
     }
 
+    /// More bytes are announced than follow, or than any message has.
+    pub(super) fn too_long(&self, announced: u64, left: u64) -> ImportError {
+        let what = format!("{announced} bytes are announced, and {left} follow");
+        self.damaged(&what)
+    }
+
     /// So many bytes, with where they begin in the file.
     fn take(&mut self, length: u64) -> Result<(&'b [u8], usize), ImportError> {
         let left = &self.bytes[self.at..];
         let taken = usize::try_from(length)
             .ok()
             .and_then(|length| left.get(..length));
-        let taken = taken.ok_or_else(|| {
-            let what = format!("{length} bytes are announced, and {} follow", left.len());
-            self.damaged(&what)
-        })?;
+        let taken = taken.ok_or_else(|| self.too_long(length, left.len() as u64))?;
         let begin = self.base + self.at;
         self.at += taken.len();
         Ok((taken, begin))

@@ -10,7 +10,7 @@ use crate::calls::{
 };
 use crate::compressed::plain;
 use crate::error::{ImportError, Place, Wrong};
-use crate::imported::{Imported, Source};
+use crate::imported::{Imported, RankFiles, Source};
 use crate::json_text;
 use crate::trace::Traces;
 
@@ -21,22 +21,12 @@ use crate::trace::Traces;
 /// The first thing that is not as the format has it, by its file, line or entry; groups of which
 /// nothing tells the ranks, and collectives that differ between ranks.
 pub fn read(
-    sources: &[Source<'_>],
+    files: &(impl RankFiles + ?Sized),
     groups: Option<Source<'_>>,
     spec: &FlightRecorderSpec,
 ) -> Result<Imported, ImportError> {
     let given = ProcessGroups::given(groups)?;
-    let dumps = sources.iter();
-    let dumps = dumps.map(|source| dump(source.bytes).map_err(|error| error.in_file(source.name)));
-    let dumps: Vec<Dump> = dumps.collect::<Result<_, ImportError>>()?;
-    let heads = sources.iter().zip(&dumps).map(|(source, dump)| Head {
-        file: source.name.to_owned(),
-        rank: dump.rank,
-        world: dump.world,
-        at: Place::Json,
-        stored: source.bytes.len(),
-    });
-    let heads: Vec<Head> = heads.collect();
+    let (heads, dumps) = dumps(files)?;
     let arrangement = Arrangement::of(&heads, spec.calls.ranks)?;
     let of = (arrangement.ranks, arrangement.repeats);
     let mut traces = Traces::of_calls(of, &spec.calls.algorithms);
@@ -90,6 +80,24 @@ pub fn read(
 const FOUND: &str = "calls have the times at which the watchdog of PyTorch found them completed: it looks at intervals, and gaps are uncertain by as much";
 const CREATED: &str = "calls have the time at which the CPU created them and a duration: gaps leave out computing that the GPU still had queued";
 const UNTIMED: &str = "calls have no `duration_ms` and no discovered times, and the times behind them are left out; record with TORCH_NCCL_ENABLE_TIMING=1";
+
+/// The dumps of all files, and what is said of each.
+fn dumps(files: &(impl RankFiles + ?Sized)) -> Result<(Vec<Head>, Vec<Dump>), ImportError> {
+    let read = (0..files.count()).map(|place| {
+        let name = files.name(place);
+        let bytes = files.whole(place).map_err(|error| error.in_file(name))?;
+        let dump = dump(&bytes).map_err(|error| error.in_file(name))?;
+        let head = Head {
+            file: name.to_owned(),
+            rank: dump.rank,
+            world: dump.world,
+            at: Place::Json,
+            stored: bytes.len(),
+        };
+        Ok((head, dump))
+    });
+    read.collect()
+}
 
 /// What pickled files of today begin with.
 const PICKLE: u8 = 0x80;

@@ -4,6 +4,7 @@ use tenter_units::Time;
 use tenter_workload::graph::{Operation, RankBuilder};
 
 use super::collected::{Collected, TIME_MAX};
+use crate::content::Content;
 use crate::error::{ImportError, Place};
 use crate::imported::Imported;
 use crate::limits::{MESSAGE_MAX, RANKS_MAX};
@@ -34,8 +35,10 @@ pub(super) fn is_binary(bytes: &[u8]) -> bool {
     matches!(magic, Some(MAGIC | SPENT))
 }
 
-pub(super) fn read(bytes: &[u8]) -> Read<Imported> {
-    if bytes.first_chunk().map(|word| u64::from_le_bytes(*word)) == Some(SPENT) {
+pub(super) fn read(mut content: Content<'_>) -> Read<Imported> {
+    let length = content.length() as usize;
+    let head = content.part(0, BASE as u64 + 6)?;
+    if head.first_chunk().map(|word| u64::from_le_bytes(*word)) == Some(SPENT) {
         let what = "the file says that it has been changed by a run in place";
         return Err(ImportError::new(
             Place::Byte(0),
@@ -43,37 +46,58 @@ pub(super) fn read(bytes: &[u8]) -> Read<Imported> {
             "make it anew with `txt2bin`",
         ));
     }
-    let file = File(bytes);
-    let ranks = u64::from(file.u32(BASE)?);
+    let ranks = u64::from(Part::new(&head, 0).u32(BASE)?);
     // Each has 16 bytes that say where it is.
-    if ranks > RANKS_MAX || ranks * 16 > bytes.len() as u64 {
-        let what = format!("{ranks} ranks do not fit into {} bytes", bytes.len());
+    if ranks > RANKS_MAX || ranks * 16 > length as u64 {
+        let what = format!("{ranks} ranks do not fit into {length} bytes");
         return Err(cut(BASE, what));
     }
+    let table = content.part(0, BASE as u64 + 6 + 16 * ranks)?;
     let mut collected = Collected::new(ranks as u32);
     // Blocks that lie over each other would make more of a file than it has.
-    let mut left = bytes.len();
+    let mut left = length;
     for rank in 0..ranks as usize {
         let entry = BASE + 6 + 16 * rank;
-        let block = file.block(entry)?;
-        let length = block.end - block.start;
-        left = left.checked_sub(length).ok_or_else(|| {
+        let (start, end) = Part::new(&table, 0).block(entry, length)?;
+        left = left.checked_sub(end - start).ok_or_else(|| {
             let what = "the blocks of ranks lie over each other";
             damaged(entry, what)
         })?;
+        if (end - start) as u64 > Content::WHOLE_MAX {
+            let what = format!("the operations of rank {rank} have {} bytes", end - start);
+            let remedy = format!("give at most {} of a rank", Content::WHOLE_MAX);
+            return Err(ImportError::new(Place::Byte(entry), what, remedy));
+        }
+        let bytes = content.part(start as u64, (end - start) as u64)?;
+        let block = Block {
+            file: Part::new(&bytes, start),
+            start,
+            end,
+        };
         let builder = block.read(&mut collected)?;
         let added = collected.builder.add(builder);
-        added.map_err(|error| ImportError::of(Place::Byte(block.start), error))?;
+        added.map_err(|error| ImportError::of(Place::Byte(start), error))?;
     }
-    collected.finish(Place::Byte(bytes.len()))
+    collected.finish(Place::Byte(length))
 }
 
+/// A part of the file; places are those in the file.
 #[derive(Clone, Copy)]
-struct File<'b>(&'b [u8]);
+struct Part<'b> {
+    bytes: &'b [u8],
+    base: usize,
+}
 
-impl<'b> File<'b> {
+impl<'b> Part<'b> {
+    fn new(bytes: &'b [u8], base: usize) -> Part<'b> {
+        Part { bytes, base }
+    }
+
     fn bytes<const N: usize>(self, at: usize) -> Read<[u8; N]> {
-        let found = self.0.get(at..).and_then(|rest| rest.first_chunk());
+        let rest = at
+            .checked_sub(self.base)
+            .and_then(|at| self.bytes.get(at..));
+        let found = rest.and_then(|rest| rest.first_chunk());
         found.copied().ok_or_else(|| {
             let what = format!("the file ends before the {N} bytes that are expected here");
             cut(at, what)
@@ -92,28 +116,27 @@ impl<'b> File<'b> {
         self.bytes(at).map(u64::from_le_bytes)
     }
 
-    /// The block of a rank, from what stands at an entry of the table of ranks.
-    fn block(self, entry: usize) -> Read<Block<'b>> {
+    /// Where the block of a rank begins and ends, from what stands at an entry of the table of
+    /// ranks; the file has `length` bytes.
+    fn block(self, entry: usize, length: usize) -> Read<(usize, usize)> {
         let [start, end] = [self.u64(entry)?, self.u64(entry + 8)?];
         let within = |offset: u64| {
             let at = usize::try_from(offset).ok()?.checked_add(BASE)?;
-            (at <= self.0.len()).then_some(at)
+            (at <= length).then_some(at)
         };
         let ends = within(start)
             .zip(within(end))
             .filter(|(start, end)| start <= end);
-        let Some((start, end)) = ends else {
+        ends.ok_or_else(|| {
             let what = format!("the operations from {start} to {end} are outside of the file");
-            return Err(cut(entry, what));
-        };
-        let file = File(&self.0[..end]);
-        Ok(Block { file, start, end })
+            cut(entry, what)
+        })
     }
 }
 
 /// The operations of one rank.
 struct Block<'b> {
-    file: File<'b>,
+    file: Part<'b>,
     start: usize,
     end: usize,
 }

@@ -53,18 +53,28 @@ pub(super) struct Lexer<'t> {
 }
 
 impl<'t> Lexer<'t> {
-    pub(super) fn new(text: &'t [u8]) -> Lexer<'t> {
+    /// Of a text that begins at a line of its file.
+    pub(super) fn new(text: &'t [u8], line: usize) -> Lexer<'t> {
         Lexer {
             text,
             at: 0,
-            line: 1,
+            line,
             peeked: None,
         }
     }
 
     /// The line where it stands.
+    pub(super) fn line(&self) -> usize {
+        self.line
+    }
+
     pub(super) fn place(&self) -> Place {
         Place::Line(self.line)
+    }
+
+    /// Whether nothing is left behind what it has cut.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.at == self.text.len()
     }
 
     pub(super) fn peek(&mut self) -> Option<Token<'t>> {

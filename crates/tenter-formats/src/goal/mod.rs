@@ -10,30 +10,27 @@
 mod binary;
 mod collected;
 mod lexer;
+mod pieces;
 mod text;
 mod write;
 
-use crate::error::{ImportError, Place};
+use crate::content::Content;
+use crate::error::ImportError;
 use crate::imported::Imported;
 
 pub use write::write;
 
-/// Reads a text, or a binary file, which its first bytes tell.
+/// Reads a text, or a binary file, which its first bytes show. The text or the block of one rank
+/// after the other is in memory, and ranks that come before their turn.
 ///
 /// # Errors
 /// The first thing that is not as the format wants it, by its line or byte.
-pub fn read(bytes: &[u8]) -> Result<Imported, ImportError> {
-    if binary::is_binary(bytes) {
-        return binary::read(bytes);
+pub fn read<'c>(content: impl Into<Content<'c>>) -> Result<Imported, ImportError> {
+    let mut content = content.into();
+    if binary::is_binary(&content.part(0, 8)?) {
+        return binary::read(content);
     }
-    match std::str::from_utf8(bytes) {
-        Ok(_) => text::read(bytes),
-        Err(error) => Err(ImportError::new(
-            Place::Byte(error.valid_up_to()),
-            "this is neither a text nor a binary GOAL file",
-            "give a file that begins with `num_ranks`, or one that `txt2bin` has written",
-        )),
-    }
+    text::read(content)
 }
 
 #[cfg(test)]

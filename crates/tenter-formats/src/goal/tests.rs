@@ -3,6 +3,7 @@
 use tenter_workload::graph::{Operation, OperationKind};
 
 use super::*;
+use crate::error::Place;
 
 const TEXT: &str = "num_ranks 2\n\
     /* two\n ranks */ rank 1 {\n  a: recv 1048576b from 0 tag 7 nic 1 // last\n\
@@ -137,6 +138,16 @@ fn mistakes_name_their_line() {
             "no operation `b`",
         ),
         (
+            "num_ranks 2\nrank 0 {\na: calc 1\na requires }\nrank 1 {}",
+            4,
+            "`}` stands where a label is expected",
+        ),
+        (
+            "num_ranks 2\nrank 0 { /* {\n} */ calc 1 }\nrank 1 {\ncalc x\n}",
+            4,
+            "`x` is not",
+        ),
+        (
             "num_ranks 2\nrank 0 {\nwhat is this\n}",
             3,
             "`what` begins no operation",
@@ -200,7 +211,7 @@ fn binary_files_that_are_cut_or_changed_are_refused() {
         }
     }
     assert!(
-        read(&[0xff, 0xfe, 0, 1])
+        read([0xff, 0xfe, 0, 1].as_slice())
             .expect_err("noise")
             .what
             .contains("neither")

@@ -7,51 +7,95 @@ use tenter_workload::graph::{Operation, RankBuilder};
 
 use super::collected::{Collected, Labels, TIME_MAX};
 use super::lexer::{Lexer, Token, parse};
-use crate::error::ImportError;
+use super::pieces::Pieces;
+use crate::content::{Content, Stream};
+use crate::error::{ImportError, Place};
 use crate::imported::Imported;
 use crate::limits::{MESSAGE_MAX, RANKS_MAX};
 
 type Read<T> = Result<T, ImportError>;
 
 /// Reads the ranks of a text, in any order.
-pub(super) fn read(text: &[u8]) -> Read<Imported> {
-    let mut lexer = Lexer::new(text);
+pub(super) fn read(mut content: Content<'_>) -> Read<Imported> {
+    check_head(&content.part(0, HEAD)?)?;
+    let mut pieces = Pieces::new(Stream::new(content.buffered()?));
+    let mut lexer = Lexer::new(pieces.next()?.unwrap_or_default(), 1);
     lexer.expect("num_ranks")?;
     let ranks = lexer.number("the number of ranks", "", RANKS_MAX)? as u32;
-    let mut collected = Collected::new(ranks);
-    // Those that came before their turn.
-    let mut early: BTreeMap<u32, RankBuilder> = BTreeMap::new();
-    let mut next = 0;
-    while let Some(word) = lexer.peek() {
-        lexer.expect("rank")?;
-        let number = lexer.number("the number of a rank", "", u64::from(u32::MAX))? as u32;
-        if number >= ranks {
-            let what = format!("there is no rank {number} of {ranks}");
-            return Err(ImportError::new(word.place(), what, "correct `num_ranks`"));
-        }
-        if number < next || early.contains_key(&number) {
-            let what = format!("rank {number} stands here a second time");
-            let remedy = "put all of its operations between one pair of braces";
-            return Err(ImportError::new(word.place(), what, remedy));
-        }
-        let rank = Block::read(&mut lexer, number, &mut collected)?;
-        early.insert(number, rank);
-        while let Some(rank) = early.remove(&next) {
-            let added = collected.builder.add(rank);
-            added.map_err(|error| ImportError::of(lexer.place(), error))?;
-            next += 1;
-        }
+    let mut all = Ranks {
+        collected: Collected::new(ranks),
+        early: BTreeMap::new(),
+        next: 0,
+    };
+    // A piece has one block and what stands before it.
+    all.read(&mut lexer)?;
+    let mut line = lexer.line();
+    while let Some(piece) = pieces.next()? {
+        let mut lexer = Lexer::new(piece, line);
+        all.read(&mut lexer)?;
+        line = lexer.line();
     }
-    if next < ranks {
-        return Err(missing(&lexer, next));
+    if all.next < ranks {
+        return Err(missing(line, all.next));
     }
-    collected.finish(lexer.place())
+    all.collected.finish(Place::Line(line))
 }
 
-fn missing(lexer: &Lexer<'_>, rank: u32) -> ImportError {
+/// How many bytes are looked at first.
+const HEAD: u64 = 1 << 16;
+
+/// Refuses a file of another format before a piece of it is read, which may be long.
+fn check_head(head: &[u8]) -> Read<()> {
+    let mut lexer = Lexer::new(head, 1);
+    let first = lexer.peek();
+    // What the head cuts off is read with its piece.
+    let is_whole = !lexer.is_at_end();
+    match first {
+        Some(_) if is_whole => lexer.expect("num_ranks").map(drop),
+        _ => Ok(()),
+    }
+}
+
+/// The ranks of a text, while they are read.
+struct Ranks {
+    collected: Collected,
+    /// Those that came before their turn.
+    early: BTreeMap<u32, RankBuilder>,
+    next: u32,
+}
+
+impl Ranks {
+    /// Reads the blocks of a piece.
+    fn read(&mut self, lexer: &mut Lexer<'_>) -> Read<()> {
+        let ranks = self.collected.ranks;
+        while let Some(word) = lexer.peek() {
+            lexer.expect("rank")?;
+            let number = lexer.number("the number of a rank", "", u64::from(u32::MAX))? as u32;
+            if number >= ranks {
+                let what = format!("there is no rank {number} of {ranks}");
+                return Err(ImportError::new(word.place(), what, "correct `num_ranks`"));
+            }
+            if number < self.next || self.early.contains_key(&number) {
+                let what = format!("rank {number} stands here a second time");
+                let remedy = "put all of its operations between one pair of braces";
+                return Err(ImportError::new(word.place(), what, remedy));
+            }
+            let rank = Block::read(lexer, number, &mut self.collected)?;
+            self.early.insert(number, rank);
+            while let Some(rank) = self.early.remove(&self.next) {
+                let added = self.collected.builder.add(rank);
+                added.map_err(|error| ImportError::of(lexer.place(), error))?;
+                self.next += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn missing(line: usize, rank: u32) -> ImportError {
     let what = format!("there is no block of rank {rank}");
     ImportError::new(
-        lexer.place(),
+        Place::Line(line),
         what,
         format!("add `rank {rank} {{ }}`, or correct `num_ranks`"),
     )
@@ -113,6 +157,10 @@ impl<'l, 't> Block<'l, 't> {
             return Err(ImportError::new(token.place(), what, remedy));
         }
         let other = self.lexer.need("a label")?;
+        if ["{", "}", ":"].iter().any(|mark| other.is(mark)) {
+            let what = format!("`{}` stands where a label is expected", other.shown());
+            return Err(ImportError::new(other.place(), what, "write a label"));
+        }
         self.waits.push((token, other, next.is("irequires")));
         Ok(())
     }

@@ -20,7 +20,7 @@ mod tests;
 mod write;
 
 pub use read::read;
-pub use write::write;
+pub use write::{write, write_to};
 
 /// What a file begins with; the last byte is the version of the format. Version 1 has no measured
 /// times.

@@ -11,18 +11,24 @@ use tenter_workload::graph::{
 };
 
 use super::{MAGIC, VERSION_WITHOUT_TIMES, follower_of, head};
+use crate::content::{Content, Stream, unreadable};
 use crate::error::{ImportError, Place};
 use crate::limits::{MESSAGE_MAX, RANKS_MAX};
 
 type Read<T> = Result<T, ImportError>;
 
-/// Reads the file of a graph.
+/// The keys of a collective take no more bytes, those of an algorithm included.
+const KIND_MAX: u64 = 64 << 20;
+
+/// Reads the file of a graph. One rank after the other is in memory beside the graph.
 ///
 /// # Errors
 /// The first thing that is not as the format has it, by its byte.
-pub fn read(bytes: &[u8]) -> Read<Graph> {
-    let is_graph = bytes.get(..MAGIC.len() - 1) == Some(&MAGIC[..MAGIC.len() - 1]);
-    let version = bytes.get(MAGIC.len() - 1).copied();
+pub fn read<'c>(content: impl Into<Content<'c>>) -> Read<Graph> {
+    let mut content = content.into();
+    let head = content.part(0, MAGIC.len() as u64)?;
+    let is_graph = head.get(..MAGIC.len() - 1) == Some(&MAGIC[..MAGIC.len() - 1]);
+    let version = head.get(MAGIC.len() - 1).copied();
     let versions = [Some(VERSION_WITHOUT_TIMES), MAGIC.last().copied()];
     if !is_graph || !versions.contains(&version) {
         let what = if is_graph {
@@ -34,9 +40,10 @@ pub fn read(bytes: &[u8]) -> Read<Graph> {
         return Err(ImportError::new(Place::Byte(0), what, remedy));
     }
     let mut file = File {
-        bytes,
-        at: MAGIC.len(),
+        length: content.length(),
+        stream: Stream::new(content.buffered()?),
     };
+    file.text(MAGIC.len() as u64)?;
     let ranks = file.bounded("ranks", RANKS_MAX)?;
     let mut builder = GraphBuilder::default();
     file.collectives(&mut builder.collectives)?;
@@ -47,7 +54,8 @@ pub fn read(bytes: &[u8]) -> Read<Graph> {
         }
         file.checked(builder.add(rank))?;
     }
-    if file.at < bytes.len() {
+    let is_at_end = file.stream.is_at_end();
+    if !is_at_end.map_err(|error| unreadable(file.stream.at(), &error))? {
         return Err(file.damaged("there is more behind the last rank"));
     }
     let graph = builder.finish();
@@ -55,26 +63,45 @@ pub fn read(bytes: &[u8]) -> Read<Graph> {
 }
 
 /// A file, and how far it is read.
-struct File<'b> {
-    bytes: &'b [u8],
-    at: usize,
+struct File<'c> {
+    stream: Stream<Box<dyn std::io::Read + 'c>>,
+    length: u64,
 }
 
 impl File<'_> {
+    /// How many bytes follow.
+    fn left(&self) -> u64 {
+        self.length.saturating_sub(self.stream.at())
+    }
+
+    /// The next `length` bytes.
+    fn text(&mut self, length: u64) -> Read<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let taken = self.stream.take(length, &mut bytes);
+        taken.map_err(|error| unreadable(self.stream.at(), &error))?;
+        if (bytes.len() as u64) < length {
+            return Err(self.damaged("the file ends too early"));
+        }
+        Ok(bytes)
+    }
+
     fn damaged(&self, what: impl Into<String>) -> ImportError {
         let remedy = "the file is damaged; import it anew";
-        ImportError::new(Place::Byte(self.at), what, remedy)
+        ImportError::new(self.place(), what, remedy)
     }
 
     fn checked<T>(&self, result: Result<T, GraphError>) -> Read<T> {
-        result.map_err(|error| ImportError::of(Place::Byte(self.at), error))
+        result.map_err(|error| ImportError::of(self.place(), error))
+    }
+
+    fn place(&self) -> Place {
+        Place::Byte(self.stream.at() as usize)
     }
 
     fn byte(&mut self) -> Read<u8> {
-        let byte = self.bytes.get(self.at);
-        let byte = *byte.ok_or_else(|| self.damaged("the file ends too early"))?;
-        self.at += 1;
-        Ok(byte)
+        let byte = self.stream.byte();
+        let byte = byte.map_err(|error| unreadable(self.stream.at(), &error))?;
+        byte.ok_or_else(|| self.damaged("the file ends too early"))
     }
 
     fn number(&mut self) -> Read<u64> {
@@ -105,8 +132,8 @@ impl File<'_> {
     /// How many things follow, each of which takes a byte or more.
     fn count(&mut self, of: &str) -> Read<u64> {
         let number = self.number()?;
-        let left = self.bytes.len() - self.at;
-        if number > left as u64 {
+        let left = self.left();
+        if number > left {
             let what = format!("{number} {of} do not fit into the {left} bytes that follow");
             return Err(self.damaged(what));
         }
@@ -152,8 +179,9 @@ impl File<'_> {
 
     /// A kind of collectives, from its keys.
     fn kind(&mut self) -> Read<CollectiveKind> {
-        let length = self.count("bytes of a text")? as usize;
-        let text = std::str::from_utf8(&self.bytes[self.at..self.at + length]);
+        let length = self.bounded("bytes of a text", KIND_MAX)?;
+        let text = self.text(length)?;
+        let text = std::str::from_utf8(&text);
         let problems = Problems::default();
         let kind = text.ok().and_then(|text| {
             let root = yaml::parse(text, 0, 0, &problems)?;
@@ -162,14 +190,16 @@ impl File<'_> {
             section.finish();
             kind.filter(|_| problems.is_empty())
         });
-        self.at += length;
         kind.ok_or_else(|| self.damaged("a collective is of a kind that Tenter does not have"))
     }
 
     fn rank(&mut self, collectives: &Collectives) -> Read<RankBuilder> {
         let count = self.count("operations")?;
-        let count =
-            u32::try_from(count).map_err(|_| self.damaged("a rank has too many operations"))?;
+        let most = RankBuilder::OPERATIONS_MAX;
+        if count > u64::from(most) {
+            return Err(self.damaged(format!("a rank has more than {most} operations")));
+        }
+        let count = count as u32;
         let mut rank = RankBuilder::default();
         let mut stream = 0;
         for place in 0..count {

@@ -133,7 +133,7 @@ fn every_collective_is_kept() {
             builder.add(of).expect("it is a rank");
         }
         let graph = builder.finish().expect("it is a graph");
-        let read = read(&write(&graph));
+        let read = read(write(&graph));
         assert_eq!(read.as_ref(), Ok(&graph), "{}", kind.member());
     }
 }

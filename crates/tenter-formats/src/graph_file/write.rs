@@ -1,6 +1,7 @@
 //! Writing a graph.
 
 use std::collections::BTreeMap;
+use std::io;
 
 use tenter_config::{Component, Written};
 use tenter_notation::emit;
@@ -13,6 +14,17 @@ use crate::varint;
 
 /// The file of a graph.
 pub fn write(graph: &Graph) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // Writing into memory does not fail.
+    let _ = write_to(graph, &mut bytes);
+    bytes
+}
+
+/// Writes the file of a graph. A rank of it is in memory beside the graph.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_to(graph: &Graph, to: &mut dyn io::Write) -> io::Result<()> {
     let mut out = Out(MAGIC.to_vec());
     out.number(u64::from(graph.ranks()));
     collectives(graph.collectives(), &mut out);
@@ -27,8 +39,10 @@ pub fn write(graph: &Graph) -> Vec<u8> {
         if graph.is_measured() {
             measured(graph, rank, &mut out);
         }
+        to.write_all(&out.0)?;
+        out.0.clear();
     }
-    out.0
+    Ok(())
 }
 
 fn measured(graph: &Graph, rank: u32, out: &mut Out) {

@@ -7,7 +7,8 @@ use serde::de::{
 };
 use serde_json::value::RawValue;
 
-use crate::compressed::unpacking;
+use crate::compressed::{is_packed, unpacked};
+use crate::content::Content;
 use crate::error::ImportError;
 use crate::json_text;
 
@@ -111,8 +112,10 @@ pub(super) fn read(bytes: &[u8], takes: &mut dyn Takes) -> Result<(), ImportErro
         takes,
         wrong: &mut wrong,
     };
-    let read = if let Some(source) = unpacking(bytes)? {
-        finished(serde_json::Deserializer::from_reader(source), document)
+    let read = if is_packed(bytes) {
+        let mut content = Content::from(bytes);
+        let (unpacking, _) = unpacked(&mut content)?;
+        finished(serde_json::Deserializer::from_reader(unpacking), document)
     } else {
         finished(serde_json::Deserializer::from_slice(bytes), document)
     };

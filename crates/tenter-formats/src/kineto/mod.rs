@@ -20,15 +20,45 @@ use tenter_workload::spec::KinetoSpec;
 
 use crate::calls::{Arrangement, Head, Kept, ProcessGroups, Recorded, Resolving, keep_common};
 use crate::error::{ImportError, Place, Wrong};
-use crate::imported::{Imported, Source};
+use crate::imported::{Imported, RankFiles, Source};
 use crate::trace::Traces;
 use kernels::Kernels;
 use resolve::{Matched, Unmatched};
 use timeline::{Rules, Segment};
 
-/// Reads traces one after the other, so that one of them is in memory at a time.
-#[derive(Debug)]
-pub struct Reader<'s> {
+/// Reads the traces of all ranks, in any order, and a file of process groups, if there is one. One
+/// trace after the other is in memory.
+///
+/// # Errors
+/// The first thing that is not as the format has it, by its file and line; traces that are not of
+/// all ranks, groups of which nothing tells the ranks, and collectives that differ between ranks.
+pub fn read(
+    files: &(impl RankFiles + ?Sized),
+    groups: Option<Source<'_>>,
+    spec: &KinetoSpec,
+) -> Result<Imported, ImportError> {
+    let mut reader = Reader {
+        spec,
+        given: ProcessGroups::given(groups)?,
+        heads: Vec::new(),
+        ranks: Vec::new(),
+    };
+    for place in 0..files.count() {
+        let name = files.name(place);
+        let added = files.whole(place);
+        let added = added.and_then(|bytes| {
+            reader.add(Source {
+                name,
+                bytes: &bytes,
+            })
+        });
+        added.map_err(|error| error.in_file(name))?;
+    }
+    reader.finish()
+}
+
+/// What is kept of the traces.
+struct Reader<'s> {
     spec: &'s KinetoSpec,
     given: ProcessGroups,
     heads: Vec<Head>,
@@ -45,28 +75,9 @@ struct OfRank {
     peer_copies: u64,
 }
 
-impl<'s> Reader<'s> {
-    /// Nothing read yet but the file of process groups, if there is one.
-    ///
-    /// # Errors
-    /// A file of groups that is none.
-    pub fn new(
-        spec: &'s KinetoSpec,
-        groups: Option<Source<'_>>,
-    ) -> Result<Reader<'s>, ImportError> {
-        Ok(Reader {
-            spec,
-            given: ProcessGroups::given(groups)?,
-            heads: Vec::new(),
-            ranks: Vec::new(),
-        })
-    }
-
+impl Reader<'_> {
     /// Reads the trace of another rank.
-    ///
-    /// # Errors
-    /// The first thing that is not as the format has it, by its file and line.
-    pub fn add(&mut self, source: Source<'_>) -> Result<(), ImportError> {
+    fn add(&mut self, source: Source<'_>) -> Result<(), ImportError> {
         let mut kernels = Kernels::default();
         let read = events::read(source.bytes, &mut kernels);
         read.map_err(|error| error.in_file(source.name))?;
@@ -99,11 +110,7 @@ impl<'s> Reader<'s> {
     }
 
     /// The operations of all ranks.
-    ///
-    /// # Errors
-    /// Traces that are not of all ranks, groups of which nothing tells the ranks, and collectives
-    /// that differ between ranks.
-    pub fn finish(self) -> Result<Imported, ImportError> {
+    fn finish(self) -> Result<Imported, ImportError> {
         let Reader {
             spec,
             given,

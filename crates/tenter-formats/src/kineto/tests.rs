@@ -8,7 +8,7 @@ use tenter_units::Time;
 use tenter_workload::graph::{Algorithms, Operation, OperationKind};
 use tenter_workload::spec::{CallReading, FlowReading, Gaps, KinetoSpec, Waits};
 
-use super::Reader;
+use super::read;
 use super::timeline::{Segment, segments};
 use crate::{Imported, Source};
 
@@ -27,15 +27,12 @@ fn spec() -> KinetoSpec {
 }
 
 fn import(files: &[Vec<u8>], spec: &KinetoSpec) -> Result<Imported, String> {
-    let read = || {
-        let mut reader = Reader::new(spec, None)?;
-        for (rank, bytes) in files.iter().enumerate() {
-            let name = format!("t{rank}.json");
-            reader.add(Source { name: &name, bytes })?;
-        }
-        reader.finish()
-    };
-    read().map_err(|error| error.to_string())
+    let names: Vec<String> = (0..files.len())
+        .map(|rank| format!("t{rank}.json"))
+        .collect();
+    let files = names.iter().zip(files);
+    let files: Vec<Source<'_>> = files.map(|(name, bytes)| Source { name, bytes }).collect();
+    read(files.as_slice(), None, spec).map_err(|error| error.to_string())
 }
 
 /// A trace of so many ranks, from `cat name ts dur args` of each event.

@@ -12,7 +12,7 @@ use crate::calls::{
 };
 use crate::compressed::plain;
 use crate::error::{ImportError, Place};
-use crate::imported::{Imported, Source};
+use crate::imported::{Imported, RankFiles};
 use crate::limits::MESSAGE_MAX;
 use crate::trace::Traces;
 
@@ -21,21 +21,33 @@ use crate::trace::Traces;
 /// # Errors
 /// The first call that is not as NCCL writes it, by its file and line; communicators of which
 /// nothing tells the ranks, and collectives that differ between ranks.
-pub fn read(sources: &[Source<'_>], spec: &NcclLogSpec) -> Result<Imported, ImportError> {
+pub fn read(
+    files: &(impl RankFiles + ?Sized),
+    spec: &NcclLogSpec,
+) -> Result<Imported, ImportError> {
     let mut log = Log::default();
-    for (file, source) in sources.iter().enumerate() {
-        let taken =
-            plain(source.bytes).and_then(|bytes| log.take(&String::from_utf8_lossy(&bytes), file));
-        taken.map_err(|error| error.in_file(source.name))?;
+    let mut stored = 0;
+    for file in 0..files.count() {
+        let taken = files.whole(file).and_then(|bytes| {
+            stored += bytes.len();
+            let bytes = plain(&bytes)?;
+            log.take(&String::from_utf8_lossy(&bytes), file)
+        });
+        taken.map_err(|error| error.in_file(files.name(file)))?;
     }
     log.processes.retain(|process| !process.calls.is_empty());
-    let first = sources.first().map_or("", |source| source.name);
+    let name_of = |file: usize| match files.count() {
+        0 => "",
+        count if file < count => files.name(file),
+        _ => files.name(0),
+    };
+    let first = name_of(0);
     if log.processes.is_empty() {
         let what = "no line is a call of NCCL";
         let remedy = "log with NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,COLL";
         return Err(ImportError::new(Place::Line(1), what, remedy).in_file(first));
     }
-    let (arrangement, is_numbered) = arrangement((&log, sources), first, spec)?;
+    let (arrangement, is_numbered) = arrangement((&log, stored), first, spec)?;
     let of = (arrangement.ranks, arrangement.repeats);
     let mut traces = Traces::of_calls(of, &spec.calls.algorithms);
     traces.note("calls have no times: the ranks compute nothing between them");
@@ -51,7 +63,7 @@ pub fn read(sources: &[Source<'_>], spec: &NcclLogSpec) -> Result<Imported, Impo
     let groups = Groups::of(&log, (&arrangement, &ranks_of), &mut traces);
     let groups = groups.map_err(|(place, error)| {
         let file = log.processes.get(place).map_or(0, |process| process.file);
-        error.in_file(sources.get(file).map_or(first, |source| source.name))
+        error.in_file(name_of(file))
     })?;
     let once = if traces.is_repeated() {
         1
@@ -62,10 +74,7 @@ pub fn read(sources: &[Source<'_>], spec: &NcclLogSpec) -> Result<Imported, Impo
     for (rank, &place) in (0..).zip(arrangement.recordings.iter().take(once)) {
         let process = &log.processes[place];
         let found = recorded(rank, place, process, &groups, &mut traces);
-        let file = sources
-            .get(process.file)
-            .map_or(first, |source| source.name);
-        calls.push(found.map_err(|error| error.in_file(file))?);
+        calls.push(found.map_err(|error| error.in_file(name_of(process.file)))?);
     }
     keep_common(&mut calls, Kept::First, &mut traces);
     for (rank, &place) in (0..).zip(&arrangement.recordings) {
@@ -75,8 +84,7 @@ pub fn read(sources: &[Source<'_>], spec: &NcclLogSpec) -> Result<Imported, Impo
             rank as usize
         };
         let trace = one_after_another(&calls[own], |_| Time::ZERO);
-        let file = sources.get(log.processes[place].file);
-        let file = file.map_or(first, |source| source.name);
+        let file = name_of(log.processes[place].file);
         let checked = arrangement.check(trace.nodes.len());
         checked.map_err(|error| error.in_file(file))?;
         let added = traces.add(rank, trace, Place::Line(1));
@@ -87,12 +95,11 @@ pub fn read(sources: &[Source<'_>], spec: &NcclLogSpec) -> Result<Imported, Impo
 
 /// Which process is which rank, and whether the log tells so.
 fn arrangement(
-    (log, sources): (&Log, &[Source<'_>]),
+    (log, stored): (&Log, usize),
     file: &str,
     spec: &NcclLogSpec,
 ) -> Result<(Arrangement, bool), ImportError> {
     let processes = &log.processes;
-    let stored = sources.iter().map(|source| source.bytes.len()).sum();
     let count = processes.len() as u32;
     let largest = processes.iter().map(largest).max().unwrap_or(0);
     if count == 1 {

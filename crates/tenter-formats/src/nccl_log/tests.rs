@@ -21,7 +21,7 @@ fn import(text: &str, ranks: Option<u32>) -> Result<Imported, String> {
         name: "nccl.log",
         bytes: text.as_bytes(),
     };
-    read(&[source], &spec).map_err(|error| error.to_string())
+    read([source].as_slice(), &spec).map_err(|error| error.to_string())
 }
 
 /// A call of a process.

@@ -9,7 +9,7 @@ use crate::calls::{
 };
 use crate::compressed::plain;
 use crate::error::{ImportError, Place, Wrong};
-use crate::imported::{Imported, Source};
+use crate::imported::{Imported, RankFiles, Source};
 use crate::json_text;
 use crate::trace::Traces;
 
@@ -20,24 +20,26 @@ use crate::trace::Traces;
 /// The first thing that is not as the format has it, by its file, line or node; groups of which
 /// nothing tells the ranks, and collectives that differ between ranks.
 pub fn read(
-    sources: &[Source<'_>],
+    files: &(impl RankFiles + ?Sized),
     groups: Option<Source<'_>>,
     spec: &PytorchEtSpec,
 ) -> Result<Imported, ImportError> {
     let given = ProcessGroups::given(groups)?;
-    let of_files: Result<Vec<Nodes>, ImportError> = sources
-        .iter()
-        .map(|source| nodes(source.bytes).map_err(|error| error.in_file(source.name)))
-        .collect();
-    let of_files = of_files?;
-    let heads = sources.iter().zip(&of_files).map(|(source, nodes)| Head {
-        file: source.name.to_owned(),
-        rank: None,
-        world: nodes.world,
-        at: Place::Json,
-        stored: source.bytes.len(),
-    });
-    let heads: Vec<Head> = heads.collect();
+    let mut of_files: Vec<Nodes> = Vec::with_capacity(files.count());
+    let mut heads: Vec<Head> = Vec::with_capacity(files.count());
+    for place in 0..files.count() {
+        let name = files.name(place);
+        let bytes = files.whole(place).map_err(|error| error.in_file(name))?;
+        let nodes = nodes(&bytes).map_err(|error| error.in_file(name))?;
+        heads.push(Head {
+            file: name.to_owned(),
+            rank: None,
+            world: nodes.world,
+            at: Place::Json,
+            stored: bytes.len(),
+        });
+        of_files.push(nodes);
+    }
     let arrangement = Arrangement::of(&heads, spec.calls.ranks)?;
     let of = (arrangement.ranks, arrangement.repeats);
     let mut traces = Traces::of_calls(of, &spec.calls.algorithms);

@@ -27,7 +27,7 @@ fn import(files: &[String], ranks: Option<u32>) -> Result<Imported, String> {
         bytes: text.as_bytes(),
     });
     let sources: Vec<Source<'_>> = sources.collect();
-    read(&sources, None, &spec(ranks)).map_err(|error| error.to_string())
+    read(sources.as_slice(), None, &spec(ranks)).map_err(|error| error.to_string())
 }
 
 /// A trace in the way of newer versions: attributes.

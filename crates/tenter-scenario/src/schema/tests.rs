@@ -146,7 +146,9 @@ fn every_scenario_of_the_repository_passes_and_so_does_its_effective_form() {
         assert!(found.is_empty(), "{}: {found:#?}", path.display());
         let files = |name: &str| {
             let beside = fs::read(path.with_file_name(name));
-            beside.map_err(|error| error.to_string())
+            beside
+                .map(tenter_formats::Content::from)
+                .map_err(|error| error.to_string())
         };
         let loaded = load_beside(&text, "", Format::Yaml, &[], None, &files).expect("it loads");
         let found = complaints(&validator, &loaded.effective);

@@ -19,7 +19,7 @@ observe: {{samples: false}}
 "
     );
     let files = |name: &str| match name {
-        "ring-4.xml" => Ok(RING.as_bytes().to_vec()),
+        "ring-4.xml" => Ok(RING.as_bytes().to_vec().into()),
         _ => Err("name another file".to_owned()),
     };
     let loaded = load_beside(&scenario, "test.yaml", Format::Yaml, &[], None, &files);

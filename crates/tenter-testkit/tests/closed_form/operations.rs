@@ -141,7 +141,8 @@ observe: {samples: false}
     let written = chakra::write(&graph).expect("it can be said");
     let sources = written.ranks.iter().map(|bytes| Source { name: "", bytes });
     let sources: Vec<Source<'_>> = sources.collect();
-    let of_chakra = chakra::read(&sources, None, &TraceReading::default()).expect("it was written");
+    let of_chakra =
+        chakra::read(sources.as_slice(), None, &TraceReading::default()).expect("it was written");
 
     let flows_of = Flows::of(&graph).expect("they are flows");
     let text = flow_list::write_htsim(&flows_of).expect("it can be said");
@@ -154,7 +155,7 @@ observe: {samples: false}
     let text = flow_list::write_ns3(&Flows::timed(8, starts)).expect("none waits");
     let of_ns3 = flow_list::read_ns3(&text, reading).expect("it was written");
 
-    let of_file = graph_file::read(&graph_file::write(&graph)).expect("it was written");
+    let of_file = graph_file::read(graph_file::write(&graph)).expect("it was written");
     for (name, graph) in [
         ("goal", of_goal.graph),
         ("chakra", of_chakra.graph),

@@ -98,7 +98,7 @@ impl TrialOrder {
         let sweep = Sweep::read(&self.sweep, "sweep", Format::Yaml)?;
         let find = |name: &str| {
             let found = self.beside.iter().find(|(of, _)| of == name);
-            let bytes = found.map(|(_, bytes)| bytes.clone());
+            let bytes = found.map(|(_, bytes)| bytes.clone().into());
             bytes.ok_or_else(|| "the order does not hold it".to_owned())
         };
         let config = (self.config.as_str(), "config.yaml", Format::Yaml);

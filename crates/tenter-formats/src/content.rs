@@ -1,0 +1,223 @@
+//! What files hold: bytes in memory, or on a disk and read as they are needed.
+
+use std::fmt;
+use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
+
+use crate::error::{ImportError, Place};
+
+/// What is read from any place.
+trait ReadSeek: Read + Seek {}
+
+impl<T: Read + Seek> ReadSeek for T {}
+
+/// What a file holds. Formats that can be read piece by piece take memory for a piece of it alone.
+pub struct Content<'c> {
+    reader: Box<dyn ReadSeek + 'c>,
+    length: u64,
+}
+
+impl fmt::Debug for Content<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Content of {} bytes", self.length)
+    }
+}
+
+impl<'c> Content<'c> {
+    /// The most bytes of a file, or of a piece of one, that are read into memory as a whole.
+    pub const WHOLE_MAX: u64 = 8 << 30;
+
+    /// Of a file with `length` bytes.
+    pub fn new(reader: impl Read + Seek + 'c, length: u64) -> Content<'c> {
+        Content {
+            reader: Box::new(reader),
+            length,
+        }
+    }
+
+    /// How many bytes it has.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// All of it.
+    ///
+    /// # Errors
+    /// What is wrong and what to do: when it cannot be read, or has more than
+    /// [`Content::WHOLE_MAX`] bytes.
+    pub fn whole(mut self) -> Result<Vec<u8>, String> {
+        let most = Content::WHOLE_MAX;
+        if self.length > most {
+            return Err(format!("it has more than {most} bytes; give a part of it"));
+        }
+        let bytes = self.part(0, self.length);
+        bytes.map_err(|error| format!("{}; {}", error.what, error.remedy))
+    }
+
+    /// Reads it from its beginning.
+    pub(crate) fn buffered(&mut self) -> Result<Buffered<'_>, ImportError> {
+        let rewound = self.reader.rewind();
+        rewound.map_err(|error| unreadable(0, &error))?;
+        let reader: Box<dyn Read + '_> = Box::new(&mut self.reader);
+        Ok(BufReader::with_capacity(BUFFER, reader))
+    }
+
+    /// `length` bytes from a place, or those that are there.
+    pub(crate) fn part(&mut self, at: u64, length: u64) -> Result<Vec<u8>, ImportError> {
+        let mut bytes = Vec::new();
+        let found = self.reader.seek(SeekFrom::Start(at));
+        found
+            .and_then(|_| (&mut self.reader).take(length).read_to_end(&mut bytes))
+            .map_err(|error| unreadable(at, &error))?;
+        Ok(bytes)
+    }
+}
+
+/// A file that is read from its beginning.
+pub(crate) type Buffered<'c> = BufReader<Box<dyn Read + 'c>>;
+
+const BUFFER: usize = 1 << 16;
+
+impl<'c> From<&'c [u8]> for Content<'c> {
+    fn from(bytes: &'c [u8]) -> Content<'c> {
+        Content::new(Cursor::new(bytes), bytes.len() as u64)
+    }
+}
+
+impl<'c> From<&'c Vec<u8>> for Content<'c> {
+    fn from(bytes: &'c Vec<u8>) -> Content<'c> {
+        Content::from(bytes.as_slice())
+    }
+}
+
+impl From<Vec<u8>> for Content<'_> {
+    fn from(bytes: Vec<u8>) -> Self {
+        let length = bytes.len() as u64;
+        Content::new(Cursor::new(bytes), length)
+    }
+}
+
+/// A file cannot be read further.
+pub(crate) fn unreadable(at: u64, error: &io::Error) -> ImportError {
+    let what = format!("the file cannot be read further ({error})");
+    ImportError::new(
+        Place::Byte(at as usize),
+        what,
+        "check it, and give it again",
+    )
+}
+
+/// A sequence of bytes that is read from its beginning, with the number of those that have been.
+pub(crate) struct Stream<R> {
+    reader: BufReader<R>,
+    at: u64,
+}
+
+impl<R: Read> Stream<R> {
+    pub(crate) fn new(reader: BufReader<R>) -> Stream<R> {
+        Stream { reader, at: 0 }
+    }
+
+    /// How many bytes have been read.
+    pub(crate) fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// What comes next and is in memory already; nothing at the end.
+    pub(crate) fn chunk(&mut self) -> io::Result<&[u8]> {
+        self.reader.fill_buf()
+    }
+
+    /// The first `count` bytes of the chunk have been read.
+    pub(crate) fn consume(&mut self, count: usize) {
+        self.reader.consume(count);
+        self.at += count as u64;
+    }
+
+    /// The next byte; none at the end.
+    #[inline]
+    pub(crate) fn byte(&mut self) -> io::Result<Option<u8>> {
+        let byte = match self.reader.buffer().first() {
+            Some(byte) => Some(*byte),
+            None => self.reader.fill_buf()?.first().copied(),
+        };
+        if byte.is_some() {
+            self.reader.consume(1);
+            self.at += 1;
+        }
+        Ok(byte)
+    }
+
+    /// Whether nothing is left.
+    pub(crate) fn is_at_end(&mut self) -> io::Result<bool> {
+        Ok(self.chunk()?.is_empty())
+    }
+
+    /// Puts `length` bytes in place of what is in `into`, or those that are there: an announced
+    /// length takes no memory before its bytes are there.
+    pub(crate) fn take(&mut self, length: u64, into: &mut Vec<u8>) -> io::Result<()> {
+        into.clear();
+        let taken = (&mut self.reader).take(length).read_to_end(into)?;
+        self.at += taken as u64;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_is_read_from_any_place_and_as_a_whole() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        let mut content = Content::from(&bytes);
+        assert_eq!(content.length(), 256);
+        assert_eq!(content.part(0, 3), Ok(vec![0, 1, 2]));
+        assert_eq!(content.part(250, 3), Ok(vec![250, 251, 252]));
+        assert_eq!(content.part(254, 9), Ok(vec![254, 255]));
+        let mut first = [0; 2];
+        let mut buffered = content.buffered().expect("it is read");
+        buffered.read_exact(&mut first).expect("it is read");
+        assert_eq!(first, [0, 1]);
+        drop(buffered);
+        assert_eq!(content.whole(), Ok(bytes));
+    }
+
+    #[test]
+    fn what_is_too_long_or_cannot_be_read_says_so() {
+        let long = Content::new(io::empty(), Content::WHOLE_MAX + 1).whole();
+        assert!(long.is_err_and(|error| error.contains("more than 8589934592 bytes; give")));
+        struct Broken;
+        impl Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::other("the disk is gone"))
+            }
+        }
+        impl Seek for Broken {
+            fn seek(&mut self, _: SeekFrom) -> io::Result<u64> {
+                Ok(0)
+            }
+        }
+        let error = Content::new(Broken, 9)
+            .part(3, 2)
+            .expect_err("it is broken");
+        let text = error.to_string();
+        assert!(
+            text.starts_with("byte 3: the file cannot be read further (the disk is gone);"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn streams_count_what_they_give() {
+        let bytes = *b"abcdef";
+        let mut stream = Stream::new(BufReader::with_capacity(2, bytes.as_slice()));
+        let mut taken = Vec::new();
+        assert_eq!(stream.byte().expect("it is read"), Some(b'a'));
+        stream.take(3, &mut taken).expect("they are read");
+        assert_eq!((taken.as_slice(), stream.at()), (b"bcd".as_slice(), 4));
+        stream.take(u64::MAX, &mut taken).expect("they are read");
+        assert_eq!((taken.as_slice(), stream.at()), (b"ef".as_slice(), 6));
+        assert!(stream.is_at_end().expect("it is read"));
+        assert_eq!(stream.byte().expect("it is read"), None);
+    }
+}

@@ -1,0 +1,157 @@
+//! Cutting a GOAL text behind each closing brace, so that a rank at a time is in memory.
+
+use std::io::Read;
+
+use crate::content::{Content, Stream, unreadable};
+use crate::error::{ImportError, Place};
+
+/// What the next byte stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Within {
+    Text,
+    /// Behind a slash that may begin a comment.
+    Slash,
+    LineComment,
+    Comment,
+    /// Behind an asterisk that may end a comment.
+    Asterisk,
+}
+
+/// The pieces of a text: each ends with the brace that closes a block, the last one where the text
+/// does.
+pub(super) struct Pieces<R> {
+    stream: Stream<R>,
+    piece: Vec<u8>,
+}
+
+impl<R: Read> Pieces<R> {
+    pub(super) fn new(stream: Stream<R>) -> Pieces<R> {
+        Pieces {
+            stream,
+            piece: Vec::new(),
+        }
+    }
+
+    /// The next piece; none at the end.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is no text.
+    pub(super) fn next(&mut self) -> Result<Option<&[u8]>, ImportError> {
+        self.piece.clear();
+        let begin = self.stream.at();
+        let mut within = Within::Text;
+        loop {
+            let at = self.stream.at();
+            if at - begin > Content::WHOLE_MAX {
+                let what = format!("no block ends in {} bytes", Content::WHOLE_MAX);
+                let remedy = "give a GOAL text, in which each rank ends with `}`";
+                return Err(ImportError::new(Place::Byte(begin as usize), what, remedy));
+            }
+            let chunk = self.stream.chunk();
+            let chunk = chunk.map_err(|error| unreadable(at, &error))?;
+            if chunk.is_empty() {
+                break;
+            }
+            let (length, is_whole) = scan(chunk, &mut within);
+            self.piece.extend_from_slice(&chunk[..length]);
+            self.stream.consume(length);
+            if is_whole {
+                break;
+            }
+        }
+        if let Err(error) = std::str::from_utf8(&self.piece) {
+            return Err(ImportError::new(
+                Place::Byte(begin as usize + error.valid_up_to()),
+                "this is neither a text nor a binary GOAL file",
+                "give a file that begins with `num_ranks`, or one that `txt2bin` has written",
+            ));
+        }
+        Ok((!self.piece.is_empty()).then_some(&self.piece))
+    }
+}
+
+/// The number of bytes of a chunk that belong to a piece, and whether it ends with them.
+fn scan(chunk: &[u8], within: &mut Within) -> (usize, bool) {
+    let mut at = 0;
+    while let Some(&byte) = chunk.get(at) {
+        let rest = &chunk[at..];
+        // Where the next byte is that may change anything.
+        let next = match within {
+            Within::Text => memchr::memchr2(b'}', b'/', rest),
+            Within::LineComment => memchr::memchr(b'\n', rest),
+            Within::Comment => memchr::memchr(b'*', rest),
+            Within::Slash | Within::Asterisk => None,
+        };
+        *within = match (*within, byte) {
+            (Within::Slash, b'/') => Within::LineComment,
+            (Within::Slash, b'*') => Within::Comment,
+            // The byte is looked at again as one of the text.
+            (Within::Slash, _) => {
+                *within = Within::Text;
+                continue;
+            }
+            (Within::Asterisk, b'/') => Within::Text,
+            (Within::Asterisk, b'*') => Within::Asterisk,
+            (Within::Asterisk, _) => Within::Comment,
+            (inside, _) => {
+                let Some(next) = next else {
+                    return (chunk.len(), false);
+                };
+                at += next;
+                match inside {
+                    Within::Text if chunk[at] == b'}' => return (at + 1, true),
+                    Within::Text => Within::Slash,
+                    Within::LineComment => Within::Text,
+                    _ => Within::Asterisk,
+                }
+            }
+        };
+        at += 1;
+    }
+    (chunk.len(), false)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+
+    use super::*;
+
+    /// The pieces of a text that is read so many bytes at a time.
+    fn pieces(text: &str, at_once: usize) -> Vec<String> {
+        let reader = BufReader::with_capacity(at_once, text.as_bytes());
+        let mut pieces = Pieces::new(Stream::new(reader));
+        let mut found = Vec::new();
+        while let Some(piece) = pieces.next().expect("it is a text") {
+            found.push(String::from_utf8_lossy(piece).into_owned());
+        }
+        found
+    }
+
+    #[test]
+    fn a_text_is_cut_behind_braces_outside_of_comments() {
+        let cases: [(&str, &[&str]); 7] = [
+            ("a { b } c { d } \n", &["a { b }", " c { d }", " \n"]),
+            ("// a } b\n}", &["// a } b\n}"]),
+            ("/* } **/ } /*/ } */ }", &["/* } **/ }", " /*/ } */ }"]),
+            ("/}/ }// }", &["/}", "/ }", "// }"]),
+            ("/é}/**/}", &["/é}", "/**/}"]),
+            ("/* }", &["/* }"]),
+            ("", &[]),
+        ];
+        for (text, expected) in cases {
+            for at_once in 1..10 {
+                assert_eq!(pieces(text, at_once), expected, "{at_once}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_refused_at_its_byte() {
+        let reader = BufReader::with_capacity(3, b"rank { } \xFF }".as_slice());
+        let mut pieces = Pieces::new(Stream::new(reader));
+        assert_eq!(pieces.next(), Ok(Some(b"rank { }".as_slice())));
+        let error = pieces.next().expect_err("it is no text");
+        assert_eq!(error.place, Place::Byte(9));
+    }
+}
