@@ -62,7 +62,7 @@ fn reach() -> Reach {
 }
 
 fn inference(spec: &InferenceSpec, ranks: Option<u32>) -> Inference {
-    Inference::new(spec, ranks, (7, reach())).expect("its numbers fit together")
+    Inference::new(spec, ranks, 7, reach()).expect("its numbers fit together")
 }
 
 /// Times of marked operations on a network on which a transfer takes a time by its bytes.
