@@ -3,7 +3,7 @@
 use tenter_config::Written;
 use tenter_units::{Bytes, Rate, Time};
 
-use super::keys::SAMPLES_MAX;
+use super::limits::SAMPLES_MAX;
 
 /// What an axis says.
 #[derive(Clone, Debug, PartialEq)]
