@@ -296,7 +296,7 @@ impl Built<'_> {
         let collectives = &mut self.builder.collectives;
         let added = self
             .communicators
-            .add(collectives, (rank, communicator), (name, bytes));
+            .add(collectives, rank, communicator, name, bytes);
         Ok(Some(
             of.add_collective(added.map_err(wrong)?, 1 + group as u32),
         ))

@@ -156,7 +156,7 @@ impl Built<'_> {
         let collectives = &mut self.builder.collectives;
         let added = self
             .communicators
-            .add(collectives, (rank, communicator), (name, bytes));
+            .add(collectives, rank, communicator, name, bytes);
         let added = of.add_collective(added.map_err(wrong)?, 1 + group as u32);
         of.after(added, after);
         Ok(Some(added))

@@ -181,7 +181,7 @@ impl<'g, 'a> Program<'g, 'a> {
             return Ok(None);
         };
         let known = self.communicators.of(stream);
-        let added = known.add(self.collectives, (self.rank, group), (name, bytes))?;
+        let added = known.add(self.collectives, self.rank, group, name, bytes)?;
         Ok(Some(self.add_collective(added, stream, after)))
     }
 
@@ -197,7 +197,7 @@ impl<'g, 'a> Program<'g, 'a> {
             return Ok(None);
         };
         let known = self.communicators.of(stream);
-        let added = known.add_own(self.collectives, (self.rank, group), (kind, bytes))?;
+        let added = known.add_own(self.collectives, self.rank, group, kind, bytes)?;
         Ok(Some(self.add_collective(added, stream, after)))
     }
 

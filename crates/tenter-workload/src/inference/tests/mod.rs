@@ -75,7 +75,7 @@ struct Timed {
 impl Timed {
     fn new(of: &Inference, takes: impl Fn(u64) -> u64) -> Timed {
         let (graph, run) = graph(of).expect("it can be made");
-        let (end, metered) = toy_network::run((graph, Arc::clone(&run.marks)), takes);
+        let (end, metered) = toy_network::run(graph, Arc::clone(&run.marks), takes);
         Timed { run, metered, end }
     }
 
