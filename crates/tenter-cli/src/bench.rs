@@ -138,9 +138,7 @@ fn prepare(arguments: &Bench) -> Result<Prepared, Failure> {
     let root_key = root.filter(|_| !algorithm.is_file);
     let more = job_keys(&algorithm, &layout, alone.resolved(), root_key);
     keys.push_str(&job(
-        (arguments, collective, &algorithm, &layout),
-        &more,
-        &sizes,
+        arguments, collective, &algorithm, &layout, &more, &sizes,
     ));
     let plan = fabric.with(&keys, &arguments.overrides, arguments.seed)?;
     Ok(Prepared {
@@ -311,7 +309,10 @@ fn job_keys(algorithm: &Chosen, layout: &Layout, plan: &Resolved, root: Option<u
 
 /// The job, as a scenario has it.
 fn job(
-    (arguments, collective, algorithm, layout): (&Bench, &Collective, &Chosen, &Layout),
+    arguments: &Bench,
+    collective: &Collective,
+    algorithm: &Chosen,
+    layout: &Layout,
     more: &str,
     sizes: &[Sized],
 ) -> String {

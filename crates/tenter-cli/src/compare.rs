@@ -47,7 +47,7 @@ pub(crate) fn compare(arguments: &Compare) -> Result<ExitCode, Failure> {
     let beside = Beside::of(&trials, &files, collective.as_deref()).map_err(Failure::input)?;
     let text = match arguments.format {
         OutputFormat::Table => table(&trials, &rows, &beside),
-        OutputFormat::Json => json(arguments, (&trials, &files), &rows, &beside)?,
+        OutputFormat::Json => json(arguments, &trials, &files, &rows, &beside)?,
         OutputFormat::Csv => csv(&rows, &Names::default()),
     };
     match arguments.format {
@@ -114,7 +114,8 @@ fn table(trials: &[NamedSummary], rows: &[ComparisonRow], beside: &Beside) -> St
 
 fn json(
     arguments: &Compare,
-    (trials, files): (&[NamedSummary], &[Measured]),
+    trials: &[NamedSummary],
+    files: &[Measured],
     rows: &[ComparisonRow],
     beside: &Beside,
 ) -> Result<String, Failure> {

@@ -205,10 +205,10 @@ fn by_sizes(study: &Study, sizes: &Sizes, answer: &StudyAnswer, extent: Extent) 
         .partition(|&metric| sizes.metrics[metric].name == sizes.judged.metric);
     let mut tables: Vec<String> = Vec::new();
     for metric in judged {
-        tables.push(with_verdicts((study, sizes), answer, extent, metric).to_string());
+        tables.push(with_verdicts(study, sizes, answer, extent, metric).to_string());
     }
     if !others.is_empty() {
-        tables.push(side_by_side((study, sizes), answer, extent, &others).to_string());
+        tables.push(side_by_side(study, sizes, answer, extent, &others).to_string());
     }
     if !sizes.beside.is_empty() {
         tables.push(by_readings(study, &sizes.beside, answer, extent));
@@ -327,7 +327,8 @@ fn value(value: Option<&Value>) -> String {
 
 /// The judged metric: each variant with its deviation, then band, gate and verdict.
 fn with_verdicts(
-    (study, sizes): (&Study, &Sizes),
+    study: &Study,
+    sizes: &Sizes,
     answer: &StudyAnswer,
     extent: Extent,
     metric: usize,
@@ -367,7 +368,8 @@ fn with_verdicts(
 
 /// Metrics that are shown for information: published, then each variant.
 fn side_by_side(
-    (study, sizes): (&Study, &Sizes),
+    study: &Study,
+    sizes: &Sizes,
     answer: &StudyAnswer,
     extent: Extent,
     metrics: &[usize],

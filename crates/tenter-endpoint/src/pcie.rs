@@ -125,7 +125,7 @@ impl Pcie {
 
     /// Whether DMA at a rate never falls behind a wire of rate `line`, whatever the payload of
     /// packets, up to the path MTU; `headers` are the frame bytes of a packet beside its payload.
-    pub(crate) fn keeps_up(&self, rate: Rate, line: Rate, (mtu, headers): (u32, u32)) -> bool {
+    pub(crate) fn keeps_up(&self, rate: Rate, line: Rate, mtu: u32, headers: u32) -> bool {
         let falls_behind = |payload: u32| {
             let on_wire = payload + headers + WIRE_OVERHEAD_BYTES;
             let wire = u128::from(rate.bits_per_second()) * u128::from(on_wire);
@@ -148,11 +148,13 @@ impl Dma {
     /// At a rate, behind a wire of rate `line`; none where the wire is never faster.
     pub(crate) fn new(
         spec: &Pcie,
-        (rate, line): (Rate, Rate),
-        (mtu, telemetry): (u32, u32),
+        rate: Rate,
+        line: Rate,
+        mtu: u32,
+        telemetry: u32,
     ) -> Option<Dma> {
         let headers = DATA_OVERHEAD_BYTES + telemetry;
-        let slower = !spec.keeps_up(rate, line, (mtu, headers));
+        let slower = !spec.keeps_up(rate, line, mtu, headers);
         slower.then(|| Dma {
             spec: *spec,
             time: rate.serialisation(0),
@@ -230,11 +232,7 @@ mod tests {
 
     #[test]
     fn only_payload_takes_time() {
-        let dma = Dma::new(
-            &GEN5,
-            (Rate::from_gbps(250), Rate::from_gbps(400)),
-            (4_096, 0),
-        );
+        let dma = Dma::new(&GEN5, Rate::from_gbps(250), Rate::from_gbps(400), 4_096, 0);
         let dma = dma.expect("half of the peak is slower than the wire");
         // 4,480 bytes at 32 ps.
         for (kind, frame) in [(PacketKind::Middle, 4_158), (PacketKind::First, 4_174)] {
@@ -247,7 +245,7 @@ mod tests {
     #[test]
     fn a_peak_above_the_wire_is_no_limit() {
         let line = Rate::from_gbps(400);
-        let limit = |gbps: u64| Dma::new(&GEN5, (Rate::from_gbps(gbps), line), (4_096, 0));
+        let limit = |gbps: u64| Dma::new(&GEN5, Rate::from_gbps(gbps), line, 4_096, 0);
         assert!(limit(500).is_none());
         // Packets of 3,841 bytes, 4,225 on PCIe and 3,923 on the wire, are the worst there are: 400
         // · 4,225/3,923 = 430.8.

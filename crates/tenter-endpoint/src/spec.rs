@@ -319,9 +319,8 @@ impl NicSpec {
     /// it never does.
     pub fn dma_keeps_up(&self, rate: Rate, line: Rate) -> bool {
         let headers = DATA_OVERHEAD_BYTES + self.telemetry_bytes();
-        let packets = (self.mtu_bytes, headers);
         let pcie = self.pcie.as_ref();
-        pcie.is_none_or(|pcie| pcie.keeps_up(rate, line, packets))
+        pcie.is_none_or(|pcie| pcie.keeps_up(rate, line, self.mtu_bytes, headers))
     }
 
     /// How it cuts work requests.

@@ -24,7 +24,8 @@ pub(crate) const MEMBERS_MAX: usize = 1 << 24;
 pub(crate) fn repeated(
     operations: u64,
     stored: usize,
-    (ranks, at): (u32, Place),
+    ranks: u32,
+    at: Place,
 ) -> Result<(), ImportError> {
     let most = (stored as u64).saturating_mul(REPEATED_PER_BYTE);
     let most = most.saturating_add(REPEATED_MAX);
@@ -44,10 +45,10 @@ mod tests {
 
     #[test]
     fn files_pay_for_what_they_repeat() {
-        let at = (4, Place::Json);
-        assert_eq!(repeated(10_000_000, 0, at), Ok(()));
-        assert_eq!(repeated(10_000_016, 1, at), Ok(()));
-        let error = repeated(10_000_017, 1, at)
+        let at = Place::Json;
+        assert_eq!(repeated(10_000_000, 0, 4, at), Ok(()));
+        assert_eq!(repeated(10_000_016, 1, 4, at), Ok(()));
+        let error = repeated(10_000_017, 1, 4, at)
             .expect_err("one more")
             .to_string();
         let expected = "in the JSON: the file names 4 ranks; repeated for each, its operations are 10000017, more than 10000016; set `ranks: 4`";

@@ -61,7 +61,7 @@ pub fn import_sonic(
     port: Option<&str>,
 ) -> Result<Fragment, Diagnostics> {
     let problems = Problems::default();
-    let fragment = yaml::parse_as("JSON", text, (0, 0), &problems).and_then(|root| {
+    let fragment = yaml::parse_as("JSON", text, 0, 0, &problems).and_then(|root| {
         let database = ConfigDb::of(root, &TABLES, &problems);
         if !problems.is_empty() {
             return None;

@@ -31,7 +31,8 @@ pub(crate) fn rank(word: &str, of: &str, at: Place) -> Result<u32, ImportError> 
 /// cut.
 pub(crate) fn time(
     word: &str,
-    (of, places): (&str, usize),
+    of: &str,
+    places: usize,
     at: Place,
 ) -> Result<(Time, bool), ImportError> {
     decimal::time(word, places).ok_or_else(|| {

@@ -478,7 +478,12 @@ impl Drop for Replay {
 }
 
 /// The case that took longest so far.
-type Slowest = (Duration, u64, &'static str);
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Slowest {
+    took: Duration,
+    number: u64,
+    name: &'static str,
+}
 
 /// Runs one case; whether it was a file of its format.
 fn survive(
@@ -494,7 +499,7 @@ fn survive(
     let read = read(&bytes);
     let took = began.elapsed();
     assert!(took < TIME_MAX, "it took {took:?}");
-    *slowest = (*slowest).max((took, number, name));
+    *slowest = (*slowest).max(Slowest { took, number, name });
     let peak = ALLOCATOR.max_allocated();
     assert!(peak < BYTES_MAX, "{peak} bytes at the peak");
     if let Err(refusal) = &read {
@@ -538,7 +543,8 @@ fn damaged_files_are_refused_or_say_something_else() {
 
 /// Prints what the cases have cost.
 #[expect(clippy::print_stdout, reason = "`--nocapture` shows it")]
-fn say(cases: u64, (took, number, name): Slowest) {
+fn say(cases: u64, slowest: Slowest) {
+    let Slowest { took, number, name } = slowest;
     let peak = ALLOCATOR.max_allocated() >> 20;
     println!("{cases} cases; the slowest, {number} ({name}), took {took:?}; peak {peak} MiB");
 }

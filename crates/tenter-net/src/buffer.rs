@@ -63,7 +63,8 @@ impl SharedBuffer {
         specs: &[ClassSpec],
         pool_bytes: &[u64],
         headroom: &[u64],
-        (quantum_ps, to_host): (Vec<u64>, Vec<bool>),
+        quantum_ps: Vec<u64>,
+        to_host: Vec<bool>,
     ) -> SharedBuffer {
         let lossless = specs.iter().any(|spec| spec.lossless.is_some());
         let headroom = if lossless { headroom } else { &[] };

@@ -239,7 +239,8 @@ impl Port {
     pub(crate) fn serve<M: Medium>(
         &mut self,
         arrivals: &EventList<Packet>,
-        (mut place, turns): (u32, &ArrivalsByPort),
+        mut place: u32,
+        turns: &ArrivalsByPort,
         end: u64,
         around: &mut PortEnv<'_, SharedBuffer>,
         medium: &mut M,
@@ -693,8 +694,8 @@ impl Port {
         match control.message {
             ControlMessage::Pause(quanta) => self.transmitter.pause(class, quanta, now, medium),
             ControlMessage::Credit(limit) => {
-                let lane = (class, usize::from(control.queue));
-                self.send_flow_control(lane, limit, now, medium);
+                let queue = usize::from(control.queue);
+                self.send_flow_control(class, queue, limit, now, medium);
             }
         }
     }

@@ -87,7 +87,7 @@ impl Switch {
                 Kind::OutputQueued(Box::new(OutputQueued::new(parts, balancer)))
             }
             SwitchModel::Spine { spec, seed, name } => {
-                let spray = Spray::new(spec.spray, ports, (seed, name));
+                let spray = Spray::new(spec.spray, ports, seed, name);
                 let balancer = Balancer::of_spine(spray, ports);
                 Kind::OutputQueued(Box::new(OutputQueued::new(parts, balancer)))
             }
@@ -371,9 +371,9 @@ impl Switch {
     ) -> Option<u64> {
         match &mut self.kind {
             Kind::OutputQueued(switch) => switch.visit(arrivals, end, routing, turns, medium),
-            Kind::Credit(switch) => switch.visit(arrivals, (end, routing), medium),
-            Kind::InputQueued(switch) => switch.visit(arrivals, (end, routing), medium),
-            Kind::Leaf(switch) => switch.visit(arrivals, (end, routing), medium),
+            Kind::Credit(switch) => switch.visit(arrivals, end, routing, medium),
+            Kind::InputQueued(switch) => switch.visit(arrivals, end, routing, medium),
+            Kind::Leaf(switch) => switch.visit(arrivals, end, routing, medium),
         }
     }
 
@@ -455,7 +455,8 @@ impl Switch {
     pub fn set_serialisation<M: Medium>(
         &mut self,
         number: u16,
-        (serialisation, arrives_whole): (SerialisationTime, bool),
+        serialisation: SerialisationTime,
+        arrives_whole: bool,
         now: u64,
         medium: &mut M,
     ) {
@@ -505,12 +506,13 @@ impl Switch {
         &mut self,
         number: u16,
         far: &FarEnd,
-        times: (u64, u64),
+        guard: u64,
+        now: u64,
         medium: &mut M,
     ) {
         match &mut self.kind {
-            Kind::OutputQueued(switch) => switch.join(number, far, times, medium),
-            Kind::InputQueued(switch) => switch.join(number, far, times, medium),
+            Kind::OutputQueued(switch) => switch.join(number, far, guard, now, medium),
+            Kind::InputQueued(switch) => switch.join(number, far, guard, now, medium),
             Kind::Credit(_) | Kind::Leaf(_) => no_circuits(),
         }
     }

@@ -166,7 +166,7 @@ impl OutputQueued {
             let number = usize::from(busy[place]);
             let port = &mut self.chassis.ports[number];
             let first = turns.take_first(number);
-            port.serve(arrivals, (first, turns), end, &mut around, medium);
+            port.serve(arrivals, first, turns, end, &mut around, medium);
             if let Some(departure) = port.next_departure() {
                 self.queues.active[number / 64] |= 1 << (number % 64);
                 next = next.min(departure);

@@ -16,7 +16,7 @@ use crate::tree::{DEPTH_MAX, Entry, Node, VALUES_MAX, Value};
 /// `None` when the text is no YAML at all or nests too deeply; what else is wrong goes to
 /// `problems` and reading goes on.
 pub fn parse(text: &str, source: usize, offset: usize, problems: &Problems) -> Option<Node> {
-    parse_as("YAML", text, (source, offset), problems)
+    parse_as("YAML", text, source, offset, problems)
 }
 
 /// As [`parse`] of source `source`, of a text that its author calls by the name of another
@@ -24,7 +24,8 @@ pub fn parse(text: &str, source: usize, offset: usize, problems: &Problems) -> O
 pub fn parse_as(
     notation: &str,
     text: &str,
-    (source, offset): (usize, usize),
+    source: usize,
+    offset: usize,
     problems: &Problems,
 ) -> Option<Node> {
     let part = &text[offset..];

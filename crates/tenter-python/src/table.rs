@@ -76,7 +76,7 @@ impl Table {
                 let selected = (0..batches.len()).map(move |at| {
                     let batch = &batches[at];
                     let column = |place: usize| Arc::clone(batch.column(place));
-                    selection.of((&schema, batch.num_rows()), column)
+                    selection.of(&schema, batch.num_rows(), column)
                 });
                 Ok(Box::new(RecordBatchIterator::new(selected, own)))
             }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use tenter_record::CircuitRow;
 
+use crate::span::Span;
 use crate::tree::{Place, Tree};
 use crate::trial_data::{PortSample, TrialData};
 
@@ -77,12 +78,10 @@ impl Circuits {
         let shown = chosen(&lasting, &history);
         let sampled = Sampled::of(&trial.samples);
         let whole = history.times.len() <= 1;
-        let mut spans: Vec<(f64, f64)> = Vec::new();
+        let mut spans: Vec<Span> = Vec::new();
         let mut peers: Vec<HashMap<Place, Option<u32>>> = Vec::new();
         for &number in &shown {
-            let (from, to) = history.span(number);
-            let to = to.max(from);
-            spans.push((from, to));
+            spans.push(history.span(number));
             peers.push(history.peers(&trial.circuits, number));
         }
         let sent = if whole {
@@ -112,7 +111,7 @@ type Links = BTreeMap<((u32, u32), Kind), (Link, [u64; 2])>;
 fn state(
     trial: &TrialData,
     tree: &Tree,
-    (from, to): (f64, f64),
+    span: Span,
     peers: &HashMap<Place, Option<u32>>,
     sent: Sent,
 ) -> State {
@@ -166,8 +165,8 @@ fn state(
     let mean = upper.iter().sum::<f64>() / upper.len() as f64;
     let greatest = upper.iter().copied().fold(0.0, f64::max);
     State {
-        from,
-        to,
+        from: span.from,
+        to: span.to,
         known,
         links: links.collect(),
         dark,
@@ -198,11 +197,11 @@ pub(crate) fn share(bytes: f64, gbps: f64, ns: f64) -> f64 {
 
 impl State {
     /// Circuits that join switches of these tiers, in any order.
-    pub(crate) fn circuits(&self, tree: &Tree, tiers: (u32, u32)) -> u64 {
+    pub(crate) fn circuits(&self, tree: &Tree, one: u32, other: u32) -> u64 {
         let circuits = self.links.iter().filter(|link| link.kind != Kind::Cable);
         let found = circuits.filter(|link| {
             let ends = (tree.tiers.tier(link.ends.0), tree.tiers.tier(link.ends.1));
-            ends == tiers || (ends.1, ends.0) == tiers
+            ends == (one, other) || ends == (other, one)
         });
         found.map(|link| link.count).sum()
     }
@@ -278,9 +277,13 @@ impl History {
     }
 
     /// Start and end of an interval.
-    fn span(&self, interval: usize) -> (f64, f64) {
+    fn span(&self, interval: usize) -> Span {
+        let from = self.times[interval];
         let to = self.times.get(interval + 1).copied();
-        (self.times[interval], to.unwrap_or(self.end))
+        Span {
+            from,
+            to: to.unwrap_or(self.end).max(from),
+        }
     }
 
     /// The intervals in which no reconfiguration was under way.
@@ -306,7 +309,7 @@ fn chosen(lasting: &[usize], history: &History) -> Vec<usize> {
     let [first, between @ .., last] = lasting else {
         return lasting.to_vec();
     };
-    let lasted = |interval: usize| history.span(interval).1 - history.span(interval).0;
+    let lasted = |interval: usize| history.span(interval).length();
     let mut longest = between.to_vec();
     longest.sort_by(|&a, &b| lasted(b).total_cmp(&lasted(a)).then(a.cmp(&b)));
     longest.truncate(STATES - 2);
@@ -341,29 +344,28 @@ impl Sampled {
     }
 
     /// The part of a span that whole samples cover.
-    fn within(&self, (from, to): (f64, f64)) -> Option<(f64, f64)> {
+    fn within(&self, span: Span) -> Option<Span> {
         let interval = self.interval?;
-        let begin = ((from - CLOSE) / interval).ceil().max(0.0) * interval;
-        let end = if to + CLOSE >= self.last {
+        let from = ((span.from - CLOSE) / interval).ceil().max(0.0) * interval;
+        let to = if span.to + CLOSE >= self.last {
             self.last
         } else {
-            ((to + CLOSE) / interval).floor() * interval
+            ((span.to + CLOSE) / interval).floor() * interval
         };
-        (end > begin + CLOSE).then_some((begin, end))
+        (to > from + CLOSE).then_some(Span { from, to })
     }
 
     /// Bytes of each port in the samples that lie in each of these spans, which follow each other.
-    fn sent(&self, samples: &[PortSample], spans: &[(f64, f64)]) -> Vec<Sent> {
-        let parts: Vec<Option<(f64, f64)>> = spans.iter().map(|&span| self.within(span)).collect();
+    fn sent(&self, samples: &[PortSample], spans: &[Span]) -> Vec<Sent> {
+        let parts: Vec<Option<Span>> = spans.iter().map(|&span| self.within(span)).collect();
         let mut sent: Vec<Sent> = parts
             .iter()
-            .map(|part| part.map(|(begin, end)| (end - begin, HashMap::new())))
+            .map(|part| part.map(|part| (part.length(), HashMap::new())))
             .collect();
         for sample in samples {
             // Parts begin where a sample ends, so a later end began no earlier.
-            let is_in = |&(begin, end): &(f64, f64)| {
-                sample.time > begin + CLOSE && sample.time <= end + CLOSE
-            };
+            let is_in =
+                |part: &Span| sample.time > part.from + CLOSE && sample.time <= part.to + CLOSE;
             let place = parts
                 .iter()
                 .position(|part| part.as_ref().is_some_and(is_in));
@@ -428,7 +430,8 @@ pub(crate) mod tests {
         assert_eq!((before.from, before.to), (0.0, 200_000.0));
         assert_eq!((after.from, after.to), (220_000.0, 1e6));
         let tree = &circuits.tree;
-        let kinds = |of: &State| [(1, 1), (1, 2), (2, 2)].map(|tiers| of.circuits(tree, tiers));
+        let kinds =
+            |of: &State| [(1, 1), (1, 2), (2, 2)].map(|(one, other)| of.circuits(tree, one, other));
         assert_eq!((kinds(before), before.all_circuits()), ([0, 4, 0], 4));
         assert_eq!((kinds(after), after.all_circuits()), ([1, 2, 0], 3));
         assert!(before.dark.is_empty());
@@ -516,10 +519,16 @@ pub(crate) mod tests {
         }
         let history = History::of(&rows, 1e6);
         let lasting = history.lasting();
-        let spans: Vec<f64> = lasting.iter().map(|&at| history.span(at).0 / 1e3).collect();
+        let spans: Vec<f64> = lasting
+            .iter()
+            .map(|&at| history.span(at).from / 1e3)
+            .collect();
         assert_eq!(spans, [0.0, 110.0, 160.0, 270.0, 500.0, 800.0, 910.0]);
         let shown = chosen(&lasting, &history);
-        let spans: Vec<f64> = shown.iter().map(|&at| history.span(at).0 / 1e3).collect();
+        let spans: Vec<f64> = shown
+            .iter()
+            .map(|&at| history.span(at).from / 1e3)
+            .collect();
         assert_eq!(spans, [0.0, 270.0, 500.0, 910.0]);
     }
 

@@ -255,7 +255,7 @@ fn job_table(rows: &[ComparisonRow]) -> TextTable {
     let unit = unit(rows.iter().map(|row| row.time));
     let columns = vec![
         TextColumn::name("trial"),
-        TextColumn::number("JCT", unit.0),
+        TextColumn::number("JCT", unit.name),
         TextColumn::number(&against(rows), "%"),
     ];
     let mut table = TextTable::new(columns);
@@ -276,7 +276,7 @@ fn trial_table(rows: &[ComparisonRow]) -> TextTable {
         TextColumn::name("trial"),
         TextColumn::number("dropped", "frames"),
         TextColumn::number("XOFF", "frames"),
-        TextColumn::number("paused", pauses.0),
+        TextColumn::number("paused", pauses.name),
     ];
     if power {
         columns.push(TextColumn::number("static", "W/(Gb/s)"));
@@ -311,7 +311,7 @@ fn collective_table(rows: &[ComparisonRow]) -> TextTable {
         TextColumn::number("size", ""),
         TextColumn::name("trial"),
         TextColumn::name("algorithm"),
-        TextColumn::number("time", whole.0),
+        TextColumn::number("time", whole.name),
         TextColumn::number(&against, "%"),
     ];
     if !of_flows {
@@ -323,7 +323,7 @@ fn collective_table(rows: &[ComparisonRow]) -> TextTable {
         ]);
     }
     columns.extend([
-        TextColumn::number("FCT P99", flow.0),
+        TextColumn::number("FCT P99", flow.name),
         TextColumn::number(&against, "%"),
         TextColumn::number("not accepted", "frames"),
         TextColumn::number("retransmitted", "frames"),
@@ -370,19 +370,43 @@ fn against(rows: &[ComparisonRow]) -> String {
     }
 }
 
-/// The unit in which the greatest of these times is a readable number, and its nanoseconds.
-pub(crate) fn unit(times: impl Iterator<Item = Option<Time>>) -> (&'static str, f64) {
-    let greatest = times.flatten().max().unwrap_or_default().as_ns();
-    if greatest == 0.0 {
-        return ("ms", 1e6);
-    }
-    let units = [("s", 1e9), ("ms", 1e6), ("µs", 1e3)];
-    let found = units.into_iter().find(|&(_, ns)| greatest >= ns);
-    found.unwrap_or(("ns", 1.0))
+/// A unit of time.
+#[derive(Clone, Copy)]
+pub(crate) struct TimeUnit {
+    pub(crate) name: &'static str,
+    /// How many nanoseconds it has.
+    ns: f64,
 }
 
-pub(crate) fn time(time: Option<Time>, (_, ns): (&str, f64)) -> String {
-    float(time.map(|time| time.as_ns() / ns))
+impl TimeUnit {
+    const S: TimeUnit = TimeUnit { name: "s", ns: 1e9 };
+    const MS: TimeUnit = TimeUnit {
+        name: "ms",
+        ns: 1e6,
+    };
+    const US: TimeUnit = TimeUnit {
+        name: "µs",
+        ns: 1e3,
+    };
+    const NS: TimeUnit = TimeUnit {
+        name: "ns",
+        ns: 1.0,
+    };
+}
+
+/// The unit in which the greatest of these times is a readable number, and its nanoseconds.
+pub(crate) fn unit(times: impl Iterator<Item = Option<Time>>) -> TimeUnit {
+    let greatest = times.flatten().max().unwrap_or_default().as_ns();
+    if greatest == 0.0 {
+        return TimeUnit::MS;
+    }
+    let units = [TimeUnit::S, TimeUnit::MS, TimeUnit::US];
+    let found = units.into_iter().find(|unit| greatest >= unit.ns);
+    found.unwrap_or(TimeUnit::NS)
+}
+
+pub(crate) fn time(time: Option<Time>, unit: TimeUnit) -> String {
+    float(time.map(|time| time.as_ns() / unit.ns))
 }
 
 pub(crate) fn float(value: Option<f64>) -> String {

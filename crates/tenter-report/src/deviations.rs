@@ -350,8 +350,8 @@ fn block_table(block: &[DeviationRow]) -> TextTable {
     let columns = vec![
         TextColumn::number("size", ""),
         TextColumn::name("trial"),
-        TextColumn::number("measured", whole.0),
-        TextColumn::number("simulated", whole.0),
+        TextColumn::number("measured", whole.name),
+        TextColumn::number("simulated", whole.name),
         TextColumn::number("deviation", "%"),
         TextColumn::number("measured", "GB/s"),
         TextColumn::number("simulated", "GB/s"),

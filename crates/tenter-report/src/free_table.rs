@@ -138,7 +138,7 @@ impl FreeTable {
                 break;
             };
             let cells = column.cells.iter().map(OwnCell::cell);
-            write_cells(&mut target, (column.kind, true), cells)?;
+            write_cells(&mut target, column.kind, true, cells)?;
             target.close()?;
         }
         group.close()?;

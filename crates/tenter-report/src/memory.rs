@@ -13,24 +13,38 @@ pub fn available_memory_bytes() -> Option<u64> {
     let groups = [Hierarchy::V2, Hierarchy::V1].map(|hierarchy| hierarchy.left(&own));
     let limits = text("/proc/self/limits").unwrap_or_default();
     let status = text("/proc/self/status").unwrap_or_default();
-    let limits = LIMITS.map(|limit| left_of_limit(limit, &limits, &status));
+    let limits = LIMITS.map(|limit| left_of_limit(&limit, &limits, &status));
     let all = groups.into_iter().chain(limits).chain([system]);
     all.flatten().min()
 }
 
-/// The limits of a process, by their names in `/proc/self/limits`, and the use that counts against
-/// them in `/proc/self/status`.
-const LIMITS: [(&str, &str); 2] = [
-    ("Max address space", "VmSize:"),
-    ("Max data size", "VmData:"),
+/// A limit of a process.
+struct Limit {
+    /// Its name in `/proc/self/limits`.
+    name: &'static str,
+    /// The use that counts against it, in `/proc/self/status`.
+    used: &'static str,
+}
+
+const LIMITS: [Limit; 2] = [
+    Limit {
+        name: "Max address space",
+        used: "VmSize:",
+    },
+    Limit {
+        name: "Max data size",
+        used: "VmData:",
+    },
 ];
 
 /// The rest of a limit of this process; `None` if it has none.
-fn left_of_limit((name, used): (&str, &str), limits: &str, status: &str) -> Option<u64> {
-    let limit = limits.lines().find_map(|line| line.strip_prefix(name))?;
+fn left_of_limit(limit: &Limit, limits: &str, status: &str) -> Option<u64> {
+    let line = limits
+        .lines()
+        .find_map(|line| line.strip_prefix(limit.name))?;
     // The soft limit comes first; `unlimited` is not a number.
-    let limit: u64 = limit.split_whitespace().next()?.parse().ok()?;
-    Some(limit.saturating_sub(kibibytes(status, used)?))
+    let bytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(bytes.saturating_sub(kibibytes(status, limit.used)?))
 }
 
 /// A value of a file of lines like `VmSize:   8192 kB`, whose unit is 1,024 bytes although it says
@@ -147,7 +161,7 @@ mod tests {
                       Max data size             unlimited            unlimited            bytes\n\
                       Max address space         4096000              unlimited            bytes\n";
         let status = "Name:\ttenter\nVmSize:\t    1000 kB\nVmData:\t     500 kB\n";
-        let [space, data] = LIMITS.map(|limit| left_of_limit(limit, limits, status));
+        let [space, data] = LIMITS.map(|limit| left_of_limit(&limit, limits, status));
         assert_eq!(space, Some(4_096_000 - 1_024_000));
         assert_eq!(data, None);
     }

@@ -72,17 +72,16 @@ fn within(one: &NamedRecord) -> Result<Vec<PairedRow>, String> {
         let numbers = Numbers::of(record, reading);
         for point in 0..record.points.len() {
             for variant in 1..record.variants.len() {
-                let place = |variant| Place {
-                    record: one,
-                    variant,
-                    point,
+                let side = |variant| Side {
+                    numbers: &numbers,
+                    place: Place {
+                        record: one,
+                        variant,
+                        point,
+                    },
+                    name: numbers.variant(variant).to_owned(),
                 };
-                let names = (
-                    numbers.variant(variant).to_owned(),
-                    numbers.variant(0).to_owned(),
-                );
-                let both = ((&numbers, place(variant)), (&numbers, place(0)));
-                rows.extend(row(both, names));
+                rows.extend(row(side(variant), side(0)));
             }
         }
     }
@@ -155,21 +154,21 @@ fn between(first: &NamedRecord, other: &NamedRecord) -> Result<Vec<PairedRow>, S
     }
     let mut rows = Vec::new();
     for (at, same) in readings {
-        let (base, own) = (Numbers::of(a, at), Numbers::of(b, same));
+        let (of_first, of_other) = (Numbers::of(a, at), Numbers::of(b, same));
         for &(point, equal) in &points {
             for &(variant, alike) in &variants {
-                let of_base = Place {
+                let base = Place {
                     record: first,
                     variant,
                     point,
                 };
-                let of_own = Place {
+                let own = Place {
                     record: other,
                     variant: alike,
                     point: equal,
                 };
-                let names = (side(of_own), side(of_base));
-                rows.extend(row(((&own, of_own), (&base, of_base)), names));
+                let own = Side::of(&of_other, own);
+                rows.extend(row(own, Side::of(&of_first, base)));
             }
         }
     }
@@ -236,8 +235,32 @@ fn equal_variants(a: &SweepRecord, b: &SweepRecord) -> Vec<(usize, usize)> {
     }
 }
 
+/// A side of a comparison.
+struct Side<'a> {
+    numbers: &'a Numbers<'a>,
+    place: Place<'a>,
+    name: String,
+}
+
+impl<'a> Side<'a> {
+    /// A side that is named after its record and variant.
+    fn of(numbers: &'a Numbers<'a>, place: Place<'a>) -> Side<'a> {
+        Side {
+            numbers,
+            place,
+            name: name_of(place),
+        }
+    }
+
+    /// Seeds and values.
+    fn seeds(&self) -> Vec<(u64, f64)> {
+        let cell = self.numbers.raw(self.place.point, self.place.variant);
+        cell.seeds.clone()
+    }
+}
+
 /// The name of a side of a comparison.
-fn side(place: Place<'_>) -> String {
+fn name_of(place: Place<'_>) -> String {
     let Place {
         record, variant, ..
     } = place;
@@ -248,28 +271,21 @@ fn side(place: Place<'_>) -> String {
 }
 
 /// A row, if both have values with the same seeds.
-fn row(
-    ((own, of_own), (base, of_base)): ((&Numbers<'_>, Place<'_>), (&Numbers<'_>, Place<'_>)),
-    (name, against): (String, String),
-) -> Option<PairedRow> {
-    let reading = base.reading;
+fn row(own: Side<'_>, base: Side<'_>) -> Option<PairedRow> {
+    let reading = base.numbers.reading;
     // Pairs of seeds compare values, and such a statistic something else.
     if !reading.has_a_best() {
         return None;
     }
-    let values = |numbers: &Numbers<'_>, place: Place<'_>| {
-        let cell = numbers.raw(place.point, place.variant);
-        cell.seeds.clone()
-    };
-    let both = paired(&values(own, of_own), &values(base, of_base));
+    let both = paired(&own.seeds(), &base.seeds());
     let pairs = Pairs::of(&both, reading.more_is_better)?;
     let (mine, theirs): (Vec<f64>, Vec<f64>) = both.into_iter().unzip();
     Some(PairedRow {
         reading: reading.name.clone(),
         unit: reading.unit.clone(),
-        settings: point_name(&of_base.record.record, of_base.point),
-        name,
-        against,
+        settings: point_name(&base.place.record.record, base.place.point),
+        name: own.name,
+        against: base.name,
         value: reading.of_seeds(mine)?,
         against_value: reading.of_seeds(theirs)?,
         pairs: pairs.count as u32,

@@ -257,13 +257,14 @@ fn write_column<R: Row>(
     names: &Names,
 ) -> Result<(), ParquetError> {
     let cells = rows.iter().map(|row| (column.cell)(row, names));
-    write_cells(target, (column.kind, column.optional), cells)
+    write_cells(target, column.kind, column.optional, cells)
 }
 
 /// Writes cells of a kind, which may be missing if the column is optional.
 pub(crate) fn write_cells<'c>(
     target: &mut SerializedColumnWriter<'_>,
-    (kind, optional): (Kind, bool),
+    kind: Kind,
+    optional: bool,
     cells: impl ExactSizeIterator<Item = Cell<'c>>,
 ) -> Result<(), ParquetError> {
     match kind {

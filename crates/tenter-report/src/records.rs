@@ -155,7 +155,7 @@ fn values_of(summary: &Summary) -> Vec<(SweepReading, Option<f64>)> {
             name => format!("{name}: "),
         };
         let jct = job.job.jct.map(tenter_units::Time::as_ns);
-        let reading = reading(format!("{lead}job completion time"), ("ns", false));
+        let reading = reading(format!("{lead}job completion time"), "ns", false);
         values.push((reading, jct));
         of_collectives(job, &lead, &mut values);
     }
@@ -183,14 +183,14 @@ fn of_collectives(job: &JobSummary, lead: &str, values: &mut Vec<(SweepReading, 
         let time = mean_of_iterations(job, row.index, time_ns);
         let moved = mean_of_iterations(job, row.index, bus_bytes);
         let busbw = time.zip(moved).map(|(time, moved)| moved / time);
-        let read = reading(format!("{name}, completion time"), ("ns", false));
+        let read = reading(format!("{name}, completion time"), "ns", false);
         values.push((read, time));
-        let read = reading(format!("{name}, bus bandwidth"), ("GB/s", true));
+        let read = reading(format!("{name}, bus bandwidth"), "GB/s", true);
         values.push((read, busbw));
     }
 }
 
-fn reading(name: String, (unit, more_is_better): (&str, bool)) -> SweepReading {
+fn reading(name: String, unit: &str, more_is_better: bool) -> SweepReading {
     SweepReading {
         of: name.clone(),
         name,

@@ -108,7 +108,7 @@ impl TableGroups {
         let count = self.rows(group);
         let read = guarded(|| {
             let group = self.reader.get_row_group(group)?;
-            decode(group.get_column_reader(place)?, (name, kind), count)
+            decode(group.get_column_reader(place)?, name, kind, count)
         });
         read.map_err(TrialError::parquet("read", &self.path))
     }
@@ -130,7 +130,8 @@ fn range(chunk: &ColumnChunkMetaData, kind: Kind) -> Option<(f64, f64)> {
 
 fn decode(
     reader: ColumnReader,
-    (name, kind): (&str, Kind),
+    name: &str,
+    kind: Kind,
     count: usize,
 ) -> Result<GroupColumn, ParquetError> {
     match (reader, kind) {

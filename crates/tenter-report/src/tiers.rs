@@ -13,6 +13,22 @@ pub struct Tiers {
     indices: HashMap<String, u32>,
 }
 
+/// What a port sends goes from one tier to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Direction {
+    /// The tier of the sender.
+    pub from: u32,
+    /// The tier of the receiver.
+    pub to: u32,
+}
+
+impl Direction {
+    /// Whether it leads away from the NICs.
+    pub fn is_upward(self) -> bool {
+        self.from < self.to
+    }
+}
+
 impl Tiers {
     /// The tiers of all nodes.
     pub fn of(ports: &[PortRow], switches: &[SwitchRow]) -> Tiers {
@@ -65,42 +81,46 @@ impl Tiers {
         self.indices.get(name).copied()
     }
 
-    /// The tiers at both ends of a port's cable, its own first.
-    pub fn ends(&self, port: &PortRow) -> (u32, u32) {
+    /// The tiers at both ends of a port's cable.
+    pub fn direction(&self, port: &PortRow) -> Direction {
         let peer = self.node(&port.peer_name);
-        (
-            self.tier(port.node),
-            peer.map_or(u32::MAX, |peer| self.tier(peer)),
-        )
+        Direction {
+            from: self.tier(port.node),
+            to: peer.map_or(u32::MAX, |peer| self.tier(peer)),
+        }
     }
 
-    /// The direction of a port: `NIC → leaf`, `leaf → spine`, or by number in deeper fabrics.
-    pub fn direction(&self, (from, to): (u32, u32)) -> String {
+    /// `NIC → leaf`, `leaf → spine`, or by number in deeper fabrics.
+    pub fn direction_name(&self, direction: Direction) -> String {
+        let Direction { from, to } = direction;
         format!("{} → {}", self.name(from), self.name(to))
     }
 
     /// One row for each direction, upwards from the NICs and down again.
     pub fn rows(&self, ports: &[PortRow]) -> Vec<TierRow> {
-        let mut directions: BTreeMap<(u32, u32), Vec<&PortRow>> = BTreeMap::new();
+        let mut directions: BTreeMap<Direction, Vec<&PortRow>> = BTreeMap::new();
         for port in ports {
-            directions.entry(self.ends(port)).or_default().push(port);
+            directions
+                .entry(self.direction(port))
+                .or_default()
+                .push(port);
         }
         let (up, mut down): (Vec<_>, Vec<_>) =
-            directions.iter().partition(|((from, to), _)| from < to);
+            directions.iter().partition(|(way, _)| way.is_upward());
         down.reverse();
-        let row = |(&ends, ports): (&(u32, u32), &Vec<&PortRow>)| self.row(ends, ports);
+        let row = |(&way, ports): (&Direction, &Vec<&PortRow>)| self.row(way, ports);
         up.into_iter().chain(down).map(row).collect()
     }
 
-    fn row(&self, ends: (u32, u32), ports: &[&PortRow]) -> TierRow {
+    fn row(&self, way: Direction, ports: &[&PortRow]) -> TierRow {
         let bytes = spread(ports, |port| port.tx_bytes);
         let xoff = spread(ports, |port| port.rx_xoff_frames);
         let paused = spread(ports, |port| port.paused.ps());
         let busy = || ports.iter().map(|port| port.utilisation);
         TierRow {
-            direction: self.direction(ends),
-            from_tier: ends.0,
-            to_tier: ends.1,
+            direction: self.direction_name(way),
+            from_tier: way.from,
+            to_tier: way.to,
             links: ports.len() as u64,
             tx_min_bytes: bytes.min,
             tx_mean_bytes: bytes.mean,
@@ -183,7 +203,7 @@ mod tests {
         let tiers = Tiers::of(&ports, &[switch(1), switch(2)]);
         let ways: Vec<String> = ports
             .iter()
-            .map(|port| tiers.direction(tiers.ends(port)))
+            .map(|port| tiers.direction_name(tiers.direction(port)))
             .collect();
         assert_eq!(
             ways,

@@ -18,7 +18,8 @@ use serde_json::json;
 use crate::TrialError;
 use crate::numbers::binary_size;
 use crate::read::rows_if_any;
-use crate::trace_events::Events;
+use crate::span::Span;
+use crate::trace_events::{Events, Track};
 use crate::trace_operations::{self, Operations};
 use crate::trial_data::{Chunk, PortSample, TrialData};
 use crate::trial_files::TRACE_FILE;
@@ -95,19 +96,25 @@ fn trace(
 
 /// Jobs, and within them their collectives.
 fn jobs(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<()> {
-    events.name("process_name", (JOBS, 0), "jobs")?;
+    events.name_process(JOBS, "jobs")?;
     let end_of_trial = trial.summary.engine.simulated_ns;
-    for (tid, job) in trial.summary.jobs.iter().enumerate() {
+    for (thread, job) in trial.summary.jobs.iter().enumerate() {
         let row = &job.job;
-        events.name("thread_name", (JOBS, tid), &row.name)?;
+        let track = Track {
+            process: JOBS,
+            thread,
+        };
+        events.name_thread(track, &row.name)?;
         let end = row.end.map_or(end_of_trial, tenter_units::Time::as_ns);
         let about = json!({"ranks": row.ranks, "complete": row.complete});
         if let Some(start) = row.start {
-            events.slice((JOBS, tid), &row.name, (start.as_ns(), end), &about)?;
+            let from = start.as_ns();
+            events.slice(track, &row.name, Span { from, to: end }, &about)?;
         }
         for row in &job.collectives {
-            let start = row.start.as_ns();
+            let from = row.start.as_ns();
             let end = row.end.map_or(end_of_trial, tenter_units::Time::as_ns);
+            let to = end.max(from);
             let size = binary_size(row.size_bytes);
             let name = format!("{}, {} {size}", row.collective, row.algorithm);
             let about = json!({
@@ -117,7 +124,7 @@ fn jobs(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<()> {
                 "line_rate_percent": row.line_rate_percent,
                 "percent_of_ideal": row.percent_of_ideal,
             });
-            events.slice((JOBS, tid), &name, (start, end.max(start)), &about)?;
+            events.slice(track, &name, Span { from, to }, &about)?;
         }
     }
     Ok(())
@@ -135,18 +142,25 @@ fn chunks(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<usiz
             let name = trial.summary.jobs.get(job as usize);
             let name = name.map_or("", |job| job.job.name.as_str());
             let title = format!("ranks of {name}");
-            events.name("process_name", (RANKS + job as usize, 0), &title)?;
+            events.name_process(RANKS + job as usize, &title)?;
         }
         first_track.insert((job, rank), next);
         for lane in 0..lanes.len() {
             let name = format!("rank {rank}{}", if lane == 0 { "" } else { " …" });
-            events.name("thread_name", (RANKS + job as usize, next + lane), &name)?;
+            let track = Track {
+                process: RANKS + job as usize,
+                thread: next + lane,
+            };
+            events.name_thread(track, &name)?;
         }
         next += lanes.len();
     }
     let left_out = trial.chunks.len() - placed.len();
     for (chunk, lane) in placed {
-        let track = first_track[&(chunk.job, chunk.src_rank)] + lane;
+        let track = Track {
+            process: RANKS + chunk.job as usize,
+            thread: first_track[&(chunk.job, chunk.src_rank)] + lane,
+        };
         let about = json!({
             "payload_bytes": chunk.payload_bytes,
             "queue_pair": chunk.queue_pair,
@@ -157,8 +171,11 @@ fn chunks(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<usiz
             "chunk {} step {} to rank {}",
             chunk.chunk, chunk.step, chunk.dst_rank
         );
-        let span = (chunk.first_sent, chunk.received);
-        events.slice((RANKS + chunk.job as usize, track), &name, span, &about)?;
+        let span = Span {
+            from: chunk.first_sent,
+            to: chunk.received,
+        };
+        events.slice(track, &name, span, &about)?;
     }
     Ok(left_out)
 }
@@ -229,7 +246,7 @@ fn counters(trial: &TrialData, events: &mut Events<impl Write>) -> io::Result<us
             named.push(node);
             let row = trial.ports.iter().find(|row| row.node == node);
             let name = row.map_or("", |row| row.node_name.as_str());
-            events.name("process_name", (pid, 0), name)?;
+            events.name_process(pid, name)?;
         }
         for (what, unit, values) in [("queue", "bytes", queue), ("paused", "paused", paused)] {
             for (at, value) in values {

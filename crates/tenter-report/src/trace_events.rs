@@ -4,6 +4,15 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
+use crate::span::Span;
+
+/// Where the events of a process are drawn.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Track {
+    pub(crate) process: usize,
+    pub(crate) thread: usize,
+}
+
 /// Writes the events one by one, in valid JSON.
 pub(crate) struct Events<W> {
     out: W,
@@ -25,28 +34,34 @@ impl<W: Write> Events<W> {
         write!(self.out, "{separator}{event}")
     }
 
-    /// Names a process or a thread.
-    pub(crate) fn name(
-        &mut self,
-        what: &str,
-        (pid, tid): (usize, usize),
-        name: &str,
-    ) -> io::Result<()> {
+    /// Names a process.
+    pub(crate) fn name_process(&mut self, process: usize, name: &str) -> io::Result<()> {
+        let track = Track { process, thread: 0 };
+        self.name("process_name", track, name)
+    }
+
+    /// Names a thread.
+    pub(crate) fn name_thread(&mut self, track: Track, name: &str) -> io::Result<()> {
+        self.name("thread_name", track, name)
+    }
+
+    fn name(&mut self, what: &str, track: Track, name: &str) -> io::Result<()> {
         self.add(&json!({
-            "ph": "M", "name": what, "pid": pid, "tid": tid, "args": {"name": name},
+            "ph": "M", "name": what, "pid": track.process, "tid": track.thread,
+            "args": {"name": name},
         }))
     }
 
     pub(crate) fn slice(
         &mut self,
-        (pid, tid): (usize, usize),
+        track: Track,
         name: &str,
-        (from, to): (f64, f64),
+        span: Span,
         about: &Value,
     ) -> io::Result<()> {
         self.add(&json!({
-            "ph": "X", "name": name, "pid": pid, "tid": tid,
-            "ts": from / 1e3, "dur": (to - from).max(0.0) / 1e3, "args": about,
+            "ph": "X", "name": name, "pid": track.process, "tid": track.thread,
+            "ts": span.from / 1e3, "dur": span.length().max(0.0) / 1e3, "args": about,
         }))
     }
 }

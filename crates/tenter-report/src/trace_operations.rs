@@ -7,7 +7,8 @@ use serde_json::json;
 use tenter_record::{CriticalPathRow, OperationRow};
 use tenter_units::Time;
 
-use crate::trace_events::Events;
+use crate::span::Span;
+use crate::trace_events::{Events, Track};
 
 /// Operations in a trace at most; each takes about 200 bytes.
 const OPERATIONS_MAX: usize = 200_000;
@@ -36,7 +37,7 @@ pub(crate) fn write(of: &Operations, events: &mut Events<impl Write>) -> io::Res
     rows.sort_by_key(|row| (row.started, row.job, row.rank, row.operation));
     let left_out = rows.len().saturating_sub(OPERATIONS_MAX);
     rows.truncate(OPERATIONS_MAX);
-    let tracks = name_tracks((STREAMS, "streams of"), &rows, of, events)?;
+    let tracks = name_tracks(STREAMS, "streams of", &rows, of, events)?;
     for row in rows {
         let track = tracks[&(row.job, row.rank, row.stream)];
         let about = json!({
@@ -46,10 +47,12 @@ pub(crate) fn write(of: &Operations, events: &mut Events<impl Write>) -> io::Res
             "peer_rank": row.peer,
             "critical": row.critical,
         });
-        let span = (row.started, row.done);
-        let span = (ns(span.0), ns(span.1));
+        let span = Span {
+            from: ns(row.started),
+            to: ns(row.done),
+        };
         let title = format!("{} {}", row.kind, row.operation);
-        events.slice((STREAMS + row.job as usize, track), &title, span, &about)?;
+        events.slice(track, &title, span, &about)?;
     }
     Ok(left_out + recordings(of, events)?)
 }
@@ -57,25 +60,28 @@ pub(crate) fn write(of: &Operations, events: &mut Events<impl Write>) -> io::Res
 /// Names a process for each job and a track for each stream of its ranks; gives the numbers of the
 /// tracks by job, rank and stream.
 fn name_tracks(
-    (base, title): (usize, &str),
+    base: usize,
+    title: &str,
     rows: &[&OperationRow],
     of: &Operations,
     events: &mut Events<impl Write>,
-) -> io::Result<BTreeMap<(u32, u32, u32), usize>> {
-    let mut tracks: BTreeMap<(u32, u32, u32), usize> = BTreeMap::new();
+) -> io::Result<BTreeMap<(u32, u32, u32), Track>> {
+    let mut tracks: BTreeMap<(u32, u32, u32), Track> = BTreeMap::new();
     for row in rows {
-        tracks.insert((row.job, row.rank, row.stream), 0);
+        tracks.insert((row.job, row.rank, row.stream), Track::default());
     }
     let mut named = None;
     for (number, (&(job, rank, stream), track)) in tracks.iter_mut().enumerate() {
-        let process = base + job as usize;
+        *track = Track {
+            process: base + job as usize,
+            thread: number,
+        };
         if named.replace(job) != Some(job) {
             let title = format!("{title} {}", name(of, job));
-            events.name("process_name", (process, 0), &title)?;
+            events.name_process(track.process, &title)?;
         }
-        *track = number;
         let title = format!("rank {rank} stream {stream}");
-        events.name("thread_name", (process, number), &title)?;
+        events.name_thread(*track, &title)?;
     }
     Ok(tracks)
 }
@@ -88,14 +94,14 @@ fn recordings(of: &Operations, events: &mut Events<impl Write>) -> io::Result<us
     rows.sort_by_key(|row| (row.measured_start, row.job, row.rank, row.operation));
     let left_out = rows.len().saturating_sub(OPERATIONS_MAX);
     rows.truncate(OPERATIONS_MAX);
-    let tracks = name_tracks((RECORDINGS, "recording of"), &rows, of, events)?;
+    let tracks = name_tracks(RECORDINGS, "recording of", &rows, of, events)?;
     for row in rows {
         let track = tracks[&(row.job, row.rank, row.stream)];
-        let start = ns(row.measured_start);
-        let span = (start, start + ns(row.measured_time));
+        let from = ns(row.measured_start);
+        let to = from + ns(row.measured_time);
         let about = json!({"operation": row.operation, "payload_bytes": row.bytes});
         let title = format!("{} {}", row.kind, row.operation);
-        events.slice((RECORDINGS + row.job as usize, track), &title, span, &about)?;
+        events.slice(track, &title, Span { from, to }, &about)?;
     }
     Ok(left_out)
 }
@@ -103,10 +109,13 @@ fn recordings(of: &Operations, events: &mut Events<impl Write>) -> io::Result<us
 fn critical_paths(of: &Operations, events: &mut Events<impl Write>) -> io::Result<()> {
     let mut named = None;
     for row in &of.path {
-        let process = PATHS + row.job as usize;
+        let track = Track {
+            process: PATHS + row.job as usize,
+            thread: 0,
+        };
         if named.replace(row.job) != Some(row.job) {
             let title = format!("critical path of {}", name(of, row.job));
-            events.name("process_name", (process, 0), &title)?;
+            events.name_process(track.process, &title)?;
         }
         let about = json!({
             "rank": row.rank,
@@ -115,8 +124,11 @@ fn critical_paths(of: &Operations, events: &mut Events<impl Write>) -> io::Resul
             "payload_bytes": row.bytes,
         });
         let title = format!("{} at rank {}", row.kind, row.rank);
-        let span = (row.from.as_ns(), row.to.as_ns());
-        events.slice((process, 0), &title, span, &about)?;
+        let span = Span {
+            from: row.from.as_ns(),
+            to: row.to.as_ns(),
+        };
+        events.slice(track, &title, span, &about)?;
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use tenter_record::OperationRow;
 use crate::TrialError;
 use crate::column_scan::scan;
 use crate::read::{each_record, row_of};
+use crate::span::Span;
 use crate::trial_files::table_file;
 
 /// Ranks of a job that are drawn at most.
@@ -52,24 +53,20 @@ pub struct Recorded {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spans {
     /// Where it was recorded.
-    pub recorded: (f64, f64),
+    pub recorded: Span,
     /// In the simulation.
-    pub simulated: (f64, f64),
+    pub simulated: Span,
 }
 
 impl Spans {
     const NONE: Spans = Spans {
-        recorded: (f64::INFINITY, f64::NEG_INFINITY),
-        simulated: (f64::INFINITY, f64::NEG_INFINITY),
+        recorded: Span::NONE,
+        simulated: Span::NONE,
     };
 
-    fn add(&mut self, recorded: (f64, f64), simulated: (f64, f64)) {
-        for (span, (start, end)) in [
-            (&mut self.recorded, recorded),
-            (&mut self.simulated, simulated),
-        ] {
-            *span = (span.0.min(start), span.1.max(end));
-        }
+    fn add(&mut self, recorded: Span, simulated: Span) {
+        self.recorded = self.recorded.with(recorded);
+        self.simulated = self.simulated.with(simulated);
     }
 }
 
@@ -104,6 +101,7 @@ pub(crate) fn read_operations(folder: &Path) -> Result<Vec<OperationsOf>, TrialE
             return Ok(());
         };
         let simulated = number("started_ns").zip(number("done_ns"));
+        let simulated = simulated.map(|(from, to)| Span { from, to });
         let Some(simulated) = simulated.filter(|_| of.iteration == iteration as u32) else {
             return Ok(());
         };
@@ -114,11 +112,15 @@ pub(crate) fn read_operations(folder: &Path) -> Result<Vec<OperationsOf>, TrialE
                 let of_kind = of.recorded.entry(kind).or_default();
                 of_kind.count += 1;
                 of_kind.recorded += took;
-                of_kind.simulated += simulated.1 - simulated.0;
+                of_kind.simulated += simulated.length();
             }
             if let Some(start) = number("measured_start_ns") {
                 let spans = of.spans.entry(rank).or_insert(Spans::NONE);
-                spans.add((start, start + took), simulated);
+                let recorded = Span {
+                    from: start,
+                    to: start + took,
+                };
+                spans.add(recorded, simulated);
             }
         }
         if drawn.contains(&(job, rank)) {

@@ -1,42 +1,35 @@
 //! Algorithms that collectives name by their files.
 
 use tenter_formats::read_algorithm;
-use tenter_notation::diagnostics::{Problems, quote};
+use tenter_notation::diagnostics::quote;
 use tenter_notation::tree::{Entry, Node, Value};
 use tenter_workload::collective::write_program;
 
 use crate::files::{Files, bytes_of, tell};
+use crate::findings::Findings;
 
 /// Algorithms of more bytes have files of their own.
 const WRITTEN_OUT: usize = 2 << 10;
 
 /// Replaces the `file` or the `files` of each algorithm by its `programs`. Problems are noted, and
 /// warnings.
-pub(crate) fn write_out(root: &mut Node, files: &Files<'_>, noted: (&Problems, &Problems)) {
+pub(crate) fn write_out(root: &mut Node, files: &Files<'_>, findings: Findings<'_>) {
     each(root, &mut |mapping, key| {
-        write_out_of(mapping, key, (files, noted));
+        write_out_of(mapping, key, files, findings);
     });
 }
 
 /// The same for a workload alone.
-pub(crate) fn write_out_workload(
-    workload: &mut Node,
-    files: &Files<'_>,
-    noted: (&Problems, &Problems),
-) {
+pub(crate) fn write_out_workload(workload: &mut Node, files: &Files<'_>, findings: Findings<'_>) {
     each_of_workload(workload, &mut |mapping, key| {
-        write_out_of(mapping, key, (files, noted));
+        write_out_of(mapping, key, files, findings);
     });
 }
 
-fn write_out_of(
-    mapping: &mut Node,
-    key: &str,
-    (files, noted): (&Files<'_>, (&Problems, &Problems)),
-) {
+fn write_out_of(mapping: &mut Node, key: &str, files: &Files<'_>, findings: Findings<'_>) {
     let read = mapping
         .entry_mut(key)
-        .is_none_or(|algorithm| write_out_programs(algorithm, files, noted));
+        .is_none_or(|algorithm| write_out_programs(algorithm, files, findings));
     // What is wrong has been said, and the usual algorithm can be read.
     if !read {
         mapping.remove(&[key]);
@@ -101,11 +94,8 @@ fn text(text: String) -> Node {
 }
 
 /// Whether there is nothing to read, or all could be read.
-fn write_out_programs(
-    algorithm: &mut Node,
-    files: &Files<'_>,
-    (problems, warnings): (&Problems, &Problems),
-) -> bool {
+fn write_out_programs(algorithm: &mut Node, files: &Files<'_>, findings: Findings<'_>) -> bool {
+    let Findings { problems, warnings } = findings;
     let ways = ["file", "files", "programs"];
     let given: Vec<&str> = ways
         .into_iter()

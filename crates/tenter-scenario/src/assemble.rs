@@ -9,6 +9,7 @@ use tenter_workload::spec::JobSpec;
 use tenter_workload::{Job, ScaleUp};
 
 use crate::endpoint::Endpoint;
+use crate::findings::Findings;
 use crate::graphs::Graphs;
 use crate::hosts::HostNames;
 use crate::jobs;
@@ -43,12 +44,11 @@ pub(crate) fn resolve(
     root: Node,
     seed: Option<u64>,
     graphs: &Graphs<'_>,
-    problems: &Problems,
-    warnings: &Problems,
+    findings: Findings<'_>,
 ) -> (Option<Plan>, Node) {
-    let (draft, mut effective) = read(root, seed, problems);
-    let plan = draft.assemble(graphs, problems, warnings, &mut effective);
-    (plan.filter(|_| problems.is_empty()), effective)
+    let (draft, mut effective) = read(root, seed, findings.problems);
+    let plan = draft.assemble(graphs, findings, &mut effective);
+    (plan.filter(|_| findings.problems.is_empty()), effective)
 }
 
 /// From the tree to the typed scenario, without putting its sections together.
@@ -75,21 +75,23 @@ impl Draft {
     fn assemble(
         self,
         graphs: &Graphs<'_>,
-        problems: &Problems,
-        warnings: &Problems,
+        findings: Findings<'_>,
         effective: &mut Node,
     ) -> Option<Plan> {
+        let problems = findings.problems;
         let (mut own, seed) = (self.parts, self.seed.unwrap_or(0));
         let seeds = own.seeds.unwrap_or_default().beside(seed);
         let (models, balancing) = (own.fabric.models(), own.fabric.balancing());
         let (told, power) = (own.fabric.signals(), own.fabric.power());
         buffer::check_capacities(models.as_deref(), own.endpoint.as_ref(), problems);
-        let switches = (models.as_deref(), balancing.as_ref());
-        let noted = (problems, warnings);
-        let drawn = (seed, seeds, graphs);
-        let bound = Bound::new(&mut own, drawn, switches, noted, effective)?;
-        let switches = (models, balancing.as_ref());
-        let switched = Switched::new((&own, &bound), switches, told, noted, effective)?;
+        let of = balancing.as_ref();
+        let given = Given {
+            seed,
+            seeds,
+            graphs,
+        };
+        let bound = Bound::new(&mut own, &given, models.as_deref(), of, findings, effective)?;
+        let switched = Switched::new(&own, &bound, models, of, told, findings, effective)?;
         let (topology, switches) = (bound.topology, switched.switches);
         let (described, switching) = (own.fabric.topology?, own.fabric.switching?);
         let (endpoint, jobs, balancing) = (own.endpoint?, bound.jobs?, balancing?.spec);
@@ -99,7 +101,7 @@ impl Draft {
             pcie,
             ..endpoint.nic
         });
-        let length = || sampling::length(&jobs, (&topology, &switches, &nic), limits.time);
+        let length = || sampling::length(&jobs, &topology, &switches, &nic, limits.time);
         let sample_interval = observe.interval(length, effective);
         let plan = Plan {
             name: own.name?,
@@ -110,7 +112,7 @@ impl Draft {
             switches,
             signals: switched.signals,
             records_operations: observe.records_operations(&jobs),
-            queue_changes: queue_changes::bind(&observe, (&topology, &switching), problems)?,
+            queue_changes: queue_changes::bind(&observe, &topology, &switching, problems)?,
             capture: capture::bind(&observe, &topology, problems)?,
             scheduled: switching.scheduled().cloned(),
             credit: switching.credit(),
@@ -142,6 +144,13 @@ impl Draft {
     }
 }
 
+/// What is given beside the sections.
+struct Given<'a> {
+    seed: u64,
+    seeds: Seeds,
+    graphs: &'a Graphs<'a>,
+}
+
 /// The graph of the fabric, and what is bound to it, as far as that could be read.
 struct Bound {
     topology: Topology,
@@ -156,21 +165,23 @@ struct Bound {
 impl Bound {
     fn new(
         own: &mut ScenarioParts,
-        (seed, seeds, graphs): (u64, Seeds, &Graphs<'_>),
-        (models, balancing): (Option<&[SwitchDraft]>, Option<&Balancing>),
-        (problems, warnings): (&Problems, &Problems),
+        given: &Given<'_>,
+        models: Option<&[SwitchDraft]>,
+        balancing: Option<&Balancing>,
+        findings: Findings<'_>,
         effective: &mut Node,
     ) -> Option<Bound> {
+        let problems = findings.problems;
         let (described, circuits) = (own.fabric.topology.as_ref()?, own.fabric.circuits.take()?);
         let (topology, circuits) = build(described, circuits, models, problems)?;
         let endpoint = own.endpoint.as_ref();
-        load_balancing::check(balancing, endpoint, &topology, (problems, warnings));
+        load_balancing::check(balancing, endpoint, &topology, findings);
         let (npus, scale_up) = npus(endpoint);
         let names = HostNames::of(&topology, npus, scale_up, problems);
-        let drawn = (&names, seeds, graphs);
-        let (jobs, addresses, dma) = place(own.jobs.take(), endpoint, &topology, drawn, effective);
+        let specs = own.jobs.take();
+        let (jobs, addresses, dma) = place(specs, endpoint, &topology, &names, given, effective);
         let faults = own.faults.as_ref();
-        let faults = faults.and_then(|of| of.bind(&topology, seed, problems));
+        let faults = faults.and_then(|of| of.bind(&topology, given.seed, problems));
         let impaired = impairments::bind(own.impairments.as_deref(), &topology, problems);
         Some(Bound {
             topology,
@@ -195,12 +206,15 @@ struct Switched {
 
 impl Switched {
     fn new(
-        (own, bound): (&ScenarioParts, &Bound),
-        (models, balancing): (Option<Vec<SwitchDraft>>, Option<&Balancing>),
+        own: &ScenarioParts,
+        bound: &Bound,
+        models: Option<Vec<SwitchDraft>>,
+        balancing: Option<&Balancing>,
         told: Read<Option<SignalDraft>>,
-        (problems, warnings): (&Problems, &Problems),
+        findings: Findings<'_>,
         effective: &mut Node,
     ) -> Option<Switched> {
+        let Findings { problems, warnings } = findings;
         let (described, switching) = (
             own.fabric.topology.as_ref()?,
             own.fabric.switching.as_ref()?,
@@ -217,12 +231,20 @@ impl Switched {
         let switch = own.fabric.switch.as_ref()?.as_ref()?;
         let (models, balancing) = (models?, &balancing?.spec);
         let (devices, watchdog) = (devices(&models), switch.usual.pfc_watchdog);
-        let switches = around.complete((switch, models), balancing, effective);
-        let others = (described, watchdog.is_some(), bound.faults.as_ref());
-        check_together(&around, switching, switches.as_ref(), others);
+        let switches = around.complete(switch, models, balancing, effective);
+        let is_watched = watchdog.is_some();
+        let faults = bound.faults.as_ref();
+        check_together(
+            &around,
+            switching,
+            switches.as_ref(),
+            described,
+            is_watched,
+            faults,
+        );
         let (switches, links) = switches.unzip();
-        let told = (told, bound.impaired.as_deref());
-        let (switches, signals) = add_signals(&around, switches, told, switching)?;
+        let impaired = bound.impaired.as_deref();
+        let (switches, signals) = add_signals(&around, switches, told, impaired, switching)?;
         Some(Switched {
             switches,
             links,
@@ -266,17 +288,18 @@ fn place(
     specs: Option<Vec<JobSpec>>,
     endpoint: Option<&Endpoint>,
     topology: &Topology,
-    (names, seeds, graphs): (&HostNames<'_>, Seeds, &Graphs<'_>),
+    names: &HostNames<'_>,
+    given: &Given<'_>,
     effective: &mut Node,
 ) -> Placed {
     let addresses = endpoint.and_then(|endpoint| endpoint.addresses.assign(topology, names));
-    let of_nic = (seeds, endpoint.map(|endpoint| &endpoint.nic), graphs);
-    let jobs = jobs::bind(specs, names, of_nic, effective);
+    let nic = endpoint.map(|endpoint| &endpoint.nic);
+    let jobs = jobs::bind(specs, names, given.seeds, nic, given.graphs, effective);
     if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, endpoint) {
         reach::check(jobs, addresses, &endpoint.addresses, names);
     }
     let dma = endpoint.and_then(|of| {
-        nic_impairments::bind((of.nic.pcie, &of.nic_impairments), jobs.as_deref(), names)
+        nic_impairments::bind(of.nic.pcie, &of.nic_impairments, jobs.as_deref(), names)
     });
     (jobs, addresses, dma)
 }
@@ -286,7 +309,8 @@ fn place(
 fn add_signals(
     around: &buffer::Around<'_>,
     switches: Option<Switches>,
-    (draft, impaired): (Read<Option<SignalDraft>>, Option<&[LinkImpairment]>),
+    draft: Read<Option<SignalDraft>>,
+    impaired: Option<&[LinkImpairment]>,
     switching: &Switching,
 ) -> Read<(Switches, Option<SignalSpec>)> {
     entropy::check_impairments(around, impaired);
@@ -302,8 +326,7 @@ fn add_signals(
             warnings: around.warnings,
         },
     );
-    let others = (draft.is_some(), switching);
-    host_notices::complete(around, &mut switches, others, impaired);
+    host_notices::complete(around, &mut switches, draft.is_some(), switching, impaired);
     let Some(draft) = draft else {
         return Some((switches, None));
     };
@@ -323,7 +346,9 @@ fn check_together(
     around: &buffer::Around<'_>,
     switching: &Switching,
     switches: Option<&(Switches, Links)>,
-    (topology_spec, has_watchdog, faults): (&TopologySpec, bool, Option<&FaultPlan>),
+    topology_spec: &TopologySpec,
+    has_watchdog: bool,
+    faults: Option<&FaultPlan>,
 ) {
     let Some((switches, links)) = switches else {
         return;
@@ -348,7 +373,7 @@ fn check_together(
         has_watchdog,
         has_storms: faults.is_some_and(has_storms),
     };
-    switching.check(&own, (around.problems, around.warnings));
+    switching.check(&own, around.findings());
 }
 
 fn devices(models: &[SwitchDraft]) -> Devices {

@@ -16,6 +16,7 @@ use tenter_workload::Job;
 
 use crate::classes::ClassDraft;
 use crate::endpoint::Endpoint;
+use crate::findings::Findings;
 use crate::switch::{Buffer, PauseResponse, Switch};
 use crate::switch_model::{SwitchDraft, section_of};
 use tenter_notation::diagnostics::{Problems, quote};
@@ -34,6 +35,15 @@ pub(crate) struct Around<'a> {
     pub(crate) leaves_take_whole: bool,
     pub(crate) problems: &'a Problems,
     pub(crate) warnings: &'a Problems,
+}
+
+impl<'a> Around<'a> {
+    pub(crate) fn findings(&self) -> Findings<'a> {
+        Findings {
+            problems: self.problems,
+            warnings: self.warnings,
+        }
+    }
 }
 
 /// One of the models among all, and the links into its switches.
@@ -131,7 +141,8 @@ impl Around<'_> {
     /// Writes what it finds out into the effective configuration.
     pub(crate) fn complete(
         &self,
-        (switch, models): (&Switch, Vec<SwitchDraft>),
+        switch: &Switch,
+        models: Vec<SwitchDraft>,
         load_balancing: &LoadBalancing,
         effective: &mut Node,
     ) -> Option<(Switches, Links)> {
@@ -470,8 +481,7 @@ impl Around<'_> {
     }
 
     /// A pool that pauses its senders must do so before it is full, at a fill that is known.
-    fn check_pool_trigger(&self, draft: &SwitchDraft, class: &ClassDraft, sizes: (u64, u64)) {
-        let (pool, frame) = sizes;
+    fn check_pool_trigger(&self, draft: &SwitchDraft, class: &ClassDraft, pool: u64, frame: u64) {
         let by_pool = |of: &LosslessSpec| matches!(of.trigger, PfcTrigger::Pool(_));
         if !class.lossless.as_ref().is_some_and(by_pool) {
             return;
@@ -504,7 +514,7 @@ impl Around<'_> {
         // An account is in one part of a buffer that is divided.
         let own = spec.classes.iter().find(|of| of.class == class.keys.number);
         let pool = spec.pool_of(own.map_or(0, |own| own.pool));
-        self.check_pool_trigger(draft, class, (pool, frame));
+        self.check_pool_trigger(draft, class, pool, frame);
         let (key, most) = match class.limit {
             Limit::Static(bytes) => ("limit", bytes.min(pool)),
             Limit::Dynamic {

@@ -396,11 +396,7 @@ pub(crate) struct ClassDraft {
 impl ClassDraft {
     /// A class of a list of classes at this path, in a switch in which a queue holds so many bytes
     /// where there is no shared buffer.
-    pub(crate) fn new(
-        (index, keys): (usize, Class),
-        list: &str,
-        queue_capacity: u64,
-    ) -> ClassDraft {
+    pub(crate) fn new(index: usize, keys: Class, list: &str, queue_capacity: u64) -> ClassDraft {
         ClassDraft {
             path: format!("{list}[{index}]"),
             limit: keys.limit(queue_capacity),

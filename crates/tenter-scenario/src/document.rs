@@ -12,6 +12,7 @@ use tenter_workload::spec::WorkloadKind;
 
 use crate::algorithm_files;
 use crate::files::Files;
+use crate::findings::Findings;
 use crate::load::{Format, parse, source};
 
 /// Reads a document that is a component.
@@ -44,7 +45,8 @@ pub fn read_document<T: Component>(
 /// # Errors
 /// Every problem of the settings and of those files, together.
 pub fn read_workload(
-    (kind, file): (&str, &str),
+    kind: &str,
+    file: &str,
     settings: &[String],
     files: &Files<'_>,
 ) -> Result<(WorkloadKind, Vec<String>), Diagnostics> {
@@ -60,7 +62,11 @@ pub fn read_workload(
     for (place, setting) in (1..).zip(settings) {
         overrides::apply(&mut root, setting, place, &problems);
     }
-    algorithm_files::write_out_workload(&mut root, files, (&problems, &warnings));
+    let findings = Findings {
+        problems: &problems,
+        warnings: &warnings,
+    };
+    algorithm_files::write_out_workload(&mut root, files, findings);
     problems.know(&Rc::new(root.clone()));
     let mut section = Section::root(root, &WorkloadKind::TABLE, &problems);
     let read = WorkloadKind::read(&mut section);

@@ -25,7 +25,7 @@ pub(crate) fn check(around: &Around<'_>, load_balancing: &LoadBalancing) {
         other_remedy: "",
     };
     let recovery = &around.endpoint.nic.loss_recovery;
-    spray.check(recovery, around.problems, around.warnings);
+    spray.check(recovery, around.findings());
 }
 
 /// Refuses rules for the frames of one host, which are told by their hashes.

@@ -228,7 +228,7 @@ impl Faults {
         for (index, event) in self.events.iter().enumerate() {
             let draw = || Stream::new(seed, &format!("faults.events[{index}]"), "random");
             let path = list.item(index);
-            complete &= event.bind((topology, &path), draw, &mut events).is_some();
+            complete &= event.bind(topology, &path, draw, &mut events).is_some();
             if events.len() > EVENTS_MAX {
                 let help = "let fewer links flap less often";
                 list.problem("are more than 4194304 single events", help);
@@ -246,7 +246,8 @@ impl Faults {
 impl Event {
     fn bind(
         &self,
-        (topology, path): (&Topology, &Path<'_>),
+        topology: &Topology,
+        path: &Path<'_>,
         draw: impl FnOnce() -> Stream,
         events: &mut Vec<FaultEvent>,
     ) -> Option<()> {

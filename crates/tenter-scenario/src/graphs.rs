@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tenter_config::{Component, Written};
-use tenter_notation::diagnostics::Problems;
 use tenter_notation::tree::Node;
 use tenter_workload::graph::Graph;
 use tenter_workload::inference::{self, Inference, InferenceSpec, Reach};
@@ -15,6 +14,7 @@ use tenter_workload::transformer::Unfit;
 use tenter_workload::{Known, Operations};
 
 use crate::files::Files;
+use crate::findings::Findings;
 use crate::operations::read_operations;
 
 /// A graph that a job runs.
@@ -27,13 +27,19 @@ struct OfJob {
 /// The graphs of a scenario, each read once.
 pub(crate) struct Graphs<'f> {
     files: &'f Files<'f>,
-    noted: (&'f Problems, &'f Problems),
+    findings: Findings<'f>,
     found: RefCell<Found>,
 }
 
 /// What an inference depends on: what a job says of it, its ranks, the seed, and how fast ranks
 /// reach each other.
-type InferenceKey = (InferenceSpec, Option<u32>, (u64, Reach));
+#[derive(PartialEq)]
+struct InferenceKey {
+    spec: InferenceSpec,
+    ranks: Option<u32>,
+    seed: u64,
+    reach: Reach,
+}
 
 #[derive(Default)]
 struct Found {
@@ -49,10 +55,10 @@ struct Found {
 
 impl<'f> Graphs<'f> {
     /// None read yet. Problems are noted, and warnings.
-    pub(crate) fn new(files: &'f Files<'f>, noted: (&'f Problems, &'f Problems)) -> Graphs<'f> {
+    pub(crate) fn new(files: &'f Files<'f>, findings: Findings<'f>) -> Graphs<'f> {
         Graphs {
             files,
-            noted,
+            findings,
             found: RefCell::default(),
         }
     }
@@ -85,7 +91,8 @@ impl<'f> Graphs<'f> {
     pub(crate) fn step(
         &self,
         job: usize,
-        (spec, ranks): (&TrainingSpec, Option<u32>),
+        spec: &TrainingSpec,
+        ranks: Option<u32>,
     ) -> Option<Operations> {
         let mut found = self.found.borrow_mut();
         let known = found.steps.iter();
@@ -116,16 +123,23 @@ impl<'f> Graphs<'f> {
     pub(crate) fn inference(
         &self,
         job: usize,
-        (spec, ranks): (&InferenceSpec, Option<u32>),
-        drawn: (u64, Reach),
+        spec: &InferenceSpec,
+        ranks: Option<u32>,
+        seed: u64,
+        reach: Reach,
     ) -> Option<Operations> {
         let mut found = self.found.borrow_mut();
-        let key = (spec.clone(), ranks, drawn);
+        let key = InferenceKey {
+            spec: spec.clone(),
+            ranks,
+            seed,
+            reach,
+        };
         let known = found.inferences.iter().find(|(of, _)| *of == key);
         if let Some((_, operations)) = known {
             return Some(operations.clone());
         }
-        let built = Inference::new(spec, ranks, drawn).and_then(|of| inference::graph(&of));
+        let built = Inference::new(spec, ranks, seed, reach).and_then(|of| inference::graph(&of));
         match built {
             Ok((graph, run)) => {
                 let operations = Operations {
@@ -145,7 +159,7 @@ impl<'f> Graphs<'f> {
 
     /// Numbers of a model do not fit together.
     fn refuse(&self, job: usize, error: Unfit) {
-        let (problems, _) = self.noted;
+        let problems = self.findings.problems;
         let path = format!("jobs[{job}].workload.{}", error.key);
         let what = format!("`{path}` {}", error.what);
         problems.push(problems.place(&path), what, Some(error.remedy));
@@ -153,7 +167,7 @@ impl<'f> Graphs<'f> {
 
     /// Reads the files of a job. What is noteworthy in them is a warning.
     fn read(&self, job: usize, kind: &WorkloadKind) -> Option<Graph> {
-        let (problems, warnings) = self.noted;
+        let Findings { problems, warnings } = self.findings;
         let path = format!("jobs[{job}].workload.file");
         match read_operations(kind, self.files) {
             Ok(imported) => {

@@ -12,7 +12,8 @@ use tenter_plan::LinkImpairment;
 pub(crate) fn complete(
     around: &Around<'_>,
     switches: &mut Switches,
-    (has_signals, switching): (bool, &Switching),
+    has_signals: bool,
+    switching: &Switching,
     impaired: Option<&[LinkImpairment]>,
 ) {
     let Some(class) = switches.usual.load_balancing.notice_class() else {

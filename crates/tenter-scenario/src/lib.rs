@@ -49,6 +49,7 @@ mod entropy;
 mod fabric;
 mod faults;
 mod files;
+mod findings;
 mod given;
 mod graphs;
 mod hand_over;

@@ -1,6 +1,7 @@
 //! The way in: text and overrides to a plan, or to everything that is wrong with them.
 
 use crate::files::{self, Files};
+use crate::findings::Findings;
 use crate::graphs::Graphs;
 use crate::scenario::Scenario;
 use crate::{algorithm_files, assemble, copies, given};
@@ -208,8 +209,8 @@ pub fn load_overlaid(
     seed: Option<u64>,
     files: &Files<'_>,
 ) -> Result<Loaded, Diagnostics> {
-    let source = (input, source_name);
-    load_changed(source, overlay, overrides, seed, files, &mut |_| {})
+    let change = &mut |_: &mut Node| {};
+    load_changed(input, source_name, overlay, overrides, seed, files, change)
 }
 
 /// As [`load`], with the key at a path of [`Loaded::given`], or the list item, left out: what a
@@ -223,16 +224,17 @@ pub fn load_without(
     overrides: &[String],
     path: &str,
 ) -> Option<Result<Loaded, Diagnostics>> {
-    let source = (Input::Text(text, Format::Yaml), source_name);
+    let input = Input::Text(text, Format::Yaml);
     let mut found = false;
     let mut leave_out = |root: &mut Node| found = given::remove(root, path);
     let change = &mut leave_out;
-    let loaded = load_changed(source, &[], overrides, None, &no_files, change);
+    let loaded = load_changed(input, source_name, &[], overrides, None, &no_files, change);
     (found || loaded.is_err()).then_some(loaded)
 }
 
 fn load_changed(
-    source: (Input<'_>, &str),
+    input: Input<'_>,
+    source_name: &str,
     overlay: &[Overlay<'_>],
     overrides: &[String],
     seed: Option<u64>,
@@ -240,22 +242,26 @@ fn load_changed(
     change: &mut dyn FnMut(&mut Node),
 ) -> Result<Loaded, Diagnostics> {
     let (problems, warnings) = (Problems::default(), Problems::default());
-    let (root, sources) = overlaid(source, overlay, overrides, &problems)?;
+    let (root, sources) = overlaid(input, source_name, overlay, overrides, &problems)?;
     let Some(mut root) = root else {
         return Err(problems.into_diagnostics(sources));
     };
     change(&mut root);
-    let given = match source.0 {
+    let given = match input {
         Input::Text(..) => given::paths(&root),
         Input::Typed(_) => given::unusual_paths(&root),
     };
     files::write_out(&mut root, files, &problems);
-    algorithm_files::write_out(&mut root, files, (&problems, &warnings));
-    let graphs = Graphs::new(files, (&problems, &warnings));
+    let findings = Findings {
+        problems: &problems,
+        warnings: &warnings,
+    };
+    algorithm_files::write_out(&mut root, files, findings);
+    let graphs = Graphs::new(files, findings);
     let written = Rc::new(root.clone());
     problems.know(&written);
     warnings.know(&written);
-    let (plan, mut effective) = assemble::resolve(root, seed, &graphs, &problems, &warnings);
+    let (plan, mut effective) = assemble::resolve(root, seed, &graphs, findings);
     match plan {
         Some(plan) => {
             let mut lists = files::take_out(&mut effective);
@@ -300,10 +306,14 @@ pub fn load_typed(
     files: &Files<'_>,
 ) -> Result<Scenario, Diagnostics> {
     let problems = Problems::default();
-    let (root, sources) = overlaid((input, source_name), overlay, overrides, &problems)?;
+    let (root, sources) = overlaid(input, source_name, overlay, overrides, &problems)?;
     let read = root.and_then(|mut root| {
         files::write_out(&mut root, files, &problems);
-        algorithm_files::write_out(&mut root, files, (&problems, &Problems::default()));
+        let findings = Findings {
+            problems: &problems,
+            warnings: &Problems::default(),
+        };
+        algorithm_files::write_out(&mut root, files, findings);
         typed(root, &problems)
     });
     read.ok_or_else(|| problems.into_diagnostics(sources))
@@ -333,7 +343,8 @@ fn typed(root: Node, problems: &Problems) -> Option<Scenario> {
 /// The tree of a scenario with overlays and overrides, and the texts that problems may point into;
 /// no tree where a text is no mapping.
 fn overlaid(
-    (input, source_name): (Input<'_>, &str),
+    input: Input<'_>,
+    source_name: &str,
     overlay: &[Overlay<'_>],
     overrides: &[String],
     problems: &Problems,
@@ -371,7 +382,7 @@ fn overlaid(
 pub(crate) fn parse(text: &str, format: Format, problems: &Problems) -> Option<Node> {
     match format {
         Format::Yaml => yaml::parse(text, 0, 0, problems),
-        Format::Json => yaml::parse_as("JSON", text, (0, 0), problems),
+        Format::Json => yaml::parse_as("JSON", text, 0, 0, problems),
         Format::Toml => toml::parse(text, problems),
     }
 }

@@ -7,6 +7,7 @@ use tenter_net::load_balancing::{Ecmp, InOrderNics, LoadBalancing, Order};
 use tenter_topology::{Routing, Topology};
 
 use crate::endpoint::Endpoint;
+use crate::findings::Findings;
 use tenter_config::{Component, Reader, Shape, Value, Written};
 use tenter_notation::diagnostics::Problems;
 
@@ -64,10 +65,10 @@ pub(crate) fn check(
     own: Option<&Balancing>,
     endpoint: Option<&Endpoint>,
     topology: &Topology,
-    found: (&Problems, &Problems),
+    findings: Findings<'_>,
 ) {
     if let (Some(own), Some(endpoint)) = (own, endpoint) {
-        own.check(&endpoint.nic, topology, found);
+        own.check(&endpoint.nic, topology, findings);
     }
 }
 
@@ -97,14 +98,9 @@ impl Balancing {
     }
 
     /// Refuses NICs that do not get what they need of it, and warns of those that get too little.
-    pub(crate) fn check(
-        &self,
-        nic: &NicSpec,
-        topology: &Topology,
-        (problems, warnings): (&Problems, &Problems),
-    ) {
+    pub(crate) fn check(&self, nic: &NicSpec, topology: &Topology, findings: Findings<'_>) {
         if self.spec.detours().is_some() && topology.regions.is_empty() {
-            problems.push_at(
+            findings.problems.push_at(
                 "fabric.load_balancing.kind",
                 "sends packets by other regions, and this topology has none",
                 "use `fabric: {kind: dragonfly}`, whose groups are regions, or another load balancer",
@@ -112,12 +108,12 @@ impl Balancing {
         }
         // A single switch has no choice.
         if topology.switches() > 1 {
-            self.check_nics(nic, problems, warnings);
-            self.check_gap(nic, topology, warnings);
+            self.check_nics(nic, findings);
+            self.check_gap(nic, topology, findings.warnings);
         }
     }
 
-    fn check_nics(&self, nic: &NicSpec, problems: &Problems, warnings: &Problems) {
+    fn check_nics(&self, nic: &NicSpec, findings: Findings<'_>) {
         if !self.spec.reorders() {
             return;
         }
@@ -128,7 +124,7 @@ impl Balancing {
                 .is_some_and(|order| order.in_order_nics == InOrderNics::Allow),
             other_remedy: self.spec.order_remedy(),
         };
-        spray.check(&nic.loss_recovery, problems, warnings);
+        spray.check(&nic.loss_recovery, findings);
     }
 
     /// Warns of flowlets that follow each other faster than paths differ, where NICs need packets
@@ -171,12 +167,8 @@ pub(crate) struct Reordering {
 
 impl Reordering {
     /// Refuses NICs that need packets in order, and warns of those that hardly wait.
-    pub(crate) fn check(
-        &self,
-        loss_recovery: &LossRecovery,
-        problems: &Problems,
-        warnings: &Problems,
-    ) {
+    pub(crate) fn check(&self, loss_recovery: &LossRecovery, findings: Findings<'_>) {
+        let Findings { problems, warnings } = findings;
         let path = self.path;
         match loss_recovery {
             LossRecovery::SelectiveRepeat(repeat) if repeat.reorder == 1 => {

@@ -72,7 +72,8 @@ const PATH: &str = "endpoint.nic_impairments";
 
 /// The DMA rates of each NIC, in the order of the hosts; none without PCIe.
 pub(crate) fn bind(
-    (pcie, impairments): (Option<Pcie>, &[NicImpairment]),
+    pcie: Option<Pcie>,
+    impairments: &[NicImpairment],
     jobs: Option<&[Job]>,
     names: &HostNames<'_>,
 ) -> Option<ById<HostId, DmaRates>> {

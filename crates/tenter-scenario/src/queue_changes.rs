@@ -12,7 +12,8 @@ use tenter_plan::QueueChanges;
 /// The ports in their order, none twice; nothing if none is asked for.
 pub(crate) fn bind(
     observe: &Observe,
-    (topology, switching): (&Topology, &Switching),
+    topology: &Topology,
+    switching: &Switching,
     problems: &Problems,
 ) -> Read<Option<QueueChanges>> {
     let path = Path::new(problems, "observe.queue_changes");

@@ -58,7 +58,9 @@ fn interval(length: Time) -> Time {
 /// the limit.
 pub(crate) fn length(
     jobs: &[Job],
-    (topology, switches, nic): (&Topology, &Switches, &NicSpec),
+    topology: &Topology,
+    switches: &Switches,
+    nic: &NicSpec,
     limit: Option<Time>,
 ) -> Time {
     let usual = &switches.usual;

@@ -97,7 +97,8 @@ impl SwitchDraft {
         };
         let list = format!("{}.classes", self.path);
         let drafts = listed.into_iter().enumerate();
-        let drafts = drafts.map(|of| ClassDraft::new(of, &list, self.queue_capacity()));
+        let drafts =
+            drafts.map(|(index, keys)| ClassDraft::new(index, keys, &list, self.queue_capacity()));
         let mut drafts: Vec<ClassDraft> = drafts.collect();
         drafts.sort_unstable_by_key(|draft| draft.keys.number);
         Some(drafts)

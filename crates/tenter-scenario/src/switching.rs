@@ -14,6 +14,7 @@ use tenter_net::scheduled::ScheduledSpec;
 use tenter_net::{ClassSpec, CreditSpec, PfcTrigger};
 use tenter_topology::{NodeId, Topology, TopologySpec};
 
+use crate::findings::Findings;
 use around::PATH;
 use tenter_config::variants;
 use tenter_notation::diagnostics::{Problems, quote};
@@ -74,12 +75,12 @@ impl Switching {
 
 impl Switching {
     /// Refuses what the fabric cannot be or work with.
-    pub(crate) fn check(&self, around: &Around<'_>, found: (&Problems, &Problems)) {
+    pub(crate) fn check(&self, around: &Around<'_>, findings: Findings<'_>) {
         match self {
             Switching::OutputQueued => {}
-            Switching::InputQueued(_) => input_queued::check(around, found.0),
-            Switching::Scheduled(_) => check_scheduled(around, found.0),
-            Switching::CreditBased(spec) => credit::check(spec, around, found),
+            Switching::InputQueued(_) => input_queued::check(around, findings.problems),
+            Switching::Scheduled(_) => check_scheduled(around, findings.problems),
+            Switching::CreditBased(spec) => credit::check(spec, around, findings),
         }
     }
 }

@@ -144,7 +144,7 @@ fn settings_of_an_import_name_algorithms_by_their_paths() {
     };
     let read = |setting: &str| {
         let settings = [setting.to_owned()];
-        read_workload(("simai", "layers.txt"), &settings, &files)
+        read_workload("simai", "layers.txt", &settings, &files)
     };
     let algorithm = |algorithms: &Algorithms| {
         let kind = algorithms.kind(CollectiveName::AllReduce, 4, 1_024);

@@ -246,8 +246,8 @@ impl<'a> Chooser<'a> {
             circuits.entry(pair).or_insert(none).count += 1;
         }
         let nic: u128 = self.nics.iter().sum();
-        let overloaded = circuits.iter().filter(|&(pair, links)| {
-            let time = self.scenes.time_of_pair(&self.nics, *pair, *links);
+        let overloaded = circuits.iter().filter(|&(&(a, b), links)| {
+            let time = self.scenes.time_of_pair(&self.nics, a, b, *links);
             time > nic && time >= busiest
         });
         overloaded.map(|(pair, _)| *pair).collect()

@@ -91,7 +91,7 @@ impl Scenes {
 
     /// The time of all scenes if two leaves have only a number of links for the traffic between
     /// them.
-    pub(crate) fn time_of_pair(&self, nics: &[u128], (a, b): (u32, u32), links: Links) -> u128 {
+    pub(crate) fn time_of_pair(&self, nics: &[u128], a: u32, b: u32, links: Links) -> u128 {
         let times = self.scenes.iter().zip(nics).map(|(scene, nic)| {
             let most = scene.sent(a, b).max(scene.sent(b, a));
             in_use(time_of(most.div_ceil(links.count), links.rate)).max(*nic)

@@ -2,37 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::description::{Chart, Drawing};
+use crate::drawing::{Chart, Drawing};
+use crate::gate::{Gate, Origin};
 use crate::pauses::Pauses;
-use crate::published::{Gate, Origin};
-
-/// A published or measured value.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Value {
-    /// A number in the unit that the metric's name ends with.
-    Number(f64),
-    /// Several numbers as the source writes them, for instance `4+5+3+4`.
-    Text(String),
-}
-
-impl Value {
-    /// A value as a field of a table has it; nothing where the field is empty.
-    pub fn read(text: &str) -> Option<Value> {
-        match text.parse() {
-            Ok(number) => Some(Value::Number(number)),
-            Err(_) => (!text.is_empty()).then(|| Value::Text(text.to_owned())),
-        }
-    }
-
-    /// The number, if it is one.
-    pub fn number(&self) -> Option<f64> {
-        match self {
-            Value::Number(number) => Some(*number),
-            Value::Text(_) => None,
-        }
-    }
-}
+use crate::value::Value;
 
 /// How a measured value compares with its band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

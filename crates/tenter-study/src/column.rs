@@ -9,8 +9,9 @@ use tenter_record::{
 };
 use tenter_units::Bytes;
 
+use crate::leaf::Leaf;
 use crate::sweep::{Take as Statistic, column, numbers_of};
-use crate::trial::{Leaf, Trial, is_meant};
+use crate::trial::{Trial, is_meant};
 
 /// A column of a table, as the data dictionary has it, and what becomes of its rows.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -242,7 +243,7 @@ mod tests {
     use tenter_units::Time;
 
     use super::*;
-    use crate::trial::Leaf;
+    use crate::leaf::Leaf;
 
     fn reading(text: &str) -> ColumnReading {
         toml::from_str(text).expect("a reading")

@@ -26,14 +26,19 @@
 mod answer;
 mod column;
 mod description;
+mod drawing;
 mod error;
 mod fct;
+mod gate;
+mod leaf;
 #[cfg(test)]
 mod made_up;
 mod matrix;
 mod pauses;
 mod power;
 mod published;
+mod reading;
+mod reading_of_row;
 mod readings;
 mod registry;
 mod seeds;
@@ -42,23 +47,30 @@ mod study;
 mod sweep;
 mod throughput;
 mod trial;
+mod unknown;
+mod value;
+mod variant;
 
-pub use answer::{AnswerVariant, Answers, CaseAnswer, Spread, StudyAnswer, Tally, Value, Verdict};
+pub use answer::{AnswerVariant, Answers, CaseAnswer, Spread, StudyAnswer, Tally, Verdict};
 pub use column::{ColumnReading, Place, TableName, Take};
-pub use description::{
-    Against, Calibration, Chart, Condition, Drawing, DrawnVariant, Judged, PortName, Reading,
-    Seeds, Shows, Statistic, Variant,
-};
-pub use error::{StudyError, UnknownStudy, UnknownVariant};
+pub use description::Judged;
+pub use drawing::{Chart, Drawing, DrawnVariant, Shows};
+pub use error::StudyError;
+pub use gate::{Gate, Origin};
 pub use pauses::Pauses;
-pub use published::{Case, Gate, Origin};
+pub use published::Case;
+pub use reading::{Against, Condition, PortName, Reading, Statistic};
 pub use readings::ReadingRow;
 pub use registry::{STUDIES, StudyTexts, published_table, select};
+pub use seeds::Seeds;
 pub use sizes::{Metric, Sizes};
-pub use study::{Comparison, DASHES, Extent, Study};
+pub use study::{Comparison, DASHES, Study};
 pub use sweep::{
     Better, ChartKeys, ChartKind, Design, Keep, Measured, PointValues, PublishedKeys, ReadingKeys,
     SeedOf, Sweep, SweepAxis, SweepChart, SweepError, SweepKeys, SweepReading, SweepRecord,
     SweepTrial, SweepValues, Tables, Take as SweepStatistic, TrialSeed, Winner, sign_test,
 };
 pub use trial::Trial;
+pub use unknown::{UnknownStudy, UnknownVariant};
+pub use value::Value;
+pub use variant::{Calibration, Extent, Variant};

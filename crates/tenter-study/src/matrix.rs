@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::column::ColumnReading;
-use crate::description::{
-    Against, Description, PortName, Reading, ReadingOfRow, Statistic, Variant,
-};
+use crate::reading::{Against, PortName, Reading, Statistic};
+use crate::reading_of_row::ReadingOfRow;
+use crate::variant::Variant;
 
 /// Fabrics, cases and metrics of a study.
 #[derive(Clone, Debug, Deserialize)]
@@ -111,30 +111,33 @@ fn yes() -> bool {
     true
 }
 
-/// Adds the variants and readings of the matrix of a description, before those it lists itself.
-pub(crate) fn expand(description: &mut Description) -> Result<(), String> {
-    let Some(matrix) = &description.matrix else {
-        return Ok(());
-    };
-    matrix.check()?;
-    let mut variants = Vec::new();
-    for case in &matrix.cases {
-        variants.extend(matrix.run_in(case).map(|fabric| variant(fabric, case)));
-    }
-    let mut readings = Vec::new();
-    for metric in &matrix.metrics {
-        for case in matrix.cases.iter().filter(|case| metric.is_in(case)) {
-            let fabrics = matrix.run_in(case).filter(|fabric| metric.is_of(fabric));
-            readings.extend(fabrics.map(|fabric| matrix.reading(metric, fabric, case)));
-        }
-    }
-    variants.append(&mut description.variants);
-    readings.append(&mut description.readings);
-    (description.variants, description.readings) = (variants, readings);
-    Ok(())
-}
-
 impl Matrix {
+    /// Adds its variants and readings before those that are listed.
+    ///
+    /// # Errors
+    /// Names of cases and fabrics that are not listed.
+    pub(crate) fn expand(
+        &self,
+        variants: &mut Vec<Variant>,
+        readings: &mut Vec<ReadingOfRow>,
+    ) -> Result<(), String> {
+        self.check()?;
+        let mut own = Vec::new();
+        for case in &self.cases {
+            own.extend(self.run_in(case).map(|fabric| variant(fabric, case)));
+        }
+        variants.splice(0..0, own);
+        let mut own = Vec::new();
+        for metric in &self.metrics {
+            for case in self.cases.iter().filter(|case| metric.is_in(case)) {
+                let fabrics = self.run_in(case).filter(|fabric| metric.is_of(fabric));
+                own.extend(fabrics.map(|fabric| self.reading(metric, fabric, case)));
+            }
+        }
+        readings.splice(0..0, own);
+        Ok(())
+    }
+
     /// The tables whose rows must all be read, for a misspelt name would leave one out.
     pub(crate) fn tables(&self) -> &[String] {
         &self.tables

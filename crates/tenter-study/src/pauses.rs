@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn what_is_held_is_known_of_pools_alone() {
-        use crate::trial::Leaf;
+        use crate::leaf::Leaf;
         use tenter_record::{PortRow, SwitchRow};
 
         let of = |pool_high_water_bytes| {

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use tenter_plan::{Plan, PowerConstants, PoweredParts};
 use tenter_record::PowerRow;
 
-use crate::description::Reading;
-use crate::trial::Trial;
+use crate::reading::Reading;
 
 /// What the power of a trial follows from, beside what was counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,15 +48,15 @@ pub(crate) fn check(constants: &BTreeMap<String, u64>) -> Result<(), String> {
     }
 }
 
-/// What one of these readings says of a trial with other constants; nothing of one without a power
-/// profile, or in which nothing was received.
+/// What one of these readings says of a trial with other constants, by what its power follows from
+/// and what was counted; nothing of one without a power profile, or in which nothing was received.
 pub(crate) fn read(
     reading: Reading,
     constants: &BTreeMap<String, u64>,
-    trial: &Trial,
+    basis: Option<&Basis>,
+    counted: Option<&PowerRow>,
 ) -> Option<f64> {
-    let counted = trial.summary.power.as_ref()?;
-    let row = trial.power.as_ref()?.with(constants, counted)?;
+    let row = basis?.with(constants, counted?)?;
     match reading {
         Reading::StaticWPerGbps => row.static_per_gbps,
         Reading::DynamicWPerGbps => row.dynamic_per_gbps,
@@ -71,6 +70,16 @@ mod tests {
     use tenter_units::Time;
 
     use super::*;
+    use crate::trial::Trial;
+
+    fn read_of(reading: Reading, constants: &BTreeMap<String, u64>, trial: &Trial) -> Option<f64> {
+        read(
+            reading,
+            constants,
+            trial.power.as_ref(),
+            trial.summary.power.as_ref(),
+        )
+    }
 
     /// A switch with two ports, two cables and 100 elements, which was idle for half of 1 us and
     /// delivered 100 Gb/s in the mean.
@@ -114,7 +123,7 @@ mod tests {
             let constants = constants
                 .iter()
                 .map(|&(name, value)| (name.to_owned(), value));
-            read(reading, &constants.collect(), &trial)
+            read_of(reading, &constants.collect(), &trial)
         };
         // 64 + 4 + 14 + 2 W; 0.38 W.
         close(with(Reading::StaticWPerGbps, &[]), 0.84);
@@ -133,7 +142,7 @@ mod tests {
     #[test]
     fn nothing_is_read_without_power_or_where_nothing_was_received() {
         let mut trial = trial();
-        let of = |trial: &Trial| read(Reading::PjPerBit, &BTreeMap::new(), trial);
+        let of = |trial: &Trial| read_of(Reading::PjPerBit, &BTreeMap::new(), trial);
         assert_eq!(of(&Trial::default()), None);
         trial
             .summary

@@ -1,66 +1,14 @@
 //! Published values, read from a table and never edited to fit.
 
-use serde::{Deserialize, Serialize};
 use tenter_units::Bytes;
 
-use crate::answer::Value;
-use crate::description::{Description, Judged, PublishedRows, ReadingOfRow};
+use crate::description::{Description, Judged, PublishedRows};
 use crate::error::StudyError;
+use crate::gate::{Gate, Origin};
+use crate::reading_of_row::ReadingOfRow;
 use crate::readings::ReadingRow;
 use crate::registry::origin_of;
-
-/// What follows when a measured value is outside its band.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Gate {
-    /// The study fails.
-    Required,
-    /// The miss is shown; the study does not fail.
-    Open,
-    /// Nothing; the value is only shown.
-    Info,
-}
-
-impl Gate {
-    /// As it is written in tables.
-    pub fn word(self) -> &'static str {
-        match self {
-            Gate::Required => "required",
-            Gate::Open => "open",
-            Gate::Info => "info",
-        }
-    }
-
-    /// The same, with a mark where the band is an expectation of the project's own.
-    pub fn words(self, origin: Origin) -> String {
-        match origin {
-            Origin::Published => self.word().to_owned(),
-            Origin::Own => format!("{}, own band", self.word()),
-        }
-    }
-}
-
-/// Whose a row is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Origin {
-    /// Its value, its band and its gate were fixed with the published values.
-    #[default]
-    Published,
-    /// The project has added it: the band is an expectation of its own, and so is the value where
-    /// the source prints none.
-    Own,
-}
-
-impl Origin {
-    /// As it is written in tables.
-    pub fn word(self) -> &'static str {
-        match self {
-            Origin::Published => "published",
-            Origin::Own => "own",
-        }
-    }
-}
+use crate::value::Value;
 
 /// One published row.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,15 +8,17 @@ use tenter_record::{FlowRow, JobRow, PortRow};
 use tenter_topology::NodeId;
 use tenter_units::Time;
 
-use crate::answer::{CaseAnswer, Spread, Value, Verdict};
+use crate::answer::{CaseAnswer, Spread, Verdict};
 use crate::column::{ColumnReading, TableName};
-use crate::description::{Against, Condition, PortName, Reading, Statistic};
 use crate::fct;
+use crate::gate::{Gate, Origin};
+use crate::leaf::{Leaf, leaves};
 use crate::power;
-use crate::published::{Gate, Origin};
-use crate::study::Extent;
+use crate::reading::{Against, Condition, PortName, Reading, Statistic};
 use crate::throughput::{self, Window};
-use crate::trial::{Leaf, Trial, is_meant, leaves};
+use crate::trial::{Trial, is_meant};
+use crate::value::Value;
+use crate::variant::Extent;
 
 /// A published row and what is compared with it.
 #[derive(Clone, Debug, PartialEq)]
@@ -201,7 +203,8 @@ impl ReadingRow {
             Reading::AcceptedGbps => Some(self.accepted(trial)?.accepted_gbps()),
             Reading::AcceptedPercent => self.accepted(trial)?.accepted_percent(),
             Reading::StaticWPerGbps | Reading::DynamicWPerGbps | Reading::PjPerBit => {
-                power::read(self.reading, &self.constants, trial)
+                let counted = trial.summary.power.as_ref();
+                power::read(self.reading, &self.constants, trial.power.as_ref(), counted)
             }
             Reading::SlowestFlowSlowDownMs
             | Reading::NicXoffMs

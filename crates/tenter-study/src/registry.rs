@@ -1,7 +1,7 @@
 //! The studies that are part of the program.
 
-use crate::error::UnknownStudy;
-use crate::published::Origin;
+use crate::gate::Origin;
+use crate::unknown::UnknownStudy;
 
 /// The texts of one study: the files of its folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,12 +3,37 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Deserialize;
 use tenter_plan::Plan;
 use tenter_sim::{HashPath, Options, Simulation, SimulationError};
 use tenter_topology::CableEnd;
 
-use crate::description::Seeds;
-use crate::trial::{Leaf, leaves};
+use crate::leaf::{Leaf, leaves};
+
+/// Which seeds a study runs: those that meet its conditions, which are known before a run.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seeds {
+    /// Seeds 1 to this are looked at.
+    pub looked_at: u64,
+    /// Of those that meet the conditions, the first so many are run.
+    pub runs: usize,
+    /// As many in a quick run; with zero there is none.
+    pub quick_runs: usize,
+    /// The condition in words, and where the source shows it.
+    pub because: String,
+    /// On each leaf, the uplink with the most queue pairs has at most so many, and on at least one
+    /// exactly so many.
+    pub hottest_uplink: Option<u64>,
+    /// On each leaf, flows of the same step meet on an uplink so many times.
+    pub collisions_per_leaf: Option<u64>,
+    /// Names of jobs in groups: those of a group share a link between switches, directly or by
+    /// way of others of the group, and those of different groups share none.
+    pub sharing: Option<Vec<Vec<String>>>,
+    /// The variant whose paths must meet the conditions, for all variants alike; each variant's own
+    /// where this is missing.
+    pub by: Option<String>,
+}
 
 impl Seeds {
     /// Whether the paths of a plan meet the conditions.

@@ -3,12 +3,15 @@
 use tenter_record::{Cell, CollectiveRow, Names, Row};
 use tenter_units::Bytes;
 
-use crate::answer::{CaseAnswer, Spread, Value, Verdict};
-use crate::description::{Description, Judged, ScenarioUse, Variant};
-use crate::published::{Case, Gate, Origin};
+use crate::answer::{CaseAnswer, Spread, Verdict};
+use crate::description::{Description, Judged, ScenarioUse};
+use crate::gate::{Gate, Origin};
+use crate::published::Case;
 use crate::readings::{ReadingRow, middle};
 use crate::registry::origin_of;
 use crate::trial::Trial;
+use crate::value::Value;
+use crate::variant::Variant;
 
 /// What is compared of the sizes of a collective.
 #[derive(Clone, Debug)]

@@ -5,34 +5,21 @@ use tenter_record::Digest;
 use tenter_scenario::{Format, Loaded, load};
 
 use crate::answer::{AnswerVariant, CaseAnswer, StudyAnswer};
-use crate::description::{
-    Against, Chart, Description, Drawing, Reading, ReadingOfRow, Seeds, Variant,
-};
-use crate::error::{StudyError, UnknownVariant};
-use crate::matrix;
+use crate::description::Description;
+use crate::drawing::{Chart, Drawing};
+use crate::error::StudyError;
 use crate::pauses::Pauses;
 use crate::power;
 use crate::published;
+use crate::reading::{Against, Reading};
+use crate::reading_of_row::ReadingOfRow;
 use crate::readings::ReadingRow;
 use crate::registry::{StudyTexts, published_table};
+use crate::seeds::Seeds;
 use crate::sizes::{self, Sizes};
 use crate::trial::Trial;
-
-/// How much of a study is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
-    /// Every published case.
-    Full,
-    /// The smaller cases, up to the size that the study states, or fewer seeds.
-    Quick,
-}
-
-impl Variant {
-    /// Whether that much of a study has it.
-    pub fn is_run(&self, extent: Extent) -> bool {
-        !self.left_out && (self.quick || extent == Extent::Full)
-    }
-}
+use crate::unknown::UnknownVariant;
+use crate::variant::{Extent, Variant};
 
 /// A published study.
 #[derive(Clone, Debug)]
@@ -96,7 +83,10 @@ impl Study {
         };
         let mut description: Description =
             toml::from_str(texts.description).map_err(|error| wrong(error.to_string()))?;
-        matrix::expand(&mut description).map_err(wrong)?;
+        if let Some(matrix) = &description.matrix {
+            let (variants, readings) = (&mut description.variants, &mut description.readings);
+            matrix.expand(variants, readings).map_err(wrong)?;
+        }
         check(&description).map_err(wrong)?;
         let name = &description.published.table;
         let rows = table(name).ok_or_else(|| {

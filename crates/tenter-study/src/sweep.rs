@@ -7,9 +7,11 @@
 
 mod answer;
 mod axis;
+mod chart_keys;
 mod charts;
 mod design;
 mod keys;
+mod limits;
 mod reading;
 mod record;
 mod seeds;
@@ -21,11 +23,12 @@ use tenter_config::{Component as _, Named, Written};
 use tenter_scenario::{Diagnostics, Format, read_document};
 
 pub use answer::{Measured, Winner, sign_test};
-pub use charts::{ChartKeys, ChartKind};
+pub use chart_keys::{ChartKeys, ChartKind};
+pub use charts::SweepChart;
 pub use design::PointValues;
 pub use keys::{Better, Design, Keep, PublishedKeys, ReadingKeys, SweepKeys};
 pub use reading::Tables;
-pub use record::{SweepAxis, SweepChart, SweepReading, SweepRecord, SweepValues};
+pub use record::{SweepAxis, SweepReading, SweepRecord, SweepValues};
 pub use seeds::{SeedOf, TrialSeed};
 pub use take::Take;
 
@@ -116,7 +119,7 @@ impl Sweep {
             seeds,
             charts: Vec::new(),
         };
-        sweep.charts = charts::charts(&sweep)?;
+        sweep.charts = charts::charts(&sweep.keys)?;
         if sweep.len() > TRIALS_MAX {
             return Err(format!(
                 "it has {} trials, more than {TRIALS_MAX}; use fewer seeds, values or samples",
@@ -159,7 +162,7 @@ impl Sweep {
 
     /// The paths of its axes.
     pub fn axes(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.keys.axes.0.iter().map(|(path, _)| path.as_str())
+        self.keys.axis_paths()
     }
 
     /// The names of its variants; one without a name where there are none.
@@ -198,20 +201,7 @@ impl Sweep {
     /// What its axes are called where there is little room: the last part of each path, `size` of
     /// `jobs[0].collectives[0].size`, unless two of them end alike.
     pub fn axis_names(&self) -> Vec<&str> {
-        let short = |path: &'_ str| path.rsplit_once('.').map_or(0, |(head, _)| head.len() + 1);
-        let name = |path| {
-            let last = |of: &str| of[short(of)..].to_owned();
-            let alike = self
-                .axes()
-                .filter(|other| last(other) == last(path))
-                .count();
-            if alike > 1 {
-                path
-            } else {
-                &path[short(path)..]
-            }
-        };
-        self.axes().map(name).collect()
+        self.keys.axis_names()
     }
 
     /// What a point is called: `spines=4, size=1MiB`; empty where there are no axes.

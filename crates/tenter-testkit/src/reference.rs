@@ -208,16 +208,10 @@ impl<W: Watcher> ReferenceDriver<W> {
             };
             let planned = &mut self.planned[node.index()][usize::from(port)];
             let what = What::Departure(port);
-            plan(&mut self.links.heap, planned, (node, what), departure, now);
+            plan(&mut self.links.heap, planned, node, what, departure, now);
         }
         let planned = &mut self.planned[node.index()][usize::from(ports)];
-        plan(
-            &mut self.links.heap,
-            planned,
-            (node, What::Timer),
-            timer,
-            now,
-        );
+        plan(&mut self.links.heap, planned, node, What::Timer, timer, now);
     }
 }
 
@@ -225,7 +219,8 @@ impl<W: Watcher> ReferenceDriver<W> {
 fn plan(
     heap: &mut BinaryHeap<Reverse<Planned>>,
     planned: &mut Option<u64>,
-    (node, what): (LocalNode, What),
+    node: LocalNode,
+    what: What,
     at: Option<u64>,
     now: u64,
 ) {

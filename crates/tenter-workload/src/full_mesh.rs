@@ -147,8 +147,13 @@ mod tests {
     use super::*;
     use crate::collective::{BroadcastTree, CollectiveKind};
 
-    fn mesh(names: (&str, &str), ranks: u32, size: u64) -> (FullMesh, Box<dyn Schedule>) {
-        let kind = CollectiveKind::parse(names.0, names.1).expect("a member");
+    fn mesh(
+        collective: &str,
+        algorithm: &str,
+        ranks: u32,
+        size: u64,
+    ) -> (FullMesh, Box<dyn Schedule>) {
+        let kind = CollectiveKind::parse(collective, algorithm).expect("a member");
         let schedule = kind.schedule(ranks, size).expect("it can be run");
         // A byte in 20 ps.
         let mesh = FullMesh::new(&*schedule, &nics(vec![400; ranks as usize]), |_| false);
@@ -180,14 +185,14 @@ mod tests {
     #[test]
     fn what_is_sent_at_once_shares_the_port() {
         // 511 of 512 blocks of 1 MiB at 50 GB/s, all at once.
-        let (mesh, schedule) = mesh(("all-to-all", "parallel"), 512, 512 << 20);
+        let (mesh, schedule) = mesh("all-to-all", "parallel", 512, 512 << 20);
         assert_eq!(mesh.whole(), Time::from_ps((511 << 20) * 20));
         assert_eq!(mesh.of(&schedule.transfer(7)), mesh.whole());
     }
 
     #[test]
     fn what_is_sent_one_after_the_other_has_the_port_to_itself() {
-        let (mesh, schedule) = mesh(("all-reduce", "ring"), 4, 4_000);
+        let (mesh, schedule) = mesh("all-reduce", "ring", 4, 4_000);
         assert_eq!(mesh.loads, Loads::Apart);
         assert_eq!(mesh.whole(), Time::from_ps(2 * 3 * 1_000 * 20));
         assert_eq!(mesh.of(&schedule.transfer(3)), Time::from_ps(20_000));

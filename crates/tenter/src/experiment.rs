@@ -239,7 +239,7 @@ impl Experiment {
             if observer.is_cancelled() {
                 return Ok(true);
             }
-            let title = title(&point.settings, (seed, seed - first + 1), self.seeds);
+            let title = title(&point.settings, seed, seed - first + 1, self.seeds);
             let run = self.trial(&point.settings, seed, folder)?.title(title);
             let kept = |trial: Trial| match folder {
                 Some(_) => trial.without_tables(),
@@ -280,7 +280,7 @@ impl Experiment {
 }
 
 /// What an observer hears of a trial: its settings, its seed, and the how-manieth it is.
-fn title(settings: &[(String, String)], (seed, nth): (u64, u64), of: u32) -> String {
+fn title(settings: &[(String, String)], seed: u64, nth: u64, of: u32) -> String {
     let settings: Vec<String> = settings
         .iter()
         .map(|(path, value)| format!("{path}={value}"))

@@ -78,7 +78,8 @@ impl Selection {
     /// When columns do not go together: a defect.
     pub fn of(
         &self,
-        (schema, rows): (&SchemaRef, usize),
+        schema: &SchemaRef,
+        rows: usize,
         column: impl Fn(usize) -> ArrayRef,
     ) -> Result<RecordBatch, ArrowError> {
         let own = self.schema(schema);
@@ -203,7 +204,7 @@ mod tests {
         };
         let schema = batch.schema();
         let column = |place: usize| Arc::clone(batch.column(place));
-        let found = selection.of((&schema, 10), column).expect("a batch");
+        let found = selection.of(&schema, 10, column).expect("a batch");
         let bytes = found.column(0).as_primitive::<Int64Type>();
         assert_eq!(
             (found.num_columns(), bytes.values().as_ref()),
@@ -216,7 +217,7 @@ mod tests {
             columns: None,
             conditions: vec![of("latency_min_ns", ColumnTest::Between(0.0, 1e9))],
         };
-        let none = of_missing.of((&schema, 10), column).expect("a batch");
+        let none = of_missing.of(&schema, 10, column).expect("a batch");
         assert_eq!(
             (none.num_rows(), none.num_columns()),
             (0, FlowRow::COLUMNS.len())

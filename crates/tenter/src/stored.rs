@@ -96,7 +96,7 @@ impl StoredBatches {
             Arc::clone(column.expect("what is needed was read"))
         };
         let rows = self.groups.rows(group);
-        self.selection.of((&self.all, rows), column)
+        self.selection.of(&self.all, rows, column)
     }
 }
 

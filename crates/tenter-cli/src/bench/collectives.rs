@@ -33,82 +33,72 @@ pub(super) struct Collective {
     pub(super) shown: Shown,
 }
 
+/// A collective without reduction and root.
+const NEITHER: Shown = Shown {
+    redop: false,
+    root: false,
+};
+/// One that reduces.
+const REDOP: Shown = Shown {
+    redop: true,
+    root: false,
+};
+/// One that has a root.
+const ROOT: Shown = Shown {
+    redop: false,
+    root: true,
+};
+/// One with both.
+const BOTH: Shown = Shown {
+    redop: true,
+    root: true,
+};
+
 const fn collective(
     name: &'static str,
     scenario: &'static str,
     algorithm: &'static str,
     share: Share,
-    shown: (bool, bool),
+    shown: Shown,
 ) -> Collective {
-    let (redop, root) = shown;
     Collective {
         name,
         scenario,
         algorithm,
         share,
-        shown: Shown { redop, root },
+        shown,
     }
 }
 
 /// The programs of nccl-tests, but for those of the device API.
 const COLLECTIVES: [Collective; 10] = [
-    collective(
-        "all_reduce",
-        "all-reduce",
-        "ring",
-        Share::Whole,
-        (true, false),
-    ),
-    collective(
-        "all_gather",
-        "all-gather",
-        "ring",
-        Share::PerRank,
-        (false, false),
-    ),
+    collective("all_reduce", "all-reduce", "ring", Share::Whole, REDOP),
+    collective("all_gather", "all-gather", "ring", Share::PerRank, NEITHER),
     collective(
         "reduce_scatter",
         "reduce-scatter",
         "ring",
         Share::PerRank,
-        (true, false),
+        REDOP,
     ),
     collective(
         "alltoall",
         "all-to-all",
         "parallel",
         Share::PerRank,
-        (false, false),
+        NEITHER,
     ),
-    collective(
-        "broadcast",
-        "broadcast",
-        "ring",
-        Share::Whole,
-        (false, true),
-    ),
-    collective("reduce", "reduce", "tree", Share::Whole, (true, true)),
-    collective("sendrecv", "send-recv", "ring", Share::Whole, (true, false)),
-    collective(
-        "gather",
-        "gather",
-        "parallel",
-        Share::PerRank,
-        (false, true),
-    ),
-    collective(
-        "scatter",
-        "scatter",
-        "parallel",
-        Share::PerRank,
-        (false, true),
-    ),
+    collective("broadcast", "broadcast", "ring", Share::Whole, ROOT),
+    collective("reduce", "reduce", "tree", Share::Whole, BOTH),
+    collective("sendrecv", "send-recv", "ring", Share::Whole, REDOP),
+    collective("gather", "gather", "parallel", Share::PerRank, ROOT),
+    collective("scatter", "scatter", "parallel", Share::PerRank, ROOT),
     collective(
         "hypercube",
         "hypercube",
         "recursive-doubling",
         Share::PerRank,
-        (false, false),
+        NEITHER,
     ),
 ];
 

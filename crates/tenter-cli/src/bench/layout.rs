@@ -51,7 +51,12 @@ impl Layout {
         // The NPUs of a server follow each other; elsewhere nodes do, each with NICs of its own.
         let whole = per_node.checked_next_multiple_of(npus).unwrap_or(u32::MAX);
         let stride = rail.map_or(whole, |(_, per_server)| per_server);
-        check_counts((nodes, per_node), stride, (nics, npus), rail)?;
+        let asked = Asked {
+            nodes,
+            per_node,
+            stride,
+        };
+        check_counts(&asked, nics, npus, rail)?;
         if within_hosts && ranks.order == Some(RankOrder::Rails) {
             return Err("an algorithm with steps within hosts needs `--order hosts`".to_owned());
         }
@@ -123,12 +128,25 @@ impl Layout {
     }
 }
 
-fn check_counts(
-    (nodes, per_node): (u32, u32),
+/// The ranks that were asked for.
+struct Asked {
+    nodes: u32,
+    per_node: u32,
+    /// From the first NPU of a node to that of the next.
     stride: u32,
-    (nics, npus): (u32, u32),
+}
+
+fn check_counts(
+    asked: &Asked,
+    nics: u32,
+    npus: u32,
     rail: Option<(u32, u32)>,
 ) -> Result<(), String> {
+    let Asked {
+        nodes,
+        per_node,
+        stride,
+    } = *asked;
     let ranks = u64::from(nodes) * u64::from(per_node);
     if ranks < 2 {
         let help = "give `--nodes` or `-g`, or leave both out for all NICs";

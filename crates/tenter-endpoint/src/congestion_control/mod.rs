@@ -102,10 +102,15 @@ macro_rules! members {
         impl Congestion {
             /// For a NIC with so many send slots on a line of this rate, whose full packets carry
             /// so many bytes.
-            pub(crate) fn new(control: &$list, line: (Rate, u64), slots: usize) -> Congestion {
+            pub(crate) fn new(
+                control: &$list,
+                line: Rate,
+                payload: u64,
+                slots: usize,
+            ) -> Congestion {
                 match control {
                     $($list::$name(control) => {
-                        Congestion::$name(Table::new(*control, line, slots))
+                        Congestion::$name(Table::new(*control, line, payload, slots))
                     })+
                 }
             }

@@ -33,7 +33,7 @@ pub(crate) struct Table<C: Control> {
 }
 
 impl<C: Control> Table<C> {
-    pub(super) fn new(control: C, (line, payload): (Rate, u64), slots: usize) -> Table<C> {
+    pub(super) fn new(control: C, line: Rate, payload: u64, slots: usize) -> Table<C> {
         let line = line.bits_per_second();
         Table {
             control: control.on_line(line),
@@ -257,7 +257,7 @@ mod tests {
     }
 
     fn table() -> Table<Told> {
-        Table::new(Told, (Rate::from_gbps(400), 4096), 2)
+        Table::new(Told, Rate::from_gbps(400), 4096, 2)
     }
 
     fn flow(table: &mut Table<Told>) -> Flow {

@@ -73,7 +73,7 @@ impl Limits {
                 .map(|most| Outstanding::new(most, slots)),
             congestion: spec.reacting().map(|control| {
                 let payload = u64::from(spec.mtu_bytes);
-                Congestion::new(control, (line, payload), slots)
+                Congestion::new(control, line, payload, slots)
             }),
             paced: Timers::new(),
             notification: spec.notification(),

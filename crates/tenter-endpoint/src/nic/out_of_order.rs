@@ -29,7 +29,7 @@ impl Nic {
             (Verdict::Duplicate, _) => self.discard_duplicate(spec, packet, medium),
             (Verdict::Ahead, LossRecovery::GoBackN) => self.discard_ahead(spec, packet, medium),
             (Verdict::Ahead, LossRecovery::SelectiveRepeat(repeat)) => {
-                self.place((spec, *repeat), packet, medium);
+                self.place(spec, *repeat, packet, medium);
             }
             (Verdict::Ahead, LossRecovery::None) => {
                 self.give_up_before(packet, cx.directory);
@@ -72,7 +72,8 @@ impl Nic {
     /// Keeps a packet before which another is missing, and asks for what counts as lost.
     fn place<M: Medium>(
         &mut self,
-        (spec, repeat): (&NicSpec, SelectiveRepeat),
+        spec: &NicSpec,
+        repeat: SelectiveRepeat,
         packet: &Packet,
         medium: &mut M,
     ) {

@@ -121,9 +121,10 @@ pub struct NicBuild<'a> {
 impl NicBuild<'_> {
     /// DMA in a direction, where it falls behind the wire.
     fn slow_dma(&self, rate: impl Fn(&DmaRates) -> Rate) -> Option<Dma> {
-        let packets = (self.spec.mtu_bytes, self.spec.telemetry_bytes());
-        let rates = (rate(self.dma.as_ref()?), self.line);
-        Dma::new(self.spec.pcie.as_ref()?, rates, packets)
+        let rate = rate(self.dma.as_ref()?);
+        let telemetry = self.spec.telemetry_bytes();
+        let pcie = self.spec.pcie.as_ref()?;
+        Dma::new(pcie, rate, self.line, self.spec.mtu_bytes, telemetry)
     }
 
     /// The receive side, where it is slower than the wire.

@@ -121,8 +121,8 @@ impl SendQueuePair {
         // After a rewind, packets that were on their way all the same may be acknowledged before
         // they are sent again.
         if self.outstanding() < sequence.wrapping_sub(self.acknowledged) {
-            let range = (self.next_sequence, sequence);
-            backlog.count_repeats(range, self.acknowledged, cut, false);
+            let range = self.next_sequence..sequence;
+            backlog.count_repeats(&range, self.acknowledged, cut, false);
             self.go_to(backlog, sequence, cut);
         }
         self.acknowledged = sequence;
@@ -151,9 +151,9 @@ impl SendQueuePair {
         if again == 0 || again > self.outstanding() {
             return 0;
         }
-        let range = (sequence, self.next_sequence);
+        let range = sequence..self.next_sequence;
         let backlog = self.move_to_backlog(requests, slot);
-        backlog.count_repeats(range, self.acknowledged, cut, true);
+        backlog.count_repeats(&range, self.acknowledged, cut, true);
         self.go_to(backlog, sequence, cut);
         again
     }
@@ -171,8 +171,8 @@ impl SendQueuePair {
         let cut = *rules.cut;
         let next = self.next_sequence;
         let backlog = self.move_to_backlog(requests, slot);
-        let range = (sequence, sequence.wrapping_add(1));
-        backlog.count_repeats(range, self.acknowledged, cut, true);
+        let range = sequence..sequence.wrapping_add(1);
+        backlog.count_repeats(&range, self.acknowledged, cut, true);
         self.go_to(backlog, sequence, cut);
         let mut sent = self.next_packet(requests, slot, rules, now);
         sent.packet.flags |= Packet::ACK_REQUEST;

@@ -5,6 +5,8 @@
 //! pair's requests to a backlog, which knows them all and what was repeated; once all are
 //! acknowledged the backlog is free for another queue pair.
 
+use std::ops::Range;
+
 use tenter_engine::{Ring, prefetch_at};
 use tenter_net::SendSlot;
 
@@ -133,7 +135,7 @@ impl Backlog {
     /// Counts the packets `from..to` as sent for nothing, or takes that back.
     pub(super) fn count_repeats(
         &mut self,
-        range: (u32, u32),
+        range: &Range<u32>,
         base: u32,
         cut: MessageCut,
         more: bool,
@@ -157,7 +159,7 @@ impl Posted {
     }
 
     /// Counts the packets of this request among `from..to` as sent for nothing, or takes that back.
-    fn repeat(&mut self, (from, to): (u32, u32), base: u32, cut: MessageCut, more: bool) {
+    fn repeat(&mut self, range: &Range<u32>, base: u32, cut: MessageCut, more: bool) {
         // Sequence numbers wrap, so all are compared by their distance from the oldest one
         // outstanding.
         let first = i64::from(self.first_sequence.wrapping_sub(base).cast_signed());
@@ -165,7 +167,7 @@ impl Posted {
             (i64::from(sequence.wrapping_sub(base)) - first).clamp(0, i64::from(self.packets))
                 as u64
         };
-        let (from, to) = (within(from), within(to));
+        let (from, to) = (within(range.start), within(range.end));
         let bytes = cut.frame_bytes(self.request.bytes, from, to);
         if more {
             self.repeated_frames += to - from;

@@ -91,7 +91,7 @@ fn check_length(ordered: &[OfRanks<'_>], grid: &Grid, stored: usize) -> Result<(
         u64::from(ranks) * of.section.rows.len() as u64
     };
     let operations = ordered.iter().map(of).sum();
-    repeated(operations, stored, (grid.ranks, Place::Line(1)))
+    repeated(operations, stored, grid.ranks, Place::Line(1))
 }
 
 /// How many ranks the groups of a kind have, by the first collective that says so.
@@ -296,7 +296,7 @@ impl Built<'_> {
         let collectives = &mut self.builder.collectives;
         let added = self
             .communicators
-            .add(collectives, (rank, communicator), (name, bytes));
+            .add(collectives, rank, communicator, name, bytes);
         Ok(Some(
             of.add_collective(added.map_err(wrong)?, 1 + group as u32),
         ))

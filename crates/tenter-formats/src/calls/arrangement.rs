@@ -104,7 +104,7 @@ impl Arrangement {
         if self.is_given {
             return Ok(());
         }
-        limits::repeated(all, self.stored, (self.ranks, self.at))
+        limits::repeated(all, self.stored, self.ranks, self.at)
     }
 }
 

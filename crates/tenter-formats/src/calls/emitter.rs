@@ -18,7 +18,7 @@ impl Emitter {
         for &other in after {
             self.trace.waits_for(other);
         }
-        self.trace.add(self.next, what, (stream, None));
+        self.trace.add(self.next, what, stream, None);
         self.next += 1;
         self.next - 1
     }
@@ -48,7 +48,7 @@ impl Emitter {
                 self.was_measured(recorded);
                 self.add(what, stream, after)
             }
-            Call::Messages(messages) => self.messages((recorded, messages), stream, after),
+            Call::Messages(messages) => self.messages(recorded, messages, stream, after),
         }
     }
 
@@ -62,7 +62,8 @@ impl Emitter {
 
     fn messages(
         &mut self,
-        (call, messages): (&Recorded, &[Message]),
+        call: &Recorded,
+        messages: &[Message],
         stream: u32,
         after: &[u64],
     ) -> u64 {

@@ -102,7 +102,8 @@ impl ProcessGroups {
     pub(crate) fn number(
         &mut self,
         members: &Members,
-        (given, groups): (&ProcessGroups, &mut Groups),
+        given: &ProcessGroups,
+        groups: &mut Groups,
         all: u32,
     ) -> Result<u32, Wrong> {
         if let Some(number) = self.known.get(members) {
@@ -183,7 +184,7 @@ mod tests {
     fn ranks(groups: &mut ProcessGroups, members: &Members) -> Result<Vec<u32>, Wrong> {
         let mut found = Groups::default();
         let given = ProcessGroups::default();
-        let number = groups.number(members, (&given, &mut found), 8)?;
+        let number = groups.number(members, &given, &mut found, 8)?;
         found.ranks_of(number, 8)
     }
 

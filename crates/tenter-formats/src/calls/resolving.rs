@@ -125,8 +125,8 @@ impl Resolving<'_, '_> {
             let groups = &mut self.traces.groups;
             return groups.of_ranks(&of.members.name, (0..all).collect());
         }
-        let known = (self.given, &mut self.traces.groups);
-        self.groups.number(&of.members, known, all)
+        let known = &mut self.traces.groups;
+        self.groups.number(&of.members, self.given, known, all)
     }
 
     /// An all-to-all in which ranks have split sizes of their own.

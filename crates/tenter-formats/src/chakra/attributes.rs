@@ -126,7 +126,7 @@ impl Node {
         if start.is_some() || communicates && self.duration_us > 0 {
             trace.was_measured(start, self.took(at)?);
         }
-        trace.add(self.id, what, (own, recorded));
+        trace.add(self.id, what, own, recorded);
         Ok(())
     }
 

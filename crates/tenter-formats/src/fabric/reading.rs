@@ -43,7 +43,8 @@ const DELAYS: RangeInclusive<Time> = Time::ZERO..=Time::from_us(1_000_000);
 pub(crate) fn given(
     told: Option<Rate>,
     instead: Option<Rate>,
-    (cable, at): (&str, Place),
+    cable: &str,
+    at: Place,
 ) -> Result<Rate, ImportError> {
     told.or(instead).ok_or_else(|| {
         let what = format!("nothing tells the rate of {cable}");

@@ -335,7 +335,7 @@ impl Matrix {
         };
         let mut cut = 0_u64;
         for (flow, text, at) in &self.starts {
-            let (start, was_cut) = words::time(text, ("a start", places), *at)?;
+            let (start, was_cut) = words::time(text, "a start", places, *at)?;
             self.list.flows[*flow].start = start;
             cut += u64::from(was_cut);
         }

@@ -87,7 +87,7 @@ impl Row {
             let remedy = "give source, destination, priority group, port, bytes and start";
             return Err(ImportError::new(at, what, remedy));
         };
-        let (start, is_cut) = words::time(start, ("a start in seconds", SECONDS), at)?;
+        let (start, is_cut) = words::time(start, "a start in seconds", SECONDS, at)?;
         let flow = Flow {
             src: words::rank(src, "a source", at)?,
             dst: words::rank(dst, "a destination", at)?,

@@ -168,7 +168,7 @@ impl Rows {
                     .map_err(|_| wrong("a time with its unit", remedy))?;
             }
             Column::Start(Some(places)) => {
-                let (start, is_cut) = words::time(cell, ("a time", places), at)?;
+                let (start, is_cut) = words::time(cell, "a time", places, at)?;
                 flow.start = start;
                 self.cut += u64::from(is_cut);
             }

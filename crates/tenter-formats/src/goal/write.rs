@@ -17,7 +17,7 @@ pub fn write(graph: &Graph, out: &mut impl Write) -> Result<u64, fmt::Error> {
     for rank in 0..graph.ranks() {
         writeln!(out, "\nrank {rank} {{")?;
         for place in 0..graph.operations_of(rank) {
-            cut += operation(graph, (rank, place), out)?;
+            cut += operation(graph, rank, place, out)?;
         }
         for place in 0..graph.operations_of(rank) {
             for (follower, on_start) in graph.followers(rank, place) {
@@ -32,7 +32,8 @@ pub fn write(graph: &Graph, out: &mut impl Write) -> Result<u64, fmt::Error> {
 
 fn operation(
     graph: &Graph,
-    (rank, place): (u32, u32),
+    rank: u32,
+    place: u32,
     out: &mut impl Write,
 ) -> Result<u64, fmt::Error> {
     let (operation, stream) = graph.operation(rank, place);

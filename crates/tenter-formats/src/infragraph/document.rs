@@ -251,7 +251,7 @@ impl<'n> Part<'n> {
                     return Err(wrong(at, what, "give `ms`, `us` or `ns`"));
                 }
             };
-            let (time, is_cut) = words::time(number, ("a latency", places), at)?;
+            let (time, is_cut) = words::time(number, "a latency", places, at)?;
             if is_cut {
                 let what = format!("{} has parts of a picosecond", quote(number));
                 return Err(wrong(at, what, "give whole picoseconds"));

@@ -252,7 +252,7 @@ impl<'d> Infrastructure<'d> {
             let both = [of(wire.ends[0]), of(wire.ends[1])];
             let [Some(a), Some(b)] = both else { continue };
             let shown = format!("the link {}", quote(&wire.name));
-            let rate = given(wire.link.rate, reading.rate, (&shown, wire.at))?;
+            let rate = given(wire.link.rate, reading.rate, &shown, wire.at)?;
             graph.cable(Cable {
                 ends: [a, b],
                 rate,
@@ -300,7 +300,7 @@ impl<'d> Infrastructure<'d> {
         let mut found = Vec::new();
         for (device, nics) in kinds {
             let at = self.devices.get(device, Place::Line(1))?.at;
-            found.push(server(&self.devices, (device, at), nics, &mut self.notes)?);
+            found.push(server(&self.devices, device, at, nics, &mut self.notes)?);
         }
         let first = found.first().copied().flatten();
         if found.iter().any(|other| *other != first) {

@@ -119,7 +119,8 @@ fn domains(kinds: &BTreeMap<&Path, Kind>, edges: &Inner) -> Domains {
 /// What a device that is a server has, with so many NICs that are hosts.
 pub(super) fn server(
     devices: &Devices<'_>,
-    (device, at): (&str, Place),
+    device: &str,
+    at: Place,
     nics: u64,
     notes: &mut Vec<String>,
 ) -> Read<Option<fabric::Server>> {

@@ -9,7 +9,11 @@ use tenter_workload::collective::{At, Port, ProgramBlock, ProgramStep, Slot, Ste
 use super::gpu::{Channel, Gpu};
 
 /// A rank and the number of a block.
-pub(super) type BlockName = (u32, u32);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct BlockName {
+    pub(super) rank: u32,
+    pub(super) block: u32,
+}
 
 /// What helpers are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,7 +54,8 @@ pub(super) struct Names(BTreeMap<BlockName, Vec<Rc<str>>>);
 
 impl Names {
     pub(super) fn of(&self, at: At) -> String {
-        let names = self.0.get(&(at.rank, at.block));
+        let At { rank, block, .. } = at;
+        let names = self.0.get(&BlockName { rank, block });
         let step = at.step.unwrap_or(0) as usize;
         let found = names.and_then(|names| names.get(step));
         found.map_or_else(|| at.to_string(), ToString::to_string)
@@ -70,9 +75,9 @@ impl Blocks {
     }
 
     pub(super) fn finish(self) -> (Vec<ProgramBlock>, Names, Vec<String>) {
-        let block = |((rank, number), steps)| ProgramBlock {
-            rank,
-            number,
+        let block = |(of, steps): (BlockName, _)| ProgramBlock {
+            rank: of.rank,
+            number: of.block,
             steps,
         };
         let blocks = self.steps.into_iter().map(block).collect();
@@ -87,13 +92,14 @@ impl Blocks {
         steps.push(step);
         self.count += 1;
         StepName {
-            block: block.1,
+            block: block.block,
             step: steps.len() as u32 - 1,
         }
     }
 
     /// How messages call a step.
-    pub(super) fn name_of(&self, (rank, block): BlockName, step: u32) -> String {
+    pub(super) fn name_of(&self, name: BlockName, step: u32) -> String {
+        let BlockName { rank, block } = name;
         let step = Some(step);
         self.names.of(At { rank, block, step })
     }
@@ -128,17 +134,18 @@ impl Blocks {
             return *known;
         }
         let next = self.next.get_mut(rank as usize);
-        let number = next.map_or(u32::MAX, |next| {
+        let block = next.map_or(u32::MAX, |next| {
             *next = next.saturating_add(1);
             *next - 1
         });
-        self.helpers.insert((of, rank, helps), (rank, number));
-        (rank, number)
+        let helper = BlockName { rank, block };
+        self.helpers.insert((of, rank, helps), helper);
+        helper
     }
 
     /// A signal from a rank.
     pub(super) fn signal(&mut self, block: BlockName, to: Channel, name: &Rc<str>) {
-        let channel = self.channel(block.0, to.peer, Carries::Signals(to.port, to.nth));
+        let channel = self.channel(block.rank, to.peer, Carries::Signals(to.port, to.nth));
         let port = Port {
             peer: to.peer,
             channel,
@@ -156,7 +163,7 @@ impl Blocks {
 
     /// A wait for a signal.
     pub(super) fn wait(&mut self, block: BlockName, from: Channel, name: &Rc<str>) -> StepName {
-        let channel = self.channel(from.peer, block.0, Carries::Signals(from.port, from.nth));
+        let channel = self.channel(from.peer, block.rank, Carries::Signals(from.port, from.nth));
         let receive = Some(Port {
             peer: from.peer,
             channel,
@@ -173,10 +180,11 @@ impl Blocks {
         &mut self,
         block: BlockName,
         mut step: ProgramStep,
-        (rank, slot): (u32, Slot),
+        rank: u32,
+        slot: Slot,
         name: &Rc<str>,
     ) -> StepName {
-        let channel = self.channel(block.0, rank, Carries::Puts(block.1));
+        let channel = self.channel(block.rank, rank, Carries::Puts(block.block));
         step.send = Some(Port {
             peer: rank,
             channel,
@@ -187,7 +195,7 @@ impl Blocks {
         let taken = ProgramStep {
             count,
             receive: Some(Port {
-                peer: block.0,
+                peer: block.rank,
                 channel,
             }),
             store: Some(slot),
@@ -205,7 +213,7 @@ impl Blocks {
         count: u32,
         name: &Rc<str>,
     ) {
-        let channel = self.channel(block.0, rank, Carries::Requests(block.1));
+        let channel = self.channel(block.rank, rank, Carries::Requests(block.block));
         let port = |peer| Some(Port { peer, channel });
         let ask = ProgramStep {
             send: port(rank),
@@ -214,16 +222,16 @@ impl Blocks {
         self.push(block, name, ask);
         let helper = self.helper(block, rank, Helps::Answer);
         let asked = ProgramStep {
-            receive: port(block.0),
+            receive: port(block.rank),
             ..ProgramStep::default()
         };
         self.push(helper, name, asked);
-        let channel = self.channel(rank, block.0, Carries::Answers(block.1));
+        let channel = self.channel(rank, block.rank, Carries::Answers(block.block));
         let answer = ProgramStep {
             count,
             sources: vec![slot],
             send: Some(Port {
-                peer: block.0,
+                peer: block.rank,
                 channel,
             }),
             ..ProgramStep::default()
@@ -233,7 +241,7 @@ impl Blocks {
 
     /// The port at which the answers of a rank arrive.
     pub(super) fn answers(&mut self, block: BlockName, rank: u32) -> Port {
-        let channel = self.channel(rank, block.0, Carries::Answers(block.1));
+        let channel = self.channel(rank, block.rank, Carries::Answers(block.block));
         Port {
             peer: rank,
             channel,

@@ -65,10 +65,11 @@ impl<'v> Gpu<'v> {
             blocks.push(ThreadBlock {
                 id: tb.number("id")?,
                 operations: flat(tb.list("ops", "operation")?)?,
-                channels: numbers(&tb, ("channels", "channel_type"), "channel_ids")?,
+                channels: numbers(&tb, "channels", "channel_type", "channel_ids")?,
                 remote: numbers(
                     &tb,
-                    ("remote_buffer_refs", "access_channel_type"),
+                    "remote_buffer_refs",
+                    "access_channel_type",
                     "remote_buffer_ids",
                 )?,
             });
@@ -143,7 +144,7 @@ impl<'v> Gpu<'v> {
 }
 
 /// The numbers that a thread block has for each type of channels.
-fn numbers<'v>(block: &Json<'v>, (list, key): (&str, &str), ids: &str) -> Read<Numbers<'v>> {
+fn numbers<'v>(block: &Json<'v>, list: &str, key: &str, ids: &str) -> Read<Numbers<'v>> {
     let mut found = Numbers::new();
     for group in block.list(list, list)? {
         let numbers = group.numbers(ids)?;

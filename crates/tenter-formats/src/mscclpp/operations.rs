@@ -89,7 +89,7 @@ impl Meetings {
                     return Err(wrong(what, "write each chunk of packets once"));
                 };
                 // Neighbouring chunks mostly come from one step.
-                let is_itself = (block.1, step) == (writer.block, writer.step);
+                let is_itself = (block.block, step) == (writer.block, writer.step);
                 if !is_itself && after.last() != Some(&writer) {
                     after.push(writer);
                 }
@@ -105,7 +105,10 @@ impl Meetings {
 fn of_gpu(gpu: &Gpu<'_>, blocks: &mut Blocks, meetings: &mut Meetings) -> Read<()> {
     let running = gpu.blocks.iter().enumerate().map(|(place, of)| Running {
         place,
-        name: (gpu.id, of.id),
+        name: BlockName {
+            rank: gpu.id,
+            block: of.id,
+        },
         next: 0,
         taken: Taken::default(),
     });
@@ -130,7 +133,7 @@ fn of_gpu(gpu: &Gpu<'_>, blocks: &mut Blocks, meetings: &mut Meetings) -> Read<(
             let first = at_barrier(gpu, &running, places.first());
             let asked = first.map_or(Ok(0), |of| of.number("num_threadblocks"))?;
             if places.len() == asked as usize {
-                pass(gpu, &mut running, &places, (blocks, meetings))?;
+                pass(gpu, &mut running, &places, blocks, meetings)?;
                 waiting.remove(&barrier);
                 ready.extend(places);
             }
@@ -160,7 +163,8 @@ fn pass(
     gpu: &Gpu<'_>,
     running: &mut [Running],
     places: &[usize],
-    (blocks, meetings): (&mut Blocks, &mut Meetings),
+    blocks: &mut Blocks,
+    meetings: &mut Meetings,
 ) -> Read<()> {
     let of_places = || places.iter().filter_map(|&place| running.get(place));
     let (taken, looked_at) = Taken::met(of_places().map(|of| &of.taken));
@@ -169,7 +173,7 @@ fn pass(
     meetings.budget.waits(looked_at + 2 * places.len(), &met)?;
     let last = of_places().skip(1).filter_map(|of| {
         let step = blocks.len(of.name).checked_sub(1)?;
-        let block = of.name.1;
+        let block = of.name.block;
         Some(StepName { block, step })
     });
     let mut after: Vec<StepName> = last.collect();
@@ -231,7 +235,7 @@ fn until_barrier(
         let buffers = operation.sources.iter().chain(&operation.targets);
         let chunks = buffers.map(|(.., size)| u64::from(*size)).sum();
         meetings.budget.chunks(chunks, json.name())?;
-        operation.run(json, &mut of.taken, (blocks, meetings))?;
+        operation.run(json, &mut of.taken, blocks, meetings)?;
         Budget::steps(blocks.count(), json.name())?;
         of.next += 1;
     }
@@ -243,7 +247,8 @@ impl Operation<'_> {
         &self,
         json: &Json<'_>,
         taken: &mut Taken,
-        (blocks, meetings): (&mut Blocks, &mut Meetings),
+        blocks: &mut Blocks,
+        meetings: &mut Meetings,
     ) -> Read<()> {
         match self.kind {
             "nop" | "flush" => {}
@@ -257,7 +262,7 @@ impl Operation<'_> {
                 self.signal(taken, blocks, meetings)?;
             }
             "re" | "res" | "rre" | "rres" | "repkt" | "respkt" | "recpkt" | "recspkt" => {
-                self.sum(json, taken, (blocks, meetings))?;
+                self.sum(json, taken, blocks, meetings)?;
             }
             "glres" | "gstore" | "gstorepkt" => {
                 let remedy =
@@ -278,7 +283,7 @@ impl Operation<'_> {
             blocks.signal(self.block, *to, &self.name);
             let there = taken.of_rank(to.peer);
             meetings.budget.waits(there.len(), &self.name)?;
-            let way = (self.block.0, to.peer, to.port, to.nth);
+            let way = (self.block.rank, to.peer, to.port, to.nth);
             meetings.signals.entry(way).or_default().push(there);
         }
         Ok(())
@@ -287,7 +292,7 @@ impl Operation<'_> {
     fn wait(&self, blocks: &mut Blocks, meetings: &mut Meetings) {
         for from in &self.channels {
             let step = blocks.wait(self.block, *from, &self.name);
-            let way = (from.peer, self.block.0, from.port, from.nth);
+            let way = (from.peer, self.block.rank, from.port, from.nth);
             let waits = meetings.waits.entry(way).or_default();
             waits.push((self.block, step.step));
         }
@@ -306,7 +311,7 @@ impl Operation<'_> {
         let reader = (
             self.block,
             blocks.len(self.block),
-            (self.block.0, slot.chunk),
+            (self.block.rank, slot.chunk),
             count,
         );
         meetings.readers.push(reader);
@@ -328,12 +333,14 @@ impl Operation<'_> {
     fn put(
         &self,
         step: ProgramStep,
-        (rank, slot): (u32, Slot),
+        rank: u32,
+        slot: Slot,
         taken: &mut Taken,
-        (blocks, meetings): (&mut Blocks, &mut Meetings),
+        blocks: &mut Blocks,
+        meetings: &mut Meetings,
     ) {
         let count = step.count;
-        let name = blocks.put(self.block, step, (rank, slot), &self.name);
+        let name = blocks.put(self.block, step, rank, slot, &self.name);
         taken.add(rank, name);
         self.writes(rank, slot, count, name, meetings);
     }
@@ -370,11 +377,11 @@ impl Operation<'_> {
                 None => step.sources.push(source),
             }
             if let Some(rank) = to {
-                self.put(step, (rank, target), taken, (blocks, meetings));
+                self.put(step, rank, target, taken, blocks, meetings);
             } else {
                 step.store = Some(target);
                 let name = blocks.push(self.block, &self.name, step);
-                self.writes(self.block.0, target, count, name, meetings);
+                self.writes(self.block.rank, target, count, name, meetings);
             }
         }
         Ok(())
@@ -385,7 +392,8 @@ impl Operation<'_> {
         &self,
         json: &Json<'_>,
         taken: &mut Taken,
-        (blocks, meetings): (&mut Blocks, &mut Meetings),
+        blocks: &mut Blocks,
+        meetings: &mut Meetings,
     ) -> Read<()> {
         let sizes = self.sources.iter().chain(&self.targets).map(|of| of.2);
         let count = self.sources.first().map_or(0, |of| of.2);
@@ -434,7 +442,12 @@ impl Operation<'_> {
             .iter()
             .filter(|(rank, slot, _)| (*rank, *slot) != (None, own));
         for &(rank, slot, _) in others {
-            self.pass_on((own, count), (rank, slot), taken, (blocks, meetings));
+            let step = ProgramStep {
+                count,
+                sources: vec![own],
+                ..ProgramStep::default()
+            };
+            self.pass_on(step, rank, slot, taken, blocks, meetings);
         }
         Ok(())
     }
@@ -442,22 +455,20 @@ impl Operation<'_> {
     /// Copies a sum.
     fn pass_on(
         &self,
-        (own, count): (Slot, u32),
-        (rank, slot): (Option<u32>, Slot),
+        mut step: ProgramStep,
+        rank: Option<u32>,
+        slot: Slot,
         taken: &mut Taken,
-        (blocks, meetings): (&mut Blocks, &mut Meetings),
+        blocks: &mut Blocks,
+        meetings: &mut Meetings,
     ) {
-        let mut step = ProgramStep {
-            count,
-            sources: vec![own],
-            ..ProgramStep::default()
-        };
+        let count = step.count;
         if let Some(rank) = rank {
-            self.put(step, (rank, slot), taken, (blocks, meetings));
+            self.put(step, rank, slot, taken, blocks, meetings);
             return;
         }
         step.store = Some(slot);
         let name = blocks.push(self.block, &self.name, step);
-        self.writes(self.block.0, slot, count, name, meetings);
+        self.writes(self.block.rank, slot, count, name, meetings);
     }
 }

@@ -27,8 +27,12 @@ impl Taken {
     /// The steps of helpers of a rank.
     pub(super) fn of_rank(&self, rank: u32) -> Vec<StepName> {
         let of = (rank, 0)..=(rank, u32::MAX);
-        let mut steps: Steps = self.before.range(of.clone()).map(copied).collect();
-        steps.extend(self.since.range(of).map(copied));
+        let mut steps: Steps = self
+            .before
+            .range(of.clone())
+            .map(|(key, step)| (*key, *step))
+            .collect();
+        steps.extend(self.since.range(of).map(|(key, step)| (*key, *step)));
         steps.into_values().collect()
     }
 
@@ -45,7 +49,7 @@ impl Taken {
                 shared.push(&of.before);
             }
             let before = is_new.then_some(&*of.before).into_iter().flatten();
-            for (key, step) in before.chain(&of.since).map(copied) {
+            for (key, step) in before.chain(&of.since).map(|(key, step)| (*key, *step)) {
                 looked_at += 1;
                 let last = all.entry(key).or_insert(step);
                 last.step = last.step.max(step.step);
@@ -57,10 +61,6 @@ impl Taken {
         };
         (taken, looked_at)
     }
-}
-
-fn copied((key, step): (&(u32, u32), &StepName)) -> ((u32, u32), StepName) {
-    (*key, *step)
 }
 
 /// What a plan may still ask for: its lists are short, and what they stand for is not.

@@ -190,7 +190,7 @@ impl Cables {
                 quote(&format!("{a_device} {a_name}")),
                 quote(&format!("{b_device} {b_name}"))
             );
-            let rate = given(told, host_rate.or(reading.rate), (&shown, line.at))?;
+            let rate = given(told, host_rate.or(reading.rate), &shown, line.at)?;
             graph.cable(Cable {
                 ends: [a, b],
                 rate,

@@ -36,7 +36,7 @@ pub fn read(text: &str, spec: &SimaiSpec) -> Result<Imported, ImportError> {
         return Err(ImportError::new(Place::Line(1), what, remedy));
     }
     if spec.ranks.is_none() {
-        check_ranks((&workload, ranks), text.len())?;
+        check_ranks(&workload, ranks, text.len())?;
     }
     let mut built = Built {
         spec,
@@ -60,7 +60,7 @@ pub fn read(text: &str, spec: &SimaiSpec) -> Result<Imported, ImportError> {
 }
 
 /// Refuses more ranks, or more operations of all of them, than a file alone makes.
-fn check_ranks((workload, ranks): (&Workload, u32), stored: usize) -> Result<(), ImportError> {
+fn check_ranks(workload: &Workload, ranks: u32, stored: usize) -> Result<(), ImportError> {
     if ranks > DECLARED_MAX {
         let what = format!("the file is for {ranks} ranks");
         let remedy = "give `ranks`, if there are so many";
@@ -74,7 +74,7 @@ fn check_ranks((workload, ranks): (&Workload, u32), stored: usize) -> Result<(),
     };
     let each: u64 = workload.layers.iter().map(of).sum();
     let all = each.saturating_mul(ranks.into());
-    repeated(all, stored, (ranks, Place::Line(1)))
+    repeated(all, stored, ranks, Place::Line(1))
 }
 
 /// The graph, while it is put together.
@@ -156,7 +156,7 @@ impl Built<'_> {
         let collectives = &mut self.builder.collectives;
         let added = self
             .communicators
-            .add(collectives, (rank, communicator), (name, bytes));
+            .add(collectives, rank, communicator, name, bytes);
         let added = of.add_collective(added.map_err(wrong)?, 1 + group as u32);
         of.after(added, after);
         Ok(Some(added))

@@ -21,6 +21,7 @@ use crate::imported::Imported;
 
 use groups::Regular;
 pub(crate) use groups::{Groups, NAME_RANKS};
+use rank::TraceNode;
 pub(crate) use rank::{RankTrace, What};
 
 /// The streams of a rank.
@@ -72,6 +73,14 @@ pub(crate) struct Traces<'r> {
     counted: BTreeMap<&'static str, u64>,
     /// Further notes.
     notes: Vec<&'static str>,
+}
+
+/// A collective, as an operation of a trace names it.
+#[derive(Clone, Copy)]
+struct Called {
+    name: CollectiveName,
+    bytes: u64,
+    group: u32,
 }
 
 impl<'r> Traces<'r> {
@@ -174,8 +183,8 @@ impl<'r> Traces<'r> {
                     built.add(Operation::Receive { peer, bytes, tag }, stream)
                 }
                 What::Collective { name, bytes, group } => {
-                    let of = (name, bytes, group);
-                    let added = self.collective(&mut built, (rank, node.id, stream), of, end)?;
+                    let called = Called { name, bytes, group };
+                    let added = self.collective(&mut built, rank, node, called, end)?;
                     // What is left of the collective of a rank alone is not what was measured.
                     measured = measured.filter(|_| added.is_some());
                     let nothing = Operation::Compute { time: Time::ZERO };
@@ -258,10 +267,13 @@ impl<'r> Traces<'r> {
     fn collective(
         &mut self,
         built: &mut RankBuilder,
-        (rank, id, stream): (u32, u64, u32),
-        (name, bytes, group): (CollectiveName, u64, u32),
+        rank: u32,
+        node: &TraceNode,
+        called: Called,
         end: Place,
     ) -> Result<Option<u32>, ImportError> {
+        let (id, stream) = (node.id, node.stream);
+        let Called { name, bytes, group } = called;
         let Some(communicator) = self.communicator(rank, id, group, end)? else {
             self.count("collectives are of a rank alone and take no time", 1);
             return Ok(None);
@@ -270,7 +282,7 @@ impl<'r> Traces<'r> {
         let collectives = &mut self.builder.collectives;
         let added = self
             .communicators
-            .add(collectives, (rank, communicator), (name, bytes));
+            .add(collectives, rank, communicator, name, bytes);
         let added = added.map_err(|error| {
             let error = ImportError::of(end, error);
             ImportError {

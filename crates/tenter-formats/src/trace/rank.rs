@@ -97,7 +97,7 @@ impl RankTrace {
     }
 
     /// Adds an operation with what was said of it before.
-    pub(crate) fn add(&mut self, id: u64, what: What, (stream, recorded): (u32, Option<u32>)) {
+    pub(crate) fn add(&mut self, id: u64, what: What, stream: u32, recorded: Option<u32>) {
         let ends = (self.data.len() as u32, self.control.len() as u32);
         self.nodes.push(TraceNode {
             id,
@@ -162,6 +162,7 @@ impl RankTrace {
 }
 
 /// A part of a list.
-fn between(list: &[u64], (from, to): (u32, u32)) -> &[u64] {
+fn between(list: &[u64], ends: (u32, u32)) -> &[u64] {
+    let (from, to) = ends;
     &list[from as usize..to as usize]
 }

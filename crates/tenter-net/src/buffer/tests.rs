@@ -28,7 +28,8 @@ fn buffer() -> SharedBuffer {
         &classes,
         &[60_000; 2],
         &[5_000, 0, 5_000, 0],
-        (vec![1; 2], Vec::new()),
+        vec![1; 2],
+        Vec::new(),
     )
 }
 
@@ -40,7 +41,14 @@ fn state(buffer: &SharedBuffer) -> (Vec<PoolRecord>, Vec<PriorityGroupRecord>) {
 
 /// A frame is stored, or leaves, at an instant: its priority group, and the bytes of the others in
 /// its queue.
-type Step = (u64, bool, (u16, usize), u64);
+#[derive(Clone, Copy)]
+struct Step {
+    at: u64,
+    is_charge: bool,
+    port: u16,
+    queue: usize,
+    others: u64,
+}
 
 fn frame(port: u16, queue: usize, others: u64) -> QueuedFrame {
     QueuedFrame {
@@ -52,9 +60,19 @@ fn frame(port: u16, queue: usize, others: u64) -> QueuedFrame {
     }
 }
 
-fn take(buffer: &mut SharedBuffer, &(at, is_charge, (port, queue), others): &Step) {
-    let frame = frame(port, queue, others);
-    if is_charge {
+fn step(at: u64, is_charge: bool, port: u16, queue: usize, others: u64) -> Step {
+    Step {
+        at,
+        is_charge,
+        port,
+        queue,
+        others,
+    }
+}
+
+fn take(buffer: &mut SharedBuffer, step: &Step) {
+    let (at, frame) = (step.at, frame(step.port, step.queue, step.others));
+    if step.is_charge {
         buffer.charge(Admission::Stored, frame, at);
     } else {
         buffer.release(frame, at);
@@ -79,20 +97,21 @@ fn a_journal_gives_the_books_of_the_order_of_time_also_after_a_pause_that_was_fo
 
     // Of one output port, whose lossless frames came through port 0, …
     let times = [5_000, 5_090, 5_180, 5_270, 5_360, 5_450, 5_900, 5_950];
-    let leaves = |at| (at, false, (0, LOSSLESS), 0);
+    let leaves = |at| step(at, false, 0, LOSSLESS, 0);
     let mut steps: Vec<Step> = times.map(leaves).into();
     // … and of another, which stores as well: lossless ones of both ports, and lossy ones.
-    steps.extend((0..6).map(|nth| (5_010 + nth * 70, true, ((nth % 2) as u16, LOSSLESS), 0)));
-    steps.push((5_500, true, (1, LOSSY), 0));
-    steps.push((5_510, true, (0, LOSSY), FRAME));
-    steps.push((5_600, false, (1, LOSSY), FRAME));
+    let stored = |nth: u64| step(5_010 + nth * 70, true, (nth % 2) as u16, LOSSLESS, 0);
+    steps.extend((0..6).map(stored));
+    steps.push(step(5_500, true, 1, LOSSY, 0));
+    steps.push(step(5_510, true, 0, LOSSY, FRAME));
+    steps.push(step(5_600, false, 1, LOSSY, FRAME));
     buffer.open_journal_if_peak(8 * FRAME, 0b11, 6_000);
     assert!(buffer.journal.is_open(), "the pools are as full as ever");
     for step in &steps {
         take(&mut buffer, step);
     }
     buffer.close_journal();
-    steps.sort_by_key(|&(at, is_charge, ..)| (at, is_charge));
+    steps.sort_by_key(|step| (step.at, step.is_charge));
     for step in &steps {
         take(&mut ordered, step);
     }

@@ -67,7 +67,8 @@ impl Allocator {
         requests: &Requests,
         inputs: &[u16],
         is_free: impl Fn(u16) -> bool,
-        (grant, accept): (&mut [u16], &mut [u16]),
+        grant: &mut [u16],
+        accept: &mut [u16],
         rounds: u16,
     ) -> Vec<(u16, u16)> {
         self.free.fill(0);

@@ -189,10 +189,14 @@ impl Crossbar {
                 }
             }
         }
-        let pointers = (&mut lane.grant[..], &mut lane.accept[..]);
-        let rounds = self.spec.iterations;
-        let allocator = &mut self.allocator;
-        let matched = allocator.allocate(&lane.requests, &inputs, is_free, pointers, rounds);
+        let matched = self.allocator.allocate(
+            &lane.requests,
+            &inputs,
+            is_free,
+            &mut lane.grant,
+            &mut lane.accept,
+            self.spec.iterations,
+        );
         for &(input, output) in &matched {
             if let Some(channel) = lane
                 .channels_of(input, channels)

@@ -37,7 +37,7 @@ component! {
 impl Flowlet {
     /// Whether a packet without a gap moves its flow from a candidate to another one: with a
     /// probability, if the other one is less busy by `delta`. It may then overtake those before it.
-    fn moves(&self, packet: &Packet, (from, to): (usize, usize), view: &View<'_>) -> bool {
+    fn moves(&self, packet: &Packet, from: usize, to: usize, view: &View<'_>) -> bool {
         let level = |place: usize| view.level(view.candidates[place], packet.at);
         if level(from) < level(to) + self.delta {
             return false;
@@ -126,7 +126,7 @@ impl Balance for FlowletTable {
         }
         let best = view.best(packet);
         if let Some(kept) = kept {
-            if !self.spec.moves(packet, (kept, best), view) {
+            if !self.spec.moves(packet, kept, best, view) {
                 return kept;
             }
             self.moves += 1;

@@ -588,16 +588,16 @@ mod tests {
         assert_eq!(bench.port(20_000), first);
         let mut spine = TelemetryTable::new(TelemetryAssisted { notify, ..spec() }, 2, None);
         let data = packet(1, 0, 10_000_000);
-        let told = spine.tells(&data, seen((0, 1), 20_000, 0), SwitchId::new(2), &routing());
+        let told = spine.tells(&data, seen(0, 1, 20_000, 0), SwitchId::new(2), &routing());
         assert_eq!(told, NoticeTarget::Host);
         assert_eq!(spine.notices(0), (0, 0));
     }
 
     /// The queue at the second of two ports, of a packet that came through the first.
-    fn seen(ports: (u16, u16), queue_bytes: u64, xoffs: u64) -> SeenQueue {
+    fn seen(input: u16, port: u16, queue_bytes: u64, xoffs: u64) -> SeenQueue {
         SeenQueue {
-            input: ports.0,
-            port: ports.1,
+            input,
+            port,
             queue_bytes,
             xoffs,
         }
@@ -610,7 +610,7 @@ mod tests {
         let mut spine = TelemetryTable::new(spec(), 2, None);
         let mut tells = |at_us: u64, ports: (u16, u16), bytes, xoffs| {
             let packet = packet(1, 0, at_us * 1_000_000);
-            let seen = seen(ports, bytes, xoffs);
+            let seen = seen(ports.0, ports.1, bytes, xoffs);
             let target = spine.tells(&packet, seen, SwitchId::new(2), &routing);
             target == NoticeTarget::Before
         };
@@ -633,13 +633,13 @@ mod tests {
         assert!(tells(90, (0, 1), 20_000, 4));
         assert_eq!((spine.notices(0), spine.notices(1)), ((4, 0), (1, 0)));
         let mut leaf = TelemetryTable::new(spec(), 5, None);
-        let mut told = |ports| {
+        let mut told = |input, port| {
             let packet = packet(1, 0, 0);
-            let seen = seen(ports, 20_000, 0);
+            let seen = seen(input, port, 20_000, 0);
             leaf.tells(&packet, seen, SwitchId::new(0), &routing)
         };
-        assert_eq!(told((0, 1)), NoticeTarget::Itself);
-        assert_eq!(told((1, 0)), NoticeTarget::Nobody);
-        assert_eq!(told((1, 2)), NoticeTarget::Before);
+        assert_eq!(told(0, 1), NoticeTarget::Itself);
+        assert_eq!(told(1, 0), NoticeTarget::Nobody);
+        assert_eq!(told(1, 2), NoticeTarget::Before);
     }
 }

@@ -81,7 +81,8 @@ impl Port {
     /// class of a queue.
     pub(crate) fn send_flow_control(
         &mut self,
-        (class, queue): (u8, usize),
+        class: u8,
+        queue: usize,
         limit: u32,
         now: u64,
         medium: &mut impl Medium,

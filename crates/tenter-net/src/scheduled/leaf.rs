@@ -3,6 +3,8 @@
 mod prefetch;
 
 use std::collections::VecDeque;
+use std::fmt;
+use std::ops::AddAssign;
 use std::sync::Arc;
 
 use tenter_engine::{EventList, Output};
@@ -47,23 +49,54 @@ pub struct LeafWiring {
     pub name: (u64, String),
 }
 
+/// Frames and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrameCount {
+    /// Frames.
+    pub frames: u64,
+    /// Their frame bytes.
+    pub bytes: u64,
+}
+
+impl FrameCount {
+    /// Counts a packet.
+    #[inline]
+    pub fn count(&mut self, packet: &Packet) {
+        self.frames += 1;
+        self.bytes += u64::from(packet.frame_bytes);
+    }
+}
+
+impl AddAssign for FrameCount {
+    fn add_assign(&mut self, other: FrameCount) {
+        self.frames += other.frames;
+        self.bytes += other.bytes;
+    }
+}
+
+impl fmt::Display for FrameCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} frames of {} bytes", self.frames, self.bytes)
+    }
+}
+
 /// What a leaf of a scheduled fabric has counted; its wire bytes are those at destination ports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeafRecord {
     /// Frames and frame bytes that came from hosts and were not dropped.
-    pub accepted: (u64, u64),
+    pub accepted: FrameCount,
     /// Of them, those that wait for credit.
-    pub waiting: (u64, u64),
+    pub waiting: FrameCount,
     /// Of them, those that were sent to other leaves.
-    pub sent: (u64, u64),
+    pub sent: FrameCount,
     /// Frames and frame bytes that came whole from other leaves.
-    pub assembled: (u64, u64),
+    pub assembled: FrameCount,
     /// Those that were announced and are not whole, or wait for one that is not.
-    pub assembling: (u64, u64),
+    pub assembling: FrameCount,
     /// Those that were given up because a cell did not come.
-    pub given_up: (u64, u64),
+    pub given_up: FrameCount,
     /// Those that went to ports of hosts, from this leaf or another.
-    pub delivered: (u64, u64),
+    pub delivered: FrameCount,
     /// The most frame bytes that ever waited in one virtual output queue, and in all.
     pub voq_high_water_bytes: u64,
     /// The same in all of them together.
@@ -74,11 +107,6 @@ pub struct LeafRecord {
     pub credits: u64,
     /// The most packets of one virtual output queue that were ever on their way at once.
     pub reorder_high_water: u64,
-}
-
-fn count(tally: &mut (u64, u64), packet: &Packet) {
-    tally.0 += 1;
-    tally.1 += u64::from(packet.frame_bytes);
 }
 
 /// What a virtual output queue is for.
@@ -166,7 +194,7 @@ impl Leaf {
             aheads: vec![Ahead::default(); ports.len()],
             assemblies: vec![Assembly::default(); leaves * host_ports * classes],
             slots: Slots::default(),
-            spray: Spray::new(spec.spray, leaves, (*seed, name)),
+            spray: Spray::new(spec.spray, leaves, *seed, name),
             departures: Earliest::new(host_ports),
             dues: Earliest::new(host_ports),
             deadlines: VecDeque::new(),
@@ -187,10 +215,10 @@ impl Leaf {
         let mut record = self.record;
         let slots = &self.slots;
         let waiting = self.voqs.iter().flat_map(|voq| voq.waiting(slots));
-        waiting.for_each(|packet| count(&mut record.waiting, packet));
+        waiting.for_each(|packet| record.waiting.count(packet));
         let assembling = self.assemblies.iter();
         let assembling = assembling.flat_map(|assembly| assembly.waiting(slots));
-        assembling.for_each(|packet| count(&mut record.assembling, packet));
+        assembling.for_each(|packet| record.assembling.count(packet));
         let granted = self.credits.iter().flatten().map(CreditScheduler::granted);
         record.credits = granted.sum();
         record
@@ -268,7 +296,8 @@ impl VoqLeaf {
     pub(crate) fn visit<M: Medium>(
         &mut self,
         arrivals: &EventList<Packet>,
-        (end, routing): (u64, &Routing),
+        end: u64,
+        routing: &Routing,
         medium: &mut M,
     ) -> Option<u64> {
         let all = arrivals.len();
@@ -369,7 +398,7 @@ impl VoqLeaf {
         self.buffer.charge(admission, waiting, packet.at);
         self.chassis.note(EventKind::Queued, packet, input, medium);
         let leaf = &mut self.leaf;
-        count(&mut leaf.record.accepted, packet);
+        leaf.record.accepted.count(packet);
         leaf.voqs[number].push(packet, input, &mut leaf.slots);
         leaf.voq_bytes += frame;
         let record = &mut leaf.record;
@@ -467,7 +496,7 @@ impl VoqLeaf {
         medium: &mut M,
     ) {
         let leaf = &mut self.leaf;
-        count(&mut leaf.record.sent, packet);
+        leaf.record.sent.count(packet);
         let now = packet.at;
         let candidates = routing.candidates(self.chassis.index, packet.destination);
         // What ports of the fabric mark is what they call congestion.
@@ -601,7 +630,7 @@ impl VoqLeaf {
             let Some(mut packet) = leaf.assemblies[place].pop(&mut leaf.slots) else {
                 return;
             };
-            count(&mut self.leaf.record.assembled, &packet);
+            self.leaf.record.assembled.count(&packet);
             packet.at = now;
             self.deliver(&packet, port, now, medium);
         }
@@ -609,7 +638,7 @@ impl VoqLeaf {
 
     /// Sends a packet to its host, or lets it wait there.
     fn deliver<M: Medium>(&mut self, packet: &Packet, number: u16, now: u64, medium: &mut M) {
-        count(&mut self.leaf.record.delivered, packet);
+        self.leaf.record.delivered.count(packet);
         let class = self.chassis.rules.queue(packet);
         self.bring_port(number, now, medium);
         let port = &mut self.chassis.ports[usize::from(number)];
@@ -711,7 +740,7 @@ impl VoqLeaf {
         let Some(packet) = leaf.assemblies[place as usize].give_up(number, &mut leaf.slots) else {
             return;
         };
-        count(&mut leaf.record.given_up, &packet);
+        leaf.record.given_up.count(&packet);
         let port = leaf.wiring.places[packet.destination.index()].port;
         self.release(place as usize, port, now, medium);
     }

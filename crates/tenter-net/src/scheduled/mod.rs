@@ -29,6 +29,6 @@ mod voq;
 pub(crate) use ahead::{Ahead, TakenBack};
 pub use cell::CellSpec;
 pub(crate) use leaf::VoqLeaf;
-pub use leaf::{LeafRecord, LeafWiring, Peer};
+pub use leaf::{FrameCount, LeafRecord, LeafWiring, Peer};
 pub use spec::{HostPlace, IndicationSpec, ScheduledSpec};
 pub use spray::SprayKind;

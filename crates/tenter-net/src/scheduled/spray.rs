@@ -29,7 +29,7 @@ pub(crate) struct Spray {
 impl Spray {
     /// The spray of the switch `name` over a number of destinations. Turns begin anywhere, or all
     /// leaves would send to one spine at a time.
-    pub(crate) fn new(kind: SprayKind, destinations: usize, (seed, name): (u64, &str)) -> Spray {
+    pub(crate) fn new(kind: SprayKind, destinations: usize, seed: u64, name: &str) -> Spray {
         let mut stream = Stream::new(seed, name, "spray");
         let start = stream.below(1 << 31);
         let turns = (0..destinations as u64).map(|place| (mix64(start ^ place << 32) >> 33) as u32);
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn turns_are_even_for_each_destination() {
-        let mut spray = Spray::new(SprayKind::RoundRobin, 2, (1, "leaf0"));
+        let mut spray = Spray::new(SprayKind::RoundRobin, 2, 1, "leaf0");
         let mut counts = [[0; 3]; 2];
         for step in 0..300 {
             let destination = usize::from(step % 7 == 0);
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn chance_reaches_every_link_and_is_repeatable() {
         let draw = || {
-            let mut spray = Spray::new(SprayKind::Random, 1, (1, "leaf0"));
+            let mut spray = Spray::new(SprayKind::Random, 1, 1, "leaf0");
             (0..200).map(|_| spray.next(0, 7)).collect::<Vec<_>>()
         };
         assert_eq!(draw(), draw());

@@ -58,7 +58,8 @@ where
         &mut self,
         number: u16,
         far: &FarEnd,
-        (guard, now): (u64, u64),
+        guard: u64,
+        now: u64,
         medium: &mut M,
     ) {
         let port = &mut self.chassis.ports[usize::from(number)];

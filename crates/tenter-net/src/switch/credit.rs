@@ -33,7 +33,8 @@ impl CreditSwitch {
     pub(super) fn visit<M: Medium>(
         &mut self,
         arrivals: &EventList<Packet>,
-        (end, routing): (u64, &Routing),
+        end: u64,
+        routing: &Routing,
         medium: &mut M,
     ) -> Option<u64> {
         self.visits.in_time_order += 1;

@@ -17,7 +17,8 @@ pub(super) fn shared_buffer(parts: &SwitchParts<'_>) -> SharedBuffer {
         &spec.classes,
         &spec.pool_bytes,
         &parts.headrooms,
-        (parts.quanta_ps(), parts.to_host.clone()),
+        parts.quanta_ps(),
+        parts.to_host.clone(),
     );
     buffer.share(&spec.sharing, parts.transmitters.len());
     buffer

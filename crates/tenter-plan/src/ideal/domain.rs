@@ -24,6 +24,13 @@ struct Walk {
     chain: Time,
 }
 
+/// From the end of a transfer to the start of the next that it releases, by the way it takes.
+#[derive(Clone, Copy)]
+struct Latencies {
+    fabric: Time,
+    domain: Time,
+}
+
 impl Ideal<'_> {
     /// How long a collective takes whose ranks share scale-up domains; none where no two of them
     /// share one.
@@ -44,13 +51,16 @@ impl Ideal<'_> {
         if schedule.transfer_count() > TRANSFERS_MAX {
             return Some(self.over_both(run, domain));
         }
-        let latencies = (self.latency(run), self.domain_latency(domain));
+        let latencies = Latencies {
+            fabric: self.latency(run),
+            domain: self.domain_latency(domain),
+        };
         let walk = self.walk(&*schedule, domain, latencies);
         let end = |busy: Time, latency| match busy {
             Time::ZERO => Time::ZERO,
             busy => busy.saturating_add(latency),
         };
-        let ports = end(walk.port, latencies.0).max(end(walk.npu, latencies.1));
+        let ports = end(walk.port, latencies.fabric).max(end(walk.npu, latencies.domain));
         let within = run.traffic.within_hosts(run.size_bytes);
         let computing = run.traffic.operations().map(Operations::computing);
         let time = ports.max(walk.chain).max(computing.unwrap_or_default());
@@ -84,7 +94,7 @@ impl Ideal<'_> {
         })
     }
 
-    fn walk(&self, schedule: &dyn Schedule, domain: ScaleUp, latencies: (Time, Time)) -> Walk {
+    fn walk(&self, schedule: &dyn Schedule, domain: ScaleUp, latencies: Latencies) -> Walk {
         let count = schedule.transfer_count();
         let mut ports: ById<HostId, [Time; 2]> =
             vec![[Time::ZERO; 2]; self.plan.topology.hosts].into();
@@ -102,7 +112,7 @@ impl Ideal<'_> {
                 let time = domain.time_of(transfer.bytes);
                 let npu = &mut npus[transfer.src as usize];
                 *npu = npu.saturating_add(time);
-                (time, latencies.1)
+                (time, latencies.domain)
             } else {
                 let times = [from, to].map(|host| {
                     let rate = rate(self.plan, host);
@@ -112,7 +122,7 @@ impl Ideal<'_> {
                     let port = &mut ports[host][way];
                     *port = port.saturating_add(time);
                 }
-                (times[0].1, latencies.0)
+                (times[0].1, latencies.fabric)
             };
             let arrived = ready[id as usize]
                 .saturating_add(time)

@@ -103,7 +103,7 @@ impl BarChart<'_> {
             let width = slot * (group.bars.len() as f64 + BETWEEN) + spare;
             let mut at = left + 0.5 * (slot * BETWEEN + spare);
             for bar in &group.bars {
-                draw_bar(bar, (at, slot), &scale, page);
+                draw_bar(bar, at, slot, &scale, page);
                 at += slot;
             }
             let middle = left + width / 2.0;
@@ -202,7 +202,7 @@ fn colour(series: usize) -> String {
     format!("c{}{light}", series % 8)
 }
 
-fn draw_bar(bar: &Bar, (left, slot): (f64, f64), scale: &Scale, page: &mut String) {
+fn draw_bar(bar: &Bar, left: f64, slot: f64, scale: &Scale, page: &mut String) {
     let middle = left + slot / 2.0;
     let (x, width) = (left + slot * 0.07, slot * 0.86);
     let text = escape(&bar.text);
@@ -225,7 +225,7 @@ fn draw_bar(bar: &Bar, (left, slot): (f64, f64), scale: &Scale, page: &mut Strin
             BOTTOM - top
         ),
     );
-    let above = draw_marks(bar, (left, slot), scale, page).min(top) - 5.0;
+    let above = draw_marks(bar, left, slot, scale, page).min(top) - 5.0;
     if slot >= SMALL_NUMBER_WIDTH {
         let size = if slot >= NUMBER_WIDTH { "" } else { " small" };
         add(
@@ -243,7 +243,7 @@ fn draw_bar(bar: &Bar, (left, slot): (f64, f64), scale: &Scale, page: &mut Strin
 }
 
 /// Adds the band, the spread and the published value of a bar; the place of their upper end.
-fn draw_marks(bar: &Bar, (left, slot): (f64, f64), scale: &Scale, page: &mut String) -> f64 {
+fn draw_marks(bar: &Bar, left: f64, slot: f64, scale: &Scale, page: &mut String) -> f64 {
     let middle = left + slot / 2.0;
     let mut above = BOTTOM;
     if let Some([low, high]) = bar.band {
@@ -273,7 +273,7 @@ fn draw_marks(bar: &Bar, (left, slot): (f64, f64), scale: &Scale, page: &mut Str
         );
         above = above.min(top);
     }
-    draw_seeds(&bar.seeds, (left, slot), scale, page);
+    draw_seeds(&bar.seeds, left, slot, scale, page);
     if let Some(published) = bar.published {
         let at = scale.place(published);
         let half = (slot * 0.2).min(5.0);
@@ -290,7 +290,7 @@ fn draw_marks(bar: &Bar, (left, slot): (f64, f64), scale: &Scale, page: &mut Str
 }
 
 /// Adds a dot for each seed, side by side so that equal values are seen.
-fn draw_seeds(seeds: &[f64], (left, slot): (f64, f64), scale: &Scale, page: &mut String) {
+fn draw_seeds(seeds: &[f64], left: f64, slot: f64, scale: &Scale, page: &mut String) {
     let step = slot * 0.6 / seeds.len().max(1) as f64;
     let radius = (slot * 0.06).clamp(1.2, 2.6);
     for (number, &value) in seeds.iter().enumerate() {

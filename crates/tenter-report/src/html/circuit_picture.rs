@@ -339,11 +339,11 @@ impl<'a> Picture<'a> {
             count(bundle.count),
             number(bundle.gbps[0], 4)
         );
-        self.tell_busy(bundle, (&a.names[0], &b.names[0]), &mut about);
+        self.tell_busy(bundle, &a.names[0], &b.names[0], &mut about);
         about
     }
 
-    fn tell_busy(&self, bundle: &Bundle, (a, b): (&str, &str), about: &mut String) {
+    fn tell_busy(&self, bundle: &Bundle, a: &str, b: &str, about: &mut String) {
         let Some(busy) = bundle.busy(self.state.known) else {
             return;
         };
@@ -369,7 +369,7 @@ impl<'a> Picture<'a> {
                 &mut about,
                 format_args!("\n{} links within", count(inner.count)),
             );
-            self.tell_busy(inner, ("lower", "upper"), &mut about);
+            self.tell_busy(inner, "lower", "upper", &mut about);
         }
         add(
             page,
@@ -392,10 +392,10 @@ impl<'a> Picture<'a> {
                 ),
             );
             below -= 10.0;
-        } else if ticks(item, (left, below), page) {
+        } else if ticks(item, left, below, page) {
             below -= 7.0;
         }
-        name(item, (x, f64::midpoint(top, below)), below - top, page);
+        name(item, x, f64::midpoint(top, below), below - top, page);
         page.push_str("</g>");
         self.dark(place, item, page);
     }
@@ -441,7 +441,7 @@ fn thickness(links: u64, most: u64) -> f64 {
 }
 
 /// Adds a tick for each host at the lower edge of a leaf, if they have room there.
-fn ticks(item: &Item, (left, bottom): (f64, f64), page: &mut String) -> bool {
+fn ticks(item: &Item, left: f64, bottom: f64, page: &mut String) -> bool {
     let room = item.size.0 - 8.0;
     let hosts = item.hosts as f64;
     if hosts < 1.0 || hosts * 2.5 > room {
@@ -459,7 +459,7 @@ fn ticks(item: &Item, (left, bottom): (f64, f64), page: &mut String) -> bool {
 }
 
 /// Writes the name of a box around a place, upright if it is too long for the box.
-fn name(item: &Item, (x, y): (f64, f64), height: f64, page: &mut String) {
+fn name(item: &Item, x: f64, y: f64, height: f64, page: &mut String) {
     let across = fitting(&item.names, item.size.0 - 4.0);
     let (found, turn) = match across {
         Some(found) => (Some(found), ""),

@@ -267,9 +267,9 @@ fn upper_links(of: &Drawn) -> String {
 /// A row of the table.
 fn cells(of: &Drawn, place: usize, state: &State) -> [String; 10] {
     let tree = &of.circuits.tree;
-    let leaves = state.circuits(tree, (1, 1));
+    let leaves = state.circuits(tree, 1, 1);
     let tiers = 2..=tree.top();
-    let up: u64 = tiers.map(|tier| state.circuits(tree, (1, tier))).sum();
+    let up: u64 = tiers.map(|tier| state.circuits(tree, 1, tier)).sum();
     let others = state.all_circuits() - leaves - up;
     let optical = |number: u64| {
         if of.is_optical {

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use tenter_record::PortRow;
 
+use super::rect::Rect;
 use super::text::{add, count, escape, number, time};
-use crate::tiers::Tiers;
+use crate::tiers::{Direction, Tiers};
 use crate::trial_data::TrialData;
 
 /// The most cells of one direction; beyond it neighbours share a cell that shows the greatest.
@@ -17,9 +18,12 @@ const WIDTH: f64 = 970.0;
 
 /// Adds the section.
 pub(super) fn section(id: usize, trial: &TrialData, tiers: &Tiers, page: &mut String) {
-    let mut directions: BTreeMap<(u32, u32), Vec<&PortRow>> = BTreeMap::new();
+    let mut directions: BTreeMap<Direction, Vec<&PortRow>> = BTreeMap::new();
     for port in &trial.ports {
-        directions.entry(tiers.ends(port)).or_default().push(port);
+        directions
+            .entry(tiers.direction(port))
+            .or_default()
+            .push(port);
     }
     add(page, format_args!("<section id=\"links{id}\">"));
     page.push_str(
@@ -34,9 +38,9 @@ pub(super) fn section(id: usize, trial: &TrialData, tiers: &Tiers, page: &mut St
     let greatest = Greatest::of(&trial.ports);
     greatest.legend(page);
     // Upwards first, from the NICs; then down again.
-    let (up, down): (Vec<_>, Vec<_>) = directions.iter().partition(|((from, to), _)| from < to);
-    for (&ends, ports) in up.into_iter().chain(down.into_iter().rev()) {
-        direction(&tiers.direction(ends), ends, ports, &greatest, page);
+    let (up, down): (Vec<_>, Vec<_>) = directions.iter().partition(|(way, _)| way.is_upward());
+    for (&way, ports) in up.into_iter().chain(down.into_iter().rev()) {
+        direction(&tiers.direction_name(way), way, ports, &greatest, page);
     }
     page.push_str("</section>\n");
 }
@@ -81,7 +85,7 @@ impl Greatest {
 /// All links from one tier to another.
 fn direction(
     name: &str,
-    (from, to): (u32, u32),
+    way: Direction,
     ports: &[&PortRow],
     greatest: &Greatest,
     page: &mut String,
@@ -90,7 +94,7 @@ fn direction(
     let mut rows: Vec<(&str, Vec<&PortRow>)> = Vec::new();
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     for &port in ports {
-        let row = if from == 0 && to != 0 {
+        let row = if way.from == 0 && way.to != 0 {
             port.peer_name.as_str()
         } else {
             port.node_name.as_str()
@@ -169,25 +173,19 @@ fn cells(name: &str, rows: &[(String, Vec<&PortRow>)], greatest: &Greatest, page
         }
         for (column, group) in ports.chunks(per_cell).enumerate() {
             let x = LEFT + column as f64 * width;
-            cell(
-                (x, y),
-                (width - gap, height - gap.min(1.5)),
-                group,
-                greatest,
-                page,
-            );
+            let place = Rect {
+                x,
+                y,
+                width: width - gap,
+                height: height - gap.min(1.5),
+            };
+            cell(place, group, greatest, page);
         }
     }
     page.push_str("</svg>\n");
 }
 
-fn cell(
-    (x, y): (f64, f64),
-    (width, height): (f64, f64),
-    ports: &[&PortRow],
-    greatest: &Greatest,
-    page: &mut String,
-) {
+fn cell(place: Rect, ports: &[&PortRow], greatest: &Greatest, page: &mut String) {
     let most = |value: &dyn Fn(&PortRow) -> f64| ports.iter().map(|p| value(p)).fold(0.0, f64::max);
     let share = |value: f64, of: f64| if of > 0.0 { value / of } else { 0.0 };
     let utilisation = most(&|port| port.utilisation).min(1.0);
@@ -211,6 +209,12 @@ fn cell(
         count(dropped as u64),
         super::text::bytes(queue),
     );
+    let Rect {
+        x,
+        y,
+        width,
+        height,
+    } = place;
     let mark = if dropped > 0.0 { " lossy" } else { "" };
     add(
         page,

@@ -114,7 +114,7 @@ impl<'a> Ports<'a> {
             let uplinks: Vec<&PortRow> = self
                 .node(leaf)
                 .iter()
-                .filter(|port| self.tiers.ends(port).1 > self.tiers.ends(port).0)
+                .filter(|port| self.tiers.direction(port).is_upward())
                 .copied()
                 .collect();
             if let Some((queue, name)) = self.deepest(link, &uplinks) {
@@ -226,7 +226,7 @@ fn strip(chain: &Chain, start: f64, page: &mut String) {
         ..Scale::span(0.0, end - start, (8.0, 1_092.0))
     };
     page.push_str("<svg class=\"chain\" viewBox=\"0 0 1100 86\" role=\"img\" tabindex=\"0\" data-marks aria-label=\"The chunks of the chain over time\"><g class=\"axes\">");
-    x_axis(&x, (4.0, 42.0), page);
+    x_axis(&x, 4.0, 42.0, page);
     add(
         page,
         format_args!(

@@ -68,9 +68,9 @@ impl LineChart<'_> {
                 u8::from(self.steps),
             ),
         );
-        axes((self.x_label, x), (self.y_label, y), height, page);
+        axes(self.x_label, x, self.y_label, y, height, page);
         for (index, line) in self.lines.iter().enumerate() {
-            self.draw_line(index, line, (x, y), page);
+            self.draw_line(index, line, x, y, page);
         }
         page.push_str(marks);
         let (bottom, top) = y.range;
@@ -84,13 +84,7 @@ impl LineChart<'_> {
         page.push_str("</figure>\n");
     }
 
-    fn draw_line(
-        &self,
-        index: usize,
-        line: &DrawnLine,
-        (x, y): (&Scale, &Scale),
-        page: &mut String,
-    ) {
+    fn draw_line(&self, index: usize, line: &DrawnLine, x: &Scale, y: &Scale, page: &mut String) {
         let mut path = String::new();
         let mut values = String::new();
         for (i, &(a, b)) in line.points.iter().enumerate() {
@@ -155,8 +149,10 @@ fn plain(value: f64) -> String {
 
 /// Grid, numbers and labels of both axes.
 pub(super) fn axes(
-    (x_label, x): (&str, &Scale),
-    (y_label, y): (&str, &Scale),
+    x_label: &str,
+    x: &Scale,
+    y_label: &str,
+    y: &Scale,
     height: f64,
     page: &mut String,
 ) {
@@ -173,7 +169,7 @@ pub(super) fn axes(
             ),
         );
     }
-    x_axis(x, (top, bottom), page);
+    x_axis(x, top, bottom, page);
     add(
         page,
         format_args!(
@@ -194,7 +190,7 @@ pub(super) fn axes(
 }
 
 /// Ticks and numbers of a horizontal axis below `bottom`.
-pub(super) fn x_axis(x: &Scale, (top, bottom): (f64, f64), page: &mut String) {
+pub(super) fn x_axis(x: &Scale, top: f64, bottom: f64, page: &mut String) {
     for (value, text) in x.ticks() {
         let at = x.place(value);
         let below = bottom + 17.0;

@@ -18,6 +18,7 @@ mod operations;
 mod overview;
 mod page;
 mod policy;
+mod rect;
 mod runs;
 mod scale;
 mod series;

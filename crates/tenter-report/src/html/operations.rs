@@ -10,6 +10,7 @@ use tenter_workload::transformer::{Parallelism, Stream};
 use super::line_chart::{labelled, x_axis};
 use super::scale::Scale;
 use super::text::{Unit, add, bytes, count, escape, fixed, time};
+use crate::span::Span;
 use crate::trial_data::TrialData;
 use crate::trial_operations::{OperationsOf, Spans};
 
@@ -81,8 +82,7 @@ struct Lane {
 /// A bar, in ns from the start of the iteration.
 #[derive(Clone, Copy, Debug)]
 struct Bar<'r> {
-    from: f64,
-    to: f64,
+    span: Span,
     /// The first operation that it stands for.
     row: &'r OperationRow,
     /// How many operations it stands for.
@@ -152,19 +152,23 @@ impl<'r> Drawing<'r> {
                 colour,
             };
             if is_drawn(row) {
-                let (from, to) = (ns(row.started) - start, ns(row.done) - start);
+                let span = Span {
+                    from: ns(row.started) - start,
+                    to: ns(row.done) - start,
+                };
                 let bars = lanes.entry(lane(true)).or_default();
-                bars.push(Bar::new(row, (from, to), row.kind == "receive"));
+                bars.push(Bar::new(row, span, row.kind == "receive"));
             }
             if is_recorded(row) {
                 let offset = offsets.get(&row.rank).unwrap_or(&0.0);
                 let from = ns(row.measured_start) - start + offset;
                 let to = from + ns(row.measured_time);
+                let span = Span { from, to };
                 let bars = lanes.entry(lane(false)).or_default();
-                bars.push(Bar::new(row, (from, to), false));
+                bars.push(Bar::new(row, span, false));
             }
         }
-        let ends = lanes.values().flatten().map(|bar| bar.to);
+        let ends = lanes.values().flatten().map(|bar| bar.span.to);
         let end = ends.fold(0.0, f64::max);
         let share = BARS / lanes.len().max(1);
         for bars in lanes.values_mut() {
@@ -218,7 +222,7 @@ impl<'r> Drawing<'r> {
                 height + 44.0
             ),
         );
-        x_axis(&x, (4.0, height), page);
+        x_axis(&x, 4.0, height, page);
         add(
             page,
             format_args!(
@@ -261,7 +265,7 @@ impl<'r> Drawing<'r> {
                 ),
             );
             for bar in bars {
-                bar.draw(x, (top, lane.colour), page);
+                bar.draw(x, top, lane.colour, page);
             }
             top += HEIGHT;
         }
@@ -269,25 +273,24 @@ impl<'r> Drawing<'r> {
 }
 
 impl<'r> Bar<'r> {
-    fn new(row: &'r OperationRow, (from, to): (f64, f64), light: bool) -> Bar<'r> {
+    fn new(row: &'r OperationRow, span: Span, light: bool) -> Bar<'r> {
         Bar {
-            from,
-            to,
+            span,
             row,
             count: 1,
             light,
         }
     }
 
-    fn draw(&self, x: &Scale, (top, colour): (f64, u8), page: &mut String) {
-        let (left, right) = (x.place(self.from), x.place(self.to));
+    fn draw(&self, x: &Scale, top: f64, colour: u8, page: &mut String) {
+        let (left, right) = (x.place(self.span.from), x.place(self.span.to));
         let light = if self.light { " light" } else { "" };
         let tip = match self.count {
-            1 => tip(self.row, (self.from, self.to)),
+            1 => tip(self.row, self.span),
             several => format!(
                 "{several} operations\n{} – {}",
-                time(self.from),
-                time(self.to)
+                time(self.span.from),
+                time(self.span.to)
             ),
         };
         add(
@@ -322,17 +325,17 @@ fn offsets(of: &OperationsOf) -> BTreeMap<u32, f64> {
 /// Leaves at most so many bars: neighbours whose distance cannot be seen become one, if neither can
 /// be seen alone.
 fn fewer(bars: &mut Vec<Bar<'_>>, end: f64, most: usize) {
-    bars.sort_by(|a, b| a.from.total_cmp(&b.from));
+    bars.sort_by(|a, b| a.span.from.total_cmp(&b.span.from));
     let mut gap = end / (RIGHT - LEFT) * 0.25;
     loop {
         let mut kept = 0;
         for place in 1..bars.len() {
             let bar = bars[place];
             let last = &mut bars[kept];
-            let are_short = [bar.to - bar.from, last.to - last.from];
+            let are_short = [bar.span.length(), last.span.length()];
             let are_short = are_short.iter().all(|length| *length < 4.0 * gap);
-            if bar.from - last.to < gap && are_short && last.light == bar.light {
-                last.to = last.to.max(bar.to);
+            if bar.span.from - last.span.to < gap && are_short && last.light == bar.light {
+                last.span.to = last.span.to.max(bar.span.to);
                 last.count += bar.count;
             } else {
                 kept += 1;
@@ -347,7 +350,7 @@ fn fewer(bars: &mut Vec<Bar<'_>>, end: f64, most: usize) {
     }
 }
 
-fn tip(row: &OperationRow, (from, to): (f64, f64)) -> String {
+fn tip(row: &OperationRow, span: Span) -> String {
     let peer = row.peer.map_or_else(String::new, |peer| match &*row.kind {
         "send" => format!(" to rank {peer}"),
         _ => format!(" from rank {peer}"),
@@ -367,9 +370,9 @@ fn tip(row: &OperationRow, (from, to): (f64, f64)) -> String {
         row.rank,
         row.kind,
         row.operation,
-        time(from),
-        time(to),
-        time(to - from)
+        time(span.from),
+        time(span.to),
+        time(span.length())
     )
 }
 
@@ -385,25 +388,25 @@ fn deviations(of: &OperationsOf, page: &mut String) {
     page.push_str("<div class=\"scroll\"><table><caption>Recorded beside simulated, over all ranks; deviations are those of the simulation from the recording</caption><tr><th>operations</th><th class=\"n\">number</th><th class=\"n\">recorded (ms)</th><th class=\"n\">simulated (ms)</th><th class=\"n\">deviation (%)</th></tr>");
     for (kind, recorded) in &of.recorded {
         let number = count(recorded.count);
-        line(kind, &number, (recorded.recorded, recorded.simulated), page);
+        line(kind, &number, recorded.recorded, recorded.simulated, page);
     }
-    let whole = |span: fn(&Spans) -> (f64, f64)| {
+    let whole = |span: fn(&Spans) -> Span| {
         let spans = of.spans.values().map(span);
-        spans.map(|(from, to)| to - from).fold(0.0, f64::max)
+        spans.map(Span::length).fold(0.0, f64::max)
     };
     if !of.spans.is_empty() {
-        let spans = (whole(|of| of.recorded), whole(|of| of.simulated));
         line(
             "longest rank, from its first to its last",
             &count(of.spans.len() as u64),
-            spans,
+            whole(|of| of.recorded),
+            whole(|of| of.simulated),
             page,
         );
     }
     page.push_str("</table></div>\n");
 }
 
-fn line(name: &str, number: &str, (recorded, simulated): (f64, f64), page: &mut String) {
+fn line(name: &str, number: &str, recorded: f64, simulated: f64, page: &mut String) {
     let deviation = if recorded > 0.0 {
         format!("{:+.1}", (simulated / recorded - 1.0) * 100.0)
     } else {
@@ -427,7 +430,7 @@ mod tests {
     #[test]
     fn neighbours_that_cannot_be_told_apart_are_one_bar() {
         let row = OperationRow::default();
-        let bar = |from: f64, to: f64| Bar::new(&row, (from, to), false);
+        let bar = |from: f64, to: f64| Bar::new(&row, Span { from, to }, false);
         let many = (0..1_000).map(|nth| bar(f64::from(nth), f64::from(nth) + 0.9));
         let mut many: Vec<Bar<'_>> = many.collect();
         fewer(&mut many, 1_000.0, 100);
@@ -464,14 +467,14 @@ mod tests {
             ..OperationsOf::default()
         };
         let none = Spans {
-            recorded: (0.0, 0.0),
-            simulated: (0.0, 0.0),
+            recorded: Span { from: 0.0, to: 0.0 },
+            simulated: Span { from: 0.0, to: 0.0 },
         };
         of.spans.insert(0, none);
         let drawing = Drawing::of(&of, false);
         let bars = drawing.lanes.iter().map(|(lane, bars)| {
             let name = (lane.simulated, lane.name.as_str());
-            (name, bars[0].from, bars[0].to)
+            (name, bars[0].span.from, bars[0].span.to)
         });
         // The recording begins where the simulation does: 5 us after the start of the iteration.
         let expected = [

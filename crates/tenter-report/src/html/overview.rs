@@ -244,14 +244,15 @@ fn job_table(job: &JobSummary, page: &mut String) {
         ),
     );
     for row in rows {
-        collective_row(row, (whole, flow), iterations, page);
+        collective_row(row, whole, flow, iterations, page);
     }
     page.push_str("</tbody></table></div>\n");
 }
 
 fn collective_row(
     row: &CollectiveRow,
-    (whole, flow): (Unit, Unit),
+    whole: Unit,
+    flow: Unit,
     iterations: bool,
     page: &mut String,
 ) {

@@ -6,7 +6,7 @@ use super::line_chart::{LineChart, labelled, x_axis};
 use super::scale::Scale;
 use super::text::{Unit, add, escape, time};
 use crate::drawings::DrawnLine;
-use crate::tiers::Tiers;
+use crate::tiers::{Direction, Tiers};
 use crate::trial_data::TrialData;
 
 /// The most points of a line.
@@ -118,11 +118,12 @@ impl Series {
 
 type PortKey = (u32, u16);
 
-fn port_name(trial: &TrialData, (node, number): PortKey) -> String {
+fn port_name(trial: &TrialData, key: PortKey) -> String {
     let port = trial
         .ports
         .iter()
-        .find(|port| (port.node, port.port) == (node, number));
+        .find(|port| (port.node, port.port) == key);
+    let (node, number) = key;
     port.map_or_else(
         || format!("{node}:{number}"),
         |port| format!("{}:{} → {}", port.node_name, number, port.peer_name),
@@ -181,30 +182,30 @@ fn queues(trial: &TrialData, series: &Series, x: &Scale, page: &mut String) {
 
 /// The load of each tier, over its capacity.
 fn throughput(trial: &TrialData, tiers: &Tiers, series: &Series, x: &Scale, page: &mut String) {
-    let mut capacity: BTreeMap<(u32, u32), f64> = BTreeMap::new();
-    let mut direction: HashMap<PortKey, (u32, u32)> = HashMap::new();
+    let mut capacity: BTreeMap<Direction, f64> = BTreeMap::new();
+    let mut directions: HashMap<PortKey, Direction> = HashMap::new();
     for port in &trial.ports {
-        let ends = tiers.ends(port);
-        direction.insert((port.node, port.port), ends);
-        *capacity.entry(ends).or_default() += port.rate_gbps;
+        let way = tiers.direction(port);
+        directions.insert((port.node, port.port), way);
+        *capacity.entry(way).or_default() += port.rate_gbps;
     }
-    let mut sent: BTreeMap<(u32, u32), BTreeMap<usize, f64>> = BTreeMap::new();
+    let mut sent: BTreeMap<Direction, BTreeMap<usize, f64>> = BTreeMap::new();
     for sample in &trial.samples {
-        if let Some(&ends) = direction.get(&(sample.node, sample.port)) {
+        if let Some(&way) = directions.get(&(sample.node, sample.port)) {
             let bin = series.bin(sample.time);
-            *sent.entry(ends).or_default().entry(bin).or_default() += sample.tx_bytes;
+            *sent.entry(way).or_default().entry(bin).or_default() += sample.tx_bytes;
         }
     }
     let lines: Vec<DrawnLine> = sent
         .iter()
-        .map(|(&ends, bytes)| {
+        .map(|(&way, bytes)| {
             // Bytes times 8 per ns are Gbit/s.
-            let full = |bin| capacity[&ends] * series.width(bin);
+            let full = |bin| capacity[&way] * series.width(bin);
             let shares = bytes
                 .iter()
                 .map(|(&bin, &bytes)| (bin, bytes * 8.0 / full(bin) * 100.0))
                 .collect();
-            series.line(tiers.direction(ends), &shares, true)
+            series.line(tiers.direction_name(way), &shares, true)
         })
         .collect();
     page.push_str("<h3>Load of each tier</h3>");
@@ -264,7 +265,7 @@ fn pauses(trial: &TrialData, series: &Series, x: &Scale, page: &mut String) {
             bottom + 44.0
         ),
     );
-    x_axis(&x, (4.0, bottom), page);
+    x_axis(&x, 4.0, bottom, page);
     add(
         page,
         format_args!(
@@ -275,7 +276,7 @@ fn pauses(trial: &TrialData, series: &Series, x: &Scale, page: &mut String) {
     );
     for (row, &key) in ports.iter().enumerate() {
         let y = row as f64 * ROW + 6.0;
-        pause_strip(trial, series, (key, totals[&key]), (&x, y), page);
+        pause_strip(trial, series, key, totals[&key], &x, y, page);
     }
     page.push_str("</svg>\n");
 }
@@ -284,8 +285,10 @@ fn pauses(trial: &TrialData, series: &Series, x: &Scale, page: &mut String) {
 fn pause_strip(
     trial: &TrialData,
     series: &Series,
-    (key, total): (PortKey, f64),
-    (x, y): (&Scale, f64),
+    key: PortKey,
+    total: f64,
+    x: &Scale,
+    y: f64,
     page: &mut String,
 ) {
     let name = port_name(trial, key);

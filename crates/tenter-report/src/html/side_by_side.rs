@@ -55,7 +55,7 @@ pub(super) fn section(trials: &[TrialData], page: &mut String) {
                 escape(&row.trial)
             ),
         );
-        cells(row, (whole, flow), page);
+        cells(row, whole, flow, page);
     }
     page.push_str("</tbody></table></div>");
     together::section(trials, page);
@@ -63,7 +63,7 @@ pub(super) fn section(trials: &[TrialData], page: &mut String) {
     page.push_str("</section>\n");
 }
 
-fn cells(row: &ComparisonRow, (whole, flow): (Unit, Unit), page: &mut String) {
+fn cells(row: &ComparisonRow, whole: Unit, flow: Unit, page: &mut String) {
     let time = |time: Option<Time>, unit: Unit| {
         let text = |time: Time| fixed(time.as_ns() / unit.factor, 4);
         time.map(text).unwrap_or_default()

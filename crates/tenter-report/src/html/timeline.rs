@@ -88,7 +88,7 @@ fn open(height: f64, label: &str, x: &Scale, page: &mut String) {
             height + 44.0
         ),
     );
-    x_axis(x, (4.0, height), page);
+    x_axis(x, 4.0, height, page);
     add(
         page,
         format_args!(
@@ -127,7 +127,7 @@ fn draw_bars(lanes: &[(u32, Vec<Vec<&Chunk>>)], start: f64, x: &Scale, page: &mu
         for lane in lanes {
             let top = f64::from(row) * height + 4.0;
             for chunk in lane {
-                bar(chunk, start, (top, height), x, page);
+                bar(chunk, start, top, height, x, page);
             }
             row += 1;
         }
@@ -135,7 +135,7 @@ fn draw_bars(lanes: &[(u32, Vec<Vec<&Chunk>>)], start: f64, x: &Scale, page: &mu
     page.push_str("</svg>\n");
 }
 
-fn bar(chunk: &Chunk, start: f64, (top, height): (f64, f64), x: &Scale, page: &mut String) {
+fn bar(chunk: &Chunk, start: f64, top: f64, height: f64, x: &Scale, page: &mut String) {
     let (left, right) = (
         x.place(chunk.first_sent - start),
         x.place(chunk.received - start),
@@ -226,7 +226,7 @@ fn draw_strips(
         let hosts: BTreeSet<u32> = hosts.collect();
         let capacity: f64 = hosts.iter().filter_map(|host| rates.get(host)).sum();
         let shares = shares(chunks, start, x.domain.1, bins, capacity);
-        strip(&name, &shares, (top, height), x, page);
+        strip(&name, &shares, top, height, x, page);
     }
     page.push_str("</svg>\n");
 }
@@ -263,7 +263,7 @@ fn shares<'a>(
 }
 
 /// One row; neighbours of about the same share are one mark.
-fn strip(name: &str, shares: &[f64], (top, height): (f64, f64), x: &Scale, page: &mut String) {
+fn strip(name: &str, shares: &[f64], top: f64, height: f64, x: &Scale, page: &mut String) {
     const LEVELS: f64 = 20.0;
     let level = |share: f64| (share * LEVELS).round() as u32;
     let width = x.domain.1 / shares.len() as f64;

@@ -32,7 +32,7 @@ pub(super) fn drawn(drawn: &Drawn, page: &mut String) {
     } else {
         1
     };
-    draw(&drawing.title, drawing.shows, (&drawn.lines, family), page);
+    draw(&drawing.title, drawing.shows, &drawn.lines, family, page);
 }
 
 /// Adds the queues and the completion times of trials side by side, if they have some.
@@ -67,7 +67,7 @@ pub(super) fn section(trials: &[TrialData], page: &mut String) {
     if times.iter().any(|line| !line.points.is_empty()) {
         page.push_str("<h3>Flow completion times of all trials</h3>");
         let title = "Flow completion times of all trials";
-        draw(title, Shows::CompletionTimes, (&times, 1), page);
+        draw(title, Shows::CompletionTimes, &times, 1, page);
     }
 }
 
@@ -95,7 +95,7 @@ fn draw_queues(queues: &[DrawnLine], trials: usize, page: &mut String) {
         ),
     );
     for lines in drawings {
-        draw("Queues over time", Shows::QueueDepth, (lines, family), page);
+        draw("Queues over time", Shows::QueueDepth, lines, family, page);
     }
 }
 
@@ -135,7 +135,7 @@ fn completion_times(trial: &TrialData) -> Vec<f64> {
 }
 
 /// Draws lines, a given number of which belongs together.
-fn draw(title: &str, shows: Shows, (lines, family): (&[DrawnLine], usize), page: &mut String) {
+fn draw(title: &str, shows: Shows, lines: &[DrawnLine], family: usize, page: &mut String) {
     let ((from, to), (least, most)) = extent(lines);
     let upwards = LineChart::upwards(HEIGHT);
     let across = LineChart::ACROSS;

@@ -86,21 +86,21 @@ impl Binding<'_> {
             return Some(job);
         }
         if let Some(specs) = &spec.flows {
-            let of_job = (self.path.as_str(), self.nic?.message_bytes);
-            flows::bind(specs, names, of_job, &mut job)?;
+            let message_bytes = self.nic?.message_bytes;
+            flows::bind(specs, names, &self.path, message_bytes, &mut job)?;
             return Some(job);
         }
         let operations = match &spec.workload {
             Some(WorkloadKind::Training(training)) => {
                 let ranks = self.ranks_of_model(training.dp.is_some()).ok()?;
-                Some(self.graphs.step(self.index, (training, ranks))?)
+                Some(self.graphs.step(self.index, training, ranks)?)
             }
             Some(WorkloadKind::Inference(inference)) => {
                 let says = inference.dp.is_some() || inference.pools.is_some();
                 let ranks = self.ranks_of_model(says).ok()?;
-                let drawn = (self.seeds.arrivals, names.reach());
-                let of = (inference, ranks);
-                Some(self.graphs.inference(self.index, of, drawn)?)
+                let (seed, reach) = (self.seeds.arrivals, names.reach());
+                let graphs = self.graphs;
+                Some(graphs.inference(self.index, inference, ranks, seed, reach)?)
             }
             Some(kind) if kind.file().is_some() => Some(self.graphs.operations(self.index, kind)?),
             _ => None,
@@ -119,7 +119,7 @@ impl Binding<'_> {
             operations::bind(operations, names, &path, &mut job)?
         } else if let Some(spec) = &spec.pattern {
             let path = format!("{}.pattern", self.path);
-            pattern::bind(spec, names, (&path, self.seeds.arrivals), &mut job)?
+            pattern::bind(spec, names, &path, self.seeds.arrivals, &mut job)?
         } else {
             self.check_last_start(&job)?;
             self.entries()
@@ -367,7 +367,9 @@ fn report_full(host: HostId, ranks: &[usize], at: Option<Location>, names: &Host
 pub(crate) fn bind(
     specs: Option<Vec<JobSpec>>,
     names: &HostNames<'_>,
-    (seeds, nic, graphs): (Seeds, Option<&NicSpec>, &Graphs<'_>),
+    seeds: Seeds,
+    nic: Option<&NicSpec>,
+    graphs: &Graphs<'_>,
     effective: &mut Node,
 ) -> Option<Vec<Job>> {
     let specs = specs.filter(|specs| !specs.is_empty())?;

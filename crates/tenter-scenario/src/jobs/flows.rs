@@ -16,7 +16,8 @@ const FLOWS_MAX: usize = 65_536;
 pub(super) fn bind(
     specs: &[FlowSpec],
     names: &HostNames<'_>,
-    (path, message_bytes): (&str, u64),
+    path: &str,
+    message_bytes: u64,
     job: &mut Job,
 ) -> Option<()> {
     let mut ranks: BTreeMap<HostId, u32> = BTreeMap::new();

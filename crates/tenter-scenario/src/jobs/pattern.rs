@@ -9,11 +9,8 @@ use tenter_workload::{CollectiveRun, Job, Traffic};
 use super::draft::{Entry, starts_too_late};
 use crate::hosts::HostNames;
 
-/// The seed of the scenario and the name of a job, by which its draws are told apart.
-pub(super) type OfJob<'a> = (u64, &'a str);
-
-/// What is random about the pattern of a job.
-pub(super) fn draws_of((seed, job): OfJob<'_>) -> Draws {
+/// What is random about the pattern of a job: its draws are told from others by its name.
+pub(super) fn draws_of(seed: u64, job: &str) -> Draws {
     Draws::new(seed, job, "pattern")
 }
 
@@ -21,12 +18,13 @@ pub(super) fn draws_of((seed, job): OfJob<'_>) -> Draws {
 pub(super) fn bind(
     spec: &PatternSpec,
     names: &HostNames<'_>,
-    (path, seed): (&str, u64),
+    path: &str,
+    seed: u64,
     job: &mut Job,
 ) -> Option<Vec<Entry>> {
     let steps = spec.steps(job.background);
     let differing = if spec.kind.changes() { steps } else { 1 };
-    let draws = draws_of((seed, &job.name));
+    let draws = draws_of(seed, &job.name);
     let mut entries = Vec::new();
     for step in 0..differing {
         let schedule = PatternSchedule::new(spec.kind.clone(), draws, job.ranks(), step);

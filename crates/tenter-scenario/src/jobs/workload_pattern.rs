@@ -30,7 +30,7 @@ pub(super) struct Demand<'a> {
 impl Demand<'_> {
     /// The ways between the ranks of a job, and how often flows go each of them.
     pub(super) fn ways(&self, names: &HostNames<'_>, job: &Job) -> Option<(Vec<FlowWay>, Weights)> {
-        let draws = pattern::draws_of((self.workload.seed, &job.name));
+        let draws = pattern::draws_of(self.workload.seed, &job.name);
         let kind = self.pattern.kind.clone();
         let matrix = match PatternSchedule::new(kind, draws, job.ranks(), 0) {
             Ok(schedule) => schedule.matrix(),

@@ -7,7 +7,7 @@ use tenter_net::{
 };
 
 use super::around::{Around, PATH};
-use tenter_notation::diagnostics::Problems;
+use crate::findings::Findings;
 use tenter_units::Bytes;
 
 /// What waits for host memory waits in the input buffer of its lane, which is never too small.
@@ -20,11 +20,8 @@ pub(super) fn widen_receive_buffer(nic: &mut NicSpec) {
 }
 
 /// Refuses what a fabric that sends by credit cannot be or work with.
-pub(super) fn check(
-    spec: &CreditSpec,
-    around: &Around<'_>,
-    (problems, warnings): (&Problems, &Problems),
-) {
+pub(super) fn check(spec: &CreditSpec, around: &Around<'_>, findings: Findings<'_>) {
+    let Findings { problems, warnings } = findings;
     let refuse = |what: &str, help: &str| problems.note(PATH, what, help);
     if around.switches.any_class(|class| class.lossless.is_some()) {
         refuse(
@@ -55,7 +52,7 @@ pub(super) fn check(
         let help = "leave it out; a slow `endpoint.nic.receive_buffer` holds its leaf up by credit";
         warnings.note(PATH, what, help);
     }
-    check_size(spec, around, problems, warnings);
+    check_size(spec, around, findings);
 }
 
 /// Whether a model drops frames, or takes their memory from anywhere else.
@@ -67,7 +64,8 @@ fn has_limits(spec: &SwitchSpec) -> bool {
     spec.classes.iter().any(limited) || spec.pool_bytes != [UNLIMITED_POOL]
 }
 
-fn check_size(spec: &CreditSpec, around: &Around<'_>, problems: &Problems, warnings: &Problems) {
+fn check_size(spec: &CreditSpec, around: &Around<'_>, findings: Findings<'_>) {
+    let Findings { problems, warnings } = findings;
     let frame = around.nic.longest_frame_bytes();
     let least = spec.least_lane_bytes(frame);
     if spec.lane_bytes < least {

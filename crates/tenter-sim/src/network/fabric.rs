@@ -299,14 +299,14 @@ fn change_node<M: Medium>(
             Change::Down(port, losses) => switch.link_down(port, losses, now, medium),
             Change::Up(port) => switch.link_up(port, now, medium),
             Change::Rate(port, serialisation, whole) => {
-                switch.set_serialisation(port, (serialisation, whole), now, medium);
+                switch.set_serialisation(port, serialisation, whole, now, medium);
             }
             Change::Watch(spec) => return switch.watch(&spec, now, medium),
             Change::StormBegins | Change::StormEnds => {}
             Change::Hold(port) => switch.hold(port),
             Change::Reroute(port) => switch.reroute(port, routing, now, medium),
             Change::Darken(port, losses) => switch.darken(port, losses, now),
-            Change::Join(port, far, guard) => switch.join(port, &far, (guard, now), medium),
+            Change::Join(port, far, guard) => switch.join(port, &far, guard, now, medium),
         },
         NodeModel::Host(host) => match *change {
             Change::Down(_, losses) => host.nic.link_down(losses, now),

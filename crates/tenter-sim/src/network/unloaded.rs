@@ -58,7 +58,8 @@ impl Remembered {
     /// How long a flow of a way takes alone; none where that is not known.
     pub(crate) fn time(
         &mut self,
-        (unloaded, nic): (&Unloaded, &NicSpec),
+        unloaded: &Unloaded,
+        nic: &NicSpec,
         way: usize,
         bytes: u64,
     ) -> Option<Time> {

@@ -194,13 +194,13 @@ impl Frame<'_> {
             frame_bytes: self.seen.packet.frame_bytes,
             sender: address(from),
             receiver: address(to),
-            content: self.content(messages, (from, to)),
+            content: self.content(messages, from, to),
         }
     }
 
-    fn content(&self, messages: &Messages, ends: (CableEnd, CableEnd)) -> FrameContent {
+    fn content(&self, messages: &Messages, from: CableEnd, to: CableEnd) -> FrameContent {
         let packet = &self.seen.packet;
-        if self.is_cell(ends) {
+        if self.is_cell(from, to) {
             return FrameContent::Other(format!(
                 "cells of a packet of {} bytes for {} in a scheduled fabric",
                 packet.frame_bytes,
@@ -239,7 +239,7 @@ impl Frame<'_> {
     }
 
     /// Whether it is on a link between switches of a scheduled fabric.
-    fn is_cell(&self, (from, to): (CableEnd, CableEnd)) -> bool {
+    fn is_cell(&self, from: CableEnd, to: CableEnd) -> bool {
         let topology = self.context.topology();
         self.context.scheduled.is_some()
             && !topology.is_host(from.node)

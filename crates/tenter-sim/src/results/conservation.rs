@@ -36,7 +36,8 @@ pub(crate) fn missing<D: Driver>(driver: &D, sender: CableEnd, receiver: CableEn
 /// A sentence with the link and both.
 pub(crate) fn check_link<D: Driver>(
     driver: &D,
-    (sender, receiver): (CableEnd, CableEnd),
+    sender: CableEnd,
+    receiver: CableEnd,
     before: Missing,
     under_way: Missing,
 ) -> Result<(), String> {
@@ -98,13 +99,13 @@ pub(crate) fn check<D: Driver>(
             let control = in_flight.iter().filter(|(input, _)| *input == ports + port);
             let before = circuits.get(&peer).copied().unwrap_or_default();
             let on_wire = under_way(&data, control.count());
-            check_link(driver, (peer, here), before, on_wire)?;
-            let ends = (
-                (driver.node(peer.node), peer.port),
-                (driver.node(node), port),
-            );
+            check_link(driver, peer, here, before, on_wire)?;
+            let end = |end: CableEnd| credit::End {
+                node: driver.node(end.node),
+                port: end.port,
+            };
             let wire = transmitter(driver, peer.node, peer.port);
-            credit::check_link(ends, wire, &data).map_err(|error| {
+            credit::check_link(end(peer), end(here), wire, &data).map_err(|error| {
                 let link = topology.port_name(peer.node, peer.port);
                 format!("at {link} {error}")
             })?;

@@ -114,13 +114,14 @@ fn nic_port(nic: &Nic, ended: u64) -> (PortRow, Vec<QueueRow>) {
     };
     let queue = |class: u8| {
         let (tx_xoff_frames, tx_xon_frames) = nic.pauses_sent(class);
+        let (received, paused) = nic.paused(class, ended);
         QueueRow {
             class: u16::from(class),
             lossless: nic.is_lossless(class) || nic.credit(class).is_some(),
             tx_xoff_frames,
             tx_xon_frames,
             pausing: Time::from_ps(nic.pausing(class, ended)),
-            ..of_lane(nic.input_buffer(class), obeyed(nic.paused(class, ended)))
+            ..of_lane(nic.input_buffer(class), obeyed(received, paused))
         }
     };
     (port, (0..CLASSES as u8).map(queue).collect())
@@ -154,6 +155,7 @@ fn switch_port(switch: &Switch, number: u16, ended: u64) -> (PortRow, Vec<QueueR
         let behind = usize::from(switch.queue_behind(number, index as u8));
         let told = switch.ingress(number, behind, ended);
         let held = switch.held_pauses(number, class);
+        let (received, paused) = port.paused(index, ended);
         QueueRow {
             class: u16::from(class),
             lossless: switch.is_lossless(index) || port.credit(index).is_some(),
@@ -166,10 +168,7 @@ fn switch_port(switch: &Switch, number: u16, ended: u64) -> (PortRow, Vec<QueueR
             pausing: Time::from_ps(told.paused),
             headroom_bytes: ingress.headroom_bytes,
             headroom_high_water_bytes: ingress.headroom_high_water_bytes,
-            ..of_lane(
-                switch.input_buffer(number, index),
-                obeyed(port.paused(index, ended)),
-            )
+            ..of_lane(switch.input_buffer(number, index), obeyed(received, paused))
         }
     };
     let queues = switch.classes().iter().enumerate().map(queue);
@@ -177,7 +176,7 @@ fn switch_port(switch: &Switch, number: u16, ended: u64) -> (PortRow, Vec<QueueR
 }
 
 /// What a class has been told by the other end.
-fn obeyed((record, paused): (PauseRecord, u64)) -> QueueRow {
+fn obeyed(record: PauseRecord, paused: u64) -> QueueRow {
     QueueRow {
         rx_xoff_frames: record.xoff_frames,
         rx_xon_frames: record.xon_frames,
@@ -262,7 +261,7 @@ fn switch_row(switch: &Switch) -> SwitchRow {
         row.voqs_high_water_bytes = Some(leaf.voqs_high_water_bytes);
         row.credits = Some(leaf.credits);
         row.reorder_high_water_packets = Some(leaf.reorder_high_water);
-        row.reassembly_lost_frames = Some(leaf.given_up.0);
+        row.reassembly_lost_frames = Some(leaf.given_up.frames);
     }
     for (number, port) in (0..).zip(switch.ports()) {
         for queue in 0..switch.classes().len() {

@@ -51,13 +51,21 @@ pub(crate) fn sent(driver: &impl Driver) -> u64 {
     driver.nodes().map(of_node).sum()
 }
 
+/// An end of a link.
+#[derive(Clone, Copy)]
+pub(crate) struct End<'d> {
+    pub(crate) node: &'d NodeModel,
+    pub(crate) port: u16,
+}
+
 /// Compares what the sending end of a link has counted in blocks with what its receiving end has,
 /// as far as nothing was lost on it.
 ///
 /// # Errors
 /// A sentence that says what does not add up.
 pub(crate) fn check_link(
-    (sender, receiver): ((&NodeModel, u16), (&NodeModel, u16)),
+    sender: End<'_>,
+    receiver: End<'_>,
     wire: &Transmitter,
     under_way: &[&Packet],
 ) -> Result<(), String> {
@@ -65,8 +73,8 @@ pub(crate) fn check_link(
     if losses.frames + losses.pauses + wire.held_back().0 > 0 {
         return Ok(());
     }
-    for (class, credit, _) in lanes(sender.0, sender.1) {
-        let found = lanes(receiver.0, receiver.1).find(|lane| lane.0 == class);
+    for (class, credit, _) in lanes(sender.node, sender.port) {
+        let found = lanes(receiver.node, receiver.port).find(|lane| lane.0 == class);
         let Some((_, _, buffer)) = found else {
             continue;
         };

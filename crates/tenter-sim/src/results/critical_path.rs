@@ -9,14 +9,28 @@ use tenter_workload::graph::{Graph, Operation, OperationLog, Timing};
 
 use super::iteration_id::IterationId;
 
+/// An operation by its rank and its place there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct At {
+    pub(super) rank: u32,
+    pub(super) place: u32,
+}
+
+impl At {
+    /// The send of the message of a receive.
+    fn sender(log: &OperationLog) -> At {
+        let (rank, place) = log.sender;
+        At { rank, place }
+    }
+}
+
 /// A part of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     pub(super) kind: &'static str,
-    pub(super) rank: u32,
-    pub(super) operation: u32,
-    /// Rank and place of the send of a message.
-    pub(super) sender: Option<(u32, u32)>,
+    pub(super) at: At,
+    /// The send of a message.
+    pub(super) sender: Option<At>,
     pub(super) bytes: u64,
     pub(super) from: u64,
     pub(super) to: u64,
@@ -30,10 +44,10 @@ impl Part {
             iteration: of.iteration,
             part,
             kind: self.kind.to_owned(),
-            rank: self.rank,
-            operation: self.operation,
-            peer: self.sender.map(|(rank, _)| rank),
-            sent_by: self.sender.map(|(_, place)| place),
+            rank: self.at.rank,
+            operation: self.at.place,
+            peer: self.sender.map(|sender| sender.rank),
+            sent_by: self.sender.map(|sender| sender.place),
             bytes: self.bytes,
             from: Time::from_ps(self.from),
             to: Time::from_ps(self.to),
@@ -48,15 +62,16 @@ pub(super) struct Logged<'a> {
     pub(super) logs: &'a [&'a [OperationLog]],
     /// When it began, in ps.
     pub(super) start: u64,
-    /// The operations of each collective: ranks and places.
-    collectives: Vec<Vec<(u32, u32)>>,
+    /// The operations of each collective.
+    collectives: Vec<Vec<At>>,
     /// The receives of sends that waited for them.
-    waited_for: BTreeMap<(u32, u32), (u32, u32)>,
+    waited_for: BTreeMap<At, At>,
 }
 
 impl<'a> Logged<'a> {
     pub(super) fn new(
-        (graph, timing): (&'a Graph, Timing),
+        graph: &'a Graph,
+        timing: Timing,
         logs: &'a [&'a [OperationLog]],
         start: u64,
     ) -> Logged<'a> {
@@ -65,7 +80,7 @@ impl<'a> Logged<'a> {
             for rank in 0..graph.ranks() {
                 for place in 0..graph.operations_of(rank) {
                     if let (Operation::Collective { which }, _) = graph.operation(rank, place) {
-                        collectives[which as usize].push((rank, place));
+                        collectives[which as usize].push(At { rank, place });
                     }
                 }
             }
@@ -80,8 +95,8 @@ impl<'a> Logged<'a> {
         }
     }
 
-    fn log(&self, (rank, place): (u32, u32)) -> &OperationLog {
-        &self.logs[rank as usize][place as usize]
+    fn log(&self, at: At) -> &OperationLog {
+        &self.logs[at.rank as usize][at.place as usize]
     }
 
     /// The path, in the order of time.
@@ -95,7 +110,7 @@ impl<'a> Logged<'a> {
         for _ in 0..=2 * self.graph.operations() {
             let (first, began) = self.leave(here, until, &mut parts);
             let Some(before) = self.before(first, began) else {
-                self.part("start", first, (self.start, began), &mut parts);
+                self.part("start", first, self.start, began, &mut parts);
                 break;
             };
             (here, until) = (before, began);
@@ -105,43 +120,32 @@ impl<'a> Logged<'a> {
     }
 
     /// The operation that was done last.
-    fn last(&self) -> Option<(u32, u32)> {
+    fn last(&self) -> Option<At> {
         let mut last = None;
         for (rank, log) in (0..).zip(self.logs) {
             for (place, entry) in (0..).zip(*log) {
                 if last.is_none_or(|(done, _)| entry.done > done) {
-                    last = Some((entry.done, (rank, place)));
+                    last = Some((entry.done, At { rank, place }));
                 }
             }
         }
-        last.map(|(_, place)| place)
+        last.map(|(_, at)| at)
     }
 
     /// Adds a part, unless it takes no time.
-    fn part(
-        &self,
-        kind: &'static str,
-        (rank, operation): (u32, u32),
-        (from, to): (u64, u64),
-        parts: &mut Vec<Part>,
-    ) {
+    fn part(&self, kind: &'static str, at: At, from: u64, to: u64, parts: &mut Vec<Part>) {
         if to <= from {
             return;
         }
-        let (bytes, sender) = match self.graph.operation(rank, operation).0 {
-            Operation::Send { bytes, .. } | Operation::Receive { bytes, .. } => (bytes, None),
-            Operation::Collective { which } => (self.graph.collectives().get(which).2, None),
-            Operation::Compute { .. } | Operation::Wait { .. } => (0, None),
+        let bytes = match self.graph.operation(at.rank, at.place).0 {
+            Operation::Send { bytes, .. } | Operation::Receive { bytes, .. } => bytes,
+            Operation::Collective { which } => self.graph.collectives().get(which).2,
+            Operation::Compute { .. } | Operation::Wait { .. } => 0,
         };
-        let sender = if kind == "message" {
-            Some(self.log((rank, operation)).sender)
-        } else {
-            sender
-        };
+        let sender = (kind == "message").then(|| At::sender(self.log(at)));
         parts.push(Part {
             kind,
-            rank,
-            operation,
+            at,
             sender,
             bytes,
             from,
@@ -151,33 +155,33 @@ impl<'a> Logged<'a> {
 
     /// Adds what an operation took until a time; gives the operation that is the first of it and
     /// when that began.
-    fn leave(&self, here: (u32, u32), until: u64, parts: &mut Vec<Part>) -> ((u32, u32), u64) {
+    fn leave(&self, here: At, until: u64, parts: &mut Vec<Part>) -> (At, u64) {
         let log = self.log(here);
         if until <= log.started {
             // It was its start that was waited for.
             return (here, until);
         }
-        match self.graph.operation(here.0, here.1).0 {
+        match self.graph.operation(here.rank, here.place).0 {
             Operation::Compute { .. } => {
-                self.part("compute", here, (log.started, until), parts);
+                self.part("compute", here, log.started, until, parts);
                 (here, log.started)
             }
             Operation::Wait { .. } => {
-                self.part("wait", here, (log.started, until), parts);
+                self.part("wait", here, log.started, until, parts);
                 (here, log.started)
             }
             Operation::Send { .. } => {
                 if let Some(&receive) = self.waited_for.get(&here) {
                     let began = self.log(receive).started.min(until);
-                    self.part("acknowledgement", here, (began, until), parts);
+                    self.part("acknowledgement", here, began, until, parts);
                     return (receive, began);
                 }
                 let posted = log
                     .started
                     .saturating_add(self.timing.overhead.ps())
                     .min(until);
-                self.part("acknowledgement", here, (posted, until), parts);
-                self.part("overhead", here, (log.started, posted), parts);
+                self.part("acknowledgement", here, posted, until, parts);
+                self.part("overhead", here, log.started, posted, parts);
                 (here, log.started)
             }
             Operation::Receive { .. } if log.matched <= log.started => {
@@ -192,15 +196,16 @@ impl<'a> Logged<'a> {
                 }
                 if log.requested == log.started {
                     // The message was not sent before it asked.
-                    self.part("message", here, (log.started, log.matched), parts);
+                    self.part("message", here, log.started, log.matched, parts);
                     return (here, log.started);
                 }
-                let sent = self.log(log.sender);
+                let sender = At::sender(log);
+                let sent = self.log(sender);
                 let overhead = self.timing.overhead.ps();
                 let posted = sent.started.saturating_add(overhead).min(log.matched);
-                self.part("message", here, (posted, log.matched), parts);
-                self.part("overhead", log.sender, (sent.started, posted), parts);
-                (log.sender, sent.started)
+                self.part("message", here, posted, log.matched, parts);
+                self.part("overhead", sender, sent.started, posted, parts);
+                (sender, sent.started)
             }
             Operation::Collective { which } => {
                 let ranks = self.collectives[which as usize].iter().copied();
@@ -208,38 +213,41 @@ impl<'a> Logged<'a> {
                     .max_by_key(|&of| (self.log(of).started, of))
                     .unwrap_or(here);
                 let began = self.log(last).started.min(until);
-                self.part("collective", here, (began, until), parts);
+                self.part("collective", here, began, until, parts);
                 (last, began)
             }
         }
     }
 
     /// Adds the time in which a receive took its message; gives when it began with that.
-    fn taken(&self, here: (u32, u32), until: u64, parts: &mut Vec<Part>) -> u64 {
+    fn taken(&self, here: At, until: u64, parts: &mut Vec<Part>) -> u64 {
         let began = until.saturating_sub(self.timing.overhead.ps());
         let began = began.max(self.log(here).matched).min(until);
-        self.part("overhead", here, (began, until), parts);
+        self.part("overhead", here, began, until, parts);
         began
     }
 
     /// What an operation that began at a time had waited for last, in its rank.
-    fn before(&self, here: (u32, u32), began: u64) -> Option<(u32, u32)> {
+    fn before(&self, here: At, began: u64) -> Option<At> {
         let log = self.log(here);
         let place = if log.behind != OperationLog::NONE && began > log.ready {
             log.behind
         } else {
             log.released_by
         };
-        (place != OperationLog::NONE).then_some((here.0, place))
+        (place != OperationLog::NONE).then_some(At {
+            rank: here.rank,
+            place,
+        })
     }
 }
 
 /// The receives that asked when the requests of their messages were there, by their sends.
-fn waited_for(logs: &[&[OperationLog]]) -> BTreeMap<(u32, u32), (u32, u32)> {
+fn waited_for(logs: &[&[OperationLog]]) -> BTreeMap<At, At> {
     let of_rank = |(rank, log): (u32, &&'_ [OperationLog])| {
         let late = (0_u32..).zip(*log);
         let late = late.filter(|(_, entry)| entry.requested == entry.started);
-        let late = late.map(|(place, entry)| (entry.sender, (rank, place)));
+        let late = late.map(|(place, entry)| (At::sender(entry), At { rank, place }));
         late.collect::<Vec<_>>()
     };
     (0..).zip(logs).flat_map(of_rank).collect()

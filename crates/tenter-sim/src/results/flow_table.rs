@@ -340,8 +340,8 @@ impl FlowTable {
             let way = tally.schedule.flow_workload();
             let way = way.map_or(0, |schedule| schedule.way_index(sent.key.transfer));
             let unloaded = &context.jobs[sent.key.job].unloaded;
-            let path = (unloaded, &context.nic);
-            let alone = flows.remembered.time(path, way, row.payload_bytes);
+            let bytes = row.payload_bytes;
+            let alone = flows.remembered.time(unloaded, &context.nic, way, bytes);
             flows.add(row.payload_bytes, fct, alone);
             return row;
         }

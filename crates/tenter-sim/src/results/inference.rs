@@ -26,15 +26,15 @@ pub(crate) fn collect(iterations: &[Iteration<'_>], outcome: &mut Outcome) {
         let row = InferenceRow {
             job_name: job_name.clone(),
             warm_up: iteration.warm_up,
-            ..row((run, &iteration.volumes), of, (&requests, duration))
+            ..row(run, &iteration.volumes, of, &requests, duration)
         };
-        let late = warning((&row, run.planned_latency), &requests);
+        let late = warning(&row, run.planned_latency, &requests);
         outcome.summary.warnings.extend(late);
         outcome.summary.inference.push(row);
         for pool in &run.pools {
             let row = InferencePoolRow {
                 job_name: job_name.clone(),
-                ..pool_row(pool, of, (&iteration.ranks, duration))
+                ..pool_row(pool, of, &iteration.ranks, duration)
             };
             outcome.summary.inference_pools.push(row);
         }
@@ -44,10 +44,7 @@ pub(crate) fn collect(iterations: &[Iteration<'_>], outcome: &mut Outcome) {
 
 /// Says that batches would have been others, where requests took longer than the clock of the
 /// scheduler had it.
-fn warning(
-    (row, planned): (&InferenceRow, Option<Time>),
-    requests: &[RequestRow],
-) -> Option<String> {
+fn warning(row: &InferenceRow, planned: Option<Time>, requests: &[RequestRow]) -> Option<String> {
     let latency = |of: &RequestRow| of.end.saturating_sub(of.arrival);
     let mean = spread(requests.iter().map(latency))?.mean;
     let more = mean.ps() as f64 / planned?.ps().max(1) as f64 - 1.0;
@@ -145,9 +142,11 @@ fn spread(times: impl Iterator<Item = Time>) -> Option<Spread> {
 }
 
 fn row(
-    (run, volumes): (&InferenceRun, &Volumes),
+    run: &InferenceRun,
+    volumes: &Volumes,
     of: IterationId,
-    (rows, duration): (&[RequestRow], u64),
+    rows: &[RequestRow],
+    duration: u64,
 ) -> InferenceRow {
     let none = Spread {
         mean: Time::ZERO,
@@ -223,11 +222,7 @@ fn bubble(of: &Metered, first_stage: Option<&Metered>) -> u64 {
     waiting.saturating_sub(without.saturating_sub(without_request(of)))
 }
 
-fn pool_row(
-    pool: &PoolRun,
-    of: IterationId,
-    (ranks, duration): (&Ranks<'_>, u64),
-) -> InferencePoolRow {
+fn pool_row(pool: &PoolRun, of: IterationId, ranks: &Ranks<'_>, duration: u64) -> InferencePoolRow {
     let own = || ranks.range(pool.first_rank..pool.first_rank + pool.ranks);
     // Ranks without anything to do have measured nothing, and are idle.
     let count = u128::from(pool.ranks.max(1));

@@ -1,7 +1,7 @@
 //! Whether what the leaves of a scheduled fabric have counted adds up.
 
 use tenter_net::Switch;
-use tenter_net::scheduled::LeafRecord;
+use tenter_net::scheduled::{FrameCount, LeafRecord};
 
 use crate::network::{Driver, NodeModel};
 
@@ -15,19 +15,20 @@ pub(crate) fn check_leaf(
     hosts: &[u16],
 ) -> Result<(), String> {
     let ports = || hosts.iter().map(|&port| &switch.ports()[usize::from(port)]);
-    let mut from_hosts = (0, 0);
-    let mut to_hosts = (0, 0);
+    let mut from_hosts = FrameCount::default();
+    let mut to_hosts = FrameCount::default();
     for (&number, port) in hosts.iter().zip(ports()) {
         let counters = port.counters();
         let received = switch.received(number);
-        from_hosts.0 += received.0 - counters.dropped_frames;
-        from_hosts.1 += received.1 - counters.dropped_bytes;
+        from_hosts.frames += received.0 - counters.dropped_frames;
+        from_hosts.bytes += received.1 - counters.dropped_bytes;
         let waiting: u64 = port
             .waiting()
             .map(|packet| u64::from(packet.frame_bytes))
             .sum();
-        to_hosts.0 += counters.sent_frames + counters.unsent_frames + port.waiting().count() as u64;
-        to_hosts.1 += counters.sent_bytes + counters.unsent_bytes + waiting;
+        let frames = port.waiting().count() as u64;
+        to_hosts.frames += counters.sent_frames + counters.unsent_frames + frames;
+        to_hosts.bytes += counters.sent_bytes + counters.unsent_bytes + waiting;
     }
     let sums = [
         ("came from hosts", from_hosts, record.accepted),
@@ -35,17 +36,15 @@ pub(crate) fn check_leaf(
     ];
     for (what, of_ports, counted) in sums {
         if of_ports != counted {
-            return Err(format!(
-                "{of_ports:?} (frames, bytes) {what}, but {counted:?} were counted"
-            ));
+            return Err(format!("{of_ports} {what}, but {counted} were counted"));
         }
     }
     // What stayed in the leaf went straight from one list to the other.
-    let local = |of: fn(&(u64, u64)) -> u64| {
+    let local = |of: fn(&FrameCount) -> u64| {
         let kept = of(&record.accepted) - of(&record.waiting) - of(&record.sent);
         kept == of(&record.delivered) - of(&record.assembled)
     };
-    if local(|pair| pair.0) && local(|pair| pair.1) {
+    if local(|count| count.frames) && local(|count| count.bytes) {
         return Ok(());
     }
     Err(format!(
@@ -62,8 +61,8 @@ pub(crate) fn check_leaves<D: Driver>(driver: &D) -> Result<(), String> {
     let Some(fabric) = &context.scheduled else {
         return Ok(());
     };
-    let mut sent = (0, 0);
-    let mut found = (0, 0);
+    let mut sent = FrameCount::default();
+    let mut found = FrameCount::default();
     for &leaf in &fabric.leaves {
         let NodeModel::Switch(switch) = driver.node(leaf) else {
             continue;
@@ -73,25 +72,22 @@ pub(crate) fn check_leaves<D: Driver>(driver: &D) -> Result<(), String> {
         let announced = driver.in_flight(context.home(leaf)).into_iter();
         let announced = announced
             .filter(|(input, packet)| *input >= 2 * ports && !packet.kind.is_of_scheduler());
-        let announced = announced.fold((0, 0), |sum, (_, packet)| {
-            (sum.0 + 1, sum.1 + u64::from(packet.frame_bytes))
-        });
-        sent.0 += record.sent.0;
-        sent.1 += record.sent.1;
+        let mut on_their_way = FrameCount::default();
+        announced.for_each(|(_, packet)| on_their_way.count(&packet));
+        sent += record.sent;
         for part in [
             record.assembled,
             record.assembling,
             record.given_up,
-            announced,
+            on_their_way,
         ] {
-            found.0 += part.0;
-            found.1 += part.1;
+            found += part;
         }
     }
     if sent == found {
         return Ok(());
     }
     Err(format!(
-        "leaves sent each other {sent:?} (frames, bytes), but {found:?} came, wait, were given up or are announced"
+        "leaves sent each other {sent}, but {found} came, wait, were given up or are announced"
     ))
 }

@@ -11,7 +11,7 @@ use tenter_workload::graph::{Graph, GraphSchedule, Operation, OperationLog};
 
 use crate::network::{Driver, NodeModel};
 
-use super::critical_path::{Logged, Part};
+use super::critical_path::{At, Logged, Part};
 use super::flow_table::FlowTable;
 use super::iteration_id::IterationId;
 use super::outcome::Outcome;
@@ -39,9 +39,9 @@ pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &m
         let whole: Vec<&[OperationLog]> = ranks.values().copied().collect();
         let mut path = Vec::new();
         if let Some(end) = tally.end.filter(|_| whole.len() == graph.ranks() as usize) {
-            path = Logged::new((graph, schedule.timing()), &whole, tally.start).path();
+            path = Logged::new(graph, schedule.timing(), &whole, tally.start).path();
             let hosts = &plan.job.hosts;
-            let times = RankTimes::of((graph, &whole), (tally.start, end), &path);
+            let times = RankTimes::of(graph, &whole, tally.start, end, &path);
             let rows = (0..).zip(&times).zip(hosts);
             let rows = rows.map(|((rank, times), &host)| times.row(of, rank, host));
             outcome.counts.rank_times.extend(rows);
@@ -55,12 +55,12 @@ pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &m
                 ..shares
             });
         }
-        let critical: BTreeSet<(u32, u32)> = path.iter().flat_map(operations_of).collect();
+        let critical: BTreeSet<At> = path.iter().flat_map(operations_of).collect();
         for (rank, log) in ranks {
             for (place, entry) in (0..).zip(log) {
-                let mut row = row(graph, (rank, place), entry);
+                let mut row = row(graph, rank, place, entry);
                 (row.job, row.iteration) = (of.job_number(), of.iteration);
-                row.critical = critical.contains(&(rank, place));
+                row.critical = critical.contains(&At { rank, place });
                 outcome.counts.operations.push(row);
             }
         }
@@ -96,8 +96,8 @@ fn shares(of: IterationId, name: &str, ranks: &[RankTimes], path: &[Part]) -> Cr
 }
 
 /// The operations of a part of a path.
-fn operations_of(part: &Part) -> impl Iterator<Item = (u32, u32)> {
-    std::iter::once((part.rank, part.operation)).chain(part.sender)
+fn operations_of(part: &Part) -> impl Iterator<Item = At> {
+    std::iter::once(part.at).chain(part.sender)
 }
 
 fn logs<'d, D: Driver>(driver: &'d D, flow_table: &FlowTable) -> Logs<'d> {
@@ -134,7 +134,7 @@ fn time(stored: u64) -> Option<Time> {
     (stored != OperationLog::NEVER).then(|| Time::from_ps(stored))
 }
 
-fn row(graph: &Graph, (rank, place): (u32, u32), log: &OperationLog) -> OperationRow {
+fn row(graph: &Graph, rank: u32, place: u32, log: &OperationLog) -> OperationRow {
     let (operation, stream) = graph.operation(rank, place);
     let measured = graph.measured(rank, place);
     let mut row = OperationRow {
@@ -186,25 +186,23 @@ struct RankTimes {
 
 impl RankTimes {
     fn of(
-        (graph, logs): (&Graph, &[&[OperationLog]]),
-        from_to: (u64, u64),
+        graph: &Graph,
+        logs: &[&[OperationLog]],
+        start: u64,
+        end: u64,
         path: &[Part],
     ) -> Vec<RankTimes> {
         let of_rank =
-            |(rank, log): (u32, &&[OperationLog])| RankTimes::of_rank(graph, (rank, log), from_to);
+            |(rank, log): (u32, &&[OperationLog])| RankTimes::of_rank(graph, rank, log, start, end);
         let mut times: Vec<RankTimes> = (0..).zip(logs).map(of_rank).collect();
         for part in path {
-            times[part.rank as usize].critical += part.to - part.from;
+            times[part.at.rank as usize].critical += part.to - part.from;
         }
         times
     }
 
     /// Walks over the beginnings and ends of all that the rank did.
-    fn of_rank(
-        graph: &Graph,
-        (rank, log): (u32, &[OperationLog]),
-        (start, end): (u64, u64),
-    ) -> RankTimes {
+    fn of_rank(graph: &Graph, rank: u32, log: &[OperationLog], start: u64, end: u64) -> RankTimes {
         let mut times = RankTimes {
             end: start,
             ..RankTimes::default()

@@ -97,7 +97,7 @@ pub(crate) fn outcome<D: Driver>(
     let mut collectives = Vec::new();
     for index in context.jobs.ids() {
         let tallies = &flow_table.tallies[index];
-        let rows = collective_rows((context, trial.ideals), index, tallies);
+        let rows = collective_rows(context, trial.ideals, index, tallies);
         let job = job_row(driver, flow_table, index, &rows, &trial);
         collectives.extend_from_slice(&rows);
         jobs.push(JobSummary {
@@ -171,8 +171,12 @@ fn digest(
     digest
 }
 
-fn collective_rows(of: (&Context, &Ideals), job: JobId, tallies: &[Tally]) -> Vec<CollectiveRow> {
-    let (context, ideals) = of;
+fn collective_rows(
+    context: &Context,
+    ideals: &Ideals,
+    job: JobId,
+    tallies: &[Tally],
+) -> Vec<CollectiveRow> {
     let begun = (0..tallies.len() as u32).map(|number| {
         let plan = &context.jobs[job];
         (plan.turn(number).index, plan.size_bytes(number))

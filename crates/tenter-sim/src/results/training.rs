@@ -27,7 +27,7 @@ pub(crate) fn collect(iterations: &[Iteration<'_>], outcome: &mut Outcome) {
         let row = TrainingStepRow {
             job_name: job.name.clone(),
             warm_up: iteration.warm_up,
-            ..step_row((step, &iteration.volumes), of, (&times, whole))
+            ..step_row(step, &iteration.volumes, of, &times, whole)
         };
         outcome.summary.training_steps.push(row);
     }
@@ -81,9 +81,11 @@ impl Times {
 }
 
 fn step_row(
-    (step, volumes): (&TrainingStep, &Volumes),
+    step: &TrainingStep,
+    volumes: &Volumes,
     of: IterationId,
-    (times, whole): (&[Times], u64),
+    times: &[Times],
+    whole: u64,
 ) -> TrainingStepRow {
     let ranks = times.len().max(1) as u128;
     let mean = |of: &dyn Fn(&Times) -> u64| {

@@ -212,7 +212,7 @@ impl Circuits {
             let losses = lose(driver, receiver);
             change(driver, sender.node, now, &dark(sender.port, losses));
             let before = world.moving.missing.remove(&sender).unwrap_or_default();
-            check_link(driver, (sender, receiver), before, Missing::default())?;
+            check_link(driver, sender, receiver, before, Missing::default())?;
         }
         rewire(driver, |topology| {
             topology.rewire(&Rewiring {

@@ -116,7 +116,7 @@ fn outputs(switch: &Switch, group: Group, by_pool: bool) -> impl Iterator<Item =
 
 /// The group at the other end of an output port that the frames of a queue would join; `None` at a
 /// host.
-fn behind<D: Driver>(driver: &D, node: NodeId, (output, queue): (u16, u8)) -> Option<Group> {
+fn behind<D: Driver>(driver: &D, node: NodeId, output: u16, queue: u8) -> Option<Group> {
     let topology = driver.fabric(0).topology();
     let peer = topology.neighbour(node, output);
     let next = switch(driver, peer.node)?;
@@ -133,7 +133,7 @@ fn is_stuck<D: Driver>(driver: &D, group: Group, stuck: &BTreeSet<Group>, now: u
     };
     let waits = |(output, queue): (u16, u8)| {
         let port = &switch.ports()[usize::from(output)];
-        let next = behind(driver, group.node, (output, queue));
+        let next = behind(driver, group.node, output, queue);
         port.paused_until(usize::from(queue)) > now
             && next.is_some_and(|next| stuck.contains(&next))
     };
@@ -180,9 +180,11 @@ fn cycle_from<D: Driver>(driver: &D, first: Group, now: u64) -> Vec<(Group, (u16
             full.or_else(own)
                 .or_else(|| outputs(switch, group, true).next())
         });
-        let Some(output) = output else { return way };
-        way.push((group, output));
-        let Some(next) = behind(driver, group.node, output) else {
+        let Some((output, queue)) = output else {
+            return way;
+        };
+        way.push((group, (output, queue)));
+        let Some(next) = behind(driver, group.node, output, queue) else {
             return way;
         };
         group = next;

@@ -4,10 +4,11 @@ use tenter_record::{CollectiveRow, EngineStats, FlowRow, JobSummary, Summary};
 use tenter_units::Time;
 
 use super::*;
-use crate::answer::{Value, Verdict};
+use crate::answer::Verdict;
+use crate::gate::Gate;
 use crate::made_up::DESCRIPTION;
-use crate::published::Gate;
 use crate::sizes::Metric;
+use crate::value::Value;
 
 const SCENARIO: &str = "
 fabric: {kind: single-switch, hosts: 2}

@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::Sweep;
 use super::is_axis;
 use super::keys::{Better, PublishedKeys, ReadingKeys};
-use crate::answer::{AnswerVariant, CaseAnswer, Spread, StudyAnswer, Value, Verdict};
-use crate::description::Chart;
-use crate::published::{Gate, Origin};
+use crate::answer::{AnswerVariant, CaseAnswer, Spread, StudyAnswer, Verdict};
+use crate::drawing::Chart;
+use crate::gate::{Gate, Origin};
+use crate::value::Value;
 
 /// What was read of one trial.
 #[derive(Clone, Debug, PartialEq)]

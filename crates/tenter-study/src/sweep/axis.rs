@@ -3,7 +3,7 @@
 use tenter_config::Written;
 use tenter_units::{Bytes, Rate, Time};
 
-use super::keys::SAMPLES_MAX;
+use super::limits::SAMPLES_MAX;
 
 /// What an axis says.
 #[derive(Clone, Debug, PartialEq)]
@@ -178,9 +178,8 @@ impl<'k> Ends<'k> {
             ));
         }
         let (from, unit) = needed(keys, "from")?;
-        let end = needed(keys, "to")?;
-        let to = in_unit(&end, &unit).ok_or_else(|| {
-            let other = &end.1;
+        let (end, other) = needed(keys, "to")?;
+        let to = in_unit(end, &other, &unit).ok_or_else(|| {
             format!("goes from `{unit}` to `{other}`; give both ends in units of one quantity")
         })?;
         if to < from {
@@ -200,7 +199,7 @@ impl<'k> Ends<'k> {
             path,
             from,
             to,
-            to_written: end,
+            to_written: (end, other),
             unit,
             log,
         })
@@ -230,7 +229,8 @@ impl<'k> Ends<'k> {
     }
 
     fn step(&self, keys: &[(String, Written)]) -> Result<f64, String> {
-        let step = in_unit(&needed(keys, "step")?, &self.unit);
+        let (step, unit) = needed(keys, "step")?;
+        let step = in_unit(step, &unit, &self.unit);
         let step = step.filter(|step| *step > 0.0);
         step.ok_or_else(|| format!("needs a positive `step` in `{}`", self.unit))
     }
@@ -295,9 +295,9 @@ fn needed(keys: &[(String, Written)], name: &str) -> Result<(f64, String), Strin
 }
 
 /// A quantity in another unit of its kind; `None` where there is no such conversion.
-fn in_unit((number, unit): &(f64, String), other: &str) -> Option<f64> {
+fn in_unit(number: f64, unit: &str, other: &str) -> Option<f64> {
     if unit == other {
-        return Some(*number);
+        return Some(number);
     }
     let (one, another) = (format!("1{unit}"), format!("1{other}"));
     let bytes = |text: &str| text.parse::<Bytes>().ok().map(Bytes::count);

@@ -1,87 +1,37 @@
-//! The charts that a sweep names: which picture of which readings over which axes.
+//! The charts of a sweep, with readings and axes by their places.
 
-use tenter_config::{choice, component};
+use serde::{Deserialize, Serialize};
 
-use super::Sweep;
-use super::keys::WORDS;
-use super::record::SweepChart;
+use super::chart_keys::{ChartKeys, ChartKind};
+use super::keys::SweepKeys;
 
-component! {
-    /// A picture of the page of a sweep.
-    pub struct ChartKeys as "`charts[]`", derive(Clone, Debug, PartialEq) {
-        /// What stands above it.
-        title: String, in 200;
-        /// Bars for each point, lines over an axis, a heat map over two axes, or parallel
-        /// coordinates over all.
-        kind: ChartKind = "bars";
-        /// The readings that it shows, by their names, each in a picture of its own; all of them
-        /// where none is named.
-        readings: Vec<String> = "[]", in 200;
-        /// The axis of lines, and that from left to right of a heat map: its path, or the last part
-        /// of it.
-        x: Option<String> = absent "the first axis of lines, the second one of a heat map", in WORDS;
-        /// The axis from top to bottom of a heat map.
-        y: Option<String> = absent "the first axis", in WORDS;
-    }
-}
-
-/// A kind of picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChartKind {
-    /// Bars with whiskers.
-    Bars,
-    /// Lines over an axis.
-    Lines,
-    /// A heat map over two axes.
-    Heat,
-    /// Parallel coordinates.
-    Parallel,
-}
-choice!(ChartKind {
-    "bars" => Bars,
-    "lines" => Lines,
-    "heat" => Heat,
-    "parallel" => Parallel,
-});
-
-impl ChartKind {
-    /// Its word.
-    fn word(self) -> &'static str {
-        match self {
-            ChartKind::Bars => "bars",
-            ChartKind::Lines => "lines",
-            ChartKind::Heat => "heat",
-            ChartKind::Parallel => "parallel",
-        }
-    }
-
-    /// How many axes it is drawn over at least.
-    fn axes(self) -> usize {
-        match self {
-            ChartKind::Bars | ChartKind::Parallel => 0,
-            ChartKind::Lines => 1,
-            ChartKind::Heat => 2,
-        }
-    }
+/// A picture of a sweep.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SweepChart {
+    /// What stands above it.
+    pub title: String,
+    /// What it is: `bars`, `lines`, `heat` or `parallel`.
+    pub kind: String,
+    /// Places of the readings that it shows.
+    pub readings: Vec<usize>,
+    /// Place of the axis from left to right, where it has one.
+    pub x: Option<usize>,
+    /// Place of the axis from top to bottom, where it has one.
+    pub y: Option<usize>,
 }
 
 /// The charts of a sweep, with readings and axes by their places.
 ///
 /// # Errors
 /// What a chart names and the sweep does not have.
-pub(super) fn charts(sweep: &Sweep) -> Result<Vec<SweepChart>, String> {
-    sweep
-        .keys
-        .charts
-        .iter()
-        .map(|keys| chart(sweep, keys))
-        .collect()
+pub(super) fn charts(sweep: &SweepKeys) -> Result<Vec<SweepChart>, String> {
+    let charts = sweep.charts.iter();
+    charts.map(|keys| chart(sweep, keys)).collect()
 }
 
-fn chart(sweep: &Sweep, keys: &ChartKeys) -> Result<SweepChart, String> {
+fn chart(sweep: &SweepKeys, keys: &ChartKeys) -> Result<SweepChart, String> {
     let wrong = |what: String| format!("the chart `{}` {what}", keys.title);
     let names: Vec<&str> = sweep
-        .keys
         .readings
         .iter()
         .map(|reading| reading.name.as_str())
@@ -99,7 +49,7 @@ fn chart(sweep: &Sweep, keys: &ChartKeys) -> Result<SweepChart, String> {
         named => named.iter().map(place).collect::<Result<_, _>>()?,
     };
     let needed = keys.kind.axes();
-    let count = sweep.axes().len();
+    let count = sweep.axes.0.len();
     if count < needed || keys.kind == ChartKind::Heat && count > needed {
         return Err(wrong(format!(
             "needs {needed} axes, and the sweep has {count}; choose another `kind`"
@@ -111,7 +61,7 @@ fn chart(sweep: &Sweep, keys: &ChartKeys) -> Result<SweepChart, String> {
         };
         let short = sweep.axis_names();
         let found = sweep
-            .axes()
+            .axis_paths()
             .zip(&short)
             .position(|(path, short)| path == name || short == name);
         found.ok_or_else(|| {

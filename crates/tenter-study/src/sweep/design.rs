@@ -5,7 +5,8 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use tenter_config::Written;
 
 use super::axis::{Axis, scaled};
-use super::keys::{Design, SAMPLES_MAX, SweepKeys};
+use super::keys::{Design, SweepKeys};
+use super::limits::SAMPLES_MAX;
 
 /// A point: a value for each axis, in the order of the axes, as settings have it.
 pub type PointValues = Vec<String>;

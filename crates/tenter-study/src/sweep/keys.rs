@@ -1,15 +1,11 @@
 //! The keys of a sweep's description.
 
-use super::charts::ChartKeys;
+use super::chart_keys::ChartKeys;
+use super::limits::{SAMPLES_MAX, WORDS};
 use super::take::Take;
-use crate::published::Gate;
+use crate::gate::Gate;
 use tenter_config::{Named, Reader, Value as _, Written, choice, component};
 use tenter_scenario::{Format, read_document};
-
-/// Names and paths have no more characters.
-pub(super) const WORDS: usize = 4_096;
-/// More points than a ledger should hold.
-pub(super) const SAMPLES_MAX: u32 = 1_000_000;
 
 component! {
     /// A sweep: a scenario, what is varied, and what is read of its trials.
@@ -135,6 +131,32 @@ pub enum Better {
     More,
 }
 choice!(Better { "less" => Less, "more" => More });
+
+impl SweepKeys {
+    /// The paths of its axes.
+    pub(super) fn axis_paths(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.axes.0.iter().map(|(path, _)| path.as_str())
+    }
+
+    /// What its axes are called where there is little room: the last part of each path, `size` of
+    /// `jobs[0].collectives[0].size`, unless two of them end alike.
+    pub(super) fn axis_names(&self) -> Vec<&str> {
+        let short = |path: &'_ str| path.rsplit_once('.').map_or(0, |(head, _)| head.len() + 1);
+        let name = |path| {
+            let last = |of: &str| of[short(of)..].to_owned();
+            let alike = self
+                .axis_paths()
+                .filter(|other| last(other) == last(path))
+                .count();
+            if alike > 1 {
+                path
+            } else {
+                &path[short(path)..]
+            }
+        };
+        self.axis_paths().map(name).collect()
+    }
+}
 
 impl ReadingKeys {
     /// What it reads, in a text that two readings of the same have alike.

@@ -6,6 +6,7 @@ use tenter_config::Written;
 
 use super::Sweep;
 use super::answer::Measured;
+use super::charts::SweepChart;
 use super::keys::{Better, ReadingKeys};
 use super::take::Take;
 
@@ -46,21 +47,6 @@ pub struct SweepAxis {
     pub name: String,
     /// Whether it is a range whose values grow by a factor.
     pub log: bool,
-}
-
-/// A picture of a sweep.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SweepChart {
-    /// What stands above it.
-    pub title: String,
-    /// What it is: `bars`, `lines`, `heat` or `parallel`.
-    pub kind: String,
-    /// Places of the readings that it shows.
-    pub readings: Vec<usize>,
-    /// Place of the axis from left to right, where it has one.
-    pub x: Option<usize>,
-    /// Place of the axis from top to bottom, where it has one.
-    pub y: Option<usize>,
 }
 
 /// A reading of a sweep.

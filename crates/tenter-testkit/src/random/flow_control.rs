@@ -55,7 +55,7 @@ pub(super) fn change(plan: &mut Plan, draw: &mut Draw) {
         .collect();
     plan.switches.usual.classes = used
         .iter()
-        .map(|&class| class_spec(class, (pools, frame), draw))
+        .map(|&class| class_spec(class, pools, frame, draw))
         .collect();
     plan.switches.usual.sharing = sharing(&plan.switches.usual.classes, frame, draw);
     if draw.chance(40) {
@@ -83,7 +83,7 @@ fn provoke_deadlock(plan: &mut Plan, draw: &mut Draw) {
     plan.nic.outstanding_messages = None;
 }
 
-fn class_spec(class: u8, (pools, frame): (u64, u64), draw: &mut Draw) -> ClassSpec {
+fn class_spec(class: u8, pools: u64, frame: u64, draw: &mut Draw) -> ClassSpec {
     let scheduling = if draw.chance(40) {
         Scheduling::Strict
     } else {

@@ -72,13 +72,15 @@ fn write_jobs(draw: &mut Draw, limits: &Limits) -> String {
         }
         // With draws of their own, so that all else is drawn as without these.
         let mut own = Draw::new(share.rotate_left(40) ^ text.len() as u64 ^ hosts.len() as u64);
-        let head = [
-            format!("  - name: job{index}\n{placement}{class}"),
-            format!("  - name: job{index}\n{class}"),
-        ];
-        let of_job = (&hosts[..], placement.as_str(), queue_pairs);
-        let packets = limits.packets / jobs;
-        if let Some(other) = other(&mut own, &text[before..], head, of_job, (packets, limits)) {
+        let job = JobDraw {
+            head: &format!("  - name: job{index}\n{placement}{class}"),
+            without_ranks: &format!("  - name: job{index}\n{class}"),
+            hosts: &hosts,
+            placement: &placement,
+            queue_pairs,
+            packets: limits.packets / jobs,
+        };
+        if let Some(other) = other(&mut own, &text[before..], &job, limits) {
             text.truncate(before);
             text.push_str(&other);
         }
@@ -86,22 +88,29 @@ fn write_jobs(draw: &mut Draw, limits: &Limits) -> String {
     text
 }
 
+/// What has been drawn of a job before its work.
+struct JobDraw<'a> {
+    /// How it begins with its ranks.
+    head: &'a str,
+    /// The same without.
+    without_ranks: &'a str,
+    hosts: &'a [u64],
+    placement: &'a str,
+    queue_pairs: u64,
+    packets: u64,
+}
+
 /// A job that runs no collective of the list in place of one that does: flows, an application, or
-/// steps. `head` is how it begins with its ranks and without.
-fn other(
-    own: &mut Draw,
-    instead_of: &str,
-    [head, without_ranks]: [String; 2],
-    (hosts, placement, queue_pairs): (&[u64], &str, u64),
-    (packets, limits): (u64, &Limits),
-) -> Option<String> {
-    let ranks = hosts.len() as u64;
+/// steps.
+fn other(own: &mut Draw, instead_of: &str, job: &JobDraw, limits: &Limits) -> Option<String> {
+    let ranks = job.hosts.len() as u64;
+    let (packets, queue_pairs) = (job.packets, job.queue_pairs);
     let work = if own.chance(12) {
-        let workload = workload::write(own, (hosts, placement), packets, limits);
-        return Some(format!("{without_ranks}{workload}"));
+        let workload = workload::write(own, job.hosts, job.placement, packets, limits);
+        return Some(format!("{}{workload}", job.without_ranks));
     } else if own.chance(15) && !instead_of.contains("hierarchical") {
         // That one is rare already.
-        let pattern = pattern::write(own, (ranks, queue_pairs), packets, limits)?;
+        let pattern = pattern::write(own, ranks, queue_pairs, packets, limits)?;
         format!("    pattern: {pattern}\n")
     } else if own.chance(10) {
         let steps = steps::write(own, ranks, packets / queue_pairs, limits);
@@ -109,7 +118,8 @@ fn other(
     } else {
         return None;
     };
-    Some(format!("{head}{work}{}", times_and_pairs(own, queue_pairs)))
+    let times = times_and_pairs(own, queue_pairs);
+    Some(format!("{}{work}{times}", job.head))
 }
 
 /// Lets some jobs start after others under test, with draws of its own, so that all else is drawn

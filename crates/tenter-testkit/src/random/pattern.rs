@@ -14,7 +14,8 @@ use super::limits::Limits;
 /// where it would have more transfers than that.
 pub(super) fn write(
     draw: &mut Draw,
-    (ranks, queue_pairs): (u64, u64),
+    ranks: u64,
+    queue_pairs: u64,
     packets: u64,
     limits: &Limits,
 ) -> Option<String> {

@@ -11,7 +11,8 @@ use super::pattern;
 /// pattern.
 pub(super) fn write(
     draw: &mut Draw,
-    (hosts, ranks): (&[u64], &str),
+    hosts: &[u64],
+    ranks: &str,
     packets: u64,
     limits: &Limits,
 ) -> String {

@@ -40,7 +40,8 @@ observe: {{samples: false}}
 /// The closed form over a number of ranks for a size, in ps.
 fn completion(
     kind: &CollectiveKind,
-    (ranks, size_bytes): (u32, u64),
+    ranks: u32,
+    size_bytes: u64,
     port_time: &dyn Fn(u64) -> Time,
     latency_ps: u64,
 ) -> u64 {
@@ -56,7 +57,7 @@ fn completion(
 /// The closed form where every transfer takes a port so long, whatever its size.
 fn ideal(kind: &CollectiveKind, ranks: u32, chunk: u64, latency: u64) -> u64 {
     let port_time = |_| Time::from_ps(chunk);
-    completion(kind, (ranks, 1), &port_time, latency)
+    completion(kind, ranks, 1, &port_time, latency)
 }
 
 const SHAPES: [(u32, u64); 9] = [
@@ -239,7 +240,7 @@ fn hierarchical() {
             let trial = single_switch(ranks, "all-reduce", size, &set);
             let step = default_wire(chunk) * BYTE + in_the_way(chunk) * ACK;
             let port_time = |_| Time::from_ps(step);
-            let expected = completion(&kind, (ranks, size), &port_time, NEAR) - ACK;
+            let expected = completion(&kind, ranks, size, &port_time, NEAR) - ACK;
             let case = format!("{ranks} ranks in hosts of {npus}, {chunk} B");
             assert_eq!(trial.completion(0), expected, "{case}");
             assert_eq!(trial.completion(1), expected, "{case}, again");
@@ -373,7 +374,7 @@ fn one_root_and_all_others() {
             let expected = ideal(&kind, ranks, default_wire(chunk) * BYTE, NEAR);
             assert_eq!(trial.completion(0), expected, "{name}, {ranks} · {share} B");
             let port_time = |bytes| Time::from_ps(default_wire(bytes) * BYTE);
-            let by_size = completion(&kind, (ranks, size), &port_time, NEAR);
+            let by_size = completion(&kind, ranks, size, &port_time, NEAR);
             assert_eq!(by_size, expected, "{name}, {ranks} · {share} B");
             if (name, ranks, share) == ("gather", 8, 1 << 20) {
                 assert_eq!(expected, 150_407_440);
@@ -408,7 +409,7 @@ fn halving_and_doubling() {
             .collect();
         let kind_ideal = |ranks, size, port_time: &dyn Fn(u64) -> u64| {
             let port_time = |bytes| Time::from_ps(port_time(bytes));
-            completion(&kind, (ranks, size), &port_time, NEAR)
+            completion(&kind, ranks, size, &port_time, NEAR)
         };
         for (ranks, share) in SHAPES {
             let size = u64::from(ranks) * share;
@@ -479,7 +480,7 @@ fn chunk_by_chunk(kind: &CollectiveKind, ranks: u32, chunk: u64, pieces: u64) ->
     ];
     let trial = single_switch(ranks, kind.name(), size, &set);
     let port_time = |bytes| Time::from_ps(default_wire(bytes) * BYTE);
-    let least = completion(&kind, (ranks, size), &port_time, NEAR);
+    let least = completion(&kind, ranks, size, &port_time, NEAR);
     (trial.completion(0), least)
 }
 

@@ -10,10 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::repository::{File, Repository};
-use crate::source::without_strings;
-
-/// Crates with circles that are still to be taken apart.
-const NOT_YET: [&str; 1] = ["tenter-study"];
+use crate::source::{code, tokens};
 
 /// Names that a path leads through are followed up to this depth.
 const PASSED_ON_MAX: usize = 9;
@@ -21,11 +18,11 @@ const PASSED_ON_MAX: usize = 9;
 /// A module by its path within the crate; one file each.
 type Module = Vec<String>;
 
-/// Circles of files in crates that must have none.
+/// Circles of files.
 pub(crate) fn found(repository: &Repository) -> Vec<String> {
     let crates = repository.under("crates/");
     let names = crates.filter_map(|file| file.path.split('/').nth(1));
-    let names: BTreeSet<&str> = names.filter(|name| !NOT_YET.contains(name)).collect();
+    let names: BTreeSet<&str> = names.collect();
     let circle = |name: &str| {
         let files = in_circles(&known(repository, name));
         (!files.is_empty()).then(|| {
@@ -71,7 +68,12 @@ fn known(repository: &Repository, name: &str) -> BTreeMap<Module, BTreeSet<Modul
         file.has_extension("rs") && file.name() != "tests.rs" && !file.path.contains("/tests/")
     });
     let texts: Vec<(Module, Vec<String>)> = files
-        .map(|file| (module(file, &folder), tokens(&code(&file.text))))
+        .map(|file| {
+            (
+                module(file, &folder),
+                tokens(&code_without_tests(&file.text)),
+            )
+        })
         .collect();
     let modules: BTreeSet<Module> = texts.iter().map(|(module, _)| module.clone()).collect();
     let mut names: BTreeMap<Module, Names> = BTreeMap::new();
@@ -145,38 +147,14 @@ fn absolute(
 }
 
 /// Source without strings, comments and the module of its tests.
-fn code(text: &str) -> String {
-    let text = without_strings(text);
-    let lines = text.lines();
-    let lines: Vec<&str> = lines
-        .map(|line| line.split("//").next().unwrap_or(line))
-        .collect();
+fn code_without_tests(text: &str) -> String {
+    let text = code(text);
+    let lines: Vec<&str> = text.lines().collect();
     let is_tests = |pair: &[&str]| {
         pair[0].trim() == "#[cfg(test)]" && pair[1].starts_with("mod ") && pair[1].ends_with('{')
     };
     let end = lines.windows(2).position(is_tests).unwrap_or(lines.len());
     lines[..end].join("\n")
-}
-
-/// Words, `::`, and single characters for all else.
-fn tokens(code: &str) -> Vec<String> {
-    let mut tokens: Vec<String> = Vec::new();
-    let mut rest = code;
-    while let Some(first) = rest.chars().next() {
-        let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        let length = if is_word(first) {
-            rest.find(|c| !is_word(c)).unwrap_or(rest.len())
-        } else if rest.starts_with("::") {
-            2
-        } else {
-            first.len_utf8()
-        };
-        if !first.is_whitespace() {
-            tokens.push(rest[..length].to_owned());
-        }
-        rest = &rest[length..];
-    }
-    tokens
 }
 
 /// Reads the names out of the tokens of a file.

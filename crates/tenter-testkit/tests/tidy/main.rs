@@ -8,6 +8,7 @@ mod crates;
 mod functions;
 mod links;
 mod members;
+mod parameters;
 mod repository;
 mod source;
 mod words;
@@ -32,6 +33,11 @@ fn rust_files_are_short() {
 #[test]
 fn functions_are_short() {
     report(&functions::long_functions(&Repository::read()));
+}
+
+#[test]
+fn parameters_have_names() {
+    report(&parameters::taken_apart(&Repository::read()));
 }
 
 #[test]

@@ -147,6 +147,37 @@ pub(crate) fn without_strings(text: &str) -> String {
     kept
 }
 
+/// Source without strings and comments.
+pub(crate) fn code(text: &str) -> String {
+    let text = without_strings(text);
+    let lines = text.lines();
+    let lines: Vec<&str> = lines
+        .map(|line| line.split("//").next().unwrap_or(line))
+        .collect();
+    lines.join("\n")
+}
+
+/// Words, `::`, and single characters for all else.
+pub(crate) fn tokens(code: &str) -> Vec<String> {
+    let mut tokens: Vec<String> = Vec::new();
+    let mut rest = code;
+    while let Some(first) = rest.chars().next() {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let length = if is_word(first) {
+            rest.find(|c| !is_word(c)).unwrap_or(rest.len())
+        } else if rest.starts_with("::") {
+            2
+        } else {
+            first.len_utf8()
+        };
+        if !first.is_whitespace() {
+            tokens.push(rest[..length].to_owned());
+        }
+        rest = &rest[length..];
+    }
+    tokens
+}
+
 /// One step of the scanner: what follows, how many characters it takes, whether they are kept.
 fn step(inside: Inside, rest: &[char], before: Option<&char>) -> (Inside, usize, bool) {
     match inside {

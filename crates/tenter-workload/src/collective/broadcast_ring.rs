@@ -38,9 +38,16 @@ impl Collective for BroadcastRing {
 
     /// The ranks from the root on, one behind the other.
     fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
-        let kind = (Shape::Chain, Flow::Down);
-        let sizes = (size_bytes, self.chunk_bytes);
-        let flow = TreeFlow::rooted(&Self::MEMBER, kind, (ranks, self.root), sizes)?;
+        let root = self.root;
+        let flow = TreeFlow::rooted(
+            &Self::MEMBER,
+            Shape::Chain,
+            Flow::Down,
+            ranks,
+            root,
+            size_bytes,
+            self.chunk_bytes,
+        )?;
         Ok(Box::new(flow))
     }
 

@@ -422,8 +422,9 @@ impl CollectiveKind {
         let Some((collective, keys)) = self.nccl() else {
             return Ok(None);
         };
-        let of = (ranks, size_bytes);
-        keys.choose(collective, self.member(), of).map(Some)
+        let member = self.member();
+        let choice = keys.choose(collective, member, ranks, size_bytes);
+        choice.map(Some)
     }
 
     /// The transfers of this algorithm over `ranks` ranks for a size of `size_bytes`, as nccl-tests

@@ -33,7 +33,7 @@ impl<M: NcclMember> Collective for M {
 
     fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
         let member = &<M as NcclMember>::MEMBER;
-        self.keys().schedule(M::OF, member, (ranks, size_bytes))
+        self.keys().schedule(M::OF, member, ranks, size_bytes)
     }
 
     /// The busiest port, or the longest chain of steps with their latencies.

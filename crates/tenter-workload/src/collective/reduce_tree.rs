@@ -39,9 +39,16 @@ impl Collective for ReduceTree {
 
     /// A binary tree in the order of the ranks, from the root on.
     fn schedule(&self, ranks: u32, size_bytes: u64) -> Result<Box<dyn Schedule>, WorkloadError> {
-        let kind = (Shape::Binary, Flow::Up);
-        let sizes = (size_bytes, self.chunk_bytes);
-        let flow = TreeFlow::rooted(&Self::MEMBER, kind, (ranks, self.root), sizes)?;
+        let root = self.root;
+        let flow = TreeFlow::rooted(
+            &Self::MEMBER,
+            Shape::Binary,
+            Flow::Up,
+            ranks,
+            root,
+            size_bytes,
+            self.chunk_bytes,
+        )?;
         Ok(Box::new(flow))
     }
 

@@ -31,9 +31,12 @@ impl TreeFlow {
     /// A root that is no rank; those of [`Pieces::new`].
     pub(super) fn rooted(
         member: &CollectiveMember,
-        (shape, flow): (Shape, Flow),
-        (ranks, root): (u32, u32),
-        (size_bytes, chunk_bytes): (u64, u64),
+        shape: Shape,
+        flow: Flow,
+        ranks: u32,
+        root: u32,
+        size_bytes: u64,
+        chunk_bytes: u64,
     ) -> Result<TreeFlow, WorkloadError> {
         member.check_root(root, ranks)?;
         Ok(TreeFlow {
@@ -162,13 +165,7 @@ mod tests {
     use crate::collective::algorithm::Collective;
 
     fn flow(flow: Flow) -> TreeFlow {
-        TreeFlow::rooted(
-            &BroadcastTree::MEMBER,
-            (Shape::Binary, flow),
-            (4, 1),
-            (5, 3),
-        )
-        .unwrap()
+        TreeFlow::rooted(&BroadcastTree::MEMBER, Shape::Binary, flow, 4, 1, 5, 3).unwrap()
     }
 
     /// Source, destination, bytes, chunk, step, and how many arrivals it waits for.

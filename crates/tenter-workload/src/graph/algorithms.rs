@@ -223,7 +223,8 @@ impl Algorithms {
     pub(super) fn kind_in(
         &self,
         name: CollectiveName,
-        (shape, ranks): (GroupShape, &[u32]),
+        shape: GroupShape,
+        ranks: &[u32],
         bytes: u64,
     ) -> Result<CollectiveKind, GraphError> {
         let kind = self.kind(name, shape.size, bytes);
@@ -344,7 +345,7 @@ mod tests {
             ];
             let own: Algorithms = default_with(&keys);
             let shape = own.shape(ranks);
-            let kind = own.kind_in(CollectiveName::AllReduce, (shape, ranks), 1 << 20);
+            let kind = own.kind_in(CollectiveName::AllReduce, shape, ranks, 1 << 20);
             kind.map(|kind| *kind.nccl().unwrap().1)
         };
         for (step, npus, nics) in [(1, 8, 4), (2, 4, 4), (4, 2, 2), (8, 1, 1), (16, 1, 1)] {
@@ -365,7 +366,7 @@ mod tests {
         let ranks: Vec<u32> = (0..8).collect();
         let own: Algorithms = default_with(&[("all_to_all", "pxn"), ("npus_per_host", "4")]);
         let of = |own: &Algorithms, ranks: &[u32]| {
-            own.kind_in(CollectiveName::AllToAll, (own.shape(ranks), ranks), 64)
+            own.kind_in(CollectiveName::AllToAll, own.shape(ranks), ranks, 64)
         };
         let found = of(&own, &ranks).unwrap();
         assert_eq!(found.hands_over(), Some(4));

@@ -95,18 +95,20 @@ impl<'a> Communicators<'a> {
     pub fn add(
         &mut self,
         collectives: &mut Collectives,
-        at: (u32, Communicator),
-        (name, bytes): (CollectiveName, u64),
+        rank: u32,
+        of: Communicator,
+        name: CollectiveName,
+        bytes: u64,
     ) -> Result<(u32, u32), GraphError> {
-        let shape = at.1.shape;
+        let shape = of.shape;
         let kind = match self.kinds.entry((name, shape, bytes)) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(entry) => {
-                let ranks = collectives.ranks_of(at.1.number);
-                entry.insert(self.algorithms.kind_in(name, (shape, ranks), bytes)?)
+                let ranks = collectives.ranks_of(of.number);
+                entry.insert(self.algorithms.kind_in(name, shape, ranks, bytes)?)
             }
         };
-        next(&mut self.run, collectives, at, (kind, bytes))
+        next(&mut self.run, collectives, rank, of, kind, bytes)
     }
 
     /// The same with a way to carry it out of its own.
@@ -116,10 +118,12 @@ impl<'a> Communicators<'a> {
     pub fn add_own(
         &mut self,
         collectives: &mut Collectives,
-        at: (u32, Communicator),
-        what: (&CollectiveKind, u64),
+        rank: u32,
+        of: Communicator,
+        kind: &CollectiveKind,
+        bytes: u64,
     ) -> Result<(u32, u32), GraphError> {
-        next(&mut self.run, collectives, at, what)
+        next(&mut self.run, collectives, rank, of, kind, bytes)
     }
 }
 
@@ -127,11 +131,13 @@ impl<'a> Communicators<'a> {
 fn next(
     run: &mut BTreeMap<u32, u32>,
     collectives: &mut Collectives,
-    (rank, of): (u32, Communicator),
-    what: (&CollectiveKind, u64),
+    rank: u32,
+    of: Communicator,
+    kind: &CollectiveKind,
+    bytes: u64,
 ) -> Result<(u32, u32), GraphError> {
     let nth = run.entry(of.number).or_default();
-    let which = collectives.add((of.number, *nth), rank, what)?;
+    let which = collectives.add((of.number, *nth), rank, (kind, bytes))?;
     *nth += 1;
     Ok((of.number, which))
 }

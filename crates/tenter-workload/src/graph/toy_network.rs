@@ -17,10 +17,7 @@ enum Happens {
 
 /// A graph on a network on which a transfer takes so long by its bytes; gives how long it takes,
 /// and what the time of each rank went by with.
-pub(crate) fn run(
-    (graph, marks): (Graph, Marks),
-    takes: impl Fn(u64) -> u64,
-) -> (u64, Vec<Metered>) {
+pub(crate) fn run(graph: Graph, marks: Marks, takes: impl Fn(u64) -> u64) -> (u64, Vec<Metered>) {
     let timing = Timing {
         eager_bytes: 0,
         ..Timing::default()

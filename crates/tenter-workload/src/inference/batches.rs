@@ -114,7 +114,7 @@ struct Draft {
 }
 
 impl Draft {
-    fn new((number, pool): (usize, &Pool), first_replica: u32) -> Draft {
+    fn new(number: usize, pool: &Pool, first_replica: u32) -> Draft {
         let stages = pool.size().pp as usize;
         let replicas = pool.replicas_together() as usize;
         Draft {
@@ -189,7 +189,7 @@ impl<'a> Scheduler<'a> {
             first.push(drafts.len());
             let replicas = 0..pool.size().dp;
             let replicas = replicas.step_by(pool.replicas_together() as usize);
-            drafts.extend(replicas.map(|replica| Draft::new((number, pool), replica)));
+            drafts.extend(replicas.map(|replica| Draft::new(number, pool, replica)));
         }
         let cache = cache::transfers(of);
         let most = |pool: &Pool| {
@@ -221,7 +221,7 @@ impl<'a> Scheduler<'a> {
         let mut scheduler = Scheduler::new(of);
         for (number, request) in (0..).zip(&of.requests) {
             if let Arrival::At(time) = request.arrival {
-                scheduler.arrive(0, (time, number));
+                scheduler.arrive(0, time, number);
             }
         }
         for engine in 0..scheduler.drafts.len() {
@@ -289,7 +289,7 @@ impl<'a> Scheduler<'a> {
     }
 
     /// A request is there at a pool; gives the engine.
-    fn arrive(&mut self, pool: usize, (since, request): (u64, u32)) -> usize {
+    fn arrive(&mut self, pool: usize, since: u64, request: u32) -> usize {
         let of = &self.of.pools[pool];
         let (replica, slot) = of.replica_of(&self.of.requests[request as usize]);
         let together = of.replicas_together();
@@ -309,12 +309,12 @@ impl<'a> Scheduler<'a> {
         let pool = &of.pools[number];
         let mut work = Vec::new();
         for batch in &mut draft.batches[slot] {
-            admit(batch, of, (pool, start));
+            admit(batch, of, pool, start);
             work.push(compose(batch, of, pool));
         }
         let (mut now, mut sent) = (start, start);
         if !self.is_timeless {
-            let times = stage_times(of, (pool, self.loads[number]), &work);
+            let times = stage_times(of, pool, self.loads[number], &work);
             for (free, [time, sending]) in draft.free.iter_mut().zip(times) {
                 now = sent.max(*free).saturating_add(time);
                 *free = now;
@@ -333,9 +333,9 @@ impl<'a> Scheduler<'a> {
         });
         for (replica, work) in (first_replica..).zip(work) {
             for of in work {
-                self.book((engine, replica, place), pool.role, of);
+                self.book(engine, replica, place, pool.role, of);
                 if of.is_last {
-                    self.leave((number, pool.role), (now, of.request));
+                    self.leave(number, pool.role, now, of.request);
                 }
             }
         }
@@ -343,7 +343,7 @@ impl<'a> Scheduler<'a> {
     }
 
     /// Writes down where a request is served.
-    fn book(&mut self, (engine, replica, place): (usize, u32, u32), role: Role, work: Work) {
+    fn book(&mut self, engine: usize, replica: u32, place: u32, role: Role, work: Work) {
         let served = &mut self.served[work.request as usize];
         let is_prefill = work.is_prompt() && role != Role::Decode;
         let span = if is_prefill {
@@ -361,13 +361,13 @@ impl<'a> Scheduler<'a> {
     }
 
     /// A request leaves a pool: for the other one, or it has ended.
-    fn leave(&mut self, (number, role): (usize, Role), (now, request): (u64, u32)) {
+    fn leave(&mut self, number: usize, role: Role, now: u64, request: u32) {
         let of = &self.of.requests[request as usize];
         if role == Role::Prefill && of.output > 1 {
             let bytes = self.cache_bytes.saturating_mul(u64::from(of.prompt));
-            let clock = Clock::new(self.of, (&self.of.pools[number], 1.0));
+            let clock = Clock::new(self.of, &self.of.pools[number], 1.0);
             let there = now.saturating_add(clock.over_network(bytes).ps());
-            let engine = self.arrive(number + 1, (there, request));
+            let engine = self.arrive(number + 1, there, request);
             self.changed(engine);
             return;
         }
@@ -379,19 +379,19 @@ impl<'a> Scheduler<'a> {
         };
         let next = request.saturating_add(users);
         if let Some(next_of) = self.of.requests.get(next as usize) {
-            let clock = Clock::new(self.of, (&self.of.pools[0], 1.0));
+            let clock = Clock::new(self.of, &self.of.pools[0], 1.0);
             let later = match role {
                 Role::Decode => clock.over_network(TOKEN * u64::from(next_of.prompt)).ps(),
                 Role::Both | Role::Prefill => 0,
             };
-            let engine = self.arrive(0, (now.saturating_add(later), next));
+            let engine = self.arrive(0, now.saturating_add(later), next);
             self.changed(engine);
         }
     }
 }
 
 /// Takes requests into a batch that are there.
-fn admit(batch: &mut Batch, of: &Inference, (pool, start): (&Pool, u64)) {
+fn admit(batch: &mut Batch, of: &Inference, pool: &Pool, start: u64) {
     while batch.running.len() < pool.max_batch as usize
         && let Some((since, request)) = batch.waiting.front().copied()
         && since <= start
@@ -477,13 +477,13 @@ impl Running {
 
 /// What an iteration takes each stage, and then its message to the next one, by the replica that
 /// takes longest.
-fn stage_times(of: &Inference, (pool, load): (&Pool, f64), work: &[Vec<Work>]) -> Vec<[u64; 2]> {
+fn stage_times(of: &Inference, pool: &Pool, load: f64, work: &[Vec<Work>]) -> Vec<[u64; 2]> {
     let loads: Vec<Load> = work.iter().map(|work| Load::of(work)).collect();
     let padded = loads.iter().map(|load| load.tokens).max().unwrap_or(0);
     let mut times = vec![[0; 2]; pool.size().pp as usize];
-    let clock = Clock::new(of, (pool, load));
+    let clock = Clock::new(of, pool, load);
     for own in loads {
-        let pass = Pass::new(of, pool, (own, padded));
+        let pass = Pass::new(of, pool, own, padded);
         for (times, own) in times.iter_mut().zip(clock.stages(&pass, own.outputs)) {
             *times = [times[0].max(own[0]), times[1].max(own[1])];
         }

@@ -29,7 +29,7 @@ fn heads_of(heads: u32, tp: u32, own: u32) -> Range<u32> {
 }
 
 /// The tensor-parallel rank that sends a head: where several have it, receivers take them in turn.
-fn sender(heads: u32, tp: u32, (head, receiver): (u32, u32)) -> u32 {
+fn sender(heads: u32, tp: u32, head: u32, receiver: u32) -> u32 {
     if tp <= heads {
         return head / (heads / tp);
     }
@@ -61,7 +61,7 @@ pub fn transfers(of: &Inference) -> Vec<CacheTransfer> {
                     continue;
                 }
                 for head in heads_of(heads, decode.tp, tp) {
-                    let source = sender(heads, prefill.tp, (head, tp));
+                    let source = sender(heads, prefill.tp, head, tp);
                     let way = [(before, source), (stage, tp)];
                     *bytes.entry(way).or_default() += u64::from(layers) * of_head;
                 }

@@ -23,7 +23,7 @@ pub(super) struct Clock<'a> {
 
 impl<'a> Clock<'a> {
     /// At zero, with what the busiest experts of the pool compute over the mean.
-    pub(super) fn new(of: &'a Inference, (pool, load): (&'a Pool, f64)) -> Clock<'a> {
+    pub(super) fn new(of: &'a Inference, pool: &'a Pool, load: f64) -> Clock<'a> {
         Clock {
             of,
             pool,
@@ -36,7 +36,7 @@ impl<'a> Clock<'a> {
     /// of tokens to the first one.
     pub(super) fn stages(&self, pass: &Pass<'_>, outputs: u64) -> Vec<[u64; 2]> {
         let timed = |part: &dyn Fn(&mut Clock<'_>) -> Result<(), GraphError>| {
-            let mut clock = Clock::new(self.of, (self.pool, self.load));
+            let mut clock = Clock::new(self.of, self.pool, self.load);
             part(&mut clock).map_or(0, |()| clock.sum)
         };
         // The layers of a kind are alike.
@@ -67,7 +67,7 @@ impl<'a> Clock<'a> {
     }
 
     /// What messages take, each of so many bytes, one after the other, among so many neighbours.
-    fn messages(&self, neighbours: u32, (count, bytes): (u64, u64)) -> u64 {
+    fn messages(&self, neighbours: u32, count: u64, bytes: u64) -> u64 {
         let reach = &self.of.reach;
         let domain = reach.within.filter(|of| {
             let first = self.pool.first_rank;
@@ -103,7 +103,7 @@ impl Sink for Clock<'_> {
         let steps = ways * u64::from(ranks - 1);
         let part = bytes.div_ceil(u64::from(ranks));
         if bytes > 0 {
-            self.sum = self.sum.saturating_add(self.messages(ranks, (steps, part)));
+            self.sum = self.sum.saturating_add(self.messages(ranks, steps, part));
         }
         Ok(())
     }
@@ -113,7 +113,7 @@ impl Sink for Clock<'_> {
         let ep = u64::from(self.pool.ep);
         let others = ((bytes - bytes / ep) as f64 * self.load).round() as u64;
         if bytes > 0 {
-            let time = self.messages(self.pool.ep, (1, others));
+            let time = self.messages(self.pool.ep, 1, others);
             self.sum = self.sum.saturating_add(time);
         }
         Ok(())

@@ -58,7 +58,8 @@ impl<'m, 'g, 'a> Emitter<'m, 'g, 'a> {
     pub(super) fn new(
         program: Program<'g, 'a>,
         groups: [Option<Communicator>; 2],
-        (exchanges, own_expert): (&'m Exchanges, usize),
+        exchanges: &'m Exchanges,
+        own_expert: usize,
     ) -> Emitter<'m, 'g, 'a> {
         Emitter {
             program,
@@ -115,7 +116,7 @@ impl Sink for Emitter<'_, '_, '_> {
         let front = self.program.front().to_vec();
         let place = self
             .program
-            .collective_after(self.groups[0], (name, bytes), &front)?;
+            .collective_after(self.groups[0], name, bytes, &front)?;
         self.waited_for(place);
         Ok(())
     }
@@ -128,9 +129,9 @@ impl Sink for Emitter<'_, '_, '_> {
         let front = self.program.front().to_vec();
         let place = match self.exchanges.rotation(layer) {
             None => {
-                let what = (CollectiveName::AllToAll, bytes);
+                let name = CollectiveName::AllToAll;
                 self.program
-                    .collective_after(self.groups[1], what, &front)?
+                    .collective_after(self.groups[1], name, bytes, &front)?
             }
             Some(rotation) => {
                 let key = (rotation, way == Way::There, bytes);
@@ -139,9 +140,8 @@ impl Sink for Emitter<'_, '_, '_> {
                 let kind = kind.or_insert_with(|| all_to_all(&shares(), bytes, way));
                 match kind {
                     Some(kind) => {
-                        let what = (&*kind, bytes);
                         self.program
-                            .own_collective_after(self.groups[1], what, &front)?
+                            .own_collective_after(self.groups[1], kind, bytes, &front)?
                     }
                     None => None,
                 }

@@ -82,9 +82,13 @@ fn built(of: &Inference, batches: &Batches) -> Built<(Graph, InferenceRun)> {
     for (number, pool) in of.pools.iter().enumerate() {
         let stages: Vec<Vec<u32>> = (0..pool.size().pp).map(|pp| pool.grid.stage(pp)).collect();
         for own in 0..pool.grid.ranks() {
-            let both = (&mut builder.collectives, &mut communicators);
-            let program = Program::new(pool.first_rank + own, both, &mut computed);
-            let of_rank = OfRank::new((&making, number), own, &stages, program)?;
+            let program = Program::new(
+                pool.first_rank + own,
+                &mut builder.collectives,
+                &mut communicators,
+                &mut computed,
+            );
+            let of_rank = OfRank::new(&making, number, own, &stages, program)?;
             let program = of_rank.all(&mut found)?.finish();
             builder.add(program)?;
         }
@@ -144,7 +148,7 @@ impl Found {
         });
         let requests = requests.collect();
         let pools = of.pools.iter().enumerate();
-        let pools = pools.map(|pool| PoolRun::new(of, pool, making.batches));
+        let pools = pools.map(|(number, pool)| PoolRun::new(of, number, pool, making.batches));
         InferenceRun {
             requests,
             pools: pools.collect(),
@@ -170,7 +174,8 @@ struct OfRank<'m, 'g, 'a> {
 
 impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
     fn new(
-        (making, number): (&'m Making<'m>, usize),
+        making: &'m Making<'m>,
+        number: usize,
         own: u32,
         stages: &[Vec<u32>],
         mut program: Program<'g, 'a>,
@@ -192,14 +197,13 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
             program.communicator(Stream::Expert, experts)?,
         ];
         let own_expert = index % pool.ep as usize;
-        let exchanges = (&making.exchanges[number], own_expert);
         Ok(OfRank {
             making,
             pool,
             rank: pool.first_rank + own,
             place,
             engine: making.engine(number, place.dp),
-            emitter: Emitter::new(program, groups, exchanges),
+            emitter: Emitter::new(program, groups, &making.exchanges[number], own_expert),
             arrivals: BTreeMap::new(),
         })
     }
@@ -213,11 +217,13 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
         let returns = returning(&engine.iterations);
         for (number, iteration) in (0..).zip(&engine.iterations) {
             let before = last_of_slot.insert(iteration.slot, number);
-            self.before(iteration, (number, before, own), found);
-            self.compute((number, iteration, own), found)?;
+            self.before(iteration, number, before, own, found);
+            self.compute(number, iteration, own, found)?;
             self.behind(
                 iteration,
-                (number, own, returns.binary_search(&number).is_ok()),
+                number,
+                own,
+                returns.binary_search(&number).is_ok(),
             );
         }
         Ok(self.emitter.finish())
@@ -262,7 +268,9 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
     fn before(
         &mut self,
         iteration: &Iteration,
-        (number, before, own): (u32, Option<u32>, usize),
+        number: u32,
+        before: Option<u32>,
+        own: usize,
         found: &mut Found,
     ) {
         let work = &iteration.work[own];
@@ -274,12 +282,12 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
                     let outputs = Load::of(&engine.iterations[before as usize].work[own]).outputs;
                     let from = self.peer(self.pool.size().pp - 1);
                     let bytes = TOKEN * outputs.max(1);
-                    self.receive(Stream::TokensReceive, (from, TOKENS | before), bytes);
+                    self.receive(Stream::TokensReceive, from, TOKENS | before, bytes);
                 }
             } else if self.goes_on(load) {
                 let from = self.peer(self.place.pp - 1);
                 let bytes = self.sizes(iteration, own);
-                self.receive(Stream::PipelineReceive, (from, number), bytes);
+                self.receive(Stream::PipelineReceive, from, number, bytes);
             }
         }
         for of in work.iter().filter(|of| of.is_first) {
@@ -290,13 +298,13 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
             }
         }
         if self.is_first_stage() {
-            self.before_step(iteration, (number, own));
+            self.before_step(iteration, number, own);
         }
     }
 
     /// Replicas that go step by step wait for what their batches wait for: for arrivals at any of
     /// them, and where they have no request themselves, for word of those that wait for messages.
-    fn before_step(&mut self, iteration: &Iteration, (number, own): (u32, usize)) {
+    fn before_step(&mut self, iteration: &Iteration, number: u32, own: usize) {
         let others = || (0..).zip(&iteration.work).filter(|&(of, _)| of != own);
         for (_, work) in others() {
             for of in work.iter().filter(|of| of.is_first) {
@@ -317,13 +325,13 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
             let senders: Vec<usize> = senders.map(|(replica, _)| replica).collect();
             for replica in senders {
                 let from = rank_of(self.pool, self.place, replica);
-                self.receive(Stream::Requests, (from, tag), TOKEN);
+                self.receive(Stream::Requests, from, tag, TOKEN);
             }
         } else if self.awaits_messages(&iteration.work[own]) {
             for (replica, _) in others().filter(|(_, work)| work.is_empty()) {
                 let to = rank_of(self.pool, self.place, replica);
                 let program = &mut self.emitter.program;
-                program.send(Stream::Requests, (to, tag), TOKEN);
+                program.send(Stream::Requests, to, tag, TOKEN);
             }
         }
     }
@@ -344,9 +352,9 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
         load.tokens > 0 || self.pool.replicas_together() > 1
     }
 
-    fn receive(&mut self, stream: Stream, way: (u32, u32), bytes: u64) -> u32 {
+    fn receive(&mut self, stream: Stream, peer: u32, tag: u32, bytes: u64) -> u32 {
         let program = &mut self.emitter.program;
-        let place = program.receive(stream, way, bytes);
+        let place = program.receive(stream, peer, tag, bytes);
         program.also_after(&[place]);
         place
     }
@@ -360,7 +368,7 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
         let loads = iteration.work.iter().map(|work| Load::of(work));
         let padded = loads.map(|load| load.tokens).max().unwrap_or(0);
         let load = Load::of(&iteration.work[own]);
-        Pass::new(self.making.of, self.pool, (load, padded))
+        Pass::new(self.making.of, self.pool, load, padded)
     }
 
     /// A request has arrived, or the one before it has ended in the other pool.
@@ -371,7 +379,7 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
         if let Some(decode) = self.ended_elsewhere(request) {
             let from = self.last_of(1, decode.replica);
             let bytes = self.request_bytes(request);
-            self.receive(Stream::Requests, (from, REQUEST | request), bytes);
+            self.receive(Stream::Requests, from, REQUEST | request, bytes);
         }
     }
 
@@ -414,23 +422,26 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
         };
         let own = (self.place.pp, self.place.tp);
         for transfer in making.cache.iter().filter(|of| of.to == own) {
-            let way = (rank_of(transfer.from), CACHE | request);
+            let peer = rank_of(transfer.from);
+            let tag = CACHE | request;
             let bytes = transfer.bytes.saturating_mul(tokens);
-            let place = self.receive(Stream::CacheReceive, way, bytes);
+            let place = self.receive(Stream::CacheReceive, peer, tag, bytes);
             let at = found.mark(self.rank, place);
             found.cache[request as usize].push(at);
         }
         let Place { tp, pp, .. } = prefill.size();
         if pp > 1 && self.is_first_stage() {
             let from = rank_of((pp - 1, self.place.tp % tp));
-            self.receive(Stream::CacheReceive, (from, FIRST_TOKEN | request), TOKEN);
+            self.receive(Stream::CacheReceive, from, FIRST_TOKEN | request, TOKEN);
         }
     }
 
     /// Computes an iteration.
     fn compute(
         &mut self,
-        (number, iteration, own): (u32, &Iteration, usize),
+        number: u32,
+        iteration: &Iteration,
+        own: usize,
         found: &mut Found,
     ) -> Built<()> {
         self.pass(iteration, own)
@@ -453,7 +464,7 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
     }
 
     /// What an iteration sends when it is done.
-    fn behind(&mut self, iteration: &Iteration, (number, own, returns): (u32, usize, bool)) {
+    fn behind(&mut self, iteration: &Iteration, number: u32, own: usize, returns: bool) {
         let work = &iteration.work[own];
         let load = Load::of(work);
         if !self.is_last_stage() && self.goes_on(load) {
@@ -461,12 +472,12 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
             let bytes = self.sizes(iteration, own);
             self.emitter
                 .program
-                .send(Stream::Pipeline, (to, number), bytes);
+                .send(Stream::Pipeline, to, number, bytes);
         }
         if self.is_last_stage() && self.pool.size().pp > 1 && returns {
             let (to, bytes) = (self.peer(0), TOKEN * load.outputs.max(1));
-            let way = (to, TOKENS | number);
-            self.emitter.program.send(Stream::Tokens, way, bytes);
+            let tag = TOKENS | number;
+            self.emitter.program.send(Stream::Tokens, to, tag, bytes);
         }
         for of in work.iter().filter(|of| of.is_last) {
             match self.pool.role {
@@ -491,15 +502,19 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
         };
         let own = (self.place.pp, self.place.tp);
         for transfer in making.cache.iter().filter(|of| of.from == own) {
-            let way = (rank_of(transfer.to), CACHE | work.request);
+            let peer = rank_of(transfer.to);
+            let tag = CACHE | work.request;
             let bytes = transfer.bytes.saturating_mul(tokens);
-            self.emitter.program.send(Stream::CacheSend, way, bytes);
+            let program = &mut self.emitter.program;
+            program.send(Stream::CacheSend, peer, tag, bytes);
         }
         let Place { tp, pp, .. } = self.pool.size();
         if pp > 1 && self.is_last_stage() {
             for receiver in (0..decode.size().tp).filter(|of| of % tp == self.place.tp) {
-                let way = (rank_of((0, receiver)), FIRST_TOKEN | work.request);
-                self.emitter.program.send(Stream::CacheSend, way, TOKEN);
+                let peer = rank_of((0, receiver));
+                let tag = FIRST_TOKEN | work.request;
+                let program = &mut self.emitter.program;
+                program.send(Stream::CacheSend, peer, tag, TOKEN);
             }
         }
     }
@@ -526,9 +541,9 @@ impl<'m, 'g, 'a> OfRank<'m, 'g, 'a> {
                 dp,
                 pp: 0,
             });
-            let way = (to, REQUEST | next);
+            let tag = REQUEST | next;
             let bytes = self.request_bytes(next);
-            self.emitter.program.send(Stream::Requests, way, bytes);
+            self.emitter.program.send(Stream::Requests, to, tag, bytes);
         }
     }
 }

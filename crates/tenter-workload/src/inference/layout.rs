@@ -116,7 +116,8 @@ impl Inference {
     pub fn new(
         spec: &InferenceSpec,
         ranks: Option<u32>,
-        (seed, reach): (u64, Reach),
+        seed: u64,
+        reach: Reach,
     ) -> Checked<Inference> {
         let model = dimensions(&spec.model);
         let accelerator = figures(&spec.accelerator);

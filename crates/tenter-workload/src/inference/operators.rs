@@ -5,7 +5,7 @@
 
 use super::load::Load;
 use crate::transformer::{
-    self, AcceleratorSpec, EMBEDDING, Input, ModelSpec, NORM, OUTPUTS_OF_EXPERTS, RESIDUAL,
+    self, AcceleratorSpec, Cost, EMBEDDING, Input, ModelSpec, NORM, OUTPUTS_OF_EXPERTS, RESIDUAL,
 };
 
 const ACTIVATION_BYTES: f64 = transformer::ACTIVATION_BYTES as f64;
@@ -33,17 +33,17 @@ impl Operators<'_> {
     }
 
     /// A matrix of `k × n` weights for `m` tokens, of `count` alike.
-    fn linear(&self, m: f64, (k, n): (f64, f64), count: f64) -> f64 {
+    fn linear(&self, m: f64, k: f64, n: f64, count: f64) -> f64 {
         let flops = 2.0 * m * k * n;
         let activations = m * (k + n) * ACTIVATION_BYTES;
         let bytes = activations + count * k * n * self.weight_bytes();
-        self.accelerator.matrix_seconds((flops, bytes), self.fp8)
+        self.accelerator
+            .matrix_seconds(Cost::new(flops, bytes), self.fp8)
     }
 
-    /// An operator of a number of elements: operations and bytes of each.
-    fn vector(&self, elements: f64, (flops, bytes): (f64, f64)) -> f64 {
-        let of_all = (elements * flops, elements * bytes);
-        self.accelerator.vector_seconds(of_all)
+    /// An operator of a number of elements, each of which costs this.
+    fn vector(&self, elements: f64, of_element: Cost) -> f64 {
+        self.accelerator.vector_seconds(elements * of_element)
     }
 
     fn norm(&self, tokens: f64) -> f64 {
@@ -77,12 +77,12 @@ impl Operators<'_> {
         let made = (load.read_by_prompts + load.decoding) as f64;
         let matrices = model.projections(self.tp).into_iter();
         let projections: f64 = matrices
-            .map(|(input, matrix)| match input {
-                Input::Tokens | Input::Whole => self.linear(tokens, matrix, 1.0),
-                Input::Latent => self.linear(made, matrix, 1.0),
+            .map(|(input, (k, n))| match input {
+                Input::Tokens | Input::Whole => self.linear(tokens, k, n, 1.0),
+                Input::Latent => self.linear(made, k, n, 1.0),
             })
             .sum();
-        let output = self.linear(tokens, (heads * size, hidden), 1.0);
+        let output = self.linear(tokens, heads * size, hidden, 1.0);
         self.norm(tokens) + projections + self.scores(load) + output + self.residual(tokens)
     }
 
@@ -101,7 +101,7 @@ impl Operators<'_> {
         let kernel = |pairs: f64, tokens: u64, read: u64| {
             let queries = heads * tokens as f64 * (score + size) * ACTIVATION_BYTES;
             let read = read as f64 * (self.kept_of_token() * self.cached_bytes) as f64;
-            let of_all = (2.0 * heads * pairs, queries + read);
+            let of_all = Cost::new(2.0 * heads * pairs, queries + read);
             self.accelerator.attention_seconds(of_all)
         };
         // Prompts are bound by computing and requests that decode by memory: each has a kernel.
@@ -117,8 +117,8 @@ impl Operators<'_> {
         let hidden = f64::from(self.model.hidden);
         let (into, of_element) = self.model.activation_entering(width);
         let activation = self.vector(tokens * width, of_element);
-        let first = self.linear(tokens, (hidden, into), count);
-        first + activation + self.linear(tokens, (width, hidden), count)
+        let first = self.linear(tokens, hidden, into, count);
+        first + activation + self.linear(tokens, width, hidden, count)
     }
 
     /// The feed-forward part of a layer without experts.
@@ -139,7 +139,7 @@ impl Operators<'_> {
     pub fn router(&self, tokens: u64) -> f64 {
         let [hidden, experts] = [self.model.hidden, self.model.experts].map(f64::from);
         let tokens = tokens as f64;
-        self.norm(tokens) + self.linear(tokens, (hidden, experts), 1.0)
+        self.norm(tokens) + self.linear(tokens, hidden, experts, 1.0)
     }
 
     /// Experts that tokens are sent to, at a rank that has a share of the tokens of a number of
@@ -177,8 +177,8 @@ impl Operators<'_> {
         let hidden = f64::from(self.model.hidden);
         let entries = f64::from(self.model.vocabulary) / f64::from(self.tp);
         let outputs = outputs as f64;
-        let logits = self.linear(outputs, (hidden, entries), 1.0);
-        self.norm(outputs) + logits + self.vector(outputs * entries, (1.0, 2.0))
+        let logits = self.linear(outputs, hidden, entries, 1.0);
+        self.norm(outputs) + logits + self.vector(outputs * entries, Cost::new(1.0, 2.0))
     }
 }
 
@@ -214,7 +214,7 @@ mod tests {
             let widths = [(8192.0, 1024.0), (8192.0, 128.0), (8192.0, 128.0)];
             let others = [(1024.0, 8192.0), (8192.0, 7168.0), (3584.0, 8192.0)];
             let all = widths.iter().chain(&others);
-            let sum: f64 = all.map(|&of_one| of.linear(tokens, of_one, 1.0)).sum();
+            let sum: f64 = all.map(|&(k, n)| of.linear(tokens, k, n, 1.0)).sum();
             assert!((sum / measured - 1.0_f64).abs() < within, "{tokens}: {sum}");
         }
     }

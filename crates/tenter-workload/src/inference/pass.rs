@@ -40,7 +40,7 @@ type Done = Result<(), GraphError>;
 impl<'a> Pass<'a> {
     /// Of a batch, beside others of which one has `padded` tokens: what is sent to experts is
     /// filled up to it.
-    pub(super) fn new(of: &'a Inference, pool: &'a Pool, (load, padded): (Load, u64)) -> Pass<'a> {
+    pub(super) fn new(of: &'a Inference, pool: &'a Pool, load: Load, padded: u64) -> Pass<'a> {
         let tp = u64::from(pool.grid.size.tp);
         let expert_tokens = match pool.ep {
             1 => load.tokens,
@@ -51,7 +51,7 @@ impl<'a> Pass<'a> {
             pool,
             operators: of.operators(pool),
             load,
-            sizes: Sizes::new(of, pool, (load, padded)),
+            sizes: Sizes::new(of, pool, load, padded),
             expert_tokens,
         }
     }

@@ -57,11 +57,7 @@ pub struct PoolRun {
 }
 
 impl PoolRun {
-    pub(super) fn new(
-        of: &Inference,
-        (number, pool): (usize, &Pool),
-        batches: &Batches,
-    ) -> PoolRun {
+    pub(super) fn new(of: &Inference, number: usize, pool: &Pool, batches: &Batches) -> PoolRun {
         let engines = batches.engines.iter().filter(|of| of.pool == number);
         let (mut iterations, mut tokens) = (0, [0; 2]);
         for engine in engines {

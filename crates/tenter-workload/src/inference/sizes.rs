@@ -24,7 +24,7 @@ pub struct Sizes {
 
 impl Sizes {
     /// Those of a batch, beside others of which one has `padded` tokens.
-    pub fn new(of: &Inference, pool: &Pool, (load, padded): (Load, u64)) -> Sizes {
+    pub fn new(of: &Inference, pool: &Pool, load: Load, padded: u64) -> Sizes {
         let hidden = u64::from(of.model.hidden);
         let sent = padded * u64::from(of.model.top_k);
         let tp = u64::from(pool.grid.size.tp);

@@ -74,8 +74,10 @@ impl QueuePairs {
         let mut schedules = Vec::new();
         for run in &job.sequence {
             if run.traffic.depends_on_size() {
-                let sizes = (run.size_bytes, run.drawn_from_bytes.is_some());
-                schedules.extend(run.traffic.schedules_of_sizes(job.ranks(), sizes)?);
+                let is_drawn = run.drawn_from_bytes.is_some();
+                let traffic = &run.traffic;
+                let of_sizes = traffic.schedules_of_sizes(job.ranks(), run.size_bytes, is_drawn)?;
+                schedules.extend(of_sizes);
                 continue;
             }
             match largest

@@ -71,7 +71,8 @@ pub(super) struct Grouped {
 impl Grouped {
     pub(super) fn new(
         groups: Groups,
-        (collective, ranks): (&str, u32),
+        collective: &str,
+        ranks: u32,
         of_one: Box<dyn Schedule>,
     ) -> Result<Grouped, WorkloadError> {
         let count = groups.count(collective, ranks)?;

@@ -143,7 +143,7 @@ impl Traffic {
             let collective = kind.member().to_string();
             groups.count(&collective, ranks)?;
             let of_one = kind.schedule(groups.size, size_bytes)?;
-            let grouped = grouped::Grouped::new(*groups, (&collective, ranks), of_one)?;
+            let grouped = grouped::Grouped::new(*groups, &collective, ranks, of_one)?;
             return Ok(Box::new(grouped));
         }
         self.member().check(ranks, size_bytes)?;
@@ -184,7 +184,8 @@ impl Traffic {
     pub(crate) fn schedules_of_sizes(
         &self,
         ranks: u32,
-        (size_bytes, is_drawn): (u64, bool),
+        size_bytes: u64,
+        is_drawn: bool,
     ) -> Result<Vec<Box<dyn Schedule>>, WorkloadError> {
         let mut schedules = vec![self.schedule(ranks, size_bytes)?];
         if let (Traffic::Collective { kind, groups }, true) = (self, is_drawn) {

@@ -68,12 +68,12 @@ impl<'t> DataParallel<'t> {
         }
         let mut gathered = Vec::new();
         for (of, weights) in self.ways.iter().zip(weights) {
-            let what = (CollectiveName::AllGather, WEIGHT_BYTES * weights);
+            let (name, bytes) = (CollectiveName::AllGather, WEIGHT_BYTES * weights);
             let after = match self.unit_start {
                 _ if !spec.overlap.parameters => program.front().to_vec(),
                 _ => Vec::new(),
             };
-            let Some(place) = program.collective_after(of.parameters, what, &after)? else {
+            let Some(place) = program.collective_after(of.parameters, name, bytes, &after)? else {
                 continue;
             };
             if let (true, Some(start)) = (spec.overlap.parameters, self.unit_start) {
@@ -142,9 +142,9 @@ impl<'t> DataParallel<'t> {
         let mut left = weights;
         while left > 0 {
             let now = left.min(self.bucket());
-            let what = (CollectiveName::AllGather, WEIGHT_BYTES * now);
+            let (name, bytes) = (CollectiveName::AllGather, WEIGHT_BYTES * now);
             let of = self.ways[kind].parameters;
-            places.extend(program.collective_after(of, what, after)?);
+            places.extend(program.collective_after(of, name, bytes, after)?);
             left -= now;
         }
         Ok(places)
@@ -193,8 +193,8 @@ impl<'t> DataParallel<'t> {
         for (waiting, ways) in self.waiting.iter_mut().zip(&self.ways) {
             while waiting.gradients >= least {
                 let now = waiting.gradients.min(most);
-                let what = (name, spec.gradient_precision.bytes() * now);
-                let place = program.collective_after(ways.gradients, what, &front)?;
+                let bytes = spec.gradient_precision.bytes() * now;
+                let place = program.collective_after(ways.gradients, name, bytes, &front)?;
                 waiting.gradients -= now;
                 waiting.sums.extend(place);
                 if let (false, Some(place)) = (spec.overlap.gradients, place) {

@@ -47,9 +47,13 @@ fn graph(training: &Training) -> Built<(Graph, Computed)> {
     let model = Blocks::new(training);
     for rank in 0..training.grid.ranks() {
         let place = training.grid.place(rank);
-        let both = (&mut builder.collectives, &mut communicators);
-        let mut program = Program::new(rank, both, &mut computed);
-        let groups = Groups::new(training, (rank, place), &stages, &mut program)?;
+        let mut program = Program::new(
+            rank,
+            &mut builder.collectives,
+            &mut communicators,
+            &mut computed,
+        );
+        let groups = Groups::new(training, rank, place, &stages, &mut program)?;
         let of_rank = OfRank {
             training,
             place,
@@ -138,13 +142,13 @@ impl OfRank<'_> {
                 .flat_map(|chunk| training.layers(self.part(chunk)))
                 .map(|layer| training.replicated_weights(layer))
                 .sum();
-            let what = (CollectiveName::AllReduce, bytes * replicated);
-            program.collective(self.groups.tensor, what)?;
+            let name = CollectiveName::AllReduce;
+            program.collective(self.groups.tensor, name, bytes * replicated)?;
         }
         // Two ranks exchange what each has, so that what one waits for the other shows as such.
         if let Some(peer) = self.groups.embedding {
             let tied = bytes * training.vocabulary_weights();
-            program.exchange((peer, EMBEDDING_TAG), tied);
+            program.exchange(peer, EMBEDDING_TAG, tied);
         }
         Ok(())
     }
@@ -281,7 +285,8 @@ impl OfRank<'_> {
     fn exchange(
         &self,
         program: &mut Program<'_, '_>,
-        (way, purpose): (Way, Purpose),
+        way: Way,
+        purpose: Purpose,
         after: &[u32],
     ) -> Built<Option<u32>> {
         let of = self.groups.expert;
@@ -292,14 +297,14 @@ impl OfRank<'_> {
             self.sizes.combine
         };
         let Some(traffic) = self.expert_traffic() else {
-            return program.collective_after(of, (CollectiveName::AllToAll, bytes), after);
+            return program.collective_after(of, CollectiveName::AllToAll, bytes, after);
         };
         let kind = match (way, is_backward) {
             (Way::There, false) => &traffic.dispatch,
             (Way::There, true) => &traffic.gradients,
             (Way::Back, _) => &traffic.combine,
         };
-        program.own_collective_after(of, (kind, bytes), after)
+        program.own_collective_after(of, kind, bytes, after)
     }
 
     /// The rank of the same place at the stage of a part of the model.
@@ -322,7 +327,7 @@ impl OfRank<'_> {
         };
         let tag = self.tag(from.max(self.part(slot.chunk)), slot);
         let bytes = self.sizes.between_stages;
-        let receive = program.receive(Stream::PipelineReceive, (self.peer(from), tag), bytes);
+        let receive = program.receive(Stream::PipelineReceive, self.peer(from), tag, bytes);
         program.also_after(&[receive]);
     }
 
@@ -332,7 +337,7 @@ impl OfRank<'_> {
         };
         let tag = self.tag(to.max(self.part(slot.chunk)), slot);
         let bytes = self.sizes.between_stages;
-        let sent = program.send(Stream::Pipeline, (self.peer(to), tag), bytes);
+        let sent = program.send(Stream::Pipeline, self.peer(to), tag, bytes);
         if !self.training.spec.overlap.pp {
             program.also_after(&[sent]);
         }
@@ -343,8 +348,8 @@ impl OfRank<'_> {
         if !self.training.shares_activations() {
             return Ok(None);
         }
-        let what = (CollectiveName::AllGather, self.sizes.activations);
-        program.collective_after(self.groups.tensor, what, after)
+        let (name, bytes) = (CollectiveName::AllGather, self.sizes.activations);
+        program.collective_after(self.groups.tensor, name, bytes, after)
     }
 
     /// What comes behind a block: the sum over all ranks, or each rank's part of it.
@@ -354,8 +359,7 @@ impl OfRank<'_> {
         } else {
             CollectiveName::AllReduce
         };
-        let what = (name, self.sizes.activations);
-        program.collective_after(self.groups.tensor, what, after)
+        program.collective_after(self.groups.tensor, name, self.sizes.activations, after)
     }
 
     /// A block forward.
@@ -376,8 +380,8 @@ impl OfRank<'_> {
                 let gathered = self.tensor_before(program, &front)?;
                 program.also_after(gathered.as_slice());
                 program.compute(block.all().forward, purpose);
-                let what = (CollectiveName::AllReduce, self.sizes.losses);
-                program.collective(self.groups.tensor, what)?;
+                let name = CollectiveName::AllReduce;
+                program.collective(self.groups.tensor, name, self.sizes.losses)?;
             }
             BlockKind::Experts => {
                 let passes = [block.before, block.core, block.after].map(|of| of.forward);
@@ -457,7 +461,7 @@ impl OfRank<'_> {
             let tag = RING_TAG | self.ring_messages;
             self.ring_messages += 1;
             program.send_after(Stream::Context, next, tag, bytes, &here);
-            let receive = program.receive(Stream::ContextReceive, (previous, tag), bytes);
+            let receive = program.receive(Stream::ContextReceive, previous, tag, bytes);
             // What comes can be sent on only when this rank has sent its own.
             here = vec![receive];
             program.also_after(&here);
@@ -482,7 +486,7 @@ impl OfRank<'_> {
         program.compute(before, purpose);
         let is_beside = self.training.spec.overlap.ep;
         let front = program.front().to_vec();
-        let sent = self.exchange(program, (Way::There, purpose), &front)?;
+        let sent = self.exchange(program, Way::There, purpose, &front)?;
         if !is_beside {
             program.also_after(sent.as_slice());
         }
@@ -492,7 +496,7 @@ impl OfRank<'_> {
         } else {
             vec![computed]
         };
-        let returned = self.exchange(program, (Way::Back, purpose), &after_core)?;
+        let returned = self.exchange(program, Way::Back, purpose, &after_core)?;
         if let Some(place) = returned.filter(|_| is_beside) {
             program.after_start(place, computed);
         }

@@ -19,7 +19,8 @@ pub(super) struct Groups {
 impl Groups {
     pub(super) fn new(
         training: &Training,
-        (rank, place): (u32, Place),
+        rank: u32,
+        place: Place,
         stages: &[Vec<u32>],
         program: &mut Program<'_, '_>,
     ) -> Result<Groups, GraphError> {

@@ -5,7 +5,7 @@
 //! models", 2023).
 
 use crate::transformer::{
-    self, AcceleratorSpec, EMBEDDING, Input, ModelSpec, NORM, OUTPUTS_OF_EXPERTS, RESIDUAL,
+    self, AcceleratorSpec, Cost, EMBEDDING, Input, ModelSpec, NORM, OUTPUTS_OF_EXPERTS, RESIDUAL,
 };
 
 const ACTIVATION_BYTES: f64 = transformer::ACTIVATION_BYTES as f64;
@@ -13,7 +13,7 @@ const ACTIVATION_BYTES: f64 = transformer::ACTIVATION_BYTES as f64;
 /// scores recomputed (`FlashAttention`, Dao et al., 2022).
 const FUSED_BACKWARD: f64 = 2.5;
 /// Optimizer (Adam): operations and bytes of a weight.
-const OPTIMIZER: (f64, f64) = (11.0, 12.0);
+const OPTIMIZER: Cost = Cost::new(11.0, 12.0);
 
 /// Seconds of a part of the model for one micro-batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -156,23 +156,24 @@ impl Operators {
     fn linear(&self, m: f64, k: f64, n: f64, count: f64) -> Passes {
         let flops = 2.0 * m * k * n;
         let bytes = count * (m / count * (k + n) + k * n) * ACTIVATION_BYTES;
-        let once = self.accelerator.matrix_seconds((flops, bytes), self.fp8);
+        let once = self
+            .accelerator
+            .matrix_seconds(Cost::new(flops, bytes), self.fp8);
         Passes::of(once, once, once)
     }
 
-    /// An operator of a number of elements: operations and bytes of each forward and backward.
-    fn vector(&self, elements: f64, forward: (f64, f64), backward: (f64, f64)) -> Passes {
-        let seconds = |(flops, bytes): (f64, f64)| {
-            let of_all = (elements * flops, elements * bytes);
-            self.accelerator.vector_seconds(of_all)
-        };
+    /// An operator of a number of elements, each of which costs this forward and backward.
+    fn vector(&self, elements: f64, forward: Cost, backward: Cost) -> Passes {
+        let seconds = |of_element| self.accelerator.vector_seconds(elements * of_element);
         Passes::of(seconds(forward), seconds(backward), 0.0)
     }
 
     fn norm(&self) -> Passes {
         let elements = self.between();
-        let of_weights = self.vector(elements, (7.0, 4.0), (0.0, 0.0)).forward;
-        let passes = self.vector(elements, NORM, (14.0, 4.0));
+        let of_weights = self
+            .vector(elements, Cost::new(7.0, 4.0), Cost::NONE)
+            .forward;
+        let passes = self.vector(elements, NORM, Cost::new(14.0, 4.0));
         Passes {
             weights: of_weights,
             ..passes
@@ -181,11 +182,11 @@ impl Operators {
 
     /// The sum with what went past a block; models without gates have dropout before it.
     fn residual(&self) -> Passes {
-        let sum = self.vector(self.between(), RESIDUAL, (2.0, 6.0));
+        let sum = self.vector(self.between(), RESIDUAL, Cost::new(2.0, 6.0));
         if self.model.gated {
             return sum;
         }
-        sum + self.vector(self.between(), (1.0, 5.0), (1.0, 5.0))
+        sum + self.vector(self.between(), Cost::new(1.0, 5.0), Cost::new(1.0, 5.0))
     }
 
     fn attention(&self) -> Block {
@@ -207,7 +208,7 @@ impl Operators {
             before: self.norm() + projections,
             core: self.scores(heads, score, size),
             after: self.linear(tokens, heads * size, hidden, 1.0) + self.residual(),
-            recomputed: self.recomputed(heads, (score, size)),
+            recomputed: self.recomputed(heads, score, size),
         }
     }
 
@@ -220,36 +221,36 @@ impl Operators {
             let flops = scores * (score + size);
             let bytes = 2.0 * heads * tokens * (score + size) * ACTIVATION_BYTES;
             let seconds = |factor: f64| {
-                let of_all = (factor * flops, factor * bytes);
+                let of_all = factor * Cost::new(flops, bytes);
                 self.accelerator.attention_seconds(of_all)
             };
             return Passes::of(seconds(1.0), seconds(FUSED_BACKWARD), 0.0);
         }
-        let dropout = self.vector(scores, (1.0, 5.0), (1.0, 5.0));
-        self.products_and_softmax(heads, (score, size)) + dropout
+        let dropout = self.vector(scores, Cost::new(1.0, 5.0), Cost::new(1.0, 5.0));
+        self.products_and_softmax(heads, score, size) + dropout
     }
 
     /// The operators that selective recomputation runs once more; none of a fused kernel.
-    fn recomputed(&self, heads: f64, widths: (f64, f64)) -> f64 {
+    fn recomputed(&self, heads: f64, score: f64, size: f64) -> f64 {
         if self.fused {
             return 0.0;
         }
-        self.products_and_softmax(heads, widths).forward
+        self.products_and_softmax(heads, score, size).forward
     }
 
-    fn products_and_softmax(&self, heads: f64, (score, size): (f64, f64)) -> Passes {
+    fn products_and_softmax(&self, heads: f64, score: f64, size: f64) -> Passes {
         let tokens = self.tokens as f64;
         let scores = heads * tokens * f64::from(self.sequence);
         let product = |width: f64| {
             let flops = 2.0 * scores * width;
             let bytes = (2.0 * heads * tokens * width + scores) * ACTIVATION_BYTES;
             let seconds = |factor: f64| {
-                let of_all = (factor * flops, factor * bytes);
+                let of_all = factor * Cost::new(flops, bytes);
                 self.accelerator.matrix_seconds(of_all, false)
             };
             Passes::of(seconds(1.0), seconds(2.0), 0.0)
         };
-        let softmax = self.vector(scores, (5.0, 4.0), (8.0, 4.0));
+        let softmax = self.vector(scores, Cost::new(5.0, 4.0), Cost::new(8.0, 4.0));
         product(score) + softmax + product(size)
     }
 
@@ -258,9 +259,9 @@ impl Operators {
         let hidden = f64::from(self.model.hidden);
         let (into, forward) = self.model.activation_entering(width);
         let backward = if self.model.gated {
-            (14.0, 10.0)
+            Cost::new(14.0, 10.0)
         } else {
-            (13.0, 4.0)
+            Cost::new(13.0, 4.0)
         };
         let activation = self.vector(tokens * width, forward, backward);
         let first = self.linear(tokens, hidden, into, count);
@@ -292,7 +293,8 @@ impl Operators {
             kind: BlockKind::Experts,
             before: self.norm() + self.linear(own, hidden, experts, 1.0),
             core: self.feed_forward(sent, width, here),
-            after: self.vector(sent * hidden, OUTPUTS_OF_EXPERTS, (2.0, 2.0)) + self.residual(),
+            after: self.vector(sent * hidden, OUTPUTS_OF_EXPERTS, Cost::new(2.0, 2.0))
+                + self.residual(),
             recomputed: 0.0,
         }
     }
@@ -314,8 +316,10 @@ impl Operators {
     /// The embedding, which takes rows of a matrix.
     pub fn embedding(&self) -> Block {
         let elements = self.tokens as f64 * f64::from(self.model.hidden);
-        let forward = self.vector(elements, EMBEDDING, (0.0, 0.0)).forward;
-        let weights = self.vector(elements, (1.0, 8.0), (0.0, 0.0)).forward;
+        let forward = self.vector(elements, EMBEDDING, Cost::NONE).forward;
+        let weights = self
+            .vector(elements, Cost::new(1.0, 8.0), Cost::NONE)
+            .forward;
         Block::whole(BlockKind::Embedding, Passes::of(forward, 0.0, weights))
     }
 
@@ -324,15 +328,17 @@ impl Operators {
         let hidden = f64::from(self.model.hidden);
         let entries = f64::from(self.model.vocabulary) / f64::from(self.tp);
         let logits = self.linear(self.tokens as f64, hidden, entries, 1.0);
-        let loss = self.vector(self.tokens as f64 * entries, (5.0, 6.0), (2.0, 6.0));
+        let loss = self.vector(
+            self.tokens as f64 * entries,
+            Cost::new(5.0, 6.0),
+            Cost::new(2.0, 6.0),
+        );
         Block::whole(BlockKind::Head, self.norm() + logits + loss)
     }
 
     /// Seconds of the optimizer for a number of weights.
     pub fn optimizer(&self, weights: f64) -> f64 {
-        let (flops, bytes) = OPTIMIZER;
-        self.accelerator
-            .vector_seconds((weights * flops, weights * bytes))
+        self.accelerator.vector_seconds(weights * OPTIMIZER)
     }
 
     /// Operations of a token in the model, forward and backward without anything recomputed:

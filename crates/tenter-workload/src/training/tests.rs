@@ -44,7 +44,7 @@ type Change = fn(&mut TrainingSpec);
 /// what the time of each rank went by with.
 fn run(training: &Training, takes: impl Fn(u64) -> u64) -> (u64, Vec<Metered>) {
     let (graph, _) = step(training).expect("it can be built");
-    toy_network::run((graph, Marks::default()), takes)
+    toy_network::run(graph, Marks::default(), takes)
 }
 
 /// Time that ranks waited for a parallelism, in ps, of each rank.

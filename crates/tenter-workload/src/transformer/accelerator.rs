@@ -6,6 +6,8 @@ use std::str::FromStr;
 use tenter_config::{Share, WordOr, choice, component, default_with, parsed};
 use tenter_units::{Bytes, Rate};
 
+use super::shapes::Cost;
+
 /// Operations in a second, with a unit: `312TFLOPS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Flops(u64);
@@ -249,27 +251,27 @@ impl AcceleratorSpec {
         fp8.unwrap_or(self.flops).per_second()
     }
 
-    /// Seconds of a matrix operator, by its operations and the bytes that it moves.
-    pub fn matrix_seconds(&self, (flops, bytes): (f64, f64), is_fp8: bool) -> f64 {
-        let usual = || share_of(&self.matrix_efficiency, flops / 1e9);
+    /// Seconds of a matrix operator.
+    pub fn matrix_seconds(&self, cost: Cost, is_fp8: bool) -> f64 {
+        let usual = || share_of(&self.matrix_efficiency, cost.flops / 1e9);
         let own = self.efficiency.map(|share| f64::from(share.ppm()) / 1e6);
         let share = own.filter(|&share| share > 0.0).unwrap_or_else(usual);
-        self.roof(flops / (self.peak(is_fp8) * share), bytes)
+        self.roof(cost.flops / (self.peak(is_fp8) * share), cost.bytes)
     }
 
     /// Seconds of the fused kernel of attention.
-    pub fn attention_seconds(&self, (flops, bytes): (f64, f64)) -> f64 {
+    pub fn attention_seconds(&self, cost: Cost) -> f64 {
         let share = f64::from(self.attention_efficiency.ppm()) / 1e6;
         let share = if share > 0.0 { share } else { LEAST_SHARE };
-        self.roof(flops / (self.peak(false) * share), bytes)
+        self.roof(cost.flops / (self.peak(false) * share), cost.bytes)
     }
 
     /// Seconds of a vector operator.
-    pub fn vector_seconds(&self, (flops, bytes): (f64, f64)) -> f64 {
+    pub fn vector_seconds(&self, cost: Cost) -> f64 {
         let quarter = self.flops.per_second() / 4.0;
         let peak = self.vector_flops.map_or(quarter, Flops::per_second);
-        let share = share_of(&self.vector_efficiency, flops / 1e9);
-        self.roof(flops / (peak * share), bytes)
+        let share = share_of(&self.vector_efficiency, cost.flops / 1e9);
+        self.roof(cost.flops / (peak * share), cost.bytes)
     }
 
     fn roof(&self, computing: f64, bytes: f64) -> f64 {
@@ -308,10 +310,10 @@ mod tests {
     fn the_roofline_is_by_hand() {
         let a100 = NamedAccelerator::A100.figures();
         let expected = 1e12 / (312e12 * 0.95) + 200e6 / (2_039e9 * 0.9);
-        let found = a100.matrix_seconds((1e12, 200e6), false);
+        let found = a100.matrix_seconds(Cost::new(1e12, 200e6), false);
         assert!((found / expected - 1.0).abs() < 1e-12);
         let h100 = NamedAccelerator::H100.figures();
-        let found = h100.vector_seconds((1e9, 200e6));
+        let found = h100.vector_seconds(Cost::new(1e9, 200e6));
         assert!((found / (200e6 / (3_350e9 * 0.9)) - 1.0).abs() < 1e-12);
     }
 }

@@ -35,6 +35,7 @@ pub(crate) use model::dimensions;
 pub(crate) use parallelism::{check_kv_heads, expert_group, expert_replicas};
 pub(crate) use precision::ACTIVATION_BYTES;
 pub(crate) use program::{Communicator, Communicators, Program, Purpose};
+pub use shapes::Cost;
 pub(crate) use shapes::{EMBEDDING, Input, NORM, OUTPUTS_OF_EXPERTS, RESIDUAL};
 pub(crate) use skew::{Way, all_to_all};
 #[cfg(test)]

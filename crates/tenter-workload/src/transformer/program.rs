@@ -104,7 +104,8 @@ pub(crate) struct Program<'g, 'a> {
 impl<'g, 'a> Program<'g, 'a> {
     pub(crate) fn new(
         rank: u32,
-        (collectives, communicators): (&'g mut Collectives, &'g mut Communicators<'a>),
+        collectives: &'g mut Collectives,
+        communicators: &'g mut Communicators<'a>,
         computed: &'g mut Computed,
     ) -> Program<'g, 'a> {
         communicators.begin_rank();
@@ -172,14 +173,15 @@ impl<'g, 'a> Program<'g, 'a> {
     pub(crate) fn collective_after(
         &mut self,
         of: Option<Communicator>,
-        what: (CollectiveName, u64),
+        name: CollectiveName,
+        bytes: u64,
         after: &[u32],
     ) -> Result<Option<u32>, GraphError> {
-        let Some(Communicator { stream, group }) = of.filter(|_| what.1 > 0) else {
+        let Some(Communicator { stream, group }) = of.filter(|_| bytes > 0) else {
             return Ok(None);
         };
         let known = self.communicators.of(stream);
-        let added = known.add(self.collectives, (self.rank, group), what)?;
+        let added = known.add(self.collectives, self.rank, group, name, bytes)?;
         Ok(Some(self.add_collective(added, stream, after)))
     }
 
@@ -187,14 +189,15 @@ impl<'g, 'a> Program<'g, 'a> {
     pub(crate) fn own_collective_after(
         &mut self,
         of: Option<Communicator>,
-        what: (&CollectiveKind, u64),
+        kind: &CollectiveKind,
+        bytes: u64,
         after: &[u32],
     ) -> Result<Option<u32>, GraphError> {
-        let Some(Communicator { stream, group }) = of.filter(|_| what.1 > 0) else {
+        let Some(Communicator { stream, group }) = of.filter(|_| bytes > 0) else {
             return Ok(None);
         };
         let known = self.communicators.of(stream);
-        let added = known.add_own(self.collectives, (self.rank, group), what)?;
+        let added = known.add_own(self.collectives, self.rank, group, kind, bytes)?;
         Ok(Some(self.add_collective(added, stream, after)))
     }
 
@@ -210,10 +213,11 @@ impl<'g, 'a> Program<'g, 'a> {
     pub(crate) fn collective(
         &mut self,
         of: Option<Communicator>,
-        what: (CollectiveName, u64),
+        name: CollectiveName,
+        bytes: u64,
     ) -> Result<(), GraphError> {
         let front = self.front.clone();
-        if let Some(place) = self.collective_after(of, what, &front)? {
+        if let Some(place) = self.collective_after(of, name, bytes, &front)? {
             self.front = vec![place];
         }
         Ok(())
@@ -225,7 +229,7 @@ impl<'g, 'a> Program<'g, 'a> {
     }
 
     /// Sends a message when what came before is done.
-    pub(crate) fn send(&mut self, stream: Stream, (peer, tag): (u32, u32), bytes: u64) -> u32 {
+    pub(crate) fn send(&mut self, stream: Stream, peer: u32, tag: u32, bytes: u64) -> u32 {
         let front = self.front.clone();
         self.send_after(stream, peer, tag, bytes, &front)
     }
@@ -244,7 +248,7 @@ impl<'g, 'a> Program<'g, 'a> {
 
     /// Sends a tied embedding's gradient to a rank and takes that rank's, when what came before is
     /// done; what comes next waits for both.
-    pub(crate) fn exchange(&mut self, (peer, tag): (u32, u32), bytes: u64) {
+    pub(crate) fn exchange(&mut self, peer: u32, tag: u32, bytes: u64) {
         let front = self.front.clone();
         let sent = self.send_after(Stream::Embedding, peer, tag, bytes, &front);
         let (peer, tag) = (Some(peer), Some(tag));
@@ -259,7 +263,7 @@ impl<'g, 'a> Program<'g, 'a> {
     }
 
     /// Waits for a message from the beginning of the step on.
-    pub(crate) fn receive(&mut self, stream: Stream, (peer, tag): (u32, u32), bytes: u64) -> u32 {
+    pub(crate) fn receive(&mut self, stream: Stream, peer: u32, tag: u32, bytes: u64) -> u32 {
         let (peer, tag) = (Some(peer), Some(tag));
         self.add(Operation::Receive { peer, bytes, tag }, stream, &[])
     }

@@ -3,23 +3,50 @@
 //!
 //! Source of operations and bytes of an element: Calculon (Isaev et al., 2023).
 
+use std::ops::Mul;
+
 use super::model::ModelSpec;
 
-/// Operations and bytes of an element of an operator.
-pub(crate) type OfElement = (f64, f64);
+/// What an operator does, or one of its elements.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// Operations.
+    pub flops: f64,
+    /// Bytes that it moves.
+    pub bytes: f64,
+}
+
+impl Cost {
+    /// Costs nothing.
+    pub const NONE: Cost = Cost::new(0.0, 0.0);
+
+    /// These operations and bytes.
+    pub const fn new(flops: f64, bytes: f64) -> Cost {
+        Cost { flops, bytes }
+    }
+}
+
+/// That of a number of elements.
+impl Mul<Cost> for f64 {
+    type Output = Cost;
+
+    fn mul(self, of_one: Cost) -> Cost {
+        Cost::new(self * of_one.flops, self * of_one.bytes)
+    }
+}
 
 /// Normalisation.
-pub(crate) const NORM: OfElement = (9.0, 4.0);
+pub(crate) const NORM: Cost = Cost::new(9.0, 4.0);
 /// The sum with what went past a block.
-pub(crate) const RESIDUAL: OfElement = (1.0, 6.0);
+pub(crate) const RESIDUAL: Cost = Cost::new(1.0, 6.0);
 /// The activation of a gated feed-forward part.
-pub(crate) const GATED_ACTIVATION: OfElement = (9.0, 6.0);
+pub(crate) const GATED_ACTIVATION: Cost = Cost::new(9.0, 6.0);
 /// That of one without gates.
-pub(crate) const ACTIVATION: OfElement = (8.0, 4.0);
+pub(crate) const ACTIVATION: Cost = Cost::new(8.0, 4.0);
 /// The weighted sum of the outputs of experts.
-pub(crate) const OUTPUTS_OF_EXPERTS: OfElement = (2.0, 2.0);
+pub(crate) const OUTPUTS_OF_EXPERTS: Cost = Cost::new(2.0, 2.0);
 /// The embedding, which takes rows of a matrix.
-pub(crate) const EMBEDDING: OfElement = (0.0, 4.0);
+pub(crate) const EMBEDDING: Cost = Cost::new(0.0, 4.0);
 
 /// What a matrix of attention is multiplied with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +95,7 @@ impl ModelSpec {
 
     /// The width of what comes into the activation of a feed-forward part, gates included, and the
     /// cost of an element of the activation.
-    pub(crate) fn activation_entering(&self, width: f64) -> (f64, OfElement) {
+    pub(crate) fn activation_entering(&self, width: f64) -> (f64, Cost) {
         if self.gated {
             (2.0 * width, GATED_ACTIVATION)
         } else {

@@ -40,7 +40,7 @@ impl Only {
     }
 
     /// Whether the trials of a variant at a point are meant.
-    pub(super) fn has(&self, sweep: &Sweep, (point, variant): (usize, usize)) -> bool {
+    pub(super) fn has(&self, sweep: &Sweep, point: usize, variant: usize) -> bool {
         let point = &sweep.points()[point];
         let of_axis = |axis: usize| {
             let mut allowed = self.values.iter().filter(|(of, _)| *of == axis).peekable();

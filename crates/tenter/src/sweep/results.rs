@@ -38,7 +38,7 @@ impl SweepResults {
     /// Whether the trials of a variant at a point belong to the [part](super::SweepRun::only) that
     /// was asked for.
     pub fn is_meant(&self, point: usize, variant: usize) -> bool {
-        self.only.has(&self.sweep, (point, variant))
+        self.only.has(&self.sweep, point, variant)
     }
 }
 
@@ -68,7 +68,7 @@ impl Finished {
         for (place, case) in answer.cases.iter_mut().enumerate() {
             let reading = place / variants / points;
             let (point, variant) = (place / variants % points, place % variants);
-            let is_meant = |variant| self.only.has(&self.sweep, (point, variant));
+            let is_meant = |variant| self.only.has(&self.sweep, point, variant);
             let has_all = is_meant(variant) && self.divisor(reading).is_none_or(is_meant);
             if case.verdict == Verdict::Miss && !has_all {
                 case.verdict = Verdict::NotJudged;

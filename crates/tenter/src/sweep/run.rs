@@ -124,7 +124,7 @@ impl SweepRun {
     pub(super) fn trials(&self) -> Vec<SweepTrial> {
         let trials = self.sweep.trials();
         trials
-            .filter(|trial| self.only.has(&self.sweep, (trial.point, trial.variant)))
+            .filter(|trial| self.only.has(&self.sweep, trial.point, trial.variant))
             .collect()
     }
 

@@ -48,7 +48,7 @@ pub(super) fn section(numbers: &Numbers<'_>, page: &mut String) {
             ),
         );
     }
-    table(numbers, (&unit, factor), page);
+    table(numbers, &unit, factor, page);
 }
 
 /// A group for each point, a bar for each variant, in the shown unit.
@@ -71,7 +71,7 @@ pub(super) fn groups(numbers: &Numbers<'_>) -> Vec<Group> {
             },
             published: None,
             band: None,
-            text: tip(numbers, (point, variant), cell, (&unit, factor)),
+            text: tip(numbers, point, variant, cell, &unit, factor),
         }
     };
     (0..record.points.len())
@@ -87,9 +87,11 @@ pub(super) fn groups(numbers: &Numbers<'_>) -> Vec<Group> {
 /// The text of a cell under the pointer.
 pub(super) fn tip(
     numbers: &Numbers<'_>,
-    (point, variant): (usize, usize),
+    point: usize,
+    variant: usize,
     cell: &Cell,
-    (unit, factor): (&str, f64),
+    unit: &str,
+    factor: f64,
 ) -> String {
     let mut text = numbers.variant(variant).to_owned();
     let point = numbers.point(point);
@@ -111,7 +113,7 @@ pub(super) fn tip(
 }
 
 /// The values behind the bars.
-pub(super) fn table(numbers: &Numbers<'_>, (unit, factor): (&str, f64), page: &mut String) {
+pub(super) fn table(numbers: &Numbers<'_>, unit: &str, factor: f64, page: &mut String) {
     let record = numbers.record;
     let mut columns = axes(numbers);
     columns.push(Column::of("variant".to_owned(), "", false));

@@ -1,6 +1,7 @@
 //! A heat map over two axes for each variant.
 
 use super::super::heat_map::shortened;
+use super::super::rect::Rect;
 use super::super::text::{add, escape};
 use super::bars::tip;
 use super::tables::{Column, behind, shown};
@@ -29,7 +30,7 @@ pub(super) struct Heat {
 
 impl Heat {
     /// Of a sweep with two axes; none for others, and if all values are alike in one of them.
-    pub(super) fn of(numbers: &Numbers<'_>, (down, across): (usize, usize)) -> Option<Heat> {
+    pub(super) fn of(numbers: &Numbers<'_>, down: usize, across: usize) -> Option<Heat> {
         let record = numbers.record;
         if record.axes.len() != 2 {
             return None;
@@ -79,8 +80,8 @@ impl Heat {
 }
 
 /// Adds a picture for each variant, all with the same colours, and their tables.
-pub(super) fn section(numbers: &Numbers<'_>, (down, across): (usize, usize), page: &mut String) {
-    let Some(heat) = Heat::of(numbers, (down, across)) else {
+pub(super) fn section(numbers: &Numbers<'_>, down: usize, across: usize, page: &mut String) {
+    let Some(heat) = Heat::of(numbers, down, across) else {
         return;
     };
     let axes = [down, across].map(|axis| numbers.record.axes[axis].name.as_str());
@@ -102,7 +103,7 @@ pub(super) fn section(numbers: &Numbers<'_>, (down, across): (usize, usize), pag
         if numbers.record.variants.len() > 1 {
             add(page, format_args!("<h4>{}</h4>", escape(name)));
         }
-        draw(numbers, (&heat, axes), variant, page);
+        draw(numbers, &heat, axes, variant, page);
         let mut columns = vec![Column::of(format!("{} \\ {}", axes[0], axes[1]), "", false)];
         let values = heat.columns.iter();
         columns.extend(values.map(|value| Column::of(value.clone(), &unit, true)));
@@ -119,12 +120,7 @@ pub(super) fn section(numbers: &Numbers<'_>, (down, across): (usize, usize), pag
     }
 }
 
-fn draw(
-    numbers: &Numbers<'_>,
-    (heat, axes): (&Heat, [&str; 2]),
-    variant: usize,
-    page: &mut String,
-) {
+fn draw(numbers: &Numbers<'_>, heat: &Heat, axes: [&str; 2], variant: usize, page: &mut String) {
     let width = (WIDTH / heat.columns.len() as f64).min(150.0);
     let height = if heat.rows.len() > 24 { 14.0 } else { 26.0 };
     let bottom = TOP + height * heat.rows.len() as f64;
@@ -156,27 +152,22 @@ fn draw(
         for (column, point) in points.iter().enumerate() {
             let x = LEFT + width * column as f64;
             if let Some(point) = point {
-                cell(
-                    numbers,
-                    heat,
-                    (*point, variant),
-                    [x, y, width, height],
-                    page,
-                );
+                let place = Rect {
+                    x,
+                    y,
+                    width,
+                    height,
+                };
+                cell(numbers, heat, *point, variant, place, page);
             }
         }
     }
-    labels(heat, (axes[0], axes[1]), (width, bottom), page);
+    labels(heat, axes[0], axes[1], width, bottom, page);
     page.push_str("</svg></figure>\n");
 }
 
 /// The values of the second axis below the cells, and the names of both axes.
-fn labels(
-    heat: &Heat,
-    (down, across): (&str, &str),
-    (width, bottom): (f64, f64),
-    page: &mut String,
-) {
+fn labels(heat: &Heat, down: &str, across: &str, width: f64, bottom: f64, page: &mut String) {
     let every = (50.0 / width).ceil() as usize;
     for (column, text) in heat.columns.iter().enumerate() {
         if column % every == 0 {
@@ -207,17 +198,24 @@ fn labels(
 fn cell(
     numbers: &Numbers<'_>,
     heat: &Heat,
-    (point, variant): (usize, usize),
-    [x, y, width, height]: [f64; 4],
+    point: usize,
+    variant: usize,
+    place: Rect,
     page: &mut String,
 ) {
     let cell = numbers.cell(point, variant);
     let (unit, factor) = numbers.unit();
-    let text = escape(&tip(numbers, (point, variant), cell, (&unit, factor)));
+    let text = escape(&tip(numbers, point, variant, cell, &unit, factor));
     let Some(value) = cell.value else {
         return;
     };
     let share = heat.share(value);
+    let Rect {
+        x,
+        y,
+        width,
+        height,
+    } = place;
     add(
         page,
         format_args!(

@@ -117,7 +117,7 @@ impl Lines {
                 };
                 lines.push(Line {
                     name,
-                    marks: marks(numbers, (variant, axis), &points, &values),
+                    marks: marks(numbers, variant, axis, &points, &values),
                 });
             }
         }
@@ -171,7 +171,8 @@ impl Lines {
 /// The points of a line, ascending.
 fn marks(
     numbers: &Numbers<'_>,
-    (variant, axis): (usize, usize),
+    variant: usize,
+    axis: usize,
     points: &[usize],
     values: &[(f64, String)],
 ) -> Vec<Mark> {
@@ -299,14 +300,14 @@ fn draw(numbers: &Numbers<'_>, lines: &Lines, name: &str, page: &mut String) {
             format_args!("<g class=\"points c{colour}\" data-of=\"{index}\">"),
         );
         for mark in &line.marks {
-            draw_mark(mark, factor, (&x, &y), &mut over);
+            draw_mark(mark, factor, &x, &y, &mut over);
         }
         over.push_str("</g>");
     }
     chart.draw_with(&x, &y, &over, page);
 }
 
-fn draw_mark(mark: &Mark, factor: f64, (x, y): (&Scale, &Scale), out: &mut String) {
+fn draw_mark(mark: &Mark, factor: f64, x: &Scale, y: &Scale, out: &mut String) {
     let (at, middle) = (x.place(mark.x), y.place(mark.value / factor));
     if let Some((least, greatest)) = mark.spread {
         let (low, high) = (y.place(least / factor), y.place(greatest / factor));

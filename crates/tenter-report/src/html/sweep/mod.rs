@@ -179,11 +179,11 @@ fn reading(id: &str, numbers: &Numbers<'_>, page: &mut String) {
         for axis in 0..numbers.record.axes.len() {
             lines::section(numbers, axis, page);
         }
-        heat::section(numbers, (0, 1), page);
+        heat::section(numbers, 0, 1, page);
         parallel::section(numbers, page);
     } else {
         let (unit, factor) = numbers.unit();
-        bars::table(numbers, (&unit, factor), page);
+        bars::table(numbers, &unit, factor, page);
     }
     page.push_str("</section>\n");
 }
@@ -214,7 +214,7 @@ fn picture(numbers: &Numbers<'_>, chart: &SweepChart, page: &mut String) {
     let before = page.len();
     match (chart.kind.as_str(), chart.x, chart.y) {
         ("lines", Some(axis), _) => lines::section(numbers, axis, page),
-        ("heat", Some(across), Some(down)) => heat::section(numbers, (down, across), page),
+        ("heat", Some(across), Some(down)) => heat::section(numbers, down, across, page),
         ("parallel", _, _) => parallel::section(numbers, page),
         _ => bars::section(numbers, page),
     }

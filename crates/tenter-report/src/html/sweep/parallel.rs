@@ -122,7 +122,7 @@ impl Parallel {
                 } else {
                     1.0 - share
                 },
-                places: places(numbers, &axes, (point, variant), share),
+                places: places(numbers, &axes, point, variant, share),
             })
             .collect();
         lines.sort_by(|a, b| a.good.total_cmp(&b.good));
@@ -135,7 +135,8 @@ impl Parallel {
 fn places(
     numbers: &Numbers<'_>,
     axes: &[Axis],
-    (point, variant): (usize, usize),
+    point: usize,
+    variant: usize,
     share: f64,
 ) -> Vec<f64> {
     let record = numbers.record;
@@ -226,7 +227,7 @@ fn draw(numbers: &Numbers<'_>, parallel: &Parallel, left_out: usize, page: &mut 
             add(&mut path, format_args!("{letter}{x:.1} {y:.1}"));
         }
         let cell = numbers.cell(line.point, line.variant);
-        let text = tip(numbers, (line.point, line.variant), cell, (&unit, factor));
+        let text = tip(numbers, line.point, line.variant, cell, &unit, factor);
         add(
             page,
             format_args!(

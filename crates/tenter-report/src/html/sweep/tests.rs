@@ -80,7 +80,7 @@ fn a_heat_map_has_a_cell_for_each_pair_of_values() {
         (point + 10 * variant) as f64
     });
     let numbers = Numbers::of(&record, 0);
-    let heat = heat::Heat::of(&numbers, (0, 1)).expect("two axes");
+    let heat = heat::Heat::of(&numbers, 0, 1).expect("two axes");
     assert_eq!(heat.rows, ["2", "4"]);
     assert_eq!(heat.columns, ["1MiB", "2MiB", "4MiB"]);
     let points = [0, 3].map(|first| [first, first + 1, first + 2].map(Some).to_vec());
@@ -88,7 +88,7 @@ fn a_heat_map_has_a_cell_for_each_pair_of_values() {
     assert_eq!(heat.ends, (0.0, 15.0));
     assert!((heat.share(6.0) - 0.4).abs() < 1e-12);
     let mut page = String::new();
-    heat::section(&numbers, (0, 1), &mut page);
+    heat::section(&numbers, 0, 1, &mut page);
     assert_eq!(page.matches("<rect class=\"m\"").count(), 12);
     // Two axes have a line for each variant and value of the other axis, too.
     let lines = lines::Lines::of(&numbers, 1).expect("numbers");

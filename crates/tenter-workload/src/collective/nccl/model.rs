@@ -159,7 +159,7 @@ impl Communicator {
                 (bus * table::LL128_SHARE).min(channels * table::ring_ll128_most(self.generation))
             }
             (NcclAlgorithm::Ring, WireProtocol::Simple) => bus,
-            (NcclAlgorithm::Tree, _) => self.tree_bus(protocol, (channels, bus), ll_most),
+            (NcclAlgorithm::Tree, _) => self.tree_bus(protocol, channels, bus, ll_most),
             (NcclAlgorithm::Nvls | NcclAlgorithm::NvlsTree, _) => {
                 channels * self.nvls_channel(algorithm, channels, each)
             }
@@ -170,7 +170,7 @@ impl Communicator {
         }
     }
 
-    fn tree_bus(&self, protocol: WireProtocol, (channels, bus): (f64, f64), ll_most: f64) -> f64 {
+    fn tree_bus(&self, protocol: WireProtocol, channels: f64, bus: f64, ll_most: f64) -> f64 {
         let most = channels * table::tree_most(self.generation, self.nodes);
         let bus = most.min(bus * table::TREE_SHARE);
         match protocol {
@@ -231,12 +231,13 @@ impl Communicator {
     /// All ways that NCCL has, or those of an algorithm or a protocol.
     pub(super) fn estimates(
         &self,
-        only: (Option<NcclAlgorithm>, Option<WireProtocol>),
+        only_algorithm: Option<NcclAlgorithm>,
+        only_protocol: Option<WireProtocol>,
         bytes: u64,
     ) -> Vec<NcclChoice> {
         let is_meant = |&(algorithm, protocol): &(NcclAlgorithm, WireProtocol)| {
-            only.0.is_none_or(|only| only == algorithm)
-                && only.1.is_none_or(|only| only == protocol)
+            only_algorithm.is_none_or(|only| only == algorithm)
+                && only_protocol.is_none_or(|only| only == protocol)
         };
         let ways = ALGORITHMS
             .into_iter()
@@ -266,7 +267,8 @@ impl Communicator {
     /// How many of `channels` a size is spread over.
     pub(super) fn channels_for(
         &self,
-        (algorithm, protocol): (NcclAlgorithm, WireProtocol),
+        algorithm: NcclAlgorithm,
+        protocol: WireProtocol,
         bytes: u64,
         channels: u32,
     ) -> u32 {

@@ -64,12 +64,12 @@ impl NcclKeys {
         &self,
         collective: NcclCollective,
         member: &CollectiveMember,
-        (ranks, bytes): (u32, u64),
+        ranks: u32,
+        bytes: u64,
     ) -> Result<Vec<NcclChoice>, WorkloadError> {
         let servers = self.servers(member, ranks)?;
-        let only = (self.only_algorithm, self.only_protocol);
         let of = self.communicator(collective, servers);
-        Ok(of.estimates(only, bytes))
+        Ok(of.estimates(self.only_algorithm, self.only_protocol, bytes))
     }
 
     /// The way of least time.
@@ -81,14 +81,15 @@ impl NcclKeys {
         &self,
         collective: NcclCollective,
         member: &CollectiveMember,
-        of: (u32, u64),
+        ranks: u32,
+        bytes: u64,
     ) -> Result<NcclChoice, WorkloadError> {
-        let estimates = self.estimates(collective, member, of)?;
+        let estimates = self.estimates(collective, member, ranks, bytes)?;
         let least = |a: &NcclChoice, b: &NcclChoice| a.time_us.total_cmp(&b.time_us);
         let chosen = estimates.into_iter().min_by(least);
         chosen.ok_or_else(|| WorkloadError::NoNcclAlgorithm {
             collective: member.to_string(),
-            ranks: of.0,
+            ranks,
         })
     }
 
@@ -100,9 +101,10 @@ impl NcclKeys {
         &self,
         collective: NcclCollective,
         member: &CollectiveMember,
-        (ranks, bytes): (u32, u64),
+        ranks: u32,
+        bytes: u64,
     ) -> Result<Box<dyn Schedule>, WorkloadError> {
-        let choice = self.choose(collective, member, (ranks, bytes))?;
+        let choice = self.choose(collective, member, ranks, bytes)?;
         let servers = self.servers(member, ranks)?;
         let of = self.communicator(collective, servers);
         Ok(match choice.algorithm {
@@ -134,8 +136,7 @@ fn rings(of: &Communicator, servers: Servers, choice: &NcclChoice, bytes: u64) -
     // The channels of one node share the ports of the same NPUs, so that one is as fast as all.
     let most = if servers.nodes > 1 { servers.nics } else { 1 };
     let numbered = u32::MAX / (round.steps * servers.ranks());
-    let way = (choice.algorithm, choice.protocol);
-    let channels = of.channels_for(way, bytes, most.min(numbered));
+    let channels = of.channels_for(choice.algorithm, choice.protocol, bytes, most.min(numbered));
     ChannelRings {
         servers,
         channels,
@@ -162,10 +163,11 @@ fn trees(of: &Communicator, servers: Servers, choice: &NcclChoice, bytes: u64) -
         _ => servers,
     };
     let both = if servers.nodes > 1 { 2 } else { 1 };
-    let way = (choice.algorithm, choice.protocol);
     let channels = match within {
         Within::Switch { .. } => both * heads.nics,
-        Within::Chain => of.channels_for(way, bytes, both * heads.nics),
+        Within::Chain => {
+            of.channels_for(choice.algorithm, choice.protocol, bytes, both * heads.nics)
+        }
     };
     let depth = u64::from(servers.nodes.ilog2() + servers.npus - 1);
     let most = u64::from(u32::MAX / (2 * (servers.ranks() - 1).max(1))).min(PIECES_MAX);

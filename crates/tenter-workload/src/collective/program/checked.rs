@@ -47,10 +47,10 @@ impl Program {
         let usual = order(&parts, &wired, Preference::Shallowest)?;
         let places = [(parts.out_of_place, false), (parts.in_place, true)];
         for (_, in_place) in places.into_iter().filter(|(is_meant, _)| *is_meant) {
-            values::run(&parts, &wired, (&usual, in_place))?;
+            values::run(&parts, &wired, &usual, in_place)?;
             for preference in Preference::OTHERS {
                 let other = order(&parts, &wired, preference)?;
-                values::run(&parts, &wired, (&other, in_place)).map_err(|error| racing(&error))?;
+                values::run(&parts, &wired, &other, in_place).map_err(|error| racing(&error))?;
             }
         }
         Ok(Program {

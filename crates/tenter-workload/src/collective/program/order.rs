@@ -25,8 +25,13 @@ pub(super) struct Wired {
     after: Vec<Vec<u32>>,
 }
 
-/// Source, destination and channel of messages.
-type Connection = (u32, u32, u32);
+/// What messages of a channel go over.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Connection {
+    src: u32,
+    dst: u32,
+    channel: u32,
+}
 
 /// What meets on a connection: the blocks of both ends, and their steps.
 #[derive(Default)]
@@ -147,14 +152,22 @@ impl Wired {
                 return Err(ProgramError::new(Some(self.at(parts, step)), what, &remedy));
             }
             if let Some(to) = of.send {
-                let connection = connections.entry((rank, to.peer, to.channel)).or_default();
-                self.push(&mut connection.sends, step, (parts, "sends", to))?;
+                let connection = Connection {
+                    src: rank,
+                    dst: to.peer,
+                    channel: to.channel,
+                };
+                let connection = connections.entry(connection).or_default();
+                self.push(&mut connection.sends, step, parts, "sends", to)?;
             }
             if let Some(from) = of.receive {
-                let connection = connections
-                    .entry((from.peer, rank, from.channel))
-                    .or_default();
-                self.push(&mut connection.receives, step, (parts, "receives", from))?;
+                let connection = Connection {
+                    src: from.peer,
+                    dst: rank,
+                    channel: from.channel,
+                };
+                let connection = connections.entry(connection).or_default();
+                self.push(&mut connection.receives, step, parts, "receives", from)?;
             }
         }
         for (connection, ends) in &connections {
@@ -168,7 +181,9 @@ impl Wired {
         &self,
         end: &mut Vec<u32>,
         step: u32,
-        (parts, does, port): (&ProgramParts, &str, Port),
+        parts: &ProgramParts,
+        does: &str,
+        port: Port,
     ) -> Result<(), ProgramError> {
         if let Some(&last) = end.last()
             && self.block_of(last) != self.block_of(step)
@@ -189,9 +204,10 @@ impl Wired {
     fn meet_on(
         &mut self,
         parts: &ProgramParts,
-        (src, dst, channel): Connection,
+        connection: Connection,
         ends: &Ends,
     ) -> Result<(), ProgramError> {
+        let Connection { src, dst, channel } = connection;
         let (sends, receives) = (ends.sends.len(), ends.receives.len());
         let met = sends.min(receives);
         for (&send, &receive) in ends.sends.iter().zip(&ends.receives) {

@@ -102,7 +102,7 @@ impl Connections {
 
     /// The chunk as which records have the transfer: the one of its step, unless a transfer of
     /// another connection has it, whose order to this one is not known.
-    fn label(&mut self, (src, dst): (u32, u32), connection: u32, chunk: u32) -> u32 {
+    fn label(&mut self, src: u32, dst: u32, connection: u32, chunk: u32) -> u32 {
         if *self.labels.entry((src, dst, chunk)).or_insert(connection) == connection {
             return chunk;
         }
@@ -164,7 +164,7 @@ impl Table {
         let mut clocks: Vec<Clock> = vec![Clock::default(); program.parts().blocks.len()];
         let mut waits = 0;
         for round in 0..rounds {
-            waits += table.round((&cut, round), &mut connections, &reduces, &mut clocks);
+            waits += table.round(&cut, round, &mut connections, &reduces, &mut clocks);
             if table.sent.len() > TRANSFERS_MAX || waits > WAITS_MAX {
                 return None;
             }
@@ -176,7 +176,8 @@ impl Table {
     /// Runs all steps once; gives how many arrivals their transfers wait for.
     fn round(
         &mut self,
-        (cut, round): (&Cut<'_>, u32),
+        cut: &Cut<'_>,
+        round: u32,
         connections: &mut Connections,
         reduces: &[bool],
         clocks: &mut [Clock],
@@ -199,8 +200,7 @@ impl Table {
             if let Some(to) = step.send {
                 let key = (rank, to.peer, to.channel, step.count);
                 let (connection, number_of_all) = connections.known[&key];
-                let pair = (rank, to.peer);
-                let chunk = connections.label(pair, connection, first_chunk(step));
+                let chunk = connections.label(rank, to.peer, connection, first_chunk(step));
                 let transfer = Transfer {
                     src: rank,
                     dst: to.peer,

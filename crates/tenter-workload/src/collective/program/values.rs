@@ -12,7 +12,11 @@ use super::order::Wired;
 use super::parts::{Buffer, ProgramCollective, ProgramParts, Slot};
 
 /// What a rank had in a chunk of its input.
-type Term = (u32, u32);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Term {
+    rank: u32,
+    chunk: u32,
+}
 
 /// What neighbouring ranks had in a chunk of their inputs, each once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,7 +62,8 @@ struct Memory<'p> {
 pub(super) fn run(
     parts: &ProgramParts,
     wired: &Wired,
-    (order, in_place): (&[u32], bool),
+    order: &[u32],
+    in_place: bool,
 ) -> Result<(), ProgramError> {
     let mut memory = Memory::new(parts, in_place);
     let mut flying: BTreeMap<u32, Vec<Content>> = BTreeMap::new();
@@ -123,7 +128,7 @@ impl Content {
 }
 
 impl Run {
-    fn one((rank, chunk): Term) -> Run {
+    fn one(rank: u32, chunk: u32) -> Run {
         Run {
             chunk,
             first: rank,
@@ -136,7 +141,10 @@ impl Run {
     }
 
     fn terms(self) -> impl Iterator<Item = Term> {
-        (self.first..=self.last).map(move |rank| (rank, self.chunk))
+        (self.first..=self.last).map(move |rank| Term {
+            rank,
+            chunk: self.chunk,
+        })
     }
 }
 
@@ -209,7 +217,7 @@ impl Memory<'_> {
                     chunk,
                 };
                 let key = memory.key(rank, slot);
-                let content = Content::of(Run::one((rank, chunk)));
+                let content = Content::of(Run::one(rank, chunk));
                 let cell = Cell {
                     content,
                     writer: None,
@@ -255,7 +263,9 @@ impl Memory<'_> {
     fn check(&self, wired: &Wired) -> Result<(), ProgramError> {
         let root = self.root();
         let wrong = (0..self.parts.ranks).find_map(|rank| self.wrong(rank, root));
-        wrong.map_or(Ok(()), |found| Err(self.tell(wired, found, root)))
+        wrong.map_or(Ok(()), |(rank, chunk)| {
+            Err(self.tell(wired, rank, chunk, root))
+        })
     }
 
     /// The root of a collective that has one: the rank with which the fewest chunks are wrong, and
@@ -280,7 +290,7 @@ impl Memory<'_> {
                     (ProgramCollective::Broadcast, Some(run)) => run.first,
                     _ => rank,
                 };
-                let is_right = runs[..] == [self.promised((rank, chunk), root)];
+                let is_right = runs[..] == [self.promised(rank, chunk, root)];
                 // What the root of a broadcast has itself is not asked for.
                 let counts = collective == ProgramCollective::Reduce || rank != root;
                 if let Some(of_root) = right.get_mut(root as usize)
@@ -307,7 +317,7 @@ impl Memory<'_> {
             _ => true,
         };
         let holds = |chunk: &u32| {
-            let promised = self.promised((rank, *chunk), root);
+            let promised = self.promised(rank, *chunk, root);
             let cell = self.output(rank, *chunk);
             let content = cell.map(|cell| &cell.content);
             matches!(content, Some(Content::Sum(runs)) if runs[..] == [promised])
@@ -322,7 +332,7 @@ impl Memory<'_> {
     }
 
     /// What a chunk of an output must be the sum of.
-    fn promised(&self, (rank, chunk): Term, root: u32) -> Run {
+    fn promised(&self, rank: u32, chunk: u32, root: u32) -> Run {
         let share = self.parts.share().max(1);
         let of_all = |chunk: u32| Run {
             chunk,
@@ -332,19 +342,19 @@ impl Memory<'_> {
         match self.parts.collective {
             ProgramCollective::AllReduce | ProgramCollective::Reduce => of_all(chunk),
             ProgramCollective::ReduceScatter => of_all(rank * share + chunk),
-            ProgramCollective::AllGather => Run::one((chunk / share, chunk % share)),
-            ProgramCollective::AllToAll => Run::one((chunk / share, rank * share + chunk % share)),
-            ProgramCollective::Broadcast => Run::one((root, chunk)),
+            ProgramCollective::AllGather => Run::one(chunk / share, chunk % share),
+            ProgramCollective::AllToAll => Run::one(chunk / share, rank * share + chunk % share),
+            ProgramCollective::Broadcast => Run::one(root, chunk),
         }
     }
 
-    fn tell(&self, wired: &Wired, (rank, chunk): Term, root: u32) -> ProgramError {
-        let promised: Vec<Term> = self.promised((rank, chunk), root).terms().collect();
+    fn tell(&self, wired: &Wired, rank: u32, chunk: u32, root: u32) -> ProgramError {
+        let promised: Vec<Term> = self.promised(rank, chunk, root).terms().collect();
         let cell = self.output(rank, chunk);
         let had = |terms: &[Term]| {
             let terms = terms
                 .iter()
-                .map(|(of, at)| format!("chunk {at} of rank {of}"));
+                .map(|term| format!("chunk {} of rank {}", term.chunk, term.rank));
             terms.collect::<Vec<_>>().join(" + ")
         };
         let found = match cell.map(|cell| &cell.content) {

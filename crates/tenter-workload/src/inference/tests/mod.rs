@@ -62,7 +62,7 @@ fn reach() -> Reach {
 }
 
 fn inference(spec: &InferenceSpec, ranks: Option<u32>) -> Inference {
-    Inference::new(spec, ranks, (7, reach())).expect("its numbers fit together")
+    Inference::new(spec, ranks, 7, reach()).expect("its numbers fit together")
 }
 
 /// Times of marked operations on a network on which a transfer takes a time by its bytes.
@@ -75,7 +75,7 @@ struct Timed {
 impl Timed {
     fn new(of: &Inference, takes: impl Fn(u64) -> u64) -> Timed {
         let (graph, run) = graph(of).expect("it can be made");
-        let (end, metered) = toy_network::run((graph, Arc::clone(&run.marks)), takes);
+        let (end, metered) = toy_network::run(graph, Arc::clone(&run.marks), takes);
         Timed { run, metered, end }
     }
 

@@ -61,7 +61,7 @@ fn refused(change: impl FnOnce(&mut InferenceSpec), ranks: Option<u32>) -> Strin
         )
     };
     change(&mut spec);
-    let refused = Inference::new(&spec, ranks, (0, reach())).and_then(|of| graph(&of));
+    let refused = Inference::new(&spec, ranks, 0, reach()).and_then(|of| graph(&of));
     refused.expect_err("it does not fit").to_string()
 }
 

@@ -1,0 +1,40 @@
+//! Names of studies and of variants that there are not.
+
+/// A name that is neither a study nor a group of them.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no study `{given}`{}\n{}\n  a group such as `methodology`, or `all`, names several",
+    closest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default(), by_group(known))]
+pub struct UnknownStudy {
+    /// What was given.
+    pub given: String,
+    /// The study most likely meant, if one is near.
+    pub closest: Option<&'static str>,
+    /// All studies.
+    pub known: Vec<&'static str>,
+}
+
+/// The studies of each group, a line for each: `  methodology/: jct-1, jct-2`.
+fn by_group(known: &[&str]) -> String {
+    let mut lines: Vec<(&str, Vec<&str>)> = Vec::new();
+    for name in known {
+        let (group, study) = name.split_once('/').unwrap_or(("", name));
+        match lines.iter_mut().find(|(of, _)| *of == group) {
+            Some((_, studies)) => studies.push(study),
+            None => lines.push((group, vec![study])),
+        }
+    }
+    let line = |(group, studies): &(&str, Vec<&str>)| format!("  {group}/: {}", studies.join(", "));
+    lines.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// A name that is none of the variants of a study.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the study `{study}` has no variant `{given}`\n  its variants: {}", known.join(", "))]
+pub struct UnknownVariant {
+    /// Name of the study.
+    pub study: String,
+    /// What was given.
+    pub given: String,
+    /// All variants of the study.
+    pub known: Vec<String>,
+}
