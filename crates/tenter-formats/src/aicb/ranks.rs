@@ -297,9 +297,9 @@ impl Built<'_> {
         let added = self
             .communicators
             .add(collectives, rank, communicator, name, bytes);
-        Ok(Some(
-            of.add_collective(added.map_err(wrong)?, 1 + group as u32),
-        ))
+        let (of_group, which) = added.map_err(wrong)?;
+        let stream = 1 + group as u32;
+        Ok(Some(of.add_collective(of_group, which, stream)))
     }
 
     /// A message to or from the same place of the next stage or the one before.

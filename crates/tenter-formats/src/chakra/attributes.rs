@@ -100,7 +100,8 @@ impl Node {
     /// Messages and times that no trace has.
     pub(super) fn add(
         &self,
-        (traces, rank): (&mut Traces<'_>, u32),
+        traces: &mut Traces<'_>,
+        rank: u32,
         trace: &mut RankTrace,
         at: Place,
     ) -> Result<(), ImportError> {

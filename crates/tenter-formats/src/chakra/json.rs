@@ -12,8 +12,10 @@ const LISTS: [&str; 3] = ["workload_graph", "nodes", "node"];
 
 /// Reads the trace of a rank.
 pub(super) fn read(
-    (bytes, stored): (&[u8], usize),
-    (traces, rank): (&mut Traces<'_>, u32),
+    bytes: &[u8],
+    stored: usize,
+    traces: &mut Traces<'_>,
+    rank: u32,
     trace: &mut RankTrace,
 ) -> Result<(), ImportError> {
     let parsed = json_text::parsed(bytes, stored, "give a Chakra trace as JSON")?;
@@ -27,14 +29,15 @@ pub(super) fn read(
             let what = format!("item {place} of the nodes is no object");
             ImportError::new(Place::Json, what, "give an object for each node")
         })?;
-        add(keys, (traces, rank), trace)?;
+        add(keys, traces, rank, trace)?;
     }
     Ok(())
 }
 
 fn add(
     keys: &Map<String, Json>,
-    (traces, rank): (&mut Traces<'_>, u32),
+    traces: &mut Traces<'_>,
+    rank: u32,
     trace: &mut RankTrace,
 ) -> Result<(), ImportError> {
     let mut node = Node::default();
@@ -65,7 +68,7 @@ fn add(
             .groups
             .read_process_groups(&keys["inputs"]["values"].to_string());
     }
-    node.add((traces, rank), trace, Place::Json)
+    node.add(traces, rank, trace, Place::Json)
 }
 
 /// Attributes as protobuf writes them in JSON: a name, and a value under the name of its kind.

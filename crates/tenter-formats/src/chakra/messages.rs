@@ -13,7 +13,8 @@ type Read<T> = Result<T, ImportError>;
 /// Reads the trace of a rank, one node after the other.
 pub(super) fn read<R: io::Read>(
     mut parts: Parts<R>,
-    (traces, rank): (&mut Traces<'_>, u32),
+    traces: &mut Traces<'_>,
+    rank: u32,
     trace: &mut RankTrace,
 ) -> Read<()> {
     // The first message is about the whole file.
@@ -27,7 +28,7 @@ pub(super) fn read<R: io::Read>(
             process_groups: false,
         };
         let node = fields.node(message)?;
-        node.add((traces, rank), trace, at)?;
+        node.add(traces, rank, trace, at)?;
     }
     Ok(())
 }

@@ -84,10 +84,10 @@ fn add(traces: &mut Traces<'_>, rank: u32, content: &mut Content<'_>) -> Result<
     let (unpacked, length) = unpacked(content)?;
     if is_json {
         let bytes = all_of_text(unpacked, length)?;
-        json::read((&bytes, stored), (traces, rank), &mut trace)?;
+        json::read(&bytes, stored, traces, rank, &mut trace)?;
     } else {
         let parts = Parts::new(Stream::new(unpacked), length);
-        messages::read(parts, (traces, rank), &mut trace)?;
+        messages::read(parts, traces, rank, &mut trace)?;
     }
     let too_late = trace.count_starts_from_first(PS_OF_US);
     traces.count(TOO_LATE, too_late);

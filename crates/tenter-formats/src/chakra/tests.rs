@@ -305,9 +305,9 @@ fn graph() -> Graph {
         let receive = of.add(receive, 1);
         of.after(send, compute);
         if rank != 1 {
-            let which = builder.collectives.add((group, 0), rank, (&kind, 1_024));
+            let which = builder.collectives.add(group, 0, rank, &kind, 1_024);
             let which = which.expect("a collective");
-            let collective = of.add_collective((group, which), 1);
+            let collective = of.add_collective(group, which, 1);
             of.after(collective, receive);
         }
         builder.add(of).expect("it is a rank");

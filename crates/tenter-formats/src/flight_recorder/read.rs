@@ -28,8 +28,11 @@ pub fn read(
     let given = ProcessGroups::given(groups)?;
     let (heads, dumps) = dumps(files)?;
     let arrangement = Arrangement::of(&heads, spec.calls.ranks)?;
-    let of = (arrangement.ranks, arrangement.repeats);
-    let mut traces = Traces::of_calls(of, &spec.calls.algorithms);
+    let mut traces = Traces::of_calls(
+        arrangement.ranks,
+        arrangement.repeats,
+        &spec.calls.algorithms,
+    );
     let once = if traces.is_repeated() { 1 } else { dumps.len() };
     let mut calls: Vec<Vec<Recorded>> = Vec::with_capacity(once);
     let mut timed: Vec<Vec<bool>> = Vec::with_capacity(once);

@@ -54,7 +54,7 @@ mod head {
 
 /// The place of a follower as the distance from what it follows, in the lowest bit whether it waits
 /// for the start alone, in the next whether the distance is negative.
-fn follower(place: u32, (follower, on_start): (u32, bool)) -> u64 {
+fn follower(place: u32, follower: u32, on_start: bool) -> u64 {
     let (distance, back) = (follower.abs_diff(place), follower < place);
     u64::from(distance) << 2 | u64::from(back) << 1 | u64::from(on_start)
 }

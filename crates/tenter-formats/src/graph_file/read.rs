@@ -169,7 +169,7 @@ impl File<'_> {
                 return Err(self.damaged("a collective is of no kind or of no group"));
             };
             let next = to.len() as u32;
-            let added = to.add((group, nth), first, (kind, bytes));
+            let added = to.add(group, nth, first, kind, bytes);
             if self.checked(added)? != next {
                 return Err(self.damaged("a collective is there twice"));
             }

@@ -12,7 +12,7 @@ fn graph() -> Graph {
     let group = builder.collectives.add_group(vec![1, 0]).expect("a group");
     let kind: CollectiveKind = AllReduceRing.into();
     for rank in 0..2 {
-        let which = builder.collectives.add((group, 0), rank, (&kind, 1 << 20));
+        let which = builder.collectives.add(group, 0, rank, &kind, 1 << 20);
         let which = which.expect("a collective");
         let peer = 1 - rank;
         let mut of = RankBuilder::default();
@@ -32,7 +32,7 @@ fn graph() -> Graph {
             tag: Some(9),
         };
         let receive = of.add(open, 0);
-        let collective = of.add_collective((group, which), 1);
+        let collective = of.add_collective(group, which, 1);
         of.after(send, compute);
         of.after_start(receive, send);
         of.after(collective, compute);
@@ -127,9 +127,9 @@ fn every_collective_is_kept() {
             .add_group(ranks.clone())
             .expect("a group");
         for rank in ranks {
-            let which = builder.collectives.add((group, 0), rank, (kind, 1 << 20));
+            let which = builder.collectives.add(group, 0, rank, kind, 1 << 20);
             let mut of = RankBuilder::default();
-            of.add_collective((group, which.expect("a collective")), 0);
+            of.add_collective(group, which.expect("a collective"), 0);
             builder.add(of).expect("it is a rank");
         }
         let graph = builder.finish().expect("it is a graph");

@@ -33,7 +33,7 @@ pub fn write_to(graph: &Graph, to: &mut dyn io::Write) -> io::Result<()> {
         out.number(u64::from(count));
         let mut stream = 0;
         for place in 0..count {
-            operation(graph, (rank, place), &mut stream, &mut out);
+            operation(graph, rank, place, &mut stream, &mut out);
         }
         out.number(u64::from(graph.is_measured()));
         if graph.is_measured() {
@@ -84,7 +84,7 @@ fn collectives(of: &Collectives, out: &mut Out) {
     out.numbers(list.into_iter().flatten());
 }
 
-fn operation(graph: &Graph, (rank, place): (u32, u32), before: &mut u32, out: &mut Out) {
+fn operation(graph: &Graph, rank: u32, place: u32, before: &mut u32, out: &mut Out) {
     let (operation, stream) = graph.operation(rank, place);
     let mut head = match operation {
         Operation::Compute { .. } => head::COMPUTE,
@@ -122,7 +122,11 @@ fn operation(graph: &Graph, (rank, place): (u32, u32), before: &mut u32, out: &m
     }
     if followers > 0 {
         out.number(followers as u64);
-        out.numbers(graph.followers(rank, place).map(|of| follower(place, of)));
+        out.numbers(
+            graph
+                .followers(rank, place)
+                .map(|(of, on_start)| follower(place, of, on_start)),
+        );
     }
 }
 

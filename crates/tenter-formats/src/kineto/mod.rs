@@ -118,8 +118,11 @@ impl Reader<'_> {
             ranks,
         } = self;
         let arrangement = Arrangement::of(&heads, spec.calls.ranks)?;
-        let of = (arrangement.ranks, arrangement.repeats);
-        let mut traces = Traces::of_calls(of, &spec.calls.algorithms);
+        let mut traces = Traces::of_calls(
+            arrangement.ranks,
+            arrangement.repeats,
+            &spec.calls.algorithms,
+        );
         let mut calls: Vec<Vec<Recorded>> = Vec::with_capacity(ranks.len());
         let once = if traces.is_repeated() { 1 } else { heads.len() };
         for (rank, &place) in (0..).zip(arrangement.recordings.iter().take(once)) {

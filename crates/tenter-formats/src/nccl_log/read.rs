@@ -47,9 +47,12 @@ pub fn read(
         let remedy = "log with NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,COLL";
         return Err(ImportError::new(Place::Line(1), what, remedy).in_file(first));
     }
-    let (arrangement, is_numbered) = arrangement((&log, stored), first, spec)?;
-    let of = (arrangement.ranks, arrangement.repeats);
-    let mut traces = Traces::of_calls(of, &spec.calls.algorithms);
+    let (arrangement, is_numbered) = arrangement(&log, stored, first, spec)?;
+    let mut traces = Traces::of_calls(
+        arrangement.ranks,
+        arrangement.repeats,
+        &spec.calls.algorithms,
+    );
     traces.note("calls have no times: the ranks compute nothing between them");
     if !is_numbered {
         traces.note("no line tells the numbers of ranks: hosts come in the order of the log, and in each its devices");
@@ -60,7 +63,7 @@ pub fn read(
             ranks_of[place] = rank;
         }
     }
-    let groups = Groups::of(&log, (&arrangement, &ranks_of), &mut traces);
+    let groups = Groups::of(&log, &arrangement, &ranks_of, &mut traces);
     let groups = groups.map_err(|(place, error)| {
         let file = log.processes.get(place).map_or(0, |process| process.file);
         error.in_file(name_of(file))
@@ -95,7 +98,8 @@ pub fn read(
 
 /// Which process is which rank, and whether the log tells so.
 fn arrangement(
-    (log, stored): (&Log, usize),
+    log: &Log,
+    stored: usize,
     file: &str,
     spec: &NcclLogSpec,
 ) -> Result<(Arrangement, bool), ImportError> {
@@ -184,7 +188,8 @@ type Wrong = (usize, ImportError);
 impl Groups {
     fn of(
         log: &Log,
-        (arrangement, ranks_of): (&Arrangement, &[u32]),
+        arrangement: &Arrangement,
+        ranks_of: &[u32],
         traces: &mut Traces<'_>,
     ) -> Result<Groups, Wrong> {
         let all = arrangement.ranks;

@@ -41,8 +41,11 @@ pub fn read(
         of_files.push(nodes);
     }
     let arrangement = Arrangement::of(&heads, spec.calls.ranks)?;
-    let of = (arrangement.ranks, arrangement.repeats);
-    let mut traces = Traces::of_calls(of, &spec.calls.algorithms);
+    let mut traces = Traces::of_calls(
+        arrangement.ranks,
+        arrangement.repeats,
+        &spec.calls.algorithms,
+    );
     let mut calls: Vec<Vec<Recorded>> = Vec::with_capacity(of_files.len());
     for (rank, (nodes, head)) in (0..).zip(of_files.iter().zip(&heads)) {
         traces.count(

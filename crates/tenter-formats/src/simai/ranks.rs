@@ -157,7 +157,8 @@ impl Built<'_> {
         let added = self
             .communicators
             .add(collectives, rank, communicator, name, bytes);
-        let added = of.add_collective(added.map_err(wrong)?, 1 + group as u32);
+        let (of_group, which) = added.map_err(wrong)?;
+        let added = of.add_collective(of_group, which, 1 + group as u32);
         of.after(added, after);
         Ok(Some(added))
     }

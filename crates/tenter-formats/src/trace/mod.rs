@@ -95,15 +95,12 @@ impl<'r> Traces<'r> {
         Traces {
             dependencies: reading.dependencies,
             peak_gflops: reading.peak_gflops,
-            ..Traces::of_calls((ranks, repeats), &reading.algorithms)
+            ..Traces::of_calls(ranks, repeats, &reading.algorithms)
         }
     }
 
     /// The recordings of so many ranks, in which operations wait for what is said of each.
-    pub(crate) fn of_calls(
-        (ranks, repeats): (u32, Repeats),
-        algorithms: &'r Algorithms,
-    ) -> Traces<'r> {
+    pub(crate) fn of_calls(ranks: u32, repeats: Repeats, algorithms: &'r Algorithms) -> Traces<'r> {
         Traces {
             dependencies: Dependencies::Data,
             peak_gflops: None,
@@ -290,7 +287,8 @@ impl<'r> Traces<'r> {
                 ..error
             }
         })?;
-        Ok(Some(built.add_collective(added, stream)))
+        let (group, which) = added;
+        Ok(Some(built.add_collective(group, which, stream)))
     }
 
     /// The number of a group for a collective with a root, by the place of that, which comes first
@@ -346,7 +344,7 @@ mod tests {
     fn ranks_of_groups_count_once_and_limits_have_their_own_remedy() {
         let algorithms = Algorithms::default();
         let half = MEMBERS_MAX as u32 / 2 + 1;
-        let mut traces = Traces::of_calls((half, Repeats::No), &algorithms);
+        let mut traces = Traces::of_calls(half, Repeats::No, &algorithms);
         let ranks: Vec<u32> = (0..half).collect();
         let group = traces.groups.of_ranks("one", ranks.clone());
         let group = group.expect("it is half of what is kept");

@@ -7,27 +7,10 @@
 use crate::repository::Repository;
 use crate::source::{code, tokens};
 
-/// Files in which functions still do so.
-const NOT_YET: [&str; 12] = [
-    "crates/tenter-formats/src/chakra/attributes.rs",
-    "crates/tenter-formats/src/chakra/json.rs",
-    "crates/tenter-formats/src/chakra/messages.rs",
-    "crates/tenter-formats/src/graph_file/mod.rs",
-    "crates/tenter-formats/src/graph_file/write.rs",
-    "crates/tenter-formats/src/nccl_log/read.rs",
-    "crates/tenter-formats/src/trace/mod.rs",
-    "crates/tenter-workload/src/graph/builder.rs",
-    "crates/tenter-workload/src/graph/collectives.rs",
-    "crates/tenter-workload/src/graph/meter.rs",
-    "crates/tenter-workload/src/graph/run.rs",
-    "crates/tenter-workload/src/graph/schedule.rs",
-];
-
 /// Functions with parameters that are taken apart.
 pub(crate) fn taken_apart(repository: &Repository) -> Vec<String> {
     let mut findings = Vec::new();
-    let files = repository.with_extension("rs");
-    for file in files.filter(|file| !NOT_YET.contains(&file.path.as_str())) {
+    for file in repository.with_extension("rs") {
         let tokens = tokens(&code(&file.text));
         for function in functions(&tokens) {
             let apart = function.parameters.iter().filter(|of| is_taken_apart(of));

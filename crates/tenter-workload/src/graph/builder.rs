@@ -35,7 +35,7 @@ impl RankBuilder {
 
     /// Adds a collective, which starts only when the one before it in its group is done: ranks run
     /// the collectives of a group in one order.
-    pub fn add_collective(&mut self, (group, which): (u32, u32), stream: u32) -> u32 {
+    pub fn add_collective(&mut self, group: u32, which: u32, stream: u32) -> u32 {
         let place = self.add(Operation::Collective { which }, stream);
         if let Some(before) = self.last_of_group.insert(group, place) {
             self.after(place, before);

@@ -85,9 +85,11 @@ impl Collectives {
     /// that is not in the group.
     pub fn add(
         &mut self,
-        (group, nth): (u32, u32),
+        group: u32,
+        nth: u32,
         rank: u32,
-        (kind, bytes): (&CollectiveKind, u64),
+        kind: &CollectiveKind,
+        bytes: u64,
     ) -> Result<u32, GraphError> {
         if self.groups[group as usize].number(rank).is_none() {
             return Err(GraphError::NotInGroup { rank, group });
@@ -215,7 +217,8 @@ impl CollectiveTransfers {
     /// Those of [`CollectiveKind::schedule`], and more transfers than can be numbered.
     pub(super) fn new(
         collectives: &Arc<Collectives>,
-        (first, lane): (u32, u32),
+        first: u32,
+        lane: u32,
     ) -> Result<CollectiveTransfers, GraphError> {
         let mut built = Builder {
             collectives,

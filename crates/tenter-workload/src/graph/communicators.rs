@@ -137,7 +137,7 @@ fn next(
     bytes: u64,
 ) -> Result<(u32, u32), GraphError> {
     let nth = run.entry(of.number).or_default();
-    let which = collectives.add((of.number, *nth), rank, (kind, bytes))?;
+    let which = collectives.add(of.number, *nth, rank, kind, bytes)?;
     *nth += 1;
     Ok((of.number, which))
 }

@@ -101,8 +101,10 @@ impl Meter {
     /// An operation is done, the last one where `is_last`.
     pub(super) fn done(
         &mut self,
-        (operation, stream): (u32, u16),
-        (now, is_last): (u64, bool),
+        operation: u32,
+        stream: u16,
+        now: u64,
+        is_last: bool,
         sent: impl Fn(u32) -> Option<u64>,
         operations: &[Stored],
     ) {

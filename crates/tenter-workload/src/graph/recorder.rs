@@ -115,7 +115,7 @@ impl Recorder {
             let operations = schedule.graph().stored_of(self.rank);
             let stream = operations[operation as usize].stream;
             let sent = |receive| posted_at(schedule, self.rank, receive);
-            meter.done((operation, stream), (now, is_last), sent, operations);
+            meter.done(operation, stream, now, is_last, sent, operations);
         }
     }
 }

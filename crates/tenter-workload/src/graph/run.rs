@@ -207,7 +207,7 @@ impl RankRun {
                     self.is_matched(receive, send, turn);
                 }
             }
-            None => self.take_in(send, turn),
+            None => self.take_in(of.src, of.place, turn),
         }
     }
 
@@ -292,7 +292,7 @@ impl RankRun {
 
     /// A message of no certain receive is here, or is asked to be sent: that of a send, by its rank
     /// and its place there.
-    fn take_in(&mut self, (peer, place): (u32, u32), turn: &mut Turn<'_>) {
+    fn take_in(&mut self, peer: u32, place: u32, turn: &mut Turn<'_>) {
         let tag = turn.schedule.graph().stored(peer, place).tag();
         if let Some(receive) = self.inbox.arrived(Envelope { peer, tag }, place) {
             self.is_matched(receive, (peer, place), turn);
@@ -301,7 +301,7 @@ impl RankRun {
 
     /// A receive takes a message, which is here unless its sender waits for the clearance.
     fn is_matched(&mut self, receive: u32, sender: (u32, u32), turn: &mut Turn<'_>) {
-        let Some((message, clearance)) = turn.schedule.clearance_of(sender) else {
+        let Some((message, clearance)) = turn.schedule.clearance_of(sender.0, sender.1) else {
             return self.has_message(receive, sender, turn);
         };
         if let Some(recorder) = &mut self.recorder {
@@ -375,7 +375,7 @@ impl RankRun {
         let Some(message) = stored.sent() else {
             if stored.kind == StoredKind::SendToSelf {
                 // It is there at once.
-                self.take_in((self.rank, operation), turn);
+                self.take_in(self.rank, operation, turn);
             }
             turn.happens(Event::Done(operation));
             return;

@@ -71,8 +71,7 @@ impl GraphSchedule {
         let end = handshakes
             .as_ref()
             .map_or(graph.messages(), Handshakes::end);
-        let collectives =
-            CollectiveTransfers::new(&graph.collectives, (end, LANE_OF_MESSAGES + 1))?;
+        let collectives = CollectiveTransfers::new(&graph.collectives, end, LANE_OF_MESSAGES + 1)?;
         let eager = timing.eager_bytes;
         let hears_acknowledgements = collectives.end() > end
             || eager < u64::MAX && graph.sends().any(|(_, _, bytes)| bytes > eager);
@@ -140,7 +139,7 @@ impl GraphSchedule {
 
     /// The message of a send, by its rank and its place there, and its clearance; `None` where it
     /// is sent without.
-    pub(super) fn clearance_of(&self, (rank, place): (u32, u32)) -> Option<(u32, u32)> {
+    pub(super) fn clearance_of(&self, rank: u32, place: u32) -> Option<(u32, u32)> {
         let handshakes = self.handshakes.as_ref()?;
         let message = self.graph.transfer_of(rank, place)?;
         let (_, clearance) = handshakes.of(message)?;

@@ -268,9 +268,9 @@ fn groups_run_their_collectives_in_order() {
         for (group, nth, bytes) in [(pair, 0, 100), (pair, 1, 70), (all, 0, 400)] {
             let which = builder
                 .collectives
-                .add((group, nth), rank, (&ring, bytes))
+                .add(group, nth, rank, &ring, bytes)
                 .unwrap();
-            let place = of.add_collective((group, which), 0);
+            let place = of.add_collective(group, which, 0);
             if place > 0 {
                 of.after(place, place - 1);
             }
@@ -298,25 +298,22 @@ fn ranks_of_a_group_run_the_same() {
     let mut builder = GraphBuilder::default();
     let group = builder.collectives.add_group(vec![0, 1]).unwrap();
     let ring: CollectiveKind = AllReduceRing.into();
-    let which = builder.collectives.add((group, 0), 0, (&ring, 8)).unwrap();
+    let which = builder.collectives.add(group, 0, 0, &ring, 8).unwrap();
     let differs = builder
         .collectives
-        .add((group, 0), 1, (&ring, 9))
+        .add(group, 0, 1, &ring, 9)
         .unwrap_err()
         .to_string();
     assert!(
         differs.contains("all-reduce (ring) of 9 bytes at rank 1"),
         "{differs}"
     );
-    let outside = builder
-        .collectives
-        .add((group, 0), 2, (&ring, 8))
-        .unwrap_err();
+    let outside = builder.collectives.add(group, 0, 2, &ring, 8).unwrap_err();
     assert_eq!(outside, GraphError::NotInGroup { rank: 2, group });
     let twice = builder.collectives.add_group(vec![1, 1]).unwrap_err();
     assert_eq!(twice, GraphError::TwiceInGroup { rank: 1 });
     let mut alone = RankBuilder::default();
-    alone.add_collective((group, which), 0);
+    alone.add_collective(group, which, 0);
     builder.add(alone).unwrap();
     builder.add(RankBuilder::default()).unwrap();
     let missing = builder.finish().unwrap_err();

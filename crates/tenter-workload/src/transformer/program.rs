@@ -202,7 +202,8 @@ impl<'g, 'a> Program<'g, 'a> {
     }
 
     fn add_collective(&mut self, added: (u32, u32), stream: Stream, after: &[u32]) -> u32 {
-        let place = self.of.add_collective(added, stream.label());
+        let (group, which) = added;
+        let place = self.of.add_collective(group, which, stream.label());
         for &other in after {
             self.of.after(place, other);
         }
