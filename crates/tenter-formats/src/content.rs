@@ -182,21 +182,23 @@ mod tests {
         assert_eq!(content.whole(), Ok(bytes));
     }
 
+    /// A file that cannot be read.
+    struct Broken;
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("the disk is gone"))
+        }
+    }
+    impl Seek for Broken {
+        fn seek(&mut self, _: SeekFrom) -> io::Result<u64> {
+            Ok(0)
+        }
+    }
+
     #[test]
     fn what_is_too_long_or_cannot_be_read_says_so() {
         let long = Content::new(io::empty(), Content::WHOLE_MAX + 1).whole();
         assert!(long.is_err_and(|error| error.contains("more than 8589934592 bytes; give")));
-        struct Broken;
-        impl Read for Broken {
-            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-                Err(io::Error::other("the disk is gone"))
-            }
-        }
-        impl Seek for Broken {
-            fn seek(&mut self, _: SeekFrom) -> io::Result<u64> {
-                Ok(0)
-            }
-        }
         let error = Content::new(Broken, 9)
             .part(3, 2)
             .expect_err("it is broken");

@@ -61,7 +61,7 @@ fn read_chakra(bytes: &[u8]) -> Result<(), String> {
     };
     let whole = chakra::read([source].as_slice(), Some(groups), &reading);
     let parts = chakra::read(&Trickle(bytes), Some(groups), &reading);
-    told(equal(whole.map(graph_of), parts.map(graph_of)))
+    told(equal(whole.map(graph_of), &parts.map(graph_of)))
 }
 
 fn graph_of(imported: Imported) -> (Graph, Vec<String>) {
@@ -110,20 +110,20 @@ impl RankFiles for Trickle<'_> {
 /// What is read of a whole file, which is the same a few bytes at a time.
 fn equal<T: PartialEq + Debug>(
     whole: Result<T, ImportError>,
-    parts: Result<T, ImportError>,
+    parts: &Result<T, ImportError>,
 ) -> Result<T, ImportError> {
-    assert_eq!(parts, whole);
+    assert_eq!(*parts, whole);
     whole
 }
 
 fn read_goal(bytes: &[u8]) -> Result<(), String> {
     let [whole, parts] = [bytes.into(), Trickle(bytes).content()].map(goal::read);
-    told(equal(whole.map(graph_of), parts.map(graph_of)))
+    told(equal(whole.map(graph_of), &parts.map(graph_of)))
 }
 
 fn read_graph(bytes: &[u8]) -> Result<(), String> {
     let [whole, parts] = [bytes.into(), Trickle(bytes).content()].map(graph_file::read);
-    told(equal(whole, parts))
+    told(equal(whole, &parts))
 }
 
 fn read_simai(bytes: &[u8]) -> Result<(), String> {

@@ -134,7 +134,7 @@ fn a_pipe_is_read_once() {
         ("chakra --set ranks=3", trace.as_str(), 6),
         ("goal", GOAL, 3),
     ] {
-        let line = format!("import {} --format json /dev/stdin", format);
+        let line = format!("import {format} --format json /dev/stdin");
         let words: Vec<&str> = line.split_whitespace().collect();
         let mut command = workplace.command(&words);
         let mut child = command.stdin(Stdio::piped()).spawn().expect("it runs");
