@@ -6,6 +6,8 @@ mod export;
 mod import;
 mod study;
 mod sweep;
+#[cfg(feature = "ui")]
+mod ui;
 
 use std::path::PathBuf;
 
@@ -20,6 +22,8 @@ pub(crate) use import::{
 };
 pub(crate) use study::{Study, StudyCommand, StudyRun};
 pub(crate) use sweep::{Sweep, SweepCommand, SweepOf, SweepWorker};
+#[cfg(feature = "ui")]
+pub(crate) use ui::Ui;
 
 /// The end of `tenter --help`; docs/exit-codes.md has more.
 const EXIT_CODES: &str = "\
@@ -70,6 +74,8 @@ impl Arguments {
             Some(Command::Sweep(sweep)) => output(sweep.run.format),
             Some(Command::Compare(compare)) => output(compare.format),
             Some(Command::Report(report)) => text(report.format),
+            #[cfg(feature = "ui")]
+            Some(Command::Ui(_)) => false,
             None
             | Some(
                 Command::Schema
@@ -109,6 +115,9 @@ pub(crate) enum Command {
     Compare(Compare),
     /// Write one or more trials as a single HTML file with plots
     Report(Report),
+    /// Open the workspace in a browser: configure, run, watch, compare and keep trials
+    #[cfg(feature = "ui")]
+    Ui(Ui),
     /// Print the completions of a shell for this command, for its start-up file
     Completions {
         /// The shell

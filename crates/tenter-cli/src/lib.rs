@@ -36,6 +36,8 @@ mod study_table;
 mod sweep;
 mod text;
 mod trial;
+#[cfg(feature = "ui")]
+mod ui;
 mod validate;
 mod watch;
 
@@ -92,6 +94,8 @@ fn answer(arguments: Arguments) -> ExitCode {
         Some(Command::Sweep(arguments)) => sweep::sweep(&arguments),
         Some(Command::Compare(compare)) => compare::compare(&compare),
         Some(Command::Report(report)) => report::report(&report),
+        #[cfg(feature = "ui")]
+        Some(Command::Ui(arguments)) => ui::ui(&arguments),
         Some(Command::Completions { shell }) => Ok(shell::completions(shell)),
         Some(Command::Man { folder }) => shell::manual(&folder),
         Some(Command::Licenses) => {

@@ -48,6 +48,7 @@ mod trial_data;
 mod trial_files;
 mod trial_folder;
 mod trial_operations;
+mod trial_tables;
 mod utc;
 mod whole_file;
 
@@ -80,7 +81,8 @@ pub use text_table::{Align, TextColumn, TextTable};
 pub use tiers::Tiers;
 pub use trace::{TraceLimits, write_trace};
 pub use trial_data::{Chunk, PortSample, TrialData, check_is_trial};
-pub use trial_files::{CAPTURE_FILE, CONFIG_FILE, TRACE_FILE};
-pub use trial_folder::TrialFolder;
+pub use trial_files::{CAPTURE_FILE, CONFIG_FILE, MANIFEST_FILE, TRACE_FILE};
+pub use trial_folder::{TrialFolder, remove_trial};
 pub use trial_operations::{OperationsOf, Recorded, Spans};
+pub use trial_tables::{TRIAL_TABLES, TableColumn, TrialTable};
 pub use whole_file::{write_shared, write_whole};

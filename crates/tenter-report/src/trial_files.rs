@@ -12,7 +12,8 @@ use tenter_record::{
 /// The effective configuration of a trial, in its folder.
 pub const CONFIG_FILE: &str = "config.yaml";
 pub(crate) const SUMMARY_FILE: &str = "summary.json";
-pub(crate) const MANIFEST_FILE: &str = "manifest.json";
+/// What a trial folder says of its program and machine, and whether it came to its end.
+pub const MANIFEST_FILE: &str = "manifest.json";
 /// The manifest while it is written.
 const PARTIAL_MANIFEST: &str = "manifest.json.partial";
 /// The file of captured frames.

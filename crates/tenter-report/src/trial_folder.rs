@@ -242,6 +242,22 @@ fn clear(folder: &Path) -> Result<(), TrialError> {
     files.into_iter().try_for_each(|file| remove(file))
 }
 
+/// Removes a trial: its own files, and its folder unless that holds others.
+///
+/// # Errors
+/// When the folder is in use, holds no trial, or a file cannot be removed.
+pub fn remove_trial(folder: &Path) -> Result<(), TrialError> {
+    let _lock = take_folder(folder)?;
+    if !is_just_made(folder) {
+        clear(folder)?;
+        remove(&folder.join(CONFIG_FILE))?;
+        remove(&folder.join(MANIFEST_FILE))?;
+    }
+    // It stays where someone has put other files into it.
+    let _ = fs::remove_dir(folder);
+    Ok(())
+}
+
 /// The tables that are written at the end of a trial.
 struct Tables<'a> {
     folder: &'a Path,

@@ -39,6 +39,7 @@ mod clock;
 mod error;
 mod experiment;
 mod explained;
+mod fabric_line;
 mod fabrics;
 mod folder;
 mod handle;
@@ -63,6 +64,7 @@ mod study_pool;
 mod sweep;
 mod table;
 mod trial;
+mod workspace;
 
 #[cfg(feature = "arrow")]
 pub use arrow_array;
@@ -93,6 +95,10 @@ pub use sweep::{
 };
 pub use table::Table;
 pub use trial::{Trial, Watched};
+pub use workspace::{
+    Headline, QueuedTrial, TrialList, TrialOrderKey, TrialQuery, TrialState, Workspace,
+    WorkspaceTrial,
+};
 
 pub use tenter_explain::{Explanation, IdleSetting};
 pub use tenter_net::Event;

@@ -1,0 +1,32 @@
+//! The workspace of Tenter: one local server with an interface for programs and a page for people.
+//!
+//! ```text
+//!   browser ──HTTP──▶ guard ──▶ routes ──▶ ledger of the workspace, trial folders
+//!      ▲                          │
+//!      └──── events ◀── runner ◀──┘ queue: trials run on threads of their own
+//! ```
+//!
+//! Requests are answered on the threads of `tokio`; whatever reads files, resolves scenarios or
+//! takes long is moved to threads that may wait. Trials run through the library `tenter`, so they
+//! are those of `tenter run`.
+//!
+//! **Architecture invariant.** No text of a request becomes a path: trials are found by their
+//! numbers in the ledger, tables by the list of those that a trial can have, and files of the page
+//! by the table in the program.
+
+mod conditions;
+mod error;
+mod events;
+mod extract;
+mod guard;
+mod page;
+mod routes;
+mod rows;
+mod runner;
+mod server;
+mod state;
+mod summary_schema;
+mod token;
+
+pub use routes::openapi;
+pub use server::{Options, Server};

@@ -1,0 +1,84 @@
+//! Scenarios to begin with.
+
+use axum::Json;
+use serde::Serialize;
+use tenter_scenario::PRESETS;
+use utoipa::ToSchema;
+
+use crate::error::ApiError;
+use crate::extract::At;
+use crate::state::apart;
+
+/// A scenario to begin with.
+#[derive(Clone, Serialize, ToSchema)]
+pub(crate) struct PresetBody {
+    /// Its name, which is part of its address.
+    name: String,
+    /// `fabric`: a fabric with a first job; `study`: the scenario of a published study.
+    kind: PresetKind,
+    /// What it is.
+    meaning: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum PresetKind {
+    Fabric,
+    Study,
+}
+
+/// A scenario to begin with, and its text.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PresetText {
+    #[serde(flatten)]
+    preset: PresetBody,
+    /// The scenario in YAML, ready to be changed and run.
+    text: String,
+}
+
+/// What runs on a fabric that has no jobs.
+const FIRST_JOBS: &str = "\
+jobs:
+  - name: train
+    collectives:
+      - {collective: all-reduce, size: 16MiB}
+";
+
+fn all() -> Vec<PresetText> {
+    let fabrics = PRESETS.iter().map(|preset| PresetText {
+        preset: PresetBody {
+            name: preset.name.to_owned(),
+            kind: PresetKind::Fabric,
+            meaning: description(preset.text),
+        },
+        text: format!("{}\n{FIRST_JOBS}", preset.text.trim_end()),
+    });
+    fabrics.collect()
+}
+
+/// The description that a scenario has in its text.
+fn description(text: &str) -> String {
+    let line = text.lines().find_map(|line| line.strip_prefix("description:"));
+    let line = line.unwrap_or_default().trim();
+    line.trim_matches(['"', '\'']).to_owned()
+}
+
+/// Scenarios to begin with: fabrics with a first job, and those of published studies.
+#[utoipa::path(get, path = "/presets", tag = "scenarios", responses((status = 200, body = Vec<PresetBody>)))]
+pub(crate) async fn presets() -> Result<Json<Vec<PresetBody>>, ApiError> {
+    apart(|| Ok(Json(all().into_iter().map(|of| of.preset).collect()))).await
+}
+
+/// The text of a scenario to begin with.
+#[utoipa::path(get, path = "/presets/{name}", tag = "scenarios",
+    params(("name" = String, Path, description = "Its name; `/` as `%2F`")),
+    responses((status = 200, body = PresetText), (status = 404, body = crate::error::ErrorBody)))]
+pub(crate) async fn preset(At(name): At<String>) -> Result<Json<PresetText>, ApiError> {
+    apart(move || {
+        let found = all().into_iter().find(|of| of.preset.name == name);
+        found.map(Json).ok_or_else(|| {
+            ApiError::missing("there is no such preset; /api/v1/presets lists them")
+        })
+    })
+    .await
+}
