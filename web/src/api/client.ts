@@ -1,9 +1,24 @@
 /** The requests of the page, one function for each route. */
+import createClient from "openapi-fetch";
+import type { paths } from "../api.gen";
 import { type Problem, Refused } from "./problem";
 import type * as T from "./types";
 
-const BASE = "/api/v1";
+const client = createClient<paths>({ baseUrl: "", headers: { "Content-Type": "application/json" } });
 
+/** What a request gives, or why it was refused. */
+async function take<D>(request: Promise<{ data?: D; error?: unknown; response: Response }>): Promise<D> {
+  const { data, error, response } = await request;
+  if (response.ok) return data as D;
+  throw new Refused(problemIn(error, response.status), response.status);
+}
+
+function problemIn(error: unknown, status: number): Problem {
+  const said = (error as { error?: Problem } | undefined)?.error;
+  return said ?? { message: `the server answers ${status}` };
+}
+
+const BASE = "/api/v1";
 type Query = Record<string, string | number | undefined | null>;
 
 function address(path: string, query: Query = {}): string {
@@ -18,42 +33,47 @@ async function call<R>(method: string, path: string, options: { body?: unknown; 
     signal: options.signal ?? null,
     ...(method === "GET" ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(options.body ?? {}) }),
   });
-  const kind = answer.headers.get("Content-Type") ?? "";
-  if (!answer.ok) {
-    const body = kind.includes("json") ? ((await answer.json()) as { error?: Problem }) : {};
-    throw new Refused(body.error ?? { message: `the server answers ${answer.status}` }, answer.status);
-  }
-  if (answer.status === 204) return undefined as R;
-  return (kind.includes("json") ? await answer.json() : await answer.text()) as R;
+  if (!answer.ok) throw new Refused(problemIn(await answer.json().catch(() => undefined), answer.status), answer.status);
+  return (await answer.json()) as R;
 }
-
-const one = encodeURIComponent;
 const get = <R>(path: string, query?: Query, signal?: AbortSignal) =>
   call<R>("GET", path, { ...(query ? { query } : {}), ...(signal ? { signal } : {}) });
 
-export const about = () => get<T.About>("/about");
-export const schema = () => get<Record<string, unknown>>("/schema");
-export const presets = () => get<T.PresetRow[]>("/presets");
-export const preset = (name: string) => get<T.Preset>(`/presets/${one(name)}`);
-export const check = (text: string, signal?: AbortSignal) =>
-  call<T.Check>("POST", "/check", { body: { text }, ...(signal ? { signal } : {}) });
-export const fabricOf = (text: string, signal?: AbortSignal) =>
-  call<T.Fabric>("POST", "/fabric", { body: { text }, ...(signal ? { signal } : {}) });
-export const mappingOf = (text: string, signal?: AbortSignal) =>
-  call<T.Mapping>("POST", "/mapping", { body: { text }, ...(signal ? { signal } : {}) });
+const one = encodeURIComponent;
+const of = (id: string) => ({ path: { id: Number(id) } });
+const aborted = (signal: AbortSignal | undefined) => (signal ? { signal } : {});
 
-export const trials = (query: Query, signal?: AbortSignal) => get<T.Page>("/trials", query, signal);
-export const trial = (id: string, signal?: AbortSignal) => get<T.Trial>(`/trials/${one(id)}`, {}, signal);
-export const start = (body: { text: string; name?: string; tags?: string[] }) => call<T.Row>("POST", "/trials", { body });
+export const about = () => take(client.GET("/api/v1/about"));
+export const schema = () => take(client.GET("/api/v1/schema"));
+export const presets = () => take(client.GET("/api/v1/presets"));
+export const preset = (name: string) => take(client.GET("/api/v1/presets/{name}", { params: { path: { name } } }));
+export const check = (text: string, signal?: AbortSignal) => take(client.POST("/api/v1/check", { body: { text }, ...aborted(signal) }));
+export const fabricOf = (text: string, signal?: AbortSignal) => call<T.Fabric>("POST", "/fabric", { body: { text }, ...aborted(signal) });
+export const mappingOf = (text: string, signal?: AbortSignal) => call<T.Mapping>("POST", "/mapping", { body: { text }, ...aborted(signal) });
+
+export type TrialQuery = NonNullable<paths["/api/v1/trials"]["get"]["parameters"]["query"]>;
+export const trials = (query: TrialQuery, signal?: AbortSignal) => take(client.GET("/api/v1/trials", { params: { query }, ...aborted(signal) }));
+export const trial = (id: string, signal?: AbortSignal) => take(client.GET("/api/v1/trials/{id}", { params: of(id), ...aborted(signal) }));
+export const start = (body: { text: string; tags: string[] }) => take(client.POST("/api/v1/trials", { body }));
 export const change = (id: string, body: { name?: string; tags?: string[]; note?: string }) =>
-  call<T.Row>("PATCH", `/trials/${one(id)}`, { body });
-export const cancel = (id: string) => call<unknown>("POST", `/trials/${one(id)}/cancel`);
-export const remove = (id: string) => call<unknown>("DELETE", `/trials/${one(id)}`);
-export const config = (id: string) => get<string>(`/trials/${one(id)}/config`);
+  take(client.PATCH("/api/v1/trials/{id}", { params: of(id), body }));
+export const cancel = (id: string) => take(client.POST("/api/v1/trials/{id}/cancel", { params: of(id) }));
+export const remove = (id: string) => take(client.DELETE("/api/v1/trials/{id}", { params: of(id) }));
+export const config = (id: string) => take(client.GET("/api/v1/trials/{id}/config", { params: of(id), parseAs: "text" }));
 
-export const tables = (id: string) => get<T.TableInfo[]>(`/trials/${one(id)}/tables`);
-export const table = (id: string, name: string, query: Query, signal?: AbortSignal) =>
-  get<T.TablePage>(`/trials/${one(id)}/tables/${one(name)}`, query, signal);
+export type RowsQuery = NonNullable<paths["/api/v1/trials/{id}/tables/{table}"]["get"]["parameters"]["query"]>;
+export const tables = (id: string) => take(client.GET("/api/v1/trials/{id}/tables", { params: of(id) }));
+export const table = (id: string, name: string, query: RowsQuery) =>
+  take(client.GET("/api/v1/trials/{id}/tables/{table}", { params: { path: { id: Number(id), table: name }, query } })) as Promise<T.TablePage>;
+/** All rows that fit as CSV. */
+export const tableCsv = (id: string, name: string, query: RowsQuery) =>
+  take(
+    client.GET("/api/v1/trials/{id}/tables/{table}", {
+      params: { path: { id: Number(id), table: name }, query },
+      headers: { Accept: "text/csv" },
+      parseAs: "text",
+    }),
+  ) as Promise<string>;
 export const cdf = (id: string, query: Query) => get<T.Cdf>(`/trials/${one(id)}/cdf`, query);
 export const timeline = (id: string, query: Query, signal?: AbortSignal) => get<T.Timeline>(`/trials/${one(id)}/timeline`, query, signal);
 export const port = (id: string, name: string, query: Query) => get<T.Series>(`/trials/${one(id)}/ports/${one(name)}`, query);
@@ -74,10 +94,3 @@ export const files = {
   report: (id: string) => address(`/trials/${one(id)}/report.html`),
   config: (id: string) => address(`/trials/${one(id)}/config`),
 };
-
-/** A whole table as CSV. */
-export async function tableCsv(id: string, name: string, query: Query): Promise<string> {
-  const answer = await fetch(address(`/trials/${one(id)}/tables/${one(name)}`, query), { headers: { Accept: "text/csv" } });
-  if (!answer.ok) throw new Refused({ message: `the server answers ${answer.status}` }, answer.status);
-  return answer.text();
-}

@@ -2,9 +2,10 @@
 export interface Problem {
   message: string;
   help?: string | null;
-  place?: string | null;
   line?: number | null;
   column?: number | null;
+  /** The problems of a scenario, one by one. */
+  problems?: Problem[] | null;
 }
 
 export class Refused extends Error {

@@ -4,9 +4,9 @@ import * as api from "../api/client";
 import { problemOf, type Problem } from "../api/problem";
 import type { Check, Derived, PresetRow } from "../api/types";
 import { plain, short, wait, withUnit } from "../draw/numbers";
-import { parse, valueOf } from "../scenario/edit";
+import { parse, pathAt, valueOf } from "../scenario/edit";
 import { Editor } from "../scenario/editor";
-import { Form } from "../scenario/form";
+import { Form, written } from "../scenario/form";
 import { Mapping } from "../scenario/mapping";
 import type { Schema } from "../scenario/schema";
 import { FabricView } from "../ui/fabric-view";
@@ -119,12 +119,16 @@ function Draft({ text, onText, presets, onChoose, problem, view }: DraftProps) {
   const problems = useMemo(() => check.data?.problems ?? [], [check.data]);
   const valid = check.data !== undefined && problems.length === 0 && settled === text && !check.loading;
   const value = useMemo(() => valueOf(parse(text)), [text]);
-  const wrong = useMemo(() => new Set(problems.flatMap((one) => (one.place ? [one.place] : []))), [problems]);
+  const wrong = useMemo(() => {
+    const document = parse(settled);
+    if (document.errors.length > 0) return new Set<string>();
+    return new Set(problems.flatMap((one) => (one.line && one.column ? [written(pathAt(settled, document, one.line, one.column))] : [])));
+  }, [problems, settled]);
   const run = async () => {
     setBusy(true);
     try {
       const list = tags.split(",").map((tag) => tag.trim()).filter(Boolean);
-      const row = await api.start({ text, ...(list.length > 0 ? { tags: list } : {}) });
+      const row = await api.start({ text, tags: list });
       go(["run", String(row.id)]);
     } catch (error) {
       setRefused(problemOf(error));
@@ -292,17 +296,16 @@ function derivedText({ value, unit }: Derived): string {
 
 function Open({ onText }: { onText: (text: string) => void }) {
   return (
-    <span className="field">
-      <label htmlFor="file">Open a file</label>
+    <label className="button file">
+      Open a file
       <input
-        id="file"
         type="file"
-        accept=".yaml,.yml,.json,.toml"
+        accept=".yaml,.yml,.json"
         onChange={(event) => {
           void event.target.files?.[0]?.text().then(onText);
           event.target.value = "";
         }}
       />
-    </span>
+    </label>
   );
 }

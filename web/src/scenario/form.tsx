@@ -53,7 +53,13 @@ function Mapping(props: MappingProps) {
   const few = names.length <= 4;
   const visible = names
     .filter((name) => few || [...usual, ...chooser, ...required, ...present, ...added].includes(name))
-    .sort((a, b) => order(a, usual, chooser) - order(b, usual, chooser));
+    .sort((a, b) => order(a, usual, chooser) - order(b, usual, chooser) || names.indexOf(a) - names.indexOf(b));
+  const isLong = (name: string) => {
+    const may = forms(schema.properties?.[name] ?? {}, root);
+    return may.mappings.length + may.lists.length > 0;
+  };
+  // Sections come after single values, so that these share lines.
+  visible.sort((a, b) => Number(isLong(a)) - Number(isLong(b)));
   const rest = names.filter((name) => !visible.includes(name));
   const choose = (name: string, word: Value | undefined) => {
     let next = { ...(here as Record<string, Value>), ...(word === undefined ? {} : { [name]: word }) };
@@ -81,7 +87,7 @@ function Mapping(props: MappingProps) {
               onWord={(word) => choose(name, word)}
             />
           ) : (
-            <Key key={name} {...props} path={[...path, name]} schema={schema.properties?.[name] ?? {}} />
+            <Key key={name} {...props} path={[...path, name]} schema={schema.properties?.[name] ?? {}} required={required.includes(name)} />
           ),
         )}
       </div>
@@ -111,7 +117,23 @@ function order(name: string, usual: string[], chooser: string[]): number {
   return at >= 0 ? at : 99;
 }
 
-type KeyProps = Context & { path: Path; schema: Schema };
+type KeyProps = Context & { path: Path; schema: Schema; required?: boolean };
+
+/** A sentence with its words in backquotes set as code. */
+function Rich({ text }: { text: string }) {
+  return <>{text.split("`").map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part))}</>;
+}
+
+/** What a key means, shown while its field has the focus. */
+function Help({ schema }: { schema: Schema }) {
+  const about = said(schema);
+  return (
+    <p className="help">
+      <Rich text={about.meaning} />
+      {about.origin ? <Rich text={` Origin: ${about.origin}.`} /> : null}
+    </p>
+  );
+}
 
 function Label({ id, path, schema, onReset, isSet }: { id: string; path: Path; schema: Schema; isSet: boolean; onReset: () => void }) {
   const about = said(schema);
@@ -153,6 +175,7 @@ function Words(props: KeyProps & { words: Value[]; onWord: (word: Value | undefi
           </option>
         ))}
       </select>
+      <Help schema={props.schema} />
     </div>
   );
 }
@@ -184,7 +207,7 @@ function Part(props: KeyProps & { mappings: Schema[]; onReset: () => void }) {
     <details className={top ? "part top" : "part"} open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary title={meaning}>
         <code>{String(props.path.at(-1))}</code>
-        <small>{open || now === undefined ? meaning : summary(now)}</small>
+        <small>{open || now === undefined ? <Rich text={meaning} /> : summary(now)}</small>
       </summary>
       {open ? <Mapping {...props} mappings={props.mappings} /> : null}
       {open && now !== undefined && !top ? (
@@ -217,7 +240,9 @@ function List(props: KeyProps & { item: Schema; onReset: () => void }) {
     <details className="part top" open={path.length < 4}>
       <summary title={meaning}>
         <code>{name}</code>
-        <small>{meaning}</small>
+        <small>
+          <Rich text={meaning} />
+        </small>
       </summary>
       {items.map((item, at) => (
         <details key={at} className="part" open={items.length < 4}>
@@ -267,7 +292,7 @@ function Field(props: KeyProps & { onReset: () => void }) {
     if (next === "") onText(unset(text, path));
     else onText(set(text, path, may.scalars.length === 1 && may.scalars[0]?.pattern ? next : scalar(next)));
   };
-  const label = <Label id={id} path={path} schema={props.schema} isSet={now !== undefined} onReset={props.onReset} />;
+  const label = <Label id={id} path={path} schema={props.schema} isSet={now !== undefined && !props.required} onReset={props.onReset} />;
   if (onlyWords) {
     const mapping = may.mappings.length > 0;
     return (
@@ -290,6 +315,7 @@ function Field(props: KeyProps & { onReset: () => void }) {
           ))}
           {mapping ? <option value="{}">own values…</option> : null}
         </select>
+        <Help schema={props.schema} />
       </div>
     );
   }
@@ -317,6 +343,7 @@ function Field(props: KeyProps & { onReset: () => void }) {
           ))}
         </datalist>
       ) : null}
+      <Help schema={props.schema} />
     </div>
   );
 }

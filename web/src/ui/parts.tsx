@@ -24,10 +24,9 @@ export function Problems({ problems }: { problems: Problem[] }) {
   if (problems.length === 0) return null;
   return (
     <div className="problems" role="alert">
-      {problems.map((problem, at) => (
+      {problems.flatMap((one) => (one.problems?.length ? one.problems : [one])).map((problem, at) => (
         <p key={at}>
           <b>{problem.message}</b>
-          {problem.place ? <code> {problem.place}</code> : null}
           {problem.line ? <small> line {problem.line}</small> : null}
           {problem.help ? <span className="help">{problem.help}</span> : null}
         </p>

@@ -52,7 +52,7 @@ export function TableView(props: Props) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
   const settled = useSettled(where, 300);
-  const query = { where: settled, sort: sort?.key, order: sort?.order };
+  const query = { where: settled, ...(sort ? { sort: sort.key, order: sort.order } : {}) };
   const info = useLoad(`tables:${id}`, () => api.tables(id));
   const about = info.data?.find((one) => one.name === table);
   const all = about?.columns ?? [];
