@@ -21,7 +21,6 @@ export interface FabricPicture {
   loads?: Float32Array | undefined;
   /** Which job a node belongs to, −1 for none. */
   jobs?: number[] | undefined;
-  marked?: number | undefined;
 }
 
 const LEVELS = 24;
@@ -36,12 +35,16 @@ export function place(picture: FabricPicture, view: View, at: number): [number, 
   ];
 }
 
-function half(picture: FabricPicture, view: View, at: number): [number, number] {
-  const most = view.zoom > 4 ? 40 : 26;
+/** Half the width and height of a node in pixels. */
+export function half(picture: FabricPicture, view: View, at: number): [number, number] {
+  const most = view.zoom > 4 ? 44 : 34;
   const w = (picture.layout.w[at] ?? 0) * view.width * view.zoom;
   const h = (picture.layout.h[at] ?? 0) * view.height * view.zoom;
-  return [Math.min(Math.max(w, 0.8), most), Math.min(Math.max(h, 0.8), 12)];
+  return [Math.min(Math.max(w, 0.8), most), Math.min(Math.max(h, 0.8), 11)];
 }
+
+/** Whether a node is drawn as a box with its name, not as a dot. */
+const roomy = (picture: FabricPicture, view: View, at: number): boolean => half(picture, view, at)[1] >= 6;
 
 /** The load of a cable: the greatest of its links. */
 export function cableLoad(picture: FabricPicture, links: number[]): number {
@@ -75,30 +78,31 @@ export function drawFabric(pen: Pen, picture: FabricPicture, view: View, theme: 
     if (x < -30 || x > view.width + 30 || y < -30 || y > view.height + 30) return;
     const [w, h] = half(picture, view, at);
     const job = picture.jobs?.[at] ?? -1;
-    const fill = job >= 0 ? (theme.series[job % theme.series.length] ?? theme.ink) : node.kind === "host" ? theme.soft : theme.panel;
-    const key = `${fill}|${node.kind === "host" ? "" : theme.soft}`;
-    fills.set(key, [...(fills.get(key) ?? []), x - w, y - h, w * 2, h * 2]);
+    const fill = job >= 0 ? (theme.series[job % theme.series.length] ?? theme.ink) : node.kind === "host" && !roomy(picture, view, at) ? theme.soft : theme.panel;
+    const key = `${fill}|${node.kind === "host" && !roomy(picture, view, at) ? "" : theme.soft}`;
+    const sides = fills.get(key) ?? [];
+    fills.set(key, sides);
+    sides.push(x - w, y - h, w * 2, h * 2);
   });
   for (const [key, sides] of fills) {
     const [fill = "", edge = ""] = key.split("|");
-    pen.boxes(sides, fill, edge || undefined);
+    // Borders of boxes that are hardly wider than these would hide them.
+    const small = nodes.length > 2000 && view.zoom < 4;
+    pen.boxes(sides, small && fill === theme.panel ? theme.soft : fill, small ? undefined : edge || undefined);
   }
   labels(pen, picture, view, theme);
 }
 
-/** Names, where there is room for them. */
+/** Names within boxes, where there is room for them. */
 function labels(pen: Pen, picture: FabricPicture, view: View, theme: Theme): void {
   picture.nodes.forEach((node, at) => {
     const [x, y] = place(picture, view, at);
     const [w, h] = half(picture, view, at);
-    const host = node.kind === "host";
-    const marked = picture.marked === at;
-    if (marked) pen.boxes([x - w - 2, y - h - 2, w * 2 + 4, h * 2 + 4], "transparent", theme.accent);
-    if (x < 0 || x > view.width || y < 0 || y > view.height) return;
-    const room = host ? w * 5.2 : w * 2.6;
-    const size = host ? 10 : 11;
-    if (!marked && textWidth(node.name, size) > room) return;
-    pen.text(x, y + h + size + 1, node.name, { fill: host ? theme.soft : theme.ink, anchor: "middle", size });
+    if (h < 6 || x < 0 || x > view.width || y < 0 || y > view.height) return;
+    const size = [11, 10, 9].find((one) => textWidth(node.name, one) + 4 <= w * 2);
+    if (size === undefined) return;
+    const coloured = (picture.jobs?.[at] ?? -1) >= 0;
+    pen.text(x, y + size * 0.36, node.name, { fill: coloured ? theme.ground : theme.ink, anchor: "middle", size });
   });
 }
 

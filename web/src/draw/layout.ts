@@ -91,8 +91,8 @@ function tiers(nodes: Node[], near: number[][], made: Layout): void {
     sorted.forEach((one, place) => {
       made.x[one] = (place + 0.5) / sorted.length;
       made.y[one] = y;
-      made.w[one] = Math.min(0.42 / sorted.length, 0.028);
-      made.h[one] = 0.018;
+      made.w[one] = Math.min(0.44 / sorted.length, 0.03);
+      made.h[one] = 0.02;
     });
   });
   const width = 1 / Math.max(rows[0]?.length ?? 1, 1);
@@ -102,8 +102,9 @@ function tiers(nodes: Node[], near: number[][], made: Layout): void {
     blocks.set(leaf, [...(blocks.get(leaf) ?? []), host]);
   }
   const most = Math.max(1, ...[...blocks.values()].map((block) => block.length));
-  const columns = Math.max(1, Math.min(most, Math.round(Math.sqrt(most * width * 6))));
-  const lines = Math.ceil(most / columns);
+  const wide = Math.max(1, Math.min(most, Math.round(Math.sqrt(most * width * (width > 0.4 ? 16 : 6)))));
+  const lines = Math.ceil(most / wide);
+  const columns = Math.ceil(most / lines);
   const stepX = (width * 0.86) / columns;
   const stepY = Math.min(0.23 / lines, 0.05);
   for (const [leaf, block] of blocks) {
@@ -111,8 +112,8 @@ function tiers(nodes: Node[], near: number[][], made: Layout): void {
     block.forEach((host, at) => {
       made.x[host] = middle + ((at % columns) - (columns - 1) / 2) * stepX;
       made.y[host] = 0.77 + Math.floor(at / columns) * stepY;
-      made.w[host] = Math.min(stepX * 0.36, 0.012);
-      made.h[host] = Math.min(stepY * 0.36, 0.012);
+      made.w[host] = Math.min(stepX * 0.42, 0.022);
+      made.h[host] = Math.min(stepY * 0.4, 0.016);
     });
   }
 }
@@ -136,8 +137,8 @@ function circles(nodes: Node[], near: number[][], made: Layout): void {
       const radius = members.length === 1 ? 0 : inner;
       made.x[one] = cx + radius * Math.cos(own);
       made.y[one] = cy + radius * Math.sin(own);
-      made.w[one] = Math.min(0.012, inner * 0.3);
-      made.h[one] = made.w[one];
+      made.w[one] = Math.min(0.015, inner * 0.34);
+      made.h[one] = made.w[one] ?? 0.01;
       const hosts = (near[one] ?? []).filter((other) => isHost(nodes[other]));
       hosts.forEach((host, seat) => {
         const spread = (seat - (hosts.length - 1) / 2) * Math.min(0.24, 1.4 / Math.max(hosts.length, 1));

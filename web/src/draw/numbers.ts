@@ -37,12 +37,17 @@ export function unitFor(data: string, most: number): Unit {
 
 const GROUPED = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 
-/** A number with at most `digits` significant digits, and thousands grouped. */
+const ROUNDED = new Map<number, Intl.NumberFormat>();
+
+/** A number with at most `digits` significant digits after the point, and thousands grouped. */
 export function plain(value: number, digits = 4): string {
   if (!Number.isFinite(value)) return "—";
-  if (Number.isInteger(value) || Math.abs(value) >= 10 ** digits) return GROUPED.format(value);
-  const rounded = Number(value.toPrecision(digits));
-  return rounded !== 0 && Math.abs(rounded) < 1e-4 ? rounded.toExponential(1) : String(rounded);
+  const size = Math.abs(value);
+  if (Number.isInteger(value) || size >= 10 ** digits) return GROUPED.format(value);
+  if (size < 1e-4) return value.toExponential(1);
+  const format = ROUNDED.get(digits) ?? new Intl.NumberFormat("en", { maximumSignificantDigits: digits });
+  ROUNDED.set(digits, format);
+  return format.format(value);
 }
 
 /** A value of the data's unit, `ns`, `bytes`, `bit/s` or any other, with the unit that fits. */

@@ -88,14 +88,14 @@ function columnsOf(shown: Set<string>, picked: string[], onTag: (tag: string) =>
     },
     { key: "jct_ns", label: "JCT", meaning: "Job completion time of the slowest measured job", width: "104px", number: true, sortable: true, cell: (row) => jct(row) },
     { key: "ideal_percent", label: "Ideal", note: "%", meaning: "Ideal time over completion time", width: "72px", number: true, sortable: true, cell: (row) => hundredths(row.ideal_percent) },
-    { key: "spark", label: "Ideal", note: "per instance", meaning: "Percent of ideal, instance after instance; 100 % is the upper border", width: "106px", cell: (row) => <Ideal row={row} /> },
+    { key: "spark", label: "Ideal", note: "per instance", meaning: "Percent of ideal, instance after instance; 100 % is the upper border", width: "108px", cell: (row) => <Ideal row={row} /> },
     { key: "algbw_gbytes_per_s", label: "Algbw", note: "GB/s", width: "76px", number: true, sortable: true, cell: (row) => hundredths(row.algbw_gbytes_per_s) },
     { key: "busbw_gbytes_per_s", label: "Busbw", note: "GB/s", width: "76px", number: true, sortable: true, cell: (row) => hundredths(row.busbw_gbytes_per_s) },
-    { key: "fabric", label: "Fabric", width: "minmax(150px, 2fr)", sortable: true, cell: (row) => <span title={row.fabric}>{row.fabric}</span> },
+    { key: "fabric", label: "Fabric", width: "minmax(130px, 2fr)", sortable: true, cell: (row) => <span title={row.fabric}>{row.fabric}</span> },
     { key: "hosts", label: "Hosts", width: "70px", number: true, sortable: true, cell: (row) => row.hosts ?? "—" },
     { key: "jobs", label: "Jobs", width: "60px", number: true, cell: (row) => row.jobs ?? "—" },
     { key: "seconds", label: "Wall time", width: "86px", number: true, sortable: true, cell: (row) => (typeof row.seconds === "number" ? wait(row.seconds) : "—") },
-    { key: "created", label: "Created", width: "166px", sortable: true, cell: (row) => moment(row.created) },
+    { key: "created", label: "Created", width: "152px", sortable: true, cell: (row) => moment(row.created) },
     { key: "digest", label: "Digest", width: "100px", cell: (row) => <code title={row.digest ?? ""}>{row.digest?.slice(0, 8) ?? "—"}</code> },
   ];
   const optional = new Set(OPTIONAL.map((one) => one.key));

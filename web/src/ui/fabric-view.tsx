@@ -1,9 +1,9 @@
 /** A fabric that can be moved, enlarged and asked; keys +, −, 0 and the arrows do it, too. */
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
-import { cableAt, drawFabric, type FabricPicture, fitted, nodeAt, type View } from "../draw/fabric";
+import { cableAt, drawFabric, type FabricPicture, fitted, half, nodeAt, place as placeOf, type View } from "../draw/fabric";
 import { layout, type Link, type Node } from "../draw/layout";
 import { withUnit } from "../draw/numbers";
-import { canvasPen, svgPen } from "../draw/pen";
+import { canvasPen, rasterPen, svgPen } from "../draw/pen";
 import { document as svgDocument, type Hover } from "../draw/svg";
 import { download, fileName } from "./format";
 import { Tip, useWidth } from "./plot";
@@ -22,6 +22,16 @@ interface Props {
   tools?: ReactNode;
 }
 
+/** Cables beyond which lines are drawn pixel by pixel. */
+const MANY = 2500;
+
+/** A frame around a node. */
+function Mark({ picture, view, at }: { picture: FabricPicture; view: View; at: number }) {
+  const [x, y] = placeOf(picture, view, at);
+  const [w, h] = half(picture, view, at);
+  return <i className="mark" style={{ left: x - w - 3, top: y - h - 3, width: 2 * w + 6, height: 2 * h + 6 }} />;
+}
+
 export function FabricView(props: Props) {
   const theme = useTheme();
   const [place, width] = useWidth();
@@ -31,24 +41,26 @@ export function FabricView(props: Props) {
   const [marked, setMarked] = useState<number>();
   const held = useRef<{ x: number; y: number } | null>(null);
   const arranged = useMemo(() => layout(props.nodes, props.links), [props.nodes, props.links]);
-  const picture: FabricPicture = { nodes: props.nodes, links: props.links, layout: arranged, loads: props.loads, jobs: props.jobs, marked };
-  const shown: View = { ...view, width, height: props.height };
+  const { nodes, links, loads, jobs, height } = props;
+  const picture = useMemo<FabricPicture>(() => ({ nodes, links, layout: arranged, loads, jobs }), [nodes, links, arranged, loads, jobs]);
+  const shown = useMemo<View>(() => ({ ...view, width, height }), [view, width, height]);
   useEffect(() => {
     const element = canvas.current;
     if (!element || width === 0) return undefined;
     const frame = requestAnimationFrame(() => {
       const scale = window.devicePixelRatio || 1;
       element.width = width * scale;
-      element.height = props.height * scale;
-      const context = element.getContext("2d");
+      element.height = height * scale;
+      const context = element.getContext("2d", { willReadFrequently: true });
       if (!context) return;
       context.scale(scale, scale);
       context.fillStyle = theme.ground;
-      context.fillRect(0, 0, width, props.height);
-      drawFabric(canvasPen(context), picture, shown, theme);
+      context.fillRect(0, 0, width, height);
+      const pen = arranged.cables.length > MANY ? rasterPen(context, width, height) : canvasPen(context);
+      drawFabric(pen, picture, shown, theme);
     });
     return () => cancelAnimationFrame(frame);
-  });
+  }, [picture, shown, theme, arranged, width, height]);
   const zoom = (by: number, x: number, y: number) =>
     setView((last) => {
       const next = Math.min(Math.max(last.zoom * by, 1), 60);
@@ -136,6 +148,7 @@ export function FabricView(props: Props) {
         onKeyDown={key}
       >
         <canvas ref={canvas} style={{ height: props.height, touchAction: "pan-y" }} aria-hidden="true" />
+        {marked === undefined ? null : <Mark picture={picture} view={shown} at={marked} />}
         {hover ? <Tip hover={hover} width={width} /> : null}
       </div>
       <div className="tools">

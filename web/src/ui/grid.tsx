@@ -42,6 +42,8 @@ export function Grid<R>(props: Props<R>) {
     if (props.total > 0) need?.(first, last);
   });
   const template = { gridTemplateColumns: props.columns.map((column) => column.width).join(" ") };
+  // All rows are as wide as the least widths of their columns together, so that columns stand in line.
+  const least = props.columns.reduce((sum, column) => sum + Number(/(\d+)px/.exec(column.width)?.[1] ?? 0), 0);
   const height = Math.min(props.height ?? 560, props.total * rowHeight + 56);
   const toggle = (key: string, number: boolean | undefined) => {
     const same = props.sort?.key === key;
@@ -58,7 +60,7 @@ export function Grid<R>(props: Props<R>) {
       aria-rowcount={props.total + 1}
       tabIndex={0}
     >
-      <div className="head" role="rowgroup">
+      <div className="head" role="rowgroup" style={{ minWidth: least }}>
         <div role="row" aria-rowindex={1} style={template}>
           {props.columns.map((column) => {
             const sorted = props.sort?.key === column.key ? props.sort.order : undefined;
@@ -87,7 +89,7 @@ export function Grid<R>(props: Props<R>) {
           })}
         </div>
       </div>
-      <div className="body" role="rowgroup" style={{ height: virtual.getTotalSize() }}>
+      <div className="body" role="rowgroup" style={{ height: virtual.getTotalSize(), minWidth: least }}>
         {items.map((item) => {
           const row = props.row(item.index);
           return (
