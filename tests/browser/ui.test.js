@@ -130,6 +130,108 @@ describe("the workspace", { timeout: 170_000 }, () => {
     await page.getByText(digest).first().waitFor();
     assert.deepEqual(await barriers(), []);
   });
+
+  it("tags it, and notes what was learned with a plot pinned to the note", async () => {
+    await page.getByLabel("Tags", { exact: true }).fill("baseline");
+    await button("Add tag").click();
+    await button("Remove tag baseline").waitFor();
+    await link("CDF and tail").click();
+    await page.locator("figure.plot svg").first().waitFor();
+    await button("Pin to notebook").first().click();
+    await page.getByText("Pinned to the notebook").waitFor();
+    await page.getByRole("navigation", { name: "One trial" }).getByRole("link", { name: "Notebook" }).click();
+    await heading("Notebook").waitFor();
+    await button("Edit note").click();
+    const note = await page.getByLabel(/^Markdown/).inputValue();
+    await page.getByLabel(/^Markdown/).fill(`# All-to-all\n\nBetween *two* ToRs. <img src=x onerror="window.hacked=1">\n\n${note}`);
+    await button("Save note").click();
+    await button("Edit note").waitFor();
+    await page.getByRole("heading", { level: 1, name: "All-to-all" }).waitFor();
+    await page.locator("figure.plot svg").waitFor();
+    assert.equal(await page.evaluate(() => "hacked" in window), false, "HTML in notes is text");
+    assert.deepEqual(await barriers(), []);
+  });
+
+  it("shows flows, ports, queues, the timeline, what held the job up, and the fabric", async () => {
+    await link("Statistics").click();
+    await link("Data chunks").click();
+    await page.getByRole("table", { name: "Table flows" }).getByRole("row").nth(5).waitFor();
+    await page.getByLabel("Filter", { exact: true }).fill("src_rank = 3; dst_rank = 5");
+    await page.getByText(/^3 rows of 168$/).waitFor();
+    assert.deepEqual(await barriers(), []);
+    const csv = await downloaded(button("CSV"));
+    const lines = csv.trim().split(/\r?\n/);
+    assert.equal(lines.length, 4, csv);
+    assert.match(lines[0] ?? "", /fct_ns/);
+    for (const tab of ["Ports", "Timeline", "Queues and pauses", "What held it up"]) {
+      await link(tab).click();
+      await page.locator("main table tbody tr, main [role=table] [role=row], main canvas").first().waitFor();
+      await page.waitForFunction(() => !document.querySelector("main")?.innerText.includes("Loading…"));
+      assert.deepEqual(await barriers(), [], tab);
+    }
+    await page.getByRole("navigation", { name: "One trial" }).getByRole("link", { name: "Fabric" }).click();
+    await page.locator("main canvas").waitFor();
+    await page.getByLabel("Colour", { exact: true }).selectOption("queue");
+    const links = await downloaded(button(/^CSV of all/));
+    assert.equal(links.trim().split("\r\n").length, 1 + 2 * (8 + 2 * 4), "each direction of each cable");
+    assert.deepEqual(await barriers(), []);
+  });
+
+  it("runs it again on another fabric, and compares the two", async () => {
+    await link("Change and run again").click();
+    await page.getByText("ready to run").waitFor();
+    await page.getByLabel("name", { exact: true }).first().fill("one switch");
+    await page.getByLabel("kind", { exact: true }).first().selectOption("single-switch");
+    await page.getByLabel("hosts", { exact: true }).fill("8");
+    await page.waitForFunction(() => window.sessionStorage.getItem("tenter-draft")?.includes("hosts: 8"));
+    await page.getByText("ready to run").waitFor();
+    await button("Run trial").click();
+    await heading("Statistics").waitFor({ timeout: 60_000 });
+    await page.getByText("one switch").first().waitFor();
+    await link("Workspace").click();
+    for (const box of await page.getByRole("checkbox", { name: /^Compare / }).all()) await box.check();
+    await link("Compare 2").click();
+    await heading("Compare").waitFor();
+    await page.locator('table[data-table="compare"] tbody tr').first().waitFor();
+    const results = await cells('table[data-table="compare"]');
+    assert.ok(results.some((row) => row[1] === "time" && /%/.test(row[3] ?? "")), "differences are shown");
+    const settings = await cells('table[data-table="configurations"]');
+    assert.ok(settings.some((row) => row[0] === "fabric.kind" && row.includes("single-switch") && row.includes("leaf-spine")));
+    await page.locator("figure.plot svg").first().waitFor();
+    assert.deepEqual(await barriers(), []);
+    const csv = await downloaded(page.getByRole("region", { name: "Results side by side" }).locator("xpath=following-sibling::div").getByRole("button", { name: "CSV" }));
+    assert.match(csv, /^trial,job_name/);
+  });
+
+  it("runs a small sweep", async () => {
+    await link("Sweeps").click();
+    await heading("Sweeps").waitFor();
+    await link("New sweep").click();
+    await page.getByLabel("Scenario", { exact: true }).selectOption("preset:single-switch-8");
+    await page.locator(".cm-content").click();
+    await page.keyboard.press("Control+a");
+    await page.keyboard.insertText(
+      "name: sizes\naxes:\n  jobs[0].collectives[0].size: [1MiB, 2MiB]\nseeds: 2\nreadings:\n  - {name: JCT, column: jct_ns}\n",
+    );
+    await button("Run sweep").click();
+    await page.locator('table[data-table="sweep"] tbody tr').nth(3).waitFor();
+    await page.waitForFunction(
+      () => [...document.querySelectorAll('table[data-table="sweep"] tbody tr')].every((row) => /s$/.test(row.querySelector("td:last-child")?.textContent ?? "")),
+      undefined,
+      { timeout: 40_000 },
+    );
+    await page.locator("figure.plot svg").first().waitFor();
+    assert.deepEqual(await barriers(), []);
+  });
+
+  it("lists published studies with their verdicts", async () => {
+    await link("Studies").click();
+    await heading("Studies").waitFor();
+    await link("methodology/jct-2").click();
+    await page.getByRole("region", { name: "Cases of the study" }).locator("tbody tr").first().waitFor();
+    await page.locator("figure.plot svg").first().waitFor();
+    assert.deepEqual(await barriers(), []);
+  });
 });
 
 it("asks for nothing elsewhere, and complains of nothing", () => {

@@ -81,9 +81,9 @@ export const heat = (id: string, query: Query) => get<T.Heat>(`/trials/${one(id)
 export const loads = (id: string, query: Query, signal?: AbortSignal) => get<T.LoadedFabric>(`/trials/${one(id)}/fabric`, query, signal);
 export const heldUp = (id: string) => get<T.HeldUp>(`/trials/${one(id)}/held-up`);
 export const compare = (ids: string[]) => get<T.Compare>("/compare", { ids: ids.join(",") });
-export const sweeps = () => get<T.Sweep[]>("/sweeps");
+export const sweeps = () => get<T.SweepRow[]>("/sweeps");
 export const sweep = (id: string) => get<T.Sweep>(`/sweeps/${one(id)}`);
-export const startSweep = (text: string) => call<T.Sweep>("POST", "/sweeps", { body: { text } });
+export const startSweep = (body: { text: string; scenario?: string }) => call<T.SweepRow>("POST", "/sweeps", { body });
 export const studies = () => get<T.StudyRow[]>("/studies");
 export const study = (name: string) => get<T.Study>(`/studies/${one(name)}`);
 

@@ -6,9 +6,9 @@ type Schemas = components["schemas"];
 export type About = Schemas["About"];
 export type PresetRow = Schemas["PresetBody"];
 export type Preset = Schemas["PresetText"];
-export type Row = Schemas["TrialRow"] & { jct_text?: string | null };
+export type Row = Schemas["TrialRow"] & { jct_text?: string | null; ideal_text?: string | null; algbw_text?: string | null; busbw_text?: string | null };
 export type Column = Schemas["ColumnBody"];
-export type Trial = Schemas["TrialBody"] & { summary_tables?: JobTable[] | null; summary_lines?: [string, string][] | null };
+export type Trial = Schemas["TrialBody"] & { printed_jobs?: PrintedJob[]; printed_lines?: string[][] };
 export type Derived = Schemas["DerivedBody"];
 export type Check = Schemas["CheckBody"];
 export type TableInfo = Schemas["TableBody"];
@@ -20,30 +20,155 @@ export interface TablePage {
   rows: Cell[][];
 }
 
-export interface JobTable { job: string; headline: string; columns: { name: string; unit: string; meaning?: string }[]; rows: string[][] }
-export interface FabricNode { id: number; name: string; tier: number; kind: string; group?: number | null }
-export interface FabricLink { a: number; b: number; rate_bps: number }
-export interface Fabric { kind: string; nodes: FabricNode[]; links: FabricLink[] }
-export interface RankPlace { rank: number; host: string; nic: string; port: string; leaf?: string | null; address?: string | null }
-export interface Mapping { jobs: { name: string; ranks: RankPlace[] }[]; hosts: { name: string; leaf?: string | null }[] }
-
-export interface Cdf { of: string; unit: string; jobs: { job: string; count: number; points: [number, number][] }[] }
-export interface Timeline { from_ns: number; to_ns: number; lanes: { name: string; job: number }[]; bars: number[][]; merged: boolean; total: number }
-export interface Series { unit: string; points: [number, number][] }
-export interface Heat { unit: string; times_ns: number[]; ports: string[]; values: number[][]; max: number }
-export interface LoadedFabric extends Fabric { times_ns: number[]; loads: number[][]; jobs_of_node?: number[][] | null }
-export interface HeldUp { jobs: { job: string; collective: string; text: string; chain: { what: string; text: string; start_ns: number; end_ns: number; share: number }[] }[] }
+export interface FabricNode {
+  id: number;
+  name: string;
+  tier: number;
+  kind: string;
+  group?: number | null;
+}
+export interface FabricLink {
+  a: number;
+  b: number;
+  a_port: number;
+  b_port: number;
+  rate_bps: number;
+}
+export interface Fabric {
+  kind: string;
+  tiers: number;
+  nodes: FabricNode[];
+  links: FabricLink[];
+}
+export interface Load {
+  link: number;
+  direction: number;
+  utilisation: number;
+  tx_bytes: number;
+  queue_bytes: number;
+  paused: boolean;
+  paused_ns?: number | null;
+  marked_frames?: number | null;
+  rx_xoff_frames?: number | null;
+  dropped_frames?: number | null;
+}
+export interface LoadedFabric extends Fabric {
+  times_ns: number[];
+  time_ns?: number | null;
+  loads: Load[];
+  jobs: { name: string; hosts: number[] }[];
+}
+export interface RankPlace {
+  rank: number;
+  host: string;
+  node: number;
+  leaf: string;
+  port: string;
+  address?: string | null;
+}
+export interface Mapping {
+  jobs: { name: string; background: boolean; ranks: RankPlace[] }[];
+  hosts: { name: string; leaf: string; port: string }[];
+}
+export interface PrintedTable {
+  title: string;
+  columns: { name: string; unit: string }[];
+  rows: string[][];
+}
+export interface PrintedJob {
+  name: string;
+  head: string;
+  tables: PrintedTable[];
+}
+export interface JobCdf {
+  job: number;
+  name: string;
+  count: number;
+  p50?: number | null;
+  p95?: number | null;
+  p99?: number | null;
+  p999?: number | null;
+  max?: number | null;
+  points: [number, number][];
+}
+export interface Cdf {
+  of: string;
+  unit: string;
+  jobs: JobCdf[];
+}
+export interface Timeline {
+  from_ns: number;
+  to_ns: number;
+  first_ns: number;
+  last_ns: number;
+  lanes: { name: string; job: number; first_rank: number; last_rank: number }[];
+  /** Lane, start, end, row of the table of flows or −1, chunks. */
+  bars: number[][];
+  merged: boolean;
+  total: number;
+}
+export interface Series {
+  port: string;
+  unit: string;
+  points: [number, number][];
+}
+export interface Heat {
+  unit: string;
+  times_ns: number[];
+  ports: string[];
+  values: (number | null)[][];
+  max: number;
+  total: number;
+}
+export interface HeldUpLink {
+  text: string;
+  waited_for: string;
+  posted_ns: number;
+  received_ns: number;
+  rank_wait_ns: number;
+  nic_wait_ns: number;
+  transfer_ns: number;
+  lost_ns: number;
+  findings: string[];
+}
+export interface HeldUpCollective {
+  job_name: string;
+  operation: string;
+  iteration: number;
+  total_ns: number;
+  rank_wait_ns: number;
+  nic_wait_ns: number;
+  fastest_ns: number;
+  lost_ns: number;
+  chunks: number;
+  links: HeldUpLink[];
+}
+export interface HeldUp {
+  collectives: HeldUpCollective[];
+}
 export interface Compare {
   trials: Row[];
-  rows: { label: string; job: string; unit?: string; values: (number | null)[]; texts: (string | null)[]; difference_percent: (number | null)[] }[];
+  columns: Column[];
+  rows: Cell[][];
+  text: string;
   config: { path: string; values: (string | null)[] }[];
-  cdfs: { job: string; trial: string; points: [number, number][] }[];
+  cdfs: ({ trial: number } & JobCdf)[];
 }
-export interface Sweep {
-  id: string; name: string; state: string; total: number; done: number; failed: number; created: number;
-  axes: { path: string; values: string[] }[];
-  readings: string[];
-  rows: { point: Record<string, string>; trial_id?: string | null; state: string; readings: Record<string, number | null> }[];
+export interface SweepRow {
+  id: number;
+  name: string;
+  state: string;
+  total: number;
+  done: number;
+  failed: number;
+  created: number;
+}
+export interface Sweep extends SweepRow {
+  variants: string[];
+  axes: { path: string; label?: string; values: string[] }[];
+  readings: { name: string; unit: string }[];
+  rows: { variant: string; point: Record<string, string>; seed?: string | null; state: string; trial_id?: number | null; values: (number | null)[] }[];
+  table_text?: string | null;
 }
 export interface StudyRow { name: string; title: string; source: string }
 export interface Study extends StudyRow {

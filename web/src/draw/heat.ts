@@ -9,7 +9,7 @@ export interface HeatMap {
   rows: string[];
   times: number[];
   values: number[][];
-  unit: string;
+  say: (value: number) => string;
   max: number;
 }
 
@@ -42,7 +42,7 @@ export function heatMap(map: HeatMap, width: number, theme: Theme): Drawing {
   const scaleBar =
     Array.from({ length: 24 }, (_, at) => rect(right - 24 * 4 - 70 + at * 4, 4, 4.4, 10, css(ramp(theme, at / 23)))).join("") +
     text(right - 24 * 4 - 76, 13, "0", { fill: theme.soft, anchor: "end", size: 11 }) +
-    text(right - 66, 13, withUnit(most, map.unit), { fill: theme.soft, size: 11 });
+    text(right - 66, 13, map.say(most), { fill: theme.soft, size: 11 });
   const height = bottom + 42;
   return {
     svg: document(width, height, theme, map.title, scaleBar + cells.join("") + horizontalAxis(x, bottom + 2, left, right, theme)),
@@ -54,7 +54,7 @@ export function heatMap(map: HeatMap, width: number, theme: Theme): Drawing {
       const name = map.rows[row];
       const time = map.times[column];
       if (name === undefined || time === undefined) return null;
-      return { x: px, y: py, text: `${name}\n${withUnit(time, "ns")}: ${withUnit(map.values[row]?.[column] ?? 0, map.unit)}` };
+      return { x: px, y: py, text: `${name}\n${withUnit(time, "ns")}: ${map.say(map.values[row]?.[column] ?? 0)}` };
     },
   };
 }

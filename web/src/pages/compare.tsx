@@ -1,10 +1,10 @@
 /** Trials side by side: results, distributions, and in what their configurations differ. */
 import { useMemo, useState } from "react";
 import * as api from "../api/client";
-import type { Compare as Compared, Row } from "../api/types";
+import type { Cell, Compare as Compared, Row } from "../api/types";
 import { barChart } from "../draw/bars";
 import { lineChart } from "../draw/lines";
-import { plain } from "../draw/numbers";
+import { plain, withUnit } from "../draw/numbers";
 import { parallel } from "../draw/parallel";
 import { csv, download } from "../ui/format";
 import { useLoad } from "../ui/load";
@@ -86,18 +86,67 @@ function Side({ data }: { data: Compared }) {
   );
 }
 
+interface Quantity {
+  column: string;
+  label: string;
+  difference?: string;
+  say: (value: number) => string;
+}
+
+const QUANTITIES: Quantity[] = [
+  { column: "time_ns", label: "time", difference: "time_difference_percent", say: (value) => withUnit(value, "ns", 5) },
+  { column: "busbw_gbytes_per_s", label: "busbw", difference: "busbw_difference_percent", say: (value) => `${value.toFixed(2)} GB/s` },
+  { column: "percent_of_ideal", label: "ideal", say: (value) => `${value.toFixed(2)} %` },
+  { column: "fct_p99_ns", label: "FCT P99", difference: "fct_p99_difference_percent", say: (value) => withUnit(value, "ns", 5) },
+  { column: "frames_delta", label: "frames not accepted", say: (value) => plain(value) },
+  { column: "retransmitted_frames", label: "frames retransmitted", say: (value) => plain(value) },
+  { column: "dropped_frames", label: "frames dropped", say: (value) => plain(value) },
+  { column: "xoff_frames", label: "XOFF frames", say: (value) => plain(value) },
+  { column: "paused_ns", label: "ports paused", say: (value) => withUnit(value, "ns") },
+];
+
+interface Line {
+  what: string;
+  of: string;
+  cells: { text: string; difference: number | null }[];
+}
+
+/** Rows of the comparison turned: a line for each quantity, a column for each trial. */
+function turned(data: Compared): Line[] {
+  const at = new Map(data.columns.map((column, place) => [column.name, place]));
+  const cell = (row: Cell[], column: string): Cell => row[at.get(column) ?? -1] ?? null;
+  const groups = new Map<string, Cell[][]>();
+  for (const row of data.rows) {
+    const size = cell(row, "size_bytes");
+    const parts = [cell(row, "job_name"), cell(row, "collective"), typeof size === "number" ? withUnit(size, "bytes") : null];
+    const what = parts.filter(Boolean).join(", ") || "whole trial";
+    groups.set(what, [...(groups.get(what) ?? []), row]);
+  }
+  const lines: Line[] = [];
+  for (const [what, rows] of groups) {
+    for (const quantity of QUANTITIES) {
+      const cells = rows.map((row) => {
+        const value = cell(row, quantity.column);
+        const difference = quantity.difference ? cell(row, quantity.difference) : null;
+        return { text: typeof value === "number" ? quantity.say(value) : "—", difference: typeof difference === "number" ? difference : null };
+      });
+      if (cells.some((one) => one.text !== "—" && one.text !== "0")) lines.push({ what, of: quantity.label, cells });
+    }
+  }
+  return lines;
+}
+
 function Results({ data }: { data: Compared }) {
-  const columns = ["job", "of", ...data.trials.map((trial) => trial.name), ...data.trials.slice(1).map((trial) => `${trial.name} (difference, %)`)];
-  const rows = data.rows.map((row) => [row.job, row.label, ...row.texts, ...row.difference_percent.slice(1).map((one) => one ?? "")]);
+  const lines = useMemo(() => turned(data), [data]);
   return (
     <section>
       <h2>Results</h2>
-      <div className="scroll" tabIndex={0} role="region" aria-label="Results side by side">
+      <div className="scroll" tabIndex={0} role="region" aria-label="Results side by side" style={{ maxHeight: 640 }}>
         <table data-table="compare">
           <thead>
             <tr>
-              <th>Job</th>
               <th>Of</th>
+              <th>What</th>
               {data.trials.map((trial) => (
                 <th key={trial.id} className="n">
                   {trial.name}
@@ -106,15 +155,13 @@ function Results({ data }: { data: Compared }) {
             </tr>
           </thead>
           <tbody>
-            {data.rows.map((row, at) => (
+            {lines.map((line, at) => (
               <tr key={at}>
-                <td>{data.rows[at - 1]?.job === row.job ? "" : row.job}</td>
-                <td>
-                  {row.label} {row.unit ? <small>{row.unit}</small> : null}
-                </td>
-                {row.texts.map((value, trial) => (
-                  <td key={trial} className="n">
-                    {value ?? "—"} <Difference percent={row.difference_percent[trial] ?? null} shown={trial > 0} />
+                <td>{lines[at - 1]?.what === line.what ? "" : line.what}</td>
+                <td>{line.of}</td>
+                {data.trials.map((trial, place) => (
+                  <td key={trial.id} className="n">
+                    {line.cells[place]?.text ?? "—"} <Difference percent={line.cells[place]?.difference ?? null} shown={place > 0} />
                   </td>
                 ))}
               </tr>
@@ -123,7 +170,7 @@ function Results({ data }: { data: Compared }) {
         </table>
       </div>
       <div className="tools">
-        <button type="button" onClick={() => download("compare.csv", csv(columns, rows))}>
+        <button type="button" onClick={() => download("compare.csv", csv(data.columns.map((column) => column.name), data.rows))}>
           CSV
         </button>
       </div>
@@ -143,7 +190,7 @@ function Difference({ percent, shown }: { percent: number | null; shown: boolean
 }
 
 function Distributions({ data }: { data: Compared }) {
-  const jobs = [...new Set(data.cdfs.map((one) => one.job))];
+  const jobs = [...new Set(data.cdfs.map((one) => one.name))];
   const [tail, setTail] = useState(false);
   if (jobs.length === 0) return null;
   return (
@@ -167,12 +214,12 @@ function Distributions({ data }: { data: Compared }) {
 }
 
 function Overlay({ data, job, tail }: { data: Compared; job: string; tail: boolean }) {
-  const list = data.cdfs.filter((one) => one.job === job && one.points.length > 0);
+  const list = data.cdfs.filter((one) => one.name === job && one.points.length > 0);
   const order = data.trials.map((trial) => String(trial.id));
   const name = (id: string) => data.trials.find((trial) => String(trial.id) === id)?.name ?? id;
   const series = list.map((one) => ({
-    name: name(one.trial),
-    colour: order.indexOf(one.trial),
+    name: name(String(one.trial)),
+    colour: order.indexOf(String(one.trial)),
     points: tail ? one.points.filter((point) => point[1] < 1).map(([value, share]) => [value, 1 - share] as const) : one.points,
   }));
   const title = `FCT of ${job}, ${tail ? "tail" : "distribution"}`;
@@ -196,7 +243,7 @@ function Overlay({ data, job, tail }: { data: Compared; job: string; tail: boole
           theme,
         )
       }
-      numbers={{ columns: ["trial", "fct_ns", "share"], rows: list.flatMap((one) => one.points.map(([value, share]) => [name(one.trial), value, share])) }}
+      numbers={{ columns: ["trial", "fct_ns", "share"], rows: list.flatMap((one) => one.points.map(([value, share]) => [name(String(one.trial)), value, share])) }}
     />
   );
 }

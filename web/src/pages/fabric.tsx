@@ -1,7 +1,7 @@
 /** The fabric of a trial with what happened on it, over time. */
 import { useEffect, useMemo, useState } from "react";
 import * as api from "../api/client";
-import type { LoadedFabric } from "../api/types";
+import type { Load, LoadedFabric } from "../api/types";
 import { percent, plain, withUnit } from "../draw/numbers";
 import { css, loadColour } from "../draw/theme";
 import { csv, download } from "../ui/format";
@@ -13,11 +13,12 @@ import { useTheme } from "../ui/theme";
 import { TrialPage } from "../ui/trial";
 
 const SHOWN = [
-  { value: "utilisation", label: "Utilisation", column: 2, unit: "" },
-  { value: "marks", label: "ECN marks", column: 4, unit: "frames" },
-  { value: "pauses", label: "Time paused", column: 6, unit: "ns" },
-  { value: "drops", label: "Frames dropped", column: 7, unit: "frames" },
-  { value: "jobs", label: "Jobs", column: -1, unit: "" },
+  { value: "utilisation", label: "Utilisation", unit: "", of: (load: Load) => load.utilisation },
+  { value: "queue", label: "Queue depth", unit: "bytes", of: (load: Load) => load.queue_bytes },
+  { value: "marks", label: "ECN marks", unit: "frames", of: (load: Load) => load.marked_frames ?? 0 },
+  { value: "pauses", label: "Pauses", unit: "ns", of: (load: Load) => load.paused_ns ?? (load.paused ? 1 : 0) },
+  { value: "drops", label: "Frames dropped", unit: "frames", of: (load: Load) => load.dropped_frames ?? 0 },
+  { value: "jobs", label: "Jobs", unit: "", of: null },
 ] as const;
 
 type Shown = (typeof SHOWN)[number];
@@ -25,12 +26,12 @@ type Shown = (typeof SHOWN)[number];
 export function FabricPage({ id, route }: { id: string | undefined; route: Route }) {
   return (
     <TrialPage id={id} page="fabric" title="Fabric">
-      {(trial) => <Body key={trial.id} id={String(trial.id)} jobs={trial.summary?.jobs.map((job) => job.job_name) ?? []} route={route} />}
+      {(trial) => <Body key={trial.id} id={String(trial.id)} route={route} />}
     </TrialPage>
   );
 }
 
-function Body({ id, jobs, route }: { id: string; jobs: string[]; route: Route }) {
+function Body({ id, route }: { id: string; route: Route }) {
   const shown = SHOWN.find((one) => one.value === route.query.get("show")) ?? SHOWN[0];
   const [time, setTime] = useState<number | null>(null);
   const settled = useSettled(time, 60);
@@ -52,7 +53,7 @@ function Body({ id, jobs, route }: { id: string; jobs: string[]; route: Route })
         <Select label="Colour" value={shown.value} options={SHOWN.map(({ value, label }) => ({ value, label }))} onChange={(value) => go(["trials", id, "fabric"], { show: value }, true)} />
         {times.length > 1 ? <Slider times={times} time={time} playing={playing} onTime={setTime} onPlay={setPlaying} /> : null}
       </div>
-      <Picture fabric={whole.data} loads={data.loads} shown={shown} jobs={jobs} when={time === null ? "the whole trial" : withUnit(times[time] ?? 0, "ns")} />
+      <Picture fabric={whole.data} loads={data.loads} shown={shown} when={time === null ? "the whole trial" : withUnit(times[time] ?? 0, "ns")} />
       <Links fabric={whole.data} loads={data.loads} shown={shown} />
     </>
   );
@@ -99,14 +100,19 @@ function Slider({ times, time, playing, onTime, onPlay }: SliderProps) {
 }
 
 /** The shares by which cables are coloured; all but utilisation are relative to the greatest. */
-function shares(fabric: LoadedFabric, loads: number[][], shown: Shown): { shares: Float32Array; most: number; of: Map<number, number[][]> } {
-  const of = new Map<number, number[][]>();
-  for (const load of loads) of.set(load[0] ?? 0, [...(of.get(load[0] ?? 0) ?? []), load]);
+function shares(fabric: LoadedFabric, loads: Load[], shown: Shown): { shares: Float32Array; most: number; of: Map<number, Load[]> } {
+  const of = new Map<number, Load[]>();
+  for (const load of loads) {
+    const both = of.get(load.link);
+    if (both) both.push(load);
+    else of.set(load.link, [load]);
+  }
   const values = new Float32Array(fabric.links.length).fill(-1);
   let most = 0;
-  if (shown.column >= 0) {
+  const read = shown.of;
+  if (read) {
     for (const [link, both] of of) {
-      const value = Math.max(...both.map((load) => load[shown.column] ?? 0));
+      const value = Math.max(...both.map(read));
       values[link] = value;
       most = Math.max(most, value);
     }
@@ -115,25 +121,25 @@ function shares(fabric: LoadedFabric, loads: number[][], shown: Shown): { shares
   return { shares: values, most, of };
 }
 
-const say = (load: number[]): string => {
-  const [, , utilisation = 0, bytes = 0, marks = 0, xoff = 0, paused = 0, drops = 0] = load;
-  const parts = [percent(utilisation), withUnit(bytes, "bytes")];
-  if (marks > 0) parts.push(`${plain(marks)} marks`);
-  if (xoff > 0) parts.push(`${plain(xoff)} XOFF`);
-  if (paused > 0) parts.push(`paused ${withUnit(paused, "ns")}`);
-  if (drops > 0) parts.push(`${plain(drops)} dropped`);
+const say = (load: Load): string => {
+  const parts = [percent(load.utilisation), withUnit(load.tx_bytes, "bytes")];
+  if (load.queue_bytes > 0) parts.push(`queue ${withUnit(load.queue_bytes, "bytes")}`);
+  if (load.marked_frames) parts.push(`${plain(load.marked_frames)} marks`);
+  if (load.rx_xoff_frames) parts.push(`${plain(load.rx_xoff_frames)} XOFF`);
+  if (load.paused_ns) parts.push(`paused ${withUnit(load.paused_ns, "ns")}`);
+  else if (load.paused) parts.push("paused");
+  if (load.dropped_frames) parts.push(`${plain(load.dropped_frames)} dropped`);
   return parts.join(", ");
 };
 
 interface PictureProps {
   fabric: LoadedFabric;
-  loads: number[][];
+  loads: Load[];
   shown: Shown;
-  jobs: string[];
   when: string;
 }
 
-function Picture({ fabric, loads, shown, jobs, when }: PictureProps) {
+function Picture({ fabric, loads, shown, when }: PictureProps) {
   const theme = useTheme();
   const coloured = useMemo(() => shares(fabric, loads, shown), [fabric, loads, shown]);
   const sayLinks = (links: number[]) => {
@@ -141,22 +147,27 @@ function Picture({ fabric, loads, shown, jobs, when }: PictureProps) {
     return all
       .slice(0, 6)
       .map((load) => {
-        const link = fabric.links[load[0] ?? 0];
-        const [from, to] = load[1] === 0 ? [link?.a, link?.b] : [link?.b, link?.a];
+        const link = fabric.links[load.link];
+        const [from, to] = load.direction === 0 ? [link?.a, link?.b] : [link?.b, link?.a];
         return `${fabric.nodes[from ?? 0]?.name} → ${fabric.nodes[to ?? 0]?.name}: ${say(load)}`;
       })
       .join("\n");
   };
-  const nodeJobs = shown.value === "jobs" ? (fabric.jobs_of_node ?? undefined)?.map((list) => list[0] ?? -1) : undefined;
+  const nodeJobs = useMemo(() => {
+    if (shown.value !== "jobs") return undefined;
+    const of = fabric.nodes.map(() => -1);
+    fabric.jobs.forEach((job, at) => job.hosts.forEach((host) => (of[host] = at)));
+    return of;
+  }, [fabric, shown]);
   const title = `${shown.label} of the fabric, ${when}`;
   return (
     <>
       {shown.value === "jobs" ? (
         <p className="legend">
-          {jobs.map((job, at) => (
-            <span key={job}>
+          {fabric.jobs.map((job, at) => (
+            <span key={job.name}>
               <i style={{ background: theme.series[at % theme.series.length] }} />
-              {job}
+              {job.name}
             </span>
           ))}
         </p>
@@ -173,7 +184,7 @@ function Picture({ fabric, loads, shown, jobs, when }: PictureProps) {
         nodes={fabric.nodes}
         links={fabric.links}
         height={560}
-        loads={shown.column >= 0 ? coloured.shares : undefined}
+        loads={shown.of ? coloured.shares : undefined}
         jobs={nodeJobs}
         sayLinks={sayLinks}
       />
@@ -181,20 +192,32 @@ function Picture({ fabric, loads, shown, jobs, when }: PictureProps) {
   );
 }
 
-const COLUMNS = ["from", "to", "utilisation (%)", "tx (bytes)", "marks (frames)", "XOFF", "paused (ns)", "dropped (frames)"];
+const COLUMNS = ["from", "to", "utilisation_percent", "tx_bytes", "queue_bytes", "marked_frames", "rx_xoff_frames", "paused_ns", "dropped_frames"];
+
+const optional = (value: number | null | undefined): string => (typeof value === "number" ? plain(value) : "—");
 
 /** The busiest links, which is the picture for those who do not see it. */
-function Links({ fabric, loads, shown }: { fabric: LoadedFabric; loads: number[][]; shown: Shown }) {
-  const column = shown.column < 0 ? 2 : shown.column;
+function Links({ fabric, loads, shown }: { fabric: LoadedFabric; loads: Load[]; shown: Shown }) {
+  const read = shown.of ?? SHOWN[0].of;
   const rows = useMemo(() => {
-    const ends = (load: number[]) => {
-      const link = fabric.links[load[0] ?? 0];
+    const ends = (load: Load) => {
+      const link = fabric.links[load.link];
       const names = [fabric.nodes[link?.a ?? 0]?.name ?? "", fabric.nodes[link?.b ?? 0]?.name ?? ""];
-      return load[1] === 0 ? names : names.reverse();
+      return load.direction === 0 ? names : names.reverse();
     };
-    return [...loads].sort((a, b) => (b[column] ?? 0) - (a[column] ?? 0)).map((load) => ({ load, ends: ends(load) }));
-  }, [fabric, loads, column]);
-  const all = () => rows.map(({ load, ends }) => [...ends, (load[2] ?? 0) * 100, ...load.slice(3)]);
+    return [...loads].sort((a, b) => read(b) - read(a)).map((load) => ({ load, ends: ends(load) }));
+  }, [fabric, loads, read]);
+  const all = () => 
+    rows.map(({ load, ends }) => [
+      ...ends,
+      load.utilisation * 100,
+      load.tx_bytes,
+      load.queue_bytes,
+      load.marked_frames,
+      load.rx_xoff_frames,
+      load.paused_ns,
+      load.dropped_frames,
+    ]);
   return (
     <section>
       <h2>Links, the greatest first</h2>
@@ -206,6 +229,7 @@ function Links({ fabric, loads, shown }: { fabric: LoadedFabric; loads: number[]
               <th>To</th>
               <th className="n">Utilisation</th>
               <th className="n">Sent</th>
+              <th className="n">Queue</th>
               <th className="n">Marks</th>
               <th className="n">XOFF</th>
               <th className="n">Paused</th>
@@ -217,12 +241,13 @@ function Links({ fabric, loads, shown }: { fabric: LoadedFabric; loads: number[]
               <tr key={at}>
                 <td>{ends[0]}</td>
                 <td>{ends[1]}</td>
-                <td className="n">{percent(load[2] ?? 0)}</td>
-                <td className="n">{withUnit(load[3] ?? 0, "bytes")}</td>
-                <td className="n">{plain(load[4] ?? 0)}</td>
-                <td className="n">{plain(load[5] ?? 0)}</td>
-                <td className="n">{withUnit(load[6] ?? 0, "ns")}</td>
-                <td className="n">{plain(load[7] ?? 0)}</td>
+                <td className="n">{percent(load.utilisation)}</td>
+                <td className="n">{withUnit(load.tx_bytes, "bytes")}</td>
+                <td className="n">{withUnit(load.queue_bytes, "bytes")}</td>
+                <td className="n">{optional(load.marked_frames)}</td>
+                <td className="n">{optional(load.rx_xoff_frames)}</td>
+                <td className="n">{typeof load.paused_ns === "number" ? withUnit(load.paused_ns, "ns") : load.paused ? "now" : "—"}</td>
+                <td className="n">{optional(load.dropped_frames)}</td>
               </tr>
             ))}
           </tbody>

@@ -2,18 +2,19 @@
 import { useState } from "react";
 import * as api from "../api/client";
 import { problemOf, type Problem } from "../api/problem";
-import type { Cell, HeldUp as Chains, JobTable, Trial } from "../api/types";
+import type { Cell, HeldUpCollective, PrintedJob, PrintedTable, Trial } from "../api/types";
 import { percent, withUnit } from "../draw/numbers";
-import { csv, download, fileName, hundredths, jct } from "../ui/format";
+import { count, csv, download, fileName, hundredths, jct } from "../ui/format";
 import { useLoad } from "../ui/load";
 import { Confirm, Empty, Pending, Problems, Select, Tabs, Tile } from "../ui/parts";
 import { forgetTrial, pick, usePicked } from "../ui/picked";
 import { pinPlot } from "../ui/pin";
 import { go, href, type Route } from "../ui/router";
+import { useTheme } from "../ui/theme";
 import { TableView } from "../ui/table-view";
 import { TimelineView } from "../ui/timeline-view";
 import { TrialPage } from "../ui/trial";
-import { CdfPlot, HeatPlot, heatMetrics, type Of, PortPlot } from "./plots";
+import { CdfPlot, HeatPlot, heatMetrics, type Of, Percentiles, PortPlot, QueuePairs } from "./plots";
 
 const TABS = [
   { id: "summary", label: "Summary" },
@@ -74,7 +75,7 @@ function Body({ trial, tab, reload }: { trial: Trial; tab: string; reload: () =>
       {tab === "chunks" ? <Chunks trial={trial} /> : null}
       {tab === "cdf" ? <Cdfs id={id} onPin={pin} /> : null}
       {tab === "flows" ? <TableView id={id} name={name} table="flows" sort={{ key: "fct_ns", order: "desc" }} /> : null}
-      {tab === "ports" ? <Ports id={id} name={name} onPin={pin} /> : null}
+      {tab === "ports" ? <Ports id={id} name={name} hosts={trial.hosts ?? 0} onPin={pin} /> : null}
       {tab === "timeline" ? <TimelineView id={id} jobs={trial.summary?.jobs.map((job) => job.job_name) ?? []} /> : null}
       {tab === "queues" ? <Queues id={id} name={name} onPin={pin} /> : null}
       {tab === "held-up" ? <HeldUp id={id} /> : null}
@@ -83,7 +84,8 @@ function Body({ trial, tab, reload }: { trial: Trial; tab: string; reload: () =>
 }
 
 function Summary({ trial, reload }: { trial: Trial; reload: () => void }) {
-  const { summary, summary_tables: tables } = trial;
+  const { summary } = trial;
+  const lines = trial.printed_lines ?? [];
   return (
     <>
       {trial.error ? <Problems problems={[{ message: trial.error }]} /> : null}
@@ -91,21 +93,23 @@ function Summary({ trial, reload }: { trial: Trial; reload: () => void }) {
         <>
           <dl className="tiles">
             <Tile label="JCT" value={jct(trial)} note="of the slowest measured job" />
-            <Tile label="Ideal" value={`${hundredths(trial.ideal_percent)} %`} note={trial.collective ?? undefined} />
-            <Tile label="Algbw" value={`${hundredths(trial.algbw_gbytes_per_s)} GB/s`} note={trial.collective ?? undefined} />
-            <Tile label="Busbw" value={`${hundredths(trial.busbw_gbytes_per_s)} GB/s`} note={trial.collective ?? undefined} />
+            <Tile label="Ideal" value={`${trial.ideal_text ?? hundredths(trial.ideal_percent)} %`} note={trial.collective ?? undefined} />
+            <Tile label="Algbw" value={`${trial.algbw_text ?? hundredths(trial.algbw_gbytes_per_s)} GB/s`} note={trial.collective ?? undefined} />
+            <Tile label="Busbw" value={`${trial.busbw_text ?? hundredths(trial.busbw_gbytes_per_s)} GB/s`} note={trial.collective ?? undefined} />
           </dl>
           {summary.warnings.map((warning) => (
             <p className="note warn" key={warning}>
               {warning}
             </p>
           ))}
-          {tables ? tables.map((job, at) => <JobRows key={at} job={job} trial={trial.name} />) : <pre tabIndex={0}>{trial.summary_text}</pre>}
-          {trial.summary_lines ? (
+          {(trial.printed_jobs ?? []).map((job) => (
+            <JobRows key={job.name} job={job} trial={trial.name} />
+          ))}
+          {lines.length > 0 ? (
             <>
               <h2>In total</h2>
               <dl className="facts">
-                {trial.summary_lines.map(([label, text]) => (
+                {lines.map(([label, text]) => (
                   <div key={label} style={{ display: "contents" }}>
                     <dt>{label}</dt>
                     <dd>{text}</dd>
@@ -128,20 +132,31 @@ function Summary({ trial, reload }: { trial: Trial; reload: () => void }) {
   );
 }
 
-function JobRows({ job, trial }: { job: JobTable; trial: string }) {
-  const [first = "", ...more] = job.headline.split("\n");
+function JobRows({ job, trial }: { job: PrintedJob; trial: string }) {
   return (
     <section>
-      <h2>{job.job}</h2>
-      <p className="soft">{[first, ...more].join("; ")}</p>
-      {job.rows.length > 0 ? (
+      <h2>{job.name}</h2>
+      <p className="soft">{job.head.trim().replace(`${job.name}: `, "").split("\n").join("; ")}</p>
+      {job.tables.map((table) => (
+        <Operation key={table.title} job={job.name} table={table} trial={trial} />
+      ))}
+    </section>
+  );
+}
+
+function Operation({ job, table, trial }: { job: string; table: PrintedTable; trial: string }) {
+  const heads = table.columns.map((column) => (column.unit ? `${column.name} (${column.unit})` : column.name));
+  return (
+    <>
+      <h3>{table.title}</h3>
+      {table.rows.length > 0 ? (
         <>
-          <div className="scroll" tabIndex={0} role="region" aria-label={`Collectives of ${job.job}`}>
-            <table data-table={`summary-${job.job}`}>
+          <div className="scroll" tabIndex={0} role="region" aria-label={`${table.title} of ${job}`}>
+            <table data-table="summary">
               <thead>
                 <tr>
-                  {job.columns.map((column, at) => (
-                    <th key={at} scope="col" className="n" title={column.meaning}>
+                  {table.columns.map((column, at) => (
+                    <th key={at} scope="col" className="n">
                       {column.name}
                       <small>{column.unit}</small>
                     </th>
@@ -149,7 +164,7 @@ function JobRows({ job, trial }: { job: JobTable; trial: string }) {
                 </tr>
               </thead>
               <tbody>
-                {job.rows.map((row, at) => (
+                {table.rows.map((row, at) => (
                   <tr key={at}>
                     {row.map((cell, column) => (
                       <td key={column} className="n">
@@ -162,21 +177,13 @@ function JobRows({ job, trial }: { job: JobTable; trial: string }) {
             </table>
           </div>
           <div className="tools">
-            <button
-              type="button"
-              onClick={() =>
-                download(
-                  `${fileName(`${trial}-${job.job}`)}.csv`,
-                  csv(job.columns.map((column) => (column.unit ? `${column.name} (${column.unit})` : column.name)), job.rows),
-                )
-              }
-            >
+            <button type="button" onClick={() => download(`${fileName(`${trial}-${job}-${table.title}`)}.csv`, csv(heads, table.rows))}>
               CSV
             </button>
           </div>
         </>
       ) : null}
-    </section>
+    </>
   );
 }
 
@@ -293,6 +300,7 @@ function Cdfs({ id, onPin }: { id: string; onPin: (title: string, query: string)
           onChange={(value) => setOf(value as Of)}
         />
       </div>
+      <Percentiles id={id} of={of} />
       <div className="pictures">
         <CdfPlot id={id} of={of} tail={false} onPin={onPin} />
         <CdfPlot id={id} of={of} tail onPin={onPin} />
@@ -303,7 +311,7 @@ function Cdfs({ id, onPin }: { id: string; onPin: (title: string, query: string)
 
 const PORT = ["node_name", "port", "peer_name", "rate_gbps", "utilisation", "queue_pairs", "tx_bytes", "rx_bytes", "queue_high_water_bytes", "marked_frames", "dropped_frames", "tx_xoff_frames", "rx_xoff_frames", "paused_ns", "tx_cnp_frames", "rx_cnp_frames"];
 
-function Ports({ id, name, onPin }: { id: string; name: string; onPin: (title: string, query: string) => void }) {
+function Ports({ id, name, hosts, onPin }: { id: string; name: string; hosts: number; onPin: (title: string, query: string) => void }) {
   const [port, setPort] = useState<string>();
   const [metric, setMetric] = useState("queue_bytes");
   const link = (_: Cell, row: Cell[]) => {
@@ -327,8 +335,9 @@ function Ports({ id, name, onPin }: { id: string; name: string; onPin: (title: s
           <PortPlot id={id} port={port} metric={metric} onPin={onPin} />
         </section>
       ) : (
-        <p className="soft">The name of a node plots that port over time. Queue pairs say how evenly the hash spreads them over uplinks.</p>
+        <p className="soft">The name of a node plots that port over time.</p>
       )}
+      <QueuePairs id={id} hosts={hosts} onPin={onPin} />
       <TableView id={id} name={name} table="ports" first={PORT} sort={{ key: "utilisation", order: "desc" }} special={{ node_name: link }} />
     </>
   );
@@ -352,52 +361,96 @@ function Queues({ id, name, onPin }: { id: string; name: string; onPin: (title: 
 function HeldUp({ id }: { id: string }) {
   const loaded = useLoad(`held:${id}`, () => api.heldUp(id));
   if (!loaded.data) return <Pending loading={loaded.loading} problem={loaded.problem} />;
-  if (loaded.data.jobs.length === 0) return <Empty title="Nothing to follow">No collective of this trial has data chunks that wait for each other.</Empty>;
+  if (loaded.data.collectives.length === 0) return <Empty title="Nothing to follow">No collective of this trial has data chunks that wait for each other.</Empty>;
   return (
     <>
       <p className="soft">From the end of a collective back to its start: the chunk that came last, what it waited for, and so on.</p>
-      {loaded.data.jobs.map((job, at) => (
-        <Chain key={at} job={job} />
+      {loaded.data.collectives.map((one, at) => (
+        <Chain key={at} one={one} first={at === 0} />
       ))}
     </>
   );
 }
 
-function Chain({ job }: { job: Chains["jobs"][number] }) {
+const PARTS = [
+  { key: "fastest_ns", label: "at the pace of the fastest chunk", colour: 0 },
+  { key: "lost_ns", label: "lost on the way beyond that", colour: 1 },
+  { key: "nic_wait_ns", label: "waiting in NICs", colour: 4 },
+  { key: "rank_wait_ns", label: "waiting at ranks", colour: 7 },
+] as const;
+
+/** What a whole is made of, as stretches of one bar. */
+function Split({ one }: { one: HeldUpCollective }) {
+  const theme = useTheme();
+  const all = one.total_ns || 1;
+  return (
+    <>
+      <div className="split" role="img" aria-label={PARTS.map((part) => `${percent(one[part.key] / all)} ${part.label}`).join(", ")}>
+        {PARTS.map((part) => (
+          <i key={part.key} style={{ width: `${(one[part.key] / all) * 100}%`, background: theme.series[part.colour] }} />
+        ))}
+      </div>
+      <p className="legend">
+        {PARTS.map((part) => (
+          <span key={part.key}>
+            <i style={{ background: theme.series[part.colour] }} />
+            {withUnit(one[part.key], "ns")} {part.label} ({percent(one[part.key] / all)})
+          </span>
+        ))}
+      </p>
+    </>
+  );
+}
+
+function Chain({ one, first }: { one: HeldUpCollective; first: boolean }) {
+  const rows = one.links.map((link) => [link.text, link.posted_ns, link.received_ns, link.rank_wait_ns, link.nic_wait_ns, link.transfer_ns, link.lost_ns, link.findings.join("; ")]);
+  const columns = ["chunk", "posted_ns", "received_ns", "rank_wait_ns", "nic_wait_ns", "transfer_ns", "lost_ns", "findings"];
   return (
     <section>
       <h2>
-        {job.job}: {job.collective}
+        {one.job_name}: {one.operation}
+        {one.iteration > 0 ? `, iteration ${one.iteration}` : ""}
       </h2>
-      <p>{job.text}</p>
-      {job.chain.length > 0 ? (
-        <div className="scroll" tabIndex={0} role="region" aria-label={`Chain of ${job.job}`} style={{ maxHeight: 420 }}>
+      <p>
+        It took {withUnit(one.total_ns, "ns", 5)} over a chain of {count(one.chunks, "chunk")}.
+      </p>
+      <Split one={one} />
+      <details open={first}>
+        <summary>{one.links.length < one.chunks ? `The ${one.links.length} chunks that lost most` : "The chunks"}</summary>
+        <div className="scroll" tabIndex={0} role="region" aria-label={`Chain of ${one.job_name}, ${one.operation}`} style={{ maxHeight: 420 }}>
           <table>
             <thead>
               <tr>
-                <th>What</th>
-                <th className="n">Start</th>
-                <th className="n">End</th>
-                <th className="n">Takes</th>
-                <th className="n">Share</th>
-                <th />
+                <th>Chunk</th>
+                <th className="n">Posted</th>
+                <th className="n">Received</th>
+                <th className="n">Waited in the NIC</th>
+                <th className="n">On the way</th>
+                <th className="n">Lost</th>
+                <th>On its way</th>
               </tr>
             </thead>
             <tbody>
-              {job.chain.map((link, at) => (
+              {one.links.map((link, at) => (
                 <tr key={at}>
-                  <td>{link.what}</td>
-                  <td className="n">{withUnit(link.start_ns, "ns", 6)}</td>
-                  <td className="n">{withUnit(link.end_ns, "ns", 6)}</td>
-                  <td className="n">{withUnit(link.end_ns - link.start_ns, "ns")}</td>
-                  <td className="n">{percent(link.share)}</td>
-                  <td>{link.text}</td>
+                  <td title={link.waited_for ? `waited for ${link.waited_for}` : undefined}>{link.text}</td>
+                  <td className="n">{withUnit(link.posted_ns, "ns", 5)}</td>
+                  <td className="n">{withUnit(link.received_ns, "ns", 5)}</td>
+                  <td className="n">{withUnit(link.nic_wait_ns, "ns")}</td>
+                  <td className="n">{withUnit(link.transfer_ns, "ns")}</td>
+                  <td className="n">{withUnit(link.lost_ns, "ns")}</td>
+                  <td>{link.findings.join("; ")}</td>
                 </tr>
               ))}
             </tbody>
           </table>
         </div>
-      ) : null}
+        <div className="tools">
+          <button type="button" onClick={() => download(`${fileName(`chain-${one.job_name}`)}.csv`, csv(columns, rows))}>
+            CSV
+          </button>
+        </div>
+      </details>
     </section>
   );
 }

@@ -6,7 +6,7 @@ import { problemOf, type Problem } from "../api/problem";
 import type { Sweep } from "../api/types";
 import { barChart } from "../draw/bars";
 import { lineChart } from "../draw/lines";
-import { plain } from "../draw/numbers";
+import { plain, unitFor, withUnit } from "../draw/numbers";
 import { parallel } from "../draw/parallel";
 import { Editor } from "../scenario/editor";
 import { csv, download, fileName, moment } from "../ui/format";
@@ -16,23 +16,20 @@ import { Plot } from "../ui/plot";
 import { go, href } from "../ui/router";
 
 const FIRST = `name: uplinks
-scenario:
-  fabric:
-    kind: leaf-spine
-    leaves: 2
-    hosts_per_leaf: 4
-    spines: 2
-  jobs:
-    - name: demo
-      collectives:
-        - {collective: all-to-all, size: 4MiB}
-design: grid
-axes:
-  - {set: fabric.uplink_rate, values: [200Gbps, 400Gbps]}
-  - {set: seed, values: [1, 2, 3]}
-readings:
-  - {name: jct_ms, of: jct_ms}
+# The scenario is the one chosen above; \`scenario: preset:NAME\` names a preset.
+variants:                     # what is compared
+  ecmp: {}
+  spray:
+    fabric.load_balancing: {kind: random-spray}
+    endpoint.nic.loss_recovery: {kind: selective-repeat, reorder: 64}
+axes:                         # what is varied
+  fabric.uplink_rate: [200Gbps, 400Gbps]
+seeds: 3
+readings:                     # what is read of each trial
+  - {name: JCT, column: jct_ns}
 `;
+
+const DRAFT = "tenter-draft";
 
 export function Sweeps({ id }: { id: string | undefined }) {
   if (id === "new") return <NewSweep />;
@@ -77,7 +74,7 @@ function AllSweeps() {
               {sweeps.data.map((sweep) => (
                 <tr key={sweep.id}>
                   <td>
-                    <a href={href(["sweeps", sweep.id])}>{sweep.name}</a>
+                    <a href={href(["sweeps", String(sweep.id)])}>{sweep.name}</a>
                   </td>
                   <td>
                     <State state={sweep.state} />
@@ -99,29 +96,50 @@ function AllSweeps() {
 
 function NewSweep() {
   const [text, setText] = useState(FIRST);
+  const [from, setFrom] = useState(window.sessionStorage.getItem(DRAFT) ? "draft" : "preset:leaf-spine-64");
   const [problem, setProblem] = useState<Problem>();
+  const [busy, setBusy] = useState(false);
+  const presets = useLoad("presets", api.presets);
+  const trials = useLoad("sweep:trials", () => api.trials({ sort: "created", order: "desc", limit: 50 }));
   const start = async () => {
+    setBusy(true);
     try {
-      const sweep = await api.startSweep(text);
-      go(["sweeps", sweep.id]);
+      const sweep = await api.startSweep({ text, scenario: await scenarioOf(from) });
+      go(["sweeps", String(sweep.id)]);
     } catch (error) {
       setProblem(problemOf(error));
     }
+    setBusy(false);
   };
+  const options = [
+    ...(window.sessionStorage.getItem(DRAFT) ? [{ value: "draft", label: "The draft under Configure" }] : []),
+    ...(trials.data?.rows ?? []).map((row) => ({ value: `trial:${row.id}`, label: `Trial ${row.name}` })),
+    ...(presets.data ?? []).map((preset) => ({ value: `preset:${preset.name}`, label: `Preset ${preset.name}` })),
+  ];
   return (
     <Page
       title="New sweep"
-      lead="A scenario, the axes along which it varies, and what is read of each trial."
+      lead="What is compared, the keys that are varied, and what is read of each trial."
       actions={
-        <button type="button" className="primary" onClick={() => void start()}>
+        <button type="button" className="primary" disabled={busy} onClick={() => void start()}>
           Run sweep
         </button>
       }
     >
+      <div className="controls">
+        <Select label="Scenario" value={from} options={options} onChange={setFrom} />
+      </div>
       {problem ? <Problems problems={[problem]} /> : null}
-      <Editor text={text} problems={problem ? [problem] : []} height={520} onText={setText} />
+      <Editor text={text} problems={problem?.problems ?? []} height={420} onText={setText} label="Sweep, YAML" />
     </Page>
   );
+}
+
+async function scenarioOf(from: string): Promise<string> {
+  const [kind = "", name = ""] = [from.slice(0, from.indexOf(":")), from.slice(from.indexOf(":") + 1)];
+  if (kind === "preset") return (await api.preset(name)).text;
+  if (kind === "trial") return api.config(name);
+  return window.sessionStorage.getItem(DRAFT) ?? "";
 }
 
 function OneSweep({ id }: { id: string }) {
@@ -140,14 +158,119 @@ function OneSweep({ id }: { id: string }) {
   const data = sweep.data;
   return (
     <Page title={data.name} lead={<>Sweep of {plain(data.total)} trials <State state={data.state} /></>}>
-      {data.state === "running" ? <Meter value={data.done / Math.max(data.total, 1)} label={`Progress of ${data.name}`} /> : null}
-      <Readings sweep={data} />
+      {data.done + data.failed < data.total ? <Meter value={data.done / Math.max(data.total, 1)} label={`Progress of ${data.name}`} /> : null}
+      {data.rows.some((row) => row.values.some((value) => value !== null)) ? <Readings sweep={data} /> : <p className="empty">Results appear as trials are done.</p>}
       <Points sweep={data} />
     </Page>
   );
 }
 
-const isNumber = (text: string): boolean => text.trim() !== "" && Number.isFinite(magnitude(text));
+type SweepPoint = Sweep["rows"][number];
+
+const median = (values: number[]): number => {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
+};
+
+/** Times are read in nanoseconds; people read those in the unit that fits. */
+const say = (value: number, unit: string): string => withUnit(value, unit, 5);
+
+const labelOf = (axis: Sweep["axes"][number]): string => axis.label ?? axis.path;
+
+/** Seeds of one variant at one point are one group. */
+function grouped(sweep: Sweep, reading: number): { variant: string; point: Record<string, string>; values: number[] }[] {
+  const groups = new Map<string, { variant: string; point: Record<string, string>; values: number[] }>();
+  for (const row of sweep.rows) {
+    const value = row.values[reading];
+    if (typeof value !== "number") continue;
+    const key = JSON.stringify([row.point, row.variant]);
+    const group = groups.get(key) ?? { variant: row.variant, point: row.point, values: [] };
+    groups.set(key, group);
+    group.values.push(value);
+  }
+  return [...groups.values()];
+}
+
+function Readings({ sweep }: { sweep: Sweep }) {
+  const [at, setAt] = useState(0);
+  const reading = sweep.readings[at] ?? { name: "", unit: "" };
+  const groups = grouped(sweep, at);
+  const variants = sweep.variants.length > 0 ? sweep.variants : [""];
+  const where = (point: Record<string, string>) => sweep.axes.map((axis) => point[axis.path] ?? "").join(", ");
+  const unit = unitFor(reading.unit, Math.max(...groups.flatMap((group) => group.values), 0));
+  const bars = groups.map((group) => ({
+    name: [where(group.point), group.variant].filter(Boolean).join(", "),
+    value: median(group.values) / unit.size,
+    low: Math.min(...group.values) / unit.size,
+    high: Math.max(...group.values) / unit.size,
+    dots: group.values.length > 1 ? group.values.map((value) => value / unit.size) : [],
+    colour: Math.max(variants.indexOf(group.variant), 0),
+    text: plain(median(group.values) / unit.size, 5),
+  }));
+  const rows = groups.map((group) => [where(group.point), group.variant, median(group.values), Math.min(...group.values), Math.max(...group.values), group.values.length]);
+  const label = unit.name ? `${reading.name} (${unit.name})` : reading.name;
+  return (
+    <section>
+      {sweep.readings.length > 1 ? (
+        <div className="controls">
+          <Select label="Reading" value={String(at)} options={sweep.readings.map((one, index) => ({ value: String(index), label: one.name }))} onChange={(value) => setAt(Number(value))} />
+        </div>
+      ) : null}
+      <div className="pictures">
+        <Plot
+          title={`${reading.name} of each point`}
+          note="median of the seeds, with the least and the greatest; a dot for each seed"
+          inputs={[sweep, at]}
+          draw={(width, theme) => barChart({ title: reading.name, bars: bars.slice(0, 60), value: { label } }, width, theme)}
+          numbers={{ columns: ["point", "variant", "median", "least", "greatest", "seeds"], rows }}
+        />
+        {sweep.axes.map((axis) => (
+          <AxisLines key={axis.path} sweep={sweep} axis={axis} groups={groups} label={reading.name} unit={reading.unit} />
+        ))}
+      </div>
+      {sweep.axes.length > 0 ? <Lines sweep={sweep} reading={at} /> : null}
+    </section>
+  );
+}
+
+interface AxisProps {
+  sweep: Sweep;
+  axis: Sweep["axes"][number];
+  groups: ReturnType<typeof grouped>;
+  label: string;
+  unit: string;
+}
+
+function AxisLines({ sweep, axis, groups, label, unit }: AxisProps) {
+  if (axis.values.length < 3 || !axis.values.every((value) => Number.isFinite(magnitude(value)))) return null;
+  const variants = sweep.variants.length > 0 ? sweep.variants : [""];
+  const series = variants.map((variant) => ({
+    name: variant || label,
+    points: axis.values.flatMap((value) => {
+      const values = groups.filter((group) => group.variant === variant && group.point[axis.path] === value).flatMap((group) => group.values);
+      return values.length > 0 ? [[magnitude(value), median(values)] as const] : [];
+    }),
+  }));
+  const title = `${label} by ${labelOf(axis)}`;
+  const texts = new Map(axis.values.map((value) => [magnitude(value), value]));
+  return (
+    <Plot
+      title={title}
+      note="median over all else"
+      inputs={[sweep, label]}
+      draw={(width, theme) =>
+        lineChart(
+          { title, series, x: { label: labelOf(axis), values: [...texts.keys()].slice(0, 12), format: (value) => texts.get(value) ?? plain(value) }, y: { label, unit, low: 0 } },
+          width,
+          300,
+          theme,
+        )
+      }
+      numbers={{ columns: ["variant", axis.path, label], rows: series.flatMap((one) => one.points.map(([x, y]) => [one.name, texts.get(x) ?? x, y])) }}
+    />
+  );
+}
 
 /** The number of a quantity such as `400Gbps` or `16MiB`, in its base unit. */
 export function magnitude(text: string): number {
@@ -160,102 +283,39 @@ export function magnitude(text: string): number {
   return Number(match[1]) * (units[match[2] ?? ""] ?? Number.NaN);
 }
 
-function mean(values: number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-/** Values of a reading by an axis, over all other axes. */
-function along(sweep: Sweep, axis: string, reading: string): Map<string, number[]> {
-  const found = new Map<string, number[]>();
-  for (const row of sweep.rows) {
-    const value = row.readings[reading];
-    if (typeof value !== "number") continue;
-    const key = row.point[axis] ?? "";
-    found.set(key, [...(found.get(key) ?? []), value]);
-  }
-  return found;
-}
-
-function Readings({ sweep }: { sweep: Sweep }) {
-  const [reading, setReading] = useState(sweep.readings[0] ?? "");
-  const [axis, setAxis] = useState(sweep.axes.find((one) => one.path !== "seed")?.path ?? sweep.axes[0]?.path ?? "");
-  const groups = along(sweep, axis, reading);
-  if (groups.size === 0) return <p className="empty">Results appear as trials are done.</p>;
-  const keys = [...groups.keys()];
-  const numbers = keys.every(isNumber);
-  const title = `${reading} by ${axis}`;
-  const bars = keys.map((key) => {
-    const values = groups.get(key) ?? [];
-    const more = values.length > 1 ? { low: Math.min(...values), high: Math.max(...values), dots: values.slice(0, 60) } : {};
-    return { name: key, value: mean(values), text: plain(mean(values), 5), ...more };
-  });
-  const points = keys.map((key) => [magnitude(key), mean(groups.get(key) ?? [])] as const).sort((a, b) => a[0] - b[0]);
-  const rows = keys.map((key) => {
-    const values = groups.get(key) ?? [];
-    return [key, mean(values), Math.min(...values), Math.max(...values), values.length];
-  });
-  return (
-    <section>
-      <div className="controls">
-        <Select label="Reading" value={reading} options={sweep.readings.map((value) => ({ value, label: value }))} onChange={setReading} />
-        <Select label="Along" value={axis} options={sweep.axes.map((one) => ({ value: one.path, label: one.path }))} onChange={setAxis} />
-      </div>
-      <div className="pictures">
-        <Plot
-          title={title}
-          note="mean, least and greatest over the other axes; a dot for each trial"
-          inputs={[sweep, axis, reading]}
-          draw={(width, theme) => barChart({ title, bars, value: { label: reading } }, width, theme)}
-          numbers={{ columns: [axis, "mean", "least", "greatest", "trials"], rows }}
-        />
-        {numbers && keys.length > 2 ? (
-          <Plot
-            title={`${title}, mean`}
-            inputs={[sweep, axis, reading]}
-            draw={(width, theme) => lineChart({ title, series: [{ name: reading, points }], x: { label: axis }, y: { label: reading } }, width, 300, theme)}
-            numbers={{ columns: [axis, reading], rows: points }}
-          />
-        ) : null}
-      </div>
-      {sweep.axes.length > 1 ? <Lines sweep={sweep} reading={reading} /> : null}
-    </section>
-  );
-}
-
-function Lines({ sweep, reading }: { sweep: Sweep; reading: string }) {
-  const axes = sweep.axes.map((axis) => (axis.values.every((value) => /^[\d.]+$/.test(value)) ? { name: axis.path } : { name: axis.path, words: axis.values }));
-  const lines = sweep.rows
-    .filter((row) => typeof row.readings[reading] === "number")
-    .map((row, at) => ({
-      name: `trial ${at + 1}`,
-      values: [
-        ...axes.map((axis) => {
-          const value = row.point[axis.name];
-          if (value === undefined) return null;
-          return axis.words ? axis.words.indexOf(value) : Number(value);
-        }),
-        row.readings[reading] ?? null,
-      ],
-    }));
-  const title = `${reading} over all axes`;
+function Lines({ sweep, reading }: { sweep: Sweep; reading: number }) {
+  const about = sweep.readings[reading] ?? { name: "", unit: "" };
+  const axes = [
+    ...(sweep.variants.length > 1 ? [{ name: "variant", words: sweep.variants, of: (row: SweepPoint) => sweep.variants.indexOf(row.variant) }] : []),
+    ...sweep.axes.map((axis) => ({ name: labelOf(axis), words: axis.values, of: (row: SweepPoint) => axis.values.indexOf(row.point[axis.path] ?? "") })),
+  ];
+  const done = sweep.rows.filter((row) => typeof row.values[reading] === "number");
+  const unit = unitFor(about.unit, Math.max(...done.map((row) => row.values[reading] ?? 0), 0));
+  const lines = done.map((row) => ({
+    name: [row.variant, ...Object.values(row.point), row.seed ? `seed ${row.seed}` : ""].filter(Boolean).join(", "),
+    values: [...axes.map((axis) => axis.of(row)), (row.values[reading] ?? 0) / unit.size],
+  }));
+  const title = `${about.name} over all axes`;
   return (
     <Plot
       title={title}
+      note="a line for each trial"
       inputs={[sweep, reading]}
-      draw={(width, theme) => parallel({ title, axes: [...axes, { name: reading }], lines, coloured: axes.length }, width, 300, theme)}
-      numbers={{ columns: [...sweep.axes.map((axis) => axis.path), reading], rows: sweep.rows.map((row) => [...sweep.axes.map((axis) => row.point[axis.path] ?? ""), row.readings[reading] ?? null]) }}
+      draw={(width, theme) => parallel({ title, axes: [...axes.map(({ name, words }) => ({ name, words })), { name: about.name, unit: unit.name }], lines, coloured: axes.length }, width, 300, theme)}
+      numbers={{ columns: [...axes.map((axis) => axis.name), about.name], rows: done.map((row) => [...axes.map((axis) => axis.words[axis.of(row)] ?? ""), row.values[reading] ?? null]) }}
     />
   );
 }
 
 function Points({ sweep }: { sweep: Sweep }) {
-  const columns = [...sweep.axes.map((axis) => axis.path), "state", ...sweep.readings];
-  const rows = sweep.rows.map((row) => [...sweep.axes.map((axis) => row.point[axis.path] ?? ""), row.state, ...sweep.readings.map((name) => row.readings[name] ?? "")]);
+  const columns = [...(sweep.variants.length > 1 ? ["variant"] : []), ...sweep.axes.map(labelOf), "seed", "state"];
+  const cells = (row: SweepPoint) => [...(sweep.variants.length > 1 ? [row.variant] : []), ...sweep.axes.map((axis) => row.point[axis.path] ?? ""), row.seed ?? "", row.state];
+  const heads = [...columns, ...sweep.readings.map((one) => (one.unit ? `${one.name} (${one.unit})` : one.name))];
   return (
     <section>
       <h2>Trials</h2>
       <div className="tools">
-        <button type="button" onClick={() => download(`${fileName(sweep.name)}.csv`, csv(columns, rows))}>
+        <button type="button" onClick={() => download(`${fileName(sweep.name)}.csv`, csv(heads, sweep.rows.map((row) => [...cells(row), ...row.values])))}>
           CSV
         </button>
       </div>
@@ -264,8 +324,11 @@ function Points({ sweep }: { sweep: Sweep }) {
           <thead>
             <tr>
               {columns.map((column) => (
-                <th key={column} className={sweep.readings.includes(column) ? "n" : undefined}>
-                  {column}
+                <th key={column}>{column}</th>
+              ))}
+              {sweep.readings.map((one) => (
+                <th key={one.name} className="n">
+                  {one.name}
                 </th>
               ))}
             </tr>
@@ -273,13 +336,23 @@ function Points({ sweep }: { sweep: Sweep }) {
           <tbody>
             {sweep.rows.slice(0, 2000).map((row, at) => (
               <tr key={at}>
-                {sweep.axes.map((axis) => (
-                  <td key={axis.path}>{row.point[axis.path] ?? "—"}</td>
-                ))}
-                <td>{row.trial_id ? <a href={href(["trials", row.trial_id, "statistics"])}><State state={row.state} /></a> : <State state={row.state} />}</td>
-                {sweep.readings.map((name) => (
-                  <td key={name} className="n">
-                    {typeof row.readings[name] === "number" ? plain(row.readings[name], 6) : "—"}
+                {cells(row)
+                  .slice(0, -1)
+                  .map((cell, column) => (
+                    <td key={column}>{cell}</td>
+                  ))}
+                <td>
+                  {typeof row.trial_id === "number" ? (
+                    <a href={href(["trials", String(row.trial_id), "statistics"])}>
+                      <State state={row.state} />
+                    </a>
+                  ) : (
+                    <State state={row.state} />
+                  )}
+                </td>
+                {row.values.map((value, column) => (
+                  <td key={column} className="n">
+                    {typeof value === "number" ? say(value, sweep.readings[column]?.unit ?? "") : "—"}
                   </td>
                 ))}
               </tr>

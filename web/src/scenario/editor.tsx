@@ -39,10 +39,11 @@ interface Props {
   text: string;
   problems: Problem[];
   height: number;
+  label?: string;
   onText: (text: string) => void;
 }
 
-export function Editor({ text, problems, height, onText }: Props) {
+export function Editor({ text, problems, height, label = "Scenario, YAML", onText }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const report = useRef(onText);
@@ -68,7 +69,7 @@ export function Editor({ text, problems, height, onText }: Props) {
           yaml(),
           lintGutter(),
           colours.current.of(looks(theme)),
-          EditorView.contentAttributes.of({ "aria-label": "Scenario, YAML. Escape, then Tab leaves the editor.", spellcheck: "false" }),
+          EditorView.contentAttributes.of({ "aria-label": `${label}. Escape, then Tab leaves the editor.`, spellcheck: "false" }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) report.current(update.state.doc.toString());
           }),

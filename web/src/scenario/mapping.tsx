@@ -60,7 +60,7 @@ function Board({ places, hosts, onChange }: { places: Places; hosts: string[]; o
   };
   const leaves = new Map<string, string[]>();
   for (const host of places.hosts) {
-    const leaf = host.leaf ?? "";
+    const leaf = host.leaf;
     leaves.set(leaf, [...(leaves.get(leaf) ?? []), host.name]);
   }
   const drop = (event: DragEvent, host: string) => {
@@ -128,8 +128,8 @@ function Table({ places, at }: { places: Places; at: number }) {
           <tr>
             <th className="n">Rank</th>
             <th>Host</th>
-            <th>NIC</th>
-            <th>Port of the leaf</th>
+            <th>Leaf</th>
+            <th>Port</th>
             <th>Address</th>
           </tr>
         </thead>
@@ -138,7 +138,7 @@ function Table({ places, at }: { places: Places; at: number }) {
             <tr key={place.rank}>
               <td className="n">{place.rank}</td>
               <td>{place.host}</td>
-              <td>{place.nic}</td>
+              <td>{place.leaf}</td>
               <td>{place.port}</td>
               <td>{place.address ?? "—"}</td>
             </tr>

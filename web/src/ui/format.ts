@@ -44,7 +44,7 @@ export function fileName(text: string): string {
 
 /** The job completion time of a row, in milliseconds as in the printed tables. */
 export function jct(row: Row): string {
-  if (row.jct_text) return row.jct_text;
+  if (row.jct_text) return row.jct_text.includes(" ") ? row.jct_text : `${row.jct_text} ms`;
   return typeof row.jct_ns === "number" ? withUnit(row.jct_ns, "ns", 5) : "—";
 }
 

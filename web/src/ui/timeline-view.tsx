@@ -27,11 +27,12 @@ export function TimelineView({ id, jobs, onPin }: { id: string; jobs: string[]; 
   const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
   const settled = useSettled(JSON.stringify([range, search]), 120);
   const [asked, filter] = JSON.parse(settled) as [Range | null, string];
-  const query = { from: asked?.from, to: asked?.to, job, q: filter, width: Math.max(width - NAMES, 100) };
+  const rank = /\d+/.exec(filter)?.[0];
+  const query = { from: asked?.from, to: asked?.to, job, rank, width: Math.max(width - NAMES, 100) };
   const loaded = useLoad(width > 0 ? `timeline:${id}:${JSON.stringify(query)}` : null, (signal) => api.timeline(id, query, signal));
   const whole = useRef<Range | null>(null);
   const data = loaded.data;
-  if (data && !asked && (!whole.current || whole.current.to < data.to_ns)) whole.current = { from: data.from_ns, to: data.to_ns };
+  if (data) whole.current = { from: data.first_ns, to: data.last_ns };
   // What is on its way is drawn from what is there, so that moving never waits.
   const shown: Bars | undefined = data ? { ...data, ...(range ? { from_ns: range.from, to_ns: range.to } : {}) } : undefined;
   const height = timelineHeight(shown?.lanes.length ?? 0);
@@ -117,7 +118,7 @@ export function TimelineView({ id, jobs, onPin }: { id: string; jobs: string[]; 
   return (
     <section aria-label="Timeline">
       <div className="controls">
-        <Search label="Filter lanes" placeholder="Filter: rank 3, host2…" value={search} onChange={setSearch} />
+        <Search label="Filter by rank" placeholder="Rank that sends or receives" value={search} onChange={setSearch} />
         {jobs.length > 1 ? (
           <Select label="Job" value={job} options={[{ value: "", label: "All" }, ...jobs.map((name, index) => ({ value: String(index), label: name }))]} onChange={setJob} />
         ) : null}
