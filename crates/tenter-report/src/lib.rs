@@ -62,7 +62,9 @@ pub use drawings::{Drawn, DrawnLine, study_drawings};
 pub use error::TrialError;
 pub use explanation::explanation_text;
 pub use free_table::{FreeColumn, FreeTable};
-pub use html::{html_measured_report, html_report, html_study_report, html_sweep_report};
+pub use html::{
+    HeldUp, held_up, html_measured_report, html_report, html_study_report, html_sweep_report,
+};
 pub use manifest::{Machine, Manifest, RunIdentity, peak_rss_bytes};
 pub use measured::{Measured, MeasuredRow, collective_of_program};
 pub use memory::available_memory_bytes;
@@ -75,7 +77,7 @@ pub use records::{SeedsFolder, read_seeds, read_sweep, seeds_record};
 pub use report_memory::report_memory_bytes;
 pub use seed_folder::{clear_seeds, seed_folder, seed_folders, takes_seeds};
 pub use seeds::{SEEDS_FILE, seed_rows, seed_table, write_seed_rows};
-pub use table::{Format, TrialReport};
+pub use table::{Format, PrintedJob, TrialReport, printed_jobs, printed_time};
 pub use table_groups::{ColumnValues, GroupColumn, TableGroups};
 pub use text_table::{Align, TextColumn, TextTable};
 pub use tiers::Tiers;

@@ -65,7 +65,7 @@ impl TrialTable {
     const fn of<R: Row>() -> TrialTable {
         TrialTable {
             name: R::TABLE,
-            about: R::ABOUT,
+            about: R::ABOUT.trim_ascii(),
             columns: columns_of::<R>,
             file: table_file::<R>,
             open: TableGroups::open::<R>,
@@ -101,7 +101,7 @@ fn columns_of<R: Row>() -> Vec<TableColumn> {
         name: column.name,
         kind: column.kind,
         unit: column.unit,
-        meaning: column.meaning,
+        meaning: column.meaning.trim_ascii(),
         optional: column.optional,
     });
     columns.collect()

@@ -14,7 +14,9 @@
 //! numbers in the ledger, tables by the list of those that a trial can have, and files of the page
 //! by the table in the program.
 
+mod cache;
 mod conditions;
+mod distribution;
 mod error;
 mod events;
 mod extract;
@@ -23,9 +25,11 @@ mod page;
 mod routes;
 mod rows;
 mod runner;
+mod series;
 mod server;
 mod state;
 mod summary_schema;
+mod sweep_runner;
 mod token;
 
 pub use routes::openapi;

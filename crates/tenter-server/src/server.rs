@@ -11,7 +11,7 @@ use tenter::{Error, Workspace, usual_threads};
 
 use crate::state::{App, Shared};
 use crate::token::token;
-use crate::{routes, runner};
+use crate::{routes, runner, sweep_runner};
 
 /// How a workspace is served.
 #[derive(Clone, Debug)]
@@ -117,6 +117,7 @@ impl Server {
             let serving = tokio::spawn(serve.with_graceful_shutdown(ends).into_future());
             while !stop.load(Ordering::Relaxed) && !serving.is_finished() {
                 tokio::time::sleep(LOOK_EVERY).await;
+                app.cache.tidy();
             }
             app.close();
             match tokio::time::timeout(PATIENCE, serving).await {
@@ -135,14 +136,16 @@ impl Server {
 
     fn runners(&self) -> Result<Vec<JoinHandle<()>>, Error> {
         let jobs = self.app.options.jobs.max(1);
-        let start = |number: usize| {
+        let start = |name: String, work: fn(&Shared)| {
             let app = Arc::clone(&self.app);
             std::thread::Builder::new()
-                .name(format!("tenter ui run {number}"))
-                .spawn(move || runner::run(&app))
+                .name(name)
+                .spawn(move || work(&app))
                 .map_err(|error| Error::Internal(format!("no thread can be started: {error}")))
         };
-        (0..jobs).map(start).collect()
+        let trials = (0..jobs).map(|number| start(format!("tenter ui run {number}"), runner::run));
+        let sweeps = start("tenter ui sweep".to_owned(), sweep_runner::run);
+        trials.chain([sweeps]).collect()
     }
 }
 

@@ -10,6 +10,7 @@ use tenter::Workspace;
 use tokio::sync::watch;
 use utoipa::ToSchema;
 
+use crate::cache::Cache;
 use crate::error::ApiError;
 use crate::events::Events;
 use crate::server::Options;
@@ -18,12 +19,15 @@ use crate::server::Options;
 pub(crate) struct App {
     pub(crate) workspace: Workspace,
     pub(crate) events: Events,
+    pub(crate) cache: Cache,
     pub(crate) options: Options,
     /// The word that requests must know; `None` where only this machine can send any.
     pub(crate) token: Option<String>,
     /// The names of this server in a request's `Host`.
     pub(crate) hosts: Vec<String>,
     running: Mutex<BTreeMap<i64, Arc<Running>>>,
+    /// The sweep that this server runs, and whether it shall end.
+    sweep: Mutex<Option<(i64, bool)>>,
     /// Told when a trial was queued.
     queued: Condvar,
     /// Whether the server ends.
@@ -80,10 +84,12 @@ impl App {
         App {
             workspace,
             events: Events::new(),
+            cache: Cache::default(),
             options,
             token,
             hosts,
             running: Mutex::default(),
+            sweep: Mutex::default(),
             queued: Condvar::new(),
             closing: watch::Sender::new(false),
             searched: Mutex::default(),
@@ -108,6 +114,50 @@ impl App {
         let waited = self.queued.wait_timeout(running, patience);
         drop(waited);
         Ok(None)
+    }
+
+    fn sweep(&self) -> MutexGuard<'_, Option<(i64, bool)>> {
+        self.sweep.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a sweep from the queue, or waits a while for one. From here on it can be cancelled.
+    pub(crate) fn take_sweep(
+        &self,
+        patience: Duration,
+    ) -> Result<Option<tenter::WorkspaceSweep>, tenter::Error> {
+        let mut sweep = self.sweep();
+        if let Some(taken) = self.workspace.take_sweep()? {
+            *sweep = Some((taken.id, false));
+            return Ok(Some(taken));
+        }
+        drop(sweep);
+        let running = self.running();
+        drop(self.queued.wait_timeout(running, patience));
+        Ok(None)
+    }
+
+    /// Asks the sweep that runs to end; whether it is that one.
+    pub(crate) fn cancel_sweep(&self, id: i64) -> bool {
+        match &mut *self.sweep() {
+            Some((running, is_cancelled)) if *running == id => {
+                *is_cancelled = true;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the sweep that runs shall end.
+    pub(crate) fn is_sweep_cancelled(&self, id: i64) -> bool {
+        self.is_closing() || matches!(*self.sweep(), Some((running, true)) if running == id)
+    }
+
+    /// Forgets a sweep that has ended.
+    pub(crate) fn left_sweep(&self, id: i64) {
+        let mut sweep = self.sweep();
+        if matches!(*sweep, Some((running, _)) if running == id) {
+            *sweep = None;
+        }
     }
 
     /// Tells the runners that there is something to do.

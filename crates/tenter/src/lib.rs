@@ -74,6 +74,7 @@ pub use arrow::{arrow_schema, record_batch};
 pub use clock::usual_threads;
 pub use error::Error;
 pub use experiment::Experiment;
+pub use fabric_line::{describe_fabric, fabric_parts};
 pub use fabrics::{FabricFormat, export_fabric, import_fabric};
 pub use handle::{Canceller, RunHandle};
 pub use identity::version;
@@ -97,7 +98,7 @@ pub use table::Table;
 pub use trial::{Trial, Watched};
 pub use workspace::{
     Headline, QueuedTrial, TrialList, TrialOrderKey, TrialQuery, TrialState, Workspace,
-    WorkspaceTrial,
+    WorkspaceSweep, WorkspaceTrial, sweep_of,
 };
 
 pub use tenter_explain::{Explanation, IdleSetting};

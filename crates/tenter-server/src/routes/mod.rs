@@ -1,11 +1,21 @@
 //! The routes of the interface, and its description.
 
 mod about;
+mod cdf;
 mod check;
+mod compare;
 mod events;
+mod fabric;
+mod files;
+mod held_up;
+mod ports;
 mod presets;
+mod studies;
+mod sweeps;
 mod tables;
+mod timeline;
 mod trial_body;
+mod trial_fabric;
 mod trials;
 
 use axum::Router;
@@ -23,6 +33,8 @@ use crate::guard::guard;
 use crate::page;
 use crate::state::Shared;
 
+pub(crate) use sweeps::told_sweep;
+pub(crate) use tables::open as open_table;
 pub(crate) use trial_body::told_trial;
 
 /// The interface of a workspace.
@@ -41,6 +53,8 @@ fn api() -> OpenApiRouter<Shared> {
         .routes(routes!(presets::presets))
         .routes(routes!(presets::preset))
         .routes(routes!(check::check))
+        .routes(routes!(fabric::fabric))
+        .routes(routes!(fabric::mapping))
         .routes(routes!(trials::list, trials::queue))
         .routes(routes!(trials::show, trials::change, trials::remove))
         .routes(routes!(trials::cancel))
@@ -48,6 +62,21 @@ fn api() -> OpenApiRouter<Shared> {
         .routes(routes!(trials::config))
         .routes(routes!(tables::tables))
         .routes(routes!(tables::rows))
+        .routes(routes!(cdf::cdf))
+        .routes(routes!(timeline::timeline))
+        .routes(routes!(ports::series))
+        .routes(routes!(ports::heat))
+        .routes(routes!(trial_fabric::fabric))
+        .routes(routes!(held_up::held_up))
+        .routes(routes!(compare::compare))
+        .routes(routes!(files::parquet))
+        .routes(routes!(files::trace))
+        .routes(routes!(files::report))
+        .routes(routes!(sweeps::list, sweeps::queue))
+        .routes(routes!(sweeps::show))
+        .routes(routes!(sweeps::cancel))
+        .routes(routes!(studies::studies))
+        .routes(routes!(studies::study))
         .routes(routes!(events::events));
     OpenApiRouter::with_openapi(Description::openapi()).nest("/api/v1", routes)
 }

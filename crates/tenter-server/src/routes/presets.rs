@@ -3,6 +3,7 @@
 use axum::Json;
 use serde::Serialize;
 use tenter_scenario::PRESETS;
+use tenter_study::STUDIES;
 use utoipa::ToSchema;
 
 use crate::error::ApiError;
@@ -14,7 +15,8 @@ use crate::state::apart;
 pub(crate) struct PresetBody {
     /// Its name, which is part of its address.
     name: String,
-    /// `fabric`: a fabric with a first job; `study`: the scenario of a published study.
+    /// `fabric`: a fabric with a first job; `example`: a scenario that shows one thing; `study`:
+    /// what the variants of a published study start from.
     kind: PresetKind,
     /// What it is.
     meaning: String,
@@ -24,6 +26,7 @@ pub(crate) struct PresetBody {
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum PresetKind {
     Fabric,
+    Example,
     Study,
 }
 
@@ -44,16 +47,53 @@ jobs:
       - {collective: all-reduce, size: 16MiB}
 ";
 
+/// A scenario of the repository.
+macro_rules! example {
+    ($name:literal) => {
+        (
+            $name,
+            include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/scenarios/",
+                $name,
+                ".yaml"
+            )),
+        )
+    };
+}
+
+/// Scenarios that show one thing each, and name no files.
+const EXAMPLES: [(&str, &str); 10] = [
+    example!("quickstart"),
+    example!("incast"),
+    example!("pfc"),
+    example!("dcqcn"),
+    example!("adaptive"),
+    example!("packet-spray"),
+    example!("scheduled-fabric"),
+    example!("eight-tenants"),
+    example!("training-small"),
+    example!("inference-small"),
+];
+
 fn all() -> Vec<PresetText> {
-    let fabrics = PRESETS.iter().map(|preset| PresetText {
+    let of = |kind, name: &str, text: &str| PresetText {
         preset: PresetBody {
-            name: preset.name.to_owned(),
-            kind: PresetKind::Fabric,
-            meaning: description(preset.text),
+            name: name.to_owned(),
+            kind,
+            meaning: description(text),
         },
+        text: text.to_owned(),
+    };
+    let fabrics = PRESETS.iter().map(|preset| PresetText {
         text: format!("{}\n{FIRST_JOBS}", preset.text.trim_end()),
+        ..of(PresetKind::Fabric, preset.name, preset.text)
     });
-    fabrics.collect()
+    let examples = EXAMPLES.iter();
+    let examples = examples.map(|(name, text)| of(PresetKind::Example, name, text));
+    let studies = STUDIES.iter();
+    let studies = studies.map(|study| of(PresetKind::Study, study.name, study.scenario));
+    fabrics.chain(examples).chain(studies).collect()
 }
 
 /// The description that a scenario has in its text.
@@ -63,7 +103,7 @@ fn description(text: &str) -> String {
     line.trim_matches(['"', '\'']).to_owned()
 }
 
-/// Scenarios to begin with: fabrics with a first job, and those of published studies.
+/// Scenarios to begin with: fabrics with a first job, examples, and those of published studies.
 #[utoipa::path(get, path = "/presets", tag = "scenarios", responses((status = 200, body = Vec<PresetBody>)))]
 pub(crate) async fn presets() -> Result<Json<Vec<PresetBody>>, ApiError> {
     apart(|| Ok(Json(all().into_iter().map(|of| of.preset).collect()))).await

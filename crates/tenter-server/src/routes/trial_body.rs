@@ -1,7 +1,8 @@
 //! A trial as requests see it.
 
 use serde::Serialize;
-use tenter::WorkspaceTrial;
+use tenter::{Time, WorkspaceTrial};
+use tenter_report::printed_time;
 use utoipa::ToSchema;
 
 use crate::state::App;
@@ -35,6 +36,8 @@ pub(crate) struct TrialRow {
     jobs: Option<u64>,
     /// The longest job completion time in nanoseconds.
     jct_ns: Option<f64>,
+    /// The same as `tenter run` prints it.
+    jct_text: Option<String>,
     /// The collective of the following three: the largest that is measured.
     collective: Option<String>,
     /// Its ideal time over its time, in percent.
@@ -43,6 +46,10 @@ pub(crate) struct TrialRow {
     algbw_gbytes_per_s: Option<f64>,
     /// Its bus bandwidth in GB/s.
     busbw_gbytes_per_s: Option<f64>,
+    /// The three as `tenter run` prints them.
+    ideal_text: Option<String>,
+    algbw_text: Option<String>,
+    busbw_text: Option<String>,
     /// The percentages of the first measured collectives in run order, at most 64.
     ideals: Vec<Option<f64>>,
     /// Digest of all results, in hexadecimal.
@@ -80,6 +87,10 @@ impl From<tenter::TrialState> for StateWord {
     }
 }
 
+fn two_decimals(value: f64) -> String {
+    format!("{value:.2}")
+}
+
 impl From<WorkspaceTrial> for TrialRow {
     fn from(trial: WorkspaceTrial) -> TrialRow {
         let shown = trial.headline;
@@ -98,6 +109,12 @@ impl From<WorkspaceTrial> for TrialRow {
             hosts: shown.hosts,
             jobs: shown.jobs,
             jct_ns: shown.jct_ns,
+            jct_text: shown
+                .jct_ns
+                .map(|ns| printed_time(Time::from_ps((ns * 1e3).round() as u64))),
+            ideal_text: shown.ideal_percent.map(two_decimals),
+            algbw_text: shown.algbw_gbytes_per_s.map(two_decimals),
+            busbw_text: shown.busbw_gbytes_per_s.map(two_decimals),
             collective: shown.collective,
             ideal_percent: shown.ideal_percent,
             algbw_gbytes_per_s: shown.algbw_gbytes_per_s,

@@ -11,7 +11,9 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tenter::{TrialOrderKey, TrialQuery, TrialState, WorkspaceTrial};
-use tenter_report::{Format, TrialReport, read_manifest, read_summary};
+use tenter_report::{
+    Format, PrintedJob, TrialReport, printed_jobs, read_manifest, read_summary,
+};
 use utoipa::{IntoParams, ToSchema};
 
 use super::trial_body::{TrialRow, told_trial};
@@ -154,6 +156,11 @@ pub(crate) struct TrialBody {
     summary: Option<Value>,
     /// The summary as `tenter run` prints it.
     summary_text: Option<String>,
+    /// Its jobs as `tenter run` prints them, in cells.
+    printed_jobs: Vec<PrintedJobBody>,
+    /// What is printed behind the jobs: a label and a text.
+    #[schema(value_type = Vec<Vec<String>>)]
+    printed_lines: Vec<(String, String)>,
     /// The tables of the summary as comma-separated values.
     summary_csv: Option<String>,
     /// `manifest.json`: program, machine, time.
@@ -162,6 +169,65 @@ pub(crate) struct TrialBody {
     progress: Option<ProgressBody>,
     /// How far it was when its process ended, where that did not end the trial itself.
     partial: Option<Value>,
+}
+
+/// A job as `tenter run` prints it.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PrintedJobBody {
+    name: String,
+    /// Ranks, completion time and what must be said of it, one a line.
+    head: String,
+    tables: Vec<PrintedTable>,
+}
+
+/// The table of an operation.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PrintedTable {
+    /// The operation and its algorithm.
+    title: String,
+    columns: Vec<PrintedColumn>,
+    /// Texts, cell by cell.
+    rows: Vec<Vec<String>>,
+}
+
+/// The head of a column.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct PrintedColumn {
+    name: String,
+    unit: String,
+}
+
+impl From<PrintedJob> for PrintedJobBody {
+    fn from(job: PrintedJob) -> PrintedJobBody {
+        let tables = job.operations.into_iter().map(|(title, table)| {
+            let table = table.unwrap_or_default();
+            let columns = table.columns().iter().map(|column| PrintedColumn {
+                name: column.name.clone(),
+                unit: column.unit.clone(),
+            });
+            PrintedTable {
+                title,
+                columns: columns.collect(),
+                rows: table.rows().to_vec(),
+            }
+        });
+        PrintedJobBody {
+            name: job.name,
+            head: job.head,
+            tables: tables.collect(),
+        }
+    }
+}
+
+/// The lines behind the last empty one, each with the label that it begins with.
+fn printed_lines(text: &str) -> Vec<(String, String)> {
+    let (_, lines) = text.trim_end().rsplit_once("\n\n").unwrap_or_default();
+    let split = |line: &str| {
+        let parts = line.split_once("  ").or_else(|| line.split_once(": "));
+        let (label, text) = parts.or_else(|| line.split_once(' ')).unwrap_or(("", line));
+        (label.to_owned(), text.trim_start().to_owned())
+    };
+    lines.lines().map(split).collect()
 }
 
 /// One trial.
@@ -206,6 +272,11 @@ fn body(app: &App, id: i64) -> Result<TrialBody, ApiError> {
     });
     Ok(TrialBody {
         note: app.workspace.note(id)?,
+        printed_jobs: summary
+            .as_ref()
+            .map(|summary| printed_jobs(summary).into_iter().map(PrintedJobBody::from).collect())
+            .unwrap_or_default(),
+        printed_lines: text(Format::Table).map(|text| printed_lines(&text)).unwrap_or_default(),
         summary_text: text(Format::Table),
         summary_csv: text(Format::Csv),
         summary: summary.as_ref().and_then(|summary| serde_json::to_value(summary).ok()),

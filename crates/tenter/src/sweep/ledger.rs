@@ -79,6 +79,21 @@ CREATE TABLE workspace_tags (
     PRIMARY KEY (tag, trial)
 ) WITHOUT ROWID;
 CREATE INDEX workspace_tags_by_trial ON workspace_tags (trial);
+CREATE TABLE workspace_sweeps (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL,
+    state TEXT NOT NULL,
+    description TEXT NOT NULL,
+    scenario TEXT NOT NULL,
+    folder TEXT UNIQUE,
+    worker TEXT NOT NULL DEFAULT '',
+    created REAL NOT NULL,
+    ended REAL,
+    error TEXT,
+    trials INTEGER NOT NULL DEFAULT 0,
+    done INTEGER NOT NULL DEFAULT 0,
+    failed INTEGER NOT NULL DEFAULT 0
+);
 ";
 
 /// A ledger that is open, and the lock by which other processes see that this one is alive.

@@ -10,6 +10,7 @@ mod headline;
 mod list;
 mod queue;
 mod stamp;
+mod sweeps;
 mod trial;
 
 use std::path::{Path, PathBuf};
@@ -20,6 +21,7 @@ use crate::sweep::ledger::Ledger;
 
 pub use list::{TrialList, TrialOrderKey, TrialQuery};
 pub use queue::QueuedTrial;
+pub use sweeps::{WorkspaceSweep, sweep_of};
 pub use trial::{Headline, TrialState, WorkspaceTrial};
 
 /// The folder of trials with its ledger.

@@ -166,6 +166,8 @@ impl Workspace {
             let rows = ledger.connection().execute(text, params![worker, now()]);
             count += rows.map_err(broken)?;
         }
+        drop(ledger);
+        self.requeue_lost_sweeps()?;
         Ok(count)
     }
 
