@@ -1,4 +1,4 @@
-# Everything here needs the Rust toolchain and nothing else, except for `browser`, which needs Node.js 20 and Chromium.
+# Everything here needs the Rust toolchain and nothing else, except for `page`, which needs Node.js 20.19, and `browser`, which needs Chromium, too.
 
 CARGO  ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -203,4 +203,4 @@ bench-instructions: ## Count instructions per packet-hop; needs valgrind
 
 clean: ## Remove build output and trials
 	$(CARGO) clean
-	rm -rf trials tests/browser/node_modules
+	rm -rf trials tests/browser/node_modules web/node_modules crates/tenter-server/page

@@ -56,6 +56,7 @@ export function barChart(chart: BarChart, width: number, theme: Theme): Drawing 
       end = Math.max(end, to);
     }
     for (const dot of bar.dots ?? []) {
+      end = Math.max(end, x.at(dot) + 3);
       svg += `<circle cx="${x.at(dot)}" cy="${middle}" r="2.6" fill="${theme.ground}" stroke="${theme.ink}"/>`;
     }
     if (bar.published !== undefined) {

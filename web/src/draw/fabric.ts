@@ -68,7 +68,7 @@ export function drawFabric(pen: Pen, picture: FabricPicture, view: View, theme: 
   batches.forEach((ends, level) => {
     if (ends.length === 0) return;
     const load = (level - 1) / LEVELS;
-    const colour = level === 0 ? theme.rule : css(loadColour(theme, load));
+    const colour = level === 0 ? theme.idle : css(loadColour(theme, load));
     const width = (level <= 1 ? 0.6 : 0.8 + load * 2.4) * (thin ? 0.6 : 1) * Math.min(Math.sqrt(view.zoom), 2);
     pen.lines(ends, colour, width);
   });

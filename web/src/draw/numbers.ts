@@ -92,6 +92,7 @@ export function ticks(low: number, high: number, most: number): number[] {
 
 /** Powers of ten, and where there are few of them 2 and 5 times these. */
 export function logTicks(low: number, high: number): number[] {
+  if (high / low < 12) return ticks(low, high, 6);
   const from = Math.floor(Math.log10(low));
   const to = Math.ceil(Math.log10(high));
   const decades = Array.from({ length: to - from + 1 }, (_, at) => from + at);

@@ -19,7 +19,7 @@ export interface Parallel {
 }
 
 export function parallel(data: Parallel, width: number, height: number, theme: Theme): Drawing {
-  const [left, right, top, bottom] = [60, width - 70, 46, height - 24];
+  const [left, right, top, bottom] = [60, width - 70, 58, height - 24];
   const step = data.axes.length > 1 ? (right - left) / (data.axes.length - 1) : 0;
   const ranges = data.axes.map((axis, at) => {
     if (axis.words) return [0, Math.max(axis.words.length - 1, 1)] as const;
@@ -40,7 +40,7 @@ export function parallel(data: Parallel, width: number, height: number, theme: T
       : [text(x, bottom + 15, plain(low), { fill: theme.soft, anchor: "middle", size: 11 }), text(x, top - 7, plain(high), { fill: theme.soft, anchor: "middle", size: 11 })];
     const name = axis.unit ? `${axis.name} (${axis.unit})` : axis.name;
     const anchor = at === 0 ? "start" : at === data.axes.length - 1 ? "end" : "middle";
-    const title = text(anchor === "start" ? 4 : anchor === "end" ? width - 4 : x, 16 + (at % 2) * 14, fit(name, Math.max(step * 1.8, 120)), { fill: theme.ink, anchor });
+    const title = text(anchor === "start" ? 4 : anchor === "end" ? width - 4 : x, 14 + (at % 2) * 16, fit(name, Math.max(step * 1.8, 120)), { fill: theme.ink, anchor });
     return line(x, top, x, bottom, theme.soft) + ends.join("") + title;
   });
   const drawn = data.lines.map((one) => {

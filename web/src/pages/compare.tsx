@@ -284,19 +284,28 @@ function Bars({ data }: { data: Compared }) {
 
 function Many({ trials }: { trials: Row[] }) {
   if (trials.length < 3) return null;
-  const fabrics = [...new Set(trials.map((trial) => trial.fabric))];
-  const lines = trials.map((trial) => ({
-    name: trial.name,
-    values: [fabrics.indexOf(trial.fabric), trial.hosts ?? null, number(trial.jct_ns, 1e6), trial.ideal_percent ?? null, trial.busbw_gbytes_per_s ?? null],
-  }));
-  const axes = [{ name: "Fabric", words: fabrics }, { name: "Hosts" }, { name: "JCT", unit: "ms" }, { name: "Ideal", unit: "%" }, { name: "Busbw", unit: "GB/s" }];
+  const kind = (row: Row) => row.fabric.split(",")[0] ?? "";
+  const fabrics = [...new Set(trials.map(kind))];
+  const all: { name: string; unit?: string; words?: string[]; of: (row: Row) => number | null }[] = [
+    { name: "Fabric", words: fabrics, of: (row) => fabrics.indexOf(kind(row)) },
+    { name: "Hosts", of: (row) => row.hosts ?? null },
+    { name: "JCT", unit: "ms", of: (row) => number(row.jct_ns, 1e6) },
+    { name: "Ideal", unit: "%", of: (row) => row.ideal_percent ?? null },
+    { name: "Algbw", unit: "GB/s", of: (row) => row.algbw_gbytes_per_s ?? null },
+    { name: "Busbw", unit: "GB/s", of: (row) => row.busbw_gbytes_per_s ?? null },
+  ];
+  // An axis on which all trials stand at one place says nothing.
+  const axes = all.filter((axis) => new Set(trials.map(axis.of)).size > 1);
+  if (axes.length < 2) return null;
+  const lines = trials.map((row) => ({ name: row.name, values: axes.map((axis) => axis.of(row)) }));
   const title = "Trials as lines over their quantities";
+  const coloured = Math.max(axes.findIndex((axis) => axis.name === "Ideal"), 0);
   return (
     <Plot
       title={title}
       inputs={[trials]}
-      draw={(width, theme) => parallel({ title, axes, lines, coloured: 3 }, width, 300, theme)}
-      numbers={{ columns: ["trial", "fabric", "hosts", "jct_ms", "ideal_percent", "busbw_gbytes_per_s"], rows: lines.map((one, at) => [one.name, trials[at]?.fabric ?? "", ...one.values.slice(1)]) }}
+      draw={(width, theme) => parallel({ title, axes, lines, coloured }, width, 300, theme)}
+      numbers={{ columns: ["trial", ...axes.map((axis) => axis.name)], rows: trials.map((row) => [row.name, ...axes.map((axis) => (axis.words ? kind(row) : axis.of(row)))]) }}
     />
   );
 }

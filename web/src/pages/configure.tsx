@@ -227,7 +227,7 @@ function Facts({ check }: { check: Check | undefined }) {
   if (!check || check.problems.length > 0) return null;
   return (
     <dl className="tiles">
-      <Tile label="Hosts" value={plain(check.hosts ?? 0)} note={check.fabric ?? undefined} />
+      <Tile label="Hosts" value={plain(check.hosts ?? 0)} note={check.fabric?.split(", ").slice(2, 3).join("")} />
       <Tile label="Jobs" value={check.jobs.length} note={check.jobs.slice(0, 3).map((job) => `${job.name}: ${job.ranks} ranks`).join(", ")} />
       {estimate ? (
         <>

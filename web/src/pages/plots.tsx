@@ -7,6 +7,7 @@ import { percent, plain, withUnit } from "../draw/numbers";
 import { useLoad } from "../ui/load";
 import { Pending } from "../ui/parts";
 import { Plot } from "../ui/plot";
+import { TimelineView } from "../ui/timeline-view";
 
 export interface PlotProps {
   id: string;
@@ -189,6 +190,7 @@ export function PinnedPlot({ id, address }: { id: string; address: string }) {
     const job = given.get("job");
     return <CdfPlot id={id} of={of} tail={kind === "tail"} {...(job ? { job } : {})} />;
   }
+  if (kind === "timeline") return <TimelineView id={id} jobs={[]} />;
   if (kind === "pairs") return <QueuePairs id={id} hosts={Number(given.get("hosts"))} />;
   if (kind === "heat") return <HeatPlot id={id} metric={metric} />;
   if (kind === "port") return <PortPlot id={id} port={given.get("port") ?? ""} metric={metric} />;

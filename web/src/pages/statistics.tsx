@@ -76,7 +76,7 @@ function Body({ trial, tab, reload }: { trial: Trial; tab: string; reload: () =>
       {tab === "cdf" ? <Cdfs id={id} onPin={pin} /> : null}
       {tab === "flows" ? <TableView id={id} name={name} table="flows" sort={{ key: "fct_ns", order: "desc" }} /> : null}
       {tab === "ports" ? <Ports id={id} name={name} hosts={trial.hosts ?? 0} onPin={pin} /> : null}
-      {tab === "timeline" ? <TimelineView id={id} jobs={trial.summary?.jobs.map((job) => job.job_name) ?? []} /> : null}
+      {tab === "timeline" ? <TimelineView id={id} jobs={trial.summary?.jobs.map((job) => job.job_name) ?? []} onPin={(query) => pin("Timeline", query)} /> : null}
       {tab === "queues" ? <Queues id={id} name={name} onPin={pin} /> : null}
       {tab === "held-up" ? <HeldUp id={id} /> : null}
     </>

@@ -189,7 +189,12 @@ function grouped(sweep: Sweep, reading: number): { variant: string; point: Recor
     groups.set(key, group);
     group.values.push(value);
   }
-  return [...groups.values()];
+  const place = (point: Record<string, string>) => sweep.axes.map((axis) => axis.values.indexOf(point[axis.path] ?? ""));
+  return [...groups.values()].sort((a, b) => {
+    const [left, right] = [place(a.point), place(b.point)];
+    const at = left.findIndex((one, index) => one !== right[index]);
+    return at < 0 ? 0 : (left[at] ?? 0) - (right[at] ?? 0);
+  });
 }
 
 function Readings({ sweep }: { sweep: Sweep }) {

@@ -26,11 +26,14 @@ interface Props<R> {
   rowHeight?: number;
 }
 
+/** No element of a browser is higher, in pixels; rows beyond are reached by sorting and filtering. */
+const TALLEST = 33_000_000;
+
 export function Grid<R>(props: Props<R>) {
   const place = useRef<HTMLDivElement>(null);
   const rowHeight = props.rowHeight ?? 29;
   const virtual = useVirtualizer({
-    count: props.total,
+    count: Math.min(props.total, Math.floor(TALLEST / rowHeight)),
     getScrollElement: () => place.current,
     estimateSize: () => rowHeight,
     overscan: 12,

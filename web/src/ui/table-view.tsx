@@ -2,7 +2,7 @@
 import { type ReactNode, useState } from "react";
 import * as api from "../api/client";
 import type { Cell, Column } from "../api/types";
-import { plain } from "../draw/numbers";
+import { percent, plain } from "../draw/numbers";
 import { count, download, fileName } from "./format";
 import { Grid, type GridColumn } from "./grid";
 import { useLoad, useSettled } from "./load";
@@ -37,11 +37,16 @@ export function cellText(value: Cell): string {
   return value;
 }
 
+/** Shares read better in percent. */
+const isShare = (column: Column): boolean => column.name === "utilisation";
+
 const numeric = (column: Column): boolean => column.kind !== "text" && column.kind !== "flag";
 
+/** Heads have two lines; cells of numbers some nine digits. */
 const widthOf = (column: Column): string => {
-  const letters = Math.max(heading(column).length * 0.95, numeric(column) ? 9 : 13);
-  return `minmax(${Math.round(letters * 7.4 + 26)}px, 1fr)`;
+  const words = heading(column).split(" ");
+  const letters = Math.max(...words.map((word) => word.length), Math.ceil(heading(column).length / 2) + 2, column.unit === "bytes" ? 12 : numeric(column) ? 9 : 13);
+  return `minmax(${Math.round(letters * 7.8 + 24)}px, 1fr)`;
 };
 
 export function TableView(props: Props) {
@@ -73,7 +78,7 @@ export function TableView(props: Props) {
       width: widthOf(column),
       number: numeric(column),
       sortable: true,
-      cell: (row) => props.special?.[column.name]?.(row[at] ?? null, row) ?? cellText(row[at] ?? null),
+      cell: (row) => props.special?.[column.name]?.(row[at] ?? null, row) ?? (isShare(column) ? percent(Number(row[at])) : cellText(row[at] ?? null)),
     }),
   );
   const save = async () => {
