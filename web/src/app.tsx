@@ -94,7 +94,10 @@ function Side({ route }: { route: Route }) {
             <option value="dark">Dark</option>
           </select>
         </label>
-        <span className="version">{about.data ? `Version ${about.data.version}` : ""}</span>
+        <span className="version">
+          {about.data ? `Version ${about.data.version}, ` : ""}
+          <a href="third-party.txt">licences</a>
+        </span>
       </div>
     </div>
   );

@@ -84,6 +84,7 @@ export const compare = (ids: string[]) => get<T.Compare>("/compare", { ids: ids.
 export const sweeps = () => get<T.SweepRow[]>("/sweeps");
 export const sweep = (id: string) => get<T.Sweep>(`/sweeps/${one(id)}`);
 export const startSweep = (body: { text: string; scenario?: string }) => call<T.SweepRow>("POST", "/sweeps", { body });
+export const cancelSweep = (id: string) => call<unknown>("POST", `/sweeps/${one(id)}/cancel`);
 export const studies = () => get<T.StudyRow[]>("/studies");
 export const study = (name: string) => get<T.Study>(`/studies/${one(name)}`);
 

@@ -162,16 +162,47 @@ export interface SweepRow {
   done: number;
   failed: number;
   created: number;
+  ended?: number | null;
+  error?: string | null;
 }
 export interface Sweep extends SweepRow {
+  text: string;
+  scenario: string;
   variants: string[];
-  axes: { path: string; label?: string; values: string[] }[];
-  readings: { name: string; unit: string }[];
-  rows: { variant: string; point: Record<string, string>; seed?: string | null; state: string; trial_id?: number | null; values: (number | null)[] }[];
-  table_text?: string | null;
+  axes: { path: string; label: string; values: string[] }[];
+  readings: { name: string; unit: string; more_is_better: boolean; statistic: string }[];
+  rows: { variant: string; point: string[]; seed: string; values: (number | null)[] }[];
 }
-export interface StudyRow { name: string; title: string; source: string }
+export interface StudyRow {
+  name: string;
+  title: string;
+  source: string;
+  matches: number;
+  judged: number;
+  rows: number;
+  holds: boolean;
+}
+export interface StudyCase {
+  case: string;
+  bar?: string | null;
+  metric: string;
+  variant: string;
+  published?: number | null;
+  published_text?: string | null;
+  measured?: number | null;
+  measured_text?: string | null;
+  statistic?: string | null;
+  band_low?: number | null;
+  band_high?: number | null;
+  gate: string;
+  origin: string;
+  verdict: string;
+  deviation_percent?: number | null;
+}
 export interface Study extends StudyRow {
-  cases: { case: string; metric: string; unit: string; published: number | null; measured: number | null; band_low?: number | null; band_high?: number | null; verdict: string; gate?: string; variant?: string }[];
+  digest: string;
+  variants: { name: string; about: string }[];
+  cases: StudyCase[];
   page: string;
+  scenario: string;
 }

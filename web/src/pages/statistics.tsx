@@ -191,12 +191,14 @@ function Actions({ trial, reload }: { trial: Trial; reload: () => void }) {
   const [asking, setAsking] = useState(false);
   const [problem, setProblem] = useState<Problem>();
   const [tag, setTag] = useState("");
+  const [name, setName] = useState(trial.name);
   const picked = usePicked();
   const id = String(trial.id);
   const { tags } = trial;
-  const save = (next: string[]) => {
-    api.change(id, { tags: next }).then(reload, (error: unknown) => setProblem(problemOf(error)));
+  const change = (what: { tags?: string[]; name?: string }) => {
+    api.change(id, what).then(reload, (error: unknown) => setProblem(problemOf(error)));
   };
+  const save = (next: string[]) => change({ tags: next });
   const remove = () => {
     api.remove(id).then(
       () => {
@@ -234,6 +236,21 @@ function Actions({ trial, reload }: { trial: Trial; reload: () => void }) {
               </span>
             ))}
             <input id="tag" value={tag} placeholder="Add a tag" size={12} onChange={(event) => setTag(event.target.value)} /> <button type="submit">Add tag</button>
+          </span>
+        </form>
+        <form
+          className="field"
+          onSubmit={(event) => {
+            event.preventDefault();
+            change({ name: name.trim() });
+          }}
+        >
+          <label htmlFor="trial-name">Name</label>
+          <span>
+            <input id="trial-name" value={name} size={24} onChange={(event) => setName(event.target.value)} />{" "}
+            <button type="submit" disabled={name.trim() === "" || name.trim() === trial.name}>
+              Rename
+            </button>
           </span>
         </form>
       </div>

@@ -157,13 +157,30 @@ function OneSweep({ id }: { id: string }) {
   }
   const data = sweep.data;
   return (
-    <Page title={data.name} lead={<>Sweep of {plain(data.total)} trials <State state={data.state} /></>}>
-      {data.done + data.failed < data.total ? <Meter value={data.done / Math.max(data.total, 1)} label={`Progress of ${data.name}`} /> : null}
-      {data.rows.some((row) => row.values.some((value) => value !== null)) ? <Readings sweep={data} /> : <p className="empty">Results appear as trials are done.</p>}
+    <Page
+      title={data.name}
+      lead={<>Sweep of {plain(data.total)} trials, {plain(data.done)} done <State state={data.state} /></>}
+      actions={
+        isOver(data.state) ? null : (
+          <button type="button" className="danger" onClick={() => void api.cancelSweep(id).then(reload, reload)}>
+            Abort
+          </button>
+        )
+      }
+    >
+      {data.error ? <Problems problems={[{ message: data.error }]} /> : null}
+      {!isOver(data.state) ? <Meter value={data.done / Math.max(data.total, 1)} label={`Progress of ${data.name}`} /> : null}
+      {data.rows.some((row) => row.values.some((value) => value !== null)) ? <Readings sweep={data} /> : <p className="empty">{isOver(data.state) ? "The sweep has no results." : "Results appear when all trials are done."}</p>}
       <Points sweep={data} />
+      <details>
+        <summary>Description of the sweep</summary>
+        <pre tabIndex={0}>{data.text}</pre>
+      </details>
     </Page>
   );
 }
+
+const isOver = (state: string): boolean => state !== "running" && state !== "queued";
 
 type SweepPoint = Sweep["rows"][number];
 
@@ -176,11 +193,11 @@ const median = (values: number[]): number => {
 /** Times are read in nanoseconds; people read those in the unit that fits. */
 const say = (value: number, unit: string): string => withUnit(value, unit, 5);
 
-const labelOf = (axis: Sweep["axes"][number]): string => axis.label ?? axis.path;
+const labelOf = (axis: Sweep["axes"][number]): string => axis.label || axis.path;
 
 /** Seeds of one variant at one point are one group. */
-function grouped(sweep: Sweep, reading: number): { variant: string; point: Record<string, string>; values: number[] }[] {
-  const groups = new Map<string, { variant: string; point: Record<string, string>; values: number[] }>();
+function grouped(sweep: Sweep, reading: number): { variant: string; point: string[]; values: number[] }[] {
+  const groups = new Map<string, { variant: string; point: string[]; values: number[] }>();
   for (const row of sweep.rows) {
     const value = row.values[reading];
     if (typeof value !== "number") continue;
@@ -189,7 +206,7 @@ function grouped(sweep: Sweep, reading: number): { variant: string; point: Recor
     groups.set(key, group);
     group.values.push(value);
   }
-  const place = (point: Record<string, string>) => sweep.axes.map((axis) => axis.values.indexOf(point[axis.path] ?? ""));
+  const place = (point: string[]) => sweep.axes.map((axis, at) => axis.values.indexOf(point[at] ?? ""));
   return [...groups.values()].sort((a, b) => {
     const [left, right] = [place(a.point), place(b.point)];
     const at = left.findIndex((one, index) => one !== right[index]);
@@ -202,7 +219,7 @@ function Readings({ sweep }: { sweep: Sweep }) {
   const reading = sweep.readings[at] ?? { name: "", unit: "" };
   const groups = grouped(sweep, at);
   const variants = sweep.variants.length > 0 ? sweep.variants : [""];
-  const where = (point: Record<string, string>) => sweep.axes.map((axis) => point[axis.path] ?? "").join(", ");
+  const where = (point: string[]) => point.join(", ");
   const unit = unitFor(reading.unit, Math.max(...groups.flatMap((group) => group.values), 0));
   const bars = groups.map((group) => ({
     name: [where(group.point), group.variant].filter(Boolean).join(", "),
@@ -250,10 +267,11 @@ interface AxisProps {
 function AxisLines({ sweep, axis, groups, label, unit }: AxisProps) {
   if (axis.values.length < 3 || !axis.values.every((value) => Number.isFinite(magnitude(value)))) return null;
   const variants = sweep.variants.length > 0 ? sweep.variants : [""];
+  const at = sweep.axes.indexOf(axis);
   const series = variants.map((variant) => ({
     name: variant || label,
     points: axis.values.flatMap((value) => {
-      const values = groups.filter((group) => group.variant === variant && group.point[axis.path] === value).flatMap((group) => group.values);
+      const values = groups.filter((group) => group.variant === variant && group.point[at] === value).flatMap((group) => group.values);
       return values.length > 0 ? [[magnitude(value), median(values)] as const] : [];
     }),
   }));
@@ -292,12 +310,12 @@ function Lines({ sweep, reading }: { sweep: Sweep; reading: number }) {
   const about = sweep.readings[reading] ?? { name: "", unit: "" };
   const axes = [
     ...(sweep.variants.length > 1 ? [{ name: "variant", words: sweep.variants, of: (row: SweepPoint) => sweep.variants.indexOf(row.variant) }] : []),
-    ...sweep.axes.map((axis) => ({ name: labelOf(axis), words: axis.values, of: (row: SweepPoint) => axis.values.indexOf(row.point[axis.path] ?? "") })),
+    ...sweep.axes.map((axis, at) => ({ name: labelOf(axis), words: axis.values, of: (row: SweepPoint) => axis.values.indexOf(row.point[at] ?? "") })),
   ];
   const done = sweep.rows.filter((row) => typeof row.values[reading] === "number");
   const unit = unitFor(about.unit, Math.max(...done.map((row) => row.values[reading] ?? 0), 0));
   const lines = done.map((row) => ({
-    name: [row.variant, ...Object.values(row.point), row.seed ? `seed ${row.seed}` : ""].filter(Boolean).join(", "),
+    name: [row.variant, ...row.point, row.seed ? `seed ${row.seed}` : ""].filter(Boolean).join(", "),
     values: [...axes.map((axis) => axis.of(row)), (row.values[reading] ?? 0) / unit.size],
   }));
   const title = `${about.name} over all axes`;
@@ -313,8 +331,10 @@ function Lines({ sweep, reading }: { sweep: Sweep; reading: number }) {
 }
 
 function Points({ sweep }: { sweep: Sweep }) {
-  const columns = [...(sweep.variants.length > 1 ? ["variant"] : []), ...sweep.axes.map(labelOf), "seed", "state"];
-  const cells = (row: SweepPoint) => [...(sweep.variants.length > 1 ? [row.variant] : []), ...sweep.axes.map((axis) => row.point[axis.path] ?? ""), row.seed ?? "", row.state];
+  if (sweep.rows.length === 0) return null;
+  const many = sweep.variants.length > 1;
+  const columns = [...(many ? ["variant"] : []), ...sweep.axes.map(labelOf), "seed"];
+  const cells = (row: SweepPoint) => [...(many ? [row.variant] : []), ...row.point, row.seed];
   const heads = [...columns, ...sweep.readings.map((one) => (one.unit ? `${one.name} (${one.unit})` : one.name))];
   return (
     <section>
@@ -341,20 +361,9 @@ function Points({ sweep }: { sweep: Sweep }) {
           <tbody>
             {sweep.rows.slice(0, 2000).map((row, at) => (
               <tr key={at}>
-                {cells(row)
-                  .slice(0, -1)
-                  .map((cell, column) => (
-                    <td key={column}>{cell}</td>
-                  ))}
-                <td>
-                  {typeof row.trial_id === "number" ? (
-                    <a href={href(["trials", String(row.trial_id), "statistics"])}>
-                      <State state={row.state} />
-                    </a>
-                  ) : (
-                    <State state={row.state} />
-                  )}
-                </td>
+                {cells(row).map((cell, column) => (
+                  <td key={column}>{cell}</td>
+                ))}
                 {row.values.map((value, column) => (
                   <td key={column} className="n">
                     {typeof value === "number" ? say(value, sweep.readings[column]?.unit ?? "") : "—"}
