@@ -49,7 +49,10 @@ fn open(url: &str) {
     };
     let mut command = Command::new(program);
     let command = command.args(arguments).arg(url);
-    let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let quiet = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     // Whoever has no browser has the address.
     let _ = quiet.spawn();
 }

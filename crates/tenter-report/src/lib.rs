@@ -7,6 +7,7 @@
 mod answers;
 mod capture;
 mod chain;
+mod checkpoint;
 mod circuits;
 mod claim;
 mod column_scan;
@@ -54,6 +55,7 @@ mod whole_file;
 
 pub use answers::{ANSWERS_FILE, LEDGER_FILE, SWEEP_FILE, read_answers};
 pub use chain::{Cause, Chain, Link};
+pub use checkpoint::recover_tables;
 pub use claim::{claim_free_folder, take_folder};
 pub use compare::{NamedSummary, comparison_rows, comparison_table};
 pub use csv::{csv, csv_field};

@@ -26,6 +26,11 @@ pub(crate) fn table_file<R: Row>(folder: &Path) -> PathBuf {
     folder.join(R::TABLE).with_extension("parquet")
 }
 
+/// What makes a table readable whose process was killed.
+pub(crate) fn footer_file(table: &Path) -> PathBuf {
+    table.with_extension("parquet.footer")
+}
+
 /// Whether a folder has a manifest that Tenter wrote, of any version.
 pub(crate) fn has_manifest(folder: &Path) -> bool {
     let text = fs::read_to_string(folder.join(MANIFEST_FILE)).unwrap_or_default();
@@ -85,6 +90,8 @@ pub(crate) fn own_files(folder: &Path) -> Vec<PathBuf> {
         table_file::<CircuitRow>(folder),
         table_file::<SteeringRow>(folder),
         table_file::<SampleRow>(folder),
+        footer_file(&table_file::<FlowRow>(folder)),
+        footer_file(&table_file::<SampleRow>(folder)),
         table_file::<QueueChangeRow>(folder),
         table_file::<OperationRow>(folder),
         table_file::<RankTimeRow>(folder),

@@ -17,8 +17,8 @@ use crate::claim::take_folder;
 use crate::parquet_table::{DIGEST_NOTE, SEED_NOTE};
 use crate::tiers::Tiers;
 use crate::trial_files::{
-    CAPTURE_FILE, CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE, has_manifest, is_just_made, own_files,
-    table_file,
+    CAPTURE_FILE, CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE, footer_file, has_manifest,
+    is_just_made, own_files, table_file,
 };
 use crate::whole_file::{remove, write_whole};
 use crate::{Manifest, ParquetTable, RunIdentity, TrialError};
@@ -141,6 +141,16 @@ impl TrialFolder {
         self.samples.append(rows)
     }
 
+    /// Writes the rows so far, so that they can be [recovered](crate::recover_tables) where the
+    /// process is killed.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn checkpoint(&mut self) -> Result<(), TrialError> {
+        self.flows.checkpoint()?;
+        self.samples.checkpoint()
+    }
+
     /// Writes everything that is known only at the end, the manifest last.
     ///
     /// The summary decides whether the trial is complete, and has the reason if it is not.
@@ -162,6 +172,8 @@ impl TrialFolder {
         samples.note(DIGEST_NOTE, digest);
         flows.finish()?;
         samples.finish()?;
+        remove(&footer_file(&table_file::<FlowRow>(&path)))?;
+        remove(&footer_file(&table_file::<SampleRow>(&path)))?;
         let tables = Tables {
             folder: &path,
             names: &names,

@@ -85,7 +85,9 @@ fn condition(text: &str, columns: &[TableColumn]) -> Result<Condition, ApiError>
                 text => text.parse::<f64>().ok().filter(|number| !number.is_nan()),
             };
             Operand::Number(number.ok_or_else(|| {
-                ApiError::bad(format!("`{name}` is compared with what is no number; write one"))
+                ApiError::bad(format!(
+                    "`{name}` is compared with what is no number; write one"
+                ))
             })?)
         }
     };

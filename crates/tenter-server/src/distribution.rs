@@ -29,7 +29,10 @@ pub(crate) fn points(values: &[f64]) -> Vec<(f64, f64)> {
     places.sort_unstable();
     places.dedup();
     let share = |place: usize| (place + 1) as f64 / count as f64;
-    places.into_iter().map(|place| (values[place], share(place))).collect()
+    places
+        .into_iter()
+        .map(|place| (values[place], share(place)))
+        .collect()
 }
 
 /// The value at a share by nearest rank, of ascending values.
@@ -52,7 +55,13 @@ mod tests {
             assert!((share - (value + 1.0) / 1e5).abs() < 1e-12);
         }
         // Of the last thousandth, 100 values, each is there.
-        assert_eq!(points.iter().filter(|(value, _)| *value >= 99_900.0).count(), 100);
+        assert_eq!(
+            points
+                .iter()
+                .filter(|(value, _)| *value >= 99_900.0)
+                .count(),
+            100
+        );
         assert_eq!(quantile(&values, 0.99), Some(98_999.0));
         assert_eq!(super::points(&[]), []);
         assert_eq!(super::points(&[3.0]), [(3.0, 1.0)]);

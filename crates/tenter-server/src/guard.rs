@@ -67,7 +67,10 @@ fn check(app: &App, request: &Request) -> Result<Option<Response>, ApiError> {
             ));
         }
     }
-    let changes = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+    let changes = !matches!(
+        *request.method(),
+        Method::GET | Method::HEAD | Method::OPTIONS
+    );
     if changes && !is_json(headers) {
         return Err(ApiError::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -99,7 +102,9 @@ fn is_json(headers: &HeaderMap) -> bool {
 /// The answer to `/?token=…`: the cookie, and the page without the token in its address.
 fn entrance(request: &Request, token: &str) -> Option<Response> {
     let query = request.uri().query()?;
-    let given = query.split('&').find_map(|part| part.strip_prefix("token="))?;
+    let given = query
+        .split('&')
+        .find_map(|part| part.strip_prefix("token="))?;
     let is_page = *request.method() == Method::GET && request.uri().path() == "/";
     if !is_page || !is_same(given, token) {
         return None;
@@ -118,7 +123,10 @@ fn has_token(headers: &HeaderMap, token: &str) -> bool {
     if bearer.is_some_and(|given| is_same(given.trim(), token)) {
         return true;
     }
-    let cookies = headers.get_all(COOKIE).iter().filter_map(|of| of.to_str().ok());
+    let cookies = headers
+        .get_all(COOKIE)
+        .iter()
+        .filter_map(|of| of.to_str().ok());
     let mut pairs = cookies.flat_map(|of| of.split(';'));
     pairs.any(|pair| {
         let pair = pair.trim().split_once('=');

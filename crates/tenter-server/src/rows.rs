@@ -30,7 +30,9 @@ pub(crate) fn selected(
     for group in 0..table.count() {
         let count = table.rows(group);
         let fit = fitting(table, group, &selection.conditions)?;
-        let order = selection.order.map(|(column, _)| table.column(group, column));
+        let order = selection
+            .order
+            .map(|(column, _)| table.column(group, column));
         let order = order.transpose()?;
         for row in (0..count).filter(|&row| fit.as_ref().is_none_or(|fit| fit[row])) {
             rows.push(first + row as u32);
@@ -56,7 +58,12 @@ pub(crate) fn selected(
             (false, true) => Ordering::Less,
         }
     });
-    Ok(Some(places.into_iter().map(|place| rows[place as usize]).collect()))
+    Ok(Some(
+        places
+            .into_iter()
+            .map(|place| rows[place as usize])
+            .collect(),
+    ))
 }
 
 /// Which rows of a group fit; `None`: all.
@@ -108,7 +115,13 @@ impl Keys {
         for (place, number) in self.texts.values().enumerate() {
             rank[*number as usize] = place as f64;
         }
-        let ranked = |key: f64| if key.is_nan() { key } else { rank[key as usize] };
+        let ranked = |key: f64| {
+            if key.is_nan() {
+                key
+            } else {
+                rank[key as usize]
+            }
+        };
         self.numbers.into_iter().map(ranked).collect()
     }
 }

@@ -15,6 +15,10 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// The least time between two events of a trial.
 const TELL_EVERY: Duration = Duration::from_millis(100);
 
+/// How often the ledger is told how far a trial is, and its rows are made readable, for the case
+/// that this process is killed.
+const NOTE_EVERY: Duration = Duration::from_secs(1);
+
 /// Runs what waits until the server ends.
 pub(crate) fn run(app: &Shared) {
     while !app.is_closing() {
@@ -35,7 +39,8 @@ fn carry_out(app: &Shared, queued: &QueuedTrial, running: &Arc<Running>) {
     told_trial(app, queued.id);
     let noted = match simulate(app, queued, running) {
         Ok(trial) if trial.was_cancelled() && app.is_closing() => {
-            app.workspace.interrupted(queued.id, trial.plan(), trial.summary())
+            app.workspace
+                .interrupted(queued.id, trial.plan(), trial.summary())
         }
         Ok(trial) => app
             .workspace
@@ -61,8 +66,12 @@ fn simulate(app: &Shared, queued: &QueuedTrial, running: &Arc<Running>) -> Resul
         expected,
         began: Instant::now(),
         told: None,
+        noted: None,
     };
-    let run = Run::new(&plan).threads(app.options.threads).folder(folder);
+    let run = Run::new(&plan)
+        .threads(app.options.threads)
+        .folder(folder)
+        .checkpoints(NOTE_EVERY);
     match run.observe(heard).start().and_then(tenter::RunHandle::join) {
         Err(Error::NotMeasured { trial, .. }) => Ok(*trial),
         other => other,
@@ -82,6 +91,7 @@ struct Heard {
     expected: Option<f64>,
     began: Instant,
     told: Option<Instant>,
+    noted: Option<Instant>,
 }
 
 impl Heard {
@@ -118,6 +128,13 @@ impl Observer for Heard {
             self.told = Some(Instant::now());
             let body = self.body(at);
             self.app.events.tell("progress", &body);
+            if self.noted.is_none_or(|noted| noted.elapsed() >= NOTE_EVERY)
+                && let Ok(text) = serde_json::to_string(&body)
+            {
+                self.noted = Some(Instant::now());
+                // A ledger that is locked is written the next time.
+                let _ = self.app.workspace.note_progress(self.id, &text);
+            }
             let kept = self.running.progress.lock();
             *kept.unwrap_or_else(PoisonError::into_inner) = Some(body);
         }

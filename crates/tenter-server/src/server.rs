@@ -64,7 +64,8 @@ impl Server {
                 "cannot listen on {asked}: {error}; name another port with `--port`, 0 for any"
             ))
         })?;
-        let failed = |error: std::io::Error| Error::Asked(format!("cannot listen on {asked}: {error}"));
+        let failed =
+            |error: std::io::Error| Error::Asked(format!("cannot listen on {asked}: {error}"));
         let address = listener.local_addr().map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let token = if address.ip().is_loopback() {

@@ -1,8 +1,8 @@
 //! The schema of `summary.json`, from the columns of its rows.
 
 use tenter_record::{CollectiveRow, EngineStats, JobRow, Kind, Row, Totals};
-use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::{PartialSchema, ToSchema};
 
 /// `summary.json`.
@@ -29,7 +29,10 @@ impl PartialSchema for SummaryBody {
             .property("scenario", plain(Type::String))
             .property("seed", plain(Type::Integer))
             .property("complete", plain(Type::Boolean))
-            .property("stopped", ObjectBuilder::new().schema_type(optional(Type::String)))
+            .property(
+                "stopped",
+                ObjectBuilder::new().schema_type(optional(Type::String)),
+            )
             .property("stopped_by", plain(Type::String))
             .property("jobs", ArrayBuilder::new().items(job))
             .property("interference", any())
@@ -44,10 +47,21 @@ impl PartialSchema for SummaryBody {
             .property("notes", texts())
             .property("engine", row::<EngineStats>());
         let required = [
-            "tenter_version", "scenario", "seed", "complete", "jobs", "interference", "totals",
-            "warnings", "notes", "engine",
+            "tenter_version",
+            "scenario",
+            "seed",
+            "complete",
+            "jobs",
+            "interference",
+            "totals",
+            "warnings",
+            "notes",
+            "engine",
         ];
-        required.into_iter().fold(schema, ObjectBuilder::required).into()
+        required
+            .into_iter()
+            .fold(schema, ObjectBuilder::required)
+            .into()
     }
 }
 
@@ -70,7 +84,9 @@ fn row<R: Row>() -> ObjectBuilder {
             "" => column.meaning.to_owned(),
             unit => format!("{} ({unit})", column.meaning),
         };
-        let value = ObjectBuilder::new().schema_type(kinds).description(Some(meaning));
+        let value = ObjectBuilder::new()
+            .schema_type(kinds)
+            .description(Some(meaning));
         object.property(column.name, value).required(column.name)
     })
 }

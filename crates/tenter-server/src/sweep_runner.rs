@@ -31,8 +31,8 @@ pub(crate) fn run(app: &Shared) {
 fn carry_out(app: &Shared, sweep: &WorkspaceSweep) {
     told_sweep(app, sweep.id);
     let simulated = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| simulate(app, sweep)));
-    let simulated = simulated
-        .unwrap_or_else(|panic| Err(Error::Internal(crate::state::message_of(&*panic))));
+    let simulated =
+        simulated.unwrap_or_else(|panic| Err(Error::Internal(crate::state::message_of(&*panic))));
     let (state, why) = match simulated {
         Ok(state) => (state, None),
         Err(error) => (TrialState::Failed, Some(error.to_string())),

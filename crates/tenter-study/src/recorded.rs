@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 
+use crate::StudyError;
 use crate::answer::{StudyAnswer, Value, Verdict};
 use crate::registry::{StudyTexts, recorded_table};
 use crate::study::{Extent, Study};
-use crate::StudyError;
 
 /// A row that was measured, or ended without a value.
 #[derive(Debug, Deserialize)]
@@ -35,7 +35,8 @@ pub fn recorded_answer(texts: &StudyTexts<'_>) -> Result<StudyAnswer, StudyError
     let none = vec![Vec::new(); study.variants.len()];
     let mut answer = study.judge(Extent::Full, &none);
     let first = table.lines().next().unwrap_or_default();
-    answer.digest = first.strip_prefix("# digest ").unwrap_or_default().to_owned();
+    let digest = first.strip_prefix("# digest ").unwrap_or_default();
+    digest.clone_into(&mut answer.digest);
     for case in &mut answer.cases {
         let bar = case.bar.as_deref().unwrap_or_default();
         let key = [&case.case, bar, &case.metric, &case.variant];
@@ -63,7 +64,11 @@ mod tests {
     fn every_study_has_a_recorded_answer() {
         for texts in STUDIES {
             let answer = recorded_answer(texts).expect("it holds");
-            assert!(answer.cases.iter().any(|case| case.measured.is_some()), "{}", texts.name);
+            assert!(
+                answer.cases.iter().any(|case| case.measured.is_some()),
+                "{}",
+                texts.name
+            );
         }
     }
 }

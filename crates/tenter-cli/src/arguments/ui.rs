@@ -27,7 +27,7 @@ pub(crate) struct Ui {
     /// Do not open the page in the browser
     #[arg(long)]
     pub(crate) no_open: bool,
-    /// Print the description of the interface, OpenAPI 3.1, and end
+    /// Print the description of the interface (`OpenAPI` 3.1), and end
     #[arg(long)]
     pub(crate) openapi: bool,
 }

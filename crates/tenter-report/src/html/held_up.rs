@@ -1,9 +1,9 @@
 //! "What held this collective up": the chain of chunks that ends with the last one to arrive.
 
+use super::held_up_facts::{Ports, name};
 use super::line_chart::{labelled, x_axis};
 use super::runs::Run;
 use super::scale::Scale;
-use super::held_up_facts::{Ports, name};
 use super::text::{Unit, add, escape, number, time};
 use crate::chain::{Cause, Chain, Link};
 

@@ -175,7 +175,10 @@ pub fn held_up(trial: &TrialData) -> Vec<HeldUp> {
         let loss = |link: &Link| link.rank_wait + link.nic_wait + link.excess();
         let mut losses: Vec<f64> = chain.links.iter().map(loss).collect();
         losses.sort_by(|a, b| b.total_cmp(a));
-        let least = losses.get(LOOKED_AT - 1).copied().unwrap_or(f64::NEG_INFINITY);
+        let least = losses
+            .get(LOOKED_AT - 1)
+            .copied()
+            .unwrap_or(f64::NEG_INFINITY);
         let links = chain.links.iter().map(|link| {
             let findings = (loss(link) >= least).then(|| ports.findings(link));
             (name(link), findings)
@@ -185,7 +188,11 @@ pub fn held_up(trial: &TrialData) -> Vec<HeldUp> {
             job_name: run.job_name.to_owned(),
             collective: row.index,
             iteration: row.iteration,
-            operation: (row.collective.clone(), row.algorithm.clone(), row.size_bytes),
+            operation: (
+                row.collective.clone(),
+                row.algorithm.clone(),
+                row.size_bytes,
+            ),
             start: row.start.as_ns(),
             links: links.collect(),
             chain,

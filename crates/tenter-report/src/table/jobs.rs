@@ -146,13 +146,12 @@ fn operation(group: &[&CollectiveRow]) -> (String, Option<TextTable>) {
     let (warm_ups, rows): (Vec<&CollectiveRow>, Vec<&CollectiveRow>) =
         group.iter().copied().partition(|row| row.warm_up);
     let first = &group[0];
-    let mut title = format!("{}, {}", first.collective, first.algorithm);
     // They come first, and are numbered from 0.
     let warm_ups = warm_ups.iter().map(|row| u64::from(row.iteration) + 1);
-    if let Some(count) = warm_ups.max() {
-        let count = counted(count, "warm-up iteration");
-        title += &format!(" ({count} not shown)");
-    }
+    let not_shown = warm_ups.max().map_or_else(String::new, |count| {
+        format!(" ({} not shown)", counted(count, "warm-up iteration"))
+    });
+    let title = format!("{}, {}{not_shown}", first.collective, first.algorithm);
     let table = (!rows.is_empty()).then(|| collective_table(&rows));
     (title, table)
 }

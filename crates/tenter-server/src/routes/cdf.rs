@@ -123,11 +123,19 @@ pub(crate) async fn cdf(
         let column = match of.as_str() {
             "fct" => "fct_ns",
             "latency" => "latency_avg_ns",
-            _ => return Err(ApiError::bad("there is no such distribution; ask `of=fct` or `of=latency`")),
+            _ => {
+                return Err(ApiError::bad(
+                    "there is no such distribution; ask `of=fct` or `of=latency`",
+                ));
+            }
         };
         let folder = folder_of(&app, id)?;
         let jobs = distributions(&app, &folder, (asked.job, asked.collective), column)?;
-        Ok(Json(CdfBody { of, unit: "ns", jobs }))
+        Ok(Json(CdfBody {
+            of,
+            unit: "ns",
+            jobs,
+        }))
     })
     .await
 }

@@ -133,7 +133,12 @@ fn explained(plan: &Plan) -> Result<CheckBody, Error> {
     });
     Ok(CheckBody {
         problems: Vec::new(),
-        warnings: plan.warnings().problems().iter().map(ProblemBody::from).collect(),
+        warnings: plan
+            .warnings()
+            .problems()
+            .iter()
+            .map(ProblemBody::from)
+            .collect(),
         notes: explanation.notes.clone(),
         effective: Some(plan.to_yaml().to_owned()),
         fabric: Some(plan.fabric_in_one_line()),

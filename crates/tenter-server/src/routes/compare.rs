@@ -154,11 +154,19 @@ fn flatten(path: String, value: Value, settings: &mut BTreeMap<String, String>) 
         Value::Null => {}
         Value::Object(object) => {
             for (key, value) in object {
-                let within = if path.is_empty() { key } else { format!("{path}.{key}") };
+                let within = if path.is_empty() {
+                    key
+                } else {
+                    format!("{path}.{key}")
+                };
                 flatten(within, value, settings);
             }
         }
-        Value::Array(values) if values.iter().any(|value| value.is_object() || value.is_array()) => {
+        Value::Array(values)
+            if values
+                .iter()
+                .any(|value| value.is_object() || value.is_array()) =>
+        {
             for (place, value) in values.into_iter().enumerate() {
                 flatten(format!("{path}[{place}]"), value, settings);
             }
@@ -177,8 +185,10 @@ fn differing(configs: &[BTreeMap<String, String>]) -> Vec<SettingBody> {
     paths.sort_unstable();
     paths.dedup();
     let setting = |path: &String| {
-        let values: Vec<Option<String>> =
-            configs.iter().map(|config| config.get(path).cloned()).collect();
+        let values: Vec<Option<String>> = configs
+            .iter()
+            .map(|config| config.get(path).cloned())
+            .collect();
         let is_same = values.windows(2).all(|pair| pair[0] == pair[1]);
         (!is_same).then(|| SettingBody {
             path: path.clone(),

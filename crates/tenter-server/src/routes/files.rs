@@ -74,7 +74,10 @@ pub(crate) async fn report(
         let headers = [
             (CONTENT_TYPE, "text/html; charset=utf-8".to_owned()),
             (CONTENT_SECURITY_POLICY, REPORT_POLICY.to_owned()),
-            (CONTENT_DISPOSITION, format!("inline; filename=\"trial-{id}.html\"")),
+            (
+                CONTENT_DISPOSITION,
+                format!("inline; filename=\"trial-{id}.html\""),
+            ),
         ];
         Ok((headers, page).into_response())
     })
@@ -107,7 +110,10 @@ fn sent(path: &Path, name: &str, kind: &str) -> Result<Response, ApiError> {
     let headers = [
         (CONTENT_TYPE, kind.to_owned()),
         (CONTENT_LENGTH, length.to_string()),
-        (CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
+        (
+            CONTENT_DISPOSITION,
+            format!("attachment; filename=\"{name}\""),
+        ),
     ];
     Ok((headers, Bytes::from_stream(ReceiverStream::new(receiver))).into_response())
 }

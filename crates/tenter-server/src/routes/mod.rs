@@ -81,7 +81,7 @@ fn api() -> OpenApiRouter<Shared> {
     OpenApiRouter::with_openapi(Description::openapi()).nest("/api/v1", routes)
 }
 
-/// The description of the interface: OpenAPI 3.1 as JSON.
+/// The description of the interface, `OpenAPI` 3.1 as JSON.
 pub fn openapi() -> String {
     let (_, mut description) = api().split_for_parts();
     env!("CARGO_PKG_VERSION").clone_into(&mut description.info.version);
@@ -95,7 +95,10 @@ pub(crate) fn router(app: Shared) -> Router {
     let description: Router<Shared> = Router::new().route(
         "/api/v1/openapi.json",
         axum::routing::get(|| async {
-            ([(axum::http::header::CONTENT_TYPE, "application/json")], openapi())
+            (
+                [(axum::http::header::CONTENT_TYPE, "application/json")],
+                openapi(),
+            )
         }),
     );
     routes

@@ -94,7 +94,9 @@ impl Samples {
     /// The value of a sample.
     pub(crate) fn value(&self, row: usize) -> f64 {
         let value = self.values[row];
-        let at = self.instants.partition_point(|instant| *instant < self.times[row]);
+        let at = self
+            .instants
+            .partition_point(|instant| *instant < self.times[row]);
         let before = at.checked_sub(1).map_or(0.0, |at| self.instants[at]);
         let gbps = || value * 8.0 / (self.times[row] - before).max(1e-9);
         match self.metric {
@@ -240,6 +242,9 @@ pub(crate) async fn heat(
     .await
 }
 
+/// The greatest value of a port, and its values by column.
+type HeatRow = (f64, Vec<Option<f64>>);
+
 fn heat_of(folder: &Path, samples: &Samples, asked: &HeatQuery) -> HeatBody {
     let (from, to) = (
         asked.from.unwrap_or(f64::NEG_INFINITY),
@@ -254,7 +259,7 @@ fn heat_of(folder: &Path, samples: &Samples, asked: &HeatQuery) -> HeatBody {
     let columns = asked.columns.unwrap_or(240).clamp(1, 2_000);
     let per_column = instants.len().div_ceil(columns).max(1);
     let times_ns: Vec<f64> = instants.iter().copied().step_by(per_column).collect();
-    let mut rows: HashMap<(u32, u16), (f64, Vec<Option<f64>>)> = HashMap::new();
+    let mut rows: HashMap<(u32, u16), HeatRow> = HashMap::new();
     for sample in 0..samples.times.len() {
         let time = samples.times[sample];
         let at = instants.partition_point(|instant| *instant < time);
@@ -269,7 +274,7 @@ fn heat_of(folder: &Path, samples: &Samples, asked: &HeatQuery) -> HeatBody {
         *cell = Some(cell.map_or(value, |known| known.max(value)));
     }
     let total = rows.len();
-    let mut shown: Vec<((u32, u16), (f64, Vec<Option<f64>>))> = rows.into_iter().collect();
+    let mut shown: Vec<((u32, u16), HeatRow)> = rows.into_iter().collect();
     shown.sort_by(|a, b| b.1.0.total_cmp(&a.1.0).then(a.0.cmp(&b.0)));
     shown.truncate(asked.ports.unwrap_or(128).clamp(1, 2_048));
     shown.sort_by_key(|row| row.0);

@@ -98,7 +98,9 @@ fn all() -> Vec<PresetText> {
 
 /// The description that a scenario has in its text.
 fn description(text: &str) -> String {
-    let line = text.lines().find_map(|line| line.strip_prefix("description:"));
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("description:"));
     let line = line.unwrap_or_default().trim();
     line.trim_matches(['"', '\'']).to_owned()
 }
@@ -116,9 +118,9 @@ pub(crate) async fn presets() -> Result<Json<Vec<PresetBody>>, ApiError> {
 pub(crate) async fn preset(At(name): At<String>) -> Result<Json<PresetText>, ApiError> {
     apart(move || {
         let found = all().into_iter().find(|of| of.preset.name == name);
-        found.map(Json).ok_or_else(|| {
-            ApiError::missing("there is no such preset; /api/v1/presets lists them")
-        })
+        found
+            .map(Json)
+            .ok_or_else(|| ApiError::missing("there is no such preset; /api/v1/presets lists them"))
     })
     .await
 }

@@ -107,7 +107,13 @@ impl From<&CaseAnswer> for StudyCaseBody {
 
 impl From<&StudyAnswer> for StudyRow {
     fn from(answer: &StudyAnswer) -> StudyRow {
-        let count = |verdict| answer.cases.iter().filter(|case| case.verdict == verdict).count();
+        let count = |verdict| {
+            answer
+                .cases
+                .iter()
+                .filter(|case| case.verdict == verdict)
+                .count()
+        };
         let matches = count(Verdict::Match);
         StudyRow {
             name: answer.study.clone(),
@@ -129,7 +135,9 @@ fn answer_of(texts: &StudyTexts<'_>) -> Result<StudyAnswer, ApiError> {
 #[utoipa::path(get, path = "/studies", tag = "studies", responses((status = 200, body = Vec<StudyRow>)))]
 pub(crate) async fn studies() -> Result<Json<Vec<StudyRow>>, ApiError> {
     apart(|| {
-        let rows = STUDIES.iter().map(|texts| Ok(StudyRow::from(&answer_of(texts)?)));
+        let rows = STUDIES
+            .iter()
+            .map(|texts| Ok(StudyRow::from(&answer_of(texts)?)));
         rows.collect::<Result<_, ApiError>>().map(Json)
     })
     .await

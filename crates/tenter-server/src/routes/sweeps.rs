@@ -140,7 +140,12 @@ pub(crate) async fn queue(
 /// The sweeps, the newest first.
 #[utoipa::path(get, path = "/sweeps", tag = "sweeps", responses((status = 200, body = Vec<SweepRow>)))]
 pub(crate) async fn list(State(app): State<Shared>) -> Result<Json<Vec<SweepRow>>, ApiError> {
-    apart(move || Ok(Json(app.workspace.sweeps()?.iter().map(SweepRow::from).collect()))).await
+    apart(move || {
+        Ok(Json(
+            app.workspace.sweeps()?.iter().map(SweepRow::from).collect(),
+        ))
+    })
+    .await
 }
 
 fn found(app: &App, id: i64) -> Result<WorkspaceSweep, ApiError> {
@@ -218,7 +223,10 @@ pub(crate) async fn cancel(
                 sweep.state.word()
             )));
         }
-        Ok((StatusCode::ACCEPTED, Json(SweepRow::from(&found(&app, id)?))))
+        Ok((
+            StatusCode::ACCEPTED,
+            Json(SweepRow::from(&found(&app, id)?)),
+        ))
     })
     .await
 }

@@ -84,7 +84,9 @@ pub(crate) fn folder_of(app: &App, id: i64) -> Result<PathBuf, ApiError> {
     let trial = found(app, id)?;
     let state = trial.state.word();
     trial.folder.ok_or_else(|| {
-        ApiError::conflict(format!("the trial is {state} and has no rows yet; wait for its end"))
+        ApiError::conflict(format!(
+            "the trial is {state} and has no rows yet; wait for its end"
+        ))
     })
 }
 
@@ -96,13 +98,18 @@ pub(crate) fn open(folder: &std::path::Path, table: &TrialTable) -> Result<Table
             table.name
         )));
     }
-    Ok(table.open(folder)?)
+    // Its name is known, so the file is at fault: it is not finished, or damaged.
+    table
+        .open(folder)
+        .map_err(|error| ApiError::conflict(error.to_string()))
 }
 
 /// The table of a name.
 pub(crate) fn named(name: &str) -> Result<TrialTable, ApiError> {
     TrialTable::of_name(name).ok_or_else(|| {
-        ApiError::missing("no trial has such a table; its address without a name lists those that it has")
+        ApiError::missing(
+            "no trial has such a table; its address without a name lists those that it has",
+        )
     })
 }
 
@@ -115,18 +122,20 @@ pub(crate) async fn tables(
 ) -> Result<Json<Vec<TableBody>>, ApiError> {
     apart(move || {
         let folder = folder_of(&app, id)?;
-        let there = TRIAL_TABLES.iter().filter(|table| table.file(&folder).is_file());
+        let there = TRIAL_TABLES
+            .iter()
+            .filter(|table| table.file(&folder).is_file());
         let body = |table: &TrialTable| {
-            // A run that is under way has not finished its files.
-            let rows = table.open(&folder).map_or(0, |groups| count(&groups));
-            TableBody {
+            // A run that is under way, or was killed early, has files that are not finished.
+            let groups = table.open(&folder).ok()?;
+            Some(TableBody {
                 name: table.name,
                 about: table.about,
-                rows,
+                rows: count(&groups),
                 columns: table.columns().iter().map(ColumnBody::from).collect(),
-            }
+            })
         };
-        Ok(Json(there.map(body).collect()))
+        Ok(Json(there.filter_map(body).collect()))
     })
     .await
 }
@@ -198,14 +207,19 @@ pub(crate) async fn rows(
         let rows = selected(&groups, &selection)?;
         let total = rows.as_ref().map_or(all, Vec::len);
         let from = asked.offset.unwrap_or(0).min(total);
-        let to = from.saturating_add(asked.limit.unwrap_or(100).min(LIMIT_MAX)).min(total);
+        let to = from
+            .saturating_add(asked.limit.unwrap_or(100).min(LIMIT_MAX))
+            .min(total);
         let rows = rows.map_or_else(
             || (from as u32..to as u32).collect::<Vec<_>>(),
             |rows| rows[from..to].to_vec(),
         );
         let body = RowsBody {
             total,
-            columns: shown.iter().map(|&place| ColumnBody::from(&columns[place])).collect(),
+            columns: shown
+                .iter()
+                .map(|&place| ColumnBody::from(&columns[place]))
+                .collect(),
             rows: page(&groups, &shown, &rows)?,
         };
         Ok(Json(body).into_response())

@@ -77,7 +77,7 @@ struct Drawn {
     rank: u32,
     start: f64,
     end: f64,
-    row: usize,
+    row: i64,
 }
 
 /// The chunks that fit, and the span of all of them.
@@ -86,24 +86,44 @@ fn fitting(
     folder: &std::path::Path,
     asked: &TimelineQuery,
 ) -> Result<(Vec<Drawn>, (f64, f64)), ApiError> {
-    let names = ["job", "collective_index", "src_rank", "dst_rank", "first_sent_ns", "received_ns"];
+    let names = [
+        "job",
+        "collective_index",
+        "src_rank",
+        "dst_rank",
+        "first_sent_ns",
+        "received_ns",
+    ];
     let [jobs, collectives, sources, destinations, starts, ends] =
         app.cache.columns(folder, &flows()?, names)?;
-    let (from, to) = (asked.from.unwrap_or(f64::NEG_INFINITY), asked.to.unwrap_or(f64::INFINITY));
+    let (from, to) = (
+        asked.from.unwrap_or(f64::NEG_INFINITY),
+        asked.to.unwrap_or(f64::INFINITY),
+    );
     let mut span = (f64::INFINITY, f64::NEG_INFINITY);
     let mut drawn = Vec::new();
-    for row in 0..jobs.len() {
+    for (row, number) in (0..jobs.len()).zip(0..) {
         let (job, rank) = (jobs[row] as u32, sources[row] as u32);
         let is_meant = asked.job.is_none_or(|of| of == job)
-            && asked.collective.is_none_or(|of| of == collectives[row] as u32)
-            && asked.rank.is_none_or(|of| of == rank || of == destinations[row] as u32);
+            && asked
+                .collective
+                .is_none_or(|of| of == collectives[row] as u32)
+            && asked
+                .rank
+                .is_none_or(|of| of == rank || of == destinations[row] as u32);
         if !is_meant {
             continue;
         }
         let (start, end) = (starts[row], ends[row]);
         span = (span.0.min(start), span.1.max(end));
         if end >= from && start <= to {
-            drawn.push(Drawn { job, rank, start, end, row });
+            drawn.push(Drawn {
+                job,
+                rank,
+                start,
+                end,
+                row: number,
+            });
         }
     }
     Ok((drawn, span))
@@ -122,7 +142,11 @@ pub(crate) async fn timeline(
         let folder = folder_of(&app, id)?;
         let (drawn, (first, last)) = fitting(&app, &folder, &asked)?;
         let names = job_names(&app, &folder)?;
-        let (first, last) = if first <= last { (first, last) } else { (0.0, 0.0) };
+        let (first, last) = if first <= last {
+            (first, last)
+        } else {
+            (0.0, 0.0)
+        };
         let (from, to) = (asked.from.unwrap_or(first), asked.to.unwrap_or(last));
         let merged = drawn.len() > BARS;
         let (lanes, bars) = if merged {
@@ -155,7 +179,10 @@ fn name_of(names: &[String], job: u32, first: u32, last: u32) -> String {
     };
     match names {
         [_] => ranks,
-        names => format!("{}, {ranks}", names.get(job as usize).map_or("", String::as_str)),
+        names => format!(
+            "{}, {ranks}",
+            names.get(job as usize).map_or("", String::as_str)
+        ),
     }
 }
 
@@ -164,7 +191,10 @@ fn name_of(names: &[String], job: u32, first: u32, last: u32) -> String {
 fn single(drawn: &[Drawn], names: &[String]) -> (Vec<LaneBody>, Bars) {
     let mut of_ranks: BTreeMap<(u32, u32), Vec<Drawn>> = BTreeMap::new();
     for chunk in drawn {
-        of_ranks.entry((chunk.job, chunk.rank)).or_default().push(*chunk);
+        of_ranks
+            .entry((chunk.job, chunk.rank))
+            .or_default()
+            .push(*chunk);
     }
     let (mut lanes, mut bars) = (Vec::new(), Bars::new());
     let most = (LANES / of_ranks.len().max(1)).max(1);
@@ -194,7 +224,7 @@ fn single(drawn: &[Drawn], names: &[String]) -> (Vec<LaneBody>, Bars) {
             });
             ends[place] = chunk.end;
             let lane = (first + place) as u32;
-            bars.push((lane, chunk.start, chunk.end, chunk.row as i64, 1));
+            bars.push((lane, chunk.start, chunk.end, chunk.row, 1));
         }
     }
     (lanes, bars)

@@ -94,7 +94,10 @@ fn two_decimals(value: f64) -> String {
 impl From<WorkspaceTrial> for TrialRow {
     fn from(trial: WorkspaceTrial) -> TrialRow {
         let shown = trial.headline;
-        let folder = trial.folder.as_deref().and_then(|folder| folder.file_name());
+        let folder = trial
+            .folder
+            .as_deref()
+            .and_then(|folder| folder.file_name());
         TrialRow {
             id: trial.id,
             name: trial.name,

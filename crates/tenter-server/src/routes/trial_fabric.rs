@@ -100,7 +100,9 @@ fn loaded(
     time: Option<f64>,
 ) -> Result<LoadedFabricBody, ApiError> {
     let samples = Samples::read(app, folder, Metric::QueueBytes);
-    let instants = samples.as_ref().map_or(&[][..], |samples| &samples.instants);
+    let instants = samples
+        .as_ref()
+        .map_or(&[][..], |samples| &samples.instants);
     let step = instants.len().div_ceil(INSTANTS).max(1);
     let times_ns: Vec<f64> = instants.iter().copied().step_by(step).collect();
     let at = time.and_then(|time| {
@@ -168,7 +170,9 @@ fn at_instant(app: &App, folder: &Path, plan: &Plan, at: f64) -> Result<Vec<Load
         let first = samples.times.partition_point(|time| *time < at);
         let last = samples.times.partition_point(|time| *time <= at);
         let place = samples.instants.partition_point(|instant| *instant < at);
-        let before = place.checked_sub(1).map_or(0.0, |place| samples.instants[place]);
+        let before = place
+            .checked_sub(1)
+            .map_or(0.0, |place| samples.instants[place]);
         for row in first..last {
             let port = samples.port(row);
             let Some((link, direction)) = link_of(plan, port.0, port.1) else {

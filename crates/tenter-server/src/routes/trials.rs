@@ -11,9 +11,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tenter::{TrialOrderKey, TrialQuery, TrialState, WorkspaceTrial};
-use tenter_report::{
-    Format, PrintedJob, TrialReport, printed_jobs, read_manifest, read_summary,
-};
+use tenter_report::{Format, PrintedJob, TrialReport, printed_jobs, read_manifest, read_summary};
 use utoipa::{IntoParams, ToSchema};
 
 use super::trial_body::{TrialRow, told_trial};
@@ -78,13 +76,19 @@ fn query_of(asked: ListQuery) -> Result<TrialQuery, ApiError> {
     let state = state.map(|state| {
         TrialState::of_word(&state).ok_or_else(|| {
             let words: Vec<&str> = TrialState::ALL.iter().map(|state| state.word()).collect();
-            ApiError::bad(format!("there is no such state; states are {}", words.join(", ")))
+            ApiError::bad(format!(
+                "there is no such state; states are {}",
+                words.join(", ")
+            ))
         })
     });
     let sort = asked.sort.as_deref().unwrap_or("created");
     let order_by = TrialOrderKey::of_word(sort).ok_or_else(|| {
         let words: Vec<&str> = TrialOrderKey::ALL.iter().map(|key| key.word()).collect();
-        ApiError::bad(format!("there is no such order; orders are {}", words.join(", ")))
+        ApiError::bad(format!(
+            "there is no such order; orders are {}",
+            words.join(", ")
+        ))
     })?;
     Ok(TrialQuery {
         search: asked.search.unwrap_or_default(),
@@ -135,7 +139,9 @@ pub(crate) async fn queue(
             "" => "trial".to_owned(),
             name => name.to_owned(),
         });
-        let id = app.workspace.queue(&name, &asked.text, &plan, &asked.tags)?;
+        let id = app
+            .workspace
+            .queue(&name, &asked.text, &plan, &asked.tags)?;
         let row = TrialRow::from(app.workspace.trial(id)?);
         told_trial(&app, id);
         app.wake();
@@ -168,6 +174,7 @@ pub(crate) struct TrialBody {
     /// How far it is, while it runs.
     progress: Option<ProgressBody>,
     /// How far it was when its process ended, where that did not end the trial itself.
+    #[schema(value_type = Option<ProgressBody>)]
     partial: Option<Value>,
 }
 
@@ -253,8 +260,12 @@ pub(crate) fn found(app: &App, id: i64) -> Result<WorkspaceTrial, ApiError> {
 fn body(app: &App, id: i64) -> Result<TrialBody, ApiError> {
     let trial = found(app, id)?;
     let folder = trial.folder.clone();
-    let summary = folder.as_deref().and_then(|folder| read_summary(folder).ok());
-    let manifest = folder.as_deref().and_then(|folder| read_manifest(folder).ok());
+    let summary = folder
+        .as_deref()
+        .and_then(|folder| read_summary(folder).ok());
+    let manifest = folder
+        .as_deref()
+        .and_then(|folder| read_manifest(folder).ok());
     let text = |format| {
         summary.as_ref().map(|summary| {
             let report = TrialReport {
@@ -270,19 +281,32 @@ fn body(app: &App, id: i64) -> Result<TrialBody, ApiError> {
         let kept = run.progress.lock().unwrap_or_else(PoisonError::into_inner);
         kept.clone()
     });
+    let last = match (trial.state, &summary) {
+        (TrialState::Interrupted, None) => app.workspace.last_progress(id)?,
+        _ => None,
+    };
     Ok(TrialBody {
         note: app.workspace.note(id)?,
         printed_jobs: summary
             .as_ref()
-            .map(|summary| printed_jobs(summary).into_iter().map(PrintedJobBody::from).collect())
+            .map(|summary| {
+                printed_jobs(summary)
+                    .into_iter()
+                    .map(PrintedJobBody::from)
+                    .collect()
+            })
             .unwrap_or_default(),
-        printed_lines: text(Format::Table).map(|text| printed_lines(&text)).unwrap_or_default(),
+        printed_lines: text(Format::Table)
+            .map(|text| printed_lines(&text))
+            .unwrap_or_default(),
         summary_text: text(Format::Table),
         summary_csv: text(Format::Csv),
-        summary: summary.as_ref().and_then(|summary| serde_json::to_value(summary).ok()),
+        summary: summary
+            .as_ref()
+            .and_then(|summary| serde_json::to_value(summary).ok()),
         manifest: manifest.and_then(|manifest| serde_json::to_value(manifest).ok()),
         progress,
-        partial: None,
+        partial: last.and_then(|text| serde_json::from_str(&text).ok()),
         row: trial.into(),
     })
 }
@@ -381,7 +405,9 @@ pub(crate) struct TagBody {
 pub(crate) async fn tags(State(app): State<Shared>) -> Result<Json<Vec<TagBody>>, ApiError> {
     apart(move || {
         let tags = app.workspace.tags()?.into_iter();
-        Ok(Json(tags.map(|(tag, trials)| TagBody { tag, trials }).collect()))
+        Ok(Json(
+            tags.map(|(tag, trials)| TagBody { tag, trials }).collect(),
+        ))
     })
     .await
 }

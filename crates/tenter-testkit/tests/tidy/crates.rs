@@ -185,7 +185,9 @@ pub(crate) fn unexplained_dependencies(repository: &Repository) -> Vec<String> {
 /// The packages of npm that the page of the workspace and the tests in a browser use.
 fn browser_packages(repository: &Repository) -> impl Iterator<Item = &str> {
     let manifests = ["tests/browser/package.json", "web/package.json"];
-    let files = manifests.into_iter().filter_map(|path| repository.file(path));
+    let files = manifests
+        .into_iter()
+        .filter_map(|path| repository.file(path));
     let lists = files.flat_map(|file| file.text.split("ependencies\": {").skip(1));
     let lines = lists.flat_map(|list| list.split('}').next().unwrap_or("").lines());
     lines.filter_map(|line| line.trim().strip_prefix('"')?.split('"').next())

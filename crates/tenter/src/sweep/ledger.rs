@@ -70,7 +70,8 @@ CREATE TABLE workspace_trials (
     digest TEXT,
     seed TEXT,
     wall_s REAL,
-    ideals TEXT
+    ideals TEXT,
+    progress TEXT
 );
 CREATE INDEX workspace_trials_by_state ON workspace_trials (state);
 CREATE TABLE workspace_tags (
@@ -412,8 +413,7 @@ fn prepare(connection: &Connection) -> rusqlite::Result<()> {
 /// The layout of the tables, which are made where there are none, and brought up to date where
 /// they are older.
 fn layout(connection: &Connection) -> rusqlite::Result<i64> {
-    let version =
-        || connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0));
+    let version = || connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0));
     if version()? < VERSION {
         connection.execute_batch("BEGIN IMMEDIATE")?;
         // Another process may have been faster.

@@ -21,7 +21,11 @@ impl Workspace {
     /// When there is no such trial, or the name is empty or too long.
     pub fn rename(&self, id: i64, name: &str) -> Result<(), Error> {
         let name = checked("name", name)?;
-        self.change(id, "UPDATE workspace_trials SET name = ?2 WHERE id = ?1", &name)
+        self.change(
+            id,
+            "UPDATE workspace_trials SET name = ?2 WHERE id = ?1",
+            &name,
+        )
     }
 
     /// Replaces the note of a trial, which is Markdown.
@@ -35,7 +39,11 @@ impl Workspace {
                 note.len()
             )));
         }
-        self.change(id, "UPDATE workspace_trials SET note = ?2 WHERE id = ?1", note)
+        self.change(
+            id,
+            "UPDATE workspace_trials SET note = ?2 WHERE id = ?1",
+            note,
+        )
     }
 
     /// The note of a trial; empty where there is none.
@@ -81,7 +89,8 @@ impl Workspace {
     /// When there is no such trial, it is running, or its folder cannot be removed.
     pub fn remove(&self, id: i64) -> Result<(), Error> {
         let trial = self.trial(id)?;
-        let claim = "UPDATE workspace_trials SET state = 'failed' WHERE id = ?1 AND state <> 'running'";
+        let claim =
+            "UPDATE workspace_trials SET state = 'failed' WHERE id = ?1 AND state <> 'running'";
         let rows = self.ledger().connection().execute(claim, [id]);
         if rows.map_err(broken)? == 0 {
             return Err(Error::Asked(format!(

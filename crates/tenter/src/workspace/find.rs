@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use rusqlite::params;
 use tenter_report::{CONFIG_FILE, MANIFEST_FILE, SEEDS_FILE, read_manifest, read_summary};
 
+use super::Workspace;
 use super::queue::state_of;
 use super::stamp::stamp;
 use super::trial::{Headline, TrialState};
-use super::Workspace;
 use crate::sweep::ledger::{broken, now};
 use crate::{Error, Scenario};
 
@@ -69,7 +69,9 @@ impl Workspace {
             ON CONFLICT (folder) DO UPDATE SET folder = folder RETURNING id";
         let ledger = self.ledger();
         let values = params![relative, config, now()];
-        let id = ledger.connection().query_row(text, values, |row| row.get(0));
+        let id = ledger
+            .connection()
+            .query_row(text, values, |row| row.get(0));
         id.map_err(broken)
     }
 
@@ -89,7 +91,9 @@ impl Workspace {
         let seconds = stamp as f64 / 1e9;
         let text = "UPDATE workspace_trials SET ended = ?2,
             created = coalesce(?3, created), started = coalesce(?3, started) WHERE id = ?1";
-        let wall = read_manifest(folder).ok().and_then(|manifest| manifest.wall_s);
+        let wall = read_manifest(folder)
+            .ok()
+            .and_then(|manifest| manifest.wall_s);
         let began = wall.map(|wall| seconds - wall);
         self.write(text, params![id, seconds, began]).map(drop)
     }

@@ -18,9 +18,8 @@ impl Headline {
             rows.filter(|row| !row.warm_up && row.completion_time.is_some())
         };
         let largest = measured().max_by_key(|row| row.size_bytes);
-        let shown = |row: &CollectiveRow| {
-            format!("{}, {}", row.collective, binary_size(row.size_bytes))
-        };
+        let shown =
+            |row: &CollectiveRow| format!("{}, {}", row.collective, binary_size(row.size_bytes));
         Headline {
             jobs: Some(summary.jobs.len() as u64),
             jct_ns: jct.max().map(tenter_units::Time::as_ns),

@@ -94,7 +94,9 @@ impl TrialOrderKey {
 
     /// The key of that name.
     pub fn of_word(word: &str) -> Option<TrialOrderKey> {
-        TrialOrderKey::ALL.into_iter().find(|key| key.word() == word)
+        TrialOrderKey::ALL
+            .into_iter()
+            .find(|key| key.word() == word)
     }
 }
 
@@ -125,7 +127,9 @@ impl Workspace {
             TrialOrderKey::Name | TrialOrderKey::Fabric => "COLLATE NOCASE",
             _ => "",
         };
-        let limit = query.limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(-1));
+        let limit = query
+            .limit
+            .map_or(-1, |limit| i64::try_from(limit).unwrap_or(-1));
         let page = format!(
             "SELECT {COLUMNS} FROM workspace_trials {condition}
             ORDER BY {key} IS NULL, {key} {collation} {direction}, id {direction}
@@ -160,6 +164,39 @@ impl Workspace {
             .query_row(&text, [id], |row| self.trial_of(row))
             .optional();
         found.map_err(broken)?.ok_or_else(|| unknown(id))
+    }
+
+    /// The trial of that number, or else of that name.
+    ///
+    /// # Errors
+    /// When there is none, or several have the name.
+    pub fn find_trial(&self, named: &str) -> Result<WorkspaceTrial, Error> {
+        if let Ok(id) = named.parse() {
+            return self.trial(id);
+        }
+        let ledger = self.ledger();
+        let all = || -> rusqlite::Result<Vec<i64>> {
+            let text = "SELECT id FROM workspace_trials WHERE name = ?1 ORDER BY id";
+            let mut statement = ledger.connection().prepare(text)?;
+            statement.query_map([named], |row| row.get(0))?.collect()
+        };
+        let found = all().map_err(broken)?;
+        drop(ledger);
+        match found.as_slice() {
+            [] => Err(Error::Asked(format!(
+                "there is no trial `{named}`; `tenter trials list` names those that there are"
+            ))),
+            [id] => self.trial(*id),
+            several => Err(Error::Asked(format!(
+                "{} trials are called `{named}`; name one by its number: {}",
+                several.len(),
+                several
+                    .iter()
+                    .map(i64::to_string)
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            ))),
+        }
     }
 
     /// The tags of all trials, and how many have each.
@@ -228,7 +265,10 @@ fn condition(query: &TrialQuery) -> (String, Vec<Value>) {
     let (mut parts, mut values) = (Vec::new(), Vec::new());
     let search = query.search.trim();
     if !search.is_empty() {
-        let escaped = search.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+        let escaped = search
+            .replace('\\', "\\\\")
+            .replace('%', "\\%")
+            .replace('_', "\\_");
         values.push(Value::Text(format!("%{escaped}%")));
         let like = "LIKE ?1 ESCAPE '\\'";
         parts.push(format!(

@@ -5,10 +5,10 @@ use std::path::Path;
 use rusqlite::{OptionalExtension, params};
 use tenter_record::{StopKind, Summary};
 
+use super::Workspace;
 use super::edit::{checked, checked_tags};
 use super::stamp::stamp;
 use super::trial::{Headline, TrialState};
-use super::Workspace;
 use crate::sweep::ledger::{broken, now};
 use crate::{Error, Plan};
 
@@ -98,6 +98,26 @@ impl Workspace {
         self.write(text, params![id, folder]).map(drop)
     }
 
+    /// Keeps a text that tells how far a trial is, for the case that its process is killed.
+    ///
+    /// # Errors
+    /// When the ledger cannot be written.
+    pub fn note_progress(&self, id: i64, progress: &str) -> Result<(), Error> {
+        let text = "UPDATE workspace_trials SET progress = ?2 WHERE id = ?1";
+        self.write(text, params![id, progress]).map(drop)
+    }
+
+    /// The last text that told how far a trial is.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn last_progress(&self, id: i64) -> Result<Option<String>, Error> {
+        let text = "SELECT progress FROM workspace_trials WHERE id = ?1";
+        let ledger = self.ledger();
+        let found = ledger.connection().query_row(text, [id], |row| row.get(0));
+        Ok(found.optional().map_err(broken)?.flatten())
+    }
+
     /// Notes what came of a trial that this process has run, and returns its state.
     ///
     /// # Errors
@@ -162,9 +182,18 @@ impl Workspace {
             }
             let text = "UPDATE workspace_trials SET state = 'interrupted', ended = ?2,
                 error = 'the process that ran it ended before the trial did'
-                WHERE state = 'running' AND worker = ?1";
-            let rows = ledger.connection().execute(text, params![worker, now()]);
-            count += rows.map_err(broken)?;
+                WHERE state = 'running' AND worker = ?1 RETURNING folder";
+            let lost = || -> rusqlite::Result<Vec<Option<String>>> {
+                let mut statement = ledger.connection().prepare(text)?;
+                let rows = statement.query_map(params![worker, now()], |row| row.get(0))?;
+                rows.collect()
+            };
+            let lost = lost().map_err(broken)?;
+            count += lost.len();
+            for folder in lost.into_iter().flatten() {
+                // One that cannot be recovered has no rows.
+                let _ = tenter_report::recover_tables(&self.folder.join(folder));
+            }
         }
         drop(ledger);
         self.requeue_lost_sweeps()?;
@@ -203,7 +232,11 @@ impl Workspace {
         self.write(text, values).map(drop)
     }
 
-    pub(super) fn write(&self, text: &str, values: &[&dyn rusqlite::ToSql]) -> Result<usize, Error> {
+    pub(super) fn write(
+        &self,
+        text: &str,
+        values: &[&dyn rusqlite::ToSql],
+    ) -> Result<usize, Error> {
         let rows = self.ledger().connection().execute(text, values);
         rows.map_err(broken)
     }

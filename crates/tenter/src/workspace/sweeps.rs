@@ -90,13 +90,15 @@ impl Workspace {
             name => name,
         };
         let name = checked("name", name)?;
-        let trials = run.sweep().trials().count() as i64;
+        let trials = i64::try_from(run.sweep().trials().count()).unwrap_or(i64::MAX);
         let text = "INSERT INTO workspace_sweeps
             (name, state, description, scenario, created, trials)
             VALUES (?1, 'queued', ?2, ?3, ?4, ?5) RETURNING id";
         let ledger = self.ledger();
         let values = params![name, description, scenario, now(), trials];
-        let id = ledger.connection().query_row(text, values, |row| row.get(0));
+        let id = ledger
+            .connection()
+            .query_row(text, values, |row| row.get(0));
         id.map_err(broken)
     }
 
@@ -113,7 +115,9 @@ impl Workspace {
         let ledger = self.ledger();
         let found = ledger
             .connection()
-            .query_row(&text, params![ledger.worker()], |row| self.sweep_of_row(row));
+            .query_row(&text, params![ledger.worker()], |row| {
+                self.sweep_of_row(row)
+            });
         found.optional().map_err(broken)
     }
 
@@ -149,7 +153,8 @@ impl Workspace {
     /// When the ledger cannot be written.
     pub fn sweep_ended(&self, id: i64, state: TrialState, why: Option<&str>) -> Result<(), Error> {
         let text = "UPDATE workspace_sweeps SET state = ?2, ended = ?3, error = ?4 WHERE id = ?1";
-        self.write(text, params![id, state.word(), now(), why]).map(drop)
+        self.write(text, params![id, state.word(), now(), why])
+            .map(drop)
     }
 
     /// Cancels a sweep that waits; whether it was waiting.
@@ -171,7 +176,9 @@ impl Workspace {
         let all = || -> rusqlite::Result<Vec<WorkspaceSweep>> {
             let text = format!("SELECT {COLUMNS} FROM workspace_sweeps ORDER BY id DESC");
             let mut statement = ledger.connection().prepare(&text)?;
-            statement.query_map([], |row| self.sweep_of_row(row))?.collect()
+            statement
+                .query_map([], |row| self.sweep_of_row(row))?
+                .collect()
         };
         all().map_err(broken)
     }
@@ -201,7 +208,10 @@ impl Workspace {
             if worker != ledger.worker() && !ledger.lives(&worker) {
                 let text = "UPDATE workspace_sweeps SET state = 'queued'
                     WHERE state = 'running' AND worker = ?1";
-                ledger.connection().execute(text, [worker]).map_err(broken)?;
+                ledger
+                    .connection()
+                    .execute(text, [worker])
+                    .map_err(broken)?;
             }
         }
         Ok(())

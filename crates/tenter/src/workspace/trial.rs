@@ -48,7 +48,9 @@ impl TrialState {
 
     /// The state of that name.
     pub fn of_word(word: &str) -> Option<TrialState> {
-        TrialState::ALL.into_iter().find(|state| state.word() == word)
+        TrialState::ALL
+            .into_iter()
+            .find(|state| state.word() == word)
     }
 }
 
