@@ -110,22 +110,26 @@ impl ApiError {
 
 impl From<tenter::Error> for ApiError {
     fn from(error: tenter::Error) -> ApiError {
-        match &error {
+        let (of, inner) = match &error {
+            tenter::Error::Trial { name, source } => (format!("{name}: "), &**source),
+            other => (String::new(), other),
+        };
+        match inner {
             tenter::Error::Scenario(problems) => {
-                let count = problems.problems().len();
-                let message = match count {
-                    1 => "the scenario has a problem".to_owned(),
-                    many => format!("the scenario has {many} problems"),
+                let problems = problems.problems();
+                let count = match problems.len() {
+                    1 => "a problem".to_owned(),
+                    many => format!("{many} problems"),
                 };
+                let message = format!("{of}the scenario has {count}");
                 let mut of_scenario = ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, message);
-                of_scenario.text.problems =
-                    problems.problems().iter().map(ProblemBody::from).collect();
+                of_scenario.text.problems = problems.iter().map(ProblemBody::from).collect();
                 of_scenario
             }
-            other if other.is_of_input() => {
-                ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, other.to_string())
+            _ if error.is_of_input() => {
+                ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string())
             }
-            other => ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, other.to_string()),
+            _ => ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
         }
     }
 }

@@ -114,7 +114,7 @@ fn bad_requests_have_the_right_status_and_change_nothing() {
     );
     assert_eq!(raw("GET /api/v1/trials", &["Host: evil.example"], ""), 403);
     assert_eq!(raw("GET /api/v1/trials", &["Host: 127.0.0.1:1"], ""), 403);
-    assert_eq!(raw("GET /api/v1/trials", &[], ""), 400);
+    assert_eq!(raw("GET /api/v1/trials", &[], ""), 403);
     assert_eq!(server.json("/trials"), before);
 }
 

@@ -15,7 +15,7 @@ jobs:
   - name: train
     collectives:
       - {collective: all-to-all, size: 1MiB}
-      - {collective: all-reduce, size: [256KiB, 1MiB]}
+      - {collective: all-reduce, sizes: [256KiB, 1MiB]}
 observe: {sample_interval: 10us}
 ";
 

@@ -4,7 +4,7 @@ use crate::repository::Repository;
 use crate::source::without_strings;
 
 /// The crates, each allowed to depend on those before it.
-const ORDER: [&str; 21] = [
+const ORDER: [&str; 22] = [
     "tenter-units",
     "tenter-config",
     "tenter-notation",
@@ -23,6 +23,7 @@ const ORDER: [&str; 21] = [
     "tenter-study",
     "tenter-report",
     "tenter",
+    "tenter-server",
     "tenter-cli",
     "tenter-python",
     "tenter-testkit",
