@@ -203,4 +203,12 @@ fn the_description_in_the_repository_is_that_of_the_program() {
     );
     let description: Value = serde_json::from_str(&printed).expect("JSON");
     assert_eq!(description["openapi"], "3.1.0");
+    // Clients name their functions so.
+    let paths = description["paths"].as_object().expect("paths").values();
+    let operations = paths.flat_map(|path| path.as_object().expect("methods").values());
+    let mut names: Vec<&str> = operations
+        .filter_map(|operation| operation["operationId"].as_str())
+        .collect();
+    names.sort_unstable();
+    assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
 }

@@ -118,7 +118,7 @@ pub(crate) struct SweepTrialBody {
 }
 
 /// Queues a sweep.
-#[utoipa::path(post, path = "/sweeps", tag = "sweeps", request_body = NewSweep,
+#[utoipa::path(post, path = "/sweeps", operation_id = "sweep_queue", tag = "sweeps", request_body = NewSweep,
     responses((status = 201, body = SweepRow), (status = 422, body = ErrorBody)))]
 pub(crate) async fn queue(
     State(app): State<Shared>,
@@ -138,7 +138,7 @@ pub(crate) async fn queue(
 }
 
 /// The sweeps, the newest first.
-#[utoipa::path(get, path = "/sweeps", tag = "sweeps", responses((status = 200, body = Vec<SweepRow>)))]
+#[utoipa::path(get, path = "/sweeps", operation_id = "sweep_list", tag = "sweeps", responses((status = 200, body = Vec<SweepRow>)))]
 pub(crate) async fn list(State(app): State<Shared>) -> Result<Json<Vec<SweepRow>>, ApiError> {
     apart(move || {
         Ok(Json(
@@ -154,7 +154,7 @@ fn found(app: &App, id: i64) -> Result<WorkspaceSweep, ApiError> {
 }
 
 /// One sweep.
-#[utoipa::path(get, path = "/sweeps/{id}", tag = "sweeps", params(("id" = i64, Path, description = "Number of the sweep")),
+#[utoipa::path(get, path = "/sweeps/{id}", operation_id = "sweep_show", tag = "sweeps", params(("id" = i64, Path, description = "Number of the sweep")),
     responses((status = 200, body = SweepBody), (status = 404, body = ErrorBody)))]
 pub(crate) async fn show(
     State(app): State<Shared>,
@@ -207,7 +207,7 @@ fn body(sweep: &WorkspaceSweep) -> SweepBody {
 }
 
 /// Cancels a sweep that waits or runs; trials that have run are kept.
-#[utoipa::path(post, path = "/sweeps/{id}/cancel", tag = "sweeps", params(("id" = i64, Path, description = "Number of the sweep")),
+#[utoipa::path(post, path = "/sweeps/{id}/cancel", operation_id = "sweep_cancel", tag = "sweeps", params(("id" = i64, Path, description = "Number of the sweep")),
     responses((status = 202, body = SweepRow), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 pub(crate) async fn cancel(
     State(app): State<Shared>,
