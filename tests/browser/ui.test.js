@@ -190,7 +190,7 @@ describe("the workspace", { timeout: 170_000 }, () => {
     await page.getByText("one switch").first().waitFor();
     await link("Workspace").click();
     for (const box of await page.getByRole("checkbox", { name: /^Compare / }).all()) await box.check();
-    await link("Compare 2").click();
+    await page.getByRole("main").getByRole("link", { name: "Compare 2" }).click();
     await heading("Compare").waitFor();
     await page.locator('table[data-table="compare"] tbody tr').first().waitFor();
     const results = await cells('table[data-table="compare"]');

@@ -38,6 +38,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/compare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Trials side by side: rows, differences of their configurations, distributions. */
+        get: operations["compare"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -59,6 +76,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/fabric": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The fabric of a scenario. */
+        post: operations["fabric"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/mapping": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The host, NIC and port of each rank of a scenario. */
+        post: operations["mapping"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/presets": {
         parameters: {
             query?: never;
@@ -66,7 +117,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Scenarios to begin with: fabrics with a first job, and those of published studies. */
+        /** Scenarios to begin with: fabrics with a first job, examples, and those of published studies. */
         get: operations["presets"];
         put?: never;
         post?: never;
@@ -104,6 +155,92 @@ export interface paths {
         get: operations["schema"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/studies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The published studies, each with the tally of its last recorded run. */
+        get: operations["studies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/studies/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One study: published and measured values, bands and verdicts. */
+        get: operations["study"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sweeps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The sweeps, the newest first. */
+        get: operations["sweep_list"];
+        put?: never;
+        /** Queues a sweep. */
+        post: operations["sweep_queue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sweeps/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One sweep. */
+        get: operations["sweep_show"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sweeps/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancels a sweep that waits or runs; trials that have run are kept. */
+        post: operations["sweep_cancel"];
         delete?: never;
         options?: never;
         head?: never;
@@ -181,6 +318,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/trials/{id}/cdf": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Distributions of the flows of a trial, job by job. */
+        get: operations["cdf"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/trials/{id}/config": {
         parameters: {
             query?: never;
@@ -190,6 +344,108 @@ export interface paths {
         };
         /** The scenario of a trial as it was written. */
         get: operations["config"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trials/{id}/fabric": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The fabric of a trial with the load of its links. */
+        get: operations["trial_fabric"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trials/{id}/files/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A table of a trial as a Parquet file. */
+        get: operations["parquet"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trials/{id}/held-up": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What held each collective of a trial up. */
+        get: operations["held_up"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trials/{id}/ports-heat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Ports over time, as a matrix. */
+        get: operations["heat"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trials/{id}/ports/{port}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a port has sampled over time. */
+        get: operations["series"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trials/{id}/report.html": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The report of a trial: one HTML file that needs nothing else. */
+        get: operations["report"];
         put?: never;
         post?: never;
         delete?: never;
@@ -232,6 +488,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/trials/{id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Chunks of a trial by sending rank over time. */
+        get: operations["timeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trials/{id}/trace.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The trace of a trial, which ui.perfetto.dev opens. */
+        get: operations["trace"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -258,6 +548,14 @@ export interface components {
             token: boolean;
             /** @description Version of Tenter. */
             version: string;
+        };
+        /** @description Distributions, one for each job. */
+        CdfBody: {
+            jobs: components["schemas"]["JobCdf"][];
+            /** @description `fct` or `latency`. */
+            of: string;
+            /** @description Unit of the values. */
+            unit: string;
         };
         /** @description What is wrong with a scenario, and what it means. */
         CheckBody: {
@@ -291,6 +589,20 @@ export interface components {
             optional: boolean;
             /** @description Its unit; empty for a count, an index, a name or a flag. */
             unit: string;
+        };
+        /** @description Trials side by side. */
+        CompareBody: {
+            /** @description Completion times of flows. */
+            cdfs: components["schemas"]["TrialCdf"][];
+            /** @description The columns of `rows`. */
+            columns: components["schemas"]["ColumnBody"][];
+            /** @description Settings that differ. */
+            config: components["schemas"]["SettingBody"][];
+            /** @description A row for each job, collective and size of each trial, as `tenter compare` has them. */
+            rows: unknown[][];
+            /** @description The same as `tenter compare` prints it. */
+            text: string;
+            trials: components["schemas"]["TrialRow"][];
         };
         /** @description A value that follows from a scenario. */
         DerivedBody: {
@@ -346,6 +658,132 @@ export interface components {
              */
             simulated_ns: number;
         };
+        /** @description A fabric as a graph. */
+        FabricBody: {
+            /** @description The kind of the topology. */
+            kind: string;
+            /** @description Every cable once. */
+            links: components["schemas"]["LinkBody"][];
+            /** @description Hosts first. */
+            nodes: components["schemas"]["NodeBody"][];
+            /**
+             * Format: int32
+             * @description How many tiers there are, that of the hosts among them.
+             */
+            tiers: number;
+        };
+        /** @description Ports over time. */
+        HeatBody: {
+            /**
+             * Format: double
+             * @description The greatest of all.
+             */
+            max: number;
+            metric: components["schemas"]["Metric"];
+            /** @description The ports, in the order of nodes. */
+            ports: string[];
+            /** @description When each column begins, in nanoseconds. */
+            times_ns: number[];
+            /** @description Ports that have samples, of which these have the greatest values. */
+            total: number;
+            /** @description Unit of the values; empty of a share. */
+            unit: string;
+            /** @description Of each port the greatest value in each column; missing where it was not sampled. */
+            values: (number | null)[][];
+        };
+        /** @description What held the jobs of a trial up. */
+        HeldUpBody: {
+            /** @description Collective after collective, of each the iteration that took longest. */
+            collectives: components["schemas"]["HeldUpCollective"][];
+        };
+        /** @description The chain of chunks that ends with the last one to arrive: each waited for the one before. */
+        HeldUpCollective: {
+            /** @description Chunks of the chain. */
+            chunks: number;
+            /**
+             * Format: int32
+             * @description Index of the collective in the job's run order.
+             */
+            collective_index: number;
+            /**
+             * Format: double
+             * @description On the way at the pace of the fastest chunk of the same size.
+             */
+            fastest_ns: number;
+            /** Format: int32 */
+            iteration: number;
+            /**
+             * Format: int32
+             * @description Index of the job.
+             */
+            job: number;
+            job_name: string;
+            /** @description The chunks, or of a long chain those that lost most, in the order of time. */
+            links: components["schemas"]["HeldUpLink"][];
+            /**
+             * Format: double
+             * @description Lost on the way beyond that.
+             */
+            lost_ns: number;
+            /**
+             * Format: double
+             * @description Waiting in NICs.
+             */
+            nic_wait_ns: number;
+            /** @description For instance `all-reduce, ring, 64 MiB`. */
+            operation: string;
+            /**
+             * Format: double
+             * @description Waiting at ranks: computing, start skew, transport through a host.
+             */
+            rank_wait_ns: number;
+            /**
+             * Format: double
+             * @description When it began, in nanoseconds.
+             */
+            start_ns: number;
+            /**
+             * Format: double
+             * @description The whole time in nanoseconds, which the following four make up.
+             */
+            total_ns: number;
+        };
+        /** @description A chunk of the chain. */
+        HeldUpLink: {
+            /** Format: int32 */
+            dst_rank: number;
+            /** @description What is known of the ports on its way, each a phrase; empty where nothing was seen. */
+            findings: string[];
+            /** Format: double */
+            first_sent_ns: number;
+            /** Format: double */
+            lost_ns: number;
+            /** Format: double */
+            nic_wait_ns: number;
+            /**
+             * Format: double
+             * @description When it was posted, when its first frame was sent and when its last byte arrived.
+             */
+            posted_ns: number;
+            /** Format: double */
+            rank_wait_ns: number;
+            /** Format: double */
+            received_ns: number;
+            /** Format: int32 */
+            src_rank: number;
+            /** @description For instance `rank 3 → 4, step 2, chunk 0`. */
+            text: string;
+            /** Format: double */
+            transfer_ns: number;
+            /** @description What it waited for before it was posted. */
+            waited_for: string;
+        };
+        /** @description A host and the leaf that it is cabled to. */
+        HostBody: {
+            leaf: string;
+            name: string;
+            port: string;
+        };
         /** @description A job of a scenario. */
         JobBody: {
             /** @description Whether it runs in the background of the others. */
@@ -356,11 +794,158 @@ export interface components {
             /** Format: int32 */
             ranks: number;
         };
+        /** @description The distribution of one job. */
+        JobCdf: {
+            /** @description Flows. */
+            count: number;
+            /** Format: int32 */
+            job: number;
+            /** Format: double */
+            max?: number | null;
+            name: string;
+            /** Format: double */
+            p50?: number | null;
+            /** Format: double */
+            p95?: number | null;
+            /** Format: double */
+            p99?: number | null;
+            /** Format: double */
+            p999?: number | null;
+            /** @description A value, and the share of the flows that took no longer; the last thousandth is whole. */
+            points: number[][];
+        };
+        /** @description A job and where its ranks are. */
+        JobHosts: {
+            /** @description The host of each rank. */
+            hosts: number[];
+            name: string;
+        };
+        JobMapping: {
+            background: boolean;
+            name: string;
+            ranks: components["schemas"]["RankBody"][];
+        };
         /**
          * @description What a column holds. Values of `unsigned` are texts, as a browser would round them.
          * @enum {string}
          */
         KindWord: "integer" | "unsigned" | "float" | "text" | "flag";
+        /** @description A row of bars. */
+        LaneBody: {
+            /**
+             * Format: int32
+             * @description The first rank of the lane, and the last one.
+             */
+            first_rank: number;
+            /** Format: int32 */
+            job: number;
+            /** Format: int32 */
+            last_rank: number;
+            name: string;
+        };
+        /** @description A cable. */
+        LinkBody: {
+            /** @description The node at its first end. */
+            a: number;
+            /**
+             * Format: int32
+             * @description The port at its first end.
+             */
+            a_port: number;
+            /** @description The node at its other end. */
+            b: number;
+            /**
+             * Format: int32
+             * @description The port at its other end.
+             */
+            b_port: number;
+            /** Format: int64 */
+            rate_bps: number;
+        };
+        /** @description The load of a link in one direction. */
+        LoadBody: {
+            /**
+             * Format: int32
+             * @description 0 from its first end, 1 from its other end.
+             */
+            direction: number;
+            /**
+             * Format: int64
+             * @description Frames dropped at the port; of the whole trial only.
+             */
+            dropped_frames?: number | null;
+            /**
+             * Format: int32
+             * @description Place in `links`.
+             */
+            link: number;
+            /**
+             * Format: int64
+             * @description Frames marked with congestion experienced; of the whole trial only.
+             */
+            marked_frames?: number | null;
+            /** @description Whether any class is paused at the instant; of the whole trial: ever. */
+            paused: boolean;
+            /**
+             * Format: double
+             * @description How long it was stopped, summed over classes; of the whole trial only.
+             */
+            paused_ns?: number | null;
+            /**
+             * Format: double
+             * @description Bytes that wait at the instant; of the whole trial the most at any time.
+             */
+            queue_bytes: number;
+            /**
+             * Format: int64
+             * @description Pause frames received that stopped a class; of the whole trial only.
+             */
+            rx_xoff_frames?: number | null;
+            /**
+             * Format: double
+             * @description Frame bytes; at an instant those since the one before.
+             */
+            tx_bytes: number;
+            /**
+             * Format: double
+             * @description Share of what the link carries.
+             */
+            utilisation: number;
+        };
+        /** @description A fabric and the load of its links. */
+        LoadedFabricBody: components["schemas"]["FabricBody"] & {
+            /** @description The hosts of each job. */
+            jobs: components["schemas"]["JobHosts"][];
+            loads: components["schemas"]["LoadBody"][];
+            /**
+             * Format: double
+             * @description The instant that the loads are of; missing where they are of the whole trial.
+             */
+            time_ns?: number | null;
+            /** @description The sampling instants; at most 1,000 of them. */
+            times_ns: number[];
+        };
+        /** @description Which rank of which job is where. */
+        MappingBody: {
+            /** @description All hosts of the fabric. */
+            hosts: components["schemas"]["HostBody"][];
+            jobs: components["schemas"]["JobMapping"][];
+        };
+        /**
+         * @description What is drawn of a port.
+         * @enum {string}
+         */
+        Metric: "queue_bytes" | "queue_high_water_bytes" | "utilisation" | "tx_gbps" | "paused_classes";
+        /** @description A sweep to be run. */
+        NewSweep: {
+            /**
+             * @description The scenario that is varied, in YAML; it stands for the key `scenario` of the description.
+             *     Without it that key names a preset: `preset:NAME`.
+             */
+            scenario?: string | null;
+            /** @description The description of the sweep in YAML. */
+            text: string;
+        };
         /** @description A trial to be run. */
         NewTrial: {
             /** @description What people call it; the name of the scenario unless given. */
@@ -370,9 +955,31 @@ export interface components {
             /** @description The scenario in YAML or JSON; it can name no files. */
             text: string;
         };
+        /** @description A host (one NIC) or a switch. */
+        NodeBody: {
+            /**
+             * Format: int32
+             * @description Its pod, group or region, where there is any.
+             */
+            group?: number | null;
+            /** @description Its number in every table. */
+            id: number;
+            kind: components["schemas"]["NodeKindWord"];
+            name: string;
+            /**
+             * Format: int32
+             * @description 0 for hosts, 1 for the switches that they are cabled to, and so on.
+             */
+            tier: number;
+        };
+        /** @enum {string} */
+        NodeKindWord: "host" | "switch";
         /** @description A scenario to begin with. */
         PresetBody: {
-            /** @description `fabric`: a fabric with a first job; `study`: the scenario of a published study. */
+            /**
+             * @description `fabric`: a fabric with a first job; `example`: a scenario that shows one thing; `study`:
+             *     what the variants of a published study start from.
+             */
             kind: components["schemas"]["PresetKind"];
             /** @description What it is. */
             meaning: string;
@@ -380,11 +987,31 @@ export interface components {
             name: string;
         };
         /** @enum {string} */
-        PresetKind: "fabric" | "study";
+        PresetKind: "fabric" | "example" | "study";
         /** @description A scenario to begin with, and its text. */
         PresetText: components["schemas"]["PresetBody"] & {
             /** @description The scenario in YAML, ready to be changed and run. */
             text: string;
+        };
+        /** @description The head of a column. */
+        PrintedColumn: {
+            name: string;
+            unit: string;
+        };
+        /** @description A job as `tenter run` prints it. */
+        PrintedJobBody: {
+            /** @description Ranks, completion time and what must be said of it, one a line. */
+            head: string;
+            name: string;
+            tables: components["schemas"]["PrintedTable"][];
+        };
+        /** @description The table of an operation. */
+        PrintedTable: {
+            columns: components["schemas"]["PrintedColumn"][];
+            /** @description Texts, cell by cell. */
+            rows: string[][];
+            /** @description The operation and its algorithm. */
+            title: string;
         };
         /**
          * @description A problem of a scenario; lines and columns count from 1, and the end is behind the last
@@ -460,6 +1087,20 @@ export interface components {
              */
             simulated_ns: number;
         };
+        /** @description The place of a rank. */
+        RankBody: {
+            /** @description IPv4 address of the NIC. */
+            address?: string | null;
+            /** @description Name of its host, which is its NIC. */
+            host: string;
+            /** @description Name of the leaf that it is cabled to. */
+            leaf: string;
+            /** @description Number of the host. */
+            node: number;
+            /** @description The port of the leaf, for instance `leaf0:3`. */
+            port: string;
+            rank: number;
+        };
         /** @description A page of rows. */
         RowsBody: {
             /** @description The columns of the rows. */
@@ -474,11 +1115,93 @@ export interface components {
             /** @description The scenario in YAML or JSON; it can name no files. */
             text: string;
         };
+        /** @description A series. */
+        SeriesBody: {
+            metric: components["schemas"]["Metric"];
+            /** @description Time in nanoseconds and value; of each pixel column the first, least, greatest and last. */
+            points: number[][];
+            /** @description The port, for instance `leaf0:3`. */
+            port: string;
+            /** @description Unit of the values; empty of a share. */
+            unit: string;
+        };
+        /** @description A setting that differs. */
+        SettingBody: {
+            /** @description Its path in the scenario. */
+            path: string;
+            /** @description Its value in each trial, as text; missing where a trial has none. */
+            values: (string | null)[];
+        };
         /**
          * @description How far a trial is.
          * @enum {string}
          */
         StateWord: "queued" | "running" | "done" | "incomplete" | "failed" | "cancelled" | "interrupted";
+        /** @description A study with its rows. */
+        StudyBody: components["schemas"]["StudyRow"] & {
+            cases: components["schemas"]["StudyCaseBody"][];
+            /** @description Digest of the recorded run; empty where its variants were run one by one. */
+            digest: string;
+            /** @description The page of the study in Markdown: what the source says, and what is assumed. */
+            page: string;
+            /** @description The scenario that every variant starts from, in YAML. */
+            scenario: string;
+            variants: components["schemas"]["StudyVariantBody"][];
+        };
+        /** @description A published value beside what one variant has measured. */
+        StudyCaseBody: {
+            /** Format: double */
+            band_high?: number | null;
+            /** Format: double */
+            band_low?: number | null;
+            /** @description Which of several things of that case it is. */
+            bar?: string | null;
+            case: string;
+            /**
+             * Format: double
+             * @description Measured over published less one, in per cent.
+             */
+            deviation_percent?: number | null;
+            /** @description `required`, `open` or `info`. */
+            gate: string;
+            /** Format: double */
+            measured?: number | null;
+            measured_text?: string | null;
+            /** @description The published column, which ends with its unit. */
+            metric: string;
+            /** @description Whose the row is: `published` or `own`. */
+            origin: string;
+            /** Format: double */
+            published?: number | null;
+            /** @description The published value as text; several numbers may be one value. */
+            published_text?: string | null;
+            /** @description Of which trials the measured value is, where there are several. */
+            statistic?: string | null;
+            variant: string;
+            /** @description `match`, `miss`, `info` or `not judged`. */
+            verdict: string;
+        };
+        /** @description A study in a list. */
+        StudyRow: {
+            /** @description Whether every required row matches. */
+            holds: boolean;
+            judged: number;
+            /** @description Rows with a verdict `match`, of those that are judged. */
+            matches: number;
+            /** @description Its name, which is part of its address. */
+            name: string;
+            /** @description All rows. */
+            rows: number;
+            /** @description Public title of the source, and where in it. */
+            source: string;
+            title: string;
+        };
+        /** @description A variant of a study. */
+        StudyVariantBody: {
+            /** @description What it stands for. */
+            about: string;
+            name: string;
+        };
         Summary: {
             complete: boolean;
             critical_shares?: Record<string, never>[];
@@ -704,6 +1427,90 @@ export interface components {
             training_steps?: Record<string, never>[];
             warnings: string[];
         };
+        /** @description What is varied. */
+        SweepAxisBody: {
+            /** @description What it is called where there is little room. */
+            label: string;
+            /** @description Path in the scenario. */
+            path: string;
+            /** @description Its values in the order of the points. */
+            values: string[];
+        };
+        /** @description A sweep with what it has left. */
+        SweepBody: components["schemas"]["SweepRow"] & {
+            /**
+             * @description Rows by reading, point and variant with their statistics over seeds, as `sweep.json` has
+             *     them.
+             */
+            answer?: Record<string, never> | null;
+            axes: components["schemas"]["SweepAxisBody"][];
+            readings: components["schemas"]["SweepReadingBody"][];
+            /** @description Trials that have run; before the end of the sweep none. */
+            rows: components["schemas"]["SweepTrialBody"][];
+            /** @description The scenario that is varied, in YAML; empty where the description names a preset. */
+            scenario: string;
+            /** @description Its description in YAML. */
+            text: string;
+            /** @description What is compared; one without a name where there is one thing only. */
+            variants: string[];
+        };
+        /** @description What is read of each trial. */
+        SweepReadingBody: {
+            /** @description Whether greater values are better. */
+            more_is_better: boolean;
+            name: string;
+            /** @description What is made of the values of several seeds. */
+            statistic: string;
+            /** @description Unit of the values; empty for counts and ratios. */
+            unit: string;
+        };
+        /** @description A sweep in a list. */
+        SweepRow: {
+            /**
+             * Format: double
+             * @description When it was queued, in seconds since 1970.
+             */
+            created: number;
+            /**
+             * Format: int64
+             * @description Trials that have run.
+             */
+            done: number;
+            /**
+             * Format: double
+             * @description When it ended.
+             */
+            ended?: number | null;
+            /** @description Why it failed. */
+            error?: string | null;
+            /**
+             * Format: int64
+             * @description Trials that have failed.
+             */
+            failed: number;
+            /**
+             * Format: int64
+             * @description Its number.
+             */
+            id: number;
+            name: string;
+            state: components["schemas"]["StateWord"];
+            /**
+             * Format: int64
+             * @description Trials.
+             */
+            total: number;
+        };
+        /** @description A trial of a sweep. */
+        SweepTrialBody: {
+            /** @description A value for each axis. */
+            point: string[];
+            /** @description Seed, in decimal. */
+            seed: string;
+            /** @description A value for each reading. */
+            values: (number | null)[];
+            variant: string;
+        };
         /** @description A table of a trial. */
         TableBody: {
             /** @description What one row is. */
@@ -721,20 +1528,64 @@ export interface components {
             /** Format: int64 */
             trials: number;
         };
+        /** @description Chunks over time. */
+        TimelineBody: {
+            /**
+             * @description `[lane, start_ns, end_ns, row, count]`: from the first frame on the wire to the last byte at
+             *     the receiver. `row` is that in the table of flows; -1 where `count` chunks are one bar.
+             */
+            bars: number[][];
+            /**
+             * Format: double
+             * @description When the first chunk that fits is sent, whatever part is drawn.
+             */
+            first_ns: number;
+            /**
+             * Format: double
+             * @description What is drawn begins here.
+             */
+            from_ns: number;
+            lanes: components["schemas"]["LaneBody"][];
+            /**
+             * Format: double
+             * @description When the last has arrived.
+             */
+            last_ns: number;
+            /** @description Whether neighbours are one bar, because there are too many. */
+            merged: boolean;
+            /**
+             * Format: double
+             * @description And ends here.
+             */
+            to_ns: number;
+            /** @description Chunks in this part of the time. */
+            total: number;
+        };
         /** @description A trial with all that its folder says at a glance. */
         TrialBody: components["schemas"]["TrialRow"] & {
             /** @description `manifest.json`: program, machine, time. */
             manifest?: unknown;
             /** @description What people have noted, in Markdown. */
             note: string;
-            /** @description How far it was when its process ended, where that did not end the trial itself. */
-            partial?: unknown;
+            partial?: components["schemas"]["ProgressBody"] | null;
+            /** @description Its jobs as `tenter run` prints them, in cells. */
+            printed_jobs: components["schemas"]["PrintedJobBody"][];
+            /** @description What is printed behind the jobs: a label and a text. */
+            printed_lines: string[][];
             progress?: components["schemas"]["ProgressBody"] | null;
             summary?: components["schemas"]["Summary"] | null;
             /** @description The tables of the summary as comma-separated values. */
             summary_csv?: string | null;
             /** @description The summary as `tenter run` prints it. */
             summary_text?: string | null;
+        };
+        /** @description The distribution of a job in one of the trials. */
+        TrialCdf: components["schemas"]["JobCdf"] & {
+            /**
+             * Format: int64
+             * @description Number of the trial.
+             */
+            trial: number;
         };
         /** @description What is changed of a trial; what is left out stays. */
         TrialChange: {
@@ -752,11 +1603,13 @@ export interface components {
              * @description Its algorithm bandwidth in GB/s.
              */
             algbw_gbytes_per_s?: number | null;
+            algbw_text?: string | null;
             /**
              * Format: double
              * @description Its bus bandwidth in GB/s.
              */
             busbw_gbytes_per_s?: number | null;
+            busbw_text?: string | null;
             /** @description The collective of the following three: the largest that is measured. */
             collective?: string | null;
             /**
@@ -792,6 +1645,8 @@ export interface components {
              * @description Its ideal time over its time, in percent.
              */
             ideal_percent?: number | null;
+            /** @description The three as `tenter run` prints them. */
+            ideal_text?: string | null;
             /** @description The percentages of the first measured collectives in run order, at most 64. */
             ideals: (number | null)[];
             /**
@@ -799,6 +1654,8 @@ export interface components {
              * @description The longest job completion time in nanoseconds.
              */
             jct_ns?: number | null;
+            /** @description The same as `tenter run` prints it. */
+            jct_text?: string | null;
             /**
              * Format: int64
              * @description Jobs.
@@ -889,6 +1746,52 @@ export interface operations {
             };
         };
     };
+    compare: {
+        parameters: {
+            query: {
+                /** @description Numbers of trials, parted by commas; differences are against the first. */
+                ids: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompareBody"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     events: {
         parameters: {
             query?: never;
@@ -907,6 +1810,68 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": string;
+                };
+            };
+        };
+    };
+    fabric: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScenarioText"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FabricBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    mapping: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScenarioText"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MappingBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
@@ -975,6 +1940,173 @@ export interface operations {
                 };
                 content: {
                     "application/json": unknown;
+                };
+            };
+        };
+    };
+    studies: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StudyRow"][];
+                };
+            };
+        };
+    };
+    study: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its name; `/` as `%2F` */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StudyBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    sweep_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SweepRow"][];
+                };
+            };
+        };
+    };
+    sweep_queue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSweep"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SweepRow"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    sweep_show: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number of the sweep */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SweepBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    sweep_cancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number of the sweep */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SweepRow"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
@@ -1217,6 +2349,59 @@ export interface operations {
             };
         };
     };
+    cdf: {
+        parameters: {
+            query?: {
+                /** @description Index of the job; all unless given. */
+                job?: number;
+                /** @description Index of the collective in the job's run order; all unless given. */
+                collective?: number;
+                /** @description `fct` (flow completion time, the default) or `latency` (the mean over the frames of a flow). */
+                of?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Number of the trial */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CdfBody"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     config: {
         parameters: {
             query?: never;
@@ -1238,6 +2423,301 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    trial_fabric: {
+        parameters: {
+            query?: {
+                /** @description A time in nanoseconds; the whole trial unless given. */
+                time?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Number of the trial */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoadedFabricBody"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    parquet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number of the trial */
+                id: number;
+                /** @description Name of the table and `.parquet` */
+                file: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    held_up: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number of the trial */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HeldUpBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    heat: {
+        parameters: {
+            query?: {
+                /** @description What is drawn; `queue_high_water_bytes` unless given. */
+                metric?: components["schemas"]["Metric"];
+                /** @description Columns of time at most; 240 unless given. */
+                columns?: number;
+                /** @description Ports at most, those with the greatest values; 128 unless given. */
+                ports?: number;
+                /** @description From when on, in nanoseconds. */
+                from?: number;
+                /** @description Until when, in nanoseconds. */
+                to?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Number of the trial */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HeatBody"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    series: {
+        parameters: {
+            query?: {
+                /** @description What is drawn; `queue_high_water_bytes` unless given. */
+                metric?: components["schemas"]["Metric"];
+                /** @description From when on, in nanoseconds. */
+                from?: number;
+                /** @description Until when, in nanoseconds. */
+                to?: number;
+                /** @description Pixel columns; 1,000 unless given. */
+                width?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Number of the trial */
+                id: number;
+                /** @description The port, for instance `leaf0:3`; `/` as `%2F` */
+                port: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SeriesBody"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    report: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number of the trial */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1338,6 +2818,111 @@ export interface operations {
                 };
             };
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    timeline: {
+        parameters: {
+            query?: {
+                /** @description From when on, in nanoseconds; the first chunk unless given. */
+                from?: number;
+                /** @description Until when; the end of the last chunk unless given. */
+                to?: number;
+                /** @description Pixel columns; 1,000 unless given. */
+                width?: number;
+                /** @description Index of the job; all unless given. */
+                job?: number;
+                /** @description Index of the collective in the job's run order; all unless given. */
+                collective?: number;
+                /** @description A rank that sends or receives. */
+                rank?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Number of the trial */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimelineBody"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    trace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number of the trial */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -18,28 +18,6 @@ function problemIn(error: unknown, status: number): Problem {
   return said ?? { message: `the server answers ${status}` };
 }
 
-const BASE = "/api/v1";
-type Query = Record<string, string | number | undefined | null>;
-
-function address(path: string, query: Query = {}): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
-  const tail = new URLSearchParams(given.map(([key, value]) => [key, String(value)])).toString();
-  return `${BASE}${path}${tail ? `?${tail}` : ""}`;
-}
-
-async function call<R>(method: string, path: string, options: { body?: unknown; query?: Query; signal?: AbortSignal } = {}): Promise<R> {
-  const answer = await fetch(address(path, options.query), {
-    method,
-    signal: options.signal ?? null,
-    ...(method === "GET" ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(options.body ?? {}) }),
-  });
-  if (!answer.ok) throw new Refused(problemIn(await answer.json().catch(() => undefined), answer.status), answer.status);
-  return (await answer.json()) as R;
-}
-const get = <R>(path: string, query?: Query, signal?: AbortSignal) =>
-  call<R>("GET", path, { ...(query ? { query } : {}), ...(signal ? { signal } : {}) });
-
-const one = encodeURIComponent;
 const of = (id: string) => ({ path: { id: Number(id) } });
 const aborted = (signal: AbortSignal | undefined) => (signal ? { signal } : {});
 
@@ -48,8 +26,8 @@ export const schema = () => take(client.GET("/api/v1/schema"));
 export const presets = () => take(client.GET("/api/v1/presets"));
 export const preset = (name: string) => take(client.GET("/api/v1/presets/{name}", { params: { path: { name } } }));
 export const check = (text: string, signal?: AbortSignal) => take(client.POST("/api/v1/check", { body: { text }, ...aborted(signal) }));
-export const fabricOf = (text: string, signal?: AbortSignal) => call<T.Fabric>("POST", "/fabric", { body: { text }, ...aborted(signal) });
-export const mappingOf = (text: string, signal?: AbortSignal) => call<T.Mapping>("POST", "/mapping", { body: { text }, ...aborted(signal) });
+export const fabricOf = (text: string, signal?: AbortSignal) => take(client.POST("/api/v1/fabric", { body: { text }, ...aborted(signal) }));
+export const mappingOf = (text: string, signal?: AbortSignal) => take(client.POST("/api/v1/mapping", { body: { text }, ...aborted(signal) }));
 
 export type TrialQuery = NonNullable<paths["/api/v1/trials"]["get"]["parameters"]["query"]>;
 export const trials = (query: TrialQuery, signal?: AbortSignal) => take(client.GET("/api/v1/trials", { params: { query }, ...aborted(signal) }));
@@ -74,24 +52,34 @@ export const tableCsv = (id: string, name: string, query: RowsQuery) =>
       parseAs: "text",
     }),
   ) as Promise<string>;
-export const cdf = (id: string, query: Query) => get<T.Cdf>(`/trials/${one(id)}/cdf`, query);
-export const timeline = (id: string, query: Query, signal?: AbortSignal) => get<T.Timeline>(`/trials/${one(id)}/timeline`, query, signal);
-export const port = (id: string, name: string, query: Query) => get<T.Series>(`/trials/${one(id)}/ports/${one(name)}`, query);
-export const heat = (id: string, query: Query) => get<T.Heat>(`/trials/${one(id)}/ports-heat`, query);
-export const loads = (id: string, query: Query, signal?: AbortSignal) => get<T.LoadedFabric>(`/trials/${one(id)}/fabric`, query, signal);
-export const heldUp = (id: string) => get<T.HeldUp>(`/trials/${one(id)}/held-up`);
-export const compare = (ids: string[]) => get<T.Compare>("/compare", { ids: ids.join(",") });
-export const sweeps = () => get<T.SweepRow[]>("/sweeps");
-export const sweep = (id: string) => get<T.Sweep>(`/sweeps/${one(id)}`);
-export const startSweep = (body: { text: string; scenario?: string }) => call<T.SweepRow>("POST", "/sweeps", { body });
-export const cancelSweep = (id: string) => call<unknown>("POST", `/sweeps/${one(id)}/cancel`);
-export const studies = () => get<T.StudyRow[]>("/studies");
-export const study = (name: string) => get<T.Study>(`/studies/${one(name)}`);
+
+type QueryOf<P extends keyof paths> = paths[P] extends { get: { parameters: { query?: infer Q } } } ? NonNullable<Q> : never;
+
+export const cdf = (id: string, query: QueryOf<"/api/v1/trials/{id}/cdf">) =>
+  take(client.GET("/api/v1/trials/{id}/cdf", { params: { ...of(id), query } })) as Promise<T.Cdf>;
+export const timeline = (id: string, query: QueryOf<"/api/v1/trials/{id}/timeline">, signal?: AbortSignal) =>
+  take(client.GET("/api/v1/trials/{id}/timeline", { params: { ...of(id), query }, ...aborted(signal) }));
+export type Metric = NonNullable<QueryOf<"/api/v1/trials/{id}/ports/{port}">["metric"]>;
+export const port = (id: string, name: string, query: { metric: Metric; width: number }) =>
+  take(client.GET("/api/v1/trials/{id}/ports/{port}", { params: { path: { id: Number(id), port: name }, query } })) as Promise<T.Series>;
+export const heat = (id: string, query: { metric: Metric; columns: number }) => take(client.GET("/api/v1/trials/{id}/ports-heat", { params: { ...of(id), query } }));
+export const loads = (id: string, query: { time?: number }, signal?: AbortSignal) =>
+  take(client.GET("/api/v1/trials/{id}/fabric", { params: { ...of(id), query }, ...aborted(signal) }));
+export const heldUp = (id: string) => take(client.GET("/api/v1/trials/{id}/held-up", { params: of(id) }));
+export const compare = (ids: string[]) => take(client.GET("/api/v1/compare", { params: { query: { ids: ids.join(",") } } })) as Promise<T.Compare>;
+export const sweeps = () => take(client.GET("/api/v1/sweeps"));
+export const sweep = (id: string) => take(client.GET("/api/v1/sweeps/{id}", { params: of(id) }));
+export const startSweep = (body: { text: string; scenario?: string }) => take(client.POST("/api/v1/sweeps", { body }));
+export const cancelSweep = (id: string) => take(client.POST("/api/v1/sweeps/{id}/cancel", { params: of(id) }));
+export const studies = () => take(client.GET("/api/v1/studies"));
+export const study = (name: string) => take(client.GET("/api/v1/studies/{name}", { params: { path: { name } } }));
+
+const folder = (id: string) => `/api/v1/trials/${encodeURIComponent(id)}`;
 
 /** Addresses of downloads. */
 export const files = {
-  parquet: (id: string, name: string) => address(`/trials/${one(id)}/files/${one(name)}.parquet`),
-  trace: (id: string) => address(`/trials/${one(id)}/trace.json`),
-  report: (id: string) => address(`/trials/${one(id)}/report.html`),
-  config: (id: string) => address(`/trials/${one(id)}/config`),
+  parquet: (id: string, name: string) => `${folder(id)}/files/${encodeURIComponent(name)}.parquet`,
+  trace: (id: string) => `${folder(id)}/trace.json`,
+  report: (id: string) => `${folder(id)}/report.html`,
+  config: (id: string) => `${folder(id)}/config`,
 };

@@ -12,7 +12,7 @@ import { Empty, Page, Pending, Select } from "../ui/parts";
 import { pick, usePicked } from "../ui/picked";
 import { Plot } from "../ui/plot";
 import { go, href, type Route } from "../ui/router";
-import { HeatPlot, heatMetrics } from "./plots";
+import { HeatPlot, heatMetrics, type Metric } from "./plots";
 
 export function Compare({ route }: { route: Route }) {
   const picked = usePicked();
@@ -350,7 +350,7 @@ function Configurations({ data }: { data: Compared }) {
 }
 
 function Heats({ trials }: { trials: Row[] }) {
-  const [metric, setMetric] = useState("queue_high_water_bytes");
+  const [metric, setMetric] = useState<Metric>("queue_high_water_bytes");
   const [open, setOpen] = useState(false);
   const shown = useMemo(() => trials.slice(0, 6), [trials]);
   return (

@@ -117,7 +117,9 @@ function Draft({ text, onText, presets, onChoose, problem, view }: DraftProps) {
   const [refused, setRefused] = useState<Problem>();
   const [busy, setBusy] = useState(false);
   const problems = useMemo(() => check.data?.problems ?? [], [check.data]);
-  const valid = check.data !== undefined && problems.length === 0 && settled === text && !check.loading;
+  const checked = check.key === `check:${settled}`;
+  const sound = checked && check.data !== undefined && problems.length === 0;
+  const valid = sound && settled === text;
   const value = useMemo(() => valueOf(parse(text)), [text]);
   const wrong = useMemo(() => {
     const document = parse(settled);
@@ -142,7 +144,7 @@ function Draft({ text, onText, presets, onChoose, problem, view }: DraftProps) {
       lead={name}
       actions={
         <>
-          <Status check={check.data} busy={check.loading || settled !== text} />
+          <Status check={check.data} busy={!checked || settled !== text} />
           <label className="field row">
             Tags
             <input value={tags} placeholder="ecmp, baseline" onChange={(event) => setTags(event.target.value)} size={14} />
@@ -190,14 +192,14 @@ function Draft({ text, onText, presets, onChoose, problem, view }: DraftProps) {
       />
       {problems.length > 0 ? <Problems problems={problems} /> : null}
       {check.problem ? <Problems problems={[check.problem]} /> : null}
-      {view === "mapping" ? <Mapping text={settled} valid={valid || check.loading} onText={onText} /> : null}
+      {view === "mapping" ? <Mapping text={settled} valid={sound} broken={problems.length > 0} onText={onText} /> : null}
       {view === "derived" ? <DerivedValues check={check.data} /> : null}
       {view === "configuration" ? (
         <>
           <Facts check={check.data} />
           <div className="columns">
             <div>
-              <Picture text={settled} valid={check.data !== undefined && problems.length === 0} />
+              <Picture text={settled} valid={sound} broken={problems.length > 0} />
               {schema.data && value !== undefined ? (
                 <Form root={schema.data as Schema} text={text} value={value} onText={onText} wrong={wrong} />
               ) : (
@@ -240,9 +242,9 @@ function Facts({ check }: { check: Check | undefined }) {
   );
 }
 
-function Picture({ text, valid }: { text: string; valid: boolean }) {
+function Picture({ text, valid, broken }: { text: string; valid: boolean; broken: boolean }) {
   const fabric = useLoad(valid ? `fabric:${text}` : null, (signal) => api.fabricOf(text, signal));
-  if (!fabric.data) return valid ? null : <p className="empty">The fabric is drawn once the scenario has no problems.</p>;
+  if (!fabric.data) return !broken ? null : <p className="empty">The fabric is drawn once the scenario has no problems.</p>;
   const title = `Fabric: ${fabric.data.kind}`;
   return <FabricView title={title} nodes={fabric.data.nodes} links={fabric.data.links} height={280} />;
 }

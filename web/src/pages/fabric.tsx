@@ -38,7 +38,7 @@ function Body({ id, route }: { id: string; route: Route }) {
   const whole = useLoad(`fabric:${id}`, (signal) => api.loads(id, {}, signal));
   const times = whole.data?.times_ns ?? [];
   const instant = settled === null ? undefined : times[settled];
-  const then = useLoad(instant === undefined ? null : `fabric:${id}:${instant}`, (signal) => api.loads(id, { time: instant }, signal));
+  const then = useLoad(instant === undefined ? null : `fabric:${id}:${instant}`, (signal) => api.loads(id, instant === undefined ? {} : { time: instant }, signal));
   const [playing, setPlaying] = useState(false);
   useEffect(() => {
     if (!playing) return undefined;

@@ -18,7 +18,7 @@ export type Of = "fct" | "latency";
 const OF: Record<Of, string> = { fct: "Flow completion time", latency: "Frame latency, mean of each chunk" };
 
 export function CdfPlot({ id, of, tail, job, onPin }: PlotProps & { of: Of; tail: boolean; job?: string }) {
-  const cdf = useLoad(`cdf:${id}:${of}:${job ?? ""}`, () => api.cdf(id, { of, job }));
+  const cdf = useLoad(`cdf:${id}:${of}:${job ?? ""}`, () => api.cdf(id, { of, ...(job ? { job: Number(job) } : {}) }));
   if (!cdf.data) return <Pending loading={cdf.loading} problem={cdf.problem} />;
   const jobs = cdf.data.jobs.filter((one) => one.points.length > 0);
   if (jobs.length === 0) return <p className="empty">No flow was completed.</p>;
@@ -57,7 +57,9 @@ export function CdfPlot({ id, of, tail, job, onPin }: PlotProps & { of: Of; tail
   );
 }
 
-const METRICS: Record<string, string> = {
+export type Metric = api.Metric;
+
+const METRICS: Record<Metric, string> = {
   queue_bytes: "Queue depth",
   queue_high_water_bytes: "Most queue depth between samples",
   utilisation: "Utilisation",
@@ -70,9 +72,9 @@ function say(value: number, unit: string, metric: string): string {
   return unit === "bytes" ? withUnit(value, unit) : `${plain(value)} ${unit}`;
 }
 
-export const heatMetrics = Object.entries(METRICS).map(([value, label]) => ({ value, label }));
+export const heatMetrics = Object.entries(METRICS).map(([value, label]) => ({ value: value as Metric, label }));
 
-export function HeatPlot({ id, metric, onPin }: PlotProps & { metric: string }) {
+export function HeatPlot({ id, metric, onPin }: PlotProps & { metric: Metric }) {
   const heat = useLoad(`heat:${id}:${metric}`, () => api.heat(id, { metric, columns: 240 }));
   if (!heat.data) return <Pending loading={heat.loading} problem={heat.problem} />;
   const { ports, times_ns: times, unit, max, total } = heat.data;
@@ -93,7 +95,7 @@ export function HeatPlot({ id, metric, onPin }: PlotProps & { metric: string }) 
   );
 }
 
-export function PortPlot({ id, port, metric, onPin }: PlotProps & { port: string; metric: string }) {
+export function PortPlot({ id, port, metric, onPin }: PlotProps & { port: string; metric: Metric }) {
   const series = useLoad(`port:${id}:${port}:${metric}`, () => api.port(id, port, { metric, width: 1000 }));
   if (!series.data) return <Pending loading={series.loading} problem={series.problem} />;
   const { points, unit } = series.data;
@@ -185,7 +187,7 @@ export function PinnedPlot({ id, address }: { id: string; address: string }) {
   const [kind = "", query = ""] = address.split("?");
   const given = new URLSearchParams(query);
   const of = given.get("of") === "latency" ? "latency" : "fct";
-  const metric = given.get("metric") ?? "queue_high_water_bytes";
+  const metric = heatMetrics.find((one) => one.value === given.get("metric"))?.value ?? "queue_high_water_bytes";
   if (kind === "cdf" || kind === "tail") {
     const job = given.get("job");
     return <CdfPlot id={id} of={of} tail={kind === "tail"} {...(job ? { job } : {})} />;

@@ -14,7 +14,7 @@ import { useTheme } from "../ui/theme";
 import { TableView } from "../ui/table-view";
 import { TimelineView } from "../ui/timeline-view";
 import { TrialPage } from "../ui/trial";
-import { CdfPlot, HeatPlot, heatMetrics, type Of, Percentiles, PortPlot, QueuePairs } from "./plots";
+import { CdfPlot, HeatPlot, heatMetrics, type Metric, type Of, Percentiles, PortPlot, QueuePairs } from "./plots";
 
 const TABS = [
   { id: "summary", label: "Summary" },
@@ -330,7 +330,7 @@ const PORT = ["node_name", "port", "peer_name", "rate_gbps", "utilisation", "que
 
 function Ports({ id, name, hosts, onPin }: { id: string; name: string; hosts: number; onPin: (title: string, query: string) => void }) {
   const [port, setPort] = useState<string>();
-  const [metric, setMetric] = useState("queue_bytes");
+  const [metric, setMetric] = useState<Metric>("queue_bytes");
   const link = (_: Cell, row: Cell[]) => {
     const named = `${String(row[0])}:${String(row[1])}`;
     return (
@@ -363,7 +363,7 @@ function Ports({ id, name, hosts, onPin }: { id: string; name: string; hosts: nu
 const QUEUE = ["node_name", "port", "peer_name", "class", "lossless", "queue_high_water_bytes", "marked_frames", "dropped_frames", "rx_xoff_frames", "tx_xoff_frames", "paused_ns", "pausing_ns", "headroom_high_water_bytes"];
 
 function Queues({ id, name, onPin }: { id: string; name: string; onPin: (title: string, query: string) => void }) {
-  const [metric, setMetric] = useState("queue_high_water_bytes");
+  const [metric, setMetric] = useState<Metric>("queue_high_water_bytes");
   return (
     <>
       <div className="controls">

@@ -76,6 +76,8 @@ export function Editor({ text, problems, height, label = "Scenario, YAML", onTex
         ],
       }),
     });
+    // The scrolling part itself takes the focus, so that long lines can be read with keys.
+    made.scrollDOM.tabIndex = 0;
     view.current = made;
     return () => made.destroy();
     // The editor is made once; what changes later reaches it as a transaction.

@@ -142,14 +142,16 @@ function Label({ id, path, schema, onReset, isSet }: { id: string; path: Path; s
     .join("\n");
   const name = String(path.at(-1));
   return (
-    <label htmlFor={id} title={hint}>
-      <code>{name}</code>
+    <div className="head">
+      <label htmlFor={id} title={hint}>
+        <code>{name}</code>
+      </label>
       {isSet ? (
         <button type="button" className="reset" onClick={onReset} aria-label={`Reset ${written(path)} to its default`}>
           reset
         </button>
       ) : null}
-    </label>
+    </div>
   );
 }
 
@@ -201,7 +203,7 @@ function Key(props: KeyProps) {
 function Part(props: KeyProps & { mappings: Schema[]; onReset: () => void }) {
   const now = get(props.value, props.path);
   const top = props.path.length === 1;
-  const [open, setOpen] = useState(now !== undefined && (props.path.length < 3 || typeof props.path.at(-1) === "number"));
+  const [open, setOpen] = useState(now !== undefined && (props.path.length < 3 || JSON.stringify(now).length < 100));
   const { meaning } = said(props.schema);
   return (
     <details className={top ? "part top" : "part"} open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>

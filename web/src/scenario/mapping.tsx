@@ -8,16 +8,18 @@ import { set } from "./edit";
 
 interface Props {
   text: string;
+  /** Whether the text is known to have no problems. */
   valid: boolean;
+  broken: boolean;
   onText: (text: string) => void;
 }
 
-export function Mapping({ text, valid, onText }: Props) {
+export function Mapping({ text, valid, broken, onText }: Props) {
   const [at, setAt] = useState(0);
   const places = useLoad(valid ? `mapping:${text}` : null, (signal) => api.mappingOf(text, signal));
   if (!places.data) {
-    return valid ? (
-      <Pending loading={places.loading} problem={places.problem} />
+    return !broken ? (
+      <Pending loading={!places.problem} problem={places.problem} />
     ) : (
       <p className="empty">Ranks have their places once the scenario has no problems.</p>
     );

@@ -2,6 +2,8 @@ import { useCallback, useEffect, useState } from "react";
 import { problemOf, type Problem } from "../api/problem";
 
 export interface Loaded<T> {
+  /** The key that `data` is of, which is an earlier one while the next is fetched. */
+  key: string | null;
   data: T | undefined;
   problem: Problem | undefined;
   loading: boolean;
@@ -38,7 +40,7 @@ export function useLoad<T>(key: string | null, load: (signal: AbortSignal) => Pr
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [key, turn]);
   const reload = useCallback(() => setTurn((last) => last + 1), []);
-  return { data: state.data, problem: state.problem, loading: state.loading, reload };
+  return { key: state.key, data: state.data, problem: state.problem, loading: state.loading, reload };
 }
 
 /** A value that follows another one once it has stood still for a time, in milliseconds. */

@@ -97,16 +97,16 @@ export function Tile({ label, value, note }: { label: string; value: ReactNode; 
     <div className="tile">
       <dt>{label}</dt>
       <dd>{value}</dd>
-      {note ? <p>{note}</p> : null}
+      {note ? <dd className="about">{note}</dd> : null}
     </div>
   );
 }
 
-export function Select(props: {
+export function Select<V extends string>(props: {
   label: string;
-  value: string;
-  options: { value: string; label: string }[];
-  onChange: (value: string) => void;
+  value: V;
+  options: { value: V; label: string }[];
+  onChange: (value: V) => void;
   hideLabel?: boolean;
 }) {
   const id = useId();
@@ -115,7 +115,7 @@ export function Select(props: {
       <label htmlFor={id} className={props.hideLabel ? "hidden" : undefined}>
         {props.label}
       </label>
-      <select id={id} value={props.value} onChange={(event) => props.onChange(event.target.value)}>
+      <select id={id} value={props.value} onChange={(event) => props.onChange(event.target.value as V)}>
         {props.options.map((option) => (
           <option key={option.value} value={option.value}>
             {option.label}

@@ -28,7 +28,12 @@ export function TimelineView({ id, jobs, onPin }: { id: string; jobs: string[]; 
   const settled = useSettled(JSON.stringify([range, search]), 120);
   const [asked, filter] = JSON.parse(settled) as [Range | null, string];
   const rank = /\d+/.exec(filter)?.[0];
-  const query = { from: asked?.from, to: asked?.to, job, rank, width: Math.max(width - NAMES, 100) };
+  const query = {
+    ...(asked ?? {}),
+    ...(job ? { job: Number(job) } : {}),
+    ...(rank ? { rank: Number(rank) } : {}),
+    width: Math.max(width - NAMES, 100),
+  };
   const loaded = useLoad(width > 0 ? `timeline:${id}:${JSON.stringify(query)}` : null, (signal) => api.timeline(id, query, signal));
   const whole = useRef<Range | null>(null);
   const data = loaded.data;
