@@ -4,6 +4,7 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use tenter_study::SweepError;
 use utoipa::ToSchema;
 
 /// Why a request failed.
@@ -114,22 +115,27 @@ impl From<tenter::Error> for ApiError {
             tenter::Error::Trial { name, source } => (format!("{name}: "), &**source),
             other => (String::new(), other),
         };
-        match inner {
-            tenter::Error::Scenario(problems) => {
+        let found = match inner {
+            tenter::Error::Scenario(problems) => Some((problems, "scenario")),
+            tenter::Error::Sweep(SweepError::Description(problems)) => Some((problems, "sweep")),
+            _ => None,
+        };
+        match found {
+            Some((problems, what)) => {
                 let problems = problems.problems();
                 let count = match problems.len() {
                     1 => "a problem".to_owned(),
                     many => format!("{many} problems"),
                 };
-                let message = format!("{of}the scenario has {count}");
+                let message = format!("{of}the {what} has {count}");
                 let mut of_scenario = ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, message);
                 of_scenario.text.problems = problems.iter().map(ProblemBody::from).collect();
                 of_scenario
             }
-            _ if error.is_of_input() => {
+            None if error.is_of_input() => {
                 ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string())
             }
-            _ => ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
+            None => ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
         }
     }
 }

@@ -45,7 +45,7 @@ pub(crate) async fn parquet(
 
 /// The trace of a trial, which ui.perfetto.dev opens.
 #[utoipa::path(get, path = "/trials/{id}/trace.json", tag = "downloads", params(("id" = i64, Path, description = "Number of the trial")),
-    responses((status = 200, content_type = "application/json", body = String), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
+    responses((status = 200, content_type = "application/json", body = serde_json::Value), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
 pub(crate) async fn trace(
     State(app): State<Shared>,
     At(id): At<i64>,

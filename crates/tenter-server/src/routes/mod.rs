@@ -18,12 +18,15 @@ mod trial_body;
 mod trial_fabric;
 mod trials;
 
+use std::collections::BTreeMap;
+
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use utoipa::OpenApi;
+use utoipa::openapi::{Content, Ref, RefOr, ResponseBuilder};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -85,8 +88,30 @@ fn api() -> OpenApiRouter<Shared> {
 pub fn openapi() -> String {
     let (_, mut description) = api().split_for_parts();
     env!("CARGO_PKG_VERSION").clone_into(&mut description.info.version);
+    for path in description.paths.paths.values_mut() {
+        let changes = [&mut path.post, &mut path.patch, &mut path.delete];
+        for operation in changes.into_iter().flatten() {
+            add_refusals(&mut operation.responses.responses);
+        }
+    }
     let text = description.to_pretty_json();
     text.map_or_else(|error| error.to_string(), |text| text + "\n")
+}
+
+/// What the guard answers to requests that change something.
+fn add_refusals(responses: &mut BTreeMap<String, RefOr<utoipa::openapi::Response>>) {
+    let refusals = [
+        ("403", "another site has sent it"),
+        ("413", "the body is too long"),
+        ("415", "the body is not said to be JSON"),
+    ];
+    for (status, meaning) in refusals {
+        let body = Content::new(Some(Ref::from_schema_name("ErrorBody")));
+        let response = ResponseBuilder::new()
+            .description(meaning)
+            .content("application/json", body);
+        responses.insert(status.to_owned(), response.into());
+    }
 }
 
 /// Everything that is answered.
