@@ -50,15 +50,12 @@ CREATE TABLE workspace_trials (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL,
     state TEXT NOT NULL,
-    scenario TEXT NOT NULL,
     folder TEXT UNIQUE,
     stamp INTEGER NOT NULL DEFAULT 0,
     worker TEXT NOT NULL DEFAULT '',
     created REAL NOT NULL,
     started REAL,
     ended REAL,
-    error TEXT,
-    note TEXT NOT NULL DEFAULT '',
     fabric TEXT NOT NULL DEFAULT '',
     hosts INTEGER,
     jobs INTEGER,
@@ -70,9 +67,14 @@ CREATE TABLE workspace_trials (
     digest TEXT,
     seed TEXT,
     wall_s REAL,
+    error TEXT,
     ideals TEXT,
-    progress TEXT
+    progress TEXT,
+    -- Long texts come last: whoever reads what is before them need not read them.
+    note TEXT NOT NULL DEFAULT '',
+    scenario TEXT NOT NULL
 );
+CREATE INDEX workspace_trials_by_created ON workspace_trials (created);
 CREATE INDEX workspace_trials_by_state ON workspace_trials (state);
 CREATE TABLE workspace_tags (
     trial INTEGER NOT NULL,

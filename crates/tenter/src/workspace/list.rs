@@ -130,10 +130,20 @@ impl Workspace {
         let limit = query
             .limit
             .map_or(-1, |limit| i64::try_from(limit).unwrap_or(-1));
+        // Tags and other columns are looked up for the page alone. `created` has an index and is
+        // never missing; trials that lack another column come last.
+        let missing_last = if query.order_by == TrialOrderKey::Created {
+            String::new()
+        } else {
+            format!("{key} IS NULL,")
+        };
+        let order =
+            format!("ORDER BY {missing_last} {key} {collation} {direction}, id {direction}");
         let page = format!(
-            "SELECT {COLUMNS} FROM workspace_trials {condition}
-            ORDER BY {key} IS NULL, {key} {collation} {direction}, id {direction}
-            LIMIT {limit} OFFSET {}",
+            "SELECT {COLUMNS} FROM workspace_trials WHERE id IN (
+                SELECT id FROM workspace_trials {condition} {order}
+                LIMIT {limit} OFFSET {}
+            ) {order}",
             query.offset.min(i64::MAX as usize)
         );
         let count = format!("SELECT count(*) FROM workspace_trials {condition}");
