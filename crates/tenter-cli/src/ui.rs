@@ -53,6 +53,6 @@ fn open(url: &str) {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    // Whoever has no browser has the address.
+    // Where there is no browser, the address is printed.
     let _ = quiet.spawn();
 }

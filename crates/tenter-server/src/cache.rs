@@ -6,8 +6,10 @@ use std::time::{Duration, Instant, SystemTime};
 
 use tenter_report::{MANIFEST_FILE, TrialTable};
 
+use crate::cells::number;
 use crate::error::ApiError;
-use crate::rows::{number, place};
+use crate::rows::place;
+use crate::stored::open;
 
 /// The most values that are kept: 256 MB.
 const VALUES_MAX: usize = 32 << 20;
@@ -89,7 +91,7 @@ fn read(folder: &Path, table: &TrialTable, name: &str) -> Result<Vec<f64>, ApiEr
     let Some(column) = place(&columns, name) else {
         return Err(ApiError::internal("a table lacks a column"));
     };
-    let groups = crate::routes::open_table(folder, table)?;
+    let groups = open(folder, table)?;
     let mut values = Vec::new();
     for group in 0..groups.count() {
         let column = groups.column(group, column)?;

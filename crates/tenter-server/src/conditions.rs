@@ -3,6 +3,7 @@
 use tenter_record::Kind;
 use tenter_report::{ColumnValues, GroupColumn, TableColumn};
 
+use crate::cells::{has, number};
 use crate::error::ApiError;
 
 /// A condition on a column.
@@ -101,7 +102,7 @@ fn condition(text: &str, columns: &[TableColumn]) -> Result<Condition, ApiError>
 /// Whether a row fits; one without a value fits `!=` alone.
 pub(crate) fn passes(condition: &Condition, column: &GroupColumn, row: usize) -> bool {
     let operator = condition.operator;
-    if !crate::rows::has(column, row) {
+    if !has(column, row) {
         return operator == Operator::IsNot;
     }
     match (&condition.operand, &column.values) {
@@ -117,18 +118,18 @@ pub(crate) fn passes(condition: &Condition, column: &GroupColumn, row: usize) ->
                 Operator::Contains => value.to_lowercase().contains(&text.to_lowercase()),
             }
         }
-        (Operand::Number(number), _) => {
-            let Some(value) = crate::rows::number(column, row) else {
+        (Operand::Number(against), _) => {
+            let Some(value) = number(column, row) else {
                 return false;
             };
             match operator {
-                Operator::Is => value.total_cmp(number).is_eq(),
-                Operator::IsNot => value.total_cmp(number).is_ne(),
-                Operator::Below => value < *number,
-                Operator::AtMost => value <= *number,
-                Operator::Above => value > *number,
-                Operator::AtLeast => value >= *number,
-                Operator::Contains => value.to_string().contains(&number.to_string()),
+                Operator::Is => value.total_cmp(against).is_eq(),
+                Operator::IsNot => value.total_cmp(against).is_ne(),
+                Operator::Below => value < *against,
+                Operator::AtMost => value <= *against,
+                Operator::Above => value > *against,
+                Operator::AtLeast => value >= *against,
+                Operator::Contains => value.to_string().contains(&against.to_string()),
             }
         }
         _ => false,

@@ -15,22 +15,29 @@
 //! by the table in the program.
 
 mod cache;
+mod cells;
 mod conditions;
 mod distribution;
 mod error;
 mod events;
 mod extract;
 mod guard;
+mod options;
 mod page;
+mod resolve;
 mod routes;
 mod rows;
 mod runner;
 mod series;
 mod server;
 mod state;
+mod stored;
 mod summary_schema;
+mod sweep_body;
 mod sweep_runner;
 mod token;
+mod trial_body;
 
+pub use options::Options;
 pub use routes::openapi;
-pub use server::{Options, Server};
+pub use server::Server;

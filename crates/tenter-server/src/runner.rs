@@ -4,11 +4,12 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use tenter::{Control, Error, Observer, Plan, QueuedTrial, Run, Running as At, Scenario, Trial};
+use tenter::{Control, Error, Observer, QueuedTrial, Run, Running as At, Trial};
 use tenter_report::claim_free_folder;
 
-use crate::routes::told_trial;
+use crate::resolve::resolve;
 use crate::state::{App, ProgressBody, Running, Shared};
+use crate::trial_body::told_trial;
 
 /// How long a runner waits for a trial before it looks again: other processes may queue some, too.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -76,11 +77,6 @@ fn simulate(app: &Shared, queued: &QueuedTrial, running: &Arc<Running>) -> Resul
         Err(Error::NotMeasured { trial, .. }) => Ok(*trial),
         other => other,
     }
-}
-
-/// The plan of a scenario that a request has sent: it can name no files.
-pub(crate) fn resolve(text: &str) -> Result<Plan, Error> {
-    Scenario::from_yaml(text).resolve()
 }
 
 /// Tells how far a trial is, and ends it where that was asked for.

@@ -1,44 +1,17 @@
 //! The server: its address, its threads and its end.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
-use std::path::PathBuf;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use tenter::{Error, Workspace, usual_threads};
+use tenter::{Error, Workspace};
 
+use crate::options::Options;
 use crate::state::{App, Shared};
 use crate::token::token;
 use crate::{routes, runner, sweep_runner};
-
-/// How a workspace is served.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The folder of trials.
-    pub folder: PathBuf,
-    /// The address to listen on. Any but this machine's own makes a token.
-    pub address: IpAddr,
-    /// The port; 0 for any that is free.
-    pub port: u16,
-    /// Trials that run side by side.
-    pub jobs: usize,
-    /// Threads of each trial at most.
-    pub threads: u16,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            folder: PathBuf::from("trials"),
-            address: IpAddr::V4(Ipv4Addr::LOCALHOST),
-            port: 8_427,
-            jobs: 1,
-            threads: usual_threads(),
-        }
-    }
-}
 
 /// A server that listens, and answers once it [runs](Server::run).
 pub struct Server {

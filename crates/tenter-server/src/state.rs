@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use crate::cache::Cache;
 use crate::error::ApiError;
 use crate::events::Events;
-use crate::server::Options;
+use crate::options::Options;
 
 /// The workspace, its queue and its events.
 pub(crate) struct App {

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use tenter::{Control, Error, SweepObserver, SweepProgress, TrialState, WorkspaceSweep, sweep_of};
 
-use crate::routes::told_sweep;
 use crate::state::{App, Shared};
+use crate::sweep_body::told_sweep;
 
 /// How long the thread waits for a sweep before it looks again.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -7,115 +7,126 @@ use crate::client::{Folder, Server};
 
 const JSON: &str = "Content-Type: application/json";
 
+/// A server with a trial, and what its list is.
+struct Bystander {
+    server: Server,
+    _folder: Folder,
+    before: Value,
+}
+
+impl Bystander {
+    fn new(name: &str) -> Bystander {
+        let folder = Folder::new(name);
+        let server = Server::start(&folder, &[]);
+        let id = server.queue(SCENARIO);
+        server.wait(&format!("/trials/{id}"), "done");
+        Bystander {
+            before: server.json("/trials"),
+            server,
+            _folder: folder,
+        }
+    }
+
+    /// The status of a request with these headers beside `Host`.
+    fn status(&self, line: &str, headers: &[&str], body: &str) -> u16 {
+        let host = format!("Host: {}", self.server.address);
+        let mut all = vec![host.as_str()];
+        all.extend(headers);
+        self.server.raw(line, &all, body.as_bytes()).status
+    }
+
+    fn get(&self, path: &str) -> u16 {
+        self.status(&format!("GET {path}"), &[], "")
+    }
+
+    fn changed_nothing(&self) {
+        assert_eq!(self.server.json("/trials"), self.before);
+    }
+}
+
 #[test]
-fn bad_requests_have_the_right_status_and_change_nothing() {
-    let folder = Folder::new("bad");
-    let server = Server::start(&folder, &[]);
-    let id = server.queue(SCENARIO);
-    server.wait(&format!("/trials/{id}"), "done");
-    let before = server.json("/trials");
-    let body = json!({ "text": SCENARIO }).to_string();
-    let host = format!("Host: {}", server.address);
-    let own = host.as_str();
-    let raw = |line: &str, headers: &[&str], body: &str| {
-        server.raw(line, headers, body.as_bytes()).status
-    };
-    let get = |path: &str| raw(&format!("GET {path}"), &[own], "");
-    // Paths lead nowhere.
-    assert_eq!(get("/api/v1/trials/..%2F..%2Fetc%2Fpasswd"), 404);
-    assert_eq!(get("/../../../../etc/passwd"), 404);
-    assert_eq!(get("/assets/..%2f..%2f..%2fetc%2fpasswd.txt"), 404);
-    assert_eq!(
-        get(&format!("/api/v1/trials/{id}/files/..%2Fmanifest.json")),
-        404
-    );
-    assert_eq!(
-        get(&format!("/api/v1/trials/{id}/tables/%2Fetc%2Fpasswd")),
-        404
-    );
+fn paths_lead_nowhere() {
+    let of = Bystander::new("paths");
+    for path in [
+        "/api/v1/trials/..%2F..%2Fetc%2Fpasswd",
+        "/../../../../etc/passwd",
+        "/assets/..%2f..%2f..%2fetc%2fpasswd.txt",
+        "/api/v1/trials/1/files/..%2Fmanifest.json",
+        "/api/v1/trials/1/files/manifest.json",
+        "/api/v1/trials/1/tables/%2Fetc%2Fpasswd",
+    ] {
+        assert_eq!(of.get(path), 404, "{path}");
+    }
     // Nor does a scenario that names files.
-    let naming = json!({"text": SCENARIO.replace("{collective: all-to-all, size: 1MiB}", "{collective: matrix, file: /etc/passwd}")});
-    assert_eq!(server.send("POST", "/trials", &naming).status, 422);
-    assert_eq!(
-        server
-            .send(
-                "POST",
-                "/sweeps",
-                &json!({"text": "scenario: /etc/passwd\naxes: {seed: [1]}\n"})
-            )
-            .status,
-        422
+    let naming = SCENARIO.replace(
+        "{collective: all-to-all, size: 1MiB}",
+        "{collective: matrix, file: /etc/passwd}",
     );
-    // Unknown things.
-    assert_eq!(get("/api/v1/trials/999"), 404);
-    assert_eq!(get("/api/v1/trials/99999999999999999999"), 404);
-    assert_eq!(get("/api/v1/nothing"), 404);
-    assert_eq!(get(&format!("/api/v1/trials/{id}/tables/nothing")), 404);
-    assert_eq!(
-        get(&format!("/api/v1/trials/{id}/tables/flows?where=nothing=1")),
-        400
-    );
-    assert_eq!(
-        get(&format!("/api/v1/trials/{id}/tables/flows?limit=-1")),
-        400
-    );
-    assert_eq!(get("/api/v1/trials?sort=id;DROP%20TABLE%20trials"), 400);
-    assert_eq!(get("/api/v1/trials?state=asleep"), 400);
-    assert_eq!(raw("PUT /api/v1/trials", &[own, JSON], &body), 405);
-    // Wrong types.
-    assert_eq!(raw("POST /api/v1/trials", &[own, JSON], "{"), 422);
-    assert_eq!(
-        raw("POST /api/v1/trials", &[own, JSON], "{\"text\": 7}"),
-        422
-    );
-    assert_eq!(
-        raw(
-            "POST /api/v1/trials",
-            &[own, "Content-Type: text/plain"],
-            &body
-        ),
-        415
-    );
-    assert_eq!(raw("POST /api/v1/trials", &[own], &body), 415);
-    assert_eq!(
-        server
-            .send(
-                "PATCH",
-                &format!("/trials/{id}"),
-                &json!({"tags": ["\u{7}"]})
-            )
-            .status,
-        422
-    );
-    assert_eq!(
-        server
-            .send("PATCH", &format!("/trials/{id}"), &json!({"folder": "/"}))
-            .status,
-        422
-    );
-    assert_eq!(
-        server
-            .send("PATCH", &format!("/trials/{id}"), &json!({"name": ""}))
-            .status,
-        422
-    );
-    // Other sites, and names that lead here by a trick.
-    assert_eq!(
-        raw(
-            "POST /api/v1/trials",
-            &[own, JSON, "Origin: http://evil.example"],
-            &body
-        ),
-        403
-    );
-    assert_eq!(
-        raw("POST /api/v1/trials", &[own, JSON, "Origin: null"], &body),
-        403
-    );
-    assert_eq!(raw("GET /api/v1/trials", &["Host: evil.example"], ""), 403);
-    assert_eq!(raw("GET /api/v1/trials", &["Host: 127.0.0.1:1"], ""), 403);
-    assert_eq!(raw("GET /api/v1/trials", &[], ""), 403);
-    assert_eq!(server.json("/trials"), before);
+    let post = |path: &str, body: Value| of.server.send("POST", path, &body).status;
+    assert_eq!(post("/trials", json!({ "text": naming })), 422);
+    let sweep = "scenario: /etc/passwd\naxes: {seed: [1]}\n";
+    assert_eq!(post("/sweeps", json!({ "text": sweep })), 422);
+    of.changed_nothing();
+}
+
+#[test]
+fn what_is_not_there_or_not_understood_is_refused() {
+    let of = Bystander::new("unknown");
+    let statuses = [
+        ("/api/v1/trials/999", 404),
+        ("/api/v1/trials/99999999999999999999", 404),
+        ("/api/v1/nothing", 404),
+        ("/api/v1/trials/1/tables/nothing", 404),
+        ("/api/v1/trials/1/tables/flows?where=nothing=1", 400),
+        ("/api/v1/trials/1/tables/flows?where=fct_ns", 400),
+        ("/api/v1/trials/1/tables/flows?limit=-1", 400),
+        ("/api/v1/trials/1/cdf?of=nothing", 400),
+        ("/api/v1/compare?ids=1,x", 400),
+        ("/api/v1/trials?sort=id;DROP%20TABLE%20trials", 400),
+        ("/api/v1/trials?state=asleep", 400),
+        ("/api/v1/sweeps/1", 404),
+        ("/api/v1/studies/nothing", 404),
+    ];
+    for (path, status) in statuses {
+        assert_eq!(of.get(path), status, "{path}");
+    }
+    of.changed_nothing();
+}
+
+#[test]
+fn wrong_types_are_refused() {
+    let of = Bystander::new("types");
+    let body = json!({ "text": SCENARIO }).to_string();
+    let post = |headers: &[&str], body: &str| of.status("POST /api/v1/trials", headers, body);
+    assert_eq!(post(&[JSON], "{"), 422);
+    assert_eq!(post(&[JSON], "{\"text\": 7}"), 422);
+    assert_eq!(post(&["Content-Type: text/plain"], &body), 415);
+    assert_eq!(post(&[], &body), 415);
+    assert_eq!(of.status("PUT /api/v1/trials", &[JSON], &body), 405);
+    for change in [
+        json!({"tags": ["\u{7}"]}),
+        json!({"folder": "/"}),
+        json!({"name": ""}),
+        json!({"note": 1}),
+    ] {
+        let answer = of.server.send("PATCH", "/trials/1", &change);
+        assert_eq!(answer.status, 422, "{change}");
+    }
+    of.changed_nothing();
+}
+
+#[test]
+fn other_sites_and_other_names_are_refused() {
+    let of = Bystander::new("sites");
+    let body = json!({ "text": SCENARIO }).to_string();
+    let from = |origin: &str| of.status("POST /api/v1/trials", &[JSON, origin], &body);
+    assert_eq!(from("Origin: http://evil.example"), 403);
+    assert_eq!(from("Origin: null"), 403);
+    let named = |headers: &[&str]| of.server.raw("GET /api/v1/trials", headers, b"").status;
+    assert_eq!(named(&["Host: evil.example"]), 403);
+    assert_eq!(named(&["Host: 127.0.0.1:1"]), 403);
+    assert_eq!(named(&[]), 403);
+    of.changed_nothing();
 }
 
 #[test]

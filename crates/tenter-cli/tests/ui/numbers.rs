@@ -164,6 +164,12 @@ fn a_scenario_is_checked_drawn_and_compared() {
         (&ranks[5]["host"], &ranks[5]["leaf"]),
         (&"host5".into(), &"leaf1".into())
     );
+}
+
+#[test]
+fn trials_stand_side_by_side() {
+    let folder = Folder::new("beside");
+    let server = Server::start(&folder, &[]);
     let ids = [
         SCENARIO.to_owned(),
         SCENARIO.replace("spines: 2", "spines: 1"),
@@ -182,6 +188,14 @@ fn a_scenario_is_checked_drawn_and_compared() {
     assert_eq!(differs, ["fabric.spines"]);
     assert_eq!(beside["config"][0]["values"], serde_json::json!(["2", "1"]));
     assert_eq!(beside["cdfs"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn presets_can_be_run_and_studies_have_recorded_rows() {
+    let folder = Folder::new("presets");
+    let server = Server::start(&folder, &[]);
+    let post =
+        |path: &str, text: &str| server.send("POST", path, &serde_json::json!({"text": text}));
     // Every preset can be run as it is.
     for preset in server.json("/presets").as_array().expect("presets") {
         let name = preset["name"].as_str().expect("a name").replace('/', "%2F");

@@ -43,7 +43,9 @@ pub(crate) async fn about(State(app): State<Shared>) -> Json<About> {
 }
 
 /// The JSON Schema of scenarios.
-#[utoipa::path(get, path = "/schema", tag = "scenarios", responses((status = 200, body = serde_json::Value)))]
+#[utoipa::path(get, path = "/schema", tag = "scenarios",
+    responses(
+        (status = 200, body = serde_json::Value)))]
 pub(crate) async fn schema() -> Response {
     ([(CONTENT_TYPE, "application/json")], tenter::schema()).into_response()
 }

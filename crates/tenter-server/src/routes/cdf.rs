@@ -13,6 +13,7 @@ use crate::distribution::{points, quantile};
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Asked, At};
 use crate::state::{App, Shared, apart};
+use crate::stored::named;
 
 /// Of which flows, and what of them.
 #[derive(Deserialize, IntoParams)]
@@ -95,7 +96,7 @@ pub(crate) fn distributions(
 }
 
 pub(crate) fn flows() -> Result<TrialTable, ApiError> {
-    super::tables::named("flows")
+    named("flows")
 }
 
 /// The names of the jobs of a trial, by their indices.
@@ -112,7 +113,11 @@ pub(crate) fn job_names(app: &App, folder: &Path) -> Result<Vec<String>, ApiErro
 /// Distributions of the flows of a trial, job by job.
 #[utoipa::path(get, path = "/trials/{id}/cdf", tag = "statistics",
     params(("id" = i64, Path, description = "Number of the trial"), CdfQuery),
-    responses((status = 200, body = CdfBody), (status = 400, body = ErrorBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+    responses(
+        (status = 200, body = CdfBody),
+        (status = 400, body = ErrorBody),
+        (status = 404, body = ErrorBody),
+        (status = 409, body = ErrorBody)))]
 pub(crate) async fn cdf(
     State(app): State<Shared>,
     At(id): At<i64>,

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use crate::error::{ApiError, ProblemBody};
 use crate::extract::Body;
-use crate::runner::resolve;
+use crate::resolve::resolve;
 use crate::state::apart;
 
 /// A scenario in YAML.
@@ -88,7 +88,9 @@ pub(crate) struct EstimateBody {
 
 /// Checks a scenario: its problems are data, and no failure.
 #[utoipa::path(post, path = "/check", tag = "scenarios", request_body = ScenarioText,
-    responses((status = 200, body = CheckBody), (status = 422, body = crate::error::ErrorBody)))]
+    responses(
+        (status = 200, body = CheckBody),
+        (status = 422, body = crate::error::ErrorBody)))]
 pub(crate) async fn check(Body(asked): Body<ScenarioText>) -> Result<Json<CheckBody>, ApiError> {
     apart(move || Ok(Json(checked(&asked.text)))).await
 }

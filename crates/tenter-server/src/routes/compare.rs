@@ -15,11 +15,11 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::cdf::{JobCdf, distributions};
 use super::tables::{ColumnBody, folder_of};
-use super::trial_body::TrialRow;
 use super::trials::found;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::Asked;
 use crate::state::{App, Shared, apart};
+use crate::trial_body::TrialRow;
 
 /// The most trials in a comparison.
 const TRIALS_MAX: usize = 16;
@@ -69,7 +69,11 @@ pub(crate) struct TrialCdf {
 
 /// Trials side by side: rows, differences of their configurations, distributions.
 #[utoipa::path(get, path = "/compare", tag = "statistics", params(CompareQuery),
-    responses((status = 200, body = CompareBody), (status = 400, body = ErrorBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+    responses(
+        (status = 200, body = CompareBody),
+        (status = 400, body = ErrorBody),
+        (status = 404, body = ErrorBody),
+        (status = 409, body = ErrorBody)))]
 pub(crate) async fn compare(
     State(app): State<Shared>,
     Asked(asked): Asked<CompareQuery>,

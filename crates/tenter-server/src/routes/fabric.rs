@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::check::ScenarioText;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::Body;
-use crate::runner::resolve;
+use crate::resolve::resolve;
 use crate::state::apart;
 
 /// A fabric as a graph.

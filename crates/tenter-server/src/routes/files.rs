@@ -14,10 +14,11 @@ use tenter_report::{TRACE_FILE, html_report, write_trace};
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::held_up::whole_trial;
-use super::tables::{folder_of, named};
+use super::tables::folder_of;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::At;
 use crate::state::{Shared, apart};
+use crate::stored::named;
 
 /// A report is one file; its own policy, which names its script and its style sheet, comes on top.
 /// In its sandbox it has no access to this server.
@@ -26,8 +27,13 @@ const REPORT_POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; \
 
 /// A table of a trial as a Parquet file.
 #[utoipa::path(get, path = "/trials/{id}/files/{file}", tag = "downloads",
-    params(("id" = i64, Path, description = "Number of the trial"), ("file" = String, Path, description = "Name of the table and `.parquet`")),
-    responses((status = 200, content_type = "application/vnd.apache.parquet", body = String), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+    params(
+        ("id" = i64, Path, description = "Number of the trial"),
+        ("file" = String, Path, description = "Name of the table and `.parquet`")),
+    responses(
+        (status = 200, content_type = "application/vnd.apache.parquet", body = String),
+        (status = 404, body = ErrorBody),
+        (status = 409, body = ErrorBody)))]
 pub(crate) async fn parquet(
     State(app): State<Shared>,
     At((id, file)): At<(i64, String)>,
@@ -44,8 +50,14 @@ pub(crate) async fn parquet(
 }
 
 /// The trace of a trial, which ui.perfetto.dev opens.
-#[utoipa::path(get, path = "/trials/{id}/trace.json", tag = "downloads", params(("id" = i64, Path, description = "Number of the trial")),
-    responses((status = 200, content_type = "application/json", body = serde_json::Value), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
+#[utoipa::path(get, path = "/trials/{id}/trace.json", tag = "downloads",
+    params(
+        ("id" = i64, Path, description = "Number of the trial")),
+    responses(
+        (status = 200, content_type = "application/json", body = serde_json::Value),
+        (status = 404, body = ErrorBody),
+        (status = 409, body = ErrorBody),
+        (status = 422, body = ErrorBody)))]
 pub(crate) async fn trace(
     State(app): State<Shared>,
     At(id): At<i64>,
@@ -62,8 +74,14 @@ pub(crate) async fn trace(
 }
 
 /// The report of a trial: one HTML file that needs nothing else.
-#[utoipa::path(get, path = "/trials/{id}/report.html", tag = "downloads", params(("id" = i64, Path, description = "Number of the trial")),
-    responses((status = 200, content_type = "text/html", body = String), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
+#[utoipa::path(get, path = "/trials/{id}/report.html", tag = "downloads",
+    params(
+        ("id" = i64, Path, description = "Number of the trial")),
+    responses(
+        (status = 200, content_type = "text/html", body = String),
+        (status = 404, body = ErrorBody),
+        (status = 409, body = ErrorBody),
+        (status = 422, body = ErrorBody)))]
 pub(crate) async fn report(
     State(app): State<Shared>,
     At(id): At<i64>,

@@ -74,8 +74,14 @@ pub(crate) struct HeldUpLink {
 const LINKS: usize = 64;
 
 /// What held each collective of a trial up.
-#[utoipa::path(get, path = "/trials/{id}/held-up", tag = "statistics", params(("id" = i64, Path, description = "Number of the trial")),
-    responses((status = 200, body = HeldUpBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 422, body = ErrorBody)))]
+#[utoipa::path(get, path = "/trials/{id}/held-up", tag = "statistics",
+    params(
+        ("id" = i64, Path, description = "Number of the trial")),
+    responses(
+        (status = 200, body = HeldUpBody),
+        (status = 404, body = ErrorBody),
+        (status = 409, body = ErrorBody),
+        (status = 422, body = ErrorBody)))]
 pub(crate) async fn held_up(
     State(app): State<Shared>,
     At(id): At<i64>,

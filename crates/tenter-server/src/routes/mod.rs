@@ -14,7 +14,6 @@ mod studies;
 mod sweeps;
 mod tables;
 mod timeline;
-mod trial_body;
 mod trial_fabric;
 mod trials;
 
@@ -35,10 +34,6 @@ use crate::extract::BODY_MAX;
 use crate::guard::guard;
 use crate::page;
 use crate::state::Shared;
-
-pub(crate) use sweeps::told_sweep;
-pub(crate) use tables::open as open_table;
-pub(crate) use trial_body::told_trial;
 
 /// The interface of a workspace.
 #[derive(OpenApi)]

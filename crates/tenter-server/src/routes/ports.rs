@@ -11,11 +11,12 @@ use tenter_record::PortRow;
 use tenter_report::{TrialTable, read_rows};
 use utoipa::{IntoParams, ToSchema};
 
-use super::tables::{folder_of, named};
+use super::tables::folder_of;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Asked, At};
 use crate::series::m4;
 use crate::state::{App, Shared, apart};
+use crate::stored::named;
 
 /// What is drawn of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
@@ -139,8 +140,15 @@ pub(crate) struct SeriesBody {
 
 /// What a port has sampled over time.
 #[utoipa::path(get, path = "/trials/{id}/ports/{port}", tag = "statistics",
-    params(("id" = i64, Path, description = "Number of the trial"), ("port" = String, Path, description = "The port, for instance `leaf0:3`; `/` as `%2F`"), SeriesQuery),
-    responses((status = 200, body = SeriesBody), (status = 400, body = ErrorBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+    params(
+        ("id" = i64, Path, description = "Number of the trial"),
+        ("port" = String, Path, description = "The port, for instance `leaf0:3`; `/` as `%2F`"),
+        SeriesQuery),
+    responses(
+        (status = 200, body = SeriesBody),
+        (status = 400, body = ErrorBody),
+        (status = 404, body = ErrorBody),
+        (status = 409, body = ErrorBody)))]
 pub(crate) async fn series(
     State(app): State<Shared>,
     At((id, port)): At<(i64, String)>,
@@ -227,7 +235,11 @@ pub(crate) struct HeatBody {
 /// Ports over time, as a matrix.
 #[utoipa::path(get, path = "/trials/{id}/ports-heat", tag = "statistics",
     params(("id" = i64, Path, description = "Number of the trial"), HeatQuery),
-    responses((status = 200, body = HeatBody), (status = 400, body = ErrorBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+    responses(
+        (status = 200, body = HeatBody),
+        (status = 400, body = ErrorBody),
+        (status = 404, body = ErrorBody),
+        (status = 409, body = ErrorBody)))]
 pub(crate) async fn heat(
     State(app): State<Shared>,
     At(id): At<i64>,

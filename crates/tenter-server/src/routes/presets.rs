@@ -106,7 +106,9 @@ fn description(text: &str) -> String {
 }
 
 /// Scenarios to begin with: fabrics with a first job, examples, and those of published studies.
-#[utoipa::path(get, path = "/presets", tag = "scenarios", responses((status = 200, body = Vec<PresetBody>)))]
+#[utoipa::path(get, path = "/presets", tag = "scenarios",
+    responses(
+        (status = 200, body = Vec<PresetBody>)))]
 pub(crate) async fn presets() -> Result<Json<Vec<PresetBody>>, ApiError> {
     apart(|| Ok(Json(all().into_iter().map(|of| of.preset).collect()))).await
 }
@@ -114,7 +116,9 @@ pub(crate) async fn presets() -> Result<Json<Vec<PresetBody>>, ApiError> {
 /// The text of a scenario to begin with.
 #[utoipa::path(get, path = "/presets/{name}", tag = "scenarios",
     params(("name" = String, Path, description = "Its name; `/` as `%2F`")),
-    responses((status = 200, body = PresetText), (status = 404, body = crate::error::ErrorBody)))]
+    responses(
+        (status = 200, body = PresetText),
+        (status = 404, body = crate::error::ErrorBody)))]
 pub(crate) async fn preset(At(name): At<String>) -> Result<Json<PresetText>, ApiError> {
     apart(move || {
         let found = all().into_iter().find(|of| of.preset.name == name);

@@ -132,7 +132,9 @@ fn answer_of(texts: &StudyTexts<'_>) -> Result<StudyAnswer, ApiError> {
 }
 
 /// The published studies, each with the tally of its last recorded run.
-#[utoipa::path(get, path = "/studies", tag = "studies", responses((status = 200, body = Vec<StudyRow>)))]
+#[utoipa::path(get, path = "/studies", tag = "studies",
+    responses(
+        (status = 200, body = Vec<StudyRow>)))]
 pub(crate) async fn studies() -> Result<Json<Vec<StudyRow>>, ApiError> {
     apart(|| {
         let rows = STUDIES

@@ -9,10 +9,10 @@ use tenter::{WorkspaceSweep, sweep_of};
 use tenter_report::{read_answers, read_sweep};
 use utoipa::ToSchema;
 
-use super::trial_body::StateWord;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{At, Body};
 use crate::state::{App, Shared, apart};
+use crate::sweep_body::{SweepRow, told_sweep};
 
 /// A sweep to be run.
 #[derive(Deserialize, ToSchema)]
@@ -22,43 +22,6 @@ pub(crate) struct NewSweep {
     /// The scenario that is varied, in YAML; it stands for the key `scenario` of the description.
     /// Without it that key names a preset: `preset:NAME`.
     scenario: Option<String>,
-}
-
-/// A sweep in a list.
-#[derive(Clone, Serialize, ToSchema)]
-pub(crate) struct SweepRow {
-    /// Its number.
-    id: i64,
-    name: String,
-    state: StateWord,
-    /// Trials.
-    total: u64,
-    /// Trials that have run.
-    done: u64,
-    /// Trials that have failed.
-    failed: u64,
-    /// When it was queued, in seconds since 1970.
-    created: f64,
-    /// When it ended.
-    ended: Option<f64>,
-    /// Why it failed.
-    error: Option<String>,
-}
-
-impl From<&WorkspaceSweep> for SweepRow {
-    fn from(sweep: &WorkspaceSweep) -> SweepRow {
-        SweepRow {
-            id: sweep.id,
-            name: sweep.name.clone(),
-            state: sweep.state.into(),
-            total: sweep.trials,
-            done: sweep.done,
-            failed: sweep.failed,
-            created: sweep.created,
-            ended: sweep.ended,
-            error: sweep.error.clone(),
-        }
-    }
 }
 
 /// A sweep with what it has left.
@@ -118,7 +81,8 @@ pub(crate) struct SweepTrialBody {
 }
 
 /// Queues a sweep.
-#[utoipa::path(post, path = "/sweeps", operation_id = "sweep_queue", tag = "sweeps", request_body = NewSweep,
+#[utoipa::path(post, path = "/sweeps", operation_id = "sweep_queue", tag = "sweeps",
+    request_body = NewSweep,
     responses((status = 201, body = SweepRow), (status = 422, body = ErrorBody)))]
 pub(crate) async fn queue(
     State(app): State<Shared>,
@@ -138,7 +102,9 @@ pub(crate) async fn queue(
 }
 
 /// The sweeps, the newest first.
-#[utoipa::path(get, path = "/sweeps", operation_id = "sweep_list", tag = "sweeps", responses((status = 200, body = Vec<SweepRow>)))]
+#[utoipa::path(get, path = "/sweeps", operation_id = "sweep_list", tag = "sweeps",
+    responses(
+        (status = 200, body = Vec<SweepRow>)))]
 pub(crate) async fn list(State(app): State<Shared>) -> Result<Json<Vec<SweepRow>>, ApiError> {
     apart(move || {
         Ok(Json(
@@ -154,7 +120,9 @@ fn found(app: &App, id: i64) -> Result<WorkspaceSweep, ApiError> {
 }
 
 /// One sweep.
-#[utoipa::path(get, path = "/sweeps/{id}", operation_id = "sweep_show", tag = "sweeps", params(("id" = i64, Path, description = "Number of the sweep")),
+#[utoipa::path(get, path = "/sweeps/{id}", operation_id = "sweep_show", tag = "sweeps",
+    params(
+        ("id" = i64, Path, description = "Number of the sweep")),
     responses((status = 200, body = SweepBody), (status = 404, body = ErrorBody)))]
 pub(crate) async fn show(
     State(app): State<Shared>,
@@ -207,8 +175,13 @@ fn body(sweep: &WorkspaceSweep) -> SweepBody {
 }
 
 /// Cancels a sweep that waits or runs; trials that have run are kept.
-#[utoipa::path(post, path = "/sweeps/{id}/cancel", operation_id = "sweep_cancel", tag = "sweeps", params(("id" = i64, Path, description = "Number of the sweep")),
-    responses((status = 202, body = SweepRow), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+#[utoipa::path(post, path = "/sweeps/{id}/cancel", operation_id = "sweep_cancel", tag = "sweeps",
+    params(
+        ("id" = i64, Path, description = "Number of the sweep")),
+    responses(
+        (status = 202, body = SweepRow),
+        (status = 404, body = ErrorBody),
+        (status = 409, body = ErrorBody)))]
 pub(crate) async fn cancel(
     State(app): State<Shared>,
     At(id): At<i64>,
@@ -229,11 +202,4 @@ pub(crate) async fn cancel(
         ))
     })
     .await
-}
-
-/// Tells everyone of a sweep that has changed.
-pub(crate) fn told_sweep(app: &App, id: i64) {
-    if let Ok(Some(sweep)) = app.workspace.sweep(id) {
-        app.events.tell("sweep", &SweepRow::from(&sweep));
-    }
 }

@@ -18,11 +18,13 @@ use tokio_stream::wrappers::ReceiverStream;
 use utoipa::{IntoParams, ToSchema};
 
 use super::trials::{found, is_descending};
+use crate::cells::text;
 use crate::conditions::{Condition, conditions};
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Asked, At};
-use crate::rows::{Selection, count, fitting, page, place, selected, text};
+use crate::rows::{Selection, count, fitting, page, place, selected};
 use crate::state::{App, Shared, apart};
+use crate::stored::{named, open};
 
 /// A table of a trial.
 #[derive(Serialize, ToSchema)]
@@ -90,32 +92,14 @@ pub(crate) fn folder_of(app: &App, id: i64) -> Result<PathBuf, ApiError> {
     })
 }
 
-/// A table of a trial, open.
-pub(crate) fn open(folder: &std::path::Path, table: &TrialTable) -> Result<TableGroups, ApiError> {
-    if !table.file(folder).is_file() {
-        return Err(ApiError::missing(format!(
-            "the trial has no table `{}`; its address without a name lists those that it has",
-            table.name
-        )));
-    }
-    // Its name is known, so the file is at fault: it is not finished, or damaged.
-    table
-        .open(folder)
-        .map_err(|error| ApiError::conflict(error.to_string()))
-}
-
-/// The table of a name.
-pub(crate) fn named(name: &str) -> Result<TrialTable, ApiError> {
-    TrialTable::of_name(name).ok_or_else(|| {
-        ApiError::missing(
-            "no trial has such a table; its address without a name lists those that it has",
-        )
-    })
-}
-
 /// The tables of a trial.
-#[utoipa::path(get, path = "/trials/{id}/tables", tag = "tables", params(("id" = i64, Path, description = "Number of the trial")),
-    responses((status = 200, body = Vec<TableBody>), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+#[utoipa::path(get, path = "/trials/{id}/tables", tag = "tables",
+    params(
+        ("id" = i64, Path, description = "Number of the trial")),
+    responses(
+        (status = 200, body = Vec<TableBody>),
+        (status = 404, body = ErrorBody),
+        (status = 409, body = ErrorBody)))]
 pub(crate) async fn tables(
     State(app): State<Shared>,
     At(id): At<i64>,
@@ -146,7 +130,8 @@ pub(crate) async fn tables(
 pub(crate) struct RowsQuery {
     /// Names of columns, parted by commas; all unless given.
     columns: Option<String>,
-    /// Conditions `COLUMN OP VALUE`, parted by `;`, with `=`, `!=`, `<`, `<=`, `>`, `>=` or `~` (contains).
+    /// Conditions `COLUMN OP VALUE`, parted by `;`, with `=`, `!=`, `<`, `<=`, `>`, `>=` or `~`
+    /// (contains).
     r#where: Option<String>,
     /// The column that rows are in the order of; that of the file unless given.
     sort: Option<String>,
@@ -175,10 +160,15 @@ const LIMIT_MAX: usize = 10_000;
 
 /// A page of rows of a table; with `Accept: text/csv` all that fit, in the order of the file.
 #[utoipa::path(get, path = "/trials/{id}/tables/{table}", tag = "tables",
-    params(("id" = i64, Path, description = "Number of the trial"), ("table" = String, Path, description = "Name of the table"), RowsQuery),
+    params(
+        ("id" = i64, Path, description = "Number of the trial"),
+        ("table" = String, Path, description = "Name of the table"),
+        RowsQuery),
     responses(
         (status = 200, content((RowsBody = "application/json"), (String = "text/csv"))),
-        (status = 400, body = ErrorBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+        (status = 400, body = ErrorBody),
+        (status = 404, body = ErrorBody),
+        (status = 409, body = ErrorBody)))]
 pub(crate) async fn rows(
     State(app): State<Shared>,
     At((id, name)): At<(i64, String)>,

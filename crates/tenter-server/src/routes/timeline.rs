@@ -132,7 +132,11 @@ fn fitting(
 /// Chunks of a trial by sending rank over time.
 #[utoipa::path(get, path = "/trials/{id}/timeline", tag = "statistics",
     params(("id" = i64, Path, description = "Number of the trial"), TimelineQuery),
-    responses((status = 200, body = TimelineBody), (status = 400, body = ErrorBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+    responses(
+        (status = 200, body = TimelineBody),
+        (status = 400, body = ErrorBody),
+        (status = 404, body = ErrorBody),
+        (status = 409, body = ErrorBody)))]
 pub(crate) async fn timeline(
     State(app): State<Shared>,
     At(id): At<i64>,

@@ -76,7 +76,11 @@ pub(crate) struct JobHosts {
 /// The fabric of a trial with the load of its links.
 #[utoipa::path(get, path = "/trials/{id}/fabric", operation_id = "trial_fabric", tag = "statistics",
     params(("id" = i64, Path, description = "Number of the trial"), FabricQuery),
-    responses((status = 200, body = LoadedFabricBody), (status = 400, body = ErrorBody), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+    responses(
+        (status = 200, body = LoadedFabricBody),
+        (status = 400, body = ErrorBody),
+        (status = 404, body = ErrorBody),
+        (status = 409, body = ErrorBody)))]
 pub(crate) async fn fabric(
     State(app): State<Shared>,
     At(id): At<i64>,

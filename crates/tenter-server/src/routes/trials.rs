@@ -14,11 +14,11 @@ use tenter::{TrialOrderKey, TrialQuery, TrialState, WorkspaceTrial};
 use tenter_report::{Format, PrintedJob, TrialReport, printed_jobs, read_manifest, read_summary};
 use utoipa::{IntoParams, ToSchema};
 
-use super::trial_body::{TrialRow, told_trial};
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Asked, At, Body};
-use crate::runner::resolve;
+use crate::resolve::resolve;
 use crate::state::{App, ProgressBody, Shared, apart};
+use crate::trial_body::{TrialRow, told_trial};
 
 /// Which trials are listed.
 #[derive(Deserialize, IntoParams)]
@@ -238,7 +238,9 @@ fn printed_lines(text: &str) -> Vec<(String, String)> {
 }
 
 /// One trial.
-#[utoipa::path(get, path = "/trials/{id}", tag = "trials", params(("id" = i64, Path, description = "Number of the trial")),
+#[utoipa::path(get, path = "/trials/{id}", tag = "trials",
+    params(
+        ("id" = i64, Path, description = "Number of the trial")),
     responses((status = 200, body = TrialBody), (status = 404, body = ErrorBody)))]
 pub(crate) async fn show(
     State(app): State<Shared>,
@@ -326,7 +328,10 @@ pub(crate) struct TrialChange {
 /// Renames, tags or annotates a trial.
 #[utoipa::path(patch, path = "/trials/{id}", tag = "trials", request_body = TrialChange,
     params(("id" = i64, Path, description = "Number of the trial")),
-    responses((status = 200, body = TrialRow), (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
+    responses(
+        (status = 200, body = TrialRow),
+        (status = 404, body = ErrorBody),
+        (status = 422, body = ErrorBody)))]
 pub(crate) async fn change(
     State(app): State<Shared>,
     At(id): At<i64>,
@@ -350,8 +355,13 @@ pub(crate) async fn change(
 }
 
 /// Removes a trial with its folder.
-#[utoipa::path(delete, path = "/trials/{id}", tag = "trials", params(("id" = i64, Path, description = "Number of the trial")),
-    responses((status = 204), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+#[utoipa::path(delete, path = "/trials/{id}", tag = "trials",
+    params(
+        ("id" = i64, Path, description = "Number of the trial")),
+    responses(
+        (status = 204),
+        (status = 404, body = ErrorBody),
+        (status = 409, body = ErrorBody)))]
 pub(crate) async fn remove(
     State(app): State<Shared>,
     At(id): At<i64>,
@@ -370,8 +380,13 @@ pub(crate) async fn remove(
 }
 
 /// Cancels a trial that waits or runs; what it has until then is kept.
-#[utoipa::path(post, path = "/trials/{id}/cancel", tag = "trials", params(("id" = i64, Path, description = "Number of the trial")),
-    responses((status = 202, body = TrialRow), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+#[utoipa::path(post, path = "/trials/{id}/cancel", tag = "trials",
+    params(
+        ("id" = i64, Path, description = "Number of the trial")),
+    responses(
+        (status = 202, body = TrialRow),
+        (status = 404, body = ErrorBody),
+        (status = 409, body = ErrorBody)))]
 pub(crate) async fn cancel(
     State(app): State<Shared>,
     At(id): At<i64>,
@@ -401,7 +416,9 @@ pub(crate) struct TagBody {
 }
 
 /// The tags of all trials.
-#[utoipa::path(get, path = "/tags", tag = "trials", responses((status = 200, body = Vec<TagBody>)))]
+#[utoipa::path(get, path = "/tags", tag = "trials",
+    responses(
+        (status = 200, body = Vec<TagBody>)))]
 pub(crate) async fn tags(State(app): State<Shared>) -> Result<Json<Vec<TagBody>>, ApiError> {
     apart(move || {
         let tags = app.workspace.tags()?.into_iter();
@@ -413,8 +430,12 @@ pub(crate) async fn tags(State(app): State<Shared>) -> Result<Json<Vec<TagBody>>
 }
 
 /// The scenario of a trial as it was written.
-#[utoipa::path(get, path = "/trials/{id}/config", tag = "trials", params(("id" = i64, Path, description = "Number of the trial")),
-    responses((status = 200, content_type = "text/yaml", body = String), (status = 404, body = ErrorBody)))]
+#[utoipa::path(get, path = "/trials/{id}/config", tag = "trials",
+    params(
+        ("id" = i64, Path, description = "Number of the trial")),
+    responses(
+        (status = 200, content_type = "text/yaml", body = String),
+        (status = 404, body = ErrorBody)))]
 pub(crate) async fn config(
     State(app): State<Shared>,
     At(id): At<i64>,
