@@ -224,6 +224,21 @@ describe("the workspace", { timeout: 170_000 }, () => {
     assert.deepEqual(await barriers(), []);
   });
 
+  it("aborts a trial in the middle and keeps what it has", async () => {
+    await link("Configure").click();
+    await page.getByLabel("Start from", { exact: true }).selectOption("methodology/jct-2");
+    await page.waitForFunction(() => window.sessionStorage.getItem("tenter-draft")?.includes("end: 8GiB"));
+    await page.getByText("ready to run").waitFor();
+    await button("Run trial").click();
+    await page.getByRole("progressbar").waitFor();
+    await page.waitForFunction(() => Number(document.querySelector("[role=progressbar]")?.getAttribute("aria-valuenow")) > 0);
+    assert.deepEqual(await barriers(), []);
+    await button("Abort").click();
+    await page.getByText("It was stopped; what had been recorded by then is kept.").waitFor();
+    await page.getByRole("main").getByRole("link", { name: "Statistics" }).click();
+    await page.locator('table[data-table="summary"]').waitFor();
+  });
+
   it("lists published studies with their verdicts", async () => {
     await link("Studies").click();
     await heading("Studies").waitFor();

@@ -14,7 +14,7 @@ export interface Bars {
 }
 
 export const AXIS = 42;
-export const NAMES = 118;
+export const NAMES = 96;
 
 export function laneHeight(lanes: number): number {
   return Math.max(3, Math.min(18, Math.floor(560 / Math.max(lanes, 1))));

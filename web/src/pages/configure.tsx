@@ -258,6 +258,9 @@ function DerivedValues({ check }: { check: Check | undefined }) {
           {note}
         </p>
       ))}
+      {check.explanation ? <pre tabIndex={0}>{check.explanation}</pre> : null}
+      <details>
+        <summary>All derived values by name</summary>
       <div className="scroll" tabIndex={0} role="region" aria-label="Derived values">
         <table>
           <thead>
@@ -280,6 +283,7 @@ function DerivedValues({ check }: { check: Check | undefined }) {
           </tbody>
         </table>
       </div>
+      </details>
       {check.effective ? (
         <details>
           <summary>Effective configuration, every default filled in</summary>

@@ -95,7 +95,7 @@ function columnsOf(shown: Set<string>, picked: string[], onTag: (tag: string) =>
     { key: "hosts", label: "Hosts", width: "70px", number: true, sortable: true, cell: (row) => row.hosts ?? "—" },
     { key: "jobs", label: "Jobs", width: "60px", number: true, cell: (row) => row.jobs ?? "—" },
     { key: "seconds", label: "Wall time", width: "86px", number: true, sortable: true, cell: (row) => (typeof row.seconds === "number" ? wait(row.seconds) : "—") },
-    { key: "created", label: "Created", width: "152px", sortable: true, cell: (row) => moment(row.created) },
+    { key: "created", label: "Created", width: "170px", sortable: true, cell: (row) => moment(row.created) },
     { key: "digest", label: "Digest", width: "100px", cell: (row) => <code title={row.digest ?? ""}>{row.digest?.slice(0, 8) ?? "—"}</code> },
   ];
   const optional = new Set(OPTIONAL.map((one) => one.key));

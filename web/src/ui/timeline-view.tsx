@@ -39,7 +39,8 @@ export function TimelineView({ id, jobs, onPin }: { id: string; jobs: string[]; 
   const data = loaded.data;
   if (data) whole.current = { from: data.first_ns, to: data.last_ns };
   // What is on its way is drawn from what is there, so that moving never waits.
-  const shown: Bars | undefined = data ? { ...data, ...(range ? { from_ns: range.from, to_ns: range.to } : {}) } : undefined;
+  const lanes = data?.lanes.map((lane) => ({ job: lane.job, name: lane.first_rank === lane.last_rank ? `rank ${lane.first_rank}` : `ranks ${lane.first_rank} to ${lane.last_rank}` })) ?? [];
+  const shown: Bars | undefined = data ? { ...data, lanes, ...(range ? { from_ns: range.from, to_ns: range.to } : {}) } : undefined;
   const height = timelineHeight(shown?.lanes.length ?? 0);
   useEffect(() => {
     const element = canvas.current;
@@ -147,6 +148,16 @@ export function TimelineView({ id, jobs, onPin }: { id: string; jobs: string[]; 
           {shown ? `, ${withUnit(shown.to_ns - shown.from_ns, "ns")}` : ""}
         </span>
       </div>
+      {jobs.length > 1 ? (
+        <p className="legend">
+          {jobs.map((name, index) => (
+            <span key={name}>
+              <i style={{ background: theme.series[index % theme.series.length] }} />
+              {name}
+            </span>
+          ))}
+        </p>
+      ) : null}
       <figure className="plot">
         <div
           ref={place}
