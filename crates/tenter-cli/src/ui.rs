@@ -28,6 +28,9 @@ pub(crate) fn ui(arguments: &Ui) -> Result<ExitCode, Failure> {
         "workspace  {}\npage       {url}\nCtrl-C ends it; a trial that runs then keeps what it has.\n",
         arguments.folder.display()
     ));
+    if arguments.listen.is_unspecified() {
+        print("From another machine: the same with the name or the address of this one.\n");
+    }
     if !arguments.no_open {
         open(&url);
     }

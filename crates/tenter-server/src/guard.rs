@@ -1,6 +1,8 @@
 //! What every request must have: a name of this server in `Host`, no foreign `Origin`, JSON where
 //! it changes something, and the token where there is one.
 
+use std::net::SocketAddr;
+
 use axum::extract::{Request, State};
 use axum::http::header::{
     CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HOST, HeaderValue, LOCATION, ORIGIN,
@@ -44,7 +46,7 @@ pub(crate) async fn guard(State(app): State<Shared>, request: Request, next: Nex
 fn check(app: &App, request: &Request) -> Result<Option<Response>, ApiError> {
     let headers = request.headers();
     let host = text(headers, HOST.as_str()).or_else(|| request.uri().host());
-    if !host.is_some_and(|host| app.hosts.iter().any(|own| own.eq_ignore_ascii_case(host))) {
+    if !host.is_some_and(|host| is_own(app, host)) {
         return Err(forbidden(
             "this server is not called that; open the address that `tenter ui` has printed",
         ));
@@ -90,7 +92,17 @@ fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
 
 fn is_own_origin(app: &App, origin: &str) -> bool {
     let host = origin.strip_prefix("http://");
-    host.is_some_and(|host| app.hosts.iter().any(|own| own.eq_ignore_ascii_case(host)))
+    host.is_some_and(|host| is_own(app, host))
+}
+
+/// Whether a server is called that. One that listens on every address may be called by any: a
+/// number cannot be made to lead elsewhere, as a name can.
+fn is_own(app: &App, host: &str) -> bool {
+    let by_number = || {
+        let address = host.parse::<SocketAddr>();
+        address.is_ok_and(|address| Some(address.port()) == app.port_of_any)
+    };
+    app.hosts.iter().any(|own| own.eq_ignore_ascii_case(host)) || by_number()
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

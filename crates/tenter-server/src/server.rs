@@ -1,6 +1,6 @@
 //! The server: its address, its threads and its end.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -48,7 +48,8 @@ impl Server {
         };
         let workspace = Workspace::open(&options.folder)?;
         let hosts = names(address);
-        let app = Arc::new(App::new(workspace, options, token, hosts));
+        let port_of_any = address.ip().is_unspecified().then_some(address.port());
+        let app = Arc::new(App::new(workspace, options, token, hosts, port_of_any));
         Ok(Server {
             listener,
             address,
@@ -56,9 +57,12 @@ impl Server {
         })
     }
 
-    /// The address of the page, with the token where there is one.
+    /// The address of the page on this machine, with the token where there is one.
     pub fn url(&self) -> String {
-        let address = self.address;
+        let mut address = self.address;
+        if address.ip().is_unspecified() {
+            address.set_ip(Ipv4Addr::LOCALHOST.into());
+        }
         match &self.app.token {
             Some(token) => format!("http://{address}/?token={token}"),
             None => format!("http://{address}/"),

@@ -25,6 +25,8 @@ pub(crate) struct App {
     pub(crate) token: Option<String>,
     /// The names of this server in a request's `Host`.
     pub(crate) hosts: Vec<String>,
+    /// Its port, where it listens on every address.
+    pub(crate) port_of_any: Option<u16>,
     running: Mutex<BTreeMap<i64, Arc<Running>>>,
     /// The sweep that this server runs, and whether it shall end.
     sweep: Mutex<Option<(i64, bool)>>,
@@ -80,6 +82,7 @@ impl App {
         options: Options,
         token: Option<String>,
         hosts: Vec<String>,
+        port_of_any: Option<u16>,
     ) -> App {
         App {
             workspace,
@@ -88,6 +91,7 @@ impl App {
             options,
             token,
             hosts,
+            port_of_any,
             running: Mutex::default(),
             sweep: Mutex::default(),
             queued: Condvar::new(),

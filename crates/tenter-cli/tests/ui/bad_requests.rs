@@ -165,7 +165,10 @@ fn other_machines_need_the_token() {
         .expect("a token")
         .to_owned();
     let port = server.address.split(':').nth(1).expect("a port");
-    let host = format!("Host: 127.0.0.1:{port}");
+    // By any number, and by no name of others.
+    let host = format!("Host: 192.168.7.7:{port}");
+    let evil = format!("Host: evil.example:{port}");
+    assert_eq!(server.raw("GET /", &[&evil], b"").status, 403);
     let get = |path: &str, more: &str| {
         let mut headers = vec![host.as_str()];
         headers.extend(Some(more).filter(|more| !more.is_empty()));
