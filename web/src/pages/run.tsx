@@ -129,7 +129,7 @@ function Running({ id }: { id: string }) {
         </div>
       </div>
       {problem ? <Problems problems={[problem]} /> : null}
-      {trial.data.error ? <Problems problems={[{ message: trial.data.error }]} /> : null}
+      {trial.data.error && state === "failed" ? <Problems problems={[{ message: trial.data.error }]} /> : null}
       {over && state !== "done" ? <Stopped trial={trial.data} /> : null}
       {state === "queued" ? <p className="soft">It starts when the trials before it are done.</p> : null}
       {state === "running" ? (
@@ -159,7 +159,8 @@ function Stopped({ trial }: { trial: Trial }) {
   };
   return (
     <p className="note warn">
-      {why[trial.state] ?? ""} <a href={href(["configure"], { trial: String(trial.id) })}>Change and run it again</a>
+      {why[trial.state] ?? ""} {trial.state !== "failed" && trial.error ? `Reason: ${trial.error}. ` : ""}
+      <a href={href(["configure"], { trial: String(trial.id) })}>Change and run it again</a>
     </p>
   );
 }

@@ -88,7 +88,8 @@ function Summary({ trial, reload }: { trial: Trial; reload: () => void }) {
   const lines = trial.printed_lines ?? [];
   return (
     <>
-      {trial.error ? <Problems problems={[{ message: trial.error }]} /> : null}
+      {trial.error && trial.state === "failed" ? <Problems problems={[{ message: trial.error }]} /> : null}
+      {trial.error && trial.state !== "failed" ? <p className="note warn">The trial ended early: {trial.error}. The numbers are those until then.</p> : null}
       {summary ? (
         <>
           <dl className="tiles">
