@@ -12,15 +12,18 @@ fn main() -> io::Result<()> {
     let mut files = Vec::new();
     collect(&folder, &mut files);
     files.sort();
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     let mut table = String::from("pub(crate) static FILES: &[(&str, &[u8])] = &[\n");
-    for file in &files {
+    for (number, file) in files.iter().enumerate() {
         let name = file.strip_prefix(&folder).unwrap_or(file);
         let name = name.to_string_lossy().replace('\\', "/");
-        let place = file.to_string_lossy();
-        let _ = writeln!(table, "    ({name:?}, include_bytes!({place:?})),");
+        // A copy: the page may be built anew before the program is compiled.
+        let copy = format!("page-{number}");
+        fs::copy(file, out.join(&copy))?;
+        let place = format!("concat!(env!(\"OUT_DIR\"), \"/{copy}\")");
+        let _ = writeln!(table, "    ({name:?}, include_bytes!({place})),");
     }
     table.push_str("];\n");
-    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     fs::write(out.join("page.rs"), table)
 }
 
