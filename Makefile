@@ -1,4 +1,4 @@
-# Everything here needs the Rust toolchain and nothing else, except for `browser`, which needs Node.js 20 and Chromium.
+# Everything here needs the Rust toolchain and nothing else, except for `page`, which needs Node.js 20.19, and `browser`, which needs Chromium, too.
 
 CARGO  ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -6,7 +6,7 @@ TENTER := $(TARGET)/release/tenter
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help build demo test format lint python wheel package-python docs package semver unit studies determinism record browser supply-chain notices \
+.PHONY: help build page demo test format lint python wheel package-python docs package semver unit studies determinism record browser supply-chain notices \
 	bench bench-estimates bench-instructions bench-sweep clean
 
 help: ## List the targets
@@ -19,7 +19,7 @@ demo: build ## Run all-to-all and ring all-reduce over a 400G leaf-spine fabric 
 	rm -rf trials/quickstart
 	$(TENTER) run scenarios/quickstart.yaml -o trials/quickstart
 
-test: format lint python workflows package supply-chain build unit studies determinism package-python notebooks browser ## Run everything that continuous integration runs
+test: format page lint python workflows package supply-chain build unit studies determinism package-python notebooks browser ## Run everything that continuous integration runs
 
 format: ## Check the formatting
 	$(CARGO) fmt --all --check
@@ -163,13 +163,27 @@ notices: ## Write the notices of the crates that the command links
 	python3 tools/third_party_notices.py
 
 # Chromium is found on the PATH, or where the variable CHROMIUM says.
-browser: build docs tests/browser/node_modules/.package-lock.json ## Open reports and the documentation in a real browser; needs Node.js and Chromium
+browser: page build docs tests/browser/node_modules/.package-lock.json ## Open reports, the workspace and the documentation in a real browser; needs Node.js and Chromium
+	npm --prefix web run --silent check
 	npm --prefix tests/browser run --silent check
 	CARGO_TARGET_DIR="$(abspath $(TARGET))" npm --prefix tests/browser run --silent test
 
 tests/browser/node_modules/.package-lock.json: tests/browser/package-lock.json
 	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or newer (https://nodejs.org)" >&2; exit 1; }
 	npm --prefix tests/browser ci --no-audit --no-fund
+	@touch $@
+
+# The page of `tenter ui`, which the next build of the command has in it.
+PAGE := crates/tenter-server/page/index.html
+page: $(PAGE) ## Build the page of `tenter ui` (needs Node.js); the next build of the command has it in it
+
+$(PAGE): web/node_modules/.package-lock.json web/index.html web/vite.config.ts $(shell find web/src -type f 2>/dev/null)
+	npm --prefix web run --silent build
+	@touch $@
+
+web/node_modules/.package-lock.json: web/package-lock.json
+	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20.19 or newer (https://nodejs.org)" >&2; exit 1; }
+	npm --prefix web ci --no-audit --no-fund
 	@touch $@
 
 # For a part of the cases and other options: make bench ARGS="1024 --runs 3"; ARGS=--help lists them.
@@ -189,4 +203,4 @@ bench-instructions: ## Count instructions per packet-hop; needs valgrind
 
 clean: ## Remove build output and trials
 	$(CARGO) clean
-	rm -rf trials tests/browser/node_modules
+	rm -rf trials tests/browser/node_modules web/node_modules crates/tenter-server/page

@@ -8,7 +8,7 @@ import { join, resolve } from "node:path";
 const ROOT = resolve(import.meta.dirname, "../..");
 
 /** The release binary: `TENTER` says where it is, or it is where `make build` leaves it. */
-function binary() {
+export function binary() {
   const target = process.env["CARGO_TARGET_DIR"] ?? join(ROOT, "target");
   const path = process.env["TENTER"] ?? join(target, "release/tenter");
   if (existsSync(path)) return path;

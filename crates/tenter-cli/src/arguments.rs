@@ -6,6 +6,9 @@ mod export;
 mod import;
 mod study;
 mod sweep;
+mod trials;
+#[cfg(feature = "ui")]
+mod ui;
 
 use std::path::PathBuf;
 
@@ -20,6 +23,9 @@ pub(crate) use import::{
 };
 pub(crate) use study::{Study, StudyCommand, StudyRun};
 pub(crate) use sweep::{Sweep, SweepCommand, SweepOf, SweepWorker};
+pub(crate) use trials::{Trials, TrialsCommand, TrialsList, WorkspaceFolder};
+#[cfg(feature = "ui")]
+pub(crate) use ui::Ui;
 
 /// The end of `tenter --help`; docs/exit-codes.md has more.
 const EXIT_CODES: &str = "\
@@ -70,6 +76,9 @@ impl Arguments {
             Some(Command::Sweep(sweep)) => output(sweep.run.format),
             Some(Command::Compare(compare)) => output(compare.format),
             Some(Command::Report(report)) => text(report.format),
+            Some(Command::Trials(trials)) => trials.wants_json(),
+            #[cfg(feature = "ui")]
+            Some(Command::Ui(_)) => false,
             None
             | Some(
                 Command::Schema
@@ -109,6 +118,11 @@ pub(crate) enum Command {
     Compare(Compare),
     /// Write one or more trials as a single HTML file with plots
     Report(Report),
+    /// List, show, tag, annotate and remove the trials of a workspace
+    Trials(Trials),
+    /// Open the workspace in a browser: configure, run, watch, compare and keep trials
+    #[cfg(feature = "ui")]
+    Ui(Ui),
     /// Print the completions of a shell for this command, for its start-up file
     Completions {
         /// The shell

@@ -36,6 +36,9 @@ mod study_table;
 mod sweep;
 mod text;
 mod trial;
+mod trials;
+#[cfg(feature = "ui")]
+mod ui;
 mod validate;
 mod watch;
 
@@ -92,6 +95,9 @@ fn answer(arguments: Arguments) -> ExitCode {
         Some(Command::Sweep(arguments)) => sweep::sweep(&arguments),
         Some(Command::Compare(compare)) => compare::compare(&compare),
         Some(Command::Report(report)) => report::report(&report),
+        Some(Command::Trials(arguments)) => trials::trials(&arguments),
+        #[cfg(feature = "ui")]
+        Some(Command::Ui(arguments)) => ui::ui(&arguments),
         Some(Command::Completions { shell }) => Ok(shell::completions(shell)),
         Some(Command::Man { folder }) => shell::manual(&folder),
         Some(Command::Licenses) => {
@@ -115,6 +121,7 @@ Start with these:
   tenter explain scenario.yaml             show what it means and what it costs
   tenter report trials/first               draw a trial as one HTML file
   tenter compare trials/a trials/b         put trials side by side
+  tenter ui                                do all this in a browser
   tenter sweep sweep.yaml                  compare variants over values and seeds
   tenter bench all_reduce -b 8 -e 1G -f 2  print the table of nccl-tests
   tenter study list                        list published results to reproduce

@@ -116,10 +116,23 @@ impl<R: Row + Clone, W: Write + Send> ParquetTable<R, W> {
         self.close()
     }
 
-    fn close(&mut self) -> Result<(), TrialError> {
+    /// The file, as errors call it.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes the rows that wait; what writes the file, unless it has failed.
+    pub(crate) fn write_all_waiting(
+        &mut self,
+    ) -> Result<Option<&mut SerializedFileWriter<W>>, TrialError> {
         if !self.waiting.is_empty() {
             self.write_waiting(self.waiting.len())?;
         }
+        Ok(self.writer.as_mut())
+    }
+
+    fn close(&mut self) -> Result<(), TrialError> {
+        self.write_all_waiting()?;
         let Some(mut writer) = self.writer.take() else {
             return Ok(());
         };

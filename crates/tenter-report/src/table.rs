@@ -5,32 +5,24 @@ mod critical_shares;
 mod flow_sizes;
 mod ideal;
 mod inference;
+mod jobs;
 mod parallelism;
 mod training;
 
 use std::fmt;
 use std::path::Path;
 
-use tenter_record::{
-    CollectiveRow, EngineStats, InterferenceRow, JobRow, JobSummary, Names, PowerRow, Summary,
-    Totals,
-};
+use tenter_record::{EngineStats, InterferenceRow, Names, PowerRow, Summary, Totals};
 use tenter_units::Time;
 
 use cells::{count, counted, decimals, milliseconds, optional};
 
+pub(crate) use jobs::{FLOWS, is_load_of_flows};
+pub use jobs::{PrintedJob, printed_jobs, printed_time};
+
 use crate::csv::csv;
-use crate::numbers::{binary_size, decimals_for, duration_s, grouped, si};
+use crate::numbers::{decimals_for, duration_s, si};
 use crate::text_table::{TextColumn, TextTable};
-
-/// The collective of workloads of flows, in their rows.
-pub(crate) const FLOWS: &str = "flows";
-
-/// Whether a job is a load of flows and nothing else, whose end is not a property of the network.
-pub(crate) fn is_load_of_flows(job: &JobSummary) -> bool {
-    let mut rows = job.collectives.iter();
-    !job.collectives.is_empty() && rows.all(|row| row.collective == FLOWS)
-}
 
 /// The format of a shown trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,7 +94,7 @@ impl TrialReport<'_> {
         writeln!(out, "seed {}", summary.seed)?;
         writeln!(out, "{}", self.fabric)?;
         for job in &summary.jobs {
-            write_job(job, out)?;
+            jobs::write(job, out)?;
         }
         write_interference(&summary.interference, out)?;
         flow_sizes::write(&summary.flow_sizes, out)?;
@@ -136,190 +128,6 @@ impl TrialReport<'_> {
         }
         Ok(())
     }
-}
-
-/// The distance of the hosts of a job, if they could be closer together.
-fn write_fragmentation(row: &JobRow, out: &mut impl fmt::Write) -> fmt::Result {
-    let (leaves, pods) = (row.leaf_fragmentation, row.pod_fragmentation);
-    match (leaves, pods) {
-        (Some(leaves), Some(pods)) if leaves > 1.0 && (pods - leaves).abs() > 1e-9 => {
-            writeln!(
-                out,
-                "fragmentation {leaves:.2} over leaves, {pods:.2} over pods"
-            )
-        }
-        (Some(leaves), _) if leaves > 1.0 => {
-            writeln!(out, "fragmentation {leaves:.2} over leaves")
-        }
-        _ => Ok(()),
-    }
-}
-
-fn write_job(job: &JobSummary, out: &mut impl fmt::Write) -> fmt::Result {
-    let row = &job.job;
-    write!(
-        out,
-        "\n{}: {}",
-        row.name,
-        counted(u64::from(row.ranks), "rank")
-    )?;
-    if row.background {
-        return write_background(job, out);
-    }
-    match row.jct {
-        Some(jct) => {
-            let ms = milliseconds(jct, decimals([Some(jct)]));
-            // The last flow of a load ends when the load was stopped, which is not the time of a
-            // job.
-            if is_load_of_flows(job) {
-                writeln!(out, ", last flow ended after {ms} ms")?;
-            } else {
-                writeln!(out, ", JCT {ms} ms")?;
-            }
-        }
-        None => writeln!(out, ", not done")?,
-    }
-    write_failure(row, out)?;
-    write_fragmentation(row, out)?;
-    if let Some(exposed) = row.exposed
-        && !row.compute.is_zero()
-    {
-        let times = [row.compute, exposed];
-        let decimals = decimals(times.map(Some));
-        writeln!(
-            out,
-            "computing {} ms, exposed communication {} ms",
-            milliseconds(row.compute, decimals),
-            milliseconds(exposed, decimals)
-        )?;
-    }
-    // The iterations of a collective stand together, whatever ran in between.
-    let mut rows: Vec<&CollectiveRow> = job.collectives.iter().collect();
-    rows.sort_by_key(|row| (row.index, row.iteration));
-    for group in rows.chunk_by(|a, b| same_operation(a, b)) {
-        write_collectives(group, out)?;
-    }
-    Ok(())
-}
-
-/// The reasons why a job was not completed, one a line.
-fn write_failure(row: &JobRow, out: &mut impl fmt::Write) -> fmt::Result {
-    let Some(failure) = &row.failure else {
-        return Ok(());
-    };
-    let mut reasons = failure.split("; ");
-    let first = reasons.next().unwrap_or_default();
-    writeln!(out, "not completed: {first}")?;
-    for reason in reasons {
-        writeln!(out, "  {reason}")?;
-    }
-    Ok(())
-}
-
-/// The bytes that a load has moved; nothing of it is judged.
-fn write_background(job: &JobSummary, out: &mut impl fmt::Write) -> fmt::Result {
-    let row = &job.job;
-    let rate = optional(row.rx_gbps, |gbps| format!("{}b/s", si(gbps * 1e9)));
-    let done = job.collectives.iter().filter(|row| row.complete).count() as u64;
-    write!(
-        out,
-        ", background: {}B received, {rate}",
-        si(row.rx_bytes as f64),
-    )?;
-    if !job.collectives.is_empty() {
-        write!(out, ", {} done", counted(done, "collective"))?;
-    }
-    writeln!(out)?;
-    write_failure(row, out)
-}
-
-fn same_operation(a: &CollectiveRow, b: &CollectiveRow) -> bool {
-    (&a.collective, &a.algorithm, a.ranks) == (&b.collective, &b.algorithm, b.ranks)
-}
-
-/// One operation over all its sizes: a title, and the table without the warm-up iterations.
-fn write_collectives(group: &[&CollectiveRow], out: &mut impl fmt::Write) -> fmt::Result {
-    let (warm_ups, rows): (Vec<&CollectiveRow>, Vec<&CollectiveRow>) =
-        group.iter().copied().partition(|row| row.warm_up);
-    let first = &group[0];
-    write!(out, "\n  {}, {}", first.collective, first.algorithm)?;
-    // They come first, and are numbered from 0.
-    match warm_ups
-        .iter()
-        .map(|row| u64::from(row.iteration) + 1)
-        .max()
-    {
-        None => writeln!(out)?,
-        Some(count) => {
-            let count = counted(count, "warm-up iteration");
-            writeln!(out, " ({count} not shown)")?;
-        }
-    }
-    if rows.is_empty() {
-        return Ok(());
-    }
-    write!(out, "{}", collective_table(&rows))
-}
-
-fn collective_table(rows: &[&CollectiveRow]) -> TextTable {
-    let iterations = rows.windows(2).any(|pair| pair[0].index == pair[1].index);
-    let of_flows = rows.iter().all(|row| row.collective == FLOWS);
-    let mut columns = vec![TextColumn::number("size", "")];
-    if iterations {
-        columns.push(TextColumn::number("iteration", ""));
-    }
-    columns.push(TextColumn::number("time", "ms"));
-    // Flows of a load have no algorithm with a bandwidth or an ideal time.
-    if of_flows {
-        columns.push(TextColumn::number("goodput", "GB/s"));
-    } else {
-        columns.extend([
-            TextColumn::number("algbw", "GB/s"),
-            TextColumn::number("busbw", "GB/s"),
-            TextColumn::number("line rate", "%"),
-            TextColumn::number("ideal", "%"),
-        ]);
-    }
-    columns.extend([
-        TextColumn::number("FCT min", "ms"),
-        TextColumn::number("P50", "ms"),
-        TextColumn::number("P95", "ms"),
-        TextColumn::number("max", "ms"),
-        TextColumn::number("frames", "sent"),
-        TextColumn::number("not accepted", "frames"),
-        TextColumn::number("retransmitted", "frames"),
-    ]);
-    let time_decimals = decimals(rows.iter().map(|row| row.completion_time));
-    let fct_decimals = decimals(rows.iter().flat_map(|row| fcts(row)));
-    let mut table = TextTable::new(columns);
-    for row in rows {
-        let mut cells = vec![binary_size(row.size_bytes)];
-        if iterations {
-            cells.push(row.iteration.to_string());
-        }
-        cells.push(optional(row.completion_time, |time| {
-            milliseconds(time, time_decimals)
-        }));
-        let ratios = [
-            row.algbw_gbytes_per_s,
-            row.busbw_gbytes_per_s,
-            row.line_rate_percent,
-            row.percent_of_ideal,
-        ];
-        for ratio in &ratios[..if of_flows { 1 } else { 4 }] {
-            cells.push(optional(*ratio, |value| format!("{value:.2}")));
-        }
-        cells.extend(fcts(row).map(|fct| optional(fct, |time| milliseconds(time, fct_decimals))));
-        cells.push(count(row.tx_frames));
-        cells.push(grouped(row.frames_delta()));
-        cells.push(count(row.retransmitted_frames));
-        table.push(cells);
-    }
-    table
-}
-
-fn fcts(row: &CollectiveRow) -> [Option<Time>; 4] {
-    [row.fct_min, row.fct_p50, row.fct_p95, row.fct_max]
 }
 
 /// The most columns that fit on a screen; the table in the folder has them all.

@@ -63,6 +63,16 @@ impl TextTable {
         self.rows.push(row);
     }
 
+    /// The heads of its columns.
+    pub fn columns(&self) -> &[TextColumn] {
+        &self.columns
+    }
+
+    /// Its rows.
+    pub fn rows(&self) -> &[Vec<String>] {
+        &self.rows
+    }
+
     fn width(&self, column: usize) -> usize {
         let head = [&self.columns[column].name, &self.columns[column].unit];
         let body = self.rows.iter().filter_map(|row| row.get(column));

@@ -191,9 +191,6 @@ pub fn check_is_trial(folder: &Path) -> Result<(), TrialError> {
 
 /// Why a folder without a manifest is of no use, and the remedy.
 fn no_manifest(folder: &Path) -> String {
-    if folder.join(LEDGER_FILE).is_file() {
-        return "it has the ledger of a sweep and no results, because the sweep is still running or was killed; run the same `tenter sweep` to its end".to_owned();
-    }
     let files = [
         SWEEP_FILE,
         ANSWERS_FILE,
@@ -214,6 +211,7 @@ fn no_manifest(folder: &Path) -> String {
             },
             first.display()
         ),
+        None if folder.join(LEDGER_FILE).is_file() => "it has the ledger of a sweep and no results, because the sweep is still running or was killed; run the same `tenter sweep` to its end".to_owned(),
         None => "it is no trial folder (no manifest.json); name the folder that `tenter run` printed after `trial`".to_owned(),
     }
 }

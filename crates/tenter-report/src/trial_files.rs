@@ -12,7 +12,8 @@ use tenter_record::{
 /// The effective configuration of a trial, in its folder.
 pub const CONFIG_FILE: &str = "config.yaml";
 pub(crate) const SUMMARY_FILE: &str = "summary.json";
-pub(crate) const MANIFEST_FILE: &str = "manifest.json";
+/// What a trial folder says of its program and machine, and whether it came to its end.
+pub const MANIFEST_FILE: &str = "manifest.json";
 /// The manifest while it is written.
 const PARTIAL_MANIFEST: &str = "manifest.json.partial";
 /// The file of captured frames.
@@ -23,6 +24,11 @@ pub const TRACE_FILE: &str = "trace.json";
 /// The file of a table.
 pub(crate) fn table_file<R: Row>(folder: &Path) -> PathBuf {
     folder.join(R::TABLE).with_extension("parquet")
+}
+
+/// What makes a table readable whose process was killed.
+pub(crate) fn footer_file(table: &Path) -> PathBuf {
+    table.with_extension("parquet.footer")
 }
 
 /// Whether a folder has a manifest that Tenter wrote, of any version.
@@ -84,6 +90,8 @@ pub(crate) fn own_files(folder: &Path) -> Vec<PathBuf> {
         table_file::<CircuitRow>(folder),
         table_file::<SteeringRow>(folder),
         table_file::<SampleRow>(folder),
+        footer_file(&table_file::<FlowRow>(folder)),
+        footer_file(&table_file::<SampleRow>(folder)),
         table_file::<QueueChangeRow>(folder),
         table_file::<OperationRow>(folder),
         table_file::<RankTimeRow>(folder),

@@ -17,8 +17,8 @@ use crate::claim::take_folder;
 use crate::parquet_table::{DIGEST_NOTE, SEED_NOTE};
 use crate::tiers::Tiers;
 use crate::trial_files::{
-    CAPTURE_FILE, CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE, has_manifest, is_just_made, own_files,
-    table_file,
+    CAPTURE_FILE, CONFIG_FILE, MANIFEST_FILE, SUMMARY_FILE, footer_file, has_manifest,
+    is_just_made, own_files, table_file,
 };
 use crate::whole_file::{remove, write_whole, write_whole_with};
 use crate::{Manifest, ParquetTable, RunIdentity, TrialError};
@@ -143,6 +143,16 @@ impl TrialFolder {
         self.samples.append(rows)
     }
 
+    /// Writes the rows so far, so that they can be [recovered](crate::recover_tables) where the
+    /// process is killed.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn checkpoint(&mut self) -> Result<(), TrialError> {
+        self.flows.checkpoint()?;
+        self.samples.checkpoint()
+    }
+
     /// Writes everything that is known only at the end, the manifest last.
     ///
     /// The summary decides whether the trial is complete, and has the reason if it is not.
@@ -164,6 +174,8 @@ impl TrialFolder {
         samples.note(DIGEST_NOTE, digest);
         flows.finish()?;
         samples.finish()?;
+        remove(&footer_file(&table_file::<FlowRow>(&path)))?;
+        remove(&footer_file(&table_file::<SampleRow>(&path)))?;
         let tables = Tables {
             folder: &path,
             names: &names,
@@ -242,6 +254,22 @@ fn clear(folder: &Path) -> Result<(), TrialError> {
         .iter()
         .filter(|file| !file.ends_with(MANIFEST_FILE) && !file.ends_with(CONFIG_FILE));
     files.into_iter().try_for_each(|file| remove(file))
+}
+
+/// Removes a trial: its own files, and its folder unless that holds others.
+///
+/// # Errors
+/// When the folder is in use, holds no trial, or a file cannot be removed.
+pub fn remove_trial(folder: &Path) -> Result<(), TrialError> {
+    let _lock = take_folder(folder)?;
+    if !is_just_made(folder) {
+        clear(folder)?;
+        remove(&folder.join(CONFIG_FILE))?;
+        remove(&folder.join(MANIFEST_FILE))?;
+    }
+    // It stays where someone has put other files into it.
+    let _ = fs::remove_dir(folder);
+    Ok(())
 }
 
 /// The tables that are written at the end of a trial.

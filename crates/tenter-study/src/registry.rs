@@ -27,13 +27,17 @@ macro_rules! text {
 
 macro_rules! studies {
     ($($name:literal),+ $(,)?) => {
-        &[$(StudyTexts {
+        /// Every study, in the order in which they are listed.
+        pub const STUDIES: &[StudyTexts<'static>] = &[$(StudyTexts {
             name: $name,
             folder: concat!("studies/", $name),
             readme: text!($name, "/README.md"),
             description: text!($name, "/study.toml"),
             scenario: text!($name, "/scenario.yaml"),
-        }),+]
+        }),+];
+
+        /// What the last full run of each study has measured.
+        const RECORDED: &[(&str, &str)] = &[$(($name, text!($name, "/recorded.csv"))),+];
     };
 }
 
@@ -43,8 +47,7 @@ macro_rules! tables {
     };
 }
 
-/// Every study, in the order in which they are listed.
-pub const STUDIES: &[StudyTexts<'static>] = studies![
+studies![
     "methodology/jct-1",
     "methodology/jct-2",
     "methodology/jct-3",
@@ -131,6 +134,12 @@ const EXPECTATIONS: &[(&str, &str)] = tables![
     "evolved-ethernet-interference",
     "evolved-ethernet-polarisation"
 ];
+
+/// The table of what the last full run of a study of the program has measured.
+pub(crate) fn recorded_table(name: &str) -> Option<&'static str> {
+    let found = RECORDED.iter().find(|(study, _)| *study == name);
+    found.map(|(_, text)| *text)
+}
 
 /// The text of a table of published values or of expectations, by the stem of its file.
 pub fn published_table(name: &str) -> Option<&'static str> {

@@ -39,6 +39,7 @@ mod clock;
 mod error;
 mod experiment;
 mod explained;
+mod fabric_line;
 mod fabrics;
 mod folder;
 mod handle;
@@ -63,6 +64,7 @@ mod study_pool;
 mod sweep;
 mod table;
 mod trial;
+mod workspace;
 
 #[cfg(feature = "arrow")]
 pub use arrow_array;
@@ -72,6 +74,7 @@ pub use arrow::{arrow_schema, record_batch};
 pub use clock::usual_threads;
 pub use error::Error;
 pub use experiment::Experiment;
+pub use fabric_line::{describe_fabric, fabric_parts};
 pub use fabrics::{FabricFormat, export_fabric, import_fabric};
 pub use handle::{Canceller, RunHandle};
 pub use identity::version;
@@ -93,6 +96,10 @@ pub use sweep::{
 };
 pub use table::Table;
 pub use trial::{Trial, Watched};
+pub use workspace::{
+    Headline, QueuedTrial, TrialList, TrialOrderKey, TrialQuery, TrialState, Workspace,
+    WorkspaceSweep, WorkspaceTrial, sweep_of,
+};
 
 pub use tenter_explain::{Explanation, IdleSetting};
 pub use tenter_net::Event;

@@ -1,6 +1,6 @@
 //! A run that is about to begin, and its way to a trial.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError};
 use tenter_report::{TrialFolder, peak_rss_bytes};
@@ -23,6 +23,8 @@ pub(crate) struct Prepared {
     /// What an observer hears of it.
     pub(crate) title: String,
     pub(crate) keep: Keep,
+    /// How often the folder is made readable for a process that is killed.
+    pub(crate) checkpoints: Option<Duration>,
     /// Further runs, on so many threads.
     pub(crate) further: (Interference, u16),
     pub(crate) built: Built,
@@ -42,6 +44,8 @@ impl Prepared {
             flows: self.keep.flows.then(Vec::new),
             samples: self.keep.samples.then(Vec::new),
             observer,
+            checkpoints: self.checkpoints,
+            checked: Instant::now(),
         };
         rows.observer.begins(&self.title);
         let began = Instant::now();
@@ -97,6 +101,9 @@ struct Rows<'a> {
     flows: Option<Vec<FlowRow>>,
     samples: Option<Vec<SampleRow>>,
     observer: &'a mut dyn Observer,
+    checkpoints: Option<Duration>,
+    /// When the last checkpoint was written.
+    checked: Instant,
 }
 
 impl Sink for Rows<'_> {
@@ -121,6 +128,12 @@ impl Sink for Rows<'_> {
     }
 
     fn progress(&mut self, progress: &Progress) -> Result<Control, SinkError> {
+        if let (Some(every), Some(folder)) = (self.checkpoints, &mut self.folder)
+            && self.checked.elapsed() >= every
+        {
+            folder.checkpoint()?;
+            self.checked = Instant::now();
+        }
         Ok(self.observer.progress(&Running {
             plan: self.plan,
             progress: *progress,

@@ -1,7 +1,7 @@
 //! One run: from a plan to a trial.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 use tenter_record::Row;
@@ -33,6 +33,7 @@ pub struct Run {
     reuse: bool,
     keep: Keep,
     watch: Option<(Watch, usize)>,
+    checkpoints: Option<Duration>,
 }
 
 impl Run {
@@ -49,6 +50,7 @@ impl Run {
             reuse: false,
             keep: Keep::default(),
             watch: None,
+            checkpoints: None,
         }
     }
 
@@ -108,6 +110,13 @@ impl Run {
     /// change cannot be watched.
     pub fn watch(mut self, watch: Watch, limit: usize) -> Run {
         self.watch = Some((watch, limit));
+        self
+    }
+
+    /// Writes what the folder needs for its flows and samples to be readable if the process is
+    /// killed, about so often; `tenter_report::recover_tables` then makes them readable.
+    pub fn checkpoints(mut self, every: Duration) -> Run {
+        self.checkpoints = Some(every);
         self
     }
 
@@ -205,6 +214,7 @@ impl Run {
             plan: self.plan,
             title: self.title,
             keep: self.keep,
+            checkpoints: self.checkpoints,
             built,
             set_up_s,
         })

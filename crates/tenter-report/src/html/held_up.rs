@@ -1,139 +1,15 @@
 //! "What held this collective up": the chain of chunks that ends with the last one to arrive.
 
-use std::collections::HashMap;
-
-use tenter_record::PortRow;
-
+use super::held_up_facts::{Ports, name};
 use super::line_chart::{labelled, x_axis};
 use super::runs::Run;
 use super::scale::Scale;
-use super::text::{Unit, add, bytes, escape, number, time};
+use super::text::{Unit, add, escape, number, time};
 use crate::chain::{Cause, Chain, Link};
-use crate::tiers::Tiers;
-use crate::trial_data::{PortSample, TrialData};
 
 /// The most chunks of the chain that are drawn, and that are listed.
 const DRAWN: usize = 500;
 const LISTED: usize = 8;
-
-/// Ports by their lookup keys.
-pub(super) struct Ports<'a> {
-    trial: &'a TrialData,
-    tiers: &'a Tiers,
-    of_node: HashMap<u32, Vec<&'a PortRow>>,
-}
-
-impl<'a> Ports<'a> {
-    pub(super) fn of(trial: &'a TrialData, tiers: &'a Tiers) -> Ports<'a> {
-        let mut of_node: HashMap<u32, Vec<&PortRow>> = HashMap::new();
-        for port in &trial.ports {
-            of_node.entry(port.node).or_default().push(port);
-        }
-        Ports {
-            trial,
-            tiers,
-            of_node,
-        }
-    }
-
-    fn node(&self, node: u32) -> &[&'a PortRow] {
-        self.of_node.get(&node).map_or(&[], Vec::as_slice)
-    }
-
-    /// The port of a NIC.
-    fn nic(&self, host: u32) -> Option<&'a PortRow> {
-        self.node(host).first().copied()
-    }
-
-    /// The port of the switch that leads to a NIC.
-    fn last_hop(&self, host: u32) -> Option<&'a PortRow> {
-        let nic = self.nic(host)?;
-        let ports = self.node(self.tiers.node(&nic.peer_name)?);
-        ports
-            .iter()
-            .find(|port| port.peer_name == nic.node_name)
-            .copied()
-    }
-
-    /// Samples within a span of time, or the first after it if it falls between two.
-    fn samples(&self, from: f64, to: f64) -> &'a [PortSample] {
-        let samples = &self.trial.samples;
-        let first = samples.partition_point(|sample| sample.time < from);
-        let mut last = samples.partition_point(|sample| sample.time <= to);
-        if let Some(next) = samples.get(last) {
-            let of_next = &samples[last..];
-            last += of_next.partition_point(|sample| sample.time <= next.time);
-        }
-        &samples[first..last]
-    }
-
-    /// The deepest sampled queue of some ports while a chunk was on its way, and its port with its
-    /// paused time.
-    fn deepest(&self, link: &Link, ports: &[&PortRow]) -> Option<(f64, String)> {
-        let samples = self.samples(link.chunk.first_sent, link.chunk.received);
-        let of = |sample: &PortSample| {
-            let is_it = |port: &&&PortRow| (port.node, port.port) == (sample.node, sample.port);
-            ports.iter().find(is_it).copied()
-        };
-        let here = samples
-            .iter()
-            .filter_map(|sample| Some((of(sample)?, sample.queue_high_water_bytes)));
-        let (port, queue) = here.max_by(|a, b| a.1.total_cmp(&b.1))?;
-        let paused = if port.paused.is_zero() {
-            String::new()
-        } else {
-            let total = time(port.paused.as_ns());
-            format!(" (paused for {total} of the trial)")
-        };
-        let place = format!("{}:{}{paused}", port.node_name, port.port);
-        (queue > 0.0).then_some((queue, place))
-    }
-
-    /// The known facts about the ports of a chunk.
-    fn findings(&self, link: &Link) -> Vec<String> {
-        let mut findings = Vec::new();
-        let Some((nic, last)) = self
-            .nic(link.chunk.src_host)
-            .zip(self.last_hop(link.chunk.dst_host))
-        else {
-            return findings;
-        };
-        if !nic.paused.is_zero() {
-            findings.push(format!(
-                "{} paused for {} of the trial",
-                nic.node_name,
-                time(nic.paused.as_ns())
-            ));
-        }
-        if let Some((queue, name)) = self.deepest(link, &[last]) {
-            findings.push(format!("{} queued at the last hop {name}", bytes(queue)));
-        }
-        if let Some(leaf) = self.tiers.node(&nic.peer_name)
-            && self.tiers.node(&last.node_name) != Some(leaf)
-        {
-            let uplinks: Vec<&PortRow> = self
-                .node(leaf)
-                .iter()
-                .filter(|port| self.tiers.direction(port).is_upward())
-                .copied()
-                .collect();
-            if let Some((queue, name)) = self.deepest(link, &uplinks) {
-                findings.push(format!(
-                    "up to {} queued on the uplinks of {}, at {name}",
-                    bytes(queue),
-                    nic.peer_name
-                ));
-            }
-        }
-        if link.chunk.retransmitted_frames > 0.0 {
-            findings.push(format!(
-                "{} frames retransmitted",
-                number(link.chunk.retransmitted_frames, 9)
-            ));
-        }
-        findings
-    }
-}
 
 /// Adds the chain of one iteration.
 pub(super) fn draw(ports: &Ports<'_>, run: &Run<'_>, page: &mut String) {
@@ -258,13 +134,6 @@ fn strip(chain: &Chain, start: f64, page: &mut String) {
         );
     }
     page.push_str("</svg>\n");
-}
-
-fn name(link: &Link) -> String {
-    format!(
-        "rank {} → {}, step {}, chunk {}",
-        link.chunk.src_rank, link.chunk.dst_rank, link.chunk.step, link.chunk.chunk
-    )
 }
 
 /// The chunks of the chain that lost most.

@@ -12,6 +12,7 @@ mod circuits;
 mod flow_sizes;
 mod heat_map;
 mod held_up;
+mod held_up_facts;
 mod line_chart;
 mod measured;
 mod operations;
@@ -31,6 +32,7 @@ mod text;
 mod timeline;
 mod together;
 
+pub use held_up_facts::{HeldUp, held_up};
 use page::{Head, page};
 pub use studies::html_study_report;
 pub use sweep::html_sweep_report;
@@ -200,7 +202,7 @@ fn transfers(
         );
     }
     let budget = timeline::Budget::of(shown.len());
-    let ports = held_up::Ports::of(trial, tiers);
+    let ports = held_up_facts::Ports::of(trial, tiers);
     for (place, run) in shown.iter().enumerate() {
         let hidden = if place == longest { "" } else { " hidden" };
         add(

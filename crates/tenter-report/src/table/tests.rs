@@ -1,5 +1,7 @@
 use tenter_record::{JobRow, Totals};
 
+use tenter_record::{CollectiveRow, JobSummary};
+
 use super::*;
 
 fn collective(index: u32, operation: &str, algorithm: &str, size_bytes: u64) -> CollectiveRow {

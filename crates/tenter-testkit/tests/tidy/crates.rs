@@ -4,7 +4,7 @@ use crate::repository::Repository;
 use crate::source::without_strings;
 
 /// The crates, each allowed to depend on those before it.
-const ORDER: [&str; 21] = [
+const ORDER: [&str; 22] = [
     "tenter-units",
     "tenter-config",
     "tenter-notation",
@@ -23,6 +23,7 @@ const ORDER: [&str; 21] = [
     "tenter-study",
     "tenter-report",
     "tenter",
+    "tenter-server",
     "tenter-cli",
     "tenter-python",
     "tenter-testkit",
@@ -182,13 +183,14 @@ pub(crate) fn unexplained_dependencies(repository: &Repository) -> Vec<String> {
         .collect()
 }
 
-/// The packages of npm that the tests in a browser use.
+/// The packages of npm that the page of the workspace and the tests in a browser use.
 fn browser_packages(repository: &Repository) -> impl Iterator<Item = &str> {
-    let manifest = repository.file("tests/browser/package.json");
-    let manifest = manifest.map_or("", |file| file.text.as_str());
-    let packages = manifest.split_once("\"devDependencies\": {");
-    let packages = packages.map_or("", |(_, rest)| rest.split('}').next().unwrap_or(""));
-    let lines = packages.lines();
+    let manifests = ["tests/browser/package.json", "web/package.json"];
+    let files = manifests
+        .into_iter()
+        .filter_map(|path| repository.file(path));
+    let lists = files.flat_map(|file| file.text.split("ependencies\": {").skip(1));
+    let lines = lists.flat_map(|list| list.split('}').next().unwrap_or("").lines());
     lines.filter_map(|line| line.trim().strip_prefix('"')?.split('"').next())
 }
 

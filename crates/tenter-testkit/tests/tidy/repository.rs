@@ -84,8 +84,9 @@ impl Repository {
     }
 }
 
-/// Build output, trials, version control and packages of others are no part of the repository.
-const SKIPPED: [&str; 4] = ["target", "trials", ".git", "node_modules"];
+/// Build output, trials, version control and packages of others are no part of the repository;
+/// `page` is what `web/` is built into.
+const SKIPPED: [&str; 5] = ["target", "trials", ".git", "node_modules", "page"];
 
 fn collect(folder: &Path, prefix: &str, files: &mut Vec<File>) {
     let entries = fs::read_dir(folder).expect("a folder of the repository can be read");

@@ -21,7 +21,7 @@ const WORKERS: &str = "workers";
 /// How long a process waits for another one that is writing.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The layout of the tables.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 const TABLES: &str = "
 CREATE TABLE trials (
@@ -42,6 +42,62 @@ CREATE TABLE trials (
 
 /// Layout 1 did not count how often a trial was begun.
 const FROM_1: &str = "ALTER TABLE trials ADD COLUMN runs INTEGER NOT NULL DEFAULT 1;";
+
+/// Layout 2 had trials of sweeps alone. Those of a workspace have a folder each, and are named,
+/// tagged and annotated by people; equal ones are several.
+const WORKSPACE_TABLES: &str = "
+CREATE TABLE workspace_trials (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL,
+    state TEXT NOT NULL,
+    folder TEXT UNIQUE,
+    stamp INTEGER NOT NULL DEFAULT 0,
+    worker TEXT NOT NULL DEFAULT '',
+    created REAL NOT NULL,
+    started REAL,
+    ended REAL,
+    fabric TEXT NOT NULL DEFAULT '',
+    hosts INTEGER,
+    jobs INTEGER,
+    jct_ns REAL,
+    headline TEXT,
+    ideal_percent REAL,
+    algbw_gbytes_per_s REAL,
+    busbw_gbytes_per_s REAL,
+    digest TEXT,
+    seed TEXT,
+    wall_s REAL,
+    error TEXT,
+    ideals TEXT,
+    progress TEXT,
+    -- Long texts come last: whoever reads what is before them need not read them.
+    note TEXT NOT NULL DEFAULT '',
+    scenario TEXT NOT NULL
+);
+CREATE INDEX workspace_trials_by_created ON workspace_trials (created);
+CREATE INDEX workspace_trials_by_state ON workspace_trials (state);
+CREATE TABLE workspace_tags (
+    trial INTEGER NOT NULL,
+    tag TEXT NOT NULL,
+    PRIMARY KEY (tag, trial)
+) WITHOUT ROWID;
+CREATE INDEX workspace_tags_by_trial ON workspace_tags (trial);
+CREATE TABLE workspace_sweeps (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL,
+    state TEXT NOT NULL,
+    description TEXT NOT NULL,
+    scenario TEXT NOT NULL,
+    folder TEXT UNIQUE,
+    worker TEXT NOT NULL DEFAULT '',
+    created REAL NOT NULL,
+    ended REAL,
+    error TEXT,
+    trials INTEGER NOT NULL DEFAULT 0,
+    done INTEGER NOT NULL DEFAULT 0,
+    failed INTEGER NOT NULL DEFAULT 0
+);
+";
 
 /// A ledger that is open, and the lock by which other processes see that this one is alive.
 #[derive(Debug)]
@@ -151,7 +207,7 @@ impl Ledger {
 
     /// Notes a trial that the sweep does not have, and what came of it, unless it is known. What
     /// is known of it already becomes more.
-    pub(crate) fn add(&self, key: &str, name: &str, end: &End) -> Result<(), Error> {
+    pub(super) fn add(&self, key: &str, name: &str, end: &End) -> Result<(), Error> {
         let text = "
             INSERT INTO trials (key, state, worker, name, settings, seed, started, runs)
             VALUES (?1, 'queued', '', '', ?2, '', 0, 0)
@@ -241,8 +297,18 @@ impl Ledger {
         self.connection.execute(text, values).map_err(broken)
     }
 
+    /// The database, for the trials of a workspace.
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// What this process is called in the ledger.
+    pub(crate) fn worker(&self) -> &str {
+        &self.worker
+    }
+
     /// Whether a process that has joined the ledger is alive: whether its lock is held.
-    fn lives(&self, worker: &str) -> bool {
+    pub(crate) fn lives(&self, worker: &str) -> bool {
         let path = self.folder.join(WORKERS).join(worker);
         let Ok(file) = File::open(&path) else {
             return false;
@@ -346,22 +412,20 @@ fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "synchronous", "NORMAL")
 }
 
-/// The layout of the tables, which are made where there are none.
+/// The layout of the tables, which are made where there are none, and brought up to date where
+/// they are older.
 fn layout(connection: &Connection) -> rusqlite::Result<i64> {
-    let version = || connection.query_row("PRAGMA user_version", [], |row| row.get(0));
-    if version()? == 0 {
+    let version = || connection.query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0));
+    if version()? < VERSION {
         connection.execute_batch("BEGIN IMMEDIATE")?;
         // Another process may have been faster.
-        if version()? == 0 {
-            connection.execute_batch(TABLES)?;
-            connection.pragma_update(None, "user_version", VERSION)?;
+        match version()? {
+            0 => connection.execute_batch(TABLES)?,
+            1 => connection.execute_batch(FROM_1)?,
+            _ => {}
         }
-        connection.execute_batch("COMMIT")?;
-    }
-    if version()? == 1 {
-        connection.execute_batch("BEGIN IMMEDIATE")?;
-        if version()? == 1 {
-            connection.execute_batch(FROM_1)?;
+        if version()? < VERSION {
+            connection.execute_batch(WORKSPACE_TABLES)?;
             connection.pragma_update(None, "user_version", VERSION)?;
         }
         connection.execute_batch("COMMIT")?;
@@ -370,13 +434,13 @@ fn layout(connection: &Connection) -> rusqlite::Result<i64> {
 }
 
 /// Seconds since 1970.
-fn now() -> f64 {
+pub(crate) fn now() -> f64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0.0, |since| since.as_secs_f64())
 }
 
 #[allow(clippy::needless_pass_by_value)] // for `map_err`
-fn broken(error: rusqlite::Error) -> Error {
+pub(crate) fn broken(error: rusqlite::Error) -> Error {
     Error::Asked(format!(
         "the ledger: {error}; check that its folder can be written, and is not on a network file system"
     ))

@@ -3,7 +3,7 @@
 
 mod elsewhere;
 mod first;
-mod ledger;
+pub(crate) mod ledger;
 mod only;
 mod order;
 mod outcome;

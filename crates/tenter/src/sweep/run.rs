@@ -15,6 +15,8 @@ pub struct SweepRun {
     pub(super) sweep: Sweep,
     pub(super) base: Scenario,
     pub(super) folder: PathBuf,
+    /// The folder of the ledger, where that is another one.
+    pub(super) ledger: Option<PathBuf>,
     pub(super) workers: usize,
     pub(super) resume: bool,
     pub(super) retry_failed: bool,
@@ -59,6 +61,7 @@ impl SweepRun {
         };
         SweepRun {
             folder: Path::new("sweeps").join(name),
+            ledger: None,
             sweep,
             base,
             workers: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
@@ -72,6 +75,12 @@ impl SweepRun {
     /// Keeps ledger, tables and trials in a folder, which may hold those of an earlier run.
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> SweepRun {
         self.folder = folder.into();
+        self
+    }
+
+    /// Keeps the ledger in another folder, where several sweeps share what has run.
+    pub fn ledger(mut self, folder: impl Into<PathBuf>) -> SweepRun {
+        self.ledger = Some(folder.into());
         self
     }
 

@@ -124,9 +124,9 @@ impl SweepSession {
         let firsts = check(run, &trials)?;
         let known = prepared(run, &trials, &firsts);
         let ledger = if run.resume {
-            Ledger::reopen(&run.folder)?
+            Ledger::reopen(run.ledger.as_ref().unwrap_or(&run.folder))?
         } else {
-            Ledger::open(&run.folder)?
+            Ledger::open(run.ledger.as_ref().unwrap_or(&run.folder))?
         };
         let queue = match patience {
             Some(patience) => {

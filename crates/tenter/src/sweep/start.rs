@@ -6,7 +6,7 @@ use super::progress::SweepObserver;
 use super::results::SweepResults;
 use super::run::SweepRun;
 use super::session::SweepSession;
-use super::{pool, queue};
+use super::{first, pool, queue};
 use crate::Error;
 
 impl SweepRun {
@@ -44,6 +44,14 @@ impl SweepRun {
     pub fn queue(&self, patience: Duration) -> Result<usize, Error> {
         queue::check_patience(patience)?;
         SweepSession::open(self, Some(patience))?.queue_all()
+    }
+
+    /// Checks every point without running any.
+    ///
+    /// # Errors
+    /// When a point does not hold.
+    pub fn check(&self) -> Result<(), Error> {
+        first::check(self, &self.trials()).map(drop)
     }
 
     /// Begins the sweep and leaves the running of its trials to the caller.

@@ -1,0 +1,33 @@
+//! `tenter ui`.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::common::Threads;
+
+#[derive(Debug, Args)]
+pub(crate) struct Ui {
+    /// Folder of the workspace: its ledger, and a folder for each trial; made if it is missing
+    #[arg(value_name = "FOLDER", default_value = "trials")]
+    pub(crate) folder: PathBuf,
+    /// Port to listen on, 0 for any that is free
+    #[arg(long, value_name = "N", default_value_t = 8427)]
+    pub(crate) port: u16,
+    /// Address to listen on; other machines need the token that is then printed
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    pub(crate) listen: IpAddr,
+    /// Trials that run side by side
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) jobs: u16,
+    #[command(flatten)]
+    pub(crate) threads: Threads,
+    /// Do not open the page in the browser
+    #[arg(long)]
+    pub(crate) no_open: bool,
+    /// Print the description of the interface (`OpenAPI` 3.1), and end
+    #[arg(long)]
+    pub(crate) openapi: bool,
+}

@@ -1,0 +1,226 @@
+//! Numbers are those of `tenter run` of the same file, digit by digit.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::SCENARIO;
+use crate::client::{Folder, Server, printed};
+
+/// What depends on the machine and not on the scenario.
+const OF_MACHINE: [&str; 4] = ["wall_s", "set_up_s", "peak_rss_bytes", "threads"];
+
+#[test]
+fn a_trial_has_the_numbers_that_the_command_prints() {
+    let folder = Folder::new("numbers");
+    fs::write(folder.path().join("small.yaml"), SCENARIO).expect("a file for the test");
+    let table = printed(&folder, &["run", "small.yaml", "-o", "by-command"]);
+    let server = Server::start(&folder, &[]);
+    let id = server.queue(SCENARIO);
+    let trial = server.wait(&format!("/trials/{id}"), "done");
+    let own: Value = read(&folder.path().join("by-command/summary.json"));
+    let mut pair = [own, trial["summary"].clone()];
+    for summary in &mut pair {
+        for name in OF_MACHINE {
+            summary["engine"][name] = Value::Null;
+        }
+    }
+    assert_eq!(pair[0], pair[1]);
+    // All but the line of the engine, which has wall times, and that of the folder.
+    let lines = |text: &str| -> Vec<String> {
+        let shown = |line: &&str| !line.starts_with("engine") && !line.starts_with("trial");
+        text.lines().filter(shown).map(str::to_owned).collect()
+    };
+    let text = trial["summary_text"].as_str().expect("a text");
+    assert_eq!(lines(&table), lines(text));
+    // Each cell is a word of the printed table.
+    for operation in trial["printed_jobs"][0]["tables"]
+        .as_array()
+        .expect("tables")
+    {
+        for row in operation["rows"].as_array().expect("rows") {
+            let cells: Vec<&str> = row
+                .as_array()
+                .expect("cells")
+                .iter()
+                .filter_map(Value::as_str)
+                .collect();
+            let line = cells
+                .join(" ")
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ");
+            let is_it =
+                |printed: &str| printed.split_whitespace().collect::<Vec<_>>().join(" ") == line;
+            assert!(table.lines().any(is_it), "{line}");
+        }
+    }
+    let jct = trial["jct_text"].as_str().expect("a time");
+    assert!(table.contains(&format!("JCT {jct}")), "{jct}");
+}
+
+fn read(path: &std::path::Path) -> Value {
+    let text = fs::read_to_string(path).expect("the file is there");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+#[test]
+fn statistics_agree_with_the_tables() {
+    let folder = Folder::new("statistics");
+    let server = Server::start(&folder, &[]);
+    let id = server.queue(SCENARIO);
+    let trial = server.wait(&format!("/trials/{id}"), "done");
+    let of = |path: &str| server.json(&format!("/trials/{id}/{path}"));
+    let first = &trial["summary"]["jobs"][0]["collectives"][0];
+    // The greatest flow completion time of the all-to-all, three times.
+    let slowest =
+        of("tables/flows?where=collective_index=0&sort=fct_ns&order=desc&limit=1&columns=fct_ns");
+    assert_eq!(slowest["total"], first["flows"]);
+    assert_eq!(slowest["rows"][0][0], first["fct_max_ns"]);
+    let cdf = of("cdf?job=0&collective=0");
+    assert_eq!(cdf["jobs"][0]["max"], first["fct_max_ns"]);
+    assert_eq!(cdf["jobs"][0]["p50"], first["fct_p50_ns"]);
+    assert_eq!(cdf["jobs"][0]["count"], first["flows"]);
+    // All rows as text, and a line of names.
+    let csv = server.ask(
+        "GET",
+        &format!("/trials/{id}/tables/flows"),
+        &["Accept: text/csv"],
+        "",
+    );
+    assert_eq!(
+        csv.text().lines().count() as u64 - 1,
+        of("tables/flows")["total"].as_u64().expect("a count")
+    );
+    let timeline = of("timeline?collective=0");
+    assert_eq!(timeline["total"], first["flows"]);
+    assert_eq!(timeline["merged"], false);
+    let fabric = of("fabric");
+    assert_eq!(fabric["nodes"].as_array().map(Vec::len), Some(12));
+    assert_eq!(
+        fabric["loads"].as_array().map(Vec::len),
+        Some(2 * fabric["links"].as_array().map_or(0, Vec::len))
+    );
+    let at = of("fabric?time=20000");
+    assert!(at["time_ns"].as_f64().is_some_and(|time| time >= 20_000.0));
+    let held = of("held-up");
+    let total = held["collectives"][0]["total_ns"].as_f64().expect("a time");
+    let time = first["completion_time_ns"].as_f64().expect("a time");
+    assert!((total - time).abs() < 1.0, "{total} and {time}");
+    let heat = of("ports-heat?metric=utilisation&columns=20");
+    assert!(
+        heat["values"][0]
+            .as_array()
+            .is_some_and(|row| row.len() <= 20)
+    );
+    assert!(
+        of("ports/leaf0:4?metric=tx_gbps")["points"]
+            .as_array()
+            .is_some_and(|of| !of.is_empty())
+    );
+    for (file, begin) in [
+        ("files/flows.parquet", "PAR1"),
+        ("trace.json", "{"),
+        ("report.html", "<!doctype"),
+    ] {
+        let answer = server.get(&format!("/trials/{id}/{file}"));
+        assert_eq!(answer.status, 200);
+        let bytes = &answer.bytes()[..begin.len()];
+        assert!(bytes.eq_ignore_ascii_case(begin.as_bytes()), "{file}");
+    }
+}
+
+#[test]
+fn a_scenario_is_checked_drawn_and_compared() {
+    let folder = Folder::new("check");
+    let server = Server::start(&folder, &[]);
+    let post =
+        |path: &str, text: &str| server.send("POST", path, &serde_json::json!({"text": text}));
+    let good = post("/check", SCENARIO).json();
+    assert_eq!(good["problems"], serde_json::json!([]));
+    assert_eq!(good["hosts"], 8);
+    assert!(
+        good["estimate"]["packet_hops"]
+            .as_f64()
+            .is_some_and(|hops| hops > 1e3)
+    );
+    let bad = post("/check", "fabric: {kind: leaf-spin}\njobs: []\n");
+    assert_eq!(bad.status, 200);
+    let bad = bad.json();
+    assert_eq!(bad["problems"][0]["line"], 1);
+    assert!(
+        bad["problems"][0]["help"]
+            .as_str()
+            .is_some_and(|help| help.contains("leaf-spine"))
+    );
+    assert_eq!(
+        post("/fabric", SCENARIO).json()["links"]
+            .as_array()
+            .map(Vec::len),
+        Some(12)
+    );
+    let ranks = &post("/mapping", SCENARIO).json()["jobs"][0]["ranks"];
+    assert_eq!(
+        (&ranks[5]["host"], &ranks[5]["leaf"]),
+        (&"host5".into(), &"leaf1".into())
+    );
+}
+
+#[test]
+fn trials_stand_side_by_side() {
+    let folder = Folder::new("beside");
+    let server = Server::start(&folder, &[]);
+    let ids = [
+        SCENARIO.to_owned(),
+        SCENARIO.replace("spines: 2", "spines: 1"),
+    ]
+    .map(|text| server.queue(&text));
+    for id in ids {
+        server.wait(&format!("/trials/{id}"), "done");
+    }
+    let beside = server.json(&format!("/compare?ids={},{}", ids[0], ids[1]));
+    let differs: Vec<&str> = beside["config"]
+        .as_array()
+        .expect("settings")
+        .iter()
+        .filter_map(|of| of["path"].as_str())
+        .collect();
+    assert_eq!(differs, ["fabric.spines"]);
+    assert_eq!(beside["config"][0]["values"], serde_json::json!(["2", "1"]));
+    assert_eq!(beside["cdfs"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn presets_can_be_run_and_studies_have_recorded_rows() {
+    let folder = Folder::new("presets");
+    let server = Server::start(&folder, &[]);
+    let post =
+        |path: &str, text: &str| server.send("POST", path, &serde_json::json!({"text": text}));
+    // Every preset can be run as it is.
+    for preset in server.json("/presets").as_array().expect("presets") {
+        let name = preset["name"].as_str().expect("a name").replace('/', "%2F");
+        let text = server.json(&format!("/presets/{name}"))["text"]
+            .as_str()
+            .expect("a text")
+            .to_owned();
+        if preset["kind"] != "study" {
+            assert_eq!(
+                post("/check", &text).json()["problems"],
+                serde_json::json!([]),
+                "{name}"
+            );
+        }
+    }
+    assert!(
+        server
+            .json("/studies")
+            .as_array()
+            .is_some_and(|studies| studies.len() > 40)
+    );
+    let study = server.json("/studies/methodology%2Fjct-2");
+    assert!(
+        study["cases"]
+            .as_array()
+            .is_some_and(|cases| cases.iter().all(|case| case["verdict"] != "not judged"))
+    );
+}

@@ -1,0 +1,132 @@
+//! Tables that can be read although the process that wrote them was killed.
+//!
+//! A Parquet file needs its footer, which is written at the end. A checkpoint writes the footer of
+//! what there is into a file beside the table; recovery cuts the table there and appends it.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{
+    FileMetaData, ParquetMetaData, ParquetMetaDataWriter, RowGroupMetaData,
+};
+use parquet::file::writer::SerializedFileWriter;
+use tenter_record::{FlowRow, Row, SampleRow};
+
+use crate::claim::take_folder;
+use crate::table_groups::TableGroups;
+use crate::trial_files::{footer_file, table_file};
+use crate::whole_file::{remove, write_whole};
+use crate::{ParquetTable, TrialError};
+
+impl<R: Row + Clone> ParquetTable<R> {
+    /// Writes the rows so far, and beside the file what makes it readable at this length.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn checkpoint(&mut self) -> Result<(), TrialError> {
+        let path = self.path().to_owned();
+        let Some(writer) = self.write_all_waiting()? else {
+            return Ok(());
+        };
+        let footer = footer(writer).map_err(TrialError::parquet("write", &path))?;
+        write_whole(&footer_file(&path), footer)
+    }
+}
+
+/// The length of the file so far in 8 bytes, and the footer that belongs behind it.
+fn footer(writer: &mut SerializedFileWriter<File>) -> Result<Vec<u8>, ParquetError> {
+    writer.flush()?;
+    let groups = writer.flushed_row_groups().to_vec();
+    let rows = groups.iter().map(RowGroupMetaData::num_rows).sum();
+    let created_by = concat!("tenter ", env!("CARGO_PKG_VERSION")).to_owned();
+    let schema = Arc::new(writer.schema_descr().clone());
+    let file = FileMetaData::new(1, rows, Some(created_by), None, schema, None);
+    let metadata = ParquetMetaData::new(file, groups);
+    let mut bytes = (writer.bytes_written() as u64).to_le_bytes().to_vec();
+    ParquetMetaDataWriter::new(&mut bytes, &metadata).finish()?;
+    Ok(bytes)
+}
+
+/// Makes the flows and samples of a trial readable whose process was killed: those until its last
+/// checkpoint.
+///
+/// # Errors
+/// When the folder is in use, or a file cannot be written.
+pub fn recover_tables(folder: &Path) -> Result<(), TrialError> {
+    let _lock = take_folder(folder)?;
+    let is_whole = [
+        TableGroups::open::<FlowRow>(folder).is_ok(),
+        TableGroups::open::<SampleRow>(folder).is_ok(),
+    ];
+    let files = [
+        table_file::<FlowRow>(folder),
+        table_file::<SampleRow>(folder),
+    ];
+    for (table, is_whole) in files.into_iter().zip(is_whole) {
+        if !is_whole {
+            recover(&table)?;
+        }
+        remove(&footer_file(&table))?;
+    }
+    Ok(())
+}
+
+fn recover(table: &PathBuf) -> Result<(), TrialError> {
+    let Ok(beside) = fs::read(footer_file(table)) else {
+        return Ok(());
+    };
+    let Some((length, footer)) = beside.split_first_chunk::<8>() else {
+        return Ok(());
+    };
+    let length = u64::from_le_bytes(*length);
+    let append = || -> std::io::Result<()> {
+        let mut file = File::options().append(true).open(table)?;
+        if file.metadata()?.len() < length {
+            // The system had not written all of it: nothing can be said of the rest.
+            return Ok(());
+        }
+        file.set_len(length)?;
+        file.write_all(footer)?;
+        file.sync_all()
+    };
+    append().map_err(TrialError::io("write", table))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read_rows;
+
+    #[test]
+    fn a_table_that_was_cut_has_the_rows_until_its_checkpoint() {
+        let folder = std::env::temp_dir().join(format!("tenter-checkpoint-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder for the test");
+        let row = |chunk| FlowRow {
+            chunk,
+            ..FlowRow::default()
+        };
+        let path = table_file::<FlowRow>(&folder);
+        let mut table = ParquetTable::create(&path, Arc::default()).expect("a table");
+        table.append(&[row(1), row(2)]).expect("rows");
+        table.checkpoint().expect("a checkpoint");
+        table.append(&[row(3)]).expect("a row");
+        table.checkpoint().expect("a checkpoint");
+        table.append(&[row(4)]).expect("a row");
+        // As a killed process leaves it: without the row behind, and with half a footer.
+        let bytes = fs::read(&path).expect("the file");
+        let beside = fs::read(footer_file(&path)).expect("the footer");
+        drop(table);
+        fs::write(&path, [bytes.as_slice(), b"half"].concat()).expect("a write");
+        fs::write(footer_file(&path), beside).expect("a write");
+        assert!(read_rows::<FlowRow>(&folder).is_err());
+        recover_tables(&folder).expect("it is recovered");
+        let rows: Vec<FlowRow> = read_rows(&folder).expect("it can be read");
+        let chunks: Vec<u32> = rows.iter().map(|row| row.chunk).collect();
+        assert_eq!(chunks, [1, 2, 3]);
+        assert!(!footer_file(&path).exists());
+        fs::remove_dir_all(folder).expect("the folder of the test");
+    }
+}

@@ -1,0 +1,254 @@
+//! Jobs in the printed summary.
+
+use std::fmt;
+
+use tenter_record::{CollectiveRow, JobRow, JobSummary, Summary};
+use tenter_units::Time;
+
+use super::cells::{count, counted, decimals, milliseconds, optional};
+use crate::numbers::{binary_size, grouped, si};
+use crate::text_table::{TextColumn, TextTable};
+
+/// The collective of workloads of flows, in their rows.
+pub(crate) const FLOWS: &str = "flows";
+
+/// Whether a job is a load of flows and nothing else, whose end is not a property of the network.
+pub(crate) fn is_load_of_flows(job: &JobSummary) -> bool {
+    let mut rows = job.collectives.iter();
+    !job.collectives.is_empty() && rows.all(|row| row.collective == FLOWS)
+}
+
+/// The distance of the hosts of a job, if they could be closer together.
+fn write_fragmentation(row: &JobRow, out: &mut impl fmt::Write) -> fmt::Result {
+    let (leaves, pods) = (row.leaf_fragmentation, row.pod_fragmentation);
+    match (leaves, pods) {
+        (Some(leaves), Some(pods)) if leaves > 1.0 && (pods - leaves).abs() > 1e-9 => {
+            writeln!(
+                out,
+                "fragmentation {leaves:.2} over leaves, {pods:.2} over pods"
+            )
+        }
+        (Some(leaves), _) if leaves > 1.0 => {
+            writeln!(out, "fragmentation {leaves:.2} over leaves")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A job: its head, and a table for each of its operations.
+pub(super) fn write(job: &JobSummary, out: &mut impl fmt::Write) -> fmt::Result {
+    writeln!(out)?;
+    write_head(job, out)?;
+    if job.job.background {
+        return Ok(());
+    }
+    for group in operations(job).chunk_by(|a, b| same_operation(a, b)) {
+        write_collectives(group, out)?;
+    }
+    Ok(())
+}
+
+/// The collectives of a job; the iterations of one stand together, whatever ran in between.
+fn operations(job: &JobSummary) -> Vec<&CollectiveRow> {
+    let mut rows: Vec<&CollectiveRow> = job.collectives.iter().collect();
+    rows.sort_by_key(|row| (row.index, row.iteration));
+    rows
+}
+
+/// Name, ranks and completion time of a job, and what must be said of it.
+fn write_head(job: &JobSummary, out: &mut impl fmt::Write) -> fmt::Result {
+    let row = &job.job;
+    write!(
+        out,
+        "{}: {}",
+        row.name,
+        counted(u64::from(row.ranks), "rank")
+    )?;
+    if row.background {
+        return write_background(job, out);
+    }
+    match row.jct {
+        Some(jct) => {
+            let ms = milliseconds(jct, decimals([Some(jct)]));
+            // The last flow of a load ends when the load was stopped, which is not the time of a
+            // job.
+            if is_load_of_flows(job) {
+                writeln!(out, ", last flow ended after {ms} ms")?;
+            } else {
+                writeln!(out, ", JCT {ms} ms")?;
+            }
+        }
+        None => writeln!(out, ", not done")?,
+    }
+    write_failure(row, out)?;
+    write_fragmentation(row, out)?;
+    if let Some(exposed) = row.exposed
+        && !row.compute.is_zero()
+    {
+        let times = [row.compute, exposed];
+        let decimals = decimals(times.map(Some));
+        writeln!(
+            out,
+            "computing {} ms, exposed communication {} ms",
+            milliseconds(row.compute, decimals),
+            milliseconds(exposed, decimals)
+        )?;
+    }
+    Ok(())
+}
+
+/// The reasons why a job was not completed, one a line.
+fn write_failure(row: &JobRow, out: &mut impl fmt::Write) -> fmt::Result {
+    let Some(failure) = &row.failure else {
+        return Ok(());
+    };
+    let mut reasons = failure.split("; ");
+    let first = reasons.next().unwrap_or_default();
+    writeln!(out, "not completed: {first}")?;
+    for reason in reasons {
+        writeln!(out, "  {reason}")?;
+    }
+    Ok(())
+}
+
+/// The bytes that a load has moved; nothing of it is judged.
+fn write_background(job: &JobSummary, out: &mut impl fmt::Write) -> fmt::Result {
+    let row = &job.job;
+    let rate = optional(row.rx_gbps, |gbps| format!("{}b/s", si(gbps * 1e9)));
+    let done = job.collectives.iter().filter(|row| row.complete).count() as u64;
+    write!(
+        out,
+        ", background: {}B received, {rate}",
+        si(row.rx_bytes as f64),
+    )?;
+    if !job.collectives.is_empty() {
+        write!(out, ", {} done", counted(done, "collective"))?;
+    }
+    writeln!(out)?;
+    write_failure(row, out)
+}
+
+fn same_operation(a: &CollectiveRow, b: &CollectiveRow) -> bool {
+    (&a.collective, &a.algorithm, a.ranks) == (&b.collective, &b.algorithm, b.ranks)
+}
+
+/// One operation over all its sizes: a title, and the table without the warm-up iterations.
+fn write_collectives(group: &[&CollectiveRow], out: &mut impl fmt::Write) -> fmt::Result {
+    let (title, table) = operation(group);
+    writeln!(out, "\n  {title}")?;
+    match table {
+        Some(table) => write!(out, "{table}"),
+        None => Ok(()),
+    }
+}
+
+fn operation(group: &[&CollectiveRow]) -> (String, Option<TextTable>) {
+    let (warm_ups, rows): (Vec<&CollectiveRow>, Vec<&CollectiveRow>) =
+        group.iter().copied().partition(|row| row.warm_up);
+    let first = &group[0];
+    // They come first, and are numbered from 0.
+    let warm_ups = warm_ups.iter().map(|row| u64::from(row.iteration) + 1);
+    let not_shown = warm_ups.max().map_or_else(String::new, |count| {
+        format!(" ({} not shown)", counted(count, "warm-up iteration"))
+    });
+    let title = format!("{}, {}{not_shown}", first.collective, first.algorithm);
+    let table = (!rows.is_empty()).then(|| collective_table(&rows));
+    (title, table)
+}
+
+fn collective_table(rows: &[&CollectiveRow]) -> TextTable {
+    let iterations = rows.windows(2).any(|pair| pair[0].index == pair[1].index);
+    let of_flows = rows.iter().all(|row| row.collective == FLOWS);
+    let mut columns = vec![TextColumn::number("size", "")];
+    if iterations {
+        columns.push(TextColumn::number("iteration", ""));
+    }
+    columns.push(TextColumn::number("time", "ms"));
+    // Flows of a load have no algorithm with a bandwidth or an ideal time.
+    if of_flows {
+        columns.push(TextColumn::number("goodput", "GB/s"));
+    } else {
+        columns.extend([
+            TextColumn::number("algbw", "GB/s"),
+            TextColumn::number("busbw", "GB/s"),
+            TextColumn::number("line rate", "%"),
+            TextColumn::number("ideal", "%"),
+        ]);
+    }
+    columns.extend([
+        TextColumn::number("FCT min", "ms"),
+        TextColumn::number("P50", "ms"),
+        TextColumn::number("P95", "ms"),
+        TextColumn::number("max", "ms"),
+        TextColumn::number("frames", "sent"),
+        TextColumn::number("not accepted", "frames"),
+        TextColumn::number("retransmitted", "frames"),
+    ]);
+    let time_decimals = decimals(rows.iter().map(|row| row.completion_time));
+    let fct_decimals = decimals(rows.iter().flat_map(|row| fcts(row)));
+    let mut table = TextTable::new(columns);
+    for row in rows {
+        let mut cells = vec![binary_size(row.size_bytes)];
+        if iterations {
+            cells.push(row.iteration.to_string());
+        }
+        cells.push(optional(row.completion_time, |time| {
+            milliseconds(time, time_decimals)
+        }));
+        let ratios = [
+            row.algbw_gbytes_per_s,
+            row.busbw_gbytes_per_s,
+            row.line_rate_percent,
+            row.percent_of_ideal,
+        ];
+        for ratio in &ratios[..if of_flows { 1 } else { 4 }] {
+            cells.push(optional(*ratio, |value| format!("{value:.2}")));
+        }
+        cells.extend(fcts(row).map(|fct| optional(fct, |time| milliseconds(time, fct_decimals))));
+        cells.push(count(row.tx_frames));
+        cells.push(grouped(row.frames_delta()));
+        cells.push(count(row.retransmitted_frames));
+        table.push(cells);
+    }
+    table
+}
+
+fn fcts(row: &CollectiveRow) -> [Option<Time>; 4] {
+    [row.fct_min, row.fct_p50, row.fct_p95, row.fct_max]
+}
+
+/// What is printed of a job, in its parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrintedJob {
+    /// Its name.
+    pub name: String,
+    /// Its head: ranks, completion time, and what must be said of it, one a line.
+    pub head: String,
+    /// The title of each operation and its table, where any iteration is measured.
+    pub operations: Vec<(String, Option<TextTable>)>,
+}
+
+/// The jobs of a trial as they are printed.
+pub fn printed_jobs(summary: &Summary) -> Vec<PrintedJob> {
+    let printed = |job: &JobSummary| {
+        let mut head = String::new();
+        let _ = write_head(job, &mut head);
+        let rows = operations(job);
+        let groups = rows.chunk_by(|a, b| same_operation(a, b));
+        PrintedJob {
+            name: job.job.name.clone(),
+            head: head.trim_end().to_owned(),
+            operations: if job.job.background {
+                Vec::new()
+            } else {
+                groups.map(operation).collect()
+            },
+        }
+    };
+    summary.jobs.iter().map(printed).collect()
+}
+
+/// A completion time as the head of a job has it: `33.161 ms`.
+pub fn printed_time(time: Time) -> String {
+    format!("{} ms", milliseconds(time, decimals([Some(time)])))
+}

@@ -1,0 +1,40 @@
+//! Makes the files of the built page a table of the program; where the page was not built, the
+//! table is empty.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+fn main() -> io::Result<()> {
+    let folder = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("page");
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut files = Vec::new();
+    collect(&folder, &mut files);
+    files.sort();
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    let mut table = String::from("pub(crate) static FILES: &[(&str, &[u8])] = &[\n");
+    for (number, file) in files.iter().enumerate() {
+        let name = file.strip_prefix(&folder).unwrap_or(file);
+        let name = name.to_string_lossy().replace('\\', "/");
+        // A copy: the page may be built anew before the program is compiled.
+        let copy = format!("page-{number}");
+        fs::copy(file, out.join(&copy))?;
+        let place = format!("concat!(env!(\"OUT_DIR\"), \"/{copy}\")");
+        let _ = writeln!(table, "    ({name:?}, include_bytes!({place})),");
+    }
+    table.push_str("];\n");
+    fs::write(out.join("page.rs"), table)
+}
+
+/// The files of a folder and of those below.
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            collect(&path, files);
+        } else {
+            files.push(path);
+        }
+    }
+}

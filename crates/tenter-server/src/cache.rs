@@ -1,0 +1,102 @@
+//! Columns of trials in memory, for pictures that ask for the same ones again and again.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use tenter_report::{MANIFEST_FILE, TrialTable};
+
+use crate::cells::number;
+use crate::error::ApiError;
+use crate::rows::place;
+use crate::stored::open;
+
+/// The most values that are kept: 256 MB.
+const VALUES_MAX: usize = 32 << 20;
+/// How long a column is kept that nobody asks for.
+const KEPT: Duration = Duration::from_secs(30);
+
+/// What a column is known by: the folder, when it changed, table and column.
+type Key = (PathBuf, Option<SystemTime>, &'static str, String);
+
+/// Columns that were read.
+#[derive(Default)]
+pub(crate) struct Cache {
+    entries: Mutex<Vec<Entry>>,
+}
+
+struct Entry {
+    key: Key,
+    values: Arc<Vec<f64>>,
+    used: Instant,
+}
+
+impl Cache {
+    fn entries(&self) -> MutexGuard<'_, Vec<Entry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A column of numbers of a table, NaN where a row has none.
+    pub(crate) fn column(
+        &self,
+        folder: &Path,
+        table: &TrialTable,
+        name: &str,
+    ) -> Result<Arc<Vec<f64>>, ApiError> {
+        let changed = std::fs::metadata(folder.join(MANIFEST_FILE)).and_then(|of| of.modified());
+        let key = (folder.to_owned(), changed.ok(), table.name, name.to_owned());
+        if let Some(entry) = self.entries().iter_mut().find(|entry| entry.key == key) {
+            entry.used = Instant::now();
+            return Ok(Arc::clone(&entry.values));
+        }
+        let values = Arc::new(read(folder, table, name)?);
+        let mut entries = self.entries();
+        entries.push(Entry {
+            key,
+            values: Arc::clone(&values),
+            used: Instant::now(),
+        });
+        let mut count: usize = entries.iter().map(|entry| entry.values.len()).sum();
+        entries.sort_by_key(|entry| entry.used);
+        while count > VALUES_MAX && !entries.is_empty() {
+            count -= entries.remove(0).values.len();
+        }
+        Ok(values)
+    }
+
+    /// Several columns of one table.
+    pub(crate) fn columns<const N: usize>(
+        &self,
+        folder: &Path,
+        table: &TrialTable,
+        names: [&str; N],
+    ) -> Result<[Arc<Vec<f64>>; N], ApiError> {
+        let mut columns: [Arc<Vec<f64>>; N] = std::array::from_fn(|_| Arc::default());
+        for (column, name) in columns.iter_mut().zip(names) {
+            *column = self.column(folder, table, name)?;
+        }
+        Ok(columns)
+    }
+
+    /// Forgets what nobody has asked for lately.
+    pub(crate) fn tidy(&self) {
+        if let Ok(mut entries) = self.entries.try_lock() {
+            entries.retain(|entry| entry.used.elapsed() < KEPT);
+        }
+    }
+}
+
+fn read(folder: &Path, table: &TrialTable, name: &str) -> Result<Vec<f64>, ApiError> {
+    let columns = table.columns();
+    let Some(column) = place(&columns, name) else {
+        return Err(ApiError::internal("a table lacks a column"));
+    };
+    let groups = open(folder, table)?;
+    let mut values = Vec::new();
+    for group in 0..groups.count() {
+        let column = groups.column(group, column)?;
+        let numbers = (0..groups.rows(group)).map(|row| number(&column, row).unwrap_or(f64::NAN));
+        values.extend(numbers);
+    }
+    Ok(values)
+}

@@ -1,0 +1,69 @@
+//! Cumulative distributions in few points.
+
+/// Values up to which every one is a point.
+const ALL: usize = 2_048;
+/// Points that are even in the rank, and points of the tail.
+const EVEN: usize = 512;
+const TAIL: usize = 512;
+/// The most points of the last thousandth.
+const LAST: usize = 1_024;
+
+/// Points of the distribution of ascending values: a value, and the share of those that are no
+/// greater. They are exact: each is one of the values.
+pub(crate) fn points(values: &[f64]) -> Vec<(f64, f64)> {
+    let count = values.len();
+    let mut places: Vec<usize> = if count <= ALL {
+        (0..count).collect()
+    } else {
+        let even = (0..EVEN).map(|part| part * count / EVEN);
+        // The distance from the end is even in the logarithm.
+        let tail = (0..TAIL).map(|part| {
+            let left = (count as f64).powf(1.0 - part as f64 / TAIL as f64);
+            count - (left.ceil() as usize).clamp(1, count)
+        });
+        let of_last = count / 1_000;
+        let step = of_last.div_ceil(LAST).max(1);
+        let last = (count - of_last..count).step_by(step);
+        even.chain(tail).chain(last).chain([count - 1]).collect()
+    };
+    places.sort_unstable();
+    places.dedup();
+    let share = |place: usize| (place + 1) as f64 / count as f64;
+    places
+        .into_iter()
+        .map(|place| (values[place], share(place)))
+        .collect()
+}
+
+/// The value at a share by nearest rank, of ascending values.
+pub(crate) fn quantile(values: &[f64], share: f64) -> Option<f64> {
+    let rank = (share * values.len() as f64).ceil() as usize;
+    values.get(rank.saturating_sub(1)).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_are_exact_and_the_tail_is_whole() {
+        let values: Vec<f64> = (0..100_000).map(f64::from).collect();
+        let points = points(&values);
+        assert!(points.len() < 2_200, "{}", points.len());
+        for (value, share) in &points {
+            // The value v is the one of rank v + 1.
+            assert!((share - (value + 1.0) / 1e5).abs() < 1e-12);
+        }
+        // Of the last thousandth, 100 values, each is there.
+        assert_eq!(
+            points
+                .iter()
+                .filter(|(value, _)| *value >= 99_900.0)
+                .count(),
+            100
+        );
+        assert_eq!(quantile(&values, 0.99), Some(98_999.0));
+        assert_eq!(super::points(&[]), []);
+        assert_eq!(super::points(&[3.0]), [(3.0, 1.0)]);
+    }
+}

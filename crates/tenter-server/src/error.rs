@@ -1,0 +1,153 @@
+//! Failed requests: a status, what is wrong and what to do.
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use tenter_study::SweepError;
+use utoipa::ToSchema;
+
+/// Why a request failed.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ErrorBody {
+    error: ErrorText,
+}
+
+/// What is wrong and what to do.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ErrorText {
+    /// What is wrong.
+    message: String,
+    /// What to do about it.
+    help: Option<String>,
+    /// The problems of a scenario, one by one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<ProblemBody>,
+}
+
+/// A problem of a scenario; lines and columns count from 1, and the end is behind the last
+/// character.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ProblemBody {
+    /// What is wrong, in one sentence.
+    pub(crate) message: String,
+    /// What to write instead.
+    pub(crate) help: Option<String>,
+    /// Where, as text.
+    pub(crate) place: String,
+    /// The line of its first character.
+    pub(crate) line: Option<usize>,
+    /// The column of its first character.
+    pub(crate) column: Option<usize>,
+    /// The line behind its last character.
+    pub(crate) end_line: Option<usize>,
+    /// The column behind its last character.
+    pub(crate) end_column: Option<usize>,
+}
+
+impl From<&tenter::Problem> for ProblemBody {
+    fn from(problem: &tenter::Problem) -> ProblemBody {
+        let at = problem.position.as_ref();
+        ProblemBody {
+            message: problem.message.clone(),
+            help: problem.help.clone(),
+            place: problem.place.clone(),
+            line: at.map(|at| at.start.0),
+            column: at.map(|at| at.start.1),
+            end_line: at.map(|at| at.end.0),
+            end_column: at.map(|at| at.end.1),
+        }
+    }
+}
+
+/// The answer to a request that cannot be carried out.
+#[derive(Debug)]
+pub(crate) struct ApiError {
+    status: StatusCode,
+    text: ErrorText,
+}
+
+impl ApiError {
+    /// With a status; what is wrong and what to do are parted by a semicolon where there is one.
+    pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> ApiError {
+        let message = message.into();
+        let (message, help) = match message.split_once("; ") {
+            Some((message, help)) => (message.to_owned(), Some(help.to_owned())),
+            None => (message, None),
+        };
+        ApiError {
+            status,
+            text: ErrorText {
+                message,
+                help,
+                problems: Vec::new(),
+            },
+        }
+    }
+
+    /// The request is at fault.
+    pub(crate) fn bad(message: impl Into<String>) -> ApiError {
+        ApiError::new(StatusCode::BAD_REQUEST, message)
+    }
+
+    /// What it names is not there.
+    pub(crate) fn missing(message: impl Into<String>) -> ApiError {
+        ApiError::new(StatusCode::NOT_FOUND, message)
+    }
+
+    /// What it asks for does not go together with the state of things.
+    pub(crate) fn conflict(message: impl Into<String>) -> ApiError {
+        ApiError::new(StatusCode::CONFLICT, message)
+    }
+
+    /// A defect.
+    pub(crate) fn internal(message: &str) -> ApiError {
+        ApiError::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            format!("internal error: {message}; please report this with the request as a defect"),
+        )
+    }
+}
+
+impl From<tenter::Error> for ApiError {
+    fn from(error: tenter::Error) -> ApiError {
+        let (of, inner) = match &error {
+            tenter::Error::Trial { name, source } => (format!("{name}: "), &**source),
+            other => (String::new(), other),
+        };
+        let found = match inner {
+            tenter::Error::Scenario(problems) => Some((problems, "scenario")),
+            tenter::Error::Sweep(SweepError::Description(problems)) => Some((problems, "sweep")),
+            _ => None,
+        };
+        match found {
+            Some((problems, what)) => {
+                let problems = problems.problems();
+                let count = match problems.len() {
+                    1 => "a problem".to_owned(),
+                    many => format!("{many} problems"),
+                };
+                let message = format!("{of}the {what} has {count}");
+                let mut of_scenario = ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, message);
+                of_scenario.text.problems = problems.iter().map(ProblemBody::from).collect();
+                of_scenario
+            }
+            None if error.is_of_input() => {
+                ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string())
+            }
+            None => ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()),
+        }
+    }
+}
+
+impl From<tenter_report::TrialError> for ApiError {
+    fn from(error: tenter_report::TrialError) -> ApiError {
+        tenter::Error::from(error).into()
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        (self.status, Json(ErrorBody { error: self.text })).into_response()
+    }
+}

@@ -1,0 +1,147 @@
+//! What every request must have: a name of this server in `Host`, no foreign `Origin`, JSON where
+//! it changes something, and the token where there is one.
+
+use std::net::SocketAddr;
+
+use axum::extract::{Request, State};
+use axum::http::header::{
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HOST, HeaderValue, LOCATION, ORIGIN,
+    REFERRER_POLICY, SET_COOKIE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::error::ApiError;
+use crate::state::{App, Shared};
+use crate::token::is_same;
+
+/// The page loads nothing from elsewhere, and no other page can show it in a frame.
+const POLICY: &str = "default-src 'self'; connect-src 'self'; img-src 'self' data: blob:; \
+    style-src 'self' 'unsafe-inline'; worker-src 'self' blob:; object-src 'none'; \
+    base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/// The cookie that has the token.
+const COOKIE_NAME: &str = "tenter-token";
+
+/// Refuses what does not come from this page or a program on this machine.
+pub(crate) async fn guard(State(app): State<Shared>, request: Request, next: Next) -> Response {
+    let mut response = match check(&app, &request) {
+        Ok(None) => next.run(request).await,
+        Ok(Some(entrance)) => entrance,
+        Err(refused) => refused.into_response(),
+    };
+    let headers = response.headers_mut();
+    // A report has a policy of its own, which is narrower.
+    headers
+        .entry(CONTENT_SECURITY_POLICY)
+        .or_insert(HeaderValue::from_static(POLICY));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    response
+}
+
+/// Nothing where the request may go on, or the answer to the one that brings the token.
+fn check(app: &App, request: &Request) -> Result<Option<Response>, ApiError> {
+    let headers = request.headers();
+    let host = text(headers, HOST.as_str()).or_else(|| request.uri().host());
+    if !host.is_some_and(|host| is_own(app, host)) {
+        return Err(forbidden(
+            "this server is not called that; open the address that `tenter ui` has printed",
+        ));
+    }
+    if let Some(origin) = text(headers, ORIGIN.as_str())
+        && !is_own_origin(app, origin)
+    {
+        return Err(forbidden(
+            "the request comes from another site; open the page of this server",
+        ));
+    }
+    if let Some(token) = &app.token {
+        if let Some(entrance) = entrance(request, token) {
+            return Ok(Some(entrance));
+        }
+        if !has_token(headers, token) {
+            return Err(ApiError::new(
+                StatusCode::UNAUTHORIZED,
+                "the token is missing; open the whole address that `tenter ui` has printed",
+            ));
+        }
+    }
+    let changes = !matches!(
+        *request.method(),
+        Method::GET | Method::HEAD | Method::OPTIONS
+    );
+    if changes && !is_json(headers) {
+        return Err(ApiError::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "the request must be JSON; send `Content-Type: application/json`",
+        ));
+    }
+    Ok(None)
+}
+
+fn forbidden(message: &str) -> ApiError {
+    ApiError::new(StatusCode::FORBIDDEN, message)
+}
+
+fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name)?.to_str().ok()
+}
+
+fn is_own_origin(app: &App, origin: &str) -> bool {
+    let host = origin.strip_prefix("http://");
+    host.is_some_and(|host| is_own(app, host))
+}
+
+/// Whether a server is called that. One that listens on every address may be called by any: a
+/// number cannot be made to lead elsewhere, as a name can.
+fn is_own(app: &App, host: &str) -> bool {
+    let by_number = || {
+        let address = host.parse::<SocketAddr>();
+        address.is_ok_and(|address| Some(address.port()) == app.port_of_any)
+    };
+    app.hosts.iter().any(|own| own.eq_ignore_ascii_case(host)) || by_number()
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = text(headers, CONTENT_TYPE.as_str()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    kind.eq_ignore_ascii_case("application/json")
+}
+
+/// The answer to `/?token=…`: the cookie, and the page without the token in its address.
+fn entrance(request: &Request, token: &str) -> Option<Response> {
+    let query = request.uri().query()?;
+    let given = query
+        .split('&')
+        .find_map(|part| part.strip_prefix("token="))?;
+    let is_page = *request.method() == Method::GET && request.uri().path() == "/";
+    if !is_page || !is_same(given, token) {
+        return None;
+    }
+    let cookie = format!("{COOKIE_NAME}={token}; Path=/; HttpOnly; SameSite=Strict");
+    let headers = [
+        (SET_COOKIE, HeaderValue::from_str(&cookie).ok()?),
+        (LOCATION, HeaderValue::from_static("/")),
+    ];
+    Some((StatusCode::SEE_OTHER, headers).into_response())
+}
+
+/// Whether the cookie or, for programs, `Authorization: Bearer` has the token.
+fn has_token(headers: &HeaderMap, token: &str) -> bool {
+    let bearer = text(headers, "authorization").and_then(|text| text.strip_prefix("Bearer "));
+    if bearer.is_some_and(|given| is_same(given.trim(), token)) {
+        return true;
+    }
+    let cookies = headers
+        .get_all(COOKIE)
+        .iter()
+        .filter_map(|of| of.to_str().ok());
+    let mut pairs = cookies.flat_map(|of| of.split(';'));
+    pairs.any(|pair| {
+        let pair = pair.trim().split_once('=');
+        pair.is_some_and(|(name, given)| name == COOKIE_NAME && is_same(given, token))
+    })
+}

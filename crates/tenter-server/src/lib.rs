@@ -1,0 +1,43 @@
+//! The workspace of Tenter: one local server with an interface for programs and a page for people.
+//!
+//! ```text
+//!   browser ──HTTP──▶ guard ──▶ routes ──▶ ledger of the workspace, trial folders
+//!      ▲                          │
+//!      └──── events ◀── runner ◀──┘ queue: trials run on threads of their own
+//! ```
+//!
+//! Requests are answered on the threads of `tokio`; whatever reads files, resolves scenarios or
+//! takes long is moved to threads that may wait. Trials run through the library `tenter`, so they
+//! are those of `tenter run`.
+//!
+//! **Architecture invariant.** No text of a request becomes a path: trials are found by their
+//! numbers in the ledger, tables by the list of those that a trial can have, and files of the page
+//! by the table in the program.
+
+mod cache;
+mod cells;
+mod conditions;
+mod distribution;
+mod error;
+mod events;
+mod extract;
+mod guard;
+mod options;
+mod page;
+mod resolve;
+mod routes;
+mod rows;
+mod runner;
+mod series;
+mod server;
+mod state;
+mod stored;
+mod summary_schema;
+mod sweep_body;
+mod sweep_runner;
+mod token;
+mod trial_body;
+
+pub use options::Options;
+pub use routes::openapi;
+pub use server::Server;

@@ -1,0 +1,66 @@
+//! The page, which is part of the program.
+
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+
+use crate::error::ApiError;
+
+include!(concat!(env!("OUT_DIR"), "/page.rs"));
+
+/// What stands in for a page that was not built.
+const UNBUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Tenter</title>\
+<style>body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:4rem auto;padding:0 1rem}</style>\
+<h1>The page is not part of this build</h1>\
+<p>The server and its interface work: <a href=\"/api/v1/about\">/api/v1/about</a>, \
+<a href=\"/api/v1/openapi.json\">/api/v1/openapi.json</a>.</p>\
+<p>To have the page, run <code>make page</code> in the repository (it needs Node.js) and build the command again, \
+or take a released one.</p>";
+
+/// A file of the page. A path without one is a place within the page, unless it looks like a file.
+pub(crate) async fn file(uri: Uri) -> Response {
+    let path = uri.path().trim_start_matches('/');
+    if path.starts_with("api/") {
+        return ApiError::missing("there is no such route; /api/v1/openapi.json lists them")
+            .into_response();
+    }
+    let find = |name: &str| FILES.iter().find(|(of, _)| *of == name);
+    let found = find(if path.is_empty() { "index.html" } else { path });
+    if let Some((name, bytes)) = found {
+        return served(name, bytes);
+    }
+    if path.contains('.') {
+        return ApiError::missing("the page has no such file; reload it").into_response();
+    }
+    match find("index.html") {
+        Some((name, bytes)) => served(name, bytes),
+        None => ([(CONTENT_TYPE, "text/html; charset=utf-8")], UNBUILT).into_response(),
+    }
+}
+
+fn served(name: &'static str, bytes: &'static [u8]) -> Response {
+    // Names of built files change with what they hold.
+    let keep = if name.starts_with("assets/") {
+        "public, max-age=31536000, immutable"
+    } else {
+        "no-cache"
+    };
+    let headers = [(CONTENT_TYPE, kind(name)), (CACHE_CONTROL, keep)];
+    (StatusCode::OK, headers, bytes).into_response()
+}
+
+fn kind(name: &str) -> &'static str {
+    match name.rsplit_once('.').map_or("", |(_, ending)| ending) {
+        "html" => "text/html; charset=utf-8",
+        "js" | "mjs" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "json" | "map" => "application/json",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "ico" => "image/x-icon",
+        "woff2" => "font/woff2",
+        "txt" => "text/plain; charset=utf-8",
+        "wasm" => "application/wasm",
+        _ => "application/octet-stream",
+    }
+}

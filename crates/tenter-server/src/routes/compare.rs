@@ -1,0 +1,203 @@
+//! Trials side by side.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tenter::Scenario;
+use tenter_record::{Cell, ComparisonRow, Kind, Names, Row};
+use tenter_report::{
+    CONFIG_FILE, NamedSummary, TableColumn, comparison_rows, comparison_table, read_summary,
+};
+use utoipa::{IntoParams, ToSchema};
+
+use super::cdf::{JobCdf, distributions};
+use super::tables::{ColumnBody, folder_of};
+use super::trials::found;
+use crate::error::{ApiError, ErrorBody};
+use crate::extract::Asked;
+use crate::state::{App, Shared, apart};
+use crate::trial_body::TrialRow;
+
+/// The most trials in a comparison.
+const TRIALS_MAX: usize = 16;
+
+/// Which trials.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct CompareQuery {
+    /// Numbers of trials, parted by commas; differences are against the first.
+    ids: String,
+}
+
+/// Trials side by side.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct CompareBody {
+    trials: Vec<TrialRow>,
+    /// The columns of `rows`.
+    columns: Vec<ColumnBody>,
+    /// A row for each job, collective and size of each trial, as `tenter compare` has them.
+    #[schema(value_type = Vec<Vec<Value>>)]
+    rows: Vec<Vec<Value>>,
+    /// The same as `tenter compare` prints it.
+    text: String,
+    /// Settings that differ.
+    config: Vec<SettingBody>,
+    /// Completion times of flows.
+    cdfs: Vec<TrialCdf>,
+}
+
+/// A setting that differs.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SettingBody {
+    /// Its path in the scenario.
+    path: String,
+    /// Its value in each trial, as text; missing where a trial has none.
+    values: Vec<Option<String>>,
+}
+
+/// The distribution of a job in one of the trials.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct TrialCdf {
+    /// Number of the trial.
+    trial: i64,
+    #[serde(flatten)]
+    cdf: JobCdf,
+}
+
+/// Trials side by side: rows, differences of their configurations, distributions.
+#[utoipa::path(get, path = "/compare", tag = "statistics", params(CompareQuery),
+    responses(
+        (status = 200, body = CompareBody),
+        (status = 400, body = ErrorBody),
+        (status = 404, body = ErrorBody),
+        (status = 409, body = ErrorBody)))]
+pub(crate) async fn compare(
+    State(app): State<Shared>,
+    Asked(asked): Asked<CompareQuery>,
+) -> Result<Json<CompareBody>, ApiError> {
+    let ids = asked.ids.split(',').map(|id| id.trim().parse::<i64>());
+    let ids: Result<Vec<i64>, _> = ids.collect();
+    let ids = ids.map_err(|_| ApiError::bad("`ids` has what is no number; write `ids=1,2`"))?;
+    if ids.len() > TRIALS_MAX {
+        return Err(ApiError::bad(format!(
+            "there are {} trials; compare at most {TRIALS_MAX} at once",
+            ids.len()
+        )));
+    }
+    apart(move || Ok(Json(compared(&app, &ids)?))).await
+}
+
+fn compared(app: &App, ids: &[i64]) -> Result<CompareBody, ApiError> {
+    let (mut trials, mut summaries, mut configs, mut cdfs) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for &id in ids {
+        let trial = found(app, id)?;
+        let folder = folder_of(app, id)?;
+        let summary = read_summary(&folder).map_err(|_| {
+            ApiError::conflict(format!(
+                "trial {id} is {} and has no summary; compare others",
+                trial.state.word()
+            ))
+        })?;
+        let name = format!("{} ({id})", trial.name);
+        summaries.push(NamedSummary { name, summary });
+        configs.push(settings(&folder)?);
+        let of_trial = distributions(app, &folder, (None, None), "fct_ns").unwrap_or_default();
+        cdfs.extend(of_trial.into_iter().map(|cdf| TrialCdf { trial: id, cdf }));
+        trials.push(trial.into());
+    }
+    let rows = comparison_rows(&summaries);
+    Ok(CompareBody {
+        trials,
+        columns: columns(),
+        text: comparison_table(&rows),
+        rows: rows.iter().map(values).collect(),
+        config: differing(&configs),
+        cdfs,
+    })
+}
+
+fn columns() -> Vec<ColumnBody> {
+    let columns = ComparisonRow::COLUMNS.iter().map(|column| TableColumn {
+        name: column.name,
+        kind: column.kind,
+        unit: column.unit,
+        meaning: column.meaning.trim_ascii(),
+        optional: column.optional,
+    });
+    columns.map(|column| ColumnBody::from(&column)).collect()
+}
+
+fn values(row: &ComparisonRow) -> Vec<Value> {
+    let names = Names::default();
+    let value = |column: &tenter_record::Column<ComparisonRow>| {
+        let cell = (column.cell)(row, &names);
+        match (column.kind, cell) {
+            (Kind::Unsigned, Cell::Unsigned(value)) => value.to_string().into(),
+            _ => serde_json::to_value(cell).unwrap_or(Value::Null),
+        }
+    };
+    ComparisonRow::COLUMNS.iter().map(value).collect()
+}
+
+/// Every setting of a trial with its path.
+fn settings(folder: &std::path::Path) -> Result<BTreeMap<String, String>, ApiError> {
+    let typed = Scenario::read(folder.join(CONFIG_FILE))?.typed()?;
+    let mut settings = BTreeMap::new();
+    if let Ok(value) = serde_json::to_value(&typed) {
+        flatten(String::new(), value, &mut settings);
+    }
+    Ok(settings)
+}
+
+fn flatten(path: String, value: Value, settings: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Null => {}
+        Value::Object(object) => {
+            for (key, value) in object {
+                let within = if path.is_empty() {
+                    key
+                } else {
+                    format!("{path}.{key}")
+                };
+                flatten(within, value, settings);
+            }
+        }
+        Value::Array(values)
+            if values
+                .iter()
+                .any(|value| value.is_object() || value.is_array()) =>
+        {
+            for (place, value) in values.into_iter().enumerate() {
+                flatten(format!("{path}[{place}]"), value, settings);
+            }
+        }
+        Value::String(text) => {
+            settings.insert(path, text);
+        }
+        other => {
+            settings.insert(path, other.to_string());
+        }
+    }
+}
+
+fn differing(configs: &[BTreeMap<String, String>]) -> Vec<SettingBody> {
+    let mut paths: Vec<&String> = configs.iter().flat_map(BTreeMap::keys).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    let setting = |path: &String| {
+        let values: Vec<Option<String>> = configs
+            .iter()
+            .map(|config| config.get(path).cloned())
+            .collect();
+        let is_same = values.windows(2).all(|pair| pair[0] == pair[1]);
+        (!is_same).then(|| SettingBody {
+            path: path.clone(),
+            values,
+        })
+    };
+    paths.into_iter().filter_map(setting).collect()
+}

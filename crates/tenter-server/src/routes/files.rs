@@ -1,0 +1,137 @@
+//! Files of a trial as downloads.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use axum::body::Body as Bytes;
+use axum::extract::State;
+use axum::http::header::{
+    CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
+};
+use axum::response::{IntoResponse, Response};
+use tenter_report::{TRACE_FILE, html_report, write_trace};
+use tokio_stream::wrappers::ReceiverStream;
+
+use super::held_up::whole_trial;
+use super::tables::folder_of;
+use crate::error::{ApiError, ErrorBody};
+use crate::extract::At;
+use crate::state::{Shared, apart};
+use crate::stored::named;
+
+/// A report is one file; its own policy, which names its script and its style sheet, comes on top.
+/// In its sandbox it has no access to this server.
+const REPORT_POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; \
+    style-src 'unsafe-inline'; img-src data:; sandbox allow-scripts allow-downloads";
+
+/// A table of a trial as a Parquet file.
+#[utoipa::path(get, path = "/trials/{id}/files/{file}", tag = "downloads",
+    params(
+        ("id" = i64, Path, description = "Number of the trial"),
+        ("file" = String, Path, description = "Name of the table and `.parquet`")),
+    responses(
+        (status = 200, content_type = "application/vnd.apache.parquet", body = String),
+        (status = 404, body = ErrorBody),
+        (status = 409, body = ErrorBody)))]
+pub(crate) async fn parquet(
+    State(app): State<Shared>,
+    At((id, file)): At<(i64, String)>,
+) -> Result<Response, ApiError> {
+    apart(move || {
+        let table = file.strip_suffix(".parquet").unwrap_or_default();
+        let table = named(table)?;
+        let folder = folder_of(&app, id)?;
+        let path = table.file(&folder);
+        let name = format!("{}.parquet", table.name);
+        sent(&path, &name, "application/vnd.apache.parquet")
+    })
+    .await
+}
+
+/// The trace of a trial, which ui.perfetto.dev opens.
+#[utoipa::path(get, path = "/trials/{id}/trace.json", tag = "downloads",
+    params(
+        ("id" = i64, Path, description = "Number of the trial")),
+    responses(
+        (status = 200, content_type = "application/json", body = serde_json::Value),
+        (status = 404, body = ErrorBody),
+        (status = 409, body = ErrorBody),
+        (status = 422, body = ErrorBody)))]
+pub(crate) async fn trace(
+    State(app): State<Shared>,
+    At(id): At<i64>,
+) -> Result<Response, ApiError> {
+    apart(move || {
+        let folder = folder_of(&app, id)?;
+        let path = folder.join(TRACE_FILE);
+        if !path.is_file() {
+            write_trace(&whole_trial(&folder)?.with_operations()?, &folder)?;
+        }
+        sent(&path, &format!("trial-{id}-trace.json"), "application/json")
+    })
+    .await
+}
+
+/// The report of a trial: one HTML file that needs nothing else.
+#[utoipa::path(get, path = "/trials/{id}/report.html", tag = "downloads",
+    params(
+        ("id" = i64, Path, description = "Number of the trial")),
+    responses(
+        (status = 200, content_type = "text/html", body = String),
+        (status = 404, body = ErrorBody),
+        (status = 409, body = ErrorBody),
+        (status = 422, body = ErrorBody)))]
+pub(crate) async fn report(
+    State(app): State<Shared>,
+    At(id): At<i64>,
+) -> Result<Response, ApiError> {
+    apart(move || {
+        let folder = folder_of(&app, id)?;
+        let page = html_report(&[whole_trial(&folder)?.with_operations()?]);
+        let headers = [
+            (CONTENT_TYPE, "text/html; charset=utf-8".to_owned()),
+            (CONTENT_SECURITY_POLICY, REPORT_POLICY.to_owned()),
+            (
+                CONTENT_DISPOSITION,
+                format!("inline; filename=\"trial-{id}.html\""),
+            ),
+        ];
+        Ok((headers, page).into_response())
+    })
+    .await
+}
+
+/// A part of a file in memory.
+const PART: usize = 256 << 10;
+
+/// A file, part after part.
+fn sent(path: &Path, name: &str, kind: &str) -> Result<Response, ApiError> {
+    let missing = |_| ApiError::missing("the trial has no such file; its tables are listed");
+    let mut file = File::open(path).map_err(missing)?;
+    let length = file.metadata().map_err(missing)?.len();
+    let (sender, receiver) = tokio::sync::mpsc::channel::<Result<Vec<u8>, io::Error>>(2);
+    tokio::task::spawn_blocking(move || {
+        loop {
+            let mut part = vec![0; PART];
+            let read = file.read(&mut part);
+            let is_last = !matches!(read, Ok(1..));
+            let part = read.map(|length| {
+                part.truncate(length);
+                part
+            });
+            if sender.blocking_send(part).is_err() || is_last {
+                return;
+            }
+        }
+    });
+    let headers = [
+        (CONTENT_TYPE, kind.to_owned()),
+        (CONTENT_LENGTH, length.to_string()),
+        (
+            CONTENT_DISPOSITION,
+            format!("attachment; filename=\"{name}\""),
+        ),
+    ];
+    Ok((headers, Bytes::from_stream(ReceiverStream::new(receiver))).into_response())
+}

@@ -1,0 +1,139 @@
+//! The routes of the interface, and its description.
+
+mod about;
+mod cdf;
+mod check;
+mod compare;
+mod events;
+mod fabric;
+mod files;
+mod held_up;
+mod ports;
+mod presets;
+mod studies;
+mod sweeps;
+mod tables;
+mod timeline;
+mod trial_fabric;
+mod trials;
+
+use std::collections::BTreeMap;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::StatusCode;
+use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
+use utoipa::OpenApi;
+use utoipa::openapi::{Content, Ref, RefOr, ResponseBuilder};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::error::ApiError;
+use crate::extract::BODY_MAX;
+use crate::guard::guard;
+use crate::page;
+use crate::state::Shared;
+
+/// The interface of a workspace.
+#[derive(OpenApi)]
+#[openapi(info(
+    title = "Tenter workspace",
+    description = "The local interface of `tenter ui`: queue, watch, read and compare trials of an AI or HPC network fabric. Times have their unit in their names; rates are bits per second, sizes bytes.",
+    license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
+))]
+struct Description;
+
+fn api() -> OpenApiRouter<Shared> {
+    let routes = OpenApiRouter::new()
+        .routes(routes!(about::about))
+        .routes(routes!(about::schema))
+        .routes(routes!(presets::presets))
+        .routes(routes!(presets::preset))
+        .routes(routes!(check::check))
+        .routes(routes!(fabric::fabric))
+        .routes(routes!(fabric::mapping))
+        .routes(routes!(trials::list, trials::queue))
+        .routes(routes!(trials::show, trials::change, trials::remove))
+        .routes(routes!(trials::cancel))
+        .routes(routes!(trials::tags))
+        .routes(routes!(trials::config))
+        .routes(routes!(tables::tables))
+        .routes(routes!(tables::rows))
+        .routes(routes!(cdf::cdf))
+        .routes(routes!(timeline::timeline))
+        .routes(routes!(ports::series))
+        .routes(routes!(ports::heat))
+        .routes(routes!(trial_fabric::fabric))
+        .routes(routes!(held_up::held_up))
+        .routes(routes!(compare::compare))
+        .routes(routes!(files::parquet))
+        .routes(routes!(files::trace))
+        .routes(routes!(files::report))
+        .routes(routes!(sweeps::list, sweeps::queue))
+        .routes(routes!(sweeps::show))
+        .routes(routes!(sweeps::cancel))
+        .routes(routes!(studies::studies))
+        .routes(routes!(studies::study))
+        .routes(routes!(events::events));
+    OpenApiRouter::with_openapi(Description::openapi()).nest("/api/v1", routes)
+}
+
+/// The description of the interface, `OpenAPI` 3.1 as JSON.
+pub fn openapi() -> String {
+    let (_, mut description) = api().split_for_parts();
+    env!("CARGO_PKG_VERSION").clone_into(&mut description.info.version);
+    for path in description.paths.paths.values_mut() {
+        let changes = [&mut path.post, &mut path.patch, &mut path.delete];
+        for operation in changes.into_iter().flatten() {
+            add_refusals(&mut operation.responses.responses);
+        }
+    }
+    let text = description.to_pretty_json();
+    text.map_or_else(|error| error.to_string(), |text| text + "\n")
+}
+
+/// What the guard answers to requests that change something.
+fn add_refusals(responses: &mut BTreeMap<String, RefOr<utoipa::openapi::Response>>) {
+    let refusals = [
+        ("403", "another site has sent it"),
+        ("413", "the body is too long"),
+        ("415", "the body is not said to be JSON"),
+    ];
+    for (status, meaning) in refusals {
+        let body = Content::new(Some(Ref::from_schema_name("ErrorBody")));
+        let response = ResponseBuilder::new()
+            .description(meaning)
+            .content("application/json", body);
+        responses.insert(status.to_owned(), response.into());
+    }
+}
+
+/// Everything that is answered.
+pub(crate) fn router(app: Shared) -> Router {
+    let (routes, _) = api().split_for_parts();
+    let description: Router<Shared> = Router::new().route(
+        "/api/v1/openapi.json",
+        axum::routing::get(|| async {
+            (
+                [(axum::http::header::CONTENT_TYPE, "application/json")],
+                openapi(),
+            )
+        }),
+    );
+    routes
+        .merge(description)
+        .fallback(axum::routing::get(page::file).fallback(no_method))
+        .method_not_allowed_fallback(no_method)
+        .layer(DefaultBodyLimit::max(BODY_MAX))
+        .layer(from_fn_with_state(app.clone(), guard))
+        .with_state(app)
+}
+
+async fn no_method() -> Response {
+    ApiError::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "the route does not take this method; /api/v1/openapi.json lists those that it takes",
+    )
+    .into_response()
+}

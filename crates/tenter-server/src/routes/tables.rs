@@ -1,0 +1,289 @@
+//! The tables of a trial: which there are, pages of their rows, and all of them as text.
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::PathBuf;
+
+use axum::Json;
+use axum::body::Body as Bytes;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::http::header::{ACCEPT, CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tenter_record::Kind;
+use tenter_report::{TRIAL_TABLES, TableColumn, TableGroups, TrialTable};
+use tokio_stream::wrappers::ReceiverStream;
+use utoipa::{IntoParams, ToSchema};
+
+use super::trials::{found, is_descending};
+use crate::cells::text;
+use crate::conditions::{Condition, conditions};
+use crate::error::{ApiError, ErrorBody};
+use crate::extract::{Asked, At};
+use crate::rows::{Selection, count, fitting, page, place, selected};
+use crate::state::{App, Shared, apart};
+use crate::stored::{named, open};
+
+/// A table of a trial.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct TableBody {
+    /// Its name, which is part of its address.
+    name: &'static str,
+    /// What one row is.
+    about: &'static str,
+    /// How many rows it has.
+    rows: usize,
+    /// Its columns in order.
+    columns: Vec<ColumnBody>,
+}
+
+/// A column of a table.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ColumnBody {
+    name: &'static str,
+    /// Its unit; empty for a count, an index, a name or a flag.
+    unit: &'static str,
+    /// What a value is, in a sentence.
+    meaning: &'static str,
+    kind: KindWord,
+    /// Whether a row may have no value here.
+    optional: bool,
+}
+
+/// What a column holds. Values of `unsigned` are texts, as a browser would round them.
+#[derive(Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum KindWord {
+    Integer,
+    Unsigned,
+    Float,
+    Text,
+    Flag,
+}
+
+impl From<&TableColumn> for ColumnBody {
+    fn from(column: &TableColumn) -> ColumnBody {
+        ColumnBody {
+            name: column.name,
+            unit: column.unit,
+            meaning: column.meaning,
+            kind: match column.kind {
+                Kind::Integer => KindWord::Integer,
+                Kind::Unsigned => KindWord::Unsigned,
+                Kind::Float => KindWord::Float,
+                Kind::Text => KindWord::Text,
+                Kind::Flag => KindWord::Flag,
+            },
+            optional: column.optional,
+        }
+    }
+}
+
+/// The folder of a trial that has one.
+pub(crate) fn folder_of(app: &App, id: i64) -> Result<PathBuf, ApiError> {
+    let trial = found(app, id)?;
+    let state = trial.state.word();
+    trial.folder.ok_or_else(|| {
+        ApiError::conflict(format!(
+            "the trial is {state} and has no rows yet; wait for its end"
+        ))
+    })
+}
+
+/// The tables of a trial.
+#[utoipa::path(get, path = "/trials/{id}/tables", tag = "tables",
+    params(
+        ("id" = i64, Path, description = "Number of the trial")),
+    responses(
+        (status = 200, body = Vec<TableBody>),
+        (status = 404, body = ErrorBody),
+        (status = 409, body = ErrorBody)))]
+pub(crate) async fn tables(
+    State(app): State<Shared>,
+    At(id): At<i64>,
+) -> Result<Json<Vec<TableBody>>, ApiError> {
+    apart(move || {
+        let folder = folder_of(&app, id)?;
+        let there = TRIAL_TABLES
+            .iter()
+            .filter(|table| table.file(&folder).is_file());
+        let body = |table: &TrialTable| {
+            // A run that is under way, or was killed early, has files that are not finished.
+            let groups = table.open(&folder).ok()?;
+            Some(TableBody {
+                name: table.name,
+                about: table.about,
+                rows: count(&groups),
+                columns: table.columns().iter().map(ColumnBody::from).collect(),
+            })
+        };
+        Ok(Json(there.filter_map(body).collect()))
+    })
+    .await
+}
+
+/// Which rows of a table are asked for.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RowsQuery {
+    /// Names of columns, parted by commas; all unless given.
+    columns: Option<String>,
+    /// Conditions `COLUMN OP VALUE`, parted by `;`, with `=`, `!=`, `<`, `<=`, `>`, `>=` or `~`
+    /// (contains).
+    r#where: Option<String>,
+    /// The column that rows are in the order of; that of the file unless given.
+    sort: Option<String>,
+    /// `asc` or `desc`; `asc` unless given.
+    order: Option<String>,
+    /// How many are passed over.
+    offset: Option<usize>,
+    /// The most that are given; 100 unless given, and never more than 10,000.
+    limit: Option<usize>,
+}
+
+/// A page of rows.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct RowsBody {
+    /// How many fit.
+    total: usize,
+    /// The columns of the rows.
+    columns: Vec<ColumnBody>,
+    /// A value for each column.
+    #[schema(value_type = Vec<Vec<Value>>)]
+    rows: Vec<Vec<Value>>,
+}
+
+/// The most rows of a page.
+const LIMIT_MAX: usize = 10_000;
+
+/// A page of rows of a table; with `Accept: text/csv` all that fit, in the order of the file.
+#[utoipa::path(get, path = "/trials/{id}/tables/{table}", tag = "tables",
+    params(
+        ("id" = i64, Path, description = "Number of the trial"),
+        ("table" = String, Path, description = "Name of the table"),
+        RowsQuery),
+    responses(
+        (status = 200, content((RowsBody = "application/json"), (String = "text/csv"))),
+        (status = 400, body = ErrorBody),
+        (status = 404, body = ErrorBody),
+        (status = 409, body = ErrorBody)))]
+pub(crate) async fn rows(
+    State(app): State<Shared>,
+    At((id, name)): At<(i64, String)>,
+    Asked(asked): Asked<RowsQuery>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let accepts = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
+    let as_csv = accepts.is_some_and(|accept| accept.starts_with("text/csv"));
+    apart(move || {
+        let table = named(&name)?;
+        let groups = open(&folder_of(&app, id)?, &table)?;
+        let columns = table.columns();
+        let shown = shown(asked.columns.as_deref(), &columns)?;
+        let conditions = conditions(asked.r#where.as_deref().unwrap_or_default(), &columns)?;
+        if as_csv {
+            return Ok(csv(groups, &table, &columns, shown, conditions));
+        }
+        let order = asked.sort.as_deref().filter(|name| !name.is_empty());
+        let order = order.map(|name| place(&columns, name).ok_or_else(|| no_column(name)));
+        let descending = is_descending(asked.order.as_deref(), false)?;
+        let selection = Selection {
+            conditions,
+            order: order.transpose()?.map(|column| (column, descending)),
+        };
+        let all = count(&groups);
+        let rows = selected(&groups, &selection)?;
+        let total = rows.as_ref().map_or(all, Vec::len);
+        let from = asked.offset.unwrap_or(0).min(total);
+        let to = from
+            .saturating_add(asked.limit.unwrap_or(100).min(LIMIT_MAX))
+            .min(total);
+        let rows = rows.map_or_else(
+            || (from as u32..to as u32).collect::<Vec<_>>(),
+            |rows| rows[from..to].to_vec(),
+        );
+        let body = RowsBody {
+            total,
+            columns: shown
+                .iter()
+                .map(|&place| ColumnBody::from(&columns[place]))
+                .collect(),
+            rows: page(&groups, &shown, &rows)?,
+        };
+        Ok(Json(body).into_response())
+    })
+    .await
+}
+
+fn no_column(name: &str) -> ApiError {
+    ApiError::bad(format!(
+        "the table has no column `{name}`; its address without a query lists them"
+    ))
+}
+
+/// The places of the columns that are asked for.
+fn shown(asked: Option<&str>, columns: &[TableColumn]) -> Result<Vec<usize>, ApiError> {
+    match asked.filter(|names| !names.is_empty()) {
+        None => Ok((0..columns.len()).collect()),
+        Some(names) => {
+            let names = names.split(',').map(str::trim);
+            names
+                .map(|name| place(columns, name).ok_or_else(|| no_column(name)))
+                .collect()
+        }
+    }
+}
+
+/// All rows that fit as text, group by group: memory holds one of them.
+fn csv(
+    groups: TableGroups,
+    table: &TrialTable,
+    columns: &[TableColumn],
+    shown: Vec<usize>,
+    conditions: Vec<Condition>,
+) -> Response {
+    let names: Vec<&str> = shown.iter().map(|&place| columns[place].name).collect();
+    let head = names.join(",") + "\n";
+    let (sender, receiver) = tokio::sync::mpsc::channel::<Result<String, io::Error>>(2);
+    tokio::task::spawn_blocking(move || {
+        let mut sent = sender.blocking_send(Ok(head));
+        for group in 0..groups.count() {
+            if sent.is_err() {
+                return;
+            }
+            let part = csv_part(&groups, group, &shown, &conditions);
+            sent = sender.blocking_send(part.map_err(io::Error::other));
+        }
+    });
+    let file = format!("attachment; filename=\"{}.csv\"", table.name);
+    let headers = [
+        (CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
+        (CONTENT_DISPOSITION, file),
+    ];
+    (headers, Bytes::from_stream(ReceiverStream::new(receiver))).into_response()
+}
+
+fn csv_part(
+    groups: &TableGroups,
+    group: usize,
+    shown: &[usize],
+    conditions: &[Condition],
+) -> Result<String, tenter_report::TrialError> {
+    let fit = fitting(groups, group, conditions)?;
+    let columns = shown.iter().map(|&column| groups.column(group, column));
+    let columns: Vec<_> = columns.collect::<Result<_, _>>()?;
+    let mut part = String::new();
+    for row in 0..groups.rows(group) {
+        if fit.as_ref().is_some_and(|fit| !fit[row]) {
+            continue;
+        }
+        for (place, column) in columns.iter().enumerate() {
+            let comma = if place == 0 { "" } else { "," };
+            let _ = write!(part, "{comma}{}", text(column, row));
+        }
+        part.push('\n');
+    }
+    Ok(part)
+}

@@ -1,0 +1,209 @@
+//! The fabric of a trial with its load.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use tenter::{NodeId, Plan, Scenario};
+use tenter_record::PortRow;
+use tenter_report::{CONFIG_FILE, read_rows};
+use utoipa::{IntoParams, ToSchema};
+
+use super::fabric::{FabricBody, fabric_of};
+use super::ports::{Metric, Samples};
+use super::tables::folder_of;
+use crate::error::{ApiError, ErrorBody};
+use crate::extract::{Asked, At};
+use crate::state::{App, Shared, apart};
+
+/// When.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct FabricQuery {
+    /// A time in nanoseconds; the whole trial unless given.
+    time: Option<f64>,
+}
+
+/// A fabric and the load of its links.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct LoadedFabricBody {
+    #[serde(flatten)]
+    fabric: FabricBody,
+    /// The sampling instants; at most 1,000 of them.
+    times_ns: Vec<f64>,
+    /// The instant that the loads are of; missing where they are of the whole trial.
+    time_ns: Option<f64>,
+    loads: Vec<LoadBody>,
+    /// The hosts of each job.
+    jobs: Vec<JobHosts>,
+}
+
+/// The load of a link in one direction.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct LoadBody {
+    /// Place in `links`.
+    link: u32,
+    /// 0 from its first end, 1 from its other end.
+    direction: u32,
+    /// Share of what the link carries.
+    utilisation: f64,
+    /// Frame bytes; at an instant those since the one before.
+    tx_bytes: f64,
+    /// Bytes that wait at the instant; of the whole trial the most at any time.
+    queue_bytes: f64,
+    /// Whether any class is paused at the instant; of the whole trial: ever.
+    paused: bool,
+    /// How long it was stopped, summed over classes; of the whole trial only.
+    paused_ns: Option<f64>,
+    /// Frames marked with congestion experienced; of the whole trial only.
+    marked_frames: Option<u64>,
+    /// Pause frames received that stopped a class; of the whole trial only.
+    rx_xoff_frames: Option<u64>,
+    /// Frames dropped at the port; of the whole trial only.
+    dropped_frames: Option<u64>,
+}
+
+/// A job and where its ranks are.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct JobHosts {
+    name: String,
+    /// The host of each rank.
+    hosts: Vec<usize>,
+}
+
+/// The fabric of a trial with the load of its links.
+#[utoipa::path(get, path = "/trials/{id}/fabric", operation_id = "trial_fabric", tag = "statistics",
+    params(("id" = i64, Path, description = "Number of the trial"), FabricQuery),
+    responses(
+        (status = 200, body = LoadedFabricBody),
+        (status = 400, body = ErrorBody),
+        (status = 404, body = ErrorBody),
+        (status = 409, body = ErrorBody)))]
+pub(crate) async fn fabric(
+    State(app): State<Shared>,
+    At(id): At<i64>,
+    Asked(asked): Asked<FabricQuery>,
+) -> Result<Json<LoadedFabricBody>, ApiError> {
+    apart(move || {
+        let folder = folder_of(&app, id)?;
+        let plan = Scenario::read(folder.join(CONFIG_FILE))?.resolve()?;
+        Ok(Json(loaded(&app, &folder, &plan, asked.time)?))
+    })
+    .await
+}
+
+/// The most instants that are told.
+const INSTANTS: usize = 1_000;
+
+fn loaded(
+    app: &App,
+    folder: &Path,
+    plan: &Plan,
+    time: Option<f64>,
+) -> Result<LoadedFabricBody, ApiError> {
+    let samples = Samples::read(app, folder, Metric::QueueBytes);
+    let instants = samples
+        .as_ref()
+        .map_or(&[][..], |samples| &samples.instants);
+    let step = instants.len().div_ceil(INSTANTS).max(1);
+    let times_ns: Vec<f64> = instants.iter().copied().step_by(step).collect();
+    let at = time.and_then(|time| {
+        let after = instants.partition_point(|instant| *instant < time);
+        instants.get(after).or(instants.last()).copied()
+    });
+    let loads = match at {
+        Some(at) => at_instant(app, folder, plan, at)?,
+        None => of_trial(folder, plan),
+    };
+    let jobs = plan.resolved().jobs.iter().map(|job| JobHosts {
+        name: job.name.clone(),
+        hosts: job.hosts.iter().map(|host| host.index()).collect(),
+    });
+    Ok(LoadedFabricBody {
+        fabric: fabric_of(plan),
+        times_ns,
+        time_ns: at,
+        loads,
+        jobs: jobs.collect(),
+    })
+}
+
+/// The link that leaves a port, and its direction; none where another version has another fabric.
+fn link_of(plan: &Plan, node: u32, port: u16) -> Option<(u32, u32)> {
+    let topology = &plan.resolved().topology;
+    let known = topology.nodes.get(node as usize)?;
+    if usize::from(port) >= known.ports.len() {
+        return None;
+    }
+    let link = topology.link_id(NodeId::new(node), port);
+    Some((link / 2, link % 2))
+}
+
+fn of_trial(folder: &Path, plan: &Plan) -> Vec<LoadBody> {
+    let rows = read_rows::<PortRow>(folder).unwrap_or_default();
+    let load = |row: &PortRow| {
+        let (link, direction) = link_of(plan, row.node, row.port)?;
+        Some(LoadBody {
+            link,
+            direction,
+            utilisation: row.utilisation,
+            tx_bytes: row.tx_bytes as f64,
+            queue_bytes: row.queue_high_water_bytes as f64,
+            paused: !row.paused.is_zero(),
+            paused_ns: Some(row.paused.as_ns()),
+            marked_frames: Some(row.marked_frames),
+            rx_xoff_frames: Some(row.rx_xoff_frames),
+            dropped_frames: Some(row.dropped_frames),
+        })
+    };
+    rows.iter().filter_map(load).collect()
+}
+
+fn at_instant(app: &App, folder: &Path, plan: &Plan, at: f64) -> Result<Vec<LoadBody>, ApiError> {
+    let mut loads: HashMap<(u32, u16), LoadBody> = HashMap::new();
+    let metrics = [
+        Metric::QueueBytes,
+        Metric::Utilisation,
+        Metric::TxGbps,
+        Metric::PausedClasses,
+    ];
+    for metric in metrics {
+        let samples = Samples::read(app, folder, metric)?;
+        let first = samples.times.partition_point(|time| *time < at);
+        let last = samples.times.partition_point(|time| *time <= at);
+        let place = samples.instants.partition_point(|instant| *instant < at);
+        let before = place
+            .checked_sub(1)
+            .map_or(0.0, |place| samples.instants[place]);
+        for row in first..last {
+            let port = samples.port(row);
+            let Some((link, direction)) = link_of(plan, port.0, port.1) else {
+                continue;
+            };
+            let load = loads.entry(port).or_insert(LoadBody {
+                link,
+                direction,
+                utilisation: 0.0,
+                tx_bytes: 0.0,
+                queue_bytes: 0.0,
+                paused: false,
+                paused_ns: None,
+                marked_frames: None,
+                rx_xoff_frames: None,
+                dropped_frames: None,
+            });
+            let value = samples.value(row);
+            match metric {
+                Metric::Utilisation => load.utilisation = value,
+                Metric::TxGbps => load.tx_bytes = (value * (at - before) / 8.0).round(),
+                Metric::PausedClasses => load.paused = value > 0.0,
+                _ => load.queue_bytes = value,
+            }
+        }
+    }
+    let mut loads: Vec<LoadBody> = loads.into_values().collect();
+    loads.sort_by_key(|load| (load.link, load.direction));
+    Ok(loads)
+}

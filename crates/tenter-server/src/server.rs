@@ -1,0 +1,146 @@
+//! The server: its address, its threads and its end.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tenter::{Error, Workspace};
+
+use crate::options::Options;
+use crate::state::{App, Shared};
+use crate::token::token;
+use crate::{routes, runner, sweep_runner};
+
+/// A server that listens, and answers once it [runs](Server::run).
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    app: Shared,
+}
+
+/// How often a running server looks whether it shall end.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How long requests may take when it ends.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+impl Server {
+    /// Opens the workspace and listens.
+    ///
+    /// # Errors
+    /// When the workspace cannot be opened, or the port is taken.
+    pub fn bind(options: Options) -> Result<Server, Error> {
+        let asked = SocketAddr::new(options.address, options.port);
+        let listener = TcpListener::bind(asked).map_err(|error| {
+            Error::Asked(format!(
+                "cannot listen on {asked}: {error}; name another port with `--port`, 0 for any"
+            ))
+        })?;
+        let failed =
+            |error: std::io::Error| Error::Asked(format!("cannot listen on {asked}: {error}"));
+        let address = listener.local_addr().map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let token = if address.ip().is_loopback() {
+            None
+        } else {
+            Some(token()?)
+        };
+        let workspace = Workspace::open(&options.folder)?;
+        let hosts = names(address);
+        let port_of_any = address.ip().is_unspecified().then_some(address.port());
+        let app = Arc::new(App::new(workspace, options, token, hosts, port_of_any));
+        Ok(Server {
+            listener,
+            address,
+            app,
+        })
+    }
+
+    /// The address of the page on this machine, with the token where there is one.
+    pub fn url(&self) -> String {
+        let mut address = self.address;
+        if address.ip().is_unspecified() {
+            address.set_ip(Ipv4Addr::LOCALHOST.into());
+        }
+        match &self.app.token {
+            Some(token) => format!("http://{address}/?token={token}"),
+            None => format!("http://{address}/"),
+        }
+    }
+
+    /// Answers requests and runs what waits, until `stop` is set; what runs then is interrupted.
+    ///
+    /// # Errors
+    /// When threads cannot be started.
+    pub fn run(self, stop: &AtomicBool) -> Result<(), Error> {
+        let internal = |error: std::io::Error| Error::Internal(error.to_string());
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .max_blocking_threads(16)
+            .thread_name("tenter ui")
+            .enable_io()
+            .enable_time()
+            .build()
+            .map_err(internal)?;
+        let runners = self.runners()?;
+        let app = Arc::clone(&self.app);
+        let served = runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(self.listener)?;
+            let mut closing = app.closing();
+            let ends = async move {
+                let _ = closing.wait_for(|is| *is).await;
+            };
+            let serve = axum::serve(listener, routes::router(Arc::clone(&app)));
+            let serving = tokio::spawn(serve.with_graceful_shutdown(ends).into_future());
+            while !stop.load(Ordering::Relaxed) && !serving.is_finished() {
+                tokio::time::sleep(LOOK_EVERY).await;
+                app.cache.tidy();
+            }
+            app.close();
+            match tokio::time::timeout(PATIENCE, serving).await {
+                Ok(Ok(served)) => served,
+                // Connections that do not end are cut.
+                _ => Ok(()),
+            }
+        });
+        self.app.close();
+        for runner in runners {
+            let _ = runner.join();
+        }
+        runtime.shutdown_timeout(Duration::from_millis(200));
+        served.map_err(internal)
+    }
+
+    fn runners(&self) -> Result<Vec<JoinHandle<()>>, Error> {
+        let jobs = self.app.options.jobs.max(1);
+        let start = |name: String, work: fn(&Shared)| {
+            let app = Arc::clone(&self.app);
+            std::thread::Builder::new()
+                .name(name)
+                .spawn(move || work(&app))
+                .map_err(|error| Error::Internal(format!("no thread can be started: {error}")))
+        };
+        let trials = (0..jobs).map(|number| start(format!("tenter ui run {number}"), runner::run));
+        let sweeps = start("tenter ui sweep".to_owned(), sweep_runner::run);
+        trials.chain([sweeps]).collect()
+    }
+}
+
+/// What a request may call this server.
+fn names(address: SocketAddr) -> Vec<String> {
+    let port = address.port();
+    let mut names = vec![address.to_string()];
+    let ip = address.ip();
+    if ip.is_loopback() {
+        names.extend(["localhost", "127.0.0.1", "[::1]"].map(|name| format!("{name}:{port}")));
+    }
+    if ip.is_unspecified() {
+        names.extend(["localhost", "127.0.0.1", "[::1]"].map(|name| format!("{name}:{port}")));
+        let own = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        if !own.trim().is_empty() {
+            names.push(format!("{}:{port}", own.trim()));
+        }
+    }
+    names
+}

@@ -1,0 +1,52 @@
+//! A sweep as requests see it.
+
+use serde::Serialize;
+use tenter::WorkspaceSweep;
+use utoipa::ToSchema;
+
+use crate::state::App;
+use crate::trial_body::StateWord;
+
+/// A sweep in a list.
+#[derive(Clone, Serialize, ToSchema)]
+pub(crate) struct SweepRow {
+    /// Its number.
+    pub(crate) id: i64,
+    pub(crate) name: String,
+    pub(crate) state: StateWord,
+    /// Trials.
+    pub(crate) total: u64,
+    /// Trials that have run.
+    pub(crate) done: u64,
+    /// Trials that have failed.
+    pub(crate) failed: u64,
+    /// When it was queued, in seconds since 1970.
+    pub(crate) created: f64,
+    /// When it ended.
+    pub(crate) ended: Option<f64>,
+    /// Why it failed.
+    pub(crate) error: Option<String>,
+}
+
+impl From<&WorkspaceSweep> for SweepRow {
+    fn from(sweep: &WorkspaceSweep) -> SweepRow {
+        SweepRow {
+            id: sweep.id,
+            name: sweep.name.clone(),
+            state: sweep.state.into(),
+            total: sweep.trials,
+            done: sweep.done,
+            failed: sweep.failed,
+            created: sweep.created,
+            ended: sweep.ended,
+            error: sweep.error.clone(),
+        }
+    }
+}
+
+/// Tells everyone of a sweep that has changed.
+pub(crate) fn told_sweep(app: &App, id: i64) {
+    if let Ok(Some(sweep)) = app.workspace.sweep(id) {
+        app.events.tell("sweep", &SweepRow::from(&sweep));
+    }
+}

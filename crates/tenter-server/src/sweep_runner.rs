@@ -1,0 +1,98 @@
+//! Runs the sweeps that wait, one after the other.
+
+use std::time::{Duration, Instant};
+
+use tenter::{Control, Error, SweepObserver, SweepProgress, TrialState, WorkspaceSweep, sweep_of};
+
+use crate::state::{App, Shared};
+use crate::sweep_body::told_sweep;
+
+/// How long the thread waits for a sweep before it looks again.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// The least time between two notes of how far a sweep is.
+const NOTE_EVERY: Duration = Duration::from_millis(500);
+
+/// Runs what waits until the server ends.
+pub(crate) fn run(app: &Shared) {
+    while !app.is_closing() {
+        match app.take_sweep(PATIENCE) {
+            Ok(Some(sweep)) => {
+                carry_out(app, &sweep);
+                app.left_sweep(sweep.id);
+                told_sweep(app, sweep.id);
+            }
+            Ok(None) => {}
+            // The ledger may be locked; it is looked at again.
+            Err(_) => std::thread::sleep(PATIENCE),
+        }
+    }
+}
+
+fn carry_out(app: &Shared, sweep: &WorkspaceSweep) {
+    told_sweep(app, sweep.id);
+    let simulated = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| simulate(app, sweep)));
+    let simulated =
+        simulated.unwrap_or_else(|panic| Err(Error::Internal(crate::state::message_of(&*panic))));
+    let (state, why) = match simulated {
+        Ok(state) => (state, None),
+        Err(error) => (TrialState::Failed, Some(error.to_string())),
+    };
+    // A ledger that cannot be written now has the sweep run on after the next start.
+    let _ = app.workspace.sweep_ended(sweep.id, state, why.as_deref());
+}
+
+fn simulate(app: &Shared, sweep: &WorkspaceSweep) -> Result<TrialState, Error> {
+    let folder = app.workspace.sweep_folder(sweep)?;
+    let run = sweep_of(&sweep.description, &sweep.scenario)?
+        .folder(folder)
+        .ledger(app.workspace.folder())
+        .workers(app.options.jobs.max(1));
+    let mut heard = Heard {
+        app,
+        id: sweep.id,
+        noted: None,
+    };
+    let results = run.run_with(&mut heard)?;
+    heard.note(&results.progress);
+    Ok(if !results.was_cancelled {
+        if results.failures.is_empty() {
+            TrialState::Done
+        } else {
+            TrialState::Incomplete
+        }
+    } else if app.is_closing() {
+        // It goes on after the next start.
+        TrialState::Queued
+    } else {
+        TrialState::Cancelled
+    })
+}
+
+/// Notes how far a sweep is, and ends it where that was asked for.
+struct Heard<'a> {
+    app: &'a App,
+    id: i64,
+    noted: Option<Instant>,
+}
+
+impl Heard<'_> {
+    fn note(&self, at: &SweepProgress) {
+        let (done, failed) = (at.done as u64, at.failed as u64);
+        let _ = self.app.workspace.sweep_progress(self.id, done, failed);
+        told_sweep(self.app, self.id);
+    }
+}
+
+impl SweepObserver for Heard<'_> {
+    fn progress(&mut self, at: &SweepProgress) -> Control {
+        if self.noted.is_none_or(|noted| noted.elapsed() >= NOTE_EVERY) {
+            self.noted = Some(Instant::now());
+            self.note(at);
+        }
+        if self.app.is_sweep_cancelled(self.id) {
+            Control::Stop
+        } else {
+            Control::Continue
+        }
+    }
+}

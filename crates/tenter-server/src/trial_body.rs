@@ -1,0 +1,148 @@
+//! A trial as requests see it.
+
+use serde::Serialize;
+use tenter::{Time, WorkspaceTrial};
+use tenter_report::printed_time;
+use utoipa::ToSchema;
+
+use crate::state::App;
+
+/// A trial in a list.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct TrialRow {
+    /// Its number.
+    pub(crate) id: i64,
+    /// What people call it.
+    name: String,
+    /// How far it is.
+    state: StateWord,
+    /// Words that people have given it.
+    tags: Vec<String>,
+    /// When it was queued or found, in seconds since 1970.
+    created: f64,
+    /// When it began to run.
+    started: Option<f64>,
+    /// When it ended.
+    ended: Option<f64>,
+    /// Why it failed or ended early.
+    error: Option<String>,
+    /// The name of its folder in the workspace; missing before it has run.
+    folder: Option<String>,
+    /// The fabric in one line.
+    fabric: String,
+    /// NICs of the fabric.
+    hosts: Option<u64>,
+    /// Jobs.
+    jobs: Option<u64>,
+    /// The longest job completion time in nanoseconds.
+    jct_ns: Option<f64>,
+    /// The same as `tenter run` prints it.
+    jct_text: Option<String>,
+    /// The collective of the following three: the largest that is measured.
+    collective: Option<String>,
+    /// Its ideal time over its time, in percent.
+    ideal_percent: Option<f64>,
+    /// Its algorithm bandwidth in GB/s.
+    algbw_gbytes_per_s: Option<f64>,
+    /// Its bus bandwidth in GB/s.
+    busbw_gbytes_per_s: Option<f64>,
+    /// The three as `tenter run` prints them.
+    ideal_text: Option<String>,
+    algbw_text: Option<String>,
+    busbw_text: Option<String>,
+    /// The percentages of the first measured collectives in run order, at most 64.
+    ideals: Vec<Option<f64>>,
+    /// Digest of all results, in hexadecimal.
+    digest: Option<String>,
+    /// Seed of every random stream, in decimal: it may have 64 bits.
+    seed: Option<String>,
+    /// Wall time of the simulation in seconds.
+    seconds: Option<f64>,
+}
+
+/// How far a trial is.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum StateWord {
+    Queued,
+    Running,
+    Done,
+    Incomplete,
+    Failed,
+    Cancelled,
+    Interrupted,
+}
+
+impl From<tenter::TrialState> for StateWord {
+    fn from(state: tenter::TrialState) -> StateWord {
+        match state {
+            tenter::TrialState::Queued => StateWord::Queued,
+            tenter::TrialState::Running => StateWord::Running,
+            tenter::TrialState::Done => StateWord::Done,
+            tenter::TrialState::Incomplete => StateWord::Incomplete,
+            tenter::TrialState::Failed => StateWord::Failed,
+            tenter::TrialState::Cancelled => StateWord::Cancelled,
+            tenter::TrialState::Interrupted => StateWord::Interrupted,
+        }
+    }
+}
+
+fn two_decimals(value: f64) -> String {
+    format!("{value:.2}")
+}
+
+impl From<WorkspaceTrial> for TrialRow {
+    fn from(trial: WorkspaceTrial) -> TrialRow {
+        let shown = trial.headline;
+        let folder = trial
+            .folder
+            .as_deref()
+            .and_then(|folder| folder.file_name());
+        TrialRow {
+            id: trial.id,
+            name: trial.name,
+            state: trial.state.into(),
+            tags: trial.tags,
+            created: trial.created,
+            started: trial.started,
+            ended: trial.ended,
+            error: trial.error,
+            folder: folder.map(|name| name.to_string_lossy().into_owned()),
+            fabric: shown.fabric,
+            hosts: shown.hosts,
+            jobs: shown.jobs,
+            jct_ns: shown.jct_ns,
+            jct_text: shown
+                .jct_ns
+                .map(|ns| printed_time(Time::from_ps((ns * 1e3).round() as u64))),
+            ideal_text: shown.ideal_percent.map(two_decimals),
+            algbw_text: shown.algbw_gbytes_per_s.map(two_decimals),
+            busbw_text: shown.busbw_gbytes_per_s.map(two_decimals),
+            collective: shown.collective,
+            ideal_percent: shown.ideal_percent,
+            algbw_gbytes_per_s: shown.algbw_gbytes_per_s,
+            busbw_gbytes_per_s: shown.busbw_gbytes_per_s,
+            ideals: shown.ideals,
+            digest: shown.digest,
+            seed: shown.seed.map(|seed| seed.to_string()),
+            seconds: shown.wall_s,
+        }
+    }
+}
+
+/// What a `trial` event says.
+#[derive(Serialize, ToSchema)]
+struct TrialEvent {
+    id: i64,
+    /// Missing where the trial was removed.
+    #[serde(flatten)]
+    trial: Option<TrialRow>,
+}
+
+/// Tells everyone of a trial that has changed.
+pub(crate) fn told_trial(app: &App, id: i64) {
+    match app.workspace.trial(id) {
+        Ok(trial) => app.events.tell("trial", &TrialRow::from(trial)),
+        Err(_) => app.events.tell("trial", &TrialEvent { id, trial: None }),
+    }
+}

@@ -1,0 +1,160 @@
+//! Names, tags and notes of trials, and their removal.
+
+use rusqlite::{OptionalExtension, params};
+
+use super::trial::TrialState;
+use super::{Workspace, unknown};
+use crate::Error;
+use crate::sweep::ledger::broken;
+
+/// The longest name and the longest tag, in characters.
+const NAME_MAX: usize = 200;
+/// The longest note, in bytes.
+const NOTE_MAX: usize = 1 << 20;
+/// The most tags of a trial.
+const TAGS_MAX: usize = 64;
+
+impl Workspace {
+    /// Renames a trial; its folder keeps its name.
+    ///
+    /// # Errors
+    /// When there is no such trial, or the name is empty or too long.
+    pub fn rename(&self, id: i64, name: &str) -> Result<(), Error> {
+        let name = checked("name", name)?;
+        self.change(
+            id,
+            "UPDATE workspace_trials SET name = ?2 WHERE id = ?1",
+            &name,
+        )
+    }
+
+    /// Replaces the note of a trial, which is Markdown.
+    ///
+    /// # Errors
+    /// When there is no such trial, or the note has more than 1 MiB.
+    pub fn set_note(&self, id: i64, note: &str) -> Result<(), Error> {
+        if note.len() > NOTE_MAX {
+            return Err(Error::Asked(format!(
+                "the note has {} bytes, and a note may have {NOTE_MAX}; shorten it",
+                note.len()
+            )));
+        }
+        self.change(
+            id,
+            "UPDATE workspace_trials SET note = ?2 WHERE id = ?1",
+            note,
+        )
+    }
+
+    /// The note of a trial; empty where there is none.
+    ///
+    /// # Errors
+    /// When there is no such trial.
+    pub fn note(&self, id: i64) -> Result<String, Error> {
+        self.text_of(id, "SELECT note FROM workspace_trials WHERE id = ?1")
+    }
+
+    /// The scenario of a trial as it was written.
+    ///
+    /// # Errors
+    /// When there is no such trial.
+    pub fn scenario(&self, id: i64) -> Result<String, Error> {
+        self.text_of(id, "SELECT scenario FROM workspace_trials WHERE id = ?1")
+    }
+
+    /// Replaces the tags of a trial.
+    ///
+    /// # Errors
+    /// When there is no such trial, or a tag is empty, too long or has characters that cannot be
+    /// shown.
+    pub fn set_tags(&self, id: i64, tags: &[String]) -> Result<(), Error> {
+        let tags = checked_tags(tags)?;
+        self.trial(id)?;
+        let ledger = self.ledger();
+        let all = || -> rusqlite::Result<()> {
+            let changes = ledger.connection().unchecked_transaction()?;
+            changes.execute("DELETE FROM workspace_tags WHERE trial = ?1", [id])?;
+            for tag in &tags {
+                let insert = "INSERT OR IGNORE INTO workspace_tags (trial, tag) VALUES (?1, ?2)";
+                changes.execute(insert, params![id, tag])?;
+            }
+            changes.commit()
+        };
+        all().map_err(broken)
+    }
+
+    /// Removes a trial with its folder.
+    ///
+    /// # Errors
+    /// When there is no such trial, it is running, or its folder cannot be removed.
+    pub fn remove(&self, id: i64) -> Result<(), Error> {
+        let trial = self.trial(id)?;
+        let claim =
+            "UPDATE workspace_trials SET state = 'failed' WHERE id = ?1 AND state <> 'running'";
+        let rows = self.ledger().connection().execute(claim, [id]);
+        if rows.map_err(broken)? == 0 {
+            return Err(Error::Asked(format!(
+                "trial {id} is running; cancel it before it is removed"
+            )));
+        }
+        if let Some(folder) = trial.folder.filter(|folder| folder.is_dir()) {
+            tenter_report::remove_trial(&folder)?;
+        }
+        let ledger = self.ledger();
+        let all = || -> rusqlite::Result<()> {
+            let changes = ledger.connection().unchecked_transaction()?;
+            changes.execute("DELETE FROM workspace_tags WHERE trial = ?1", [id])?;
+            changes.execute("DELETE FROM workspace_trials WHERE id = ?1", [id])?;
+            changes.commit()
+        };
+        all().map_err(broken)
+    }
+
+    /// Whether a trial is running: it can be cancelled, and not be removed.
+    ///
+    /// # Errors
+    /// When there is no such trial.
+    pub fn is_running(&self, id: i64) -> Result<bool, Error> {
+        Ok(self.trial(id)?.state == TrialState::Running)
+    }
+
+    fn change(&self, id: i64, text: &str, value: &str) -> Result<(), Error> {
+        let rows = self.ledger().connection().execute(text, params![id, value]);
+        match rows.map_err(broken)? {
+            0 => Err(unknown(id)),
+            _ => Ok(()),
+        }
+    }
+
+    fn text_of(&self, id: i64, query: &str) -> Result<String, Error> {
+        let ledger = self.ledger();
+        let found = ledger.connection().query_row(query, [id], |row| row.get(0));
+        found.optional().map_err(broken)?.ok_or_else(|| unknown(id))
+    }
+}
+
+/// A name or a tag without the space around it.
+pub(super) fn checked(what: &str, text: &str) -> Result<String, Error> {
+    let text = text.trim();
+    let refuse = |why: &str| Err(Error::Asked(format!("the {what} {why}")));
+    if text.is_empty() {
+        return refuse("is empty; write a word");
+    }
+    if text.chars().count() > NAME_MAX {
+        return refuse(&format!("has more than {NAME_MAX} characters; shorten it"));
+    }
+    if text.chars().any(char::is_control) {
+        return refuse("has characters that cannot be shown; leave them out");
+    }
+    Ok(text.to_owned())
+}
+
+pub(super) fn checked_tags(tags: &[String]) -> Result<Vec<String>, Error> {
+    if tags.len() > TAGS_MAX {
+        return Err(Error::Asked(format!(
+            "there are {} tags, and a trial may have {TAGS_MAX}; leave some out",
+            tags.len()
+        )));
+    }
+    tags.iter().map(|tag| checked("tag", tag)).collect()
+}

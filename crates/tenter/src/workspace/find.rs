@@ -1,0 +1,128 @@
+//! Trials that other commands have left in the folder of a workspace.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use rusqlite::params;
+use tenter_report::{CONFIG_FILE, MANIFEST_FILE, SEEDS_FILE, read_manifest, read_summary};
+
+use super::Workspace;
+use super::queue::state_of;
+use super::stamp::stamp;
+use super::trial::{Headline, TrialState};
+use crate::sweep::ledger::{broken, now};
+use crate::{Error, Scenario};
+
+impl Workspace {
+    /// Notes the trials that lie in the folder, one level deep, or two where a folder has a trial
+    /// for each of several seeds; how many were new or have changed.
+    ///
+    /// # Errors
+    /// When the folder or the ledger cannot be read or written.
+    pub fn find(&self) -> Result<usize, Error> {
+        let known = self.known()?;
+        let mut count = 0;
+        for folder in trial_folders(&self.folder) {
+            let Ok(relative) = folder.strip_prefix(&self.folder) else {
+                continue;
+            };
+            let relative = relative.to_string_lossy().into_owned();
+            let stamp = stamp(&folder);
+            match known.get(&relative) {
+                Some(found) if found.stamp == 0 || found.stamp == stamp => {}
+                Some(found) => {
+                    self.note_found(found.id, &folder, stamp)?;
+                    count += 1;
+                }
+                None => {
+                    let id = self.add_found(&relative, &folder)?;
+                    self.note_found(id, &folder, stamp)?;
+                    count += 1;
+                }
+            }
+        }
+        Ok(count)
+    }
+
+    /// The folders that the ledger knows.
+    fn known(&self) -> Result<BTreeMap<String, Known>, Error> {
+        let ledger = self.ledger();
+        let all = || -> rusqlite::Result<BTreeMap<String, Known>> {
+            let text = "SELECT folder, id, stamp FROM workspace_trials WHERE folder IS NOT NULL";
+            let mut statement = ledger.connection().prepare(text)?;
+            let rows = statement.query_map([], |row| {
+                let known = Known {
+                    id: row.get(1)?,
+                    stamp: row.get(2)?,
+                };
+                Ok((row.get(0)?, known))
+            })?;
+            rows.collect()
+        };
+        all().map_err(broken)
+    }
+
+    fn add_found(&self, relative: &str, folder: &Path) -> Result<i64, Error> {
+        let config = crate::read_text(&folder.join(CONFIG_FILE)).unwrap_or_default();
+        let text = "INSERT INTO workspace_trials (name, state, scenario, folder, created)
+            VALUES (?1, 'interrupted', ?2, ?1, ?3)
+            ON CONFLICT (folder) DO UPDATE SET folder = folder RETURNING id";
+        let ledger = self.ledger();
+        let values = params![relative, config, now()];
+        let id = ledger
+            .connection()
+            .query_row(text, values, |row| row.get(0));
+        id.map_err(broken)
+    }
+
+    /// Notes what a folder holds by now.
+    fn note_found(&self, id: i64, folder: &Path, stamp: i64) -> Result<(), Error> {
+        let (state, shown) = match read_summary(folder) {
+            Ok(summary) => (state_of(&summary), Headline::of(&summary)),
+            // Another command runs it, or it was killed: a later look tells.
+            Err(_) => (TrialState::Interrupted, Headline::default()),
+        };
+        let plan = Scenario::read(folder.join(CONFIG_FILE)).and_then(|scenario| scenario.resolve());
+        let shown = match &plan {
+            Ok(plan) => shown.on(plan),
+            Err(_) => shown,
+        };
+        self.note_headline(id, state, &shown, stamp)?;
+        let seconds = stamp as f64 / 1e9;
+        let text = "UPDATE workspace_trials SET ended = ?2,
+            created = coalesce(?3, created), started = coalesce(?3, started) WHERE id = ?1";
+        let wall = read_manifest(folder)
+            .ok()
+            .and_then(|manifest| manifest.wall_s);
+        let began = wall.map(|wall| seconds - wall);
+        self.write(text, params![id, seconds, began]).map(drop)
+    }
+}
+
+/// A folder that the ledger knows.
+struct Known {
+    id: i64,
+    /// When its manifest had changed; 0 where the workspace runs it itself.
+    stamp: i64,
+}
+
+/// The folders below one that have a manifest, in the order of their names.
+fn trial_folders(folder: &Path) -> Vec<PathBuf> {
+    let within = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        // A link may lead out of the workspace.
+        let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        folders.map(|entry| entry.path()).collect::<Vec<_>>()
+    };
+    let mut found = Vec::new();
+    for path in within(folder) {
+        if path.join(MANIFEST_FILE).is_file() {
+            found.push(path);
+        } else if path.join(SEEDS_FILE).is_file() {
+            let seeds = within(&path).into_iter();
+            found.extend(seeds.filter(|seed| seed.join(MANIFEST_FILE).is_file()));
+        }
+    }
+    found.sort_unstable();
+    found
+}

@@ -1,0 +1,305 @@
+//! Lists of the trials of a workspace.
+
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, Row, params_from_iter};
+
+use super::trial::{Headline, TrialState, WorkspaceTrial};
+use super::{Workspace, unknown};
+use crate::Error;
+use crate::sweep::ledger::broken;
+
+/// Which trials are listed.
+#[derive(Clone, Debug, Default)]
+pub struct TrialQuery {
+    /// A text that name, note, fabric, collective, digest or a tag has; empty: any.
+    pub search: String,
+    /// A tag that it has.
+    pub tag: Option<String>,
+    /// Its state.
+    pub state: Option<TrialState>,
+    /// What they are in the order of.
+    pub order_by: TrialOrderKey,
+    /// The greatest first.
+    pub descending: bool,
+    /// How many are passed over.
+    pub offset: usize,
+    /// The most that are listed; none: all.
+    pub limit: Option<usize>,
+}
+
+/// What trials are in the order of; those that lack it come last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TrialOrderKey {
+    /// When they were queued or found.
+    #[default]
+    Created,
+    /// When they ended.
+    Ended,
+    /// What people call them.
+    Name,
+    /// How far they are.
+    State,
+    /// The fabric.
+    Fabric,
+    /// NICs of the fabric.
+    Hosts,
+    /// Jobs.
+    Jobs,
+    /// The longest job completion time.
+    Jct,
+    /// The percentage of the ideal.
+    Ideal,
+    /// The algorithm bandwidth.
+    Algbw,
+    /// The bus bandwidth.
+    Busbw,
+    /// The wall time.
+    Wall,
+}
+
+impl TrialOrderKey {
+    /// All of them.
+    pub const ALL: [TrialOrderKey; 12] = [
+        TrialOrderKey::Created,
+        TrialOrderKey::Ended,
+        TrialOrderKey::Name,
+        TrialOrderKey::State,
+        TrialOrderKey::Fabric,
+        TrialOrderKey::Hosts,
+        TrialOrderKey::Jobs,
+        TrialOrderKey::Jct,
+        TrialOrderKey::Ideal,
+        TrialOrderKey::Algbw,
+        TrialOrderKey::Busbw,
+        TrialOrderKey::Wall,
+    ];
+
+    /// The column of the ledger, which is also what it is called by the server.
+    pub fn word(self) -> &'static str {
+        match self {
+            TrialOrderKey::Created => "created",
+            TrialOrderKey::Ended => "ended",
+            TrialOrderKey::Name => "name",
+            TrialOrderKey::State => "state",
+            TrialOrderKey::Fabric => "fabric",
+            TrialOrderKey::Hosts => "hosts",
+            TrialOrderKey::Jobs => "jobs",
+            TrialOrderKey::Jct => "jct_ns",
+            TrialOrderKey::Ideal => "ideal_percent",
+            TrialOrderKey::Algbw => "algbw_gbytes_per_s",
+            TrialOrderKey::Busbw => "busbw_gbytes_per_s",
+            TrialOrderKey::Wall => "wall_s",
+        }
+    }
+
+    /// The key of that name.
+    pub fn of_word(word: &str) -> Option<TrialOrderKey> {
+        TrialOrderKey::ALL
+            .into_iter()
+            .find(|key| key.word() == word)
+    }
+}
+
+/// Trials of a workspace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrialList {
+    /// How many fit the query.
+    pub total: usize,
+    /// Those that were asked for.
+    pub trials: Vec<WorkspaceTrial>,
+}
+
+const COLUMNS: &str = "id, name, state, created, started, ended, error, folder, fabric, hosts,
+    jobs, jct_ns, headline, ideal_percent, algbw_gbytes_per_s, busbw_gbytes_per_s, digest, seed,
+    wall_s, ideals,
+    (SELECT group_concat(tag, char(31)) FROM workspace_tags WHERE trial = id)";
+
+impl Workspace {
+    /// The trials that fit a query.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn trials(&self, query: &TrialQuery) -> Result<TrialList, Error> {
+        let (condition, values) = condition(query);
+        let key = query.order_by.word();
+        let direction = if query.descending { "DESC" } else { "ASC" };
+        let collation = match query.order_by {
+            TrialOrderKey::Name | TrialOrderKey::Fabric => "COLLATE NOCASE",
+            _ => "",
+        };
+        let limit = query
+            .limit
+            .map_or(-1, |limit| i64::try_from(limit).unwrap_or(-1));
+        // Tags and other columns are looked up for the page alone. `created` has an index and is
+        // never missing; trials that lack another column come last.
+        let missing_last = if query.order_by == TrialOrderKey::Created {
+            String::new()
+        } else {
+            format!("{key} IS NULL,")
+        };
+        let order =
+            format!("ORDER BY {missing_last} {key} {collation} {direction}, id {direction}");
+        let page = format!(
+            "SELECT {COLUMNS} FROM workspace_trials WHERE id IN (
+                SELECT id FROM workspace_trials {condition} {order}
+                LIMIT {limit} OFFSET {}
+            ) {order}",
+            query.offset.min(i64::MAX as usize)
+        );
+        let count = format!("SELECT count(*) FROM workspace_trials {condition}");
+        let ledger = self.ledger();
+        let all = || -> rusqlite::Result<TrialList> {
+            let connection = ledger.connection();
+            let total: i64 =
+                connection.query_row(&count, params_from_iter(&values), |row| row.get(0))?;
+            let mut statement = connection.prepare(&page)?;
+            let rows = statement.query_map(params_from_iter(&values), |row| self.trial_of(row))?;
+            Ok(TrialList {
+                total: usize::try_from(total).unwrap_or(0),
+                trials: rows.collect::<Result<_, _>>()?,
+            })
+        };
+        all().map_err(broken)
+    }
+
+    /// A trial.
+    ///
+    /// # Errors
+    /// When there is no such trial, or the ledger cannot be read.
+    pub fn trial(&self, id: i64) -> Result<WorkspaceTrial, Error> {
+        let text = format!("SELECT {COLUMNS} FROM workspace_trials WHERE id = ?1");
+        let ledger = self.ledger();
+        let found = ledger
+            .connection()
+            .query_row(&text, [id], |row| self.trial_of(row))
+            .optional();
+        found.map_err(broken)?.ok_or_else(|| unknown(id))
+    }
+
+    /// The trial of that number, or else of that name.
+    ///
+    /// # Errors
+    /// When there is none, or several have the name.
+    pub fn find_trial(&self, named: &str) -> Result<WorkspaceTrial, Error> {
+        if let Ok(id) = named.parse() {
+            return self.trial(id);
+        }
+        let ledger = self.ledger();
+        let all = || -> rusqlite::Result<Vec<i64>> {
+            let text = "SELECT id FROM workspace_trials WHERE name = ?1 ORDER BY id";
+            let mut statement = ledger.connection().prepare(text)?;
+            statement.query_map([named], |row| row.get(0))?.collect()
+        };
+        let found = all().map_err(broken)?;
+        drop(ledger);
+        match found.as_slice() {
+            [] => Err(Error::Asked(format!(
+                "there is no trial `{named}`; `tenter trials list` names those that there are"
+            ))),
+            [id] => self.trial(*id),
+            several => Err(Error::Asked(format!(
+                "{} trials are called `{named}`; name one by its number: {}",
+                several.len(),
+                several
+                    .iter()
+                    .map(i64::to_string)
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            ))),
+        }
+    }
+
+    /// The tags of all trials, and how many have each.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn tags(&self) -> Result<Vec<(String, u64)>, Error> {
+        let ledger = self.ledger();
+        let all = || -> rusqlite::Result<Vec<(String, u64)>> {
+            let text = "SELECT tag, count(*) FROM workspace_tags GROUP BY tag ORDER BY tag";
+            let mut statement = ledger.connection().prepare(text)?;
+            let rows = statement.query_map([], |row| {
+                Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs()))
+            })?;
+            rows.collect()
+        };
+        all().map_err(broken)
+    }
+
+    fn trial_of(&self, row: &Row<'_>) -> rusqlite::Result<WorkspaceTrial> {
+        let count = |index| -> rusqlite::Result<Option<u64>> {
+            Ok(row.get::<_, Option<i64>>(index)?.map(i64::unsigned_abs))
+        };
+        let state: String = row.get(2)?;
+        let folder: Option<String> = row.get(7)?;
+        let seed: Option<String> = row.get(17)?;
+        let ideals: Option<String> = row.get(19)?;
+        let tags: Option<String> = row.get(20)?;
+        let mut tags: Vec<String> = tags
+            .map(|tags| tags.split('\u{1f}').map(str::to_owned).collect())
+            .unwrap_or_default();
+        tags.sort_unstable();
+        Ok(WorkspaceTrial {
+            id: row.get(0)?,
+            name: row.get(1)?,
+            // The ledger has no other words.
+            state: TrialState::of_word(&state).unwrap_or(TrialState::Failed),
+            tags,
+            created: row.get(3)?,
+            started: row.get(4)?,
+            ended: row.get(5)?,
+            error: row.get(6)?,
+            folder: folder.map(|folder| self.folder.join(folder)),
+            headline: Headline {
+                fabric: row.get(8)?,
+                hosts: count(9)?,
+                jobs: count(10)?,
+                jct_ns: row.get(11)?,
+                collective: row.get(12)?,
+                ideal_percent: row.get(13)?,
+                algbw_gbytes_per_s: row.get(14)?,
+                busbw_gbytes_per_s: row.get(15)?,
+                digest: row.get(16)?,
+                seed: seed.and_then(|seed| seed.parse().ok()),
+                wall_s: row.get(18)?,
+                ideals: ideals
+                    .and_then(|ideals| serde_json::from_str(&ideals).ok())
+                    .unwrap_or_default(),
+            },
+        })
+    }
+}
+
+/// The condition of a query and its values.
+fn condition(query: &TrialQuery) -> (String, Vec<Value>) {
+    let (mut parts, mut values) = (Vec::new(), Vec::new());
+    let search = query.search.trim();
+    if !search.is_empty() {
+        let escaped = search
+            .replace('\\', "\\\\")
+            .replace('%', "\\%")
+            .replace('_', "\\_");
+        values.push(Value::Text(format!("%{escaped}%")));
+        let like = "LIKE ?1 ESCAPE '\\'";
+        parts.push(format!(
+            "(name {like} OR note {like} OR fabric {like} OR headline {like} OR digest {like}
+            OR EXISTS (SELECT 1 FROM workspace_tags WHERE trial = id AND tag {like}))"
+        ));
+    }
+    if let Some(tag) = &query.tag {
+        values.push(Value::Text(tag.clone()));
+        parts.push(format!(
+            "EXISTS (SELECT 1 FROM workspace_tags WHERE trial = id AND tag = ?{})",
+            values.len()
+        ));
+    }
+    if let Some(state) = query.state {
+        values.push(Value::Text(state.word().to_owned()));
+        parts.push(format!("state = ?{}", values.len()));
+    }
+    if parts.is_empty() {
+        (String::new(), values)
+    } else {
+        (format!("WHERE {}", parts.join(" AND ")), values)
+    }
+}

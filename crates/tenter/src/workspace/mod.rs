@@ -1,0 +1,67 @@
+//! A workspace: a folder of trials that people name, tag and annotate, with a queue of those that
+//! wait to be run.
+//!
+//! The ledger of the folder is that of [sweeps](crate::SweepRun). Several processes may use it at
+//! once: a server that runs what waits, and commands that list, tag and remove.
+
+mod edit;
+mod find;
+mod headline;
+mod list;
+mod queue;
+mod stamp;
+mod sweeps;
+mod trial;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::Error;
+use crate::sweep::ledger::Ledger;
+
+pub use list::{TrialList, TrialOrderKey, TrialQuery};
+pub use queue::QueuedTrial;
+pub use sweeps::{WorkspaceSweep, sweep_of};
+pub use trial::{Headline, TrialState, WorkspaceTrial};
+
+/// The folder of trials with its ledger.
+#[derive(Debug)]
+pub struct Workspace {
+    ledger: Mutex<Ledger>,
+    folder: PathBuf,
+}
+
+impl Workspace {
+    /// Opens the workspace of a folder, which is made if it is missing. Trials of processes that
+    /// are gone are noted as interrupted.
+    ///
+    /// # Errors
+    /// When the folder or its ledger cannot be made or read.
+    pub fn open(folder: impl AsRef<Path>) -> Result<Workspace, Error> {
+        let folder = folder.as_ref();
+        let ledger = Ledger::open(folder)?;
+        let workspace = Workspace {
+            ledger: Mutex::new(ledger),
+            // Links in a request's way would lead elsewhere later.
+            folder: folder.canonicalize().unwrap_or_else(|_| folder.to_owned()),
+        };
+        workspace.interrupt_lost()?;
+        Ok(workspace)
+    }
+
+    /// Where trials are.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// That there is no such trial.
+fn unknown(id: i64) -> Error {
+    Error::Asked(format!(
+        "there is no trial {id}; `tenter trials list` names those that there are"
+    ))
+}

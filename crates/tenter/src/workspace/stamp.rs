@@ -1,0 +1,17 @@
+//! When a trial folder changed.
+
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use tenter_report::MANIFEST_FILE;
+
+/// When the manifest of a trial changed, in nanoseconds since 1970.
+pub(super) fn stamp(folder: &Path) -> i64 {
+    let changed = std::fs::metadata(folder.join(MANIFEST_FILE)).and_then(|of| of.modified());
+    let since = changed
+        .ok()
+        .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.map_or(1, |since| {
+        i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+    })
+}

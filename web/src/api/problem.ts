@@ -1,0 +1,30 @@
+/** What went wrong, where, and what to do: the form of every error of the server. */
+export interface Problem {
+  message: string;
+  help?: string | null;
+  line?: number | null;
+  column?: number | null;
+  /** The problems of a scenario, one by one. */
+  problems?: Problem[] | null;
+}
+
+export class Refused extends Error {
+  readonly problem: Problem;
+  readonly status: number;
+  constructor(problem: Problem, status: number) {
+    super(problem.message);
+    this.problem = problem;
+    this.status = status;
+  }
+}
+
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Refused) return error.problem;
+  if (error instanceof TypeError) {
+    return {
+      message: "the server does not answer",
+      help: "Start it again with `tenter ui`; trials and the queue are kept.",
+    };
+  }
+  return { message: error instanceof Error ? error.message : String(error) };
+}

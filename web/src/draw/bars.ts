@@ -1,0 +1,112 @@
+import { plain } from "./numbers";
+import { type AxisSpec, scale } from "./axes";
+import { document, type Drawing, fit, line, rect, text, textWidth } from "./svg";
+import { stroke, type Theme } from "./theme";
+
+export interface Bar {
+  name: string;
+  value: number;
+  colour?: number;
+  /** Ends of a whisker: an interval, or least and greatest over seeds. */
+  low?: number;
+  high?: number;
+  /** Single values, drawn as dots: one per seed. */
+  dots?: number[];
+  /** A published value, and the band around it. */
+  published?: number;
+  band?: [number, number];
+  text?: string;
+}
+
+export interface BarChart {
+  title: string;
+  bars: Bar[];
+  value: AxisSpec;
+}
+
+const ROW = 28;
+
+/** Horizontal bars with whiskers, dots of seeds and published values. */
+export function barChart(chart: BarChart, width: number, theme: Theme): Drawing {
+  const say = (bar: Bar) => bar.text ?? plain(bar.value);
+  const names = Math.min(width * 0.36, Math.max(60, ...chart.bars.map((bar) => textWidth(bar.name) + 12)));
+  const ends = Math.max(40, ...chart.bars.map((bar) => textWidth(say(bar)) + 14));
+  const [left, right, top] = [names, width - ends, 6];
+  const bottom = top + chart.bars.length * ROW;
+  const most = Math.max(
+    ...chart.bars.flatMap((bar) => [bar.value, bar.high ?? 0, bar.published ?? 0, ...(bar.band ?? [])]),
+    ...chart.bars.flatMap((bar) => bar.dots ?? []),
+  );
+  const x = scale({ ...chart.value, low: chart.value.low ?? 0 }, 0, most, left, right);
+  const rows = chart.bars.map((bar, at) => {
+    const y = top + at * ROW;
+    const middle = y + ROW / 2;
+    const { colour } = stroke(theme, bar.colour ?? 0);
+    let svg = text(left - 8, middle + 4, fit(bar.name, names - 10), { fill: theme.ink, anchor: "end" });
+    if (bar.band) {
+      const [from, to] = bar.band.map(x.at) as [number, number];
+      svg += rect(from, y + 2, to - from, ROW - 4, theme.ink, 'fill-opacity=".09" stroke-dasharray="3 2"');
+    }
+    if (Number.isFinite(bar.value)) svg += rect(left, y + 6, x.at(bar.value) - left, ROW - 12, colour, 'rx="2"');
+    let end = x.at(bar.value);
+    if (bar.low !== undefined && bar.high !== undefined) {
+      const [from, to] = [x.at(bar.low), x.at(bar.high)];
+      svg += line(from, middle, to, middle, theme.ink, 1.3);
+      svg += line(from, middle - 4, from, middle + 4, theme.ink, 1.3) + line(to, middle - 4, to, middle + 4, theme.ink, 1.3);
+      end = Math.max(end, to);
+    }
+    for (const dot of bar.dots ?? []) {
+      end = Math.max(end, x.at(dot) + 3);
+      svg += `<circle cx="${x.at(dot)}" cy="${middle}" r="2.6" fill="${theme.ground}" stroke="${theme.ink}"/>`;
+    }
+    if (bar.published !== undefined) {
+      const at = x.at(bar.published);
+      svg += `<path d="M${at} ${middle - 6}l6 6l-6 6l-6 -6z" fill="${theme.ground}" stroke="${theme.ink}" stroke-width="1.3"/>`;
+      end = Math.max(end, at + 6);
+    }
+    return svg + text(Math.min(end, right) + 6, middle + 4, say(bar), { fill: theme.ink });
+  });
+  const axis = x.ticks.map(
+    (tick) =>
+      line(x.at(tick.value), top, x.at(tick.value), bottom, theme.rule) +
+      text(x.at(tick.value), bottom + 16, tick.text, { fill: theme.soft, anchor: "middle" }),
+  );
+  const height = bottom + 42;
+  const content =
+    axis.join("") +
+    rows.join("") +
+    text((left + right) / 2, bottom + 35, x.title, { fill: theme.ink, anchor: "middle" });
+  return {
+    svg: document(width, height, theme, chart.title, content),
+    width,
+    height,
+    inner: { left, top, right, bottom },
+    hover: (px, py) => {
+      const bar = chart.bars[Math.floor((py - top) / ROW)];
+      if (!bar || py < top) return null;
+      const rest = [
+        bar.low !== undefined && bar.high !== undefined ? `from ${plain(bar.low)} to ${plain(bar.high)}` : "",
+        bar.published !== undefined ? `published: ${plain(bar.published)}` : "",
+        bar.band ? `band: ${plain(bar.band[0])} to ${plain(bar.band[1])}` : "",
+      ].filter(Boolean);
+      return { x: px, y: py, text: [`${bar.name}: ${say(bar)}`, ...rest].join("\n") };
+    },
+  };
+}
+
+/** A line without axes, as wide as a cell of a table. */
+export function sparkline(values: readonly number[], width: number, height: number, theme: Theme, title: string): string {
+  const shown = values.filter((value) => Number.isFinite(value));
+  const top = Math.max(100, ...shown);
+  const at = (index: number) => (shown.length < 2 ? width / 2 : 2 + (index / (shown.length - 1)) * (width - 4));
+  const y = (value: number) => height - 2 - (value / top) * (height - 4);
+  const points = shown.map((value, index) => `${at(index).toFixed(1)},${y(value).toFixed(1)}`);
+  const last = shown.at(-1);
+  const mark =
+    last === undefined ? "" : `<circle cx="${at(shown.length - 1)}" cy="${y(last)}" r="2" fill="${theme.accent}"/>`;
+  const drawn =
+    shown.length > 1
+      ? `<polyline points="${points.join(" ")}" fill="none" stroke="${theme.accent}" stroke-width="1.4"/>`
+      : "";
+  return document(width, height, { ...theme, ground: "transparent" }, title, drawn + mark);
+}

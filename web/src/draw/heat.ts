@@ -1,0 +1,60 @@
+/** Port × time and the like: a cell for each pair, its value in colour. */
+import { horizontalAxis, scale } from "./axes";
+import { withUnit } from "./numbers";
+import { document, type Drawing, fit, rect, text } from "./svg";
+import { css, ramp, type Theme } from "./theme";
+
+export interface HeatMap {
+  title: string;
+  rows: string[];
+  times: number[];
+  values: number[][];
+  say: (value: number) => string;
+  max: number;
+}
+
+const NAMES = 130;
+
+/** Rows that are all the same, left to right, are one box: most ports are idle most of the time. */
+export function heatMap(map: HeatMap, width: number, theme: Theme): Drawing {
+  const high = Math.max(4, Math.min(18, Math.floor(520 / Math.max(map.rows.length, 1))));
+  const [left, right, top] = [NAMES, width - 12, 24];
+  const bottom = top + map.rows.length * high;
+  const first = map.times[0] ?? 0;
+  const last = map.times.at(-1) ?? 1;
+  const x = scale({ label: "Time", unit: "ns" }, first, last, left, right);
+  const most = map.max || 1;
+  const step = (right - left) / Math.max(map.times.length, 1);
+  const gaps = Math.max(1, Math.ceil(12 / high));
+  const cells = map.rows.map((name, row) => {
+    const y = top + row * high;
+    let svg = row % gaps === 0 ? text(left - 8, y + Math.min(high, 16) / 2 + 5, fit(name, NAMES - 12, 11), { fill: theme.soft, anchor: "end", size: 11 }) : "";
+    let from = 0;
+    const values = map.values[row] ?? [];
+    const level = (at: number) => Math.round(((values[at] ?? 0) / most) * 24);
+    for (let at = 1; at <= map.times.length; at += 1) {
+      if (at < map.times.length && level(at) === level(from)) continue;
+      svg += rect(left + from * step, y, (at - from) * step + 0.4, Math.max(high - 0.6, 1), css(ramp(theme, level(from) / 24)));
+      from = at;
+    }
+    return svg;
+  });
+  const scaleBar =
+    Array.from({ length: 24 }, (_, at) => rect(right - 24 * 4 - 70 + at * 4, 4, 4.4, 10, css(ramp(theme, at / 23)))).join("") +
+    text(right - 24 * 4 - 76, 13, "0", { fill: theme.soft, anchor: "end", size: 11 }) +
+    text(right - 66, 13, map.say(most), { fill: theme.soft, size: 11 });
+  const height = bottom + 42;
+  return {
+    svg: document(width, height, theme, map.title, scaleBar + cells.join("") + horizontalAxis(x, bottom + 2, left, right, theme)),
+    width,
+    height,
+    inner: { left, top, right, bottom },
+    hover: (px, py) => {
+      const [row, column] = [Math.floor((py - top) / high), Math.floor((px - left) / step)];
+      const name = map.rows[row];
+      const time = map.times[column];
+      if (name === undefined || time === undefined) return null;
+      return { x: px, y: py, text: `${name}\n${withUnit(time, "ns")}: ${map.say(map.values[row]?.[column] ?? 0)}` };
+    },
+  };
+}

@@ -1,0 +1,105 @@
+/** Numbers as people read them, with the units of the printed tables. */
+
+export interface Unit {
+  name: string;
+  /** What one of it is in the unit of the data. */
+  size: number;
+}
+
+const TIMES: Unit[] = [
+  { name: "ns", size: 1 },
+  { name: "µs", size: 1e3 },
+  { name: "ms", size: 1e6 },
+  { name: "s", size: 1e9 },
+];
+const BYTES: Unit[] = [
+  { name: "B", size: 1 },
+  { name: "KiB", size: 2 ** 10 },
+  { name: "MiB", size: 2 ** 20 },
+  { name: "GiB", size: 2 ** 30 },
+  { name: "TiB", size: 2 ** 40 },
+];
+const RATES: Unit[] = [
+  { name: "bit/s", size: 1 },
+  { name: "kb/s", size: 1e3 },
+  { name: "Mb/s", size: 1e6 },
+  { name: "Gb/s", size: 1e9 },
+  { name: "Tb/s", size: 1e12 },
+];
+
+/** The largest unit of which there is at least one. */
+export function unitFor(data: string, most: number): Unit {
+  const units =
+    data === "ns" ? TIMES : data === "bytes" || data === "B" ? BYTES : data === "bit/s" ? RATES : [];
+  const fitting = units.filter((unit) => Math.abs(most) >= unit.size);
+  return fitting.at(-1) ?? units[0] ?? { name: data, size: 1 };
+}
+
+const GROUPED = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+
+const ROUNDED = new Map<number, Intl.NumberFormat>();
+
+/** A number with at most `digits` significant digits after the point, and thousands grouped. */
+export function plain(value: number, digits = 4): string {
+  if (!Number.isFinite(value)) return "—";
+  const size = Math.abs(value);
+  if (Number.isInteger(value) || size >= 10 ** digits) return GROUPED.format(value);
+  if (size < 1e-4) return value.toExponential(1);
+  const format = ROUNDED.get(digits) ?? new Intl.NumberFormat("en", { maximumSignificantDigits: digits });
+  ROUNDED.set(digits, format);
+  return format.format(value);
+}
+
+/** A value of the data's unit, `ns`, `bytes`, `bit/s` or any other, with the unit that fits. */
+export function withUnit(value: number, data: string, digits = 4): string {
+  const unit = unitFor(data, value);
+  const gap = unit.name ? "\u00a0" : "";
+  return `${plain(value / unit.size, digits)}${gap}${unit.name}`;
+}
+
+/** A large count in thousands, millions and so on. */
+export function short(value: number): string {
+  const steps: [number, string][] = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
+  const step = steps.find(([size]) => value >= size);
+  return step ? `${plain(value / step[0], 3)} ${step[1]}` : plain(value);
+}
+
+export function percent(share: number, digits = 3): string {
+  return `${plain(share * 100, digits)} %`;
+}
+
+/** Seconds that pass, for people who wait. */
+export function wait(seconds: number): string {
+  if (seconds < 0.001) return "under 1 ms";
+  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 90) return `${plain(seconds, 2)} s`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
+  return `${plain(seconds / 3600, 3)} h`;
+}
+
+/** Round steps between `low` and `high`, at most `most` of them. */
+export function ticks(low: number, high: number, most: number): number[] {
+  if (!(high > low)) return [low];
+  const rough = (high - low) / Math.max(most, 1);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((times) => times * power).find((step) => step >= rough) ?? rough;
+  const first = Math.ceil(low / step - 1e-9);
+  const last = Math.floor(high / step + 1e-9);
+  return Array.from({ length: Math.max(last - first + 1, 0) }, (_, at) =>
+    Number(((first + at) * step).toPrecision(12)),
+  );
+}
+
+/** Powers of ten, and where there are few of them 2 and 5 times these. */
+export function logTicks(low: number, high: number): number[] {
+  if (high / low < 12) return ticks(low, high, 6);
+  const from = Math.floor(Math.log10(low));
+  const to = Math.ceil(Math.log10(high));
+  const decades = Array.from({ length: to - from + 1 }, (_, at) => from + at);
+  const times = to - from <= 2 ? [1, 2, 5] : [1];
+  const every = Math.max(1, Math.ceil(decades.length / 8));
+  return decades
+    .filter((_, at) => at % every === 0)
+    .flatMap((decade) => times.map((one) => one * 10 ** decade))
+    .filter((value) => value >= low * 0.999 && value <= high * 1.001);
+}

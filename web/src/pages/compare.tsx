@@ -1,0 +1,380 @@
+/** Trials side by side: results, distributions, and in what their configurations differ. */
+import { useMemo, useState } from "react";
+import * as api from "../api/client";
+import type { Cell, Compare as Compared, Row } from "../api/types";
+import { barChart } from "../draw/bars";
+import { lineChart } from "../draw/lines";
+import { plain, withUnit } from "../draw/numbers";
+import { parallel } from "../draw/parallel";
+import { csv, download } from "../ui/format";
+import { useLoad } from "../ui/load";
+import { Empty, Page, Pending, Select } from "../ui/parts";
+import { pick, usePicked } from "../ui/picked";
+import { Plot } from "../ui/plot";
+import { go, href, type Route } from "../ui/router";
+import { HeatPlot, heatMetrics, type Metric } from "./plots";
+
+export function Compare({ route }: { route: Route }) {
+  const picked = usePicked();
+  const asked = route.query.get("ids")?.split(",").filter(Boolean);
+  const ids = asked && asked.length > 0 ? asked : picked;
+  const recent = useLoad("compare:recent", () => api.trials({ sort: "created", order: "desc", limit: 200, state: "done" }));
+  const compared = useLoad(ids.length > 1 ? `compare:${ids.join(",")}` : null, () => api.compare(ids));
+  const set = (next: string[]) => {
+    pick(next);
+    go(["compare"], { ids: next.join(",") }, true);
+  };
+  const names = new Map((recent.data?.rows ?? []).map((row) => [String(row.id), row.name]));
+  for (const row of compared.data?.trials ?? []) names.set(String(row.id), row.name);
+  const others = (recent.data?.rows ?? []).filter((row) => !ids.includes(String(row.id)));
+  return (
+    <Page title="Compare" lead="The first trial is the baseline; differences are of the others to it.">
+      <div className="controls">
+        {ids.map((id, at) => (
+          <span className="tag" key={id}>
+            {names.get(id) ?? id}
+            {at > 0 ? (
+              <button type="button" onClick={() => set([id, ...ids.filter((other) => other !== id)])} aria-label={`Make ${names.get(id) ?? id} the baseline`} title="Make it the baseline">
+                ⇤
+              </button>
+            ) : (
+              <small>baseline</small>
+            )}
+            <button type="button" onClick={() => set(ids.filter((other) => other !== id))} aria-label={`Remove ${names.get(id) ?? id}`}>
+              ×
+            </button>
+          </span>
+        ))}
+        {others.length > 0 ? (
+          <Select
+            label="Add a trial"
+            hideLabel
+            value=""
+            options={[{ value: "", label: "Add a trial…" }, ...others.map((row) => ({ value: String(row.id), label: row.name }))]}
+            onChange={(id) => set([...ids, id])}
+          />
+        ) : null}
+      </div>
+      {ids.length < 2 ? (
+        <Empty title="Pick two trials or more">
+          <p>Tick them in the workspace, or add them here.</p>
+          <div className="actions">
+            <a className="button" href={href([])}>
+              Workspace
+            </a>
+          </div>
+        </Empty>
+      ) : compared.data ? (
+        <Side data={compared.data} />
+      ) : (
+        <Pending loading={compared.loading} problem={compared.problem} />
+      )}
+    </Page>
+  );
+}
+
+function Side({ data }: { data: Compared }) {
+  return (
+    <>
+      <Results data={data} />
+      <Distributions data={data} />
+      <Bars data={data} />
+      <Many trials={data.trials} />
+      <Configurations data={data} />
+      <Heats trials={data.trials} />
+    </>
+  );
+}
+
+interface Quantity {
+  column: string;
+  label: string;
+  difference?: string;
+  say: (value: number) => string;
+}
+
+const QUANTITIES: Quantity[] = [
+  { column: "time_ns", label: "time", difference: "time_difference_percent", say: (value) => withUnit(value, "ns", 5) },
+  { column: "busbw_gbytes_per_s", label: "busbw", difference: "busbw_difference_percent", say: (value) => `${value.toFixed(2)} GB/s` },
+  { column: "percent_of_ideal", label: "ideal", say: (value) => `${value.toFixed(2)} %` },
+  { column: "fct_p99_ns", label: "FCT P99", difference: "fct_p99_difference_percent", say: (value) => withUnit(value, "ns", 5) },
+  { column: "frames_delta", label: "frames not accepted", say: (value) => plain(value) },
+  { column: "retransmitted_frames", label: "frames retransmitted", say: (value) => plain(value) },
+  { column: "dropped_frames", label: "frames dropped", say: (value) => plain(value) },
+  { column: "xoff_frames", label: "XOFF frames", say: (value) => plain(value) },
+  { column: "paused_ns", label: "ports paused", say: (value) => withUnit(value, "ns") },
+];
+
+interface Line {
+  what: string;
+  of: string;
+  cells: { text: string; difference: number | null }[];
+}
+
+/** Rows of the comparison turned: a line for each quantity, a column for each trial. */
+function turned(data: Compared): Line[] {
+  const at = new Map(data.columns.map((column, place) => [column.name, place]));
+  const cell = (row: Cell[], column: string): Cell => row[at.get(column) ?? -1] ?? null;
+  const groups = new Map<string, Cell[][]>();
+  for (const row of data.rows) {
+    const size = cell(row, "size_bytes");
+    const parts = [cell(row, "job_name"), cell(row, "collective"), typeof size === "number" ? withUnit(size, "bytes") : null];
+    const what = parts.filter(Boolean).join(", ") || "whole trial";
+    groups.set(what, [...(groups.get(what) ?? []), row]);
+  }
+  const lines: Line[] = [];
+  for (const [what, rows] of groups) {
+    for (const quantity of QUANTITIES) {
+      const cells = rows.map((row) => {
+        const value = cell(row, quantity.column);
+        const difference = quantity.difference ? cell(row, quantity.difference) : null;
+        return { text: typeof value === "number" ? quantity.say(value) : "—", difference: typeof difference === "number" ? difference : null };
+      });
+      if (cells.some((one) => one.text !== "—" && one.text !== "0")) lines.push({ what, of: quantity.label, cells });
+    }
+  }
+  return lines;
+}
+
+function Results({ data }: { data: Compared }) {
+  const lines = useMemo(() => turned(data), [data]);
+  return (
+    <section>
+      <h2>Results</h2>
+      <div className="scroll" tabIndex={0} role="region" aria-label="Results side by side" style={{ maxHeight: 640 }}>
+        <table data-table="compare">
+          <thead>
+            <tr>
+              <th>Of</th>
+              <th>What</th>
+              {data.trials.map((trial) => (
+                <th key={trial.id} className="n">
+                  {trial.name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {lines.map((line, at) => (
+              <tr key={at}>
+                <td>{lines[at - 1]?.what === line.what ? "" : line.what}</td>
+                <td>{line.of}</td>
+                {data.trials.map((trial, place) => (
+                  <td key={trial.id} className="n">
+                    {line.cells[place]?.text ?? "—"} <Difference percent={line.cells[place]?.difference ?? null} shown={place > 0} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <div className="tools">
+        <button type="button" onClick={() => download("compare.csv", csv(data.columns.map((column) => column.name), data.rows))}>
+          CSV
+        </button>
+      </div>
+    </section>
+  );
+}
+
+function Difference({ percent, shown }: { percent: number | null; shown: boolean }) {
+  if (!shown || percent === null) return null;
+  const sign = percent > 0 ? "+" : percent < 0 ? "−" : "±";
+  return (
+    <small>
+      {sign}
+      {plain(Math.abs(percent), 3)} %
+    </small>
+  );
+}
+
+function Distributions({ data }: { data: Compared }) {
+  const jobs = [...new Set(data.cdfs.map((one) => one.name))];
+  const [tail, setTail] = useState(false);
+  if (jobs.length === 0) return null;
+  return (
+    <section>
+      <h2>Flow completion times</h2>
+      <div className="controls">
+        <button type="button" aria-pressed={!tail} onClick={() => setTail(false)}>
+          Distribution
+        </button>
+        <button type="button" aria-pressed={tail} onClick={() => setTail(true)}>
+          Tail
+        </button>
+      </div>
+      <div className="pictures">
+        {jobs.map((job) => (
+          <Overlay key={job} data={data} job={job} tail={tail} />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function Overlay({ data, job, tail }: { data: Compared; job: string; tail: boolean }) {
+  const list = data.cdfs.filter((one) => one.name === job && one.points.length > 0);
+  const order = data.trials.map((trial) => String(trial.id));
+  const name = (id: string) => data.trials.find((trial) => String(trial.id) === id)?.name ?? id;
+  const series = list.map((one) => ({
+    name: name(String(one.trial)),
+    colour: order.indexOf(String(one.trial)),
+    points: tail ? one.points.filter((point) => point[1] < 1).map(([value, share]) => [value, 1 - share] as const) : one.points,
+  }));
+  const title = `FCT of ${job}, ${tail ? "tail" : "distribution"}`;
+  return (
+    <Plot
+      title={title}
+      inputs={[data, job, tail]}
+      draw={(width, theme) =>
+        lineChart(
+          {
+            title,
+            series,
+            steps: true,
+            x: { label: "Flow completion time", unit: "ns", log: tail },
+            y: tail
+              ? { label: "Share of flows that take longer", log: true, format: (value) => `${Number((value * 100).toPrecision(2))} %` }
+              : { label: "Share of flows", low: 0, high: 1, values: [0, 0.25, 0.5, 0.75, 1], format: (value) => `${Math.round(value * 1000) / 10} %` },
+          },
+          width,
+          320,
+          theme,
+        )
+      }
+      numbers={{ columns: ["trial", "fct_ns", "share"], rows: list.flatMap((one) => one.points.map(([value, share]) => [name(String(one.trial)), value, share])) }}
+    />
+  );
+}
+
+/** Trials that differ in their seed alone are one bar with a whisker; the names of such end in their seed. */
+function groups(trials: Row[]): { name: string; rows: Row[] }[] {
+  const found = new Map<string, Row[]>();
+  for (const trial of trials) {
+    const base = trial.name.replace(/[-_ ,]*seed[-_ ]?\d+$/i, "");
+    found.set(base, [...(found.get(base) ?? []), trial]);
+  }
+  return [...found].map(([name, rows]) => ({ name, rows }));
+}
+
+function Bars({ data }: { data: Compared }) {
+  const measured = data.trials.filter((trial) => typeof trial.jct_ns === "number");
+  if (measured.length < 2) return null;
+  const bars = groups(measured).map(({ name, rows }, at) => {
+    const values = rows.map((row) => (row.jct_ns ?? 0) / 1e6);
+    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+    const many = values.length > 1 ? { low: Math.min(...values), high: Math.max(...values), dots: values } : {};
+    return { name, value: mean, colour: at, text: values.length > 1 ? `${plain(mean, 5)} ms, ${values.length} seeds` : `${plain(mean, 5)} ms`, ...many };
+  });
+  const title = "Job completion time";
+  return (
+    <section>
+      <h2>{title}</h2>
+      <Plot
+        title="JCT of the slowest measured job"
+        note="seeds of one configuration share a bar: mean, least and greatest"
+        inputs={[data]}
+        draw={(width, theme) => barChart({ title, bars, value: { label: "JCT (ms)" } }, Math.min(width, 900), theme)}
+        numbers={{ columns: ["trial", "jct_ns"], rows: measured.map((trial) => [trial.name, trial.jct_ns ?? null]) }}
+      />
+    </section>
+  );
+}
+
+function Many({ trials }: { trials: Row[] }) {
+  if (trials.length < 3) return null;
+  const kind = (row: Row) => row.fabric.split(",")[0] ?? "";
+  const fabrics = [...new Set(trials.map(kind))];
+  const all: { name: string; unit?: string; words?: string[]; of: (row: Row) => number | null }[] = [
+    { name: "Fabric", words: fabrics, of: (row) => fabrics.indexOf(kind(row)) },
+    { name: "Hosts", of: (row) => row.hosts ?? null },
+    { name: "JCT", unit: "ms", of: (row) => number(row.jct_ns, 1e6) },
+    { name: "Ideal", unit: "%", of: (row) => row.ideal_percent ?? null },
+    { name: "Algbw", unit: "GB/s", of: (row) => row.algbw_gbytes_per_s ?? null },
+    { name: "Busbw", unit: "GB/s", of: (row) => row.busbw_gbytes_per_s ?? null },
+  ];
+  // An axis on which all trials stand at one place says nothing.
+  const axes = all.filter((axis) => new Set(trials.map(axis.of)).size > 1);
+  if (axes.length < 2) return null;
+  const lines = trials.map((row) => ({ name: row.name, values: axes.map((axis) => axis.of(row)) }));
+  const title = "Trials as lines over their quantities";
+  const coloured = Math.max(axes.findIndex((axis) => axis.name === "Ideal"), 0);
+  return (
+    <Plot
+      title={title}
+      inputs={[trials]}
+      draw={(width, theme) => parallel({ title, axes, lines, coloured }, width, 300, theme)}
+      numbers={{ columns: ["trial", ...axes.map((axis) => axis.name)], rows: trials.map((row) => [row.name, ...axes.map((axis) => (axis.words ? kind(row) : axis.of(row)))]) }}
+    />
+  );
+}
+
+const number = (value: number | null | undefined, size: number): number | null =>
+  typeof value === "number" && Number.isFinite(value) ? value / size : null;
+
+function Configurations({ data }: { data: Compared }) {
+  return (
+    <section>
+      <h2>Difference of configurations</h2>
+      {data.config.length === 0 ? (
+        <p className="empty">Their configurations are the same.</p>
+      ) : (
+        <div className="scroll" tabIndex={0} role="region" aria-label="Difference of configurations">
+          <table data-table="configurations">
+            <thead>
+              <tr>
+                <th>Key</th>
+                {data.trials.map((trial) => (
+                  <th key={trial.id}>{trial.name}</th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {data.config.map((row) => (
+                <tr key={row.path}>
+                  <td>
+                    <code>{row.path}</code>
+                  </td>
+                  {row.values.map((value, at) => (
+                    <td key={at}>{value === null ? <span className="soft">not set</span> : <code>{value}</code>}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Heats({ trials }: { trials: Row[] }) {
+  const [metric, setMetric] = useState<Metric>("queue_high_water_bytes");
+  const [open, setOpen] = useState(false);
+  const shown = useMemo(() => trials.slice(0, 6), [trials]);
+  return (
+    <section>
+      <h2>Ports over time, side by side</h2>
+      {open ? (
+        <>
+          <div className="controls">
+            <Select label="Shown" value={metric} options={heatMetrics} onChange={setMetric} />
+          </div>
+          <div className="pictures">
+            {shown.map((trial) => (
+              <div key={trial.id}>
+                <h3>{trial.name}</h3>
+                <HeatPlot id={String(trial.id)} metric={metric} />
+              </div>
+            ))}
+          </div>
+        </>
+      ) : (
+        <button type="button" onClick={() => setOpen(true)}>
+          Draw heat maps
+        </button>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,200 @@
+/** Plots of one trial, each with an address by which the notebook pins it. */
+import * as api from "../api/client";
+import { barChart } from "../draw/bars";
+import { heatMap } from "../draw/heat";
+import { lineChart } from "../draw/lines";
+import { percent, plain, withUnit } from "../draw/numbers";
+import { useLoad } from "../ui/load";
+import { Pending } from "../ui/parts";
+import { Plot } from "../ui/plot";
+import { TimelineView } from "../ui/timeline-view";
+
+export interface PlotProps {
+  id: string;
+  onPin?: ((title: string, query: string) => void) | undefined;
+}
+
+export type Of = "fct" | "latency";
+const OF: Record<Of, string> = { fct: "Flow completion time", latency: "Frame latency, mean of each chunk" };
+
+export function CdfPlot({ id, of, tail, job, onPin }: PlotProps & { of: Of; tail: boolean; job?: string }) {
+  const cdf = useLoad(`cdf:${id}:${of}:${job ?? ""}`, () => api.cdf(id, { of, ...(job ? { job: Number(job) } : {}) }));
+  if (!cdf.data) return <Pending loading={cdf.loading} problem={cdf.problem} />;
+  const jobs = cdf.data.jobs.filter((one) => one.points.length > 0);
+  if (jobs.length === 0) return <p className="empty">No flow was completed.</p>;
+  const title = tail ? `${OF[of]}, tail` : `${OF[of]}, distribution`;
+  const series = jobs.map((one) => ({
+    name: one.name,
+    points: tail
+      ? one.points.filter((point) => point[1] < 1).map(([value, share]) => [value, 1 - share] as const)
+      : [[one.points[0]?.[0] ?? 0, 0] as const, ...one.points],
+  }));
+  const query = `${tail ? "tail" : "cdf"}?of=${of}${job ? `&job=${job}` : ""}`;
+  return (
+    <Plot
+      title={title}
+      note={jobs.map((one) => `${one.name}: ${one.count.toLocaleString("en")} flows`).join(", ")}
+      inputs={[cdf.data, tail]}
+      draw={(width, theme) =>
+        lineChart(
+          {
+            title,
+            series,
+            steps: true,
+            x: { label: OF[of], unit: "ns", log: tail },
+            y: tail
+              ? { label: "Share of flows that take longer", log: true, format: (value) => `${Number((value * 100).toPrecision(2))} %` }
+              : { label: "Share of flows", low: 0, high: 1, values: [0, 0.25, 0.5, 0.75, 1], format: (value) => `${Math.round(value * 100000) / 1000} %` },
+          },
+          width,
+          320,
+          theme,
+        )
+      }
+      numbers={{ columns: ["job", "value_ns", "share"], rows: jobs.flatMap((one) => one.points.map(([value, share]) => [one.name, value, share])) }}
+      onPin={onPin ? () => onPin(title, query) : undefined}
+    />
+  );
+}
+
+export type Metric = api.Metric;
+
+const METRICS: Record<Metric, string> = {
+  queue_bytes: "Queue depth",
+  queue_high_water_bytes: "Most queue depth between samples",
+  utilisation: "Utilisation",
+  tx_gbps: "Rate of sending",
+  paused_classes: "Paused classes",
+};
+/** A value of a metric with its unit. */
+function say(value: number, unit: string, metric: string): string {
+  if (metric === "utilisation") return percent(value);
+  return unit === "bytes" ? withUnit(value, unit) : `${plain(value)} ${unit}`;
+}
+
+export const heatMetrics = Object.entries(METRICS).map(([value, label]) => ({ value: value as Metric, label }));
+
+export function HeatPlot({ id, metric, onPin }: PlotProps & { metric: Metric }) {
+  const heat = useLoad(`heat:${id}:${metric}`, () => api.heat(id, { metric, columns: 240 }));
+  if (!heat.data) return <Pending loading={heat.loading} problem={heat.problem} />;
+  const { ports, times_ns: times, unit, max, total } = heat.data;
+  const values = heat.data.values.map((row) => row.map((value) => value ?? 0));
+  const title = `${METRICS[metric] ?? metric}, port by time`;
+  if (ports.length === 0 || times.length === 0) {
+    return <p className="empty">There are no samples of ports: `observe.samples` was off, or nothing waited.</p>;
+  }
+  return (
+    <Plot
+      title={title}
+      note={`${total > ports.length ? `the ${ports.length} ports with the greatest values of ${total}; ` : ""}greatest: ${say(max, unit, metric)}`}
+      inputs={[heat.data]}
+      draw={(width, theme) => heatMap({ title, rows: ports, times, values, say: (value) => say(value, unit, metric), max }, width, theme)}
+      numbers={{ columns: ["port", ...times.map((time) => `${time} ns`)], rows: ports.map((name, at) => [name, ...(values[at] ?? [])]) }}
+      onPin={onPin ? () => onPin(title, `heat?metric=${metric}`) : undefined}
+    />
+  );
+}
+
+export function PortPlot({ id, port, metric, onPin }: PlotProps & { port: string; metric: Metric }) {
+  const series = useLoad(`port:${id}:${port}:${metric}`, () => api.port(id, port, { metric, width: 1000 }));
+  if (!series.data) return <Pending loading={series.loading} problem={series.problem} />;
+  const { points, unit } = series.data;
+  const label = METRICS[metric] ?? metric;
+  const title = `${label} of ${port}`;
+  if (points.length === 0) return <p className="empty">There are no samples of this port.</p>;
+  return (
+    <Plot
+      title={title}
+      inputs={[series.data]}
+      draw={(width, theme) =>
+        lineChart({ title, steps: true, series: [{ name: port, points }], x: { label: "Time", unit: "ns" }, y: metric === "utilisation" ? { label, low: 0, high: 1, format: (value) => `${plain(value * 100)} %` } : { label, unit: unit === "Gb/s" ? "" : unit, low: 0, ...(unit === "Gb/s" ? { format: (value: number) => `${plain(value)} Gb/s` } : {}) } }, width, 240, theme)
+      }
+      numbers={{ columns: ["time_ns", `${metric} (${unit})`], rows: points }}
+      onPin={onPin ? () => onPin(title, `port?port=${encodeURIComponent(port)}&metric=${metric}`) : undefined}
+    />
+  );
+}
+
+/** How evenly the hash spreads queue pairs over the cables between switches. */
+export function QueuePairs({ id, hosts, onPin }: PlotProps & { hosts: number }) {
+  const columns = "node,node_name,port,peer_name,queue_pairs";
+  const ports = useLoad(`pairs:${id}`, () => api.table(id, "ports", { columns, where: "queue_pairs > 0", limit: 2000 }));
+  const rows = ports.data?.rows ?? [];
+  const nics = new Set(rows.filter((row) => Number(row[0]) < hosts).map((row) => String(row[1])));
+  const between = rows.filter((row) => Number(row[0]) >= hosts && !nics.has(String(row[3])));
+  if (between.length === 0) return null;
+  const bars = between.map((row) => ({ name: `${row[1]}:${row[2]} → ${row[3]}`, value: Number(row[4]) }));
+  const mean = bars.reduce((sum, bar) => sum + bar.value, 0) / bars.length;
+  const title = "Queue pairs per link between switches";
+  return (
+    <details>
+      <summary>
+        {title}: {plain(Math.min(...bars.map((bar) => bar.value)))} to {plain(Math.max(...bars.map((bar) => bar.value)))}, mean {plain(mean)}
+      </summary>
+      <Plot
+        title={title}
+        note={bars.length > 64 ? `the first 64 of ${bars.length}; the table has all` : ""}
+        inputs={[ports.data]}
+        draw={(width, theme) => barChart({ title, bars: bars.slice(0, 64), value: { label: "Queue pairs" } }, Math.min(width, 900), theme)}
+        numbers={{ columns: ["node", "port", "peer", "queue_pairs"], rows: between.map((row) => [String(row[1]), Number(row[2]), String(row[3]), Number(row[4])]) }}
+        onPin={onPin ? () => onPin(title, `pairs?hosts=${hosts}`) : undefined}
+      />
+    </details>
+  );
+}
+
+/** Percentiles of each job, beside the plots. */
+export function Percentiles({ id, of }: { id: string; of: Of }) {
+  const cdf = useLoad(`cdf:${id}:${of}:`, () => api.cdf(id, { of }));
+  const jobs = cdf.data?.jobs ?? [];
+  if (jobs.length === 0) return null;
+  const heads = ["P50", "P95", "P99", "P99.9", "max"];
+  const values = (job: (typeof jobs)[number]) => [job.p50, job.p95, job.p99, job.p999, job.max];
+  return (
+    <div className="scroll" tabIndex={0} role="region" aria-label="Percentiles">
+      <table>
+        <thead>
+          <tr>
+            <th>Job</th>
+            <th className="n">Flows</th>
+            {heads.map((head) => (
+              <th key={head} className="n">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {jobs.map((job) => (
+            <tr key={job.job}>
+              <td>{job.name}</td>
+              <td className="n">{plain(job.count)}</td>
+              {values(job).map((value, at) => (
+                <td key={at} className="n">
+                  {typeof value === "number" ? withUnit(value, "ns", 5) : "—"}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** The plot that an address names, for the notebook. */
+export function PinnedPlot({ id, address }: { id: string; address: string }) {
+  const [kind = "", query = ""] = address.split("?");
+  const given = new URLSearchParams(query);
+  const of = given.get("of") === "latency" ? "latency" : "fct";
+  const metric = heatMetrics.find((one) => one.value === given.get("metric"))?.value ?? "queue_high_water_bytes";
+  if (kind === "cdf" || kind === "tail") {
+    const job = given.get("job");
+    return <CdfPlot id={id} of={of} tail={kind === "tail"} {...(job ? { job } : {})} />;
+  }
+  if (kind === "timeline") return <TimelineView id={id} jobs={[]} />;
+  if (kind === "pairs") return <QueuePairs id={id} hosts={Number(given.get("hosts"))} />;
+  if (kind === "heat") return <HeatPlot id={id} metric={metric} />;
+  if (kind === "port") return <PortPlot id={id} port={given.get("port") ?? ""} metric={metric} />;
+  return <p className="empty">The note pins a plot that this version does not know: {address}</p>;
+}

@@ -1,0 +1,186 @@
+/** A trial while it runs: progress, what is left, abort; then its results. */
+import { useCallback, useEffect, useRef, useState } from "react";
+import * as api from "../api/client";
+import { useChanges, useProgress } from "../api/events";
+import { problemOf, type Problem } from "../api/problem";
+import type { Progress, Row, Trial } from "../api/types";
+import { lineChart } from "../draw/lines";
+import { plain, short, wait, withUnit } from "../draw/numbers";
+import { jct, moment } from "../ui/format";
+import { useLoad } from "../ui/load";
+import { Empty, Meter, Page, Pending, Problems, State, Tile } from "../ui/parts";
+import { Plot } from "../ui/plot";
+import { go, href } from "../ui/router";
+
+export function RunPage({ id }: { id: string | undefined }) {
+  const queue = useLoad("queue", () => api.trials({ sort: "created", order: "desc", limit: 50 }));
+  const { reload } = queue;
+  useChanges("trial", useCallback(() => reload(), [reload]));
+  const rows = queue.data?.rows ?? [];
+  const active = rows.filter((row) => row.state === "running" || row.state === "queued");
+  const next = active.find((row) => row.state === "running") ?? active.at(-1);
+  const shown = id ?? (next ? String(next.id) : undefined);
+  return (
+    <Page title="Run" lead="Trials run one after the other; each keeps what it has if it is stopped.">
+      {shown ? (
+        <Running id={shown} />
+      ) : queue.data ? (
+        <Empty title="Nothing is running">
+          <div className="actions">
+            <a className="button primary" href={href(["configure"])}>
+              Configure a trial
+            </a>
+          </div>
+        </Empty>
+      ) : (
+        <Pending loading={queue.loading} problem={queue.problem} />
+      )}
+      <Queue rows={active.filter((row) => String(row.id) !== shown)} title="Waiting" />
+      <Queue rows={rows.filter((row) => row.state !== "running" && row.state !== "queued" && String(row.id) !== shown).slice(0, 8)} title="Last trials" />
+    </Page>
+  );
+}
+
+function Queue({ rows, title }: { rows: Row[]; title: string }) {
+  if (rows.length === 0) return null;
+  return (
+    <section>
+      <h2>{title}</h2>
+      <div className="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th>Trial</th>
+              <th>State</th>
+              <th className="n">JCT</th>
+              <th className="n">Wall time</th>
+              <th>Created</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={row.id}>
+                <td>
+                  <a href={href(row.state === "queued" || row.state === "running" ? ["run", String(row.id)] : ["trials", String(row.id), "statistics"])}>{row.name}</a>
+                </td>
+                <td>
+                  <State state={row.state} />
+                </td>
+                <td className="n">{jct(row)}</td>
+                <td className="n">{typeof row.seconds === "number" ? wait(row.seconds) : "—"}</td>
+                <td>{moment(row.created)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+/** Progress as it came, for the plot of the rate. */
+function useTrack(progress: Progress | undefined): Progress[] {
+  const [track, setTrack] = useState<Progress[]>([]);
+  const last = useRef<Progress | undefined>(undefined);
+  useEffect(() => {
+    if (!progress || progress === last.current) return;
+    last.current = progress;
+    setTrack((before) => [...before.filter((one) => one.id === progress.id), progress].slice(-600));
+  }, [progress]);
+  return track;
+}
+
+function Running({ id }: { id: string }) {
+  const trial = useLoad(`run:${id}`, (signal) => api.trial(id, signal));
+  const progress = useProgress(Number(id));
+  const track = useTrack(progress);
+  const [problem, setProblem] = useState<Problem>();
+  const watched = useRef<string | undefined>(undefined);
+  const { reload } = trial;
+  useChanges("trial", useCallback((changed: string) => {
+    if (changed === id || changed === "") reload();
+  }, [id, reload]));
+  const state = trial.data && String(trial.data.id) === id ? trial.data.state : undefined;
+  // A trial that ends while it is watched leads to its results.
+  useEffect(() => {
+    if (state === "running" || state === "queued") watched.current = id;
+    if (state === "done" && watched.current === id) go(["trials", id, "statistics"], {}, true);
+  }, [state, id]);
+  if (!trial.data) return <Pending loading={trial.loading} problem={trial.problem} />;
+  const abort = () => void api.cancel(id).catch((error: unknown) => setProblem(problemOf(error)));
+  const over = state !== "running" && state !== "queued";
+  const fraction = over ? 1 : (progress?.fraction ?? 0);
+  return (
+    <section aria-label="Trial in progress">
+      <div className="page-head">
+        <h2 style={{ margin: 0 }}>
+          {trial.data.name} <State state={state ?? ""} />
+        </h2>
+        <div className="actions">
+          {over ? (
+            <a className="button primary" href={href(["trials", id, "statistics"])}>
+              Statistics
+            </a>
+          ) : (
+            <button type="button" className="danger" onClick={abort}>
+              Abort
+            </button>
+          )}
+        </div>
+      </div>
+      {problem ? <Problems problems={[problem]} /> : null}
+      {trial.data.error && state === "failed" ? <Problems problems={[{ message: trial.data.error }]} /> : null}
+      {over && state !== "done" ? <Stopped trial={trial.data} /> : null}
+      {state === "queued" ? <p className="soft">It starts when the trials before it are done.</p> : null}
+      {state === "running" ? (
+        <>
+          <Meter value={fraction} label={`Progress of ${trial.data.name}`} />
+          <dl className="tiles">
+            <Tile label="Done" value={`${Math.floor(fraction * 100)} %`} />
+            <Tile label="Left, about" value={typeof progress?.eta_s === "number" ? wait(progress.eta_s) : "—"} />
+            <Tile label="Simulated time" value={progress ? withUnit(progress.simulated_ns, "ns") : "—"} />
+            <Tile label="Flows done" value={progress ? plain(progress.flows_done) : "—"} note={progress?.flows_total ? `of ${plain(progress.flows_total)}` : undefined} />
+            <Tile label="Packet-hops" value={progress ? short(progress.packet_hops) : "—"} />
+            <Tile label="Speed" value={progress ? `${plain(progress.packet_hops_per_s / 1e6, 3)} M/s` : "—"} note="packet-hops per second of wall time" />
+          </dl>
+          {track.length > 2 ? <Speed track={track} /> : null}
+        </>
+      ) : null}
+    </section>
+  );
+}
+
+function Stopped({ trial }: { trial: Trial }) {
+  const why: Record<string, string> = {
+    cancelled: "It was stopped; what had been recorded by then is kept.",
+    interrupted: "The server ended while it ran; what had been recorded by then is kept.",
+    failed: "It could not be carried out.",
+    incomplete: "It ended before its jobs did.",
+  };
+  return (
+    <p className="note warn">
+      {why[trial.state] ?? ""} {trial.state !== "failed" && trial.error ? `Reason: ${trial.error}. ` : ""}
+      <a href={href(["configure"], { trial: String(trial.id) })}>Change and run it again</a>
+    </p>
+  );
+}
+
+function Speed({ track }: { track: Progress[] }) {
+  const points = track.map((one) => [one.simulated_ns, one.packet_hops_per_s / 1e6] as const);
+  return (
+    <Plot
+      title="Speed of the simulation"
+      note="over simulated time"
+      inputs={[track]}
+      draw={(width, theme) =>
+        lineChart(
+          { title: "Speed of the simulation", series: [{ name: "speed", points }], x: { label: "Simulated time", unit: "ns" }, y: { label: "Packet-hops (M/s)" } },
+          width,
+          190,
+          theme,
+        )
+      }
+      numbers={{ columns: ["simulated_ns", "packet_hops", "rate_per_s"], rows: track.map((one) => [one.simulated_ns, one.packet_hops, one.packet_hops_per_s]) }}
+    />
+  );
+}

@@ -1,0 +1,474 @@
+/** What came out of a trial, a tab for each kind of question. */
+import { useState } from "react";
+import * as api from "../api/client";
+import { problemOf, type Problem } from "../api/problem";
+import type { Cell, HeldUpCollective, PrintedJob, PrintedTable, Trial } from "../api/types";
+import { percent, withUnit } from "../draw/numbers";
+import { count, csv, download, fileName, hundredths, jct } from "../ui/format";
+import { useLoad } from "../ui/load";
+import { Confirm, Empty, Pending, Problems, Select, Tabs, Tile } from "../ui/parts";
+import { forgetTrial, pick, usePicked } from "../ui/picked";
+import { pinPlot } from "../ui/pin";
+import { go, href, type Route } from "../ui/router";
+import { useTheme } from "../ui/theme";
+import { TableView } from "../ui/table-view";
+import { TimelineView } from "../ui/timeline-view";
+import { TrialPage } from "../ui/trial";
+import { CdfPlot, HeatPlot, heatMetrics, type Metric, type Of, Percentiles, PortPlot, QueuePairs } from "./plots";
+
+const TABS = [
+  { id: "summary", label: "Summary" },
+  { id: "chunks", label: "Data chunks" },
+  { id: "cdf", label: "CDF and tail" },
+  { id: "flows", label: "Flows" },
+  { id: "ports", label: "Ports" },
+  { id: "timeline", label: "Timeline" },
+  { id: "queues", label: "Queues and pauses" },
+  { id: "held-up", label: "What held it up" },
+];
+
+export function Statistics({ id, route }: { id: string | undefined; route: Route }) {
+  const tab = route.parts[3] ?? "summary";
+  return (
+    <TrialPage id={id} page="statistics" title="Statistics">
+      {(trial, reload) => (
+        <>
+          <Tabs label="Statistics" current={tab} tabs={TABS.map((one) => ({ ...one, href: href(["trials", String(trial.id), "statistics", one.id]) }))} />
+          <Body key={`${trial.id}/${tab}`} trial={trial} tab={tab} reload={reload} />
+        </>
+      )}
+    </TrialPage>
+  );
+}
+
+function Body({ trial, tab, reload }: { trial: Trial; tab: string; reload: () => void }) {
+  const [pinned, setPinned] = useState("");
+  const pin = (title: string, query: string) => {
+    void pinPlot(trial, title, query).then(
+      () => {
+        setPinned(title);
+        reload();
+      },
+      (error: unknown) => setPinned(problemOf(error).message),
+    );
+  };
+  const id = String(trial.id);
+  const { name } = trial;
+  if (trial.state === "queued" || trial.state === "running") {
+    return (
+      <Empty title={`The trial is ${trial.state}`}>
+        <a className="button" href={href(["run", id])}>
+          Watch it
+        </a>
+      </Empty>
+    );
+  }
+  if (tab !== "summary" && !trial.summary) return <Empty title="The trial left no tables">{trial.error}</Empty>;
+  return (
+    <>
+      {pinned ? (
+        <p className="note" role="status">
+          Pinned to the <a href={href(["trials", id, "notebook"])}>notebook</a>: {pinned}
+        </p>
+      ) : null}
+      {tab === "summary" ? <Summary trial={trial} reload={reload} /> : null}
+      {tab === "chunks" ? <Chunks trial={trial} /> : null}
+      {tab === "cdf" ? <Cdfs id={id} onPin={pin} /> : null}
+      {tab === "flows" ? <TableView id={id} name={name} table="flows" sort={{ key: "fct_ns", order: "desc" }} /> : null}
+      {tab === "ports" ? <Ports id={id} name={name} hosts={trial.hosts ?? 0} onPin={pin} /> : null}
+      {tab === "timeline" ? <TimelineView id={id} jobs={trial.summary?.jobs.map((job) => job.job_name) ?? []} onPin={(query) => pin("Timeline", query)} /> : null}
+      {tab === "queues" ? <Queues id={id} name={name} onPin={pin} /> : null}
+      {tab === "held-up" ? <HeldUp id={id} /> : null}
+    </>
+  );
+}
+
+function Summary({ trial, reload }: { trial: Trial; reload: () => void }) {
+  const { summary } = trial;
+  const lines = trial.printed_lines ?? [];
+  return (
+    <>
+      {trial.error && trial.state === "failed" ? <Problems problems={[{ message: trial.error }]} /> : null}
+      {trial.error && trial.state !== "failed" ? <p className="note warn">The trial ended early: {trial.error}. The numbers are those until then.</p> : null}
+      {summary ? (
+        <>
+          <dl className="tiles">
+            <Tile label="JCT" value={jct(trial)} note="of the slowest measured job" />
+            <Tile label="Ideal" value={`${trial.ideal_text ?? hundredths(trial.ideal_percent)} %`} note={trial.collective ?? undefined} />
+            <Tile label="Algbw" value={`${trial.algbw_text ?? hundredths(trial.algbw_gbytes_per_s)} GB/s`} note={trial.collective ?? undefined} />
+            <Tile label="Busbw" value={`${trial.busbw_text ?? hundredths(trial.busbw_gbytes_per_s)} GB/s`} note={trial.collective ?? undefined} />
+          </dl>
+          {summary.warnings.map((warning) => (
+            <p className="note warn" key={warning}>
+              {warning}
+            </p>
+          ))}
+          {(trial.printed_jobs ?? []).map((job) => (
+            <JobRows key={job.name} job={job} trial={trial.name} />
+          ))}
+          {lines.length > 0 ? (
+            <>
+              <h2>In total</h2>
+              <dl className="facts">
+                {lines.map(([label, text]) => (
+                  <div key={label} style={{ display: "contents" }}>
+                    <dt>{label}</dt>
+                    <dd>{text}</dd>
+                  </div>
+                ))}
+              </dl>
+            </>
+          ) : null}
+          {summary.notes.map((note) => (
+            <p className="note" key={note}>
+              {note}
+            </p>
+          ))}
+        </>
+      ) : (
+        <Empty title="The trial left no summary" />
+      )}
+      <Actions trial={trial} reload={reload} />
+    </>
+  );
+}
+
+function JobRows({ job, trial }: { job: PrintedJob; trial: string }) {
+  return (
+    <section>
+      <h2>{job.name}</h2>
+      <p className="soft">{job.head.trim().replace(`${job.name}: `, "").split("\n").join("; ")}</p>
+      {job.tables.map((table) => (
+        <Operation key={table.title} job={job.name} table={table} trial={trial} />
+      ))}
+    </section>
+  );
+}
+
+function Operation({ job, table, trial }: { job: string; table: PrintedTable; trial: string }) {
+  const heads = table.columns.map((column) => (column.unit ? `${column.name} (${column.unit})` : column.name));
+  return (
+    <>
+      <h3>{table.title}</h3>
+      {table.rows.length > 0 ? (
+        <>
+          <div className="scroll" tabIndex={0} role="region" aria-label={`${table.title} of ${job}`}>
+            <table data-table="summary">
+              <thead>
+                <tr>
+                  {table.columns.map((column, at) => (
+                    <th key={at} scope="col" className="n">
+                      {column.name}
+                      <small>{column.unit}</small>
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {table.rows.map((row, at) => (
+                  <tr key={at}>
+                    {row.map((cell, column) => (
+                      <td key={column} className="n">
+                        {cell}
+                      </td>
+                    ))}
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+          <div className="tools">
+            <button type="button" onClick={() => download(`${fileName(`${trial}-${job}-${table.title}`)}.csv`, csv(heads, table.rows))}>
+              CSV
+            </button>
+          </div>
+        </>
+      ) : null}
+    </>
+  );
+}
+
+function Actions({ trial, reload }: { trial: Trial; reload: () => void }) {
+  const [asking, setAsking] = useState(false);
+  const [problem, setProblem] = useState<Problem>();
+  const [tag, setTag] = useState("");
+  const [name, setName] = useState(trial.name);
+  const picked = usePicked();
+  const id = String(trial.id);
+  const { tags } = trial;
+  const change = (what: { tags?: string[]; name?: string }) => {
+    api.change(id, what).then(reload, (error: unknown) => setProblem(problemOf(error)));
+  };
+  const save = (next: string[]) => change({ tags: next });
+  const remove = () => {
+    api.remove(id).then(
+      () => {
+        forgetTrial(id);
+        go([]);
+      },
+      (error: unknown) => {
+        setAsking(false);
+        setProblem(problemOf(error));
+      },
+    );
+  };
+  return (
+    <section>
+      <h2>This trial</h2>
+      {problem ? <Problems problems={[problem]} /> : null}
+      <div className="controls">
+        <form
+          className="field"
+          onSubmit={(event) => {
+            event.preventDefault();
+            const word = tag.trim();
+            if (word && !tags.includes(word)) save([...tags, word]);
+            setTag("");
+          }}
+        >
+          <label htmlFor="tag">Tags</label>
+          <span>
+            {tags.map((one) => (
+              <span className="tag" key={one}>
+                {one}
+                <button type="button" aria-label={`Remove tag ${one}`} onClick={() => save(tags.filter((other) => other !== one))}>
+                  ×
+                </button>
+              </span>
+            ))}
+            <input id="tag" value={tag} placeholder="Add a tag" size={12} onChange={(event) => setTag(event.target.value)} /> <button type="submit">Add tag</button>
+          </span>
+        </form>
+        <form
+          className="field"
+          onSubmit={(event) => {
+            event.preventDefault();
+            change({ name: name.trim() });
+          }}
+        >
+          <label htmlFor="trial-name">Name</label>
+          <span>
+            <input id="trial-name" value={name} size={24} onChange={(event) => setName(event.target.value)} />{" "}
+            <button type="submit" disabled={name.trim() === "" || name.trim() === trial.name}>
+              Rename
+            </button>
+          </span>
+        </form>
+      </div>
+      <div className="actions">
+        <button
+          type="button"
+          aria-pressed={picked.includes(id)}
+          onClick={() => pick(picked.includes(id) ? picked.filter((other) => other !== id) : [...picked, id])}
+        >
+          {picked.includes(id) ? "In the comparison" : "Add to comparison"}
+        </button>
+        <a className="button" href={href(["trials", id, "notebook"])}>
+          Notes
+        </a>
+        <a className="button" href={api.files.report(id)} target="_blank" rel="noreferrer">
+          Report
+        </a>
+        <a className="button" href={api.files.trace(id)} download={`${fileName(trial.name)}-trace.json`} title="Open the file at ui.perfetto.dev or in a local copy of Perfetto">
+          Trace for Perfetto
+        </a>
+        <a className="button" href={api.files.config(id)} download={`${fileName(trial.name)}.yaml`}>
+          Configuration
+        </a>
+        <button type="button" className="danger" onClick={() => setAsking(true)}>
+          Delete
+        </button>
+      </div>
+      <p className="soft">
+        Folder <code>{trial.folder}</code>
+        {trial.digest ? (
+          <>
+            , digest <code>{trial.digest}</code>
+          </>
+        ) : null}
+      </p>
+      {asking ? <Confirm question={`Delete ${trial.name}, with all files in its folder?`} yes="Delete" onYes={remove} onNo={() => setAsking(false)} /> : null}
+    </section>
+  );
+}
+
+const CHUNK = ["job_name", "chunk", "src_rank", "dst_rank", "fct_ns", "posted_ns", "received_ns", "payload_bytes", "tx_frames", "rx_frames", "frames_delta", "latency_min_ns", "latency_avg_ns", "latency_max_ns", "rx_marked_frames", "cnp_frames"];
+
+function Chunks({ trial }: { trial: Trial }) {
+  return (
+    <>
+      <p className="soft">One row for each data chunk on a queue pair, from posting to acknowledgement.</p>
+      <TableView id={String(trial.id)} name={trial.name} table="flows" first={CHUNK} sort={{ key: "fct_ns", order: "desc" }} />
+    </>
+  );
+}
+
+function Cdfs({ id, onPin }: { id: string; onPin: (title: string, query: string) => void }) {
+  const [of, setOf] = useState<Of>("fct");
+  return (
+    <>
+      <div className="controls">
+        <Select
+          label="Of"
+          value={of}
+          options={[
+            { value: "fct", label: "Flow completion time" },
+            { value: "latency", label: "Frame latency" },
+          ]}
+          onChange={(value) => setOf(value as Of)}
+        />
+      </div>
+      <Percentiles id={id} of={of} />
+      <div className="pictures">
+        <CdfPlot id={id} of={of} tail={false} onPin={onPin} />
+        <CdfPlot id={id} of={of} tail onPin={onPin} />
+      </div>
+    </>
+  );
+}
+
+const PORT = ["node_name", "port", "peer_name", "rate_gbps", "utilisation", "queue_pairs", "tx_bytes", "rx_bytes", "queue_high_water_bytes", "marked_frames", "dropped_frames", "tx_xoff_frames", "rx_xoff_frames", "paused_ns", "tx_cnp_frames", "rx_cnp_frames"];
+
+function Ports({ id, name, hosts, onPin }: { id: string; name: string; hosts: number; onPin: (title: string, query: string) => void }) {
+  const [port, setPort] = useState<string>();
+  const [metric, setMetric] = useState<Metric>("queue_bytes");
+  const link = (_: Cell, row: Cell[]) => {
+    const named = `${String(row[0])}:${String(row[1])}`;
+    return (
+      <button type="button" className="link" onClick={() => setPort(named)} aria-label={`Plot ${named}`}>
+        {String(row[0])}
+      </button>
+    );
+  };
+  return (
+    <>
+      {port ? (
+        <section>
+          <div className="controls">
+            <Select label="Shown" value={metric} options={heatMetrics} onChange={setMetric} />
+            <button type="button" onClick={() => setPort(undefined)}>
+              Close plot
+            </button>
+          </div>
+          <PortPlot id={id} port={port} metric={metric} onPin={onPin} />
+        </section>
+      ) : (
+        <p className="soft">The name of a node plots that port over time.</p>
+      )}
+      <QueuePairs id={id} hosts={hosts} onPin={onPin} />
+      <TableView id={id} name={name} table="ports" first={PORT} sort={{ key: "utilisation", order: "desc" }} special={{ node_name: link }} />
+    </>
+  );
+}
+
+const QUEUE = ["node_name", "port", "peer_name", "class", "lossless", "queue_high_water_bytes", "marked_frames", "dropped_frames", "rx_xoff_frames", "tx_xoff_frames", "paused_ns", "pausing_ns", "headroom_high_water_bytes"];
+
+function Queues({ id, name, onPin }: { id: string; name: string; onPin: (title: string, query: string) => void }) {
+  const [metric, setMetric] = useState<Metric>("queue_high_water_bytes");
+  return (
+    <>
+      <div className="controls">
+        <Select label="Shown" value={metric} options={heatMetrics} onChange={setMetric} />
+      </div>
+      <HeatPlot id={id} metric={metric} onPin={onPin} />
+      <TableView id={id} name={name} table="queues" first={QUEUE} sort={{ key: "queue_high_water_bytes", order: "desc" }} />
+    </>
+  );
+}
+
+function HeldUp({ id }: { id: string }) {
+  const loaded = useLoad(`held:${id}`, () => api.heldUp(id));
+  if (!loaded.data) return <Pending loading={loaded.loading} problem={loaded.problem} />;
+  if (loaded.data.collectives.length === 0) return <Empty title="Nothing to follow">No collective of this trial has data chunks that wait for each other.</Empty>;
+  return (
+    <>
+      <p className="soft">From the end of a collective back to its start: the chunk that came last, what it waited for, and so on.</p>
+      {loaded.data.collectives.map((one, at) => (
+        <Chain key={at} one={one} first={at === 0} />
+      ))}
+    </>
+  );
+}
+
+const PARTS = [
+  { key: "fastest_ns", label: "at the pace of the fastest chunk", colour: 0 },
+  { key: "lost_ns", label: "lost on the way beyond that", colour: 1 },
+  { key: "nic_wait_ns", label: "waiting in NICs", colour: 4 },
+  { key: "rank_wait_ns", label: "waiting at ranks", colour: 7 },
+] as const;
+
+/** What a whole is made of, as stretches of one bar. */
+function Split({ one }: { one: HeldUpCollective }) {
+  const theme = useTheme();
+  const all = one.total_ns || 1;
+  return (
+    <>
+      <div className="split" role="img" aria-label={PARTS.map((part) => `${percent(one[part.key] / all)} ${part.label}`).join(", ")}>
+        {PARTS.map((part) => (
+          <i key={part.key} style={{ width: `${(one[part.key] / all) * 100}%`, background: theme.series[part.colour] }} />
+        ))}
+      </div>
+      <p className="legend">
+        {PARTS.map((part) => (
+          <span key={part.key}>
+            <i style={{ background: theme.series[part.colour] }} />
+            {withUnit(one[part.key], "ns")} {part.label} ({percent(one[part.key] / all)})
+          </span>
+        ))}
+      </p>
+    </>
+  );
+}
+
+function Chain({ one, first }: { one: HeldUpCollective; first: boolean }) {
+  const rows = one.links.map((link) => [link.text, link.posted_ns, link.received_ns, link.rank_wait_ns, link.nic_wait_ns, link.transfer_ns, link.lost_ns, link.findings.join("; ")]);
+  const columns = ["chunk", "posted_ns", "received_ns", "rank_wait_ns", "nic_wait_ns", "transfer_ns", "lost_ns", "findings"];
+  return (
+    <section>
+      <h2>
+        {one.job_name}: {one.operation}
+        {one.iteration > 0 ? `, iteration ${one.iteration}` : ""}
+      </h2>
+      <p>
+        It took {withUnit(one.total_ns, "ns", 5)} over a chain of {count(one.chunks, "chunk")}.
+      </p>
+      <Split one={one} />
+      <details open={first}>
+        <summary>{one.links.length < one.chunks ? `The ${one.links.length} chunks that lost most` : "The chunks"}</summary>
+        <div className="scroll" tabIndex={0} role="region" aria-label={`Chain of ${one.job_name}, ${one.operation}`} style={{ maxHeight: 420 }}>
+          <table>
+            <thead>
+              <tr>
+                <th>Chunk</th>
+                <th className="n">Posted</th>
+                <th className="n">Received</th>
+                <th className="n">Waited in the NIC</th>
+                <th className="n">On the way</th>
+                <th className="n">Lost</th>
+                <th>On its way</th>
+              </tr>
+            </thead>
+            <tbody>
+              {one.links.map((link, at) => (
+                <tr key={at}>
+                  <td title={link.waited_for ? `waited for ${link.waited_for}` : undefined}>{link.text}</td>
+                  <td className="n">{withUnit(link.posted_ns, "ns", 5)}</td>
+                  <td className="n">{withUnit(link.received_ns, "ns", 5)}</td>
+                  <td className="n">{withUnit(link.nic_wait_ns, "ns")}</td>
+                  <td className="n">{withUnit(link.transfer_ns, "ns")}</td>
+                  <td className="n">{withUnit(link.lost_ns, "ns")}</td>
+                  <td>{link.findings.join("; ")}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+        <div className="tools">
+          <button type="button" onClick={() => download(`${fileName(`chain-${one.job_name}`)}.csv`, csv(columns, rows))}>
+            CSV
+          </button>
+        </div>
+      </details>
+    </section>
+  );
+}

@@ -1,0 +1,181 @@
+/** The frame of a drawing: size, tooltip, keyboard, its numbers as a table, and downloads. */
+import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import type { Drawing, Hover } from "../draw/svg";
+import type { Theme } from "../draw/theme";
+import { csv, download, fileName } from "./format";
+import { useTheme } from "./theme";
+
+export interface Numbers {
+  columns: string[];
+  rows: readonly (readonly (string | number | null)[])[];
+}
+
+interface Props {
+  title: string;
+  note?: ReactNode;
+  draw: (width: number, theme: Theme) => Drawing;
+  /** What `draw` depends on. */
+  inputs: readonly unknown[];
+  numbers: Numbers;
+  /** The address by which a notebook pins this plot: `cdf?job=0`. */
+  onPin?: (() => void) | undefined;
+}
+
+/** The width of an element, as it changes. */
+export function useWidth(): [React.RefObject<HTMLDivElement | null>, number] {
+  const place = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const element = place.current;
+    if (!element) return undefined;
+    const observer = new ResizeObserver(() => setWidth(Math.floor(element.clientWidth)));
+    observer.observe(element);
+    setWidth(Math.floor(element.clientWidth));
+    return () => observer.disconnect();
+  }, []);
+  return [place, width];
+}
+
+function toPng(drawing: Drawing, name: string): void {
+  const image = new Image();
+  image.onload = () => {
+    const canvas = document.createElement("canvas");
+    canvas.width = drawing.width * 2;
+    canvas.height = drawing.height * 2;
+    const context = canvas.getContext("2d");
+    if (!context) return;
+    context.scale(2, 2);
+    context.drawImage(image, 0, 0);
+    canvas.toBlob((blob) => {
+      if (blob) download(name, blob, "image/png");
+    });
+  };
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(drawing.svg)}`;
+}
+
+export function Plot(props: Props) {
+  const theme = useTheme();
+  const [place, width] = useWidth();
+  const [hover, setHover] = useState<Hover | null>(null);
+  const [open, setOpen] = useState(false);
+  const drawing = useMemo(
+    () => (width > 0 ? props.draw(width, theme) : null),
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+    [width, theme, ...props.inputs],
+  );
+  const name = fileName(props.title);
+  const move = (event: PointerEvent<HTMLDivElement>) => {
+    const box = event.currentTarget.getBoundingClientRect();
+    setHover(drawing?.hover?.(event.clientX - box.left, event.clientY - box.top) ?? null);
+  };
+  const key = (event: KeyboardEvent<HTMLDivElement>) => {
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (step === 0 || !drawing?.hover) {
+      if (event.key === "Escape") setHover(null);
+      return;
+    }
+    event.preventDefault();
+    const { left, right, top, bottom } = drawing.inner;
+    const stride = ((right - left) / 60) * (event.shiftKey ? 5 : 1);
+    const x = Math.min(Math.max((hover?.x ?? left) + step * stride, left), right);
+    setHover(drawing.hover(x, hover?.y ?? (top + bottom) / 2));
+  };
+  return (
+    <figure className="plot">
+      <figcaption>
+        <b>{props.title}</b>
+        {props.note ? <span className="soft"> {props.note}</span> : null}
+      </figcaption>
+      <div
+        ref={place}
+        className="canvas"
+        role="group"
+        tabIndex={0}
+        aria-label={`${props.title}. Arrow keys read values; the table below has all of them.`}
+        onPointerMove={move}
+        onPointerLeave={() => setHover(null)}
+        onKeyDown={key}
+        onBlur={() => setHover(null)}
+      >
+        {/* Drawings escape every text they are given. */}
+        <div dangerouslySetInnerHTML={{ __html: drawing?.svg ?? "" }} />
+        {drawing && hover?.cursor ? (
+          <i
+            className="cursor"
+            style={{ left: hover.x, top: drawing.inner.top, height: drawing.inner.bottom - drawing.inner.top }}
+          />
+        ) : null}
+        {drawing && hover ? <Tip hover={hover} width={drawing.width} /> : null}
+      </div>
+      <div className="tools">
+        <button type="button" onClick={() => setOpen(!open)} aria-expanded={open}>
+          Table
+        </button>
+        <button type="button" onClick={() => download(`${name}.csv`, csv(props.numbers.columns, props.numbers.rows))}>
+          CSV
+        </button>
+        <button type="button" onClick={() => drawing && download(`${name}.svg`, drawing.svg, "image/svg+xml")}>
+          SVG
+        </button>
+        <button type="button" onClick={() => drawing && toPng(drawing, `${name}.png`)}>
+          PNG
+        </button>
+        {props.onPin ? (
+          <button type="button" onClick={props.onPin}>
+            Pin to notebook
+          </button>
+        ) : null}
+      </div>
+      {open ? <NumbersTable title={props.title} numbers={props.numbers} /> : null}
+    </figure>
+  );
+}
+
+export function Tip({ hover, width }: { hover: Hover; width: number }) {
+  const right = hover.x > width / 2;
+  return (
+    <div
+      className="tip"
+      role="status"
+      style={{ top: Math.max(hover.y + 8, 0), ...(right ? { right: width - hover.x + 12 } : { left: hover.x + 12 }) }}
+    >
+      {hover.text}
+    </div>
+  );
+}
+
+const MOST_ROWS = 500;
+
+function NumbersTable({ title, numbers }: { title: string; numbers: Numbers }) {
+  return (
+    <div className="scroll numbers" tabIndex={0} role="region" aria-label={`Numbers of ${title}`}>
+      <table>
+        <thead>
+          <tr>
+            {numbers.columns.map((column) => (
+              <th key={column} scope="col">
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {numbers.rows.slice(0, MOST_ROWS).map((row, at) => (
+            <tr key={at}>
+              {row.map((cell, column) => (
+                <td key={column} className={typeof cell === "number" ? "n" : undefined}>
+                  {cell ?? "—"}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {numbers.rows.length > MOST_ROWS ? (
+        <p className="soft">
+          The first {MOST_ROWS} of {numbers.rows.length} rows; the CSV file has all.
+        </p>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,161 @@
+/** A table of a trial: any number of rows, sorted and filtered by the server. */
+import { type ReactNode, useState } from "react";
+import * as api from "../api/client";
+import type { Cell, Column } from "../api/types";
+import { percent, plain } from "../draw/numbers";
+import { count, download, fileName } from "./format";
+import { Grid, type GridColumn } from "./grid";
+import { useLoad, useSettled } from "./load";
+import { usePages } from "./pages";
+import { Pending, Problems } from "./parts";
+
+interface Props {
+  id: string;
+  table: string;
+  name: string;
+  /** Columns shown at first, in this order; all of them where it is empty. */
+  first?: string[];
+  sort?: { key: string; order: "asc" | "desc" };
+  where?: string;
+  /** A cell that is more than its text. */
+  special?: Record<string, (value: Cell, row: Cell[]) => ReactNode>;
+}
+
+/** A column's name as a heading: the unit is said apart. */
+export function heading(column: Column): string {
+  const suffixes = ["_gbytes_per_s", "_ns", "_bytes", "_gbps", "_percent", "_bps", "_s"];
+  const suffix = column.unit ? suffixes.find((one) => column.name.endsWith(one)) : undefined;
+  const words = (suffix ? column.name.slice(0, -suffix.length) : column.name).replaceAll("_", " ");
+  const named = words.replace(/\b(fct|jct|ecn|pfc|xoff|xon|qp|cnp|nic|psn|rtt|udp|p50|p95|p99|p999)\b/g, (word) => word.toUpperCase()).replace(/^P(\d)/, "P$1");
+  return named.charAt(0).toUpperCase() + named.slice(1);
+}
+
+export function cellText(value: Cell): string {
+  if (value === null) return "—";
+  if (typeof value === "number") return Number.isInteger(value) ? plain(value) : plain(value, 6);
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return value;
+}
+
+/** Shares read better in percent. */
+const isShare = (column: Column): boolean => column.name === "utilisation";
+
+const numeric = (column: Column): boolean => column.kind !== "text" && column.kind !== "flag";
+
+/** Heads have two lines; cells of numbers some nine digits. */
+const widthOf = (column: Column): string => {
+  const words = heading(column).split(" ");
+  const letters = Math.max(...words.map((word) => word.length), Math.ceil(heading(column).length / 2) + 2, column.unit === "bytes" ? 12 : numeric(column) ? 9 : 13);
+  return `minmax(${Math.round(letters * 7.8 + 24)}px, 1fr)`;
+};
+
+export function TableView(props: Props) {
+  const { id, table, name } = props;
+  const [where, setWhere] = useState(props.where ?? "");
+  const [sort, setSort] = useState(props.sort);
+  const [chosen, setChosen] = useState<string[]>();
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string>();
+  const settled = useSettled(where, 300);
+  const query = { where: settled, ...(sort ? { sort: sort.key, order: sort.order } : {}) };
+  const info = useLoad(`tables:${id}`, () => api.tables(id));
+  const about = info.data?.find((one) => one.name === table);
+  const all = about?.columns ?? [];
+  const wanted = (chosen ?? props.first ?? []).filter((key) => all.some((column) => column.name === key));
+  const columns = wanted.length > 0 ? wanted.flatMap((key) => all.filter((column) => column.name === key)) : all;
+  const names = columns.map((column) => column.name).join(",");
+  const pages = usePages<Cell[]>(about ? JSON.stringify([id, table, query, names]) : "", async (offset, limit) =>
+    about ? api.table(id, table, { ...query, columns: names, offset, limit }) : { total: 0, rows: [] },
+  );
+  if (!info.data) return <Pending loading={info.loading} problem={info.problem} />;
+  if (!about) return <p className="empty">This trial has no such table.</p>;
+  const grid = columns.map(
+    (column, at): GridColumn<Cell[]> => ({
+      key: column.name,
+      label: heading(column),
+      note: column.unit || undefined,
+      meaning: column.meaning,
+      width: widthOf(column),
+      number: numeric(column),
+      sortable: true,
+      cell: (row) => props.special?.[column.name]?.(row[at] ?? null, row) ?? (isShare(column) ? percent(Number(row[at])) : cellText(row[at] ?? null)),
+    }),
+  );
+  const save = async () => {
+    setBusy(true);
+    try {
+      download(`${fileName(name)}-${table}.csv`, await api.tableCsv(id, table, query));
+      setProblem(undefined);
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+    setBusy(false);
+  };
+  return (
+    <>
+      <div className="controls">
+        <span className="field grow">
+          <label htmlFor={`where-${table}`}>Filter</label>
+          <input
+            id={`where-${table}`}
+            type="search"
+            value={where}
+            spellCheck={false}
+            placeholder={example(all)}
+            onChange={(event) => setWhere(event.target.value)}
+          />
+        </span>
+        <ColumnMenu all={all} shown={columns.map((column) => column.name)} onChange={setChosen} />
+        <button type="button" onClick={() => void save()} disabled={busy}>
+          {busy ? "Writing…" : "CSV"}
+        </button>
+        <a className="button" href={api.files.parquet(id, table)} download>
+          Parquet
+        </a>
+        <span className="soft" role="status">
+          {pages.total === undefined ? "" : count(pages.total, "row")}
+          {settled && about.rows !== pages.total ? ` of ${plain(about.rows)}` : ""}
+        </span>
+      </div>
+      {pages.problem ? <Problems problems={[pages.problem]} /> : null}
+      {problem ? <Problems problems={[{ message: problem }]} /> : null}
+      <Grid
+        label={`Table ${table}`}
+        columns={grid}
+        total={pages.total ?? 0}
+        row={pages.row}
+        need={pages.need}
+        sort={sort}
+        onSort={(key, order) => setSort({ key, order })}
+        height={Math.max(300, window.innerHeight - 330)}
+      />
+    </>
+  );
+}
+
+function example(columns: Column[]): string {
+  const first = columns.find((column) => column.name === "fct_ns") ?? columns.find((column) => numeric(column));
+  return first ? `${first.name} > 1000; src_rank = 3` : "column = value";
+}
+
+function ColumnMenu({ all, shown, onChange }: { all: Column[]; shown: string[]; onChange: (columns: string[]) => void }) {
+  const toggle = (key: string) => {
+    const next = shown.includes(key) ? shown.filter((one) => one !== key) : [...shown, key];
+    if (next.length > 0) onChange(next);
+  };
+  return (
+    <details className="menu">
+      <summary className="button">
+        Columns <small>{shown.length} of {all.length}</small>
+      </summary>
+      <div className="sheet tall">
+        {all.map((column) => (
+          <label key={column.name} className="field row" title={column.meaning}>
+            <input type="checkbox" checked={shown.includes(column.name)} onChange={() => toggle(column.name)} />
+            {heading(column)} <small>{column.unit}</small>
+          </label>
+        ))}
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,77 @@
+/** The head of every page about one trial: which trial, its state, and ways to its other pages. */
+import { type ReactNode, useCallback, useEffect } from "react";
+import * as api from "../api/client";
+import { useChanges } from "../api/events";
+import type { Trial } from "../api/types";
+import { useLoad } from "./load";
+import { Empty, Page, Pending, Select, State } from "./parts";
+import { rememberTrial } from "./picked";
+import { go, href } from "./router";
+
+interface Props {
+  id: string | undefined;
+  page: "statistics" | "fabric" | "notebook";
+  title: string;
+  children: (trial: Trial, reload: () => void) => ReactNode;
+}
+
+export function TrialPage({ id, page, title, children }: Props) {
+  const others = useLoad("trials:recent", () => api.trials({ sort: "created", order: "desc", limit: 100 }));
+  const latest = others.data?.rows[0]?.id;
+  const found = id ?? (latest === undefined ? undefined : String(latest));
+  const trial = useLoad(found ? `trial:${found}` : null, (signal) => api.trial(found ?? "", signal));
+  const { reload } = trial;
+  useChanges("trial", useCallback((changed: string) => {
+    if (changed === found || changed === "") reload();
+  }, [found, reload]));
+  useEffect(() => {
+    if (found && trial.data) rememberTrial(found);
+  }, [found, trial.data]);
+  if (!trial.data || String(trial.data.id) !== found) {
+    if (!found && others.data) {
+      return (
+        <Page title={title}>
+          <Empty title="No trials yet">
+            <a className="button primary" href={href(["configure"])}>
+              Configure a trial
+            </a>
+          </Empty>
+        </Page>
+      );
+    }
+    return (
+      <Page title={title}>
+        <Pending loading={!trial.problem && !others.problem} problem={trial.problem ?? others.problem} />
+        {trial.problem ? <a href={href([])}>Workspace</a> : null}
+      </Page>
+    );
+  }
+  const data = trial.data;
+  const rows = others.data?.rows ?? [];
+  const options = (rows.some((row) => row.id === data.id) ? rows : [data, ...rows]).map((row) => ({ value: String(row.id), label: row.name }));
+  return (
+    <Page
+      title={title}
+      lead={
+        <>
+          {data.name} <State state={data.state} />
+          {data.tags.map((tag) => (
+            <a key={tag} className="tag" href={href([], { tag })}>
+              {tag}
+            </a>
+          ))}
+        </>
+      }
+      actions={
+        <>
+          <Select label="Trial" hideLabel value={String(data.id)} options={options} onChange={(next) => go(["trials", next, page])} />
+          <a className="button" href={href(["configure"], { trial: String(data.id) })}>
+            Change and run again
+          </a>
+        </>
+      }
+    >
+      {children(data, reload)}
+    </Page>
+  );
+}
