@@ -100,7 +100,7 @@ pub(crate) struct TrialOf {
 pub(crate) struct WorkspaceFolder {
     /// Folder of the workspace
     #[arg(
-        short,
+        short = 'w',
         long = "workspace",
         value_name = "FOLDER",
         default_value = "trials"
