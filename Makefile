@@ -52,7 +52,7 @@ python: $(PYTHON)/installed ## Lint, format-check and type-check the Python pack
 .PHONY: wheel-here sdist dist notebooks workflows
 WHEELS := $(TARGET)/wheels
 MATURIN = cd python && PATH="$(abspath $(PYTHON))/bin:$$PATH" maturin
-wheel: $(PYTHON)/installed ## Build the wheel for every Linux with glibc 2.28 or newer, target/wheels
+wheel: page $(PYTHON)/installed ## Build the wheel for every Linux with glibc 2.28 or newer, target/wheels
 	rm -rf $(WHEELS)
 	$(MATURIN) build --quiet --release --locked --strip=false --zig --compatibility manylinux_2_28 --out $(abspath $(WHEELS))
 	tools/separate_debug --wheel $(WHEELS)/tenter-*.whl $(abspath $(PYTHON))/bin/wheel
@@ -64,14 +64,14 @@ wheel-here: $(PYTHON)/installed ## Build the wheel for this machine alone, which
 	$(MATURIN) build --quiet --release --locked --strip --out $(abspath $(WHEELS))
 
 SDIST := $(TARGET)/sdist
-sdist: $(PYTHON)/installed ## Pack the sources of the Python package, target/sdist
+sdist: page $(PYTHON)/installed ## Pack the sources of the Python package, target/sdist
 	rm -rf $(SDIST)
 	$(MATURIN) sdist --out $(abspath $(SDIST))
 
 # The command as it is handed out: without debug information, which is in a file beside it.
 PACKAGES := $(TARGET)/packages
 MACHINE  := linux-$(shell uname -m)
-dist: build ## Pack the command with completions, manual pages and licences, target/packages
+dist: page build ## Pack the command with completions, manual pages and licences, target/packages
 	rm -rf $(PACKAGES)
 	mkdir -p $(PACKAGES)/tenter/man $(PACKAGES)/tenter/completions
 	cp $(TENTER) LICENSE-APACHE LICENSE-MIT README.md CHANGELOG.md $(PACKAGES)/tenter

@@ -1,9 +1,14 @@
-//! Makes the files of the built page a table of the program; where the page was not built, the
+//! Makes the files of the built page, compressed by gzip, a table of the program; where the page was not built, the
 //! table is empty.
 
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 fn main() -> io::Result<()> {
     let folder = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("page");
@@ -18,8 +23,10 @@ fn main() -> io::Result<()> {
         let name = file.strip_prefix(&folder).unwrap_or(file);
         let name = name.to_string_lossy().replace('\\', "/");
         // A copy: the page may be built anew before the program is compiled.
-        let copy = format!("page-{number}");
-        fs::copy(file, out.join(&copy))?;
+        let copy = format!("page-{number}.gz");
+        let mut packed = GzEncoder::new(File::create(out.join(&copy))?, Compression::best());
+        packed.write_all(&fs::read(file)?)?;
+        packed.finish()?;
         let place = format!("concat!(env!(\"OUT_DIR\"), \"/{copy}\")");
         let _ = writeln!(table, "    ({name:?}, include_bytes!({place})),");
     }

@@ -1,8 +1,11 @@
-//! The page, which is part of the program.
+//! The page, which is part of the program, compressed.
 
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use axum::http::{StatusCode, Uri};
+use std::io::Read as _;
+
+use axum::http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, VARY};
+use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
+use flate2::bufread::GzDecoder;
 
 use crate::error::ApiError;
 
@@ -18,7 +21,7 @@ const UNBUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">
 or take a released one.</p>";
 
 /// A file of the page. A path without one is a place within the page, unless it looks like a file.
-pub(crate) async fn file(uri: Uri) -> Response {
+pub(crate) async fn file(uri: Uri, asked: HeaderMap) -> Response {
     let path = uri.path().trim_start_matches('/');
     if path.starts_with("api/") {
         return ApiError::missing("there is no such route; /api/v1/openapi.json lists them")
@@ -27,26 +30,44 @@ pub(crate) async fn file(uri: Uri) -> Response {
     let find = |name: &str| FILES.iter().find(|(of, _)| *of == name);
     let found = find(if path.is_empty() { "index.html" } else { path });
     if let Some((name, bytes)) = found {
-        return served(name, bytes);
+        return served(name, bytes, &asked);
     }
     if path.contains('.') {
         return ApiError::missing("the page has no such file; reload it").into_response();
     }
     match find("index.html") {
-        Some((name, bytes)) => served(name, bytes),
+        Some((name, bytes)) => served(name, bytes, &asked),
         None => ([(CONTENT_TYPE, "text/html; charset=utf-8")], UNBUILT).into_response(),
     }
 }
 
-fn served(name: &'static str, bytes: &'static [u8]) -> Response {
+fn served(name: &'static str, packed: &'static [u8], asked: &HeaderMap) -> Response {
     // Names of built files change with what they hold.
     let keep = if name.starts_with("assets/") {
         "public, max-age=31536000, immutable"
     } else {
         "no-cache"
     };
-    let headers = [(CONTENT_TYPE, kind(name)), (CACHE_CONTROL, keep)];
-    (StatusCode::OK, headers, bytes).into_response()
+    let headers = [
+        (CONTENT_TYPE, kind(name)),
+        (CACHE_CONTROL, keep),
+        (VARY, "accept-encoding"),
+    ];
+    if takes_gzip(asked) {
+        return (headers, [(CONTENT_ENCODING, "gzip")], packed).into_response();
+    }
+    let mut bytes = Vec::new();
+    match GzDecoder::new(packed).read_to_end(&mut bytes) {
+        Ok(_) => (headers, bytes).into_response(),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+/// Whether a client takes compressed files, as every browser does.
+fn takes_gzip(asked: &HeaderMap) -> bool {
+    let encodings = asked.get_all(ACCEPT_ENCODING).iter();
+    let mut encodings = encodings.filter_map(|value| value.to_str().ok());
+    encodings.any(|value| value.contains("gzip"))
 }
 
 fn kind(name: &str) -> &'static str {

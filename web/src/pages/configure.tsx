@@ -218,7 +218,7 @@ function Status({ check, busy }: { check: Check | undefined; busy: boolean }) {
   const problems = check?.problems.length ?? 0;
   const text = busy || !check ? "checking…" : problems > 0 ? count(problems, "problem") : "ready to run";
   return (
-    <span role="status" className={`state ${problems > 0 ? "failed" : busy ? "" : "finished"}`}>
+    <span role="status" className={`state ${problems > 0 ? "failed" : busy ? "" : "done"}`}>
       {text}
     </span>
   );

@@ -148,7 +148,7 @@ export function Workspace({ route }: { route: Route }) {
         <Select
           label="State"
           value={state}
-          options={[{ value: "", label: "All" }, ...STATES.map((value) => ({ value, label: value === "done" ? "finished" : value }))]}
+          options={[{ value: "", label: "All" }, ...STATES.map((value) => ({ value, label: value }))]}
           onChange={(value) => set({ state: value })}
         />
         {tag ? (

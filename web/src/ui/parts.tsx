@@ -59,18 +59,8 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
-const STATES: Record<string, string> = {
-  queued: "queued",
-  running: "running",
-  done: "finished",
-  incomplete: "incomplete",
-  failed: "failed",
-  cancelled: "cancelled",
-  interrupted: "interrupted",
-};
-
 export function State({ state }: { state: string }) {
-  return <span className={`state ${state}`}>{STATES[state] ?? state}</span>;
+  return <span className={`state ${state}`}>{state}</span>;
 }
 
 export interface Tab {

@@ -144,7 +144,7 @@ fn mistakes_name_their_line() {
         ),
         (
             "num_ranks 2\nrank 0 { /* {\n} */ calc 1 }\nrank 1 {\ncalc x\n}",
-            4,
+            5,
             "`x` is not",
         ),
         (
