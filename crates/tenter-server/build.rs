@@ -1,5 +1,5 @@
-//! Makes the files of the built page, compressed by gzip, a table of the program; where the page was not built, the
-//! table is empty.
+//! Makes the files of the built page, compressed by gzip, a table of the program; where the page
+//! was not built, the table is empty.
 
 use std::fmt::Write as _;
 use std::fs::File;

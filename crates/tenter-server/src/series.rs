@@ -2,7 +2,7 @@
 
 /// The first, least, greatest and last point of each pixel column, which draw the same line as all
 /// points do (M4).
-pub(crate) fn m4(points: &[(f64, f64)], (from, to): (f64, f64), width: usize) -> Vec<(f64, f64)> {
+pub(crate) fn m4(points: &[(f64, f64)], from: f64, to: f64, width: usize) -> Vec<(f64, f64)> {
     if points.len() <= 4 * width {
         return points.to_vec();
     }
@@ -34,7 +34,7 @@ mod tests {
     fn a_peak_is_never_lost() {
         let mut points: Vec<(f64, f64)> = (0..10_000).map(|i| (f64::from(i), 1.0)).collect();
         points[5_432].1 = 9.0;
-        let kept = m4(&points, (0.0, 10_000.0), 100);
+        let kept = m4(&points, 0.0, 10_000.0, 100);
         assert!(kept.len() <= 400, "{}", kept.len());
         assert!(kept.contains(&(5_432.0, 9.0)));
         assert!(kept.is_sorted_by(|a, b| a.0 < b.0));

@@ -14,6 +14,7 @@ import { count, download, fileName } from "../ui/format";
 import { useLoad, useSettled } from "../ui/load";
 import { Empty, Page, Pending, Problems, Tabs, Tile } from "../ui/parts";
 import { go, href, type Route } from "../ui/router";
+import { noteStarted } from "../ui/started";
 
 const DRAFT = "tenter-draft";
 
@@ -131,6 +132,7 @@ function Draft({ text, onText, presets, onChoose, problem, view }: DraftProps) {
     try {
       const list = tags.split(",").map((tag) => tag.trim()).filter(Boolean);
       const row = await api.start({ text, tags: list });
+      noteStarted(String(row.id));
       go(["run", String(row.id)]);
     } catch (error) {
       setRefused(problemOf(error));

@@ -11,6 +11,7 @@ import { useLoad } from "../ui/load";
 import { Empty, Meter, Page, Pending, Problems, State, Tile } from "../ui/parts";
 import { Plot } from "../ui/plot";
 import { go, href } from "../ui/router";
+import { takeStarted } from "../ui/started";
 
 export function RunPage({ id }: { id: string | undefined }) {
   const queue = useLoad("queue", () => api.trials({ sort: "created", order: "desc", limit: 50 }));
@@ -101,8 +102,9 @@ function Running({ id }: { id: string }) {
     if (changed === id || changed === "") reload();
   }, [id, reload]));
   const state = trial.data && String(trial.data.id) === id ? trial.data.state : undefined;
-  // A trial that ends while it is watched leads to its results.
+  // A trial that ends while it is watched, or was just started here, leads to its results.
   useEffect(() => {
+    if (state !== undefined && takeStarted(id)) watched.current = id;
     if (state === "running" || state === "queued") watched.current = id;
     if (state === "done" && watched.current === id) go(["trials", id, "statistics"], {}, true);
   }, [state, id]);

@@ -25,17 +25,7 @@ pub fn read(
     files: &(impl RankFiles + ?Sized),
     spec: &NcclLogSpec,
 ) -> Result<Imported, ImportError> {
-    let mut log = Log::default();
-    let mut stored = 0;
-    for file in 0..files.count() {
-        let taken = files.whole(file).and_then(|bytes| {
-            stored += bytes.len();
-            let bytes = plain(&bytes)?;
-            log.take(&String::from_utf8_lossy(&bytes), file)
-        });
-        taken.map_err(|error| error.in_file(files.name(file)))?;
-    }
-    log.processes.retain(|process| !process.calls.is_empty());
+    let (log, stored) = log_of(files)?;
     let name_of = |file: usize| match files.count() {
         0 => "",
         count if file < count => files.name(file),
@@ -94,6 +84,22 @@ pub fn read(
         added.map_err(|error| error.in_file(file))?;
     }
     traces.finish()
+}
+
+/// The lines of all files, and their bytes.
+fn log_of(files: &(impl RankFiles + ?Sized)) -> Result<(Log, usize), ImportError> {
+    let mut log = Log::default();
+    let mut stored = 0;
+    for file in 0..files.count() {
+        let taken = files.whole(file).and_then(|bytes| {
+            stored += bytes.len();
+            let bytes = plain(&bytes)?;
+            log.take(&String::from_utf8_lossy(&bytes), file)
+        });
+        taken.map_err(|error| error.in_file(files.name(file)))?;
+    }
+    log.processes.retain(|process| !process.calls.is_empty());
+    Ok((log, stored))
 }
 
 /// Which process is which rank, and whether the log tells so.

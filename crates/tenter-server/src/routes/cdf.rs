@@ -58,7 +58,8 @@ pub(crate) struct JobCdf {
 pub(crate) fn distributions(
     app: &App,
     folder: &Path,
-    (job, collective): (Option<u32>, Option<u32>),
+    job: Option<u32>,
+    collective: Option<u32>,
     column: &str,
 ) -> Result<Vec<JobCdf>, ApiError> {
     let table = flows()?;
@@ -135,7 +136,7 @@ pub(crate) async fn cdf(
             }
         };
         let folder = folder_of(&app, id)?;
-        let jobs = distributions(&app, &folder, (asked.job, asked.collective), column)?;
+        let jobs = distributions(&app, &folder, asked.job, asked.collective, column)?;
         Ok(Json(CdfBody {
             of,
             unit: "ns",

@@ -105,7 +105,7 @@ fn compared(app: &App, ids: &[i64]) -> Result<CompareBody, ApiError> {
         let name = format!("{} ({id})", trial.name);
         summaries.push(NamedSummary { name, summary });
         configs.push(settings(&folder)?);
-        let of_trial = distributions(app, &folder, (None, None), "fct_ns").unwrap_or_default();
+        let of_trial = distributions(app, &folder, None, None, "fct_ns").unwrap_or_default();
         cdfs.extend(of_trial.into_iter().map(|cdf| TrialCdf { trial: id, cdf }));
         trials.push(trial.into());
     }

@@ -175,7 +175,7 @@ pub(crate) async fn series(
             port,
             metric,
             unit: metric.unit(),
-            points: m4(&points, (first, last), width),
+            points: m4(&points, first, last, width),
         }))
     })
     .await

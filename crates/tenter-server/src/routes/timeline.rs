@@ -155,7 +155,7 @@ pub(crate) async fn timeline(
         let merged = drawn.len() > BARS;
         let (lanes, bars) = if merged {
             let width = asked.width.unwrap_or(1_000).clamp(1, WIDTH_MAX);
-            merge(&drawn, (from, to), width, &names)
+            merge(&drawn, from, to, width, &names)
         } else {
             single(&drawn, &names)
         };
@@ -237,7 +237,8 @@ fn single(drawn: &[Drawn], names: &[String]) -> (Vec<LaneBody>, Bars) {
 /// A bar for each stretch of pixel columns in which a lane has any chunk.
 fn merge(
     drawn: &[Drawn],
-    (from, to): (f64, f64),
+    from: f64,
+    to: f64,
     width: usize,
     names: &[String],
 ) -> (Vec<LaneBody>, Bars) {
