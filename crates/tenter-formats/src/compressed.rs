@@ -33,22 +33,45 @@ pub(crate) fn plain(bytes: &[u8]) -> Result<Cow<'_, [u8]>, ImportError> {
     Ok(Cow::Owned(unpacked))
 }
 
-/// What a file holds, unpacked while it is read where it is compressed, and how many bytes that
-/// are.
-///
-/// # Errors
-/// Those of [`plain`], since a compressed file is unpacked once before, which takes far less time
-/// than reading it; and when the file cannot be read.
-pub(crate) fn unpacked<'c>(
-    content: &'c mut Content<'_>,
-) -> Result<(Buffered<'c>, u64), ImportError> {
-    let length = content.length();
-    if !is_packed(&content.part(0, MAGIC.len() as u64)?) {
-        return Ok((content.buffered()?, length));
+/// A file that may be read, compressed or not: one that is compressed has been unpacked once to see
+/// that, which takes far less time than reading it.
+pub(crate) struct Checked<'c, 'b> {
+    content: &'c mut Content<'b>,
+    is_packed: bool,
+    /// How many bytes it holds, unpacked.
+    pub(crate) length: u64,
+}
+
+impl<'c, 'b> Checked<'c, 'b> {
+    /// Looks at a file.
+    ///
+    /// # Errors
+    /// Those of [`plain`], and when the file cannot be read.
+    pub(crate) fn of(content: &'c mut Content<'b>) -> Result<Checked<'c, 'b>, ImportError> {
+        let mut length = content.length();
+        let is_packed = is_packed(&content.part(0, MAGIC.len() as u64)?);
+        if is_packed {
+            length = unpack(content.buffered()?, length, &mut io::sink())?;
+        }
+        Ok(Checked {
+            content,
+            is_packed,
+            length,
+        })
     }
-    let unpacked = unpack(content.buffered()?, length, &mut io::sink())?;
-    let unpacking: Box<dyn Read + 'c> = Box::new(MultiGzDecoder::new(content.buffered()?));
-    Ok((BufReader::with_capacity(1 << 16, unpacking), unpacked))
+
+    /// What it holds, from its beginning, unpacked while it is read.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(crate) fn open(&mut self) -> Result<Buffered<'_>, ImportError> {
+        let stored = self.content.buffered()?;
+        if !self.is_packed {
+            return Ok(stored);
+        }
+        let unpacking: Box<dyn Read + '_> = Box::new(MultiGzDecoder::new(stored));
+        Ok(BufReader::with_capacity(1 << 16, unpacking))
+    }
 }
 
 /// Unpacks a file of `length` bytes; gives how many bytes it holds.

@@ -11,11 +11,11 @@ mod tests;
 mod wire;
 mod write;
 
-use std::io::Read;
+use std::io::{BufRead, Read};
 
 use tenter_workload::spec::TraceReading;
 
-use crate::compressed::unpacked;
+use crate::compressed::Checked;
 use crate::content::{Content, Stream, unreadable};
 use crate::error::{ImportError, Place};
 use crate::imported::{Imported, RankFiles, Source};
@@ -80,13 +80,13 @@ const TOO_LATE: &str =
 fn add(traces: &mut Traces<'_>, rank: u32, content: &mut Content<'_>) -> Result<(), ImportError> {
     let stored = content.length() as usize;
     let mut trace = RankTrace::default();
-    let is_json = first_of_text(content)? == Some(b'{');
-    let (unpacked, length) = unpacked(content)?;
-    if is_json {
-        let bytes = all_of_text(unpacked, length)?;
+    let mut file = Checked::of(content)?;
+    let length = file.length;
+    if first_of_text(file.open()?)? == Some(b'{') {
+        let bytes = all_of_text(file.open()?, length)?;
         json::read(&bytes, stored, traces, rank, &mut trace)?;
     } else {
-        let parts = Parts::new(Stream::new(unpacked), length);
+        let parts = Parts::new(Stream::new(file.open()?), length);
         messages::read(parts, traces, rank, &mut trace)?;
     }
     let too_late = trace.count_starts_from_first(PS_OF_US);
@@ -94,10 +94,9 @@ fn add(traces: &mut Traces<'_>, rank: u32, content: &mut Content<'_>) -> Result<
     traces.add(rank, trace, Place::Byte(length as usize))
 }
 
-/// The first byte of a file that is no white space.
-fn first_of_text(content: &mut Content<'_>) -> Result<Option<u8>, ImportError> {
-    let (unpacked, _) = unpacked(content)?;
-    for byte in unpacked.bytes() {
+/// The first byte of a text that is no white space.
+fn first_of_text(text: impl BufRead) -> Result<Option<u8>, ImportError> {
+    for byte in text.bytes() {
         let byte = byte.map_err(|error| unreadable(0, &error))?;
         if !byte.is_ascii_whitespace() {
             return Ok(Some(byte));

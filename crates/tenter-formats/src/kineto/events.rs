@@ -7,7 +7,7 @@ use serde::de::{
 };
 use serde_json::value::RawValue;
 
-use crate::compressed::{is_packed, unpacked};
+use crate::compressed::{Checked, is_packed};
 use crate::content::Content;
 use crate::error::ImportError;
 use crate::json_text;
@@ -114,8 +114,11 @@ pub(super) fn read(bytes: &[u8], takes: &mut dyn Takes) -> Result<(), ImportErro
     };
     let read = if is_packed(bytes) {
         let mut content = Content::from(bytes);
-        let (unpacking, _) = unpacked(&mut content)?;
-        finished(serde_json::Deserializer::from_reader(unpacking), document)
+        let mut packed = Checked::of(&mut content)?;
+        finished(
+            serde_json::Deserializer::from_reader(packed.open()?),
+            document,
+        )
     } else {
         finished(serde_json::Deserializer::from_slice(bytes), document)
     };
