@@ -1,0 +1,66 @@
+//! When flows end.
+
+use std::collections::BTreeMap;
+
+use crate::population::{FlowId, Population};
+
+/// Flows by the instant at which they end at their present rates. Entries of flows that have other
+/// rates now are stale, and dropped when they are met or become many.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Agenda {
+    ends: BTreeMap<u64, Vec<(FlowId, u64)>>,
+    entries: usize,
+}
+
+/// Fewer entries are not worth looking through.
+const FEW: usize = 1 << 12;
+
+impl Agenda {
+    pub(crate) fn add(&mut self, flow: FlowId, sequence: u64, end: u64) {
+        if end < u64::MAX {
+            self.ends.entry(end).or_default().push((flow, sequence));
+            self.entries += 1;
+        }
+    }
+
+    fn is_current(population: &Population, end: u64, (flow, sequence): (FlowId, u64)) -> bool {
+        let flow = &population.flows[flow];
+        flow.sequence == sequence && flow.end == end
+    }
+
+    /// When the next flow ends.
+    pub(crate) fn next(&mut self, population: &Population) -> Option<u64> {
+        if self.entries > FEW && self.entries > 4 * population.len() {
+            self.drop_stale(population);
+        }
+        while let Some(first) = self.ends.first_entry() {
+            let end = *first.key();
+            let mut flows = first.get().iter();
+            if flows.any(|&of| Agenda::is_current(population, end, of)) {
+                return Some(end);
+            }
+            self.entries -= first.remove().len();
+        }
+        None
+    }
+
+    /// The flows that end at an instant, in the order in which they began.
+    pub(crate) fn take(&mut self, population: &Population, end: u64) -> Vec<FlowId> {
+        let Some(mut flows) = self.ends.remove(&end) else {
+            return Vec::new();
+        };
+        self.entries -= flows.len();
+        flows.retain(|&of| Agenda::is_current(population, end, of));
+        flows.sort_unstable_by_key(|&(_, sequence)| sequence);
+        flows.dedup();
+        flows.into_iter().map(|(flow, _)| flow).collect()
+    }
+
+    fn drop_stale(&mut self, population: &Population) {
+        self.ends.retain(|&end, flows| {
+            flows.retain(|&of| Agenda::is_current(population, end, of));
+            !flows.is_empty()
+        });
+        self.entries = self.ends.values().map(Vec::len).sum();
+    }
+}

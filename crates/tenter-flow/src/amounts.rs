@@ -1,0 +1,163 @@
+//! Rates, amounts and weights as integers.
+
+use tenter_units::{Rate, Time};
+
+/// Fraction bits of rates, which are in bits per second.
+const FRACTION: u32 = 13;
+/// One byte in the units of amounts: rate times picoseconds.
+const BYTE: u128 = 8_000_000_000_000 << FRACTION;
+
+/// A rate, in units of 2⁻¹³ bits per second, so that the rates of lines are exact: up to 2⁵¹ bits per
+/// second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FlowRate(u64);
+
+impl FlowRate {
+    /// As fast as can be: no limit.
+    pub const UNLIMITED: FlowRate = FlowRate(u64::MAX);
+
+    pub(crate) const fn of_units(units: u64) -> FlowRate {
+        FlowRate(units)
+    }
+
+    /// That of a line.
+    #[must_use]
+    pub fn of_line(rate: Rate) -> FlowRate {
+        let units = u128::from(rate.bits_per_second()) << FRACTION;
+        FlowRate(u64::try_from(units).unwrap_or(u64::MAX - 1))
+    }
+
+    /// So many bytes in a time, rounded down; no limit in no time.
+    #[must_use]
+    pub fn of_bytes(bytes: u64, time: Time) -> FlowRate {
+        let scaled = u128::from(bytes) * BYTE;
+        let units = scaled.checked_div(u128::from(time.ps()));
+        let units = units.and_then(|units| u64::try_from(units).ok());
+        units.map_or(FlowRate::UNLIMITED, FlowRate)
+    }
+
+    /// In bits per second.
+    #[must_use]
+    pub fn bits_per_second(self) -> f64 {
+        self.0 as f64 / f64::from(1 << FRACTION)
+    }
+
+    /// The sum, or no limit.
+    #[must_use]
+    pub fn plus(self, other: FlowRate) -> FlowRate {
+        FlowRate(self.0.saturating_add(other.0))
+    }
+}
+
+/// A number of bytes with a fraction, in units of what flows at the least rate in a picosecond.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Amount(u128);
+
+impl Amount {
+    /// So many bytes.
+    #[must_use]
+    pub const fn of_bytes(bytes: u64) -> Amount {
+        Amount(bytes as u128 * BYTE)
+    }
+
+    /// Whole bytes of it, rounded down.
+    #[must_use]
+    pub const fn bytes(self) -> u64 {
+        (self.0 / BYTE) as u64
+    }
+
+    /// What is left of it after some picoseconds at a rate.
+    pub(crate) fn after(self, rate: FlowRate, time: u64) -> Amount {
+        Amount(self.0.saturating_sub(u128::from(rate.0) * u128::from(time)))
+    }
+
+    /// How many picoseconds it takes at a rate, rounded up; `None` where it never ends. A thousandth
+    /// of a picosecond is forgiven, as rates are rounded down.
+    pub(crate) fn time_at(self, rate: FlowRate) -> Option<u64> {
+        if rate.0 == 0 {
+            return (self.0 == 0).then_some(0);
+        }
+        let left = self.0.saturating_sub(u128::from(rate.0 >> 10));
+        u64::try_from(left.div_ceil(u128::from(rate.0))).ok()
+    }
+}
+
+/// Which part of a flow a link carries, and how much of the link that takes: in 2⁻²⁰.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Weight(u32);
+
+impl Weight {
+    /// All of it.
+    pub const WHOLE: Weight = Weight(1 << 20);
+
+    /// `parts` of `whole`, rounded to the nearest, but at least 2⁻²⁰.
+    #[must_use]
+    pub fn of(parts: u64, whole: u64) -> Weight {
+        let scaled = u128::from(parts) * u128::from(Weight::WHOLE.0);
+        let rounded = (scaled + u128::from(whole / 2)).checked_div(u128::from(whole));
+        let units = rounded.and_then(|units| u32::try_from(units).ok());
+        Weight(units.unwrap_or(u32::MAX).max(1))
+    }
+
+    /// As a number.
+    #[must_use]
+    pub fn share(self) -> f64 {
+        f64::from(self.0) / f64::from(Weight::WHOLE.0)
+    }
+
+    /// Of a part, this part.
+    #[must_use]
+    pub fn times(self, other: Weight) -> Weight {
+        Weight::of(u64::from(self.0) * u64::from(other.0), 1 << 40)
+    }
+
+    /// Together with another part.
+    #[must_use]
+    pub fn plus(self, other: Weight) -> Weight {
+        Weight(self.0.saturating_add(other.0))
+    }
+
+    pub(crate) const fn units(self) -> u128 {
+        self.0 as u128
+    }
+}
+
+/// What all flows of a link take of it, in units of 2⁻³³ bits per second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Load(pub(crate) u128);
+
+impl Load {
+    /// What a link of a rate can take.
+    pub(crate) const fn of_capacity(rate: FlowRate) -> Load {
+        Load(rate.0 as u128 * Weight::WHOLE.units())
+    }
+
+    pub(crate) const fn of(rate: FlowRate, weight: Weight) -> Load {
+        Load(rate.0 as u128 * weight.units())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_take_their_time_to_a_picosecond() {
+        // 400 Gbit/s are 20 ps a byte.
+        let rate = FlowRate::of_line(Rate::from_gbps(400));
+        assert_eq!(Amount::of_bytes(1_000).time_at(rate), Some(20_000));
+        let hour = 3_600_000_000_000_000;
+        assert_eq!(Amount::of_bytes(hour / 20).time_at(rate), Some(hour));
+        assert_eq!(Amount::of_bytes(1).time_at(FlowRate::default()), None);
+        assert_eq!(Amount::default().time_at(FlowRate::default()), Some(0));
+    }
+
+    #[test]
+    fn weights_are_parts() {
+        assert_eq!(Weight::of(32, 32), Weight::WHOLE);
+        let spread = Weight::of(1, 32).times(Weight::of(1, 32));
+        assert_eq!(spread, Weight::of(1, 1_024));
+        assert_eq!(Weight::of(1, 2).plus(Weight::of(1, 2)), Weight::WHOLE);
+        assert!((Weight::of(1, 3).share() - 1.0 / 3.0).abs() < 1e-6);
+    }
+}

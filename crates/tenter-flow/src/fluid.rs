@@ -1,0 +1,200 @@
+//! Flows over links, as time passes.
+
+use std::collections::HashMap;
+
+use crate::agenda::Agenda;
+use crate::amounts::{Amount, FlowRate, Load, Weight};
+use crate::certificate;
+use crate::links::{LinkId, Links, RouteId};
+use crate::population::{Bottleneck, FlowId, FlowSpec, Kind, Population};
+use crate::repair::Repair;
+
+/// A rate that flows of a kind had when they ended, and what held them back.
+type Left = (FlowRate, Bottleneck);
+
+/// Flows over links with max–min fair rates.
+///
+/// Changes between two calls of [`Fluid::settle`] are of one instant. Nothing may be asked about
+/// rates and ends between a change and the next call.
+///
+/// ```
+/// use tenter_flow::{Amount, FlowRate, FlowSpec, Fluid, Weight};
+/// use tenter_units::Rate;
+///
+/// let mut fluid = Fluid::default();
+/// let [a, b, out] = [400, 400, 400].map(|gbps| {
+///     fluid.add_link(FlowRate::of_line(Rate::from_gbps(gbps)))
+/// });
+/// let route = fluid.route(&[]);
+/// for from in [a, b] {
+///     fluid.begin(0, FlowSpec {
+///         from: (from, Weight::WHOLE),
+///         route,
+///         to: out,
+///         limit: FlowRate::UNLIMITED,
+///         amount: Amount::of_bytes(1_000),
+///     });
+/// }
+/// fluid.settle(0);
+/// // Each of the two has half of what a byte takes 20 ps at.
+/// assert_eq!(fluid.next_end(), Some(40_000));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Fluid {
+    links: Links,
+    population: Population,
+    agenda: Agenda,
+    repair: Repair,
+    /// Flows that have begun since the rates were last found.
+    begun: Vec<FlowId>,
+    /// Rates of those that have ended since. Only looked up and drained in an order of its own.
+    ended: HashMap<Kind, Vec<Left>>,
+    order: Vec<Kind>,
+}
+
+impl Fluid {
+    /// A further link with the rate at which it sends.
+    pub fn add_link(&mut self, capacity: FlowRate) -> LinkId {
+        self.population.add_link();
+        self.repair.filling.add_link();
+        self.links.add(capacity)
+    }
+
+    /// The route over some links, which is made where it is not known.
+    pub fn route(&mut self, hops: &[(LinkId, Weight)]) -> RouteId {
+        self.links.route(hops)
+    }
+
+    /// The links of a route.
+    pub fn hops(&self, route: RouteId) -> &[(LinkId, Weight)] {
+        self.links.hops(route)
+    }
+
+    /// How many flows there are.
+    pub fn len(&self) -> usize {
+        self.population.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Lets a flow begin.
+    pub fn begin(&mut self, now: u64, spec: FlowSpec) -> FlowId {
+        let id = self.population.add(&self.links, spec, now);
+        self.begun.push(id);
+        id
+    }
+
+    /// Takes a flow out that has ended, or is given up.
+    pub fn withdraw(&mut self, id: FlowId) {
+        let flow = self.population.flows[id];
+        self.population.remove(&self.links, id);
+        if flow.bottleneck == Bottleneck::Unknown {
+            self.begun.retain(|of| *of != id);
+            return;
+        }
+        let kind = flow.spec.kind();
+        let left = self.ended.entry(kind).or_default();
+        if left.is_empty() {
+            self.order.push(kind);
+        }
+        left.push((flow.rate, flow.bottleneck));
+    }
+
+    /// Gives a link another rate from `now` on.
+    pub fn set_capacity(&mut self, link: LinkId, capacity: FlowRate) {
+        self.links.capacities[link] = Load::of_capacity(capacity);
+        let flows: Vec<FlowId> = self.population.on(link).map(|(id, _)| id).collect();
+        for id in flows {
+            self.repair.open(&mut self.population, id);
+        }
+    }
+
+    /// Finds the rates at `now`.
+    pub fn settle(&mut self, now: u64) {
+        self.replace(now);
+        for kind in std::mem::take(&mut self.order) {
+            let left = self.ended.remove(&kind).unwrap_or_default();
+            if left.is_empty() {
+                continue;
+            }
+            let spec = FlowSpec {
+                from: (kind.0, kind.1),
+                route: kind.2,
+                to: kind.3,
+                limit: kind.4,
+                amount: Amount::default(),
+            };
+            for (link, _) in spec.hops(&self.links) {
+                self.repair.open_held_by(&mut self.population, link);
+            }
+        }
+        let Fluid {
+            links,
+            population,
+            agenda,
+            repair,
+            ..
+        } = self;
+        let mut changed = Vec::new();
+        repair.settle(links, population, now, |flow, end| {
+            changed.push((flow, end))
+        });
+        for (flow, end) in changed {
+            let sequence = population.flows[flow].sequence;
+            agenda.add(flow, sequence, end);
+        }
+    }
+
+    /// Lets flows that have begun take the places of others of their kind that have ended at the
+    /// same instant: nobody else's rate changes by that. The rest is opened.
+    fn replace(&mut self, now: u64) {
+        for id in std::mem::take(&mut self.begun) {
+            let spec = self.population.flows[id].spec;
+            let left = self.ended.get_mut(&spec.kind()).and_then(Vec::pop);
+            let Some((rate, bottleneck)) = left else {
+                self.repair.open(&mut self.population, id);
+                for (link, _) in spec.hops(&self.links) {
+                    self.repair.open_held_by(&mut self.population, link);
+                }
+                continue;
+            };
+            self.population
+                .set_rate(&self.links, id, rate, bottleneck, now);
+            let flow = &self.population.flows[id];
+            self.agenda.add(id, flow.sequence, flow.end);
+        }
+    }
+
+    /// When the next flow ends, in ps.
+    pub fn next_end(&mut self) -> Option<u64> {
+        self.agenda.next(&self.population)
+    }
+
+    /// The flows that end at an instant, in the order in which they began. They must be
+    /// [withdrawn](Fluid::withdraw).
+    pub fn ending(&mut self, at: u64) -> Vec<FlowId> {
+        self.agenda.take(&self.population, at)
+    }
+
+    /// The rate of a flow.
+    pub fn rate(&self, id: FlowId) -> FlowRate {
+        self.population.flows[id].rate
+    }
+
+    /// What a flow has still to send at `now`.
+    pub fn left(&self, id: FlowId, now: u64) -> Amount {
+        let flow = &self.population.flows[id];
+        flow.left.after(flow.rate, now - flow.since)
+    }
+
+    /// Looks whether the rates are the max–min fair ones.
+    ///
+    /// # Errors
+    /// A sentence about the first flow or link where they are not: a defect of this crate.
+    pub fn check(&self) -> Result<(), String> {
+        certificate::check(&self.links, &self.population)
+    }
+}

@@ -1,0 +1,32 @@
+//! Flows that share links: their max–min fair rates, kept up to date exactly as flows start and
+//! end, and when each of them has sent all its bytes.
+//!
+//! ```text
+//!   begin, withdraw, set_capacity ──settle(now)──▶ rates ──▶ next_end ──finish(now)──▶ flows
+//! ```
+//!
+//! Rates are *max–min fair*: no flow can get more without taking from one that has no more. They
+//! are so if and only if each flow has a *bottleneck*: a link that is full and on which no flow has
+//! more, or a limit of its own (Bertsekas and Gallager, "Data Networks", section 6.5). There is only
+//! one such solution, so it does not matter how it is found: [`Fluid::settle`] solves anew what the
+//! changes since the last call touch, and goes on until every flow has its bottleneck.
+//! [`Fluid::check`] looks at all of them.
+//!
+//! Nothing here knows packets, hosts or jobs. Numbers are integers: a rate is a multiple of 2⁻¹³
+//! bits per second, rounded down, so that rates of lines are exact and equal flows end at the same
+//! instant. Ends are rounded up to a picosecond, and so are late by a picosecond at most for each
+//! end of another flow that they followed from.
+
+mod agenda;
+mod amounts;
+mod certificate;
+mod fill;
+mod fluid;
+mod links;
+mod population;
+mod repair;
+
+pub use amounts::{Amount, FlowRate, Weight};
+pub use fluid::Fluid;
+pub use links::{LinkId, RouteId};
+pub use population::{FlowId, FlowSpec};

@@ -1,0 +1,55 @@
+//! Links and the routes over them.
+
+use std::collections::HashMap;
+
+use tenter_units::{ById, id};
+
+use crate::amounts::{FlowRate, Load, Weight};
+
+id! {
+    /// A link in one direction, or several that every flow loads alike.
+    pub struct LinkId(u32);
+}
+
+id! {
+    /// A list of links that flows pass, each with the part of the flow that it carries.
+    pub struct RouteId(u32);
+}
+
+/// The links, without the flows on them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Links {
+    pub(crate) capacities: ById<LinkId, Load>,
+    /// Links of all routes, one route after the other.
+    hops: Vec<(LinkId, Weight)>,
+    /// Where the hops of each route end.
+    ends: ById<RouteId, u32>,
+    /// Only looked up, never iterated.
+    known: HashMap<Box<[(LinkId, Weight)]>, RouteId>,
+}
+
+impl Links {
+    pub(crate) fn add(&mut self, capacity: FlowRate) -> LinkId {
+        self.capacities.push(Load::of_capacity(capacity));
+        LinkId::new(self.capacities.len() as u32 - 1)
+    }
+
+    /// The route over some links; one that is there already if it has the same.
+    pub(crate) fn route(&mut self, hops: &[(LinkId, Weight)]) -> RouteId {
+        if let Some(&known) = self.known.get(hops) {
+            return known;
+        }
+        self.hops.extend_from_slice(hops);
+        self.ends.push(self.hops.len() as u32);
+        let route = RouteId::new(self.ends.len() as u32 - 1);
+        self.known.insert(hops.into(), route);
+        route
+    }
+
+    pub(crate) fn hops(&self, route: RouteId) -> &[(LinkId, Weight)] {
+        let index = route.index();
+        let ends = self.ends.as_slice();
+        let first = if index == 0 { 0 } else { ends[index - 1] };
+        &self.hops[first as usize..ends[index] as usize]
+    }
+}

@@ -1,0 +1,112 @@
+//! The rates after a change, solved anew for as few flows as have their rates changed by it.
+//!
+//! At first those that have begun, and those whose bottleneck has lost or gained a flow, are *open*:
+//! they are filled beside all others, which keep their rates. Whoever then has no bottleneck any
+//! more is opened too: a flow with more than others at a link that holds them back, and one whose
+//! own bottleneck is no longer full or gives others more. When nobody is left, every flow has its
+//! bottleneck, so these are the rates.
+
+use crate::amounts::FlowRate;
+use crate::fill::Filling;
+use crate::links::{LinkId, Links};
+use crate::population::{Bottleneck, FlowId, Population};
+
+/// A repair under way.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Repair {
+    pub(crate) filling: Filling,
+    open: Vec<FlowId>,
+}
+
+impl Repair {
+    /// Opens a flow.
+    pub(crate) fn open(&mut self, population: &mut Population, id: FlowId) {
+        let flow = &mut population.flows[id];
+        if !flow.is_open {
+            flow.is_open = true;
+            self.open.push(id);
+        }
+    }
+
+    /// Opens the flows that a link holds back.
+    pub(crate) fn open_held_by(&mut self, population: &mut Population, link: LinkId) {
+        let first = self.open.len();
+        let held = population.on(link);
+        let held =
+            held.filter(|(_, flow)| !flow.is_open && flow.bottleneck == Bottleneck::Link(link));
+        self.open.extend(held.map(|(id, _)| id));
+        for &id in &self.open[first..] {
+            population.flows[id].is_open = true;
+        }
+    }
+
+    /// Finds the rates at `now`, and calls `changed` for each flow whose end has changed.
+    pub(crate) fn settle(
+        &mut self,
+        links: &Links,
+        population: &mut Population,
+        now: u64,
+        mut changed: impl FnMut(FlowId, u64),
+    ) {
+        while !self.open.is_empty() {
+            // Solving for all takes no longer than finding out that all must be solved for.
+            if self.open.len() * 4 > population.len() {
+                self.open_all(population);
+            }
+            self.filling.fill(links, population, &self.open);
+            for given in &self.filling.given {
+                let before = population.flows[given.flow].end;
+                population.set_rate(links, given.flow, given.rate, given.bottleneck, now);
+                let end = population.flows[given.flow].end;
+                if end != before {
+                    changed(given.flow, end);
+                }
+            }
+            if self.open.len() == population.len() || !self.open_more(links, population) {
+                break;
+            }
+        }
+        for id in self.open.drain(..) {
+            population.flows[id].is_open = false;
+        }
+    }
+
+    fn open_all(&mut self, population: &mut Population) {
+        self.open.clear();
+        self.open.extend(population.alive().map(|(id, _)| id));
+        for &id in &self.open {
+            population.flows[id].is_open = true;
+        }
+    }
+
+    /// Opens all that have lost their bottleneck; whether there are any.
+    fn open_more(&mut self, links: &Links, population: &mut Population) -> bool {
+        let first = self.open.len();
+        for &link in &self.filling.touched {
+            let is_full = population.is_full(links, link);
+            // The most that anybody has there, and the most that it lets somebody have.
+            let mut most = FlowRate::default();
+            let mut level = None;
+            for (_, flow) in population.on(link) {
+                most = most.max(flow.rate);
+                if flow.is_open && flow.bottleneck == Bottleneck::Link(link) {
+                    level = level.max(Some(flow.rate));
+                }
+            }
+            let may_stay = |rate: FlowRate, is_held: bool| {
+                let is_highest = level.is_none_or(|level| rate <= level);
+                is_highest && (!is_held || is_full && rate == most)
+            };
+            let lost = population.on(link).filter(|(_, flow)| {
+                let is_held = flow.bottleneck == Bottleneck::Link(link);
+                !flow.is_open && !may_stay(flow.rate, is_held)
+            });
+            let before = self.open.len();
+            self.open.extend(lost.map(|(id, _)| id));
+            for &id in &self.open[before..] {
+                population.flows[id].is_open = true;
+            }
+        }
+        self.open.len() > first
+    }
+}

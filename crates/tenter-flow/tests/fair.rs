@@ -1,0 +1,267 @@
+//! Rates and ends of flows against textbook cases by hand, and random ones against a reference in
+//! exact fractions.
+
+#![allow(missing_docs, reason = "tests")]
+
+mod reference;
+
+use num_rational::BigRational;
+use proptest::prelude::*;
+use tenter_flow::{Amount, FlowId, FlowRate, FlowSpec, Fluid, LinkId, Weight};
+use tenter_units::Rate;
+
+use reference::{Flow, ends, rates, whole};
+
+/// 400 Gbit/s are 0.05 bytes per picosecond.
+fn line(gbps: u64) -> FlowRate {
+    FlowRate::of_line(Rate::from_gbps(gbps))
+}
+
+struct Net {
+    fluid: Fluid,
+    links: Vec<LinkId>,
+    free: LinkId,
+}
+
+impl Net {
+    fn new(gbps: &[u64]) -> Net {
+        let mut fluid = Fluid::default();
+        let links = gbps
+            .iter()
+            .map(|&gbps| fluid.add_link(line(gbps)))
+            .collect();
+        let free = fluid.add_link(line(1_000_000));
+        Net { fluid, links, free }
+    }
+
+    fn spec(&mut self, over: &[usize], bytes: u64) -> FlowSpec {
+        let hops: Vec<_> = over
+            .iter()
+            .map(|&link| (self.links[link], Weight::WHOLE))
+            .collect();
+        FlowSpec {
+            from: (self.free, Weight::WHOLE),
+            route: self.fluid.route(&hops),
+            to: self.free,
+            limit: FlowRate::UNLIMITED,
+            amount: Amount::of_bytes(bytes),
+        }
+    }
+
+    fn begin(&mut self, over: &[usize], bytes: u64) -> FlowId {
+        let spec = self.spec(over, bytes);
+        self.fluid.begin(0, spec)
+    }
+
+    /// Runs to the end; when each flow of some ended.
+    fn run(&mut self, flows: &[FlowId]) -> Vec<u64> {
+        let mut ended = vec![0; flows.len()];
+        self.fluid.settle(0);
+        self.fluid.check().expect("fair");
+        while let Some(at) = self.fluid.next_end() {
+            for flow in self.fluid.ending(at) {
+                let place = flows
+                    .iter()
+                    .position(|of| *of == flow)
+                    .expect("one of them");
+                ended[place] = at;
+                self.fluid.withdraw(flow);
+            }
+            self.fluid.settle(at);
+            self.fluid.check().expect("fair");
+        }
+        ended
+    }
+}
+
+fn gbps(net: &Net, flows: &[FlowId]) -> Vec<f64> {
+    let rates = flows
+        .iter()
+        .map(|&flow| net.fluid.rate(flow).bits_per_second() / 1e9);
+    rates.map(|rate| (rate * 1e6).round() / 1e6).collect()
+}
+
+#[test]
+fn one_link_is_shared_and_what_is_left_goes_faster() {
+    let mut net = Net::new(&[400]);
+    let flows = [1_000, 2_000, 3_000].map(|bytes| net.begin(&[0], bytes));
+    // Thirds until 60 ns, halves until 100 ns, and the rest alone.
+    assert_eq!(net.run(&flows), [60_000, 100_000, 120_000]);
+}
+
+#[test]
+fn a_parking_lot_gives_the_long_flow_its_share_of_the_worst_link() {
+    let mut net = Net::new(&[400, 300, 400]);
+    let long = net.begin(&[0, 1, 2], 1 << 20);
+    let short = [0, 1, 1, 2].map(|link| net.begin(&[link], 1 << 20));
+    net.fluid.settle(0);
+    net.fluid.check().expect("fair");
+    assert_eq!(gbps(&net, &[long]), [100.0]);
+    assert_eq!(gbps(&net, &short), [300.0, 100.0, 100.0, 300.0]);
+}
+
+#[test]
+fn what_one_cannot_use_the_others_have() {
+    let mut net = Net::new(&[400, 50]);
+    let slow = net.begin(&[0, 1], 1 << 20);
+    let mut limited = net.spec(&[0], 1 << 20);
+    limited.limit = line(100);
+    let limited = net.fluid.begin(0, limited);
+    let rest = [(); 2].map(|()| net.begin(&[0], 1 << 20));
+    net.fluid.settle(0);
+    net.fluid.check().expect("fair");
+    assert_eq!(gbps(&net, &[slow, limited]), [50.0, 100.0]);
+    assert_eq!(gbps(&net, &rest), [125.0, 125.0]);
+}
+
+#[test]
+fn a_part_of_a_flow_takes_a_part_of_a_link() {
+    let mut net = Net::new(&[100]);
+    let quarter = (net.links[0], Weight::of(1, 4));
+    let route = net.fluid.route(&[quarter]);
+    let mut spec = net.spec(&[], 1 << 20);
+    spec.route = route;
+    let spread = [(); 2].map(|()| net.fluid.begin(0, spec));
+    net.fluid.settle(0);
+    assert_eq!(gbps(&net, &spread), [200.0, 200.0]);
+}
+
+#[test]
+fn capacities_may_change() {
+    let mut net = Net::new(&[400]);
+    let flows = [(); 2].map(|()| net.begin(&[0], 10_000));
+    net.fluid.settle(0);
+    // 2,500 bytes each in the first 100 ns, then none, then the rest at full rate.
+    net.fluid.set_capacity(net.links[0], FlowRate::default());
+    net.fluid.settle(100_000);
+    assert_eq!(net.fluid.next_end(), None);
+    assert_eq!(net.fluid.left(flows[0], 500_000).bytes(), 7_500);
+    net.fluid.set_capacity(net.links[0], line(400));
+    net.fluid.settle(1_000_000);
+    assert_eq!(net.fluid.next_end(), Some(1_300_000));
+}
+
+#[test]
+fn a_flow_that_follows_another_has_its_rate_at_once() {
+    let mut net = Net::new(&[400, 400]);
+    let first = net.begin(&[0], 1_000);
+    let other = net.begin(&[0, 1], 4_000);
+    net.fluid.settle(0);
+    assert_eq!(net.fluid.next_end(), Some(40_000));
+    assert_eq!(net.fluid.ending(40_000), [first]);
+    net.fluid.withdraw(first);
+    let spec = net.spec(&[0], 500);
+    let next = net.fluid.begin(40_000, spec);
+    net.fluid.settle(40_000);
+    net.fluid.check().expect("fair");
+    assert_eq!(gbps(&net, &[next, other]), [200.0, 200.0]);
+    assert_eq!(net.fluid.next_end(), Some(60_000));
+}
+
+/// A random network: capacities, and flows with their links, weights, limits and bytes.
+#[derive(Clone, Debug)]
+struct Case {
+    gbps: Vec<u64>,
+    flows: Vec<(Vec<(usize, u64)>, Option<u64>, u64)>,
+}
+
+fn case(links: usize, flows: usize) -> impl Strategy<Value = Case> {
+    let gbps = prop::collection::vec(prop::sample::select(vec![25_u64, 100, 200, 400]), 1..links);
+    gbps.prop_flat_map(move |gbps| {
+        let hop = (
+            0..gbps.len(),
+            prop::sample::select(vec![1_u64, 1, 1, 2, 4, 32]),
+        );
+        let hops = prop::collection::btree_map(0..gbps.len(), hop, 1..4);
+        let hops =
+            hops.prop_map(|hops| hops.into_iter().map(|(at, (_, part))| (at, part)).collect());
+        let limit = prop::option::weighted(0.2, 1_u64..200);
+        let flow = (hops, limit, 1_u64..1 << 20);
+        (Just(gbps), prop::collection::vec(flow, 1..flows))
+    })
+    .prop_map(|(gbps, flows)| Case { gbps, flows })
+}
+
+fn bytes_per_ps(gbps: u64) -> BigRational {
+    whole(gbps) / whole(8_000)
+}
+
+fn built(case: &Case) -> (Net, Vec<FlowSpec>, Vec<BigRational>, Vec<Flow>) {
+    let mut net = Net::new(&case.gbps);
+    let mut specs = Vec::new();
+    let mut flows = Vec::new();
+    for (hops, limit, bytes) in &case.flows {
+        let parts = hops
+            .iter()
+            .map(|&(link, part)| (net.links[link], Weight::of(1, part)));
+        let parts: Vec<_> = parts.collect();
+        specs.push(FlowSpec {
+            from: (net.free, Weight::WHOLE),
+            route: net.fluid.route(&parts),
+            to: net.free,
+            limit: limit.map_or(FlowRate::UNLIMITED, line),
+            amount: Amount::of_bytes(*bytes),
+        });
+        let parts = hops
+            .iter()
+            .map(|&(link, part)| (link, whole(1) / whole(part)));
+        flows.push(Flow {
+            hops: parts.collect(),
+            limit: limit.map(bytes_per_ps),
+            left: whole(*bytes),
+        });
+    }
+    let capacities = case.gbps.iter().map(|&gbps| bytes_per_ps(gbps)).collect();
+    (net, specs, capacities, flows)
+}
+
+fn as_f64(number: &BigRational) -> f64 {
+    let scaled = number * whole(1 << 40);
+    scaled
+        .to_integer()
+        .to_string()
+        .parse::<f64>()
+        .expect("a number")
+        / (1_u64 << 40) as f64
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    /// Flows come and go one by one; after each the rates are those of water-filling.
+    #[test]
+    fn rates_are_those_of_water_filling(
+        case in case(12, 24),
+        order in prop::collection::vec(any::<prop::sample::Index>(), 48),
+    ) {
+        let (mut net, specs, capacities, flows) = built(&case);
+        let mut going: Vec<(usize, FlowId)> = Vec::new();
+        for (step, index) in order.iter().enumerate() {
+            let place = index.index(specs.len());
+            match going.iter().position(|(of, _)| *of == place) {
+                Some(at) => net.fluid.withdraw(going.remove(at).1),
+                None => going.push((place, net.fluid.begin(step as u64, specs[place]))),
+            }
+            net.fluid.settle(step as u64);
+            net.fluid.check().map_err(TestCaseError::fail)?;
+        }
+        let now: Vec<Flow> = going.iter().map(|(place, _)| flows[*place].clone()).collect();
+        for ((_, id), expected) in going.iter().zip(rates(&capacities, &now)) {
+            let found = net.fluid.rate(*id).bits_per_second() / 8e12;
+            let expected = as_f64(&expected);
+            prop_assert!((found - expected).abs() < 1e-11, "{found} is not {expected}");
+        }
+    }
+
+    /// Flows end when they do in exact fractions, to a picosecond for each of them.
+    #[test]
+    fn ends_are_those_of_exact_fractions(case in case(6, 8)) {
+        let (mut net, specs, capacities, flows) = built(&case);
+        let ids: Vec<FlowId> = specs.iter().map(|spec| net.fluid.begin(0, *spec)).collect();
+        let found = net.run(&ids);
+        for (found, expected) in found.iter().zip(ends(&capacities, &flows)) {
+            let late = as_f64(&(whole(*found) - &expected));
+            prop_assert!((-0.01..8.0).contains(&late), "{found} is {late} ps late");
+        }
+    }
+}
