@@ -140,7 +140,7 @@ impl Fluid {
         } = self;
         let mut changed = Vec::new();
         repair.settle(links, population, now, |flow, end| {
-            changed.push((flow, end))
+            changed.push((flow, end));
         });
         for (flow, end) in changed {
             let sequence = population.flows[flow].sequence;

@@ -14,7 +14,7 @@
 //!
 //! Nothing here knows packets, hosts or jobs. Numbers are integers: a rate is a multiple of 2⁻¹³
 //! bits per second, rounded down, so that rates of lines are exact and equal flows end at the same
-//! instant. Ends are rounded up to a picosecond, and so are late by a picosecond at most for each
+//! instant. Ends are rounded up to a picosecond, and so are off by a picosecond at most for each
 //! end of another flow that they followed from.
 
 mod agenda;

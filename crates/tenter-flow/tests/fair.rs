@@ -261,7 +261,7 @@ proptest! {
         let found = net.run(&ids);
         for (found, expected) in found.iter().zip(ends(&capacities, &flows)) {
             let late = as_f64(&(whole(*found) - &expected));
-            prop_assert!((-0.01..8.0).contains(&late), "{found} is {late} ps late");
+            prop_assert!((-8.0..8.0).contains(&late), "{found} is {late} ps off");
         }
     }
 }
