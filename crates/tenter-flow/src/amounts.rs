@@ -90,6 +90,9 @@ impl Weight {
     /// All of it.
     pub const WHOLE: Weight = Weight(1 << 20);
 
+    /// Nothing.
+    pub const NONE: Weight = Weight(0);
+
     /// `parts` of `whole`, rounded to the nearest, but at least 2⁻²⁰.
     #[must_use]
     pub fn of(parts: u64, whole: u64) -> Weight {
@@ -103,6 +106,12 @@ impl Weight {
     #[must_use]
     pub fn share(self) -> f64 {
         f64::from(self.0) / f64::from(Weight::WHOLE.0)
+    }
+
+    /// As much as so many of them.
+    #[must_use]
+    pub fn many(self, count: u32) -> Weight {
+        Weight(self.0.saturating_mul(count))
     }
 
     /// Of a part, this part.

@@ -13,6 +13,7 @@ mod circuits;
 mod delays;
 mod devices;
 mod faults;
+mod fidelity;
 pub mod ideal;
 mod impairments;
 mod links;
@@ -29,6 +30,7 @@ pub use circuits::{
 pub use delays::{Delays, Link};
 pub use devices::{Device, Devices};
 pub use faults::{Fault, FaultEvent, FaultPlan};
+pub use fidelity::Fidelity;
 pub use impairments::{LinkImpairment, RulePlan};
 pub use links::{IncomingLink, Links};
 pub use lookahead::{Lookahead, Others};

@@ -12,6 +12,7 @@ use crate::circuits::CircuitPlan;
 use crate::delays::Delays;
 use crate::devices::Devices;
 use crate::faults::FaultPlan;
+use crate::fidelity::Fidelity;
 use crate::impairments::LinkImpairment;
 use crate::links::Links;
 use crate::lookahead::{Lookahead, Others};
@@ -25,6 +26,8 @@ pub struct Plan {
     pub name: String,
     /// What it is about; may be empty.
     pub description: String,
+    /// Whether packets are simulated, or flows.
+    pub fidelity: Fidelity,
     /// Seed of every random stream.
     pub seed: u64,
     /// The seeds of some streams, which a scenario may set apart; otherwise all are the seed.

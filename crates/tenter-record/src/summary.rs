@@ -160,7 +160,7 @@ rows! {
     /// How the engine ran: work done, time taken, and the digest that any other run of the same
     /// scenario must reproduce.
     pub struct EngineStats in "engine" {
-        /// Which loop drove the nodes: `windowed` or `central`.
+        /// What drove the trial: `windowed` or `central` with packets, `flow` at flow level.
         engine: EngineKind => "engine", "";
         /// Data and control packets carried, counted once per link.
         packet_hops: u64 => "packet_hops", "packets";
@@ -218,6 +218,8 @@ pub enum EngineKind {
     Windowed,
     /// One global queue of events, for fabrics whose lookahead is too short for windows.
     Central,
+    /// Flows at max–min fair rates, without packets.
+    Flow,
 }
 
 impl Value for EngineKind {
@@ -226,6 +228,7 @@ impl Value for EngineKind {
         Cell::Text(match self {
             EngineKind::Windowed => "windowed",
             EngineKind::Central => "central",
+            EngineKind::Flow => "flow",
         })
     }
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -106,6 +106,7 @@ impl Draft {
         let plan = Plan {
             name: own.name?,
             description: own.description?,
+            fidelity: own.engine?.fidelity,
             seed: self.seed?,
             seeds,
             topology_spec: described,

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use tenter_config::{Reader, choice, component, default_of, word_or};
-use tenter_plan::{SIMULATED_MAX, WINDOW_MAX};
+use tenter_plan::{Fidelity, SIMULATED_MAX, WINDOW_MAX};
 use tenter_units::{Bytes, Time};
 use tenter_workload::Job;
 
@@ -135,10 +135,13 @@ component! {
 }
 
 component! {
-    /// Settings of the simulator; they change no result.
+    /// Settings of the simulator.
     pub struct Engine as "`engine`" {
+        /// What moves through the fabric: packets one by one, or flows at max–min fair rates, which
+        /// takes less time and is less exact.
+        fidelity: Fidelity = "packet";
         /// The longest window; `none` is as long as the delays of the fabric allow, which is
-        /// fastest.
+        /// fastest. It changes no result.
         window: Option<Time> = "none", in TIMES;
     }
 }

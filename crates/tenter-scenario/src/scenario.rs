@@ -45,7 +45,7 @@ component! {
         observe: Observe = "{}";
         /// Limits that end the trial.
         limits: Limits = "{}";
-        /// Settings of the simulator; they change no result.
+        /// Settings of the simulator.
         engine: Engine = "{}";
         check lists_end;
     }

@@ -4,6 +4,8 @@ use tenter_record::SinkError;
 use tenter_topology::RoutingError;
 use tenter_workload::WorkloadError;
 
+use crate::flow_level::FlowLevelRefusal;
+
 /// Queue pairs take about 300 bytes each when they are used: so many take 40 GB.
 pub(crate) const QUEUE_PAIRS_MAX: u64 = 1 << 27;
 
@@ -27,6 +29,9 @@ pub enum SimulationError {
         "{0} takes no time at all: give the cable a delay, or the switch a pipeline latency or `forwarding: store-and-forward`"
     )]
     NoLookahead(String),
+    /// Flow level can say nothing about it.
+    #[error(transparent)]
+    FlowLevel(#[from] FlowLevelRefusal),
     /// The records could not be kept.
     #[error(transparent)]
     Sink(#[from] SinkError),

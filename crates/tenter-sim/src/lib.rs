@@ -14,11 +14,13 @@
 //! [digest]: tenter_record::Digest
 
 mod error;
+mod flow_level;
 mod network;
 mod results;
 mod run;
 
 pub use error::SimulationError;
+pub use flow_level::{Bound, Carried, FlowDriver, FlowLevelRefusal, bounds};
 pub use network::{
     Captured, Change, Context, Driver, DriverStats, Fabric, Host, JobProgress, NodeModel,
     PortChanges, Recorder, Unwatched, WatchLog, WatchTarget, Watcher, WindowedDriver, build, check,

@@ -1,11 +1,11 @@
 //! A simulation that is built, whatever it records.
 
 use tenter_net::{Event, EventKind};
-use tenter_plan::Plan;
+use tenter_plan::{Fidelity, Plan};
 use tenter_record::Sink;
 use tenter_sim::{
-    Context, Driver, Options, Outcome, Recorder, Simulation, SimulationError, Unwatched, WatchLog,
-    WatchTarget, WindowedDriver,
+    Context, Driver, FlowDriver, Options, Outcome, Recorder, Simulation, SimulationError,
+    Unwatched, WatchLog, WatchTarget, WindowedDriver,
 };
 use tenter_topology::{HostId, NodeId};
 
@@ -45,6 +45,11 @@ impl Watch {
             },
             Watch::Flow(..) => Ok(()),
         }?;
+        if plan.fidelity == Fidelity::Flow {
+            return refuse(
+                "there are no packets to watch at flow level; leave out `--fidelity flow`, or `--watch`".to_owned(),
+            );
+        }
         let recorded = [
             ("queue_changes", plan.queue_changes.is_some()),
             ("capture", plan.capture.is_some()),
@@ -73,6 +78,7 @@ pub(crate) enum Built {
     Plain(Simulation<WindowedDriver<Unwatched>>),
     Recording(Simulation<WindowedDriver<Recorder>>),
     Watching(Simulation<WindowedDriver<WatchLog>>, usize),
+    OfFlows(Box<Simulation<FlowDriver>>),
 }
 
 impl Built {
@@ -81,6 +87,9 @@ impl Built {
         options: Options,
         watch: Option<(Watch, usize)>,
     ) -> Result<Built, SimulationError> {
+        if plan.fidelity == Fidelity::Flow {
+            return Ok(Built::OfFlows(Box::new(Simulation::of_flows(plan)?)));
+        }
         Ok(match watch {
             Some((watch, limit)) => {
                 let target = |context: &Context| watch.resolve(context);
@@ -100,6 +109,7 @@ impl Built {
             Built::Plain(simulation) => simulation.run(&mut sink),
             Built::Recording(simulation) => simulation.run(&mut sink),
             Built::Watching(simulation, _) => simulation.run(&mut sink),
+            Built::OfFlows(simulation) => simulation.run(&mut sink),
         }
     }
 

@@ -6,13 +6,14 @@ use tenter_engine::{Home, LaneBuilder, LaneLayout, LocalNode, Pace, Part, Window
 use tenter_net::{
     ArrivalsByPort, DATA_OVERHEAD_BYTES, ReceiveSlot, SendSlot, Telemetry, Transmitter,
 };
-use tenter_plan::Plan;
 use tenter_plan::ideal::nearest::least_latency;
+use tenter_plan::{Fidelity, Plan};
 use tenter_topology::{CableEnd, HostId, NodeId, Routing, Topology};
 use tenter_units::ById;
 use tenter_workload::{Job, JobId, QueuePairs, RankId};
 
 use crate::error::{QUEUE_PAIRS_MAX, SimulationError};
+use crate::flow_level::bounds;
 
 use super::context::Context;
 use super::driver::WindowedDriver;
@@ -81,6 +82,7 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         addresses: plan.addresses.clone(),
         progress: JobProgress::new(&jobs),
         jobs,
+        fidelity: plan.fidelity,
         seed: plan.seed,
         seeds: plan.seeds,
         spill: plan.spill(),
@@ -195,6 +197,9 @@ pub fn check(plan: &Plan) -> Result<(), SimulationError> {
 /// What the nodes of a plan are made from, where one affects another no sooner than later.
 fn checked(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
     let context = context(plan, threads)?;
+    if plan.fidelity == Fidelity::Flow {
+        bounds(plan)?;
+    }
     if plan.lookahead.least_ps > 0 {
         return Ok(context);
     }

@@ -7,7 +7,7 @@ use tenter_engine::{Home, Output, mix64};
 use tenter_net::input_queued::InputQueuedSpec;
 use tenter_net::load_balancing::FiveTuple;
 use tenter_net::{CreditSpec, ReceiveSlot, SignalSpec, SwitchSpec, Switches, Telemetry};
-use tenter_plan::{HostDelays, LinkImpairment, Links, Lookahead, Seeds};
+use tenter_plan::{Fidelity, HostDelays, LinkImpairment, Links, Lookahead, Seeds};
 use tenter_topology::{HostId, NodeId, Routing, Topology};
 use tenter_units::{ById, Rate, Time};
 use tenter_workload::{JobId, RankId, ScaleUp, Transfer};
@@ -57,6 +57,8 @@ pub struct Context {
     pub(crate) addresses: ById<HostId, NicAddress>,
     pub(crate) jobs: ById<JobId, JobPlan>,
     pub(crate) progress: JobProgress,
+    /// Whether packets are simulated, or flows.
+    pub(crate) fidelity: Fidelity,
     pub(crate) seed: u64,
     pub(crate) seeds: Seeds,
     /// With more than this to wait for at circuits leaves send through the tree, where their load
@@ -132,6 +134,11 @@ impl Context {
         hashes.push(base);
         let entropy = self.port_changes.entropy.iter();
         hashes.extend(entropy.flat_map(|entropy| entropy.hashes(base)));
+    }
+
+    /// Whether packets are simulated. At flow level no queue pair of a NIC is used.
+    pub(crate) fn has_packets(&self) -> bool {
+        self.fidelity == Fidelity::Packet
     }
 
     /// The ranks on a host.

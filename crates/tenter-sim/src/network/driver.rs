@@ -4,6 +4,8 @@ use tenter_engine::{Home, Pace, Part, RunOutcome, Windows, act_at_edge, run_wind
 use tenter_net::Packet;
 use tenter_topology::NodeId;
 
+use crate::flow_level::Carried;
+
 use super::change::Change;
 use super::context::Context;
 use super::fabric::{Fabric, NodeModel};
@@ -40,6 +42,11 @@ pub trait Driver {
 
     /// Changes a node at an edge at `now`; whether it may have something else to do now.
     fn change(&mut self, home: Home, now: u64, change: &Change) -> bool;
+
+    /// What links have carried, at flow level; where there are packets, ports tell.
+    fn carried(&self) -> Option<&Carried> {
+        None
+    }
 
     /// How it ran.
     fn stats(&self) -> DriverStats;

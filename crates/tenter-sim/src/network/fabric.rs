@@ -209,7 +209,7 @@ impl<W: Watcher> Fabric<W> {
     }
 
     /// A node, and what it needs of its environment.
-    fn node(&mut self, node: LocalNode) -> (&mut NodeModel, HostScope<'_>) {
+    pub(crate) fn node(&mut self, node: LocalNode) -> (&mut NodeModel, HostScope<'_>) {
         let scope = HostScope {
             context: &self.context,
             schedules: &self.schedules,

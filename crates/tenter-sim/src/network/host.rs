@@ -16,7 +16,7 @@ use tenter_workload::{Countdown, Destination, JobId, RankReceiveSlot, Transfer, 
 use super::context::Context;
 use super::jobs::RankHere;
 use super::operation_runs::OperationRuns;
-use super::partition_records::{FlowKey, PartitionRecords};
+use super::partition_records::{FlowKey, PartitionRecords, Posted};
 use super::queue_pair_id::QueuePairId;
 use super::scale_up_port::ScaleUpPort;
 use super::schedules::{Peers, Schedules};
@@ -141,7 +141,8 @@ impl Host {
     /// Forgets what had arrived in the collective before: the next one counts anew.
     pub(crate) fn reset(&mut self, context: &Context, job: JobId) {
         let ranks = context.ranks_on(self.nic.host());
-        for here in ranks.iter().filter(|here| here.job == job) {
+        let on_slots = ranks.iter().filter(|_| context.has_packets());
+        for here in on_slots.filter(|here| here.job == job) {
             let slots = context.jobs[job].pairs.receive_count(here.rank);
             self.nic.reset_delivered(here.receive_base, slots);
         }
@@ -373,6 +374,16 @@ impl Host {
             .find_for(transfer)
             .expect("every way of a schedule has queue pairs");
         let queue_pairs = plan.job.queue_pairs;
+        if let Some(posted) = &scope.partition_records.posted {
+            posted.borrow_mut().push(Posted {
+                job: here.job,
+                rank: here.rank,
+                first: first.send,
+                transfer: id,
+                at: now,
+            });
+            return;
+        }
         for index in 0..queue_pairs {
             let send = first.send.after(u32::from(index));
             let send = plan.places[here.rank].send_slot(send);
@@ -422,23 +433,33 @@ impl Host {
             transfer: id,
         };
         let turn = scope.schedules.turn(here.job);
-        let is_flow = plan.flow_workload().is_some();
         scope.partition_records.delivered(key, turn, delivery);
         scope
             .partition_records
             .marked(key, turn, self.nic.take_marks(delivery.slot));
-        // A flow releases another once it is acknowledged.
-        if is_flow {
-            return;
-        }
         let whole = delivery
             .slot
             .before(u32::from(source.queue_pair))
             .run(u32::from(plan.job.queue_pairs))
             .all(|slot| self.nic.delivered(slot) > delivery.nth);
         if whole {
-            self.release(number, id, delivery.at, scope);
-            scope.context.progress.arrived(here.job, delivery.at);
+            self.transfer_arrived(number, here.job, id, delivery.at, scope);
+        }
+    }
+
+    /// All shares of a transfer to a rank here have arrived.
+    pub(crate) fn transfer_arrived(
+        &mut self,
+        number: u16,
+        job: JobId,
+        id: u32,
+        now: u64,
+        scope: &mut HostScope<'_>,
+    ) {
+        // A flow releases another once it is acknowledged.
+        if scope.context.jobs[job].flow_workload().is_none() {
+            self.release(number, id, now, scope);
+            scope.context.progress.arrived(job, now);
         }
     }
 

@@ -41,7 +41,9 @@ pub use host::Host;
 pub(crate) use jobs::JobPlan;
 pub use jobs::JobProgress;
 pub(crate) use packet_ends::PacketEnds;
-pub(crate) use partition_records::{AcknowledgedHalf, DeliveredHalf, FlowKey, PartitionRecords};
+pub(crate) use partition_records::{
+    AcknowledgedHalf, DeliveredHalf, FlowKey, PartitionRecords, Posted,
+};
 pub(crate) use queue_pair_id::QueuePairId;
 pub use recorder::Recorder;
 pub(crate) use unloaded::Remembered;

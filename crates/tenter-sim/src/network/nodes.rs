@@ -148,16 +148,14 @@ impl Context {
     }
 
     fn host(&self, host: HostId, transmitter: Transmitter) -> Host {
-        let (send_slots, receive_slots) =
-            self.ranks_on(host)
-                .iter()
-                .fold((0, 0), |(send, receive), here| {
-                    let pairs = &self.jobs[here.job].pairs;
-                    (
-                        send + pairs.send_count(here.rank),
-                        receive + pairs.receive_count(here.rank),
-                    )
-                });
+        let on_slots = self.ranks_on(host).iter().filter(|_| self.has_packets());
+        let (send_slots, receive_slots) = on_slots.fold((0, 0), |(send, receive), here| {
+            let pairs = &self.jobs[here.job].pairs;
+            (
+                send + pairs.send_count(here.rank),
+                receive + pairs.receive_count(here.rank),
+            )
+        });
         let signals = self.signals.as_ref();
         let nic = Nic::new(NicBuild {
             host,

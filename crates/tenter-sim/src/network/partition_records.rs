@@ -4,8 +4,8 @@ use std::cell::RefCell;
 
 use tenter_endpoint::{Acknowledged, Delivery, Marks};
 use tenter_units::ById;
-use tenter_workload::JobId;
 use tenter_workload::graph::Consequences;
+use tenter_workload::{JobId, RankId, RankSendSlot};
 
 use super::jobs::JobPlan;
 
@@ -31,6 +31,18 @@ impl FlowKey {
             transfer: tag as u32,
         }
     }
+}
+
+/// A transfer that a rank has posted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Posted {
+    pub(crate) job: JobId,
+    /// The rank that sends it.
+    pub(crate) rank: RankId,
+    /// The first of the queue pairs that it is split over.
+    pub(crate) first: RankSendSlot,
+    pub(crate) transfer: u32,
+    pub(crate) at: u64,
 }
 
 /// The receiver's half of a flow. Latencies are in units of
@@ -87,6 +99,8 @@ pub(crate) struct PartitionRecords {
     pub(crate) acknowledged: Vec<AcknowledgedHalf>,
     /// Marks of delivered flows and their turns, where there are any.
     pub(crate) marked: Vec<(FlowKey, u32, Marks)>,
+    /// What has been posted to queue pairs, at flow level; NICs take it where there are packets.
+    pub(crate) posted: Option<RefCell<Vec<Posted>>>,
     /// Scratch space of [`Host`](crate::Host).
     pub(crate) released: Vec<u32>,
     /// Scratch space of [`Host`](crate::Host): requests that the packet just served acknowledges.

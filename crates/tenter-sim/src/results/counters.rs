@@ -6,9 +6,10 @@ use tenter_net::{
     WIRE_OVERHEAD_BYTES,
 };
 use tenter_record::{Counts, PortRow, QueueRow, SwitchRow};
-use tenter_topology::NodeId;
+use tenter_topology::{CableEnd, NodeId};
 use tenter_units::Time;
 
+use crate::flow_level::Carried;
 use crate::network::{Context, Driver, JobPlan, NodeModel};
 
 use super::credit;
@@ -50,6 +51,9 @@ pub(crate) fn count<D: Driver>(driver: &D, ended: u64, counts: &mut Counts) {
                 NodeModel::Switch(_) => transmitter.last_end(),
             };
             let unsent_ps = last_end.saturating_sub(ended) + transmitter.cut_short();
+            if let Some(carried) = driver.carried() {
+                add_carried(&mut row, carried, context, CableEnd { node, port });
+            }
             row.utilisation = utilisation(&row, unsent_ps, span);
             let hashed = queue_pairs.as_ref();
             row.queue_pairs = hashed.map(|counts| counts[node][usize::from(port)]);
@@ -173,6 +177,16 @@ fn switch_port(switch: &Switch, number: u16, ended: u64) -> (PortRow, Vec<QueueR
     };
     let queues = switch.classes().iter().enumerate().map(queue);
     (row, queues.collect())
+}
+
+/// What a port has sent and received at flow level.
+fn add_carried(row: &mut PortRow, carried: &Carried, context: &Context, end: CableEnd) {
+    let peer = context.topology.neighbour(end.node, end.port);
+    let sent = carried.sent(end.node, end.port);
+    let received = carried.sent(peer.node, peer.port);
+    (row.tx_frames, row.tx_bytes) = (sent.frames, sent.bytes);
+    (row.rx_frames, row.rx_bytes) = (received.frames, received.bytes);
+    row.tx_data_wire_bytes = sent.bytes + sent.frames * u64::from(WIRE_OVERHEAD_BYTES);
 }
 
 /// What a class has been told by the other end.

@@ -319,7 +319,7 @@ impl FlowTable {
         let tally = &mut self.tallies[sent.key.job][sent.turn as usize];
         let transfer = tally.schedule.transfer(sent.key.transfer);
         let marks = self.marks.remove(&(sent.key, sent.turn));
-        tally.latency_is_known &= !may_wrap(sent, received);
+        tally.latency_is_known &= knows_latency(context, sent, received);
         let row = flow_row(
             context,
             &transfer,
@@ -374,10 +374,11 @@ impl FlowTable {
     }
 }
 
-/// Whether packets of a flow may have been under way for longer than the time that they carry can
-/// tell: nothing then says how long they were.
-fn may_wrap(sent: &AcknowledgedHalf, received: &DeliveredHalf) -> bool {
-    received.at.saturating_sub(sent.first_sent) / SENT_UNIT_PS >= u64::from(u32::MAX)
+/// Whether it is known how long the packets of a flow were under way: there are some, and none for
+/// longer than the time that they carry can tell.
+fn knows_latency(context: &Context, sent: &AcknowledgedHalf, received: &DeliveredHalf) -> bool {
+    let longest = received.at.saturating_sub(sent.first_sent) / SENT_UNIT_PS;
+    context.has_packets() && longest < u64::from(u32::MAX)
 }
 
 fn flow_row(
@@ -397,7 +398,7 @@ fn flow_row(
     let lane = transfer.way(plan.job.queue_pair_scope).lane;
     let [from, to] = plan.job.ends(transfer);
     let frames = u64::from(received.frames);
-    let is_known = !may_wrap(sent, received);
+    let is_known = knows_latency(context, sent, received);
     let latency = |ps: u64| is_known.then(|| Time::from_ps(ps));
     FlowRow {
         job: u32::from(job.number()),

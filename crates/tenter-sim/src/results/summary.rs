@@ -13,6 +13,7 @@ use tenter_topology::{HostId, NodeId};
 use tenter_units::{Rate, Time};
 use tenter_workload::{JobId, RankId};
 
+use crate::flow_level::Bound;
 use crate::network::{Context, Driver, JobPlan, NodeModel};
 
 use super::counters;
@@ -34,6 +35,8 @@ pub(crate) struct Trial<'a> {
     pub(crate) ended: u64,
     pub(crate) ideals: &'a Ideals,
     pub(crate) power: Option<&'a PowerProfile>,
+    /// What flow level leaves out, where the trial is at that.
+    pub(crate) bounds: &'a [Bound],
     /// For each job why it is not done, if it is not.
     pub(crate) stalls: Vec<Option<String>>,
 }
@@ -44,7 +47,8 @@ pub(crate) fn packet_hops(driver: &impl Driver) -> u64 {
         let mac = transmitter.mac();
         transmitter.sent().0 + mac.xoff_frames + mac.xon_frames
     });
-    frames + notices::sent(driver) + credit::sent(driver)
+    let carried = driver.carried().map_or(0, |carried| carried.all().frames);
+    frames + notices::sent(driver) + credit::sent(driver) + carried
 }
 
 /// When the last thing happened that the nodes know of, in ps: the end of the last frame, or the
@@ -118,7 +122,7 @@ pub(crate) fn outcome<D: Driver>(
         complete: is_whole && jobs.iter().all(|job| job.job.complete),
         stopped_by,
         stopped: trial.stopped.map(|stop| stop.why),
-        warnings: warnings(driver, &totals),
+        warnings: warnings(driver, &totals, trial.bounds),
         // The caller knows what the scenario says itself.
         notes: Vec::new(),
         // It takes further runs.
@@ -385,6 +389,9 @@ fn job_row<D: Driver>(
 
 /// Frame bytes accepted of flows of a job that have not arrived whole.
 fn under_way<D: Driver>(driver: &D, plan: &JobPlan) -> u64 {
+    if !driver.context().has_packets() {
+        return 0;
+    }
     let of_rank = |(rank, &host): (RankId, &HostId)| -> u64 {
         let NodeModel::Host(host) = driver.node(host) else {
             return 0;
@@ -434,6 +441,15 @@ fn totals<D: Driver>(driver: &D, flows: u64, counts: &Counts) -> Totals {
                     totals.xon_frames += mac.xon_frames;
                 }
             }
+        }
+    }
+    if let Some(carried) = driver.carried() {
+        for host in driver.context().topology.host_ids() {
+            let (sent, received) = (carried.sent(host.node(), 0), carried.received(host));
+            totals.tx_frames += sent.frames;
+            totals.tx_bytes += sent.bytes;
+            totals.rx_frames += received.frames;
+            totals.rx_bytes += received.bytes;
         }
     }
     for switch in &counts.switches {
@@ -515,8 +531,11 @@ fn why_lossless_drops(context: &Context) -> &'static str {
     }
 }
 
-fn warnings<D: Driver>(driver: &D, totals: &Totals) -> Vec<String> {
-    let mut warnings = Vec::new();
+fn warnings<D: Driver>(driver: &D, totals: &Totals, bounds: &[Bound]) -> Vec<String> {
+    let of_flows = bounds.iter();
+    let mut warnings: Vec<String> = of_flows
+        .map(|bound| format!("at flow level {}", bound.text))
+        .collect();
     if driver.stats().central {
         warnings.push(format!(
             "in this fabric one node can affect another within {}, which is less than {CENTRAL_BELOW}, so windows go \
@@ -555,10 +574,10 @@ fn engine<D: Driver>(driver: &D, threads: u16, ended: u64, digest: Digest) -> En
         transmitter.sent_control().0 + mac.xoff_frames + mac.xon_frames
     });
     EngineStats {
-        engine: if stats.central {
-            EngineKind::Central
-        } else {
-            EngineKind::Windowed
+        engine: match (driver.context().has_packets(), stats.central) {
+            (false, _) => EngineKind::Flow,
+            (true, true) => EngineKind::Central,
+            (true, false) => EngineKind::Windowed,
         },
         packet_hops,
         data_packet_hops: packet_hops - control - notices::sent(driver) - credit::sent(driver),

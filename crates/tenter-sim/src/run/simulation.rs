@@ -1,10 +1,11 @@
 //! A simulation: built from a plan, run once.
 
 use tenter_engine::{Clock, Pace};
-use tenter_plan::{Plan, PowerProfile};
+use tenter_plan::{Fidelity, Plan, PowerProfile};
 use tenter_record::Sink;
 
 use crate::error::SimulationError;
+use crate::flow_level::{Bound, FlowDriver, bounds};
 use crate::network::{
     Context, Driver, NodeModel, Recorder, Unwatched, WatchLog, WatchTarget, WindowedDriver, build,
 };
@@ -43,6 +44,7 @@ pub struct Simulation<D: Driver> {
     name: String,
     threads: u16,
     power: Option<PowerProfile>,
+    bounds: Vec<Bound>,
     actors: Vec<Box<dyn EdgeActor<D>>>,
 }
 
@@ -115,6 +117,10 @@ impl<D: Driver> Simulation<D> {
             name: plan.name.clone(),
             threads,
             power: plan.power.clone(),
+            bounds: match plan.fidelity {
+                Fidelity::Packet => Vec::new(),
+                Fidelity::Flow => bounds(plan).unwrap_or_default(),
+            },
             actors: actors::of(plan),
         }
     }
@@ -167,6 +173,7 @@ impl<D: Driver> Simulation<D> {
             stalls: stall::explain(&self.driver, &broken, stopped.as_ref()),
             stopped,
             power: self.power.as_ref(),
+            bounds: &self.bounds,
         };
         Ok(results::outcome(&self.driver, &flow_table, counts, trial))
     }
@@ -183,7 +190,17 @@ fn stop_sending<D: Driver>(driver: &mut D, now: u64) {
     }
 }
 
-/// Builds and runs a plan.
+impl Simulation<FlowDriver> {
+    /// Builds a plan's hosts, and the links between them, for flow level.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub fn of_flows(plan: &Plan) -> Result<Self, SimulationError> {
+        Ok(Simulation::with_driver(FlowDriver::new(plan)?, plan, 1))
+    }
+}
+
+/// Builds and runs a plan, at the level that it says.
 ///
 /// # Errors
 /// Those of [`Simulation::new`] and [`Simulation::run`].
@@ -192,6 +209,9 @@ pub fn run(
     options: Options,
     sink: &mut impl Sink,
 ) -> Result<Outcome, SimulationError> {
+    if plan.fidelity == Fidelity::Flow {
+        return Simulation::of_flows(plan)?.run(sink);
+    }
     match Recorder::of(plan) {
         None => Simulation::new(plan, options)?.run(sink),
         Some(recorder) => Simulation::recording(plan, options, &recorder)?.run(sink),

@@ -131,7 +131,8 @@ pub(super) fn has_failed<D: Driver>(driver: &D, job: JobId) -> bool {
 /// of no fault to come, and neither circuits nor load balancers bring a host's link back.
 pub(super) fn stands_still<D: Driver>(driver: &D, job: JobId, broken: &Broken) -> bool {
     let context = driver.context();
-    if context.progress.missing(job) == 0 || broken.is_more_to_come {
+    let is_none = context.progress.missing(job) == 0 || !context.has_packets();
+    if is_none || broken.is_more_to_come {
         return false;
     }
     let dark = hosts_down(context, broken);
@@ -232,6 +233,9 @@ fn waiting_ranks<D: Driver>(driver: &D, job: JobId) -> Vec<String> {
     let context = driver.context();
     let plan = &context.jobs[job];
     let mut lines = Vec::new();
+    if !context.has_packets() {
+        return lines;
+    }
     for (rank, &on) in plan.job.hosts.numbered() {
         let Some(host) = host(driver, on) else {
             continue;

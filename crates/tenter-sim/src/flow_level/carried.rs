@@ -1,0 +1,76 @@
+//! What links have carried at flow level.
+
+use tenter_flow::Weight;
+use tenter_topology::{CableEnd, HostId, NodeId, Topology};
+use tenter_units::ById;
+
+/// Data frames, and their frame bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Load {
+    /// Frames.
+    pub frames: u64,
+    /// Frame bytes.
+    pub bytes: u64,
+}
+
+impl Load {
+    pub(super) fn add(&mut self, other: Load) {
+        self.frames += other.frames;
+        self.bytes += other.bytes;
+    }
+
+    fn part(self, weight: Weight) -> Load {
+        let part = |of: u64| (of as f64 * weight.share()).round() as u64;
+        Load {
+            frames: part(self.frames),
+            bytes: part(self.bytes),
+        }
+    }
+}
+
+/// The data that each port has sent, of messages that are sent to their end.
+#[derive(Clone, Debug, Default)]
+pub struct Carried {
+    ports: ById<NodeId, Vec<Load>>,
+    received: ById<HostId, Load>,
+}
+
+impl Carried {
+    pub(super) fn new(topology: &Topology) -> Carried {
+        let ports = topology.node_ids();
+        Carried {
+            ports: ports
+                .map(|node| vec![Load::default(); usize::from(topology.ports(node))])
+                .collect(),
+            received: vec![Load::default(); topology.hosts].into(),
+        }
+    }
+
+    pub(super) fn count(&mut self, end: CableEnd, load: Load, weight: Weight) {
+        let load = load.part(weight);
+        self.ports[end.node][usize::from(end.port)].add(load);
+    }
+
+    pub(super) fn receive(&mut self, host: HostId, load: Load) {
+        self.received[host].add(load);
+    }
+
+    /// What a port has sent.
+    pub fn sent(&self, node: NodeId, port: u16) -> Load {
+        self.ports[node][usize::from(port)]
+    }
+
+    /// What a NIC has received.
+    pub fn received(&self, host: HostId) -> Load {
+        self.received[host]
+    }
+
+    /// What all links have carried, counted once per link.
+    pub fn all(&self) -> Load {
+        let mut all = Load::default();
+        for load in self.ports.iter().flatten() {
+            all.add(*load);
+        }
+        all
+    }
+}

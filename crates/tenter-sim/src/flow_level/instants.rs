@@ -1,0 +1,39 @@
+//! What happens at flow level, instant by instant.
+
+use std::collections::BTreeMap;
+
+/// Something that happens; the order is that of events at the same instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Happens {
+    /// The end of a transfer within hosts comes out of their domain; its place among those under
+    /// way.
+    Carried(u32),
+    /// A message, by its number and its place, has arrived whole.
+    Delivered(u64, u32),
+    /// Its acknowledgement has arrived.
+    Acknowledged(u64, u32),
+    /// A timer of a node of the fabric may be due.
+    Timer(u32),
+}
+
+/// What is to happen.
+#[derive(Debug, Default)]
+pub(super) struct Instants(BTreeMap<u64, Vec<Happens>>);
+
+impl Instants {
+    pub(super) fn add(&mut self, at: u64, happens: Happens) {
+        self.0.entry(at).or_default().push(happens);
+    }
+
+    /// When something next happens.
+    pub(super) fn next(&self) -> Option<u64> {
+        self.0.first_key_value().map(|(at, _)| *at)
+    }
+
+    /// All that is known to happen at an instant, in order.
+    pub(super) fn take(&mut self, at: u64) -> Vec<Happens> {
+        let mut all = self.0.remove(&at).unwrap_or_default();
+        all.sort_unstable();
+        all
+    }
+}

@@ -1,0 +1,22 @@
+//! Trials at flow level: the hosts are those of packet level, and what they post moves through the
+//! fabric as flows at max–min fair rates.
+//!
+//! ```text
+//!   hosts ──posted──▶ queue pairs ──first of each──▶ Fluid ──ended──▶ delivered ──▶ hosts
+//! ```
+//!
+//! A queue pair sends one message at a time, as one flow over the links of its way. The flow ends
+//! when its last byte has been sent; it has arrived as much later as the way takes for the last
+//! frame, so that a message that meets nobody takes exactly what it takes as packets.
+
+mod carried;
+mod driver;
+mod instants;
+mod limits;
+mod messages;
+mod way_delays;
+mod ways;
+
+pub use carried::Carried;
+pub use driver::FlowDriver;
+pub use limits::{Bound, FlowLevelRefusal, bounds};

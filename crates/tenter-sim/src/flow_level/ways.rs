@@ -1,0 +1,312 @@
+//! The ways of queue pairs through the fabric, and the links that their flows load.
+
+use std::collections::{BTreeMap, HashMap};
+
+use tenter_flow::{FlowRate, Fluid, LinkId, RouteId, Weight};
+use tenter_net::WIRE_OVERHEAD_BYTES;
+use tenter_topology::{CableEnd, HostId, NodeId, Routing, Topology};
+use tenter_units::{ById, id};
+
+use crate::network::{Context, NodeModel};
+
+use super::way_delays::WayDelays;
+
+id! {
+    /// A way between two leaves.
+    pub(super) struct WayId(u32);
+}
+
+/// A way from the leaf of one host to that of another.
+#[derive(Clone, Debug)]
+pub(super) struct Way {
+    pub(super) route: RouteId,
+    pub(super) delays: WayDelays,
+    /// The ports of switches on it, each with the part that it carries: that to the host is none of
+    /// them.
+    pub(super) ports: Vec<(CableEnd, Weight)>,
+}
+
+/// Some flows load a link by itself that others load as one of several alike.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MixedLoads;
+
+/// What ways are found in.
+#[derive(Clone, Copy)]
+pub(super) struct Net<'a> {
+    pub(super) context: &'a Context,
+    pub(super) topology: &'a Topology,
+    pub(super) routing: &'a Routing,
+    pub(super) nodes: &'a [NodeModel],
+}
+
+/// A step of the search: the ports that lead from all switches that are so far from the leaf.
+type Stage = Vec<(CableEnd, Weight)>;
+
+/// The links of the fabric as those of a [`Fluid`], and the ways over them.
+#[derive(Debug, Default)]
+pub(super) struct Ways {
+    /// The link of the first port of each node; those of its others follow.
+    first: ById<NodeId, u32>,
+    /// For each link the bundle that it is loaded as part of.
+    bundles: ById<LinkId, Option<LinkId>>,
+    /// How many links each bundle has. Only looked up.
+    sizes: HashMap<LinkId, usize>,
+    /// Whether links are loaded by themselves.
+    is_single: ById<LinkId, bool>,
+    /// Whether there are no bundles at all.
+    has_no_bundles: bool,
+    ways: ById<WayId, Way>,
+    /// Ways that do not depend on the queue pair. Only looked up.
+    between: HashMap<(NodeId, NodeId), WayId>,
+    /// All others, by their ports. Only looked up.
+    over: HashMap<Vec<CableEnd>, WayId>,
+}
+
+impl Ways {
+    pub(super) fn new(topology: &Topology, fluid: &mut Fluid, has_no_bundles: bool) -> Ways {
+        let mut first = ById::default();
+        let mut links = 0;
+        for node in topology.node_ids() {
+            first.push(links);
+            for port in 0..topology.ports(node) {
+                fluid.add_link(FlowRate::of_line(topology.cable(node, port).rate));
+                links += 1;
+            }
+        }
+        Ways {
+            first,
+            bundles: vec![None; links as usize].into(),
+            is_single: vec![false; links as usize].into(),
+            has_no_bundles,
+            ..Ways::default()
+        }
+    }
+
+    pub(super) fn way(&self, way: WayId) -> &Way {
+        &self.ways[way]
+    }
+
+    /// The link that a port sends over.
+    pub(super) fn link(&self, end: CableEnd) -> LinkId {
+        LinkId::new(self.first[end.node] + u32::from(end.port))
+    }
+
+    /// The way of packets with a hash from one host to another.
+    ///
+    /// # Errors
+    /// When links must be loaded one by one from now on.
+    pub(super) fn find(
+        &mut self,
+        net: Net<'_>,
+        fluid: &mut Fluid,
+        ends: [HostId; 2],
+        hash: u32,
+    ) -> Result<WayId, MixedLoads> {
+        let [from, to] = ends;
+        let leaves = ends.map(|host| net.topology.neighbour(host, 0).node);
+        let pair = (leaves[0], leaves[1]);
+        if let Some(&known) = self.between.get(&pair) {
+            return Ok(known);
+        }
+        let found = search(net, pair, to, hash);
+        if let Some(ports) = found.fixed_ports()
+            && let Some(&known) = self.over.get(&ports)
+        {
+            return Ok(known);
+        }
+        let hops = self.hops(net, fluid, &found.stages)?;
+        let way = WayId::new(self.ways.len() as u32);
+        self.ways.push(Way {
+            route: fluid.route(&hops),
+            delays: delays(net, [from, to], &found.stages),
+            ports: found.stages.concat(),
+        });
+        match found.fixed_ports() {
+            _ if found.is_of_pair => {
+                self.between.insert(pair, way);
+            }
+            Some(ports) => {
+                self.over.insert(ports, way);
+            }
+            None => {}
+        }
+        Ok(way)
+    }
+
+    /// The links that flows over some stages load: where all links of a stage are alike, one that
+    /// stands for all of them.
+    fn hops(
+        &mut self,
+        net: Net<'_>,
+        fluid: &mut Fluid,
+        stages: &[Stage],
+    ) -> Result<Vec<(LinkId, Weight)>, MixedLoads> {
+        let tax = tax(net.context);
+        let mut hops = Vec::new();
+        for stage in stages {
+            let mut alike: BTreeMap<(u64, Weight), Vec<LinkId>> = BTreeMap::new();
+            for &(end, weight) in stage {
+                let rate = net.topology.cable(end.node, end.port).rate;
+                let key = (rate.bits_per_second(), weight);
+                alike.entry(key).or_default().push(self.link(end));
+            }
+            for ((rate, weight), links) in alike {
+                let weight = weight.times(tax);
+                if links.len() == 1 || self.has_no_bundles {
+                    for link in links {
+                        self.load_alone(link)?;
+                        hops.push((link, weight));
+                    }
+                } else {
+                    let whole = FlowRate::of_line(tenter_units::Rate::from_bits_per_second(
+                        rate.saturating_mul(links.len() as u64),
+                    ));
+                    let bundle = self.load_together(fluid, &links, whole)?;
+                    hops.push((bundle, weight.many(links.len() as u32)));
+                }
+            }
+        }
+        Ok(hops)
+    }
+
+    fn load_alone(&mut self, link: LinkId) -> Result<(), MixedLoads> {
+        if self.bundles[link].is_some() {
+            return Err(MixedLoads);
+        }
+        self.is_single[link] = true;
+        Ok(())
+    }
+
+    fn load_together(
+        &mut self,
+        fluid: &mut Fluid,
+        links: &[LinkId],
+        whole: FlowRate,
+    ) -> Result<LinkId, MixedLoads> {
+        let bundle = self.bundles[links[0]];
+        let is_same = links.iter().all(|link| self.bundles[*link] == bundle);
+        let size = bundle.and_then(|bundle| self.sizes.get(&bundle));
+        match (bundle, size) {
+            (Some(bundle), Some(&size)) if is_same && size == links.len() => Ok(bundle),
+            (None, None) if is_same && !links.iter().any(|link| self.is_single[*link]) => {
+                let bundle = fluid.add_link(whole);
+                self.sizes.insert(bundle, links.len());
+                for &link in links {
+                    self.bundles[link] = Some(bundle);
+                }
+                Ok(bundle)
+            }
+            _ => Err(MixedLoads),
+        }
+    }
+}
+
+/// What cells and credits add to the bytes of a frame between leaves.
+fn tax(context: &Context) -> Weight {
+    let Some(scheduled) = &context.scheduled else {
+        return Weight::WHOLE;
+    };
+    let frame = context.nic.longest_frame_bytes() as u16;
+    let wire = u64::from(frame) + u64::from(WIRE_OVERHEAD_BYTES);
+    let inside = u64::from(scheduled.spec.fabric_wire_bytes(frame));
+    Weight::of(inside, wire)
+}
+
+/// What the search has found.
+struct Found {
+    stages: Vec<Stage>,
+    /// Whether all packets from one leaf to the other take it.
+    is_of_pair: bool,
+}
+
+impl Found {
+    /// The ports of the only path, where there is no other.
+    fn fixed_ports(&self) -> Option<Vec<CableEnd>> {
+        let one = |stage: &Stage| match stage[..] {
+            [(end, _)] => Some(end),
+            _ => None,
+        };
+        self.stages.iter().map(one).collect()
+    }
+}
+
+/// More switches than on any path.
+const STAGES_MAX: usize = 256;
+
+/// Follows packets with a hash from a leaf to a host, over all ports that they may take.
+fn search(net: Net<'_>, leaves: (NodeId, NodeId), to: HostId, hash: u32) -> Found {
+    let mut found = Found {
+        stages: Vec::new(),
+        is_of_pair: true,
+    };
+    let mut here = BTreeMap::from([(leaves.0, Weight::WHOLE)]);
+    while found.stages.len() < STAGES_MAX {
+        let mut stage = Stage::new();
+        let mut next: BTreeMap<NodeId, Weight> = BTreeMap::new();
+        for (&node, &weight) in here.iter().filter(|(node, _)| **node != leaves.1) {
+            for (port, part) in choices(net, node, to, hash, &mut found.is_of_pair) {
+                let weight = weight.times(part);
+                let end = CableEnd { node, port };
+                stage.push((end, weight));
+                let beyond = net.topology.neighbour(node, port).node;
+                let sum = next.entry(beyond).or_insert(Weight::NONE);
+                *sum = sum.plus(weight);
+            }
+        }
+        if stage.is_empty() {
+            break;
+        }
+        found.stages.push(stage);
+        here = next;
+    }
+    found
+}
+
+/// The ports that packets with a hash take at a switch, each with the part of them that does.
+fn choices(
+    net: Net<'_>,
+    node: NodeId,
+    to: HostId,
+    hash: u32,
+    is_of_pair: &mut bool,
+) -> Vec<(u16, Weight)> {
+    let candidates = net.routing.candidates(net.topology.switch(node), to);
+    if let [port] = candidates {
+        return vec![(*port, Weight::WHOLE)];
+    }
+    let home = net.context.home(node);
+    let varies = net.context.port_changes.entropy.is_some();
+    if let NodeModel::Switch(switch) = &net.nodes[home.node.index()]
+        && let Some(port) = switch.fixed_port(hash, to, net.routing)
+        && !varies
+    {
+        *is_of_pair = false;
+        return vec![(port, Weight::WHOLE)];
+    }
+    let part = Weight::of(1, candidates.len() as u64);
+    candidates.iter().map(|&port| (port, part)).collect()
+}
+
+/// The links of a way on its first path, and of the first way back.
+fn delays(net: Net<'_>, [from, to]: [HostId; 2], stages: &[Stage]) -> WayDelays {
+    let delays = net.context.delays();
+    let nic = |host: HostId| CableEnd {
+        node: host.node(),
+        port: 0,
+    };
+    let mut ends = vec![nic(from)];
+    let mut node = net.topology.neighbour(from, 0).node;
+    for stage in stages {
+        let Some((end, _)) = stage.iter().find(|(end, _)| end.node == node) else {
+            break;
+        };
+        ends.push(*end);
+        node = net.topology.neighbour(end.node, end.port).node;
+    }
+    ends.push(net.topology.neighbour(to, 0));
+    let back = net.routing.path(net.topology, to, from);
+    let back = std::iter::once(nic(to)).chain(back);
+    let back: Vec<_> = back.map(|end| delays.link(end)).collect();
+    let forth = ends.into_iter().map(|end| delays.link(end)).collect();
+    WayDelays::new(forth, &back)
+}

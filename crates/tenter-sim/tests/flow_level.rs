@@ -1,0 +1,131 @@
+//! Flow level against packets and closed forms.
+
+#![allow(missing_docs, reason = "tests")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tenter_plan::{Fidelity, Plan};
+use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError};
+use tenter_scenario::{Format, load};
+use tenter_sim::{Options, Outcome, run};
+
+/// Keeps nothing.
+struct Nowhere;
+
+impl Sink for Nowhere {
+    fn flows(&mut self, _: &[FlowRow]) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn samples(&mut self, _: &[SampleRow]) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn progress(&mut self, _: &Progress) -> Result<Control, SinkError> {
+        Ok(Control::Continue)
+    }
+}
+
+fn plan(text: &str, settings: &[&str]) -> Plan {
+    let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
+    match load(text, "test", Format::Yaml, &settings, None) {
+        Ok(loaded) => loaded.plan,
+        Err(problems) => panic!("{}", problems.render()),
+    }
+}
+
+fn outcome(plan: &Plan) -> Outcome {
+    run(plan, Options::default(), &mut Nowhere).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn at(plan: &Plan, fidelity: Fidelity) -> Outcome {
+    outcome(&Plan {
+        fidelity,
+        ..plan.clone()
+    })
+}
+
+fn jcts(outcome: &Outcome) -> Vec<u64> {
+    let jobs = outcome.jobs.iter().filter(|job| !job.background);
+    jobs.map(|job| job.jct.expect("it ends").ps()).collect()
+}
+
+/// How much later flow level says that the jobs end, in percent.
+fn errors(plan: &Plan) -> Vec<f64> {
+    let packets = jcts(&at(plan, Fidelity::Packet));
+    let flows = jcts(&at(plan, Fidelity::Flow));
+    let pairs = packets.iter().zip(&flows);
+    pairs
+        .map(|(&packets, &flows)| 100.0 * (flows as f64 / packets as f64 - 1.0))
+        .collect()
+}
+
+const SWITCH: &str = "
+fabric: {kind: single-switch, hosts: 8, rate: 400Gbps}
+jobs: [{name: job, collectives: [{collective: all-reduce, algorithm: ring, size: 8MiB}]}]
+";
+
+#[test]
+fn a_ring_takes_what_its_packets_take() {
+    let found = errors(&plan(SWITCH, &[]));
+    assert!(found[0].abs() < 0.1, "{found:?}");
+}
+
+#[test]
+fn an_incast_takes_what_its_packets_take() {
+    let jobs = "jobs=[{name: job, collectives: [{collective: incast, size: 8MiB}]}]";
+    let found = errors(&plan(SWITCH, &[jobs]));
+    assert!(found[0].abs() < 0.2, "{found:?}");
+}
+
+fn scenarios() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let entries = fs::read_dir(root).expect("scenarios/ can be read");
+    let mut files: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "yaml"))
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+#[ignore = "a table to look at"]
+fn table_of_scenarios() {
+    for file in scenarios() {
+        let name = file.file_stem().expect("a name").to_string_lossy().into_owned();
+        let text = fs::read_to_string(&file).expect("a scenario");
+        let Ok(loaded) = load(&text, &name, Format::Yaml, &[], None) else {
+            println!("{name}: needs files");
+            continue;
+        };
+        let plan = loaded.plan;
+        let of_flows = Plan {
+            fidelity: Fidelity::Flow,
+            ..plan.clone()
+        };
+        let began = std::time::Instant::now();
+        let flows = match run(&of_flows, Options::default(), &mut Nowhere) {
+            Ok(flows) => flows,
+            Err(error) => {
+                println!("{name}: {error}");
+                continue;
+            }
+        };
+        let flow_s = began.elapsed().as_secs_f64();
+        let began = std::time::Instant::now();
+        let packets = at(&plan, Fidelity::Packet);
+        let packet_s = began.elapsed().as_secs_f64();
+        let pairs = packets.jobs.iter().zip(&flows.jobs);
+        let off: Vec<String> = pairs
+            .map(|(a, b)| match (a.jct, b.jct) {
+                (Some(a), Some(b)) => {
+                    format!("{:+.2}%", 100.0 * (b.ps() as f64 / a.ps() as f64 - 1.0))
+                }
+                (a, b) => format!("{a:?} {b:?}"),
+            })
+            .collect();
+        println!("{name}: {} ({packet_s:.2} s, {flow_s:.2} s)", off.join(" "));
+    }
+}
