@@ -1,6 +1,7 @@
 //! What can be typed.
 
 mod bench;
+mod calibrate_fidelity;
 mod common;
 mod export;
 mod import;
@@ -16,7 +17,8 @@ use clap::{Args, Parser, Subcommand};
 use tenter::{Interference, Plan};
 
 pub(crate) use bench::{Bench, RankOrder, Ranks};
-pub(crate) use common::{OutputFormat, Scenario, TextFormat, Threads};
+pub(crate) use calibrate_fidelity::CalibrateFidelity;
+pub(crate) use common::{Fidelity, OutputFormat, Scenario, TextFormat, Threads};
 pub(crate) use export::{Export, ExportCommand, ExportFabric, ExportOperations};
 pub(crate) use import::{
     Import, ImportCommand, ImportFabric, ImportFormat, ImportOperations, ImportSonic,
@@ -75,6 +77,7 @@ impl Arguments {
             })) => output(worker.format),
             Some(Command::Sweep(sweep)) => output(sweep.run.format),
             Some(Command::Compare(compare)) => output(compare.format),
+            Some(Command::CalibrateFidelity(of)) => output(of.format),
             Some(Command::Report(report)) => text(report.format),
             Some(Command::Trials(trials)) => trials.wants_json(),
             #[cfg(feature = "ui")]
@@ -116,6 +119,8 @@ pub(crate) enum Command {
     Sweep(Sweep),
     /// Put trials, folders of seeds or sweeps side by side, or a trial beside a log of nccl-tests
     Compare(Compare),
+    /// Run scenarios with packets and at flow level, and print how far flow level is off
+    CalibrateFidelity(CalibrateFidelity),
     /// Write one or more trials as a single HTML file with plots
     Report(Report),
     /// List, show, tag, annotate and remove the trials of a workspace

@@ -12,6 +12,8 @@
 
 mod arguments;
 mod bench;
+mod both_levels;
+mod calibrate_fidelity;
 mod compare;
 mod exit;
 mod explain;
@@ -94,6 +96,7 @@ fn answer(arguments: Arguments) -> ExitCode {
         Some(Command::Study(study)) => study::study(&study),
         Some(Command::Sweep(arguments)) => sweep::sweep(&arguments),
         Some(Command::Compare(compare)) => compare::compare(&compare),
+        Some(Command::CalibrateFidelity(of)) => calibrate_fidelity::calibrate_fidelity(&of),
         Some(Command::Report(report)) => report::report(&report),
         Some(Command::Trials(arguments)) => trials::trials(&arguments),
         #[cfg(feature = "ui")]

@@ -5,7 +5,8 @@ use std::path::Path;
 use tenter::{Run, Trial};
 use tenter_report::{TRACE_FILE, TrialData, TrialError, TrialReport, write_trace};
 
-use crate::arguments::{self, OutputFormat};
+use crate::arguments::{self, Fidelity, OutputFormat};
+use crate::both_levels;
 use crate::exit::ExitCode;
 use crate::fabric_line::describe;
 use crate::failure::{Failure, print, print_tables, say};
@@ -14,6 +15,9 @@ use crate::trial::{carry_out, exit_code, say_failures};
 use crate::{seeds, source, watch};
 
 pub(crate) fn run(arguments: &arguments::Run) -> Result<ExitCode, Failure> {
+    if arguments.scenario.fidelity == Some(Fidelity::Both) {
+        return both_levels::run(arguments);
+    }
     if let Some(count) = arguments.seeds {
         return seeds::run(arguments, count);
     }

@@ -22,6 +22,13 @@ pub(crate) fn scenario(asked: &arguments::Scenario) -> Result<Scenario, Failure>
     for setting in &asked.overrides {
         scenario = scenario.with_setting(setting);
     }
+    if let Some(fidelity) = asked.fidelity {
+        let setting = fidelity.setting();
+        let setting = setting.ok_or_else(|| {
+            Failure::input("`--fidelity both` goes with `tenter run`; give packet or flow")
+        })?;
+        scenario = scenario.with_setting(setting);
+    }
     Ok(match asked.seed {
         Some(seed) => scenario.seed(seed),
         None => scenario,

@@ -10,6 +10,7 @@
 //!        ─▶ ideal    the closed form of every collective and size
 //!        ─▶ cost     packet-hops, memory, wall time
 //!        ─▶ bill     the parts to buy, and their power
+//!        ─▶ fidelity  how exact flow level is for it
 //!        ─▶ idle     settings that have no effect
 //! ```
 //!
@@ -27,6 +28,7 @@ mod credit;
 mod error;
 mod explanation;
 mod fabric;
+mod fidelity;
 mod flow_workload;
 mod host_memory;
 mod ideal;
@@ -49,6 +51,10 @@ pub use credit::CreditFacts;
 pub use error::ExplainError;
 pub use explanation::{Explanation, explain};
 pub use fabric::{FabricFacts, PairFacts, TierFacts};
+pub use fidelity::{
+    ErrorOf, FIDELITY_COLUMNS, FidelityClass, FidelityRow, KNOWN as KNOWN_FIDELITY, KnownError,
+    LevelErrors, fidelity_rows, known_error,
+};
 pub use host_memory::{DirectionFacts, DmaFacts, PcieFacts};
 pub use ideal::{IdealTime, JobFacts};
 pub use idle::{IdleSetting, idle_settings};

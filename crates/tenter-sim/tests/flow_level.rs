@@ -94,7 +94,11 @@ fn scenarios() -> Vec<PathBuf> {
 #[ignore = "a table to look at"]
 fn table_of_scenarios() {
     for file in scenarios() {
-        let name = file.file_stem().expect("a name").to_string_lossy().into_owned();
+        let name = file
+            .file_stem()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
         let text = fs::read_to_string(&file).expect("a scenario");
         let Ok(loaded) = load(&text, &name, Format::Yaml, &[], None) else {
             println!("{name}: needs files");

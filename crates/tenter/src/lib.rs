@@ -41,6 +41,7 @@ mod experiment;
 mod explained;
 mod fabric_line;
 mod fabrics;
+mod fidelity;
 mod folder;
 mod handle;
 mod identity;
@@ -76,6 +77,7 @@ pub use error::Error;
 pub use experiment::Experiment;
 pub use fabric_line::{describe_fabric, fabric_parts};
 pub use fabrics::{FabricFormat, export_fabric, import_fabric};
+pub use fidelity::{BothLevels, compare_levels, corpus_scenario};
 pub use handle::{Canceller, RunHandle};
 pub use identity::version;
 pub use observer::{Observer, Running};
@@ -101,7 +103,10 @@ pub use workspace::{
     WorkspaceSweep, WorkspaceTrial, sweep_of,
 };
 
-pub use tenter_explain::{Explanation, IdleSetting};
+pub use tenter_explain::{
+    ErrorOf, Explanation, FIDELITY_COLUMNS, FidelityClass, FidelityRow, IdleSetting, KnownError,
+    LevelErrors, fidelity_rows, known_error,
+};
 pub use tenter_net::Event;
 pub use tenter_record::{
     Cell, CircuitRow, CollectiveRow, Column, Control, Counts, CriticalPathRow, FlowRow,

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use tenter_explain::{FidelityClass, known_error};
+use tenter_plan::Fidelity;
 use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError};
 use tenter_report::{TrialFolder, peak_rss_bytes};
 use tenter_sim::Interference;
@@ -60,6 +62,12 @@ impl Prepared {
             ..
         } = rows;
         outcome.summary.notes = self.notes;
+        if loaded.plan.fidelity == Fidelity::Flow {
+            outcome
+                .summary
+                .warnings
+                .insert(0, error_of_flows(&loaded.plan));
+        }
         let engine = &mut outcome.summary.engine;
         engine.set_up_s = self.set_up_s;
         engine.wall_s = began.elapsed().as_secs_f64();
@@ -91,6 +99,17 @@ impl Prepared {
             }),
             _ => Ok(trial),
         }
+    }
+}
+
+/// How far flow level was off on plans of this kind, as a sentence without its end.
+fn error_of_flows(plan: &tenter_plan::Plan) -> String {
+    match known_error(plan) {
+        Some(known) => format!("this trial is at flow level, at which {known}"),
+        None => format!(
+            "this trial is at flow level, whose error is not known for trials of this kind ({}): run a smaller one at both levels with `--fidelity both`",
+            FidelityClass::of(plan)
+        ),
     }
 }
 

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use tenter::usual_threads;
 
 /// A scenario file and what is changed in it.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Scenario {
     /// Scenario file (YAML or JSON; TOML if it ends in .toml), `-` for standard input, or a preset
     #[arg(value_name = "FILE")]
@@ -15,6 +15,9 @@ pub(crate) struct Scenario {
     /// with `default` for the value; may be repeated
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) overrides: Vec<String>,
+    /// What moves through the fabric, instead of `engine.fidelity` of the scenario
+    #[arg(long, value_enum)]
+    pub(crate) fidelity: Option<Fidelity>,
     /// Seed of every random stream, instead of the scenario's
     #[arg(long, value_name = "N", value_parser = seed)]
     pub(crate) seed: Option<u64>,
@@ -29,6 +32,28 @@ pub(crate) struct Threads {
     #[arg(default_value_t = usual_threads(), hide_default_value = true)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) count: u16,
+}
+
+/// How closely a trial is simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Fidelity {
+    /// Packets, one by one
+    Packet,
+    /// Flows at max–min fair rates: less exact, and less time
+    Flow,
+    /// Both, side by side; goes with `tenter run`
+    Both,
+}
+
+impl Fidelity {
+    /// The setting of the scenario that says so; none says both.
+    pub(crate) fn setting(self) -> Option<&'static str> {
+        match self {
+            Fidelity::Packet => Some("engine.fidelity=packet"),
+            Fidelity::Flow => Some("engine.fidelity=flow"),
+            Fidelity::Both => None,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

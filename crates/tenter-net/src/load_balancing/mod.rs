@@ -122,6 +122,13 @@ macro_rules! members {
                 self.reorders() && quality.is_none_or(|of| of == QualitySpec::EXACT)
             }
 
+            /// Whether it goes by the queues of the links.
+            pub fn reads_queues(&self) -> bool {
+                match self {
+                    $($list::$name(spec) => spec.quality().is_some(),)+
+                }
+            }
+
             /// The hash that picks its links, if that alone does.
             pub fn ecmp(&self) -> Option<&Ecmp> {
                 match self {

@@ -140,7 +140,8 @@ impl FlowDriver {
             }
             self.fluid.settle(at);
             self.settled += 1;
-            debug_assert_eq!(self.fluid.check(), Ok(()));
+            // It looks at all flows, so not each time.
+            debug_assert!(!self.settled.is_power_of_two() || self.fluid.check() == Ok(()));
         }
     }
 

@@ -86,6 +86,10 @@ pub fn bounds(plan: &Plan) -> Result<Vec<Bound>, FlowLevelRefusal> {
             "pauses hold back no other flows than those that share the full link; where queue pairs collide this is a lower bound of the time",
         ),
         (
+            balancing.detours().is_some(),
+            "no packet takes a detour over another region; where shortest paths are full this is an upper bound of the time",
+        ),
+        (
             plan.nic.reacting().is_some(),
             "congestion control finds the fair rates at once",
         ),

@@ -283,8 +283,18 @@ fn choices(
         *is_of_pair = false;
         return vec![(port, Weight::WHOLE)];
     }
-    let part = Weight::of(1, candidates.len() as u64);
-    candidates.iter().map(|&port| (port, part)).collect()
+    // Whoever looks at queues gives fast links more.
+    let by_rate =
+        net.context.scheduled.is_none() && net.context.switches.usual.load_balancing.reads_queues();
+    let share = |port: u16| match by_rate {
+        true => net.topology.cable(node, port).rate.bits_per_second(),
+        false => 1,
+    };
+    let all = candidates.iter().map(|&port| share(port)).sum();
+    let parts = candidates.iter();
+    parts
+        .map(|&port| (port, Weight::of(share(port), all)))
+        .collect()
 }
 
 /// The links of a way on its first path, and of the first way back.

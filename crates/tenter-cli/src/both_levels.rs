@@ -1,0 +1,72 @@
+//! `tenter run --fidelity both`: a scenario with packets and with flows, side by side.
+
+use serde_json::json;
+use tenter::{BothLevels, compare_levels};
+use tenter_record::Names;
+use tenter_report::{NamedSummary, comparison_rows, comparison_table, csv};
+
+use crate::arguments::{OutputFormat, Run};
+use crate::exit::ExitCode;
+use crate::failure::{Failure, print, print_tables, say};
+use crate::source;
+use crate::trial::exit_code;
+
+pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
+    if arguments.output.is_some() || arguments.seeds.is_some() || arguments.watch.is_some() {
+        return Err(Failure::input(
+            "`--fidelity both` keeps no folder and runs one seed: leave out --output, --seeds and --watch, or run each level by itself",
+        ));
+    }
+    let mut asked = arguments.scenario.clone();
+    asked.fidelity = None;
+    let scenario = source::scenario(&asked)?;
+    let both = compare_levels(&scenario, arguments.threads.count)?;
+    let named = |name: &str, trial: &tenter::Trial| NamedSummary {
+        name: name.to_owned(),
+        summary: trial.summary().clone(),
+    };
+    let trials = [named("packets", &both.packets), named("flows", &both.flows)];
+    let rows = comparison_rows(&trials);
+    match arguments.format {
+        OutputFormat::Table => {
+            print_tables(comparison_table(&rows).trim_start_matches('\n'));
+            print(&errors(&both));
+        }
+        OutputFormat::Csv => print(&csv(&rows, &Names::default())),
+        OutputFormat::Json => {
+            let document = json!({
+                "comparison": rows,
+                "errors_percent": {
+                    "jct": both.errors().jct,
+                    "fct_p50": both.errors().fct_p50,
+                    "fct_p99": both.errors().fct_p99,
+                },
+                "packets": trials[0].summary,
+                "flows": trials[1].summary,
+            });
+            print(&format!("{document:#}\n"));
+        }
+    }
+    for warning in &both.flows.summary().warnings {
+        say(&format!("warning: {warning}\n"));
+    }
+    Ok(exit_code(both.packets.summary()))
+}
+
+/// How far off flow level is, and what each level took.
+fn errors(both: &BothLevels) -> String {
+    let errors = both.errors();
+    let listed = |errors: &[f64]| {
+        let texts: Vec<String> = errors
+            .iter()
+            .map(|error| format!("{error:+.2} %"))
+            .collect();
+        texts.join(", ")
+    };
+    let [packets, flows] = [&both.packets, &both.flows].map(|trial| trial.summary().engine.wall_s);
+    format!(
+        "\nflow level is off by {} (JCT by job); {} (FCT P99 by collective)\nit took {flows:.3} s, packets {packets:.3} s\n",
+        listed(&errors.jct),
+        listed(&errors.fct_p99),
+    )
+}

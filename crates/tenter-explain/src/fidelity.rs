@@ -1,0 +1,284 @@
+//! How far flow level was off on trials that were run at packet level too.
+//!
+//! `fidelity.csv` has the errors of a corpus of trials by what decides them: how the fabric shares
+//! its links, and what the jobs send. `tenter calibrate-fidelity` measures them, and a test of the
+//! project looks whether the file still has what it finds.
+
+use std::fmt;
+
+use tenter_plan::Plan;
+
+/// What decides how exact flow level is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FidelityClass {
+    /// How the fabric shares its links, as a word.
+    pub fabric: String,
+    /// What the jobs send, as a word.
+    pub load: String,
+}
+
+impl FidelityClass {
+    /// That of a plan.
+    #[must_use]
+    pub fn of(plan: &Plan) -> FidelityClass {
+        FidelityClass {
+            fabric: fabric(plan).to_owned(),
+            load: load(plan).to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for FidelityClass {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}, {}", self.fabric, self.load)
+    }
+}
+
+fn fabric(plan: &Plan) -> &'static str {
+    let balancing = &plan.switches.usual.load_balancing;
+    let lossless = plan.switches.any_class(|class| class.lossless.is_some());
+    if plan.nic.reacting().is_some() {
+        "congestion-control"
+    } else if plan.scheduled.is_some() {
+        "scheduled"
+    } else if plan.credit.is_some() {
+        "credit-based"
+    } else if plan.input_queued.is_some() {
+        "input-queued"
+    } else if balancing.detours().is_some() {
+        "detours"
+    } else if !balancing.follows_hash() {
+        "spray"
+    } else if lossless {
+        "ecmp-pfc"
+    } else {
+        "ecmp"
+    }
+}
+
+fn load(plan: &Plan) -> &'static str {
+    let mut runs = plan.jobs.iter().flat_map(|job| &job.sequence);
+    let is_any =
+        |holds: fn(&tenter_workload::Traffic) -> bool| runs.clone().any(|run| holds(&run.traffic));
+    let operations = is_any(|traffic| traffic.operations().is_some());
+    if operations {
+        "operations"
+    } else if runs.any(|run| run.traffic.flow_workload().is_some()) {
+        "flows"
+    } else {
+        "collectives"
+    }
+}
+
+/// By how much flow level was off, in percent of what packets gave; negative where it said less.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LevelErrors {
+    /// The completion time of each job under test.
+    pub jct: Vec<f64>,
+    /// The median flow completion time of each collective.
+    pub fct_p50: Vec<f64>,
+    /// The 99th percentile of the flow completion times of each collective.
+    pub fct_p99: Vec<f64>,
+}
+
+/// The errors of many trials of a class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FidelityRow {
+    /// The class.
+    pub class: FidelityClass,
+    /// Trials.
+    pub trials: u32,
+    /// Of the completion times of jobs.
+    pub jct: ErrorOf,
+    /// Of median flow completion times.
+    pub fct_p50: ErrorOf,
+    /// Of 99th percentiles of flow completion times.
+    pub fct_p99: ErrorOf,
+}
+
+/// The errors of one quantity, in percent.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ErrorOf {
+    /// Mean with its sign.
+    pub bias: f64,
+    /// Mean of the magnitude.
+    pub mean: f64,
+    /// 95th percentile of the magnitude (nearest rank).
+    pub p95: f64,
+    /// The greatest magnitude.
+    pub worst: f64,
+}
+
+impl ErrorOf {
+    fn of(errors: &[f64]) -> ErrorOf {
+        if errors.is_empty() {
+            return ErrorOf::default();
+        }
+        let count = errors.len() as f64;
+        let mut sizes: Vec<f64> = errors.iter().map(|error| error.abs()).collect();
+        sizes.sort_by(f64::total_cmp);
+        let rank = (0.95 * count).ceil() as usize;
+        ErrorOf {
+            bias: errors.iter().sum::<f64>() / count,
+            mean: sizes.iter().sum::<f64>() / count,
+            p95: sizes[rank.clamp(1, sizes.len()) - 1],
+            worst: sizes.last().copied().unwrap_or_default(),
+        }
+    }
+}
+
+/// The errors of trials, class by class.
+#[must_use]
+pub fn fidelity_rows(trials: &[(FidelityClass, LevelErrors)]) -> Vec<FidelityRow> {
+    let mut classes: Vec<&FidelityClass> = trials.iter().map(|(class, _)| class).collect();
+    classes.sort_unstable();
+    classes.dedup();
+    let row = |class: &FidelityClass| {
+        let own = || {
+            trials
+                .iter()
+                .filter(|(of, _)| of == class)
+                .map(|(_, errors)| errors)
+        };
+        let all = |of: fn(&LevelErrors) -> &Vec<f64>| {
+            let errors: Vec<f64> = own()
+                .flat_map(|errors| of(errors).iter().copied())
+                .collect();
+            ErrorOf::of(&errors)
+        };
+        FidelityRow {
+            class: class.clone(),
+            trials: own().count() as u32,
+            jct: all(|errors| &errors.jct),
+            fct_p50: all(|errors| &errors.fct_p50),
+            fct_p99: all(|errors| &errors.fct_p99),
+        }
+    };
+    classes.into_iter().map(row).collect()
+}
+
+/// The names of the columns of the table.
+pub const FIDELITY_COLUMNS: [&str; 15] = [
+    "fabric",
+    "load",
+    "trials",
+    "jct_bias_percent",
+    "jct_mean_percent",
+    "jct_p95_percent",
+    "jct_worst_percent",
+    "fct_p50_bias_percent",
+    "fct_p50_mean_percent",
+    "fct_p50_p95_percent",
+    "fct_p50_worst_percent",
+    "fct_p99_bias_percent",
+    "fct_p99_mean_percent",
+    "fct_p99_p95_percent",
+    "fct_p99_worst_percent",
+];
+
+impl FidelityRow {
+    /// Its cells, in the order of [`FIDELITY_COLUMNS`]; percents with two decimals.
+    #[must_use]
+    pub fn cells(&self) -> Vec<String> {
+        let class = [&self.class.fabric, &self.class.load].map(Clone::clone);
+        let errors = [self.jct, self.fct_p50, self.fct_p99];
+        let errors = errors
+            .into_iter()
+            .flat_map(|of| [of.bias, of.mean, of.p95, of.worst]);
+        let errors = errors.map(|error| format!("{error:.2}"));
+        let head = class.into_iter().chain([self.trials.to_string()]);
+        head.chain(errors).collect()
+    }
+}
+
+/// The errors that are known, as a table of comma-separated values.
+pub const KNOWN: &str = include_str!("fidelity.csv");
+
+/// What is known of the error of the class of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KnownError {
+    /// The class.
+    pub class: FidelityClass,
+    /// Trials that it is known from.
+    pub trials: u32,
+    /// Of the completion times of jobs, in percent.
+    pub jct: ErrorOf,
+}
+
+impl fmt::Display for KnownError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ErrorOf {
+            bias,
+            mean,
+            p95,
+            worst,
+            ..
+        } = self.jct;
+        write!(
+            formatter,
+            "completion times of jobs were off by {mean:.1} % in the mean ({bias:+.1} % with its sign), {p95:.1} % at the 95th percentile and {worst:.1} % at worst in {} trials of this kind ({})",
+            self.trials, self.class
+        )
+    }
+}
+
+/// What is known of the error of flow level for the class of a plan; `None` for one that no trial of
+/// the corpus has.
+#[must_use]
+pub fn known_error(plan: &Plan) -> Option<KnownError> {
+    let class = FidelityClass::of(plan);
+    let rows = KNOWN.lines().skip(1);
+    let mut cells = rows.map(|line| line.split(',').collect::<Vec<_>>());
+    let row = cells.find(|cells| {
+        cells.len() == FIDELITY_COLUMNS.len() && cells[..2] == [&class.fabric, &class.load]
+    })?;
+    let number = |column: usize| row[column].parse::<f64>().ok();
+    Some(KnownError {
+        trials: row[2].parse().ok()?,
+        jct: ErrorOf {
+            bias: number(3)?,
+            mean: number(4)?,
+            p95: number(5)?,
+            worst: number(6)?,
+        },
+        class,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_summed_up_class_by_class() {
+        let class = |fabric: &str| FidelityClass {
+            fabric: fabric.to_owned(),
+            load: "collectives".to_owned(),
+        };
+        let errors = |jct: &[f64]| LevelErrors {
+            jct: jct.to_vec(),
+            ..LevelErrors::default()
+        };
+        let rows = fidelity_rows(&[
+            (class("spray"), errors(&[-3.0])),
+            (class("ecmp"), errors(&[1.0, -2.0])),
+            (class("spray"), errors(&[1.0])),
+        ]);
+        let found: Vec<_> = rows
+            .iter()
+            .map(|row| (row.class.fabric.as_str(), row.trials))
+            .collect();
+        assert_eq!(found, [("ecmp", 1), ("spray", 2)]);
+        let jct = rows[1].jct;
+        assert_eq!(
+            [jct.bias, jct.mean, jct.p95, jct.worst],
+            [-1.0, 2.0, 3.0, 3.0]
+        );
+        assert_eq!(rows[0].cells().len(), FIDELITY_COLUMNS.len());
+    }
+
+    #[test]
+    fn the_table_has_its_columns() {
+        assert_eq!(KNOWN.lines().next(), Some(&*FIDELITY_COLUMNS.join(",")));
+    }
+}
