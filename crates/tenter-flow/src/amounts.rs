@@ -73,7 +73,8 @@ impl Amount {
 
     /// How many picoseconds it takes at a rate, rounded up; `None` where it never ends. A thousandth
     /// of a picosecond is forgiven, as rates are rounded down.
-    pub(crate) fn time_at(self, rate: FlowRate) -> Option<u64> {
+    #[must_use]
+    pub fn time_at(self, rate: FlowRate) -> Option<u64> {
         if rate.0 == 0 {
             return (self.0 == 0).then_some(0);
         }

@@ -1,5 +1,7 @@
 //! Exact percentiles of completion times.
 
+use std::collections::BTreeMap;
+
 use tenter_units::Time;
 
 /// The value at `per_mille` of `sorted` by nearest rank: the smallest value with at least that
@@ -40,6 +42,29 @@ impl Distribution {
     pub fn of(times: &mut [Time]) -> Option<Distribution> {
         times.sort_unstable();
         let at = |per_mille| nearest_rank(times, per_mille);
+        Some(Distribution {
+            min: at(0)?,
+            p50: at(500)?,
+            p95: at(950)?,
+            p99: at(990)?,
+            p999: at(999)?,
+            max: at(1_000)?,
+        })
+    }
+
+    /// Of times of which each was taken so often; `None` when there are none.
+    pub fn of_counts(times: &BTreeMap<Time, u64>) -> Option<Distribution> {
+        let count = times.values().sum();
+        let at = |per_mille| {
+            let mut before = rank(count, per_mille, 1_000);
+            let mut times = times.iter();
+            let found = times.find(|(_, often)| {
+                let is_there = before <= **often;
+                before = before.saturating_sub(**often);
+                is_there
+            });
+            found.map(|(time, _)| *time)
+        };
         Some(Distribution {
             min: at(0)?,
             p50: at(500)?,
@@ -92,6 +117,17 @@ mod tests {
     }
 
     proptest! {
+        /// Counted or listed, times have the same statistics.
+        #[test]
+        fn counted_times_are_those_listed(values in prop::collection::vec(0_u64..9, 1..80)) {
+            let mut listed: Vec<Time> = values.iter().copied().map(Time::from_ns).collect();
+            let mut counted = BTreeMap::new();
+            for time in &listed {
+                *counted.entry(*time).or_default() += 1;
+            }
+            prop_assert_eq!(Distribution::of_counts(&counted), Distribution::of(&mut listed));
+        }
+
         /// The definition itself: enough values at or below, and too few strictly below.
         #[test]
         fn follows_its_definition(

@@ -6,9 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tenter_plan::{Fidelity, Plan};
-use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError};
+use tenter_record::{CollectiveRow, Control, FlowRow, Progress, SampleRow, Sink, SinkError};
 use tenter_scenario::{Format, load};
-use tenter_sim::{Options, Outcome, run};
+use tenter_sim::{FlowDriver, Options, Outcome, Simulation, run};
 
 /// Keeps nothing.
 struct Nowhere;
@@ -77,6 +77,63 @@ fn an_incast_takes_what_its_packets_take() {
     let jobs = "jobs=[{name: job, collectives: [{collective: incast, size: 8MiB}]}]";
     let found = errors(&plan(SWITCH, &[jobs]));
     assert!(found[0].abs() < 0.2, "{found:?}");
+}
+
+const TREE: &str = "
+fabric:
+  kind: fat-tree
+  hosts_per_leaf: 4
+  leaves_per_pod: 4
+  aggs_per_pod: 4
+  core: {pods: 4, cores_per_agg: 4}
+  load_balancing: {kind: random-spray}
+endpoint:
+  host: {step_delay: 300ns}
+  nic: {loss_recovery: {kind: selective-repeat, reorder: 256}}
+jobs:
+  - name: job
+    collectives:
+      - {collective: all-reduce, algorithm: ring, size: 8MiB}
+      - {collective: all-reduce, algorithm: hierarchical, npus_per_host: 4, size: 4MiB}
+      - {collective: all-gather, algorithm: ring, size: 64KiB}
+";
+
+#[test]
+fn rings_as_a_whole_are_those_one_by_one() {
+    let plan = Plan {
+        fidelity: Fidelity::Flow,
+        ..plan(TREE, &[])
+    };
+    let whole = outcome(&plan);
+    let driver = FlowDriver::new(&plan)
+        .expect("it can be built")
+        .one_by_one();
+    let mut one_by_one = Simulation::with_driver(driver, &plan, 1);
+    let one_by_one = one_by_one.run(&mut Nowhere).expect("it runs");
+    let visits = |of: &Outcome| of.summary.engine.node_visits;
+    assert!(visits(&whole) < visits(&one_by_one) / 100);
+    for (whole, single) in whole.collectives.iter().zip(&one_by_one.collectives) {
+        let of = |row: &CollectiveRow| {
+            let times = [row.start, row.end.expect("it ends"), row.full_mesh_time];
+            let flows = [
+                row.fct_min,
+                row.fct_p50,
+                row.fct_p99,
+                row.fct_p999,
+                row.fct_max,
+            ];
+            (times, flows, row.flows, row.tx_frames, row.rx_payload_bytes)
+        };
+        assert_eq!(of(whole), of(single));
+    }
+    // Parts of frames at ports of switches are rounded each time that a collective ends.
+    let of_nics = |of: &Outcome| -> Vec<[u64; 3]> {
+        let nics = of.counts.ports.iter().take(64);
+        nics.map(|port| [port.tx_frames, port.tx_bytes, port.rx_bytes])
+            .collect()
+    };
+    assert_eq!(of_nics(&whole), of_nics(&one_by_one));
+    assert_eq!(whole.jobs[0].rx_bytes, one_by_one.jobs[0].rx_bytes);
 }
 
 fn scenarios() -> Vec<PathBuf> {

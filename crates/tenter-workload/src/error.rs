@@ -32,6 +32,31 @@ pub enum WorkloadError {
         /// How many this algorithm can have.
         ranks_max: u32,
     },
+    /// More transfers than ids can number, at packet level.
+    #[error(
+        "{collective}: {ranks} ranks make {transfers} transfers, more than the 4,294,967,295 that \
+         can be simulated one by one; use fewer ranks, or set `engine.fidelity: flow`"
+    )]
+    TooManyAtOnce {
+        /// The collective and its algorithm.
+        collective: String,
+        /// How many ranks there are.
+        ranks: u32,
+        /// How many transfers they make.
+        transfers: u64,
+    },
+    /// Rings whose transfers cannot be numbered and do not have their links to themselves.
+    #[error(
+        "{collective}: {ranks} ranks make more transfers than can be simulated one by one, and they \
+         do not have their links to themselves, or their chunks are not all of one size; use a size that is a multiple of the \
+         ranks, `queue_pairs: 1`, no other jobs on the same links, or fewer ranks"
+    )]
+    SharedRings {
+        /// The collective and its algorithm.
+        collective: String,
+        /// How many ranks there are.
+        ranks: u32,
+    },
     /// More chunks than there may be, or than can be told apart in all their transfers.
     #[error(
         "{collective}: chunks of {chunk_bytes} bytes are too many for a buffer of {size_bytes} \

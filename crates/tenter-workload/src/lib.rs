@@ -57,6 +57,6 @@ pub use ids::{JobId, RankId};
 pub use job::{CollectiveRun, Compute, Job};
 pub use pairs::{FarEnd, FirstSlots, QueuePairs, RankReceiveSlot, RankSendSlot};
 pub use scale_up::ScaleUp;
-pub use schedule::Schedule;
+pub use schedule::{Rings, Schedule};
 pub use traffic::{Flow, Groups, Known, Operations, Traffic};
 pub use transfer::{Destination, QueuePairScope, Transfer};

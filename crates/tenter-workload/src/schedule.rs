@@ -7,6 +7,18 @@ use tenter_units::Time;
 use crate::flow_workload::FlowSchedule;
 use crate::{Destination, QueuePairScope, Transfer};
 
+/// Rings side by side: in each step each rank sends one transfer to the rank `stride` further on,
+/// all of the same bytes, and waits for its arrival there before the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rings {
+    /// From a rank to the next of its ring, around the end.
+    pub stride: u32,
+    /// Steps.
+    pub steps: u32,
+    /// Payload of each transfer.
+    pub bytes: u64,
+}
+
 /// A collective algorithm over `ranks()` ranks as a graph of transfers with dense ids
 /// `0..transfer_count()`.
 ///
@@ -23,8 +35,19 @@ pub trait Schedule: Send + Sync {
     /// How many ranks take part; at least 2.
     fn ranks(&self) -> u32;
 
-    /// How many transfers there are.
+    /// How many transfers there are; the greatest id where there are [more](Schedule::transfers).
     fn transfer_count(&self) -> u32;
+
+    /// How many transfers there are, also where ids cannot number them all: then it can be run only
+    /// as what [`Schedule::rings`] says.
+    fn transfers(&self) -> u64 {
+        u64::from(self.transfer_count())
+    }
+
+    /// The rings that it consists of, where it is nothing else.
+    fn rings(&self) -> Option<Rings> {
+        None
+    }
 
     /// The transfer of that id.
     fn transfer(&self, id: u32) -> Transfer;

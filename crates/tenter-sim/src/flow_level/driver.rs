@@ -10,7 +10,7 @@ use tenter_net::{Event, Medium, Packet, ReceiveSlot, SendSlot, WIRE_OVERHEAD_BYT
 use tenter_plan::Plan;
 use tenter_topology::{CableEnd, HostId};
 use tenter_units::{ById, Time};
-use tenter_workload::{Countdown, JobId, RankId, split};
+use tenter_workload::{Countdown, JobId, RankId, Rings, Schedule, split};
 
 use crate::error::SimulationError;
 use crate::network::{
@@ -21,6 +21,8 @@ use crate::network::{
 use super::carried::{Carried, Load};
 use super::instants::{Happens, Instants};
 use super::messages::{Message, MessageId, Messages, PairId, PairWay, Size};
+use super::ring_jobs::{self, RingsTaken};
+use super::waves::{RankTimes, Waves};
 use super::way_delays::EndFrames;
 use super::ways::{MixedLoads, Net, WayId, Ways};
 
@@ -42,6 +44,8 @@ pub struct FlowDriver {
     over_ways: ById<WayId, Load>,
     /// The most that a queue pair sends at on each way.
     limits: ById<WayId, Option<FlowRate>>,
+    /// Whether all that runs are rings that have their links to themselves.
+    runs_whole_rings: bool,
     /// When a timer of each node was last planned.
     planned: Vec<u64>,
     events: u64,
@@ -99,7 +103,8 @@ impl FlowDriver {
         let first_pairs = first_pairs.collect();
         let mut fluid = Fluid::default();
         let topology = &fabric.context.topology;
-        Ok(FlowDriver {
+        let mut driver = FlowDriver {
+            runs_whole_rings: false,
             ways: Ways::new(topology, &mut fluid, false),
             carried: Carried::new(topology),
             planned: vec![u64::MAX; fabric.nodes.len()],
@@ -114,7 +119,91 @@ impl FlowDriver {
             limits: ById::default(),
             events: 0,
             settled: 0,
+        };
+        driver.runs_whole_rings = driver.rings_are_free();
+        if !driver.runs_whole_rings {
+            ring_jobs::check_ids(&driver.fabric.context)?;
+        }
+        Ok(driver)
+    }
+
+    /// The same with rings as flows one by one, too.
+    #[must_use]
+    pub fn one_by_one(mut self) -> FlowDriver {
+        self.runs_whole_rings = false;
+        self
+    }
+
+    /// Whether all jobs are rings whose flows never meet.
+    fn rings_are_free(&mut self) -> bool {
+        let context = Arc::clone(&self.fabric.context);
+        if context.jobs.is_empty() || !ring_jobs::may_be_whole(&context) {
+            return false;
+        }
+        let strides: Vec<(JobId, Vec<Rings>)> = context
+            .jobs
+            .ids()
+            .map(|job| (job, ring_jobs::rings_of(&context, job)))
+            .collect();
+        // Of several jobs with several kinds of rings any may meet.
+        let kinds = strides.iter().map(|(_, rings)| rings.len()).max();
+        if context.jobs.len() > 1 && kinds > Some(1) {
+            return false;
+        }
+        (0..kinds.unwrap_or(0)).all(|kind| {
+            let mut specs = Vec::new();
+            for (job, rings) in &strides {
+                let Some(rings) = rings.get(kind) else {
+                    continue;
+                };
+                for rank in context.jobs[*job].job.hosts.ids() {
+                    match self.ring_spec(*job, rank, *rings) {
+                        Some((_, spec)) => specs.push(spec),
+                        None => return false,
+                    }
+                }
+            }
+            ring_jobs::are_free(&mut self.fluid, &specs)
         })
+    }
+
+    /// The message and the flow by which a rank sends to the next of its ring; `None` where it does
+    /// not pass the fabric.
+    fn ring_spec(&mut self, job: JobId, rank: RankId, rings: Rings) -> Option<(Message, FlowSpec)> {
+        let context = Arc::clone(&self.fabric.context);
+        let plan = &context.jobs[job];
+        let ranks = plan.job.ranks();
+        let next = RankId::new((rank.number() + rings.stride) % ranks);
+        let ends = [rank, next].map(|rank| plan.job.hosts[rank]);
+        if context.is_within_domain(ends[0], ends[1]) {
+            return None;
+        }
+        let first = plan.pairs.find(rank, next, 0)?;
+        let pair = self.first_pairs[job][rank].after(first.send.number());
+        if self.messages.way(pair).is_none() {
+            let of = QueuePairId {
+                job,
+                from: rank,
+                to: next,
+                lane: 0,
+                queue_pair: 0,
+            };
+            self.find_way(pair, ends, context.hash(of), 0);
+        }
+        let size = self.size(rings.bytes);
+        let message = Message::new(FlowKey::default(), 0, pair, size);
+        let spec = self.spec(&message, Amount::of_bytes(wire_bytes(&message)))?;
+        Some((message, spec))
+    }
+
+    fn size(&self, bytes: u64) -> Size {
+        let cut = self.fabric.context.nic.cut();
+        let frames = cut.packets(bytes);
+        Size {
+            bytes,
+            frames: frames as u32,
+            frame_bytes: cut.request_frame_bytes(bytes, frames),
+        }
     }
 
     /// When something next happens.
@@ -152,7 +241,7 @@ impl FlowDriver {
             return;
         };
         let message = *self.messages.get(id);
-        self.count(&message);
+        self.count(&message, 1);
         let rest = self.rest(&message);
         let arrives = Happens::Delivered(message.sequence, id.number());
         self.instants.add(now + rest.ps(), arrives);
@@ -170,6 +259,7 @@ impl FlowDriver {
         let frame = |from: u64| cut.frame_bytes(bytes, from, from + 1) as u32;
         let ends = EndFrames {
             first: frame(0),
+            before: packets.checked_sub(2).map(frame),
             last: frame(packets - 1),
         };
         self.ways.way(way).delays.rest(ends)
@@ -189,6 +279,10 @@ impl FlowDriver {
             }
             Happens::Delivered(_, id) => self.deliver(MessageId::new(id), now),
             Happens::Acknowledged(_, id) => self.acknowledge(MessageId::new(id), now),
+            Happens::Rings(job) => {
+                let progress = &self.fabric.context.progress;
+                progress.arrived(JobId::new(job), now);
+            }
         }
     }
 
@@ -236,7 +330,6 @@ impl FlowDriver {
             .transfer(posted.transfer);
         let turn = self.fabric.schedules.turn(posted.job);
         let lane = transfer.way(plan.job.queue_pair_scope).lane;
-        let cut = context.nic.cut();
         for queue_pair in 0..plan.job.queue_pairs {
             let slot = posted.first.after(u32::from(queue_pair));
             let pair = self.first_pairs[posted.job][posted.rank].after(slot.number());
@@ -245,16 +338,11 @@ impl FlowDriver {
                 self.find_way(pair, plan.job.ends(&transfer), context.hash(of), now);
             }
             let bytes = split::share(transfer.bytes, plan.job.queue_pairs, queue_pair);
-            let frames = cut.packets(bytes);
+            let size = self.size(bytes);
             let key = FlowKey {
                 job: posted.job,
                 queue_pair,
                 transfer: posted.transfer,
-            };
-            let size = Size {
-                bytes,
-                frames: frames as u32,
-                frame_bytes: cut.request_frame_bytes(bytes, frames),
             };
             let (id, is_first) = self.messages.post(key, turn, pair, posted.at, size);
             if is_first {
@@ -311,26 +399,30 @@ impl FlowDriver {
 
     /// A message is sent from now on, of which so much is left; all of it where that is not said.
     fn begin_with(&mut self, id: MessageId, left: Option<Amount>, now: u64) {
-        let message = self.messages.get(id);
-        let Some(PairWay { way, from, to, .. }) = self.messages.way(message.pair) else {
-            return;
-        };
-        let wire = wire_bytes(message);
+        let message = *self.messages.get(id);
+        let amount = left.unwrap_or(Amount::of_bytes(wire_bytes(&message)));
+        if let Some(spec) = self.spec(&message, amount) {
+            let flow = self.fluid.begin(now, spec);
+            self.messages.begin(id, flow, now);
+        }
+    }
+
+    /// The flow of so much of a message.
+    fn spec(&mut self, message: &Message, amount: Amount) -> Option<FlowSpec> {
+        let PairWay { way, from, to, .. } = self.messages.way(message.pair)?;
         let context = &self.fabric.context;
         let enters = self.ways.link(CableEnd {
             node: from.node(),
             port: 0,
         });
         let leaves = context.topology.neighbour(to, 0);
-        let spec = FlowSpec {
-            from: (enters, entry_weight(context, from, message, wire)),
+        Some(FlowSpec {
+            from: (enters, entry_weight(context, from, message)),
             route: self.ways.way(way).route,
             to: self.ways.link(leaves),
             limit: self.limit(way),
-            amount: left.unwrap_or(Amount::of_bytes(wire)),
-        };
-        let flow = self.fluid.begin(now, spec);
-        self.messages.begin(id, flow, now);
+            amount,
+        })
     }
 
     /// The most that a queue pair sends at on a way: its window in each round trip.
@@ -343,14 +435,14 @@ impl FlowDriver {
         *self.limits[way].get_or_insert_with(|| super::limits::of_windows(nic, delays))
     }
 
-    /// Counts what a message has loaded.
-    fn count(&mut self, message: &Message) {
+    /// Counts what so many messages like one have loaded.
+    fn count(&mut self, message: &Message, messages: u64) {
         let Some(PairWay { way, from, to, .. }) = self.messages.way(message.pair) else {
             return;
         };
         let load = Load {
-            frames: u64::from(message.frames),
-            bytes: message.frame_bytes,
+            frames: u64::from(message.frames) * messages,
+            bytes: message.frame_bytes * messages,
         };
         if self.over_ways.len() <= way.index() {
             self.over_ways.resize(way.index() + 1, Load::default());
@@ -453,7 +545,8 @@ fn wire_bytes(message: &Message) -> u64 {
 }
 
 /// How much of the wire of its NIC a message takes: gaps behind messages are part of it.
-fn entry_weight(context: &Context, from: HostId, message: &Message, wire: u64) -> Weight {
+fn entry_weight(context: &Context, from: HostId, message: &Message) -> Weight {
+    let wire = wire_bytes(message);
     let gap = context.nic.message_gap;
     if gap.is_zero() {
         return Weight::WHOLE;
@@ -524,6 +617,41 @@ impl Driver for FlowDriver {
 
     fn change(&mut self, _: Home, _: u64, _: &Change) -> bool {
         false
+    }
+
+    fn run_rings(&mut self, job: JobId, begin: u64, schedule: &dyn Schedule) -> Option<RingsTaken> {
+        let rings = schedule.rings().filter(|_| self.runs_whole_rings)?;
+        let context = Arc::clone(&self.fabric.context);
+        let delays = context.host_delays;
+        let mut ranks = Vec::with_capacity(context.jobs[job].job.hosts.len());
+        let mut taken = RingsTaken::default();
+        let mut back = 0;
+        for rank in context.jobs[job].job.hosts.ids() {
+            let (message, spec) = self.ring_spec(job, rank, rings)?;
+            ranks.push(RankTimes {
+                sending: spec.amount.time_at(self.fluid.rate_alone(&spec))?,
+                rest: self.rest(&message).ps(),
+            });
+            let steps = u64::from(rings.steps);
+            self.count(&message, steps);
+            taken.frames += u64::from(message.frames) * steps;
+            taken.frame_bytes += message.frame_bytes * steps;
+            taken.payload += rings.bytes * steps;
+            let way = self.messages.way(message.pair)?.way;
+            back = back.max(self.ways.way(way).delays.back.ps());
+        }
+        let begin = begin + delays.start_up.ps() + delays.step.ps();
+        let waves = Waves::new(rings, &ranks, begin, delays.step.ps()).run();
+        self.settled += u64::from(rings.steps - waves.skipped);
+        let times = waves.times.into_iter();
+        taken.times = times
+            .map(|(time, count)| (Time::from_ps(time), count))
+            .collect();
+        taken.last = waves.last;
+        taken.acknowledged = waves.last + back;
+        taken.mesh = ring_jobs::mesh(&context, job, rings);
+        self.instants.add(waves.last, Happens::Rings(job.number()));
+        Some(taken)
     }
 
     fn carried(&self) -> Option<&Carried> {

@@ -12,6 +12,8 @@ pub(super) enum Happens {
     Delivered(u64, u32),
     /// Its acknowledgement has arrived.
     Acknowledged(u64, u32),
+    /// The rings of a job, run as a whole, are done.
+    Rings(u16),
     /// A timer of a node of the fabric may be due.
     Timer(u32),
 }

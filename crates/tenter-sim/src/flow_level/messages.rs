@@ -39,6 +39,25 @@ pub(super) struct Message {
     pub(super) frame_bytes: u64,
 }
 
+impl Message {
+    /// One that is not posted yet.
+    pub(super) fn new(key: FlowKey, turn: u32, pair: PairId, size: Size) -> Message {
+        Message {
+            key,
+            turn,
+            pair,
+            sequence: 0,
+            bytes: size.bytes,
+            posted: 0,
+            first_sent: 0,
+            next: None,
+            flow: None,
+            frames: size.frames,
+            frame_bytes: size.frame_bytes,
+        }
+    }
+}
+
 /// A queue pair.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pair {
@@ -109,17 +128,9 @@ impl Messages {
     ) -> (MessageId, bool) {
         self.posted += 1;
         let message = Message {
-            key,
-            turn,
-            pair,
             sequence: self.posted,
-            bytes: size.bytes,
             posted: at,
-            first_sent: at,
-            next: None,
-            flow: None,
-            frames: size.frames,
-            frame_bytes: size.frame_bytes,
+            ..Message::new(key, turn, pair, size)
         };
         let id = if let Some(free) = self.free.pop() {
             self.messages[free] = message;

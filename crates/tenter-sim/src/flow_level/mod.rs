@@ -14,9 +14,12 @@ mod driver;
 mod instants;
 mod limits;
 mod messages;
+mod ring_jobs;
+mod waves;
 mod way_delays;
 mod ways;
 
 pub use carried::Carried;
 pub use driver::FlowDriver;
 pub use limits::{Bound, FlowLevelRefusal, bounds};
+pub use ring_jobs::RingsTaken;

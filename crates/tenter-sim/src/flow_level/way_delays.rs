@@ -13,10 +13,12 @@ pub(super) struct WayDelays {
     pub(super) back: Time,
 }
 
-/// The first and the last frame of a message, in frame bytes.
+/// Frames of a message, in frame bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EndFrames {
     pub(super) first: u32,
+    /// The one before the last, where there is one.
+    pub(super) before: Option<u32>,
     pub(super) last: u32,
 }
 
@@ -28,28 +30,54 @@ impl WayDelays {
         }
     }
 
-    /// From the end of the last frame at the slowest link to its arrival, and from the start of the
-    /// first to when it is there, where nothing else is sent: the rest of what a message takes alone.
+    /// What a message takes alone beside the time of all its frames at the slowest link: from its
+    /// posting until its first frame is there, and from the end of its last one there to its
+    /// arrival. Frames that arrive whole wait for the one before, which may be longer.
     pub(super) fn rest(&self, frames: EndFrames) -> Time {
-        let slowest = self.slowest();
         let time = |link: &Link, frame: u32| {
             let bytes = frame + WIRE_OVERHEAD_BYTES;
-            link.rate.serialisation(0).of(bytes, 0).0
+            link.rate.serialisation(0).of(bytes, 0).0.ps()
         };
-        let mut rest = Time::ZERO;
-        for (place, link) in self.links.iter().enumerate() {
-            let frame = if place < slowest {
-                frames.first
-            } else {
-                frames.last
-            };
-            rest += link.latency;
+        let (ahead, rest) = self.links.split_at(self.slowest());
+        let Some((slowest, beyond)) = rest.split_first() else {
+            return Time::ZERO;
+        };
+        let whole = |link: &Link| {
             if link.stores {
-                rest += time(link, frame);
+                time(link, frames.first)
+            } else {
+                0
+            }
+        };
+        let until: u64 = ahead
+            .iter()
+            .map(|link| link.latency.ps() + whole(link))
+            .sum();
+        let own = time(slowest, frames.last);
+        let longer = frames.before.unwrap_or(0);
+        // Both count from when the last frame begins at the slowest link.
+        let latency = slowest.latency.ps();
+        let mut before = latency;
+        let mut last = latency;
+        if slowest.stores {
+            last += own;
+        } else {
+            before = before.saturating_sub(time(slowest, longer));
+        }
+        for link in beyond {
+            let free = match frames.before {
+                Some(longer) => before + time(link, longer),
+                None => 0,
+            };
+            let start = last.max(free);
+            let latency = link.latency.ps();
+            before = if link.stores { free } else { before } + latency;
+            last = start + latency;
+            if link.stores {
+                last += time(link, frames.last);
             }
         }
-        let own = self.links.get(slowest).map(|link| time(link, frames.last));
-        rest.saturating_sub(own.unwrap_or_default())
+        Time::from_ps((until + last).saturating_sub(own))
     }
 
     /// From the first bit of a frame to the end of its acknowledgement, where nothing else is sent.
@@ -113,7 +141,14 @@ mod tests {
                 let wire = cut.request_frame_bytes(bytes, packets) + 20 * packets;
                 let sending = slowest.time_of_bits(u128::from(wire) * 8);
                 let delays = WayDelays::new(links.clone(), &links);
-                let found = sending + delays.rest(EndFrames { first, last });
+                let before =
+                    (packets > 1).then(|| cut.frame_bytes(bytes, packets - 2, packets - 1) as u32);
+                let frames = EndFrames {
+                    first,
+                    before,
+                    last,
+                };
+                let found = sending + delays.rest(frames);
                 let expected = request_time(&nic, &links, bytes);
                 let off = found.ps().abs_diff(expected.ps());
                 // The first frame of a message is 16 bytes longer than others.

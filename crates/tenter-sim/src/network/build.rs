@@ -10,7 +10,7 @@ use tenter_plan::ideal::nearest::least_latency;
 use tenter_plan::{Fidelity, Plan};
 use tenter_topology::{CableEnd, HostId, NodeId, Routing, Topology};
 use tenter_units::ById;
-use tenter_workload::{Job, JobId, QueuePairs, RankId};
+use tenter_workload::{Job, JobId, QueuePairs, RankId, WorkloadError};
 
 use crate::error::{QUEUE_PAIRS_MAX, SimulationError};
 use crate::flow_level::bounds;
@@ -194,11 +194,29 @@ pub fn check(plan: &Plan) -> Result<(), SimulationError> {
     checked(plan, 1).map(|_| ())
 }
 
+/// Refuses collectives with more transfers than ids.
+fn check_ids(context: &Context) -> Result<(), SimulationError> {
+    for plan in context.jobs.iter() {
+        for (run, schedule) in plan.job.sequence.iter().zip(plan.job.schedules()?) {
+            let transfers = schedule.transfers();
+            if transfers > u64::from(u32::MAX) {
+                return Err(SimulationError::Workload(WorkloadError::TooManyAtOnce {
+                    collective: run.traffic.member().to_string(),
+                    ranks: schedule.ranks(),
+                    transfers,
+                }));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// What the nodes of a plan are made from, where one affects another no sooner than later.
 fn checked(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
     let context = context(plan, threads)?;
-    if plan.fidelity == Fidelity::Flow {
-        bounds(plan)?;
+    match plan.fidelity {
+        Fidelity::Packet => check_ids(&context)?,
+        Fidelity::Flow => drop(bounds(plan)?),
     }
     if plan.lookahead.least_ps > 0 {
         return Ok(context);

@@ -3,8 +3,9 @@
 use tenter_engine::{Home, Pace, Part, RunOutcome, Windows, act_at_edge, run_windowed};
 use tenter_net::Packet;
 use tenter_topology::NodeId;
+use tenter_workload::{JobId, Schedule};
 
-use crate::flow_level::Carried;
+use crate::flow_level::{Carried, RingsTaken};
 
 use super::change::Change;
 use super::context::Context;
@@ -42,6 +43,17 @@ pub trait Driver {
 
     /// Changes a node at an edge at `now`; whether it may have something else to do now.
     fn change(&mut self, home: Home, now: u64, change: &Change) -> bool;
+
+    /// Runs the rings of a job as a whole, where the driver does: the transfers of a schedule whose
+    /// first may be posted so long after `begin`, in ps, as hosts add to a start.
+    fn run_rings(
+        &mut self,
+        _job: JobId,
+        _begin: u64,
+        _schedule: &dyn Schedule,
+    ) -> Option<RingsTaken> {
+        None
+    }
 
     /// What links have carried, at flow level; where there are packets, ports tell.
     fn carried(&self) -> Option<&Carried> {

@@ -10,7 +10,7 @@ use tenter_workload::{JobId, RankId, RankSendSlot};
 use super::jobs::JobPlan;
 
 /// One share of a transfer: what travels on one queue pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct FlowKey {
     pub(crate) job: JobId,
     pub(crate) queue_pair: u16,

@@ -10,6 +10,7 @@ use tenter_record::{Digest, FlowRow};
 use tenter_units::{ById, Time};
 use tenter_workload::{FullMesh, JobId, Schedule, Transfer, WorkloadError, split};
 
+use crate::flow_level::RingsTaken;
 use crate::network::{
     AcknowledgedHalf, Context, DeliveredHalf, FlowKey, PartitionRecords, QueuePairId,
 };
@@ -47,6 +48,8 @@ pub(crate) struct Tally {
     /// Payload of these flows, whether or not all of it has arrived.
     pub(crate) payload_bytes: u64,
     flows: usize,
+    /// What is known instead of rings that were run as a whole.
+    pub(crate) rings: Option<Box<RingsTaken>>,
     /// What is kept instead where the flows are those of a workload.
     pub(crate) flow_work: Option<Box<FlowTally>>,
     /// For each flow (transfer times queue pairs, plus queue pair) its place in
@@ -55,6 +58,32 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    /// That of a collective that begins at an instant.
+    fn new(schedule: Arc<dyn Schedule>, start: u64) -> Tally {
+        Tally {
+            schedule,
+            rings: None,
+            flow_work: None,
+            ideal: Time::ZERO,
+            mesh: None,
+            is_carried: false,
+            ideal_ratios: Vec::new(),
+            start,
+            end: None,
+            completion_times: Vec::new(),
+            sent_frames: 0,
+            accepted_frames: 0,
+            latency_sum: 0,
+            latency_is_known: true,
+            retransmitted_frames: 0,
+            sent_bytes: 0,
+            accepted_bytes: 0,
+            payload_bytes: 0,
+            flows: 0,
+            places: Vec::new(),
+        }
+    }
+
     /// Mean latency of the frames accepted, rounded down to a picosecond; `None` without any,
     /// or when that of some of them is not known.
     pub(crate) fn latency_avg(&self) -> Option<Time> {
@@ -115,8 +144,7 @@ impl FlowTable {
                 if timed.is_some_and(|workload| workload.flows.is_none()) {
                     continue;
                 }
-                flows_total +=
-                    u64::from(schedule.transfer_count()) * u64::from(plan.job.queue_pairs) * rounds;
+                flows_total += schedule.transfers() * u64::from(plan.job.queue_pairs) * rounds;
             }
         }
         Ok(FlowTable {
@@ -160,25 +188,43 @@ impl FlowTable {
             (Some(mesh), flows)
         };
         self.tallies[job].push(Tally {
-            schedule,
             flow_work,
             ideal: mesh.as_ref().map(FullMesh::whole).unwrap_or_default(),
             mesh,
             is_carried: carried.get(),
             ideal_ratios: Vec::with_capacity(flows),
-            start: at,
-            end: None,
             completion_times: Vec::with_capacity(flows),
-            sent_frames: 0,
-            accepted_frames: 0,
-            latency_sum: 0,
-            latency_is_known: true,
-            retransmitted_frames: 0,
-            sent_bytes: 0,
-            accepted_bytes: 0,
-            payload_bytes: 0,
             flows,
             places: vec![0; flows],
+            ..Tally::new(schedule, at)
+        });
+    }
+
+    /// As [`FlowTable::begin`], of rings that were run as a whole: their flows have no rows.
+    pub(crate) fn begin_rings(
+        &mut self,
+        context: &Context,
+        job: JobId,
+        at: u64,
+        schedule: Arc<dyn Schedule>,
+        taken: RingsTaken,
+    ) {
+        self.last_event = self.last_event.max(taken.acknowledged);
+        self.received_bytes[job] += taken.frame_bytes;
+        self.flows_booked += taken.flows();
+        if !context.jobs[job].job.background {
+            self.judged_flows_done += taken.flows();
+        }
+        self.tallies[job].push(Tally {
+            ideal: taken.mesh,
+            sent_frames: taken.frames,
+            accepted_frames: taken.frames,
+            sent_bytes: taken.frame_bytes,
+            accepted_bytes: taken.frame_bytes,
+            payload_bytes: taken.payload,
+            latency_is_known: false,
+            rings: Some(Box::new(taken)),
+            ..Tally::new(schedule, at)
         });
     }
 

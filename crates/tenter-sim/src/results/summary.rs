@@ -252,7 +252,7 @@ fn collective_row(
         fct_p99: fct.map(|fct| fct.p99),
         fct_p999: fct.map(|fct| fct.p999),
         fct_max: fct.map(|fct| fct.max),
-        flows: flow_work.map_or(tally.completion_times.len() as u64, FlowTally::flows),
+        flows: flows_of(tally),
         tx_frames: tally.sent_frames,
         rx_frames: tally.accepted_frames,
         retransmitted_frames: tally.retransmitted_frames,
@@ -270,9 +270,19 @@ fn percent_of(ideal: Option<Time>, time: Option<Time>) -> Option<f64> {
 
 /// The statistics of the completion times of flows.
 fn completion_times(tally: &Tally) -> Option<Distribution> {
-    match &tally.flow_work {
-        Some(flows) => distribution(&flows.times()),
-        None => Distribution::of(&mut tally.completion_times.clone()),
+    match (&tally.flow_work, &tally.rings) {
+        (Some(flows), _) => distribution(&flows.times()),
+        (None, Some(rings)) => Distribution::of_counts(&rings.times),
+        (None, None) => Distribution::of(&mut tally.completion_times.clone()),
+    }
+}
+
+/// How many flows a collective has completed.
+fn flows_of(tally: &Tally) -> u64 {
+    match (&tally.flow_work, &tally.rings) {
+        (Some(flows), _) => flows.flows(),
+        (None, Some(rings)) => rings.flows(),
+        (None, None) => tally.completion_times.len() as u64,
     }
 }
 

@@ -98,6 +98,19 @@ fn start_collective<D: Driver>(
     let schedule = plan.schedule(number)?;
     // Both ends of a hierarchical algorithm are outside the network.
     let within = plan.within_hosts(number);
+    let begin = world
+        .now
+        .saturating_add(within)
+        .saturating_add(schedule.start_up().ps());
+    if let Some(taken) = world.driver.run_rings(job, begin, &*schedule) {
+        // Their last arrival is the one thing to wait for.
+        let trigger = trigger_after(world, job, number);
+        context.progress.begin(job, 1, trigger);
+        world
+            .flow_table
+            .begin_rings(&context, job, world.now, schedule, taken);
+        return Ok(());
+    }
     let sources = schedule.flow_workload().map(FlowSchedule::sources);
     let operations = GraphSchedule::of(&*schedule).map(GraphSchedule::things_to_do);
     let things = sources.or(operations);
@@ -126,8 +139,6 @@ fn start_collective<D: Driver>(
         if number > 0 {
             host.reset(&context, job);
         }
-        let start_up = schedule.start_up().ps();
-        let begin = world.now.saturating_add(within).saturating_add(start_up);
         if let Some(at) = host.start(&context, job, begin) {
             world.driver.wake(home, at);
         }

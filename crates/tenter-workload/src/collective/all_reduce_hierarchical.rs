@@ -40,8 +40,8 @@ impl Collective for AllReduceHierarchical {
         algorithm: "hierarchical",
         summary: "reduce-scatter within hosts, a ring per NPU across them, all-gather within hosts",
         model_page: "docs/models/collective-all-reduce-hierarchical.md",
-        // 2n(n−1) ≤ 2³²−1, with one NPU in each host.
-        ranks_max: 46_341,
+        // More transfers than 32 bits can number are run at flow level only.
+        ranks_max: 1 << 20,
         // That of all-reduce, whatever the algorithm.
         busbw: Factor::TwiceAllButOwn,
     };

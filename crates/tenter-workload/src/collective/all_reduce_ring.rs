@@ -25,8 +25,8 @@ impl Collective for AllReduceRing {
         algorithm: "ring",
         summary: "sums travel round a ring in one direction, then the results do",
         model_page: "docs/models/collective-all-reduce-ring.md",
-        // 2n(n−1) ≤ 2³²−1.
-        ranks_max: 46_341,
+        // More transfers than 32 bits can number are run at flow level only.
+        ranks_max: 1 << 20,
         // Every byte crosses each rank's port twice, but for one chunk each time.
         busbw: Factor::TwiceAllButOwn,
     };

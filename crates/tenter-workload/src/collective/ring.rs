@@ -1,7 +1,7 @@
 //! Chunks that travel round a ring, one hop per step: what the ring algorithms have in common.
 
 use super::chunks::Chunks;
-use crate::{Destination, QueuePairScope, Schedule, Transfer};
+use crate::{Destination, QueuePairScope, Rings, Schedule, Transfer};
 
 /// Rings side by side: with a stride of g, each g-th rank is in the same one, of m = n/g ranks.
 /// Ring i carries chunks i·m to (i+1)·m − 1, and in step s its rank r sends chunk (r + first − s)
@@ -80,7 +80,21 @@ impl Schedule for Ring {
     }
 
     fn transfer_count(&self) -> u32 {
-        self.steps * self.ranks()
+        u32::try_from(self.transfers()).unwrap_or(u32::MAX)
+    }
+
+    fn transfers(&self) -> u64 {
+        u64::from(self.steps) * u64::from(self.ranks())
+    }
+
+    fn rings(&self) -> Option<Rings> {
+        let (ranks, bytes) = (self.ranks(), self.chunks.bytes(0));
+        let is_even = bytes * u64::from(ranks) == self.chunks.total();
+        is_even.then_some(Rings {
+            stride: self.stride,
+            steps: self.steps,
+            bytes,
+        })
     }
 
     fn transfer(&self, id: u32) -> Transfer {

@@ -1,0 +1,95 @@
+//! Which jobs are rings that have their links to themselves, and what these take.
+
+use std::collections::BTreeMap;
+
+use tenter_flow::{FlowSpec, Fluid};
+use tenter_units::Time;
+use tenter_workload::{JobId, QueuePairScope, Rings, WorkloadError};
+
+use crate::network::{Context, JobPlan};
+
+/// What rings took that were run as a whole.
+#[derive(Clone, Debug, Default)]
+pub struct RingsTaken {
+    /// The last arrival, in ps.
+    pub last: u64,
+    /// Its acknowledgement, in ps.
+    pub acknowledged: u64,
+    /// Completion times of transfers, with how many took each.
+    pub times: BTreeMap<Time, u64>,
+    /// Data frames of all transfers.
+    pub frames: u64,
+    /// Their frame bytes.
+    pub frame_bytes: u64,
+    /// Payload of all transfers.
+    pub payload: u64,
+    /// The time of the payload at the slowest NIC.
+    pub mesh: Time,
+}
+
+impl RingsTaken {
+    /// How many transfers there were.
+    pub fn flows(&self) -> u64 {
+        self.times.values().sum()
+    }
+}
+
+/// Whether all jobs run nothing but rings that may be run as a whole, as far as their settings go.
+pub(super) fn may_be_whole(context: &Context) -> bool {
+    let may = |plan: &JobPlan| {
+        let schedules = plan.job.schedules().unwrap_or_default();
+        let mut schedules = schedules.iter();
+        plan.job.queue_pairs == 1
+            && plan.least_latency.is_none()
+            && plan.job.queue_pair_scope == QueuePairScope::RankPair
+            && schedules.all(|schedule| schedule.rings().is_some())
+    };
+    context.nic.start_skew_max.is_zero() && context.jobs.iter().all(may)
+}
+
+/// Refuses collectives with more transfers than ids, which can be run as a whole only.
+pub(super) fn check_ids(context: &Context) -> Result<(), WorkloadError> {
+    for plan in context.jobs.iter() {
+        for (run, schedule) in plan.job.sequence.iter().zip(plan.job.schedules()?) {
+            if schedule.transfers() > u64::from(u32::MAX) {
+                return Err(WorkloadError::SharedRings {
+                    collective: run.traffic.member().to_string(),
+                    ranks: schedule.ranks(),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether all flows that there may ever be at once have the rates that they would have alone: then
+/// no flow ever holds another back.
+pub(super) fn are_free(fluid: &mut Fluid, specs: &[FlowSpec]) -> bool {
+    let flows: Vec<_> = specs.iter().map(|spec| fluid.begin(0, *spec)).collect();
+    fluid.settle(0);
+    let mut pairs = flows.iter().zip(specs);
+    let are_free = pairs.all(|(flow, spec)| fluid.rate(*flow) == fluid.rate_alone(spec));
+    for flow in flows {
+        fluid.withdraw(flow);
+    }
+    fluid.settle(0);
+    are_free
+}
+
+/// The rings that a job ever runs, one for each stride.
+pub(super) fn rings_of(context: &Context, job: JobId) -> Vec<Rings> {
+    let schedules = context.jobs[job].job.schedules().unwrap_or_default();
+    let rings = schedules.iter().filter_map(|schedule| schedule.rings());
+    let mut rings: Vec<Rings> = rings.collect();
+    rings.sort_unstable_by_key(|rings| (rings.stride, rings.bytes));
+    rings.dedup_by_key(|rings| rings.stride);
+    rings
+}
+
+/// The time of rings on a full mesh: what a rank sends, at the slowest NIC.
+pub(super) fn mesh(context: &Context, job: JobId, rings: Rings) -> Time {
+    let nics = context.nics_of(job);
+    let slowest = nics.iter().map(|(_, rate)| *rate).min();
+    let bits = 8 * u128::from(rings.bytes) * u128::from(rings.steps);
+    slowest.map_or(Time::ZERO, |rate| rate.time_of_bits(bits))
+}

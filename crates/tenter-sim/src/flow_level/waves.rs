@@ -1,0 +1,244 @@
+//! Rings that have their links to themselves, step by step for all ranks at once.
+//!
+//! Nobody's rate ever changes, so when a rank sends depends on two things alone: the arrival from
+//! the rank before, and the end of its own last transfer. After some steps all ranks of a ring are
+//! later by the same time than a number of steps before; from then on so many steps repeat themselves, and
+//! are skipped. Both are exact: the times are those of the same flows one by one.
+
+use std::collections::BTreeMap;
+
+use tenter_workload::Rings;
+
+/// What a rank takes for a transfer to the next one, in ps.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RankTimes {
+    /// From its begin to when the next may begin.
+    pub(super) sending: u64,
+    /// From then to its arrival.
+    pub(super) rest: u64,
+}
+
+/// Rings under way.
+#[derive(Debug)]
+pub(super) struct Waves<'a> {
+    rings: Rings,
+    ranks: &'a [RankTimes],
+    /// From an arrival to the transfer that it lets go, in ps.
+    step_delay: u64,
+    /// When each rank may send its next transfer, and when its last has been sent.
+    ready: Vec<u64>,
+    free: Vec<u64>,
+    next: Vec<u64>,
+    times: TimesByRank,
+    done: u32,
+}
+
+/// What rings took.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Taken {
+    /// The last arrival, in ps.
+    pub(super) last: u64,
+    /// Times from posting to arrival, in ps, with how many transfers took each.
+    pub(super) times: BTreeMap<u64, u64>,
+    /// Steps that were not computed because they repeat others.
+    pub(super) skipped: u32,
+}
+
+/// How long transfers took; those of a rank seldom change from step to step.
+#[derive(Debug)]
+struct TimesByRank {
+    last: Vec<(u64, u64)>,
+    counted: BTreeMap<u64, u64>,
+}
+
+impl TimesByRank {
+    #[inline]
+    fn add(&mut self, rank: usize, time: u64) {
+        let (last, count) = &mut self.last[rank];
+        if *last != time {
+            if *count > 0 {
+                *self.counted.entry(*last).or_default() += *count;
+            }
+            (*last, *count) = (time, 0);
+        }
+        *count += 1;
+    }
+
+    fn counted(&mut self) -> &mut BTreeMap<u64, u64> {
+        for (last, count) in &mut self.last {
+            if *count > 0 {
+                *self.counted.entry(*last).or_default() += std::mem::take(count);
+            }
+        }
+        &mut self.counted
+    }
+}
+
+/// The rings at a step, to compare later ones with.
+struct Snapshot {
+    step: u32,
+    ready: Vec<u64>,
+    free: Vec<u64>,
+    times: BTreeMap<u64, u64>,
+}
+
+impl<'a> Waves<'a> {
+    /// Rings that begin at `start`, with the times of each rank.
+    pub(super) fn new(rings: Rings, ranks: &'a [RankTimes], start: u64, step_delay: u64) -> Self {
+        Waves {
+            rings,
+            ranks,
+            step_delay,
+            ready: vec![start; ranks.len()],
+            free: vec![0; ranks.len()],
+            next: vec![0; ranks.len()],
+            times: TimesByRank {
+                last: vec![(0, 0); ranks.len()],
+                counted: BTreeMap::new(),
+            },
+            done: 0,
+        }
+    }
+
+    /// Runs them to their end.
+    pub(super) fn run(mut self) -> Taken {
+        let mut skipped = 0;
+        // Brent's search for a period: what is compared with moves on at powers of two.
+        let mut snapshot = self.snapshot();
+        while self.done < self.rings.steps {
+            self.step();
+            if skipped > 0 {
+                continue;
+            }
+            if let Some(later) = self.later_than(&snapshot) {
+                skipped = self.skip(&snapshot, &later);
+            } else if self.done.is_power_of_two() {
+                snapshot = self.snapshot();
+            }
+        }
+        let last = self.ready.iter().max().copied().unwrap_or(0);
+        Taken {
+            last: last.saturating_sub(self.step_delay),
+            times: std::mem::take(self.times.counted()),
+            skipped,
+        }
+    }
+
+    /// Lets every rank send a transfer.
+    fn step(&mut self) {
+        let ranks = self.ranks.len();
+        let stride = self.rings.stride as usize;
+        for rank in 0..ranks {
+            let RankTimes { sending, rest } = self.ranks[rank];
+            let posted = self.ready[rank];
+            let end = posted.max(self.free[rank]) + sending;
+            self.free[rank] = end;
+            let arrival = end + rest;
+            self.times.add(rank, arrival - posted);
+            let to = rank + stride;
+            let to = if to < ranks { to } else { to - ranks };
+            self.next[to] = arrival + self.step_delay;
+        }
+        std::mem::swap(&mut self.ready, &mut self.next);
+        self.done += 1;
+    }
+
+    fn snapshot(&mut self) -> Snapshot {
+        Snapshot {
+            step: self.done,
+            ready: self.ready.clone(),
+            free: self.free.clone(),
+            times: self.times.counted().clone(),
+        }
+    }
+
+    /// By how much the ranks of each ring are later than they were, if all of one are by the same.
+    fn later_than(&self, before: &Snapshot) -> Option<Vec<u64>> {
+        let rings = gcd(self.ranks.len(), self.rings.stride as usize);
+        let first = self.ready.iter().zip(&before.ready).take(rings);
+        let later = first.map(|(now, then)| now.checked_sub(*then));
+        let later: Vec<u64> = later.collect::<Option<_>>()?;
+        let alike = |now: &[u64], then: &[u64]| {
+            let pairs = now.iter().zip(then).zip(later.iter().cycle());
+            pairs
+                .into_iter()
+                .all(|((now, then), later)| *now == *then + *later)
+        };
+        let is_alike = alike(&self.ready, &before.ready) && alike(&self.free, &before.free);
+        is_alike.then_some(later)
+    }
+
+    /// Skips steps that repeat those since a snapshot; how many.
+    fn skip(&mut self, since: &Snapshot, later: &[u64]) -> u32 {
+        let period = self.done - since.step;
+        let periods = (self.rings.steps - self.done) / period;
+        if periods == 0 {
+            return 0;
+        }
+        let times = self.times.counted();
+        for (time, count) in times.iter_mut() {
+            let before = since.times.get(time).copied().unwrap_or(0);
+            *count += (*count - before) * u64::from(periods);
+        }
+        for times in [&mut self.ready, &mut self.free] {
+            for (time, later) in times.iter_mut().zip(later.iter().cycle()) {
+                *time += later * u64::from(periods);
+            }
+        }
+        self.done += periods * period;
+        periods * period
+    }
+}
+
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same without skipping.
+    fn one_by_one(rings: Rings, ranks: &[RankTimes], step_delay: u64) -> Taken {
+        let mut waves = Waves::new(rings, ranks, 7, step_delay);
+        while waves.done < rings.steps {
+            waves.step();
+        }
+        let last = waves.ready.iter().max().copied().unwrap_or(0);
+        Taken {
+            last: last - step_delay,
+            times: std::mem::take(waves.times.counted()),
+            skipped: 0,
+        }
+    }
+
+    #[test]
+    fn steps_that_repeat_themselves_are_skipped_exactly() {
+        let kinds = [(100, 10), (100, 30), (250, 5)];
+        for (ranks, pattern, stride, steps) in [
+            (8, &[0][..], 1, 14),
+            (16, &[0, 0, 0, 1], 1, 30),
+            (24, &[0, 1, 0, 2], 2, 1_000),
+            (16, &[2, 0, 1, 1], 1, 10_007),
+            (6, &[1, 0, 0, 0, 2, 0], 3, 40_000),
+        ] {
+            let rings = Rings {
+                stride,
+                steps,
+                bytes: 1,
+            };
+            let times = (0..ranks).map(|rank| {
+                let (sending, rest) = kinds[pattern[rank % pattern.len()]];
+                RankTimes { sending, rest }
+            });
+            let times: Vec<RankTimes> = times.collect();
+            for step_delay in [0, 40] {
+                let found = Waves::new(rings, &times, 7, step_delay).run();
+                let expected = one_by_one(rings, &times, step_delay);
+                assert_eq!(found.last, expected.last, "{pattern:?}");
+                assert_eq!(found.times, expected.times, "{pattern:?}");
+                assert!(found.skipped * 2 > steps || steps < 100, "{found:?}");
+            }
+        }
+    }
+}
