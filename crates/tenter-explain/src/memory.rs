@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use tenter_plan::Plan;
 use tenter_plan::ideal::Ideal;
+use tenter_plan::{Fidelity, Plan};
 use tenter_record::{FlowRow, OperationRow, SampleRow};
 use tenter_units::Time;
 use tenter_workload::flow_workload::FlowWorkload;
@@ -72,6 +72,12 @@ const PORT_ROW: u64 = 600;
 const QUEUE_PAIR: u64 = 160;
 /// A flow that waits to be sent: its work request and its timer.
 const FLOW: u64 = 120;
+/// At flow level, a message that is sent or waits: its flow, its place on each link, its queue pair.
+const FLOW_OF_LEVEL: u64 = 330;
+/// At flow level, a queue pair.
+const PAIR_OF_LEVEL: u64 = 48;
+/// At flow level, what a port has in addition as a link.
+const LINK_OF_LEVEL: u64 = 180;
 /// The further memory of a finished flow, until its row is made: both halves of its record and
 /// their places.
 const FLOW_DONE: u64 = 120;
@@ -114,16 +120,27 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
         operations_bytes: operations(plan),
         ..MemoryParts::default()
     };
+    let is_of_flows = plan.fidelity == Fidelity::Flow;
+    if is_of_flows {
+        parts.fabric_bytes += 2 * plan.topology.cables.len() as u64 * LINK_OF_LEVEL;
+    }
     let (mut all, mut kept, mut turns) = (0_u64, 0_u64, 0_u64);
     let end = end_of_all(plan);
     let starts = starts(plan);
     for (job, &start) in plan.jobs.iter().zip(&starts) {
         let crowd = greatest_crowd(plan, job)?;
         let entries = Entries::of(job)?;
-        parts.queue_pairs_bytes += entries.bytes(job.queue_pairs);
-        parts.flows_bytes += crowd.flows.saturating_mul(FLOW);
+        let [pair, flow] = if is_of_flows {
+            [PAIR_OF_LEVEL, FLOW_OF_LEVEL]
+        } else {
+            [QUEUE_PAIR, FLOW]
+        };
+        parts.queue_pairs_bytes += entries.bytes(job.queue_pairs, pair);
+        parts.flows_bytes += crowd.flows.saturating_mul(flow);
         parts.flows_bytes += done_together(&crowd).saturating_mul(FLOW_DONE);
-        parts.packets_bytes += crowd.waiting.saturating_mul(PACKET);
+        if !is_of_flows {
+            parts.packets_bytes += crowd.waiting.saturating_mul(PACKET);
+        }
         let own_end = Ideal::without_latency(plan, job).end(start);
         let rounds = rounds(plan, job, start, own_end, end);
         let flows = flows(plan, job, rounds)?;
@@ -201,6 +218,10 @@ fn flows(plan: &Plan, job: &Job, rounds: f64) -> Result<u64, WorkloadError> {
     // Flows that never end leave no records.
     for run in job.sequence.iter().filter(|run| !run.traffic.is_endless()) {
         let schedule = run.traffic.schedule(job.ranks(), run.size_bytes)?;
+        // Rings run as a whole at flow level, and leave no rows.
+        if plan.fidelity == Fidelity::Flow && schedule.rings().is_some() {
+            continue;
+        }
         let transfers = transfers(plan, None, job, run, &*schedule);
         let once = transfers.saturating_mul(u64::from(job.queue_pairs));
         flows = flows.saturating_add(in_rounds(once, rounds));
@@ -293,9 +314,9 @@ impl Entries {
         Ok(entries)
     }
 
-    fn bytes(&self, queue_pairs: u16) -> u64 {
+    fn bytes(&self, queue_pairs: u16, of_pair: u64) -> u64 {
         let table = if self.dense { 0 } else { PAIR_ENTRY };
-        let each = u64::from(queue_pairs) * QUEUE_PAIR + table;
+        let each = u64::from(queue_pairs) * of_pair + table;
         self.count.saturating_mul(each)
     }
 }

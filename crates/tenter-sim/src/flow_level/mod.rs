@@ -9,15 +9,19 @@
 //! when its last byte has been sent; it has arrived as much later as the way takes for the last
 //! frame, so that a message that meets nobody takes exactly what it takes as packets.
 
+mod arriving;
 mod carried;
+mod domains;
 mod driver;
 mod instants;
 mod limits;
 mod messages;
 mod ring_jobs;
+mod sending;
 mod waves;
 mod way_delays;
 mod ways;
+mod whole_rings;
 
 pub use carried::Carried;
 pub use driver::FlowDriver;

@@ -1,0 +1,38 @@
+//! The ends of transfers within hosts, between the scale-up domains of which they are on their way.
+
+use tenter_engine::{LocalNode, Output};
+use tenter_net::{Event, Medium, Packet};
+
+use super::instants::{Happens, Instants};
+
+/// Ends of transfers within hosts that are on their way out of their domains.
+#[derive(Debug, Default)]
+pub(super) struct UnderWay {
+    pub(super) packets: Vec<(LocalNode, Packet)>,
+    pub(super) free: Vec<u32>,
+}
+
+/// What hosts send without their NICs: the ends of transfers within their domains.
+pub(super) struct Domains<'a> {
+    pub(super) instants: &'a mut Instants,
+    pub(super) under_way: &'a mut UnderWay,
+}
+
+impl Medium for Domains<'_> {
+    const WATCHED: bool = false;
+
+    fn send(&mut self, output: Output, at: u64, packet: &Packet) {
+        let sent = (output.node, Packet { at, ..*packet });
+        let UnderWay { packets, free } = self.under_way;
+        let place = if let Some(place) = free.pop() {
+            packets[place as usize] = sent;
+            place
+        } else {
+            packets.push(sent);
+            packets.len() as u32 - 1
+        };
+        self.instants.add(at, Happens::Carried(place));
+    }
+
+    fn note(&mut self, _: Event) {}
+}

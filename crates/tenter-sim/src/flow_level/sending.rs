@@ -1,0 +1,226 @@
+//! What queue pairs send: their ways, their flows, and what these have loaded.
+
+use std::sync::Arc;
+
+use tenter_flow::{Amount, FlowRate, FlowSpec, Weight};
+use tenter_net::WIRE_OVERHEAD_BYTES;
+use tenter_topology::{CableEnd, HostId};
+use tenter_units::{ById, Time};
+use tenter_workload::split;
+
+use crate::network::{Context, Fabric, FlowKey, Posted, QueuePairId, Unwatched};
+
+use super::carried::Load;
+use super::driver::FlowDriver;
+use super::messages::{Message, MessageId, PairId, PairWay, Size};
+use super::way_delays::EndFrames;
+use super::ways::{MixedLoads, Net, WayId, Ways};
+
+impl FlowDriver {
+    /// Posts the shares of a transfer to its queue pairs.
+    pub(super) fn post(&mut self, posted: Posted, now: u64) {
+        let context = Arc::clone(&self.fabric.context);
+        let plan = &context.jobs[posted.job];
+        let transfer = self
+            .fabric
+            .schedules
+            .of(posted.job)
+            .transfer(posted.transfer);
+        let turn = self.fabric.schedules.turn(posted.job);
+        let lane = transfer.way(plan.job.queue_pair_scope).lane;
+        for queue_pair in 0..plan.job.queue_pairs {
+            let slot = posted.first.after(u32::from(queue_pair));
+            let pair = self.first_pairs[posted.job][posted.rank].after(slot.number());
+            if self.messages.way(pair).is_none() {
+                let of = QueuePairId::of(posted.job, &transfer, lane, queue_pair);
+                self.find_way(pair, plan.job.ends(&transfer), context.hash(of), now);
+            }
+            let bytes = split::share(transfer.bytes, plan.job.queue_pairs, queue_pair);
+            let size = self.size(bytes);
+            let key = FlowKey {
+                job: posted.job,
+                queue_pair,
+                transfer: posted.transfer,
+            };
+            let (id, is_first) = self.messages.post(key, turn, pair, posted.at, size);
+            if is_first {
+                self.begin(id, now);
+            }
+        }
+    }
+
+    /// Finds the way of a queue pair; where that loads links one by one that others load together,
+    /// all ways are found anew.
+    pub(super) fn find_way(&mut self, pair: PairId, ends: [HostId; 2], hash: u32, now: u64) {
+        let found = self
+            .ways
+            .find(self.fabric.net(), &mut self.fluid, ends, hash);
+        let way = found.unwrap_or_else(|MixedLoads| {
+            self.load_links_one_by_one(now);
+            let ways = &mut self.ways;
+            let again = ways.find(self.fabric.net(), &mut self.fluid, ends, hash);
+            again.unwrap_or_else(|MixedLoads| unreachable!("there are no bundles"))
+        });
+        let [from, to] = ends;
+        let own = PairWay {
+            way,
+            hash,
+            from,
+            to,
+        };
+        self.messages.set_way(pair, own);
+    }
+
+    /// Gives every flow under way the links of its way one by one.
+    pub(super) fn load_links_one_by_one(&mut self, now: u64) {
+        self.spread();
+        self.over_ways = ById::default();
+        self.limits = ById::default();
+        let topology = &self.fabric.context.topology;
+        let before = std::mem::take(&mut self.fluid);
+        self.ways = Ways::new(topology, &mut self.fluid, true);
+        let pairs = self.messages.take_ways();
+        for (pair, PairWay { from, to, hash, .. }) in pairs {
+            self.find_way(pair, [from, to], hash, now);
+        }
+        for id in self.messages.sending() {
+            let message = self.messages.get(id);
+            let left = message.flow.map(|flow| before.left(flow, now));
+            self.begin_with(id, left, now);
+        }
+    }
+
+    /// A message begins to be sent.
+    pub(super) fn begin(&mut self, id: MessageId, now: u64) {
+        self.begin_with(id, None, now);
+    }
+
+    /// A message is sent from now on, of which so much is left; all of it where that is not said.
+    pub(super) fn begin_with(&mut self, id: MessageId, left: Option<Amount>, now: u64) {
+        let message = *self.messages.get(id);
+        let amount = left.unwrap_or(Amount::of_bytes(wire_bytes(&message)));
+        if let Some(spec) = self.spec(&message, amount) {
+            let flow = self.fluid.begin(now, spec);
+            self.messages.begin(id, flow, now);
+        }
+    }
+
+    /// The flow of so much of a message.
+    pub(super) fn spec(&mut self, message: &Message, amount: Amount) -> Option<FlowSpec> {
+        let PairWay { way, from, to, .. } = self.messages.way(message.pair)?;
+        let context = &self.fabric.context;
+        let enters = self.ways.link(CableEnd {
+            node: from.node(),
+            port: 0,
+        });
+        let leaves = context.topology.neighbour(to, 0);
+        Some(FlowSpec {
+            from: (enters, entry_weight(context, from, message)),
+            route: self.ways.way(way).route,
+            to: self.ways.link(leaves),
+            limit: self.limit(way),
+            amount,
+        })
+    }
+
+    /// The most that a queue pair sends at on a way: its window in each round trip.
+    pub(super) fn limit(&mut self, way: WayId) -> FlowRate {
+        if self.limits.len() <= way.index() {
+            self.limits.resize(way.index() + 1, None);
+        }
+        let nic = &self.fabric.context.nic;
+        let delays = &self.ways.way(way).delays;
+        *self.limits[way].get_or_insert_with(|| super::limits::of_windows(nic, delays))
+    }
+
+    pub(super) fn rest(&self, message: &Message) -> Time {
+        let Some(PairWay { way, .. }) = self.messages.way(message.pair) else {
+            return Time::ZERO;
+        };
+        let cut = self.fabric.context.nic.cut();
+        let (bytes, packets) = (message.bytes, u64::from(message.frames));
+        let frame = |from: u64| cut.frame_bytes(bytes, from, from + 1) as u32;
+        let ends = EndFrames {
+            first: frame(0),
+            before: packets.checked_sub(2).map(frame),
+            last: frame(packets - 1),
+        };
+        self.ways.way(way).delays.rest(ends)
+    }
+
+    pub(super) fn size(&self, bytes: u64) -> Size {
+        let cut = self.fabric.context.nic.cut();
+        let frames = cut.packets(bytes);
+        Size {
+            bytes,
+            frames: frames as u32,
+            frame_bytes: cut.request_frame_bytes(bytes, frames),
+        }
+    }
+
+    /// Counts what so many messages like one have loaded.
+    pub(super) fn count(&mut self, message: &Message, messages: u64) {
+        let Some(PairWay { way, from, to, .. }) = self.messages.way(message.pair) else {
+            return;
+        };
+        let load = Load {
+            frames: u64::from(message.frames) * messages,
+            bytes: message.frame_bytes * messages,
+        };
+        if self.over_ways.len() <= way.index() {
+            self.over_ways.resize(way.index() + 1, Load::default());
+        }
+        self.over_ways[way].add(load);
+        let enters = CableEnd {
+            node: from.node(),
+            port: 0,
+        };
+        self.carried.count(enters, load, Weight::WHOLE);
+        let leaves = self.fabric.context.topology.neighbour(to, 0);
+        self.carried.count(leaves, load, Weight::WHOLE);
+        self.carried.receive(to, load);
+    }
+
+    /// Spreads what has been sent over ways over their ports.
+    pub(super) fn spread(&mut self) {
+        for (way, load) in self.over_ways.numbered_mut() {
+            if *load == Load::default() {
+                continue;
+            }
+            for &(end, weight) in &self.ways.way(way).ports {
+                self.carried.count(end, *load, weight);
+            }
+            *load = Load::default();
+        }
+    }
+}
+
+/// Bytes on the wire of all frames of a message.
+pub(super) fn wire_bytes(message: &Message) -> u64 {
+    message.frame_bytes + u64::from(message.frames) * u64::from(WIRE_OVERHEAD_BYTES)
+}
+
+/// How much of the wire of its NIC a message takes: gaps behind messages are part of it.
+fn entry_weight(context: &Context, from: HostId, message: &Message) -> Weight {
+    let wire = wire_bytes(message);
+    let gap = context.nic.message_gap;
+    if gap.is_zero() {
+        return Weight::WHOLE;
+    }
+    let messages = message.bytes.div_ceil(context.nic.message_bytes).max(1);
+    let rate = context.topology.cable(from, 0).rate.bytes_per_second();
+    let idle = messages as f64 * gap.as_s() * rate;
+    Weight::of(wire + idle.round() as u64, wire)
+}
+
+impl Fabric<Unwatched> {
+    /// What ways are found in.
+    fn net(&self) -> Net<'_> {
+        Net {
+            context: &self.context,
+            topology: &self.topology,
+            routing: &self.routing,
+            nodes: &self.nodes,
+        }
+    }
+}
