@@ -162,7 +162,15 @@ fn a_flow_that_follows_another_has_its_rate_at_once() {
 #[derive(Clone, Debug)]
 struct Case {
     gbps: Vec<u64>,
-    flows: Vec<(Vec<(usize, u64)>, Option<u64>, u64)>,
+    flows: Vec<CaseFlow>,
+}
+
+#[derive(Clone, Debug)]
+struct CaseFlow {
+    /// Links, each with which part of the flow it carries.
+    hops: Vec<(usize, u64)>,
+    limit: Option<u64>,
+    bytes: u64,
 }
 
 fn case(links: usize, flows: usize) -> impl Strategy<Value = Case> {
@@ -177,6 +185,7 @@ fn case(links: usize, flows: usize) -> impl Strategy<Value = Case> {
             hops.prop_map(|hops| hops.into_iter().map(|(at, (_, part))| (at, part)).collect());
         let limit = prop::option::weighted(0.2, 1_u64..200);
         let flow = (hops, limit, 1_u64..1 << 20);
+        let flow = flow.prop_map(|(hops, limit, bytes)| CaseFlow { hops, limit, bytes });
         (Just(gbps), prop::collection::vec(flow, 1..flows))
     })
     .prop_map(|(gbps, flows)| Case { gbps, flows })
@@ -190,7 +199,7 @@ fn built(case: &Case) -> (Net, Vec<FlowSpec>, Vec<BigRational>, Vec<Flow>) {
     let mut net = Net::new(&case.gbps);
     let mut specs = Vec::new();
     let mut flows = Vec::new();
-    for (hops, limit, bytes) in &case.flows {
+    for CaseFlow { hops, limit, bytes } in &case.flows {
         let parts = hops
             .iter()
             .map(|&(link, part)| (net.links[link], Weight::of(1, part)));

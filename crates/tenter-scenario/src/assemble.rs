@@ -27,8 +27,8 @@ use tenter_notation::decode::{Read, Section};
 use tenter_notation::diagnostics::Problems;
 use tenter_notation::tree::Node;
 use tenter_plan::{
-    CircuitPlan, Devices, Fault, FaultEvent, FaultPlan, LinkImpairment, Links, Lookahead, Plan,
-    Seeds,
+    CircuitPlan, Devices, Fault, FaultEvent, FaultPlan, Fidelity, LinkImpairment, Links, Lookahead,
+    Plan, Seeds,
 };
 
 /// A scenario, read; nothing in it has been put together yet.
@@ -88,6 +88,9 @@ impl Draft {
         let given = Given {
             seed,
             seeds,
+            fidelity: own
+                .engine
+                .map_or(Fidelity::Packet, |engine| engine.fidelity),
             graphs,
         };
         let bound = Bound::new(&mut own, &given, models.as_deref(), of, findings, effective)?;
@@ -149,6 +152,7 @@ impl Draft {
 struct Given<'a> {
     seed: u64,
     seeds: Seeds,
+    fidelity: Fidelity,
     graphs: &'a Graphs<'a>,
 }
 
@@ -295,7 +299,15 @@ fn place(
 ) -> Placed {
     let addresses = endpoint.and_then(|endpoint| endpoint.addresses.assign(topology, names));
     let nic = endpoint.map(|endpoint| &endpoint.nic);
-    let jobs = jobs::bind(specs, names, given.seeds, nic, given.graphs, effective);
+    let jobs = jobs::bind(
+        specs,
+        names,
+        given.seeds,
+        nic,
+        given.fidelity,
+        given.graphs,
+        effective,
+    );
     if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, endpoint) {
         reach::check(jobs, addresses, &endpoint.addresses, names);
     }

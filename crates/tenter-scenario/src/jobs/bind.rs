@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tenter_endpoint::{MessageCut, NicSpec};
 use tenter_engine::Stream;
-use tenter_plan::{SIMULATED_MAX, Seeds};
+use tenter_plan::{Fidelity, SIMULATED_MAX, Seeds};
 use tenter_topology::HostId;
 use tenter_units::{ById, Bytes};
 use tenter_workload::collective::CollectiveKind;
@@ -12,7 +12,7 @@ use tenter_workload::placement::stretches;
 use tenter_workload::spec::{
     CollectiveSpec, HostRef, JobClass, JobSpec, Ranks, Start, WorkloadKind, WorkloadSpec,
 };
-use tenter_workload::{Job, Traffic};
+use tenter_workload::{Job, Schedule, Traffic, WorkloadError};
 
 use super::draft::{Entry, Workload, starts_too_late};
 use super::{flows, operations, pattern, start};
@@ -35,6 +35,7 @@ struct Binding<'a> {
     names: &'a HostNames<'a>,
     seeds: Seeds,
     nic: Option<&'a NicSpec>,
+    fidelity: Fidelity,
     graphs: &'a Graphs<'a>,
     index: usize,
 }
@@ -187,7 +188,9 @@ impl Binding<'_> {
             if checked.contains(&kind) {
                 continue;
             }
-            if let Err(error) = entry.traffic.schedule(ranks, size_bytes) {
+            let schedule = entry.traffic.schedule(ranks, size_bytes);
+            let schedule = schedule.and_then(|schedule| self.check_ids(&entry.traffic, &*schedule));
+            if let Err(error) = schedule {
                 let text = error.to_string();
                 let (message, help) = split_remedy(&text);
                 let at = self.names.place(&entry.path);
@@ -195,6 +198,19 @@ impl Binding<'_> {
             }
             checked.push(kind);
         }
+    }
+
+    /// Transfers that are simulated one by one have ids.
+    fn check_ids(&self, traffic: &Traffic, schedule: &dyn Schedule) -> Result<(), WorkloadError> {
+        let transfers = schedule.transfers();
+        if self.fidelity == Fidelity::Flow || transfers <= u64::from(u32::MAX) {
+            return Ok(());
+        }
+        Err(WorkloadError::TooManyAtOnce {
+            collective: traffic.member().to_string(),
+            ranks: schedule.ranks(),
+            transfers,
+        })
     }
 
     /// Packets are told apart by sequence numbers, so there must not be too many on a queue pair.
@@ -369,6 +385,7 @@ pub(crate) fn bind(
     names: &HostNames<'_>,
     seeds: Seeds,
     nic: Option<&NicSpec>,
+    fidelity: Fidelity,
     graphs: &Graphs<'_>,
     effective: &mut Node,
 ) -> Option<Vec<Job>> {
@@ -385,6 +402,7 @@ pub(crate) fn bind(
             names,
             seeds,
             nic,
+            fidelity,
             graphs,
             index,
         };
