@@ -28,6 +28,7 @@ use crate::fabric::Fabric;
 use crate::fabric_line::describe;
 use crate::failure::{Failure, print, say, say_notes};
 use crate::progress::Terminal;
+use crate::source;
 use crate::trial::{carry_out, exit_code, say_failures};
 use collectives::Collective;
 use layout::Layout;
@@ -140,7 +141,11 @@ fn prepare(arguments: &Bench) -> Result<Prepared, Failure> {
     keys.push_str(&job(
         arguments, collective, &algorithm, &layout, &more, &sizes,
     ));
-    let plan = fabric.with(&keys, &arguments.overrides, arguments.seed)?;
+    let mut overrides = arguments.overrides.clone();
+    if let Some(fidelity) = arguments.fidelity {
+        overrides.push(source::fidelity(fidelity)?.to_owned());
+    }
+    let plan = fabric.with(&keys, &overrides, arguments.seed)?;
     Ok(Prepared {
         report: report(
             arguments,

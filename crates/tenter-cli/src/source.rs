@@ -5,7 +5,7 @@ use std::path::Path;
 use tenter::{Plan, Scenario};
 use tenter_scenario::Preset;
 
-use crate::arguments;
+use crate::arguments::{self, Fidelity};
 use crate::failure::{Failure, say};
 
 /// What runs on a preset, which has no jobs.
@@ -23,6 +23,10 @@ pub(crate) fn scenario(asked: &arguments::Scenario) -> Result<Scenario, Failure>
         scenario = scenario.with_setting(setting);
     }
     if let Some(fidelity) = asked.fidelity {
+        let setting = self::fidelity(fidelity)?;
+        scenario = scenario.with_setting(setting);
+    }
+    if let Some(fidelity) = asked.fidelity {
         let setting = fidelity.setting();
         let setting = setting.ok_or_else(|| {
             Failure::input("`--fidelity both` goes with `tenter run`; give packet or flow")
@@ -32,6 +36,13 @@ pub(crate) fn scenario(asked: &arguments::Scenario) -> Result<Scenario, Failure>
     Ok(match asked.seed {
         Some(seed) => scenario.seed(seed),
         None => scenario,
+    })
+}
+
+/// The setting of a level.
+pub(crate) fn fidelity(fidelity: Fidelity) -> Result<&'static str, Failure> {
+    fidelity.setting().ok_or_else(|| {
+        Failure::input("`--fidelity both` goes with `tenter run FILE`; give packet or flow")
     })
 }
 

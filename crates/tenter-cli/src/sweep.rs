@@ -23,7 +23,7 @@ use crate::exit::ExitCode;
 use crate::fabric_line::counted;
 use crate::failure::{Failure, print, print_tables, say};
 use crate::progress::{on_interrupt, say_kept};
-use crate::study_table;
+use crate::{source, study_table};
 
 /// Failures that are said one by one.
 const FAILURES_SHOWN: usize = 10;
@@ -39,6 +39,9 @@ pub(crate) fn sweep(arguments: &Arguments) -> Result<ExitCode, Failure> {
         .retry_failed(arguments.retry_failed)
         .force(arguments.force)
         .only(&arguments.only)?;
+    if let Some(fidelity) = arguments.fidelity {
+        run = run.with_setting(source::fidelity(fidelity)?);
+    }
     if let Some(folder) = &arguments.output {
         run = run.folder(folder);
     }

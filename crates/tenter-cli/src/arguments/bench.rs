@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::common::{TextFormat, Threads, seed};
+use super::common::{Fidelity, TextFormat, Threads, seed};
 use crate::bench::{Letters, parse_size};
 
 /// The letters are those of nccl-tests.
@@ -62,6 +62,9 @@ pub(crate) struct Bench {
     /// Change a value of the fabric or the job, for instance `--set jobs[0].queue_pairs=4`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) overrides: Vec<String>,
+    /// What moves through the fabric
+    #[arg(long, value_enum)]
+    pub(crate) fidelity: Option<Fidelity>,
     /// Seed of every random stream
     #[arg(long, value_name = "N", value_parser = seed)]
     pub(crate) seed: Option<u64>,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::common::OutputFormat;
+use super::common::{Fidelity, OutputFormat};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -47,6 +47,9 @@ pub(crate) struct SweepOf {
     /// run again
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
+    /// What moves through the fabric, instead of `engine.fidelity` of the scenario
+    #[arg(long, value_enum)]
+    pub(crate) fidelity: Option<Fidelity>,
     /// Only this variant, or only this value of an axis; may be given several times
     #[arg(long, value_name = "VARIANT|AXIS=VALUE")]
     pub(crate) only: Vec<String>,

@@ -72,6 +72,12 @@ impl SweepRun {
         }
     }
 
+    /// Changes a value of the scenario before it is varied: `PATH=VALUE`.
+    pub fn with_setting(mut self, setting: impl Into<String>) -> SweepRun {
+        self.base = self.base.with_setting(setting);
+        self
+    }
+
     /// Keeps ledger, tables and trials in a folder, which may hold those of an earlier run.
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> SweepRun {
         self.folder = folder.into();
