@@ -47,6 +47,8 @@ fn fabric(plan: &Plan) -> &'static str {
         "input-queued"
     } else if balancing.detours().is_some() {
         "detours"
+    } else if balancing.reads_queues() {
+        "by-queue"
     } else if !balancing.follows_hash() {
         "spray"
     } else if lossless {

@@ -9,6 +9,8 @@ use tenter_units::{Rate, Time};
 pub(super) struct WayDelays {
     /// From the NIC to the other one.
     links: Vec<Link>,
+    /// What every message waits for besides.
+    wait: Time,
     /// What an acknowledgement takes.
     pub(super) back: Time,
 }
@@ -26,8 +28,14 @@ impl WayDelays {
     pub(super) fn new(links: Vec<Link>, back: &[Link]) -> WayDelays {
         WayDelays {
             links,
+            wait: Time::ZERO,
             back: frame_time(back, u32::from(ACK_FRAME_BYTES)),
         }
+    }
+
+    /// The same where every message waits for something first.
+    pub(super) fn after(self, wait: Time) -> WayDelays {
+        WayDelays { wait, ..self }
     }
 
     /// What a message takes alone beside the time of all its frames at the slowest link: from its
@@ -77,12 +85,12 @@ impl WayDelays {
                 last += time(link, frames.last);
             }
         }
-        Time::from_ps((until + last).saturating_sub(own))
+        self.wait + Time::from_ps((until + last).saturating_sub(own))
     }
 
     /// From the first bit of a frame to the end of its acknowledgement, where nothing else is sent.
     pub(super) fn round_trip(&self, frame_bytes: u32) -> Time {
-        frame_time(&self.links, frame_bytes) + self.back
+        self.wait + frame_time(&self.links, frame_bytes) + self.back
     }
 
     /// The rate of the slowest link.

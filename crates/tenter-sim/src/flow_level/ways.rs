@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use tenter_flow::{FlowRate, Fluid, LinkId, RouteId, Weight};
 use tenter_net::WIRE_OVERHEAD_BYTES;
+use tenter_plan::Link;
 use tenter_topology::{CableEnd, HostId, NodeId, Routing, Topology};
-use tenter_units::{ById, id};
+use tenter_units::{ById, Rate, Time, id};
 
 use crate::network::{Context, NodeModel};
 
@@ -158,7 +159,7 @@ impl Ways {
                         hops.push((link, weight));
                     }
                 } else {
-                    let whole = FlowRate::of_line(tenter_units::Rate::from_bits_per_second(
+                    let whole = FlowRate::of_line(Rate::from_bits_per_second(
                         rate.saturating_mul(links.len() as u64),
                     ));
                     let bundle = self.load_together(fluid, &links, whole)?;
@@ -317,6 +318,24 @@ fn delays(net: Net<'_>, [from, to]: [HostId; 2], stages: &[Stage]) -> WayDelays 
     let back = net.routing.path(net.topology, to, from);
     let back = std::iter::once(nic(to)).chain(back);
     let back: Vec<_> = back.map(|end| delays.link(end)).collect();
-    let forth = ends.into_iter().map(|end| delays.link(end)).collect();
-    WayDelays::new(forth, &back)
+    let mut forth: Vec<_> = ends.into_iter().map(|end| delays.link(end)).collect();
+    let credit = wait_for_credit(net.context, &mut forth);
+    WayDelays::new(forth, &back).after(credit)
+}
+
+/// What a frame waits for its credit in a scheduled fabric: its request and the grant cross the
+/// fabric first. Cells then take links at once that whole frames would take one after the other.
+fn wait_for_credit(context: &Context, links: &mut [Link]) -> Time {
+    let Some(scheduled) = &context.scheduled else {
+        return Time::ZERO;
+    };
+    let last = links.len() - 1;
+    let inside = &mut links[1..last];
+    if scheduled.spec.cell.is_some() {
+        for link in &mut *inside {
+            link.stores = false;
+        }
+    }
+    let once: u64 = inside.iter().map(|link| link.latency.ps()).sum();
+    Time::from_ps(2 * once)
 }

@@ -53,7 +53,7 @@ const SHARING: &[(&str, &str)] = &[
     ("flow_control: pfc, switching: {kind: scheduled}", ""),
     ("flow_control: pfc, switching: {kind: scheduled}", ""),
     (
-        "flow_control: pfc, switch: {ecn: {kmin: 100KiB, kmax: 400KiB, pmax: 20%}}",
+        "switch: {buffer: {size: 32MB}, classes: [{class: 0, lossless: true, ecn: hpcc-100g}, {class: 6}]}",
         "congestion_control: {kind: dcqcn}",
     ),
 ];
@@ -103,7 +103,7 @@ pub fn corpus_scenario(seed: u64) -> Scenario {
     let listed: String = (0..jobs)
         .map(|number| {
             format!(
-                "  - {{name: job-{number}, ranks: {ranks}, placement: {placement}, queue_pairs: {queue_pairs}, collectives: [{{{collective}, size: {size}MiB}}]}}\n"
+                "  - {{name: job-{number}, ranks: {ranks}, placement: {placement}, free_hosts: true, queue_pairs: {queue_pairs}, collectives: [{{{collective}, size: {size}MiB}}]}}\n"
             )
         })
         .collect();
