@@ -12,9 +12,16 @@ use crate::source;
 use crate::trial::exit_code;
 
 pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
-    if arguments.output.is_some() || arguments.seeds.is_some() || arguments.watch.is_some() {
+    let asks_for_more = [
+        arguments.output.is_some(),
+        arguments.seeds.is_some(),
+        arguments.watch.is_some(),
+        arguments.perfetto,
+        arguments.asked_interference().is_some(),
+    ];
+    if asks_for_more.contains(&true) {
         return Err(Failure::input(
-            "`--fidelity both` keeps no folder and runs one seed: leave out --output, --seeds and --watch, or run each level by itself",
+            "`--fidelity both` keeps no folder and runs one seed of all jobs: leave out --output, --seeds, --watch, --perfetto, --baseline and --interference, or run each level by itself",
         ));
     }
     let mut asked = arguments.scenario.clone();
@@ -50,7 +57,11 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
     for warning in &both.flows.summary().warnings {
         say(&format!("warning: {warning}\n"));
     }
-    Ok(exit_code(both.packets.summary()))
+    let both_done = [&both.packets, &both.flows].map(|trial| exit_code(trial.summary()));
+    let failed = both_done
+        .into_iter()
+        .find(|code| *code != ExitCode::SUCCESS);
+    Ok(failed.unwrap_or(ExitCode::SUCCESS))
 }
 
 /// How far off flow level is, and what each level took.

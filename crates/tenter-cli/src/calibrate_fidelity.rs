@@ -23,12 +23,12 @@ pub(crate) fn calibrate_fidelity(arguments: &CalibrateFidelity) -> Result<ExitCo
             &scenario,
             arguments,
             &mut trials,
-        );
+        )?;
     }
     for seed in 0..arguments.random {
         let seed = arguments.seed.wrapping_add(seed);
         let scenario = corpus_scenario(seed);
-        add(&format!("corpus-{seed}"), &scenario, arguments, &mut trials);
+        add(&format!("corpus-{seed}"), &scenario, arguments, &mut trials)?;
     }
     if trials.is_empty() {
         return Err(Failure::input(
@@ -50,7 +50,7 @@ fn add(
     scenario: &Scenario,
     arguments: &CalibrateFidelity,
     trials: &mut Vec<(FidelityClass, LevelErrors)>,
-) {
+) -> Result<(), Failure> {
     match compare_levels(scenario, arguments.threads.count) {
         Ok(both) => {
             let (class, errors) = (both.class(), both.errors());
@@ -62,8 +62,12 @@ fn add(
             say(&format!("{name} ({class}): JCT {}\n", jct.join(", ")));
             trials.push((class, errors));
         }
-        Err(error) => say(&format!("{name} is left out: {error}\n")),
+        Err(error) if error.is_of_flow_level() => {
+            say(&format!("{name} is left out: {error}\n"));
+        }
+        Err(error) => return Err(error.into()),
     }
+    Ok(())
 }
 
 fn csv(rows: &[FidelityRow]) -> String {

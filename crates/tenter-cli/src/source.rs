@@ -26,13 +26,6 @@ pub(crate) fn scenario(asked: &arguments::Scenario) -> Result<Scenario, Failure>
         let setting = self::fidelity(fidelity)?;
         scenario = scenario.with_setting(setting);
     }
-    if let Some(fidelity) = asked.fidelity {
-        let setting = fidelity.setting();
-        let setting = setting.ok_or_else(|| {
-            Failure::input("`--fidelity both` goes with `tenter run`; give packet or flow")
-        })?;
-        scenario = scenario.with_setting(setting);
-    }
     Ok(match asked.seed {
         Some(seed) => scenario.seed(seed),
         None => scenario,

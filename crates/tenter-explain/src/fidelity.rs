@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use tenter_net::load_balancing::LoadBalancing;
 use tenter_plan::Plan;
 
 /// What decides how exact flow level is.
@@ -35,8 +36,11 @@ impl fmt::Display for FidelityClass {
 }
 
 fn fabric(plan: &Plan) -> &'static str {
-    let balancing = &plan.switches.usual.load_balancing;
     let lossless = plan.switches.any_class(|class| class.lossless.is_some());
+    let any = |is: fn(&LoadBalancing) -> bool| {
+        let mut switches = plan.switches.iter();
+        switches.any(|spec| is(&spec.load_balancing))
+    };
     if plan.nic.reacting().is_some() {
         "congestion-control"
     } else if plan.scheduled.is_some() {
@@ -45,11 +49,11 @@ fn fabric(plan: &Plan) -> &'static str {
         "credit-based"
     } else if plan.input_queued.is_some() {
         "input-queued"
-    } else if balancing.detours().is_some() {
+    } else if any(|balancing| balancing.detours().is_some()) {
         "detours"
-    } else if balancing.reads_queues() {
+    } else if any(LoadBalancing::reads_queues) {
         "by-queue"
-    } else if !balancing.follows_hash() {
+    } else if any(|balancing| !balancing.keeps_ways()) || plan.port_changes.entropy.is_some() {
         "spray"
     } else if lossless {
         "ecmp-pfc"
@@ -132,6 +136,9 @@ impl ErrorOf {
 /// The errors of trials, class by class.
 #[must_use]
 pub fn fidelity_rows(trials: &[(FidelityClass, LevelErrors)]) -> Vec<FidelityRow> {
+    // Of a trial whose jobs did not end at both levels nothing is known.
+    let trials = trials.iter().filter(|(_, errors)| !errors.jct.is_empty());
+    let trials: Vec<_> = trials.collect();
     let mut classes: Vec<&FidelityClass> = trials.iter().map(|(class, _)| class).collect();
     classes.sort_unstable();
     classes.dedup();

@@ -73,11 +73,11 @@ const QUEUE_PAIR: u64 = 160;
 /// A flow that waits to be sent: its work request and its timer.
 const FLOW: u64 = 120;
 /// At flow level, a message that is sent or waits: its flow, its place on each link, its queue pair.
-const FLOW_OF_LEVEL: u64 = 330;
+const MESSAGE_AS_FLOW: u64 = 330;
 /// At flow level, a queue pair.
-const PAIR_OF_LEVEL: u64 = 48;
+const QUEUE_PAIR_OF_FLOWS: u64 = 48;
 /// At flow level, what a port has in addition as a link.
-const LINK_OF_LEVEL: u64 = 180;
+const LINK_OF_FLOWS: u64 = 180;
 /// The further memory of a finished flow, until its row is made: both halves of its record and
 /// their places.
 const FLOW_DONE: u64 = 120;
@@ -122,7 +122,7 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
     };
     let is_of_flows = plan.fidelity == Fidelity::Flow;
     if is_of_flows {
-        parts.fabric_bytes += 2 * plan.topology.cables.len() as u64 * LINK_OF_LEVEL;
+        parts.fabric_bytes += 2 * plan.topology.cables.len() as u64 * LINK_OF_FLOWS;
     }
     let (mut all, mut kept, mut turns) = (0_u64, 0_u64, 0_u64);
     let end = end_of_all(plan);
@@ -131,7 +131,7 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
         let crowd = greatest_crowd(plan, job)?;
         let entries = Entries::of(job)?;
         let [pair, flow] = if is_of_flows {
-            [PAIR_OF_LEVEL, FLOW_OF_LEVEL]
+            [QUEUE_PAIR_OF_FLOWS, MESSAGE_AS_FLOW]
         } else {
             [QUEUE_PAIR, FLOW]
         };

@@ -25,7 +25,10 @@ impl Room {
     fn level(&self) -> Option<FlowRate> {
         let level = match (u64::try_from(self.rest), u64::try_from(self.weight)) {
             (Ok(rest), Ok(weight)) => rest.checked_div(weight)?,
-            _ => self.rest.checked_div(self.weight)? as u64,
+            _ => {
+                let level = self.rest.checked_div(self.weight)?;
+                u64::try_from(level).unwrap_or(u64::MAX - 1)
+            }
         };
         Some(FlowRate::of_units(level))
     }

@@ -2,7 +2,7 @@
 //! end, and when each of them has sent all its bytes.
 //!
 //! ```text
-//!   begin, withdraw, set_capacity ──settle(now)──▶ rates ──▶ next_end ──finish(now)──▶ flows
+//!   begin, withdraw, set_capacity ──settle(now)──▶ rates ──▶ next_end ──ending(at)──▶ flows
 //! ```
 //!
 //! Rates are *max–min fair*: no flow can get more without taking from one that has no more. They

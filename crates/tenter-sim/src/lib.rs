@@ -20,7 +20,7 @@ mod results;
 mod run;
 
 pub use error::SimulationError;
-pub use flow_level::{Bound, Carried, FlowDriver, FlowLevelRefusal, RingsTaken, bounds};
+pub use flow_level::{Carried, FlowDriver, FlowLevelRefusal, LeftOut, RingsTaken, left_out};
 pub use network::{
     Captured, Change, Context, Driver, DriverStats, Fabric, Host, JobProgress, NodeModel,
     PortChanges, Recorder, Unwatched, WatchLog, WatchTarget, Watcher, WindowedDriver, build, check,

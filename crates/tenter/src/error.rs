@@ -100,6 +100,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether flow level can say nothing about the plan, which packet level can run.
+    pub fn is_of_flow_level(&self) -> bool {
+        matches!(self, Error::Unbuildable(SimulationError::FlowLevel(_)))
+    }
+
     /// Whether the input is at fault: a scenario, a request, a run that is too large for the memory
     /// of the machine, a folder that is in use. Otherwise it is the disk or a defect.
     pub fn is_of_input(&self) -> bool {

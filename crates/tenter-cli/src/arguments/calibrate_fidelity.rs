@@ -11,7 +11,7 @@ pub(crate) struct CalibrateFidelity {
     /// Scenario files that are run at both levels; those that flow level refuses are left out
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Run so many scenarios that are drawn by a seed, too: ordinary fabrics of 8 to 64 NICs under
+    /// Run so many scenarios that are drawn by a seed, too: ordinary fabrics of 16 to 64 NICs under
     /// every way of sharing links
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) random: u64,

@@ -290,6 +290,12 @@ impl LoadBalancing {
         (0..ports).map(|port| hash(port) ^ hash(0)).collect()
     }
 
+    /// Whether all packets with one hash take the same ports for ever.
+    pub fn keeps_ways(&self) -> bool {
+        let is_steady = !self.reorders() && !self.reads_queues();
+        is_steady && self.gap().is_none() && self.detours().is_none() && self.telemetry().is_none()
+    }
+
     /// Its parameters if switches send notices of long queues.
     fn telemetry(&self) -> Option<&TelemetryAssisted> {
         if let LoadBalancing::Telemetry(spec) = self {

@@ -28,11 +28,13 @@ impl Load {
     }
 }
 
-/// The data that each port has sent, of messages that are sent to their end.
+/// The data that each port has sent, of messages that are sent to their end: of ports between leaves
+/// once the trial is over.
 #[derive(Clone, Debug, Default)]
 pub struct Carried {
     ports: ById<NodeId, Vec<Load>>,
     received: ById<HostId, Load>,
+    hops: u64,
 }
 
 impl Carried {
@@ -43,6 +45,7 @@ impl Carried {
                 .map(|node| vec![Load::default(); usize::from(topology.ports(node))])
                 .collect(),
             received: vec![Load::default(); topology.hosts].into(),
+            hops: 0,
         }
     }
 
@@ -65,12 +68,12 @@ impl Carried {
         self.received[host]
     }
 
-    /// What all links have carried, counted once per link.
-    pub fn all(&self) -> Load {
-        let mut all = Load::default();
-        for load in self.ports.iter().flatten() {
-            all.add(*load);
-        }
-        all
+    /// Frames carried so far, counted once per link.
+    pub fn hops(&self) -> u64 {
+        self.hops
+    }
+
+    pub(super) fn add_hops(&mut self, hops: u64) {
+        self.hops += hops;
     }
 }

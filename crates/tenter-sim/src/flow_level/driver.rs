@@ -1,13 +1,14 @@
 //! Moves time at flow level.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use tenter_engine::{Control, Home, LocalNode, RunOutcome};
 use tenter_flow::{FlowId, FlowRate, Fluid};
 use tenter_net::Packet;
 use tenter_plan::Plan;
 use tenter_units::ById;
-use tenter_workload::{Countdown, JobId, RankId, Schedule};
+use tenter_workload::{Countdown, JobId, RankId, Rings, Schedule};
 
 use crate::error::SimulationError;
 use crate::network::{
@@ -41,6 +42,8 @@ pub struct FlowDriver {
     pub(super) limits: ById<WayId, Option<FlowRate>>,
     /// Whether all that runs are rings that have their links to themselves.
     pub(super) runs_whole_rings: bool,
+    /// The rings of jobs that are run as a whole now.
+    pub(super) running_rings: BTreeMap<JobId, Rings>,
     /// When a timer of each node was last planned.
     pub(super) planned: Vec<u64>,
     pub(super) events: u64,
@@ -68,6 +71,7 @@ impl FlowDriver {
         let topology = &fabric.context.topology;
         let mut driver = FlowDriver {
             runs_whole_rings: false,
+            running_rings: BTreeMap::new(),
             ways: Ways::new(topology, &mut fluid, false),
             carried: Carried::new(topology),
             planned: vec![u64::MAX; fabric.nodes.len()],
@@ -148,10 +152,7 @@ impl FlowDriver {
             }
             Happens::Delivered(_, id) => self.deliver(MessageId::new(id), now),
             Happens::Acknowledged(_, id) => self.acknowledge(MessageId::new(id), now),
-            Happens::Rings(job) => {
-                let progress = &self.fabric.context.progress;
-                progress.arrived(JobId::new(job), now);
-            }
+            Happens::Rings(job) => self.rings_end(JobId::new(job), now),
         }
     }
 }
@@ -160,18 +161,16 @@ impl Driver for FlowDriver {
     type Watcher = Unwatched;
 
     fn run(&mut self, _: u64, edge: u64, progress: &JobProgress) -> RunOutcome {
-        let outcome = loop {
+        loop {
             let Some(next) = self.next() else {
-                break RunOutcome::Empty;
+                return RunOutcome::Empty;
             };
             let edge = edge.min(progress.edge_after(next));
             if next >= edge {
-                break RunOutcome::Edge(edge);
+                return RunOutcome::Edge(edge);
             }
             self.step(next);
-        };
-        self.spread();
-        outcome
+        }
     }
 
     fn parts(&self) -> usize {
@@ -208,6 +207,10 @@ impl Driver for FlowDriver {
 
     fn run_rings(&mut self, job: JobId, begin: u64, schedule: &dyn Schedule) -> Option<RingsTaken> {
         self.run_whole_rings(job, begin, schedule)
+    }
+
+    fn close(&mut self) {
+        self.spread();
     }
 
     fn carried(&self) -> Option<&Carried> {

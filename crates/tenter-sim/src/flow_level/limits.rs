@@ -1,8 +1,12 @@
 //! What flow level cannot say of a plan, and what it says too well.
 
+use std::collections::BTreeSet;
+
 use tenter_endpoint::NicSpec;
+use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_flow::FlowRate;
 use tenter_net::WIRE_OVERHEAD_BYTES;
+use tenter_net::load_balancing::LoadBalancing;
 use tenter_plan::Plan;
 use tenter_units::Time;
 
@@ -12,17 +16,24 @@ use super::way_delays::WayDelays;
 pub(super) fn of_windows(nic: &NicSpec, delays: &WayDelays) -> FlowRate {
     let frame = nic.longest_frame_bytes();
     let wire = u64::from(frame + WIRE_OVERHEAD_BYTES);
-    let of_packets = nic.window_packets.map(|window| {
-        let bytes = u64::from(window) * wire;
-        FlowRate::of_bytes(bytes, delays.round_trip(frame))
+    let round_trip = delays.round_trip(frame);
+    // What one acknowledgement covers is free again all at once, so half of it is in use.
+    let unused = (nic.first_acknowledgement() - 1) / 2;
+    let repeated = match &nic.loss_recovery {
+        LossRecovery::SelectiveRepeat(repeat) => Some(repeat.window),
+        _ => None,
+    };
+    let windows = nic.window_packets.into_iter().chain(repeated);
+    let of_packets = windows.min().map(|window| {
+        let packets = u64::from(window).saturating_sub(unused).max(1);
+        FlowRate::of_bytes(packets.saturating_mul(wire), round_trip)
     });
     let of_messages = nic.outstanding_messages.map(|messages| {
-        let packets = nic.cut().packets_per_message();
-        let bytes = packets * wire;
+        let bytes = nic.cut().packets_per_message() * wire;
         // The acknowledgement comes for the last packet of a message.
-        let sending = delays.sending(bytes);
-        let round = sending + delays.round_trip(frame);
-        FlowRate::of_bytes(bytes * u64::from(messages), round)
+        let rest = bytes - wire;
+        let round = delays.sending(rest) + round_trip;
+        FlowRate::of_bytes(bytes.saturating_mul(u64::from(messages)), round)
     });
     let limits = of_packets.into_iter().chain(of_messages);
     limits.min().unwrap_or(FlowRate::UNLIMITED)
@@ -36,10 +47,10 @@ pub struct FlowLevelRefusal {
     remedy: &'static str,
 }
 
-/// Something of a plan that flow level leaves out, and what that does to the answer.
+/// Something that flow level leaves out of a plan, and what that does to the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bound {
-    /// A sentence.
+pub struct LeftOut {
+    /// What is said of it behind "at flow level".
     pub text: &'static str,
 }
 
@@ -49,7 +60,7 @@ const PACKETS: &str = "set `engine.fidelity: packet`, or leave it out of the sce
 ///
 /// # Errors
 /// What it can say nothing about.
-pub fn bounds(plan: &Plan) -> Result<Vec<Bound>, FlowLevelRefusal> {
+pub fn left_out(plan: &Plan) -> Result<Vec<LeftOut>, FlowLevelRefusal> {
     let runs = || plan.jobs.iter().flat_map(|job| &job.sequence);
     let refused = [
         ("a fabric with optical switches", plan.circuits.is_some()),
@@ -61,6 +72,10 @@ pub fn bounds(plan: &Plan) -> Result<Vec<Bound>, FlowLevelRefusal> {
         ),
         ("PCIe as the limit of NICs", !plan.dma.is_empty()),
         ("a slow receiver", plan.nic.receive_buffer.is_some()),
+        (
+            "the set-up of connections (`endpoint.nic.connection_set_up`)",
+            plan.nic.connection_set_up,
+        ),
         (
             "a record of queues (`observe.queue_changes`)",
             plan.queue_changes.is_some(),
@@ -74,32 +89,63 @@ pub fn bounds(plan: &Plan) -> Result<Vec<Bound>, FlowLevelRefusal> {
         let remedy = PACKETS;
         return Err(FlowLevelRefusal { what, remedy });
     }
-    let balancing = &plan.switches.usual.load_balancing;
+    let found = of_ways(plan).into_iter().chain(of_queues(plan));
+    let holds = found.filter(|(holds, _)| *holds);
+    Ok(holds.map(|(_, text)| LeftOut { text }).collect())
+}
+
+/// What it leaves out of the choice of ways.
+fn of_ways(plan: &Plan) -> [(bool, &'static str); 3] {
+    let any = |is: fn(&LoadBalancing) -> bool| {
+        let mut switches = plan.switches.iter();
+        plan.scheduled.is_none() && switches.any(|spec| is(&spec.load_balancing))
+    };
+    let varies = plan.port_changes.entropy.is_some();
+    [
+        (
+            any(|balancing| !balancing.keeps_ways()) || varies,
+            "packets are spread evenly over all shortest paths, whatever queues there are: a lower bound of the time",
+        ),
+        (
+            any(|balancing| balancing.detours().is_some()),
+            "no packet takes a detour over another region",
+        ),
+        (
+            any(|balancing| balancing.keeps_ways())
+                && plan.switches.any_class(|class| class.lossless.is_some()),
+            "pauses hold back no other flows than those that share the full link: where queue pairs collide, a lower bound of the time",
+        ),
+    ]
+}
+
+/// What it leaves out of queues and of reactions to them.
+fn of_queues(plan: &Plan) -> [(bool, &'static str); 5] {
     let lossless = plan.switches.any_class(|class| class.lossless.is_some());
-    let kinds = [
+    let is_lossy = !lossless && plan.scheduled.is_none() && plan.credit.is_none();
+    let classes = plan.jobs.iter().map(|job| job.class);
+    let classes: BTreeSet<Option<u8>> = classes.collect();
+    [
         (
-            plan.scheduled.is_none() && !balancing.follows_hash(),
-            "packets are spread evenly over all shortest paths, whatever queues there are",
-        ),
-        (
-            plan.scheduled.is_none() && lossless && balancing.follows_hash(),
-            "pauses hold back no other flows than those that share the full link; where queue pairs collide this is a lower bound of the time",
-        ),
-        (
-            balancing.detours().is_some(),
-            "no packet takes a detour over another region; where shortest paths are full this is an upper bound of the time",
+            plan.input_queued.is_some(),
+            "no frame waits behind one to another output: a lower bound of the time",
         ),
         (
             plan.nic.reacting().is_some(),
-            "congestion control finds the fair rates at once",
+            "congestion control finds the fair rates at once: a lower bound of the time",
         ),
         (
-            !lossless && plan.scheduled.is_none() && plan.credit.is_none(),
-            "no queue is ever too long, so nothing is dropped and sent again",
+            plan.signals.is_some(),
+            "switches send no congestion signals, as there are no queues",
         ),
-    ];
-    let holds = kinds.into_iter().filter(|(holds, _)| *holds);
-    Ok(holds.map(|(_, text)| Bound { text }).collect())
+        (
+            classes.len() > 1,
+            "all traffic classes have the same weight, whatever their scheduling",
+        ),
+        (
+            is_lossy,
+            "no frame waits behind others or is dropped: flows share full links evenly, where in a queue they have shares by their arrivals",
+        ),
+    ]
 }
 
 impl WayDelays {

@@ -25,5 +25,5 @@ mod whole_rings;
 
 pub use carried::Carried;
 pub use driver::FlowDriver;
-pub use limits::{Bound, FlowLevelRefusal, bounds};
+pub use limits::{FlowLevelRefusal, LeftOut, left_out};
 pub use ring_jobs::RingsTaken;

@@ -145,7 +145,9 @@ impl FlowDriver {
             before: packets.checked_sub(2).map(frame),
             last: frame(packets - 1),
         };
-        self.ways.way(way).delays.rest(ends)
+        // The gap behind the last message is part of the flow.
+        let rest = self.ways.way(way).delays.rest(ends);
+        rest.saturating_sub(self.fabric.context.nic.message_gap)
     }
 
     pub(super) fn size(&self, bytes: u64) -> Size {
@@ -171,6 +173,8 @@ impl FlowDriver {
             self.over_ways.resize(way.index() + 1, Load::default());
         }
         self.over_ways[way].add(load);
+        let links = self.ways.way(way).stages + 2;
+        self.carried.add_hops(load.frames * links);
         let enters = CableEnd {
             node: from.node(),
             port: 0,

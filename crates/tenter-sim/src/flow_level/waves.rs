@@ -182,7 +182,8 @@ impl<'a> Waves<'a> {
         }
         for times in [&mut self.ready, &mut self.free] {
             for (time, later) in times.iter_mut().zip(later.iter().cycle()) {
-                *time += later * u64::from(periods);
+                let skipped = later.saturating_mul(u64::from(periods));
+                *time = time.saturating_add(skipped);
             }
         }
         self.done += periods * period;

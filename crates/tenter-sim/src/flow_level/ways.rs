@@ -22,6 +22,8 @@ id! {
 pub(super) struct Way {
     pub(super) route: RouteId,
     pub(super) delays: WayDelays,
+    /// Links between the two leaves.
+    pub(super) stages: u64,
     /// The ports of switches on it, each with the part that it carries: that to the host is none of
     /// them.
     pub(super) ports: Vec<(CableEnd, Weight)>,
@@ -57,10 +59,10 @@ pub(super) struct Ways {
     /// Whether there are no bundles at all.
     has_no_bundles: bool,
     ways: ById<WayId, Way>,
-    /// Ways that do not depend on the queue pair. Only looked up.
-    between: HashMap<(NodeId, NodeId), WayId>,
-    /// All others, by their ports. Only looked up.
-    over: HashMap<Vec<CableEnd>, WayId>,
+    /// Ways that do not depend on the queue pair.
+    between: BTreeMap<(NodeId, NodeId, [Link; 2]), WayId>,
+    /// All others, by their ports.
+    over: BTreeMap<(Vec<CableEnd>, [Link; 2]), WayId>,
 }
 
 impl Ways {
@@ -105,14 +107,16 @@ impl Ways {
     ) -> Result<WayId, MixedLoads> {
         let [from, to] = ends;
         let leaves = ends.map(|host| net.topology.neighbour(host, 0).node);
-        let pair = (leaves[0], leaves[1]);
+        // NICs on one leaf may have different cables.
+        let delays_of = net.context.delays();
+        let cables = [nic(from), net.topology.neighbour(to, 0)].map(|end| delays_of.link(end));
+        let pair = (leaves[0], leaves[1], cables);
         if let Some(&known) = self.between.get(&pair) {
             return Ok(known);
         }
-        let found = search(net, pair, to, hash);
-        if let Some(ports) = found.fixed_ports()
-            && let Some(&known) = self.over.get(&ports)
-        {
+        let found = search(net, (leaves[0], leaves[1]), to, hash);
+        let over = found.fixed_ports().map(|ports| (ports, cables));
+        if let Some(&known) = over.as_ref().and_then(|over| self.over.get(over)) {
             return Ok(known);
         }
         let hops = self.hops(net, fluid, &found.stages)?;
@@ -120,16 +124,13 @@ impl Ways {
         self.ways.push(Way {
             route: fluid.route(&hops),
             delays: delays(net, [from, to], &found.stages),
+            stages: found.stages.len() as u64,
             ports: found.stages.concat(),
         });
-        match found.fixed_ports() {
-            _ if found.is_of_pair => {
-                self.between.insert(pair, way);
-            }
-            Some(ports) => {
-                self.over.insert(ports, way);
-            }
-            None => {}
+        if found.is_of_pair {
+            self.between.insert(pair, way);
+        } else if let Some(over) = over {
+            self.over.insert(over, way);
         }
         Ok(way)
     }
@@ -298,13 +299,17 @@ fn choices(
         .collect()
 }
 
+/// The port of a NIC.
+fn nic(host: HostId) -> CableEnd {
+    CableEnd {
+        node: host.node(),
+        port: 0,
+    }
+}
+
 /// The links of a way on its first path, and of the first way back.
 fn delays(net: Net<'_>, [from, to]: [HostId; 2], stages: &[Stage]) -> WayDelays {
     let delays = net.context.delays();
-    let nic = |host: HostId| CableEnd {
-        node: host.node(),
-        port: 0,
-    };
     let mut ends = vec![nic(from)];
     let mut node = net.topology.neighbour(from, 0).node;
     for stage in stages {

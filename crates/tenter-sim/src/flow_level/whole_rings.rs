@@ -40,20 +40,27 @@ impl FlowDriver {
             return false;
         }
         (0..kinds.unwrap_or(0)).all(|kind| {
-            let mut specs = Vec::new();
-            for (job, rings) in &strides {
-                let Some(rings) = rings.get(kind) else {
-                    continue;
-                };
-                for rank in context.jobs[*job].job.hosts.ids() {
-                    match self.ring_spec(*job, rank, *rings) {
-                        Some((_, spec)) => specs.push(spec),
-                        None => return false,
-                    }
-                }
-            }
-            ring_jobs::are_free(&mut self.fluid, &specs)
+            // A way that is found may change the links of those found before, so specs are made once
+            // all are known.
+            let known = self.ring_specs(&strides, kind);
+            let specs = known.and_then(|_| self.ring_specs(&strides, kind));
+            specs.is_some_and(|specs| ring_jobs::are_free(&mut self.fluid, &specs))
         })
+    }
+
+    /// The flows of one kind of rings of each job; `None` where some do not pass the fabric.
+    fn ring_specs(&mut self, jobs: &[(JobId, Vec<Rings>)], kind: usize) -> Option<Vec<FlowSpec>> {
+        let context = Arc::clone(&self.fabric.context);
+        let mut specs = Vec::new();
+        for (job, rings) in jobs {
+            let Some(rings) = rings.get(kind) else {
+                continue;
+            };
+            for rank in context.jobs[*job].job.hosts.ids() {
+                specs.push(self.ring_spec(*job, rank, *rings)?.1);
+            }
+        }
+        Some(specs)
     }
 
     /// The message and the flow by which a rank sends to the next of its ring; `None` where it does
@@ -110,7 +117,6 @@ impl FlowDriver {
                 rest: self.rest(&message).ps(),
             });
             let steps = u64::from(rings.steps);
-            self.count(&message, steps);
             taken.frames += u64::from(message.frames) * steps;
             taken.frame_bytes += message.frame_bytes * steps;
             taken.payload += rings.bytes * steps;
@@ -126,8 +132,23 @@ impl FlowDriver {
             .collect();
         taken.last = waves.last;
         taken.acknowledged = waves.last + back;
+        taken.is_judged = !context.jobs[job].job.background;
         taken.mesh = ring_jobs::mesh(&context, job, rings);
+        self.running_rings.insert(job, rings);
         self.instants.add(waves.last, Happens::Rings(job.number()));
         Some(taken)
+    }
+
+    /// The rings of a job are done: counts what they have loaded.
+    pub(super) fn rings_end(&mut self, job: JobId, now: u64) {
+        let context = Arc::clone(&self.fabric.context);
+        if let Some(rings) = self.running_rings.remove(&job) {
+            for rank in context.jobs[job].job.hosts.ids() {
+                if let Some((message, _)) = self.ring_spec(job, rank, rings) {
+                    self.count(&message, u64::from(rings.steps));
+                }
+            }
+        }
+        context.progress.arrived(job, now);
     }
 }

@@ -13,7 +13,7 @@ use tenter_units::ById;
 use tenter_workload::{Job, JobId, QueuePairs, RankId, WorkloadError};
 
 use crate::error::{QUEUE_PAIRS_MAX, SimulationError};
-use crate::flow_level::bounds;
+use crate::flow_level::left_out;
 
 use super::context::Context;
 use super::driver::WindowedDriver;
@@ -216,9 +216,9 @@ fn checked(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
     let context = context(plan, threads)?;
     match plan.fidelity {
         Fidelity::Packet => check_ids(&context)?,
-        Fidelity::Flow => drop(bounds(plan)?),
+        Fidelity::Flow => drop(left_out(plan)?),
     }
-    if plan.lookahead.least_ps > 0 {
+    if plan.lookahead.least_ps > 0 || plan.fidelity == Fidelity::Flow {
         return Ok(context);
     }
     let delays = plan.delays();

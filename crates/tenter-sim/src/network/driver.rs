@@ -55,6 +55,9 @@ pub trait Driver {
         None
     }
 
+    /// Completes its counts: the trial is over.
+    fn close(&mut self) {}
+
     /// What links have carried, at flow level; where there are packets, ports tell.
     fn carried(&self) -> Option<&Carried> {
         None

@@ -50,6 +50,8 @@ pub(crate) struct Tally {
     flows: usize,
     /// What is known instead of rings that were run as a whole.
     pub(crate) rings: Option<Box<RingsTaken>>,
+    /// The same while they run.
+    running_rings: Option<Box<RingsTaken>>,
     /// What is kept instead where the flows are those of a workload.
     pub(crate) flow_work: Option<Box<FlowTally>>,
     /// For each flow (transfer times queue pairs, plus queue pair) its place in
@@ -63,6 +65,7 @@ impl Tally {
         Tally {
             schedule,
             rings: None,
+            running_rings: None,
             flow_work: None,
             ideal: Time::ZERO,
             mesh: None,
@@ -203,27 +206,15 @@ impl FlowTable {
     /// As [`FlowTable::begin`], of rings that were run as a whole: their flows have no rows.
     pub(crate) fn begin_rings(
         &mut self,
-        context: &Context,
         job: JobId,
         at: u64,
         schedule: Arc<dyn Schedule>,
         taken: RingsTaken,
     ) {
-        self.last_event = self.last_event.max(taken.acknowledged);
-        self.received_bytes[job] += taken.frame_bytes;
-        self.flows_booked += taken.flows();
-        if !context.jobs[job].job.background {
-            self.judged_flows_done += taken.flows();
-        }
         self.tallies[job].push(Tally {
             ideal: taken.mesh,
-            sent_frames: taken.frames,
-            accepted_frames: taken.frames,
-            sent_bytes: taken.frame_bytes,
-            accepted_bytes: taken.frame_bytes,
-            payload_bytes: taken.payload,
             latency_is_known: false,
-            rings: Some(Box::new(taken)),
+            running_rings: Some(Box::new(taken)),
             ..Tally::new(schedule, at)
         });
     }
@@ -233,13 +224,28 @@ impl FlowTable {
         let mut tallies = self.tallies[job].iter();
         tallies.all(|tally| match tally.flow_work {
             Some(_) => tally.end.is_some(),
-            None => tally.completion_times.len() == tally.flows,
+            None => tally.running_rings.is_none() && tally.completion_times.len() == tally.flows,
         })
     }
 
     pub(crate) fn end(&mut self, job: JobId, turn: usize, at: u64) {
-        self.tallies[job][turn].end = Some(at);
+        let tally = &mut self.tallies[job][turn];
+        tally.end = Some(at);
         self.last_event = self.last_event.max(at);
+        if let Some(taken) = tally.running_rings.take() {
+            tally.sent_frames = taken.frames;
+            tally.accepted_frames = taken.frames;
+            tally.sent_bytes = taken.frame_bytes;
+            tally.accepted_bytes = taken.frame_bytes;
+            tally.payload_bytes = taken.payload;
+            self.last_event = self.last_event.max(taken.acknowledged);
+            self.received_bytes[job] += taken.frame_bytes;
+            self.flows_booked += taken.flows();
+            if taken.is_judged {
+                self.judged_flows_done += taken.flows();
+            }
+            tally.rings = Some(taken);
+        }
     }
 
     /// Takes what the receivers of one part have recorded.

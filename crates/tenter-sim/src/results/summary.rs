@@ -13,7 +13,7 @@ use tenter_topology::{HostId, NodeId};
 use tenter_units::{Rate, Time};
 use tenter_workload::{JobId, RankId};
 
-use crate::flow_level::Bound;
+use crate::flow_level::{Carried, LeftOut};
 use crate::network::{Context, Driver, JobPlan, NodeModel};
 
 use super::counters;
@@ -36,7 +36,7 @@ pub(crate) struct Trial<'a> {
     pub(crate) ideals: &'a Ideals,
     pub(crate) power: Option<&'a PowerProfile>,
     /// What flow level leaves out, where the trial is at that.
-    pub(crate) bounds: &'a [Bound],
+    pub(crate) left_out: &'a [LeftOut],
     /// For each job why it is not done, if it is not.
     pub(crate) stalls: Vec<Option<String>>,
 }
@@ -47,7 +47,7 @@ pub(crate) fn packet_hops(driver: &impl Driver) -> u64 {
         let mac = transmitter.mac();
         transmitter.sent().0 + mac.xoff_frames + mac.xon_frames
     });
-    let carried = driver.carried().map_or(0, |carried| carried.all().frames);
+    let carried = driver.carried().map_or(0, Carried::hops);
     frames + notices::sent(driver) + credit::sent(driver) + carried
 }
 
@@ -122,7 +122,7 @@ pub(crate) fn outcome<D: Driver>(
         complete: is_whole && jobs.iter().all(|job| job.job.complete),
         stopped_by,
         stopped: trial.stopped.map(|stop| stop.why),
-        warnings: warnings(driver, &totals, trial.bounds),
+        warnings: warnings(driver, &totals, trial.left_out),
         // The caller knows what the scenario says itself.
         notes: Vec::new(),
         // It takes further runs.
@@ -541,10 +541,10 @@ fn why_lossless_drops(context: &Context) -> &'static str {
     }
 }
 
-fn warnings<D: Driver>(driver: &D, totals: &Totals, bounds: &[Bound]) -> Vec<String> {
-    let of_flows = bounds.iter();
+fn warnings<D: Driver>(driver: &D, totals: &Totals, left_out: &[LeftOut]) -> Vec<String> {
+    let of_flows = left_out.iter();
     let mut warnings: Vec<String> = of_flows
-        .map(|bound| format!("at flow level {}", bound.text))
+        .map(|left| format!("at flow level {}", left.text))
         .collect();
     if driver.stats().central {
         warnings.push(format!(

@@ -1,6 +1,6 @@
 //! The actors of a trial.
 
-use tenter_plan::Plan;
+use tenter_plan::{Fidelity, Plan};
 use tenter_units::Time;
 
 use crate::network::Driver;
@@ -17,12 +17,15 @@ use super::time_limit::TimeLimit;
 
 /// All actors of a plan, in the order in which they act at one instant.
 pub(super) fn of<D: Driver>(plan: &Plan) -> Vec<Box<dyn EdgeActor<D>>> {
+    // At flow level there are no queues to sample.
+    let is_of_packets = plan.fidelity == Fidelity::Packet;
+    let interval = plan.sample_interval.filter(|_| is_of_packets);
     vec![
         Box::new(Faults::new(plan)),
         Box::new(Circuits::new(plan)),
         Box::new(Jobs),
         Box::new(Steering::new(plan)),
-        Box::new(Sampler::new(plan.sample_interval.map(Time::ps))),
+        Box::new(Sampler::new(interval.map(Time::ps))),
         Box::new(Reports::default()),
         Box::new(Background::default()),
         Box::new(TimeLimit::new(plan)),

@@ -108,7 +108,7 @@ fn start_collective<D: Driver>(
         context.progress.begin(job, 1, trigger);
         world
             .flow_table
-            .begin_rings(&context, job, world.now, schedule, taken);
+            .begin_rings(job, world.now, schedule, taken);
         return Ok(());
     }
     let sources = schedule.flow_workload().map(FlowSchedule::sources);

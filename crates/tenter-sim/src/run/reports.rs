@@ -18,6 +18,9 @@ use super::world::World;
 const HOPS_PER_REPORT: Range<u64> = 500_000..4_000_000;
 const FIRST_REPORT: Time = Time::from_us(10);
 const REPORTS_APART: RangeInclusive<u64> = Time::from_us(1).ps()..=Time::from_us(10_000).ps();
+/// The same at flow level, where a packet-hop takes no time.
+const OF_FLOWS_APART: RangeInclusive<u64> =
+    Time::from_us(1).ps()..=Time::from_us(1_000_000_000).ps();
 
 /// Hands rows and progress to the sink, which may stop the trial.
 #[derive(Debug)]
@@ -25,6 +28,7 @@ pub(super) struct Reports {
     next: u64,
     interval: u64,
     hops: u64,
+    events: u64,
 }
 
 impl Default for Reports {
@@ -33,6 +37,7 @@ impl Default for Reports {
             next: FIRST_REPORT.ps(),
             interval: FIRST_REPORT.ps(),
             hops: 0,
+            events: 0,
         }
     }
 }
@@ -49,13 +54,24 @@ impl<D: Driver> EdgeActor<D> for Reports {
         world.collect()?;
         let hops = packet_hops(world.driver);
         let done = hops - std::mem::replace(&mut self.hops, hops);
+        let (apart, done) = match world.context.has_packets() {
+            true => (REPORTS_APART, done),
+            // Events of flows stand for packets.
+            false => {
+                let events = world.driver.stats().node_visits;
+                let done = events - std::mem::replace(&mut self.events, events);
+                (OF_FLOWS_APART, done)
+            }
+        };
         if done < HOPS_PER_REPORT.start {
-            self.interval = (self.interval * 2).min(*REPORTS_APART.end());
+            self.interval = (self.interval * 2).min(*apart.end());
         } else if done > HOPS_PER_REPORT.end {
-            self.interval = (self.interval / 2).max(*REPORTS_APART.start());
+            self.interval = (self.interval / 2).max(*apart.start());
         }
-        self.next = world.now + self.interval;
-        if let Some(deadlock) = world.deadlock() {
+        self.next = world.now.saturating_add(self.interval);
+        if world.context.has_packets()
+            && let Some(deadlock) = world.deadlock()
+        {
             return Ok(Some(End::Stopped(deadlock)));
         }
         give_up(world);

@@ -5,7 +5,7 @@ use tenter_plan::{Fidelity, Plan, PowerProfile};
 use tenter_record::Sink;
 
 use crate::error::SimulationError;
-use crate::flow_level::{Bound, FlowDriver, bounds};
+use crate::flow_level::{FlowDriver, LeftOut, left_out};
 use crate::network::{
     Context, Driver, NodeModel, Recorder, Unwatched, WatchLog, WatchTarget, WindowedDriver, build,
 };
@@ -44,7 +44,7 @@ pub struct Simulation<D: Driver> {
     name: String,
     threads: u16,
     power: Option<PowerProfile>,
-    bounds: Vec<Bound>,
+    left_out: Vec<LeftOut>,
     actors: Vec<Box<dyn EdgeActor<D>>>,
 }
 
@@ -117,9 +117,9 @@ impl<D: Driver> Simulation<D> {
             name: plan.name.clone(),
             threads,
             power: plan.power.clone(),
-            bounds: match plan.fidelity {
+            left_out: match plan.fidelity {
                 Fidelity::Packet => Vec::new(),
-                Fidelity::Flow => bounds(plan).unwrap_or_default(),
+                Fidelity::Flow => left_out(plan).unwrap_or_default(),
             },
             actors: actors::of(plan),
         }
@@ -165,6 +165,7 @@ impl<D: Driver> Simulation<D> {
         let kept = results::check(&self.driver, &moving.missing);
         kept.map_err(SimulationError::Conservation)?;
         stop_sending(&mut self.driver, now);
+        self.driver.close();
         let trial = results::Trial {
             name: &self.name,
             threads: self.threads,
@@ -173,7 +174,7 @@ impl<D: Driver> Simulation<D> {
             stalls: stall::explain(&self.driver, &broken, stopped.as_ref()),
             stopped,
             power: self.power.as_ref(),
-            bounds: &self.bounds,
+            left_out: &self.left_out,
         };
         Ok(results::outcome(&self.driver, &flow_table, counts, trial))
     }

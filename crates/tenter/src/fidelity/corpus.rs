@@ -5,7 +5,7 @@ use tenter_engine::Stream;
 
 use crate::Scenario;
 
-/// Fabrics, with hosts between 8 and 64.
+/// Fabrics, with their hosts.
 const TOPOLOGIES: &[(u32, &str)] = &[
     (16, "kind: single-switch, hosts: 16"),
     (
