@@ -12,13 +12,18 @@ TENTER := $(TARGET)/release/tenter
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# Crates have more features in the Python package than in the command: with both named, the tests compile the tree once.
+RELEASED = -p tenter-cli
 build: ## Build the release binary, target/release/tenter
-	$(CARGO) build --release -p tenter-cli
+	$(CARGO) build --release $(RELEASED)
 
 demo: build ## Run all-to-all and ring all-reduce over a 400G leaf-spine fabric of 64 NICs
 	rm -rf trials/quickstart
 	$(TENTER) run scenarios/quickstart.yaml -o trials/quickstart
 
+test: RELEASED = -p tenter-cli -p tenter-python --bin tenter
+test: export TENTER_RELEASE = $(TENTER)
+test: SHELL = tools/timed
 test: format page lint python workflows package supply-chain build unit studies determinism package-python notebooks browser ## Run everything that continuous integration runs
 
 format: ## Check the formatting

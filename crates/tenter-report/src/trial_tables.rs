@@ -39,7 +39,7 @@ pub struct TableColumn {
 }
 
 /// Every table, those of jobs first.
-pub const TRIAL_TABLES: [TrialTable; 19] = [
+pub static TRIAL_TABLES: [TrialTable; 19] = [
     TrialTable::of::<JobRow>(),
     TrialTable::of::<CollectiveRow>(),
     TrialTable::of::<FlowRow>(),
@@ -74,7 +74,10 @@ impl TrialTable {
 
     /// The table of that name, if trials can have one.
     pub fn of_name(name: &str) -> Option<TrialTable> {
-        TRIAL_TABLES.into_iter().find(|table| table.name == name)
+        TRIAL_TABLES
+            .iter()
+            .find(|table| table.name == name)
+            .copied()
     }
 
     /// Its columns, in the order of the file.

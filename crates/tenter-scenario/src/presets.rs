@@ -25,7 +25,7 @@ macro_rules! preset {
 }
 
 /// Every preset, smaller fabrics first.
-pub const PRESETS: [Preset; 10] = [
+pub static PRESETS: [Preset; 10] = [
     preset!("single-switch-8"),
     preset!("leaf-spine-64"),
     preset!("rail-64"),

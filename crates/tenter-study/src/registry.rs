@@ -28,7 +28,7 @@ macro_rules! text {
 macro_rules! studies {
     ($($name:literal),+ $(,)?) => {
         /// Every study, in the order in which they are listed.
-        pub const STUDIES: &[StudyTexts<'static>] = &[$(StudyTexts {
+        pub static STUDIES: &[StudyTexts<'static>] = &[$(StudyTexts {
             name: $name,
             folder: concat!("studies/", $name),
             readme: text!($name, "/README.md"),
@@ -37,7 +37,7 @@ macro_rules! studies {
         }),+];
 
         /// What the last full run of each study has measured.
-        const RECORDED: &[(&str, &str)] = &[$(($name, text!($name, "/recorded.csv"))),+];
+        static RECORDED: &[(&str, &str)] = &[$(($name, text!($name, "/recorded.csv"))),+];
     };
 }
 
@@ -97,7 +97,7 @@ studies![
 ];
 
 /// The published tables that studies read, with their texts.
-const PUBLISHED: &[(&str, &str)] = tables![
+static PUBLISHED: &[(&str, &str)] = tables![
     "published":
     "keysight-trials",
     "load-balancing-egress-qps",
@@ -114,7 +114,7 @@ const PUBLISHED: &[(&str, &str)] = tables![
 ];
 
 /// The tables of our own expectations that studies read, with their texts.
-const EXPECTATIONS: &[(&str, &str)] = tables![
+static EXPECTATIONS: &[(&str, &str)] = tables![
     "expectations":
     "evolved-ethernet-jobs-fluid",
     "evolved-ethernet-degraded-fluid",

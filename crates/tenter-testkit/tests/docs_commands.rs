@@ -13,8 +13,11 @@
 
 mod binary;
 
-use std::fs;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{fs, thread};
 
 use binary::{Workplace, root, tenter};
 
@@ -256,11 +259,21 @@ fn run_page(binary: &Path, page: &Path) -> Vec<String> {
 
 #[test]
 fn the_commands_shown_run() {
-    let binary = tenter();
-    let failures: Vec<String> = pages()
-        .iter()
-        .flat_map(|page| run_page(&binary, page))
-        .collect();
+    let (binary, pages) = (tenter(), pages());
+    let next = AtomicUsize::new(0);
+    let failures = Mutex::new(Vec::new());
+    let work = || {
+        while let Some(page) = pages.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let wrong = run_page(&binary, page);
+            failures.lock().expect("no page panics").extend(wrong);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, NonZero::get) {
+            scope.spawn(work);
+        }
+    });
+    let failures = failures.into_inner().expect("no page panics");
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 

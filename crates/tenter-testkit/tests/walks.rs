@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What a build of the workspace reads.
-const PARTS: [&str; 7] = [
+const PARTS: [&str; 8] = [
+    ".cargo",
     "Cargo.toml",
     "Cargo.lock",
     "crates",

@@ -14,8 +14,12 @@ pub(crate) fn root() -> PathBuf {
         .expect("the workspace is where it was built")
 }
 
-/// Builds the release binary unless it is up to date, and returns its path.
+/// Builds the release binary unless it is up to date, and returns its path; where the variable
+/// `TENTER_RELEASE` names one, as `make test` does, that is it.
 pub(crate) fn tenter() -> PathBuf {
+    if let Some(built) = std::env::var_os("TENTER_RELEASE") {
+        return root().join(built);
+    }
     // This test is <target>/<profile>/deps/<name>: the binary goes to the same <target>.
     let test = std::env::current_exe().expect("a running test has a path");
     let target = test
