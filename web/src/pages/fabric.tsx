@@ -4,7 +4,7 @@ import * as api from "../api/client";
 import type { Load, LoadedFabric } from "../api/types";
 import { percent, plain, withUnit } from "../draw/numbers";
 import { css, loadColour } from "../draw/theme";
-import { csv, download } from "../ui/format";
+import { csv, download } from "../draw/save";
 import { FabricView } from "../ui/fabric-view";
 import { useLoad, useSettled } from "../ui/load";
 import { Pending, Select } from "../ui/parts";

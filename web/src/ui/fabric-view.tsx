@@ -5,7 +5,7 @@ import { layout, type Link, type Node } from "../draw/layout";
 import { withUnit } from "../draw/numbers";
 import { canvasPen, rasterPen, svgPen } from "../draw/pen";
 import { document as svgDocument, type Hover } from "../draw/svg";
-import { download, fileName } from "./format";
+import { download, fileName } from "../draw/save";
 import { Tip, useWidth } from "./plot";
 import { useTheme } from "./theme";
 

@@ -5,7 +5,7 @@ import { plain, withUnit } from "../draw/numbers";
 import { canvasPen, svgPen } from "../draw/pen";
 import { document as svgDocument, type Hover } from "../draw/svg";
 import { AXIS, barAt, type Bars, drawTimeline, NAMES, sayBar, timeAt, timelineHeight } from "../draw/timeline";
-import { csv, download } from "./format";
+import { csv, download } from "../draw/save";
 import { useLoad, useSettled } from "./load";
 import { Pending, Search, Select } from "./parts";
 import { Tip, useWidth } from "./plot";
