@@ -64,7 +64,7 @@ function Body({ trial, tab, reload }: { trial: Trial; tab: string; reload: () =>
       </Empty>
     );
   }
-  if (tab !== "summary" && !trial.summary) return <Empty title="The trial left no tables">{trial.error}</Empty>;
+  if (tab !== "summary" && !(trial.summary && trial.folder)) return <Empty title="The trial left no tables">{trial.error}</Empty>;
   return (
     <>
       {pinned ? (
@@ -267,12 +267,16 @@ function Actions({ trial, reload }: { trial: Trial; reload: () => void }) {
         <a className="button" href={href(["trials", id, "notebook"])}>
           Notes
         </a>
-        <a className="button" href={api.files.report(id)} target="_blank" rel="noreferrer">
-          Report
-        </a>
-        <a className="button" href={api.files.trace(id)} download={`${fileName(trial.name)}-trace.json`} title="Open the file at ui.perfetto.dev or in a local copy of Perfetto">
-          Trace for Perfetto
-        </a>
+        {trial.folder ? (
+          <>
+            <a className="button" href={api.files.report(id)} target="_blank" rel="noreferrer">
+              Report
+            </a>
+            <a className="button" href={api.files.trace(id)} download={`${fileName(trial.name)}-trace.json`} title="Open the file at ui.perfetto.dev or in a local copy of Perfetto">
+              Trace for Perfetto
+            </a>
+          </>
+        ) : null}
         <a className="button" href={api.files.config(id)} download={`${fileName(trial.name)}.yaml`}>
           Configuration
         </a>
@@ -281,10 +285,14 @@ function Actions({ trial, reload }: { trial: Trial; reload: () => void }) {
         </button>
       </div>
       <p className="soft">
-        Folder <code>{trial.folder}</code>
+        {trial.folder ? (
+          <>
+            Folder <code>{trial.folder}</code>{" "}
+          </>
+        ) : null}
         {trial.digest ? (
           <>
-            , digest <code>{trial.digest}</code>
+            Digest <code>{trial.digest}</code>
           </>
         ) : null}
       </p>

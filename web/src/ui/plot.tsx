@@ -129,7 +129,7 @@ export function Tip({ hover, width }: { hover: Hover; width: number }) {
 
 const MOST_ROWS = 500;
 
-function NumbersTable({ title, numbers }: { title: string; numbers: Numbers }) {
+export function NumbersTable({ title, numbers }: { title: string; numbers: Numbers }) {
   return (
     <div className="scroll numbers" tabIndex={0} role="region" aria-label={`Numbers of ${title}`}>
       <table>

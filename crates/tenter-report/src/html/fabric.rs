@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
 use tenter_record::PortRow;
 
-use super::plot::{Num, Plot};
+use super::plot::{Fabric, Link, Metric, Node, Num, Plot};
 use crate::tiers::Tiers;
 use crate::trial_data::TrialData;
 
@@ -13,46 +12,6 @@ use crate::trial_data::TrialData;
 const CABLES: usize = 12_000;
 /// Beyond so many cables utilisation alone is drawn.
 const CABLES_IN_FULL: usize = 3_000;
-
-/// The nodes and cables of a fabric.
-#[derive(Debug, Serialize)]
-pub(super) struct Fabric<'a> {
-    title: &'a str,
-    height: Num,
-    nodes: Vec<Node<'a>>,
-    links: Vec<Link>,
-    /// By the words of the buttons that choose one.
-    metrics: BTreeMap<&'a str, Metric<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-struct Node<'a> {
-    id: u32,
-    name: &'a str,
-    tier: u32,
-    kind: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    group: Option<u32>,
-}
-
-/// All cables between two nodes.
-#[derive(Debug, Serialize)]
-struct Link {
-    a: u32,
-    b: u32,
-    rate_bps: Num,
-}
-
-/// What cables are coloured by.
-#[derive(Debug, Serialize)]
-struct Metric<'a> {
-    name: &'a str,
-    unit: &'a str,
-    /// The value that has the full colour.
-    full: Num,
-    /// What the first end of each cable sends, and what the other end sends.
-    values: Vec<[Num; 2]>,
-}
 
 /// Cables by their ends, each with the ports of both ends.
 type Cables<'a> = BTreeMap<(u32, u32), [Vec<&'a PortRow>; 2]>;
@@ -82,14 +41,14 @@ pub(super) fn draw(trial: &TrialData, tiers: &Tiers, page: &mut String) {
         nodes: nodes(&trial.ports, tiers),
         links: cables
             .iter()
-            .map(|(ends, ports)| link(*ends, ports))
+            .map(|(&(a, b), ports)| link(a, b, ports))
             .collect(),
         metrics: metrics(&cables),
     })
     .draw(page);
 }
 
-fn link((a, b): (u32, u32), ports: &[Vec<&PortRow>; 2]) -> Link {
+fn link(a: u32, b: u32, ports: &[Vec<&PortRow>; 2]) -> Link {
     let first = ports.iter().flatten().next();
     Link {
         a,

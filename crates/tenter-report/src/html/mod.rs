@@ -1,8 +1,8 @@
 //! The report of one or more trials: a single HTML file that needs nothing else.
 //!
-//! Tables and texts are made here. Most drawings are data (`plot.rs`), which the script draws with the
-//! functions that the workspace has, too; pictures that only reports have are SVG made here, coloured
-//! by the style sheet.
+//! Tables and texts are made here. Most drawings are data (`plot.rs`), which the script draws with
+//! the functions that the workspace has, too; pictures that only reports have are SVG made here,
+//! coloured by the style sheet.
 
 mod bar_chart;
 mod cdf;

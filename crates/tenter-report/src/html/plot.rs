@@ -3,6 +3,8 @@
 //! The script is built from `web/src/report`, so that reports and the workspace have the same
 //! drawings; `web/src/report/spec.ts` has these types as the script reads them.
 
+use std::collections::BTreeMap;
+
 use serde::{Serialize, Serializer};
 
 use super::scale::Scale;
@@ -151,6 +153,46 @@ pub(super) struct Bar<'a> {
     pub(super) say: &'a str,
 }
 
+/// The nodes and cables of a fabric.
+#[derive(Debug, Serialize)]
+pub(super) struct Fabric<'a> {
+    pub(super) title: &'a str,
+    pub(super) height: Num,
+    pub(super) nodes: Vec<Node<'a>>,
+    pub(super) links: Vec<Link>,
+    /// By the words of the buttons that choose one.
+    pub(super) metrics: BTreeMap<&'a str, Metric<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Node<'a> {
+    pub(super) id: u32,
+    pub(super) name: &'a str,
+    pub(super) tier: u32,
+    pub(super) kind: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) group: Option<u32>,
+}
+
+/// All cables between two nodes.
+#[derive(Debug, Serialize)]
+pub(super) struct Link {
+    pub(super) a: u32,
+    pub(super) b: u32,
+    pub(super) rate_bps: Num,
+}
+
+/// What cables are coloured by.
+#[derive(Debug, Serialize)]
+pub(super) struct Metric<'a> {
+    pub(super) name: &'a str,
+    pub(super) unit: &'a str,
+    /// The value that has the full colour.
+    pub(super) full: Num,
+    /// What the first end of each cable sends, and what the other end sends.
+    pub(super) values: Vec<[Num; 2]>,
+}
+
 /// Lines across axes side by side.
 #[derive(Debug, Serialize)]
 pub(super) struct Parallel<'a> {
@@ -184,7 +226,7 @@ pub(super) enum Plot<'a> {
     Lines(Lines<'a>),
     Heat(Heat<'a>),
     Timeline(Timeline<'a>),
-    Fabric(super::fabric::Fabric<'a>),
+    Fabric(Fabric<'a>),
     Bars(BarPlot<'a>),
     Parallel(Parallel<'a>),
 }
