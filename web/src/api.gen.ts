@@ -889,6 +889,11 @@ export interface components {
              * @description Time since the instant before, which loads and queues are of, in nanoseconds.
              */
             interval_ns: number;
+            /**
+             * @description Whether this server runs the trial; otherwise nothing follows, and its tables have its
+             *     samples.
+             */
+            is_running: boolean;
             /** @description Whether the trial is sampled at all. */
             is_sampled: boolean;
             /** @description Links that did anything, as in the fabric of the trial. */
@@ -2900,14 +2905,6 @@ export interface operations {
                 };
             };
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -287,12 +287,12 @@ function Actions({ trial, reload }: { trial: Trial; reload: () => void }) {
       <p className="soft">
         {trial.folder ? (
           <>
-            Folder <code>{trial.folder}</code>{" "}
+            Folder <code>{trial.folder}</code>.{" "}
           </>
         ) : null}
         {trial.digest ? (
           <>
-            Digest <code>{trial.digest}</code>
+            Digest <code>{trial.digest}</code>.
           </>
         ) : null}
       </p>

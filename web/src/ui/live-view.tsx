@@ -36,6 +36,7 @@ function useLive(id: string): { live: Live | undefined; depths: Depths } {
       api
         .live(id, control.signal)
         .then((now) => {
+          if (!now.is_running) return;
           note(depths.current, now);
           setLive(now);
         })

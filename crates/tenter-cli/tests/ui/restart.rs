@@ -155,7 +155,10 @@ fn a_trial_is_watched_while_it_runs() {
     }
     server.send("POST", &format!("{path}/cancel"), &json!({}));
     server.wait(&path, "cancelled");
-    let over = server.get(&format!("{path}/live"));
-    assert_eq!(over.status, 409, "{}", over.text());
+    let over = server.json(&format!("{path}/live"));
+    assert_eq!(
+        (&over["is_running"], &over["loads"]),
+        (&false.into(), &json!([]))
+    );
     assert_eq!(server.get("/trials/99/live").status, 404);
 }
