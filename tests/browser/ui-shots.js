@@ -78,7 +78,7 @@ await fetch(`${url}/api/v1/trials/${first}`, {
 });
 
 const SWEEP = "name: uplinks\nvariants:\n  ecmp: {}\n  spray:\n    fabric.load_balancing: {kind: random-spray}\n    endpoint.nic.loss_recovery: {kind: selective-repeat, reorder: 64}\naxes:\n  fabric.uplink_rate: [100Gbps, 200Gbps, 400Gbps]\nseeds: 3\n";
-if ((await request("/sweeps")).length === 0) await request("/sweeps", { text: `scenario: preset:leaf-spine-64\n${SWEEP}` });
+if ((await request("/sweeps")).length === 0) await request("/sweeps", { text: SWEEP, scenario: TRIALS[0]?.text });
 while (["queued", "running"].includes((await request("/sweeps/1")).state)) await new Promise((done) => setTimeout(done, 300));
 const swept = (await request("/sweeps/1")).rows[0]?.trial;
 

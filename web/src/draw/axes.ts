@@ -71,7 +71,7 @@ export function horizontalAxis(axis: Scale, bottom: number, left: number, right:
     if (shown) last = x + half;
     return (
       line(x, bottom, x, bottom + 4, theme.soft) +
-      (shown ? text(Math.min(x, right + 14 - half), bottom + 17, tick.text, { fill: theme.soft, anchor: "middle" }) : "")
+      (shown ? text(Math.min(x, right + 10 - half), bottom + 17, tick.text, { fill: theme.soft, anchor: "middle" }) : "")
     );
   });
   return (
