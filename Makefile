@@ -24,7 +24,7 @@ demo: build ## Run all-to-all and ring all-reduce over a 400G leaf-spine fabric 
 test: RELEASED = -p tenter-cli -p tenter-python --bin tenter
 test: export TENTER_RELEASE = $(TENTER)
 test: SHELL = tools/timed
-test: format page lint python workflows package supply-chain build unit studies determinism package-python notebooks browser ## Run everything that continuous integration runs
+test: format page lint python workflows package supply-chain build unit fuzz studies determinism package-python notebooks browser ## Run everything that continuous integration runs
 
 format: ## Check the formatting
 	$(CARGO) fmt --all --check
@@ -132,6 +132,11 @@ semver: $(SEMVER) ## Compare the library's interface with a release (BASELINE=v0
 # The test of the documentation's commands runs the release binary, hence `build`.
 unit: build ## Run the unit, property, differential, tidy and documentation tests
 	$(CARGO) test --workspace --no-fail-fast
+
+# Some 1,000 requests, the same each time, in about ten seconds.
+.PHONY: fuzz
+fuzz: build $(PYTHON)/installed ## Try the interface of `tenter ui` with requests made from its description
+	$(PYTHON)/bin/python tools/fuzz_interface.py $(TENTER) $(PYTHON)/bin/st
 
 studies: build ## Run the published studies in their quick form
 	rm -rf trials/studies

@@ -85,7 +85,9 @@ async function drawings(page) {
     const shown = [...document.querySelectorAll("svg[role=img]")].filter((svg) => !svg.closest("[hidden]"));
     return shown.map((svg) => {
       const box = svg.getBoundingClientRect();
-      const marks = [...svg.querySelectorAll(".m, path.line")];
+      // The script draws those in a canvas; of others the marks say something.
+      const chosen = svg.closest(".canvas") ? ":not(clipPath) > :is(path, rect, polyline)" : ".m";
+      const marks = [...svg.querySelectorAll(chosen)];
       const lengths = marks.map((mark) => (mark instanceof SVGPathElement ? mark.getTotalLength() : 1));
       const inside = marks.every((mark) => {
         const place = mark.getBoundingClientRect();
@@ -115,8 +117,9 @@ describe("the report of a trial with pauses", () => {
     it(`draws every plot without a complaint, ${scheme}`, async () => {
       const { page, complaints } = await open(file, scheme);
       const all = await drawings(page);
-      // A distribution, a timeline, parts of the time, four directions of links, queues, loads, pauses.
-      assert.equal(all.length, 10, all.map((one) => one.name).join("; "));
+      // A distribution, a timeline, parts of the time, the fabric, four directions of links, queues as lines and
+      // as colours, loads, pauses.
+      assert.equal(all.length, 12, all.map((one) => one.name).join("; "));
       for (const one of all) {
         assert.ok(one.area > 5_000 && one.drawn > 0 && one.numbers && one.inside, JSON.stringify(one));
       }
@@ -132,27 +135,46 @@ describe("the report of a trial with pauses", () => {
   it("shows values under the pointer and under the arrow keys", async () => {
     const { page, complaints } = await open(file);
     const tip = page.locator("#tip");
-    await page.locator("svg.timeline rect.m").first().hover();
-    assert.match((await tip.textContent()) ?? "", /rank 1 → 0, step 0.*complete in/s);
+    const canvas = (/** @type {string} */ name) => page.locator(`.canvas[aria-label^="${name}"]`);
+    const bars = canvas("Chunks by sending rank");
+    await bars.hover({ position: { x: 300, y: 10 } });
+    assert.match((await tip.textContent()) ?? "", /rank 1\n0.*\nto rank 0\nstep 0.*complete in/s);
     await page.locator("svg.heat").first().focus();
     await page.keyboard.press("ArrowRight");
     assert.match((await tip.textContent()) ?? "", /host0:0 → leaf0\n400 Gb\/s/);
-    const chart = page.locator("svg.lines").first();
-    await chart.focus();
+    await canvas("Flow completion times of").focus();
     await page.keyboard.press("End");
-    assert.match((await tip.textContent()) ?? "", /ms\n68 MiB: 100 %/);
+    assert.match((await tip.textContent()) ?? "", /ms\n100\u00a0%/);
     await page.keyboard.press("Escape");
     assert.equal(await tip.isHidden(), true);
+    // The cable of the receiver, and what else it is asked for.
+    const fabric = canvas("The fabric with the load");
+    const box = await fabric.boundingBox();
+    assert.ok(box);
+    const over = async () => {
+      const said = new Set();
+      for (let x = 60; x < 300; x += 4) {
+        await fabric.hover({ position: { x, y: box.height * 0.71 } });
+        said.add((await tip.textContent()) ?? "");
+      }
+      return [...said].join("\n\n");
+    };
+    assert.match(await over(), /host0 – leaf0, 400.Gb\/s\nUtilisation\nhost0 → leaf0: [\d.]+.%\nleaf0 → host0: 99\.\d+.%/);
+    await page.getByRole("button", { name: "Deepest queue" }).click();
+    assert.match(await over(), /Deepest queue\nhost0 → leaf0: [^\n]*\nleaf0 → host0: [\d.]+.MiB/);
     assert.deepEqual(complaints, []);
     await page.close();
   });
 
   it("switches lines off and colours links by what is asked for", async () => {
     const { page } = await open(file);
-    const button = page.locator("figure.chart button").first();
+    const figure = page.locator("figure.plot:has(.legend)").first();
+    const lines = figure.locator(".canvas g[clip-path] path");
+    const count = await lines.count();
+    const button = figure.locator(".legend button").first();
     await button.click();
     assert.equal(await button.getAttribute("aria-pressed"), "false");
-    assert.equal(await page.locator("svg.lines path.line").first().isVisible(), false);
+    assert.equal(await lines.count(), count - 1);
     const values = () =>
       page.$$eval(".heat rect", (cells) => cells.map((cell) => getComputedStyle(cell).getPropertyValue("--v")));
     const before = await values();
@@ -160,6 +182,31 @@ describe("the report of a trial with pauses", () => {
     const paused = await values();
     assert.notDeepEqual(paused, before);
     assert.ok(paused.includes("1.000"), "the longest pause has the full colour");
+    await page.close();
+  });
+
+  it("saves drawings, tells their numbers, and sorts and filters tables", async () => {
+    const { page, complaints } = await open(file);
+    /** @param {import("playwright-core").Locator} button */
+    const saved = async (button) => {
+      const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
+      return { name: download.suggestedFilename(), content: readFileSync(await download.path()) };
+    };
+    const plot = page.locator("figure.plot").first();
+    const svg = await saved(plot.getByRole("button", { name: "SVG" }));
+    assert.match(svg.name, /^Flow-completion-times.*\.svg$/);
+    assert.match(svg.content.toString(), /^<svg xmlns=.*flow completion time/s);
+    const png = await saved(plot.getByRole("button", { name: "PNG" }));
+    assert.equal(png.content.subarray(1, 4).toString(), "PNG");
+    const csv = await saved(plot.getByRole("button", { name: "CSV" }));
+    assert.match(csv.content.toString(), /^line,flow completion time \(ns\),flows complete \(%\)\r\n68 MiB,\d+/);
+    await plot.getByRole("button", { name: "Table" }).click();
+    assert.ok((await plot.locator("tbody tr").count()) > 4);
+    // A picture of the page itself stands alone as a file, too.
+    const links = page.locator("svg.heat + .tools").first();
+    assert.match((await saved(links.getByRole("button", { name: "SVG" }))).content.toString(), /fill:\s*(rgb|color|oklab)/);
+    assert.equal((await saved(links.getByRole("button", { name: "PNG" }))).content.subarray(1, 4).toString(), "PNG");
+    assert.deepEqual(complaints, []);
     await page.close();
   });
 
@@ -260,12 +307,14 @@ describe("the report of studies", () => {
       for (const one of all) {
         assert.ok(one.area > 5_000 && one.drawn > 0 && one.numbers && one.inside, JSON.stringify(one));
       }
-      // Three groups, each with a bar for every fabric, in the colour that the legend has.
-      const chart = page.locator("figure.chart").first();
-      const fabrics = await chart.locator("figcaption rect[class^=c]").count();
-      assert.ok(fabrics >= 9, `${fabrics} fabrics`);
-      assert.equal(await chart.locator("svg.bars rect.m").count(), 3 * fabrics);
-      assert.ok((await page.locator(".whisker").count()) > 2, "error bars where there are several seeds");
+      // Three groups, each with a bar for every fabric, in its colour.
+      const bars = page.locator("figure.plot").first().locator("rect.bar");
+      const fills = await bars.evaluateAll((all) => all.map((bar) => bar.getAttribute("fill")));
+      const fabrics = fills.length / 3;
+      assert.ok(fabrics >= 9 && Number.isInteger(fabrics), `${fabrics} fabrics`);
+      assert.deepEqual(fills.slice(0, fabrics), fills.slice(fabrics, 2 * fabrics));
+      assert.ok(new Set(fills).size >= 8, "each fabric has a colour");
+      assert.ok((await page.locator(".whisker").count()) > 0, "error bars where there are several seeds");
       const colours = await page.$$eval(".verdict.match, .verdict.info", (marks) =>
         marks.map((mark) => getComputedStyle(mark).color),
       );
@@ -281,18 +330,22 @@ describe("the report of studies", () => {
 
   it("keeps what is written on bars and below them apart", async () => {
     const { page } = await open(file);
-    assert.deepEqual(await overlaps(page, "svg.bars", "text.value, text.label", 2), []);
+    assert.deepEqual(await overlaps(page, ".canvas > svg", "text", 2), []);
     await page.close();
   });
 
   it("shows values under the pointer and under the arrow keys", async () => {
     const { page, complaints } = await open(file);
     const tip = page.locator("#tip");
-    await page.locator("svg.bars rect.m").first().hover();
+    await page.locator("rect.bar").first().hover();
     assert.match((await tip.textContent()) ?? "", /all links whole, ECMP\njob-jct\nmeasured 1\.\d+/);
-    await page.locator("svg.bars").first().focus();
-    await page.keyboard.press("End");
-    assert.match((await tip.textContent()) ?? "", /one link at half rate/);
+    await page.locator(".canvas").first().focus();
+    const reached = new Set();
+    for (let step = 0; step < 140; step += 1) {
+      await page.keyboard.press("ArrowDown");
+      reached.add(((await tip.textContent()) ?? "").split("\n")[0]);
+    }
+    assert.ok([...reached].some((text) => /one link at half rate/.test(text)), [...reached].join("; "));
     await page.keyboard.press("Escape");
     assert.equal(await tip.isHidden(), true);
     await page.locator("details summary").first().click();
@@ -305,19 +358,16 @@ describe("what the trials of a study recorded", () => {
   it("is drawn line beside line: queues of two mechanisms, and completion times", async () => {
     workplace.studies("recorded", "remote-pfc/testbed");
     const { page, complaints } = await open(workplace.report("recorded.html", "recorded"));
-    const charts = page.locator("#recorded0 figure.chart");
+    const charts = page.locator("#recorded0 figure.plot");
     assert.equal(await charts.count(), 4);
     for (const one of await drawings(page)) {
       assert.ok(one.area > 5_000 && one.drawn > 0 && one.numbers && one.inside, JSON.stringify(one));
     }
     // Three ports with two mechanisms: a colour for each port, dashes for the second mechanism.
-    const queues = charts.first().locator("path.line[data-name]");
+    const queues = charts.first().locator("g[clip-path] path");
     assert.equal(await queues.count(), 6);
     const looks = await queues.evaluateAll((lines) =>
-      lines.map((line) => {
-        const style = getComputedStyle(line);
-        return [style.stroke, style.strokeDasharray === "none" ? "whole" : "dashes"].join(" ");
-      }),
+      lines.map((line) => `${line.getAttribute("stroke")} ${line.getAttribute("stroke-dasharray") ? "dashes" : "whole"}`),
     );
     assert.equal(new Set(looks).size, 6, looks.join("; "));
     assert.equal(new Set(looks.map((look) => look.replace(/ (whole|dashes)$/, ""))).size, 3);
@@ -325,11 +375,12 @@ describe("what the trials of a study recorded", () => {
     const most = (/** @type {string} */ name) =>
       charts
         .first()
-        .locator(`path.line[data-name="${name}"]`)
-        .evaluate((line) => {
-          const values = (line.getAttribute("data-v") ?? "").trim().split(" ");
-          return Math.max(...values.map((value) => Number(value.split(",")[1])));
-        });
+        .locator("script")
+        .evaluate((data, name) => {
+          const { series } = JSON.parse(data.textContent ?? "");
+          const line = series.find((/** @type {{ name: string }} */ one) => one.name === name);
+          return Math.max(...line.points.map((/** @type {number[]} */ point) => point[1]));
+        }, name);
     assert.ok((await most("tor1 → tor2, PFC")) > 20 * (await most("tor1 → tor2, Remote PFC")));
     assert.deepEqual(complaints, []);
     await page.close();
@@ -408,8 +459,19 @@ describe("the report of a workload of flows", () => {
     const section = page.locator("#fct0");
     assert.match((await section.locator("h3").last().textContent()) ?? "", /^hadoop by flow size/);
     assert.equal(await section.locator("tbody tr").count(), 11, "all flows, and ten tenths");
-    const lines = section.locator("figure.chart").last().locator("path.line[data-name]");
-    assert.equal(await lines.count(), 4);
+    assert.equal(await section.locator("figure.plot").last().locator(".legend button").count(), 4);
+    // The rows in another order, and only those with a word.
+    const column = (/** @type {number} */ at) => section.locator("tbody tr:visible").evaluateAll((rows, at) => rows.map((row) => row.children[at]?.textContent ?? ""), at);
+    const sorter = section.getByRole("button", { name: "flows up to" });
+    const before = await column(0);
+    await sorter.click();
+    await sorter.click();
+    const after = await column(0);
+    assert.deepEqual([...after].sort(), [...before].sort());
+    assert.notDeepEqual(after, before);
+    assert.equal(await section.locator("th[aria-sort=descending]").count(), 1);
+    await section.getByRole("searchbox").fill("all");
+    assert.deepEqual(await column(0), ["all"]);
     assert.deepEqual(complaints, []);
     await page.close();
   });

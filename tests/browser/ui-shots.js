@@ -77,6 +77,14 @@ await fetch(`${url}/api/v1/trials/${first}`, {
   }),
 });
 
+const SWEEP = "name: uplinks\nvariants:\n  ecmp: {}\n  spray:\n    fabric.load_balancing: {kind: random-spray}\n    endpoint.nic.loss_recovery: {kind: selective-repeat, reorder: 64}\naxes:\n  fabric.uplink_rate: [100Gbps, 200Gbps, 400Gbps]\nseeds: 3\n";
+if ((await request("/sweeps")).length === 0) await request("/sweeps", { text: SWEEP, scenario: TRIALS[0]?.text });
+while (["queued", "running"].includes((await request("/sweeps/1")).state)) await new Promise((done) => setTimeout(done, 300));
+const swept = (await request("/sweeps/1")).rows[0]?.trial;
+
+/** Runs for longer than pictures take. */
+const LONG = `name: long\nfabric:\n${LEAF_SPINE}jobs:\n  - name: train\n    ranks: 64\n    collectives: [{collective: all-to-all, size: 16GiB}]\n`;
+
 /** @type {[string, string][]} */
 const PAGES = [
   ["workspace", "#/"],
@@ -96,6 +104,8 @@ const PAGES = [
   ["notebook", `#/trials/${first}/notebook`],
   ["compare", `#/compare?ids=${ids.slice(0, 3).join(",")}`],
   ["sweeps", "#/sweeps"],
+  ["sweep", "#/sweeps/1"],
+  ["swept", `#/trials/${swept}/statistics`],
   ["new-sweep", "#/sweeps/new"],
   ["studies", "#/studies"],
   ["study", `#/studies/${encodeURIComponent("methodology/jct-2")}`],
@@ -116,6 +126,11 @@ for (const width of [1440, 800]) {
       if (high) console.error(`${name} at ${width} pixels is wider than the window`);
       await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`) });
     }
+    const { id } = await request("/trials", { tags: [], text: LONG });
+    await page.goto(`${url}/#/run/${id}`);
+    await page.waitForTimeout(6_000);
+    await page.screenshot({ path: join(folder, `live-${width}-${colorScheme}.png`), fullPage: true });
+    await request(`/trials/${id}/cancel`, {});
     await context.close();
   }
 }

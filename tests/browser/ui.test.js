@@ -167,6 +167,10 @@ describe("the workspace", { timeout: 170_000 }, () => {
       await link(tab).click();
       await page.locator("main table tbody tr, main [role=table] [role=row], main canvas").first().waitFor();
       await page.waitForFunction(() => !document.querySelector("main")?.innerText.includes("Loading…"));
+      if (tab === "Timeline") {
+        await button("Table").click();
+        await page.getByRole("region", { name: "Numbers of the timeline, as it is shown" }).locator("tbody tr").nth(5).waitFor();
+      }
       assert.deepEqual(await barriers(), [], tab);
     }
     await page.getByRole("navigation", { name: "One trial" }).getByRole("link", { name: "Fabric" }).click();
@@ -223,16 +227,33 @@ describe("the workspace", { timeout: 170_000 }, () => {
     );
     await page.locator("figure.plot svg").first().waitFor();
     assert.deepEqual(await barriers(), []);
+    // Each of its trials is one of the workspace, with what the sweep keeps.
+    await page.locator('table[data-table="sweep"] tbody tr a').first().click();
+    await heading("Statistics").waitFor();
+    await page.getByText(/^sizes: .*size=1MiB, seed 1/).first().waitFor();
+    await page.locator('table[data-table^="summary"]').waitFor();
+    await page.getByText("which keeps the summary and the readings of each trial").waitFor();
+    assert.deepEqual(await barriers(), []);
   });
 
   it("aborts a trial in the middle and keeps what it has", async () => {
     await link("Configure").click();
-    await page.getByLabel("Start from", { exact: true }).selectOption("methodology/jct-2");
-    await page.waitForFunction(() => window.sessionStorage.getItem("tenter-draft")?.includes("end: 8GiB"));
+    await page.locator(".cm-content").click();
+    await page.keyboard.press("Control+a");
+    await page.keyboard.insertText(
+      "name: long\nfabric: {kind: leaf-spine, leaves: 4, hosts_per_leaf: 4, spines: 2}\njobs:\n  - name: train\n    ranks: 16\n    collectives: [{collective: all-to-all, size: 32GiB}]\n",
+    );
+    await page.waitForFunction(() => window.sessionStorage.getItem("tenter-draft")?.includes("size: 32GiB"));
     await page.getByText("ready to run").waitFor();
     await button("Run trial").click();
     await page.getByRole("progressbar").waitFor();
     await page.waitForFunction(() => Number(document.querySelector("[role=progressbar]")?.getAttribute("aria-valuenow")) > 0);
+    // Its links and queues, in the last sampling interval.
+    const now = page.getByRole("region", { name: "Links and queues now" });
+    await now.getByRole("heading", { name: /^Links at [\d.]+.[nµm]s$/ }).waitFor();
+    await now.locator("canvas").waitFor();
+    await now.getByRole("button", { name: "Table" }).first().click();
+    await now.getByRole("region", { name: /^Numbers of Utilisation/ }).locator("tbody tr").nth(5).waitFor();
     assert.deepEqual(await barriers(), []);
     await button("Abort").click();
     await page.getByText("It was stopped; what had been recorded by then is kept.").waitFor();

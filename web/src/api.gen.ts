@@ -403,6 +403,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/trials/{id}/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The links and queues of a trial that this server runs, in its last sampling interval.
+         * @description Samples are kept from the first question on, so that the first answer has none.
+         */
+        get: operations["live"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/trials/{id}/ports-heat": {
         parameters: {
             query?: never;
@@ -861,6 +881,50 @@ export interface components {
             b_port: number;
             /** Format: int64 */
             rate_bps: number;
+        };
+        /** @description A trial that runs, in its last sampling interval. */
+        LiveBody: {
+            /**
+             * Format: double
+             * @description Time since the instant before, which loads and queues are of, in nanoseconds.
+             */
+            interval_ns: number;
+            /**
+             * @description Whether this server runs the trial; otherwise nothing follows, and its tables have its
+             *     samples.
+             */
+            is_running: boolean;
+            /** @description Whether the trial is sampled at all. */
+            is_sampled: boolean;
+            /** @description Links that did anything, as in the fabric of the trial. */
+            loads: components["schemas"]["LoadBody"][];
+            /** @description The deepest queues, deepest first; at most 32. */
+            queues: components["schemas"]["LiveQueue"][];
+            /**
+             * Format: double
+             * @description The sampling instant in nanoseconds; missing until there is one, and in trials without
+             *     samples.
+             */
+            time_ns?: number | null;
+        };
+        /** @description A queue of a trial that runs. */
+        LiveQueue: {
+            /** @description Whether any class is paused. */
+            paused: boolean;
+            /** @description The node that it leads to. */
+            peer: string;
+            /** @description The port, for instance `leaf0:3`. */
+            port: string;
+            /**
+             * Format: int64
+             * @description Bytes that wait at the instant.
+             */
+            queue_bytes: number;
+            /**
+             * Format: int64
+             * @description The most bytes that waited since the instant before.
+             */
+            queue_high_water_bytes: number;
         };
         /** @description The load of a link in one direction. */
         LoadBody: {
@@ -1445,7 +1509,7 @@ export interface components {
             answer?: Record<string, never> | null;
             axes: components["schemas"]["SweepAxisBody"][];
             readings: components["schemas"]["SweepReadingBody"][];
-            /** @description Trials that have run; before the end of the sweep none. */
+            /** @description Trials that have run, as they end. */
             rows: components["schemas"]["SweepTrialBody"][];
             /** @description The scenario that is varied, in YAML; empty where the description names a preset. */
             scenario: string;
@@ -1507,6 +1571,11 @@ export interface components {
             point: string[];
             /** @description Seed, in decimal. */
             seed: string;
+            /**
+             * Format: int64
+             * @description Its number among the trials of the workspace, if it has a row there.
+             */
+            trial?: number | null;
             /** @description A value for each reading. */
             values: (number | null)[];
             variant: string;
@@ -1677,6 +1746,11 @@ export interface components {
             started?: number | null;
             /** @description How far it is. */
             state: components["schemas"]["StateWord"];
+            /**
+             * Format: int64
+             * @description The sweep that it is part of.
+             */
+            sweep?: number | null;
             /** @description Words that people have given it. */
             tags: string[];
         };
@@ -2801,6 +2875,36 @@ export interface operations {
                 };
             };
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    live: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number of the trial */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LiveBody"];
+                };
+            };
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

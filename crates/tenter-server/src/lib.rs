@@ -22,6 +22,7 @@ mod error;
 mod events;
 mod extract;
 mod guard;
+mod live;
 mod options;
 mod page;
 mod resolve;

@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use tenter::{Control, Error, Observer, QueuedTrial, Run, Running as At, Trial};
+use tenter_record::{SampleRow, SinkError};
 use tenter_report::claim_free_folder;
 
 use crate::resolve::resolve;
@@ -57,6 +58,7 @@ fn carry_out(app: &Shared, queued: &QueuedTrial, running: &Arc<Running>) {
 
 fn simulate(app: &Shared, queued: &QueuedTrial, running: &Arc<Running>) -> Result<Trial, Error> {
     let plan = resolve(&queued.scenario)?;
+    running.live.begin(&plan);
     let folder = claim_free_folder(app.workspace.folder(), &queued.name)?;
     app.workspace.began(queued.id, &folder)?;
     let expected = plan.packet_hops().ok().filter(|hops| hops.is_finite());
@@ -117,6 +119,11 @@ impl Heard {
 impl Observer for Heard {
     fn begins(&mut self, _: &str) {
         self.began = Instant::now();
+    }
+
+    fn samples(&mut self, rows: &[SampleRow]) -> Result<(), SinkError> {
+        self.running.live.samples(rows);
+        Ok(())
     }
 
     fn progress(&mut self, at: &At<'_>) -> Control {

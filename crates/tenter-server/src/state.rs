@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 use crate::cache::Cache;
 use crate::error::ApiError;
 use crate::events::Events;
+use crate::live::Live;
 use crate::options::Options;
 
 /// The workspace, its queue and its events.
@@ -46,6 +47,7 @@ const SEARCH_EVERY: Duration = Duration::from_secs(2);
 pub(crate) struct Running {
     pub(crate) is_cancelled: AtomicBool,
     pub(crate) progress: Mutex<Option<ProgressBody>>,
+    pub(crate) live: Live,
 }
 
 /// How far a trial is.

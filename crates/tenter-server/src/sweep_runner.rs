@@ -2,10 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use tenter::{Control, Error, SweepObserver, SweepProgress, TrialState, WorkspaceSweep, sweep_of};
+use tenter::{
+    Control, Error, SweepObserver, SweepProgress, Swept, TrialState, WorkspaceSweep, sweep_of,
+};
 
 use crate::state::{App, Shared};
 use crate::sweep_body::told_sweep;
+use crate::trial_body::told_trial;
 
 /// How long the thread waits for a sweep before it looks again.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -49,8 +52,9 @@ fn simulate(app: &Shared, sweep: &WorkspaceSweep) -> Result<TrialState, Error> {
         .workers(app.options.jobs.max(1));
     let mut heard = Heard {
         app,
-        id: sweep.id,
+        sweep,
         noted: None,
+        told: None,
     };
     let results = run.run_with(&mut heard)?;
     heard.note(&results.progress);
@@ -71,25 +75,40 @@ fn simulate(app: &Shared, sweep: &WorkspaceSweep) -> Result<TrialState, Error> {
 /// Notes how far a sweep is, and ends it where that was asked for.
 struct Heard<'a> {
     app: &'a App,
-    id: i64,
+    sweep: &'a WorkspaceSweep,
     noted: Option<Instant>,
+    /// When everyone was told of a trial last.
+    told: Option<Instant>,
 }
 
 impl Heard<'_> {
     fn note(&self, at: &SweepProgress) {
         let (done, failed) = (at.done as u64, at.failed as u64);
-        let _ = self.app.workspace.sweep_progress(self.id, done, failed);
-        told_sweep(self.app, self.id);
+        let id = self.sweep.id;
+        let _ = self.app.workspace.sweep_progress(id, done, failed);
+        told_sweep(self.app, id);
     }
 }
 
 impl SweepObserver for Heard<'_> {
+    fn swept(&mut self, trial: &Swept<'_>) {
+        // A ledger that cannot be written now lacks a row; the results of the sweep have it.
+        let Ok(Some(id)) = self.app.workspace.note_swept(self.sweep, trial) else {
+            return;
+        };
+        // Many short trials end in a second: who watches asks for the list again, not for each.
+        if self.told.is_none_or(|told| told.elapsed() >= NOTE_EVERY) {
+            self.told = Some(Instant::now());
+            told_trial(self.app, id);
+        }
+    }
+
     fn progress(&mut self, at: &SweepProgress) -> Control {
         if self.noted.is_none_or(|noted| noted.elapsed() >= NOTE_EVERY) {
             self.noted = Some(Instant::now());
             self.note(at);
         }
-        if self.app.is_sweep_cancelled(self.id) {
+        if self.app.is_sweep_cancelled(self.sweep.id) {
             Control::Stop
         } else {
             Control::Continue

@@ -58,6 +58,8 @@ pub(crate) struct TrialRow {
     seed: Option<String>,
     /// Wall time of the simulation in seconds.
     seconds: Option<f64>,
+    /// The sweep that it is part of.
+    sweep: Option<i64>,
 }
 
 /// How far a trial is.
@@ -126,6 +128,7 @@ impl From<WorkspaceTrial> for TrialRow {
             digest: shown.digest,
             seed: shown.seed.map(|seed| seed.to_string()),
             seconds: shown.wall_s,
+            sweep: trial.sweep,
         }
     }
 }

@@ -94,7 +94,8 @@ pub use stored::{StoredBatches, StoredTable};
 pub use study::{StudyEstimate, StudyRun};
 pub use sweep::{
     NextTrial, PATIENCE_MIN, RESULTS_FILE, SweepObserver, SweepProgress, SweepResults, SweepRun,
-    SweepSession, SweepWorker, TrialAnswer, TrialOrder, WorkerResults, read_trial,
+    SweepSession, SweepWorker, Swept, SweptOutcome, TrialAnswer, TrialOrder, WorkerResults,
+    read_trial,
 };
 pub use table::Table;
 pub use trial::{Trial, Watched};

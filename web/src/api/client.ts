@@ -65,6 +65,7 @@ export const port = (id: string, name: string, query: { metric: Metric; width: n
 export const heat = (id: string, query: { metric: Metric; columns: number }) => take(client.GET("/api/v1/trials/{id}/ports-heat", { params: { ...of(id), query } }));
 export const loads = (id: string, query: { time?: number }, signal?: AbortSignal) =>
   take(client.GET("/api/v1/trials/{id}/fabric", { params: { ...of(id), query }, ...aborted(signal) }));
+export const live = (id: string, signal?: AbortSignal) => take(client.GET("/api/v1/trials/{id}/live", { params: of(id), ...aborted(signal) }));
 export const heldUp = (id: string) => take(client.GET("/api/v1/trials/{id}/held-up", { params: of(id) }));
 export const compare = (ids: string[]) => take(client.GET("/api/v1/compare", { params: { query: { ids: ids.join(",") } } })) as Promise<T.Compare>;
 export const sweeps = () => take(client.GET("/api/v1/sweeps"));

@@ -19,6 +19,7 @@ export type Column = Schemas["ColumnBody"];
 export type TableInfo = Schemas["TableBody"];
 export type Load = Schemas["LoadBody"];
 export type LoadedFabric = Schemas["LoadedFabricBody"];
+export type Live = Schemas["LiveBody"];
 export type HeldUpCollective = Schemas["HeldUpCollective"];
 export type SweepRow = Schemas["SweepRow"];
 export type Sweep = Schemas["SweepBody"];

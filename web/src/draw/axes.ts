@@ -1,4 +1,4 @@
-import { logTicks, plain, ticks, unitFor } from "./numbers";
+import { isBinary, isScaled, logTicks, plain, ticks, unitFor, withUnit } from "./numbers";
 import { line, text, textWidth } from "./svg";
 import type { Theme } from "./theme";
 
@@ -12,6 +12,8 @@ export interface AxisSpec {
   /** Texts of ticks where the unit does not say enough. */
   format?: (value: number) => string;
   values?: number[];
+  /** The texts of `values`, where they are not their numbers. */
+  texts?: string[];
 }
 
 /** Where a value lies, and what its ticks say. */
@@ -33,21 +35,23 @@ export function scale(spec: AxisSpec, low: number, high: number, from: number, t
   const f = log ? Math.log10 : (value: number) => value;
   const [a, b] = [f(least), f(most)];
   const unit = unitFor(spec.unit ?? "", Math.max(Math.abs(most), Math.abs(least)));
-  const count = Math.max(2, Math.floor(Math.abs(to - from) / 90));
+  // Over several powers of ten each value has a unit of its own; texts are wider than high.
+  const each = log && isScaled(spec.unit ?? "") && !spec.format && !spec.texts;
+  const count = Math.max(2, Math.floor(Math.abs(to - from) / (from > to ? 48 : 90)));
   const values =
     spec.values ??
     (log
-      ? logTicks(least, most)
+      ? logTicks(least, most, isBinary(spec.unit ?? ""))
       : ticks(least / unit.size, most / unit.size, count).map((value) => value * unit.size));
-  const say = spec.format ?? ((value: number) => plain(value / unit.size));
+  const say = each ? (value: number) => withUnit(value, spec.unit ?? "") : spec.format ?? ((value: number) => plain(value / unit.size));
   return {
     at: (value) => from + ((f(log ? Math.max(value, least) : value) - a) / (b - a)) * (to - from),
     back: (pixel) => {
       const value = a + ((pixel - from) / (to - from)) * (b - a);
       return log ? 10 ** value : value;
     },
-    ticks: values.map((value) => ({ value, text: say(value) })),
-    title: unit.name && !spec.format ? `${spec.label} (${unit.name})` : spec.label,
+    ticks: values.map((value, at) => ({ value, text: spec.texts?.[at] ?? say(value) })),
+    title: unit.name && !each && !spec.format && !spec.texts ? `${spec.label} (${unit.name})` : spec.label,
     low: least,
     high: most,
   };
@@ -67,7 +71,7 @@ export function horizontalAxis(axis: Scale, bottom: number, left: number, right:
     if (shown) last = x + half;
     return (
       line(x, bottom, x, bottom + 4, theme.soft) +
-      (shown ? text(Math.min(x, right + 14 - half), bottom + 17, tick.text, { fill: theme.soft, anchor: "middle" }) : "")
+      (shown ? text(Math.min(x, right + 10 - half), bottom + 17, tick.text, { fill: theme.soft, anchor: "middle" }) : "")
     );
   });
   return (

@@ -5,7 +5,10 @@ import { stroke, type Theme } from "./theme";
 
 export interface Bar {
   name: string;
-  value: number;
+  /** Missing where nothing was measured. */
+  value: number | null;
+  /** Bars of a group follow each other, below its name. */
+  group?: string;
   colour?: number;
   /** Ends of a whisker: an interval, or least and greatest over seeds. */
   low?: number;
@@ -16,6 +19,8 @@ export interface Bar {
   published?: number;
   band?: [number, number];
   text?: string;
+  /** What is said under the pointer; its numbers unless given. */
+  say?: string;
 }
 
 export interface BarChart {
@@ -25,21 +30,38 @@ export interface BarChart {
 }
 
 const ROW = 28;
+const HEADING = 30;
+
+/** The top of each bar, and of each name of a group. */
+function rowsOf(bars: Bar[], top: number): { tops: number[]; headings: { name: string; y: number }[]; bottom: number } {
+  const headings: { name: string; y: number }[] = [];
+  let [y, last] = [top, undefined as string | undefined];
+  const tops = bars.map((bar) => {
+    if (bar.group !== undefined && bar.group !== last) {
+      headings.push({ name: bar.group, y });
+      y += HEADING;
+      last = bar.group;
+    }
+    y += ROW;
+    return y - ROW;
+  });
+  return { tops, headings, bottom: y };
+}
 
 /** Horizontal bars with whiskers, dots of seeds and published values. */
 export function barChart(chart: BarChart, width: number, theme: Theme): Drawing {
-  const say = (bar: Bar) => bar.text ?? plain(bar.value);
+  const say = (bar: Bar) => bar.text ?? (bar.value === null ? "–" : plain(bar.value));
   const names = Math.min(width * 0.36, Math.max(60, ...chart.bars.map((bar) => textWidth(bar.name) + 12)));
   const ends = Math.max(40, ...chart.bars.map((bar) => textWidth(say(bar)) + 14));
   const [left, right, top] = [names, width - ends, 6];
-  const bottom = top + chart.bars.length * ROW;
+  const { tops, headings, bottom } = rowsOf(chart.bars, top);
   const most = Math.max(
-    ...chart.bars.flatMap((bar) => [bar.value, bar.high ?? 0, bar.published ?? 0, ...(bar.band ?? [])]),
+    ...chart.bars.flatMap((bar) => [bar.value ?? 0, bar.high ?? 0, bar.published ?? 0, ...(bar.band ?? [])]),
     ...chart.bars.flatMap((bar) => bar.dots ?? []),
   );
   const x = scale({ ...chart.value, low: chart.value.low ?? 0 }, 0, most, left, right);
   const rows = chart.bars.map((bar, at) => {
-    const y = top + at * ROW;
+    const y = tops[at] ?? top;
     const middle = y + ROW / 2;
     const { colour } = stroke(theme, bar.colour ?? 0);
     let svg = text(left - 8, middle + 4, fit(bar.name, names - 10), { fill: theme.ink, anchor: "end" });
@@ -47,18 +69,23 @@ export function barChart(chart: BarChart, width: number, theme: Theme): Drawing 
       const [from, to] = bar.band.map(x.at) as [number, number];
       svg += rect(from, y + 2, to - from, ROW - 4, theme.ink, 'fill-opacity=".09" stroke-dasharray="3 2"');
     }
-    if (Number.isFinite(bar.value)) svg += rect(left, y + 6, x.at(bar.value) - left, ROW - 12, colour, 'rx="2"');
-    let end = x.at(bar.value);
+    const value = bar.value ?? x.low;
+    if (Number.isFinite(value)) svg += rect(left, y + 6, x.at(value) - left, ROW - 12, colour, 'rx="2" class="bar"');
+    let end = x.at(value);
     if (bar.low !== undefined && bar.high !== undefined) {
       const [from, to] = [x.at(bar.low), x.at(bar.high)];
-      svg += line(from, middle, to, middle, theme.ink, 1.3);
-      svg += line(from, middle - 4, from, middle + 4, theme.ink, 1.3) + line(to, middle - 4, to, middle + 4, theme.ink, 1.3);
+      svg += `<g class="whisker">${line(from, middle, to, middle, theme.ink, 1.3)}`;
+      svg += line(from, middle - 4, from, middle + 4, theme.ink, 1.3) + line(to, middle - 4, to, middle + 4, theme.ink, 1.3) + "</g>";
       end = Math.max(end, to);
     }
-    for (const dot of bar.dots ?? []) {
+    const dots = bar.dots ?? [];
+    // Below each other, so that equal values are seen.
+    const apart = Math.min(2.4, (ROW - 12) / Math.max(dots.length, 1));
+    dots.forEach((dot, seed) => {
+      const at = middle + (seed - (dots.length - 1) / 2) * apart;
       end = Math.max(end, x.at(dot) + 3);
-      svg += `<circle cx="${x.at(dot)}" cy="${middle}" r="2.6" fill="${theme.ground}" stroke="${theme.ink}"/>`;
-    }
+      svg += `<circle cx="${x.at(dot)}" cy="${at}" r="2.6" fill="${theme.ground}" stroke="${theme.ink}"/>`;
+    });
     if (bar.published !== undefined) {
       const at = x.at(bar.published);
       svg += `<path d="M${at} ${middle - 6}l6 6l-6 6l-6 -6z" fill="${theme.ground}" stroke="${theme.ink}" stroke-width="1.3"/>`;
@@ -74,6 +101,7 @@ export function barChart(chart: BarChart, width: number, theme: Theme): Drawing 
   const height = bottom + 42;
   const content =
     axis.join("") +
+    headings.map((one) => text(4, one.y + 20, fit(one.name, width - 8), { fill: theme.ink, weight: 600 })).join("") +
     rows.join("") +
     text((left + right) / 2, bottom + 35, x.title, { fill: theme.ink, anchor: "middle" });
   return {
@@ -82,8 +110,9 @@ export function barChart(chart: BarChart, width: number, theme: Theme): Drawing 
     height,
     inner: { left, top, right, bottom },
     hover: (px, py) => {
-      const bar = chart.bars[Math.floor((py - top) / ROW)];
-      if (!bar || py < top) return null;
+      const bar = chart.bars[tops.findIndex((y) => y <= py && py < y + ROW)];
+      if (!bar) return null;
+      if (bar.say) return { x: px, y: py, text: bar.say };
       const rest = [
         bar.low !== undefined && bar.high !== undefined ? `from ${plain(bar.low)} to ${plain(bar.high)}` : "",
         bar.published !== undefined ? `published: ${plain(bar.published)}` : "",

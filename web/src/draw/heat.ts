@@ -11,6 +11,8 @@ export interface HeatMap {
   values: number[][];
   say: (value: number) => string;
   max: number;
+  /** Name of the axis of time. */
+  label?: string;
 }
 
 const NAMES = 130;
@@ -22,7 +24,7 @@ export function heatMap(map: HeatMap, width: number, theme: Theme): Drawing {
   const bottom = top + map.rows.length * high;
   const first = map.times[0] ?? 0;
   const last = map.times.at(-1) ?? 1;
-  const x = scale({ label: "Time", unit: "ns" }, first, last, left, right);
+  const x = scale({ label: map.label ?? "Time", unit: "ns" }, first, last, left, right);
   const most = map.max || 1;
   const step = (right - left) / Math.max(map.times.length, 1);
   const gaps = Math.max(1, Math.ceil(12 / high));

@@ -1,4 +1,4 @@
-import { type AxisSpec, horizontalAxis, scale, verticalAxis, verticalRoom } from "./axes";
+import { type AxisSpec, horizontalAxis, type Scale, scale, verticalAxis, verticalRoom } from "./axes";
 import { withUnit } from "./numbers";
 import { document, type Drawing, fit, type Hover, line, rect, round, text, textWidth } from "./svg";
 import { stroke, type Theme } from "./theme";
@@ -8,6 +8,10 @@ export interface Series {
   points: readonly (readonly [number, number])[];
   /** Which colour it has; its place in the list unless told otherwise. */
   colour?: number;
+  /** Draws a dot at each point. */
+  dots?: boolean;
+  /** Whiskers: x, the least and the greatest value behind the point. */
+  spread?: readonly (readonly [number, number, number])[];
 }
 
 export interface LineChart {
@@ -18,7 +22,11 @@ export interface LineChart {
   /** A value holds until the next one. */
   steps?: boolean;
   marks?: { x: number; text: string }[];
+  /** Whether the names of the lines are drawn; they are, where there are several, unless told otherwise. */
+  legend?: boolean;
 }
+
+let charts = 0;
 
 function bounds(series: Series[], axis: 0 | 1, positive: boolean): [number, number] {
   let [low, high] = [Infinity, -Infinity];
@@ -28,6 +36,10 @@ function bounds(series: Series[], axis: 0 | 1, positive: boolean): [number, numb
       if (!Number.isFinite(value) || (positive && value <= 0)) continue;
       if (value < low) low = value;
       if (value > high) high = value;
+    }
+    for (const [, least, greatest] of axis === 1 ? (one.spread ?? []) : []) {
+      if (!positive || least > 0) low = Math.min(low, least);
+      high = Math.max(high, greatest);
     }
   }
   return [low, high];
@@ -62,6 +74,18 @@ function legend(series: Series[], left: number, right: number, theme: Theme): { 
   return { svg, height: y + 14 };
 }
 
+/** Dots and whiskers of a line. */
+function points(series: Series, x: Scale, y: Scale, colour: string): string {
+  const whiskers = (series.spread ?? []).map(([at, low, high]) => {
+    const [px, from, to] = [x.at(at), y.at(low), y.at(high)];
+    return line(px, from, px, to, colour, 1.2) + line(px - 4, from, px + 4, from, colour, 1.2) + line(px - 4, to, px + 4, to, colour, 1.2);
+  });
+  const dots = series.dots
+    ? series.points.map(([at, value]) => `<circle cx="${round(x.at(at))}" cy="${round(y.at(value))}" r="3.2" fill="${colour}"/>`)
+    : [];
+  return whiskers.join("") + dots.join("");
+}
+
 /** Lines over a common axis: time series, distributions. */
 export function lineChart(chart: LineChart, width: number, height: number, theme: Theme): Drawing {
   const [xLow, xHigh] = bounds(chart.series, 0, chart.x.log === true);
@@ -70,7 +94,7 @@ export function lineChart(chart: LineChart, width: number, height: number, theme
   const draft = scale(chart.y, Math.min(yLow, chart.y.log ? yLow : 0), yHigh, bottom, 20);
   const left = verticalRoom(draft) + 2;
   const right = width - 16;
-  const named = legend(chart.series, left, right, theme);
+  const named = legend(chart.legend === false ? [] : chart.series, left, right, theme);
   const top = named.height + 12;
   const x = scale(chart.x, xLow, xHigh, left, right);
   const y = scale(chart.y, Math.min(yLow, chart.y.log ? yLow : 0), yHigh, bottom, top);
@@ -82,18 +106,20 @@ export function lineChart(chart: LineChart, width: number, height: number, theme
       const [px, py] = [round(x.at(vx)), round(y.at(vy))];
       path += path === "" ? `M${px} ${py}` : chart.steps ? `H${px}V${py}` : `L${px} ${py}`;
     }
-    return `<path d="${path}" fill="none" stroke="${colour}" stroke-width="1.8" stroke-linejoin="round" stroke-dasharray="${dash}"/>`;
+    return `<path d="${path}" fill="none" stroke="${colour}" stroke-width="1.8" stroke-linejoin="round" stroke-dasharray="${dash}"/>` + points(one, x, y, colour);
   });
   const marks = (chart.marks ?? []).map((mark) => {
     const at = x.at(mark.x);
     return line(at, top, at, bottom, theme.soft) + text(at + 4, top + 11, mark.text, { fill: theme.soft, size: 11 });
   });
-  const clip = `<clipPath id="in"><rect x="${left}" y="${top - 2}" width="${right - left + 2}" height="${bottom - top + 4}"/></clipPath>`;
+  // Drawings of a page share its names.
+  const id = `plot${(charts += 1)}`;
+  const clip = `<clipPath id="${id}"><rect x="${left}" y="${top - 2}" width="${right - left + 2}" height="${bottom - top + 4}"/></clipPath>`;
   const content =
     rect(left, top, right - left, bottom - top, "none") +
     verticalAxis(y, left, top, right, bottom, theme) +
     horizontalAxis(x, bottom, left, right, theme) +
-    `<defs>${clip}</defs><g clip-path="url(#in)">${paths.join("")}</g>` +
+    `<defs>${clip}</defs><g clip-path="url(#${id})">${paths.join("")}</g>` +
     marks.join("") +
     named.svg;
   const hover = (px: number): Hover | null => {

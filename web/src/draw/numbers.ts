@@ -27,10 +27,17 @@ const RATES: Unit[] = [
   { name: "Tb/s", size: 1e12 },
 ];
 
+const THROUGHPUTS: Unit[] = [
+  { name: "B/s", size: 1 },
+  { name: "kB/s", size: 1e3 },
+  { name: "MB/s", size: 1e6 },
+  { name: "GB/s", size: 1e9 },
+];
+const UNITS: Record<string, Unit[]> = { ns: TIMES, bytes: BYTES, B: BYTES, "bit/s": RATES, "B/s": THROUGHPUTS };
+
 /** The largest unit of which there is at least one. */
 export function unitFor(data: string, most: number): Unit {
-  const units =
-    data === "ns" ? TIMES : data === "bytes" || data === "B" ? BYTES : data === "bit/s" ? RATES : [];
+  const units = UNITS[data] ?? [];
   const fitting = units.filter((unit) => Math.abs(most) >= unit.size);
   return fitting.at(-1) ?? units[0] ?? { name: data, size: 1 };
 }
@@ -90,13 +97,24 @@ export function ticks(low: number, high: number, most: number): number[] {
   );
 }
 
-/** Powers of ten, and where there are few of them 2 and 5 times these. */
-export function logTicks(low: number, high: number): number[] {
+/** Whether values of a unit are shown in larger ones, too. */
+export const isScaled = (data: string): boolean => data in UNITS;
+
+export const isBinary = (data: string): boolean => UNITS[data] === BYTES;
+
+/** Powers of ten, and where there are few of them 2 and 5 times these; of bytes powers of two. */
+export function logTicks(low: number, high: number, binary = false): number[] {
   if (high / low < 12) return ticks(low, high, 6);
+  if (binary) {
+    const [first, last] = [Math.ceil(Math.log2(low) - 1e-6), Math.floor(Math.log2(high) + 1e-6)];
+    const step = [1, 2, 5, 10].find((one) => (last - first) / one <= 9) ?? 20;
+    const from = Math.ceil(first / step) * step;
+    return Array.from({ length: Math.max(Math.floor((last - from) / step) + 1, 0) }, (_, at) => 2 ** (from + at * step));
+  }
   const from = Math.floor(Math.log10(low));
   const to = Math.ceil(Math.log10(high));
   const decades = Array.from({ length: to - from + 1 }, (_, at) => from + at);
-  const times = to - from <= 2 ? [1, 2, 5] : [1];
+  const times = high / low < 300 ? [1, 2, 5] : [1];
   const every = Math.max(1, Math.ceil(decades.length / 8));
   return decades
     .filter((_, at) => at % every === 0)

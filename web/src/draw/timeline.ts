@@ -11,6 +11,12 @@ export interface Bars {
   lanes: { name: string; job: number }[];
   /** Lane, start, end, and how many chunks a bar stands for. */
   bars: number[][];
+  /** The colour of each bar; that of the job of its lane unless given. */
+  colours?: number[];
+  /** Name of the axis of time. */
+  label?: string;
+  /** Pixels for the names of lanes. */
+  names?: number;
 }
 
 export const AXIS = 42;
@@ -27,25 +33,26 @@ export function timelineHeight(lanes: number): number {
 export function drawTimeline(pen: Pen, data: Bars, width: number, theme: Theme): string {
   const high = laneHeight(data.lanes.length);
   const right = width - 8;
-  const x = scale({ label: "Time", unit: "ns" }, data.from_ns, data.to_ns, NAMES, right);
+  const names = data.names ?? NAMES;
+  const x = scale({ label: data.label ?? "Time", unit: "ns" }, data.from_ns, data.to_ns, names, right);
   const bottom = data.lanes.length * high + 2;
   const gaps = Math.max(1, Math.ceil(13 / high));
   data.lanes.forEach((lane, at) => {
     if (at % gaps !== 0) return;
-    pen.text(NAMES - 8, at * high + high / 2 + 6, fit(lane.name, NAMES - 12, 11), { fill: theme.soft, anchor: "end", size: 11 });
+    pen.text(names - 8, at * high + high / 2 + 6, fit(lane.name, names - 12, 11), { fill: theme.soft, anchor: "end", size: 11 });
   });
   const batches = new Map<string, number[]>();
-  for (const [lane = 0, start = 0, end = 0] of data.bars) {
-    const job = data.lanes[lane]?.job ?? 0;
-    const colour = theme.series[job % theme.series.length] ?? theme.ink;
-    const from = Math.max(x.at(start), NAMES);
+  data.bars.forEach(([lane = 0, start = 0, end = 0], place) => {
+    const which = data.colours?.[place] ?? data.lanes[lane]?.job ?? 0;
+    const colour = theme.series[which % theme.series.length] ?? theme.ink;
+    const from = Math.max(x.at(start), names);
     const to = Math.min(Math.max(x.at(end), from + 0.7), right);
     const sides = batches.get(colour) ?? [];
     batches.set(colour, sides);
     sides.push(from, lane * high + 2, to - from, Math.max(high - (high > 5 ? 2 : 0.6), 1));
-  }
+  });
   for (const [colour, sides] of batches) pen.boxes(sides, colour, high > 8 ? theme.ground : undefined);
-  return horizontalAxis(x, bottom + 2, NAMES, right, theme);
+  return horizontalAxis(x, bottom + 2, names, right, theme);
 }
 
 /** What lies at a point: the bar of its lane. */
@@ -53,12 +60,13 @@ export function barAt(data: Bars, width: number, px: number, py: number): number
   const high = laneHeight(data.lanes.length);
   const lane = Math.floor((py - 2) / high);
   const time = timeAt(data, width, px);
-  const slack = ((data.to_ns - data.from_ns) / (width - NAMES)) * 1.5;
+  const slack = ((data.to_ns - data.from_ns) / (width - (data.names ?? NAMES))) * 1.5;
   return data.bars.find(([of = 0, start = 0, end = 0]) => of === lane && start - slack <= time && time <= end + slack);
 }
 
 export function timeAt(data: Bars, width: number, px: number): number {
-  return data.from_ns + ((px - NAMES) / (width - 8 - NAMES)) * (data.to_ns - data.from_ns);
+  const names = data.names ?? NAMES;
+  return data.from_ns + ((px - names) / (width - 8 - names)) * (data.to_ns - data.from_ns);
 }
 
 export function sayBar(data: Bars, bar: number[]): string {

@@ -6,7 +6,7 @@ import { barChart } from "../draw/bars";
 import { lineChart } from "../draw/lines";
 import { plain, withUnit } from "../draw/numbers";
 import { parallel } from "../draw/parallel";
-import { csv, download } from "../ui/format";
+import { csv, download } from "../draw/save";
 import { useLoad } from "../ui/load";
 import { Empty, Page, Pending, Select } from "../ui/parts";
 import { pick, usePicked } from "../ui/picked";

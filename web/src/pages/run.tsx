@@ -7,6 +7,7 @@ import type { Progress, Row, Trial } from "../api/types";
 import { lineChart } from "../draw/lines";
 import { plain, short, wait, withUnit } from "../draw/numbers";
 import { jct, moment } from "../ui/format";
+import { LiveView } from "../ui/live-view";
 import { useLoad } from "../ui/load";
 import { Empty, Meter, Page, Pending, Problems, State, Tile } from "../ui/parts";
 import { Plot } from "../ui/plot";
@@ -145,6 +146,7 @@ function Running({ id }: { id: string }) {
             <Tile label="Packet-hops" value={progress ? short(progress.packet_hops) : "—"} />
             <Tile label="Speed" value={progress ? `${plain(progress.packet_hops_per_s / 1e6, 3)} M/s` : "—"} note="packet-hops per second of wall time" />
           </dl>
+          <LiveView key={id} id={id} />
           {track.length > 2 ? <Speed track={track} /> : null}
         </>
       ) : null}

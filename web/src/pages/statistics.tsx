@@ -4,7 +4,8 @@ import * as api from "../api/client";
 import { problemOf, type Problem } from "../api/problem";
 import type { Cell, HeldUpCollective, PrintedJob, PrintedTable, Trial } from "../api/types";
 import { percent, withUnit } from "../draw/numbers";
-import { count, csv, download, fileName, hundredths, jct } from "../ui/format";
+import { csv, download, fileName } from "../draw/save";
+import { count, hundredths, jct } from "../ui/format";
 import { useLoad } from "../ui/load";
 import { Confirm, Empty, Pending, Problems, Select, Tabs, Tile } from "../ui/parts";
 import { forgetTrial, pick, usePicked } from "../ui/picked";
@@ -63,7 +64,7 @@ function Body({ trial, tab, reload }: { trial: Trial; tab: string; reload: () =>
       </Empty>
     );
   }
-  if (tab !== "summary" && !trial.summary) return <Empty title="The trial left no tables">{trial.error}</Empty>;
+  if (tab !== "summary" && !(trial.summary && trial.folder)) return <Empty title="The trial left no tables">{trial.error}</Empty>;
   return (
     <>
       {pinned ? (
@@ -266,12 +267,16 @@ function Actions({ trial, reload }: { trial: Trial; reload: () => void }) {
         <a className="button" href={href(["trials", id, "notebook"])}>
           Notes
         </a>
-        <a className="button" href={api.files.report(id)} target="_blank" rel="noreferrer">
-          Report
-        </a>
-        <a className="button" href={api.files.trace(id)} download={`${fileName(trial.name)}-trace.json`} title="Open the file at ui.perfetto.dev or in a local copy of Perfetto">
-          Trace for Perfetto
-        </a>
+        {trial.folder ? (
+          <>
+            <a className="button" href={api.files.report(id)} target="_blank" rel="noreferrer">
+              Report
+            </a>
+            <a className="button" href={api.files.trace(id)} download={`${fileName(trial.name)}-trace.json`} title="Open the file at ui.perfetto.dev or in a local copy of Perfetto">
+              Trace for Perfetto
+            </a>
+          </>
+        ) : null}
         <a className="button" href={api.files.config(id)} download={`${fileName(trial.name)}.yaml`}>
           Configuration
         </a>
@@ -280,10 +285,14 @@ function Actions({ trial, reload }: { trial: Trial; reload: () => void }) {
         </button>
       </div>
       <p className="soft">
-        Folder <code>{trial.folder}</code>
+        {trial.folder ? (
+          <>
+            Folder <code>{trial.folder}</code>.{" "}
+          </>
+        ) : null}
         {trial.digest ? (
           <>
-            , digest <code>{trial.digest}</code>
+            Digest <code>{trial.digest}</code>.
           </>
         ) : null}
       </p>

@@ -4,7 +4,7 @@ import * as api from "../api/client";
 import type { Study, StudyCase } from "../api/types";
 import { barChart } from "../draw/bars";
 import { plain } from "../draw/numbers";
-import { csv, download, fileName } from "../ui/format";
+import { csv, download, fileName } from "../draw/save";
 import { useLoad } from "../ui/load";
 import { Page, Pending, Search, Select } from "../ui/parts";
 import { Plot } from "../ui/plot";

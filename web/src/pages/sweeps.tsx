@@ -9,7 +9,8 @@ import { lineChart } from "../draw/lines";
 import { plain, unitFor, withUnit } from "../draw/numbers";
 import { parallel } from "../draw/parallel";
 import { Editor } from "../scenario/editor";
-import { csv, download, fileName, moment } from "../ui/format";
+import { csv, download, fileName } from "../draw/save";
+import { moment } from "../ui/format";
 import { useLoad } from "../ui/load";
 import { Empty, Meter, Page, Pending, Problems, Select, State } from "../ui/parts";
 import { Plot } from "../ui/plot";
@@ -170,7 +171,7 @@ function OneSweep({ id }: { id: string }) {
     >
       {data.error ? <Problems problems={[{ message: data.error }]} /> : null}
       {!isOver(data.state) ? <Meter value={data.done / Math.max(data.total, 1)} label={`Progress of ${data.name}`} /> : null}
-      {data.rows.some((row) => row.values.some((value) => value !== null)) ? <Readings sweep={data} /> : <p className="empty">{isOver(data.state) ? "The sweep has no results." : "Results appear when all trials are done."}</p>}
+      {data.rows.some((row) => row.values.some((value) => value !== null)) ? <Readings sweep={data} /> : <p className="empty">{isOver(data.state) ? "The sweep has no results." : "No trial is done yet."}</p>}
       <Points sweep={data} />
       <details>
         <summary>Description of the sweep</summary>
@@ -362,7 +363,7 @@ function Points({ sweep }: { sweep: Sweep }) {
             {sweep.rows.slice(0, 2000).map((row, at) => (
               <tr key={at}>
                 {cells(row).map((cell, column) => (
-                  <td key={column}>{cell}</td>
+                  <td key={column}>{column === 0 && typeof row.trial === "number" ? <a href={href(["trials", String(row.trial), "statistics"])}>{cell || "trial"}</a> : cell}</td>
                 ))}
                 {row.values.map((value, column) => (
                   <td key={column} className="n">

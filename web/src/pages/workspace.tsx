@@ -49,7 +49,7 @@ const OPTIONAL: Optional[] = [
   { key: "algbw_gbytes_per_s", label: "Algbw", shown: false },
   { key: "busbw_gbytes_per_s", label: "Busbw", shown: true },
   { key: "fabric", label: "Fabric", shown: true },
-  { key: "hosts", label: "Hosts", shown: true },
+  { key: "hosts", label: "Hosts", shown: false },
   { key: "jobs", label: "Jobs", shown: false },
   { key: "seconds", label: "Wall time", shown: false },
   { key: "created", label: "Created", shown: true },
@@ -70,15 +70,15 @@ function columnsOf(shown: Set<string>, picked: string[], onTag: (tag: string) =>
     {
       key: "name",
       label: "Trial",
-      width: "minmax(190px, 2fr)",
+      width: "minmax(300px, 4fr)",
       sortable: true,
-      cell: (row) => <a href={place(row)}>{row.name}</a>,
+      cell: (row) => <a href={place(row)} title={row.name}>{row.name}</a>,
     },
     { key: "state", label: "State", width: "118px", sortable: true, cell: (row) => <StateCell row={row} /> },
     {
       key: "tags",
       label: "Tags",
-      width: "minmax(110px, 1fr)",
+      width: "minmax(90px, 1fr)",
       cell: (row) =>
         row.tags.map((tag) => (
           <button type="button" className="tag" key={tag} style={{ border: 0 }} onClick={() => onTag(tag)} title={`Show trials with the tag ${tag}`}>
@@ -91,7 +91,7 @@ function columnsOf(shown: Set<string>, picked: string[], onTag: (tag: string) =>
     { key: "spark", label: "Ideal", note: "per instance", meaning: "Percent of ideal, instance after instance; 100 % is the upper border", width: "108px", cell: (row) => <Ideal row={row} /> },
     { key: "algbw_gbytes_per_s", label: "Algbw", note: "GB/s", width: "76px", number: true, sortable: true, cell: (row) => row.algbw_text ?? hundredths(row.algbw_gbytes_per_s) },
     { key: "busbw_gbytes_per_s", label: "Busbw", note: "GB/s", width: "76px", number: true, sortable: true, cell: (row) => row.busbw_text ?? hundredths(row.busbw_gbytes_per_s) },
-    { key: "fabric", label: "Fabric", width: "minmax(130px, 2fr)", sortable: true, cell: (row) => <span title={row.fabric}>{row.fabric}</span> },
+    { key: "fabric", label: "Fabric", width: "minmax(80px, 1.4fr)", sortable: true, cell: (row) => <span title={row.fabric}>{row.fabric}</span> },
     { key: "hosts", label: "Hosts", width: "70px", number: true, sortable: true, cell: (row) => row.hosts ?? "—" },
     { key: "jobs", label: "Jobs", width: "60px", number: true, cell: (row) => row.jobs ?? "—" },
     { key: "seconds", label: "Wall time", width: "86px", number: true, sortable: true, cell: (row) => (typeof row.seconds === "number" ? wait(row.seconds) : "—") },

@@ -5,8 +5,8 @@ import { layout, type Link, type Node } from "../draw/layout";
 import { withUnit } from "../draw/numbers";
 import { canvasPen, rasterPen, svgPen } from "../draw/pen";
 import { document as svgDocument, type Hover } from "../draw/svg";
-import { download, fileName } from "./format";
-import { Tip, useWidth } from "./plot";
+import { csv, download, fileName } from "../draw/save";
+import { type Numbers, NumbersTable, Tip, useWidth } from "./plot";
 import { useTheme } from "./theme";
 
 interface Props {
@@ -19,6 +19,8 @@ interface Props {
   /** What is said of a cable: of its links, in both directions. */
   sayLinks?: (links: number[]) => string;
   sayNode?: (node: Node) => string;
+  /** What the picture shows, for those who do not see it; its cables unless given. */
+  numbers?: () => Numbers;
   tools?: ReactNode;
 }
 
@@ -32,6 +34,11 @@ function Mark({ picture, view, at }: { picture: FabricPicture; view: View; at: n
   return <i className="mark" style={{ left: x - w - 3, top: y - h - 3, width: 2 * w + 6, height: 2 * h + 6 }} />;
 }
 
+function cablesOf(nodes: Node[], links: Link[]): Numbers {
+  const names = new Map(nodes.map((node) => [node.id, node.name]));
+  return { columns: ["from", "to", "rate_bps"], rows: links.map((link) => [names.get(link.a) ?? "", names.get(link.b) ?? "", link.rate_bps]) };
+}
+
 export function FabricView(props: Props) {
   const theme = useTheme();
   const [place, width] = useWidth();
@@ -39,6 +46,7 @@ export function FabricView(props: Props) {
   const [view, setView] = useState<View>(() => fitted(0, props.height));
   const [hover, setHover] = useState<Hover | null>(null);
   const [marked, setMarked] = useState<number>();
+  const [open, setOpen] = useState(false);
   const held = useRef<{ x: number; y: number } | null>(null);
   const arranged = useMemo(() => layout(props.nodes, props.links), [props.nodes, props.links]);
   const { nodes, links, loads, jobs, height } = props;
@@ -119,6 +127,7 @@ export function FabricView(props: Props) {
     event.preventDefault();
   };
   const name = fileName(props.title);
+  const numbers = props.numbers ?? (() => cablesOf(props.nodes, props.links));
   const saveSvg = () => {
     const { pen, content } = svgPen();
     drawFabric(pen, picture, shown, theme);
@@ -162,6 +171,18 @@ export function FabricView(props: Props) {
           Show all
         </button>
         {props.tools}
+        <button type="button" onClick={() => setOpen(!open)} aria-expanded={open}>
+          Table
+        </button>
+        <button
+          type="button"
+          onClick={() => {
+            const { columns, rows } = numbers();
+            download(`${name}.csv`, csv(columns, rows));
+          }}
+        >
+          CSV
+        </button>
         <button type="button" onClick={saveSvg}>
           SVG
         </button>
@@ -169,6 +190,7 @@ export function FabricView(props: Props) {
           PNG
         </button>
       </div>
+      {open ? <NumbersTable title={props.title} numbers={numbers()} /> : null}
     </figure>
   );
 }

@@ -2,7 +2,7 @@
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import type { Drawing, Hover } from "../draw/svg";
 import type { Theme } from "../draw/theme";
-import { csv, download, fileName } from "./format";
+import { csv, download, fileName, toPng } from "../draw/save";
 import { useTheme } from "./theme";
 
 export interface Numbers {
@@ -34,23 +34,6 @@ export function useWidth(): [React.RefObject<HTMLDivElement | null>, number] {
     return () => observer.disconnect();
   }, []);
   return [place, width];
-}
-
-function toPng(drawing: Drawing, name: string): void {
-  const image = new Image();
-  image.onload = () => {
-    const canvas = document.createElement("canvas");
-    canvas.width = drawing.width * 2;
-    canvas.height = drawing.height * 2;
-    const context = canvas.getContext("2d");
-    if (!context) return;
-    context.scale(2, 2);
-    context.drawImage(image, 0, 0);
-    canvas.toBlob((blob) => {
-      if (blob) download(name, blob, "image/png");
-    });
-  };
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(drawing.svg)}`;
 }
 
 export function Plot(props: Props) {
@@ -146,7 +129,7 @@ export function Tip({ hover, width }: { hover: Hover; width: number }) {
 
 const MOST_ROWS = 500;
 
-function NumbersTable({ title, numbers }: { title: string; numbers: Numbers }) {
+export function NumbersTable({ title, numbers }: { title: string; numbers: Numbers }) {
   return (
     <div className="scroll numbers" tabIndex={0} role="region" aria-label={`Numbers of ${title}`}>
       <table>

@@ -5,10 +5,10 @@ import { plain, withUnit } from "../draw/numbers";
 import { canvasPen, svgPen } from "../draw/pen";
 import { document as svgDocument, type Hover } from "../draw/svg";
 import { AXIS, barAt, type Bars, drawTimeline, NAMES, sayBar, timeAt, timelineHeight } from "../draw/timeline";
-import { csv, download } from "./format";
+import { csv, download } from "../draw/save";
 import { useLoad, useSettled } from "./load";
 import { Pending, Search, Select } from "./parts";
-import { Tip, useWidth } from "./plot";
+import { NumbersTable, Tip, useWidth } from "./plot";
 import { useTheme } from "./theme";
 
 interface Range {
@@ -23,6 +23,7 @@ export function TimelineView({ id, jobs, onPin }: { id: string; jobs: string[]; 
   const [range, setRange] = useState<Range | null>(null);
   const [job, setJob] = useState("");
   const [search, setSearch] = useState("");
+  const [open, setOpen] = useState(false);
   const [hover, setHover] = useState<Hover | null>(null);
   const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
   const settled = useSettled(JSON.stringify([range, search]), 120);
@@ -116,11 +117,11 @@ export function TimelineView({ id, jobs, onPin }: { id: string; jobs: string[]; 
     const axis = drawTimeline(pen, shown, width, theme);
     download("timeline.svg", svgDocument(width, height, theme, "Timeline", content() + axis), "image/svg+xml");
   };
-  const saveCsv = () => {
-    if (!data) return;
-    const rows = data.bars.map(([lane = 0, start, end, , count]) => [data.lanes[lane]?.name, start, end, count]);
-    download("timeline.csv", csv(["lane", "start_ns", "end_ns", "chunks"], rows));
+  const numbers = {
+    columns: ["lane", "start_ns", "end_ns", "chunks"],
+    rows: (data?.bars ?? []).map(([lane = 0, start = 0, end = 0, , count = 1]) => [lanes[lane]?.name ?? "", start, end, count]),
   };
+  const saveCsv = () => download("timeline.csv", csv(numbers.columns, numbers.rows));
   return (
     <section aria-label="Timeline">
       <div className="controls">
@@ -184,6 +185,9 @@ export function TimelineView({ id, jobs, onPin }: { id: string; jobs: string[]; 
         {data && data.bars.length === 0 ? <p className="empty">No chunk fits.</p> : null}
         {data ? null : <Pending loading={loaded.loading} problem={loaded.problem} />}
         <div className="tools">
+          <button type="button" onClick={() => setOpen(!open)} aria-expanded={open}>
+            Table
+          </button>
           <button type="button" onClick={saveCsv}>
             CSV
           </button>
@@ -199,6 +203,7 @@ export function TimelineView({ id, jobs, onPin }: { id: string; jobs: string[]; 
             </button>
           ) : null}
         </div>
+        {open ? <NumbersTable title="the timeline, as it is shown" numbers={numbers} /> : null}
       </figure>
     </section>
   );

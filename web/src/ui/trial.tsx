@@ -71,6 +71,18 @@ export function TrialPage({ id, page, title, children }: Props) {
         </>
       }
     >
+      {typeof data.sweep === "number" ? (
+        <p className="note">
+          A trial of <a href={href(["sweeps", String(data.sweep)])}>a sweep</a>
+          {data.folder ? (
+            "."
+          ) : (
+            <>
+              , which keeps the summary and the readings of each trial. With <code>keep: tables</code> in its description it keeps tables, too; run this one again to have them now.
+            </>
+          )}
+        </p>
+      ) : null}
       {children(data, reload)}
     </Page>
   );

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::client::{Folder, Server};
 use crate::{LONG, SCENARIO};
@@ -113,4 +113,52 @@ fn a_cancelled_trial_keeps_what_it_has_and_events_tell_of_it() {
         (202, &"cancelled".into())
     );
     server.send("POST", &format!("/trials/{running}/cancel"), &json!({}));
+}
+
+/// Links and queues of a trial can be watched while it runs, and only then.
+#[test]
+fn a_trial_is_watched_while_it_runs() {
+    let folder = Folder::new("live");
+    let server = Server::start(&folder, &[]);
+    let id = server.queue(LONG);
+    let path = format!("/trials/{id}");
+    server.wait(&path, "running");
+    let mut seen = Value::Null;
+    for _ in 0..200 {
+        seen = server.json(&format!("{path}/live"));
+        if seen["time_ns"].is_number() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(
+        seen["time_ns"].as_f64().is_some_and(|time| time > 0.0),
+        "{seen}"
+    );
+    assert!(seen["interval_ns"].as_f64().is_some_and(|time| time > 0.0));
+    let loads = seen["loads"].as_array().expect("loads");
+    let links = server.json(&format!("{path}/fabric"))["links"]
+        .as_array()
+        .map_or(0, Vec::len);
+    assert!(!loads.is_empty() && links > 0);
+    for load in loads {
+        assert!(
+            load["link"]
+                .as_u64()
+                .is_some_and(|link| (link as usize) < links)
+        );
+        let share = load["utilisation"].as_f64();
+        assert!(
+            share.is_some_and(|share| (0.0..=1.0).contains(&share)),
+            "{load}"
+        );
+    }
+    server.send("POST", &format!("{path}/cancel"), &json!({}));
+    server.wait(&path, "cancelled");
+    let over = server.json(&format!("{path}/live"));
+    assert_eq!(
+        (&over["is_running"], &over["loads"]),
+        (&false.into(), &json!([]))
+    );
+    assert_eq!(server.get("/trials/99/live").status, 404);
 }

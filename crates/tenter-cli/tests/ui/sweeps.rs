@@ -1,6 +1,6 @@
 //! Sweeps of a workspace.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::SCENARIO;
 use crate::client::{Folder, Server};
@@ -29,12 +29,13 @@ fn a_sweep_is_run_and_its_rows_are_read() {
     let answer = server.send("POST", "/sweeps", &wider).json();
     let wider = server.wait(&format!("/sweeps/{}", answer["id"]), "done");
     assert_eq!(wider["rows"].as_array().map(Vec::len), Some(6));
+    let read = |row: &Value| {
+        let names = ["variant", "point", "seed", "values"];
+        names.map(|name| row[name].clone())
+    };
+    let wider: Vec<_> = wider["rows"].as_array().expect("rows").iter().collect();
     for row in rows {
-        assert!(
-            wider["rows"]
-                .as_array()
-                .is_some_and(|all| all.contains(row))
-        );
+        assert!(wider.iter().any(|other| read(other) == read(row)), "{row}");
     }
     assert_eq!(server.json("/sweeps").as_array().map(Vec::len), Some(2));
     let missing = json!({"text": "name: a\naxes: {fabric.nothing: [1]}\n", "scenario": SCENARIO});
@@ -45,5 +46,47 @@ fn a_sweep_is_run_and_its_rows_are_read() {
             .send("POST", &format!("{path}/cancel"), &json!({}))
             .status,
         409
+    );
+}
+
+/// Each trial of a sweep is a trial of the workspace, too, with the tables that the sweep keeps.
+#[test]
+fn trials_of_a_sweep_have_rows_of_their_own() {
+    let folder = Folder::new("swept");
+    let server = Server::start(&folder, &[]);
+    for (keep, has_tables) in [("summary", false), ("tables", true)] {
+        let seed = if has_tables { "[8, 9]" } else { "[1, 2]" };
+        let text = format!("name: {keep}\nseeds: {seed}\nkeep: {keep}\n");
+        let asked = json!({"text": text, "scenario": SCENARIO});
+        let id = server.send("POST", "/sweeps", &asked).json()["id"].clone();
+        let sweep = server.wait(&format!("/sweeps/{id}"), "done");
+        let rows = sweep["rows"].as_array().expect("rows");
+        assert_eq!(rows.len(), 2);
+        for row in rows {
+            let trial = server.json(&format!("/trials/{}", row["trial"]));
+            assert_eq!((&trial["sweep"], &trial["state"]), (&id, &"done".into()));
+            let name = trial["name"].as_str().expect("a name");
+            assert!(name.starts_with(&format!("{keep}: ")), "{name}");
+            // The reading is the job completion time, unless the sweep says other ones.
+            let jct = &trial["summary"]["jobs"][0]["jct_ns"];
+            assert_eq!(&row["values"][0], jct);
+            let tables = server.get(&format!("/trials/{}/tables/jobs", row["trial"]));
+            assert_eq!(tables.status, if has_tables { 200 } else { 409 });
+        }
+        let named = server.json(&format!("/trials?search={keep}"));
+        assert_eq!(named["total"], 2);
+    }
+    // One that is removed stays read.
+    let first = server.json("/sweeps/1")["rows"][0]["trial"].clone();
+    assert_eq!(
+        server
+            .send("DELETE", &format!("/trials/{first}"), &json!({}))
+            .status,
+        204
+    );
+    let rows = server.json("/sweeps/1")["rows"].clone();
+    assert_eq!(
+        (rows.as_array().map(Vec::len), &rows[0]["trial"]),
+        (Some(2), &Value::Null)
     );
 }

@@ -39,6 +39,7 @@ pub(super) fn section(number: usize, runs: &[Run<'_>], by_size: &[FlowSizeRow], 
             steps: true,
             family: 1,
             lines: &lines,
+            whiskers: &[],
         };
         chart.draw(&x, &y, page);
     }

@@ -1,5 +1,7 @@
 //! Flow completion times and slowdowns by flow size, of jobs that run a workload of flows.
 
+use std::collections::BTreeSet;
+
 use tenter_record::FlowSizeRow;
 use tenter_units::Time;
 
@@ -8,6 +10,7 @@ use super::scale::Scale;
 use super::text::{Unit, add, count, escape, fixed};
 use crate::drawings::DrawnLine;
 use crate::numbers::binary_size;
+use crate::trial_data::TrialData;
 
 const HEIGHT: f64 = 280.0;
 
@@ -72,42 +75,78 @@ fn table(rows: &[FlowSizeRow], page: &mut String) {
     page.push_str("</tbody></table></div>\n");
 }
 
+type Percentile = fn(&FlowSizeRow) -> Option<f64>;
+
+/// The line of a percentile over the tenths of the flows.
+fn line(name: &str, rows: &[&FlowSizeRow], of: Percentile) -> DrawnLine {
+    let tenths = rows.iter().filter(|row| row.bucket.is_some());
+    DrawnLine {
+        name: name.to_owned(),
+        points: tenths
+            .filter_map(|row| Some((row.to as f64, of(row)?)))
+            .collect(),
+    }
+}
+
 /// Percentiles of the slowdown over the size of the flows, if a distribution has several sizes.
 fn slow_downs(name: &str, rows: &[FlowSizeRow], page: &mut String) {
-    type Percentile = fn(&FlowSizeRow) -> Option<f64>;
     let percentiles: [(&str, Percentile); 4] = [
         ("P50", |row| row.slowdown_p50),
         ("P99", |row| row.slowdown_p99),
         ("P99.9", |row| row.slowdown_p999),
         ("P99.99", |row| row.slowdown_p9999),
     ];
-    let tenths: Vec<&FlowSizeRow> = rows.iter().filter(|row| row.bucket.is_some()).collect();
-    let lines: Vec<DrawnLine> = percentiles
-        .iter()
-        .map(|(name, of)| DrawnLine {
-            name: (*name).to_owned(),
-            points: tenths
-                .iter()
-                .filter_map(|row| Some((row.to as f64, of(row)?)))
-                .collect(),
-        })
-        .filter(|line| line.points.len() > 1)
-        .collect();
+    let rows: Vec<&FlowSizeRow> = rows.iter().collect();
+    let lines = percentiles.iter().map(|(name, of)| line(name, &rows, *of));
+    let title = format!("Slowdown of the flows of {name} by size");
+    draw(&title, lines.collect(), page);
+}
+
+/// The slowdown by size of jobs that several of these trials have, a line for each trial.
+pub(super) fn together(trials: &[TrialData], names: &[String], page: &mut String) {
+    let rows = trials.iter().flat_map(|trial| &trial.summary.flow_sizes);
+    let mut jobs: Vec<&str> = rows.map(|row| row.job_name.as_str()).collect();
+    jobs.dedup();
+    let jobs: BTreeSet<&str> = jobs.into_iter().collect();
+    let percentiles: [(&str, Percentile); 2] = [
+        ("P50", |row| row.slowdown_p50),
+        ("P99", |row| row.slowdown_p99),
+    ];
+    for job in jobs {
+        for (percentile, of) in percentiles {
+            let each = trials.iter().zip(names).map(|(trial, name)| {
+                let rows = trial.summary.flow_sizes.iter();
+                let rows: Vec<&FlowSizeRow> = rows.filter(|row| row.job_name == job).collect();
+                line(name, &rows, of)
+            });
+            let title = format!("Slowdown of the flows of {job} by size, {percentile}");
+            let mut heading = format!("<h3>{}</h3>", escape(&title));
+            let before = heading.len();
+            draw(&title, each.collect(), &mut heading);
+            if heading.len() > before {
+                page.push_str(&heading);
+            }
+        }
+    }
+}
+
+fn draw(title: &str, mut lines: Vec<DrawnLine>, page: &mut String) {
+    lines.retain(|line| line.points.len() > 1);
     if lines.is_empty() {
         return;
     }
     let ((least, most), (low, high)) = extent(&lines);
     let x = Scale::over(least, most, Unit::bytes(1_024.0), LineChart::ACROSS);
     let y = Scale::over(low, high, Unit::of(""), LineChart::upwards(HEIGHT));
-    let title = format!("Slowdown of the flows of {name} by size");
     let chart = LineChart {
-        title: &title,
+        title,
         x_label: "flow size, greatest of its tenth",
         y_label: "slowdown",
         height: HEIGHT,
         steps: false,
         family: 1,
         lines: &lines,
+        whiskers: &[],
     };
     chart.draw(&x, &y, page);
 }

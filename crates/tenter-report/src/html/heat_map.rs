@@ -37,6 +37,7 @@ pub(super) fn section(id: usize, trial: &TrialData, tiers: &Tiers, page: &mut St
     );
     let greatest = Greatest::of(&trial.ports);
     greatest.legend(page);
+    super::fabric::draw(trial, tiers, page);
     // Upwards first, from the NICs; then down again.
     let (up, down): (Vec<_>, Vec<_>) = directions.iter().partition(|(way, _)| way.is_upward());
     for (&way, ports) in up.into_iter().chain(down.into_iter().rev()) {

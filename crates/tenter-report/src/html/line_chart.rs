@@ -1,16 +1,17 @@
-//! Lines over an axis, as SVG with a legend whose entries switch lines on and off.
+//! Lines over an axis, and the axis of time below other drawings.
 
 use tenter_study::DASHES;
 
+use super::plot::{Axis, Lines, Num, Plot, Series, pairs};
 use super::scale::Scale;
-use super::text::{Unit, add, escape, number};
+use super::text::{Unit, add, escape};
 use crate::drawings::DrawnLine;
 
 /// Places of a chart in its drawing.
 const LEFT: f64 = 64.0;
 const RIGHT: f64 = 1_084.0;
 const TOP: f64 = 12.0;
-/// Colours of lines in the style sheet; it has [`DASHES`] kinds of dashes.
+/// Colours of lines; there are [`DASHES`] kinds of dashes.
 const COLOURS: usize = 8;
 
 /// Lines that share axes.
@@ -30,6 +31,9 @@ pub(super) struct LineChart<'a> {
     pub(super) family: usize,
     /// The lines, their points in base units.
     pub(super) lines: &'a [DrawnLine],
+    /// For each line the place, the least and the greatest of the values behind a point; lines
+    /// with any have dots. None for lines without.
+    pub(super) whiskers: &'a [Vec<(f64, f64, f64)>],
 }
 
 impl LineChart<'_> {
@@ -41,94 +45,35 @@ impl LineChart<'_> {
         (height - 44.0, TOP)
     }
 
-    /// Adds the drawing and its legend.
+    /// Adds the drawing.
     pub(super) fn draw(&self, x: &Scale, y: &Scale, page: &mut String) {
-        self.draw_with(x, y, "", page);
+        let series = self.lines.iter().enumerate().map(|(index, line)| Series {
+            name: &line.name,
+            colour: self.colour(index),
+            points: pairs(&line.points),
+            dots: !self.whiskers.is_empty(),
+            spread: self.whiskers.get(index).map_or_else(Vec::new, |whiskers| {
+                let ends = whiskers.iter();
+                ends.map(|&(x, least, greatest)| [Num(x), Num(least), Num(greatest)])
+                    .collect()
+            }),
+        });
+        Plot::Lines(Lines {
+            title: self.title,
+            height: Num(self.height),
+            steps: self.steps,
+            x: Axis::of(self.x_label, x),
+            y: Axis::of(self.y_label, y),
+            series: series.collect(),
+        })
+        .draw(page);
     }
 
-    /// The same with marks over the lines, as SVG; a group with `data-of` is switched off with the
-    /// line of that number.
-    pub(super) fn draw_with(&self, x: &Scale, y: &Scale, marks: &str, page: &mut String) {
-        let title = escape(self.title);
-        let height = self.height;
-        add(
-            page,
-            format_args!(
-                "<figure class=\"chart\"><svg class=\"lines\" viewBox=\"0 0 1100 {height}\" role=\"img\" tabindex=\"0\" aria-label=\"{title}\" \
-                 data-x=\"{} {} {} {} {}\" data-xu=\"{} {}\" data-yu=\"{} {}\" data-steps=\"{}\">",
-                x.domain.0,
-                x.domain.1,
-                x.range.0,
-                x.range.1,
-                u8::from(x.log),
-                x.unit.factor,
-                x.unit.name,
-                y.unit.factor,
-                y.unit.name,
-                u8::from(self.steps),
-            ),
-        );
-        axes(self.x_label, x, self.y_label, y, height, page);
-        for (index, line) in self.lines.iter().enumerate() {
-            self.draw_line(index, line, x, y, page);
-        }
-        page.push_str(marks);
-        let (bottom, top) = y.range;
-        add(
-            page,
-            format_args!(
-                "<line class=\"cursor\" y1=\"{top}\" y2=\"{bottom}\" x1=\"0\" x2=\"0\"/></svg>"
-            ),
-        );
-        self.draw_legend(page);
-        page.push_str("</figure>\n");
-    }
-
-    fn draw_line(&self, index: usize, line: &DrawnLine, x: &Scale, y: &Scale, page: &mut String) {
-        let mut path = String::new();
-        let mut values = String::new();
-        for (i, &(a, b)) in line.points.iter().enumerate() {
-            let (px, py) = (x.place(a), y.place(b));
-            if i == 0 {
-                add(&mut path, format_args!("M{px:.1} {py:.1}"));
-            } else if self.steps {
-                add(&mut path, format_args!("H{px:.1}V{py:.1}"));
-            } else {
-                add(&mut path, format_args!("L{px:.1} {py:.1}"));
-            }
-            let (a, b) = (plain(a / x.unit.factor), plain(b / y.unit.factor));
-            add(&mut values, format_args!("{a},{b} "));
-        }
-        let (colour, dash) = self.style(index);
-        add(
-            page,
-            format_args!(
-                "<path class=\"line c{colour} d{dash}\" data-name=\"{}\" data-v=\"{}\" d=\"{path}\"/>",
-                escape(&line.name),
-                values.trim_end(),
-            ),
-        );
-    }
-
-    /// The colour and the dashes of a line.
-    pub(super) fn style(&self, index: usize) -> (usize, usize) {
+    /// The colour of a line, counted on through the kinds of dashes.
+    fn colour(&self, index: usize) -> usize {
         let (family, member) = (index / self.family, index % self.family);
-        (family % COLOURS, (family / COLOURS + member) % DASHES)
-    }
-
-    fn draw_legend(&self, page: &mut String) {
-        page.push_str("<figcaption class=\"legend\">");
-        for (index, line) in self.lines.iter().enumerate() {
-            let (colour, dash) = self.style(index);
-            add(
-                page,
-                format_args!(
-                    "<button type=\"button\" aria-pressed=\"true\" data-line=\"{index}\"><svg viewBox=\"0 0 18 8\" aria-hidden=\"true\"><path class=\"line c{colour} d{dash}\" d=\"M0 4H18\"/></svg>{}</button>",
-                    escape(&line.name)
-                ),
-            );
-        }
-        page.push_str("</figcaption>");
+        let dash = (family / COLOURS + member) % DASHES;
+        family % COLOURS + COLOURS * dash
     }
 }
 
@@ -142,53 +87,6 @@ pub(super) fn extent(lines: &[DrawnLine]) -> ((f64, f64), (f64, f64)) {
     })
 }
 
-/// A number as programs read it, short.
-fn plain(value: f64) -> String {
-    number(value, 5).replace(',', "")
-}
-
-/// Grid, numbers and labels of both axes.
-pub(super) fn axes(
-    x_label: &str,
-    x: &Scale,
-    y_label: &str,
-    y: &Scale,
-    height: f64,
-    page: &mut String,
-) {
-    let ((left, right), (bottom, top)) = (x.range, y.range);
-    page.push_str("<g class=\"axes\">");
-    for (value, text) in y.ticks() {
-        let at = y.place(value);
-        let label = at + 4.0;
-        let edge = left - 8.0;
-        add(
-            page,
-            format_args!(
-                "<path d=\"M{left} {at:.1}H{right}\"/><text x=\"{edge}\" y=\"{label:.1}\" text-anchor=\"end\">{text}</text>"
-            ),
-        );
-    }
-    x_axis(x, top, bottom, page);
-    add(
-        page,
-        format_args!(
-            "<text class=\"label\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
-            f64::midpoint(left, right),
-            height - 6.0,
-            axis_label(x_label, x)
-        ),
-    );
-    add(
-        page,
-        format_args!(
-            "<text class=\"label\" transform=\"translate(13 {}) rotate(-90)\" text-anchor=\"middle\">{}</text></g>",
-            f64::midpoint(top, bottom),
-            axis_label(y_label, y)
-        ),
-    );
-}
-
 /// Ticks and numbers of a horizontal axis below `bottom`.
 pub(super) fn x_axis(x: &Scale, top: f64, bottom: f64, page: &mut String) {
     for (value, text) in x.ticks() {
@@ -200,15 +98,6 @@ pub(super) fn x_axis(x: &Scale, top: f64, bottom: f64, page: &mut String) {
                 "<path d=\"M{at:.1} {top}V{bottom}\"/><text x=\"{at:.1}\" y=\"{below}\" text-anchor=\"middle\">{text}</text>"
             ),
         );
-    }
-}
-
-/// The quantity of an axis, with its unit unless its numbers have theirs.
-fn axis_label(label: &str, scale: &Scale) -> String {
-    if scale.own.is_empty() {
-        labelled(label, scale.unit)
-    } else {
-        escape(label)
     }
 }
 

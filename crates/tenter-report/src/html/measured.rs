@@ -105,6 +105,7 @@ fn draw(title: &str, block: &[DeviationRow], page: &mut String) {
         steps: false,
         family: 1,
         lines: &lines,
+        whiskers: &[],
     };
     chart.draw(&x, &y, page);
 }

@@ -1,24 +1,28 @@
 //! The report of one or more trials: a single HTML file that needs nothing else.
 //!
-//! Drawings are SVG made here, coloured by the style sheet, so that they follow the reader's light
-//! or dark scheme and print as they are. The script only adds interaction: values under the pointer
-//! or the arrow keys, lines that are switched off, other colours of the links.
+//! Tables and texts are made here. Most drawings are data (`plot.rs`), which the script draws with
+//! the functions that the workspace has, too; pictures that only reports have are SVG made here,
+//! coloured by the style sheet.
 
 mod bar_chart;
 mod cdf;
 mod circuit_layout;
 mod circuit_picture;
 mod circuits;
+mod fabric;
 mod flow_sizes;
 mod heat_map;
 mod held_up;
 mod held_up_facts;
+mod job_timeline;
 mod line_chart;
 mod measured;
 mod operations;
 mod overview;
 mod page;
+mod plot;
 mod policy;
+mod queue_heat;
 mod rect;
 mod runs;
 mod scale;
@@ -176,6 +180,7 @@ fn transfers(
         page,
         format_args!("<section id=\"transfers{number}\"><h2>Collective data transfer</h2>"),
     );
+    job_timeline::draw(std::slice::from_ref(trial), page);
     let slowest = runs::slowest(runs);
     let shown: Vec<_> = slowest
         .iter()

@@ -4,7 +4,7 @@ use super::policy::policy;
 use super::text::{add, escape};
 
 const STYLE: &str = include_str!("report.css");
-const SCRIPT: &str = include_str!("report.js");
+const SCRIPT: &str = include_str!("report.gen.js");
 
 /// The frame around the contents of a page.
 pub(super) struct Head<'a> {

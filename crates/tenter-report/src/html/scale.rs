@@ -32,17 +32,6 @@ impl Scale {
         }
     }
 
-    /// The same with less room above `max`.
-    pub(super) fn from_zero_close(max: f64, unit: Unit, range: (f64, f64)) -> Scale {
-        let scale = Scale::from_zero(max, unit, range);
-        let max = if max > 0.0 { max } else { unit.factor };
-        let step = nice_step(max / unit.factor / 8.0) * unit.factor;
-        Scale {
-            domain: (0.0, (max / step).ceil() * step),
-            ..scale
-        }
-    }
-
     /// An axis over exactly these values: logarithmic where the last is over eight times the
     /// first.
     pub(super) fn over(min: f64, max: f64, unit: Unit, range: (f64, f64)) -> Scale {

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::line_chart::{LineChart, labelled, x_axis};
+use super::line_chart::LineChart;
+use super::plot::{Num, Plot, Timeline};
+use super::queue_heat;
 use super::scale::Scale;
-use super::text::{Unit, add, escape, time};
+use super::text::{Unit, add, time};
 use crate::drawings::DrawnLine;
 use crate::tiers::{Direction, Tiers};
 use crate::trial_data::TrialData;
@@ -43,8 +45,9 @@ pub(super) fn section(id: usize, trial: &TrialData, tiers: &Tiers, page: &mut St
     );
     let x = Scale::span(0.0, series.end, LineChart::ACROSS);
     queues(trial, &series, &x, page);
+    queue_heat::of_trial(trial, page);
     throughput(trial, tiers, &series, &x, page);
-    pauses(trial, &series, &x, page);
+    pauses(trial, &series, page);
     page.push_str("</section>\n");
 }
 
@@ -176,6 +179,7 @@ fn queues(trial: &TrialData, series: &Series, x: &Scale, page: &mut String) {
         steps: false,
         family: 1,
         lines: &lines,
+        whiskers: &[],
     };
     chart.draw(x, &y, page);
 }
@@ -221,13 +225,15 @@ fn throughput(trial: &TrialData, tiers: &Tiers, series: &Series, x: &Scale, page
         steps: false,
         family: 1,
         lines: &lines,
+        whiskers: &[],
     };
     chart.draw(x, &y, page);
 }
 
 /// When ports were paused by the other end, a row for each of those that were paused longest.
-fn pauses(trial: &TrialData, series: &Series, x: &Scale, page: &mut String) {
-    const ROW: f64 = 16.0;
+fn pauses(trial: &TrialData, series: &Series, page: &mut String) {
+    /// The colour of pauses.
+    const PAUSED: f64 = 3.0;
     page.push_str("<h3>Paused ports</h3>");
     let mut totals: HashMap<PortKey, f64> = HashMap::new();
     for port in &trial.ports {
@@ -250,75 +256,30 @@ fn pauses(trial: &TrialData, series: &Series, x: &Scale, page: &mut String) {
     add(
         page,
         format_args!(
-            "<p class=\"lead\">{shown}Coloured where a sample found the port paused by the other end; the total at the right is exact.</p>"
+            "<p class=\"lead\">{shown}Coloured where a sample found the port paused by the other end; totals are exact.</p>"
         ),
     );
-    let bottom = ports.len() as f64 * ROW + 8.0;
-    let x = Scale {
-        range: (190.0, 990.0),
-        ..x.clone()
-    };
-    add(
-        page,
-        format_args!(
-            "<svg class=\"strips\" viewBox=\"0 0 1100 {}\" role=\"img\" tabindex=\"0\" data-marks aria-label=\"When ports were paused\"><g class=\"axes\">",
-            bottom + 44.0
-        ),
-    );
-    x_axis(&x, 4.0, bottom, page);
-    add(
-        page,
-        format_args!(
-            "<text class=\"label\" x=\"590\" y=\"{}\" text-anchor=\"middle\">{}</text></g>",
-            bottom + 36.0,
-            labelled("time", x.unit)
-        ),
-    );
-    for (row, &key) in ports.iter().enumerate() {
-        let y = row as f64 * ROW + 6.0;
-        pause_strip(trial, series, key, totals[&key], &x, y, page);
+    let mut bars = Vec::new();
+    for (lane, &key) in ports.iter().enumerate() {
+        let total = totals.get(&key).copied().unwrap_or(0.0);
+        for (from, to) in stretches(trial, series, key) {
+            let (begin, end) = (series.at(from) - series.width(from), series.at(to));
+            let numbers = [lane as f64, begin, end, PAUSED, total];
+            bars.push(numbers.into_iter().map(Num).collect());
+        }
     }
-    page.push_str("</svg>\n");
-}
-
-/// The row of a port: its name, the times of its pauses, and their total.
-fn pause_strip(
-    trial: &TrialData,
-    series: &Series,
-    key: PortKey,
-    total: f64,
-    x: &Scale,
-    y: f64,
-    page: &mut String,
-) {
-    let name = port_name(trial, key);
-    let base = y + 10.0;
-    add(
-        page,
-        format_args!(
-            "<text x=\"182\" y=\"{base:.1}\" text-anchor=\"end\">{}</text><text x=\"998\" y=\"{base:.1}\">{}</text>",
-            escape(&super::heat_map::shortened(&name)),
-            time(total)
-        ),
-    );
-    for (from, to) in stretches(trial, series, key) {
-        let (begin, end) = (series.at(from) - series.width(from), series.at(to));
-        let left = x.place(begin);
-        let tip = format!(
-            "{name}\npaused in samples from {} to {}\n{} in total",
-            time(series.at(from)),
-            time(end),
-            time(total)
-        );
-        add(
-            page,
-            format_args!(
-                "<rect class=\"m pause\" x=\"{left:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"12\" data-t=\"{}\"/>",
-                (x.place(end) - left).max(1.0),
-                escape(&tip)
-            ),
-        );
-    }
+    let lanes = ports.iter().map(|&key| port_name(trial, key));
+    Plot::Timeline(Timeline {
+        title: "When ports were paused",
+        label: "Time",
+        from_ns: Num(0.0),
+        to_ns: Num(series.end),
+        lanes: lanes.collect(),
+        names: 190,
+        columns: &[("paused in all:", "ns")],
+        bars,
+    })
+    .draw(page);
 }
 
 /// Runs of bins, first and last, in which a sample found the port paused.

@@ -38,18 +38,18 @@ pub(super) fn section(trials: &[TrialData], page: &mut String) {
         );
         let is_first = before.as_ref() != Some(&group);
         before = Some(group);
-        let what = match (&row.collective, is_first) {
-            (Some(collective), true) => format!("{}: {collective}", row.job_name),
-            (None, true) if whole_trial => "whole trial".to_owned(),
-            (None, true) => format!("{}: whole job", row.job_name),
-            (_, false) => String::new(),
+        let what = match &row.collective {
+            Some(collective) => format!("{}: {collective}", row.job_name),
+            None if whole_trial => "whole trial".to_owned(),
+            None => format!("{}: whole job", row.job_name),
         };
-        let size = row.size_bytes.filter(|_| is_first).map(binary_size);
+        let size = row.size_bytes.map(binary_size);
         add(
             page,
             format_args!(
-                "<tr{}><td>{}</td><td class=\"n\">{}</td><td>{}</td>",
-                if is_first { " class=\"first\"" } else { "" },
+                // Words of the row above are not shown, unless rows stand in another order.
+                "<tr class=\"{}\"><td>{}</td><td class=\"n\">{}</td><td>{}</td>",
+                if is_first { "first" } else { "again" },
                 escape(&what),
                 size.unwrap_or_default(),
                 escape(&row.trial)

@@ -2,14 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::line_chart::{labelled, x_axis};
+use super::plot::{Heat, Num, Plot, Timeline};
 use super::runs::Run;
-use super::scale::Scale;
-use super::text::{Unit, add, bytes, escape, number, time};
 use crate::trial_data::{Chunk, TrialData};
 
-const LEFT: f64 = 104.0;
-const RIGHT: f64 = 1_084.0;
+const LABEL: &str = "Time since the collective began";
 /// The most bars of one drawing, and the most rows of bars.
 const BARS: usize = 3_000;
 const LANES: usize = 130;
@@ -45,10 +42,6 @@ pub(super) fn draw(trial: &TrialData, run: &Run<'_>, budget: Budget, page: &mut 
     for chunk in run.chunks {
         ranks.entry(chunk.src_rank).or_default().push(chunk);
     }
-    let x = Scale {
-        unit: Unit::time(end - start),
-        ..Scale::span(0.0, end - start, (LEFT, RIGHT))
-    };
     let lanes: Vec<(u32, Vec<Vec<&Chunk>>)> = if run.chunks.len() <= budget.bars {
         ranks.iter().map(|(&rank, c)| (rank, lanes(c))).collect()
     } else {
@@ -56,9 +49,9 @@ pub(super) fn draw(trial: &TrialData, run: &Run<'_>, budget: Budget, page: &mut 
     };
     let count: usize = lanes.iter().map(|rank| rank.1.len()).sum();
     if (1..=LANES).contains(&count) {
-        draw_bars(&lanes, start, &x, page);
+        draw_bars(&lanes, start, end, page);
     } else {
-        draw_strips(trial, &ranks, start, &x, budget, page);
+        draw_strips(trial, &ranks, start, end, budget, page);
     }
 }
 
@@ -80,97 +73,56 @@ fn lanes<'a>(chunks: &[&'a Chunk]) -> Vec<Vec<&'a Chunk>> {
     lanes
 }
 
-fn open(height: f64, label: &str, x: &Scale, page: &mut String) {
-    add(
-        page,
-        format_args!(
-            "<svg class=\"timeline\" viewBox=\"0 0 1100 {}\" role=\"img\" tabindex=\"0\" data-marks aria-label=\"{label}\"><g class=\"axes\">",
-            height + 44.0
-        ),
-    );
-    x_axis(x, 4.0, height, page);
-    add(
-        page,
-        format_args!(
-            "<text class=\"label\" x=\"594\" y=\"{}\" text-anchor=\"middle\">{}</text></g>",
-            height + 36.0,
-            labelled("time since the collective began", x.unit)
-        ),
-    );
-}
-
-fn draw_bars(lanes: &[(u32, Vec<Vec<&Chunk>>)], start: f64, x: &Scale, page: &mut String) {
-    let count: usize = lanes.iter().map(|rank| rank.1.len()).sum();
-    let height = (420.0 / count as f64).clamp(5.0, 16.0);
+fn draw_bars(lanes: &[(u32, Vec<Vec<&Chunk>>)], start: f64, end: f64, page: &mut String) {
     page.push_str("<p class=\"lead\">One bar per chunk, from its first bit on the wire to its last byte at the receiver, in the rows of the rank that sends. Colours distinguish steps of the algorithm.</p>");
-    open(
-        count as f64 * height + 6.0,
-        "Chunks by sending rank over time",
-        x,
-        page,
-    );
-    let mut row = 0;
-    let mut labelled_at = f64::NEG_INFINITY;
+    let mut names = Vec::new();
+    let mut bars = Vec::new();
     for (rank, lanes) in lanes {
-        let top = f64::from(row) * height + 4.0;
-        if top - labelled_at >= 12.0 {
-            labelled_at = top;
-            add(
-                page,
-                format_args!(
-                    "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">rank {rank}</text>",
-                    LEFT - 8.0,
-                    top + height.min(14.0) - 2.0
-                ),
-            );
-        }
         for lane in lanes {
-            let top = f64::from(row) * height + 4.0;
-            for chunk in lane {
-                bar(chunk, start, top, height, x, page);
-            }
-            row += 1;
+            let number = names.len();
+            bars.extend(lane.iter().map(|chunk| bar(chunk, number, start)));
+            names.push(format!("rank {rank}"));
         }
     }
-    page.push_str("</svg>\n");
+    Plot::Timeline(Timeline {
+        title: "Chunks by sending rank over time",
+        label: LABEL,
+        from_ns: Num(0.0),
+        to_ns: Num(end - start),
+        lanes: names,
+        names: 96,
+        columns: &COLUMNS,
+        bars,
+    })
+    .draw(page);
 }
 
-fn bar(chunk: &Chunk, start: f64, top: f64, height: f64, x: &Scale, page: &mut String) {
-    let (left, right) = (
-        x.place(chunk.first_sent - start),
-        x.place(chunk.received - start),
-    );
-    let again = if chunk.retransmitted_frames > 0.0 {
-        format!(
-            "\n{} frames retransmitted",
-            number(chunk.retransmitted_frames, 9)
-        )
-    } else {
-        String::new()
-    };
-    let tip = format!(
-        "rank {} → {}, step {}, chunk {}, QP {}\n{}, complete in {}\non the wire {} – {}{again}",
-        chunk.src_rank,
-        chunk.dst_rank,
-        chunk.step,
-        chunk.chunk,
-        chunk.queue_pair,
-        bytes(chunk.payload_bytes),
-        time(chunk.received - chunk.posted),
-        time(chunk.first_sent - start),
-        time(chunk.received - start),
-    );
-    let mark = if again.is_empty() { "" } else { " lossy" };
-    add(
-        page,
-        format_args!(
-            "<rect class=\"m c{}{mark}\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" data-t=\"{}\"/>",
-            chunk.step % 8,
-            (right - left).max(0.8),
-            height - 1.0,
-            escape(&tip)
-        ),
-    );
+/// What the numbers of a chunk are.
+const COLUMNS: [(&str, &str); 7] = [
+    ("to rank", ""),
+    ("step", ""),
+    ("chunk", ""),
+    ("QP", ""),
+    ("payload", "bytes"),
+    ("complete in", "ns"),
+    ("frames retransmitted:", ""),
+];
+
+fn bar(chunk: &Chunk, lane: usize, start: f64) -> Vec<Num> {
+    let numbers = [
+        lane as f64,
+        chunk.first_sent - start,
+        chunk.received - start,
+        f64::from(chunk.step % 8),
+        f64::from(chunk.dst_rank),
+        f64::from(chunk.step),
+        f64::from(chunk.chunk),
+        f64::from(chunk.queue_pair),
+        chunk.payload_bytes,
+        chunk.received - chunk.posted,
+        chunk.retransmitted_frames,
+    ];
+    numbers.into_iter().map(Num).collect()
 }
 
 /// The sending rate of each rank, as colour: the bytes of chunks are spread over their time.
@@ -178,7 +130,7 @@ fn draw_strips(
     trial: &TrialData,
     ranks: &BTreeMap<u32, Vec<&Chunk>>,
     start: f64,
-    x: &Scale,
+    end: f64,
     budget: Budget,
     page: &mut String,
 ) {
@@ -191,44 +143,38 @@ fn draw_strips(
         .iter()
         .map(|port| (port.node, port.rate_gbps))
         .collect();
-    let height = (420.0 / rows.len().max(1) as f64).clamp(9.0, 16.0);
-    page.push_str("<p class=\"lead\">Too many chunks for single bars: the colour is the rate at which the ranks of a row sent, as a share of their line rate, with each chunk spread evenly over its time on the wire.</p>\
-        <p class=\"ramp\"><span>0</span><i aria-hidden=\"true\"></i><span>100% of line rate</span></p>");
-    open(
-        rows.len() as f64 * height + 6.0,
-        "Rate of sending ranks over time",
-        x,
-        page,
-    );
-    for (number, row) in (0_u32..).zip(&rows) {
+    page.push_str("<p class=\"lead\">Too many chunks for single bars: the colour is the rate at which the ranks of a row sent, as a share of their line rate, with each chunk spread evenly over its time on the wire.</p>");
+    let (mut names, mut values) = (Vec::new(), Vec::new());
+    for row in rows {
         let Some((&first, &last)) = row.first().zip(row.last()).map(|(a, b)| (a.0, b.0)) else {
             continue;
         };
-        let name = if first == last {
+        names.push(if first == last {
             format!("rank {first}")
         } else {
             format!("ranks {first}–{last}")
-        };
-        let top = f64::from(number) * height + 4.0;
-        if height >= 12.0 || number % 2 == 0 {
-            add(
-                page,
-                format_args!(
-                    "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{name}</text>",
-                    LEFT - 8.0,
-                    top + height - 2.5
-                ),
-            );
-        }
+        });
         let chunks = row.iter().flat_map(|rank| rank.1.iter().copied());
         // Ranks may share a NIC.
         let hosts = row.iter().filter_map(|rank| Some(rank.1.first()?.src_host));
         let hosts: BTreeSet<u32> = hosts.collect();
         let capacity: f64 = hosts.iter().filter_map(|host| rates.get(host)).sum();
-        let shares = shares(chunks, start, x.domain.1, bins, capacity);
-        strip(&name, &shares, top, height, x, page);
+        let shares = shares(chunks, start, end - start, bins, capacity);
+        // A colour has no more than 25 levels.
+        let percent = |share: f64| Num((share * 1_000.0).round() / 10.0);
+        values.push(shares.into_iter().map(percent).collect());
     }
-    page.push_str("</svg>\n");
+    let width = (end - start) / bins as f64;
+    Plot::Heat(Heat {
+        title: "Rate of sending ranks over time",
+        label: LABEL,
+        rows: names,
+        times: (0..bins).map(|bin| Num(bin as f64 * width)).collect(),
+        values,
+        unit: "%",
+        max: Num(100.0),
+    })
+    .draw(page);
 }
 
 /// Share of `capacity` (Gb/s) in each of `bins` equal parts of the time.
@@ -260,38 +206,6 @@ fn shares<'a>(
         }
     };
     carried.into_iter().map(share).collect()
-}
-
-/// One row; neighbours of about the same share are one mark.
-fn strip(name: &str, shares: &[f64], top: f64, height: f64, x: &Scale, page: &mut String) {
-    const LEVELS: f64 = 20.0;
-    let level = |share: f64| (share * LEVELS).round() as u32;
-    let width = x.domain.1 / shares.len() as f64;
-    let mut from = 0;
-    while from < shares.len() {
-        let same = shares[from..]
-            .iter()
-            .take_while(|&&share| level(share) == level(shares[from]));
-        let to = from + same.count();
-        let mean = shares[from..to].iter().sum::<f64>() / (to - from) as f64;
-        let (begin, end) = (from as f64 * width, to as f64 * width);
-        if level(mean) > 0 {
-            let left = x.place(begin);
-            add(
-                page,
-                format_args!(
-                    "<rect class=\"m h\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" style=\"--v:{:.2}\" data-t=\"{name}\n{} – {}\n{}% of line rate\"/>",
-                    x.place(end) - left + 0.2,
-                    height - 1.0,
-                    f64::from(level(mean)) / LEVELS,
-                    time(begin),
-                    time(end),
-                    number(mean * 100.0, 3),
-                ),
-            );
-        }
-        from = to;
-    }
 }
 
 #[cfg(test)]

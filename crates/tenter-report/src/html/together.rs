@@ -8,11 +8,14 @@ use tenter_study::{DASHES, Shows};
 use super::line_chart::{LineChart, extent};
 use super::scale::Scale;
 use super::text::{Unit, add, escape};
-use crate::drawings::{Course, Drawn, DrawnLine, distribution, envelope, warm_ups};
+use super::{flow_sizes, job_timeline, queue_heat};
+use crate::drawings::{Course, Drawn, DrawnLine, distribution, envelope, tail, warm_ups};
 use crate::trial_data::TrialData;
 
 /// The most ports of each trial whose queues are drawn.
 const PORTS: usize = 4;
+/// The most jobs whose tails are drawn.
+const JOBS: usize = 12;
 /// The most points of a queue.
 const POINTS: usize = 800;
 const HEIGHT: f64 = 320.0;
@@ -56,19 +59,49 @@ pub(super) fn section(trials: &[TrialData], page: &mut String) {
         }
     }
     draw_queues(&queues, trials.len(), page);
-    let times: Vec<DrawnLine> = trials
-        .iter()
-        .zip(&names)
-        .map(|(trial, name)| DrawnLine {
+    queue_heat::of_trials(trials, page);
+    job_timeline::draw(trials, page);
+    times_together(trials, &names, page);
+}
+
+/// The flow completion times of all trials, and of each job their tails.
+fn times_together(trials: &[TrialData], names: &[String], page: &mut String) {
+    let lines = |job: Option<&str>, points: fn(&[f64]) -> Vec<(f64, f64)>| -> Vec<DrawnLine> {
+        let each = trials.iter().zip(names);
+        let line = |(trial, name): (&TrialData, &String)| DrawnLine {
             name: name.clone(),
-            points: distribution(&completion_times(trial)),
-        })
-        .collect();
-    if times.iter().any(|line| !line.points.is_empty()) {
+            points: points(&completion_times(trial, job)),
+        };
+        each.map(line).collect()
+    };
+    let has_any = |lines: &[DrawnLine]| lines.iter().any(|line| !line.points.is_empty());
+    let times = lines(None, distribution);
+    if has_any(&times) {
         page.push_str("<h3>Flow completion times of all trials</h3>");
         let title = "Flow completion times of all trials";
         draw(title, Shows::CompletionTimes, &times, 1, page);
     }
+    for job in jobs(trials) {
+        let times = lines(Some(job), tail);
+        if has_any(&times) {
+            let title = format!("Tail of the flow completion times of {job}");
+            add(page, format_args!("<h3>{}</h3>", escape(&title)));
+            draw(&title, Shows::CompletionTail, &times, 1, page);
+        }
+    }
+    flow_sizes::together(trials, names, page);
+}
+
+/// The names of the jobs of these trials, in the order of the first that has them.
+fn jobs(trials: &[TrialData]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for job in trials.iter().flat_map(|trial| &trial.summary.jobs) {
+        if !names.contains(&job.job.name.as_str()) {
+            names.push(&job.job.name);
+        }
+    }
+    names.truncate(JOBS);
+    names
 }
 
 /// Draws the queues of a number of trials, port by port and of each port trial by trial.
@@ -122,13 +155,16 @@ fn deepest(trials: &[TrialData]) -> Vec<(String, String)> {
     names
 }
 
-/// Ascending, warm-up iterations left out.
-fn completion_times(trial: &TrialData) -> Vec<f64> {
+/// Ascending, warm-up iterations left out, of one job or of all.
+fn completion_times(trial: &TrialData, job: Option<&str>) -> Vec<f64> {
     let warm_ups = warm_ups(&trial.summary);
-    let chunks = trial
-        .chunks
-        .iter()
-        .filter(|chunk| !warm_ups.contains(&(chunk.job, chunk.collective, chunk.iteration)));
+    let jobs = trial.summary.jobs.iter();
+    let wanted = jobs.filter(|one| job.is_none_or(|name| one.job.name == name));
+    let wanted: HashSet<u32> = wanted.map(|one| one.job.job).collect();
+    let chunks = trial.chunks.iter().filter(|chunk| {
+        wanted.contains(&chunk.job)
+            && !warm_ups.contains(&(chunk.job, chunk.collective, chunk.iteration))
+    });
     let mut times: Vec<f64> = chunks.map(|chunk| chunk.received - chunk.posted).collect();
     times.sort_by(f64::total_cmp);
     times
@@ -170,6 +206,7 @@ fn draw(title: &str, shows: Shows, lines: &[DrawnLine], family: usize, page: &mu
         steps: shows != Shows::QueueDepth,
         family: family.max(1),
         lines,
+        whiskers: &[],
     };
     chart.draw(&x, &y, page);
 }

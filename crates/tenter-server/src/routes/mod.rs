@@ -8,6 +8,7 @@ mod events;
 mod fabric;
 mod files;
 mod held_up;
+mod live;
 mod ports;
 mod presets;
 mod studies;
@@ -65,6 +66,7 @@ fn api() -> OpenApiRouter<Shared> {
         .routes(routes!(ports::series))
         .routes(routes!(ports::heat))
         .routes(routes!(trial_fabric::fabric))
+        .routes(routes!(live::live))
         .routes(routes!(held_up::held_up))
         .routes(routes!(compare::compare))
         .routes(routes!(files::parquet))

@@ -1,12 +1,15 @@
 //! Sweeps of the workspace.
 
+use std::collections::BTreeMap;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tenter::{WorkspaceSweep, sweep_of};
+use tenter::{TrialState, WorkspaceSweep, sweep_of};
 use tenter_report::{read_answers, read_sweep};
+use tenter_study::{Measured, StudyAnswer, SweepRecord};
 use utoipa::ToSchema;
 
 use crate::error::{ApiError, ErrorBody};
@@ -37,7 +40,7 @@ pub(crate) struct SweepBody {
     variants: Vec<String>,
     axes: Vec<SweepAxisBody>,
     readings: Vec<SweepReadingBody>,
-    /// Trials that have run; before the end of the sweep none.
+    /// Trials that have run, as they end.
     rows: Vec<SweepTrialBody>,
     /// Rows by reading, point and variant with their statistics over seeds, as `sweep.json` has
     /// them.
@@ -78,6 +81,8 @@ pub(crate) struct SweepTrialBody {
     seed: String,
     /// A value for each reading.
     values: Vec<Option<f64>>,
+    /// Its number among the trials of the workspace, if it has a row there.
+    trial: Option<i64>,
 }
 
 /// Queues a sweep.
@@ -128,15 +133,38 @@ pub(crate) async fn show(
     State(app): State<Shared>,
     At(id): At<i64>,
 ) -> Result<Json<SweepBody>, ApiError> {
-    apart(move || Ok(Json(body(&found(&app, id)?)))).await
+    apart(move || Ok(Json(body(&app, &found(&app, id)?)?))).await
 }
 
-fn body(sweep: &WorkspaceSweep) -> SweepBody {
+/// What a sweep has left, or while it runs what there is of it.
+fn results(sweep: &WorkspaceSweep, measured: &[Measured]) -> (SweepRecord, Option<StudyAnswer>) {
     let folder = sweep.folder.as_deref();
-    let record = folder.and_then(|folder| read_sweep(folder).ok().flatten());
-    let record = record.unwrap_or_default();
-    let answers = folder.and_then(|folder| read_answers(folder).ok().flatten());
-    let answer = answers.and_then(|answers| answers.studies.into_iter().next());
+    // What lies there may be of an earlier run.
+    let is_over = !matches!(sweep.state, TrialState::Queued | TrialState::Running);
+    let folder = folder.filter(|_| is_over);
+    if let Some(record) = folder.and_then(|folder| read_sweep(folder).ok().flatten()) {
+        let answers = folder.and_then(|folder| read_answers(folder).ok().flatten());
+        let answer = answers.and_then(|answers| answers.studies.into_iter().next());
+        return (record, answer);
+    }
+    match sweep_of(&sweep.description, &sweep.scenario) {
+        Ok(run) => {
+            let answer = run.sweep().answer(measured);
+            (run.sweep().record(measured), Some(answer))
+        }
+        Err(_) => (SweepRecord::default(), None),
+    }
+}
+
+fn body(app: &App, sweep: &WorkspaceSweep) -> Result<SweepBody, ApiError> {
+    let noted = app.workspace.measured(sweep.id)?;
+    let key = |measured: &Measured| (measured.variant, measured.point, measured.seed);
+    let ids = noted
+        .iter()
+        .filter_map(|(measured, id)| Some((key(measured), (*id)?)));
+    let ids: BTreeMap<(usize, usize, u64), i64> = ids.collect();
+    let measured: Vec<Measured> = noted.into_iter().map(|(measured, _)| measured).collect();
+    let (record, answer) = results(sweep, &measured);
     let axis = |(place, axis): (usize, &tenter_study::SweepAxis)| {
         let mut values: Vec<String> = Vec::new();
         for point in &record.points {
@@ -161,8 +189,9 @@ fn body(sweep: &WorkspaceSweep) -> SweepBody {
         point: record.points[trial.point].clone(),
         seed: trial.seed.to_string(),
         values: trial.values.clone(),
+        trial: ids.get(&(trial.variant, trial.point, trial.seed)).copied(),
     });
-    SweepBody {
+    Ok(SweepBody {
         row: sweep.into(),
         text: sweep.description.clone(),
         scenario: sweep.scenario.clone(),
@@ -171,7 +200,7 @@ fn body(sweep: &WorkspaceSweep) -> SweepBody {
         rows: rows.collect(),
         answer: answer.and_then(|answer| serde_json::to_value(answer).ok()),
         variants: record.variants,
-    }
+    })
 }
 
 /// Cancels a sweep that waits or runs; trials that have run are kept.

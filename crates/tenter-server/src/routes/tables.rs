@@ -86,9 +86,11 @@ pub(crate) fn folder_of(app: &App, id: i64) -> Result<PathBuf, ApiError> {
     let trial = found(app, id)?;
     let state = trial.state.word();
     trial.folder.ok_or_else(|| {
-        ApiError::conflict(format!(
-            "the trial is {state} and has no rows yet; wait for its end"
-        ))
+        ApiError::conflict(if trial.headline.digest.is_some() {
+            "the trial has no tables: its sweep keeps summary and readings alone; `keep: tables` in its description keeps tables, too".to_owned()
+        } else {
+            format!("the trial is {state} and has no rows yet; wait for its end")
+        })
     })
 }
 

@@ -44,25 +44,25 @@ pub(crate) struct LoadedFabricBody {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct LoadBody {
     /// Place in `links`.
-    link: u32,
+    pub(super) link: u32,
     /// 0 from its first end, 1 from its other end.
-    direction: u32,
+    pub(super) direction: u32,
     /// Share of what the link carries.
-    utilisation: f64,
+    pub(super) utilisation: f64,
     /// Frame bytes; at an instant those since the one before.
-    tx_bytes: f64,
+    pub(super) tx_bytes: f64,
     /// Bytes that wait at the instant; of the whole trial the most at any time.
-    queue_bytes: f64,
+    pub(super) queue_bytes: f64,
     /// Whether any class is paused at the instant; of the whole trial: ever.
-    paused: bool,
+    pub(super) paused: bool,
     /// How long it was stopped, summed over classes; of the whole trial only.
-    paused_ns: Option<f64>,
+    pub(super) paused_ns: Option<f64>,
     /// Frames marked with congestion experienced; of the whole trial only.
-    marked_frames: Option<u64>,
+    pub(super) marked_frames: Option<u64>,
     /// Pause frames received that stopped a class; of the whole trial only.
-    rx_xoff_frames: Option<u64>,
+    pub(super) rx_xoff_frames: Option<u64>,
     /// Frames dropped at the port; of the whole trial only.
-    dropped_frames: Option<u64>,
+    pub(super) dropped_frames: Option<u64>,
 }
 
 /// A job and where its ranks are.
@@ -131,7 +131,7 @@ fn loaded(
 }
 
 /// The link that leaves a port, and its direction; none where another version has another fabric.
-fn link_of(plan: &Plan, node: u32, port: u16) -> Option<(u32, u32)> {
+pub(super) fn link_of(plan: &Plan, node: u32, port: u16) -> Option<(u32, u32)> {
     let topology = &plan.resolved().topology;
     let known = topology.nodes.get(node as usize)?;
     if usize::from(port) >= known.ports.len() {

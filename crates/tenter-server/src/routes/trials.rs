@@ -265,6 +265,10 @@ fn body(app: &App, id: i64) -> Result<TrialBody, ApiError> {
     let summary = folder
         .as_deref()
         .and_then(|folder| read_summary(folder).ok());
+    let summary = match summary {
+        None => app.workspace.swept_summary(id)?,
+        some => some,
+    };
     let manifest = folder
         .as_deref()
         .and_then(|folder| read_manifest(folder).ok());

@@ -99,6 +99,25 @@ CREATE TABLE workspace_sweeps (
 );
 ";
 
+/// The trials of a workspace's sweeps, as they end: what was read of each, and the row that it has
+/// among the other trials. Layout 3 was without this table at first.
+const SWEPT_TABLE: &str = "
+CREATE TABLE IF NOT EXISTS workspace_swept (
+    sweep INTEGER NOT NULL,
+    place INTEGER NOT NULL,
+    -- Missing where a person has removed it.
+    trial INTEGER,
+    variant INTEGER NOT NULL,
+    point INTEGER NOT NULL,
+    seed TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    readings TEXT,
+    summary TEXT,
+    PRIMARY KEY (sweep, place)
+);
+CREATE INDEX IF NOT EXISTS workspace_swept_by_trial ON workspace_swept (trial);
+";
+
 /// A ledger that is open, and the lock by which other processes see that this one is alive.
 #[derive(Debug)]
 pub(crate) struct Ledger {
@@ -429,6 +448,9 @@ fn layout(connection: &Connection) -> rusqlite::Result<i64> {
             connection.pragma_update(None, "user_version", VERSION)?;
         }
         connection.execute_batch("COMMIT")?;
+    }
+    if version()? == VERSION {
+        connection.execute_batch(SWEPT_TABLE)?;
     }
     version()
 }

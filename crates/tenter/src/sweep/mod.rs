@@ -15,6 +15,8 @@ mod results;
 mod run;
 mod session;
 mod start;
+mod swept;
+mod telling;
 mod worker;
 
 pub use order::{TrialAnswer, TrialOrder};
@@ -24,4 +26,5 @@ pub use reading::read_trial;
 pub use results::{RESULTS_FILE, SweepResults};
 pub use run::SweepRun;
 pub use session::{NextTrial, SweepSession};
+pub use swept::{Swept, SweptOutcome};
 pub use worker::{SweepWorker, WorkerResults};

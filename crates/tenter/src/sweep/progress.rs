@@ -4,6 +4,7 @@ use std::path::Path;
 
 use tenter_record::Summary;
 
+use super::swept::Swept;
 use crate::Control;
 
 /// Hears how far a sweep or a study is, and may stop it; called from the thread that runs it.
@@ -16,6 +17,9 @@ pub trait SweepObserver {
 
     /// A trial has come to its end, or was stopped.
     fn trial(&mut self, _title: &str, _summary: &Summary) {}
+
+    /// A trial of a sweep has ended, or had before; none of a study is told. Each is told once.
+    fn swept(&mut self, _trial: &Swept<'_>) {}
 
     /// A trial that was finished before is read from its folder and not run again.
     fn kept(&mut self, _title: &str, _folder: &Path) {}

@@ -18,6 +18,7 @@ use super::progress::SweepProgress;
 use super::queue::{Claimed, Queue};
 use super::results::{self, Finished, SweepResults};
 use super::run::SweepRun;
+use super::swept::{Swept, SweptOutcome};
 use crate::identity::sources;
 use crate::observer::Observer;
 use crate::{Error, Plan, Run};
@@ -49,6 +50,8 @@ struct State {
     progress: SweepProgress,
     outcomes: Vec<Option<Box<Outcome>>>,
     failures: Vec<(usize, String)>,
+    /// Trials that have ended and of which nobody has been told.
+    ended: Vec<usize>,
     /// Trials that were handed out, by their keys: equal trials of several points are one.
     handed_out: BTreeMap<String, usize>,
     /// The keys of trials that this process runs, and of each the trials that are equal to it and
@@ -170,6 +173,7 @@ impl SweepSession {
                 progress,
                 outcomes: trials.iter().map(|_| None).collect(),
                 failures: Vec::new(),
+                ended: Vec::new(),
                 handed_out: BTreeMap::new(),
                 here: BTreeMap::new(),
             }),
@@ -428,6 +432,7 @@ impl SweepSession {
             state.progress.packet_hops += engine.packet_hops as f64;
         }
         state.outcomes[number] = Some(Box::new(outcome));
+        state.ended.push(number);
     }
 
     fn failed(&self, number: usize, why: String) {
@@ -437,6 +442,45 @@ impl SweepSession {
         state.elsewhere.has_ended();
         state.progress.expected_packet_hops -= expected;
         state.failures.push((number, why));
+        state.ended.push(number);
+    }
+
+    /// The trials that have ended since this was asked last.
+    pub(super) fn take_ended(&self) -> Vec<usize> {
+        std::mem::take(&mut self.state().ended)
+    }
+
+    /// The scenario of a trial.
+    fn plan_of(&self, number: usize) -> Result<Plan, Error> {
+        let first = self.first(number);
+        self.run.plan(&self.trials[number], Some(&first))
+    }
+
+    /// A trial that has ended.
+    pub(super) fn swept(&self, number: usize) -> Option<Swept<'_>> {
+        let state = self.state();
+        let outcome = if let Some(outcome) = &state.outcomes[number] {
+            Ok(SweptOutcome {
+                summary: Box::new(outcome.summary.clone()),
+                values: outcome.values.iter().map(|(_, value)| *value).collect(),
+            })
+        } else {
+            let mut failures = state.failures.iter();
+            Err(failures.find(|(of, _)| *of == number)?.1.clone())
+        };
+        drop(state);
+        let (known, trial) = (self.known[number].as_ref().ok(), &self.trials[number]);
+        let seed = known.and_then(|known| known.seeds.first().copied());
+        Some(Swept {
+            planned: Box::new(move || self.plan_of(number)),
+            place: number,
+            title: self.run.title(trial),
+            variant: trial.variant,
+            point: trial.point,
+            seed: seed.unwrap_or_default(),
+            outcome,
+            folder: known.and_then(|known| self.folder(&known.key)),
+        })
     }
 
     /// Writes the results of all trials that have run.

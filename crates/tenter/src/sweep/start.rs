@@ -6,7 +6,7 @@ use super::progress::SweepObserver;
 use super::results::SweepResults;
 use super::run::SweepRun;
 use super::session::SweepSession;
-use super::{first, pool, queue};
+use super::{first, queue, telling};
 use crate::Error;
 
 impl SweepRun {
@@ -26,7 +26,7 @@ impl SweepRun {
     /// As [`SweepRun::run`].
     pub fn run_with(&self, observer: &mut dyn SweepObserver) -> Result<SweepResults, Error> {
         let session = SweepSession::open(self, None)?;
-        pool::run(&session, self.workers, observer)?;
+        telling::run(&session, self.workers, observer)?;
         session.end()
     }
 

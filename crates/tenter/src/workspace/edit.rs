@@ -8,7 +8,7 @@ use crate::Error;
 use crate::sweep::ledger::broken;
 
 /// The longest name and the longest tag, in characters.
-const NAME_MAX: usize = 200;
+pub(super) const NAME_MAX: usize = 200;
 /// The longest note, in bytes.
 const NOTE_MAX: usize = 1 << 20;
 /// The most tags of a trial.
@@ -105,6 +105,9 @@ impl Workspace {
             let changes = ledger.connection().unchecked_transaction()?;
             changes.execute("DELETE FROM workspace_tags WHERE trial = ?1", [id])?;
             changes.execute("DELETE FROM workspace_trials WHERE id = ?1", [id])?;
+            // What was read of it stays part of its sweep.
+            let forget = "UPDATE workspace_swept SET trial = NULL, summary = NULL WHERE trial = ?1";
+            changes.execute(forget, [id])?;
             changes.commit()
         };
         all().map_err(broken)

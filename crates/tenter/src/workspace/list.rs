@@ -112,7 +112,8 @@ pub struct TrialList {
 const COLUMNS: &str = "id, name, state, created, started, ended, error, folder, fabric, hosts,
     jobs, jct_ns, headline, ideal_percent, algbw_gbytes_per_s, busbw_gbytes_per_s, digest, seed,
     wall_s, ideals,
-    (SELECT group_concat(tag, char(31)) FROM workspace_tags WHERE trial = id)";
+    (SELECT group_concat(tag, char(31)) FROM workspace_tags WHERE trial = id),
+    (SELECT sweep FROM workspace_swept WHERE trial = id)";
 
 impl Workspace {
     /// The trials that fit a query.
@@ -250,6 +251,7 @@ impl Workspace {
             ended: row.get(5)?,
             error: row.get(6)?,
             folder: folder.map(|folder| self.folder.join(folder)),
+            sweep: row.get(21)?,
             headline: Headline {
                 fabric: row.get(8)?,
                 hosts: count(9)?,

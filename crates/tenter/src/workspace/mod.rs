@@ -11,6 +11,7 @@ mod list;
 mod queue;
 mod stamp;
 mod sweeps;
+mod swept;
 mod trial;
 
 use std::path::{Path, PathBuf};

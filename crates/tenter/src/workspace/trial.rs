@@ -105,6 +105,8 @@ pub struct WorkspaceTrial {
     pub error: Option<String>,
     /// Its folder; none before it has run.
     pub folder: Option<PathBuf>,
+    /// The sweep that it is part of.
+    pub sweep: Option<i64>,
     /// Its results at a glance.
     pub headline: Headline,
 }

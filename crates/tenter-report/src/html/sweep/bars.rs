@@ -22,7 +22,7 @@ pub(super) fn section(numbers: &Numbers<'_>, page: &mut String) {
         if !axes.is_empty() {
             add(
                 page,
-                format_args!("<p class=\"lead\">Below the bars: {}.</p>", escape(&axes)),
+                format_args!("<p class=\"lead\">Groups of bars by {}.</p>", escape(&axes)),
             );
         }
         let names: Vec<String> = (0..record.variants.len())

@@ -283,6 +283,17 @@ fn draw(numbers: &Numbers<'_>, lines: &Lines, name: &str, page: &mut String) {
         "" => numbers.reading.name.clone(),
         unit => format!("{} ({unit})", numbers.reading.name),
     };
+    let whiskers: Vec<Vec<(f64, f64, f64)>> = lines
+        .each
+        .iter()
+        .map(|line| {
+            let spread = |mark: &Mark| {
+                let (least, greatest) = mark.spread?;
+                Some((mark.x, least / factor, greatest / factor))
+            };
+            line.marks.iter().filter_map(spread).collect()
+        })
+        .collect();
     let chart = LineChart {
         title: &format!("{} over {name}", numbers.reading.name),
         x_label: name,
@@ -291,36 +302,7 @@ fn draw(numbers: &Numbers<'_>, lines: &Lines, name: &str, page: &mut String) {
         steps: false,
         family: lines.family,
         lines: &drawn,
+        whiskers: &whiskers,
     };
-    let mut over = String::new();
-    for (index, line) in lines.each.iter().enumerate() {
-        let (colour, _) = chart.style(index);
-        add(
-            &mut over,
-            format_args!("<g class=\"points c{colour}\" data-of=\"{index}\">"),
-        );
-        for mark in &line.marks {
-            draw_mark(mark, factor, &x, &y, &mut over);
-        }
-        over.push_str("</g>");
-    }
-    chart.draw_with(&x, &y, &over, page);
-}
-
-fn draw_mark(mark: &Mark, factor: f64, x: &Scale, y: &Scale, out: &mut String) {
-    let (at, middle) = (x.place(mark.x), y.place(mark.value / factor));
-    if let Some((least, greatest)) = mark.spread {
-        let (low, high) = (y.place(least / factor), y.place(greatest / factor));
-        let (from, to) = (at - 4.0, at + 4.0);
-        add(
-            out,
-            format_args!(
-                "<path d=\"M{from:.1} {high:.1}H{to:.1}M{at:.1} {high:.1}V{low:.1}M{from:.1} {low:.1}H{to:.1}\"/>"
-            ),
-        );
-    }
-    add(
-        out,
-        format_args!("<circle cx=\"{at:.1}\" cy=\"{middle:.1}\" r=\"3.2\"/>"),
-    );
+    chart.draw(&x, &y, page);
 }

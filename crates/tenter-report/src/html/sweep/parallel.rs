@@ -1,15 +1,13 @@
 //! Parallel coordinates: a line for each point and variant over three or more axes.
 
-use super::super::text::{add, count, escape};
+use super::super::plot::{self, Num, Plot};
+use super::super::text::{add, count};
 use super::bars::tip;
 use super::tables::{Column, axes as axis_columns, behind, shown};
 use crate::quantity::quantity;
 use crate::sweep_numbers::Numbers;
 
-const LEFT: f64 = 70.0;
-const RIGHT: f64 = 1_030.0;
-const TOP: f64 = 34.0;
-const BOTTOM: f64 = 330.0;
+const HEIGHT: f64 = 360.0;
 /// More lines cover each other.
 const LINES: usize = 1_500;
 /// More texts do not fit beside an axis.
@@ -209,56 +207,29 @@ pub(super) fn section(numbers: &Numbers<'_>, page: &mut String) {
 
 fn draw(numbers: &Numbers<'_>, parallel: &Parallel, left_out: usize, page: &mut String) {
     let (unit, factor) = numbers.unit();
-    let step = (RIGHT - LEFT) / (parallel.axes.len() - 1) as f64;
-    let height = |part: f64| BOTTOM - part * (BOTTOM - TOP);
-    add(
-        page,
-        format_args!(
-            "<figure class=\"chart\"><svg class=\"parallel\" viewBox=\"0 0 1100 {}\" role=\"img\" tabindex=\"0\" data-marks=\"1\" aria-label=\"{} over all axes\">",
-            BOTTOM + 14.0,
-            escape(&numbers.reading.name)
-        ),
-    );
-    for line in &parallel.lines[left_out..] {
-        let mut path = String::new();
-        for (at, &part) in line.places.iter().enumerate() {
-            let letter = if at == 0 { 'M' } else { 'L' };
-            let (x, y) = (LEFT + step * at as f64, height(part));
-            add(&mut path, format_args!("{letter}{x:.1} {y:.1}"));
+    let axes = parallel.axes.iter().map(|axis| {
+        let every = axis.texts.len().div_ceil(TEXTS).max(1);
+        let texts = axis.texts.iter().step_by(every);
+        plot::ParallelAxis {
+            name: &axis.name,
+            texts: texts
+                .map(|(part, text)| (Num(*part), text.as_str()))
+                .collect(),
         }
+    });
+    let lines = parallel.lines[left_out..].iter().map(|line| {
         let cell = numbers.cell(line.point, line.variant);
-        let text = tip(numbers, line.point, line.variant, cell, &unit, factor);
-        add(
-            page,
-            format_args!(
-                "<path class=\"m\" style=\"--v:{:.3}\" data-t=\"{}\" d=\"{path}\"/>",
-                line.good,
-                escape(&text)
-            ),
-        );
-    }
-    page.push_str("<g class=\"axes\">");
-    for (at, axis) in parallel.axes.iter().enumerate() {
-        let x = LEFT + step * at as f64;
-        add(
-            page,
-            format_args!(
-                "<path d=\"M{x:.1} {TOP}V{BOTTOM}\"/><text class=\"label\" x=\"{x:.1}\" y=\"14\" text-anchor=\"middle\">{}</text>",
-                escape(&axis.name)
-            ),
-        );
-        let every = axis.texts.len().div_ceil(TEXTS);
-        for (part, text) in axis.texts.iter().step_by(every.max(1)) {
-            add(
-                page,
-                format_args!(
-                    "<text class=\"halo\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                    x + 6.0,
-                    height(*part) + 4.0,
-                    escape(text)
-                ),
-            );
+        plot::ParallelLine {
+            name: tip(numbers, line.point, line.variant, cell, &unit, factor),
+            values: line.places.iter().map(|&place| Num(place)).collect(),
+            share: Num(line.good),
         }
-    }
-    page.push_str("</g></svg></figure>\n");
+    });
+    Plot::Parallel(plot::Parallel {
+        title: &format!("{} over all axes", numbers.reading.name),
+        height: Num(HEIGHT),
+        axes: axes.collect(),
+        lines: lines.collect(),
+    })
+    .draw(page);
 }

@@ -1,0 +1,163 @@
+//! The fabric of a trial, whatever its topology, with the load of its cables.
+
+use std::collections::BTreeMap;
+
+use tenter_record::PortRow;
+
+use super::plot::{Fabric, Link, Metric, Node, Num, Plot};
+use crate::tiers::Tiers;
+use crate::trial_data::TrialData;
+
+/// More cables cover each other, and a report gets large.
+const CABLES: usize = 12_000;
+/// Beyond so many cables utilisation alone is drawn.
+const CABLES_IN_FULL: usize = 3_000;
+
+/// Cables by their ends, each with the ports of both ends.
+type Cables<'a> = BTreeMap<(u32, u32), [Vec<&'a PortRow>; 2]>;
+
+fn cables<'a>(ports: &'a [PortRow], tiers: &Tiers) -> Cables<'a> {
+    let mut cables: Cables<'a> = BTreeMap::new();
+    for port in ports {
+        let Some(peer) = tiers.node(&port.peer_name) else {
+            continue;
+        };
+        let key = (port.node.min(peer), port.node.max(peer));
+        let end = usize::from(port.node > peer);
+        cables.entry(key).or_default()[end].push(port);
+    }
+    cables
+}
+
+/// Adds the drawing, unless the fabric is too large for one.
+pub(super) fn draw(trial: &TrialData, tiers: &Tiers, page: &mut String) {
+    let cables = cables(&trial.ports, tiers);
+    if cables.is_empty() || cables.len() > CABLES {
+        return;
+    }
+    Plot::Fabric(Fabric {
+        title: "The fabric with the load of its cables",
+        height: Num(400.0),
+        nodes: nodes(&trial.ports, tiers),
+        links: cables
+            .iter()
+            .map(|(&(a, b), ports)| link(a, b, ports))
+            .collect(),
+        metrics: metrics(&cables),
+    })
+    .draw(page);
+}
+
+fn link(a: u32, b: u32, ports: &[Vec<&PortRow>; 2]) -> Link {
+    let first = ports.iter().flatten().next();
+    Link {
+        a,
+        b,
+        rate_bps: Num(first.map_or(0.0, |port| port.rate_gbps * 1e9)),
+    }
+}
+
+fn nodes<'a>(ports: &'a [PortRow], tiers: &Tiers) -> Vec<Node<'a>> {
+    let mut names: BTreeMap<u32, (&str, &str)> = BTreeMap::new();
+    for port in ports {
+        names
+            .entry(port.node)
+            .or_insert((port.node_name.as_str(), port.peer_name.as_str()));
+    }
+    let node = |(&id, &(name, peer)): (&u32, &(&'a str, &'a str))| {
+        let is_host = tiers.tier(id) == 0;
+        Node {
+            id,
+            name,
+            tier: tiers.tier(id).min(99),
+            kind: if is_host { "host" } else { "switch" },
+            group: group_in(if is_host { peer } else { name }),
+        }
+    };
+    names.iter().map(node).collect()
+}
+
+/// The number of the group that a name begins with: `pod1/agg0` is in 1.
+fn group_in(name: &str) -> Option<u32> {
+    let (group, _) = name.split_once('/')?;
+    let digits = group.trim_start_matches(|c: char| !c.is_ascii_digit());
+    digits.parse().ok()
+}
+
+fn metrics<'a>(cables: &Cables<'_>) -> BTreeMap<&'a str, Metric<'a>> {
+    type Value = fn(&PortRow) -> f64;
+    let all: [(&str, &str, &str, Value); 4] = [
+        ("u", "Utilisation", "%", |port| 100.0 * port.utilisation),
+        ("p", "Paused", "ns", |port| port.paused.as_ns()),
+        ("d", "Dropped", "frames", |port| {
+            (port.dropped_frames + port.rx_dropped_frames) as f64
+        }),
+        ("q", "Deepest queue", "bytes", |port| {
+            port.queue_high_water_bytes as f64
+        }),
+    ];
+    let count = if cables.len() > CABLES_IN_FULL {
+        1
+    } else {
+        all.len()
+    };
+    let mut metrics = BTreeMap::new();
+    for (word, name, unit, value) in all.into_iter().take(count) {
+        let most = |ports: &Vec<&PortRow>| {
+            let values = ports.iter().map(|port| value(port));
+            values.fold(0.0, f64::max)
+        };
+        let values = cables.values().map(|ends| ends.each_ref().map(most));
+        let values: Vec<[f64; 2]> = values.collect();
+        let greatest = values.iter().flatten().copied().fold(0.0, f64::max);
+        let metric = Metric {
+            name,
+            unit,
+            full: Num(if word == "u" { 100.0 } else { greatest }),
+            // What is nowhere needs no list of zeros.
+            values: if greatest > 0.0 {
+                values.iter().map(|ends| ends.map(Num)).collect()
+            } else {
+                Vec::new()
+            },
+        };
+        metrics.insert(word, metric);
+    }
+    metrics
+}
+
+#[cfg(test)]
+mod tests {
+    use tenter_record::SwitchRow;
+
+    use super::*;
+
+    #[test]
+    fn cables_between_two_nodes_are_one_with_the_greatest_of_each_end() {
+        let port = |node: u32, name: &str, peer: &str, utilisation| PortRow {
+            node,
+            node_name: name.to_owned(),
+            peer_name: peer.to_owned(),
+            rate_gbps: 400.0,
+            utilisation,
+            ..PortRow::default()
+        };
+        let ports = [
+            port(0, "host0", "pod3/leaf0", 0.5),
+            port(1, "pod3/leaf0", "host0", 0.25),
+            port(1, "pod3/leaf0", "host0", 0.75),
+        ];
+        let leaf = SwitchRow {
+            node: 1,
+            ..SwitchRow::default()
+        };
+        let tiers = Tiers::of(&ports, &[leaf]);
+        let cables = cables(&ports, &tiers);
+        assert_eq!(cables.len(), 1);
+        let metrics = metrics(&cables);
+        assert_eq!(metrics["u"].values, [[Num(50.0), Num(75.0)]]);
+        assert!(metrics["d"].values.is_empty());
+        let nodes = nodes(&ports, &tiers);
+        assert!(nodes.iter().all(|node| node.group == Some(3)), "{nodes:?}");
+    }
+}

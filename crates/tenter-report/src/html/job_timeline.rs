@@ -1,0 +1,70 @@
+//! The jobs of trials over time: a lane for each job, a bar for each collective.
+
+use super::plot::{Num, Plot, Timeline};
+use crate::trial_data::TrialData;
+use tenter_record::JobSummary;
+
+/// More bars are narrower than a pixel each.
+const BARS: usize = 4_000;
+
+/// What the numbers of a bar are.
+const COLUMNS: [(&str, &str); 3] = [("collective", ""), ("iteration", ""), ("size", "bytes")];
+
+/// Adds the picture of trials; lanes are named by trial where there are several.
+pub(super) fn draw(trials: &[TrialData], page: &mut String) {
+    let jobs = trials.iter().flat_map(|trial| {
+        let jobs = trial.summary.jobs.iter();
+        jobs.map(move |job| (trial, job))
+    });
+    let jobs: Vec<(&TrialData, &JobSummary)> = jobs
+        .filter(|(_, job)| job.collectives.iter().any(|row| row.end.is_some()))
+        .collect();
+    let count: usize = jobs.iter().map(|(_, job)| job.collectives.len()).sum();
+    if !(2..=BARS).contains(&count) {
+        return;
+    }
+    let lane = |(trial, job): &(&TrialData, &JobSummary)| match trials {
+        [_] => job.job.name.clone(),
+        _ => format!("{}: {}", trial.name(), job.job.name),
+    };
+    let mut bars = Vec::new();
+    let mut end = 0.0_f64;
+    let mut names: Vec<&str> = Vec::new();
+    for (number, (_, job)) in jobs.iter().enumerate() {
+        // A job has the same colour in all trials.
+        let name = job.job.name.as_str();
+        let known = names.iter().position(|known| *known == name);
+        let colour = known.unwrap_or(names.len());
+        if known.is_none() {
+            names.push(name);
+        }
+        for row in &job.collectives {
+            let Some(last) = row.end else {
+                continue;
+            };
+            end = end.max(last.as_ns());
+            let numbers = [
+                number as f64,
+                row.start.as_ns(),
+                last.as_ns(),
+                (colour % 8) as f64,
+                f64::from(row.index),
+                f64::from(row.iteration),
+                row.size_bytes as f64,
+            ];
+            bars.push(numbers.into_iter().map(Num).collect());
+        }
+    }
+    page.push_str("<h3>Jobs over time</h3><p class=\"lead\">A bar for each collective, from its beginning to the last byte at its last receiver.</p>");
+    Plot::Timeline(Timeline {
+        title: "Jobs over time",
+        label: "Time",
+        from_ns: Num(0.0),
+        to_ns: Num(end),
+        lanes: jobs.iter().map(lane).collect(),
+        names: 180,
+        columns: &COLUMNS,
+        bars,
+    })
+    .draw(page);
+}

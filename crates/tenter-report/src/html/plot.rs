@@ -1,0 +1,290 @@
+//! Drawings as data, which the script of a report draws.
+//!
+//! The script is built from `web/src/report`, so that reports and the workspace have the same
+//! drawings; `web/src/report/spec.ts` has these types as the script reads them.
+
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer};
+
+use super::scale::Scale;
+use super::text::{add, escape};
+
+/// A number as drawings have it: seven significant digits, `null` where it is none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Num(pub(super) f64);
+
+impl Serialize for Num {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        /// Whole numbers below are exact.
+        const WHOLE: f64 = 1e15;
+        let short: f64 = format!("{:.6e}", self.0).parse().unwrap_or(self.0);
+        if !short.is_finite() {
+            serializer.serialize_none()
+        } else if short.fract() == 0.0 && short.abs() < WHOLE {
+            serializer.serialize_i64(short as i64)
+        } else {
+            serializer.serialize_f64(short)
+        }
+    }
+}
+
+/// Pairs of numbers.
+pub(super) fn pairs(points: &[(f64, f64)]) -> Vec<[Num; 2]> {
+    points.iter().map(|&(x, y)| [Num(x), Num(y)]).collect()
+}
+
+/// One axis of a drawing.
+#[derive(Debug, Serialize)]
+pub(super) struct Axis<'a> {
+    label: &'a str,
+    /// The unit of its data, of which the drawing chooses the shown one.
+    unit: &'a str,
+    log: bool,
+    low: Num,
+    high: Num,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    values: Vec<Num>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    texts: Vec<&'a str>,
+}
+
+impl<'a> Axis<'a> {
+    /// The axis of these values.
+    pub(super) fn of(label: &'a str, scale: &'a Scale) -> Axis<'a> {
+        let unit = match scale.unit.name {
+            "ns" | "µs" | "ms" | "s" => "ns",
+            "B" | "KiB" | "MiB" | "GiB" | "TiB" => "bytes",
+            "GB/s" => "B/s",
+            other => other,
+        };
+        Axis {
+            label,
+            unit,
+            log: scale.log,
+            low: Num(scale.domain.0),
+            high: Num(scale.domain.1),
+            values: scale.own.iter().map(|(value, _)| Num(*value)).collect(),
+            texts: scale.own.iter().map(|(_, text)| text.as_str()).collect(),
+        }
+    }
+}
+
+/// Lines over common axes.
+#[derive(Debug, Serialize)]
+pub(super) struct Lines<'a> {
+    pub(super) title: &'a str,
+    pub(super) height: Num,
+    pub(super) steps: bool,
+    pub(super) x: Axis<'a>,
+    pub(super) y: Axis<'a>,
+    pub(super) series: Vec<Series<'a>>,
+}
+
+/// One line.
+#[derive(Debug, Serialize)]
+pub(super) struct Series<'a> {
+    pub(super) name: &'a str,
+    /// Colours are counted through, then with the next dashes.
+    pub(super) colour: usize,
+    pub(super) points: Vec<[Num; 2]>,
+    pub(super) dots: bool,
+    /// The place, the least and the greatest value of each whisker.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) spread: Vec<[Num; 3]>,
+}
+
+/// A cell for each row and each stretch of time.
+#[derive(Debug, Serialize)]
+pub(super) struct Heat<'a> {
+    pub(super) title: &'a str,
+    /// Name of the axis of time.
+    pub(super) label: &'a str,
+    pub(super) rows: Vec<String>,
+    /// Where the stretches begin, in ns.
+    pub(super) times: Vec<Num>,
+    pub(super) values: Vec<Vec<Num>>,
+    pub(super) unit: &'a str,
+    /// What has the full colour.
+    pub(super) max: Num,
+}
+
+/// Bars over time, in lanes below each other.
+#[derive(Debug, Serialize)]
+pub(super) struct Timeline<'a> {
+    pub(super) title: &'a str,
+    pub(super) label: &'a str,
+    pub(super) from_ns: Num,
+    pub(super) to_ns: Num,
+    pub(super) lanes: Vec<String>,
+    /// Pixels for the names of lanes.
+    pub(super) names: u32,
+    /// Name and unit of what a bar has beside its lane, times and colour.
+    pub(super) columns: &'a [(&'a str, &'a str)],
+    pub(super) bars: Vec<Vec<Num>>,
+}
+
+/// Bars side by side, with the seeds and the published values behind them.
+#[derive(Debug, Serialize)]
+pub(super) struct BarPlot<'a> {
+    pub(super) title: &'a str,
+    pub(super) label: &'a str,
+    pub(super) bars: Vec<Bar<'a>>,
+}
+
+/// One bar.
+#[derive(Debug, Serialize)]
+pub(super) struct Bar<'a> {
+    pub(super) group: &'a str,
+    pub(super) name: &'a str,
+    pub(super) value: Option<Num>,
+    pub(super) colour: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) low: Option<Num>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) high: Option<Num>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) dots: Vec<Num>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) published: Option<Num>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) band: Option<[Num; 2]>,
+    /// What is said under the pointer.
+    pub(super) say: &'a str,
+}
+
+/// The nodes and cables of a fabric.
+#[derive(Debug, Serialize)]
+pub(super) struct Fabric<'a> {
+    pub(super) title: &'a str,
+    pub(super) height: Num,
+    pub(super) nodes: Vec<Node<'a>>,
+    pub(super) links: Vec<Link>,
+    /// By the words of the buttons that choose one.
+    pub(super) metrics: BTreeMap<&'a str, Metric<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Node<'a> {
+    pub(super) id: u32,
+    pub(super) name: &'a str,
+    pub(super) tier: u32,
+    pub(super) kind: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) group: Option<u32>,
+}
+
+/// All cables between two nodes.
+#[derive(Debug, Serialize)]
+pub(super) struct Link {
+    pub(super) a: u32,
+    pub(super) b: u32,
+    pub(super) rate_bps: Num,
+}
+
+/// What cables are coloured by.
+#[derive(Debug, Serialize)]
+pub(super) struct Metric<'a> {
+    pub(super) name: &'a str,
+    pub(super) unit: &'a str,
+    /// The value that has the full colour.
+    pub(super) full: Num,
+    /// What the first end of each cable sends, and what the other end sends.
+    pub(super) values: Vec<[Num; 2]>,
+}
+
+/// Lines across axes side by side.
+#[derive(Debug, Serialize)]
+pub(super) struct Parallel<'a> {
+    pub(super) title: &'a str,
+    pub(super) height: Num,
+    pub(super) axes: Vec<ParallelAxis<'a>>,
+    pub(super) lines: Vec<ParallelLine>,
+}
+
+/// One axis: texts at parts of its height, from the bottom.
+#[derive(Debug, Serialize)]
+pub(super) struct ParallelAxis<'a> {
+    pub(super) name: &'a str,
+    pub(super) texts: Vec<(Num, &'a str)>,
+}
+
+/// One line: its parts of the height of each axis.
+#[derive(Debug, Serialize)]
+pub(super) struct ParallelLine {
+    /// What is said under the pointer.
+    pub(super) name: String,
+    pub(super) values: Vec<Num>,
+    /// Its colour, from 0 to 1.
+    pub(super) share: Num,
+}
+
+/// A drawing and its data.
+#[derive(Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub(super) enum Plot<'a> {
+    Lines(Lines<'a>),
+    Heat(Heat<'a>),
+    Timeline(Timeline<'a>),
+    Fabric(Fabric<'a>),
+    Bars(BarPlot<'a>),
+    Parallel(Parallel<'a>),
+}
+
+impl Plot<'_> {
+    /// Adds it to a page.
+    pub(super) fn draw(&self, page: &mut String) {
+        self.draw_below("", page);
+    }
+
+    /// The same with a name above it.
+    pub(super) fn draw_below(&self, name: &str, page: &mut String) {
+        page.push_str("<figure class=\"plot\" data-plot>");
+        if !name.is_empty() {
+            add(
+                page,
+                format_args!("<figcaption>{}</figcaption>", escape(name)),
+            );
+        }
+        page.push_str("<noscript><p class=\"empty\">This drawing needs a script; its numbers are in the trial folder.</p></noscript><script type=\"application/json\">");
+        page.push_str(&self.text());
+        page.push_str("</script></figure>\n");
+    }
+
+    /// Its data, in which nothing ends the element around them.
+    fn text(&self) -> String {
+        let text = serde_json::to_string(self).unwrap_or_default();
+        text.replace('<', "\\u003c")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_names_stay_names() {
+        let cases = [
+            (1_371_000.0, "1371000"),
+            (0.1 + 0.2, "0.3"),
+            (1.0 / 3.0, "0.3333333"),
+            (f64::NAN, "null"),
+            (-0.0, "0"),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(serde_json::to_string(&Num(value)).unwrap(), expected);
+        }
+        let heat = Heat {
+            title: "</script><!--",
+            label: "",
+            rows: Vec::new(),
+            times: Vec::new(),
+            values: Vec::new(),
+            unit: "",
+            max: Num(0.0),
+        };
+        let text = Plot::Heat(heat).text();
+        assert!(!text.contains('<'), "{text}");
+        assert!(text.starts_with("{\"kind\":\"heat\""), "{text}");
+    }
+}

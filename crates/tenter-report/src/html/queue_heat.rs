@@ -1,0 +1,168 @@
+//! The deepest queues as colour: a row for each port, a column for each stretch of time.
+
+use std::collections::HashMap;
+
+use super::plot::{Heat, Num, Plot};
+use crate::trial_data::TrialData;
+
+/// The most columns; samples between them show the greatest.
+const COLUMNS: usize = 160;
+/// Ports of the picture of one trial.
+const PORTS: usize = 32;
+/// Ports of pictures side by side.
+const PORTS_TOGETHER: usize = 16;
+
+/// Node and port.
+type Place = (u32, u16);
+
+/// Adds the picture of a trial, if it has queues.
+pub(super) fn of_trial(trial: &TrialData, page: &mut String) {
+    let ports: Vec<(String, Place)> = deepest(trial, PORTS);
+    let Some(heat) = Picture::of(trial, &ports) else {
+        return;
+    };
+    let max = heat.max();
+    page.push_str("<h3>Queues by port and time</h3>");
+    heat.draw("Queues by port and time", "", max, page);
+}
+
+/// Adds pictures of trials side by side, with the same ports and the same colours.
+pub(super) fn of_trials(trials: &[TrialData], page: &mut String) {
+    let mut peaks: HashMap<String, u64> = HashMap::new();
+    for port in trials.iter().flat_map(|trial| &trial.ports) {
+        let peak = peaks.entry(name(&port.node_name, &port.peer_name));
+        let peak = peak.or_default();
+        *peak = (*peak).max(port.queue_high_water_bytes);
+    }
+    let mut names: Vec<(String, u64)> = peaks.into_iter().filter(|peak| peak.1 > 0).collect();
+    names.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    names.truncate(PORTS_TOGETHER);
+    let pictures: Vec<(&TrialData, Picture)> = trials
+        .iter()
+        .filter_map(|trial| {
+            // Of several cables between two nodes the first.
+            let place = |(wanted, _): &(String, u64)| {
+                let mut ports = trial.ports.iter();
+                let port = ports.find(|port| name(&port.node_name, &port.peer_name) == *wanted)?;
+                Some((wanted.clone(), (port.node, port.port)))
+            };
+            let ports: Vec<(String, Place)> = names.iter().filter_map(place).collect();
+            Some((trial, Picture::of(trial, &ports)?))
+        })
+        .collect();
+    let max = pictures.iter().map(|picture| picture.1.max());
+    let max = max.fold(0.0, f64::max);
+    if pictures.len() < 2 || max == 0.0 {
+        return;
+    }
+    page.push_str("<h3>Queues by port and time of all trials</h3><p class=\"lead\">The same ports and the same colours in all pictures; each column shows the greatest of its time.</p><div class=\"pictures\">");
+    for (trial, picture) in pictures {
+        let title = format!("Queues by port and time of {}", trial.name());
+        picture.draw(&title, &trial.name(), max, page);
+    }
+    page.push_str("</div>\n");
+}
+
+fn name(node: &str, peer: &str) -> String {
+    format!("{node} → {peer}")
+}
+
+/// The ports with the deepest queues, deepest first.
+fn deepest(trial: &TrialData, count: usize) -> Vec<(String, Place)> {
+    let mut ports: Vec<_> = trial.ports.iter().collect();
+    ports.retain(|port| port.queue_high_water_bytes > 0);
+    ports.sort_by_key(|port| (std::cmp::Reverse(port.queue_high_water_bytes), port.node));
+    let ports = ports.into_iter().take(count);
+    ports
+        .map(|port| {
+            let name = name(&port.node_name, &port.peer_name);
+            (name, (port.node, port.port))
+        })
+        .collect()
+}
+
+/// The cells of one picture.
+struct Picture {
+    rows: Vec<String>,
+    times: Vec<f64>,
+    values: Vec<Vec<f64>>,
+}
+
+impl Picture {
+    /// Of these ports; none without samples, or if no queue ever held a frame.
+    fn of(trial: &TrialData, ports: &[(String, Place)]) -> Option<Picture> {
+        let mut instants: Vec<f64> = trial.samples.iter().map(|sample| sample.time).collect();
+        instants.dedup();
+        let together = instants.len().div_ceil(COLUMNS).max(1);
+        // A column begins where the one before has ended.
+        let ends: Vec<f64> = instants
+            .chunks(together)
+            .filter_map(|part| part.last().copied())
+            .collect();
+        let begins = std::iter::once(0.0).chain(ends.iter().copied());
+        let times: Vec<f64> = begins.take(ends.len()).collect();
+        let rows: HashMap<Place, usize> = ports.iter().map(|port| port.1).zip(0..).collect();
+        let mut values = vec![vec![0.0; ends.len()]; ports.len()];
+        for sample in &trial.samples {
+            let Some(&row) = rows.get(&(sample.node, sample.port)) else {
+                continue;
+            };
+            let column = ends.partition_point(|end| *end < sample.time);
+            if let Some(value) = values[row].get_mut(column) {
+                *value = sample.queue_high_water_bytes.max(*value);
+            }
+        }
+        let has_any = values.iter().flatten().any(|value| *value > 0.0);
+        has_any.then(|| Picture {
+            rows: ports.iter().map(|port| port.0.clone()).collect(),
+            times,
+            values,
+        })
+    }
+
+    fn max(&self) -> f64 {
+        self.values.iter().flatten().copied().fold(0.0, f64::max)
+    }
+
+    fn draw(&self, title: &str, above: &str, max: f64, page: &mut String) {
+        let row = |row: &Vec<f64>| row.iter().map(|&value| Num(value)).collect();
+        let heat = Plot::Heat(Heat {
+            title,
+            label: "Time",
+            rows: self.rows.clone(),
+            times: self.times.iter().map(|&time| Num(time)).collect(),
+            values: self.values.iter().map(row).collect(),
+            unit: "bytes",
+            max: Num(max),
+        });
+        heat.draw_below(above, page);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trial_data::PortSample;
+
+    #[test]
+    fn a_column_shows_the_greatest_of_its_time() {
+        let sample = |time: u32, node, bytes| PortSample {
+            time: f64::from(time),
+            node,
+            queue_high_water_bytes: bytes,
+            ..PortSample::default()
+        };
+        let trial = TrialData {
+            samples: (1..=2 * COLUMNS as u32)
+                .map(|time| sample(time * 10, time % 2, f64::from(time)))
+                .collect(),
+            ..TrialData::empty()
+        };
+        let ports = [("a".to_owned(), (1, 0))];
+        let picture = Picture::of(&trial, &ports).unwrap();
+        assert_eq!(picture.times[..3], [0.0, 20.0, 40.0]);
+        assert_eq!(picture.values[0][..3], [1.0, 3.0, 5.0]);
+        assert_eq!(picture.values[0].len(), COLUMNS);
+        assert!(Picture::of(&trial, &[("b".to_owned(), (7, 0))]).is_none());
+    }
+}

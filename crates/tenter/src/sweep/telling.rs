@@ -1,0 +1,52 @@
+//! Tells the observer of a sweep of each trial that has ended.
+
+use std::path::Path;
+
+use tenter_record::Summary;
+
+use super::pool;
+use super::progress::{SweepObserver, SweepProgress};
+use super::session::SweepSession;
+use crate::{Control, Error};
+
+/// Runs the trials of a session, and tells an observer of each that has ended.
+pub(super) fn run(
+    session: &SweepSession,
+    workers: usize,
+    observer: &mut dyn SweepObserver,
+) -> Result<(), Error> {
+    let mut telling = Telling { session, observer };
+    let ran = pool::run(session, workers, &mut telling);
+    telling.tell();
+    ran
+}
+
+struct Telling<'s, 'o> {
+    session: &'s SweepSession,
+    observer: &'o mut dyn SweepObserver,
+}
+
+impl Telling<'_, '_> {
+    fn tell(&mut self) {
+        for place in self.session.take_ended() {
+            if let Some(swept) = self.session.swept(place) {
+                self.observer.swept(&swept);
+            }
+        }
+    }
+}
+
+impl SweepObserver for Telling<'_, '_> {
+    fn progress(&mut self, at: &SweepProgress) -> Control {
+        self.tell();
+        self.observer.progress(at)
+    }
+
+    fn trial(&mut self, title: &str, summary: &Summary) {
+        self.observer.trial(title, summary);
+    }
+
+    fn kept(&mut self, title: &str, folder: &Path) {
+        self.observer.kept(title, folder);
+    }
+}

@@ -1,0 +1,63 @@
+/** The numbers of a drawing as a table: what is saved as CSV, and read by those who cannot see it. */
+import type { Spec } from "./spec";
+
+export interface Numbers {
+  columns: string[];
+  rows: (string | number | null)[][];
+}
+
+const headed = (label: string, unit: string | undefined): string => (unit ? `${label} (${unit})` : label);
+
+export function numbersOf(spec: Spec): Numbers {
+  switch (spec.kind) {
+    case "lines":
+      return {
+        columns: ["line", headed(spec.x.label, spec.x.unit), headed(spec.y.label, spec.y.unit)],
+        rows: spec.series.flatMap((one) => one.points.map(([x, y]) => [one.name, x, y])),
+      };
+    case "heat":
+      return {
+        columns: ["", headed(spec.label, "ns"), headed("value", spec.unit)],
+        rows: spec.rows.flatMap((name, row) => spec.times.map((time, at) => [name, time, spec.values[row]?.[at] ?? 0])),
+      };
+    case "timeline":
+      return {
+        columns: ["lane", "start (ns)", "end (ns)", ...spec.columns.map(([name, unit]) => headed(name, unit))],
+        rows: spec.bars.map((bar) => [spec.lanes[bar[0] ?? 0] ?? "", bar[1] ?? 0, bar[2] ?? 0, ...bar.slice(4)]),
+      };
+    case "fabric": {
+      const names = new Map(spec.nodes.map((node) => [node.id, node.name]));
+      const metrics = Object.values(spec.metrics);
+      const row = (at: number, end: 0 | 1, from: number, to: number) => [
+        names.get(from) ?? "",
+        names.get(to) ?? "",
+        spec.links[at]?.rate_bps ?? 0,
+        ...metrics.map((metric) => metric.values[at]?.[end] ?? 0),
+      ];
+      return {
+        columns: ["from", "to", "rate (bit/s)", ...metrics.map((metric) => headed(metric.name, metric.unit))],
+        rows: spec.links.flatMap((link, at) => [row(at, 0, link.a, link.b), row(at, 1, link.b, link.a)]),
+      };
+    }
+    case "bars":
+      return {
+        columns: ["group", "bar", spec.label, "least", "greatest", "published", "band from", "band to", "seeds"],
+        rows: spec.bars.map((bar) => [
+          bar.group ?? "",
+          bar.name,
+          bar.value,
+          bar.low ?? null,
+          bar.high ?? null,
+          bar.published ?? null,
+          bar.band?.[0] ?? null,
+          bar.band?.[1] ?? null,
+          (bar.dots ?? []).join(" "),
+        ]),
+      };
+    case "parallel":
+      return {
+        columns: ["", ...spec.axes.map((axis) => `${axis.name}, share of its height`)],
+        rows: spec.lines.map((one) => [one.name.replaceAll("\n", ", "), ...one.values]),
+      };
+  }
+}
