@@ -23,12 +23,13 @@ struct Room {
 impl Room {
     /// The rate that all flows without one may have; `None` where there are none.
     fn level(&self) -> Option<FlowRate> {
-        let level = match (u64::try_from(self.rest), u64::try_from(self.weight)) {
-            (Ok(rest), Ok(weight)) => rest.checked_div(weight)?,
-            _ => {
-                let level = self.rest.checked_div(self.weight)?;
-                u64::try_from(level).unwrap_or(u64::MAX - 1)
-            }
+        // Most fit into 64 bits, whose division is faster.
+        let narrow = (u64::try_from(self.rest), u64::try_from(self.weight));
+        let level = if let (Ok(rest), Ok(weight)) = narrow {
+            rest.checked_div(weight)?
+        } else {
+            let level = self.rest.checked_div(self.weight)?;
+            u64::try_from(level).unwrap_or(u64::MAX - 1)
         };
         Some(FlowRate::of_units(level))
     }

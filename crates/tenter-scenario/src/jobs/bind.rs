@@ -203,7 +203,7 @@ impl Binding<'_> {
     /// Transfers that are simulated one by one have ids.
     fn check_ids(&self, traffic: &Traffic, schedule: &dyn Schedule) -> Result<(), WorkloadError> {
         let transfers = schedule.transfers();
-        if self.fidelity == Fidelity::Flow || transfers <= u64::from(u32::MAX) {
+        if self.fidelity == Fidelity::Flow || u32::try_from(transfers).is_ok() {
             return Ok(());
         }
         Err(WorkloadError::TooManyAtOnce {

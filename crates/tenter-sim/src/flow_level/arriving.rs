@@ -92,7 +92,7 @@ impl FlowDriver {
             return;
         };
         let Home { node, .. } = self.fabric.context.home(from);
-        let (model, mut scope) = self.fabric.node(node);
+        let (model, scope) = self.fabric.node(node);
         scope.partition_records.acknowledged(&Acknowledged {
             slot: SendSlot::default(),
             request: WorkRequest {
@@ -109,7 +109,7 @@ impl FlowDriver {
         });
         let FlowKey { job, transfer, .. } = message.key;
         if let NodeModel::Host(host) = model {
-            host.share_acknowledged(job, transfer, message.posted, now, &mut scope);
+            host.share_acknowledged(job, transfer, message.posted, now, &scope);
         }
         self.look_at(node, now);
     }

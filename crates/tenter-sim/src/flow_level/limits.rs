@@ -111,7 +111,7 @@ fn of_ways(plan: &Plan) -> [(bool, &'static str); 3] {
             "no packet takes a detour over another region",
         ),
         (
-            any(|balancing| balancing.keeps_ways())
+            any(LoadBalancing::keeps_ways)
                 && plan.switches.any_class(|class| class.lossless.is_some()),
             "pauses hold back no other flows than those that share the full link: where queue pairs collide, a lower bound of the time",
         ),

@@ -81,7 +81,7 @@ pub(super) struct PairWay {
 /// All messages under way, and the queue pairs they are in.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
-    messages: ById<MessageId, Message>,
+    all: ById<MessageId, Message>,
     free: Vec<MessageId>,
     pairs: ById<PairId, Pair>,
     posted: u64,
@@ -99,7 +99,7 @@ impl Messages {
     }
 
     pub(super) fn get(&self, id: MessageId) -> &Message {
-        &self.messages[id]
+        &self.all[id]
     }
 
     pub(super) fn way(&self, pair: PairId) -> Option<PairWay> {
@@ -133,11 +133,11 @@ impl Messages {
             ..Message::new(key, turn, pair, size)
         };
         let id = if let Some(free) = self.free.pop() {
-            self.messages[free] = message;
+            self.all[free] = message;
             free
         } else {
-            self.messages.push(message);
-            MessageId::new(self.messages.len() as u32 - 1)
+            self.all.push(message);
+            MessageId::new(self.all.len() as u32 - 1)
         };
         let queue = &mut self.pairs[pair];
         let before = queue.last.replace(id);
@@ -146,14 +146,14 @@ impl Messages {
             return (id, true);
         }
         if let Some(before) = before {
-            self.messages[before].next = Some(id);
+            self.all[before].next = Some(id);
         }
         (id, false)
     }
 
     /// A message is sent from now on, as a flow.
     pub(super) fn begin(&mut self, id: MessageId, flow: FlowId, now: u64) {
-        let message = &mut self.messages[id];
+        let message = &mut self.all[id];
         if message.flow.is_none() {
             message.first_sent = now;
         }
@@ -167,7 +167,7 @@ impl Messages {
     /// A flow has ended: its message, and the one that its queue pair sends next.
     pub(super) fn ended(&mut self, flow: FlowId) -> Option<(MessageId, Option<MessageId>)> {
         let id = self.of_flow[flow].take()?;
-        let message = &mut self.messages[id];
+        let message = &mut self.all[id];
         message.flow = None;
         let (pair, next) = (message.pair, message.next);
         let queue = &mut self.pairs[pair];
@@ -180,17 +180,17 @@ impl Messages {
 
     /// The messages that are sent, in the order in which they were posted.
     pub(super) fn sending(&self) -> Vec<MessageId> {
-        let all = self.messages.numbered();
+        let all = self.all.numbered();
         let sent = all.filter(|(_, message)| message.flow.is_some());
         let mut sent: Vec<MessageId> = sent.map(|(id, _)| id).collect();
-        sent.sort_unstable_by_key(|id| self.messages[*id].sequence);
+        sent.sort_unstable_by_key(|id| self.all[*id].sequence);
         sent
     }
 
     /// A message is acknowledged.
     pub(super) fn close(&mut self, id: MessageId) -> Message {
         self.free.push(id);
-        self.messages[id]
+        self.all[id]
     }
 }
 

@@ -56,7 +56,7 @@ pub(super) fn may_be_whole(context: &Context) -> bool {
 
 /// Refuses collectives with more transfers than ids, which can be run as a whole only.
 pub(super) fn check_ids(context: &Context) -> Result<(), WorkloadError> {
-    for plan in context.jobs.iter() {
+    for plan in &context.jobs {
         for (run, schedule) in plan.job.sequence.iter().zip(plan.job.schedules()?) {
             if schedule.transfers() > u64::from(u32::MAX) {
                 return Err(WorkloadError::SharedRings {

@@ -58,7 +58,7 @@ pub(super) struct Ways {
     is_single: ById<LinkId, bool>,
     /// Whether there are no bundles at all.
     has_no_bundles: bool,
-    ways: ById<WayId, Way>,
+    all: ById<WayId, Way>,
     /// Ways that do not depend on the queue pair.
     between: BTreeMap<(NodeId, NodeId, [Link; 2]), WayId>,
     /// All others, by their ports.
@@ -86,7 +86,7 @@ impl Ways {
     }
 
     pub(super) fn way(&self, way: WayId) -> &Way {
-        &self.ways[way]
+        &self.all[way]
     }
 
     /// The link that a port sends over.
@@ -120,8 +120,8 @@ impl Ways {
             return Ok(known);
         }
         let hops = self.hops(net, fluid, &found.stages)?;
-        let way = WayId::new(self.ways.len() as u32);
-        self.ways.push(Way {
+        let way = WayId::new(self.all.len() as u32);
+        self.all.push(Way {
             route: fluid.route(&hops),
             delays: delays(net, [from, to], &found.stages),
             stages: found.stages.len() as u64,
@@ -288,9 +288,12 @@ fn choices(
     // Whoever looks at queues gives fast links more.
     let by_rate =
         net.context.scheduled.is_none() && net.context.switches.usual.load_balancing.reads_queues();
-    let share = |port: u16| match by_rate {
-        true => net.topology.cable(node, port).rate.bits_per_second(),
-        false => 1,
+    let share = |port: u16| {
+        if by_rate {
+            net.topology.cable(node, port).rate.bits_per_second()
+        } else {
+            1
+        }
     };
     let all = candidates.iter().map(|&port| share(port)).sum();
     let parts = candidates.iter();

@@ -196,7 +196,7 @@ pub fn check(plan: &Plan) -> Result<(), SimulationError> {
 
 /// Refuses collectives with more transfers than ids.
 fn check_ids(context: &Context) -> Result<(), SimulationError> {
-    for plan in context.jobs.iter() {
+    for plan in &context.jobs {
         for (run, schedule) in plan.job.sequence.iter().zip(plan.job.schedules()?) {
             let transfers = schedule.transfers();
             if transfers > u64::from(u32::MAX) {

@@ -54,14 +54,13 @@ impl<D: Driver> EdgeActor<D> for Reports {
         world.collect()?;
         let hops = packet_hops(world.driver);
         let done = hops - std::mem::replace(&mut self.hops, hops);
-        let (apart, done) = match world.context.has_packets() {
-            true => (REPORTS_APART, done),
+        let (apart, done) = if world.context.has_packets() {
+            (REPORTS_APART, done)
+        } else {
             // Events of flows stand for packets.
-            false => {
-                let events = world.driver.stats().node_visits;
-                let done = events - std::mem::replace(&mut self.events, events);
-                (OF_FLOWS_APART, done)
-            }
+            let events = world.driver.stats().node_visits;
+            let done = events - std::mem::replace(&mut self.events, events);
+            (OF_FLOWS_APART, done)
         };
         if done < HOPS_PER_REPORT.start {
             self.interval = (self.interval * 2).min(*apart.end());

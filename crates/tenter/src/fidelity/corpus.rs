@@ -100,15 +100,14 @@ pub fn corpus_scenario(seed: u64) -> Scenario {
         }
         _ => format!("host_rate: {rate}Gbps, leaf_rate: {rate}Gbps"),
     };
-    let listed: String = (0..jobs)
-        .map(|number| {
-            format!(
-                "  - {{name: job-{number}, ranks: {ranks}, placement: {placement}, free_hosts: true, queue_pairs: {queue_pairs}, collectives: [{{{collective}, size: {size}MiB}}]}}\n"
-            )
-        })
-        .collect();
+    let job = |number: u32| {
+        format!(
+            "  - {{name: job-{number}, ranks: {ranks}, placement: {placement}, free_hosts: true, queue_pairs: {queue_pairs}, collectives: [{{{collective}, size: {size}MiB}}]}}\n"
+        )
+    };
+    let listed = (0..jobs).map(job).collect::<Vec<_>>().concat();
     let (fabric, nic) = sharing;
-    Scenario::from_yaml(&format!(
+    Scenario::from_yaml(format!(
         "name: corpus-{seed}\nseed: {seed}\nfabric: {{{topology}, {rates}, {fabric}}}\nendpoint: {{nic: {{{nic}}}}}\nobserve: {{samples: false}}\njobs:\n{listed}"
     ))
 }
