@@ -389,8 +389,8 @@ fn charts_that_are_named_are_drawn_alone() {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let page = fs::read_to_string(folder.0.join("page.html")).expect("a page");
     assert!(page.contains("<h2>Time by size</h2>"));
-    assert_eq!(page.matches("svg class=\"lines\"").count(), 1);
-    assert_eq!(page.matches("svg class=\"bars\"").count(), 0);
+    assert_eq!(page.matches("{\"kind\":\"lines\"").count(), 1);
+    assert_eq!(page.matches("{\"kind\":\"bars\"").count(), 0);
     // The table behind each reading stays.
     let tables = "<summary>Values by variant, point and seed: 4 rows";
     assert_eq!(page.matches(tables).count(), 3);
@@ -405,8 +405,8 @@ fn a_report_of_a_sweep_has_a_picture_and_a_table_for_each_reading() {
     let output = tenter(&folder, "report one -o page.html");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let page = fs::read_to_string(folder.0.join("page.html")).expect("a page");
-    assert_eq!(page.matches("svg class=\"bars\"").count(), 3);
-    assert_eq!(page.matches("svg class=\"lines\"").count(), 3);
+    assert_eq!(page.matches("{\"kind\":\"bars\"").count(), 3);
+    assert_eq!(page.matches("{\"kind\":\"lines\"").count(), 3);
     assert!(page.contains("</b> is best at "), "the winner is named");
     assert!(page.contains("<summary>Values by variant, point and seed: 4 rows"));
     // A file of an earlier version has no values by seed.

@@ -1,7 +1,7 @@
 /** Port × time and the like: a cell for each pair, its value in colour. */
 import { horizontalAxis, scale } from "./axes";
 import { withUnit } from "./numbers";
-import { document, type Drawing, fit, rect, text } from "./svg";
+import { document, type Drawing, fit, rect, text, textWidth } from "./svg";
 import { css, ramp, type Theme } from "./theme";
 
 export interface HeatMap {
@@ -15,12 +15,15 @@ export interface HeatMap {
   label?: string;
 }
 
-const NAMES = 130;
+/** The most room for names of rows, in pixels. */
+const NAMES = 220;
 
 /** Rows that are all the same, left to right, are one box: most ports are idle most of the time. */
 export function heatMap(map: HeatMap, width: number, theme: Theme): Drawing {
   const high = Math.max(4, Math.min(18, Math.floor(520 / Math.max(map.rows.length, 1))));
-  const [left, right, top] = [NAMES, width - 12, 24];
+  const longest = Math.max(70, ...map.rows.map((name) => textWidth(name, 11) + 14));
+  const names = Math.min(longest, NAMES, width * 0.3);
+  const [left, right, top] = [names, width - 12, 24];
   const bottom = top + map.rows.length * high;
   const first = map.times[0] ?? 0;
   const last = map.times.at(-1) ?? 1;
@@ -30,7 +33,7 @@ export function heatMap(map: HeatMap, width: number, theme: Theme): Drawing {
   const gaps = Math.max(1, Math.ceil(12 / high));
   const cells = map.rows.map((name, row) => {
     const y = top + row * high;
-    let svg = row % gaps === 0 ? text(left - 8, y + Math.min(high, 16) / 2 + 5, fit(name, NAMES - 12, 11), { fill: theme.soft, anchor: "end", size: 11 }) : "";
+    let svg = row % gaps === 0 ? text(left - 8, y + Math.min(high, 16) / 2 + 5, fit(name, names - 12, 11), { fill: theme.soft, anchor: "end", size: 11 }) : "";
     let from = 0;
     const values = map.values[row] ?? [];
     const level = (at: number) => Math.round(((values[at] ?? 0) / most) * 24);

@@ -13,6 +13,8 @@ export interface Bars {
   bars: number[][];
   /** The colour of each bar; that of the job of its lane unless given. */
   colours?: number[];
+  /** Bars with an edge that warns. */
+  marked?: boolean[];
   /** Name of the axis of time. */
   label?: string;
   /** Pixels for the names of lanes. */
@@ -42,16 +44,23 @@ export function drawTimeline(pen: Pen, data: Bars, width: number, theme: Theme):
     pen.text(names - 8, at * high + high / 2 + 6, fit(lane.name, names - 12, 11), { fill: theme.soft, anchor: "end", size: 11 });
   });
   const batches = new Map<string, number[]>();
+  const warnings: [number[], string][] = [];
   data.bars.forEach(([lane = 0, start = 0, end = 0], place) => {
     const which = data.colours?.[place] ?? data.lanes[lane]?.job ?? 0;
     const colour = theme.series[which % theme.series.length] ?? theme.ink;
     const from = Math.max(x.at(start), names);
     const to = Math.min(Math.max(x.at(end), from + 0.7), right);
+    const box = [from, lane * high + 2, to - from, Math.max(high - (high > 5 ? 2 : 0.6), 1)];
+    if (data.marked?.[place]) {
+      warnings.push([box, colour]);
+      return;
+    }
     const sides = batches.get(colour) ?? [];
     batches.set(colour, sides);
-    sides.push(from, lane * high + 2, to - from, Math.max(high - (high > 5 ? 2 : 0.6), 1));
+    sides.push(...box);
   });
   for (const [colour, sides] of batches) pen.boxes(sides, colour, high > 8 ? theme.ground : undefined);
+  for (const [box, colour] of warnings) pen.boxes(box, colour, theme.bad);
   return horizontalAxis(x, bottom + 2, names, right, theme);
 }
 

@@ -48,6 +48,7 @@ function timeline(spec: Timeline, width: number, theme: Theme): Drawing {
     lanes: spec.lanes.map((name) => ({ name, job: 0 })),
     bars: spec.bars,
     colours: spec.bars.map((bar) => bar[3] ?? 0),
+    marked: spec.bars.map((bar) => spec.marked !== null && (bar[4 + spec.marked] ?? 0) > 0),
     label: spec.label,
     names: spec.names,
   };

@@ -38,6 +38,8 @@ export interface Timeline {
   names: number;
   /** What each number of a bar is, with its unit where it has one: `["frames", ""]`. */
   columns: [string, string][];
+  /** The column whose bars have an edge that warns, where it is not 0. */
+  marked: number | null;
   /** Lane, start, end, colour, and a number for each column. */
   bars: number[][];
 }

@@ -35,9 +35,16 @@ pub(super) fn draw(trial: &TrialData, tiers: &Tiers, page: &mut String) {
     if cables.is_empty() || cables.len() > CABLES {
         return;
     }
+    // Fabrics without tiers are drawn as circles, which need height.
+    let is_peer = |&(a, b): &(u32, u32)| tiers.tier(a) > 0 && tiers.tier(a) == tiers.tier(b);
+    let height = if cables.keys().any(is_peer) {
+        680.0
+    } else {
+        400.0
+    };
     Plot::Fabric(Fabric {
         title: "The fabric with the load of its cables",
-        height: Num(400.0),
+        height: Num(height),
         nodes: nodes(&trial.ports, tiers),
         links: cables
             .iter()

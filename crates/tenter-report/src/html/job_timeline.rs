@@ -64,6 +64,7 @@ pub(super) fn draw(trials: &[TrialData], page: &mut String) {
         lanes: jobs.iter().map(lane).collect(),
         names: 180,
         columns: &COLUMNS,
+        marked: None,
         bars,
     })
     .draw(page);

@@ -121,6 +121,8 @@ pub(super) struct Timeline<'a> {
     pub(super) names: u32,
     /// Name and unit of what a bar has beside its lane, times and colour.
     pub(super) columns: &'a [(&'a str, &'a str)],
+    /// The column whose bars have an edge that warns, where it is not 0.
+    pub(super) marked: Option<usize>,
     pub(super) bars: Vec<Vec<Num>>,
 }
 

@@ -277,6 +277,7 @@ fn pauses(trial: &TrialData, series: &Series, page: &mut String) {
         lanes: lanes.collect(),
         names: 190,
         columns: &[("paused in all:", "ns")],
+        marked: None,
         bars,
     })
     .draw(page);

@@ -74,7 +74,7 @@ fn lanes<'a>(chunks: &[&'a Chunk]) -> Vec<Vec<&'a Chunk>> {
 }
 
 fn draw_bars(lanes: &[(u32, Vec<Vec<&Chunk>>)], start: f64, end: f64, page: &mut String) {
-    page.push_str("<p class=\"lead\">One bar per chunk, from its first bit on the wire to its last byte at the receiver, in the rows of the rank that sends. Colours distinguish steps of the algorithm.</p>");
+    page.push_str("<p class=\"lead\">One bar per chunk, from its first bit on the wire to its last byte at the receiver, in the rows of the rank that sends. Colours distinguish steps of the algorithm, and a red edge marks retransmissions.</p>");
     let mut names = Vec::new();
     let mut bars = Vec::new();
     for (rank, lanes) in lanes {
@@ -92,6 +92,7 @@ fn draw_bars(lanes: &[(u32, Vec<Vec<&Chunk>>)], start: f64, end: f64, page: &mut
         lanes: names,
         names: 96,
         columns: &COLUMNS,
+        marked: Some(COLUMNS.len() - 1),
         bars,
     })
     .draw(page);

@@ -76,7 +76,7 @@ fn now(app: &App, id: i64) -> Result<LiveBody, ApiError> {
         queues: Vec::new(),
     };
     let Some(running) = app.run_of(id) else {
-        // Whoever watches hears of the end a moment later than it comes.
+        // The page hears of the end a moment later than it comes.
         found(app, id)?;
         return Ok(nothing(false));
     };
