@@ -440,9 +440,13 @@ class Endpoint(TypedDict, total=False):
 
 
 class Engine(TypedDict, total=False):
+    fidelity: Literal["packet", "flow"]
+    """What moves through the fabric: packets one by one, or flows at max–min fair rates, which
+    takes less time and is less exact. Default: packet.
+    """
     window: Quantity | Literal["none"]
     """The longest window; `none` is as long as the delays of the fabric allow, which is fastest.
-    Default: none.
+    It changes no result. Default: none.
     """
 
 
@@ -3650,7 +3654,7 @@ class ScenarioKeys(TypedDict, total=False):
     endpoint: Endpoint
     """NIC, host and addresses. Default: {}."""
     engine: Engine
-    """Settings of the simulator; they change no result. Default: {}."""
+    """Settings of the simulator. Default: {}."""
     fabric: FabricSingleSwitch | FabricLeafSpine | FabricFatTree | FabricRail | FabricDragonfly | FabricExplicit
     """Topology, switches and load balancing."""
     faults: Faults

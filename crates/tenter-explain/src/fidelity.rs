@@ -231,8 +231,8 @@ impl fmt::Display for KnownError {
     }
 }
 
-/// What is known of the error of flow level for the class of a plan; `None` for one that no trial of
-/// the corpus has.
+/// What is known of the error of flow level for the class of a plan; `None` for one that no trial
+/// of the corpus has.
 #[must_use]
 pub fn known_error(plan: &Plan) -> Option<KnownError> {
     let class = FidelityClass::of(plan);

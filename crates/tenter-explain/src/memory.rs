@@ -72,7 +72,7 @@ const PORT_ROW: u64 = 600;
 const QUEUE_PAIR: u64 = 160;
 /// A flow that waits to be sent: its work request and its timer.
 const FLOW: u64 = 120;
-/// At flow level, a message that is sent or waits: its flow, its place on each link, its queue pair.
+/// At flow level, a message that is sent or waits: its flow, its place on each link.
 const MESSAGE_AS_FLOW: u64 = 330;
 /// At flow level, a queue pair.
 const QUEUE_PAIR_OF_FLOWS: u64 = 48;

@@ -7,8 +7,8 @@ const FRACTION: u32 = 13;
 /// One byte in the units of amounts: rate times picoseconds.
 const BYTE: u128 = 8_000_000_000_000 << FRACTION;
 
-/// A rate, in units of 2⁻¹³ bits per second, so that the rates of lines are exact: up to 2⁵¹ bits per
-/// second.
+/// A rate, in units of 2⁻¹³ bits per second, so that the rates of lines are exact: up to 2⁵¹ bits
+/// per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowRate(u64);
 
@@ -71,8 +71,8 @@ impl Amount {
         Amount(self.0.saturating_sub(u128::from(rate.0) * u128::from(time)))
     }
 
-    /// How many picoseconds it takes at a rate, rounded up; `None` where it never ends. A thousandth
-    /// of a picosecond is forgiven, as rates are rounded down.
+    /// How many picoseconds it takes at a rate, rounded up; `None` where it never ends. A
+    /// thousandth of a picosecond is forgiven, as rates are rounded down.
     #[must_use]
     pub fn time_at(self, rate: FlowRate) -> Option<u64> {
         if rate.0 == 0 {

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::agenda::Agenda;
 use crate::amounts::{Amount, FlowRate, Load, Weight};
 use crate::certificate;
+use crate::ends::Ends;
 use crate::links::{LinkId, Links, RouteId};
 use crate::population::{Bottleneck, FlowId, FlowSpec, Kind, Population};
 use crate::repair::Repair;
@@ -43,7 +43,7 @@ type Left = (FlowRate, Bottleneck);
 pub struct Fluid {
     links: Links,
     population: Population,
-    agenda: Agenda,
+    ends: Ends,
     repair: Repair,
     /// Flows that have begun since the rates were last found.
     begun: Vec<FlowId>,
@@ -134,7 +134,7 @@ impl Fluid {
         let Fluid {
             links,
             population,
-            agenda,
+            ends,
             repair,
             ..
         } = self;
@@ -144,7 +144,7 @@ impl Fluid {
         });
         for (flow, end) in changed {
             let sequence = population.flows[flow].sequence;
-            agenda.add(flow, sequence, end);
+            ends.add(flow, sequence, end);
         }
     }
 
@@ -164,19 +164,19 @@ impl Fluid {
             self.population
                 .set_rate(&self.links, id, rate, bottleneck, now);
             let flow = &self.population.flows[id];
-            self.agenda.add(id, flow.sequence, flow.end);
+            self.ends.add(id, flow.sequence, flow.end);
         }
     }
 
     /// When the next flow ends, in ps.
     pub fn next_end(&mut self) -> Option<u64> {
-        self.agenda.next(&self.population)
+        self.ends.next(&self.population)
     }
 
     /// The flows that end at an instant, in the order in which they began. They must be
     /// [withdrawn](Fluid::withdraw).
     pub fn ending(&mut self, at: u64) -> Vec<FlowId> {
-        self.agenda.take(&self.population, at)
+        self.ends.take(&self.population, at)
     }
 
     /// The rate that a flow would have if there were no other.

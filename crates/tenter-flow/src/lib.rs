@@ -7,9 +7,9 @@
 //!
 //! Rates are *max–min fair*: no flow can get more without taking from one that has no more. They
 //! are so if and only if each flow has a *bottleneck*: a link that is full and on which no flow has
-//! more, or a limit of its own (Bertsekas and Gallager, "Data Networks", section 6.5). There is only
-//! one such solution, so it does not matter how it is found: [`Fluid::settle`] solves anew what the
-//! changes since the last call touch, and goes on until every flow has its bottleneck.
+//! more, or a limit of its own (Bertsekas and Gallager, "Data Networks", section 6.5). There is
+//! only one such solution, so it does not matter how it is found: [`Fluid::settle`] solves anew
+//! what the changes since the last call touch, and goes on until every flow has its bottleneck.
 //! [`Fluid::check`] looks at all of them.
 //!
 //! Nothing here knows packets, hosts or jobs. Numbers are integers: a rate is a multiple of 2⁻¹³
@@ -17,9 +17,9 @@
 //! instant. Ends are rounded up to a picosecond, and so are off by a picosecond at most for each
 //! end of another flow that they followed from.
 
-mod agenda;
 mod amounts;
 mod certificate;
+mod ends;
 mod fill;
 mod fluid;
 mod links;

@@ -1,10 +1,10 @@
 //! The rates after a change, solved anew for as few flows as have their rates changed by it.
 //!
-//! At first those that have begun, and those whose bottleneck has lost or gained a flow, are *open*:
-//! they are filled beside all others, which keep their rates. Whoever then has no bottleneck any
-//! more is opened too: a flow with more than others at a link that holds them back, and one whose
-//! own bottleneck is no longer full or gives others more. When nobody is left, every flow has its
-//! bottleneck, so these are the rates.
+//! At first those that have begun, and those whose bottleneck has lost or gained a flow, are
+//! *open*: they are filled beside all others, which keep their rates. A flow that then has no
+//! bottleneck any more is opened too: one with more than others at a link that holds them back, and
+//! one whose own bottleneck is no longer full or gives others more. When none is left, every flow
+//! has its bottleneck, so these are the rates.
 
 use crate::amounts::FlowRate;
 use crate::fill::Filling;

@@ -80,19 +80,11 @@ impl Draft {
     ) -> Option<Plan> {
         let problems = findings.problems;
         let (mut own, seed) = (self.parts, self.seed.unwrap_or(0));
-        let seeds = own.seeds.unwrap_or_default().beside(seed);
         let (models, balancing) = (own.fabric.models(), own.fabric.balancing());
         let (told, power) = (own.fabric.signals(), own.fabric.power());
         buffer::check_capacities(models.as_deref(), own.endpoint.as_ref(), problems);
         let of = balancing.as_ref();
-        let given = Given {
-            seed,
-            seeds,
-            fidelity: own
-                .engine
-                .map_or(Fidelity::Packet, |engine| engine.fidelity),
-            graphs,
-        };
+        let given = Given::of(&own, seed, graphs);
         let bound = Bound::new(&mut own, &given, models.as_deref(), of, findings, effective)?;
         let switched = Switched::new(&own, &bound, models, of, told, findings, effective)?;
         let (topology, switches) = (bound.topology, switched.switches);
@@ -111,7 +103,7 @@ impl Draft {
             description: own.description?,
             fidelity: own.engine?.fidelity,
             seed: self.seed?,
-            seeds,
+            seeds: given.seeds,
             topology_spec: described,
             switches,
             signals: switched.signals,
@@ -145,6 +137,17 @@ impl Draft {
             lookahead: Lookahead::default(),
         };
         Some(plan.with_lookahead())
+    }
+}
+
+impl<'a> Given<'a> {
+    fn of(own: &ScenarioParts, seed: u64, graphs: &'a Graphs<'a>) -> Given<'a> {
+        Given {
+            seed,
+            seeds: own.seeds.unwrap_or_default().beside(seed),
+            fidelity: own.engine.unwrap_or_default().fidelity,
+            graphs,
+        }
     }
 }
 

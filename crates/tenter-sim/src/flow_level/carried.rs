@@ -28,8 +28,8 @@ impl Load {
     }
 }
 
-/// The data that each port has sent, of messages that are sent to their end: of ports between leaves
-/// once the trial is over.
+/// The data that each port has sent, of messages that are sent to their end: of ports between
+/// leaves once the trial is over.
 #[derive(Clone, Debug, Default)]
 pub struct Carried {
     ports: ById<NodeId, Vec<Load>>,

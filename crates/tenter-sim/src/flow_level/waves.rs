@@ -2,8 +2,8 @@
 //!
 //! Nobody's rate ever changes, so when a rank sends depends on two things alone: the arrival from
 //! the rank before, and the end of its own last transfer. After some steps all ranks of a ring are
-//! later by the same time than a number of steps before; from then on so many steps repeat themselves, and
-//! are skipped. Both are exact: the times are those of the same flows one by one.
+//! later by the same time than a number of steps before; from then on so many steps repeat
+//! themselves, and are skipped. Both are exact: the times are those of the same flows one by one.
 
 use std::collections::BTreeMap;
 

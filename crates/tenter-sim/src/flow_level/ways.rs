@@ -285,7 +285,7 @@ fn choices(
         *is_of_pair = false;
         return vec![(port, Weight::WHOLE)];
     }
-    // Whoever looks at queues gives fast links more.
+    // A load balancer that looks at queues gives fast links more.
     let by_rate =
         net.context.scheduled.is_none() && net.context.switches.usual.load_balancing.reads_queues();
     let share = |port: u16| {

@@ -40,8 +40,8 @@ impl FlowDriver {
             return false;
         }
         (0..kinds.unwrap_or(0)).all(|kind| {
-            // A way that is found may change the links of those found before, so specs are made once
-            // all are known.
+            // A way that is found may change the links of those found before, so specs are made
+            // once all are known.
             let known = self.ring_specs(&strides, kind);
             let specs = known.and_then(|_| self.ring_specs(&strides, kind));
             specs.is_some_and(|specs| ring_jobs::are_free(&mut self.fluid, &specs))

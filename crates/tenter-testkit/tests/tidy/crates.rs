@@ -4,11 +4,12 @@ use crate::repository::Repository;
 use crate::source::without_strings;
 
 /// The crates, each allowed to depend on those before it.
-const ORDER: [&str; 22] = [
+const ORDER: [&str; 23] = [
     "tenter-units",
     "tenter-config",
     "tenter-notation",
     "tenter-engine",
+    "tenter-flow",
     "tenter-record",
     "tenter-topology",
     "tenter-steering",
@@ -30,7 +31,7 @@ const ORDER: [&str; 22] = [
 ];
 
 /// Crates that read no file, clock or environment: all before the reports.
-const CORE: usize = 16;
+const CORE: usize = 17;
 
 /// Lines the page a crate opens with has at least.
 const PAGE_LINES: usize = 3;

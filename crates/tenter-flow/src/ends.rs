@@ -4,28 +4,38 @@ use std::collections::BTreeMap;
 
 use crate::population::{FlowId, Population};
 
+/// A flow, and its number among all that ever began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    sequence: u64,
+    flow: FlowId,
+}
+
 /// Flows by the instant at which they end at their present rates. Entries of flows that have other
 /// rates now are stale, and dropped when they are met or become many.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Agenda {
-    ends: BTreeMap<u64, Vec<(FlowId, u64)>>,
+pub(crate) struct Ends {
+    ends: BTreeMap<u64, Vec<Entry>>,
     entries: usize,
 }
 
 /// Fewer entries are not worth looking through.
 const FEW: usize = 1 << 12;
 
-impl Agenda {
+impl Ends {
     pub(crate) fn add(&mut self, flow: FlowId, sequence: u64, end: u64) {
         if end < u64::MAX {
-            self.ends.entry(end).or_default().push((flow, sequence));
+            self.ends
+                .entry(end)
+                .or_default()
+                .push(Entry { sequence, flow });
             self.entries += 1;
         }
     }
 
-    fn is_current(population: &Population, end: u64, (flow, sequence): (FlowId, u64)) -> bool {
-        let flow = &population.flows[flow];
-        flow.sequence == sequence && flow.end == end
+    fn is_current(population: &Population, end: u64, of: &Entry) -> bool {
+        let flow = &population.flows[of.flow];
+        flow.sequence == of.sequence && flow.end == end
     }
 
     /// When the next flow ends.
@@ -36,7 +46,7 @@ impl Agenda {
         while let Some(first) = self.ends.first_entry() {
             let end = *first.key();
             let mut flows = first.get().iter();
-            if flows.any(|&of| Agenda::is_current(population, end, of)) {
+            if flows.any(|of| Ends::is_current(population, end, of)) {
                 return Some(end);
             }
             self.entries -= first.remove().len();
@@ -50,15 +60,15 @@ impl Agenda {
             return Vec::new();
         };
         self.entries -= flows.len();
-        flows.retain(|&of| Agenda::is_current(population, end, of));
-        flows.sort_unstable_by_key(|&(_, sequence)| sequence);
+        flows.retain(|of| Ends::is_current(population, end, of));
+        flows.sort_unstable();
         flows.dedup();
-        flows.into_iter().map(|(flow, _)| flow).collect()
+        flows.into_iter().map(|of| of.flow).collect()
     }
 
     fn drop_stale(&mut self, population: &Population) {
         self.ends.retain(|&end, flows| {
-            flows.retain(|&of| Agenda::is_current(population, end, of));
+            flows.retain(|of| Ends::is_current(population, end, of));
             !flows.is_empty()
         });
         self.entries = self.ends.values().map(Vec::len).sum();
