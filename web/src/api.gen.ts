@@ -1274,7 +1274,7 @@ export interface components {
                 data_packet_hops: number;
                 /** @description Digest of all flow completion times and counters, in hexadecimal. */
                 digest: string;
-                /** @description Which loop drove the nodes: `windowed` or `central`. */
+                /** @description What drove the trial: `windowed` or `central` with packets, `flow` at flow level. */
                 engine: string;
                 /** @description Visits of a node within a window. (visits) */
                 node_visits: number;

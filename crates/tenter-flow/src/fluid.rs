@@ -56,7 +56,7 @@ impl Fluid {
     /// A further link with the rate at which it sends.
     pub fn add_link(&mut self, capacity: FlowRate) -> LinkId {
         self.population.add_link();
-        self.repair.filling.add_link();
+        self.repair.add_link();
         self.links.add(capacity)
     }
 
@@ -128,9 +128,10 @@ impl Fluid {
                 amount: Amount::default(),
             };
             for (link, _) in spec.hops(&self.links) {
-                self.repair.open_held_by(&mut self.population, link);
+                self.repair.touch(link);
             }
         }
+        self.repair.open_touched(&mut self.population);
         let Fluid {
             links,
             population,
@@ -157,7 +158,7 @@ impl Fluid {
             let Some((rate, bottleneck)) = left else {
                 self.repair.open(&mut self.population, id);
                 for (link, _) in spec.hops(&self.links) {
-                    self.repair.open_held_by(&mut self.population, link);
+                    self.repair.touch(link);
                 }
                 continue;
             };

@@ -6,6 +6,8 @@
 //! one whose own bottleneck is no longer full or gives others more. When none is left, every flow
 //! has its bottleneck, so these are the rates.
 
+use tenter_units::ById;
+
 use crate::amounts::FlowRate;
 use crate::fill::Filling;
 use crate::links::{LinkId, Links};
@@ -16,6 +18,9 @@ use crate::population::{Bottleneck, FlowId, Population};
 pub(crate) struct Repair {
     pub(crate) filling: Filling,
     open: Vec<FlowId>,
+    /// Links that have lost or gained flows, each once.
+    changed: Vec<LinkId>,
+    has_changed: ById<LinkId, bool>,
 }
 
 impl Repair {
@@ -28,8 +33,28 @@ impl Repair {
         }
     }
 
+    pub(crate) fn add_link(&mut self) {
+        self.filling.add_link();
+        self.has_changed.push(false);
+    }
+
+    /// A link has lost or gained a flow.
+    pub(crate) fn touch(&mut self, link: LinkId) {
+        if !std::mem::replace(&mut self.has_changed[link], true) {
+            self.changed.push(link);
+        }
+    }
+
+    /// Opens the flows that links hold back which have lost or gained others.
+    pub(crate) fn open_touched(&mut self, population: &mut Population) {
+        for link in std::mem::take(&mut self.changed) {
+            self.has_changed[link] = false;
+            self.open_held_by(population, link);
+        }
+    }
+
     /// Opens the flows that a link holds back.
-    pub(crate) fn open_held_by(&mut self, population: &mut Population, link: LinkId) {
+    fn open_held_by(&mut self, population: &mut Population, link: LinkId) {
         let first = self.open.len();
         let held = population.on(link);
         let held =
