@@ -41,12 +41,6 @@ impl FlowRate {
     pub fn bits_per_second(self) -> f64 {
         self.0 as f64 / f64::from(1 << FRACTION)
     }
-
-    /// The sum, or no limit.
-    #[must_use]
-    pub fn plus(self, other: FlowRate) -> FlowRate {
-        FlowRate(self.0.saturating_add(other.0))
-    }
 }
 
 /// A number of bytes with a fraction, in units of what flows at the least rate in a picosecond.

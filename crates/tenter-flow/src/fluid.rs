@@ -47,9 +47,12 @@ pub struct Fluid {
     repair: Repair,
     /// Flows that have begun since the rates were last found.
     begun: Vec<FlowId>,
-    /// Rates of those that have ended since. Only looked up and drained in an order of its own.
+    /// Rates of those that have ended since. Only looked up.
     ended: HashMap<Kind, Vec<Left>>,
-    order: Vec<Kind>,
+    /// One flow of each kind of them, in the order in which they ended.
+    ended_kinds: Vec<FlowSpec>,
+    /// Links whose capacity has changed since.
+    changed: Vec<LinkId>,
 }
 
 impl Fluid {
@@ -63,21 +66,6 @@ impl Fluid {
     /// The route over some links, which is made where it is not known.
     pub fn route(&mut self, hops: &[(LinkId, Weight)]) -> RouteId {
         self.links.route(hops)
-    }
-
-    /// The links of a route.
-    pub fn hops(&self, route: RouteId) -> &[(LinkId, Weight)] {
-        self.links.hops(route)
-    }
-
-    /// How many flows there are.
-    pub fn len(&self) -> usize {
-        self.population.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Lets a flow begin.
@@ -95,10 +83,9 @@ impl Fluid {
             self.begun.retain(|of| *of != id);
             return;
         }
-        let kind = flow.spec.kind();
-        let left = self.ended.entry(kind).or_default();
+        let left = self.ended.entry(flow.spec.kind()).or_default();
         if left.is_empty() {
-            self.order.push(kind);
+            self.ended_kinds.push(flow.spec);
         }
         left.push((flow.rate, flow.bottleneck));
     }
@@ -106,47 +93,28 @@ impl Fluid {
     /// Gives a link another rate from `now` on.
     pub fn set_capacity(&mut self, link: LinkId, capacity: FlowRate) {
         self.links.capacities[link] = Load::of_capacity(capacity);
-        let flows: Vec<FlowId> = self.population.on(link).map(|(id, _)| id).collect();
-        for id in flows {
-            self.repair.open(&mut self.population, id);
-        }
+        self.changed.push(link);
     }
 
     /// Finds the rates at `now`.
     pub fn settle(&mut self, now: u64) {
         self.replace(now);
-        for kind in std::mem::take(&mut self.order) {
-            let left = self.ended.remove(&kind).unwrap_or_default();
-            if left.is_empty() {
-                continue;
+        for spec in std::mem::take(&mut self.ended_kinds) {
+            let left = self.ended.remove(&spec.kind());
+            if left.is_some_and(|left| !left.is_empty()) {
+                for (link, _) in spec.hops(&self.links) {
+                    self.repair.touch(link);
+                }
             }
-            let spec = FlowSpec {
-                from: (kind.0, kind.1),
-                route: kind.2,
-                to: kind.3,
-                limit: kind.4,
-                amount: Amount::default(),
-            };
-            for (link, _) in spec.hops(&self.links) {
-                self.repair.touch(link);
-            }
+        }
+        for link in std::mem::take(&mut self.changed) {
+            self.repair.open_all_on(&mut self.population, link);
         }
         self.repair.open_touched(&mut self.population);
-        let Fluid {
-            links,
-            population,
-            ends,
-            repair,
-            ..
-        } = self;
-        let mut changed = Vec::new();
-        repair.settle(links, population, now, |flow, end| {
-            changed.push((flow, end));
-        });
-        for (flow, end) in changed {
-            let sequence = population.flows[flow].sequence;
-            ends.add(flow, sequence, end);
-        }
+        let (links, ends) = (&self.links, &mut self.ends);
+        let changed = |flow, sequence, end| ends.add(flow, sequence, end);
+        self.repair
+            .settle(links, &mut self.population, now, changed);
     }
 
     /// Lets flows that have begun take the places of others of their kind that have ended at the

@@ -11,7 +11,7 @@ use tenter_units::ById;
 use crate::amounts::FlowRate;
 use crate::fill::Filling;
 use crate::links::{LinkId, Links};
-use crate::population::{Bottleneck, FlowId, Population};
+use crate::population::{Bottleneck, Flow, FlowId, Population};
 
 /// A repair under way.
 #[derive(Clone, Debug, Default)]
@@ -55,23 +55,24 @@ impl Repair {
 
     /// Opens the flows that a link holds back.
     fn open_held_by(&mut self, population: &mut Population, link: LinkId) {
-        let first = self.open.len();
-        let held = population.on(link);
-        let held =
-            held.filter(|(_, flow)| !flow.is_open && flow.bottleneck == Bottleneck::Link(link));
-        self.open.extend(held.map(|(id, _)| id));
-        for &id in &self.open[first..] {
-            population.flows[id].is_open = true;
-        }
+        open_on(&mut self.open, population, link, |flow| {
+            flow.bottleneck == Bottleneck::Link(link)
+        });
     }
 
-    /// Finds the rates at `now`, and calls `changed` for each flow whose end has changed.
+    /// Opens all flows of a link.
+    pub(crate) fn open_all_on(&mut self, population: &mut Population, link: LinkId) {
+        open_on(&mut self.open, population, link, |_| true);
+    }
+
+    /// Finds the rates at `now`, and calls `changed` for each flow whose end has changed, with its
+    /// number among all that ever began and its end.
     pub(crate) fn settle(
         &mut self,
         links: &Links,
         population: &mut Population,
         now: u64,
-        mut changed: impl FnMut(FlowId, u64),
+        mut changed: impl FnMut(FlowId, u64, u64),
     ) {
         while !self.open.is_empty() {
             // Solving for all takes no longer than finding out that all must be solved for.
@@ -82,9 +83,9 @@ impl Repair {
             for given in &self.filling.given {
                 let before = population.flows[given.flow].end;
                 population.set_rate(links, given.flow, given.rate, given.bottleneck, now);
-                let end = population.flows[given.flow].end;
-                if end != before {
-                    changed(given.flow, end);
+                let flow = &population.flows[given.flow];
+                if flow.end != before {
+                    changed(given.flow, flow.sequence, flow.end);
                 }
             }
             if self.open.len() == population.len() || !self.open_more(links, population) {
@@ -122,16 +123,27 @@ impl Repair {
                 let is_highest = level.is_none_or(|level| rate <= level);
                 is_highest && (!is_held || is_full && rate == most)
             };
-            let lost = population.on(link).filter(|(_, flow)| {
+            open_on(&mut self.open, population, link, |flow| {
                 let is_held = flow.bottleneck == Bottleneck::Link(link);
-                !flow.is_open && !may_stay(flow.rate, is_held)
+                !may_stay(flow.rate, is_held)
             });
-            let before = self.open.len();
-            self.open.extend(lost.map(|(id, _)| id));
-            for &id in &self.open[before..] {
-                population.flows[id].is_open = true;
-            }
         }
         self.open.len() > first
+    }
+}
+
+/// Opens some flows of a link.
+fn open_on(
+    open: &mut Vec<FlowId>,
+    population: &mut Population,
+    link: LinkId,
+    is_concerned: impl Fn(&Flow) -> bool,
+) {
+    let first = open.len();
+    let found = population.on(link);
+    let found = found.filter(|(_, flow)| !flow.is_open && is_concerned(flow));
+    open.extend(found.map(|(id, _)| id));
+    for &id in &open[first..] {
+        population.flows[id].is_open = true;
     }
 }

@@ -274,3 +274,18 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_flow_may_end_when_its_link_changes_and_another_take_its_place() {
+    let mut net = Net::new(&[400]);
+    let flows = [(); 2].map(|()| net.begin(&[0], 10_000));
+    net.fluid.settle(0);
+    // Half of the rate of the link is left to two when one of them is given up.
+    net.fluid.set_capacity(net.links[0], line(200));
+    net.fluid.withdraw(flows[0]);
+    let spec = net.spec(&[0], 500);
+    let next = net.fluid.begin(100_000, spec);
+    net.fluid.settle(100_000);
+    net.fluid.check().expect("fair");
+    assert_eq!(gbps(&net, &[next, flows[1]]), [100.0, 100.0]);
+}
