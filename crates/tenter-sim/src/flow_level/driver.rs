@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use tenter_engine::{Control, Home, LocalNode, RunOutcome};
-use tenter_flow::{FlowId, FlowRate, Fluid};
+use tenter_flow::{FlowId, Fluid};
 use tenter_net::Packet;
 use tenter_plan::Plan;
 use tenter_units::ById;
@@ -15,12 +15,12 @@ use crate::network::{
     Change, Driver, DriverStats, Fabric, JobProgress, NodeModel, Unwatched, fabric,
 };
 
-use super::carried::{Carried, Load};
+use super::carried::Carried;
 use super::domains::UnderWay;
 use super::instants::{Happens, Instants};
 use super::messages::{MessageId, Messages, PairId};
 use super::ring_jobs::{self, RingsTaken};
-use super::ways::{WayId, Ways};
+use super::ways::Ways;
 
 /// Hosts as at packet level, and flows between them.
 #[derive(Debug)]
@@ -36,10 +36,6 @@ pub struct FlowDriver {
     /// Shares of transfers that have to arrive before the transfer has, where there are several.
     pub(super) shares: Countdown<(JobId, u32)>,
     pub(super) carried: Carried,
-    /// What has been sent over each way since that was last spread over its ports.
-    pub(super) over_ways: ById<WayId, Load>,
-    /// The most that a queue pair sends at on each way.
-    pub(super) limits: ById<WayId, Option<FlowRate>>,
     /// Whether all that runs are rings that have their links to themselves.
     pub(super) runs_whole_rings: bool,
     /// The rings of jobs that are run as a whole now.
@@ -82,14 +78,12 @@ impl FlowDriver {
             instants: Instants::default(),
             under_way: UnderWay::default(),
             shares: Countdown::default(),
-            over_ways: ById::default(),
-            limits: ById::default(),
             events: 0,
             settled: 0,
         };
         driver.runs_whole_rings = driver.rings_are_free();
         if !driver.runs_whole_rings {
-            ring_jobs::check_ids(&driver.fabric.context)?;
+            driver.fabric.context.check_ids(ring_jobs::shared)?;
         }
         Ok(driver)
     }
@@ -210,7 +204,7 @@ impl Driver for FlowDriver {
     }
 
     fn close(&mut self) {
-        self.spread();
+        self.ways.spread(&mut self.carried);
     }
 
     fn carried(&self) -> Option<&Carried> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tenter_flow::{FlowSpec, Fluid};
 use tenter_units::Time;
-use tenter_workload::{JobId, QueuePairScope, Rings, WorkloadError};
+use tenter_workload::{JobId, QueuePairScope, Rings, Schedule, WorkloadError};
 
 use crate::network::{Context, JobPlan};
 
@@ -54,19 +54,12 @@ pub(super) fn may_be_whole(context: &Context) -> bool {
     context.nic.start_skew_max.is_zero() && context.jobs.iter().all(may)
 }
 
-/// Refuses collectives with more transfers than ids, which can be run as a whole only.
-pub(super) fn check_ids(context: &Context) -> Result<(), WorkloadError> {
-    for plan in &context.jobs {
-        for (run, schedule) in plan.job.sequence.iter().zip(plan.job.schedules()?) {
-            if schedule.transfers() > u64::from(u32::MAX) {
-                return Err(WorkloadError::SharedRings {
-                    collective: run.traffic.member().to_string(),
-                    ranks: schedule.ranks(),
-                });
-            }
-        }
+/// Why a collective with more transfers than ids cannot be run, where it is not run as a whole.
+pub(super) fn shared(collective: String, schedule: &dyn Schedule) -> WorkloadError {
+    WorkloadError::SharedRings {
+        collective,
+        ranks: schedule.ranks(),
     }
-    Ok(())
 }
 
 /// Whether all flows that there may ever be at once have the rates that they would have alone: then

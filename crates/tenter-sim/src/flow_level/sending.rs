@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use tenter_flow::{Amount, FlowRate, FlowSpec, Weight};
+use tenter_flow::{Amount, FlowSpec, Weight};
 use tenter_net::WIRE_OVERHEAD_BYTES;
-use tenter_topology::{CableEnd, HostId};
-use tenter_units::{ById, Time};
+use tenter_topology::HostId;
+use tenter_units::Time;
 use tenter_workload::split;
 
 use crate::network::{Context, Fabric, FlowKey, Posted, QueuePairId, Unwatched};
@@ -14,7 +14,7 @@ use super::carried::Load;
 use super::driver::FlowDriver;
 use super::messages::{Message, MessageId, PairId, PairWay, Size};
 use super::way_delays::EndFrames;
-use super::ways::{MixedLoads, Net, WayId, Ways};
+use super::ways::{MixedLoads, Net, Ways, nic};
 
 impl FlowDriver {
     /// Posts the shares of a transfer to its queue pairs.
@@ -73,9 +73,7 @@ impl FlowDriver {
 
     /// Gives every flow under way the links of its way one by one.
     pub(super) fn load_links_one_by_one(&mut self, now: u64) {
-        self.spread();
-        self.over_ways = ById::default();
-        self.limits = ById::default();
+        self.ways.spread(&mut self.carried);
         let topology = &self.fabric.context.topology;
         let before = std::mem::take(&mut self.fluid);
         self.ways = Ways::new(topology, &mut self.fluid, true);
@@ -106,33 +104,23 @@ impl FlowDriver {
     }
 
     /// The flow of so much of a message.
-    pub(super) fn spec(&mut self, message: &Message, amount: Amount) -> Option<FlowSpec> {
+    pub(super) fn spec(&self, message: &Message, amount: Amount) -> Option<FlowSpec> {
         let PairWay { way, from, to, .. } = self.messages.way(message.pair)?;
         let context = &self.fabric.context;
-        let enters = self.ways.link(CableEnd {
-            node: from.node(),
-            port: 0,
-        });
-        let leaves = context.topology.neighbour(to, 0);
+        let found = self.ways.way(way);
         Some(FlowSpec {
-            from: (enters, entry_weight(context, from, message)),
-            route: self.ways.way(way).route,
-            to: self.ways.link(leaves),
-            limit: self.limit(way),
+            from: (
+                self.ways.link(nic(from)),
+                entry_weight(context, from, message),
+            ),
+            route: found.route,
+            to: self.ways.link(context.topology.neighbour(to, 0)),
+            limit: found.limit,
             amount,
         })
     }
 
-    /// The most that a queue pair sends at on a way: its window in each round trip.
-    pub(super) fn limit(&mut self, way: WayId) -> FlowRate {
-        if self.limits.len() <= way.index() {
-            self.limits.resize(way.index() + 1, None);
-        }
-        let nic = &self.fabric.context.nic;
-        let delays = &self.ways.way(way).delays;
-        *self.limits[way].get_or_insert_with(|| super::limits::of_windows(nic, delays))
-    }
-
+    /// What a message takes alone beside the time of its flow.
     pub(super) fn rest(&self, message: &Message) -> Time {
         let Some(PairWay { way, .. }) = self.messages.way(message.pair) else {
             return Time::ZERO;
@@ -169,33 +157,13 @@ impl FlowDriver {
             frames: u64::from(message.frames) * messages,
             bytes: message.frame_bytes * messages,
         };
-        if self.over_ways.len() <= way.index() {
-            self.over_ways.resize(way.index() + 1, Load::default());
-        }
-        self.over_ways[way].add(load);
+        self.ways.send(way, load);
         let links = self.ways.way(way).stages + 2;
         self.carried.add_hops(load.frames * links);
-        let enters = CableEnd {
-            node: from.node(),
-            port: 0,
-        };
-        self.carried.count(enters, load, Weight::WHOLE);
+        self.carried.count(nic(from), load, Weight::WHOLE);
         let leaves = self.fabric.context.topology.neighbour(to, 0);
         self.carried.count(leaves, load, Weight::WHOLE);
         self.carried.receive(to, load);
-    }
-
-    /// Spreads what has been sent over ways over their ports.
-    pub(super) fn spread(&mut self) {
-        for (way, load) in self.over_ways.numbered_mut() {
-            if *load == Load::default() {
-                continue;
-            }
-            for &(end, weight) in &self.ways.way(way).ports {
-                self.carried.count(end, *load, weight);
-            }
-            *load = Load::default();
-        }
     }
 }
 

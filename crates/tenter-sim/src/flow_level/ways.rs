@@ -10,6 +10,8 @@ use tenter_units::{ById, Rate, Time, id};
 
 use crate::network::{Context, NodeModel};
 
+use super::carried::{Carried, Load};
+use super::limits::of_windows;
 use super::way_delays::WayDelays;
 
 id! {
@@ -22,11 +24,15 @@ id! {
 pub(super) struct Way {
     pub(super) route: RouteId,
     pub(super) delays: WayDelays,
+    /// The most that a queue pair sends at.
+    pub(super) limit: FlowRate,
+    /// What has been sent since that was last spread over the ports.
+    sent: Load,
     /// Links between the two leaves.
     pub(super) stages: u64,
     /// The ports of switches on it, each with the part that it carries: that to the host is none of
     /// them.
-    pub(super) ports: Vec<(CableEnd, Weight)>,
+    ports: Vec<(CableEnd, Weight)>,
 }
 
 /// Some flows load a link by itself that others load as one of several alike.
@@ -89,6 +95,23 @@ impl Ways {
         &self.all[way]
     }
 
+    /// Counts what has been sent over a way.
+    pub(super) fn send(&mut self, way: WayId, load: Load) {
+        self.all[way].sent.add(load);
+    }
+
+    /// Spreads what has been sent over ways over their ports.
+    pub(super) fn spread(&mut self, carried: &mut Carried) {
+        for way in &mut self.all {
+            let sent = std::mem::take(&mut way.sent);
+            if sent != Load::default() {
+                for &(end, weight) in &way.ports {
+                    carried.count(end, sent, weight);
+                }
+            }
+        }
+    }
+
     /// The link that a port sends over.
     pub(super) fn link(&self, end: CableEnd) -> LinkId {
         LinkId::new(self.first[end.node] + u32::from(end.port))
@@ -121,9 +144,12 @@ impl Ways {
         }
         let hops = self.hops(net, fluid, &found.stages)?;
         let way = WayId::new(self.all.len() as u32);
+        let delays = delays(net, [from, to], &found.stages);
         self.all.push(Way {
             route: fluid.route(&hops),
-            delays: delays(net, [from, to], &found.stages),
+            limit: of_windows(&net.context.nic, &delays),
+            delays,
+            sent: Load::default(),
             stages: found.stages.len() as u64,
             ports: found.stages.concat(),
         });
@@ -286,8 +312,8 @@ fn choices(
         return vec![(port, Weight::WHOLE)];
     }
     // A load balancer that looks at queues gives fast links more.
-    let by_rate =
-        net.context.scheduled.is_none() && net.context.switches.usual.load_balancing.reads_queues();
+    let balancing = &net.context.switch(node).load_balancing;
+    let by_rate = net.context.scheduled.is_none() && balancing.reads_queues();
     let share = |port: u16| {
         if by_rate {
             net.topology.cable(node, port).rate.bits_per_second()
@@ -303,7 +329,7 @@ fn choices(
 }
 
 /// The port of a NIC.
-fn nic(host: HostId) -> CableEnd {
+pub(super) fn nic(host: HostId) -> CableEnd {
     CableEnd {
         node: host.node(),
         port: 0,

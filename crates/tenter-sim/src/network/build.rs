@@ -10,7 +10,7 @@ use tenter_plan::ideal::nearest::least_latency;
 use tenter_plan::{Fidelity, Plan};
 use tenter_topology::{CableEnd, HostId, NodeId, Routing, Topology};
 use tenter_units::ById;
-use tenter_workload::{Job, JobId, QueuePairs, RankId, WorkloadError};
+use tenter_workload::{Job, JobId, QueuePairs, RankId, Schedule, WorkloadError};
 
 use crate::error::{QUEUE_PAIRS_MAX, SimulationError};
 use crate::flow_level::left_out;
@@ -194,28 +194,37 @@ pub fn check(plan: &Plan) -> Result<(), SimulationError> {
     checked(plan, 1).map(|_| ())
 }
 
-/// Refuses collectives with more transfers than ids.
-fn check_ids(context: &Context) -> Result<(), SimulationError> {
-    for plan in &context.jobs {
-        for (run, schedule) in plan.job.sequence.iter().zip(plan.job.schedules()?) {
-            let transfers = schedule.transfers();
-            if transfers > u64::from(u32::MAX) {
-                return Err(SimulationError::Workload(WorkloadError::TooManyAtOnce {
-                    collective: run.traffic.member().to_string(),
-                    ranks: schedule.ranks(),
-                    transfers,
-                }));
+/// Why a collective with more transfers than ids cannot be simulated transfer by transfer.
+fn too_many_at_once(collective: String, schedule: &dyn Schedule) -> WorkloadError {
+    WorkloadError::TooManyAtOnce {
+        collective,
+        ranks: schedule.ranks(),
+        transfers: schedule.transfers(),
+    }
+}
+
+impl Context {
+    /// Refuses collectives with more transfers than ids, for the reason that `why` gives.
+    pub(crate) fn check_ids(
+        &self,
+        why: impl Fn(String, &dyn Schedule) -> WorkloadError,
+    ) -> Result<(), WorkloadError> {
+        for plan in &self.jobs {
+            for (run, schedule) in plan.job.sequence.iter().zip(plan.job.schedules()?) {
+                if u32::try_from(schedule.transfers()).is_err() {
+                    return Err(why(run.traffic.member().to_string(), &*schedule));
+                }
             }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// What the nodes of a plan are made from, where one affects another no sooner than later.
 fn checked(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
     let context = context(plan, threads)?;
     match plan.fidelity {
-        Fidelity::Packet => check_ids(&context)?,
+        Fidelity::Packet => context.check_ids(too_many_at_once)?,
         Fidelity::Flow => drop(left_out(plan)?),
     }
     if plan.lookahead.least_ps > 0 || plan.fidelity == Fidelity::Flow {
