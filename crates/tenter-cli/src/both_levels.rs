@@ -6,6 +6,7 @@ use tenter_record::Names;
 use tenter_report::{NamedSummary, comparison_rows, comparison_table, csv};
 
 use crate::arguments::{OutputFormat, Run};
+use crate::calibrate_fidelity::percents;
 use crate::exit::ExitCode;
 use crate::failure::{Failure, print, print_tables, say};
 use crate::source;
@@ -41,12 +42,13 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
         }
         OutputFormat::Csv => print(&csv(&rows, &Names::default())),
         OutputFormat::Json => {
+            let errors = both.errors();
             let document = json!({
                 "comparison": rows,
                 "errors_percent": {
-                    "jct": both.errors().jct,
-                    "fct_p50": both.errors().fct_p50,
-                    "fct_p99": both.errors().fct_p99,
+                    "jct": errors.jct,
+                    "fct_p50": errors.fct_p50,
+                    "fct_p99": errors.fct_p99,
                 },
                 "packets": trials[0].summary,
                 "flows": trials[1].summary,
@@ -67,17 +69,10 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Failure> {
 /// How far off flow level is, and what each level took.
 fn errors(both: &BothLevels) -> String {
     let errors = both.errors();
-    let listed = |errors: &[f64]| {
-        let texts: Vec<String> = errors
-            .iter()
-            .map(|error| format!("{error:+.2} %"))
-            .collect();
-        texts.join(", ")
-    };
     let [packets, flows] = [&both.packets, &both.flows].map(|trial| trial.summary().engine.wall_s);
     format!(
         "\nflow level is off by {} (JCT by job); {} (FCT P99 by collective)\nit took {flows:.3} s, packets {packets:.3} s\n",
-        listed(&errors.jct),
-        listed(&errors.fct_p99),
+        percents(&errors.jct),
+        percents(&errors.fct_p99),
     )
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value, json};
 use tenter::{
     FIDELITY_COLUMNS, FidelityClass, FidelityRow, LevelErrors, Scenario, compare_levels,
-    corpus_scenario, fidelity_rows,
+    corpus_scenario, fidelity_csv, fidelity_rows,
 };
 
 use crate::arguments::{CalibrateFidelity, OutputFormat};
@@ -38,7 +38,7 @@ pub(crate) fn calibrate_fidelity(arguments: &CalibrateFidelity) -> Result<ExitCo
     let rows = fidelity_rows(&trials);
     match arguments.format {
         OutputFormat::Table => print_tables(&table(&rows)),
-        OutputFormat::Csv => print(&csv(&rows)),
+        OutputFormat::Csv => print(&fidelity_csv(&rows)),
         OutputFormat::Json => print(&json(&rows)),
     }
     Ok(ExitCode::SUCCESS)
@@ -54,12 +54,10 @@ fn add(
     match compare_levels(scenario, arguments.threads.count) {
         Ok(both) => {
             let (class, errors) = (both.class(), both.errors());
-            let jct: Vec<String> = errors
-                .jct
-                .iter()
-                .map(|error| format!("{error:+.2} %"))
-                .collect();
-            say(&format!("{name} ({class}): JCT {}\n", jct.join(", ")));
+            say(&format!(
+                "{name} ({class}): JCT {}\n",
+                percents(&errors.jct)
+            ));
             trials.push((class, errors));
         }
         Err(error) if error.is_of_flow_level() => {
@@ -70,13 +68,10 @@ fn add(
     Ok(())
 }
 
-fn csv(rows: &[FidelityRow]) -> String {
-    let mut text = FIDELITY_COLUMNS.join(",");
-    text.push('\n');
-    for row in rows {
-        let _ = writeln!(text, "{}", row.cells().join(","));
-    }
-    text
+/// Errors with their signs.
+pub(crate) fn percents(errors: &[f64]) -> String {
+    let texts = errors.iter().map(|error| format!("{error:+.2} %"));
+    texts.collect::<Vec<_>>().join(", ")
 }
 
 fn table(rows: &[FidelityRow]) -> String {

@@ -200,6 +200,14 @@ impl FidelityRow {
     }
 }
 
+/// Rows as a table of comma-separated values.
+#[must_use]
+pub fn fidelity_csv(rows: &[FidelityRow]) -> String {
+    let lines = rows.iter().map(|row| row.cells().join(","));
+    let lines = std::iter::once(FIDELITY_COLUMNS.join(",")).chain(lines);
+    lines.map(|line| line + "\n").collect()
+}
+
 /// The errors that are known, as a table of comma-separated values.
 pub const KNOWN: &str = include_str!("fidelity.csv");
 

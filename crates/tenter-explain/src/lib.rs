@@ -53,7 +53,7 @@ pub use explanation::{Explanation, explain};
 pub use fabric::{FabricFacts, PairFacts, TierFacts};
 pub use fidelity::{
     ErrorOf, FIDELITY_COLUMNS, FidelityClass, FidelityRow, KNOWN as KNOWN_FIDELITY, KnownError,
-    LevelErrors, fidelity_rows, known_error,
+    LevelErrors, fidelity_csv, fidelity_rows, known_error,
 };
 pub use host_memory::{DirectionFacts, DmaFacts, PcieFacts};
 pub use ideal::{IdealTime, JobFacts};

@@ -38,10 +38,8 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// Of `times`, which are sorted on the way; `None` when there are none.
-    pub fn of(times: &mut [Time]) -> Option<Distribution> {
-        times.sort_unstable();
-        let at = |per_mille| nearest_rank(times, per_mille);
+    /// By the value at so many per mille of all, from 0 to 1,000; `None` when there are none.
+    pub fn by(at: impl Fn(u32) -> Option<Time>) -> Option<Distribution> {
         Some(Distribution {
             min: at(0)?,
             p50: at(500)?,
@@ -52,11 +50,17 @@ impl Distribution {
         })
     }
 
+    /// Of `times`, which are sorted on the way; `None` when there are none.
+    pub fn of(times: &mut [Time]) -> Option<Distribution> {
+        times.sort_unstable();
+        Distribution::by(|per_mille| nearest_rank(times, per_mille))
+    }
+
     /// Of times of which each was taken so often; `None` when there are none.
     pub fn of_counts(times: &BTreeMap<Time, u64>) -> Option<Distribution> {
         let count = times.values().sum();
-        let at = |per_mille| {
-            let mut before = rank(count, per_mille, 1_000);
+        Distribution::by(|per_mille| {
+            let mut before = rank(count, u64::from(per_mille), 1_000);
             let mut times = times.iter();
             let found = times.find(|(_, often)| {
                 let is_there = before <= **often;
@@ -64,14 +68,6 @@ impl Distribution {
                 is_there
             });
             found.map(|(time, _)| *time)
-        };
-        Some(Distribution {
-            min: at(0)?,
-            p50: at(500)?,
-            p95: at(950)?,
-            p99: at(990)?,
-            p999: at(999)?,
-            max: at(1_000)?,
         })
     }
 }

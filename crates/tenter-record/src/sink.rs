@@ -81,6 +81,21 @@ impl fmt::Display for SinkError {
 
 impl std::error::Error for SinkError {}
 
+/// Keeps nothing.
+impl Sink for () {
+    fn flows(&mut self, _: &[FlowRow]) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn samples(&mut self, _: &[SampleRow]) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn progress(&mut self, _: &Progress) -> Result<Control, SinkError> {
+        Ok(Control::Continue)
+    }
+}
+
 /// Keeps everything in memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MemorySink {

@@ -6,26 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tenter_plan::{Fidelity, Plan};
-use tenter_record::{CollectiveRow, Control, FlowRow, Progress, SampleRow, Sink, SinkError};
+use tenter_record::CollectiveRow;
 use tenter_scenario::{Format, load};
 use tenter_sim::{FlowDriver, Options, Outcome, Simulation, run};
-
-/// Keeps nothing.
-struct Nowhere;
-
-impl Sink for Nowhere {
-    fn flows(&mut self, _: &[FlowRow]) -> Result<(), SinkError> {
-        Ok(())
-    }
-
-    fn samples(&mut self, _: &[SampleRow]) -> Result<(), SinkError> {
-        Ok(())
-    }
-
-    fn progress(&mut self, _: &Progress) -> Result<Control, SinkError> {
-        Ok(Control::Continue)
-    }
-}
 
 fn plan(text: &str, settings: &[&str]) -> Plan {
     let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
@@ -36,7 +19,7 @@ fn plan(text: &str, settings: &[&str]) -> Plan {
 }
 
 fn outcome(plan: &Plan) -> Outcome {
-    run(plan, Options::default(), &mut Nowhere).unwrap_or_else(|error| panic!("{error}"))
+    run(plan, Options::default(), &mut ()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn at(plan: &Plan, fidelity: Fidelity) -> Outcome {
@@ -109,7 +92,7 @@ fn rings_as_a_whole_are_those_one_by_one() {
         .expect("it can be built")
         .one_by_one();
     let mut one_by_one = Simulation::with_driver(driver, &plan, 1);
-    let one_by_one = one_by_one.run(&mut Nowhere).expect("it runs");
+    let one_by_one = one_by_one.run(&mut ()).expect("it runs");
     let visits = |of: &Outcome| of.summary.engine.node_visits;
     assert!(visits(&whole) < visits(&one_by_one) / 100);
     for (whole, single) in whole.collectives.iter().zip(&one_by_one.collectives) {
@@ -167,7 +150,7 @@ fn table_of_scenarios() {
             ..plan.clone()
         };
         let began = std::time::Instant::now();
-        let flows = match run(&of_flows, Options::default(), &mut Nowhere) {
+        let flows = match run(&of_flows, Options::default(), &mut ()) {
             Ok(flows) => flows,
             Err(error) => {
                 println!("{name}: {error}");

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use tenter::{
-    FIDELITY_COLUMNS, FidelityClass, FidelityRow, LevelErrors, compare_levels, corpus_scenario,
+    FidelityClass, FidelityRow, LevelErrors, compare_levels, corpus_scenario, fidelity_csv,
     fidelity_rows,
 };
 
@@ -45,15 +45,6 @@ fn errors() -> Vec<(FidelityClass, LevelErrors)> {
     let mut found = found.into_inner().expect("no thread has panicked");
     found.sort_by_key(|(seed, _)| *seed);
     found.into_iter().map(|(_, errors)| errors).collect()
-}
-
-fn csv(rows: &[FidelityRow]) -> String {
-    let mut text = FIDELITY_COLUMNS.join(",");
-    text.push('\n');
-    for row in rows {
-        let _ = writeln!(text, "{}", row.cells().join(","));
-    }
-    text
 }
 
 fn markdown(rows: &[FidelityRow]) -> String {
@@ -108,7 +99,11 @@ fn expect(path: &str, text: &str, marks: Option<[&str; 2]>) {
 #[test]
 fn the_table_of_errors_is_that_of_the_corpus() {
     let rows = fidelity_rows(&errors());
-    expect("crates/tenter-explain/src/fidelity.csv", &csv(&rows), None);
+    expect(
+        "crates/tenter-explain/src/fidelity.csv",
+        &fidelity_csv(&rows),
+        None,
+    );
     let marks = ["<!-- errors -->\n", "<!-- end of errors -->"];
     expect("docs/flow-level.md", &markdown(&rows), Some(marks));
 }

@@ -2,28 +2,10 @@
 
 use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_explain::explain;
-use tenter_record::{Control, FlowRow, Progress, SampleRow, Sink, SinkError};
 use tenter_scenario::{Format, load};
 use tenter_sim::{Options, run};
 use tenter_testkit::random_scenario;
 use tenter_units::Time;
-
-/// Keeps nothing.
-struct Nothing;
-
-impl Sink for Nothing {
-    fn flows(&mut self, _: &[FlowRow]) -> Result<(), SinkError> {
-        Ok(())
-    }
-
-    fn samples(&mut self, _: &[SampleRow]) -> Result<(), SinkError> {
-        Ok(())
-    }
-
-    fn progress(&mut self, _: &Progress) -> Result<Control, SinkError> {
-        Ok(Control::Continue)
-    }
-}
 
 #[test]
 fn no_run_is_faster_than_its_ideal_time() {
@@ -36,7 +18,7 @@ fn no_run_is_faster_than_its_ideal_time() {
             continue;
         }
         let explanation = explain(&plan, &[]).expect("the plan can be run");
-        let outcome = run(&plan, Options::default(), &mut Nothing).expect("the plan runs");
+        let outcome = run(&plan, Options::default(), &mut ()).expect("the plan runs");
         for row in &outcome.collectives {
             let Some(took) = row.completion_time else {
                 continue;
@@ -98,7 +80,7 @@ fn a_drawn_size_has_the_ideal_of_a_fixed_one() {
         let plan = loaded
             .unwrap_or_else(|error| panic!("{}", error.render()))
             .plan;
-        let outcome = run(&plan, Options::default(), &mut Nothing).expect("the plan runs");
+        let outcome = run(&plan, Options::default(), &mut ()).expect("the plan runs");
         outcome.collectives
     };
     let drawn = rows("sizes: {least: 10kB, most: 20kB, count: 3}");

@@ -106,7 +106,7 @@ pub use workspace::{
 
 pub use tenter_explain::{
     ErrorOf, Explanation, FIDELITY_COLUMNS, FidelityClass, FidelityRow, IdleSetting, KnownError,
-    LevelErrors, fidelity_rows, known_error,
+    LevelErrors, fidelity_csv, fidelity_rows, known_error,
 };
 pub use tenter_net::Event;
 pub use tenter_record::{

@@ -288,14 +288,9 @@ fn flows_of(tally: &Tally) -> u64 {
 
 /// The statistics of completion times of which only a histogram is kept.
 fn distribution(times: &Histogram) -> Option<Distribution> {
-    let at = |per_myriad| times.at(per_myriad).map(|ps| Time::from_ps(ps as u64));
-    Some(Distribution {
-        min: at(0)?,
-        p50: at(5_000)?,
-        p95: at(9_500)?,
-        p99: at(9_900)?,
-        p999: at(9_990)?,
-        max: at(10_000)?,
+    Distribution::by(|per_mille| {
+        let ps = times.at(10 * per_mille)?;
+        Some(Time::from_ps(ps as u64))
     })
 }
 
