@@ -199,11 +199,10 @@ impl<'a> Facts<'a> {
                 let any = plan.jobs.iter().any(|job| job.background);
                 (!any).then_some("no job is background load")
             }
-            "engine.window" => plan
-                .window_cap
-                .is_some_and(|cap| cap >= WINDOW_MAX)
-                .then_some("windows are never longer than 2 us"),
-            _ => of_dragonfly(&plan.topology_spec, path),
+            _ => match path.strip_prefix("engine.") {
+                Some(key) => of_engine(plan, key),
+                None => of_dragonfly(&plan.topology_spec, path),
+            },
         }
     }
 
@@ -408,6 +407,21 @@ fn regular(spec: &TopologySpec) -> bool {
 }
 
 /// Cables that a dragonfly does not have.
+/// Settings of the simulator.
+fn of_engine(plan: &Plan, key: &str) -> Option<&'static str> {
+    match key {
+        "packets_time" | "packets_memory" => plan
+            .packet_budget
+            .is_none()
+            .then_some("the level is not chosen: `engine.fidelity` is not `auto`"),
+        "window" => plan
+            .window_cap
+            .is_some_and(|cap| cap >= WINDOW_MAX)
+            .then_some("windows are never longer than 2 us"),
+        _ => None,
+    }
+}
+
 fn of_dragonfly(spec: &TopologySpec, path: &str) -> Option<&'static str> {
     let TopologySpec::Dragonfly(dragonfly) = spec else {
         return None;

@@ -68,6 +68,17 @@ impl Fluid {
         self.links.route(hops)
     }
 
+    /// A route for one flow alone, such as one whose parts are drawn for it: nothing is looked up,
+    /// and it is gone with the flow.
+    pub fn own_route(&mut self, hops: &[(LinkId, Weight)]) -> RouteId {
+        self.links.own_route(hops)
+    }
+
+    /// The links of a flow between the one that it enters by and the one that it leaves by.
+    pub fn hops(&self, id: FlowId) -> &[(LinkId, Weight)] {
+        self.links.hops(self.population.flows[id].spec.route)
+    }
+
     /// Lets a flow begin.
     pub fn begin(&mut self, now: u64, spec: FlowSpec) -> FlowId {
         let id = self.population.add(&self.links, spec, now);
@@ -79,8 +90,19 @@ impl Fluid {
     pub fn withdraw(&mut self, id: FlowId) {
         let flow = self.population.flows[id];
         self.population.remove(&self.links, id);
-        if flow.bottleneck == Bottleneck::Unknown {
+        let is_new = flow.bottleneck == Bottleneck::Unknown;
+        if is_new {
             self.begun.retain(|of| *of != id);
+        }
+        if Links::is_own(flow.spec.route) {
+            // Nobody takes its place.
+            for (link, _) in flow.spec.hops(&self.links) {
+                self.repair.touch(link);
+            }
+            self.links.drop_own(flow.spec.route);
+            return;
+        }
+        if is_new {
             return;
         }
         let left = self.ended.entry(flow.spec.kind()).or_default();

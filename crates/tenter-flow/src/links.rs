@@ -26,7 +26,13 @@ pub(crate) struct Links {
     ends: ById<RouteId, u32>,
     /// Only looked up, never iterated.
     known: HashMap<Box<[(LinkId, Weight)]>, RouteId>,
+    /// Routes that one flow has alone, and the places of those that are gone.
+    own: Vec<Box<[(LinkId, Weight)]>>,
+    free: Vec<usize>,
 }
+
+/// Routes from this number on belong to one flow each.
+const OWN: usize = 1 << 31;
 
 impl Links {
     pub(crate) fn add(&mut self, capacity: FlowRate) -> LinkId {
@@ -46,8 +52,35 @@ impl Links {
         route
     }
 
+    /// A route for one flow alone, which goes with it.
+    pub(crate) fn own_route(&mut self, hops: &[(LinkId, Weight)]) -> RouteId {
+        let place = if let Some(free) = self.free.pop() {
+            self.own[free] = hops.into();
+            free
+        } else {
+            self.own.push(hops.into());
+            self.own.len() - 1
+        };
+        RouteId::new((OWN + place) as u32)
+    }
+
+    /// Whether one flow alone has a route.
+    pub(crate) fn is_own(route: RouteId) -> bool {
+        route.index() >= OWN
+    }
+
+    /// Drops the route of a flow that is gone.
+    pub(crate) fn drop_own(&mut self, route: RouteId) {
+        let place = route.index() - OWN;
+        self.own[place] = Box::default();
+        self.free.push(place);
+    }
+
     pub(crate) fn hops(&self, route: RouteId) -> &[(LinkId, Weight)] {
         let index = route.index();
+        if let Some(own) = index.checked_sub(OWN) {
+            return &self.own[own];
+        }
         let ends = self.ends.as_slice();
         let first = if index == 0 { 0 } else { ends[index - 1] };
         &self.hops[first as usize..ends[index] as usize]

@@ -195,15 +195,20 @@ fn bytes_per_ps(gbps: u64) -> BigRational {
     whole(gbps) / whole(8_000)
 }
 
+/// The links of a flow, with its part of each.
+fn parts(links: &[LinkId], flow: &CaseFlow) -> Vec<(LinkId, Weight)> {
+    let hops = flow.hops.iter();
+    hops.map(|&(link, part)| (links[link], Weight::of(1, part)))
+        .collect()
+}
+
 fn built(case: &Case) -> (Net, Vec<FlowSpec>, Vec<BigRational>, Vec<Flow>) {
     let mut net = Net::new(&case.gbps);
     let mut specs = Vec::new();
     let mut flows = Vec::new();
-    for CaseFlow { hops, limit, bytes } in &case.flows {
-        let parts = hops
-            .iter()
-            .map(|&(link, part)| (net.links[link], Weight::of(1, part)));
-        let parts: Vec<_> = parts.collect();
+    for flow in &case.flows {
+        let CaseFlow { hops, limit, bytes } = flow;
+        let parts = parts(&net.links, flow);
         specs.push(FlowSpec {
             from: (net.free, Weight::WHOLE),
             route: net.fluid.route(&parts),
@@ -247,9 +252,14 @@ proptest! {
         let mut going: Vec<(usize, FlowId)> = Vec::new();
         for (step, index) in order.iter().enumerate() {
             let place = index.index(specs.len());
-            match going.iter().position(|(of, _)| *of == place) {
-                Some(at) => net.fluid.withdraw(going.remove(at).1),
-                None => going.push((place, net.fluid.begin(step as u64, specs[place]))),
+            if let Some(at) = going.iter().position(|(of, _)| *of == place) {
+                net.fluid.withdraw(going.remove(at).1);
+            } else {
+                let mut spec = specs[place];
+                if step % 2 == 1 {
+                    spec.route = net.fluid.own_route(&parts(&net.links, &case.flows[place]));
+                }
+                going.push((place, net.fluid.begin(step as u64, spec)));
             }
             net.fluid.settle(step as u64);
             net.fluid.check().map_err(TestCaseError::fail)?;

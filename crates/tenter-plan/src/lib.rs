@@ -30,7 +30,7 @@ pub use circuits::{
 pub use delays::{Delays, Link};
 pub use devices::{Device, Devices};
 pub use faults::{Fault, FaultEvent, FaultPlan};
-pub use fidelity::Fidelity;
+pub use fidelity::{AskedFidelity, Fidelity, PacketBudget};
 pub use impairments::{LinkImpairment, RulePlan};
 pub use links::{IncomingLink, Links};
 pub use lookahead::{Lookahead, Others};

@@ -12,7 +12,7 @@ use crate::circuits::CircuitPlan;
 use crate::delays::Delays;
 use crate::devices::Devices;
 use crate::faults::FaultPlan;
-use crate::fidelity::Fidelity;
+use crate::fidelity::{Fidelity, PacketBudget};
 use crate::impairments::LinkImpairment;
 use crate::links::Links;
 use crate::lookahead::{Lookahead, Others};
@@ -28,6 +28,9 @@ pub struct Plan {
     pub description: String,
     /// Whether packets are simulated, or flows.
     pub fidelity: Fidelity,
+    /// What packets may cost, if the level is to be chosen by that; it is [`Fidelity::Flow`] until
+    /// it is.
+    pub packet_budget: Option<PacketBudget>,
     /// Seed of every random stream.
     pub seed: u64,
     /// The seeds of some streams, which a scenario may set apart; otherwise all are the seed.

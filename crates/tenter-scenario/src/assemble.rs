@@ -101,7 +101,8 @@ impl Draft {
         let plan = Plan {
             name: own.name?,
             description: own.description?,
-            fidelity: own.engine?.fidelity,
+            fidelity: own.engine?.fidelity(),
+            packet_budget: own.engine?.packet_budget(),
             seed: self.seed?,
             seeds: given.seeds,
             topology_spec: described,
@@ -145,7 +146,7 @@ impl<'a> Given<'a> {
         Given {
             seed,
             seeds: own.seeds.unwrap_or_default().beside(seed),
-            fidelity: own.engine.unwrap_or_default().fidelity,
+            fidelity: own.engine.unwrap_or_default().fidelity(),
             graphs,
         }
     }

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use tenter_config::{Reader, choice, component, default_of, word_or};
-use tenter_plan::{Fidelity, SIMULATED_MAX, WINDOW_MAX};
+use tenter_plan::{AskedFidelity, Fidelity, PacketBudget, SIMULATED_MAX, WINDOW_MAX};
 use tenter_units::{Bytes, Time};
 use tenter_workload::Job;
 
@@ -138,8 +138,13 @@ component! {
     /// Settings of the simulator.
     pub struct Engine as "`engine`" {
         /// What moves through the fabric: packets one by one, or flows at max–min fair rates, which
-        /// takes less time and is less exact.
-        fidelity: Fidelity = "packet";
+        /// takes less time and is less exact; `auto` is packets where these are estimated to cost
+        /// no more than the next two keys allow, else flows.
+        fidelity: AskedFidelity = "packet";
+        /// With `fidelity: auto`: the longest wall time of packets, estimated for one thread.
+        packets_time: Time = "600s", in TIMES;
+        /// With `fidelity: auto`: the most memory of packets, as estimated.
+        packets_memory: Bytes = "8GB", in MEMORY;
         /// The longest window; `none` is as long as the delays of the fabric allow, which is
         /// fastest. It changes no result.
         window: Option<Time> = "none", in TIMES;
@@ -147,3 +152,22 @@ component! {
 }
 
 const TIMES: RangeInclusive<Time> = Time::from_ns(1)..=SIMULATED_MAX;
+const MEMORY: RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::new(1 << 50);
+
+impl Engine {
+    /// What moves through the fabric; flows, while that is to be chosen.
+    pub(crate) fn fidelity(self) -> Fidelity {
+        match self.fidelity {
+            AskedFidelity::Packet => Fidelity::Packet,
+            AskedFidelity::Flow | AskedFidelity::Auto => Fidelity::Flow,
+        }
+    }
+
+    /// What packets may cost, if the level is to be chosen by that.
+    pub(crate) fn packet_budget(self) -> Option<PacketBudget> {
+        (self.fidelity == AskedFidelity::Auto).then_some(PacketBudget {
+            wall_time: self.packets_time,
+            memory: self.packets_memory,
+        })
+    }
+}

@@ -69,10 +69,8 @@ fabric:
   leaves_per_pod: 4
   aggs_per_pod: 4
   core: {pods: 4, cores_per_agg: 4}
-  load_balancing: {kind: random-spray}
 endpoint:
   host: {step_delay: 300ns}
-  nic: {loss_recovery: {kind: selective-repeat, reorder: 256}}
 jobs:
   - name: job
     collectives:
@@ -83,9 +81,17 @@ jobs:
 
 #[test]
 fn rings_as_a_whole_are_those_one_by_one() {
+    // Rings over the servers of two leaves meet where their hashes are equal.
+    let alone = "jobs[0].collectives[1]={collective: reduce-scatter, algorithm: ring, size: 4MiB}";
+    compare_rings(plan(TREE, &[alone]));
+    let switch = "fabric={kind: single-switch, hosts: 64}";
+    compare_rings(plan(TREE, &[switch]));
+}
+
+fn compare_rings(plan: Plan) {
     let plan = Plan {
         fidelity: Fidelity::Flow,
-        ..plan(TREE, &[])
+        ..plan
     };
     let whole = outcome(&plan);
     let driver = FlowDriver::new(&plan)
@@ -172,4 +178,91 @@ fn table_of_scenarios() {
             .collect();
         println!("{name}: {} ({packet_s:.2} s, {flow_s:.2} s)", off.join(" "));
     }
+}
+
+/// Two leaves with one uplink each to two spines, and a transfer between them.
+const LEAVES: &str = "
+fabric: {kind: leaf-spine, leaves: 2, hosts_per_leaf: 2, spines: 2, host_rate: 100Gbps, uplink_rate: 100Gbps, load_balancing: {kind: ecmp}}
+observe: {samples: false}
+";
+
+#[test]
+fn a_slower_link_takes_its_time_from_then_on() {
+    let text = format!(
+        "{LEAVES}
+jobs: [{{name: job, ranks: [host0, host2], collectives: [{{collective: send-recv, size: 10MB}}]}}]
+faults: {{events: [{{link: leaf1-host2, at: 400us, rate: 50Gbps}}]}}
+"
+    );
+    let found = errors(&plan(&text, &[]));
+    assert!(found[0].abs() < 0.2, "{found:?}");
+}
+
+#[test]
+fn flows_take_the_routes_that_are_left() {
+    // Sixteen flows of each of two hosts to the other leaf.
+    let text = |down: &str| {
+        format!(
+            "{LEAVES}
+jobs:
+  - {{name: a, ranks: [host0, host2], queue_pairs: 16, collectives: [{{collective: send-recv, size: 10MB}}]}}
+  - {{name: b, ranks: [host1, host3], queue_pairs: 16, collectives: [{{collective: send-recv, size: 10MB}}]}}
+faults: {{convergence: 1us, events: [{down}]}}
+"
+        )
+    };
+    let last = |down: &str| {
+        let jcts = jcts(&at(&plan(&text(down), &[]), Fidelity::Flow));
+        jcts.into_iter().max().expect("two jobs") as f64 / 1e9
+    };
+    let whole = last("");
+    // All share one uplink for the rest of the time.
+    let cut = last("{link: leaf0-spine0, down: 100us}");
+    assert!((1.5..1.95).contains(&cut), "{cut} ms, {whole} ms");
+    let repaired = last("{link: leaf0-spine0, down: 100us, up: 600us}");
+    assert!(
+        whole < repaired && repaired < cut,
+        "{whole} {repaired} {cut} ms"
+    );
+    // With no way at all they wait until there is one.
+    let both =
+        last("{link: leaf0-spine0, down: 100us}, {link: leaf0-spine1, down: 100us, up: 4ms}");
+    assert!((5.3..5.8).contains(&both), "{both} ms");
+}
+
+#[test]
+fn a_fabric_of_circuits_is_steered_as_with_packets() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/steered-rails.yaml");
+    let text = fs::read_to_string(path).expect("the scenario is there");
+    let steered = plan(&text, &["observe.samples=false"]);
+    let [packets, flows] = [Fidelity::Packet, Fidelity::Flow].map(|level| at(&steered, level));
+    let circuits = |of: &Outcome| {
+        let rows = of.counts.circuits.iter();
+        let rows = rows.map(|row| (row.optical_switch, row.optical_port, row.peer_optical_port));
+        rows.collect::<Vec<_>>()
+    };
+    assert!(!circuits(&flows).is_empty());
+    assert_eq!(circuits(&packets).len(), circuits(&flows).len());
+    for (packets, flows) in jcts(&packets).into_iter().zip(jcts(&flows)) {
+        let off = flows as f64 / packets as f64 - 1.0;
+        assert!(off.abs() < 0.25, "{flows} {packets}");
+    }
+}
+
+#[test]
+fn hosts_slower_than_their_wires_hold_their_flows_back() {
+    let text = format!(
+        "{LEAVES}
+jobs: [{{name: job, ranks: [host0, host2], collectives: [{{collective: send-recv, size: 10MB}}]}}]
+endpoint: {{nic: {{receive_buffer: {{drain_rate: 50Gbps}}}}}}
+"
+    );
+    let found = errors(&plan(&text, &["fabric.flow_control=pfc"]));
+    assert!(found[0].abs() < 2.0, "{found:?}");
+    let text = text.replace(
+        "receive_buffer: {drain_rate: 50Gbps}",
+        "pcie: {peak: 60Gbps}",
+    );
+    let found = errors(&plan(&text, &["fabric.flow_control=pfc"]));
+    assert!(found[0].abs() < 2.0, "{found:?}");
 }

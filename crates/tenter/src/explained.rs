@@ -31,10 +31,10 @@ impl Plan {
     /// When hosts do not reach each other, a collective cannot be run, or numbers leave every
     /// range.
     pub fn explain(&self) -> Result<Explanation, Error> {
-        Ok(tenter_explain::explain(
-            self.resolved(),
-            &self.loaded().given,
-        )?)
+        let mut found = tenter_explain::explain(self.resolved(), &self.loaded().given)?;
+        let choice = self.choice().map(str::to_owned);
+        found.notes.splice(0..0, choice);
+        Ok(found)
     }
 
     /// The memory that a run is expected to take, in bytes.

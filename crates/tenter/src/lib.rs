@@ -46,6 +46,7 @@ mod folder;
 mod handle;
 mod identity;
 mod interference;
+mod level;
 mod observer;
 mod open;
 mod operations;

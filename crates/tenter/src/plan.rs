@@ -2,23 +2,37 @@
 
 use std::sync::Arc;
 
+use tenter_explain::ExplainError;
 use tenter_record::Names;
 use tenter_scenario::{Diagnostics, Loaded};
 
 use crate::identity::names;
+use crate::level;
 
 /// A scenario that holds, with every default filled in; a clone shares it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     loaded: Arc<Loaded>,
+    /// Why it is simulated with packets or with flows, if that was chosen for it.
+    choice: Option<Arc<str>>,
 }
 
 impl Plan {
-    /// The plan of a scenario that was loaded.
-    pub fn new(loaded: Loaded) -> Plan {
-        Plan {
+    /// The plan of a scenario that was loaded; its level is chosen where that is asked for.
+    ///
+    /// # Errors
+    /// When hosts do not reach each other, or a collective cannot be run.
+    pub fn new(mut loaded: Loaded) -> Result<Plan, ExplainError> {
+        let choice = level::choose(&mut loaded.plan)?;
+        Ok(Plan {
             loaded: Arc::new(loaded),
-        }
+            choice: choice.map(Arc::from),
+        })
+    }
+
+    /// Why it is simulated with packets or with flows, if `engine.fidelity` is `auto`.
+    pub fn choice(&self) -> Option<&str> {
+        self.choice.as_deref()
     }
 
     pub(crate) fn loaded(&self) -> &Loaded {

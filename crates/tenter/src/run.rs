@@ -203,12 +203,15 @@ impl Run {
         }
         self.plan.check_memory(self.force)?;
         let notes = self.plan.idle_settings()?;
+        let choice = self.plan.choice().map(str::to_owned).into_iter();
         let began = Instant::now();
         let built = Built::new(plan, options(self.threads), self.watch);
         let built = built.map_err(Error::Unbuildable)?;
         let set_up_s = began.elapsed().as_secs_f64();
         Ok(Prepared {
-            notes: notes.into_iter().map(|idle| idle.note).collect(),
+            notes: choice
+                .chain(notes.into_iter().map(|idle| idle.note))
+                .collect(),
             folder: self.begin_folder()?,
             further: (self.asked_interference(), self.threads),
             plan: self.plan,

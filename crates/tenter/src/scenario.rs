@@ -175,7 +175,7 @@ impl Scenario {
         let files = |named: &str| self.file(named);
         let input = self.source.input();
         let loaded = load_overlaid(input, name, &overlay, settings, self.seed, &files)?;
-        Ok(Plan::new(loaded))
+        Ok(Plan::new(loaded)?)
     }
 
     /// The scenario as a typed value, with its settings and the files that it names: what it leaves

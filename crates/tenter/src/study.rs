@@ -166,13 +166,13 @@ impl StudyRun {
 
     /// The run of a variant with one seed. Studies are as large as they are: none is refused for
     /// the memory it takes.
-    pub(crate) fn run(&self, variant: &Variant, loaded: Loaded) -> Run {
+    pub(crate) fn run(&self, variant: &Variant, loaded: Loaded) -> Result<Run, Error> {
         let mut title = format!("{} {}", self.study.name, variant.name);
         let seed = self.study.seeds.as_ref().map(|_| loaded.plan.seed);
         if let Some(seed) = seed {
             let _ = write!(title, ", seed {seed}");
         }
-        let mut run = Run::new(&Plan::new(loaded))
+        let mut run = Run::new(&Plan::new(loaded)?)
             .title(title)
             .threads(self.threads)
             .force(true);
@@ -180,12 +180,12 @@ impl StudyRun {
             run = run.keep_flows();
         }
         let Some(folder) = &self.folder else {
-            return run;
+            return Ok(run);
         };
         let mut path = folder.join(&self.study.name).join(&variant.name);
         if let Some(seed) = seed {
             path.push(format!("seed-{seed}"));
         }
-        run.folder(path).reuse()
+        Ok(run.folder(path).reuse())
     }
 }

@@ -111,7 +111,7 @@ impl Supply for StudyTrials<'_> {
         };
         let run = self
             .study
-            .run(&self.study.study().variants[variant], loaded);
+            .run(&self.study.study().variants[variant], loaded)?;
         Ok(Taken::Task(Box::new(Task {
             variant,
             nth,

@@ -508,3 +508,26 @@ fn the_examples_run() {
         assert!(lines <= 60, "{example} has {lines} lines");
     }
 }
+
+#[test]
+fn the_level_is_chosen_by_what_packets_may_cost() {
+    let auto = |text: &str, rest: &str| plan(&format!("{text}\nengine: {{fidelity: auto{rest}}}"));
+    let level = |plan: &Plan| format!("{:?}", plan.resolved().fidelity);
+    let choice = |plan: &Plan| plan.choice().expect("it was chosen").to_owned();
+    let short = auto(SHORT, "");
+    assert_eq!(level(&short), "Packet");
+    assert!(choice(&short).contains("auto` is packets: "), "{short:?}");
+    let long = auto(LONG, "");
+    assert_eq!(level(&long), "Flow");
+    assert!(choice(&long).contains("more than `engine.packets_time: 600s`"));
+    let tight = auto(SHORT, ", packets_memory: 1MB");
+    assert_eq!(level(&tight), "Flow");
+    // What flow level refuses is simulated with packets, whatever they cost.
+    let refused = format!("{LONG}\nobserve: {{queue_changes: ['leaf0:0']}}");
+    let refused = auto(&refused, "");
+    assert_eq!(level(&refused), "Packet");
+    assert!(choice(&refused).contains("cannot be simulated at flow level"));
+    let trial = Run::new(&tight).run().expect("it runs");
+    assert!(trial.summary().notes[0].contains("auto` is flows: "));
+    assert_eq!(plan(SHORT).choice(), None);
+}

@@ -41,6 +41,8 @@ pub(crate) enum Fidelity {
     Packet,
     /// Flows at max–min fair rates: less exact, and less time
     Flow,
+    /// Packets where `engine.packets_time` and `engine.packets_memory` allow, else flows
+    Auto,
     /// Both, side by side; goes with `tenter run`
     Both,
 }
@@ -51,6 +53,7 @@ impl Fidelity {
         match self {
             Fidelity::Packet => Some("engine.fidelity=packet"),
             Fidelity::Flow => Some("engine.fidelity=flow"),
+            Fidelity::Auto => Some("engine.fidelity=auto"),
             Fidelity::Both => None,
         }
     }

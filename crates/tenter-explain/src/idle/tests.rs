@@ -117,6 +117,7 @@ fn each_rule_finds_its_setting() {
             "`endpoint.nic.entropy`",
         ),
         ("engine: {window: 5us}", "`engine.window`"),
+        ("engine: {packets_time: 5s}", "`engine.packets_time`"),
         (
             "observe: {samples: false, sample_interval: 5us}",
             "`observe.sample_interval`",

@@ -7,19 +7,22 @@ use tenter_engine::{Control, Home, LocalNode, RunOutcome};
 use tenter_flow::{FlowId, Fluid};
 use tenter_net::Packet;
 use tenter_plan::Plan;
+use tenter_topology::NodeId;
 use tenter_units::ById;
 use tenter_workload::{Countdown, JobId, RankId, Rings, Schedule};
 
 use crate::error::SimulationError;
 use crate::network::{
-    Change, Driver, DriverStats, Fabric, JobProgress, NodeModel, Unwatched, fabric,
+    Change, Context, Driver, DriverStats, Fabric, JobProgress, NodeModel, Unwatched, fabric,
 };
 
 use super::carried::Carried;
 use super::domains::UnderWay;
+use super::host_rates::HostRates;
 use super::instants::{Happens, Instants};
 use super::messages::{MessageId, Messages, PairId};
 use super::ring_jobs::{self, RingsTaken};
+use super::spray::Sprays;
 use super::ways::Ways;
 
 /// Hosts as at packet level, and flows between them.
@@ -28,6 +31,7 @@ pub struct FlowDriver {
     pub(super) fabric: Fabric<Unwatched>,
     pub(super) fluid: Fluid,
     pub(super) ways: Ways,
+    pub(super) host_rates: HostRates,
     pub(super) messages: Messages,
     /// The first queue pair of each rank.
     pub(super) first_pairs: ById<JobId, ById<RankId, PairId>>,
@@ -42,6 +46,8 @@ pub struct FlowDriver {
     pub(super) running_rings: BTreeMap<JobId, Rings>,
     /// When a timer of each node was last planned.
     pub(super) planned: Vec<u64>,
+    /// The nodes of the topology, as they are numbered here.
+    node_ids: Vec<NodeId>,
     pub(super) events: u64,
     pub(super) settled: u64,
 }
@@ -65,12 +71,22 @@ impl FlowDriver {
         let first_pairs = first_pairs.collect();
         let mut fluid = Fluid::default();
         let topology = &fabric.context.topology;
+        let host_rates = HostRates::new(plan);
+        let may_change = plan.circuits.is_some() || !plan.faults.events.is_empty();
         let mut driver = FlowDriver {
             runs_whole_rings: false,
             running_rings: BTreeMap::new(),
-            ways: Ways::new(topology, &mut fluid, false),
+            ways: Ways::new(
+                topology,
+                &mut fluid,
+                &host_rates,
+                Sprays::new(&fabric.context),
+                may_change,
+            ),
+            host_rates,
             carried: Carried::new(topology),
             planned: vec![u64::MAX; fabric.nodes.len()],
+            node_ids: node_ids(&fabric.context),
             fluid,
             fabric,
             messages,
@@ -81,7 +97,7 @@ impl FlowDriver {
             events: 0,
             settled: 0,
         };
-        driver.runs_whole_rings = driver.rings_are_free();
+        driver.runs_whole_rings = !may_change && driver.rings_are_free();
         if !driver.runs_whole_rings {
             driver.fabric.context.check_ids(ring_jobs::shared)?;
         }
@@ -118,12 +134,13 @@ impl FlowDriver {
 
     /// A flow has sent its last byte: it arrives, and the queue pair sends its next message.
     pub(super) fn flow_ends(&mut self, flow: FlowId, now: u64) {
-        self.fluid.withdraw(flow);
         let Some((id, next)) = self.messages.ended(flow) else {
+            self.fluid.withdraw(flow);
             return;
         };
         let message = *self.messages.get(id);
-        self.count(&message, 1);
+        self.count(&message, 1, Some(flow));
+        self.fluid.withdraw(flow);
         let rest = self.rest(&message);
         let arrives = Happens::Delivered(message.sequence, id.number());
         self.instants.add(now + rest.ps(), arrives);
@@ -149,6 +166,13 @@ impl FlowDriver {
             Happens::Rings(job) => self.rings_end(JobId::new(job), now),
         }
     }
+}
+
+/// The nodes of the topology in the order of their only part.
+fn node_ids(context: &Context) -> Vec<NodeId> {
+    let mut ids: Vec<NodeId> = context.topology.node_ids().collect();
+    ids.sort_unstable_by_key(|&node| context.home(node));
+    ids
 }
 
 impl Driver for FlowDriver {
@@ -195,8 +219,14 @@ impl Driver for FlowDriver {
         Vec::new()
     }
 
-    fn change(&mut self, _: Home, _: u64, _: &Change) -> bool {
+    fn change(&mut self, home: Home, now: u64, change: &Change) -> bool {
+        let node = self.node_ids[home.node.index()];
+        self.change_link(node, change, now);
         false
+    }
+
+    fn routes_changed(&mut self, now: u64) {
+        self.find_ways_again(now);
     }
 
     fn run_rings(&mut self, job: JobId, begin: u64, schedule: &dyn Schedule) -> Option<RingsTaken> {

@@ -7,7 +7,7 @@ use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_flow::FlowRate;
 use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_net::load_balancing::LoadBalancing;
-use tenter_plan::Plan;
+use tenter_plan::{Fault, Plan, SteeringDemand};
 use tenter_units::Time;
 
 use super::way_delays::WayDelays;
@@ -62,16 +62,23 @@ const PACKETS: &str = "set `engine.fidelity: packet`, or leave it out of the sce
 /// What it can say nothing about.
 pub fn left_out(plan: &Plan) -> Result<Vec<LeftOut>, FlowLevelRefusal> {
     let runs = || plan.jobs.iter().flat_map(|job| &job.sequence);
+    let faults = || plan.faults.events.iter();
+    let circuits = plan.circuits.as_ref();
+    let steering = circuits.and_then(|of| of.steering.as_ref());
     let refused = [
-        ("a fabric with optical switches", plan.circuits.is_some()),
-        ("a fault", !plan.faults.events.is_empty()),
+        (
+            "a pause storm",
+            faults().any(|event| matches!(event.fault, Fault::StormBegins(_))),
+        ),
+        (
+            "steering by counters",
+            steering.is_some_and(|of| of.demand == SteeringDemand::Counters),
+        ),
         ("an impairment", !plan.impairments.is_empty()),
         (
             "a stream without end",
             runs().any(|run| run.traffic.is_endless()),
         ),
-        ("PCIe as the limit of NICs", !plan.dma.is_empty()),
-        ("a slow receiver", plan.nic.receive_buffer.is_some()),
         (
             "the set-up of connections (`endpoint.nic.connection_set_up`)",
             plan.nic.connection_set_up,
@@ -90,12 +97,16 @@ pub fn left_out(plan: &Plan) -> Result<Vec<LeftOut>, FlowLevelRefusal> {
         return Err(FlowLevelRefusal { what, remedy });
     }
     let found = of_ways(plan).into_iter().chain(of_queues(plan));
+    let found = found.chain([(
+        circuits.is_some() || faults().next().is_some(),
+        "nothing is lost when a link goes down: flows over it wait for other routes, and go on without the timeouts of lost packets",
+    )]);
     let holds = found.filter(|(holds, _)| *holds);
     Ok(holds.map(|(_, text)| LeftOut { text }).collect())
 }
 
 /// What it leaves out of the choice of ways.
-fn of_ways(plan: &Plan) -> [(bool, &'static str); 3] {
+fn of_ways(plan: &Plan) -> [(bool, &'static str); 4] {
     let any = |is: fn(&LoadBalancing) -> bool| {
         let mut switches = plan.switches.iter();
         plan.scheduled.is_none() && switches.any(|spec| is(&spec.load_balancing))
@@ -103,8 +114,12 @@ fn of_ways(plan: &Plan) -> [(bool, &'static str); 3] {
     let varies = plan.port_changes.entropy.is_some();
     [
         (
-            any(|balancing| !balancing.keeps_ways()) || varies,
-            "packets are spread evenly over all shortest paths, whatever queues there are: a lower bound of the time",
+            any(LoadBalancing::reorders),
+            "the links of sprayed packets are drawn for each message, whatever queues there are: a lower bound of the time",
+        ),
+        (
+            any(|balancing| !balancing.keeps_ways() && !balancing.reorders()) || varies,
+            "flows are spread evenly over all shortest paths, whatever queues there are: a lower bound of the time",
         ),
         (
             any(|balancing| balancing.detours().is_some()),
@@ -119,7 +134,7 @@ fn of_ways(plan: &Plan) -> [(bool, &'static str); 3] {
 }
 
 /// What it leaves out of queues and of reactions to them.
-fn of_queues(plan: &Plan) -> [(bool, &'static str); 5] {
+fn of_queues(plan: &Plan) -> [(bool, &'static str); 6] {
     let lossless = plan.switches.any_class(|class| class.lossless.is_some());
     let is_lossy = !lossless && plan.scheduled.is_none() && plan.credit.is_none();
     let classes = plan.jobs.iter().map(|job| job.class);
@@ -132,6 +147,10 @@ fn of_queues(plan: &Plan) -> [(bool, &'static str); 5] {
         (
             plan.nic.reacting().is_some(),
             "congestion control finds the fair rates at once: a lower bound of the time",
+        ),
+        (
+            plan.nic.receive_buffer.is_some() || !plan.dma.is_empty(),
+            "a host that is slower than its wire slows its senders at once: it drops nothing, and pauses nobody else",
         ),
         (
             plan.signals.is_some(),

@@ -11,13 +11,17 @@
 
 mod arriving;
 mod carried;
+mod changes;
 mod domains;
 mod driver;
+mod host_rates;
 mod instants;
 mod limits;
 mod messages;
 mod ring_jobs;
+mod search;
 mod sending;
+mod spray;
 mod waves;
 mod way_delays;
 mod ways;
@@ -27,3 +31,4 @@ pub use carried::Carried;
 pub use driver::FlowDriver;
 pub use limits::{FlowLevelRefusal, LeftOut, left_out};
 pub use ring_jobs::RingsTaken;
+pub(crate) use spray::evenly_spread;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tenter_flow::{Amount, FlowSpec, Weight};
+use tenter_flow::{Amount, FlowId, FlowSpec, Weight};
 use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_topology::HostId;
 use tenter_units::Time;
@@ -13,8 +13,9 @@ use crate::network::{Context, Fabric, FlowKey, Posted, QueuePairId, Unwatched};
 use super::carried::Load;
 use super::driver::FlowDriver;
 use super::messages::{Message, MessageId, PairId, PairWay, Size};
+use super::search::Net;
 use super::way_delays::EndFrames;
-use super::ways::{MixedLoads, Net, Ways, nic};
+use super::ways::{MixedLoads, Ways, nic};
 
 impl FlowDriver {
     /// Posts the shares of a transfer to its queue pairs.
@@ -76,7 +77,7 @@ impl FlowDriver {
         self.ways.spread(&mut self.carried);
         let topology = &self.fabric.context.topology;
         let before = std::mem::take(&mut self.fluid);
-        self.ways = Ways::new(topology, &mut self.fluid, true);
+        self.ways = Ways::new(topology, &mut self.fluid, &self.host_rates, None, true);
         let pairs = self.messages.take_ways();
         for (pair, PairWay { from, to, hash, .. }) in pairs {
             self.find_way(pair, [from, to], hash, now);
@@ -104,18 +105,20 @@ impl FlowDriver {
     }
 
     /// The flow of so much of a message.
-    pub(super) fn spec(&self, message: &Message, amount: Amount) -> Option<FlowSpec> {
+    pub(super) fn spec(&mut self, message: &Message, amount: Amount) -> Option<FlowSpec> {
         let PairWay { way, from, to, .. } = self.messages.way(message.pair)?;
+        let route = self
+            .ways
+            .route(&mut self.fluid, way, message.key, message.frames);
         let context = &self.fabric.context;
-        let found = self.ways.way(way);
         Some(FlowSpec {
             from: (
                 self.ways.link(nic(from)),
                 entry_weight(context, from, message),
             ),
-            route: found.route,
+            route,
             to: self.ways.link(context.topology.neighbour(to, 0)),
-            limit: found.limit,
+            limit: self.ways.way(way).limit,
             amount,
         })
     }
@@ -148,8 +151,8 @@ impl FlowDriver {
         }
     }
 
-    /// Counts what so many messages like one have loaded.
-    pub(super) fn count(&mut self, message: &Message, messages: u64) {
+    /// Counts what so many messages like one have loaded, with the flow of one that had one.
+    pub(super) fn count(&mut self, message: &Message, messages: u64, flow: Option<FlowId>) {
         let Some(PairWay { way, from, to, .. }) = self.messages.way(message.pair) else {
             return;
         };
@@ -157,7 +160,8 @@ impl FlowDriver {
             frames: u64::from(message.frames) * messages,
             bytes: message.frame_bytes * messages,
         };
-        self.ways.send(way, load);
+        let hops = flow.map_or(&[][..], |flow| self.fluid.hops(flow));
+        self.ways.send(way, load, hops, &mut self.carried);
         let links = self.ways.way(way).stages + 2;
         self.carried.add_hops(load.frames * links);
         self.carried.count(nic(from), load, Weight::WHOLE);

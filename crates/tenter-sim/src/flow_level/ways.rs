@@ -5,13 +5,16 @@ use std::collections::{BTreeMap, HashMap};
 use tenter_flow::{FlowRate, Fluid, LinkId, RouteId, Weight};
 use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_plan::Link;
-use tenter_topology::{CableEnd, HostId, NodeId, Routing, Topology};
+use tenter_topology::{CableEnd, HostId, NodeId, Topology};
 use tenter_units::{ById, Rate, Time, id};
 
-use crate::network::{Context, NodeModel};
+use crate::network::{Context, FlowKey};
 
 use super::carried::{Carried, Load};
+use super::host_rates::HostRates;
 use super::limits::of_windows;
+use super::search::{Net, Stage, search};
+use super::spray::{Spray, Sprays};
 use super::way_delays::WayDelays;
 
 id! {
@@ -22,7 +25,7 @@ id! {
 /// A way from the leaf of one host to that of another.
 #[derive(Clone, Debug)]
 pub(super) struct Way {
-    pub(super) route: RouteId,
+    route: RouteId,
     pub(super) delays: WayDelays,
     /// The most that a queue pair sends at.
     pub(super) limit: FlowRate,
@@ -30,6 +33,8 @@ pub(super) struct Way {
     sent: Load,
     /// Links between the two leaves.
     pub(super) stages: u64,
+    /// What its packets are drawn from, where they are.
+    spray: Option<Spray>,
     /// The ports of switches on it, each with the part that it carries: that to the host is none of
     /// them.
     ports: Vec<(CableEnd, Weight)>,
@@ -38,18 +43,6 @@ pub(super) struct Way {
 /// Some flows load a link by itself that others load as one of several alike.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MixedLoads;
-
-/// What ways are found in.
-#[derive(Clone, Copy)]
-pub(super) struct Net<'a> {
-    pub(super) context: &'a Context,
-    pub(super) topology: &'a Topology,
-    pub(super) routing: &'a Routing,
-    pub(super) nodes: &'a [NodeModel],
-}
-
-/// A step of the search: the ports that lead from all switches that are so far from the leaf.
-type Stage = Vec<(CableEnd, Weight)>;
 
 /// The links of the fabric as those of a [`Fluid`], and the ways over them.
 #[derive(Debug, Default)]
@@ -64,21 +57,31 @@ pub(super) struct Ways {
     is_single: ById<LinkId, bool>,
     /// Whether there are no bundles at all.
     has_no_bundles: bool,
+    /// What decides the ports of packets, where they are drawn for each message.
+    sprays: Option<Sprays>,
     all: ById<WayId, Way>,
     /// Ways that do not depend on the queue pair.
     between: BTreeMap<(NodeId, NodeId, [Link; 2]), WayId>,
     /// All others, by their ports.
     over: BTreeMap<(Vec<CableEnd>, [Link; 2]), WayId>,
+    /// Carries nothing: the link of flows between hosts that have no way to each other.
+    nowhere: Option<LinkId>,
 }
 
 impl Ways {
-    pub(super) fn new(topology: &Topology, fluid: &mut Fluid, has_no_bundles: bool) -> Ways {
+    pub(super) fn new(
+        topology: &Topology,
+        fluid: &mut Fluid,
+        rates: &HostRates,
+        sprays: Option<Sprays>,
+        has_no_bundles: bool,
+    ) -> Ways {
         let mut first = ById::default();
         let mut links = 0;
         for node in topology.node_ids() {
             first.push(links);
             for port in 0..topology.ports(node) {
-                fluid.add_link(FlowRate::of_line(topology.cable(node, port).rate));
+                fluid.add_link(rates.of_line(topology, CableEnd { node, port }));
                 links += 1;
             }
         }
@@ -86,7 +89,9 @@ impl Ways {
             first,
             bundles: vec![None; links as usize].into(),
             is_single: vec![false; links as usize].into(),
-            has_no_bundles,
+            // Flows load links unequally.
+            has_no_bundles: has_no_bundles || sprays.is_some(),
+            sprays,
             ..Ways::default()
         }
     }
@@ -95,9 +100,55 @@ impl Ways {
         &self.all[way]
     }
 
-    /// Counts what has been sent over a way.
-    pub(super) fn send(&mut self, way: WayId, load: Load) {
-        self.all[way].sent.add(load);
+    /// The route of a message of so many packets over a way: one that its messages share, or one
+    /// whose parts are drawn for it.
+    pub(super) fn route(
+        &self,
+        fluid: &mut Fluid,
+        way: WayId,
+        key: FlowKey,
+        packets: u32,
+    ) -> RouteId {
+        let way = &self.all[way];
+        let Some((spray, sprays)) = way.spray.as_ref().zip(self.sprays.as_ref()) else {
+            return way.route;
+        };
+        let parts = spray.parts(sprays, key, packets);
+        let hops = parts.into_iter();
+        let hops: Vec<_> = hops.map(|(end, part)| (self.link(end), part)).collect();
+        fluid.own_route(&hops)
+    }
+
+    /// Whether the parts of a way are drawn for each message.
+    pub(super) fn is_drawn(&self, way: WayId) -> bool {
+        self.all[way].spray.is_some()
+    }
+
+    /// Counts what has been sent over a way, by a flow with some parts where those were drawn.
+    pub(super) fn send(
+        &mut self,
+        way: WayId,
+        load: Load,
+        hops: &[(LinkId, Weight)],
+        carried: &mut Carried,
+    ) {
+        if self.all[way].spray.is_none() {
+            self.all[way].sent.add(load);
+            return;
+        }
+        for &(link, part) in hops {
+            carried.count(self.end(link), load, part);
+        }
+    }
+
+    /// The port that sends over a link.
+    fn end(&self, link: LinkId) -> CableEnd {
+        let first = self.first.as_slice();
+        let node = first.partition_point(|&first| first <= link.number()) - 1;
+        CableEnd {
+            node: NodeId::new(node as u32),
+            port: (link.number() - first[node]) as u16,
+        }
     }
 
     /// Spreads what has been sent over ways over their ports.
@@ -110,6 +161,14 @@ impl Ways {
                 }
             }
         }
+    }
+
+    /// Forgets all ways: there are other routes. Links and their rates stay, and none is loaded as
+    /// part of a bundle.
+    pub(super) fn forget(&mut self) {
+        self.all = ById::default();
+        self.between.clear();
+        self.over.clear();
     }
 
     /// The link that a port sends over.
@@ -142,7 +201,29 @@ impl Ways {
         if let Some(&known) = over.as_ref().and_then(|over| self.over.get(over)) {
             return Ok(known);
         }
-        let hops = self.hops(net, fluid, &found.stages)?;
+        if !found.arrives {
+            let nowhere = *self
+                .nowhere
+                .get_or_insert_with(|| fluid.add_link(FlowRate::default()));
+            let way = WayId::new(self.all.len() as u32);
+            self.all.push(Way {
+                route: fluid.route(&[(nowhere, Weight::WHOLE)]),
+                limit: FlowRate::UNLIMITED,
+                delays: WayDelays::new(Vec::new(), &[]),
+                sent: Load::default(),
+                stages: 0,
+                spray: None,
+                ports: Vec::new(),
+            });
+            return Ok(way);
+        }
+        let spray = self.sprays.as_ref();
+        let spray =
+            spray.and_then(|sprays| Spray::new(net, &found.stages, sprays, (leaves[0], leaves[1])));
+        let hops = match &spray {
+            Some(_) => Vec::new(),
+            None => self.hops(net, fluid, &found.stages)?,
+        };
         let way = WayId::new(self.all.len() as u32);
         let delays = delays(net, [from, to], &found.stages);
         self.all.push(Way {
@@ -151,6 +232,7 @@ impl Ways {
             delays,
             sent: Load::default(),
             stages: found.stages.len() as u64,
+            spray,
             ports: found.stages.concat(),
         });
         if found.is_of_pair {
@@ -240,94 +322,6 @@ fn tax(context: &Context) -> Weight {
     Weight::of(inside, wire)
 }
 
-/// What the search has found.
-struct Found {
-    stages: Vec<Stage>,
-    /// Whether all packets from one leaf to the other take it.
-    is_of_pair: bool,
-}
-
-impl Found {
-    /// The ports of the only path, where there is no other.
-    fn fixed_ports(&self) -> Option<Vec<CableEnd>> {
-        let one = |stage: &Stage| match stage[..] {
-            [(end, _)] => Some(end),
-            _ => None,
-        };
-        self.stages.iter().map(one).collect()
-    }
-}
-
-/// More switches than on any path.
-const STAGES_MAX: usize = 256;
-
-/// Follows packets with a hash from a leaf to a host, over all ports that they may take.
-fn search(net: Net<'_>, leaves: (NodeId, NodeId), to: HostId, hash: u32) -> Found {
-    let mut found = Found {
-        stages: Vec::new(),
-        is_of_pair: true,
-    };
-    let mut here = BTreeMap::from([(leaves.0, Weight::WHOLE)]);
-    while found.stages.len() < STAGES_MAX {
-        let mut stage = Stage::new();
-        let mut next: BTreeMap<NodeId, Weight> = BTreeMap::new();
-        for (&node, &weight) in here.iter().filter(|(node, _)| **node != leaves.1) {
-            for (port, part) in choices(net, node, to, hash, &mut found.is_of_pair) {
-                let weight = weight.times(part);
-                let end = CableEnd { node, port };
-                stage.push((end, weight));
-                let beyond = net.topology.neighbour(node, port).node;
-                let sum = next.entry(beyond).or_insert(Weight::NONE);
-                *sum = sum.plus(weight);
-            }
-        }
-        if stage.is_empty() {
-            break;
-        }
-        found.stages.push(stage);
-        here = next;
-    }
-    found
-}
-
-/// The ports that packets with a hash take at a switch, each with the part of them that does.
-fn choices(
-    net: Net<'_>,
-    node: NodeId,
-    to: HostId,
-    hash: u32,
-    is_of_pair: &mut bool,
-) -> Vec<(u16, Weight)> {
-    let candidates = net.routing.candidates(net.topology.switch(node), to);
-    if let [port] = candidates {
-        return vec![(*port, Weight::WHOLE)];
-    }
-    let home = net.context.home(node);
-    let varies = net.context.port_changes.entropy.is_some();
-    if let NodeModel::Switch(switch) = &net.nodes[home.node.index()]
-        && let Some(port) = switch.fixed_port(hash, to, net.routing)
-        && !varies
-    {
-        *is_of_pair = false;
-        return vec![(port, Weight::WHOLE)];
-    }
-    // A load balancer that looks at queues gives fast links more.
-    let balancing = &net.context.switch(node).load_balancing;
-    let by_rate = net.context.scheduled.is_none() && balancing.reads_queues();
-    let share = |port: u16| {
-        if by_rate {
-            net.topology.cable(node, port).rate.bits_per_second()
-        } else {
-            1
-        }
-    };
-    let all = candidates.iter().map(|&port| share(port)).sum();
-    let parts = candidates.iter();
-    parts
-        .map(|&port| (port, Weight::of(share(port), all)))
-        .collect()
-}
-
 /// The port of a NIC.
 pub(super) fn nic(host: HostId) -> CableEnd {
     CableEnd {
@@ -339,6 +333,12 @@ pub(super) fn nic(host: HostId) -> CableEnd {
 /// The links of a way on its first path, and of the first way back.
 fn delays(net: Net<'_>, [from, to]: [HostId; 2], stages: &[Stage]) -> WayDelays {
     let delays = net.context.delays();
+    // Circuits are not where the scenario begins with them.
+    let link = |end: CableEnd| {
+        let peer = net.topology.neighbour(end.node, end.port).node;
+        let delay = net.topology.cable(end.node, end.port).delay;
+        delays.link_to(end, peer, delay)
+    };
     let mut ends = vec![nic(from)];
     let mut node = net.topology.neighbour(from, 0).node;
     for stage in stages {
@@ -351,8 +351,8 @@ fn delays(net: Net<'_>, [from, to]: [HostId; 2], stages: &[Stage]) -> WayDelays 
     ends.push(net.topology.neighbour(to, 0));
     let back = net.routing.path(net.topology, to, from);
     let back = std::iter::once(nic(to)).chain(back);
-    let back: Vec<_> = back.map(|end| delays.link(end)).collect();
-    let mut forth: Vec<_> = ends.into_iter().map(|end| delays.link(end)).collect();
+    let back: Vec<_> = back.map(link).collect();
+    let mut forth: Vec<_> = ends.into_iter().map(link).collect();
     let credit = wait_for_credit(net.context, &mut forth);
     WayDelays::new(forth, &back).after(credit)
 }

@@ -64,7 +64,7 @@ impl FlowDriver {
     }
 
     /// The message and the flow by which a rank sends to the next of its ring; `None` where it does
-    /// not pass the fabric.
+    /// not pass the fabric, or is another for each message.
     pub(super) fn ring_spec(
         &mut self,
         job: JobId,
@@ -90,6 +90,10 @@ impl FlowDriver {
                 queue_pair: 0,
             };
             self.find_way(pair, ends, context.hash(of), 0);
+        }
+        let way = self.messages.way(pair)?.way;
+        if self.ways.is_drawn(way) {
+            return None;
         }
         let size = self.size(rings.bytes);
         let message = Message::new(FlowKey::default(), 0, pair, size);
@@ -145,7 +149,7 @@ impl FlowDriver {
         if let Some(rings) = self.running_rings.remove(&job) {
             for rank in context.jobs[job].job.hosts.ids() {
                 if let Some((message, _)) = self.ring_spec(job, rank, rings) {
-                    self.count(&message, u64::from(rings.steps));
+                    self.count(&message, u64::from(rings.steps), None);
                 }
             }
         }

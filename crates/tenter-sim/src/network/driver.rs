@@ -44,6 +44,9 @@ pub trait Driver {
     /// Changes a node at an edge at `now`; whether it may have something else to do now.
     fn change(&mut self, home: Home, now: u64, change: &Change) -> bool;
 
+    /// All switches have other routes from `now` on.
+    fn routes_changed(&mut self, _now: u64) {}
+
     /// Runs the rings of a job as a whole, where the driver does: the transfers of a schedule whose
     /// first may be posted so long after `begin`, in ps, as hosts add to a start.
     fn run_rings(

@@ -113,7 +113,7 @@ impl Circuits {
                 self.start(world, &change)?;
             }
         }
-        world.routes.publish(world.driver);
+        world.routes.publish(world.driver, world.now);
         match world.routes.failure() {
             Some(reason) => Err(format!("no routes over the new circuits: {reason}")),
             None => Ok(()),
@@ -331,7 +331,7 @@ fn drain<D: Driver>(driver: &mut D, routes: &mut Routes, moves: &[Move], now: u6
     for of in moves {
         leave_out(routes, &topology, of);
     }
-    routes.publish(driver);
+    routes.publish(driver, now);
     for end in &held {
         change(driver, end.node, now, &Change::Reroute(end.port));
     }

@@ -83,7 +83,7 @@ impl Faults {
             self.news.pop_front();
             world.routes.set_out(cable, is_out);
         }
-        world.routes.publish(world.driver);
+        world.routes.publish(world.driver, now);
     }
 }
 

@@ -51,7 +51,7 @@ impl Routes {
     }
 
     /// Tells all switches, if anything has changed.
-    pub(super) fn publish<D: Driver>(&mut self, driver: &mut D) {
+    pub(super) fn publish<D: Driver>(&mut self, driver: &mut D, now: u64) {
         if !std::mem::take(&mut self.has_changed) {
             return;
         }
@@ -69,5 +69,6 @@ impl Routes {
         for part in 0..driver.parts() {
             driver.fabric_mut(part).routing = Arc::clone(&routing);
         }
+        driver.routes_changed(now);
     }
 }

@@ -5,7 +5,7 @@ use tenter_plan::{Fidelity, Plan, PowerProfile};
 use tenter_record::Sink;
 
 use crate::error::SimulationError;
-use crate::flow_level::{FlowDriver, LeftOut, left_out};
+use crate::flow_level::{FlowDriver, LeftOut, evenly_spread, left_out};
 use crate::network::{
     Context, Driver, NodeModel, Recorder, Unwatched, WatchLog, WatchTarget, WindowedDriver, build,
 };
@@ -112,16 +112,20 @@ impl<D: Driver> Simulation<D> {
     pub fn with_driver(driver: D, plan: &Plan, threads: u16) -> Simulation<D> {
         let ideals = Ideals::new(plan, driver.context());
         Simulation {
-            driver,
             ideals,
             name: plan.name.clone(),
             threads,
             power: plan.power.clone(),
             left_out: match plan.fidelity {
                 Fidelity::Packet => Vec::new(),
-                Fidelity::Flow => left_out(plan).unwrap_or_default(),
+                Fidelity::Flow => {
+                    let mut found = left_out(plan).unwrap_or_default();
+                    found.extend(evenly_spread(driver.context()));
+                    found
+                }
             },
             actors: actors::of(plan),
+            driver,
         }
     }
 

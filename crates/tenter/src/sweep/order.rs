@@ -103,7 +103,7 @@ impl TrialOrder {
         };
         let config = (self.config.as_str(), "config.yaml", Format::Yaml);
         let loaded = tenter_scenario::load_beside(config.0, config.1, config.2, &[], None, &find)?;
-        Ok((Plan::new(loaded), sweep))
+        Ok((Plan::new(loaded)?, sweep))
     }
 }
 

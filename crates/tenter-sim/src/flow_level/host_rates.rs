@@ -1,0 +1,87 @@
+//! How fast hosts send and receive where their memory is slower than the wire.
+
+use tenter_flow::FlowRate;
+use tenter_net::{DATA_OVERHEAD_BYTES, WIRE_OVERHEAD_BYTES};
+use tenter_plan::Plan;
+use tenter_topology::{CableEnd, HostId, NodeId, Topology};
+use tenter_units::{ById, Rate};
+
+/// What a host sends and receives at most.
+#[derive(Clone, Copy, Debug)]
+struct HostRate {
+    send: FlowRate,
+    receive: FlowRate,
+}
+
+/// That of all hosts, in bits on the wire; empty where all keep up with it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct HostRates(ById<HostId, HostRate>);
+
+impl HostRates {
+    pub(super) fn new(plan: &Plan) -> HostRates {
+        let drain = plan.nic.receive_buffer.and_then(|buffer| buffer.drain_rate);
+        if plan.dma.is_empty() && drain.is_none() {
+            return HostRates::default();
+        }
+        let hosts = plan.topology.host_ids().map(|host| {
+            let dma = plan.dma.get(host.index());
+            let by_dma = |rate: Option<Rate>| rate.and_then(|rate| of_dma(plan, rate));
+            let [read, write] = [
+                by_dma(dma.map(|of| of.read)),
+                by_dma(dma.map(|of| of.write)),
+            ];
+            let drain =
+                drain.map(|rate| scaled(rate, frame(plan), frame(plan) + WIRE_OVERHEAD_BYTES));
+            let least = |rates: [Option<Rate>; 2]| {
+                let least = rates.into_iter().flatten().min();
+                least.map_or(FlowRate::UNLIMITED, FlowRate::of_line)
+            };
+            HostRate {
+                send: least([read, None]),
+                receive: least([write, drain]),
+            }
+        });
+        HostRates(hosts.collect())
+    }
+
+    /// The most that a port sends.
+    pub(super) fn of_line(&self, topology: &Topology, end: CableEnd) -> FlowRate {
+        let line = FlowRate::of_line(topology.cable(end.node, end.port).rate);
+        self.limited(topology, end, line)
+    }
+
+    /// The most that a port sends, on whose link a rate is possible.
+    pub(super) fn limited(&self, topology: &Topology, end: CableEnd, line: FlowRate) -> FlowRate {
+        if self.0.is_empty() {
+            return line;
+        }
+        let host = |node: NodeId| {
+            let is_host = topology.is_host(node);
+            is_host.then(|| self.0[HostId::new(node.number())])
+        };
+        let sends = host(end.node).map(|of| of.send);
+        let peer = topology.neighbour(end.node, end.port).node;
+        let receives = host(peer).map(|of| of.receive);
+        sends.into_iter().chain(receives).fold(line, FlowRate::min)
+    }
+}
+
+/// Bytes of a full frame.
+fn frame(plan: &Plan) -> u32 {
+    plan.nic.mtu_bytes + DATA_OVERHEAD_BYTES + plan.nic.telemetry_bytes()
+}
+
+/// What full packets take of the wire while DMA is as fast as it can.
+fn of_dma(plan: &Plan, rate: Rate) -> Option<Rate> {
+    let payload = plan.nic.pcie?.payload_rate(rate, plan.nic.mtu_bytes);
+    Some(scaled(
+        payload,
+        plan.nic.mtu_bytes,
+        frame(plan) + WIRE_OVERHEAD_BYTES,
+    ))
+}
+
+fn scaled(rate: Rate, from: u32, to: u32) -> Rate {
+    let bits = u128::from(rate.bits_per_second()) * u128::from(to) / u128::from(from.max(1));
+    Rate::from_bits_per_second(u64::try_from(bits).unwrap_or(u64::MAX))
+}

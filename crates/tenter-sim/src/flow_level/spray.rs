@@ -1,0 +1,317 @@
+//! How many packets of a message take which port where packets are sprayed: drawn for each message,
+//! as a burst of packets is never spread evenly.
+
+use std::collections::BTreeMap;
+
+use tenter_engine::Draws;
+use tenter_flow::Weight;
+use tenter_topology::{CableEnd, NodeId};
+
+use crate::network::{Context, FlowKey};
+
+use super::limits::LeftOut;
+use super::search::{Net, Stage};
+
+/// The most ports that the ways of all queue pairs may have together for their packets to be drawn.
+const PORTS_MAX: u64 = 1 << 21;
+
+/// Packets that are drawn; the parts of a longer message differ from even ones by as much less as
+/// its packets even out.
+const SAMPLE: u32 = 1_024;
+
+/// What decides the ports of packets.
+#[derive(Clone, Debug)]
+pub(super) struct Sprays {
+    draws: Draws,
+    /// How many queue pairs lead from one leaf to another, and from a leaf to any other.
+    between: BTreeMap<(NodeId, NodeId), u32>,
+    from: BTreeMap<NodeId, u32>,
+}
+
+impl Sprays {
+    /// That of a trial in which ports are drawn.
+    pub(super) fn new(context: &Context) -> Option<Sprays> {
+        let mut sprays = Sprays {
+            draws: draws(context)?,
+            between: BTreeMap::new(),
+            from: BTreeMap::new(),
+        };
+        let topology = &context.topology;
+        for plan in &context.jobs {
+            let leaf = |rank| topology.neighbour(plan.job.hosts[rank], 0).node;
+            for rank in plan.job.hosts.ids() {
+                for slot in plan.pairs.send_slots(rank) {
+                    let leaves = (leaf(rank), leaf(plan.pairs.peer_of(rank, slot).rank));
+                    if leaves.0 != leaves.1 {
+                        *sprays.between.entry(leaves).or_default() += 1;
+                        *sprays.from.entry(leaves.0).or_default() += 1;
+                    }
+                }
+            }
+        }
+        Some(sprays)
+    }
+
+    /// The part of what a leaf sends to others that goes to one of them.
+    fn part(&self, leaves: (NodeId, NodeId)) -> f64 {
+        let between = self.between.get(&leaves).copied().unwrap_or(0);
+        let from = self.from.get(&leaves.0).copied().unwrap_or(1);
+        f64::from(between) / f64::from(from)
+    }
+}
+
+/// What ports are drawn from; `None` where links are too many for that, or no switch reorders.
+fn draws(context: &Context) -> Option<Draws> {
+    let drawn = is_sprayed(context) && ports(context) <= PORTS_MAX;
+    drawn.then(|| Draws::new(context.seeds.hashing, "flow level", "ports of packets"))
+}
+
+/// What is left out where links are too many to be drawn.
+pub(crate) fn evenly_spread(context: &Context) -> Option<LeftOut> {
+    let is_even = is_sprayed(context) && ports(context) > PORTS_MAX;
+    is_even.then_some(LeftOut {
+        text: "packets are spread perfectly evenly, as there are too many ways to draw links for each message: its error may be larger than on small trials",
+    })
+}
+
+fn is_sprayed(context: &Context) -> bool {
+    let reorders = |node| context.switch(node).load_balancing.reorders();
+    context.scheduled.is_none() && context.topology.switch_nodes().any(reorders)
+}
+
+/// The ports that the ways of all queue pairs have together, if each has those of the largest
+/// switch.
+fn ports(context: &Context) -> u64 {
+    let topology = &context.topology;
+    let most = topology.switch_nodes().map(|node| topology.ports(node));
+    let most = u64::from(most.max().unwrap_or(0));
+    let pairs = context.jobs.iter().map(|plan| {
+        let ranks = plan.job.hosts.ids();
+        let counts = ranks.map(|rank| plan.pairs.send_count(rank) as u64);
+        counts.sum::<u64>()
+    });
+    most.saturating_mul(pairs.sum())
+}
+
+/// A port of a sprayed way.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    end: CableEnd,
+    /// The part of all packets that takes it where they are spread evenly.
+    part: Weight,
+    /// Whether the switch sees to it that they are, by its queues or in turn.
+    is_even: bool,
+    /// The first step of the switch behind it, and how many that has: none at the last leaf.
+    next: u32,
+    choices: u32,
+}
+
+/// The ports of a sprayed way, switch by switch.
+#[derive(Clone, Debug)]
+pub(super) struct Spray {
+    steps: Vec<Step>,
+    /// How many of them the first leaf has.
+    first: u32,
+    /// By how much less than by chance its packets are unevenly spread: where the leaf evens out
+    /// all that it sends, what goes to one other leaf is a sample without replacement.
+    evened: f64,
+}
+
+impl Spray {
+    /// That of packets over some stages; `None` where there is but one path.
+    pub(super) fn new(
+        net: Net<'_>,
+        stages: &[Stage],
+        sprays: &Sprays,
+        leaves: (NodeId, NodeId),
+    ) -> Option<Spray> {
+        if stages.iter().all(|stage| stage.len() == 1) {
+            return None;
+        }
+        let mut steps = Vec::new();
+        for (place, stage) in stages.iter().enumerate() {
+            let behind = steps.len() + stage.len();
+            let none = Stage::new();
+            let beyond = stages.get(place + 1).unwrap_or(&none);
+            for &(end, part) in stage {
+                let node = net.topology.neighbour(end.node, end.port).node;
+                let (first, choices) = run_of(beyond, node);
+                let (_, ports) = run_of(stage, end.node);
+                steps.push(Step {
+                    end,
+                    part,
+                    is_even: ports > 1 && evens_out(net, end.node),
+                    next: (behind + first) as u32,
+                    choices: choices as u32,
+                });
+            }
+        }
+        let first = stages.first().map_or(0, |stage| stage.len() as u32);
+        let evened = if evens_out(net, leaves.0) {
+            (1.0 - sprays.part(leaves)).sqrt()
+        } else {
+            1.0
+        };
+        Some(Spray {
+            steps,
+            first,
+            evened,
+        })
+    }
+
+    /// The parts of so many packets that take each port.
+    pub(super) fn parts(
+        &self,
+        sprays: &Sprays,
+        key: FlowKey,
+        packets: u32,
+    ) -> Vec<(CableEnd, Weight)> {
+        let draws = sprays.draws.of(key.pack());
+        let sample = packets.min(SAMPLE);
+        let mut counts = vec![0_u32; self.steps.len()];
+        let mut drawn = 0;
+        for _ in 0..sample {
+            let (mut first, mut choices) = (0, self.first);
+            while choices > 0 {
+                let place = first + self.pick(first, choices, draws, &mut drawn);
+                let step = &self.steps[place as usize];
+                counts[place as usize] += 1;
+                (first, choices) = (step.next, step.choices);
+            }
+        }
+        let scale = (f64::from(sample) / f64::from(packets.max(1))).sqrt() * self.evened;
+        let parts = self.steps.iter().zip(counts).filter_map(|(step, count)| {
+            let even = step.part.share();
+            let share = f64::from(count) / f64::from(sample.max(1));
+            let part = if step.is_even {
+                even
+            } else {
+                even + (share - even) * scale
+            };
+            let units = (part * WHOLE as f64).round() as u64;
+            (units > 0).then(|| (step.end, Weight::of(units, WHOLE)))
+        });
+        parts.collect()
+    }
+
+    /// Which of the steps of a switch a packet takes.
+    fn pick(&self, first: u32, choices: u32, draws: Draws, drawn: &mut u64) -> u32 {
+        if choices == 1 {
+            return 0;
+        }
+        let steps = &self.steps[first as usize..][..choices as usize];
+        let whole = steps.iter().map(|step| units(step.part)).sum();
+        *drawn += 1;
+        let mut left = draws.below(*drawn, whole);
+        let place = steps.iter().position(|step| {
+            let own = units(step.part);
+            let is_it = left < own;
+            left = left.saturating_sub(own);
+            is_it
+        });
+        place.unwrap_or(0) as u32
+    }
+}
+
+/// Parts of a whole in which shares are drawn.
+const WHOLE: u64 = 1 << 20;
+
+fn units(part: Weight) -> u64 {
+    (part.share() * WHOLE as f64) as u64
+}
+
+/// The place of the first port of a switch in a stage, and how many it has there.
+fn run_of(stage: &Stage, node: NodeId) -> (usize, usize) {
+    let first = stage.partition_point(|(end, _)| end.node < node);
+    let rest = &stage[first..];
+    (first, rest.partition_point(|(end, _)| end.node == node))
+}
+
+/// Whether a switch spreads packets evenly over the links that it has a choice of.
+fn evens_out(net: Net<'_>, node: NodeId) -> bool {
+    let balancing = &net.context.switch(node).load_balancing;
+    balancing.reads_queues() || !balancing.reads_hash()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A leaf with some ports, each of which leads to a switch with one.
+    fn fan(ports: u32, is_even: bool) -> Spray {
+        let step = |node: u32, port: u32, next: u32, choices: u32, is_even: bool| Step {
+            end: CableEnd {
+                node: NodeId::new(node),
+                port: port as u16,
+            },
+            part: Weight::of(1, u64::from(ports)),
+            is_even,
+            next,
+            choices,
+        };
+        let up = (0..ports).map(|port| step(0, port, ports + port, 1, is_even));
+        let down = (0..ports).map(|port| step(1 + port, 0, 0, 0, false));
+        Spray {
+            steps: up.chain(down).collect(),
+            first: ports,
+            evened: 1.0,
+        }
+    }
+
+    fn sprays(seed: u64) -> Sprays {
+        Sprays {
+            draws: Draws::new(seed, "test", "parts"),
+            between: BTreeMap::new(),
+            from: BTreeMap::new(),
+        }
+    }
+
+    fn shares(parts: &[(CableEnd, Weight)], of_leaf: bool) -> Vec<f64> {
+        let own = parts
+            .iter()
+            .filter(|(end, _)| (end.node.number() == 0) == of_leaf);
+        own.map(|(_, part)| part.share()).collect()
+    }
+
+    #[test]
+    fn packets_are_all_somewhere_and_bursts_are_uneven() {
+        let parts = fan(8, false).parts(&sprays(1), FlowKey::default(), 64);
+        let (up, down) = (shares(&parts, true), shares(&parts, false));
+        assert_eq!(up, down, "each spine has one way on");
+        assert!((up.iter().sum::<f64>() - 1.0).abs() < 1e-5, "{up:?}");
+        let most = up.iter().copied().fold(0.0, f64::max);
+        assert!(most > 1.15 / 8.0, "{up:?}");
+    }
+
+    #[test]
+    fn a_leaf_that_evens_out_leaves_the_links_down_uneven() {
+        let parts = fan(8, true).parts(&sprays(1), FlowKey::default(), 64);
+        assert!(
+            shares(&parts, true)
+                .iter()
+                .all(|part| (part - 0.125).abs() < 1e-5)
+        );
+        assert!(shares(&parts, false).iter().any(|part| *part > 0.14));
+    }
+
+    #[test]
+    fn long_messages_are_as_even_as_their_packets() {
+        // The standard deviation of one of eight parts of n packets is the root of 7/64 n.
+        for (packets, most) in [(1_024, 0.04), (1 << 20, 0.002)] {
+            let mut sum = 0.0;
+            for seed in 0..64 {
+                let parts = fan(8, false).parts(&sprays(seed), FlowKey::default(), packets);
+                sum += shares(&parts, true)
+                    .iter()
+                    .map(|part| (part - 0.125).powi(2))
+                    .sum::<f64>();
+            }
+            let found = (sum / 512.0).sqrt();
+            let expected = (7.0 / 64.0 / f64::from(packets)).sqrt();
+            assert!(
+                found < most && (found / expected - 1.0).abs() < 0.1,
+                "{found} {expected}"
+            );
+        }
+    }
+}
