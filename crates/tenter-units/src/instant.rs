@@ -68,6 +68,15 @@ impl Instant {
     pub const fn saturating_since(self, earlier: Instant) -> Time {
         Time::from_ps(self.0.saturating_sub(earlier.0))
     }
+    /// The first instant, from this one on, that is a whole number of intervals after the start.
+    ///
+    /// # Panics
+    /// When the interval is zero.
+    #[inline]
+    #[must_use]
+    pub const fn next_multiple_of(self, interval: Time) -> Instant {
+        Instant(self.0.next_multiple_of(interval.ps()))
+    }
     /// So much later, or [`Instant::NEVER`] where that does not fit.
     #[inline]
     #[must_use]
@@ -135,5 +144,7 @@ mod tests {
         assert!(Instant::NEVER.is_never() && !start.is_never());
         assert_eq!(Instant::from_ps(5_000).to_string(), "5ns");
         assert_eq!(Instant::at(span).since_start(), span);
+        assert_eq!(start.next_multiple_of(Time::from_ps(40)), start);
+        assert_eq!((start + span).next_multiple_of(Time::from_ps(7)).ps(), 42);
     }
 }

@@ -19,6 +19,8 @@ pub struct Time(u64);
 impl Time {
     /// No time at all.
     pub const ZERO: Time = Time(0);
+    /// The least that is more than none: a picosecond.
+    pub const LEAST: Time = Time(1);
     /// Longer than anything takes.
     pub const MAX: Time = Time(u64::MAX);
 
@@ -72,6 +74,12 @@ impl Time {
         let last = 10_u64.pow(digits.saturating_sub(3));
         let up = u64::from(self.0 % last >= last.div_ceil(2));
         Time((self.0 / last + up).saturating_mul(last))
+    }
+    /// So many times as long, or [`Time::MAX`] where that does not fit.
+    #[inline]
+    #[must_use]
+    pub const fn saturating_mul(self, times: u64) -> Time {
+        Time(self.0.saturating_mul(times))
     }
     /// The sum, or [`Time::MAX`] where it does not fit.
     #[inline]

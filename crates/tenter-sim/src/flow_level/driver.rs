@@ -7,7 +7,7 @@ use tenter_engine::{Control, Home, LocalNode, RunOutcome};
 use tenter_flow::{FlowId, Fluid};
 use tenter_net::Packet;
 use tenter_plan::Plan;
-use tenter_units::ById;
+use tenter_units::{ById, Instant};
 use tenter_workload::{Countdown, JobId, RankId, Rings, Schedule};
 
 use crate::error::SimulationError;
@@ -154,13 +154,13 @@ impl FlowDriver {
 impl Driver for FlowDriver {
     type Watcher = Unwatched;
 
-    fn run(&mut self, _: u64, edge: u64, progress: &JobProgress) -> RunOutcome {
+    fn run(&mut self, _: Instant, edge: Instant, progress: &JobProgress) -> RunOutcome {
         loop {
             let Some(next) = self.next() else {
                 return RunOutcome::Empty;
             };
-            let edge = edge.min(progress.edge_after(next));
-            if next >= edge {
+            let edge = edge.min(progress.edge_after(Instant::from_ps(next)));
+            if next >= edge.ps() {
                 return RunOutcome::Edge(edge);
             }
             self.step(next);
@@ -179,7 +179,8 @@ impl Driver for FlowDriver {
         &mut self.fabric
     }
 
-    fn wake(&mut self, home: Home, at: u64) {
+    fn wake(&mut self, home: Home, at: Instant) {
+        let at = at.ps();
         let planned = &mut self.planned[home.node.index()];
         if at < *planned {
             *planned = at;
@@ -195,12 +196,17 @@ impl Driver for FlowDriver {
         Vec::new()
     }
 
-    fn change(&mut self, _: Home, _: u64, _: &Change) -> bool {
+    fn change(&mut self, _: Home, _: Instant, _: &Change) -> bool {
         false
     }
 
-    fn run_rings(&mut self, job: JobId, begin: u64, schedule: &dyn Schedule) -> Option<RingsTaken> {
-        self.run_whole_rings(job, begin, schedule)
+    fn run_rings(
+        &mut self,
+        job: JobId,
+        begin: Instant,
+        schedule: &dyn Schedule,
+    ) -> Option<RingsTaken> {
+        self.run_whole_rings(job, begin.ps(), schedule)
     }
 
     fn close(&mut self) {
