@@ -98,12 +98,18 @@ impl Calendar {
     /// When a bucket starts.
     #[inline]
     fn start_of(&self, bucket: u64) -> Instant {
-        Instant::from_ps(bucket.saturating_mul(self.bucket_ps))
+        Instant::from_ps(bucket * self.bucket_ps)
+    }
+
+    /// When a bucket ends: at most never.
+    #[inline]
+    fn end_of(&self, bucket: u64) -> Instant {
+        Instant::from_ps((bucket + 1).saturating_mul(self.bucket_ps))
     }
 
     /// The end of the bucket that holds `at`: no window crosses it.
     pub(crate) fn bucket_end(&self, at: Instant) -> Instant {
-        self.start_of(self.bucket_of(at) + 1)
+        self.end_of(self.bucket_of(at))
     }
 
     /// A lower bound of the next time any node must be visited, tight to a bucket; `None` when no
@@ -172,7 +178,7 @@ impl Calendar {
 
     /// Whether a node of `bucket` really has work in it; clears stale bits on the way.
     fn bucket_has_work(&mut self, bucket: u64) -> bool {
-        let end = self.start_of(bucket + 1);
+        let end = self.end_of(bucket);
         let slot = bucket as usize % BUCKETS;
         for index in 0..self.words_per_bucket {
             let place = slot * self.words_per_bucket + index;
@@ -207,7 +213,7 @@ impl Calendar {
             }
         }
         self.base = bucket;
-        let horizon = self.start_of(bucket + BUCKETS as u64);
+        let horizon = self.end_of(bucket + BUCKETS as u64 - 1);
         while let Some(&Reverse((at, node))) = self.far.peek() {
             if at >= horizon {
                 break;

@@ -78,8 +78,8 @@ fn run_single<N: Nodes>(
 }
 
 impl<T: Arrival> Lane<T> {
-    /// When something next happens at a node of this part, no earlier than `now`; [`Instant::NEVER`] for
-    /// never.
+    /// When something next happens at a node of this part, no earlier than `now`;
+    /// [`Instant::NEVER`] if nothing does.
     pub(crate) fn next(&mut self, now: Instant, windows: Windows) -> Instant {
         let next = match windows {
             Windows::Buckets => self.calendar.next(now),

@@ -54,7 +54,8 @@ pub(crate) struct Quality {
     refresh: Time,
     step: Time,
     levels: Vec<u8>,
-    /// The next refresh; [`Instant::NEVER`] while all ports are idle, which the levels already show.
+    /// The next refresh; [`Instant::NEVER`] while all ports are idle, which the levels show
+    /// already.
     next: Instant,
 }
 

@@ -224,7 +224,8 @@ where
         self.flush_control(now, medium);
     }
 
-    /// When a pause must next be repeated, or the load balancer refreshed; [`Instant::NEVER`] for never.
+    /// When a pause must next be repeated, or the load balancer refreshed; [`Instant::NEVER`] if
+    /// neither.
     pub(super) fn next_common_timer(&self) -> Instant {
         let quality = self.balancer.next_refresh().unwrap_or(Instant::NEVER);
         self.buffer.next_refresh().min(quality)

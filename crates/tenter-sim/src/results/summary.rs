@@ -219,7 +219,7 @@ fn collective_row(
     let mesh = ideal_ratio::of_collective(plan, number, tally.ideal, share);
     let ideal = ideals.get(&(turn.index, size)).copied();
     // Part of what is sent within hosts is no part of the line rate of a NIC.
-    let on_lines = !tally.is_carried && plan.within_hosts(number) == Time::ZERO;
+    let on_lines = !tally.is_carried && plan.within_hosts(number).is_zero();
     let of_line = busbw.filter(|_| on_lines);
     let line = slowest_nic(context, plan).bytes_per_second() / 1e9 * goodput_share(context);
     let fct = completion_times(tally);
