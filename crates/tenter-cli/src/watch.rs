@@ -8,7 +8,6 @@ use tenter_net::{
 };
 use tenter_plan::Plan;
 use tenter_topology::{HostId, NodeId, Topology};
-use tenter_units::Time;
 
 use crate::failure::Failure;
 
@@ -101,7 +100,7 @@ fn line(event: &Event, place: &str, destination: &str) -> String {
         EventKind::Obeyed => "obeyed",
         EventKind::LostOnWire => "LOST on the wire",
     };
-    let at = Time::from_ps(event.at).to_string();
+    let at = event.at.since_start().to_string();
     let packet = describe(&event.packet, destination);
     format!("{at:>16}  {place:<16} {what:<9} {packet}")
 }

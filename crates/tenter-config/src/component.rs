@@ -237,7 +237,8 @@ macro_rules! component {
                         )
                     },
                     presence: $crate::component!(
-                        @presence [$($default)?] [$($words)? $($filled)?] [$($absent)?]
+                        @presence $name [$crate::component!(@key $field $($key)?)]
+                        [$($default)?] [$($words, $($of)+)?] [$($filled)?] [$($absent)?]
                     ),
                     meaning: concat!($($meaning),+),
                     origin: concat!($($origin)?),
@@ -441,10 +442,21 @@ macro_rules! component {
     (@key $field:ident $key:literal) => { $key };
     (@bounds) => { () };
     (@bounds $bounds:expr) => { $bounds };
-    (@presence [$default:literal] [] []) => { $crate::Presence::Default($default) };
-    (@presence [] [$words:literal] []) => { $crate::Presence::Follows($words) };
-    (@presence [] [] [$words:literal]) => { $crate::Presence::Depends($words) };
-    (@presence [] [] []) => { $crate::Presence::Required };
+    (@presence $name:ident [$key:expr] [$default:literal] [] [] []) => {
+        $crate::Presence::Default($default)
+    };
+    (@presence $name:ident [$key:expr] [] [$words:literal, $($of:ident)+] [] []) => {
+        $crate::Presence::Follows($words, |beside| {
+            $crate::followed::<$name>($key, &[$(stringify!($of)),+], beside)
+        })
+    };
+    (@presence $name:ident [$key:expr] [] [] [$words:literal] []) => {
+        $crate::Presence::Follows($words, |_| None)
+    };
+    (@presence $name:ident [$key:expr] [] [] [] [$words:literal]) => {
+        $crate::Presence::Depends($words)
+    };
+    (@presence $name:ident [$key:expr] [] [] [] []) => { $crate::Presence::Required };
     (
         @read [$part:ident] $reader:ident $key:ident $bounds:ident $field:ident $type:ty [] [] []
     ) => {
@@ -766,7 +778,7 @@ mod tests {
         let presence = Outer::KEYS.iter().map(|key| key.presence);
         let presence: Vec<Presence> = presence.collect();
         assert!(matches!(presence[0], Presence::Required));
-        assert!(matches!(presence[1], Presence::Follows("twice `count`")));
+        assert!(matches!(presence[1], Presence::Follows("twice `count`", _)));
         let forms = Outer::KEYS.iter().map(crate::Key::form);
         let forms: Vec<_> = forms.collect();
         assert_eq!(forms, ["0 to 9", "0 to 18", "mapping", "list"]);

@@ -7,12 +7,18 @@ use tenter_units::{Bytes, Rate, Time};
 use crate::{Chance, Choice, Key, KeyTable, Presence, Shape, Written};
 
 impl Key {
-    /// Whether this value is its default, however that is spelled, or follows from other keys as
-    /// far as can be seen.
-    pub fn has_as_default(&self, value: &Written) -> bool {
+    /// Whether this value is its default, however that is spelled, or follows from those beside it
+    /// as far as can be seen.
+    pub fn has_as_default(
+        &self,
+        value: &Written,
+        beside: &dyn Fn(&str) -> Option<Written>,
+    ) -> bool {
         match self.presence {
             Presence::Default(text) => (self.shape)().means(text, value),
-            Presence::Follows(_) => true,
+            Presence::Follows(_, follow) => follow(beside).is_none_or(|usual| {
+                usual == *value || (self.shape)().means(&usual.to_string(), value)
+            }),
             Presence::Required | Presence::Depends(_) => false,
         }
     }
@@ -59,8 +65,9 @@ impl Shape {
             Written::Map(entries) => {
                 let tables = self.tables_of(entries);
                 let key = |name: &str| tables.iter().find_map(|table| table.get(name));
+                let beside = |name: &str| value_of(entries, name).cloned();
                 let is_usual = |(name, value): &(String, Written)| {
-                    key(name).is_some_and(|key| key.has_as_default(value))
+                    key(name).is_some_and(|key| key.has_as_default(value, &beside))
                 };
                 text == "{}" && entries.iter().all(is_usual)
             }
@@ -147,7 +154,8 @@ mod tests {
     #[test]
     fn a_default_is_known_however_it_is_spelled() {
         let has = |table: &KeyTable, key: &str, value: &Written| {
-            table.get(key).expect("it has it").has_as_default(value)
+            let key = table.get(key).expect("it has it");
+            key.has_as_default(value, &|_| None)
         };
         for (key, word, expected) in [
             ("time", "0s", true),

@@ -40,15 +40,25 @@ pub fn without_idle(
     keys: &[Key],
 ) -> Vec<(&'static str, Written)> {
     let is_idle = |path: &str| idle.iter().any(|idle| idle.key == path);
-    written.retain(|(name, value)| !(is_idle(name) && is_default(keys, name, value)));
+    let all = written.clone();
+    let beside = |name: &str| {
+        let mut all = all.iter();
+        all.find_map(|(own, value)| (*own == name).then(|| value.clone()))
+    };
+    written.retain(|(name, value)| !(is_idle(name) && is_default(keys, name, value, &beside)));
     for (name, value) in &mut written {
         let key = keys.iter().find(|key| key.name == *name);
         if let (Written::Map(entries), Some(key)) = (value, key) {
             let tables = (key.shape)().tables_of(entries);
+            let all = entries.clone();
+            let beside = |name: &str| {
+                let mut all = all.iter();
+                all.find_map(|(own, value)| (own == name).then(|| value.clone()))
+            };
             entries.retain(|(inner, value)| {
                 let mut keys = tables.iter().map(|table| table.keys);
                 !(is_idle(&format!("{name}.{inner}"))
-                    && keys.any(|keys| is_default(keys, inner, value)))
+                    && keys.any(|keys| is_default(keys, inner, value, &beside)))
             });
         }
     }
@@ -56,9 +66,14 @@ pub fn without_idle(
 }
 
 /// Whether a value is the default of the key of that name.
-fn is_default(keys: &[Key], name: &str, value: &Written) -> bool {
+fn is_default(
+    keys: &[Key],
+    name: &str,
+    value: &Written,
+    beside: &dyn Fn(&str) -> Option<Written>,
+) -> bool {
     let key = keys.iter().find(|key| key.name == name);
-    key.is_some_and(|key| key.has_as_default(value))
+    key.is_some_and(|key| key.has_as_default(value, beside))
 }
 
 /// The keys of a component as they are written, without this one where it has this value.

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 
 use tenter_units::{Bytes, Rate, Time};
 
+use crate::Written;
+
 /// What holds when a key is left out.
 #[derive(Clone, Copy, Debug)]
 pub enum Presence {
@@ -14,9 +16,13 @@ pub enum Presence {
     Default(&'static str),
     /// It depends, or there is no value; the words say on what.
     Depends(&'static str),
-    /// A value that follows from other keys; the words say how.
-    Follows(&'static str),
+    /// A value that follows from other keys; the words say how, and the function which.
+    Follows(&'static str, Follow),
 }
+
+/// The value of a key that follows from those beside it, which it asks for by name; `None` where
+/// that cannot be seen from them.
+pub type Follow = fn(&dyn Fn(&str) -> Option<Written>) -> Option<Written>;
 
 /// One key of a section.
 #[derive(Clone, Copy, Debug)]
@@ -261,7 +267,7 @@ impl KeyTable {
             let default = match key.presence {
                 Presence::Required => "*required*".to_owned(),
                 Presence::Default(text) => format!("`{text}`"),
-                Presence::Depends(words) | Presence::Follows(words) => words.to_owned(),
+                Presence::Depends(words) | Presence::Follows(words, _) => words.to_owned(),
             };
             let origin = if key.origin.is_empty() {
                 String::new()

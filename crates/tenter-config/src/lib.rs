@@ -34,6 +34,7 @@
 mod chance;
 mod component;
 mod default;
+mod follow;
 mod idle;
 mod key;
 mod reader;
@@ -48,8 +49,9 @@ mod written;
 
 pub use chance::Chance;
 pub use component::{Chosen, Component, Part, default_of, default_value, default_with};
+pub use follow::followed;
 pub use idle::{Idle, refuse_idle, without_default, without_idle};
-pub use key::{Choice, Key, KeyTable, NO_KEYS, Presence, Shape, Variants, joined, key};
+pub use key::{Choice, Follow, Key, KeyTable, NO_KEYS, Presence, Shape, Variants, joined, key};
 pub use reader::{Reader, Texts};
 pub use share::{NoShare, Share};
 pub use value::{Absent, KeptAs, Named, Percent, Value, Words};

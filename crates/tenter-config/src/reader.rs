@@ -143,7 +143,7 @@ impl<'a> Texts<'a> {
         let key = keys.find(|known| known.name == key)?;
         match key.presence {
             Presence::Default(text) => Some(text),
-            Presence::Required | Presence::Depends(_) | Presence::Follows(_) => None,
+            Presence::Required | Presence::Depends(_) | Presence::Follows(..) => None,
         }
     }
 

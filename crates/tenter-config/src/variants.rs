@@ -49,7 +49,9 @@ macro_rules! variants {
                     keys: &[$crate::Key {
                         name: stringify!($tag),
                         shape: || $crate::Shape::Choice($name::WORDS),
-                        presence: $crate::component!(@presence [$($default)?] [] []),
+                        presence: $crate::component!(
+                            @presence $name [stringify!($tag)] [$($default)?] [] [] []
+                        ),
                         meaning: concat!($($meaning),+),
                         origin: concat!($($origin)?),
                     }],

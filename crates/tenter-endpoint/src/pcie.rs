@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 
 use tenter_config::{Reader, Value as _, component};
 use tenter_net::{DATA_OVERHEAD_BYTES, Packet, PacketKind, RETH_BYTES, WIRE_OVERHEAD_BYTES};
-use tenter_units::{Bytes, Rate, SerialisationTime};
+use tenter_units::{Bytes, Rate, SerialisationTime, Time};
 
 component! {
     /// PCIe between the NIC and host memory.
@@ -164,10 +164,10 @@ impl Dma {
 
     /// How long the payload of a packet takes, in ps, and the fraction of a picosecond to carry
     /// into the packet that follows without a gap. Packets without payload take no time.
-    pub(crate) fn of(&self, packet: &Packet, carried: u32) -> (u64, u32) {
+    pub(crate) fn of(&self, packet: &Packet, carried: u32) -> (Time, u32) {
         let link_bytes = self.spec.link_bytes(self.payload(packet));
         let (time, carried) = self.time.of(link_bytes, carried);
-        (time.ps(), carried)
+        (time, carried)
     }
 
     fn payload(&self, packet: &Packet) -> u32 {
@@ -183,6 +183,7 @@ impl Dma {
 #[cfg(test)]
 mod tests {
     use tenter_topology::HostId;
+    use tenter_units::Instant;
 
     use super::*;
 
@@ -196,7 +197,7 @@ mod tests {
 
     fn packet(kind: PacketKind, frame_bytes: u16) -> Packet {
         Packet {
-            at: 0,
+            at: Instant::START,
             queue_pair: 0,
             sequence: 0,
             destination: HostId::new(0),
@@ -236,10 +237,16 @@ mod tests {
         let dma = dma.expect("half of the peak is slower than the wire");
         // 4,480 bytes at 32 ps.
         for (kind, frame) in [(PacketKind::Middle, 4_158), (PacketKind::First, 4_174)] {
-            assert_eq!(dma.of(&packet(kind, frame), 0), (4_480 * 32, 0));
+            assert_eq!(
+                dma.of(&packet(kind, frame), 0),
+                (Time::from_ps(4_480 * 32), 0)
+            );
         }
-        assert_eq!(dma.of(&packet(PacketKind::Only, 79), 0), (25 * 32, 0));
-        assert_eq!(dma.of(&packet(PacketKind::Ack, 66), 0), (0, 0));
+        assert_eq!(
+            dma.of(&packet(PacketKind::Only, 79), 0),
+            (Time::from_ps(25 * 32), 0)
+        );
+        assert_eq!(dma.of(&packet(PacketKind::Ack, 66), 0), (Time::ZERO, 0));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use tenter_net::{Cause, SENT_UNIT_PS, Signal};
 use tenter_topology::HostId;
+use tenter_units::Instant;
 
 /// Values are told apart in steps of less than this share of them.
 const STEPS: u32 = 64;
@@ -14,7 +15,7 @@ pub struct Reactions(BTreeMap<(HostId, Cause), Reaction>);
 
 impl Reactions {
     /// Notes that a signal acts from `at` on.
-    pub(crate) fn note(&mut self, signal: &Signal, at: u64) {
+    pub(crate) fn note(&mut self, signal: &Signal, at: Instant) {
         let reaction = self.0.entry((signal.receiver, signal.cause)).or_default();
         reaction.add(signal.age(at));
     }

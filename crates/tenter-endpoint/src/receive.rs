@@ -2,6 +2,7 @@
 
 use tenter_net::{Packet, PacketKind, ReceiveSlot, SENT_UNIT_PS, SendSlot};
 use tenter_topology::HostId;
+use tenter_units::Instant;
 
 /// Where acknowledgements of a receive queue pair go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,7 +20,7 @@ impl ReplyPath {
     #[inline]
     pub(crate) fn packet(&self, kind: PacketKind, frame_bytes: u16) -> Packet {
         Packet {
-            at: 0,
+            at: Instant::START,
             queue_pair: self.slot.number(),
             sequence: 0,
             destination: self.destination,
@@ -41,7 +42,7 @@ pub struct Delivery {
     /// reset.
     pub nth: u32,
     /// When the last packet arrived, in ps.
-    pub at: u64,
+    pub at: Instant,
     /// Data frames accepted for it.
     pub accepted_frames: u32,
     /// Their frame bytes.
@@ -149,7 +150,7 @@ impl ReceiveQueuePair {
     }
 
     /// Closes the transfer whose last packet has just been accepted or given up.
-    pub(crate) fn deliver(&mut self, slot: ReceiveSlot, now: u64) -> Delivery {
+    pub(crate) fn deliver(&mut self, slot: ReceiveSlot, now: Instant) -> Delivery {
         let delivery = Delivery {
             slot,
             nth: self.delivered,
@@ -191,5 +192,5 @@ impl ReceiveQueuePair {
 /// From the first bit of a packet to its arrival, in units of [`SENT_UNIT_PS`].
 #[inline]
 pub(crate) fn latency(packet: &Packet) -> u32 {
-    ((packet.at / SENT_UNIT_PS) as u32).wrapping_sub(packet.sent)
+    ((packet.at.ps() / SENT_UNIT_PS) as u32).wrapping_sub(packet.sent)
 }

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use tenter_config::{Reader, component};
 use tenter_engine::Ring;
 use tenter_net::Packet;
-use tenter_units::{Bytes, Rate, SerialisationTime};
+use tenter_units::{Bytes, Instant, Rate, SerialisationTime, Time};
 
 use crate::pcie::Dma;
 
@@ -66,8 +66,6 @@ fn thresholds_are_in_order(own: &ReceiveBufferSpec, reader: &mut dyn Reader) -> 
     true
 }
 
-const NEVER: u64 = u64::MAX;
-
 impl ReceiveBufferSpec {
     /// A pause is repeated when this share of it has passed, in percent.
     pub const REFRESH_PERCENT: u8 = 50;
@@ -94,12 +92,9 @@ pub(crate) enum Drain {
 }
 
 impl Drain {
-    fn of(&self, packet: &Packet, carried: u32) -> (u64, u32) {
+    fn of(&self, packet: &Packet, carried: u32) -> (Time, u32) {
         match self {
-            Drain::Frames(time) => {
-                let (time, carried) = time.of(u32::from(packet.frame_bytes), carried);
-                (time.ps(), carried)
-            }
+            Drain::Frames(time) => time.of(u32::from(packet.frame_bytes), carried),
             Drain::Dma(dma) => dma.of(packet, carried),
         }
     }
@@ -113,30 +108,30 @@ pub(crate) struct ReceiveBuffer {
     /// Frames with the instant at which each has drained as its time.
     frames: Ring<Packet>,
     bytes: u64,
-    drained_at: u64,
-    /// When the leaf was told to pause; `NEVER` when it may send.
-    paused_since: u64,
-    /// How long it was paused before, in ps.
-    paused: u64,
-    refresh_at: u64,
-    /// How long a pause lasts unless it is repeated, in ps.
-    pause_ps: u64,
+    drained_at: Instant,
+    /// When the leaf was told to pause; [`Instant::NEVER`] when it may send.
+    paused_since: Instant,
+    /// How long it was paused before.
+    paused: Time,
+    refresh_at: Instant,
+    /// How long a pause lasts unless it is repeated.
+    pause: Time,
     counters: ReceiveBufferCounters,
 }
 
 impl ReceiveBuffer {
-    /// An empty buffer behind a link on which a quantum of 512 bits lasts `quantum_ps`.
-    pub(crate) fn new(spec: &ReceiveBufferSpec, drain: Drain, quantum_ps: u64) -> ReceiveBuffer {
+    /// An empty buffer behind a link on which a quantum of 512 bits lasts `quantum`.
+    pub(crate) fn new(spec: &ReceiveBufferSpec, drain: Drain, quantum: Time) -> ReceiveBuffer {
         ReceiveBuffer {
             drain,
             carried: 0,
             frames: Ring::default(),
             bytes: 0,
-            drained_at: 0,
-            paused_since: NEVER,
-            paused: 0,
-            refresh_at: NEVER,
-            pause_ps: quantum_ps * u64::from(spec.quanta),
+            drained_at: Instant::START,
+            paused_since: Instant::NEVER,
+            paused: Time::ZERO,
+            refresh_at: Instant::NEVER,
+            pause: quantum * u64::from(spec.quanta),
             counters: ReceiveBufferCounters::default(),
         }
     }
@@ -164,7 +159,7 @@ impl ReceiveBuffer {
         self.bytes += frame;
         self.counters.high_water_bytes = self.counters.high_water_bytes.max(self.bytes);
         let full = spec.xoff.is_some_and(|xoff| self.bytes > xoff.count());
-        if !full || self.paused_since != NEVER {
+        if !full || !self.paused_since.is_never() {
             return false;
         }
         self.paused_since = now;
@@ -173,45 +168,51 @@ impl ReceiveBuffer {
     }
 
     /// Notes that the leaf has been told to pause at `now`.
-    pub(crate) fn repeat(&mut self, now: u64) {
-        self.refresh_at =
-            now + (self.pause_ps * u64::from(ReceiveBufferSpec::REFRESH_PERCENT) / 100).max(1);
+    pub(crate) fn repeat(&mut self, now: Instant) {
+        let interval = self.pause * u64::from(ReceiveBufferSpec::REFRESH_PERCENT) / 100;
+        self.refresh_at = now + interval.max(Time::LEAST);
     }
 
     /// When the first frame has drained.
-    pub(crate) fn next_drained(&self) -> u64 {
-        self.frames.front().map_or(NEVER, |packet| packet.at)
+    pub(crate) fn next_drained(&self) -> Instant {
+        self.frames
+            .front()
+            .map_or(Instant::NEVER, |packet| packet.at)
     }
 
-    /// When the leaf must be told again; `NEVER` when it is not paused.
-    pub(crate) fn refresh_at(&self) -> u64 {
+    /// When the leaf must be told again; [`Instant::NEVER`] when it is not paused.
+    pub(crate) fn refresh_at(&self) -> Instant {
         self.refresh_at
     }
 
     /// Takes out the first frame, which has drained at `now`, and says whether the leaf may go on.
-    pub(crate) fn drain(&mut self, spec: &ReceiveBufferSpec, now: u64) -> Option<(Packet, bool)> {
+    pub(crate) fn drain(
+        &mut self,
+        spec: &ReceiveBufferSpec,
+        now: Instant,
+    ) -> Option<(Packet, bool)> {
         let packet = self.frames.pop()?;
         self.bytes -= u64::from(packet.frame_bytes);
-        let resumes = self.paused_since != NEVER && self.bytes <= spec.xon.count();
+        let resumes = !self.paused_since.is_never() && self.bytes <= spec.xon.count();
         if resumes {
             self.paused += now - self.paused_since;
-            self.paused_since = NEVER;
-            self.refresh_at = NEVER;
+            self.paused_since = Instant::NEVER;
+            self.refresh_at = Instant::NEVER;
         }
         Some((packet, resumes))
     }
 
     /// Whether the leaf has been told to pause and not to go on.
     pub(crate) fn is_pausing(&self) -> bool {
-        self.paused_since != NEVER
+        !self.paused_since.is_never()
     }
 
-    /// How long the leaf has been paused up to `now`, in ps.
-    pub(crate) fn paused(&self, now: u64) -> u64 {
-        let lasting = if self.paused_since == NEVER {
-            0
+    /// How long the leaf has been paused up to `now`.
+    pub(crate) fn paused(&self, now: Instant) -> Time {
+        let lasting = if self.paused_since.is_never() {
+            Time::ZERO
         } else {
-            now.saturating_sub(self.paused_since)
+            now.saturating_since(self.paused_since)
         };
         self.paused + lasting
     }

@@ -4,8 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use tenter_net::SendSlot;
-
-const NEVER: u64 = u64::MAX;
+use tenter_units::Instant;
 
 /// Deadlines with the send slots they belong to, in the order of both.
 ///
@@ -14,27 +13,27 @@ const NEVER: u64 = u64::MAX;
 /// timeout or at the same instant, go to a heap.
 #[derive(Clone, Debug)]
 pub(crate) struct Timers {
-    next_at: u64,
-    ascending: VecDeque<(u64, SendSlot)>,
-    others: BinaryHeap<Reverse<(u64, SendSlot)>>,
+    next_at: Instant,
+    ascending: VecDeque<(Instant, SendSlot)>,
+    others: BinaryHeap<Reverse<(Instant, SendSlot)>>,
 }
 
 impl Timers {
     pub(crate) fn new() -> Timers {
         Timers {
-            next_at: NEVER,
+            next_at: Instant::NEVER,
             ascending: VecDeque::new(),
             others: BinaryHeap::new(),
         }
     }
 
-    /// The earliest deadline, in ps; `u64::MAX` when there is none.
+    /// The earliest deadline; [`Instant::NEVER`] when there is none.
     #[inline]
-    pub(crate) fn next_at(&self) -> u64 {
+    pub(crate) fn next_at(&self) -> Instant {
         self.next_at
     }
 
-    pub(crate) fn push(&mut self, at: u64, slot: SendSlot) {
+    pub(crate) fn push(&mut self, at: Instant, slot: SendSlot) {
         self.next_at = self.next_at.min(at);
         if self.ascending.back().is_none_or(|&(last, _)| last < at) {
             self.ascending.push_back((at, slot));
@@ -56,8 +55,11 @@ impl Timers {
         } else {
             self.others.pop().map(|Reverse(first)| first)
         };
-        let listed = self.ascending.front().map_or(NEVER, |&(at, _)| at);
-        let heaped = self.others.peek().map_or(NEVER, |&Reverse((at, _))| at);
+        let listed = self.ascending.front().map_or(Instant::NEVER, |&(at, _)| at);
+        let heaped = self
+            .others
+            .peek()
+            .map_or(Instant::NEVER, |&Reverse((at, _))| at);
         self.next_at = listed.min(heaped);
         popped.map(|(_, slot)| slot)
     }
@@ -65,18 +67,20 @@ impl Timers {
 
 #[cfg(test)]
 mod tests {
-    use super::{NEVER, SendSlot, Timers};
+    use tenter_units::Instant;
+
+    use super::{SendSlot, Timers};
 
     #[test]
     fn deadlines_come_in_order_of_time_and_slot_however_they_were_set() {
         let mut timers = Timers::new();
         let set = [(5, 9), (5, 3), (8, 1), (6, 4), (8, 0), (12, 2), (1, 7)];
-        let set = set.map(|(at, slot)| (at, SendSlot::new(slot)));
+        let set = set.map(|(at, slot)| (Instant::from_ps(at), SendSlot::new(slot)));
         for (at, slot) in set {
             timers.push(at, slot);
         }
         let mut popped = Vec::new();
-        while timers.next_at() != NEVER {
+        while !timers.next_at().is_never() {
             popped.push((timers.next_at(), timers.pop().unwrap()));
         }
         let mut sorted = set.to_vec();

@@ -1,10 +1,12 @@
 //! What travels between nodes.
 
+use tenter_units::Instant;
+
 /// Something that arrives at a node at an instant.
 pub trait Arrival: Copy + Send + 'static {
-    /// The instant, in ps.
-    fn at(&self) -> u64;
+    /// The instant.
+    fn at(&self) -> Instant;
 
     /// Changes the instant.
-    fn set_at(&mut self, at: u64);
+    fn set_at(&mut self, at: Instant);
 }

@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use tenter_units::Instant;
+
 use crate::home::LocalNode;
 
-const NEVER: u64 = u64::MAX;
 /// Buckets in the ring; nodes that sleep longer wait in a heap.
 const BUCKETS: usize = 256;
 
@@ -25,11 +26,11 @@ pub(crate) struct Calendar {
     /// The number of the earliest bucket of the ring.
     base: u64,
     /// When each node must be visited next.
-    wake: Vec<u64>,
+    wake: Vec<Instant>,
     /// (time, node) beyond the ring.
-    far: BinaryHeap<Reverse<(u64, LocalNode)>>,
+    far: BinaryHeap<Reverse<(Instant, LocalNode)>>,
     /// The time under which a node stands in `far`, to keep one entry per node and time.
-    far_at: Vec<u64>,
+    far_at: Vec<Instant>,
 }
 
 impl Calendar {
@@ -42,15 +43,15 @@ impl Calendar {
             words: vec![0; words_per_bucket * BUCKETS],
             occupied: [0; BUCKETS / 64],
             base: 0,
-            wake: vec![NEVER; nodes],
+            wake: vec![Instant::NEVER; nodes],
             far: BinaryHeap::new(),
-            far_at: vec![NEVER; nodes],
+            far_at: vec![Instant::NEVER; nodes],
         }
     }
 
     /// Asks for a visit at `at` or earlier.
     #[inline]
-    pub(crate) fn wake(&mut self, node: LocalNode, at: u64) {
+    pub(crate) fn wake(&mut self, node: LocalNode, at: Instant) {
         if at < self.wake[node.index()] {
             self.wake[node.index()] = at;
             self.enter(node, at);
@@ -60,16 +61,16 @@ impl Calendar {
     /// Asks for a visit in a bucket, which must be one of the ring's, or earlier: at its start, or
     /// `at` where the exact instant matters.
     #[inline]
-    pub(crate) fn wake_in_bucket(&mut self, node: LocalNode, bucket: u64, at: Option<u64>) {
-        let at = at.unwrap_or(bucket * self.bucket_ps);
+    pub(crate) fn wake_in_bucket(&mut self, node: LocalNode, bucket: u64, at: Option<Instant>) {
+        let at = at.unwrap_or(self.start_of(bucket));
         if at < self.wake[node.index()] {
             self.wake[node.index()] = at;
             self.mark(node, bucket);
         }
     }
 
-    fn enter(&mut self, node: LocalNode, at: u64) {
-        let bucket = at / self.bucket_ps;
+    fn enter(&mut self, node: LocalNode, at: Instant) {
+        let bucket = self.bucket_of(at);
         debug_assert!(bucket >= self.base, "a node is woken in the past");
         if bucket >= self.base + BUCKETS as u64 {
             if self.far_at[node.index()] != at {
@@ -88,22 +89,40 @@ impl Calendar {
         self.occupied[slot / 64] |= 1 << (slot % 64);
     }
 
+    /// The bucket that holds `at`.
+    #[inline]
+    fn bucket_of(&self, at: Instant) -> u64 {
+        at.ps() / self.bucket_ps
+    }
+
+    /// When a bucket starts.
+    #[inline]
+    fn start_of(&self, bucket: u64) -> Instant {
+        Instant::from_ps(bucket * self.bucket_ps)
+    }
+
+    /// When a bucket ends: at most never.
+    #[inline]
+    fn end_of(&self, bucket: u64) -> Instant {
+        Instant::from_ps((bucket + 1).saturating_mul(self.bucket_ps))
+    }
+
     /// The end of the bucket that holds `at`: no window crosses it.
-    pub(crate) fn bucket_end(&self, at: u64) -> u64 {
-        (at / self.bucket_ps + 1).saturating_mul(self.bucket_ps)
+    pub(crate) fn bucket_end(&self, at: Instant) -> Instant {
+        self.end_of(self.bucket_of(at))
     }
 
     /// A lower bound of the next time any node must be visited, tight to a bucket; `None` when no
     /// node has work.
     ///
     /// `now` must be no later than any node's next visit; buckets before it are forgotten.
-    pub(crate) fn next(&mut self, now: u64) -> Option<u64> {
-        self.advance_to(now / self.bucket_ps);
+    pub(crate) fn next(&mut self, now: Instant) -> Option<Instant> {
+        self.advance_to(self.bucket_of(now));
         loop {
             if let Some(slot) = self.next_slot() {
                 let bucket = self.base + slot;
                 if self.bucket_has_work(bucket) {
-                    return Some(now.max(bucket * self.bucket_ps));
+                    return Some(now.max(self.start_of(bucket)));
                 }
                 continue;
             }
@@ -111,7 +130,7 @@ impl Calendar {
             // `at`.
             let &Reverse((at, node)) = self.far.peek()?;
             if self.wake[node.index()] == at {
-                return Some(at - at % self.bucket_ps);
+                return Some(self.start_of(self.bucket_of(at)));
             }
             self.far.pop();
             self.forget_far(node, at);
@@ -119,13 +138,13 @@ impl Calendar {
     }
 
     /// The next time any node must be visited, exactly; `None` when no node has work.
-    pub(crate) fn next_exactly(&mut self, now: u64) -> Option<u64> {
+    pub(crate) fn next_exactly(&mut self, now: Instant) -> Option<Instant> {
         let start = self.next(now)?;
         let end = self.bucket_end(start);
-        if start / self.bucket_ps >= self.base + BUCKETS as u64 {
+        if self.bucket_of(start) >= self.base + BUCKETS as u64 {
             return self.far.peek().map(|&Reverse((at, _))| at);
         }
-        let words = (start / self.bucket_ps) as usize % BUCKETS * self.words_per_bucket;
+        let words = self.bucket_of(start) as usize % BUCKETS * self.words_per_bucket;
         let mut earliest = end;
         for index in 0..self.words_per_bucket {
             let mut nodes = self.words[words + index];
@@ -159,7 +178,7 @@ impl Calendar {
 
     /// Whether a node of `bucket` really has work in it; clears stale bits on the way.
     fn bucket_has_work(&mut self, bucket: u64) -> bool {
-        let end = (bucket + 1).saturating_mul(self.bucket_ps);
+        let end = self.end_of(bucket);
         let slot = bucket as usize % BUCKETS;
         for index in 0..self.words_per_bucket {
             let place = slot * self.words_per_bucket + index;
@@ -176,8 +195,8 @@ impl Calendar {
     }
 
     /// Makes the bucket of a window that is about to run part of the ring.
-    pub(crate) fn begin(&mut self, window_start: u64) {
-        self.advance_to(window_start / self.bucket_ps);
+    pub(crate) fn begin(&mut self, window_start: Instant) {
+        self.advance_to(self.bucket_of(window_start));
     }
 
     fn advance_to(&mut self, bucket: u64) {
@@ -194,7 +213,7 @@ impl Calendar {
             }
         }
         self.base = bucket;
-        let horizon = (bucket + BUCKETS as u64).saturating_mul(self.bucket_ps);
+        let horizon = self.end_of(bucket + BUCKETS as u64 - 1);
         while let Some(&Reverse((at, node))) = self.far.peek() {
             if at >= horizon {
                 break;
@@ -207,9 +226,9 @@ impl Calendar {
         }
     }
 
-    fn forget_far(&mut self, node: LocalNode, at: u64) {
+    fn forget_far(&mut self, node: LocalNode, at: Instant) {
         if self.far_at[node.index()] == at {
-            self.far_at[node.index()] = NEVER;
+            self.far_at[node.index()] = Instant::NEVER;
         }
     }
 
@@ -217,8 +236,8 @@ impl Calendar {
     ///
     /// Bits of nodes that are due later in the same bucket stay.
     #[inline]
-    pub(crate) fn take_due(&mut self, window_start: u64, word: usize, end: u64) -> u64 {
-        let slot = (window_start / self.bucket_ps) as usize % BUCKETS;
+    pub(crate) fn take_due(&mut self, window_start: Instant, word: usize, end: Instant) -> u64 {
+        let slot = self.bucket_of(window_start) as usize % BUCKETS;
         let place = slot * self.words_per_bucket + word;
         let mut candidates = self.words[place];
         let mut due = 0;
@@ -228,7 +247,7 @@ impl Calendar {
             let node = word * 64 + bit.trailing_zeros() as usize;
             if self.wake[node] < end {
                 due |= bit;
-                self.wake[node] = NEVER;
+                self.wake[node] = Instant::NEVER;
             }
         }
         self.words[place] &= !due;
@@ -242,20 +261,26 @@ impl Calendar {
 
 #[cfg(test)]
 mod tests {
+    use tenter_units::Instant;
+
     use super::{BUCKETS, Calendar};
     use crate::home::LocalNode;
+
+    fn at(ps: u64) -> Instant {
+        Instant::from_ps(ps)
+    }
 
     /// Visits nodes in windows and returns (window start bucket, node) in order.
     fn drain(calendar: &mut Calendar) -> Vec<(u64, u32)> {
         let mut seen = Vec::new();
-        let mut now = 0;
+        let mut now = Instant::START;
         while let Some(start) = calendar.next(now) {
             let end = calendar.bucket_end(start);
             calendar.begin(start);
             for word in 0..calendar.words() {
                 let mut due = calendar.take_due(start, word, end);
                 while due != 0 {
-                    seen.push((start / 100, word as u32 * 64 + due.trailing_zeros()));
+                    seen.push((start.ps() / 100, word as u32 * 64 + due.trailing_zeros()));
                     due &= due - 1;
                 }
             }
@@ -267,10 +292,10 @@ mod tests {
     #[test]
     fn nodes_come_in_time_order_and_idle_time_is_skipped() {
         let mut calendar = Calendar::new(130, 100);
-        calendar.wake(LocalNode::new(129), 250);
-        calendar.wake(LocalNode::new(3), 50);
-        calendar.wake(LocalNode::new(64), 299);
-        calendar.wake(LocalNode::new(7), 100 * BUCKETS as u64 * 50 + 1);
+        calendar.wake(LocalNode::new(129), at(250));
+        calendar.wake(LocalNode::new(3), at(50));
+        calendar.wake(LocalNode::new(64), at(299));
+        calendar.wake(LocalNode::new(7), at(100 * BUCKETS as u64 * 50 + 1));
         assert_eq!(
             drain(&mut calendar),
             [(0, 3), (2, 64), (2, 129), (BUCKETS as u64 * 50, 7)]
@@ -280,21 +305,21 @@ mod tests {
     #[test]
     fn an_earlier_wake_makes_the_later_entry_stale() {
         let mut calendar = Calendar::new(10, 100);
-        calendar.wake(LocalNode::new(5), 900_000);
-        calendar.wake(LocalNode::new(5), 950);
-        calendar.wake(LocalNode::new(5), 20);
-        calendar.wake(LocalNode::new(5), 5_000);
+        calendar.wake(LocalNode::new(5), at(900_000));
+        calendar.wake(LocalNode::new(5), at(950));
+        calendar.wake(LocalNode::new(5), at(20));
+        calendar.wake(LocalNode::new(5), at(5_000));
         assert_eq!(drain(&mut calendar), [(0, 5)]);
-        assert_eq!(calendar.next(1_000_000), None);
+        assert_eq!(calendar.next(at(1_000_000)), None);
     }
 
     #[test]
     fn a_node_due_after_an_edge_stays_in_its_bucket() {
         let mut calendar = Calendar::new(2, 100);
-        calendar.wake(LocalNode::new(0), 10);
-        calendar.wake(LocalNode::new(1), 60);
-        assert_eq!(calendar.take_due(0, 0, 50), 1);
-        assert_eq!(calendar.next(50), Some(50));
-        assert_eq!(calendar.take_due(50, 0, 100), 2);
+        calendar.wake(LocalNode::new(0), at(10));
+        calendar.wake(LocalNode::new(1), at(60));
+        assert_eq!(calendar.take_due(at(0), 0, at(50)), 1);
+        assert_eq!(calendar.next(at(50)), Some(at(50)));
+        assert_eq!(calendar.take_due(at(50), 0, at(100)), 2);
     }
 }

@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 
+use tenter_units::Instant;
+
 use crate::arrival::Arrival;
 use crate::lane::{Lane, Nodes, Outgoing, Peers};
 use crate::meeting::{Helpers, Meeting};
@@ -13,8 +15,8 @@ use crate::parts::{Control, Part, RunOutcome, Windows};
 /// Runs all parts until an edge, or until nothing is left to happen.
 pub(crate) fn run<N: Nodes>(
     parts: &mut [Part<N>],
-    from: u64,
-    edge: u64,
+    from: Instant,
+    edge: Instant,
     windows: Windows,
     control: &impl Control,
     pace: &mut Pace,
@@ -56,13 +58,13 @@ struct Crew<'p, N: Nodes> {
 struct Leader<'a, 'p, N: Nodes, C: Control> {
     crew: &'a Crew<'p, N>,
     helpers: Helpers<'a>,
-    edge: u64,
+    edge: Instant,
     control: &'a C,
     pace: &'a mut Pace,
 }
 
 impl<'a, N: Nodes, C: Control> Leader<'a, '_, N, C> {
-    fn run<'scope>(&mut self, scope: &'scope Scope<'scope, 'a>, from: u64) -> RunOutcome
+    fn run<'scope>(&mut self, scope: &'scope Scope<'scope, 'a>, from: Instant) -> RunOutcome
     where
         'a: 'scope,
     {
@@ -70,7 +72,7 @@ impl<'a, N: Nodes, C: Control> Leader<'a, '_, N, C> {
         let nexts = held
             .iter_mut()
             .map(|part| part.lane.next(from, self.crew.windows));
-        let mut next = nexts.min().unwrap_or(u64::MAX);
+        let mut next = nexts.min().unwrap_or(Instant::NEVER);
         loop {
             next = self.run_alone(&mut held, next);
             if self.is_over(next) {
@@ -83,19 +85,23 @@ impl<'a, N: Nodes, C: Control> Leader<'a, '_, N, C> {
             }
             held = self.crew.hold();
         }
-        if next == u64::MAX {
+        if next.is_never() {
             RunOutcome::Empty
         } else {
             RunOutcome::Edge(self.edge)
         }
     }
 
-    fn is_over(&self, next: u64) -> bool {
-        next == u64::MAX || next >= self.edge
+    fn is_over(&self, next: Instant) -> bool {
+        next.is_never() || next >= self.edge
     }
 
     /// Runs windows alone, up to one that is to be shared; when that or the end of the run is.
-    fn run_alone(&mut self, held: &mut [MutexGuard<'_, &mut Part<N>>], mut next: u64) -> u64 {
+    fn run_alone(
+        &mut self,
+        held: &mut [MutexGuard<'_, &mut Part<N>>],
+        mut next: Instant,
+    ) -> Instant {
         let windows = self.crew.windows;
         // Side by side, so that what one part sends is delivered to another at once.
         let mut lanes: Vec<Lane<N::Item>> = held.iter_mut().map(|part| part.lane.take()).collect();
@@ -113,7 +119,7 @@ impl<'a, N: Nodes, C: Control> Leader<'a, '_, N, C> {
                 }
             }
             let nexts = lanes.iter_mut().map(|lane| lane.next(end, windows));
-            next = nexts.min().unwrap_or(u64::MAX);
+            next = nexts.min().unwrap_or(Instant::NEVER);
             self.edge = self.edge.min(self.control.edge_after(end));
             let work: u64 = lanes.iter().map(|lane| lane.work).sum();
             self.pace.count(work - before);
@@ -144,19 +150,19 @@ impl<'a, N: Nodes, C: Control> Leader<'a, '_, N, C> {
     }
 
     /// Shares one window; when the next one starts.
-    fn share_window(&mut self, start: u64) -> u64 {
+    fn share_window(&mut self, start: Instant) -> Instant {
         let crew = self.crew;
         let end = lock(&crew.parts[0]).lane.window_end(start, crew.windows);
         let end = end.min(self.edge);
-        crew.start.store(start, Ordering::Relaxed);
-        crew.end.store(end, Ordering::Relaxed);
+        crew.start.store(start.ps(), Ordering::Relaxed);
+        crew.end.store(end.ps(), Ordering::Relaxed);
         crew.meeting
             .share(&self.helpers, |part, window| crew.run_part(part, window));
         self.edge = self.edge.min(self.control.edge_after(end));
         let work = crew.work.iter().map(|work| work.load(Ordering::Relaxed));
         self.pace.count(work.sum());
-        let nexts = crew.next.iter().map(|next| next.load(Ordering::Relaxed));
-        nexts.min().unwrap_or(u64::MAX)
+        let nexts = crew.next.iter().map(instant);
+        nexts.min().unwrap_or(Instant::NEVER)
     }
 }
 
@@ -198,27 +204,27 @@ impl<'p, N: Nodes> Crew<'p, N> {
         let mut held = lock(&self.parts[index]);
         let part = &mut **held;
         self.collect(index, &mut part.lane, 1 - parity);
-        let end = self.end.load(Ordering::Relaxed);
+        let end = instant(&self.end);
         let before = part.lane.work;
-        let start = self.start.load(Ordering::Relaxed);
+        let start = instant(&self.start);
         part.lane
             .run_window(&mut part.nodes, start, end, Peers::none());
         self.work[index].store(part.lane.work - before, Ordering::Relaxed);
         let outgoing = self.post(index, &mut part.lane, parity);
         let next = part.lane.next(end, self.windows).min(outgoing);
-        self.next[index].store(next, Ordering::Relaxed);
+        self.next[index].store(next.ps(), Ordering::Relaxed);
     }
 
     /// Empties the outboxes into the mailboxes of the other parts; returns the earliest arrival
     /// among the items.
-    fn post(&self, me: usize, lane: &mut Lane<N::Item>, parity: usize) -> u64 {
+    fn post(&self, me: usize, lane: &mut Lane<N::Item>, parity: usize) -> Instant {
         for (receiver, outbox) in lane.outboxes.iter_mut().enumerate() {
             if !outbox.is_empty() {
                 let mut mailbox = lock(&self.mailboxes[parity][receiver][me]);
                 std::mem::swap(&mut *mailbox, outbox);
             }
         }
-        std::mem::replace(&mut lane.earliest_outgoing, u64::MAX)
+        std::mem::replace(&mut lane.earliest_outgoing, Instant::NEVER)
     }
 
     fn collect(&self, me: usize, lane: &mut Lane<N::Item>, parity: usize) {
@@ -228,6 +234,11 @@ impl<'p, N: Nodes> Crew<'p, N> {
             }
         }
     }
+}
+
+/// An instant that threads share.
+fn instant(shared: &AtomicU64) -> Instant {
+    Instant::from_ps(shared.load(Ordering::Relaxed))
 }
 
 /// Poison means that a thread panicked; the meeting stops the others.

@@ -1,5 +1,7 @@
 //! What arrives at a node in one calendar bucket, and in which order it is served.
 
+use tenter_units::Instant;
+
 use crate::arrival::Arrival;
 use crate::prefetch::{prefetch_at, values_per_line};
 
@@ -69,7 +71,7 @@ impl<T: Copy> Inbox<T> {
     /// As [`Inbox::push`] of an item that arrives at `at`, if it is not the first and needs no
     /// memory; says whether that was so.
     #[inline]
-    pub(crate) fn push_further(&mut self, offset: u64, input: u16, at: u64, item: &T) -> bool
+    pub(crate) fn push_further(&mut self, offset: u64, input: u16, at: Instant, item: &T) -> bool
     where
         T: Arrival,
     {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use tenter_units::Instant;
+
 use crate::arrival::Arrival;
 use crate::calendar::Calendar;
 use crate::event_list::{BUCKET_PS_MAX, EventList, Inbox};
@@ -91,11 +93,11 @@ pub struct Lane<T> {
     /// Items for other parts.
     pub(crate) outboxes: Vec<Vec<Outgoing<T>>>,
     /// Earliest arrival among the items in the outboxes.
-    pub(crate) earliest_outgoing: u64,
+    pub(crate) earliest_outgoing: Instant,
     pub(crate) calendar: Calendar,
     /// The bucket of the current window and its start.
     bucket: u64,
-    bucket_start: u64,
+    bucket_start: Instant,
     /// Whether the calendar must know the exact instant of each node's next arrival, not only its
     /// bucket.
     exact: bool,
@@ -224,10 +226,10 @@ impl LaneBuilder {
             sizes: self.sizes,
             event_list_size: 0,
             outboxes: (0..parts).map(|_| Vec::new()).collect(),
-            earliest_outgoing: u64::MAX,
+            earliest_outgoing: Instant::NEVER,
             calendar: Calendar::new(nodes, bucket_ps),
             bucket: 0,
-            bucket_start: 0,
+            bucket_start: Instant::START,
             exact: central,
             is_large: nodes >= MANY_NODES,
             event_list: EventList::default(),
@@ -252,7 +254,7 @@ impl<T: Arrival> Lane<T> {
     }
 
     /// Asks for a visit of a node at an instant or earlier.
-    pub fn wake(&mut self, node: LocalNode, at: u64) {
+    pub fn wake(&mut self, node: LocalNode, at: Instant) {
         self.calendar.wake(node, at);
     }
 
@@ -305,12 +307,12 @@ impl<T: Arrival> Lane<T> {
     }
 
     /// What the model does at an edge, with a way to send: it may put items onto links.
-    pub(crate) fn act<R>(&mut self, at: u64, act: impl FnOnce(&mut Visit<'_, T>) -> R) -> R {
+    pub(crate) fn act<R>(&mut self, at: Instant, act: impl FnOnce(&mut Visit<'_, T>) -> R) -> R {
         act(&mut Visit {
             lane: self,
             peers: Peers::none(),
             end: at,
-            own_next: u64::MAX,
+            own_next: Instant::NEVER,
         })
     }
 
@@ -320,8 +322,8 @@ impl<T: Arrival> Lane<T> {
         reason = "once a packet; a call costs a quarter of it"
     )]
     #[inline(always)]
-    pub(crate) fn deliver(&mut self, node: LocalNode, input: u16, at: u64, item: &T) {
-        let offset = at - self.bucket_start;
+    pub(crate) fn deliver(&mut self, node: LocalNode, input: u16, at: Instant, item: &T) {
+        let offset = (at - self.bucket_start).ps();
         if offset < self.span_ps {
             let (ahead, place) = self.inbox_after(node, offset);
             let inbox = &mut self.inboxes[place];
@@ -336,8 +338,8 @@ impl<T: Arrival> Lane<T> {
 
     /// As [`Lane::deliver`], for what arrives later than the slots reach or must be known exactly.
     #[inline(never)]
-    fn deliver_afar(&mut self, node: LocalNode, input: u16, at: u64, item: T) {
-        let bucket = at / self.bucket_ps;
+    fn deliver_afar(&mut self, node: LocalNode, input: u16, at: Instant, item: T) {
+        let bucket = at.ps() / self.bucket_ps;
         if bucket < self.bucket + self.slots {
             self.deliver_first(node, input, bucket, at, item);
         } else {
@@ -350,7 +352,14 @@ impl<T: Arrival> Lane<T> {
     ///
     /// It takes the item itself: one that nobody refers to need not be put together in memory.
     #[inline(never)]
-    fn deliver_first(&mut self, node: LocalNode, input: u16, bucket: u64, at: u64, mut item: T) {
+    fn deliver_first(
+        &mut self,
+        node: LocalNode,
+        input: u16,
+        bucket: u64,
+        at: Instant,
+        mut item: T,
+    ) {
         item.set_at(at);
         let slot = bucket & (self.slots - 1);
         let place = self.place(node, slot);
@@ -367,18 +376,25 @@ impl<T: Arrival> Lane<T> {
         } else if self.exact {
             self.calendar.wake(node, at);
         }
-        inbox.push(at - bucket * self.bucket_ps, input, item);
+        inbox.push(at.ps() - bucket * self.bucket_ps, input, item);
     }
 
     /// Puts an item for another part into its outbox.
-    fn hand_over(&mut self, output: Output, at: u64, mut item: T) {
+    fn hand_over(&mut self, output: Output, at: Instant, mut item: T) {
         item.set_at(at);
         self.earliest_outgoing = self.earliest_outgoing.min(at);
         self.outboxes[usize::from(output.part)].push((output.node, output.input, item));
     }
 
     #[cold]
-    fn deliver_later(&mut self, node: LocalNode, input: u16, bucket: u64, at: u64, mut item: T) {
+    fn deliver_later(
+        &mut self,
+        node: LocalNode,
+        input: u16,
+        bucket: u64,
+        at: Instant,
+        mut item: T,
+    ) {
         item.set_at(at);
         self.later
             .entry(bucket)
@@ -390,8 +406,8 @@ impl<T: Arrival> Lane<T> {
     pub(crate) fn run_window<N: Nodes<Item = T>>(
         &mut self,
         nodes: &mut N,
-        start: u64,
-        end: u64,
+        start: Instant,
+        end: Instant,
         mut peers: Peers<'_, T>,
     ) {
         self.windows += 1;
@@ -440,8 +456,8 @@ impl<T: Arrival> Lane<T> {
     /// Where the inbox is that an item through an output is put into which arrives at `at`, if it
     /// is one of this part.
     #[inline]
-    fn inbox_at(&self, output: Output, at: u64) -> Option<usize> {
-        let offset = at.wrapping_sub(self.bucket_start);
+    fn inbox_at(&self, output: Output, at: Instant) -> Option<usize> {
+        let offset = at.ps().wrapping_sub(self.bucket_start.ps());
         if output.part != self.part || offset >= self.span_ps {
             return None;
         }
@@ -471,22 +487,22 @@ impl<T: Arrival> Lane<T> {
 
     /// When the first item beyond the slots arrives, tight to a bucket unless instants must be
     /// exact.
-    pub(crate) fn next_later(&self, now: u64) -> u64 {
+    pub(crate) fn next_later(&self, now: Instant) -> Instant {
         let Some((bucket, items)) = self.later.first_key_value() else {
-            return u64::MAX;
+            return Instant::NEVER;
         };
         if self.exact {
             let instants = items.iter().map(|(_, _, item)| item.at());
-            return instants.min().unwrap_or(u64::MAX);
+            return instants.min().unwrap_or(Instant::NEVER);
         }
-        now.max(bucket * self.bucket_ps)
+        now.max(Instant::from_ps(bucket * self.bucket_ps))
     }
 
     /// Makes the bucket of `start` the current one.
-    pub(crate) fn begin(&mut self, start: u64) {
+    pub(crate) fn begin(&mut self, start: Instant) {
         self.calendar.begin(start);
-        self.bucket = start / self.bucket_ps;
-        self.bucket_start = self.bucket * self.bucket_ps;
+        self.bucket = start.ps() / self.bucket_ps;
+        self.bucket_start = Instant::from_ps(self.bucket * self.bucket_ps);
         while let Some(entry) = self.later.first_entry() {
             if *entry.key() >= self.bucket + self.slots {
                 break;
@@ -502,7 +518,7 @@ impl<T: Arrival> Lane<T> {
         &mut self,
         nodes: &mut N,
         node: LocalNode,
-        end: u64,
+        end: Instant,
         event_list: &mut EventList<T>,
         peers: Peers<'_, T>,
     ) {
@@ -513,7 +529,7 @@ impl<T: Arrival> Lane<T> {
             lane: self,
             peers,
             end,
-            own_next: u64::MAX,
+            own_next: Instant::NEVER,
         };
         nodes.visit(node, event_list, &mut visit);
         let own_next = visit.own_next;
@@ -521,7 +537,7 @@ impl<T: Arrival> Lane<T> {
             own_next >= end,
             "node {node} left work undone before the end of its window"
         );
-        if own_next < u64::MAX {
+        if !own_next.is_never() {
             self.calendar.wake(node, own_next);
         }
         self.wake_for_arrivals(node, end);
@@ -529,7 +545,7 @@ impl<T: Arrival> Lane<T> {
 
     /// Moves the node's arrivals before `end` into the event list.
     #[inline]
-    fn gather(&mut self, node: LocalNode, end: u64, event_list: &mut EventList<T>) {
+    fn gather(&mut self, node: LocalNode, end: Instant, event_list: &mut EventList<T>) {
         let slot = self.bucket & (self.slots - 1);
         let place = self.current_inbox(node);
         let inbox = std::mem::take(&mut self.inboxes[place]);
@@ -539,14 +555,15 @@ impl<T: Arrival> Lane<T> {
             self.spare[usize::from(self.event_list_size)].push(empty);
         }
         self.event_list_size = self.sizes[node.index()];
-        if end < self.bucket_start + self.bucket_ps {
+        let offset = (end - self.bucket_start).ps();
+        if offset < self.bucket_ps {
             let inbox = &mut self.inboxes[place];
             let filled = &mut self.filled[node.index()];
             // Taking a spare one, as deliveries do, keeps their number from growing with time.
             if let Some(spare) = self.spare[usize::from(self.event_list_size)].pop() {
                 *inbox = spare;
             }
-            event_list.cut(end - self.bucket_start, |offset, input, item| {
+            event_list.cut(offset, |offset, input, item| {
                 inbox.push(offset, input, item);
                 *filled |= 1 << slot;
             });
@@ -555,7 +572,7 @@ impl<T: Arrival> Lane<T> {
 
     /// Tells the calendar of the node's next bucket with arrivals.
     #[inline]
-    fn wake_for_arrivals(&mut self, node: LocalNode, end: u64) {
+    fn wake_for_arrivals(&mut self, node: LocalNode, end: Instant) {
         let filled = self.filled[node.index()];
         if filled == 0 {
             return;
@@ -575,7 +592,7 @@ impl<T: Arrival> Lane<T> {
             .iter()
             .map(|(_, item)| item.at())
             .min()
-            .unwrap_or(u64::MAX);
+            .unwrap_or(Instant::NEVER);
         self.calendar.wake(node, earliest.max(end));
     }
 }
@@ -585,14 +602,14 @@ impl<T: Arrival> Lane<T> {
 pub struct Visit<'a, T> {
     lane: &'a mut Lane<T>,
     peers: Peers<'a, T>,
-    end: u64,
-    own_next: u64,
+    end: Instant,
+    own_next: Instant,
 }
 
 impl<T: Arrival> Visit<'_, T> {
-    /// End of the window, in ps; the node must do everything before it and nothing at or after it.
+    /// End of the window; the node must do everything before it and nothing at or after it.
     #[inline]
-    pub fn end(&self) -> u64 {
+    pub fn end(&self) -> Instant {
         self.end
     }
 
@@ -602,7 +619,7 @@ impl<T: Arrival> Visit<'_, T> {
         reason = "once a packet; a call costs a quarter of it"
     )]
     #[inline(always)]
-    pub fn send(&mut self, output: Output, at: u64, item: &T) {
+    pub fn send(&mut self, output: Output, at: Instant, item: &T) {
         debug_assert!(
             at >= self.end,
             "an item would arrive within the window that sends it"
@@ -616,7 +633,7 @@ impl<T: Arrival> Visit<'_, T> {
 
     /// Sends an item to a node of another part.
     #[inline(never)]
-    fn send_away(&mut self, output: Output, at: u64, item: &T) {
+    fn send_away(&mut self, output: Output, at: Instant, item: &T) {
         match self.peers.lane_mut(output.part) {
             Some(lane) => lane.deliver(output.node, output.input, at, item),
             None => self.lane.hand_over(output, at, *item),
@@ -640,9 +657,9 @@ impl<T: Arrival> Visit<'_, T> {
     }
 
     /// Prefetches what leads to the memory into which an item will be put that arrives at about
-    /// `at`, in ps.
+    /// `at`.
     #[inline]
-    pub fn prefetch_way(&self, output: Output, at: u64) {
+    pub fn prefetch_way(&self, output: Output, at: Instant) {
         if let Some(lane) = self.lane_of(output)
             && let Some(place) = lane.inbox_at(output, at)
         {
@@ -652,7 +669,7 @@ impl<T: Arrival> Visit<'_, T> {
 
     /// Prefetches that memory.
     #[inline]
-    pub fn prefetch_room(&self, output: Output, at: u64) {
+    pub fn prefetch_room(&self, output: Output, at: Instant) {
         if let Some(lane) = self.lane_of(output)
             && let Some(place) = lane.inbox_at(output, at)
         {
@@ -662,7 +679,7 @@ impl<T: Arrival> Visit<'_, T> {
 
     /// Asks for the node's next visit at `at` or earlier.
     #[inline]
-    pub fn wake(&mut self, at: u64) {
+    pub fn wake(&mut self, at: Instant) {
         self.own_next = self.own_next.min(at);
     }
 }

@@ -1,5 +1,7 @@
 //! What the window loop is given: parts, windows, and what stops it.
 
+use tenter_units::{Instant, Time};
+
 use crate::lane::{Lane, Nodes};
 
 /// One thread's share of the simulation: the engine's side and the model's.
@@ -17,8 +19,8 @@ pub enum Windows {
     /// Windows as long as a calendar bucket, which is no longer than the lookahead.
     Buckets,
     /// Each window starts at the very next thing that happens and lasts no longer than the
-    /// lookahead in ps: for lookaheads so short that fixed windows would mostly be empty.
-    Central(u64),
+    /// lookahead: for lookaheads so short that fixed windows would mostly be empty.
+    Central(Time),
 }
 
 /// What decides between windows whether to stop.
@@ -27,15 +29,15 @@ pub enum Windows {
 /// the end of the window is there, and nothing later.
 pub trait Control: Sync {
     /// The earliest instant, no earlier than `window_end`, at which an edge has become necessary;
-    /// `u64::MAX` for none.
-    fn edge_after(&self, window_end: u64) -> u64;
+    /// [`Instant::NEVER`] for none.
+    fn edge_after(&self, window_end: Instant) -> Instant;
 }
 
 /// Why a run came back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunOutcome {
     /// Every node stands at exactly this instant: all that happens before it has happened.
-    Edge(u64),
+    Edge(Instant),
     /// Nothing is left to happen.
     Empty,
 }

@@ -1,5 +1,7 @@
 //! The window loop, on one thread or several.
 
+use tenter_units::Instant;
+
 use crate::arrival::Arrival;
 use crate::crew;
 use crate::lane::{Lane, Nodes, Peers, Visit};
@@ -13,8 +15,8 @@ use crate::parts::{Control, Part, RunOutcome, Windows};
 /// When there is no part, or when a node breaks its contract (see [`Nodes::visit`]).
 pub fn run_windowed<N: Nodes>(
     parts: &mut [Part<N>],
-    from: u64,
-    edge: u64,
+    from: Instant,
+    edge: Instant,
     windows: Windows,
     control: &impl Control,
     pace: &mut Pace,
@@ -36,12 +38,12 @@ pub fn run_windowed<N: Nodes>(
 pub fn act_at_edge<N: Nodes, R>(
     parts: &mut [Part<N>],
     part: usize,
-    at: u64,
+    at: Instant,
     act: impl FnOnce(&mut N, &mut Visit<'_, N::Item>) -> R,
 ) -> R {
     let Part { lane, nodes } = &mut parts[part];
     let result = lane.act(at, |visit| act(nodes, visit));
-    lane.earliest_outgoing = u64::MAX;
+    lane.earliest_outgoing = Instant::NEVER;
     for receiver in 0..parts.len() {
         let outbox = std::mem::take(&mut parts[part].lane.outboxes[receiver]);
         for (node, input, item) in outbox {
@@ -54,15 +56,15 @@ pub fn act_at_edge<N: Nodes, R>(
 
 fn run_single<N: Nodes>(
     part: &mut Part<N>,
-    from: u64,
-    mut edge: u64,
+    from: Instant,
+    mut edge: Instant,
     windows: Windows,
     control: &impl Control,
 ) -> RunOutcome {
     let mut now = from;
     loop {
         let next = part.lane.next(now, windows);
-        if next == u64::MAX {
+        if next.is_never() {
             return RunOutcome::Empty;
         }
         if next >= edge {
@@ -76,19 +78,19 @@ fn run_single<N: Nodes>(
 }
 
 impl<T: Arrival> Lane<T> {
-    /// When something next happens at a node of this part, no earlier than `now`; `u64::MAX` for
-    /// never.
-    pub(crate) fn next(&mut self, now: u64, windows: Windows) -> u64 {
+    /// When something next happens at a node of this part, no earlier than `now`;
+    /// [`Instant::NEVER`] if nothing does.
+    pub(crate) fn next(&mut self, now: Instant, windows: Windows) -> Instant {
         let next = match windows {
             Windows::Buckets => self.calendar.next(now),
             Windows::Central(_) => self.calendar.next_exactly(now),
         };
         // What arrives far ahead is known to the calendar only once its bucket has a slot.
-        next.unwrap_or(u64::MAX).min(self.next_later(now))
+        next.unwrap_or(Instant::NEVER).min(self.next_later(now))
     }
 
     /// The end of the window that starts at an instant.
-    pub(crate) fn window_end(&self, start: u64, windows: Windows) -> u64 {
+    pub(crate) fn window_end(&self, start: Instant, windows: Windows) -> Instant {
         let end = self.calendar.bucket_end(start);
         match windows {
             Windows::Buckets => end,

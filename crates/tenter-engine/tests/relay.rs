@@ -6,29 +6,30 @@ use tenter_engine::{
     Arrival, Control, EventList, Home, LaneBuilder, LaneLayout, LocalNode, Nodes, Output, Pace,
     Part, RunOutcome, Visit, Windows, mix64, run_windowed,
 };
+use tenter_units::{Instant, Time};
 
 /// More than a word of the calendar has, on each of two threads; a prime, so that each input has
 /// one sender.
 const NODES: u32 = 131;
 const INPUTS: u16 = 3;
-const LOOKAHEAD: u64 = 1_000;
+const LOOKAHEAD: Time = Time::from_ns(1);
 const HOPS: u32 = 200;
 /// When each node sends its first token.
-const FIRST: u64 = 500;
+const FIRST: Instant = Instant::from_ps(500);
 
 #[derive(Clone, Copy, Debug)]
 struct Token {
-    at: u64,
+    at: Instant,
     value: u64,
     hops_left: u32,
 }
 
 impl Arrival for Token {
-    fn at(&self) -> u64 {
+    fn at(&self) -> Instant {
         self.at
     }
 
-    fn set_at(&mut self, at: u64) {
+    fn set_at(&mut self, at: Instant) {
         self.at = at;
     }
 }
@@ -38,10 +39,10 @@ impl Arrival for Token {
 struct Relay {
     number: u32,
     seen: u64,
-    timer: u64,
+    timer: Instant,
     /// The last time something was sent through each output: a wire carries one token after the
     /// other.
-    last_sent: [u64; INPUTS as usize],
+    last_sent: [Instant; INPUTS as usize],
     outputs: [Output; INPUTS as usize],
 }
 
@@ -81,16 +82,16 @@ impl Relay {
             };
             self.pass_on(token, 0, visit);
         }
-        self.seen = mix64(self.seen ^ self.timer);
-        self.timer = if self.timer < 300_000 {
-            self.timer + 7_777
+        self.seen = mix64(self.seen ^ self.timer.ps());
+        self.timer = if self.timer < Instant::from_ps(300_000) {
+            self.timer + Time::from_ps(7_777)
         } else {
-            u64::MAX
+            Instant::NEVER
         };
     }
 
     fn pass_on(&mut self, token: Token, input: u16, visit: &mut Visit<'_, Token>) {
-        self.seen = mix64(self.seen ^ token.at ^ token.value << 20 ^ u64::from(input));
+        self.seen = mix64(self.seen ^ token.at.ps() ^ token.value << 20 ^ u64::from(input));
         if token.hops_left == 0 {
             return;
         }
@@ -101,7 +102,8 @@ impl Relay {
         } else {
             self.seen % 3_000
         };
-        let at = (token.at + LOOKAHEAD + flight).max(self.last_sent[choice] + 1);
+        let at = token.at + LOOKAHEAD + Time::from_ps(flight);
+        let at = at.max(self.last_sent[choice] + Time::from_ps(1));
         self.last_sent[choice] = at;
         let value = mix64(token.value ^ u64::from(self.number));
         visit.send(
@@ -119,8 +121,8 @@ impl Relay {
 struct NoControl;
 
 impl Control for NoControl {
-    fn edge_after(&self, _: u64) -> u64 {
-        u64::MAX
+    fn edge_after(&self, _: Instant) -> Instant {
+        Instant::NEVER
     }
 }
 
@@ -151,7 +153,7 @@ fn run(parts: u16, bucket_ps: u64, windows: Windows, edges: &[u64]) -> Vec<u64> 
                         input: index as u16,
                     }
                 });
-                let last_sent = [0; INPUTS as usize];
+                let last_sent = [Instant::START; INPUTS as usize];
                 relays.push(Relay {
                     number,
                     seen: 0,
@@ -167,16 +169,24 @@ fn run(parts: u16, bucket_ps: u64, windows: Windows, edges: &[u64]) -> Vec<u64> 
         })
         .collect();
     start(&mut built);
-    let mut now = 0;
+    let mut now = Instant::START;
     let mut pace = Pace::new(None);
     for &edge in edges {
+        let edge = Instant::from_ps(edge);
         match run_windowed(&mut built, now, edge, windows, &NoControl, &mut pace) {
             RunOutcome::Edge(at) => now = at,
             RunOutcome::Empty => break,
         }
     }
     assert_eq!(
-        run_windowed(&mut built, now, u64::MAX, windows, &NoControl, &mut pace),
+        run_windowed(
+            &mut built,
+            now,
+            Instant::NEVER,
+            windows,
+            &NoControl,
+            &mut pace
+        ),
         RunOutcome::Empty
     );
     let mut seen: Vec<(u32, u64)> = built
@@ -198,18 +208,16 @@ fn start(parts: &mut [Part<Relays>]) {
 
 #[test]
 fn what_nodes_see_does_not_depend_on_threads_windows_or_edges() {
-    let reference = run(1, LOOKAHEAD, Windows::Buckets, &[]);
+    let reference = run(1, LOOKAHEAD.ps(), Windows::Buckets, &[]);
     for parts in 1..=3 {
-        for bucket in [LOOKAHEAD, 700, 333] {
+        for bucket in [LOOKAHEAD.ps(), 700, 333] {
             for edges in [&[][..], &[1_234, 1_235, 50_000], &[300_001]] {
                 assert_eq!(run(parts, bucket, Windows::Buckets, edges), reference);
             }
         }
-        for lookahead in [LOOKAHEAD, 100, 7] {
-            assert_eq!(
-                run(parts, 5_000, Windows::Central(lookahead), &[9_999]),
-                reference
-            );
+        for lookahead in [LOOKAHEAD.ps(), 100, 7] {
+            let windows = Windows::Central(Time::from_ps(lookahead));
+            assert_eq!(run(parts, 5_000, windows, &[9_999]), reference);
         }
     }
 }

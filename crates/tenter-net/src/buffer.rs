@@ -27,6 +27,7 @@ use journal::{Journal, JournalCounts};
 use limits::{Watch, shared_more, within};
 use occupancy::Occupancy;
 use pauses::Pauses;
+use tenter_units::Instant;
 
 pub(crate) use credit::CreditBuffer;
 pub(crate) use frame::{ControlMessage, PendingControl, Place, QueuedFrame};
@@ -147,7 +148,7 @@ impl SharedBuffer {
 
     /// Frames of `arriving` bytes together, in these queues (one bit each), will be stored before
     /// `end`: if a pool may become fuller than ever, the journal is opened.
-    pub(crate) fn open_journal_if_peak(&mut self, arriving: u64, queues: u8, end: u64) {
+    pub(crate) fn open_journal_if_peak(&mut self, arriving: u64, queues: u8, end: Instant) {
         if self.memory.may_peak(queues & self.booked, arriving) {
             self.journal.open(end);
         }
@@ -160,7 +161,7 @@ impl SharedBuffer {
     }
 
     /// A pause frame takes effect at the port whose turn it is.
-    pub(crate) fn note_pause(&mut self, now: u64) {
+    pub(crate) fn note_pause(&mut self, now: Instant) {
         self.journal.note_pause(now);
     }
 
@@ -239,7 +240,7 @@ impl SharedBuffer {
         reason = "once a packet; a call costs a third of it"
     )]
     #[inline(always)]
-    pub(crate) fn charge(&mut self, admission: Admission, frame: QueuedFrame, now: u64) {
+    pub(crate) fn charge(&mut self, admission: Admission, frame: QueuedFrame, now: Instant) {
         if admission == Admission::Private {
             return;
         }
@@ -285,18 +286,18 @@ impl SharedBuffer {
     // The hot path hands these one pointer: two of them would cost it registers.
 
     #[inline(never)]
-    fn pause_all(&mut self, place: Place, now: u64) {
+    fn pause_all(&mut self, place: Place, now: Instant) {
         self.pauses.pause_all(&self.memory, place, now);
     }
 
     #[inline(never)]
-    fn on_queued(&mut self, place: Place, queue_bytes: u64, is_over: bool, now: u64) {
+    fn on_queued(&mut self, place: Place, queue_bytes: u64, is_over: bool, now: Instant) {
         self.pauses
             .on_queued(&self.memory, place, queue_bytes, is_over, now);
     }
 
     #[inline(never)]
-    fn on_released(&mut self, place: Place, queue_bytes: u64, now: u64) {
+    fn on_released(&mut self, place: Place, queue_bytes: u64, now: Instant) {
         self.pauses
             .on_released(&self.memory, place, queue_bytes, now);
     }
@@ -308,7 +309,7 @@ impl SharedBuffer {
 
     /// Stores a frame in headroom, and pauses its sender.
     #[inline(never)]
-    fn charge_headroom(&mut self, place: Place, bytes: u64, others: u64, now: u64) {
+    fn charge_headroom(&mut self, place: Place, bytes: u64, others: u64, now: Instant) {
         self.memory.store_in_headroom(place, bytes);
         match self.memory.classes[place.queue].watch {
             Watch::Group => {}
@@ -325,7 +326,7 @@ impl SharedBuffer {
     }
 
     /// What a port's group has been through up to `now`.
-    pub(crate) fn ingress(&self, port: u16, queue: usize, now: u64) -> PriorityGroupRecord {
+    pub(crate) fn ingress(&self, port: u16, queue: usize, now: Instant) -> PriorityGroupRecord {
         self.pauses.record(&self.memory, port, queue, now)
     }
 
@@ -346,12 +347,12 @@ impl SharedBuffer {
     }
 
     /// Resumes senders that may send at `now`, and from now on at once.
-    pub(crate) fn stop_holding_back(&mut self, now: u64) {
+    pub(crate) fn stop_holding_back(&mut self, now: Instant) {
         self.pauses.stop_holding_back(&self.memory, now);
     }
 
     /// Asks again at `now` for all pauses that last at a port: another sender is at the other end.
-    pub(crate) fn repeat_pauses(&mut self, port: u16, now: u64) {
+    pub(crate) fn repeat_pauses(&mut self, port: u16, now: Instant) {
         self.pauses.repeat(&self.memory, port, now);
     }
 }
@@ -367,7 +368,7 @@ impl Storage for SharedBuffer {
         reason = "once a packet; a call costs a third of it"
     )]
     #[inline(always)]
-    fn release(&mut self, frame: QueuedFrame, now: u64) {
+    fn release(&mut self, frame: QueuedFrame, now: Instant) {
         if !self.is_booked(frame.queue) {
             return;
         }
@@ -385,7 +386,7 @@ impl Storage for SharedBuffer {
     }
 
     #[inline(never)]
-    fn release_seldom(&mut self, frame: QueuedFrame, now: u64) {
+    fn release_seldom(&mut self, frame: QueuedFrame, now: Instant) {
         self.release(frame, now);
     }
 }
@@ -407,24 +408,24 @@ impl Buffer for SharedBuffer {
     }
 
     #[inline]
-    fn next_refresh(&self) -> u64 {
+    fn next_refresh(&self) -> Instant {
         self.pauses.next_refresh()
     }
 
-    fn refresh(&mut self, now: u64) {
+    fn refresh(&mut self, now: Instant) {
         self.pauses.refresh(&self.memory, now);
     }
 
-    fn link_down(&mut self, port: u16, now: u64) {
+    fn link_down(&mut self, port: u16, now: Instant) {
         self.pauses.forget(&self.memory, port, now);
     }
 
-    fn link_up(&mut self, port: u16, now: u64) {
+    fn link_up(&mut self, port: u16, now: Instant) {
         self.pauses.forget(&self.memory, port, now);
     }
 
     fn has_paused(&self, port: u16, queue: usize) -> bool {
-        self.ingress(port, queue, 0).is_paused
+        self.ingress(port, queue, Instant::START).is_paused
     }
 
     fn xoffs(&self, port: u16) -> u64 {

@@ -3,30 +3,30 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use tenter_units::Instant;
+
 use crate::port::Port;
 
 /// When ports next send. An entry may be stale; only the port itself is exact.
 #[derive(Clone, Debug)]
 pub(crate) struct Departures {
-    heap: BinaryHeap<Reverse<(u64, u16)>>,
+    heap: BinaryHeap<Reverse<(Instant, u16)>>,
     /// The time under which each port was last entered, if that entry is still there.
-    entered: Vec<u64>,
+    entered: Vec<Instant>,
 }
-
-const NEVER: u64 = u64::MAX;
 
 impl Departures {
     pub(crate) fn new(ports: usize) -> Departures {
         Departures {
             heap: BinaryHeap::new(),
-            entered: vec![NEVER; ports],
+            entered: vec![Instant::NEVER; ports],
         }
     }
 
     /// Forgets all.
     pub(crate) fn clear(&mut self) {
         self.heap.clear();
-        self.entered.fill(NEVER);
+        self.entered.fill(Instant::NEVER);
     }
 
     /// Whether it holds nothing at all.
@@ -46,7 +46,7 @@ impl Departures {
     }
 
     /// The earliest departure and its port; of several at once the one of the lowest port.
-    pub(crate) fn next(&mut self, ports: &[Port]) -> Option<(u64, u16)> {
+    pub(crate) fn next(&mut self, ports: &[Port]) -> Option<(Instant, u16)> {
         while let Some(&Reverse((at, number))) = self.heap.peek() {
             if ports[usize::from(number)].next_departure() == Some(at) {
                 return Some((at, number));
@@ -61,7 +61,7 @@ impl Departures {
         if let Some(Reverse((at, number))) = self.heap.pop() {
             let entered = &mut self.entered[usize::from(number)];
             if *entered == at {
-                *entered = NEVER;
+                *entered = Instant::NEVER;
             }
         }
     }

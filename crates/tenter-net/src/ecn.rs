@@ -34,7 +34,7 @@ impl EcnSpec {
         if !packet.has(Packet::ECN_CAPABLE) {
             return false;
         }
-        let queue_bytes = self.counted(queue_bytes, || wire.pause_time(1));
+        let queue_bytes = self.counted(queue_bytes, || wire.pause_time(1).ps());
         if queue_bytes <= self.min_bytes {
             return false;
         }

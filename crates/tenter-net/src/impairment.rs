@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use tenter_engine::{Output, Stream};
 use tenter_topology::HostId;
+use tenter_units::{Instant, Time};
 
 use crate::packet::Packet;
 
@@ -187,12 +188,12 @@ impl Impairment {
     }
 
     /// A frame arrives at `at`; those that were held back for it follow a picosecond apart.
-    pub(crate) fn follow(&mut self, at: u64, mut send: impl FnMut(Output, u64, &Packet)) {
+    pub(crate) fn follow(&mut self, at: Instant, mut send: impl FnMut(Output, Instant, &Packet)) {
         let mut follower = at;
         for held in &mut self.held {
             held.behind -= 1;
             if held.behind == 0 {
-                follower += 1;
+                follower += Time::LEAST;
                 send(held.output, follower, &held.packet);
             }
         }
@@ -265,13 +266,14 @@ pub fn any_of(probability: Probability, count: u32) -> Probability {
 mod tests {
     use tenter_engine::{LocalNode, Output, Stream};
     use tenter_topology::HostId;
+    use tenter_units::Instant;
 
     use super::{Fate, Impairment, ImpairmentSpec, Strikes, TesterAction, TesterRule, any_of};
     use crate::packet::{Packet, PacketKind};
 
     fn packet(sequence: u32, kind: PacketKind) -> Packet {
         Packet {
-            at: 0,
+            at: Instant::START,
             queue_pair: 0,
             sequence,
             destination: HostId::new(3),
@@ -358,10 +360,14 @@ mod tests {
         work.hold(packet(1, PacketKind::Middle), output, 2);
         assert_eq!(work.held(), (1, 4_158));
         let mut sent = Vec::new();
-        work.follow(100, |_, at, packet| sent.push((at, packet.sequence)));
+        work.follow(Instant::from_ps(100), |_, at, packet| {
+            sent.push((at, packet.sequence))
+        });
         assert_eq!(sent, []);
-        work.follow(200, |_, at, packet| sent.push((at, packet.sequence)));
-        assert_eq!(sent, [(201, 1)]);
+        work.follow(Instant::from_ps(200), |_, at, packet| {
+            sent.push((at, packet.sequence))
+        });
+        assert_eq!(sent, [(Instant::from_ps(201), 1)]);
         assert_eq!(work.held(), (0, 0));
     }
 

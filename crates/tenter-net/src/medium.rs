@@ -2,6 +2,7 @@
 
 use tenter_engine::Output;
 use tenter_topology::{CableEnd, NodeId};
+use tenter_units::Instant;
 
 use crate::packet::Packet;
 
@@ -13,7 +14,7 @@ pub trait Medium {
     const WATCHED: bool;
 
     /// Puts a packet onto the link behind an output; it reaches the other end at `at`.
-    fn send(&mut self, output: Output, at: u64, packet: &Packet);
+    fn send(&mut self, output: Output, at: Instant, packet: &Packet);
 
     /// Whether nodes leave the cache from one visit to the next, so that prefetching pays off.
     fn is_large(&self) -> bool {
@@ -21,11 +22,11 @@ pub trait Medium {
     }
 
     /// Prefetches the memory that leads to the place of a packet that will reach the other end of
-    /// an output at about `at`, in ps.
-    fn prefetch_way(&self, _output: Output, _at: u64) {}
+    /// an output at about `at`.
+    fn prefetch_way(&self, _output: Output, _at: Instant) {}
 
     /// Prefetches the memory of that place.
-    fn prefetch_room(&self, _output: Output, _at: u64) {}
+    fn prefetch_room(&self, _output: Output, _at: Instant) {}
 
     /// Reports an event of a packet to the watcher.
     fn note(&mut self, event: Event);
@@ -60,8 +61,8 @@ pub enum EventKind {
 /// One step in the life of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// When, in ps.
-    pub at: u64,
+    /// When.
+    pub at: Instant,
     /// At which node of the topology.
     pub node: NodeId,
     /// At which of its ports.

@@ -9,6 +9,7 @@ pub use views::{FlowControl, LostCredit, Missing, Notice, Pause, Reroute, ScaleU
 
 use tenter_engine::{Arrival, mix64};
 use tenter_topology::HostId;
+use tenter_units::Instant;
 
 /// Preamble, start delimiter and inter-frame gap: wire bytes beyond the frame (IEEE 802.3).
 pub const WIRE_OVERHEAD_BYTES: u32 = 20;
@@ -149,7 +150,7 @@ impl PacketKind {
 #[repr(C)]
 pub struct Packet {
     /// When it reaches the node it is on its way to, behind that node's ingress pipeline, in ps.
-    pub at: u64,
+    pub at: Instant,
     /// The queue pair at the destination NIC, read as [`Packet::receive_slot`] in packets of a
     /// sender and as [`Packet::send_slot`] in packets of a receiver. Between switches its highest
     /// bit says that the packet is [on a detour](Packet::is_on_detour).
@@ -233,7 +234,7 @@ impl Packet {
     #[inline]
     pub(crate) fn draw(&self, seed: u32, purpose: Draw) -> u64 {
         let identity = u64::from(self.hash) << 32 | u64::from(self.sequence);
-        mix64(mix64(identity ^ u64::from(seed)) ^ self.at ^ (purpose as u64) << 63)
+        mix64(mix64(identity ^ u64::from(seed)) ^ self.at.ps() ^ (purpose as u64) << 63)
     }
 
     /// Its size on the wire, in bytes.
@@ -272,13 +273,13 @@ impl Packet {
     /// leaves room for that.
     #[inline]
     pub(crate) fn store_from(&mut self, port: u16) {
-        self.at = u64::from(port);
+        self.at = Instant::from_ps(u64::from(port));
     }
 
     /// The port it came through, of a packet that waits in a switch.
     #[inline]
     pub fn stored_from(&self) -> u16 {
-        self.at as u16
+        self.at.ps() as u16
     }
 
     /// Whether a flag is set.
@@ -290,12 +291,12 @@ impl Packet {
 
 impl Arrival for Packet {
     #[inline]
-    fn at(&self) -> u64 {
+    fn at(&self) -> Instant {
         self.at
     }
 
     #[inline]
-    fn set_at(&mut self, at: u64) {
+    fn set_at(&mut self, at: Instant) {
         self.at = at;
     }
 }

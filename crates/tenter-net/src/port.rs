@@ -5,6 +5,7 @@ mod credit;
 mod input_queued;
 
 use tenter_engine::{EventList, prefetch, prefetch_at};
+use tenter_units::{Instant, Time};
 
 use crate::arrivals_by_port::ArrivalsByPort;
 use crate::buffer::{
@@ -149,7 +150,7 @@ pub struct Port {
     /// The most frame bytes that waited before the high water was last read off.
     earlier_high_water_bytes: u64,
     /// When the first pause frame came that stopped a class.
-    first_xoff: Option<u64>,
+    first_xoff: Option<Instant>,
 }
 
 impl Port {
@@ -186,7 +187,7 @@ impl Port {
 
     /// Whether a frame of a queue may be sent at `now`, to which the port has been brought.
     #[inline]
-    pub(crate) fn is_free(&self, queue: usize, now: u64) -> bool {
+    pub(crate) fn is_free(&self, queue: usize, now: Instant) -> bool {
         self.transmitter.free_at() <= now
             && (self.paused & (1 << queue) == 0 || self.queues[queue].paused_until <= now)
     }
@@ -199,7 +200,7 @@ impl Port {
 
     /// Sends a frame that need not wait.
     #[inline]
-    pub(crate) fn pass(&mut self, packet: &Packet, now: u64, medium: &mut impl Medium) {
+    pub(crate) fn pass(&mut self, packet: &Packet, now: Instant, medium: &mut impl Medium) {
         self.transmitter.transmit_queued(packet, now, 0, medium);
     }
 
@@ -208,7 +209,7 @@ impl Port {
     pub(crate) fn send_on(
         &mut self,
         packet: &Packet,
-        now: u64,
+        now: Instant,
         ahead: &mut Ahead,
         medium: &mut impl Medium,
     ) {
@@ -223,13 +224,13 @@ impl Port {
     }
 
     /// The wire bytes that such a port still has to send at `now`.
-    pub(crate) fn bytes_ahead(&self, now: u64) -> u64 {
+    pub(crate) fn bytes_ahead(&self, now: Instant) -> u64 {
         if self.transmitter.is_dark() {
             // What is sent to it is lost.
             return 0;
         }
-        let ahead = self.transmitter.free_at().saturating_sub(now);
-        ahead * 64 / self.transmitter.time_of(64).max(1)
+        let ahead = self.transmitter.free_at().saturating_since(now);
+        ahead.ps() * 64 / self.transmitter.time_of(64).ps().max(1)
     }
 
     /// Goes through a whole window that ends at `end`: takes what arrives, by its places in the
@@ -241,7 +242,7 @@ impl Port {
         arrivals: &EventList<Packet>,
         mut place: u32,
         turns: &ArrivalsByPort,
-        end: u64,
+        end: Instant,
         around: &mut PortEnv<'_, SharedBuffer>,
         medium: &mut M,
     ) {
@@ -256,7 +257,7 @@ impl Port {
                 self.take(packet, input, around, medium);
             }
         }
-        self.advance(end - 1, around, medium);
+        self.advance(end - Time::LEAST, around, medium);
     }
 
     /// Obeys a pause frame in the order of what happens to this port.
@@ -373,7 +374,7 @@ impl Port {
         &mut self,
         queue: usize,
         packet: &Packet,
-        now: u64,
+        now: Instant,
         medium: &mut impl Medium,
     ) {
         let counters = &mut self.queues[queue].counters;
@@ -391,7 +392,7 @@ impl Port {
 
     /// Loses a frame of a queue that is closed.
     #[cold]
-    pub(crate) fn lose(&mut self, packet: &Packet, now: u64, medium: &mut impl Medium) {
+    pub(crate) fn lose(&mut self, packet: &Packet, now: Instant, medium: &mut impl Medium) {
         self.count_lost(u64::from(packet.frame_bytes));
         self.transmitter.note(EventKind::Lost, now, packet, medium);
     }
@@ -410,7 +411,7 @@ impl Port {
     fn flush(
         &mut self,
         number: usize,
-        now: u64,
+        now: Instant,
         around: &mut PortEnv<'_, impl Storage>,
         medium: &mut impl Medium,
     ) {
@@ -430,7 +431,7 @@ impl Port {
     /// what comes until the link is up again; pauses are forgotten.
     pub(crate) fn link_down(
         &mut self,
-        now: u64,
+        now: Instant,
         under_way: WireLosses,
         around: &mut PortEnv<'_, impl Storage>,
         medium: &mut impl Medium,
@@ -456,7 +457,7 @@ impl Port {
     }
 
     /// The link comes up at `now`.
-    pub(crate) fn link_up(&mut self, now: u64) {
+    pub(crate) fn link_up(&mut self, now: Instant) {
         self.transmitter.link_up(now);
         self.closed = 0;
         self.renew_credit();
@@ -468,7 +469,7 @@ impl Port {
     }
 
     /// Since when a queue with frames waiting has been paused without interruption, if it is.
-    pub(crate) fn stuck_since(&self, number: usize, now: u64) -> Option<u64> {
+    pub(crate) fn stuck_since(&self, number: usize, now: Instant) -> Option<Instant> {
         let queue = &self.queues[number];
         let stuck = queue.paused_until > now
             && self.waiting & (1 << number) != 0
@@ -477,7 +478,7 @@ impl Port {
     }
 
     /// Until when the other end has paused a queue whose watchdog is active.
-    pub(crate) fn told_until(&self, number: usize) -> Option<u64> {
+    pub(crate) fn told_until(&self, number: usize) -> Option<Instant> {
         (self.watchdog_active & (1 << number) != 0).then(|| self.queues[number].told_until)
     }
 
@@ -486,7 +487,7 @@ impl Port {
         &mut self,
         number: usize,
         action: WatchdogAction,
-        now: u64,
+        now: Instant,
         around: &mut PortEnv<'_, impl Storage>,
         medium: &mut impl Medium,
     ) {
@@ -496,7 +497,7 @@ impl Port {
         match action {
             WatchdogAction::Drop => {
                 self.closed |= 1 << number;
-                self.queues[number].paused_until = u64::MAX;
+                self.queues[number].paused_until = Instant::NEVER;
                 self.paused |= 1 << number;
                 self.flush(number, now, around, medium);
             }
@@ -526,7 +527,7 @@ impl Port {
     /// Starts every waiting frame whose turn comes at or before `until`.
     pub(crate) fn advance(
         &mut self,
-        until: u64,
+        until: Instant,
         around: &mut PortEnv<'_, impl Storage>,
         medium: &mut impl Medium,
     ) {
@@ -541,7 +542,7 @@ impl Port {
     #[inline(always)]
     fn advance_inline(
         &mut self,
-        until: u64,
+        until: Instant,
         around: &mut PortEnv<'_, impl Storage>,
         medium: &mut impl Medium,
     ) {
@@ -561,7 +562,7 @@ impl Port {
     #[inline(always)]
     fn depart(
         &mut self,
-        start: u64,
+        start: Instant,
         around: &mut PortEnv<'_, impl Storage>,
         medium: &mut impl Medium,
     ) {
@@ -623,7 +624,7 @@ impl Port {
 
     /// Queues that are paused at `now`, one bit each.
     #[inline]
-    fn paused_at(&mut self, now: u64) -> u8 {
+    fn paused_at(&mut self, now: Instant) -> u8 {
         if self.paused != 0 {
             self.forget_passed(now);
         }
@@ -632,7 +633,7 @@ impl Port {
 
     /// Forgets pauses that have passed at `now`.
     #[inline(never)]
-    fn forget_passed(&mut self, now: u64) {
+    fn forget_passed(&mut self, now: Instant) {
         for (index, queue) in self.queues.iter().enumerate() {
             if queue.paused_until <= now {
                 self.paused &= !(1 << index);
@@ -642,7 +643,7 @@ impl Port {
 
     /// When the next waiting frame starts; `None` when none waits.
     #[inline]
-    pub fn next_departure(&self) -> Option<u64> {
+    pub fn next_departure(&self) -> Option<Instant> {
         let free_at = self.transmitter.free_at();
         if self.waiting & !self.paused != 0 {
             return Some(free_at);
@@ -655,17 +656,17 @@ impl Port {
 
     /// The same where every queue with frames may be paused.
     #[inline(never)]
-    fn next_of_paused(&self, free_at: u64) -> Option<u64> {
+    fn next_of_paused(&self, free_at: Instant) -> Option<Instant> {
         let waiting = (0..).zip(&self.queues[..]);
         let waiting = waiting.filter(|(index, _)| self.waiting & (1_u8 << index) != 0);
         let earliest = waiting.map(|(_, queue)| queue.paused_until).min();
         // Without credit it stands still for as long as nobody says otherwise.
-        let earliest = earliest.filter(|&until| until < u64::MAX);
+        let earliest = earliest.filter(|&until| !until.is_never());
         earliest.map(|until| until.max(free_at))
     }
 
     /// Obeys a pause frame for a queue from `now` on, to which the port has been brought.
-    pub(crate) fn obey(&mut self, queue: usize, quanta: u32, now: u64) {
+    pub(crate) fn obey(&mut self, queue: usize, quanta: u32, now: Instant) {
         let until = now + self.transmitter.pause_time(quanta);
         if until > now {
             self.first_xoff.get_or_insert(now);
@@ -688,7 +689,7 @@ impl Port {
         &mut self,
         class: u8,
         control: PendingControl,
-        now: u64,
+        now: Instant,
         medium: &mut impl Medium,
     ) {
         match control.message {
@@ -701,32 +702,32 @@ impl Port {
     }
 
     /// Sends a pause frame as soon as the wire is free.
-    pub(crate) fn send_pause(&mut self, packet: Packet, now: u64, medium: &mut impl Medium) {
+    pub(crate) fn send_pause(&mut self, packet: Packet, now: Instant, medium: &mut impl Medium) {
         self.transmitter.send_pause(packet, now, medium);
     }
 
-    /// How long so many bytes take on its wire, in ps, gaps left out.
-    pub(crate) fn time_of(&self, bytes: u64) -> u64 {
+    /// How long so many bytes take on its wire, gaps left out.
+    pub(crate) fn time_of(&self, bytes: u64) -> Time {
         self.transmitter.time_of(bytes.min(1 << 30) as u32)
     }
 
     /// Sends a MAC control frame that is no pause as soon as the wire is free.
-    pub(crate) fn send_control(&mut self, packet: Packet, now: u64, medium: &mut impl Medium) {
+    pub(crate) fn send_control(&mut self, packet: Packet, now: Instant, medium: &mut impl Medium) {
         self.transmitter.send_control(packet, now, medium);
     }
 
     /// How long a frame that came at `now`, to which the port has been brought, would wait if
-    /// frames left in the order of arrival, in ps; gaps and preambles are left out, and what is
+    /// frames left in the order of arrival; gaps and preambles are left out, and what is
     /// more than 16 MB is not told apart.
-    pub(crate) fn backlog(&self, now: u64) -> u64 {
+    pub(crate) fn backlog(&self, now: Instant) -> Time {
         let bytes = self.bytes.min(1 << 24) as u32;
-        let wire = self.transmitter.free_at().saturating_sub(now);
+        let wire = self.transmitter.free_at().saturating_since(now);
         wire.saturating_add(self.transmitter.time_of(bytes))
     }
 
     /// Whether nothing keeps it busy, be it that its link is down.
-    pub(crate) fn is_idle(&self, now: u64) -> bool {
-        self.transmitter.is_dark() || self.backlog(now) == 0
+    pub(crate) fn is_idle(&self, now: Instant) -> bool {
+        self.transmitter.is_dark() || self.backlog(now).is_zero()
     }
 
     /// The rate of its wire.
@@ -790,8 +791,8 @@ impl Port {
         self.queues[queue].iter()
     }
 
-    /// Until when the other end has paused a queue, in ps.
-    pub fn paused_until(&self, queue: usize) -> u64 {
+    /// Until when the other end has paused a queue.
+    pub fn paused_until(&self, queue: usize) -> Instant {
         self.told_until(queue)
             .unwrap_or(self.queues[queue].paused_until)
     }
@@ -806,15 +807,15 @@ impl Port {
         self.queues[queue].high_water_bytes
     }
 
-    /// Pause frames received for a queue, and how long they have stopped it up to `now`, in ps.
-    pub fn paused(&self, queue: usize, now: u64) -> (PauseRecord, u64) {
+    /// Pause frames received for a queue, and how long they have stopped it up to `now`.
+    pub fn paused(&self, queue: usize, now: Instant) -> (PauseRecord, Time) {
         let until = self.paused_until(queue);
         let queue = &self.queues[queue];
         (queue.pause, queue.pause.paused(now, until))
     }
 
-    /// When the first pause frame came that stopped a class, in ps.
-    pub fn first_xoff(&self) -> Option<u64> {
+    /// When the first pause frame came that stopped a class.
+    pub fn first_xoff(&self) -> Option<Instant> {
         self.first_xoff
     }
 

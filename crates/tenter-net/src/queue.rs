@@ -1,6 +1,7 @@
 //! The frames of one class that wait at one output port.
 
 use tenter_engine::Ring;
+use tenter_units::{Instant, Time};
 
 use crate::packet::Packet;
 
@@ -15,9 +16,9 @@ pub(crate) struct ClassQueue {
     pub(crate) bytes: u64,
     pub(crate) high_water_bytes: u64,
     /// The other end has paused the class until then.
-    pub(crate) paused_until: u64,
+    pub(crate) paused_until: Instant,
     /// The same while the watchdog of the queue is active and `paused_until` is its replacement.
-    pub(crate) told_until: u64,
+    pub(crate) told_until: Instant,
     pub(crate) deficit: u32,
     pub(crate) counters: QueueCounters,
     pub(crate) pause: PauseRecord,
@@ -41,13 +42,13 @@ pub struct PauseRecord {
     pub xoff_frames: u64,
     /// Pause frames received that resumed it.
     pub xon_frames: u64,
-    since: u64,
-    ended: u64,
+    since: Instant,
+    ended: Time,
 }
 
 impl PauseRecord {
     /// Applies a pause until `until` from `now`, when the last one ended or ends at `before`.
-    pub fn take(&mut self, now: u64, before: u64, until: u64) {
+    pub fn take(&mut self, now: Instant, before: Instant, until: Instant) {
         if until > now {
             self.xoff_frames += 1;
         } else {
@@ -57,7 +58,7 @@ impl PauseRecord {
     }
 
     /// The same without a pause frame: it waits for credit, or goes on.
-    pub fn turn(&mut self, now: u64, before: u64, until: u64) {
+    pub fn turn(&mut self, now: Instant, before: Instant, until: Instant) {
         if before > now {
             // Still paused: the pause goes on, or ends here.
             if until <= now {
@@ -73,19 +74,19 @@ impl PauseRecord {
     }
 
     /// The pause is forgotten at `now`, without a pause frame, when it ended or ends at `before`.
-    pub fn forget(&mut self, now: u64, before: u64) {
+    pub fn forget(&mut self, now: Instant, before: Instant) {
         self.ended += before.min(now) - self.since.min(before);
         self.since = now;
     }
 
     /// The beginning of the present pause.
-    pub(crate) fn since(&self) -> u64 {
+    pub(crate) fn since(&self) -> Instant {
         self.since
     }
 
-    /// Time paused up to `now`, in ps, when the last pause ended or ends at `until`.
-    pub fn paused(&self, now: u64, until: u64) -> u64 {
-        self.ended + until.min(now).saturating_sub(self.since)
+    /// Time paused up to `now`, when the last pause ended or ends at `until`.
+    pub fn paused(&self, now: Instant, until: Instant) -> Time {
+        self.ended + until.min(now).saturating_since(self.since)
     }
 }
 
@@ -159,28 +160,34 @@ impl ClassQueue {
 
 #[cfg(test)]
 mod tests {
+    use tenter_units::{Instant, Time};
+
     use super::PauseRecord;
+
+    fn at(ps: u64) -> Instant {
+        Instant::from_ps(ps)
+    }
 
     #[test]
     fn pause_time_counts_from_the_first_xoff_to_expiry_or_xon() {
         let mut record = PauseRecord::default();
         // Paused at 100 until 200, refreshed at 150 until 250, which passes.
-        record.take(100, 0, 200);
-        record.take(150, 200, 250);
-        assert_eq!(record.paused(180, 250), 80);
-        assert_eq!(record.paused(300, 250), 150);
+        record.take(at(100), Instant::START, at(200));
+        record.take(at(150), at(200), at(250));
+        assert_eq!(record.paused(at(180), at(250)), Time::from_ps(80));
+        assert_eq!(record.paused(at(300), at(250)), Time::from_ps(150));
         // Paused again at 400 until 500, resumed at 430.
-        record.take(400, 250, 500);
-        record.take(430, 500, 430);
-        assert_eq!(record.paused(1_000, 430), 180);
+        record.take(at(400), at(250), at(500));
+        record.take(at(430), at(500), at(430));
+        assert_eq!(record.paused(at(1_000), at(430)), Time::from_ps(180));
         // A pause from 500 is forgotten at 520.
         let mut cut = record;
-        cut.take(500, 430, 600);
-        cut.forget(520, 600);
-        assert_eq!(cut.paused(1_000, 520), 200);
+        cut.take(at(500), at(430), at(600));
+        cut.forget(at(520), at(600));
+        assert_eq!(cut.paused(at(1_000), at(520)), Time::from_ps(200));
         // A second XON changes nothing.
-        record.take(600, 430, 600);
-        assert_eq!(record.paused(1_000, 600), 180);
+        record.take(at(600), at(430), at(600));
+        assert_eq!(record.paused(at(1_000), at(600)), Time::from_ps(180));
         assert_eq!((record.xoff_frames, record.xon_frames), (3, 2));
     }
 }

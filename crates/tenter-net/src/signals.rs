@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use tenter_config::choice;
 use tenter_topology::HostId;
+use tenter_units::{Instant, Time};
 
 use crate::buffer::{ControlMessage, PendingControl};
 use crate::class::CLASSES;
@@ -57,13 +58,13 @@ pub(crate) struct HostPort {
     pub(crate) host: HostId,
 }
 
-/// How long a queue takes to become shorter, in ps.
+/// How long a queue takes to become shorter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drain {
     /// Down to the target.
-    pub(crate) drains: u64,
+    pub(crate) drains: Time,
     /// From the threshold down to the target.
-    pub(crate) step: u64,
+    pub(crate) step: Time,
 }
 
 /// The parameters of signals to senders, the same for all switches.
@@ -185,7 +186,7 @@ impl Signal {
     }
 
     /// The packet that brings it to a sender, in a class of its own.
-    fn packet(&self, sender: Sender, class: u8, now: u64) -> Packet {
+    fn packet(&self, sender: Sender, class: u8, now: Instant) -> Packet {
         Packet {
             at: now,
             queue_pair: self.receiver.number(),
@@ -210,8 +211,8 @@ impl Signal {
     }
 
     /// The time from the finding until `at`, in units of [`SENT_UNIT_PS`].
-    pub fn age(&self, at: u64) -> u32 {
-        ((at / SENT_UNIT_PS) as u32).wrapping_sub(self.made)
+    pub fn age(&self, at: Instant) -> u32 {
+        ((at.ps() / SENT_UNIT_PS) as u32).wrapping_sub(self.made)
     }
 }
 
@@ -240,12 +241,12 @@ pub(crate) struct Signals {
     pub(crate) spec: SignalSpec,
     wiring: SignalWiring,
     /// The time until which a sender is not signalled again, by (port, queue, sender, receiver).
-    quiet: BTreeMap<(u16, u8, HostId, HostId), u64>,
+    quiet: BTreeMap<(u16, u8, HostId, HostId), Instant>,
     /// At this number of entries, those that have passed are dropped.
     quiet_limit: usize,
     cache: BTreeMap<(HostId, u8), Remembered>,
     /// By port, then class: the end of the pause of which the host there knows.
-    paused: Vec<u64>,
+    paused: Vec<Instant>,
     /// By port, then class: pause frames sent for it.
     frames: Vec<u64>,
     /// By port, then class: frames of the switch's own flow control that would have resumed the
@@ -259,9 +260,9 @@ pub(crate) struct Signals {
 /// A receiver and a class that senders of a leaf shall not send to.
 #[derive(Clone, Debug, Default)]
 struct Remembered {
-    until: u64,
+    until: Instant,
     /// Ports whose senders have been signalled, and the end of their pauses.
-    told: Vec<(u16, u64)>,
+    told: Vec<(u16, Instant)>,
 }
 
 impl Signals {
@@ -273,7 +274,7 @@ impl Signals {
             quiet: BTreeMap::new(),
             quiet_limit: 64,
             cache: BTreeMap::new(),
-            paused: vec![0; ports * CLASSES],
+            paused: vec![Instant::START; ports * CLASSES],
             frames: vec![0; ports * CLASSES],
             held: vec![0; ports * CLASSES],
             record: SignalRecord::default(),
@@ -329,7 +330,7 @@ impl Signals {
         };
         let key = (port, queue as u8, sender.host, receiver);
         let known = self.quiet.get(&key).copied().filter(|&until| until > now);
-        let too_short = |until: u64| self.spec.renews && now + drains >= until + step;
+        let too_short = |until: Instant| self.spec.renews && now + drains >= until + step;
         if known.is_some_and(|until| !too_short(until)) {
             self.record.suppressed += 1;
             return None;
@@ -345,17 +346,17 @@ impl Signals {
     }
 
     /// A time in quanta of a host's link.
-    fn quanta(&self, host: HostId, time: u64) -> u16 {
-        let quanta = time.div_ceil(self.wiring.quantum_ps[host.index()]);
+    fn quanta(&self, host: HostId, time: Time) -> u16 {
+        let quanta = time.ps().div_ceil(self.wiring.quantum_ps[host.index()]);
         quanta.clamp(1, QUANTA_MAX) as u16
     }
 
-    fn lasts(&self, host: HostId, quanta: u16) -> u64 {
-        u64::from(quanta) * self.wiring.quantum_ps[host.index()]
+    fn lasts(&self, host: HostId, quanta: u16) -> Time {
+        Time::from_ps(u64::from(quanta) * self.wiring.quantum_ps[host.index()])
     }
 
     /// Remembers a signal that has come for the host at a port.
-    pub(crate) fn remember(&mut self, signal: &Signal, at: HostPort, now: u64) {
+    pub(crate) fn remember(&mut self, signal: &Signal, at: HostPort, now: Instant) {
         let HostPort { port, host } = at;
         let until = now + self.lasts(host, signal.quanta);
         let key = (signal.receiver, signal.class);
@@ -389,7 +390,7 @@ impl Signals {
             class: packet.class(),
             quanta: self.quanta(host, until - now),
             cause: Cause::Cache,
-            made: (now / SENT_UNIT_PS) as u32,
+            made: (now.ps() / SENT_UNIT_PS) as u32,
         })
     }
 
@@ -400,7 +401,7 @@ impl Signals {
         signal: &Signal,
         HostPort { port, host }: HostPort,
         stands: bool,
-        now: u64,
+        now: Instant,
     ) -> bool {
         let until = now + self.lasts(host, signal.quanta);
         let place = place(port, signal.class);
@@ -418,7 +419,7 @@ impl Signals {
 
     /// Makes a pause frame of the switch's own flow control at least as long as the rest of the
     /// pause that signals have asked for.
-    pub(crate) fn extend(&mut self, control: &mut PendingControl, class: u8, now: u64) {
+    pub(crate) fn extend(&mut self, control: &mut PendingControl, class: u8, now: Instant) {
         let (ControlMessage::Pause(quanta), Some(host)) =
             (&mut control.message, self.host(control.port))
         else {
@@ -436,11 +437,11 @@ impl Signals {
     /// The link of a port goes down: the host there forgets its pauses.
     pub(crate) fn forget(&mut self, port: u16) {
         let first = usize::from(port) * CLASSES;
-        self.paused[first..first + CLASSES].fill(0);
+        self.paused[first..first + CLASSES].fill(Instant::START);
     }
 
     /// The packet that brings a signal to its sender.
-    pub(crate) fn packet(&self, signal: &Signal, sender: Sender, now: u64) -> Packet {
+    pub(crate) fn packet(&self, signal: &Signal, sender: Sender, now: Instant) -> Packet {
         signal.packet(sender, self.spec.class, now)
     }
 }
@@ -450,12 +451,12 @@ fn place(port: u16, class: u8) -> usize {
 }
 
 impl Remembered {
-    fn knows(&self, port: u16, now: u64) -> bool {
+    fn knows(&self, port: u16, now: Instant) -> bool {
         let mut told = self.told.iter();
         told.any(|&(other, until)| other == port && until > now)
     }
 
-    fn tell(&mut self, port: u16, until: u64) {
+    fn tell(&mut self, port: u16, until: Instant) {
         match self.told.iter_mut().find(|(other, _)| *other == port) {
             Some((_, told)) => *told = until.max(*told),
             None => self.told.push((port, until)),

@@ -21,7 +21,7 @@ use queued::{CreditSwitch, InputQueued};
 pub(crate) use queued::{OutputQueued, QueuedSwitch, Queueing};
 use tenter_engine::EventList;
 use tenter_topology::{HostId, NodeId, Routing};
-use tenter_units::SerialisationTime;
+use tenter_units::{Instant, SerialisationTime, Time};
 
 use crate::arrivals_by_port::ArrivalsByPort;
 use crate::buffer::{Buffer, PausesBy, Place, PoolRecord, PriorityGroupRecord, SharedBuffer};
@@ -222,7 +222,7 @@ impl Switch {
     }
 
     /// What the priority group of a port and a queue has been through up to `now`.
-    pub fn ingress(&self, port: u16, queue: usize, now: u64) -> PriorityGroupRecord {
+    pub fn ingress(&self, port: u16, queue: usize, now: Instant) -> PriorityGroupRecord {
         let buffer = self.shared_buffer();
         buffer.map_or_else(PriorityGroupRecord::default, |buffer| {
             buffer.ingress(port, queue, now)
@@ -267,7 +267,7 @@ impl Switch {
     }
 
     /// Frame bytes that a port has begun to send before `now`, without pause frames.
-    pub fn sent_bytes(&self, port: u16, now: u64) -> u64 {
+    pub fn sent_bytes(&self, port: u16, now: Instant) -> u64 {
         let (_, handed) = self.ports()[usize::from(port)].transmitter().sent();
         handed - self.ahead_bytes(port, now)
     }
@@ -276,12 +276,12 @@ impl Switch {
     ///
     /// Most ports send a frame when its turn comes. A leaf of a scheduled fabric hands cells to its
     /// links into the fabric beforehand; those count as waiting until they begin to be sent.
-    pub fn waiting_bytes(&self, port: u16, now: u64) -> u64 {
+    pub fn waiting_bytes(&self, port: u16, now: Instant) -> u64 {
         self.ports()[usize::from(port)].queue_bytes() + self.ahead_bytes(port, now)
     }
 
     #[inline]
-    fn ahead_bytes(&self, port: u16, now: u64) -> u64 {
+    fn ahead_bytes(&self, port: u16, now: Instant) -> u64 {
         match &self.kind {
             Kind::Leaf(switch) => bytes_ahead(switch, port, now),
             _ => 0,
@@ -289,13 +289,13 @@ impl Switch {
     }
 
     /// The most frame bytes that waited at a port since this was last asked, up to `now`.
-    pub fn read_off_high_water(&mut self, port: u16, now: u64) -> u64 {
+    pub fn read_off_high_water(&mut self, port: u16, now: Instant) -> u64 {
         let waiting = self.waiting_bytes(port, now);
         self.chassis_mut().ports[usize::from(port)].read_off_high_water(waiting)
     }
 
     /// The trial ends at `now`: what has not begun to be sent by then was not sent.
-    pub fn stop_sending(&mut self, now: u64) {
+    pub fn stop_sending(&mut self, now: Instant) {
         if let Kind::Leaf(switch) = &mut self.kind {
             switch.stop_sending(now);
         }
@@ -364,11 +364,11 @@ impl Switch {
     pub fn visit<M: Medium>(
         &mut self,
         arrivals: &EventList<Packet>,
-        end: u64,
+        end: Instant,
         routing: &Routing,
         turns: &mut ArrivalsByPort,
         medium: &mut M,
-    ) -> Option<u64> {
+    ) -> Option<Instant> {
         match &mut self.kind {
             Kind::OutputQueued(switch) => switch.visit(arrivals, end, routing, turns, medium),
             Kind::Credit(switch) => switch.visit(arrivals, end, routing, medium),
@@ -397,7 +397,7 @@ impl Switch {
 
     /// Does what is due at `now`, for an engine with explicit timers: refreshes what the load
     /// balancer knows, repeats pauses, and what its model has timers for.
-    pub fn fire<M: Medium>(&mut self, now: u64, medium: &mut M) {
+    pub fn fire<M: Medium>(&mut self, now: Instant, medium: &mut M) {
         match &mut self.kind {
             Kind::OutputQueued(switch) => switch.fire_common(now, medium),
             Kind::Credit(switch) => switch.fire_common(now, medium),
@@ -408,18 +408,18 @@ impl Switch {
 
     /// When a pause must next be repeated, the load balancer refreshed, or something else done that
     /// is no departure, if anything must.
-    pub fn next_timer(&self) -> Option<u64> {
+    pub fn next_timer(&self) -> Option<Instant> {
         let next = match &self.kind {
             Kind::OutputQueued(switch) => switch.next_common_timer(),
             Kind::Credit(switch) => switch.next_common_timer(),
             Kind::InputQueued(switch) => switch.next_timer(),
             Kind::Leaf(switch) => switch.next_timer(),
         };
-        (next != u64::MAX).then_some(next)
+        (!next.is_never()).then_some(next)
     }
 
     /// Does everything that happens before `end`; returns when something next happens of its own.
-    pub fn advance_to(&mut self, end: u64, medium: &mut impl Medium) -> Option<u64> {
+    pub fn advance_to(&mut self, end: Instant, medium: &mut impl Medium) -> Option<Instant> {
         match &mut self.kind {
             Kind::OutputQueued(switch) => switch.advance_to(end, medium),
             Kind::Credit(switch) => switch.advance_to(end, medium),
@@ -430,7 +430,7 @@ impl Switch {
 
     /// Starts the waiting frames of one port up to and including `now` (for an engine with explicit
     /// departures), with all that follows from it.
-    pub fn advance_port<M: Medium>(&mut self, port: u16, now: u64, medium: &mut M) {
+    pub fn advance_port<M: Medium>(&mut self, port: u16, now: Instant, medium: &mut M) {
         of_any!(&mut self.kind, switch => switch.advance_port(port, now, medium));
     }
 
@@ -440,14 +440,14 @@ impl Switch {
         &mut self,
         number: u16,
         under_way: WireLosses,
-        now: u64,
+        now: Instant,
         medium: &mut M,
     ) {
         of_any!(&mut self.kind, switch => switch.link_down(number, under_way, now, medium));
     }
 
     /// The link of a port comes up at `now`. The other end knows of no pause.
-    pub fn link_up<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
+    pub fn link_up<M: Medium>(&mut self, number: u16, now: Instant, medium: &mut M) {
         of_any!(&mut self.kind, switch => switch.link_up(number, now, medium));
     }
 
@@ -457,7 +457,7 @@ impl Switch {
         number: u16,
         serialisation: SerialisationTime,
         arrives_whole: bool,
-        now: u64,
+        now: Instant,
         medium: &mut M,
     ) {
         let wire = self.chassis_mut().ports[usize::from(number)].transmitter_mut();
@@ -472,7 +472,7 @@ impl Switch {
 
     /// Lets the PFC watchdog look at all lossless queues at `now`, up to which everything has been
     /// done; whether it did anything. Other models than output queues have none.
-    pub fn watch<M: Medium>(&mut self, spec: &WatchdogSpec, now: u64, medium: &mut M) -> bool {
+    pub fn watch<M: Medium>(&mut self, spec: &WatchdogSpec, now: Instant, medium: &mut M) -> bool {
         match &mut self.kind {
             Kind::OutputQueued(switch) => switch.watch(spec, now, medium),
             Kind::Credit(_) | Kind::InputQueued(_) | Kind::Leaf(_) => false,
@@ -487,7 +487,13 @@ impl Switch {
 
     /// Routes anew what waits at a port that is [held](Switch::hold). Frames stay where they are if
     /// no other way leads to their hosts.
-    pub fn reroute<M: Medium>(&mut self, number: u16, routing: &Routing, now: u64, medium: &mut M) {
+    pub fn reroute<M: Medium>(
+        &mut self,
+        number: u16,
+        routing: &Routing,
+        now: Instant,
+        medium: &mut M,
+    ) {
         match &mut self.kind {
             Kind::OutputQueued(switch) => switch.reroute(number, routing, now, medium),
             Kind::InputQueued(switch) => switch.reroute(number, routing, now, medium),
@@ -496,7 +502,7 @@ impl Switch {
     }
 
     /// The light of a port that is held goes at `now`; what was still under way from here is lost.
-    pub fn darken(&mut self, number: u16, under_way: WireLosses, now: u64) {
+    pub fn darken(&mut self, number: u16, under_way: WireLosses, now: Instant) {
         self.chassis_mut().ports[usize::from(number)].darken(now, under_way);
     }
 
@@ -506,8 +512,8 @@ impl Switch {
         &mut self,
         number: u16,
         far: &FarEnd,
-        guard: u64,
-        now: u64,
+        guard: Time,
+        now: Instant,
         medium: &mut M,
     ) {
         match &mut self.kind {
@@ -525,6 +531,6 @@ fn no_circuits() {
 
 /// Out of line: sampling asks every port of every switch, and few are leaves with cells ahead.
 #[inline(never)]
-fn bytes_ahead(switch: &VoqLeaf, port: u16, now: u64) -> u64 {
+fn bytes_ahead(switch: &VoqLeaf, port: u16, now: Instant) -> u64 {
     switch.leaf.ahead(port).bytes(now)
 }

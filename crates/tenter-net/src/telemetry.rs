@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tenter_topology::HostId;
-use tenter_units::id;
+use tenter_units::{Instant, id};
 
 use crate::packet::Packet;
 
@@ -53,8 +53,8 @@ impl Packet {
 pub struct Hop {
     /// Which port of which node.
     pub link: u64,
-    /// When the packet's first bit leaves, in ps.
-    pub at: u64,
+    /// When the packet's first bit leaves.
+    pub at: Instant,
     /// Wire bytes (frames, preambles and gaps) sent before it.
     pub sent_bytes: u64,
     /// Frame bytes that wait behind it in its queue.
@@ -121,7 +121,13 @@ impl Telemetry {
             return;
         }
         words[1].store(count as u64 + 1, Ordering::Relaxed);
-        let values = [hop.link, hop.at, hop.sent_bytes, hop.queue_bytes, hop.rate];
+        let values = [
+            hop.link,
+            hop.at.ps(),
+            hop.sent_bytes,
+            hop.queue_bytes,
+            hop.rate,
+        ];
         for (word, value) in words[HEAD + count * HOP..].iter().zip(values) {
             word.store(value, Ordering::Relaxed);
         }
@@ -136,7 +142,7 @@ impl Telemetry {
             let word = |index: usize| words[index].load(Ordering::Relaxed);
             Hop {
                 link: word(0),
-                at: word(1),
+                at: Instant::from_ps(word(1)),
                 sent_bytes: word(2),
                 queue_bytes: word(3),
                 rate: word(4),
@@ -162,13 +168,14 @@ impl Telemetry {
 #[cfg(test)]
 mod tests {
     use tenter_topology::HostId;
+    use tenter_units::Instant;
 
     use super::{Hop, RecordName, Telemetry};
 
     fn hop(link: u64) -> Hop {
         Hop {
             link,
-            at: link + 1,
+            at: Instant::from_ps(link + 1),
             sent_bytes: link + 2,
             queue_bytes: link + 3,
             rate: link + 4,

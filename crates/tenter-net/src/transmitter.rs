@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tenter_engine::{Output, Stream, prefetch};
 use tenter_topology::{CableEnd, NodeId};
-use tenter_units::{SerialisationTime, Time};
+use tenter_units::{Instant, SerialisationTime, Time};
 
 use crate::impairment::{Fate, HOLD_MAX, Impairment, ImpairmentSpec};
 use crate::medium::{Event, EventKind, Medium};
@@ -19,11 +19,11 @@ use crate::telemetry::{Hop, Telemetry};
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Transmitter {
-    free_at: u64,
+    free_at: Instant,
     output: Output,
     /// From the wire (its first bit, or its last if the other end stores and forwards) to the other
     /// end's event list.
-    latency: u64,
+    latency: Time,
     serialisation: SerialisationTime,
     /// Frames and frame bytes: without payload, and data.
     sent: [(u64, u64); 2],
@@ -42,15 +42,15 @@ pub struct Transmitter {
 }
 
 /// When the wire of a link that is down is free.
-const NEVER: u64 = u64::MAX;
+const DARK: Instant = Instant::NEVER;
 
 /// The faults of a link.
 #[derive(Clone, Debug, Default)]
 struct LinkFaults {
     /// When the last frame before the link went down had ended.
-    ended: u64,
-    /// The rest of the frames that were on the wire whenever it went down, in ps.
-    cut_ps: u64,
+    ended: Instant,
+    /// The rest of the frames that were on the wire whenever it went down.
+    cut: Time,
     losses: WireLosses,
     impairment: Option<Impairment>,
     /// Whether the other end is notified of lost frames, for their credit, and the number of those
@@ -81,8 +81,8 @@ pub struct FarEnd {
     pub arrives_whole: bool,
     /// The input of the other end for MAC control frames.
     pub mac_output: Output,
-    /// From the end of a MAC control frame to its effect at the other end, in ps.
-    pub mac_latency: u64,
+    /// From the end of a MAC control frame to its effect at the other end.
+    pub mac_latency: Time,
 }
 
 /// Where MAC control frames go, and how many have gone.
@@ -90,9 +90,9 @@ pub struct FarEnd {
 pub struct MacControl {
     /// The input of the other end that takes them: apart from data, because they pass no pipeline.
     pub output: Output,
-    /// From the end of the frame to its effect at the other end, in ps: the cable and the response
+    /// From the end of the frame to its effect at the other end: the cable and the response
     /// time of IEEE 802.1Qbb.
-    pub latency: u64,
+    pub latency: Time,
     /// Pause frames that stopped a class.
     pub xoff_frames: u64,
     /// Pause frames that resumed a class.
@@ -113,11 +113,11 @@ impl Transmitter {
         mac: MacControl,
     ) -> Transmitter {
         Transmitter {
-            free_at: 0,
+            free_at: Instant::START,
             serialisation,
             carried: 0,
             output,
-            latency: latency.ps(),
+            latency: latency,
             arrives_whole,
             is_special: false,
             link_faults: None,
@@ -139,19 +139,19 @@ impl Transmitter {
 
     /// Prefetches the pointers to the place of its next frame, if it leaves at `now` or later.
     #[inline]
-    pub(crate) fn prefetch_way(&self, now: u64, medium: &impl Medium) {
+    pub(crate) fn prefetch_way(&self, now: Instant, medium: &impl Medium) {
         medium.prefetch_way(self.output, self.next_arrival(now));
     }
 
     /// Prefetches the place of its next frame.
     #[inline]
-    pub(crate) fn prefetch_room(&self, now: u64, medium: &impl Medium) {
+    pub(crate) fn prefetch_room(&self, now: Instant, medium: &impl Medium) {
         medium.prefetch_room(self.output, self.next_arrival(now));
     }
 
     /// About when its next frame arrives, if it leaves at `now` or later.
     #[inline]
-    fn next_arrival(&self, now: u64) -> u64 {
+    fn next_arrival(&self, now: Instant) -> Instant {
         self.free_at.max(now).saturating_add(self.latency)
     }
 
@@ -174,28 +174,27 @@ impl Transmitter {
     /// Whether its link is down.
     #[inline]
     pub fn is_dark(&self) -> bool {
-        self.free_at == NEVER
+        self.free_at == DARK
     }
 
     /// When the last frame has ended, or will; the link's going down cuts it short.
-    pub fn last_end(&self) -> u64 {
+    pub fn last_end(&self) -> Instant {
         match &self.link_faults {
             Some(link_faults) if self.is_dark() => link_faults.ended,
             _ => self.free_at,
         }
     }
 
-    /// The part of frames counted as sent that was not on the wire, because it went down meanwhile,
-    /// in ps.
-    pub fn cut_short(&self) -> u64 {
+    /// The part of frames counted as sent that was not on the wire, because it went down meanwhile.
+    pub fn cut_short(&self) -> Time {
         self.link_faults
             .as_ref()
-            .map_or(0, |link_faults| link_faults.cut_ps)
+            .map_or(Time::ZERO, |link_faults| link_faults.cut)
     }
 
     /// The link goes down at `now`, and the frames under way on it are lost: this number of the
     /// frames that had been sent, without those that are held back.
-    pub fn link_down(&mut self, now: u64, under_way: WireLosses) {
+    pub fn link_down(&mut self, now: Instant, under_way: WireLosses) {
         let link_faults = self.link_faults.get_or_insert_default();
         let held = link_faults
             .impairment
@@ -204,15 +203,15 @@ impl Transmitter {
         link_faults.losses.frames += under_way.frames + held.0;
         link_faults.losses.bytes += under_way.bytes + held.1;
         link_faults.losses.pauses += under_way.pauses;
-        if self.free_at != NEVER {
-            link_faults.cut_ps += self.free_at.saturating_sub(now);
+        if self.free_at != DARK {
+            link_faults.cut += self.free_at.saturating_since(now);
         }
         link_faults.ended = self.free_at.min(now);
-        self.free_at = NEVER;
+        self.free_at = DARK;
     }
 
     /// The link comes up at `now`.
-    pub fn link_up(&mut self, now: u64) {
+    pub fn link_up(&mut self, now: Instant) {
         self.free_at = now;
         self.carried = 0;
     }
@@ -239,7 +238,7 @@ impl Transmitter {
     /// Starts no frame until the link comes up again; a frame that has begun ends, and arrives.
     pub(crate) fn hold(&mut self) {
         self.link_faults.get_or_insert_default().ended = self.free_at;
-        self.free_at = NEVER;
+        self.free_at = DARK;
     }
 
     /// Counts the frames that were under way on the link when its circuit went down, after it was
@@ -254,14 +253,14 @@ impl Transmitter {
     /// Leads to another port from now on; nothing may be under way.
     pub(crate) fn lead_to(&mut self, far: &FarEnd) {
         self.output = far.output;
-        self.latency = far.latency.ps();
+        self.latency = far.latency;
         self.arrives_whole = far.arrives_whole;
         self.mac.output = far.mac_output;
         self.mac.latency = far.mac_latency;
     }
 
     /// Starts no frame before `at`.
-    pub(crate) fn wait_until(&mut self, at: u64) {
+    pub(crate) fn wait_until(&mut self, at: Instant) {
         if self.free_at < at {
             self.free_at = at;
             self.carried = 0;
@@ -274,7 +273,7 @@ impl Transmitter {
         &mut self,
         serialisation: SerialisationTime,
         arrives_whole: bool,
-        now: u64,
+        now: Instant,
     ) {
         self.serialisation = serialisation;
         self.arrives_whole = arrives_whole;
@@ -282,7 +281,7 @@ impl Transmitter {
         if !self.is_dark() {
             // A frame that no longer has to arrive whole must not arrive together with the last one
             // that had to, nor with one that was held back behind that.
-            self.free_at = self.free_at.max(now) + u64::from(HOLD_MAX) + 1;
+            self.free_at = self.free_at.max(now) + Time::from_ps(u64::from(HOLD_MAX) + 1);
         }
     }
 
@@ -315,7 +314,7 @@ impl Transmitter {
 
     /// Writes the telemetry of this link into a packet that is about to be sent at `start`, with
     /// this number of frame bytes left in its queue.
-    fn stamp(&self, packet: &Packet, start: u64, queue_bytes: u64) {
+    fn stamp(&self, packet: &Packet, start: Instant, queue_bytes: u64) {
         let Some(telemetry) = &self.telemetry else {
             return;
         };
@@ -341,9 +340,9 @@ impl Transmitter {
         self.port
     }
 
-    /// When the wire is free again, in ps.
+    /// When the wire is free again.
     #[inline]
-    pub fn free_at(&self) -> u64 {
+    pub fn free_at(&self) -> Instant {
         self.free_at
     }
 
@@ -372,18 +371,18 @@ impl Transmitter {
 
     /// Keeps the wire idle for a while after the current frame.
     #[inline]
-    pub fn pause_for(&mut self, gap: u64) {
+    pub fn pause_for(&mut self, gap: Time) {
         self.free_at += gap;
     }
 
-    /// How long `quanta` of 512 bit times last on this wire, in ps.
-    pub fn pause_time(&self, quanta: u32) -> u64 {
-        self.serialisation.of(64, 0).0.ps() * u64::from(quanta)
+    /// How long `quanta` of 512 bit times last on this wire.
+    pub fn pause_time(&self, quanta: u32) -> Time {
+        self.serialisation.of(64, 0).0 * u64::from(quanta)
     }
 
-    /// The time of a number of bytes, in ps, to within a picosecond in 64 bytes.
-    pub(crate) fn time_of(&self, bytes: u32) -> u64 {
-        self.serialisation.of(64, 0).0.ps() * u64::from(bytes) / 64
+    /// The time of a number of bytes, to within a picosecond in 64 bytes.
+    pub(crate) fn time_of(&self, bytes: u32) -> Time {
+        self.serialisation.of(64, 0).0 * u64::from(bytes) / 64
     }
 
     /// The rate of the wire.
@@ -394,7 +393,7 @@ impl Transmitter {
     /// Sends a frame whose first bit goes out at `start`, which must not be before the wire is
     /// free.
     #[inline]
-    pub fn transmit<M: Medium>(&mut self, packet: &Packet, start: u64, medium: &mut M) {
+    pub fn transmit<M: Medium>(&mut self, packet: &Packet, start: Instant, medium: &mut M) {
         self.transmit_from(None, packet, start, medium);
     }
 
@@ -403,7 +402,7 @@ impl Transmitter {
     pub(crate) fn transmit_queued<M: Medium>(
         &mut self,
         packet: &Packet,
-        start: u64,
+        start: Instant,
         queue_bytes: u64,
         medium: &mut M,
     ) {
@@ -416,7 +415,7 @@ impl Transmitter {
         &mut self,
         queue_bytes: Option<u64>,
         packet: &Packet,
-        start: u64,
+        start: Instant,
         medium: &mut M,
     ) {
         if self.is_special {
@@ -434,7 +433,7 @@ impl Transmitter {
     fn transmit_specially<M: Medium>(
         &mut self,
         packet: Packet,
-        start: u64,
+        start: Instant,
         queue_bytes: Option<u64>,
         medium: &mut M,
     ) {
@@ -452,7 +451,7 @@ impl Transmitter {
 
     /// Puts a frame onto the wire; when it reaches the other end.
     #[inline]
-    fn put<M: Medium>(&mut self, packet: &Packet, start: u64, medium: &mut M) -> u64 {
+    fn put<M: Medium>(&mut self, packet: &Packet, start: Instant, medium: &mut M) -> Instant {
         self.occupy(u32::from(packet.frame_bytes) + WIRE_OVERHEAD_BYTES, start);
         // Without a branch: whether data or an acknowledgement comes is unpredictable.
         let sent = &mut self.sent[usize::from(packet.kind.is_data())];
@@ -472,7 +471,7 @@ impl Transmitter {
     }
 
     /// Sends a frame over an impaired link.
-    fn send_impaired<M: Medium>(&mut self, at: u64, packet: &Packet, medium: &mut M) {
+    fn send_impaired<M: Medium>(&mut self, at: Instant, packet: &Packet, medium: &mut M) {
         let Some(link_faults) = &mut self.link_faults else {
             return;
         };
@@ -523,12 +522,12 @@ impl Transmitter {
 
     /// Sends a pause frame for a class as soon as the wire is free: before all waiting frames. Zero
     /// quanta resume the class.
-    pub fn pause(&mut self, class: u8, quanta: u16, now: u64, medium: &mut impl Medium) {
+    pub fn pause(&mut self, class: u8, quanta: u16, now: Instant, medium: &mut impl Medium) {
         self.send_pause(Packet::pause(class, quanta), now, medium);
     }
 
     /// The same with a given pause frame.
-    pub(crate) fn send_pause(&mut self, packet: Packet, now: u64, medium: &mut impl Medium) {
+    pub(crate) fn send_pause(&mut self, packet: Packet, now: Instant, medium: &mut impl Medium) {
         if Pause::of(&packet).quanta == 0 {
             self.mac.xon_frames += 1;
         } else {
@@ -539,7 +538,7 @@ impl Transmitter {
 
     /// Sends a MAC control frame or a flow-control packet as soon as the wire is free: before all
     /// waiting frames.
-    pub fn send_control(&mut self, packet: Packet, now: u64, medium: &mut impl Medium) {
+    pub fn send_control(&mut self, packet: Packet, now: Instant, medium: &mut impl Medium) {
         if self.is_dark() {
             self.link_faults.get_or_insert_default().losses.pauses += 1;
             return;
@@ -557,7 +556,7 @@ impl Transmitter {
     }
 
     #[inline]
-    fn occupy(&mut self, wire_bytes: u32, start: u64) {
+    fn occupy(&mut self, wire_bytes: u32, start: Instant) {
         debug_assert!(
             start >= self.free_at,
             "a frame starts before the last one has ended"
@@ -569,14 +568,14 @@ impl Transmitter {
         };
         let (duration, carried) = self.serialisation.of(wire_bytes, carried);
         self.carried = carried;
-        self.free_at = start + duration.ps();
+        self.free_at = start + duration;
     }
 
     #[inline]
     pub(crate) fn note<M: Medium>(
         &self,
         kind: EventKind,
-        at: u64,
+        at: Instant,
         packet: &Packet,
         medium: &mut M,
     ) {

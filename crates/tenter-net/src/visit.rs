@@ -10,6 +10,7 @@
 
 use tenter_engine::EventList;
 use tenter_topology::Routing;
+use tenter_units::Instant;
 
 use crate::arrivals_by_port::ArrivalsByPort;
 use crate::buffer::Buffer;
@@ -19,8 +20,6 @@ use crate::packet::Packet;
 use crate::port::Port;
 use crate::switch::{OutputQueued, Queueing};
 use crate::visit_counts::VisitCounts;
-
-const NEVER: u64 = u64::MAX;
 
 impl OutputQueued {
     /// How often visits went which way.
@@ -41,11 +40,11 @@ impl OutputQueued {
     pub(crate) fn visit<M: Medium>(
         &mut self,
         arrivals: &EventList<Packet>,
-        end: u64,
+        end: Instant,
         routing: &Routing,
         turns: &mut ArrivalsByPort,
         medium: &mut M,
-    ) -> Option<u64> {
+    ) -> Option<Instant> {
         if self.buffer.is_armed()
             || self.balancer.reads_queues()
             || self.chassis.changes_packets
@@ -75,7 +74,7 @@ impl OutputQueued {
     fn route_all<M: Medium>(
         &mut self,
         arrivals: &EventList<Packet>,
-        end: u64,
+        end: Instant,
         routing: &Routing,
         turns: &mut ArrivalsByPort,
         medium: &mut M,
@@ -150,12 +149,12 @@ impl OutputQueued {
     fn serve_ports<M: Medium>(
         &mut self,
         arrivals: &EventList<Packet>,
-        end: u64,
+        end: Instant,
         turns: &mut ArrivalsByPort,
         medium: &mut M,
-    ) -> Option<u64> {
+    ) -> Option<Instant> {
         turns.link();
-        let mut next = NEVER;
+        let mut next = Instant::NEVER;
         let mut around = self.chassis.rules.around(&mut self.buffer);
         let mut busy = turns.take_busy(&mut self.queues.active);
         for &number in busy.iter().take(STEPS[2]) {
@@ -175,17 +174,17 @@ impl OutputQueued {
         busy.clear();
         turns.keep(busy);
         self.buffer.close_journal();
-        (next != NEVER).then_some(next)
+        (!next.is_never()).then_some(next)
     }
 
     /// Arrival after arrival, from a state in which no sender is paused.
     fn serve_in_order<M: Medium>(
         &mut self,
         arrivals: &EventList<Packet>,
-        end: u64,
+        end: Instant,
         turns: &ArrivalsByPort,
         medium: &mut M,
-    ) -> Option<u64> {
+    ) -> Option<Instant> {
         let ports = self.chassis.ports.len() as u16;
         for (place, (packet, input)) in arrivals.iter().enumerate() {
             self.bring_before(packet.at, medium);
@@ -206,7 +205,7 @@ const STEPS: [usize; 3] = [6, 4, 2];
 ///
 /// Near the end the last one is prefetched again, which costs less than to ask.
 #[inline]
-fn prefetch_ports<M: Medium>(ports: &[Port], busy: &[u16], end: u64, medium: &M) {
+fn prefetch_ports<M: Medium>(ports: &[Port], busy: &[u16], end: Instant, medium: &M) {
     let last = busy.len() - 1;
     let port = |ahead: usize| &ports[usize::from(busy[ahead.min(last)])];
     let [first, second, third] = STEPS.map(port);

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use tenter_config::{choice, component};
-use tenter_units::Time;
+use tenter_units::{Instant, Time};
 
 use crate::buffer::SharedBuffer;
 use crate::medium::Medium;
@@ -35,18 +35,18 @@ impl WatchdogSpec {
         &self,
         port: &mut Port,
         queue: usize,
-        now: u64,
+        now: Instant,
         around: &mut PortEnv<'_, SharedBuffer>,
         medium: &mut impl Medium,
     ) -> bool {
         if let Some(since) = port.stuck_since(queue, now) {
-            let stuck = now - since >= self.detection_time.ps();
+            let stuck = now - since >= self.detection_time;
             if stuck {
                 port.mind(queue, self.action, now, around, medium);
             }
             stuck
         } else if let Some(until) = port.told_until(queue)
-            && until + self.restoration_time.ps() <= now
+            && until + self.restoration_time <= now
         {
             port.restore(queue);
             true

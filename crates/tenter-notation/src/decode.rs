@@ -87,7 +87,7 @@ impl<'p> Section<'p> {
                 }
                 return None;
             }
-            (None, Presence::Depends(_) | Presence::Follows(_)) => return None,
+            (None, Presence::Depends(_) | Presence::Follows(..)) => return None,
         };
         self.put(name, node.clone());
         self.taken.push((key.name, at, given.is_some()));
@@ -339,7 +339,7 @@ impl Reader for Section<'_> {
                 Value::List(_) | Value::Map(_) => "",
             },
             (None, Presence::Default(text)) => text,
-            (None, Presence::Required | Presence::Depends(_) | Presence::Follows(_)) => "",
+            (None, Presence::Required | Presence::Depends(_) | Presence::Follows(..)) => "",
         };
         text == word && self.take(key).is_some()
     }

@@ -34,11 +34,15 @@ fn walk_unusual(
 ) {
     match (value, items) {
         (Written::Map(entries), _) => {
+            let beside = |name: &str| {
+                let mut entries = entries.iter();
+                entries.find_map(|(own, value)| (own == name).then(|| value.clone()))
+            };
             for (name, value) in entries {
                 let Some(key) = tables.iter().find_map(|table| table.get(name)) else {
                     continue;
                 };
-                if key.has_as_default(value) {
+                if key.has_as_default(value, &beside) {
                     continue;
                 }
                 let dot = if path.is_empty() { "" } else { "." };

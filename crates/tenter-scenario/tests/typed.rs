@@ -263,6 +263,50 @@ fn only_unusual_keys_of_typed_scenarios_count_as_given() {
     }
 }
 
+/// A value counts as given where it is another than the one that follows from other keys; it stays
+/// as it is from text to code and back, and so does one that follows.
+#[test]
+fn values_that_do_not_follow_from_other_keys_count_as_given() {
+    let text = |nic: &str, algorithm: &str| {
+        format!(
+            "fabric: {{kind: rail, servers: 4, nics_per_server: 2, spines: 2}}\n\
+             endpoint: {{nic: {{receive_buffer: {{drain_rate: 250Gbps, capacity: 2MiB{nic}}}}}}}\n\
+             jobs: [{{ranks: 8, collectives: [{{collective: all-reduce, size: 1MiB{algorithm}}}]}}]"
+        )
+    };
+    let buffer = "endpoint.nic.receive_buffer";
+    let xoff = format!("{buffer}.xoff");
+    let xon = format!("{buffer}.xon");
+    let algorithm = "jobs[0].collectives[0].algorithm".to_owned();
+    let all = [xoff.as_str(), &xon, &algorithm, "fabric.servers_per_group"];
+    for (nic, of_collective, expected) in [
+        ("", "", vec![]),
+        (", xoff: 1MiB", ", algorithm: ring", vec![]),
+        (", xoff: 1MiB, xon: 512KiB", "", vec![]),
+        (", xoff: 64KiB", "", vec![&xoff]),
+        (
+            ", xoff: 64KiB, xon: 0B",
+            ", algorithm: bidirectional-ring",
+            vec![&xoff, &xon, &algorithm],
+        ),
+        (", xon: 1KiB", "", vec![&xon]),
+    ] {
+        let text = text(nic, of_collective);
+        let own = typed(&text, "text", Format::Yaml);
+        let made = resolved(&own).unwrap_or_else(|errors| panic!("{text}: {errors}"));
+        let mut given = made.given.clone();
+        given.retain(|path| all.contains(&path.as_str()));
+        assert_eq!(given.iter().collect::<Vec<_>>(), expected, "{text}");
+        let read = loaded(&text, "text", Format::Yaml);
+        assert_eq!(made.plan, read.plan, "{text}");
+        let effective = [&read, &made].map(|of| typed(&of.effective, "text", Format::Yaml));
+        for config in effective {
+            assert_eq!(config.endpoint, own.endpoint, "{text}");
+            assert_eq!(config.jobs, own.jobs, "{text}");
+        }
+    }
+}
+
 #[test]
 fn numbers_that_no_key_has_are_refused() {
     let mut own = small();

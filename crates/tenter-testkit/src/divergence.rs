@@ -116,7 +116,7 @@ impl Watcher for Probe {
     const WATCHED: bool = true;
 
     fn note(&mut self, event: Event) {
-        let now = event.at / BUCKET.ps();
+        let now = event.at.ps() / BUCKET.ps();
         // A run that panicked is compared as far as it came.
         let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &mut *notes {
@@ -147,10 +147,10 @@ fn words(event: &Event) -> [u64; 9] {
         packet,
     } = event;
     [
-        *at,
+        at.ps(),
         u64::from(node.number()) << 32 | u64::from(*port),
         *kind as u64,
-        packet.at,
+        packet.at.ps(),
         u64::from(packet.queue_pair) << 32 | u64::from(packet.sequence),
         u64::from(packet.destination.number()) << 32 | u64::from(packet.hash),
         u64::from(packet.sent),
@@ -226,7 +226,7 @@ fn describe(event: &Event, topology: &Topology) -> String {
     let destination = destination.map_or("the other end", |node| node.name.as_str());
     let mut text = format!(
         "{} {} {what}: {kind} {} of queue pair {} for {destination}, {} bytes, hash {:08x}, flags {}",
-        Time::from_ps(event.at),
+        event.at.since_start(),
         topology.port_name(event.node, event.port),
         packet.sequence,
         packet.queue_pair,
@@ -235,7 +235,7 @@ fn describe(event: &Event, topology: &Topology) -> String {
         packet.flags,
     );
     if event.kind == EventKind::Sent {
-        let _ = write!(text, ", arrives at {}", Time::from_ps(packet.at));
+        let _ = write!(text, ", arrives at {}", packet.at.since_start());
     }
     text
 }

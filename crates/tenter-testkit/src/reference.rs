@@ -10,6 +10,7 @@ use tenter_sim::{
     Change, Context, Driver, DriverStats, Fabric, JobProgress, NodeModel, SimulationError,
     Unwatched, Watcher, fabric,
 };
+use tenter_units::Instant;
 
 /// Moves time the most obvious way there is: the next event of the whole network, again and again.
 ///
@@ -27,14 +28,14 @@ pub struct ReferenceDriver<W> {
     fabric: Fabric<Unwatched>,
     links: Links<W>,
     /// For each node what was last planned for each of its ports, and for the node itself.
-    planned: Vec<Vec<Option<u64>>>,
+    planned: Vec<Vec<Option<Instant>>>,
     events: u64,
 }
 
 /// Something that happens, in the order in which it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Planned {
-    at: u64,
+    at: Instant,
     node: LocalNode,
     what: What,
 }
@@ -84,7 +85,7 @@ impl Input {
 impl<W: Watcher> Medium for Links<W> {
     const WATCHED: bool = W::WATCHED;
 
-    fn send(&mut self, output: Output, at: u64, packet: &Packet) {
+    fn send(&mut self, output: Output, at: Instant, packet: &Packet) {
         let Output { node, input, .. } = output;
         let link = &mut self.inputs[node.index()][usize::from(input)];
         let sequence = link.sent;
@@ -194,7 +195,7 @@ impl<W: Watcher> ReferenceDriver<W> {
 
     /// Plans the next event of every port of a node and of the node itself, unless it is planned
     /// already: a pause that one port causes changes another.
-    fn plan_all(&mut self, node: LocalNode, now: u64) {
+    fn plan_all(&mut self, node: LocalNode, now: Instant) {
         let model = &self.fabric.nodes()[node.index()];
         let (ports, timer) = match model {
             NodeModel::Host(host) => (1, host.next_timer()),
@@ -218,19 +219,19 @@ impl<W: Watcher> ReferenceDriver<W> {
 /// Plans an event, unless it is the one of its kind that was planned last.
 fn plan(
     heap: &mut BinaryHeap<Reverse<Planned>>,
-    planned: &mut Option<u64>,
+    planned: &mut Option<Instant>,
     node: LocalNode,
     what: What,
-    at: Option<u64>,
-    now: u64,
+    at: Option<Instant>,
+    now: Instant,
 ) {
     // A NIC whose link is down would send at the end of all time.
-    let Some(at) = at.filter(|&when| *planned != at && when < u64::MAX) else {
+    let Some(at) = at.filter(|&when| *planned != at && !when.is_never()) else {
         return;
     };
     assert!(
         at >= now,
-        "node {node} plans {what:?} at {at} ps, before {now} ps, which is now"
+        "node {node} plans {what:?} at {at}, before {now}, which is now"
     );
     *planned = Some(at);
     heap.push(Reverse(Planned { at, node, what }));
@@ -252,7 +253,7 @@ impl<W> Links<W> {
     }
 
     /// Takes the packet that comes out of a link at `at`.
-    fn take(&mut self, node: LocalNode, input: u16, at: u64) -> Packet {
+    fn take(&mut self, node: LocalNode, input: u16, at: Instant) -> Packet {
         let link = &mut self.inputs[node.index()][usize::from(input)];
         let packet = link.under_way.pop_front();
         let packet = packet.expect("every planned arrival has its packet");
@@ -265,13 +266,13 @@ impl<W: Watcher> Driver for ReferenceDriver<W> {
     /// The watcher stands at the links, not in the fabric.
     type Watcher = Unwatched;
 
-    fn run(&mut self, from: u64, mut edge: u64, progress: &JobProgress) -> RunOutcome {
+    fn run(&mut self, from: Instant, mut edge: Instant, progress: &JobProgress) -> RunOutcome {
         let mut now = from;
         loop {
             let Some(next) = self.next() else {
                 return RunOutcome::Empty;
             };
-            assert!(next.at >= now, "{next:?} comes after {now} ps");
+            assert!(next.at >= now, "{next:?} comes after {now}");
             edge = edge.min(progress.edge_after(now));
             if next.at >= edge {
                 return RunOutcome::Edge(edge);
@@ -295,7 +296,7 @@ impl<W: Watcher> Driver for ReferenceDriver<W> {
         &mut self.fabric
     }
 
-    fn wake(&mut self, home: Home, at: u64) {
+    fn wake(&mut self, home: Home, at: Instant) {
         self.links.heap.push(Reverse(Planned {
             at,
             node: home.node,
@@ -317,7 +318,7 @@ impl<W: Watcher> Driver for ReferenceDriver<W> {
         input.under_way.drain(..).collect()
     }
 
-    fn change(&mut self, home: Home, now: u64, change: &Change) -> bool {
+    fn change(&mut self, home: Home, now: Instant, change: &Change) -> bool {
         self.fabric.change(home.node, now, change, &mut self.links)
     }
 

@@ -7,6 +7,7 @@
 mod bytes;
 mod dimensions;
 mod id;
+mod instant;
 mod parse;
 mod rate;
 mod text;
@@ -14,6 +15,7 @@ mod time;
 
 pub use bytes::Bytes;
 pub use id::{ById, Id};
+pub use instant::Instant;
 pub use parse::UnitError;
 pub use rate::{Rate, SerialisationTime};
 pub use text::turns_text;

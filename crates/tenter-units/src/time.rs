@@ -1,36 +1,46 @@
-//! Instants and durations.
+//! Spans of time.
 
-use std::ops::{Add, AddAssign, Mul, Sub};
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Div, Mul, Rem, Sub, SubAssign};
 
 use crate::dimensions::{RATE, SIZE, TIME};
 use crate::parse::read_and_print;
 
 read_and_print!(Time, ps, TIME, [&RATE, &SIZE]);
 
-/// An instant since the start of the simulation, or a duration: whole picoseconds in 64 bits (213
-/// days).
+/// A span of time: whole picoseconds in 64 bits (213 days).
+///
+/// A point in simulated time is an [`Instant`](crate::Instant); where a scenario states one, it is
+/// the time since the start of the simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
 pub struct Time(u64);
 
 impl Time {
-    /// The start of the simulation, or no delay at all.
+    /// No time at all.
     pub const ZERO: Time = Time(0);
-    /// Later than anything that happens.
+    /// The least that is more than none: a picosecond.
+    pub const LEAST: Time = Time(1);
+    /// Longer than anything takes.
     pub const MAX: Time = Time(u64::MAX);
 
     /// From picoseconds.
+    #[inline]
     pub const fn from_ps(ps: u64) -> Time {
         Time(ps)
     }
     /// From nanoseconds.
+    #[inline]
     pub const fn from_ns(ns: u64) -> Time {
         Time(ns * 1_000)
     }
     /// From microseconds.
+    #[inline]
     pub const fn from_us(us: u64) -> Time {
         Time(us * 1_000_000)
     }
     /// In picoseconds.
+    #[inline]
     pub const fn ps(self) -> u64 {
         self.0
     }
@@ -47,10 +57,12 @@ impl Time {
         self.0 as f64 / 1e12
     }
     /// Whether this is no time at all.
+    #[inline]
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
     /// The difference, or zero where `earlier` is in fact later.
+    #[inline]
     #[must_use]
     pub const fn saturating_sub(self, earlier: Time) -> Time {
         Time(self.0.saturating_sub(earlier.0))
@@ -63,7 +75,14 @@ impl Time {
         let up = u64::from(self.0 % last >= last.div_ceil(2));
         Time((self.0 / last + up).saturating_mul(last))
     }
+    /// So many times as long, or [`Time::MAX`] where that does not fit.
+    #[inline]
+    #[must_use]
+    pub const fn saturating_mul(self, times: u64) -> Time {
+        Time(self.0.saturating_mul(times))
+    }
     /// The sum, or [`Time::MAX`] where it does not fit.
+    #[inline]
     #[must_use]
     pub const fn saturating_add(self, other: Time) -> Time {
         Time(self.0.saturating_add(other.0))
@@ -72,12 +91,14 @@ impl Time {
 
 impl Add for Time {
     type Output = Time;
+    #[inline]
     fn add(self, other: Time) -> Time {
         Time(self.0 + other.0)
     }
 }
 
 impl AddAssign for Time {
+    #[inline]
     fn add_assign(&mut self, other: Time) {
         self.0 += other.0;
     }
@@ -85,6 +106,7 @@ impl AddAssign for Time {
 
 impl Sub for Time {
     type Output = Time;
+    #[inline]
     fn sub(self, other: Time) -> Time {
         Time(self.0 - other.0)
     }
@@ -92,8 +114,47 @@ impl Sub for Time {
 
 impl Mul<u64> for Time {
     type Output = Time;
+    #[inline]
     fn mul(self, times: u64) -> Time {
         Time(self.0 * times)
+    }
+}
+
+impl SubAssign for Time {
+    #[inline]
+    fn sub_assign(&mut self, other: Time) {
+        self.0 -= other.0;
+    }
+}
+
+impl Div<u64> for Time {
+    type Output = Time;
+    #[inline]
+    fn div(self, parts: u64) -> Time {
+        Time(self.0 / parts)
+    }
+}
+
+/// How many times one goes into the other, as a whole number.
+impl Div for Time {
+    type Output = u64;
+    #[inline]
+    fn div(self, other: Time) -> u64 {
+        self.0 / other.0
+    }
+}
+
+impl Rem for Time {
+    type Output = Time;
+    #[inline]
+    fn rem(self, other: Time) -> Time {
+        Time(self.0 % other.0)
+    }
+}
+
+impl Sum for Time {
+    fn sum<I: Iterator<Item = Time>>(times: I) -> Time {
+        times.fold(Time::ZERO, Add::add)
     }
 }
 

@@ -1,16 +1,17 @@
 //! What a congestion control is asked.
 
 use tenter_net::Hop;
+use tenter_units::{Instant, Time};
 
 use crate::notification::NotificationSpec;
 
 /// What an acknowledgement says about the network.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Feedback<'a> {
-    /// When it arrived, in ps.
-    pub(crate) now: u64,
-    /// From the first bit of the packet that asked for it to its arrival, in ps.
-    pub(crate) round_trip: u64,
+    /// When it arrived.
+    pub(crate) now: Instant,
+    /// From the first bit of the packet that asked for it to its arrival.
+    pub(crate) round_trip: Time,
     /// Packets it acknowledges that were not before.
     pub(crate) packets: u32,
     /// The packet that the receiver expects next, and the one that is sent next.
@@ -23,12 +24,12 @@ pub(crate) struct Feedback<'a> {
 /// What an answer says about the path of the packet that it answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PathFeedback {
-    /// When it arrived, in ps.
-    pub(crate) now: u64,
+    /// When it arrived.
+    pub(crate) now: Instant,
     /// The hash of the packet, by which switches chose its path: its source port is in it.
     pub(crate) hash: u32,
-    /// From the first bit of the packet to the arrival of its answer, in ps.
-    pub(crate) round_trip: u64,
+    /// From the first bit of the packet to the arrival of its answer.
+    pub(crate) round_trip: Time,
     /// Whether the answer carries a congestion notification.
     pub(crate) marked: bool,
 }
@@ -83,11 +84,11 @@ pub(crate) trait Control: Copy {
     fn on_line(self, line: u64) -> Self;
 
     /// A queue pair begins to be limited at `now`.
-    fn start(&self, line: u64, now: u64) -> Self::Flow;
+    fn start(&self, line: u64, now: Instant) -> Self::Flow;
 
     /// The rate at which a packet is sent whose first bit leaves at `now`, in bits per second;
     /// `u64::MAX` for that of the line.
-    fn rate(&self, flow: &mut Self::Flow, now: u64) -> u64;
+    fn rate(&self, flow: &mut Self::Flow, now: Instant) -> u64;
 
     /// Packets that may be unacknowledged, where a full one carries so many bytes.
     fn window(&self, _: &Self::Flow, _payload: u64) -> u32 {
@@ -103,27 +104,27 @@ pub(crate) trait Control: Copy {
     fn sent(&self, flow: &mut Self::Flow, frame_bytes: u64);
 
     /// A congestion notification has arrived: the first one, or a later one.
-    fn notified(&self, flow: &mut Self::Flow, first: bool, now: u64);
+    fn notified(&self, flow: &mut Self::Flow, first: bool, now: Instant);
 
     /// An acknowledgement has arrived.
     fn acknowledged(&self, flow: &mut Self::Flow, feedback: &Feedback<'_>);
 
     /// The receiver lacks packets.
-    fn lost(&self, _: &mut Self::Flow, _now: u64) {}
+    fn lost(&self, _: &mut Self::Flow, _now: Instant) {}
 
     /// Nothing has been acknowledged for the time-out, and everything unacknowledged is sent again.
-    fn timed_out(&self, _: &mut Self::Flow, _now: u64) {}
+    fn timed_out(&self, _: &mut Self::Flow, _now: Instant) {}
 
     /// A packet has been answered that took this path; only with [`Self::PATHS`], and before
     /// [`Self::acknowledged`].
     fn path_answered(&self, _: &mut Self::Flow, _: &PathFeedback) {}
 
     /// A switch has cut a packet to its header, which has come back by way of the receiver.
-    fn trimmed(&self, _: &mut Self::Flow, _now: u64) {}
+    fn trimmed(&self, _: &mut Self::Flow, _now: Instant) {}
 
     /// The receiver has granted this many payload bytes more. What that lets out is for
     /// [`Self::window`] to say.
-    fn granted(&self, _: &mut Self::Flow, _bytes: u64, _now: u64) {}
+    fn granted(&self, _: &mut Self::Flow, _bytes: u64, _now: Instant) {}
 
     /// Whether the queue pair is no longer limited.
     fn is_over(&self, flow: &Self::Flow) -> bool;

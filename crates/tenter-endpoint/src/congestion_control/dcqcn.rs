@@ -7,7 +7,7 @@
 use tenter_config::{
     Component, Key, KeyTable, Reader, Words as _, Written, choice, component, joined,
 };
-use tenter_units::{Bytes, Rate, Time};
+use tenter_units::{Bytes, Instant, Rate, Time};
 
 use super::{Answers, Control, Feedback, RATES, SECOND, TICK_MIN, part_of};
 use crate::notification::NotificationSpec;
@@ -396,9 +396,9 @@ pub(crate) struct Flow {
     line: u64,
     /// Frame bytes sent since the byte counter last ran out.
     bytes: u64,
-    next_alpha: u64,
-    next_decrease: u64,
-    next_increase: u64,
+    next_alpha: Instant,
+    next_decrease: Instant,
+    next_increase: Instant,
     /// The estimate of congestion, in parts of [`ONE`].
     alpha: u32,
     /// How often the timer and the byte counter have run out since the rate fell.
@@ -410,15 +410,15 @@ pub(crate) struct Flow {
 }
 
 /// So many of the instants `next`, `next + interval`, … lie before `until`.
-fn ticks_before(next: u64, interval: Time, until: u64) -> u64 {
-    until.saturating_sub(next).div_ceil(interval.ps())
+fn ticks_before(next: Instant, interval: Time, until: Instant) -> u64 {
+    until.saturating_since(next).ps().div_ceil(interval.ps())
 }
 
 impl Reaction {
     /// Alpha at its timer's instants before `until`.
-    fn update_alpha(&self, flow: &mut Flow, until: u64) {
+    fn update_alpha(&self, flow: &mut Flow, until: Instant) {
         let ticks = ticks_before(flow.next_alpha, self.alpha_interval, until);
-        flow.next_alpha += ticks * self.alpha_interval.ps();
+        flow.next_alpha += self.alpha_interval * ticks;
         for _ in 0..ticks {
             // At zero it stays until the next notification.
             if flow.alpha == 0 && !flow.alpha_notified {
@@ -442,7 +442,7 @@ impl Reaction {
     }
 
     /// The rate falls at `now`.
-    fn decrease(&self, flow: &mut Flow, now: u64) {
+    fn decrease(&self, flow: &mut Flow, now: Instant) {
         if self.clamp_target || flow.time_stage > 0 || flow.byte_stage > 0 {
             flow.target = flow.rate;
         }
@@ -454,7 +454,7 @@ impl Reaction {
         flow.time_stage = 0;
         flow.byte_stage = 0;
         flow.bytes = 0;
-        flow.next_increase = now + self.increase_interval.ps();
+        flow.next_increase = now + self.increase_interval;
     }
 
     /// The rate rises, as far as timer and byte counter have come.
@@ -479,9 +479,9 @@ impl Reaction {
     }
 
     /// The rate at its timer's instants before `until`.
-    fn increase_in_time(&self, flow: &mut Flow, until: u64) {
+    fn increase_in_time(&self, flow: &mut Flow, until: Instant) {
         let ticks = ticks_before(flow.next_increase, self.increase_interval, until);
-        flow.next_increase += ticks * self.increase_interval.ps();
+        flow.next_increase += self.increase_interval * ticks;
         for _ in 0..ticks {
             if flow.rate == flow.line && flow.target == flow.line {
                 break;
@@ -493,16 +493,16 @@ impl Reaction {
 
     /// All that timers do before `now`: at equal times alpha first, then what falls, then what
     /// rises. Whatever else happens at the same instant comes before its timers.
-    fn catch_up(&self, flow: &mut Flow, now: u64) {
+    fn catch_up(&self, flow: &mut Flow, now: Instant) {
         if let Some(interval) = self.decrease_interval {
             if flow.decrease_notified && flow.next_decrease < now {
                 let at = flow.next_decrease;
-                self.update_alpha(flow, at + 1);
+                self.update_alpha(flow, at + Time::LEAST);
                 self.increase_in_time(flow, at);
                 self.decrease(flow, at);
             }
             let ticks = ticks_before(flow.next_decrease, interval, now);
-            flow.next_decrease += ticks * interval.ps();
+            flow.next_decrease += interval * ticks;
         }
         self.update_alpha(flow, now);
         self.increase_in_time(flow, now);
@@ -541,11 +541,11 @@ impl Control for Dcqcn {
         }
     }
 
-    fn start(&self, line: u64, now: u64) -> Flow {
+    fn start(&self, line: u64, now: Instant) -> Flow {
         self.reaction.start(line, now)
     }
 
-    fn rate(&self, flow: &mut Flow, now: u64) -> u64 {
+    fn rate(&self, flow: &mut Flow, now: Instant) -> u64 {
         self.reaction.catch_up(flow, now);
         flow.rate
     }
@@ -562,7 +562,7 @@ impl Control for Dcqcn {
         }
     }
 
-    fn notified(&self, flow: &mut Flow, first: bool, now: u64) {
+    fn notified(&self, flow: &mut Flow, first: bool, now: Instant) {
         self.reaction.notified(flow, first, now);
     }
 
@@ -594,7 +594,7 @@ impl Control for Dcqcn {
 }
 
 impl Reaction {
-    fn start(&self, line: u64, now: u64) -> Flow {
+    fn start(&self, line: u64, now: Instant) -> Flow {
         let rate = self.first_rate.map_or(line, Rate::bits_per_second);
         let rate = rate.min(line);
         let interval = self.decrease_interval.unwrap_or_default();
@@ -603,9 +603,9 @@ impl Reaction {
             target: rate,
             line,
             bytes: 0,
-            next_alpha: now + self.alpha_interval.ps(),
-            next_decrease: now + interval.ps(),
-            next_increase: now + self.increase_interval.ps(),
+            next_alpha: now + self.alpha_interval,
+            next_decrease: now + interval,
+            next_increase: now + self.increase_interval,
             alpha: (u64::from(self.alpha_initial) * ONE / u64::from(PARTS)) as u32,
             time_stage: 0,
             byte_stage: 0,
@@ -614,7 +614,7 @@ impl Reaction {
         }
     }
 
-    fn notified(&self, flow: &mut Flow, first: bool, now: u64) {
+    fn notified(&self, flow: &mut Flow, first: bool, now: Instant) {
         self.catch_up(flow, now);
         if self.decrease_interval.is_some() {
             flow.alpha_notified = !first;
@@ -624,7 +624,7 @@ impl Reaction {
             self.decrease(flow, now);
             flow.alpha_notified = true;
             self.step_alpha(flow);
-            flow.next_alpha = now + self.alpha_interval.ps();
+            flow.next_alpha = now + self.alpha_interval;
         }
     }
 }

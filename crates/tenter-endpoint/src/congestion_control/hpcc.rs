@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 
 use tenter_config::{Share, component};
 use tenter_net::{Hop, WIRE_OVERHEAD_BYTES};
-use tenter_units::{Bytes, Rate, Time};
+use tenter_units::{Bytes, Instant, Rate, Time};
 
 use super::{Answers, Control, Feedback, RATES, SECOND, TICK_MIN, part_of};
 
@@ -92,7 +92,7 @@ impl Hpcc {
             / (u128::from(now.rate.max(1)) * u128::from(self.base_round_trip.ps().max(1)));
         let bits = now.sent_bytes.wrapping_sub(before.sent_bytes) * 8;
         let sent = u128::from(bits) * u128::from(ONE) * u128::from(SECOND.ps())
-            / (u128::from(now.rate.max(1)) * u128::from((now.at - before.at).max(1)));
+            / (u128::from(now.rate.max(1)) * u128::from((now.at - before.at).ps().max(1)));
         u64::try_from(waits + sent)
             .unwrap_or(u64::MAX)
             .min(ONE << 20)
@@ -107,7 +107,7 @@ impl Hpcc {
             let busy = self.busy(before, now);
             if busy > most {
                 most = busy;
-                since = (now.at - before.at).min(round_trip);
+                since = (now.at - before.at).ps().min(round_trip);
             }
         }
         part_of(flow.utilisation, round_trip - since, round_trip) + part_of(most, since, round_trip)
@@ -166,7 +166,7 @@ impl Control for Hpcc {
         }
     }
 
-    fn start(&self, line: u64, _: u64) -> Flow {
+    fn start(&self, line: u64, _: Instant) -> Flow {
         let most = self.most(line);
         Flow {
             window: most,
@@ -181,7 +181,7 @@ impl Control for Hpcc {
     }
 
     /// W over T.
-    fn rate(&self, flow: &mut Flow, _: u64) -> u64 {
+    fn rate(&self, flow: &mut Flow, _: Instant) -> u64 {
         if flow.window >= flow.most {
             return u64::MAX;
         }
@@ -200,7 +200,7 @@ impl Control for Hpcc {
         flow.wire_bytes = flow.wire_bytes.max(wire_bytes);
     }
 
-    fn notified(&self, _: &mut Flow, _: bool, _: u64) {}
+    fn notified(&self, _: &mut Flow, _: bool, _: Instant) {}
 
     fn acknowledged(&self, flow: &mut Flow, feedback: &Feedback<'_>) {
         let hops = feedback.hops;

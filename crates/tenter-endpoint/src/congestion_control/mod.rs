@@ -7,7 +7,7 @@
 
 use tenter_config::variants;
 use tenter_net::{Packet, SendSlot};
-use tenter_units::Rate;
+use tenter_units::{Instant, Rate};
 
 use crate::notification::NotificationSpec;
 
@@ -134,7 +134,7 @@ members! {
 
 impl Congestion {
     /// When a queue pair may send its next packet, in ps.
-    pub(crate) fn ready_at(&self, slot: SendSlot) -> u64 {
+    pub(crate) fn ready_at(&self, slot: SendSlot) -> Instant {
         on_table!(self, table => table.ready_at(slot))
     }
 
@@ -145,12 +145,12 @@ impl Congestion {
 
     /// A queue pair has sent a packet whose first bit left at `now`; when it may send the next one,
     /// in ps.
-    pub(crate) fn sent(&mut self, slot: SendSlot, frame_bytes: u16, now: u64) -> u64 {
+    pub(crate) fn sent(&mut self, slot: SendSlot, frame_bytes: u16, now: Instant) -> Instant {
         on_table!(self, table => table.sent(slot, frame_bytes, now))
     }
 
     /// A congestion notification has arrived for a queue pair.
-    pub(crate) fn notified(&mut self, slot: SendSlot, now: u64) {
+    pub(crate) fn notified(&mut self, slot: SendSlot, now: Instant) {
         on_table!(self, table => table.notified(slot, now));
     }
 
@@ -160,7 +160,7 @@ impl Congestion {
     }
 
     /// The receiver of a queue pair lacks packets.
-    pub(crate) fn lost(&mut self, slot: SendSlot, now: u64) {
+    pub(crate) fn lost(&mut self, slot: SendSlot, now: Instant) {
         on_table!(self, table => table.lost(slot, now));
     }
 
@@ -177,17 +177,17 @@ impl Congestion {
     }
 
     /// A switch has cut a packet of a queue pair to its header.
-    pub(crate) fn trimmed(&mut self, slot: SendSlot, now: u64) {
+    pub(crate) fn trimmed(&mut self, slot: SendSlot, now: Instant) {
         on_table!(self, table => table.trimmed(slot, now));
     }
 
     /// The receiver of a queue pair has granted payload bytes.
-    pub(crate) fn granted(&mut self, slot: SendSlot, bytes: u64, now: u64) {
+    pub(crate) fn granted(&mut self, slot: SendSlot, bytes: u64, now: Instant) {
         on_table!(self, table => table.granted(slot, bytes, now));
     }
 
     /// A queue pair has timed out.
-    pub(crate) fn timed_out(&mut self, slot: SendSlot, now: u64) {
+    pub(crate) fn timed_out(&mut self, slot: SendSlot, now: Instant) {
         on_table!(self, table => table.timed_out(slot, now));
     }
 }

@@ -4,7 +4,7 @@
 //! Datacenter" (2020), algorithm 1 and section 3.5.
 
 use tenter_config::{Share, component};
-use tenter_units::Time;
+use tenter_units::{Instant, Time};
 
 use super::{Answers, Control, Feedback, SECOND, TICK_MIN, part_of};
 
@@ -46,10 +46,10 @@ component! {
 pub(crate) struct Flow {
     /// In parts of a [`PACKET`].
     window: u64,
-    /// When it fell last, in ps.
-    fell_at: u64,
-    /// The last round-trip time, in ps.
-    round_trip: u64,
+    /// When it fell last.
+    fell_at: Instant,
+    /// The last round-trip time.
+    round_trip: Time,
     line: u64,
     /// Frame bytes of the packet sent last.
     frame_bytes: u64,
@@ -61,14 +61,14 @@ fn inverse_root(window: u64) -> u64 {
 }
 
 impl Swift {
-    /// The round-trip time that a window aims at, in ps.
-    fn target(&self, window: u64) -> u64 {
+    /// The round-trip time that a window aims at.
+    fn target(&self, window: u64) -> Time {
         let of = inverse_root(window);
         let most = inverse_root(SCALING_MIN_WINDOW);
         let least = inverse_root(SCALING_MAX_WINDOW);
         let above = of.clamp(least, most.max(least)) - least;
         let span = most.saturating_sub(least).max(1);
-        self.base_target.ps() + part_of(self.scaling_range.ps(), above, span)
+        self.base_target + Time::from_ps(part_of(self.scaling_range.ps(), above, span))
     }
 
     fn bounded(&self, window: u64) -> u64 {
@@ -76,7 +76,7 @@ impl Swift {
     }
 
     /// The window falls by a share of it, unless it has within the last round trip.
-    fn lower(&self, flow: &mut Flow, share: u64, now: u64) {
+    fn lower(&self, flow: &mut Flow, share: u64, now: Instant) {
         if now < flow.fell_at + flow.round_trip {
             return;
         }
@@ -99,22 +99,22 @@ impl Control for Swift {
         self
     }
 
-    fn start(&self, line: u64, _: u64) -> Flow {
+    fn start(&self, line: u64, _: Instant) -> Flow {
         Flow {
             window: self.bounded(u64::from(self.initial_window) * PACKET),
-            fell_at: 0,
-            round_trip: 0,
+            fell_at: Instant::START,
+            round_trip: Time::ZERO,
             line,
             frame_bytes: 0,
         }
     }
 
     /// Below one packet, the next one waits for round trips over windows.
-    fn rate(&self, flow: &mut Flow, _: u64) -> u64 {
-        if flow.window >= PACKET || flow.round_trip == 0 {
+    fn rate(&self, flow: &mut Flow, _: Instant) -> u64 {
+        if flow.window >= PACKET || flow.round_trip.is_zero() {
             return u64::MAX;
         }
-        let wait = part_of(flow.round_trip, PACKET, flow.window);
+        let wait = part_of(flow.round_trip.ps(), PACKET, flow.window);
         let rate = part_of(flow.frame_bytes.max(64) * 8, 1_000_000_000_000, wait);
         rate.clamp(1, flow.line)
     }
@@ -127,7 +127,7 @@ impl Control for Swift {
         flow.frame_bytes = frame_bytes;
     }
 
-    fn notified(&self, _: &mut Flow, _: bool, _: u64) {}
+    fn notified(&self, _: &mut Flow, _: bool, _: Instant) {}
 
     fn acknowledged(&self, flow: &mut Flow, feedback: &Feedback<'_>) {
         let Feedback {
@@ -147,12 +147,13 @@ impl Control for Swift {
             };
             flow.window = self.bounded(flow.window + more);
         } else if round_trip > target {
-            let share = part_of(u64::from(self.beta.ppm()), round_trip - target, round_trip);
+            let above = (round_trip - target).ps();
+            let share = part_of(u64::from(self.beta.ppm()), above, round_trip.ps());
             self.lower(flow, share, now);
         }
     }
 
-    fn lost(&self, flow: &mut Flow, now: u64) {
+    fn lost(&self, flow: &mut Flow, now: Instant) {
         self.lower(flow, u64::from(self.max_decrease.ppm()), now);
     }
 
@@ -163,14 +164,16 @@ impl Control for Swift {
 
 #[cfg(test)]
 mod tests {
+    use tenter_units::{Instant, Time};
+
     use super::{Control, Feedback, Flow, PACKET, Swift};
 
     const US: u64 = 1_000_000;
 
     fn acknowledge(flow: &mut Flow, now_us: u64, round_trip_us: u64, packets: u32) -> f64 {
         let feedback = Feedback {
-            now: now_us * US,
-            round_trip: round_trip_us * US,
+            now: Instant::from_ps(now_us * US),
+            round_trip: Time::from_ps(round_trip_us * US),
             packets,
             ..Feedback::default()
         };
@@ -179,7 +182,7 @@ mod tests {
     }
 
     fn with_window(window: u64) -> Flow {
-        let mut flow = Swift::default().start(400_000_000_000, 0);
+        let mut flow = Swift::default().start(400_000_000_000, Instant::START);
         flow.window = window;
         flow
     }
@@ -187,7 +190,7 @@ mod tests {
     #[test]
     fn targets_grow_as_windows_shrink() {
         let swift = Swift::default();
-        let us = |window: u64| swift.target(window) as f64 / 1e6;
+        let us = |window: u64| swift.target(window).ps() as f64 / 1e6;
         // 100 us * (1/sqrt(w) - 1/10) / (1/sqrt(0.1) - 1/10) on top of 25 us.
         for (window, expected) in [
             (100 * PACKET, 25.0),
@@ -229,10 +232,16 @@ mod tests {
         let swift = Swift::default();
         let mut flow = with_window(PACKET / 4);
         swift.sent(&mut flow, 4158);
-        flow.round_trip = 10 * US;
+        flow.round_trip = Time::from_ps(10 * US);
         // One packet in four round trips: 4158 * 8 bits in 40 us.
-        assert_eq!(swift.rate(&mut flow, 0), 4158 * 8 * 1_000_000 / 40);
+        assert_eq!(
+            swift.rate(&mut flow, Instant::START),
+            4158 * 8 * 1_000_000 / 40
+        );
         assert_eq!(swift.window(&flow, 4096), 1);
-        assert_eq!(swift.rate(&mut with_window(PACKET), 0), u64::MAX);
+        assert_eq!(
+            swift.rate(&mut with_window(PACKET), Instant::START),
+            u64::MAX
+        );
     }
 }

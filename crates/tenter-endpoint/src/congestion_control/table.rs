@@ -1,7 +1,7 @@
 //! The queue pairs of a NIC that a congestion control limits.
 
 use tenter_net::{Packet, SendSlot, WIRE_OVERHEAD_BYTES};
-use tenter_units::{ById, Rate};
+use tenter_units::{ById, Instant, Rate, Time};
 
 use super::control::{Control, Feedback, PathFeedback};
 use super::paths::Paths;
@@ -12,8 +12,8 @@ const UNLIMITED: u32 = u32::MAX;
 /// A queue pair that is limited.
 #[derive(Clone, Debug)]
 struct Limited<F> {
-    /// Its next packet may leave then, in ps.
-    next_at: u64,
+    /// Its next packet may leave then.
+    next_at: Instant,
     flow: F,
 }
 
@@ -52,12 +52,15 @@ impl<C: Control> Table<C> {
     }
 
     /// The flow of a slot, made if there is none; whether it was.
-    fn find_or_start(&mut self, slot: SendSlot, now: u64) -> (&mut Limited<C::Flow>, bool) {
+    fn find_or_start(&mut self, slot: SendSlot, now: Instant) -> (&mut Limited<C::Flow>, bool) {
         let mut place = self.places[slot];
         let first = place == UNLIMITED;
         if first {
             let flow = self.control.start(self.line, now);
-            let limited = Limited { next_at: 0, flow };
+            let limited = Limited {
+                next_at: Instant::START,
+                flow,
+            };
             if let Some(free) = self.free.pop() {
                 place = free;
                 self.flows[place as usize] = limited;
@@ -70,10 +73,10 @@ impl<C: Control> Table<C> {
         (&mut self.flows[place as usize], first)
     }
 
-    pub(super) fn ready_at(&self, slot: SendSlot) -> u64 {
+    pub(super) fn ready_at(&self, slot: SendSlot) -> Instant {
         let place = self.places[slot];
         if place == UNLIMITED {
-            return 0;
+            return Instant::START;
         }
         self.flows[place as usize].next_at
     }
@@ -87,14 +90,14 @@ impl<C: Control> Table<C> {
         self.control.window(flow, self.payload)
     }
 
-    pub(super) fn sent(&mut self, slot: SendSlot, frame_bytes: u16, now: u64) -> u64 {
+    pub(super) fn sent(&mut self, slot: SendSlot, frame_bytes: u16, now: Instant) -> Instant {
         let control = self.control;
         let limited = if C::FROM_START {
             self.find_or_start(slot, now).0
         } else if let Some(limited) = self.find(slot) {
             limited
         } else {
-            return 0;
+            return Instant::START;
         };
         let rate = control.rate(&mut limited.flow, now);
         let wire_bytes = u64::from(frame_bytes) + u64::from(WIRE_OVERHEAD_BYTES);
@@ -109,7 +112,7 @@ impl<C: Control> Table<C> {
         next_at
     }
 
-    pub(super) fn notified(&mut self, slot: SendSlot, now: u64) {
+    pub(super) fn notified(&mut self, slot: SendSlot, now: Instant) {
         let control = self.control;
         let (limited, first) = self.find_or_start(slot, now);
         control.notified(&mut limited.flow, first, now);
@@ -144,27 +147,27 @@ impl<C: Control> Table<C> {
         }
     }
 
-    pub(super) fn trimmed(&mut self, slot: SendSlot, now: u64) {
+    pub(super) fn trimmed(&mut self, slot: SendSlot, now: Instant) {
         let control = self.control;
         if let Some(limited) = self.find(slot) {
             control.trimmed(&mut limited.flow, now);
         }
     }
 
-    pub(super) fn granted(&mut self, slot: SendSlot, bytes: u64, now: u64) {
+    pub(super) fn granted(&mut self, slot: SendSlot, bytes: u64, now: Instant) {
         let control = self.control;
         let (limited, _) = self.find_or_start(slot, now);
         control.granted(&mut limited.flow, bytes, now);
     }
 
-    pub(super) fn lost(&mut self, slot: SendSlot, now: u64) {
+    pub(super) fn lost(&mut self, slot: SendSlot, now: Instant) {
         let control = self.control;
         if let Some(limited) = self.find(slot) {
             control.lost(&mut limited.flow, now);
         }
     }
 
-    pub(super) fn timed_out(&mut self, slot: SendSlot, now: u64) {
+    pub(super) fn timed_out(&mut self, slot: SendSlot, now: Instant) {
         let control = self.control;
         if C::PATHS {
             self.paths[slot].forget();
@@ -175,16 +178,16 @@ impl<C: Control> Table<C> {
     }
 }
 
-/// How long so many wire bytes take at a rate, in ps.
-fn gap(wire_bytes: u64, rate: u64) -> u64 {
-    wire_bytes * 8_000_000_000_000 / rate.max(1)
+/// How long so many wire bytes take at a rate.
+fn gap(wire_bytes: u64, rate: u64) -> Time {
+    Time::from_ps(wire_bytes * 8_000_000_000_000 / rate.max(1))
 }
 
 #[cfg(test)]
 mod tests {
     use tenter_net::{Packet, PacketKind, SendSlot};
     use tenter_topology::HostId;
-    use tenter_units::Rate;
+    use tenter_units::{Instant, Rate, Time};
 
     use super::super::control::{Control, Feedback, PathFeedback};
     use super::Table;
@@ -213,11 +216,11 @@ mod tests {
             self
         }
 
-        fn start(&self, _: u64, _: u64) -> Flow {
+        fn start(&self, _: u64, _: Instant) -> Flow {
             Flow::default()
         }
 
-        fn rate(&self, _: &mut Flow, _: u64) -> u64 {
+        fn rate(&self, _: &mut Flow, _: Instant) -> u64 {
             u64::MAX
         }
 
@@ -231,11 +234,11 @@ mod tests {
 
         fn sent(&self, _: &mut Flow, _: u64) {}
 
-        fn notified(&self, _: &mut Flow, _: bool, _: u64) {}
+        fn notified(&self, _: &mut Flow, _: bool, _: Instant) {}
 
         fn acknowledged(&self, _: &mut Flow, _: &Feedback<'_>) {}
 
-        fn timed_out(&self, flow: &mut Flow, _: u64) {
+        fn timed_out(&self, flow: &mut Flow, _: Instant) {
             flow.timed_out += 1;
         }
 
@@ -243,11 +246,11 @@ mod tests {
             flow.paths.push(*answer);
         }
 
-        fn trimmed(&self, flow: &mut Flow, _: u64) {
+        fn trimmed(&self, flow: &mut Flow, _: Instant) {
             flow.trimmed += 1;
         }
 
-        fn granted(&self, flow: &mut Flow, bytes: u64, _: u64) {
+        fn granted(&self, flow: &mut Flow, bytes: u64, _: Instant) {
             flow.granted += bytes;
         }
 
@@ -268,9 +271,9 @@ mod tests {
     fn what_a_receiver_grants_opens_the_window() {
         let mut table = table();
         assert_eq!(table.window(SLOT), 0);
-        table.granted(SLOT, 3 * 4096, 5);
+        table.granted(SLOT, 3 * 4096, Instant::from_ps(5));
         assert_eq!((table.window(SLOT), table.window(OTHER)), (3, 0));
-        table.granted(SLOT, 4096, 9);
+        table.granted(SLOT, 4096, Instant::from_ps(9));
         assert_eq!(table.window(SLOT), 4);
     }
 
@@ -278,7 +281,7 @@ mod tests {
     fn answers_tell_the_path_of_their_packet() {
         let mut table = table();
         let packet = |sent: u32, hash: u32| Packet {
-            at: 0,
+            at: Instant::START,
             queue_pair: 7,
             sequence: 0,
             destination: HostId::new(3),
@@ -288,12 +291,12 @@ mod tests {
             kind: PacketKind::Middle,
             flags: 0,
         };
-        table.sent(SLOT, 4158, 0);
+        table.sent(SLOT, 4158, Instant::START);
         table.leaves(SLOT, &packet(100, 0xa));
         table.leaves(SLOT, &packet(200, 0xb));
         let marked = PathFeedback {
-            now: 77,
-            round_trip: 70,
+            now: Instant::from_ps(77),
+            round_trip: Time::from_ps(70),
             marked: true,
             ..PathFeedback::default()
         };
@@ -309,7 +312,7 @@ mod tests {
             }]
         );
         // After a timeout everything is sent again.
-        table.timed_out(SLOT, 90);
+        table.timed_out(SLOT, Instant::from_ps(90));
         table.answered(SLOT, 100, marked);
         let flow = flow(&mut table);
         assert_eq!((flow.timed_out, flow.paths.len()), (1, 1));
@@ -318,10 +321,10 @@ mod tests {
     #[test]
     fn trimmed_packets_are_told_of_where_a_queue_pair_is_limited() {
         let mut table = table();
-        table.trimmed(SLOT, 3);
+        table.trimmed(SLOT, Instant::from_ps(3));
         assert!(table.find(SLOT).is_none());
-        table.sent(SLOT, 4158, 5);
-        table.trimmed(SLOT, 9);
+        table.sent(SLOT, 4158, Instant::from_ps(5));
+        table.trimmed(SLOT, Instant::from_ps(9));
         assert_eq!(flow(&mut table).trimmed, 1);
     }
 }

@@ -4,7 +4,7 @@
 //! algorithm 1 and section 4.4.
 
 use tenter_config::{Reader, Share, component};
-use tenter_units::{Rate, Time};
+use tenter_units::{Instant, Rate, Time};
 
 use super::{Control, Feedback, RATES, SECOND, TICK_MIN, part_of};
 
@@ -53,7 +53,7 @@ pub(crate) struct Flow {
     rate: u64,
     line: u64,
     /// The round-trip time before; 0 before the first.
-    round_trip: u64,
+    round_trip: Time,
     /// The average of its differences.
     difference: i64,
     /// How often in a row it has not risen.
@@ -95,17 +95,17 @@ impl Control for Timely {
         }
     }
 
-    fn start(&self, line: u64, _: u64) -> Flow {
+    fn start(&self, line: u64, _: Instant) -> Flow {
         Flow {
             rate: line,
             line,
-            round_trip: 0,
+            round_trip: Time::ZERO,
             difference: 0,
             falling: 0,
         }
     }
 
-    fn rate(&self, flow: &mut Flow, _: u64) -> u64 {
+    fn rate(&self, flow: &mut Flow, _: Instant) -> u64 {
         if flow.rate == flow.line {
             return u64::MAX;
         }
@@ -114,7 +114,7 @@ impl Control for Timely {
 
     fn sent(&self, _: &mut Flow, _: u64) {}
 
-    fn notified(&self, _: &mut Flow, _: bool, _: u64) {}
+    fn notified(&self, _: &mut Flow, _: bool, _: Instant) {}
 
     fn acknowledged(&self, flow: &mut Flow, feedback: &Feedback<'_>) {
         if feedback.packets == 0 {
@@ -122,21 +122,21 @@ impl Control for Timely {
         }
         let round_trip = feedback.round_trip;
         let before = std::mem::replace(&mut flow.round_trip, round_trip);
-        if before == 0 {
+        if before.is_zero() {
             return;
         }
         let parts = i64::from(Share::PARTS);
         let weight = i64::from(self.weight.ppm());
         // Round-trip times are at most half a second: 2^39 ps, which leaves room for the weights.
-        let new = round_trip.cast_signed() - before.cast_signed();
+        let new = round_trip.ps().cast_signed() - before.ps().cast_signed();
         flow.difference = ((parts - weight) * flow.difference + weight * new) / parts;
         if flow.difference > 0 {
             flow.falling = 0;
         }
-        if round_trip < self.low.ps() {
+        if round_trip < self.low {
             self.raise(flow, 1);
-        } else if round_trip > self.high.ps() {
-            self.lower(flow, round_trip - self.high.ps(), round_trip);
+        } else if round_trip > self.high {
+            self.lower(flow, (round_trip - self.high).ps(), round_trip.ps());
         } else if flow.difference <= 0 {
             flow.falling += 1;
             let often = flow.falling >= self.hyper_after;
@@ -157,6 +157,8 @@ impl Control for Timely {
 
 #[cfg(test)]
 mod tests {
+    use tenter_units::{Instant, Time};
+
     use super::{Control, Feedback, Flow, Timely};
 
     const GBPS: u64 = 1_000_000_000;
@@ -164,8 +166,8 @@ mod tests {
     fn after(control: &Timely, flow: &mut Flow, round_trips_us: &[u64]) -> u64 {
         for round_trip in round_trips_us {
             let feedback = Feedback {
-                now: 0,
-                round_trip: round_trip * 1_000_000,
+                now: Instant::START,
+                round_trip: Time::from_ps(round_trip * 1_000_000),
                 packets: 1,
                 ..Feedback::default()
             };
@@ -176,7 +178,7 @@ mod tests {
 
     fn at(rate: u64) -> (Timely, Flow) {
         let control = Timely::default().on_line(10 * GBPS);
-        let mut flow = control.start(10 * GBPS, 0);
+        let mut flow = control.start(10 * GBPS, Instant::START);
         flow.rate = rate;
         (control, flow)
     }
@@ -212,7 +214,7 @@ mod tests {
     fn steps_are_in_proportion_to_the_line_and_rates_stay_in_bounds() {
         let control = Timely::default().on_line(400 * GBPS);
         assert_eq!(control.additive_increase.bits_per_second(), 400_000_000);
-        let mut flow = control.start(400 * GBPS, 0);
+        let mut flow = control.start(400 * GBPS, Instant::START);
         assert_eq!(after(&control, &mut flow, &[10, 10]), 400 * GBPS);
         // A gradient beyond one takes all but the least rate, 10 Mb/s at 10G.
         assert_eq!(after(&control, &mut flow, &[60, 400]), 400_000_000);

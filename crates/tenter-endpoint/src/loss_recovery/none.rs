@@ -7,6 +7,7 @@
 
 use crate::receive::{Delivery, ReceiveQueuePair};
 use tenter_net::ReceiveSlot;
+use tenter_units::Instant;
 
 impl ReceiveQueuePair {
     /// Gives up for lost what is missing before `sequence`, hands the transfers that end there to
@@ -17,7 +18,7 @@ impl ReceiveQueuePair {
         &mut self,
         sequence: u32,
         slot: ReceiveSlot,
-        now: u64,
+        now: Instant,
         packets_of: impl Fn(u32) -> u32,
         mut delivered: impl FnMut(Delivery),
     ) -> u32 {
@@ -43,6 +44,8 @@ impl ReceiveQueuePair {
 mod tests {
     use super::*;
 
+    const NOW: Instant = Instant::from_ps(9);
+
     /// What a queue pair with transfers of 4, 2 and 8 packets, of which it has received so many,
     /// delivers when everything before `sequence` is given up.
     fn delivered(received: u32, sequence: u32) -> (u32, Vec<u32>, ReceiveQueuePair) {
@@ -53,8 +56,8 @@ mod tests {
         let packets_of = |nth: u32| [4, 2, 8].get(nth as usize).copied().unwrap_or(0);
         let mut frames = Vec::new();
         let lost =
-            queue_pair.give_up_before(sequence, ReceiveSlot::new(0), 9, packets_of, |delivery| {
-                assert_eq!((delivery.nth as usize, delivery.at), (frames.len(), 9));
+            queue_pair.give_up_before(sequence, ReceiveSlot::new(0), NOW, packets_of, |delivery| {
+                assert_eq!((delivery.nth as usize, delivery.at), (frames.len(), NOW));
                 frames.push(delivery.accepted_frames);
             });
         (lost, frames, queue_pair)

@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use tenter_config::component;
 use tenter_net::{Missing, ReceiveSlot, SendSlot};
+use tenter_units::Instant;
 
 use crate::receive::{Delivery, ReceiveQueuePair};
 
@@ -173,7 +174,7 @@ impl Gaps {
         queue_pair: &mut ReceiveQueuePair,
         spec: SelectiveRepeat,
         slot: ReceiveSlot,
-        now: u64,
+        now: Instant,
         mut delivered: impl FnMut(Delivery),
         mut lost: impl FnMut(Missing),
     ) -> bool {
@@ -320,7 +321,7 @@ mod tests {
             } = &mut *self;
             let close = |_| delivered += 1;
             let lost = |missing| again.push(numbers(missing));
-            let asks = gaps.close(queue_pair, *spec, SLOT, 0, close, lost);
+            let asks = gaps.close(queue_pair, *spec, SLOT, Instant::START, close, lost);
             assert_eq!(again, self.again);
             let expected = self.queue_pair.expected.wrapping_sub(FIRST);
             (expected, delivered, asks)

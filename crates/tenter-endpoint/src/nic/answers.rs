@@ -1,6 +1,7 @@
 //! What senders do with acknowledgements, NAKs and notifications.
 
 use tenter_net::{Hop, Missing, Packet, PacketKind, SENT_UNIT_PS, SendSlot};
+use tenter_units::{Instant, Time};
 
 use super::Nic;
 use crate::congestion_control::{Feedback, PathFeedback};
@@ -90,12 +91,12 @@ impl Nic {
         };
         let slot = packet.send_slot();
         let queue_pair = &self.send[slot];
-        let units = ((packet.at / SENT_UNIT_PS) as u32).wrapping_sub(sent);
+        let units = ((packet.at.ps() / SENT_UNIT_PS) as u32).wrapping_sub(sent);
         let packets = packet.sequence.wrapping_sub(queue_pair.acknowledged);
         let news = packets <= queue_pair.outstanding();
         let feedback = Feedback {
             now: packet.at,
-            round_trip: u64::from(units) * SENT_UNIT_PS,
+            round_trip: Time::from_ps(u64::from(units) * SENT_UNIT_PS),
             packets: if news { packets } else { 0 },
             sequence: packet.sequence,
             next_sequence: queue_pair.next_sequence,
@@ -123,7 +124,7 @@ impl Nic {
         }
     }
 
-    pub(super) fn on_connect_reply(&mut self, spec: &NicSpec, slot: SendSlot, now: u64) {
+    pub(super) fn on_connect_reply(&mut self, spec: &NicSpec, slot: SendSlot, now: Instant) {
         let queue_pair = &mut self.send[slot];
         if queue_pair.connection == Connection::Requested {
             self.pending -= 1;
@@ -138,7 +139,7 @@ impl Nic {
     /// `now`. They are sent again as loss recovery has it.
     ///
     /// No switch trims yet: this is what a packet that says so is to call.
-    pub fn on_trimmed(&mut self, spec: &NicSpec, slot: SendSlot, trimmed: Missing, now: u64) {
+    pub fn on_trimmed(&mut self, spec: &NicSpec, slot: SendSlot, trimmed: Missing, now: Instant) {
         let limits = self.limits.as_mut();
         if let Some(congestion) = limits.and_then(|limits| limits.congestion.as_mut()) {
             congestion.trimmed(slot, now);
@@ -159,7 +160,7 @@ impl Nic {
     /// The receiver of a send slot has granted payload bytes at `now`.
     ///
     /// No receiver grants any yet: this is what a packet that does is to call.
-    pub fn on_grant(&mut self, spec: &NicSpec, slot: SendSlot, bytes: u64, now: u64) {
+    pub fn on_grant(&mut self, spec: &NicSpec, slot: SendSlot, bytes: u64, now: Instant) {
         let limits = self.limits.as_mut();
         if let Some(congestion) = limits.and_then(|limits| limits.congestion.as_mut()) {
             congestion.granted(slot, bytes, now);

@@ -10,6 +10,7 @@
 //! NIC and by the frame itself.
 
 use tenter_net::{EventKind, Medium, Packet, PacketKind, Pause, Signal};
+use tenter_units::Instant;
 
 use super::{Directory, Nic, RxContext};
 use crate::receive::{Delivery, latency};
@@ -128,7 +129,7 @@ impl Nic {
     }
 
     /// Tells the leaf to pause, or to go on, in every class that it may pause.
-    pub(super) fn notify_leaf(&mut self, quanta: u16, now: u64, medium: &mut impl Medium) {
+    pub(super) fn notify_leaf(&mut self, quanta: u16, now: Instant, medium: &mut impl Medium) {
         for class in (0..8).filter(|class| self.classes.lossless & (1 << class) != 0) {
             self.transmitter.pause(class, quanta, now, medium);
         }

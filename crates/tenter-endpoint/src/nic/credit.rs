@@ -7,10 +7,9 @@
 use tenter_net::{
     CLASSES, EventKind, FlowControl, LaneBuffer, LaneCredit, LostCredit, Medium, Packet, PacketKind,
 };
+use tenter_units::Instant;
 
 use super::Nic;
-
-const NEVER: u64 = u64::MAX;
 
 impl Nic {
     /// The credit of a class's lane, if frames need any.
@@ -27,7 +26,7 @@ impl Nic {
 
     /// A frame of a class has been put onto the wire at `now`, which may take credit.
     #[inline(never)]
-    pub(super) fn spend(&mut self, class: u8, frame_bytes: u16, now: u64) {
+    pub(super) fn spend(&mut self, class: u8, frame_bytes: u16, now: Instant) {
         if let Some(lanes) = &mut self.lanes {
             lanes.credits[usize::from(class)].spend(frame_bytes);
             self.look(class, now);
@@ -36,16 +35,16 @@ impl Nic {
 
     /// Lets a lane stand still or go on, by its credit at `now`.
     #[inline(never)]
-    fn look(&mut self, class: u8, now: u64) {
+    fn look(&mut self, class: u8, now: Instant) {
         let Some(lanes) = &self.lanes else {
             return;
         };
         let credit = &lanes.credits[usize::from(class)];
-        let stands = self.pauses.until(class) == NEVER;
+        let stands = self.pauses.until(class).is_never();
         let waits = !credit.covers(lanes.longest_frame_bytes);
         if waits != stands {
             self.pauses
-                .turn(class, now, if waits { NEVER } else { now });
+                .turn(class, now, if waits { Instant::NEVER } else { now });
         }
     }
 
@@ -80,7 +79,7 @@ impl Nic {
     }
 
     /// A frame leaves the input buffer of its lane at `now`.
-    pub(super) fn give_back(&mut self, packet: &Packet, now: u64, medium: &mut impl Medium) {
+    pub(super) fn give_back(&mut self, packet: &Packet, now: Instant, medium: &mut impl Medium) {
         let Some(lanes) = &mut self.lanes else {
             return;
         };
@@ -90,7 +89,7 @@ impl Nic {
         }
     }
 
-    fn tell_limit(&mut self, class: u8, limit: u32, now: u64, medium: &mut impl Medium) {
+    fn tell_limit(&mut self, class: u8, limit: u32, now: Instant, medium: &mut impl Medium) {
         let sent = self.credit(class).map_or(0, |credit| credit.counted().0);
         let packet = FlowControl { limit, sent }.packet(class);
         self.transmitter.send_control(packet, now, medium);
@@ -98,7 +97,7 @@ impl Nic {
 
     /// The link comes up at `now`: nothing may be sent until the leaf has said how much, and it is
     /// told.
-    pub(super) fn renew_credit(&mut self, now: u64, medium: &mut impl Medium) {
+    pub(super) fn renew_credit(&mut self, now: Instant, medium: &mut impl Medium) {
         for class in 0..CLASSES as u8 {
             let lanes = self.lanes.as_mut();
             let Some(lanes) = lanes.filter(|lanes| lanes.classes & (1 << class) != 0) else {

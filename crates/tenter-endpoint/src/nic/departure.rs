@@ -1,6 +1,7 @@
 //! Frames onto the wire, where nothing but the wire holds queue pairs back.
 
 use tenter_net::{Medium, Packet, PacketKind, SENT_UNIT_PS, SendSlot};
+use tenter_units::Instant;
 
 use super::Nic;
 use crate::send::{PacketRules, Sent, Turn};
@@ -9,7 +10,7 @@ use crate::spec::{Interleave, NicSpec};
 impl Nic {
     /// When the next frame can leave, given that it is `now`; `None` when there is nothing to send.
     #[inline]
-    pub fn next_departure(&self, now: u64) -> Option<u64> {
+    pub fn next_departure(&self, now: Instant) -> Option<Instant> {
         if let Some(limits) = &self.limits {
             return self.next_departure_limited(limits, now);
         }
@@ -25,7 +26,7 @@ impl Nic {
 
     /// Sends one frame, whose first bit leaves at `now`.
     #[inline]
-    pub fn depart(&mut self, spec: &NicSpec, now: u64, medium: &mut impl Medium) {
+    pub fn depart(&mut self, spec: &NicSpec, now: Instant, medium: &mut impl Medium) {
         if self.limits.is_some() {
             self.depart_limited(spec, now, medium);
             return;
@@ -65,7 +66,7 @@ impl Nic {
         reason = "once a packet; a call costs a hundredth of it"
     )]
     #[inline(always)]
-    pub(super) fn next_data(&mut self, spec: &NicSpec, slot: SendSlot, now: u64) -> Sent {
+    pub(super) fn next_data(&mut self, spec: &NicSpec, slot: SendSlot, now: Instant) -> Sent {
         let queue_pair = &mut self.send[slot];
         if queue_pair.outstanding() == 0 {
             queue_pair.last_progress = now;
@@ -83,14 +84,14 @@ impl Nic {
 
     /// Sends the first acknowledgement or connection set-up that waits.
     #[inline(never)]
-    pub(super) fn depart_control(&mut self, now: u64, medium: &mut impl Medium) {
+    pub(super) fn depart_control(&mut self, now: Instant, medium: &mut impl Medium) {
         if let Some(mut packet) = self.control.pop() {
             let answers = matches!(
                 packet.kind,
                 PacketKind::Ack | PacketKind::Nak | PacketKind::SelectiveNak
             );
             if !answers {
-                packet.sent = (now / SENT_UNIT_PS) as u32;
+                packet.sent = (now.ps() / SENT_UNIT_PS) as u32;
             }
             packet.flags |= Packet::class_flags(self.classes.control);
             self.put(&packet, now, medium);
@@ -101,7 +102,7 @@ impl Nic {
     #[inline(never)]
     pub(super) fn end_message(&mut self, spec: &NicSpec) {
         let end = self.transmitter.free_at();
-        self.transmitter.pause_for(spec.message_gap.ps());
+        self.transmitter.pause_for(spec.message_gap);
         self.message_end = (end, self.transmitter.free_at());
     }
 
@@ -111,7 +112,7 @@ impl Nic {
         reason = "once a packet; a call costs a fifth of it"
     )]
     #[inline(always)]
-    pub(super) fn put(&mut self, packet: &Packet, now: u64, medium: &mut impl Medium) {
+    pub(super) fn put(&mut self, packet: &Packet, now: Instant, medium: &mut impl Medium) {
         self.transmitter.transmit(packet, now, medium);
         if !self.features.are_none() {
             self.spend(packet.class(), packet.frame_bytes, now);
@@ -120,7 +121,7 @@ impl Nic {
 
     /// As [`Nic::put`], for frames that are less frequent than data.
     #[inline(never)]
-    pub(super) fn put_other(&mut self, packet: &Packet, now: u64, medium: &mut impl Medium) {
+    pub(super) fn put_other(&mut self, packet: &Packet, now: Instant, medium: &mut impl Medium) {
         self.put(packet, now, medium);
     }
 }

@@ -1,6 +1,7 @@
 //! Payload that waits for PCIe before it can be sent.
 
 use tenter_net::Packet;
+use tenter_units::Instant;
 
 use crate::pcie::Dma;
 
@@ -10,7 +11,7 @@ use crate::pcie::Dma;
 pub(super) struct DmaReads {
     dma: Dma,
     carried: u32,
-    ready_at: u64,
+    ready_at: Instant,
 }
 
 impl DmaReads {
@@ -18,17 +19,17 @@ impl DmaReads {
         DmaReads {
             dma,
             carried: 0,
-            ready_at: 0,
+            ready_at: Instant::START,
         }
     }
 
     /// When the next data packet may begin to leave.
-    pub(super) fn ready_at(&self) -> u64 {
+    pub(super) fn ready_at(&self) -> Instant {
         self.ready_at
     }
 
     /// A data packet begins to leave at `now`.
-    pub(super) fn sent(&mut self, packet: &Packet, now: u64) {
+    pub(super) fn sent(&mut self, packet: &Packet, now: Instant) {
         let carried = if self.ready_at >= now {
             self.carried
         } else {

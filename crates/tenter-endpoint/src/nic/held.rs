@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use tenter_net::{PauseRecord, SendSlot, Signal};
 use tenter_topology::HostId;
+use tenter_units::{Instant, Time};
 
 use crate::send::SendQueuePair;
 
@@ -14,7 +15,7 @@ pub(super) struct Held(BTreeMap<(HostId, u8), Hold>);
 /// What is known of one of them.
 #[derive(Clone, Debug, Default)]
 struct Hold {
-    until: u64,
+    until: Instant,
     record: PauseRecord,
     /// The queue pairs that stand still for it, in the order of their turns: so the last ones come
     /// to theirs, however short the times between two signals are. The first has a timer.
@@ -28,9 +29,9 @@ pub(super) fn key(queue_pair: &SendQueuePair) -> (HostId, u8) {
 
 impl Held {
     /// Until when a queue pair stands still; in the past when it may send.
-    pub(super) fn until(&self, queue_pair: &SendQueuePair) -> u64 {
+    pub(super) fn until(&self, queue_pair: &SendQueuePair) -> Instant {
         let hold = self.0.get(&key(queue_pair));
-        hold.map_or(0, |hold| hold.until)
+        hold.map_or(Instant::START, |hold| hold.until)
     }
 
     /// Lets a queue pair wait behind those that do; whether it is the first, and needs a timer.
@@ -54,7 +55,7 @@ impl Held {
 
     /// A signal arrives at `now`, which asks for a pause until then; until when it lasts. A signal
     /// never shortens a pause, for another switch may have asked for it.
-    pub(super) fn extend(&mut self, signal: &Signal, now: u64, until: u64) -> u64 {
+    pub(super) fn extend(&mut self, signal: &Signal, now: Instant, until: Instant) -> Instant {
         let hold = self.0.entry((signal.receiver, signal.class)).or_default();
         let until = until.max(hold.until);
         hold.record.take(now, hold.until, until);
@@ -62,8 +63,8 @@ impl Held {
         until
     }
 
-    /// How long what goes to a host has been held up to `now`, in ps and over all classes.
-    pub(super) fn held(&self, receiver: HostId, now: u64) -> u64 {
+    /// How long what goes to a host has been held up to `now`, over all classes.
+    pub(super) fn held(&self, receiver: HostId, now: Instant) -> Time {
         let of_classes = self.0.range((receiver, 0)..=(receiver, u8::MAX));
         of_classes
             .map(|(_, hold)| hold.record.paused(now, hold.until))

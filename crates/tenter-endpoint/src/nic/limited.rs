@@ -3,6 +3,7 @@
 
 use tenter_engine::Ring;
 use tenter_net::{ACK_FRAME_BYTES, Medium, Packet, PacketKind, SENT_UNIT_PS, SendSlot};
+use tenter_units::Instant;
 
 use super::Nic;
 use super::limits::Limits;
@@ -27,7 +28,7 @@ fn join(
 
 impl Nic {
     /// As [`Nic::next_departure`].
-    pub(super) fn next_departure_limited(&self, limits: &Limits, now: u64) -> Option<u64> {
+    pub(super) fn next_departure_limited(&self, limits: &Limits, now: Instant) -> Option<Instant> {
         let paused = |class: u8| self.pauses.until(class);
         let data = if self.classes.is_mixed() {
             self.next_of_classes(limits, now)
@@ -37,7 +38,7 @@ impl Nic {
             paused(self.classes.data)
         };
         let data = data.max(limits.read_at());
-        let waits = !self.round.is_empty() || limits.paced.next_at() != u64::MAX;
+        let waits = !self.round.is_empty() || !limits.paced.next_at().is_never();
         let data = waits.then_some(data);
         let control = (!self.control.is_empty()).then(|| paused(self.classes.control));
         let waits = !limits.notifications.is_empty();
@@ -48,11 +49,11 @@ impl Nic {
 
     /// When pauses and rates let the first queue pair send, where they differ in class; nothing
     /// less than `now` matters.
-    fn next_of_classes(&self, limits: &Limits, now: u64) -> u64 {
+    fn next_of_classes(&self, limits: &Limits, now: Instant) -> Instant {
         let all_data = self.classes.all_data;
         let classes = (0..8).filter(|class| all_data & (1 << class) != 0);
         let until = classes.map(|class| self.pauses.until(class));
-        let (first, last) = until.fold((u64::MAX, 0), |(first, last), until| {
+        let (first, last) = until.fold((Instant::NEVER, Instant::START), |(first, last), until| {
             (until.min(first), until.max(last))
         });
         // Mostly nothing is paused; then the round need not be looked through.
@@ -63,14 +64,14 @@ impl Nic {
             classes
                 .map(|class| self.pauses.until(class))
                 .min()
-                .unwrap_or(u64::MAX)
+                .unwrap_or(Instant::NEVER)
         };
         // Whose turn it is among those that wait is seen when they join the round.
         of_round.min(limits.paced.next_at().max(first))
     }
 
     /// The queue pair whose turn it is: those of a paused class go to the end of the round.
-    fn next_in_round(&mut self, now: u64) -> Option<SendSlot> {
+    fn next_in_round(&mut self, now: Instant) -> Option<SendSlot> {
         if !self.classes.is_mixed() {
             return self.round.front().copied();
         }
@@ -87,7 +88,12 @@ impl Nic {
 
     /// As [`Nic::depart`]: notifications before control packets, and these before data.
     #[inline(never)]
-    pub(super) fn depart_limited(&mut self, spec: &NicSpec, now: u64, medium: &mut impl Medium) {
+    pub(super) fn depart_limited(
+        &mut self,
+        spec: &NicSpec,
+        now: Instant,
+        medium: &mut impl Medium,
+    ) {
         if self.depart_notification(now, medium) {
             return;
         }
@@ -144,12 +150,13 @@ impl Nic {
 
     /// Says where a queue pair that has just sent a packet goes: to the end of the round unless its
     /// turn goes on, to those that wait, or away.
-    fn take_turn(&mut self, slot: SendSlot, frame_bytes: u16, now: u64, goes_on: bool) {
+    fn take_turn(&mut self, slot: SendSlot, frame_bytes: u16, now: Instant, goes_on: bool) {
         let Some(limits) = &mut self.limits else {
             return;
         };
         let congestion = limits.congestion.as_mut();
-        let ready_at = congestion.map_or(0, |congestion| congestion.sent(slot, frame_bytes, now));
+        let ready_at = congestion.map(|congestion| congestion.sent(slot, frame_bytes, now));
+        let ready_at = ready_at.unwrap_or(Instant::START);
         let queue_pair = &mut self.send[slot];
         let window = limits.window(slot, queue_pair);
         let waits = ready_at > self.transmitter.free_at();
@@ -171,7 +178,7 @@ impl Nic {
     }
 
     /// Sends the first notification that waits, if its class may send; whether it did.
-    fn depart_notification(&mut self, now: u64, medium: &mut impl Medium) -> bool {
+    fn depart_notification(&mut self, now: Instant, medium: &mut impl Medium) -> bool {
         if self.pauses.until(self.classes.notification) > now {
             return false;
         }
@@ -179,14 +186,14 @@ impl Nic {
         let Some(mut packet) = waiting.and_then(|limits| limits.notifications.pop()) else {
             return false;
         };
-        packet.sent = (now / SENT_UNIT_PS) as u32;
+        packet.sent = (now.ps() / SENT_UNIT_PS) as u32;
         packet.flags |= Packet::class_flags(self.classes.notification);
         self.put_other(&packet, now, medium);
         true
     }
 
     /// Puts those into the round whose rates allow the next packet at `now`.
-    fn end_waits(&mut self, now: u64) {
+    fn end_waits(&mut self, now: Instant) {
         let Some(limits) = &mut self.limits else {
             return;
         };
@@ -209,7 +216,7 @@ impl Nic {
     }
 
     /// What a queue pair has to send again: a data packet, or word that there is nothing more.
-    fn next_repair(&mut self, spec: &NicSpec, slot: SendSlot, now: u64) -> Option<Sent> {
+    fn next_repair(&mut self, spec: &NicSpec, slot: SendSlot, now: Instant) -> Option<Sent> {
         let limits = self.limits.as_mut()?;
         let queue_pair = &mut self.send[slot];
         let data = Packet::class_flags(queue_pair.class);
@@ -217,7 +224,7 @@ impl Nic {
             queue_pair.repairs = false;
             let mut packet = queue_pair.control(PacketKind::EndOfData, ACK_FRAME_BYTES);
             packet.sequence = queue_pair.next_sequence;
-            packet.sent = (now / SENT_UNIT_PS) as u32;
+            packet.sent = (now.ps() / SENT_UNIT_PS) as u32;
             packet.flags |= data;
             return Some(Sent {
                 packet,

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use tenter_engine::Ring;
 use tenter_net::{Missing, Packet, PacketKind, SendSlot};
-use tenter_units::Rate;
+use tenter_units::{Instant, Rate};
 
 use super::dma_reads::DmaReads;
 use super::held::Held;
@@ -46,7 +46,7 @@ pub(super) struct Limits {
 
 impl Limits {
     /// Everything that a queue pair has unacknowledged is about to be sent again.
-    pub(super) fn timed_out(&mut self, slot: SendSlot, now: u64) {
+    pub(super) fn timed_out(&mut self, slot: SendSlot, now: Instant) {
         if let Some(congestion) = &mut self.congestion {
             congestion.timed_out(slot, now);
         }
@@ -87,8 +87,10 @@ impl Limits {
     }
 
     /// When host memory has the next data packet ready.
-    pub(super) fn read_at(&self) -> u64 {
-        self.reads.as_ref().map_or(0, DmaReads::ready_at)
+    pub(super) fn read_at(&self) -> Instant {
+        self.reads
+            .as_ref()
+            .map_or(Instant::START, DmaReads::ready_at)
     }
 
     /// Packets that a queue pair may have unacknowledged.
@@ -124,10 +126,10 @@ impl Limits {
         &mut self,
         slot: SendSlot,
         queue_pair: &mut SendQueuePair,
-        now: u64,
+        now: Instant,
     ) -> bool {
         let congestion = self.congestion.as_ref();
-        let ready_at = congestion.map_or(0, |congestion| congestion.ready_at(slot));
+        let ready_at = congestion.map_or(Instant::START, |congestion| congestion.ready_at(slot));
         let until = self.held_until(queue_pair);
         if ready_at > now {
             self.pace(slot, queue_pair, ready_at);
@@ -140,7 +142,7 @@ impl Limits {
     }
 
     /// Lets a queue pair wait until its receiver may be sent to again.
-    pub(super) fn hold(&mut self, slot: SendSlot, queue_pair: &mut SendQueuePair, until: u64) {
+    pub(super) fn hold(&mut self, slot: SendSlot, queue_pair: &mut SendQueuePair, until: Instant) {
         queue_pair.turn = Turn::Paced;
         let held = self.held.as_mut();
         if held.is_none_or(|held| held.wait(slot, queue_pair)) {
@@ -154,7 +156,7 @@ impl Limits {
         &mut self,
         slot: SendSlot,
         queue_pair: &mut SendQueuePair,
-        now: u64,
+        now: Instant,
     ) -> VecDeque<SendSlot> {
         let until = self.held_until(queue_pair);
         let held = self.held.as_mut();
@@ -169,12 +171,17 @@ impl Limits {
     }
 
     /// Until when the receiver of a queue pair must not be sent to; in the past when it may.
-    fn held_until(&self, queue_pair: &SendQueuePair) -> u64 {
+    fn held_until(&self, queue_pair: &SendQueuePair) -> Instant {
         let held = self.held.as_ref();
-        held.map_or(0, |held| held.until(queue_pair))
+        held.map_or(Instant::START, |held| held.until(queue_pair))
     }
 
-    pub(super) fn pace(&mut self, slot: SendSlot, queue_pair: &mut SendQueuePair, ready_at: u64) {
+    pub(super) fn pace(
+        &mut self,
+        slot: SendSlot,
+        queue_pair: &mut SendQueuePair,
+        ready_at: Instant,
+    ) {
         queue_pair.turn = Turn::Paced;
         self.paced.push(ready_at, slot);
     }

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use tenter_net::{Packet, ReceiveSlot};
-use tenter_units::ById;
+use tenter_units::{ById, Instant};
 
 /// Marks that came on one receive queue pair while a transfer was being received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Marks {
 pub(super) struct Marked {
     pub(super) since_delivery: Marks,
     /// The sender is told of no mark before, in ps.
-    pub(super) next_notification: u64,
+    pub(super) next_notification: Instant,
     /// The next acknowledgement carries a notification.
     pub(super) echoes: bool,
 }

@@ -20,7 +20,7 @@ impl Nic {
         if packet.at < marked.next_notification {
             return;
         }
-        marked.next_notification = packet.at + notification.interval.ps();
+        marked.next_notification = packet.at + notification.interval;
         marked.since_delivery.notifications += 1;
         self.counters.np_cnp_sent += 1;
         if notification.in_acknowledgements {

@@ -2,6 +2,7 @@
 
 use tenter_engine::{prefetch, prefetch_at};
 use tenter_net::{CONNECT_FRAME_BYTES, Packet, PacketKind, SendSlot};
+use tenter_units::Instant;
 
 use super::Nic;
 use crate::send::{Connection, SendPeer, WorkRequest};
@@ -14,7 +15,14 @@ impl Nic {
     /// Gives a send slot its peer and the class of its data, one of
     /// [`NicClasses::all_data`](super::NicClasses::all_data); with connection set-up the request
     /// goes out now.
-    pub fn open(&mut self, spec: &NicSpec, slot: SendSlot, peer: SendPeer, class: u8, now: u64) {
+    pub fn open(
+        &mut self,
+        spec: &NicSpec,
+        slot: SendSlot,
+        peer: SendPeer,
+        class: u8,
+        now: Instant,
+    ) {
         let queue_pair = &mut self.send[slot];
         queue_pair.open(peer, class);
         if spec.connection_set_up {
@@ -40,7 +48,7 @@ impl Nic {
 
     /// One more request waits for its acknowledgement. Timers that would have fired in vain while
     /// none did are dropped.
-    pub(super) fn expect_answer(&mut self, now: u64) {
+    pub(super) fn expect_answer(&mut self, now: Instant) {
         while self.pending == 0 && self.timeouts.next_at() <= now {
             let Some(slot) = self.timeouts.pop() else {
                 break;

@@ -48,7 +48,7 @@ impl Nic {
             in_band.answering = packet.record();
             packet.sent = match in_band.answering {
                 Some(name) => in_band.telemetry.sent(name),
-                None => (packet.at / tenter_net::SENT_UNIT_PS) as u32,
+                None => (packet.at.ps() / tenter_net::SENT_UNIT_PS) as u32,
             };
         }
         let delivery = self.on_delayed(&packet, cx);

@@ -4,6 +4,7 @@
 
 use tenter_engine::mix64;
 use tenter_net::{Packet, Reroute};
+use tenter_units::Instant;
 
 use super::Nic;
 use super::features::Feature;
@@ -30,14 +31,14 @@ impl Nic {
         let is_there = self.send[slot].hash() == Reroute::of(packet).hash;
         let held = own.held.get(&slot).is_some_and(|&until| until > packet.at);
         if is_there && !held {
-            let due = packet.at + response.ps();
-            own.held.insert(slot, due + hold_down.ps());
+            let due = packet.at + response;
+            own.held.insert(slot, due + hold_down);
             own.due.push_back((due, slot));
         }
     }
 
     /// Gives the queue pair whose turn has come at `now` another source port, any but its own.
-    pub(super) fn change_port(&mut self, now: u64) {
+    pub(super) fn change_port(&mut self, now: Instant) {
         let (Some(rules), Some(own)) = (&self.reroute, &mut self.reroutes) else {
             return;
         };
@@ -46,7 +47,7 @@ impl Nic {
         };
         own.moves += 1;
         let place = u64::from(self.host.number()) << 32 | u64::from(slot.number());
-        let drawn = mix64(now ^ mix64(place)) >> 32;
+        let drawn = mix64(now.ps() ^ mix64(place)) >> 32;
         let others = &rules.differences[1..];
         let other = (drawn * others.len() as u64) >> 32;
         self.send[slot].change_hash(others[other as usize]);

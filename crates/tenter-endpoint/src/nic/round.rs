@@ -4,6 +4,7 @@ use super::Nic;
 use crate::send::Turn;
 use crate::spec::NicSpec;
 use tenter_net::SendSlot;
+use tenter_units::Instant;
 
 impl Nic {
     /// Packets that a queue pair may have unacknowledged.
@@ -16,7 +17,7 @@ impl Nic {
 
     /// Puts a queue pair that may send at the end of the round, or lets it wait until its rate
     /// allows the next packet.
-    pub(super) fn join_round(&mut self, spec: &NicSpec, slot: SendSlot, now: u64) {
+    pub(super) fn join_round(&mut self, spec: &NicSpec, slot: SendSlot, now: Instant) {
         let window = self.window(spec, slot);
         let queue_pair = &self.send[slot];
         if queue_pair.turn == Turn::Out && queue_pair.may_send(window) {
@@ -25,7 +26,7 @@ impl Nic {
     }
 
     /// The same for one that may send and is in no round.
-    pub(super) fn enter_round(&mut self, slot: SendSlot, now: u64) {
+    pub(super) fn enter_round(&mut self, slot: SendSlot, now: Instant) {
         let queue_pair = &mut self.send[slot];
         queue_pair.turn = Turn::InRound;
         if let Some(limits) = &mut self.limits

@@ -3,6 +3,7 @@
 
 use tenter_net::{EventKind, Medium, Packet, Signal};
 use tenter_topology::HostId;
+use tenter_units::{Instant, Time};
 
 use super::Nic;
 use super::held::key;
@@ -14,10 +15,10 @@ impl Nic {
         &self.pauses.reactions
     }
 
-    /// How long what goes to a host stood still up to `now`, in ps and over all classes.
-    pub fn held(&self, receiver: HostId, now: u64) -> u64 {
+    /// How long what goes to a host stood still up to `now`, over all classes.
+    pub fn held(&self, receiver: HostId, now: Instant) -> Time {
         let held = self.limits.as_ref().and_then(|own| own.held.as_ref());
-        held.map_or(0, |held| held.held(receiver, now))
+        held.map_or(Time::ZERO, |held| held.held(receiver, now))
     }
 
     /// Applies a signal: the queue pairs to its receiver wait until the time has passed.

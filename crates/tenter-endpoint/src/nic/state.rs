@@ -8,7 +8,7 @@ use tenter_net::{
     CreditSpec, Event, EventKind, Medium, Packet, ReceiveSlot, SendSlot, Telemetry, Transmitter,
 };
 use tenter_topology::HostId;
-use tenter_units::{ById, Rate};
+use tenter_units::{ById, Instant, Rate};
 
 use super::classes::NicClasses;
 use super::counters::NicCounters;
@@ -36,7 +36,7 @@ pub struct QueuePairError {
     /// The send slot.
     pub slot: SendSlot,
     /// When the last retry timed out, in ps.
-    pub at: u64,
+    pub at: Instant,
     /// The host it was sending to.
     pub destination: HostId,
 }
@@ -48,7 +48,7 @@ pub struct Nic {
     pub(super) cut: MessageCut,
     pub(super) transmitter: Transmitter,
     /// The end of the last message, and when the wire was free after its gap.
-    pub(super) message_end: (u64, u64),
+    pub(super) message_end: (Instant, Instant),
     /// Acknowledgements and connection set-up: sent before data.
     pub(super) control: Ring<Packet>,
     pub(super) send: ById<SendSlot, SendQueuePair>,
@@ -184,7 +184,7 @@ impl Nic {
             delivered: VecDeque::new(),
             cut: spec.cut(),
             transmitter,
-            message_end: (0, 0),
+            message_end: (Instant::START, Instant::START),
             control: Ring::default(),
             send: vec![SendQueuePair::default(); build.send_slots].into(),
             requests: Requests::new(build.send_slots),

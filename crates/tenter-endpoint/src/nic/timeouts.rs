@@ -1,6 +1,7 @@
 //! Timers: frames that have drained, pauses to repeat, flows to move, timeouts.
 
 use tenter_net::{CONNECT_FRAME_BYTES, Medium, Missing, PacketKind, SendSlot};
+use tenter_units::Instant;
 
 use super::state::QueuePairError;
 use super::{Directory, Nic, RxContext};
@@ -12,34 +13,40 @@ use crate::spec::NicSpec;
 impl Nic {
     /// Starts the retransmission timer of a queue pair that has none running.
     #[inline(never)]
-    pub(super) fn arm(&mut self, spec: &NicSpec, slot: SendSlot, now: u64) {
+    pub(super) fn arm(&mut self, spec: &NicSpec, slot: SendSlot, now: Instant) {
         self.send[slot].timer_armed = true;
-        let deadline = now + spec.retransmission_timeout.ps();
+        let deadline = now + spec.retransmission_timeout;
         self.timeouts.push(deadline, slot);
     }
 
     /// When the next timer fires: a frame is in host memory, a pause must be repeated, a flow takes
     /// another way, or an acknowledgement is overdue.
     #[inline]
-    pub fn next_timer(&self) -> Option<u64> {
+    pub fn next_timer(&self) -> Option<Instant> {
         let timeout = if self.pending > 0 {
             self.timeouts.next_at()
         } else {
-            u64::MAX
+            Instant::NEVER
         };
         if self.features.are_none() {
             debug_assert!(self.lanes.is_none() && self.storm.is_none() && self.reroutes.is_none());
             debug_assert!(self.receive_buffer.is_none());
-            return (timeout != u64::MAX).then_some(timeout);
+            return (!timeout.is_never()).then_some(timeout);
         }
-        let buffer = self.receive_buffer.as_ref().map_or(u64::MAX, |buffer| {
-            buffer.next_drained().min(buffer.refresh_at())
-        });
-        let storm = self.storm.as_ref().map_or(u64::MAX, |storm| storm.next);
+        let buffer = self
+            .receive_buffer
+            .as_ref()
+            .map_or(Instant::NEVER, |buffer| {
+                buffer.next_drained().min(buffer.refresh_at())
+            });
+        let storm = self
+            .storm
+            .as_ref()
+            .map_or(Instant::NEVER, |storm| storm.next);
         let reroutes = self.reroutes.as_ref();
-        let reroute = reroutes.map_or(u64::MAX, |reroutes| reroutes.next());
+        let reroute = reroutes.map_or(Instant::NEVER, |reroutes| reroutes.next());
         let next = buffer.min(timeout).min(storm).min(reroute);
-        (next != u64::MAX).then_some(next)
+        (!next.is_never()).then_some(next)
     }
 
     /// Fires the one timer that is due at `now` and first in order: frames that have drained before
@@ -48,7 +55,7 @@ impl Nic {
     /// acknowledges into `done`.
     pub fn fire<M: Medium, D: Directory>(
         &mut self,
-        now: u64,
+        now: Instant,
         cx: &mut RxContext<'_, M, D>,
     ) -> Option<Delivery> {
         if let (Some(buffer), Some(rules)) = (&mut self.receive_buffer, &cx.spec.receive_buffer) {
@@ -76,7 +83,7 @@ impl Nic {
         None
     }
 
-    pub(super) fn timeout(&mut self, spec: &NicSpec, now: u64) {
+    pub(super) fn timeout(&mut self, spec: &NicSpec, now: Instant) {
         let Some(slot) = self.timeouts.pop() else {
             return;
         };
@@ -86,7 +93,7 @@ impl Nic {
             queue_pair.timer_armed = false;
             return;
         }
-        let deadline = queue_pair.last_progress + spec.retransmission_timeout.ps();
+        let deadline = queue_pair.last_progress + spec.retransmission_timeout;
         if deadline > now {
             self.timeouts.push(deadline, slot);
             return;
@@ -107,12 +114,12 @@ impl Nic {
             }
             self.repeat_oldest(spec, slot, now);
         }
-        let deadline = now + spec.retransmission_timeout.ps();
+        let deadline = now + spec.retransmission_timeout;
         self.timeouts.push(deadline, slot);
     }
 
     /// Sends again what has to be after a timeout.
-    pub(super) fn repeat_oldest(&mut self, spec: &NicSpec, slot: SendSlot, now: u64) {
+    pub(super) fn repeat_oldest(&mut self, spec: &NicSpec, slot: SendSlot, now: Instant) {
         let queue_pair = &mut self.send[slot];
         let oldest = queue_pair.acknowledged;
         match (&spec.loss_recovery, &mut self.limits) {
@@ -135,7 +142,7 @@ impl Nic {
     }
 
     /// Uses up one of the retries of a queue pair; says whether there was none left.
-    pub(super) fn use_up_retry(&mut self, spec: &NicSpec, slot: SendSlot, now: u64) -> bool {
+    pub(super) fn use_up_retry(&mut self, spec: &NicSpec, slot: SendSlot, now: Instant) -> bool {
         let queue_pair = &mut self.send[slot];
         if queue_pair.connection == Connection::Failed {
             return true;
@@ -149,7 +156,7 @@ impl Nic {
         true
     }
 
-    pub(super) fn fail(&mut self, slot: SendSlot, now: u64) {
+    pub(super) fn fail(&mut self, slot: SendSlot, now: Instant) {
         let queue_pair = &mut self.send[slot];
         queue_pair.connection = Connection::Failed;
         queue_pair.timer_armed = false;

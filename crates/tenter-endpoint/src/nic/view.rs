@@ -2,6 +2,7 @@
 
 use tenter_net::{PauseRecord, ReceiveSlot, SendSlot};
 use tenter_topology::HostId;
+use tenter_units::{Instant, Time};
 
 use super::Nic;
 use super::counters::NicCounters;
@@ -12,8 +13,8 @@ use crate::receive_buffer::ReceiveBufferCounters;
 use crate::send::{Connection, WorkRequest};
 
 impl Nic {
-    /// When the last frame so far has left, in ps; 0 when there was none.
-    pub fn last_end(&self) -> u64 {
+    /// When the last frame so far has left; [`Instant::START`] when there was none.
+    pub fn last_end(&self) -> Instant {
         let (end, resumed) = self.message_end;
         let free_at = self.transmitter.last_end();
         if free_at == resumed { end } else { free_at }
@@ -30,11 +31,11 @@ impl Nic {
         self.classes.lossless & (1 << class) != 0
     }
 
-    /// How long it has told the leaf to pause a class up to `now`, in ps.
-    pub fn pausing(&self, class: u8, now: u64) -> u64 {
+    /// How long it has told the leaf to pause a class up to `now`.
+    pub fn pausing(&self, class: u8, now: Instant) -> Time {
         let buffer = self.receive_buffer.as_ref();
         let buffer = buffer.filter(|_| self.is_lossless(class));
-        buffer.map_or(0, |buffer| buffer.paused(now))
+        buffer.map_or(Time::ZERO, |buffer| buffer.paused(now))
     }
 
     /// Pause frames sent that stopped a class, and that let it go on.
@@ -48,18 +49,18 @@ impl Nic {
         (mac.xoff_frames / classes, mac.xon_frames / classes)
     }
 
-    /// Until when the leaf has paused a class, in ps.
-    pub fn paused_until(&self, class: u8) -> u64 {
+    /// Until when the leaf has paused a class.
+    pub fn paused_until(&self, class: u8) -> Instant {
         self.pauses.until(class)
     }
 
-    /// Pause frames received for a class, and how long they have stopped it up to `now`, in ps.
-    pub fn paused(&self, class: u8, now: u64) -> (PauseRecord, u64) {
+    /// Pause frames received for a class, and how long they have stopped it up to `now`.
+    pub fn paused(&self, class: u8, now: Instant) -> (PauseRecord, Time) {
         self.pauses.record(class, now)
     }
 
-    /// When the first pause frame came that stopped a class, in ps.
-    pub fn first_xoff(&self) -> Option<u64> {
+    /// When the first pause frame came that stopped a class.
+    pub fn first_xoff(&self) -> Option<Instant> {
         self.pauses.first
     }
 

@@ -1,6 +1,7 @@
 //! Queue pairs with several requests, or with packets to be sent again.
 
 use tenter_net::{Packet, SendSlot};
+use tenter_units::Instant;
 
 use super::packet::{PacketRules, Sent};
 use super::queue_pair::SendQueuePair;
@@ -83,7 +84,7 @@ impl SendQueuePair {
         requests: &mut Requests,
         slot: SendSlot,
         sequence: u32,
-        now: u64,
+        now: Instant,
     ) {
         if self.backlog == NO_BACKLOG {
             let only = &mut requests.only[slot];
@@ -114,7 +115,7 @@ impl SendQueuePair {
         slot: SendSlot,
         sequence: u32,
         cut: MessageCut,
-        now: u64,
+        now: Instant,
         mut done: impl FnMut(Acknowledged),
     ) {
         let backlog = requests.backlog(self.backlog);
@@ -166,7 +167,7 @@ impl SendQueuePair {
         slot: SendSlot,
         sequence: u32,
         rules: PacketRules<'_>,
-        now: u64,
+        now: Instant,
     ) -> Sent {
         let cut = *rules.cut;
         let next = self.next_sequence;

@@ -2,6 +2,7 @@
 
 use tenter_net::{Packet, PacketKind, RETH_BYTES, ReceiveSlot, SENT_UNIT_PS, SendSlot};
 use tenter_topology::HostId;
+use tenter_units::Instant;
 
 use super::packet::{PacketRules, Sent, ack_request};
 use super::requests::{NO_BACKLOG, Only, Requests};
@@ -48,7 +49,7 @@ pub(crate) enum Turn {
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct SendQueuePair {
-    pub(crate) last_progress: u64,
+    pub(crate) last_progress: Instant,
     /// Payload bytes of the request being sent.
     pub(super) bytes: u64,
     pub(crate) next_sequence: u32,
@@ -80,7 +81,7 @@ const _: () = assert!(size_of::<SendQueuePair>() == 64);
 impl Default for SendQueuePair {
     fn default() -> Self {
         SendQueuePair {
-            last_progress: 0,
+            last_progress: Instant::START,
             bytes: 0,
             next_sequence: 0,
             acknowledged: 0,
@@ -163,7 +164,7 @@ impl SendQueuePair {
     /// A packet of the connection set-up.
     pub(crate) fn control(&self, kind: PacketKind, frame_bytes: u16) -> Packet {
         Packet {
-            at: 0,
+            at: Instant::START,
             queue_pair: self.peer.slot.number(),
             sequence: 0,
             destination: self.peer.destination,
@@ -182,7 +183,7 @@ impl SendQueuePair {
         requests: &mut Requests,
         slot: SendSlot,
         rules: PacketRules<'_>,
-        now: u64,
+        now: Instant,
     ) -> Sent {
         let sequence = self.next_sequence;
         let next = sequence.wrapping_add(1);
@@ -196,7 +197,7 @@ impl SendQueuePair {
             (PacketKind::Middle, rules.cut.middle_frame_bytes(), flags)
         };
         let packet = Packet {
-            at: 0,
+            at: Instant::START,
             queue_pair: self.peer.slot.number(),
             sequence,
             destination: self.peer.destination,
@@ -204,7 +205,7 @@ impl SendQueuePair {
                 None => self.peer.hash,
                 Some(entropy) => entropy.hash(self.peer.hash, sequence, self.retries),
             },
-            sent: (now / SENT_UNIT_PS) as u32,
+            sent: (now.ps() / SENT_UNIT_PS) as u32,
             frame_bytes,
             kind,
             flags,
@@ -225,7 +226,7 @@ impl SendQueuePair {
         slot: SendSlot,
         sequence: u32,
         rules: PacketRules<'_>,
-        now: u64,
+        now: Instant,
     ) -> (PacketKind, u16, u8) {
         let cut = *rules.cut;
         let first = self.starts_message;
@@ -290,7 +291,7 @@ impl SendQueuePair {
         slot: SendSlot,
         sequence: u32,
         cut: MessageCut,
-        now: u64,
+        now: Instant,
         mut done: impl FnMut(Acknowledged),
     ) -> bool {
         let (news, unfinished) = self.news(sequence);
@@ -320,7 +321,7 @@ impl SendQueuePair {
     pub(crate) fn acknowledge_part(
         &mut self,
         sequence: u32,
-        now: u64,
+        now: Instant,
         window: Option<u32>,
     ) -> bool {
         let (news, unfinished) = self.news(sequence);
@@ -345,7 +346,7 @@ impl SendQueuePair {
     }
 
     #[inline]
-    fn note_progress(&mut self, now: u64) {
+    fn note_progress(&mut self, now: Instant) {
         self.last_progress = now;
         self.retries = 0;
     }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use tenter_engine::{Ring, prefetch_at};
 use tenter_net::SendSlot;
 
-use tenter_units::ById;
+use tenter_units::{ById, Instant};
 
 use super::work::{Acknowledged, WorkRequest};
 use crate::message::MessageCut;
@@ -24,8 +24,8 @@ pub(super) const NO_BACKLOG: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Only {
     tag: u64,
-    posted: u64,
-    pub(super) first_sent: u64,
+    posted: Instant,
+    pub(super) first_sent: Instant,
     group: u32,
     pub(super) packets: u32,
 }
@@ -36,7 +36,7 @@ const _: () = assert!(size_of::<Only>() == 32);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Posted {
     pub(super) request: WorkRequest,
-    pub(super) first_sent: u64,
+    pub(super) first_sent: Instant,
     pub(super) first_sequence: u32,
     pub(super) packets: u32,
     /// Frames that were sent and had to be sent again, and their bytes.
@@ -95,7 +95,7 @@ impl Only {
         Only {
             tag: request.tag,
             posted: request.posted,
-            first_sent: u64::MAX,
+            first_sent: Instant::NEVER,
             group: request.group,
             packets,
         }
@@ -115,7 +115,7 @@ impl Only {
         &self,
         slot: SendSlot,
         bytes: u64,
-        now: u64,
+        now: Instant,
         cut: MessageCut,
     ) -> Acknowledged {
         let packets = u64::from(self.packets);
@@ -150,7 +150,7 @@ impl Posted {
     pub(super) fn new(request: WorkRequest, first_sequence: u32, packets: u32) -> Posted {
         Posted {
             request,
-            first_sent: u64::MAX,
+            first_sent: Instant::NEVER,
             first_sequence,
             packets,
             repeated_frames: 0,
@@ -178,7 +178,12 @@ impl Posted {
         }
     }
 
-    pub(super) fn acknowledged(&self, slot: SendSlot, now: u64, cut: MessageCut) -> Acknowledged {
+    pub(super) fn acknowledged(
+        &self,
+        slot: SendSlot,
+        now: Instant,
+        cut: MessageCut,
+    ) -> Acknowledged {
         let packets = u64::from(self.packets);
         Acknowledged {
             slot,

@@ -1,5 +1,6 @@
 use tenter_net::{Packet, PacketKind, ReceiveSlot, SendSlot};
 use tenter_topology::HostId;
+use tenter_units::Instant;
 
 use super::{
     Acknowledged, Connection, PacketRules, Requests, SendPeer, SendQueuePair, WorkRequest,
@@ -45,7 +46,7 @@ impl Bench {
             tag,
             group: 0,
             bytes,
-            posted: 0,
+            posted: Instant::START,
         };
         self.queue_pair
             .post(&mut self.requests, SLOT, request, self.cut);
@@ -62,7 +63,7 @@ impl Bench {
             };
             sent.push(
                 self.queue_pair
-                    .next_packet(&mut self.requests, SLOT, rules, 7)
+                    .next_packet(&mut self.requests, SLOT, rules, Instant::from_ps(7))
                     .packet,
             );
         }
@@ -71,10 +72,16 @@ impl Bench {
 
     fn acknowledge(&mut self, sequence: u32) -> bool {
         let done = &mut self.done;
-        self.queue_pair
-            .acknowledge(&mut self.requests, SLOT, sequence, self.cut, 9, |a| {
+        self.queue_pair.acknowledge(
+            &mut self.requests,
+            SLOT,
+            sequence,
+            self.cut,
+            Instant::from_ps(9),
+            |a| {
                 done.push(a);
-            })
+            },
+        )
     }
 
     fn rewind(&mut self, sequence: u32) -> u32 {
@@ -131,7 +138,9 @@ fn acknowledgements_of_a_part_change_what_others_do_and_no_more() {
     bench.post(1, 5_000);
     bench.send();
     let mut twin = bench.queue_pair;
-    let part = |pair: &mut SendQueuePair, last: u32| pair.acknowledge_part(last, 9, None);
+    let part = |pair: &mut SendQueuePair, last: u32| {
+        pair.acknowledge_part(last, Instant::from_ps(9), None)
+    };
     for sequence in [u32::MAX, 1] {
         assert!(part(&mut twin, sequence));
         assert!(bench.acknowledge(sequence));
@@ -143,7 +152,7 @@ fn acknowledgements_of_a_part_change_what_others_do_and_no_more() {
     }
     assert_eq!(format!("{twin:?}"), format!("{:?}", bench.queue_pair));
     // With a window it may have to be given a turn, unless it has one.
-    assert!(!twin.acknowledge_part(2, 9, Some(1)));
+    assert!(!twin.acknowledge_part(2, Instant::from_ps(9), Some(1)));
     // So is what concerns several requests, or has been sent again.
     bench.post(2, 5_000);
     assert!(!part(&mut bench.queue_pair, 2));

@@ -1,6 +1,7 @@
 //! Work that queue pairs are given, and its end.
 
 use tenter_net::SendSlot;
+use tenter_units::Instant;
 
 /// What the workload asks a queue pair to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +13,7 @@ pub struct WorkRequest {
     /// Payload bytes.
     pub bytes: u64,
     /// When it is posted, in ps.
-    pub posted: u64,
+    pub posted: Instant,
 }
 
 /// A work request whose last packet has been acknowledged.
@@ -23,9 +24,9 @@ pub struct Acknowledged {
     /// The request.
     pub request: WorkRequest,
     /// When its first bit left, in ps.
-    pub first_sent: u64,
+    pub first_sent: Instant,
     /// When the acknowledgement arrived, in ps.
-    pub at: u64,
+    pub at: Instant,
     /// Frames sent for it, retransmissions included.
     pub sent_frames: u64,
     /// Their frame bytes.

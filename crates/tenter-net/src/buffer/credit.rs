@@ -4,11 +4,11 @@
 
 use std::collections::VecDeque;
 
+use tenter_units::Instant;
+
 use super::frame::{ControlMessage, PendingControl, QueuedFrame};
 use super::storage::{Buffer, Storage};
 use crate::credit::{CreditSpec, InputBuffers, Lane, LaneBuffer};
-
-const NEVER: u64 = u64::MAX;
 
 /// The input buffers of a switch.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ impl Storage for CreditBuffer {
     }
 
     #[inline]
-    fn release(&mut self, frame: QueuedFrame, _: u64) {
+    fn release(&mut self, frame: QueuedFrame, _: Instant) {
         let lane = Lane {
             port: frame.input,
             queue: frame.queue,
@@ -76,7 +76,7 @@ impl Storage for CreditBuffer {
         self.give_back(lane, frame.bytes as u16);
     }
 
-    fn release_seldom(&mut self, frame: QueuedFrame, now: u64) {
+    fn release_seldom(&mut self, frame: QueuedFrame, now: Instant) {
         self.release(frame, now);
     }
 }
@@ -97,16 +97,16 @@ impl Buffer for CreditBuffer {
     }
 
     #[inline]
-    fn next_refresh(&self) -> u64 {
-        NEVER
+    fn next_refresh(&self) -> Instant {
+        Instant::NEVER
     }
 
-    fn refresh(&mut self, _: u64) {}
+    fn refresh(&mut self, _: Instant) {}
 
-    fn link_down(&mut self, _: u16, _: u64) {}
+    fn link_down(&mut self, _: u16, _: Instant) {}
 
     /// The sender must be told what it may send.
-    fn link_up(&mut self, port: u16, _: u64) {
+    fn link_up(&mut self, port: u16, _: Instant) {
         for queue in 0..self.queues {
             let lane = Lane { port, queue };
             let limit = self.inputs.of_mut(lane).renew();

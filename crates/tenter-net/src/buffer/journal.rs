@@ -1,9 +1,9 @@
 //! What is stored and what leaves during a visit that goes port after port, for a replay
 //! in the order of time afterwards.
 
-use super::frame::QueuedFrame;
+use tenter_units::{Instant, Time};
 
-const NEVER: u64 = u64::MAX;
+use super::frame::QueuedFrame;
 
 /// What happens at one instant, in order.
 const RELEASE: u64 = 0;
@@ -12,14 +12,14 @@ const CHARGE: u64 = 1;
 /// frames have arrived.
 const LATE_RELEASE: u64 = 2;
 
-/// No visit goes back further than this before its end, in ps: about 1 ms.
+/// No visit goes back further than this before its end: about 1 ms.
 ///
 /// What a journal gets lies in the window of its visit. Each visit does all that happens before the
 /// end of its window, and a switch is visited again in the window of whatever next happens to it
 /// of its own, so nothing is left over from an earlier one. And a window is within a bucket of the
 /// calendar, which lasts less than 2^21 ps or its offsets would not fit into the keys of an event
 /// list; the engine refuses longer ones.
-const REACH: u64 = 1 << 30;
+const REACH: Time = Time::from_ps(1 << 30);
 /// Bits of an instant that say what happens at it.
 const KIND_BITS: u32 = 2;
 
@@ -52,9 +52,9 @@ pub(crate) struct Entry {
 pub(crate) struct Journal {
     is_open: bool,
     /// Instants count time from here.
-    origin: u64,
-    /// When the port whose turn it is last applied a pause frame; `NEVER` if it has not.
-    paused_at: u64,
+    origin: Instant,
+    /// When the port whose turn it is last applied a pause frame; [`Instant::NEVER`] if it has not.
+    paused_at: Instant,
     charged_bytes: u64,
     /// The queues of the frames that are stored, one bit each.
     charged_queues: u8,
@@ -91,7 +91,7 @@ pub(crate) struct JournalCounts {
 
 impl Journal {
     /// Begins a journal of a visit that ends at `end`.
-    pub(crate) fn open(&mut self, end: u64) {
+    pub(crate) fn open(&mut self, end: Instant) {
         self.is_open = true;
         self.counts.opened += 1;
         self.origin = end.saturating_sub(REACH);
@@ -123,17 +123,17 @@ impl Journal {
     /// Another port begins its turn.
     #[inline]
     pub(crate) fn begin_port(&mut self) {
-        self.paused_at = NEVER;
+        self.paused_at = Instant::NEVER;
     }
 
     /// The port whose turn it is has applied a pause frame.
-    pub(crate) fn note_pause(&mut self, now: u64) {
+    pub(crate) fn note_pause(&mut self, now: Instant) {
         self.paused_at = now;
     }
 
     /// A frame is stored.
     #[inline]
-    pub(crate) fn charge(&mut self, frame: QueuedFrame, now: u64) {
+    pub(crate) fn charge(&mut self, frame: QueuedFrame, now: Instant) {
         self.charged_bytes += frame.bytes;
         self.charged_queues |= 1 << frame.queue;
         self.enter(frame, now, CHARGE);
@@ -141,7 +141,7 @@ impl Journal {
 
     /// A frame leaves.
     #[inline]
-    pub(crate) fn release(&mut self, frame: QueuedFrame, now: u64) {
+    pub(crate) fn release(&mut self, frame: QueuedFrame, now: Instant) {
         let is_late = self.paused_at == now;
         self.counts.late_releases += u64::from(is_late);
         let kind = if is_late { LATE_RELEASE } else { RELEASE };
@@ -149,7 +149,7 @@ impl Journal {
     }
 
     #[inline]
-    fn enter(&mut self, frame: QueuedFrame, now: u64, kind: u64) {
+    fn enter(&mut self, frame: QueuedFrame, now: Instant, kind: u64) {
         debug_assert!(
             now >= self.origin && now - self.origin < REACH,
             "a visit goes back further than a journal can"
@@ -162,7 +162,7 @@ impl Journal {
         };
         self.entries.push(Entry {
             queue_bytes,
-            instant: ((now - self.origin) << KIND_BITS | kind) as u32,
+            instant: ((now - self.origin).ps() << KIND_BITS | kind) as u32,
             change,
             port: frame.input,
             output: frame.output,
@@ -257,6 +257,8 @@ impl Journal {
 
 #[cfg(test)]
 mod tests {
+    use tenter_units::Instant;
+
     use super::Journal;
     use crate::buffer::QueuedFrame;
 
@@ -280,17 +282,21 @@ mod tests {
         ports
     }
 
+    fn at(ps: u64) -> Instant {
+        Instant::from_ps(ps)
+    }
+
     #[test]
     fn what_happens_at_one_instant_has_an_order() {
         let mut journal = Journal::default();
-        journal.open(5_000);
+        journal.open(at(5_000));
         journal.begin_port();
-        journal.charge(frame(0, 100), 2_000);
-        journal.charge(frame(1, 100), 1_000);
-        journal.note_pause(2_000);
-        journal.release(frame(2, 100), 2_000);
+        journal.charge(frame(0, 100), at(2_000));
+        journal.charge(frame(1, 100), at(1_000));
+        journal.note_pause(at(2_000));
+        journal.release(frame(2, 100), at(2_000));
         journal.begin_port();
-        journal.release(frame(3, 100), 2_000);
+        journal.release(frame(3, 100), at(2_000));
         assert_eq!(journal.charged_bytes(), 200);
         journal.close();
         assert_eq!(journal.entries().len(), 4);
@@ -301,12 +307,12 @@ mod tests {
     #[test]
     fn slots_are_in_the_order_of_time() {
         let mut journal = Journal::default();
-        journal.open(1 << 20);
+        journal.open(at(1 << 20));
         // Port p does something every 1,009 ps, from p on.
         for port in 0..7 {
             journal.begin_port();
             for step in 0..100 {
-                journal.charge(frame(port, 1), 500_000 + u64::from(port) + step * 1_009);
+                journal.charge(frame(port, 1), at(500_000 + u64::from(port) + step * 1_009));
             }
         }
         journal.close();

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use tenter_units::{Instant, Time};
+
 use super::frame::{ControlMessage, PendingControl, Place};
 use super::full_queues::FullQueues;
 use super::limits::{Pool, Watch, shared, within};
 use super::occupancy::Occupancy;
 use crate::class::PoolScope;
-
-const NEVER: u64 = u64::MAX;
 
 /// What the senders of a class are paused for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +28,8 @@ pub struct PriorityGroupRecord {
     pub bytes: u64,
     /// Those of them that are in headroom.
     pub bytes_in_headroom: u64,
-    /// How long the group's sender has been paused by this switch, in ps.
-    pub paused: u64,
+    /// How long the group's sender has been paused by this switch.
+    pub paused: Time,
     /// Whether it is paused now.
     pub is_paused: bool,
     /// Headroom kept for the group, in bytes.
@@ -45,11 +45,11 @@ pub struct PriorityGroupRecord {
 /// The pauses of the sender of one priority group.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pause {
-    /// When it was paused; `NEVER` when it may send.
-    since: u64,
-    refresh_at: u64,
-    /// How long it was paused before, in ps.
-    paused: u64,
+    /// When it was paused; [`Instant::NEVER`] when it may send.
+    since: Instant,
+    refresh_at: Instant,
+    /// How long it was paused before.
+    paused: Time,
     /// Pause frames that paused and resumed it, modulo 2³², so that two groups share a cache line:
     /// [`Pauses::wraps`] has the rest.
     pub(super) xoff_frames: u32,
@@ -58,15 +58,15 @@ pub(super) struct Pause {
 
 impl Pause {
     const NONE: Pause = Pause {
-        since: NEVER,
-        refresh_at: NEVER,
-        paused: 0,
+        since: Instant::NEVER,
+        refresh_at: Instant::NEVER,
+        paused: Time::ZERO,
         xoff_frames: 0,
         xon_frames: 0,
     };
 
     fn lasts(&self) -> bool {
-        self.since != NEVER
+        !self.since.is_never()
     }
 }
 
@@ -84,8 +84,8 @@ pub(super) struct Pauses {
     full: FullQueues,
     /// Which ports lead to hosts, where that decides who is paused; else empty.
     to_host: Vec<bool>,
-    /// The earliest time at which a pause must be repeated; `NEVER` when none lasts.
-    next_refresh: u64,
+    /// The earliest time at which a pause must be repeated; [`Instant::NEVER`] when none lasts.
+    next_refresh: Instant,
     /// How long a quantum lasts at each port, in ps.
     quantum_ps: Vec<u64>,
     /// Whether senders that may resume stay paused for now.
@@ -104,7 +104,7 @@ impl Pauses {
             paused: Vec::new(),
             full: FullQueues::default(),
             to_host,
-            next_refresh: NEVER,
+            next_refresh: Instant::NEVER,
             quantum_ps,
             holds_back: false,
             pending: VecDeque::new(),
@@ -148,7 +148,7 @@ impl Pauses {
         place: Place,
         queue_bytes: u64,
         is_over: bool,
-        now: u64,
+        now: Instant,
     ) {
         if is_over {
             self.full.hold(place, queue_bytes);
@@ -164,7 +164,7 @@ impl Pauses {
         memory: &Occupancy,
         place: Place,
         queue_bytes: u64,
-        now: u64,
+        now: Instant,
     ) {
         if !self.full.is_empty() {
             self.full.note(place, queue_bytes);
@@ -176,7 +176,7 @@ impl Pauses {
 
     /// Resumes senders that a departure has made room for: that of the frame's own group, all of
     /// the classes that wait for its pool, and those of queues that have become short enough.
-    fn resume_after(&mut self, memory: &Occupancy, place: Place, now: u64) {
+    fn resume_after(&mut self, memory: &Occupancy, place: Place, now: Instant) {
         let freed = memory.pool_of(&memory.classes[place.queue], place);
         for (waiting, rules) in memory.classes.iter().enumerate() {
             let pool = &memory.pools[freed];
@@ -195,7 +195,7 @@ impl Pauses {
     }
 
     /// Resumes the sender of the group that a frame has left, if it may send.
-    fn resume_group(&mut self, memory: &Occupancy, place: Place, now: u64) {
+    fn resume_group(&mut self, memory: &Occupancy, place: Place, now: Instant) {
         let rules = &memory.classes[place.queue];
         if rules.lossless.is_none() {
             return;
@@ -223,7 +223,7 @@ impl Pauses {
     /// Resumes senders that are paused for queues which have become short enough, in part or by
     /// what has left the pool.
     #[inline(never)]
-    fn resume_from_queues(&mut self, memory: &Occupancy, freed: usize, now: u64) {
+    fn resume_from_queues(&mut self, memory: &Occupancy, freed: usize, now: Instant) {
         let mut senders = Vec::new();
         let is_short = |queue: usize, bytes: u64| {
             let rules = &memory.classes[queue];
@@ -250,7 +250,7 @@ impl Pauses {
     }
 
     /// Pauses all senders of a frame's class whose frames come into the same pool.
-    pub(super) fn pause_all(&mut self, memory: &Occupancy, place: Place, now: u64) {
+    pub(super) fn pause_all(&mut self, memory: &Occupancy, place: Place, now: Instant) {
         let (queue, rules) = (place.queue, &memory.classes[place.queue]);
         let Watch::Pool(_, scope) = rules.watch else {
             return;
@@ -268,7 +268,7 @@ impl Pauses {
 
     /// Resumes all senders of a class whose frames come into a pool, but for those whose headroom
     /// is not all free again.
-    fn resume_all(&mut self, memory: &Occupancy, queue: usize, pool: usize, now: u64) {
+    fn resume_all(&mut self, memory: &Occupancy, queue: usize, pool: usize, now: Instant) {
         let rules = &memory.classes[queue];
         for index in self.paused.clone() {
             let (port, of) = memory.place(index);
@@ -287,7 +287,7 @@ impl Pauses {
     }
 
     /// Resumes senders that may send at `now`, and from now on at once.
-    pub(super) fn stop_holding_back(&mut self, memory: &Occupancy, now: u64) {
+    pub(super) fn stop_holding_back(&mut self, memory: &Occupancy, now: Instant) {
         self.holds_back = false;
         let mut paused = self.paused.clone();
         paused.sort_unstable();
@@ -301,7 +301,7 @@ impl Pauses {
     }
 
     /// Pauses the sender of a group, unless it is paused.
-    pub(super) fn pause(&mut self, memory: &Occupancy, index: u32, now: u64) {
+    pub(super) fn pause(&mut self, memory: &Occupancy, index: u32, now: Instant) {
         let group = &mut self.groups[index as usize];
         if group.lasts() {
             return;
@@ -312,7 +312,7 @@ impl Pauses {
     }
 
     /// Asks for a pause, for the first time or again.
-    fn ask(&mut self, memory: &Occupancy, index: u32, now: u64) {
+    fn ask(&mut self, memory: &Occupancy, index: u32, now: Instant) {
         let (port, queue) = memory.place(index);
         let lossless = memory.classes[usize::from(queue)].lossless.as_ref();
         let lossless = lossless.expect("only lossless classes pause");
@@ -320,7 +320,7 @@ impl Pauses {
         let percent = u64::from(lossless.refresh_percent);
         let lasts = self.quantum_ps[usize::from(port)] * u64::from(quanta);
         // At least a picosecond, or a pause of no quanta would be repeated for ever at one instant.
-        let refresh_at = now + (lasts * percent / 100).max(1);
+        let refresh_at = now + Time::from_ps((lasts * percent / 100).max(1));
         let group = &mut self.groups[index as usize];
         group.refresh_at = refresh_at;
         group.xoff_frames = group.xoff_frames.wrapping_add(1);
@@ -340,12 +340,12 @@ impl Pauses {
     }
 
     /// Resumes the sender of a group, which is paused.
-    pub(super) fn resume(&mut self, memory: &Occupancy, index: u32, now: u64) {
+    pub(super) fn resume(&mut self, memory: &Occupancy, index: u32, now: Instant) {
         let group = &mut self.groups[index as usize];
         group.paused += now - group.since;
-        group.since = NEVER;
+        group.since = Instant::NEVER;
         let was_next = group.refresh_at == self.next_refresh;
-        group.refresh_at = NEVER;
+        group.refresh_at = Instant::NEVER;
         group.xon_frames = group.xon_frames.wrapping_add(1);
         if group.xon_frames == 0 {
             self.wraps.entry(index).or_default()[1] += 1;
@@ -360,7 +360,7 @@ impl Pauses {
 
     /// Forgets at `now` that the sender at the other end of a port's link is paused: the link goes
     /// down, or comes up and no pause is known there.
-    pub(super) fn forget(&mut self, memory: &Occupancy, port: u16, now: u64) {
+    pub(super) fn forget(&mut self, memory: &Occupancy, port: u16, now: Instant) {
         let first = memory.group(port, 0);
         for index in first..first + memory.classes.len() {
             let Some(group) = self.groups.get_mut(index) else {
@@ -370,8 +370,8 @@ impl Pauses {
                 continue;
             }
             group.paused += now - group.since;
-            group.since = NEVER;
-            group.refresh_at = NEVER;
+            group.since = Instant::NEVER;
+            group.refresh_at = Instant::NEVER;
             self.paused.retain(|&other| other as usize != index);
         }
         self.full.forget(port);
@@ -379,7 +379,7 @@ impl Pauses {
     }
 
     /// Asks again at `now` for all pauses that last at a port: another sender is at the other end.
-    pub(super) fn repeat(&mut self, memory: &Occupancy, port: u16, now: u64) {
+    pub(super) fn repeat(&mut self, memory: &Occupancy, port: u16, now: Instant) {
         let first = memory.group(port, 0);
         for index in first..first + memory.classes.len() {
             if self.groups.get(index).is_some_and(Pause::lasts) {
@@ -389,20 +389,20 @@ impl Pauses {
         self.find_next_refresh();
     }
 
-    /// When the next pause must be repeated; `u64::MAX` when none lasts.
+    /// When the next pause must be repeated; [`Instant::NEVER`] when none lasts.
     #[inline]
-    pub(super) fn next_refresh(&self) -> u64 {
+    pub(super) fn next_refresh(&self) -> Instant {
         self.next_refresh
     }
 
     fn find_next_refresh(&mut self) {
         let groups = self.paused.iter();
         let times = groups.map(|&index| self.groups[index as usize].refresh_at);
-        self.next_refresh = times.min().unwrap_or(NEVER);
+        self.next_refresh = times.min().unwrap_or(Instant::NEVER);
     }
 
     /// Repeats the pauses that are due at `now`, in the order of ports.
-    pub(super) fn refresh(&mut self, memory: &Occupancy, now: u64) {
+    pub(super) fn refresh(&mut self, memory: &Occupancy, now: Instant) {
         let mut due: Vec<u32> = self.paused.clone();
         due.retain(|&index| self.groups[index as usize].refresh_at <= now);
         due.sort_unstable();
@@ -429,7 +429,7 @@ impl Pauses {
         memory: &Occupancy,
         port: u16,
         queue: usize,
-        now: u64,
+        now: Instant,
     ) -> PriorityGroupRecord {
         let index = memory.group(port, queue);
         let (Some(group), Some(pause)) = (memory.groups.get(index), self.groups.get(index)) else {
@@ -438,9 +438,9 @@ impl Pauses {
         let [xoff_frames, xon_frames] = self.frames(index);
         let is_paused = pause.lasts();
         let since = if is_paused {
-            now.saturating_sub(pause.since)
+            now.saturating_since(pause.since)
         } else {
-            0
+            Time::ZERO
         };
         PriorityGroupRecord {
             bytes: group.used + group.headroom,

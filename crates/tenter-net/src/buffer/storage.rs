@@ -1,5 +1,7 @@
 //! What any memory does for the frames of a switch: it lets them go, and may stop their senders.
 
+use tenter_units::Instant;
+
 use super::frame::{PendingControl, QueuedFrame};
 
 /// Memory that frames leave.
@@ -8,10 +10,10 @@ pub(crate) trait Storage {
     fn is_booked(&self, queue: usize) -> bool;
 
     /// Releases a frame that leaves its output queue at `now`.
-    fn release(&mut self, frame: QueuedFrame, now: u64);
+    fn release(&mut self, frame: QueuedFrame, now: Instant);
 
     /// As [`Storage::release`], for where that is seldom.
-    fn release_seldom(&mut self, frame: QueuedFrame, now: u64);
+    fn release_seldom(&mut self, frame: QueuedFrame, now: Instant);
 }
 
 /// Memory whose state reaches senders by control frames.
@@ -26,17 +28,17 @@ pub(crate) trait Buffer: Storage {
     /// The first control frame that is pending.
     fn take_pending(&mut self) -> Option<PendingControl>;
 
-    /// When the next control frame must be repeated; `u64::MAX` when none must.
-    fn next_refresh(&self) -> u64;
+    /// When the next control frame must be repeated; [`Instant::NEVER`] when none must.
+    fn next_refresh(&self) -> Instant;
 
     /// Repeats the control frames that are due at `now`, in the order of ports.
-    fn refresh(&mut self, now: u64);
+    fn refresh(&mut self, now: Instant);
 
     /// The link of a port goes down at `now`: what its other end was told is forgotten there.
-    fn link_down(&mut self, port: u16, now: u64);
+    fn link_down(&mut self, port: u16, now: Instant);
 
     /// The link of a port comes up at `now`: its other end knows nothing.
-    fn link_up(&mut self, port: u16, now: u64);
+    fn link_up(&mut self, port: u16, now: Instant);
 
     /// Whether the sender of a class at a port is paused.
     fn has_paused(&self, port: u16, queue: usize) -> bool;
@@ -56,8 +58,8 @@ impl Storage for Unlimited {
     }
 
     #[inline]
-    fn release(&mut self, _: QueuedFrame, _: u64) {}
+    fn release(&mut self, _: QueuedFrame, _: Instant) {}
 
     #[inline]
-    fn release_seldom(&mut self, _: QueuedFrame, _: u64) {}
+    fn release_seldom(&mut self, _: QueuedFrame, _: Instant) {}
 }

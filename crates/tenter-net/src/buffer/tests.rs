@@ -1,3 +1,5 @@
+use tenter_units::Instant;
+
 use super::{
     Admission, Buffer, PoolRecord, PriorityGroupRecord, QueuedFrame, SharedBuffer, Storage,
 };
@@ -35,7 +37,7 @@ fn buffer() -> SharedBuffer {
 
 fn state(buffer: &SharedBuffer) -> (Vec<PoolRecord>, Vec<PriorityGroupRecord>) {
     let groups = (0..2).flat_map(|port| [LOSSLESS, LOSSY].map(|queue| (port, queue)));
-    let groups = groups.map(|(port, queue)| buffer.ingress(port, queue, 9_000));
+    let groups = groups.map(|(port, queue)| buffer.ingress(port, queue, at(9_000)));
     (buffer.pools().collect(), groups.collect())
 }
 
@@ -43,7 +45,7 @@ fn state(buffer: &SharedBuffer) -> (Vec<PoolRecord>, Vec<PriorityGroupRecord>) {
 /// its queue.
 #[derive(Clone, Copy)]
 struct Step {
-    at: u64,
+    at: Instant,
     is_charge: bool,
     port: u16,
     queue: usize,
@@ -60,7 +62,7 @@ fn frame(port: u16, queue: usize, others: u64) -> QueuedFrame {
     }
 }
 
-fn step(at: u64, is_charge: bool, port: u16, queue: usize, others: u64) -> Step {
+fn step(at: Instant, is_charge: bool, port: u16, queue: usize, others: u64) -> Step {
     Step {
         at,
         is_charge,
@@ -79,33 +81,37 @@ fn take(buffer: &mut SharedBuffer, step: &Step) {
     }
 }
 
+fn at(ps: u64) -> Instant {
+    Instant::from_ps(ps)
+}
+
 #[test]
 fn a_journal_gives_the_books_of_the_order_of_time_also_after_a_pause_that_was_forgotten() {
     let mut buffer = buffer();
     for _ in 0..20 {
-        buffer.charge(Admission::Stored, frame(0, LOSSLESS, 0), 1);
+        buffer.charge(Admission::Stored, frame(0, LOSSLESS, 0), at(1));
     }
     for _ in 0..3 {
-        buffer.charge(Admission::Headroom, frame(0, LOSSLESS, 0), 2);
+        buffer.charge(Admission::Headroom, frame(0, LOSSLESS, 0), at(2));
     }
     assert!(buffer.is_armed());
     buffer.take_all_pending();
     // Its link goes down and comes up: the sender knows of no pause, and what it sent is there.
-    buffer.link_down(0, 3);
+    buffer.link_down(0, at(3));
     assert!(!buffer.is_armed());
     let mut ordered = buffer.clone();
 
     // Of one output port, whose lossless frames came through port 0, …
     let times = [5_000, 5_090, 5_180, 5_270, 5_360, 5_450, 5_900, 5_950];
-    let leaves = |at| step(at, false, 0, LOSSLESS, 0);
+    let leaves = |ps| step(at(ps), false, 0, LOSSLESS, 0);
     let mut steps: Vec<Step> = times.map(leaves).into();
     // … and of another, which stores as well: lossless ones of both ports, and lossy ones.
-    let stored = |nth: u64| step(5_010 + nth * 70, true, (nth % 2) as u16, LOSSLESS, 0);
+    let stored = |nth: u64| step(at(5_010 + nth * 70), true, (nth % 2) as u16, LOSSLESS, 0);
     steps.extend((0..6).map(stored));
-    steps.push(step(5_500, true, 1, LOSSY, 0));
-    steps.push(step(5_510, true, 0, LOSSY, FRAME));
-    steps.push(step(5_600, false, 1, LOSSY, FRAME));
-    buffer.open_journal_if_peak(8 * FRAME, 0b11, 6_000);
+    steps.push(step(at(5_500), true, 1, LOSSY, 0));
+    steps.push(step(at(5_510), true, 0, LOSSY, FRAME));
+    steps.push(step(at(5_600), false, 1, LOSSY, FRAME));
+    buffer.open_journal_if_peak(8 * FRAME, 0b11, at(6_000));
     assert!(buffer.journal.is_open(), "the pools are as full as ever");
     for step in &steps {
         take(&mut buffer, step);
@@ -132,11 +138,11 @@ fn pause_frames_are_counted_beyond_32_bits() {
     let group = buffer.memory.group(1, LOSSLESS);
     buffer.pauses.groups[group].xoff_frames = u32::MAX - 1;
     buffer.pauses.groups[group].xon_frames = u32::MAX;
-    for at in 1..=3 {
-        buffer.pauses.pause(&buffer.memory, group as u32, at);
-        buffer.pauses.resume(&buffer.memory, group as u32, at);
+    for ps in 1..=3 {
+        buffer.pauses.pause(&buffer.memory, group as u32, at(ps));
+        buffer.pauses.resume(&buffer.memory, group as u32, at(ps));
     }
-    let record = buffer.ingress(1, LOSSLESS, 9_000);
+    let record = buffer.ingress(1, LOSSLESS, at(9_000));
     assert_eq!(record.xoff_frames, (1 << 32) + 1);
     assert_eq!(record.xon_frames, (1 << 32) + 2);
     assert_eq!(buffer.xoffs(1), (1 << 32) + 1);

@@ -17,6 +17,7 @@ mod allocator;
 use std::collections::VecDeque;
 
 use allocator::{Allocator, Requests};
+use tenter_units::Instant;
 
 use crate::buffer::Place;
 
@@ -48,10 +49,10 @@ pub(crate) struct Crossbar {
     spec: InputQueuedSpec,
     ports: usize,
     /// Until when each input sends.
-    busy_until: Vec<u64>,
+    busy_until: Vec<Instant>,
     lanes: Vec<Lane>,
-    /// When inputs and outputs are next matched; `NEVER` when nothing waits.
-    next: u64,
+    /// When inputs and outputs are next matched; [`Instant::NEVER`] when nothing waits.
+    next: Instant,
     allocator: Allocator,
 }
 
@@ -71,8 +72,6 @@ struct Lane {
     accept: Vec<u16>,
 }
 
-const NEVER: u64 = u64::MAX;
-
 impl Crossbar {
     pub(crate) fn new(spec: InputQueuedSpec, ports: usize, queues: usize) -> Crossbar {
         let channels = match spec.queues {
@@ -90,25 +89,25 @@ impl Crossbar {
         Crossbar {
             spec,
             ports,
-            busy_until: vec![0; ports],
+            busy_until: vec![Instant::START; ports],
             lanes: vec![lane; queues],
-            next: NEVER,
+            next: Instant::NEVER,
             allocator: Allocator::new(ports),
         }
     }
 
     /// When inputs and outputs must next be matched.
-    pub(crate) fn next(&self) -> u64 {
+    pub(crate) fn next(&self) -> Instant {
         self.next
     }
 
     /// A change at `now`, after which frames may be able to leave.
-    pub(crate) fn wake(&mut self, now: u64) {
+    pub(crate) fn wake(&mut self, now: Instant) {
         self.next = self.next.min(now);
     }
 
     /// A frame has come at `now`.
-    pub(crate) fn push(&mut self, place: Place, now: u64) {
+    pub(crate) fn push(&mut self, place: Place, now: Instant) {
         let Place {
             input,
             output,
@@ -168,12 +167,12 @@ impl Crossbar {
     pub(crate) fn allocate(
         &mut self,
         queue: usize,
-        now: u64,
+        now: Instant,
         is_free: impl Fn(u16) -> bool,
     ) -> Vec<(u16, u16)> {
         let channels = self.channels();
         let lane = &mut self.lanes[queue];
-        let free = |of: &Vec<u64>, input: u16| of[usize::from(input)] <= now;
+        let free = |of: &Vec<Instant>, input: u16| of[usize::from(input)] <= now;
         let ready =
             |input: &u16| lane.of_input[usize::from(*input)] > 0 && free(&self.busy_until, *input);
         let inputs: Vec<u16> = (0..self.ports as u16).filter(ready).collect();
@@ -223,7 +222,7 @@ impl Crossbar {
     }
 
     /// An input sends until then.
-    pub(crate) fn occupy(&mut self, input: u16, until: u64) {
+    pub(crate) fn occupy(&mut self, input: u16, until: Instant) {
         self.busy_until[usize::from(input)] = until;
     }
 
@@ -231,10 +230,10 @@ impl Crossbar {
     /// has frames, or an output for which some wait; `freed` says when one is, for a class. Pairs
     /// that are free now were left over by the last round: they are matched again when any input
     /// is free, as in a slotted switch in the next slot.
-    pub(crate) fn plan(&mut self, now: u64, freed: impl Fn(u16, usize) -> u64) {
-        self.next = NEVER;
+    pub(crate) fn plan(&mut self, now: Instant, freed: impl Fn(u16, usize) -> Instant) {
+        self.next = Instant::NEVER;
         let busy = self.busy_until.iter().copied().filter(|&until| until > now);
-        let any = busy.min().unwrap_or(NEVER);
+        let any = busy.min().unwrap_or(Instant::NEVER);
         for (queue, lane) in self.lanes.iter().enumerate() {
             for (input, &count) in lane.of_input.iter().enumerate() {
                 if count == 0 {

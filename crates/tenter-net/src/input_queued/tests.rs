@@ -2,6 +2,7 @@
 //! may have one, for outputs that are drawn at random.
 
 use tenter_engine::Stream;
+use tenter_units::Instant;
 
 use super::{Crossbar, InputQueuedSpec, InputQueues, Place};
 
@@ -14,16 +15,16 @@ fn throughput(ports: u16, queues: InputQueues, iterations: u16, waiting: u32, sl
     let mut draw = || stream.below(u64::from(ports)) as u16;
     for input in 0..ports {
         for _ in 0..waiting {
-            crossbar.push(place(input, draw()), 0);
+            crossbar.push(place(input, draw()), Instant::START);
         }
     }
     let mut sent = 0;
     for slot in 0..slots {
-        let matched = crossbar.allocate(0, slot, |_| true);
+        let matched = crossbar.allocate(0, at(slot), |_| true);
         sent += matched.len() as u64;
         for &(input, _) in &matched {
-            crossbar.occupy(input, slot + 1);
-            crossbar.push(place(input, draw()), slot);
+            crossbar.occupy(input, at(slot + 1));
+            crossbar.push(place(input, draw()), at(slot));
         }
     }
     sent as f64 / (slots * u64::from(ports)) as f64
@@ -46,6 +47,10 @@ fn place(input: u16, output: u16) -> Place {
 
 /// Karol, Hluchyj and Morgan, table I: 0.7500, 0.6553 and 0.6184 for 2, 4 and 8 ports, and 2 - √2,
 /// 0.5858, for many; 0.5858 + 0.25/N or so between, 0.594 for 32 and 0.590 for 64.
+fn at(ps: u64) -> Instant {
+    Instant::from_ps(ps)
+}
+
 #[test]
 fn the_head_of_the_line_limits_first_come_first_served() {
     let fifo = |ports, slots| throughput(ports, InputQueues::Fifo(1), 1, 1, slots);
@@ -76,14 +81,14 @@ fn a_queue_for_each_output_lets_all_ports_send() {
         };
         let mut crossbar = Crossbar::new(spec, usize::from(ports), 1);
         let pairs = (0..ports).flat_map(|input| (0..ports).map(move |output| (input, output)));
-        pairs.for_each(|(input, output)| crossbar.push(place(input, output), 0));
+        pairs.for_each(|(input, output)| crossbar.push(place(input, output), Instant::START));
         let all = usize::from(ports);
         for slot in 0..4 * u64::from(ports) {
-            let matched = crossbar.allocate(0, slot, |_| true);
+            let matched = crossbar.allocate(0, at(slot), |_| true);
             assert!(slot < 2 * u64::from(ports) || matched.len() == all);
             for (input, output) in matched {
-                crossbar.occupy(input, slot + 1);
-                crossbar.push(place(input, output), slot);
+                crossbar.occupy(input, at(slot + 1));
+                crossbar.push(place(input, output), at(slot));
             }
         }
     }
@@ -108,10 +113,10 @@ fn frames_behind_the_head_wait_in_one_queue_alone() {
         // Output 0 grants input 1 first.
         crossbar.lanes[0].grant[0] = 1;
         for (input, output) in [(0, 0), (0, 1), (1, 0)] {
-            crossbar.push(place(input, output), 5);
+            crossbar.push(place(input, output), at(5));
         }
-        assert_eq!(crossbar.next(), 5);
-        let matched = crossbar.allocate(0, 5, |_| true);
+        assert_eq!(crossbar.next(), at(5));
+        let matched = crossbar.allocate(0, at(5), |_| true);
         let expected = if second.is_empty() {
             vec![(1, 0)]
         } else {
@@ -119,9 +124,9 @@ fn frames_behind_the_head_wait_in_one_queue_alone() {
         };
         assert_eq!(matched, expected, "{queues:?}");
         for (input, _) in matched {
-            crossbar.occupy(input, 25);
+            crossbar.occupy(input, at(25));
         }
-        crossbar.plan(5, |_, _| 25);
-        assert_eq!(crossbar.next(), 25);
+        crossbar.plan(at(5), |_, _| at(25));
+        assert_eq!(crossbar.next(), at(25));
     }
 }

@@ -1,6 +1,6 @@
 //! The load balancer of one switch.
 
-use tenter_units::Time;
+use tenter_units::{Instant, Time};
 
 use crate::load_balancing::detours::Detours;
 use crate::load_balancing::quality::{Quality, QualitySpec};
@@ -17,7 +17,7 @@ pub(crate) struct Balancer {
     member: Member,
     quality: Quality,
     /// With more than this waiting at every circuit, in ps, packets take the tree.
-    spill: Option<u64>,
+    spill: Option<Time>,
     detours: Option<Box<Detours>>,
 }
 
@@ -30,7 +30,7 @@ impl Balancer {
         Balancer {
             member,
             quality: Quality::new(quality, site.ports),
-            spill: spill.map(Time::ps),
+            spill,
             detours: Detours::new(spec, site).map(Box::new),
         }
     }
@@ -135,12 +135,12 @@ impl Balancer {
     }
 
     /// When the table of qualities must next be refreshed, if it must.
-    pub(crate) fn next_refresh(&self) -> Option<u64> {
+    pub(crate) fn next_refresh(&self) -> Option<Instant> {
         self.quality.next_refresh()
     }
 
     /// Refreshes the table of qualities by the ports as they are at `now`.
-    pub(crate) fn refresh(&mut self, ports: &[Port], now: u64) {
+    pub(crate) fn refresh(&mut self, ports: &[Port], now: Instant) {
         self.quality.refresh(ports, now);
     }
 
@@ -170,8 +170,8 @@ impl Balancer {
         }
     }
 
-    /// The level of a port at which a frame would wait this time, in ps.
-    pub(crate) fn level_of(&self, backlog: u64) -> u8 {
+    /// The level of a port at which a frame would wait this time.
+    pub(crate) fn level_of(&self, backlog: Time) -> u8 {
         self.quality.level_of(backlog)
     }
 

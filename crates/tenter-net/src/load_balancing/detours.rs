@@ -61,7 +61,7 @@ impl Detours {
 #[cfg(test)]
 mod tests {
     use tenter_topology::{Dragonfly, HostId, Routing, SwitchId, Topology, TopologySpec};
-    use tenter_units::{Rate, Time};
+    use tenter_units::{Instant, Rate, Time};
 
     use super::*;
     use crate::load_balancing::Valiant;
@@ -89,7 +89,7 @@ mod tests {
 
     fn packet(number: u32, destination: HostId) -> Packet {
         Packet {
-            at: 0,
+            at: Instant::START,
             queue_pair: 3,
             sequence: number,
             destination,

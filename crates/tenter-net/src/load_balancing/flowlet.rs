@@ -1,7 +1,7 @@
 //! Flowlet switching: a flow that has paused may take another link.
 
 use tenter_config::{Percent, component};
-use tenter_units::Time;
+use tenter_units::{Instant, Time};
 
 use crate::load_balancing::buckets::Buckets;
 use crate::load_balancing::quality::QualitySpec;
@@ -51,14 +51,14 @@ impl Flowlet {
 struct Bucket {
     port: u16,
     /// When its last packet arrived; `None` before the first.
-    last: Option<u64>,
+    last: Option<Instant>,
 }
 
 /// The tables of flows of one switch.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowletTable {
     spec: Flowlet,
-    gap: u64,
+    gap: Time,
     table: Buckets<Bucket>,
     moves: u64,
 }
@@ -71,7 +71,7 @@ impl FlowletTable {
         };
         FlowletTable {
             spec,
-            gap: spec.gap.ps(),
+            gap: spec.gap,
             table: Buckets::new(spec.buckets, empty),
             moves: 0,
         }

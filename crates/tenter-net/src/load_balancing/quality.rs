@@ -2,13 +2,14 @@
 //! keeps it.
 
 use tenter_config::component;
-use tenter_units::Time;
+use tenter_units::{Instant, Time};
 
 use crate::port::Port;
 
 /// The number of levels.
 const LEVELS: u64 = 8;
-const NEVER: u64 = u64::MAX;
+/// The interval between refreshes where no levels are kept.
+const NOT_KEPT: Time = Time::MAX;
 
 /// No refresh is more frequent, unless levels are exact: a switch reads all its ports each time.
 const REFRESH_MIN: Time = Time::from_ns(10);
@@ -49,67 +50,72 @@ impl QualitySpec {
 /// The levels of the ports of one switch.
 #[derive(Clone, Debug)]
 pub(crate) struct Quality {
-    /// Zero: exact; `NEVER`: not kept at all.
-    refresh: u64,
-    step: u64,
+    /// The interval between refreshes. Zero: exact; `NOT_KEPT`: there are no levels.
+    refresh: Time,
+    step: Time,
     levels: Vec<u8>,
-    /// The next refresh; `NEVER` while all ports are idle, which the levels already show.
-    next: u64,
+    /// The next refresh; [`Instant::NEVER`] while all ports are idle, which the levels show
+    /// already.
+    next: Instant,
 }
 
 impl Quality {
     pub(crate) fn new(spec: Option<QualitySpec>, ports: usize) -> Quality {
         Quality {
-            refresh: spec.map_or(NEVER, |spec| spec.refresh.ps()),
-            step: spec.map_or(1, |spec| spec.step.ps()),
+            refresh: spec.map_or(NOT_KEPT, |spec| spec.refresh),
+            step: spec.map_or(Time::from_ps(1), |spec| spec.step),
             levels: vec![0; if spec.is_some() { ports } else { 0 }],
-            next: NEVER,
+            next: Instant::NEVER,
         }
     }
 
     /// Whether there are levels.
     #[inline]
     pub(crate) fn is_kept(&self) -> bool {
-        self.refresh != NEVER
+        self.refresh != NOT_KEPT
     }
 
     /// Whether levels are those of the very instant.
     pub(crate) fn is_exact(&self) -> bool {
-        self.refresh == 0
+        self.refresh.is_zero()
     }
 
     /// When the levels must next be refreshed, if they must.
-    pub(crate) fn next_refresh(&self) -> Option<u64> {
-        (self.next != NEVER).then_some(self.next)
+    pub(crate) fn next_refresh(&self) -> Option<Instant> {
+        (!self.next.is_never()).then_some(self.next)
     }
 
     /// A packet comes in at `now`: ports are no longer idle. Timers come after arrivals, so a
     /// refresh at this very instant sees it.
-    pub(crate) fn watch(&mut self, now: u64) {
-        if self.is_kept() && !self.is_exact() && self.next == NEVER {
-            self.next = now.div_ceil(self.refresh) * self.refresh;
+    pub(crate) fn watch(&mut self, now: Instant) {
+        if self.is_kept() && !self.is_exact() && self.next.is_never() {
+            self.next = now.next_multiple_of(self.refresh);
         }
     }
 
     /// Takes the levels of all ports, which have been brought to `now`.
-    pub(crate) fn refresh(&mut self, ports: &[Port], now: u64) {
+    pub(crate) fn refresh(&mut self, ports: &[Port], now: Instant) {
         let mut idle = true;
         for (level, port) in self.levels.iter_mut().zip(ports) {
             let backlog = port.backlog(now);
             idle &= port.is_idle(now);
             *level = level_of(backlog, self.step);
         }
-        self.next = if idle { NEVER } else { now + self.refresh };
+        self.next = if idle {
+            Instant::NEVER
+        } else {
+            now + self.refresh
+        };
     }
 
-    /// The level of a port at which a frame would wait this time, in ps.
-    pub(crate) fn level_of(&self, backlog: u64) -> u8 {
+    /// The level of a port at which a frame would wait this time.
+    pub(crate) fn level_of(&self, backlog: Time) -> u8 {
         level_of(backlog, self.step)
     }
 
     /// The level of a port: 0 for one that is idle or nearly so.
     #[inline]
-    pub(crate) fn level(&self, ports: &[Port], port: u16, now: u64) -> u8 {
+    pub(crate) fn level(&self, ports: &[Port], port: u16, now: Instant) -> u8 {
         if self.is_exact() {
             level_of(ports[usize::from(port)].backlog(now), self.step)
         } else {
@@ -118,6 +124,6 @@ impl Quality {
     }
 }
 
-fn level_of(backlog: u64, step: u64) -> u8 {
+fn level_of(backlog: Time, step: Time) -> u8 {
     (backlog / step).min(LEVELS - 1) as u8
 }

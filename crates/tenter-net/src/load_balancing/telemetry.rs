@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tenter_config::{Idle, Reader, choice, component};
 use tenter_topology::{HostId, Routing, SwitchId};
-use tenter_units::{Bytes, Time};
+use tenter_units::{Bytes, Instant, Time};
 
 use crate::load_balancing::buckets::Buckets;
 use crate::load_balancing::flowlet::BUCKETS_MAX;
@@ -16,7 +16,6 @@ use crate::load_balancing::view::{Balance, Described, SwitchSite, View};
 use crate::packet::{Notice, Packet, PacketKind, REROUTE_FRAME_BYTES};
 use crate::signals::{Headers, Sender};
 
-const NEVER: u64 = u64::MAX;
 /// Levels take this number of bits of a notice about a way.
 const LEVEL_BITS: u32 = 3;
 /// A bucket that has no link yet.
@@ -134,11 +133,11 @@ fn goes_together(spec: &TelemetryAssisted, reader: &mut dyn Reader) -> bool {
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     /// When its last packet arrived.
-    last: u64,
-    /// The time from which it is to move; `NEVER` without a notice.
-    due: u64,
+    last: Instant,
+    /// The time from which it is to move; [`Instant::NEVER`] without a notice.
+    due: Instant,
     /// Until then notices do not move it.
-    held_until: u64,
+    held_until: Instant,
     /// The place of its link among the candidates; `NO_PLACE` before the first packet.
     place: u16,
 }
@@ -147,9 +146,9 @@ struct Bucket {
 #[derive(Clone, Copy, Debug, Default)]
 struct Look {
     /// When it is checked next.
-    next: u64,
+    next: Instant,
     /// When it was last checked, and the bytes in the queue at hand then.
-    last: u64,
+    last: Instant,
     bytes: u64,
     /// A notice was sent then.
     told: bool,
@@ -191,7 +190,7 @@ pub(crate) struct TelemetryTable {
     /// By port: when and how it is checked.
     looks: Vec<Look>,
     /// By port: XOFFs that have gone out through it, and when a packet came that found another.
-    xoffs: Vec<(u64, u64)>,
+    xoffs: Vec<(u64, Instant)>,
     /// By port: whether a host is there. Empty until it is first asked for.
     has_host: Vec<bool>,
     /// By port: notices sent and received.
@@ -211,9 +210,9 @@ impl TelemetryTable {
         headers: Option<Arc<dyn Headers>>,
     ) -> TelemetryTable {
         let empty = Bucket {
-            last: 0,
-            due: NEVER,
-            held_until: 0,
+            last: Instant::START,
+            due: Instant::NEVER,
+            held_until: Instant::START,
             place: NO_PLACE,
         };
         TelemetryTable {
@@ -222,7 +221,7 @@ impl TelemetryTable {
             heard: Vec::new(),
             has_host: Vec::new(),
             looks: vec![Look::default(); ports],
-            xoffs: vec![(0, 0); ports],
+            xoffs: vec![(0, Instant::START); ports],
             notices: vec![(0, 0); ports],
             moves: 0,
             host_notices: 0,
@@ -294,7 +293,7 @@ impl TelemetryTable {
         }
         let before = *look;
         *look = Look {
-            next: now + self.spec.notice_interval.ps(),
+            next: now + self.spec.notice_interval,
             last: now,
             bytes: queue_bytes,
             told: false,
@@ -340,8 +339,8 @@ impl TelemetryTable {
             self.heard = vec![0; self.notices.len() * routing.groups()];
         }
         let way = way(port, notice.destination, routing);
-        let until = now + self.spec.memory.ps();
-        self.heard[way] = until << LEVEL_BITS | u64::from(Notice::of(notice).level);
+        let until = now + self.spec.memory;
+        self.heard[way] = until.ps() << LEVEL_BITS | u64::from(Notice::of(notice).level);
         self.ask(notice, port, candidates);
     }
 
@@ -354,8 +353,8 @@ impl TelemetryTable {
         let bucket = self.table.of(candidates, packet.hash);
         // A flow that has left the link since no longer belongs to the queue.
         let is_there = candidates.get(usize::from(bucket.place)) == Some(&port);
-        if is_there && bucket.due == NEVER && bucket.held_until <= packet.at {
-            bucket.due = packet.at + self.spec.response.ps();
+        if is_there && bucket.due.is_never() && bucket.held_until <= packet.at {
+            bucket.due = packet.at + self.spec.response;
         }
     }
 }
@@ -366,9 +365,9 @@ fn way(port: u16, host: HostId, routing: &Routing) -> usize {
 }
 
 /// The level of a notice about a way, if it still counts.
-fn level_of(heard: &[u64], way: usize, now: u64) -> u8 {
+fn level_of(heard: &[u64], way: usize, now: Instant) -> u8 {
     let entry = heard.get(way).copied().unwrap_or(0);
-    if entry >> LEVEL_BITS > now {
+    if entry >> LEVEL_BITS > now.ps() {
         (entry & ((1 << LEVEL_BITS) - 1)) as u8
     } else {
         0
@@ -423,11 +422,11 @@ impl Balance for Box<TelemetryTable> {
             bucket.place = { *Ecmp::usual() }.choose(packet, view) as u16;
         }
         let kept = usize::from(bucket.place);
-        let gap = self.spec.gap().map_or(0, Time::ps);
+        let gap = self.spec.gap().unwrap_or_default();
         if bucket.due > now || idle < gap {
             return kept;
         }
-        bucket.due = NEVER;
+        bucket.due = Instant::NEVER;
         let heard = &self.heard;
         let level = |port: u16| {
             let way = way(port, packet.destination, view.routing);
@@ -438,7 +437,7 @@ impl Balance for Box<TelemetryTable> {
             return kept;
         }
         bucket.place = best as u16;
-        bucket.held_until = now + self.spec.hold_down.ps();
+        bucket.held_until = now + self.spec.hold_down;
         self.moves += 1;
         best
     }
@@ -496,14 +495,14 @@ mod tests {
                 quality: &quality,
                 routing: &self.routing,
             };
-            let packet = packet(1, at_ns as u32, at_ns * 1_000);
+            let packet = packet(1, at_ns as u32, Instant::from_ps(at_ns * 1_000));
             CANDIDATES[self.table.choose(&packet, &view)]
         }
 
         fn tell(&mut self, port: u16, at_ns: u64) {
-            let queued = packet(1, 0, 0);
+            let queued = packet(1, 0, Instant::START);
             let notice = Packet {
-                at: at_ns * 1_000,
+                at: Instant::from_ps(at_ns * 1_000),
                 ..Notice::about(&queued, 3)
             };
             self.table.hear(&notice, port, &CANDIDATES, &self.routing);
@@ -587,7 +586,7 @@ mod tests {
         bench.tell(first, 1_000);
         assert_eq!(bench.port(20_000), first);
         let mut spine = TelemetryTable::new(TelemetryAssisted { notify, ..spec() }, 2, None);
-        let data = packet(1, 0, 10_000_000);
+        let data = packet(1, 0, Instant::from_ps(10_000_000));
         let told = spine.tells(&data, seen(0, 1, 20_000, 0), SwitchId::new(2), &routing());
         assert_eq!(told, NoticeTarget::Host);
         assert_eq!(spine.notices(0), (0, 0));
@@ -609,7 +608,7 @@ mod tests {
         let routing = routing();
         let mut spine = TelemetryTable::new(spec(), 2, None);
         let mut tells = |at_us: u64, ports: (u16, u16), bytes, xoffs| {
-            let packet = packet(1, 0, at_us * 1_000_000);
+            let packet = packet(1, 0, Instant::from_ps(at_us * 1_000_000));
             let seen = seen(ports.0, ports.1, bytes, xoffs);
             let target = spine.tells(&packet, seen, SwitchId::new(2), &routing);
             target == NoticeTarget::Before
@@ -634,7 +633,7 @@ mod tests {
         assert_eq!((spine.notices(0), spine.notices(1)), ((4, 0), (1, 0)));
         let mut leaf = TelemetryTable::new(spec(), 5, None);
         let mut told = |input, port| {
-            let packet = packet(1, 0, 0);
+            let packet = packet(1, 0, Instant::START);
             let seen = seen(input, port, 20_000, 0);
             leaf.tells(&packet, seen, SwitchId::new(0), &routing)
         };

@@ -5,7 +5,7 @@ use tenter_engine::{LocalNode, Output};
 use tenter_topology::{
     CableEnd, HostId, LeafSpine, NodeId, Routing, SwitchId, TopologySpec, TreePlace,
 };
-use tenter_units::{Rate, Time};
+use tenter_units::{Instant, Rate, Time};
 
 use super::{
     Adaptive, Balancer, Ecmp, FiveTuple, Flowlet, HashFunction, Here, LoadBalancing, QualitySpec,
@@ -27,12 +27,12 @@ pub(super) struct Nowhere;
 impl Medium for Nowhere {
     const WATCHED: bool = false;
 
-    fn send(&mut self, _: Output, _: u64, _: &Packet) {}
+    fn send(&mut self, _: Output, _: Instant, _: &Packet) {}
 
     fn note(&mut self, _: Event) {}
 }
 
-pub(super) fn packet(flow: u32, sequence: u32, at: u64) -> Packet {
+pub(super) fn packet(flow: u32, sequence: u32, at: Instant) -> Packet {
     Packet {
         at,
         queue_pair: 0,
@@ -55,7 +55,7 @@ pub(super) fn ports() -> Vec<Port> {
     };
     let mac = MacControl {
         output,
-        latency: 0,
+        latency: Time::ZERO,
         xoff_frames: 0,
         xon_frames: 0,
     };
@@ -134,11 +134,17 @@ fn chosen(
 }
 
 fn flows(count: u32) -> impl Iterator<Item = Packet> {
-    (0..count).map(|flow| packet(flow, 0, u64::from(flow) * 1_000_000))
+    (0..count).map(|flow| packet(flow, 0, Instant::from_ps(u64::from(flow) * 1_000_000)))
 }
 
 fn one_flow(count: u32) -> impl Iterator<Item = Packet> {
-    (0..count).map(|sequence| packet(1, sequence, u64::from(sequence) * 1_000_000))
+    (0..count).map(|sequence| {
+        packet(
+            1,
+            sequence,
+            Instant::from_ps(u64::from(sequence) * 1_000_000),
+        )
+    })
 }
 
 const QUALITY: QualitySpec = QualitySpec {
@@ -204,17 +210,23 @@ fn flows_with_other_candidates_share_no_entry() {
     let (ports, routing) = (ports(), routing());
     for seed in 0..16 {
         let mut balancer = balancer(&spec);
-        let mut choose = |flow: u32, at: u64, candidates: &[u16]| {
+        let mut choose = |flow: u32, at: Instant, candidates: &[u16]| {
             candidates[balancer.choose(
                 &packet(flow, 0, at),
                 candidates,
                 here(seed, &ports, &routing),
             )]
         };
-        let first = [choose(1, 0, &[0, 1]), choose(2, 1, &[1, 2, 3])];
+        let first = [
+            choose(1, Instant::START, &[0, 1]),
+            choose(2, Instant::from_ps(1), &[1, 2, 3]),
+        ];
         for round in 1..100 {
             let at = round * 1_000_000;
-            let next = [choose(1, at, &[0, 1]), choose(2, at + 1, &[1, 2, 3])];
+            let next = [
+                choose(1, Instant::from_ps(at), &[0, 1]),
+                choose(2, Instant::from_ps(at + 1), &[1, 2, 3]),
+            ];
             assert_eq!(next, first, "seed {seed}, round {round}");
         }
     }
@@ -247,7 +259,7 @@ fn raw_weights_are_reduced_to_small_numbers() {
     };
     let hashes = (0..6_000).map(|hash| Packet {
         hash,
-        ..packet(0, 0, 0)
+        ..packet(0, 0, Instant::START)
     });
     let counts = chosen(
         &LoadBalancing::WeightedEcmp(WeightedEcmp { ecmp: crc16 }),
@@ -261,9 +273,9 @@ fn raw_weights_are_reduced_to_small_numbers() {
 fn a_busy_port_is_left_alone() {
     let mut ports = ports();
     // Until 333 ns at 100G.
-    ports[2].pass(&packet(0, 0, 0), 0, &mut Nowhere);
+    ports[2].pass(&packet(0, 0, Instant::START), Instant::START, &mut Nowhere);
     let adaptive = LoadBalancing::Adaptive(Adaptive { quality: QUALITY });
-    let burst = (0..300).map(|sequence| packet(1, sequence, 100_000));
+    let burst = (0..300).map(|sequence| packet(1, sequence, Instant::from_ps(100_000)));
     let counts = chosen(&adaptive, &ports, burst);
     assert_eq!(counts[2], 0, "{counts:?}");
     // Older levels count if they are refreshed once a second.
@@ -272,7 +284,7 @@ fn a_busy_port_is_left_alone() {
         ..QUALITY
     };
     let adaptive = LoadBalancing::Adaptive(Adaptive { quality: rarely });
-    let burst = (0..300).map(|sequence| packet(1, sequence, 100_000));
+    let burst = (0..300).map(|sequence| packet(1, sequence, Instant::from_ps(100_000)));
     assert!(chosen(&adaptive, &ports, burst)[2] > 0);
 }
 
@@ -291,15 +303,19 @@ fn a_flow_without_a_gap_moves_when_another_link_is_better_by_enough() {
         let of_seed = |seed: u32| {
             let mut ports = ports();
             let mut balancer = balancer(&spec);
-            let view = |ports: &[Port], at: u64, balancer: &mut Balancer| {
-                let packet = packet(seed, at as u32, at);
+            let view = |ports: &[Port], at: Instant, balancer: &mut Balancer| {
+                let packet = packet(seed, at.ps() as u32, at);
                 balancer.choose(&packet, &CANDIDATES, here(seed, ports, &routing))
             };
-            let first = view(&ports, 0, &mut balancer);
-            ports[first].pass(&packet(seed, 0, 0), 0, &mut Nowhere);
+            let first = view(&ports, Instant::START, &mut balancer);
+            ports[first].pass(
+                &packet(seed, 0, Instant::START),
+                Instant::START,
+                &mut Nowhere,
+            );
             // The faster port is done sooner.
             let is_slow = first != 3;
-            let moves = view(&ports, 100_000, &mut balancer) != first;
+            let moves = view(&ports, Instant::from_ps(100_000), &mut balancer) != first;
             assert_eq!(u64::from(moves), balancer.told(0).1);
             u32::from(is_slow && moves)
         };
@@ -317,7 +333,7 @@ fn a_flow_without_a_gap_moves_when_another_link_is_better_by_enough() {
 fn two_samples_leave_a_busy_port_mostly_alone() {
     let spray =
         |samples, remember| LoadBalancing::QueueAwareSpray(QueueAwareSpray { samples, remember });
-    let burst = || (0..4_000).map(|sequence| packet(1, sequence, 100_000));
+    let burst = || (0..4_000).map(|sequence| packet(1, sequence, Instant::from_ps(100_000)));
     let mut ports = ports();
     // One sample compares nothing: a quarter each, with deviations of 27.
     let counts = chosen(&spray(1, false), &ports, burst());
@@ -325,7 +341,7 @@ fn two_samples_leave_a_busy_port_mostly_alone() {
         counts.iter().all(|count| (850..1_150).contains(count)),
         "{counts:?}"
     );
-    ports[2].pass(&packet(0, 0, 0), 0, &mut Nowhere);
+    ports[2].pass(&packet(0, 0, Instant::START), Instant::START, &mut Nowhere);
     // Two samples are both the busy port once in sixteen times: 250 with a deviation of 15.
     let counts = chosen(&spray(2, false), &ports, burst());
     assert!((170..330).contains(&counts[2]), "{counts:?}");
@@ -337,7 +353,7 @@ fn two_samples_leave_a_busy_port_mostly_alone() {
 #[test]
 fn ugal_leaves_a_queue_for_one_less_than_half_as_long() {
     let routing = routing();
-    let arriving = packet(1, 0, 0);
+    let arriving = packet(1, 0, Instant::START);
     // Packets that wait at port 0, the shortest path, and at ports 1 and 2, the detour.
     let takes = |waiting: [u32; 3], bias| {
         let mut ports = ports();
@@ -363,13 +379,13 @@ fn ugal_leaves_a_queue_for_one_less_than_half_as_long() {
 #[test]
 fn ugal_sends_by_the_port_that_it_has_compared() {
     let mut ports = ports();
-    ports[1].pass(&packet(0, 0, 0), 0, &mut Nowhere);
+    ports[1].pass(&packet(0, 0, Instant::START), Instant::START, &mut Nowhere);
     let routing = routing();
     let quality = Quality::new(Some(QualitySpec::EXACT), PORTS);
     let mut ugal = Ugal { bias: Time::ZERO };
     for sequence in 0..100 {
         let view = here(7, &ports, &routing).view(&[1, 2], &quality);
-        assert_eq!(ugal.choose(&packet(1, sequence, 0), &view), 1);
+        assert_eq!(ugal.choose(&packet(1, sequence, Instant::START), &view), 1);
     }
 }
 
@@ -383,14 +399,14 @@ fn levels_are_refreshed_until_all_ports_are_idle() {
     let adaptive = LoadBalancing::Adaptive(Adaptive { quality });
     let mut balancer = balancer(&adaptive);
     assert_eq!(balancer.next_refresh(), None);
-    let first = packet(0, 0, 400_001);
+    let first = packet(0, 0, Instant::from_ps(400_001));
     balancer.choose(&first, &CANDIDATES, here(7, &ports, &routing()));
-    assert_eq!(balancer.next_refresh(), Some(600_000));
-    ports[0].pass(&first, 400_001, &mut Nowhere);
+    assert_eq!(balancer.next_refresh(), Some(Instant::from_ps(600_000)));
+    ports[0].pass(&first, Instant::from_ps(400_001), &mut Nowhere);
     // Sent from 400 to 734 ns.
-    balancer.refresh(&ports, 600_000);
-    assert_eq!(balancer.next_refresh(), Some(800_000));
-    balancer.refresh(&ports, 800_000);
+    balancer.refresh(&ports, Instant::from_ps(600_000));
+    assert_eq!(balancer.next_refresh(), Some(Instant::from_ps(800_000)));
+    balancer.refresh(&ports, Instant::from_ps(800_000));
     assert_eq!(balancer.next_refresh(), None);
 }
 

@@ -58,9 +58,9 @@ impl Balance for Ugal {
             let waits = ports
                 .iter()
                 .map(|&port| view.ports[usize::from(port)].backlog(packet.at));
-            waits.min().unwrap_or(u64::MAX)
+            waits.min().unwrap_or(Time::MAX)
         };
         let by_detour = wait(detour).saturating_mul(DETOUR_LENGTH);
-        wait(view.candidates) > by_detour.saturating_add(self.bias.ps())
+        wait(view.candidates) > by_detour.saturating_add(self.bias)
     }
 }

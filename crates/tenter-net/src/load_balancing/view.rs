@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tenter_config::{Component, Key, choice, component};
 use tenter_topology::{HostId, Routing, SwitchId, TreePlace};
-use tenter_units::Time;
+use tenter_units::{Instant, Time};
 
 use crate::load_balancing::hash::Ecmp;
 use crate::load_balancing::quality::{Quality, QualitySpec};
@@ -190,7 +190,7 @@ impl View<'_> {
     }
 
     /// How busy a port is.
-    pub(crate) fn level(&self, port: u16, now: u64) -> u8 {
+    pub(crate) fn level(&self, port: u16, now: Instant) -> u8 {
         self.quality.level(self.ports, port, now)
     }
 

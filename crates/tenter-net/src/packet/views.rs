@@ -5,6 +5,7 @@
 //! from its content is made here. Views cost nothing.
 
 use tenter_topology::HostId;
+use tenter_units::Instant;
 
 use super::{
     CONTROL_LINK_BYTES, FLOW_CONTROL_BYTES, PAUSE_FRAME_BYTES, Packet, PacketKind, credit_blocks,
@@ -154,7 +155,7 @@ impl CreditMessage {
     }
 
     /// The request or credit for packets of a class.
-    pub(crate) fn packet(self, kind: PacketKind, class: u8, now: u64) -> Packet {
+    pub(crate) fn packet(self, kind: PacketKind, class: u8, now: Instant) -> Packet {
         Packet {
             at: now,
             sequence: self.bytes,
@@ -185,7 +186,7 @@ impl ScaleUpEnd {
     }
 
     /// The packet that brings it to a host at an instant, in ps.
-    pub fn packet(self, destination: HostId, at: u64) -> Packet {
+    pub fn packet(self, destination: HostId, at: Instant) -> Packet {
         Packet {
             at,
             queue_pair: u32::from(self.job),
@@ -271,7 +272,7 @@ impl Packet {
     /// A control packet without content, of the size of a MAC control frame; for no host.
     fn control(kind: PacketKind, class: u8) -> Packet {
         Packet {
-            at: 0,
+            at: Instant::START,
             queue_pair: 0,
             sequence: 0,
             destination: Packet::NO_HOST,
@@ -306,7 +307,7 @@ mod tests {
             host: HostId::new(7),
             bytes: 512,
         };
-        let message = credit.packet(PacketKind::Credit, 2, 100);
+        let message = credit.packet(PacketKind::Credit, 2, Instant::from_ps(100));
         assert_eq!(CreditMessage::of(&message), credit);
         // 65 bytes take two blocks.
         let frame = Packet {
@@ -321,6 +322,9 @@ mod tests {
             job: 2,
             transfer: 9,
         };
-        assert_eq!(ScaleUpEnd::of(&end.packet(HostId::new(1), 70)), end);
+        assert_eq!(
+            ScaleUpEnd::of(&end.packet(HostId::new(1), Instant::from_ps(70))),
+            end
+        );
     }
 }

@@ -1,5 +1,7 @@
 //! A port whose link is a circuit: it stops before the light goes, and goes on with another peer.
 
+use tenter_units::Instant;
+
 use crate::buffer::{SharedBuffer, Storage};
 use crate::medium::{EventKind, Medium};
 use crate::packet::Packet;
@@ -22,7 +24,7 @@ impl Port {
     pub(crate) fn take_back(
         &mut self,
         number: usize,
-        now: u64,
+        now: Instant,
         around: &mut PortEnv<'_, SharedBuffer>,
         medium: &mut impl Medium,
     ) -> Option<Packet> {
@@ -43,7 +45,7 @@ impl Port {
 
     /// The light of a port that is held goes at `now`, and what was under way is lost; what the
     /// other end has said is forgotten.
-    pub(crate) fn darken(&mut self, now: u64, under_way: WireLosses) {
+    pub(crate) fn darken(&mut self, now: Instant, under_way: WireLosses) {
         self.transmitter.lose_under_way(under_way);
         for number in 0..self.queues.len() {
             self.restore(number);

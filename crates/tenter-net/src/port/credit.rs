@@ -1,12 +1,12 @@
 //! A port that sends by credit: a lane whose first frame is not covered stands still, as one that
 //! is paused without end does.
 
+use tenter_units::Instant;
+
 use crate::credit::LaneCredit;
 use crate::medium::Medium;
 use crate::packet::{FlowControl, Packet};
 use crate::port::Port;
-
-const NEVER: u64 = u64::MAX;
 
 impl Port {
     /// The credit of a queue's lane, if frames need any.
@@ -23,7 +23,7 @@ impl Port {
     /// A frame of a queue has been sent at `now`: what it took is gone, and the next one may have
     /// to wait.
     #[inline(never)]
-    pub(super) fn spend(&mut self, queue: usize, frame_bytes: u16, now: u64) {
+    pub(super) fn spend(&mut self, queue: usize, frame_bytes: u16, now: Instant) {
         if let Some(lanes) = &mut self.lanes {
             lanes[queue].spend(frame_bytes);
         }
@@ -35,7 +35,7 @@ impl Port {
         &mut self,
         packet: &Packet,
         queue: usize,
-        now: u64,
+        now: Instant,
         medium: &mut impl Medium,
     ) {
         self.pass(packet, now, medium);
@@ -43,18 +43,18 @@ impl Port {
     }
 
     /// Lets a queue stand still or go on, by the credit for its first frame at `now`.
-    pub(crate) fn look(&mut self, number: usize, now: u64) {
+    pub(crate) fn look(&mut self, number: usize, now: Instant) {
         let Some(lanes) = &self.lanes else {
             return;
         };
         let queue = &mut self.queues[number];
         let first = queue.first_bytes();
         let waits = !queue.is_empty() && !lanes[number].covers(first);
-        let stands = queue.paused_until == NEVER;
+        let stands = queue.paused_until.is_never();
         if waits == stands {
             return;
         }
-        let until = if waits { NEVER } else { now };
+        let until = if waits { Instant::NEVER } else { now };
         queue.pause.turn(now, queue.paused_until, until);
         queue.paused_until = until;
         // Also when it may go on: what waits in it starts now, not when the wire became free.
@@ -63,7 +63,7 @@ impl Port {
 
     /// A flow-control packet for a queue's lane takes effect from `now` on, to which the port has
     /// been brought.
-    pub(crate) fn on_credit(&mut self, queue: usize, limit: u32, now: u64) {
+    pub(crate) fn on_credit(&mut self, queue: usize, limit: u32, now: Instant) {
         if let Some(lanes) = &mut self.lanes {
             lanes[queue].hear(limit);
         }
@@ -84,7 +84,7 @@ impl Port {
         class: u8,
         queue: usize,
         limit: u32,
-        now: u64,
+        now: Instant,
         medium: &mut impl Medium,
     ) {
         let sent = self.credit(queue).map_or(0, |credit| credit.counted().0);

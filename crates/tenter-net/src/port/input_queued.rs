@@ -1,12 +1,12 @@
 //! A port of an input-queued switch: what waits for it is listed in its queues, and the crossbar
 //! says which frame leaves, and when.
 
+use tenter_units::Instant;
+
 use crate::buffer::{SharedBuffer, Storage};
 use crate::medium::Medium;
 use crate::packet::Packet;
 use crate::port::{Port, PortEnv};
-
-const NEVER: u64 = u64::MAX;
 
 impl Port {
     /// A frame has been stored in a queue: the port does not send it of its own.
@@ -15,7 +15,7 @@ impl Port {
     }
 
     /// When it may send a frame of a queue; never where that needs something else to happen.
-    pub(crate) fn free_from(&self, queue: usize) -> u64 {
+    pub(crate) fn free_from(&self, queue: usize) -> Instant {
         let paused = self.queues[queue].paused_until;
         self.transmitter.free_at().max(paused)
     }
@@ -25,10 +25,10 @@ impl Port {
         &mut self,
         input: u16,
         number: usize,
-        now: u64,
+        now: Instant,
         around: &mut PortEnv<'_, SharedBuffer>,
         medium: &mut impl Medium,
-    ) -> u64 {
+    ) -> Instant {
         let queue = &mut self.queues[number];
         let before = queue.bytes;
         let Some(mut packet) = queue.take_first_from(input) else {
@@ -50,7 +50,7 @@ impl Port {
             around.buffer.release_seldom(left, now);
         }
         let until = self.transmitter.free_at();
-        debug_assert!(until < NEVER, "a dark port has sent");
+        debug_assert!(until < Instant::NEVER, "a dark port has sent");
         until
     }
 }

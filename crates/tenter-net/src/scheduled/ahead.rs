@@ -5,6 +5,8 @@
 
 use std::collections::VecDeque;
 
+use tenter_units::Instant;
+
 use crate::packet::Packet;
 
 /// The cells of one link, in the order in which they leave.
@@ -16,8 +18,8 @@ pub(crate) struct Ahead {
 
 #[derive(Clone, Copy, Debug)]
 struct Cell {
-    start: u64,
-    end: u64,
+    start: Instant,
+    end: Instant,
     bytes: u16,
     is_data: bool,
 }
@@ -28,13 +30,13 @@ pub(crate) struct TakenBack {
     /// Frames and frame bytes: without payload, and data.
     pub(crate) sent: [(u64, u64); 2],
     /// When the cell that is on the wire ends, or the last one did.
-    pub(crate) ended: u64,
+    pub(crate) ended: Instant,
 }
 
 impl Ahead {
     /// Takes note of a cell that is given to the link at `now` and is on the wire from `start` to
     /// `end`; the frame bytes that wait then.
-    pub(crate) fn add(&mut self, cell: &Packet, now: u64, start: u64, end: u64) -> u64 {
+    pub(crate) fn add(&mut self, cell: &Packet, now: Instant, start: Instant, end: Instant) -> u64 {
         while let Some(first) = self.cells.front()
             && first.start <= now
         {
@@ -54,14 +56,14 @@ impl Ahead {
     }
 
     /// The frame bytes that have not begun to be sent before `now`, a sync point.
-    pub(crate) fn bytes(&self, now: u64) -> u64 {
+    pub(crate) fn bytes(&self, now: Instant) -> u64 {
         let gone = self.cells.iter().take_while(|cell| cell.start < now);
         self.bytes - gone.map(|cell| u64::from(cell.bytes)).sum::<u64>()
     }
 
     /// Takes back the cells that have not begun to be sent before `now`, a sync point, from a link
     /// that would have sent all of it at `end`.
-    pub(crate) fn take_back(&mut self, now: u64, end: u64) -> TakenBack {
+    pub(crate) fn take_back(&mut self, now: Instant, end: Instant) -> TakenBack {
         let mut back = TakenBack {
             ended: end,
             ..TakenBack::default()
@@ -84,6 +86,8 @@ impl Ahead {
 
 #[cfg(test)]
 mod tests {
+    use tenter_units::Instant;
+
     use super::{Ahead, TakenBack};
     use crate::packet::{Packet, PacketKind};
 
@@ -93,30 +97,35 @@ mod tests {
         let mut cell = Packet::pause(0, 0);
         cell.kind = PacketKind::Only;
         cell.frame_bytes = 100;
-        let waits = [0, 10, 20].map(|start| ahead.add(&cell, 0, start, start + 10));
+        let waits =
+            [0, 10, 20].map(|start| ahead.add(&cell, Instant::START, at(start), at(start + 10)));
         assert_eq!(waits, [0, 100, 200]);
         ahead
+    }
+
+    fn at(ps: u64) -> Instant {
+        Instant::from_ps(ps)
     }
 
     #[test]
     fn a_cell_waits_until_it_begins_to_be_sent() {
         let ahead = three();
         // At the instant at which it begins, a sync point sees it wait, as in any queue.
-        let waits = [1, 10, 11, 20, 21].map(|now| ahead.bytes(now));
+        let waits = [1, 10, 11, 20, 21].map(|now| ahead.bytes(at(now)));
         assert_eq!(waits, [200, 200, 100, 100, 0]);
     }
 
     #[test]
     fn what_has_not_begun_is_taken_back() {
-        let back = |now| three().take_back(now, 30);
+        let back = |now| three().take_back(now, at(30));
         let of = |cells: u64, ended| TakenBack {
             sent: [(0, 0), (cells, 100 * cells)],
             ended,
         };
-        assert_eq!(back(5), of(2, 10));
-        assert_eq!(back(10), of(2, 10));
-        assert_eq!(back(15), of(1, 20));
-        assert_eq!(back(25), of(0, 30));
-        assert_eq!(back(40), of(0, 30));
+        assert_eq!(back(at(5)), of(2, at(10)));
+        assert_eq!(back(at(10)), of(2, at(10)));
+        assert_eq!(back(at(15)), of(1, at(20)));
+        assert_eq!(back(at(25)), of(0, at(30)));
+        assert_eq!(back(at(40)), of(0, at(30)));
     }
 }

@@ -3,9 +3,8 @@
 use std::collections::VecDeque;
 
 use tenter_engine::{prefetch, prefetch_at};
-use tenter_units::{Rate, SerialisationTime};
+use tenter_units::{Instant, Rate, SerialisationTime, Time};
 
-use crate::scheduled::earliest::NEVER;
 use crate::scheduled::spec::ScheduledSpec;
 
 /// Grants the credits of one port, one after the other, to the virtual output queues that have
@@ -18,7 +17,7 @@ pub(crate) struct CreditScheduler {
     over_speed_ppm: u32,
     pace: SerialisationTime,
     /// No credit is granted before.
-    next_at: u64,
+    next_at: Instant,
     /// The fraction of a picosecond that is carried into the next interval.
     carried: u32,
     /// Bytes that each queue has requested and not been granted, class after class within a leaf;
@@ -38,11 +37,11 @@ struct Slowdown {
     /// Steps, of which each takes an eighth of the rate.
     level: u8,
     /// When the level was last raised.
-    raised: u64,
+    raised: Instant,
     /// When a cell was last marked.
-    marked: u64,
-    /// The duration of a step, in ps; 0 if nothing is ever marked.
-    hold: u64,
+    marked: Instant,
+    /// The duration of a step; zero if nothing is ever marked.
+    hold: Time,
 }
 
 /// The steps of the rate, of which one always remains: Broadcom's headers have eight levels.
@@ -50,7 +49,7 @@ const STEPS: u8 = 8;
 
 impl Slowdown {
     /// The level at `now`: a step less for each `hold` since the last mark.
-    fn at(self, now: u64) -> u8 {
+    fn at(self, now: Instant) -> u8 {
         if self.level == 0 {
             return 0;
         }
@@ -60,7 +59,7 @@ impl Slowdown {
     }
 
     /// A cell was marked: a step more, if the last one has lasted its time.
-    fn mark(&mut self, now: u64) {
+    fn mark(&mut self, now: Instant) {
         self.level = self.at(now);
         if self.level == 0 || now - self.raised >= self.hold {
             self.level = (self.level + 1).min(STEPS - 1);
@@ -70,7 +69,7 @@ impl Slowdown {
     }
 
     /// The bytes after which the next credit is granted in place of `bytes`.
-    fn stretched(self, bytes: u32, now: u64) -> u32 {
+    fn stretched(self, bytes: u32, now: Instant) -> u32 {
         let steps = u32::from(STEPS);
         (bytes * steps).div_ceil(steps - u32::from(self.at(now)))
     }
@@ -87,14 +86,16 @@ impl CreditScheduler {
             credit_bytes: spec.credit_bytes,
             over_speed_ppm: spec.over_speed_ppm,
             pace: Rate::from_gbps(1).serialisation(0),
-            next_at: 0,
+            next_at: Instant::START,
             carried: 0,
             debts: vec![0; leaves * classes].into(),
             turns: vec![VecDeque::new(); classes].into(),
             turn: 0,
             granted: 0,
             slowdown: Slowdown {
-                hold: spec.indication.map_or(0, |indication| indication.hold.ps()),
+                hold: spec
+                    .indication
+                    .map_or(Time::ZERO, |indication| indication.hold),
                 ..Slowdown::default()
             },
         };
@@ -110,7 +111,7 @@ impl CreditScheduler {
     }
 
     /// A cell for the port was marked on its way at `now`.
-    pub(crate) fn slow_down(&mut self, now: u64) {
+    pub(crate) fn slow_down(&mut self, now: Instant) {
         self.slowdown.mark(now);
     }
 
@@ -161,18 +162,18 @@ impl CreditScheduler {
         }
     }
 
-    /// When the next credit is due, at `now` or later: [`NEVER`] without requests.
-    pub(crate) fn due(&self, now: u64, paused_until: impl Fn(usize) -> u64) -> u64 {
+    /// When the next credit is due, at `now` or later: [[`Instant::NEVER`]] without requests.
+    pub(crate) fn due(&self, now: Instant, paused_until: impl Fn(usize) -> Instant) -> Instant {
         let asking = (0..self.turns.len()).filter(|&class| !self.turns[class].is_empty());
         let allowed = asking.map(paused_until).min();
-        allowed.map_or(NEVER, |at| at.max(self.next_at).max(now))
+        allowed.map_or(Instant::NEVER, |at| at.max(self.next_at).max(now))
     }
 
     /// Grants a credit at `now`, at which one is due: to which queue of which leaf.
     pub(crate) fn grant(
         &mut self,
-        now: u64,
-        paused_until: impl Fn(usize) -> u64,
+        now: Instant,
+        paused_until: impl Fn(usize) -> Instant,
     ) -> Option<(u16, usize)> {
         let classes = self.turns.len();
         let order = (0..classes).map(|step| (self.turn + step) % classes);
@@ -191,7 +192,7 @@ impl CreditScheduler {
         let bytes = self.slowdown.stretched(self.credit_bytes, now);
         let (interval, carried) = self.pace.of(bytes, carried);
         self.carried = carried;
-        self.next_at = now + interval.ps();
+        self.next_at = now + interval;
         self.granted += 1;
         Some((leaf, class))
     }
@@ -199,9 +200,9 @@ impl CreditScheduler {
 
 #[cfg(test)]
 mod tests {
-    use tenter_units::Time;
+    use tenter_units::{Instant, Time};
 
-    use super::{CreditScheduler, NEVER};
+    use super::CreditScheduler;
     use crate::scheduled::{IndicationSpec, ScheduledSpec, SprayKind};
 
     fn scheduler(classes: usize) -> CreditScheduler {
@@ -224,23 +225,23 @@ mod tests {
     #[test]
     fn credits_go_round_at_the_pace_of_the_port() {
         let mut credits = scheduler(1);
-        let never = |_| 0;
-        assert_eq!(credits.due(5, never), NEVER);
+        let never = |_| Instant::START;
+        assert_eq!(credits.due(Instant::from_ps(5), never), Instant::NEVER);
         credits.ask(2, 0, 2_500);
         credits.ask(0, 0, 1_000);
-        let mut now = 5;
+        let mut now = Instant::from_ps(5);
         let mut grants = Vec::new();
-        while credits.due(now, never) != NEVER {
+        while !credits.due(now, never).is_never() {
             now = credits.due(now, never);
             let (leaf, _) = credits.grant(now, never).expect("a credit is due");
             grants.push((now, leaf));
         }
         // 1,000 bytes at 8 Gb/s are a microsecond.
-        let at = |nth: u64| 5 + nth * 1_000_000;
+        let at = |nth: u64| Instant::from_ps(5 + nth * 1_000_000);
         assert_eq!(grants, [(at(0), 2), (at(1), 0), (at(2), 2), (at(3), 2)]);
         // Leaf 2 has 500 bytes too many: the next 500 cost nothing.
         credits.ask(2, 0, 500);
-        assert_eq!(credits.due(now, never), NEVER);
+        assert_eq!(credits.due(now, never), Instant::NEVER);
         credits.ask(2, 0, 1);
         assert_eq!(credits.due(now, never), at(4));
         assert_eq!(credits.granted(), 4);
@@ -248,41 +249,45 @@ mod tests {
 
     #[test]
     fn a_paused_class_is_passed_over_until_its_pause_ends() {
+        const PAUSED: Instant = Instant::from_ps(7_000_000);
         let mut credits = scheduler(2);
-        let until = |class| if class == 0 { 7_000_000 } else { 0 };
+        let until = |class| if class == 0 { PAUSED } else { Instant::START };
         credits.ask(0, 0, 1_000);
-        assert_eq!(credits.due(0, until), 7_000_000);
+        assert_eq!(credits.due(Instant::START, until), PAUSED);
         credits.ask(1, 1, 2_000);
-        assert_eq!(credits.due(0, until), 0);
-        assert_eq!(credits.grant(0, until), Some((1, 1)));
-        assert_eq!(credits.grant(1_000_000, until), Some((1, 1)));
-        assert_eq!(credits.due(1_000_000, until), 7_000_000);
-        assert_eq!(credits.grant(7_000_000, until), Some((0, 0)));
+        assert_eq!(credits.due(Instant::START, until), Instant::START);
+        assert_eq!(credits.grant(Instant::START, until), Some((1, 1)));
+        assert_eq!(
+            credits.grant(Instant::from_ps(1_000_000), until),
+            Some((1, 1))
+        );
+        assert_eq!(credits.due(Instant::from_ps(1_000_000), until), PAUSED);
+        assert_eq!(credits.grant(PAUSED, until), Some((0, 0)));
     }
 
     #[test]
     fn marks_slow_credits_down_by_an_eighth_for_each_step() {
         let mut credits = scheduler(1);
-        let never = |_| 0;
+        let never = |_| Instant::START;
         credits.ask(0, 0, 1_000_000);
-        let us = 1_000_000;
+        let us = |count: u64| Instant::from_ps(count * 1_000_000);
         let mut interval = |marks: &[u64], at: u64| {
             for &mark in marks {
-                credits.slow_down(mark * us);
+                credits.slow_down(us(mark));
             }
-            credits.grant(at * us, never).expect("a queue has asked");
-            credits.due(at * us, never) - at * us
+            credits.grant(us(at), never).expect("a queue has asked");
+            (credits.due(us(at), never) - us(at)).ps()
         };
         // 1,000 bytes at 8 Gb/s are a microsecond; at seven eighths 1,143 bytes long.
-        assert_eq!(interval(&[], 0), us);
+        assert_eq!(interval(&[], 0), 1_000_000);
         assert_eq!(interval(&[10, 11, 19], 19), 1_143_000);
         // A second step when the first has lasted ten microseconds, 8/6; each is there until ten
         // have passed without a mark.
         assert_eq!(interval(&[20], 29), 1_334_000);
         assert_eq!(interval(&[], 30), 1_143_000);
-        assert_eq!(interval(&[], 40), us);
+        assert_eq!(interval(&[], 40), 1_000_000);
         // However many there are, an eighth of the rate remains.
         let long: Vec<u64> = (10..100).map(|five| five * 5).collect();
-        assert_eq!(interval(&long, 495), 8 * us);
+        assert_eq!(interval(&long, 495), 8_000_000);
     }
 }

@@ -1,34 +1,34 @@
 //! The first of a few instants that change often.
 
-pub(crate) const NEVER: u64 = u64::MAX;
+use tenter_units::Instant;
 
 /// An instant for each of a few places, and which comes first: of several at once that of the
 /// lowest place.
 #[derive(Clone, Debug)]
 pub(crate) struct Earliest {
-    at: Vec<u64>,
+    at: Vec<Instant>,
     first: usize,
 }
 
 impl Earliest {
     pub(crate) fn new(places: usize) -> Earliest {
         Earliest {
-            at: vec![NEVER; places],
+            at: vec![Instant::NEVER; places],
             first: 0,
         }
     }
 
     /// The first instant and its place.
     #[inline]
-    pub(crate) fn first(&self) -> (u64, usize) {
+    pub(crate) fn first(&self) -> (Instant, usize) {
         (
-            self.at.get(self.first).copied().unwrap_or(NEVER),
+            self.at.get(self.first).copied().unwrap_or(Instant::NEVER),
             self.first,
         )
     }
 
     #[inline]
-    pub(crate) fn set(&mut self, place: usize, at: u64) {
+    pub(crate) fn set(&mut self, place: usize, at: Instant) {
         let before = std::mem::replace(&mut self.at[place], at);
         if (at, place) < (self.at[self.first], self.first) {
             self.first = place;
@@ -38,7 +38,7 @@ impl Earliest {
     }
 
     fn look(&mut self) {
-        let earliest = self.at.iter().copied().min().unwrap_or(NEVER);
+        let earliest = self.at.iter().copied().min().unwrap_or(Instant::NEVER);
         let first = self.at.iter().position(|&at| at == earliest);
         self.first = first.unwrap_or(0);
     }
@@ -46,19 +46,20 @@ impl Earliest {
 
 #[cfg(test)]
 mod tests {
-    use super::{Earliest, NEVER};
+    use super::Earliest;
     use tenter_engine::mix64;
+    use tenter_units::Instant;
 
     #[test]
     fn it_is_the_least_of_all_at_any_time() {
         let mut earliest = Earliest::new(5);
-        let mut plain = [NEVER; 5];
-        assert_eq!(earliest.first(), (NEVER, 0));
+        let mut plain = [Instant::NEVER; 5];
+        assert_eq!(earliest.first(), (Instant::NEVER, 0));
         for step in 0..2_000 {
             let place = (mix64(step) % 5) as usize;
             let at = match mix64(step + 9_999) % 8 {
-                7 => NEVER,
-                at => at,
+                7 => Instant::NEVER,
+                at => Instant::from_ps(at),
             };
             earliest.set(place, at);
             plain[place] = at;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use tenter_engine::{EventList, Output};
 use tenter_topology::{HostId, Routing};
+use tenter_units::{Instant, Time};
 
 use crate::buffer::{Admission, Buffer, QueuedFrame, SharedBuffer, Storage, Unlimited};
 use crate::medium::{EventKind, Medium};
@@ -16,7 +17,7 @@ use crate::packet::{Cell, CreditMessage, Packet, PacketKind, Pause};
 use crate::port::{Port, PortEnv};
 use crate::scheduled::ahead::Ahead;
 use crate::scheduled::credit::CreditScheduler;
-use crate::scheduled::earliest::{Earliest, NEVER};
+use crate::scheduled::earliest::Earliest;
 use crate::scheduled::reassembly::Assembly;
 use crate::scheduled::slots::Slots;
 use crate::scheduled::spec::{HostPlace, ScheduledSpec};
@@ -31,7 +32,7 @@ pub struct Peer {
     /// Its input there.
     pub output: Output,
     /// How long anything takes on it, in ps: no longer than the fastest way of a cell.
-    pub latency: u64,
+    pub latency: Time,
 }
 
 /// How a leaf is connected.
@@ -158,7 +159,7 @@ pub(crate) struct Leaf {
     dues: Earliest,
     /// When a packet is given up, and which: (instant, assembly, number). Only where cells may be
     /// lost.
-    deadlines: VecDeque<(u64, u32, u32)>,
+    deadlines: VecDeque<(Instant, u32, u32)>,
     voq_bytes: u64,
     record: LeafRecord,
 }
@@ -206,8 +207,11 @@ impl Leaf {
     }
 
     /// When the next timer of its own is due.
-    pub(crate) fn next_timer(&self) -> u64 {
-        let deadline = self.deadlines.front().map_or(NEVER, |deadline| deadline.0);
+    pub(crate) fn next_timer(&self) -> Instant {
+        let deadline = self
+            .deadlines
+            .front()
+            .map_or(Instant::NEVER, |deadline| deadline.0);
         self.dues.first().0.min(deadline)
     }
 
@@ -283,12 +287,12 @@ impl VoqLeaf {
     }
 
     /// When something next happens of its own.
-    fn next_event(&self) -> u64 {
+    fn next_event(&self) -> Instant {
         self.leaf.departures.first().0.min(self.next_timer())
     }
 
     /// When its next timer is due; departures are none.
-    pub(crate) fn next_timer(&self) -> u64 {
+    pub(crate) fn next_timer(&self) -> Instant {
         self.leaf.next_timer().min(self.buffer.next_refresh())
     }
 
@@ -296,10 +300,10 @@ impl VoqLeaf {
     pub(crate) fn visit<M: Medium>(
         &mut self,
         arrivals: &EventList<Packet>,
-        end: u64,
+        end: Instant,
         routing: &Routing,
         medium: &mut M,
-    ) -> Option<u64> {
+    ) -> Option<Instant> {
         let all = arrivals.len();
         let (mut served, mut prefetched) = (0, 0);
         let is_large = self.leaf.is_large();
@@ -311,10 +315,10 @@ impl VoqLeaf {
             }
             let (departure, port) = self.leaf.departures.first();
             let own = self.next_event();
-            let arrival = next.map_or(NEVER, |(packet, _)| packet.at);
+            let arrival = next.map_or(Instant::NEVER, |(packet, _)| packet.at);
             let now = own.min(arrival);
             if now >= end {
-                return (own != NEVER).then_some(own);
+                return (!own.is_never()).then_some(own);
             }
             match next {
                 _ if departure == now => self.advance_port(port as u16, now, medium),
@@ -329,12 +333,16 @@ impl VoqLeaf {
     }
 
     /// As [`Switch::advance_to`](crate::Switch::advance_to).
-    pub(crate) fn advance_to<M: Medium>(&mut self, end: u64, medium: &mut M) -> Option<u64> {
+    pub(crate) fn advance_to<M: Medium>(
+        &mut self,
+        end: Instant,
+        medium: &mut M,
+    ) -> Option<Instant> {
         loop {
             let (departure, port) = self.leaf.departures.first();
             let now = self.next_event();
             if now >= end {
-                return (now != NEVER).then_some(now);
+                return (!now.is_never()).then_some(now);
             }
             if departure == now {
                 self.advance_port(port as u16, now, medium);
@@ -410,7 +418,7 @@ impl VoqLeaf {
     }
 
     /// Asks the scheduler of a queue's port for what the queue has no credit for.
-    fn request<M: Medium>(&mut self, of: VoqKey, now: u64, medium: &mut M) {
+    fn request<M: Medium>(&mut self, of: VoqKey, now: Instant, medium: &mut M) {
         let leaf = &mut self.leaf;
         let number = leaf.voq(of);
         let Some(bytes) = leaf.voqs[number].request() else {
@@ -434,7 +442,7 @@ impl VoqLeaf {
         &mut self,
         to: u16,
         Message { kind, of, bytes }: Message,
-        now: u64,
+        now: Instant,
         medium: &mut M,
     ) {
         let class = self.chassis.class_of[of.class];
@@ -447,14 +455,14 @@ impl VoqLeaf {
         self.send_to_leaf(to, &message, now, medium);
     }
 
-    fn send_to_leaf<M: Medium>(&self, to: u16, packet: &Packet, now: u64, medium: &mut M) {
+    fn send_to_leaf<M: Medium>(&self, to: u16, packet: &Packet, now: Instant, medium: &mut M) {
         let peer = self.leaf.wiring.peers[usize::from(to)];
         let peer = peer.expect("a leaf tells itself nothing");
         medium.send(peer.output, now + peer.latency, packet);
     }
 
     /// Sends what a virtual output queue has credit for.
-    fn serve<M: Medium>(&mut self, of: VoqKey, routing: &Routing, now: u64, medium: &mut M) {
+    fn serve<M: Medium>(&mut self, of: VoqKey, routing: &Routing, now: Instant, medium: &mut M) {
         while let Some((packet, number)) = self.take_out(of, now) {
             let place = self.leaf.wiring.places[of.host.index()];
             if place.leaf == self.leaf.wiring.number {
@@ -468,7 +476,7 @@ impl VoqLeaf {
     }
 
     /// Takes the next packet that has credit out of its queue and of the accounts.
-    fn take_out(&mut self, of: VoqKey, now: u64) -> Option<(Packet, u32)> {
+    fn take_out(&mut self, of: VoqKey, now: Instant) -> Option<(Packet, u32)> {
         let leaf = &mut self.leaf;
         let number = leaf.voq(of);
         let voq = &mut leaf.voqs[number];
@@ -554,7 +562,7 @@ impl VoqLeaf {
         }
     }
 
-    fn on_request(&mut self, port: u16, from: Source, bytes: u32, now: u64) {
+    fn on_request(&mut self, port: u16, from: Source, bytes: u32, now: Instant) {
         if let Some(credits) = &mut self.leaf.credits[usize::from(port)] {
             credits.ask(from.leaf, from.class, bytes);
         }
@@ -562,14 +570,14 @@ impl VoqLeaf {
     }
 
     /// Notes when the next credit of a port is due.
-    fn plan_credit(&mut self, number: u16, now: u64) {
+    fn plan_credit(&mut self, number: u16, now: Instant) {
         let leaf = &mut self.leaf;
         let port = &self.chassis.ports[usize::from(number)];
         let Some(credits) = &leaf.credits[usize::from(number)] else {
             return;
         };
         let due = if port.queue_bytes() >= leaf.spec.egress_buffer_bytes {
-            NEVER
+            Instant::NEVER
         } else {
             if leaf.is_large() {
                 credits.prefetch_next();
@@ -594,7 +602,7 @@ impl VoqLeaf {
         let depth = leaf.assemblies[place].len() as u64;
         leaf.record.reorder_high_water = leaf.record.reorder_high_water.max(depth);
         if leaf.wiring.may_lose {
-            let deadline = packet.at + leaf.spec.reassembly_timeout.ps();
+            let deadline = packet.at + leaf.spec.reassembly_timeout;
             leaf.deadlines.push_back((deadline, place as u32, number));
         }
     }
@@ -624,7 +632,7 @@ impl VoqLeaf {
     }
 
     /// Sends on what is whole and in order.
-    fn release<M: Medium>(&mut self, place: usize, port: u16, now: u64, medium: &mut M) {
+    fn release<M: Medium>(&mut self, place: usize, port: u16, now: Instant, medium: &mut M) {
         loop {
             let leaf = &mut self.leaf;
             let Some(mut packet) = leaf.assemblies[place].pop(&mut leaf.slots) else {
@@ -637,7 +645,7 @@ impl VoqLeaf {
     }
 
     /// Sends a packet to its host, or lets it wait there.
-    fn deliver<M: Medium>(&mut self, packet: &Packet, number: u16, now: u64, medium: &mut M) {
+    fn deliver<M: Medium>(&mut self, packet: &Packet, number: u16, now: Instant, medium: &mut M) {
         self.leaf.record.delivered.count(packet);
         let class = self.chassis.rules.queue(packet);
         self.bring_port(number, now, medium);
@@ -653,7 +661,7 @@ impl VoqLeaf {
     }
 
     /// Starts what waits at a port of a host up to and including `now`.
-    pub(crate) fn advance_port<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
+    pub(crate) fn advance_port<M: Medium>(&mut self, number: u16, now: Instant, medium: &mut M) {
         if self.leaf.is_host_port(number) {
             self.bring_port(number, now, medium);
             self.look_at_port(number, now);
@@ -661,16 +669,16 @@ impl VoqLeaf {
     }
 
     /// As [`VoqLeaf::advance_port`], for a caller that goes on to change the port and then looks.
-    fn bring_port<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
+    fn bring_port<M: Medium>(&mut self, number: u16, now: Instant, medium: &mut M) {
         let mut unlimited = Unlimited;
         let mut around = self.chassis.rules.around(&mut unlimited);
         self.chassis.ports[usize::from(number)].advance(now, &mut around, medium);
     }
 
     /// Notes when a port of a host, which has changed, next sends and grants.
-    fn look_at_port(&mut self, number: u16, now: u64) {
+    fn look_at_port(&mut self, number: u16, now: Instant) {
         let departure = self.chassis.ports[usize::from(number)].next_departure();
-        let departure = departure.unwrap_or(NEVER);
+        let departure = departure.unwrap_or(Instant::NEVER);
         self.leaf.departures.set(usize::from(number), departure);
         self.plan_credit(number, now);
     }
@@ -690,7 +698,7 @@ impl VoqLeaf {
 
     /// Does the first thing that is due at `now`: repeats pauses, grants a credit, or gives up a
     /// packet.
-    pub(crate) fn fire<M: Medium>(&mut self, now: u64, medium: &mut M) {
+    pub(crate) fn fire<M: Medium>(&mut self, now: Instant, medium: &mut M) {
         if self.buffer.next_refresh() == now {
             self.buffer.refresh(now);
             self.flush_control(now, medium);
@@ -703,7 +711,7 @@ impl VoqLeaf {
     }
 
     /// Grants the credit of a port that is due.
-    fn grant<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
+    fn grant<M: Medium>(&mut self, number: u16, now: Instant, medium: &mut M) {
         let leaf = &mut self.leaf;
         let port = &self.chassis.ports[usize::from(number)];
         let granted = leaf.credits[usize::from(number)]
@@ -732,7 +740,7 @@ impl VoqLeaf {
     }
 
     /// Gives up the packet whose time is over, if cells of it are missing.
-    fn give_up<M: Medium>(&mut self, now: u64, medium: &mut M) {
+    fn give_up<M: Medium>(&mut self, now: Instant, medium: &mut M) {
         let Some((_, place, number)) = self.leaf.deadlines.pop_front() else {
             return;
         };
@@ -746,7 +754,7 @@ impl VoqLeaf {
     }
 
     /// Sends the pause frames that have become due.
-    pub(crate) fn flush_control<M: Medium>(&mut self, now: u64, medium: &mut M) {
+    pub(crate) fn flush_control<M: Medium>(&mut self, now: Instant, medium: &mut M) {
         while self.buffer.has_pending() {
             for control in self.buffer.take_all_pending() {
                 self.advance_port(control.port, now, medium);
@@ -764,7 +772,7 @@ impl VoqLeaf {
     pub(crate) fn change<M: Medium>(
         &mut self,
         number: u16,
-        now: u64,
+        now: Instant,
         medium: &mut M,
         change: impl FnOnce(&mut Port, &mut PortEnv<'_, Unlimited>, &mut M),
     ) {
@@ -785,7 +793,7 @@ impl VoqLeaf {
         &mut self,
         number: u16,
         under_way: WireLosses,
-        now: u64,
+        now: Instant,
         medium: &mut M,
     ) {
         self.buffer.link_down(number, now);
@@ -801,13 +809,13 @@ impl VoqLeaf {
     }
 
     /// As [`Switch::link_up`](crate::Switch::link_up).
-    pub(crate) fn link_up<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
+    pub(crate) fn link_up<M: Medium>(&mut self, number: u16, now: Instant, medium: &mut M) {
         self.buffer.link_up(number, now);
         self.change(number, now, medium, |port, _, _| port.link_up(now));
     }
 
     /// As [`Switch::stop_sending`](crate::Switch::stop_sending).
-    pub(crate) fn stop_sending(&mut self, now: u64) {
+    pub(crate) fn stop_sending(&mut self, now: Instant) {
         for (number, port) in (0..).zip(&mut self.chassis.ports) {
             let wire = port.transmitter_mut();
             let back = self.leaf.ahead_mut(number).take_back(now, wire.free_at());

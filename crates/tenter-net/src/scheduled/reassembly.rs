@@ -1,5 +1,7 @@
 //! Reassembly at the destination leaf: packets become whole again and get back their order.
 
+use tenter_units::{Instant, Time};
+
 use crate::packet::Packet;
 use crate::scheduled::slots::{Series, Slots};
 
@@ -11,7 +13,7 @@ pub(crate) struct Assembly(Series);
 impl Assembly {
     /// A packet of this number of cells is on its way, behind all before it; its number.
     pub(crate) fn announce(&mut self, packet: &Packet, cells: u16, slots: &mut Slots) -> u32 {
-        self.0.push(packet, slots).at = u64::from(cells);
+        self.0.push(packet, slots).at = Instant::from_ps(u64::from(cells));
         self.0.first().wrapping_add(self.0.len() as u32 - 1)
     }
 
@@ -20,14 +22,14 @@ impl Assembly {
         let Some(packet) = self.0.get_mut(number, slots) else {
             return false;
         };
-        packet.at -= 1;
+        packet.at = packet.at - Time::LEAST;
         true
     }
 
     /// Takes out the next packet that is whole, if all before it were.
     pub(crate) fn pop(&mut self, slots: &mut Slots) -> Option<Packet> {
         let missing = self.0.front(slots)?.at;
-        if missing > 0 {
+        if missing > Instant::START {
             return None;
         }
         self.0.pop(slots)
@@ -70,6 +72,7 @@ impl Assembly {
 #[cfg(test)]
 mod tests {
     use tenter_topology::HostId;
+    use tenter_units::Instant;
 
     use super::Assembly;
     use crate::packet::{Packet, PacketKind};
@@ -77,7 +80,7 @@ mod tests {
 
     fn packet(sequence: u32) -> Packet {
         Packet {
-            at: 0,
+            at: Instant::START,
             queue_pair: 0,
             sequence,
             destination: HostId::new(0),

@@ -108,6 +108,7 @@ impl Voq {
 #[cfg(test)]
 mod tests {
     use tenter_topology::HostId;
+    use tenter_units::Instant;
 
     use super::{Voq, VoqState};
     use crate::packet::{Packet, PacketKind};
@@ -115,7 +116,7 @@ mod tests {
 
     fn packet(frame_bytes: u16) -> Packet {
         Packet {
-            at: 0,
+            at: Instant::START,
             queue_pair: 0,
             sequence: 0,
             destination: HostId::new(0),

@@ -6,6 +6,7 @@
 //! they were asked for may still be in its buffer; the new peer is told of them before it may send.
 
 use tenter_topology::Routing;
+use tenter_units::{Instant, Time};
 
 use crate::buffer::{Buffer, Place, SharedBuffer};
 use crate::medium::Medium;
@@ -26,7 +27,7 @@ where
         &mut self,
         number: u16,
         routing: &Routing,
-        now: u64,
+        now: Instant,
         medium: &mut M,
     ) {
         self.buffer.hold_back();
@@ -58,8 +59,8 @@ where
         &mut self,
         number: u16,
         far: &FarEnd,
-        guard: u64,
-        now: u64,
+        guard: Time,
+        now: Instant,
         medium: &mut M,
     ) {
         let port = &mut self.chassis.ports[usize::from(number)];

@@ -6,6 +6,7 @@
 
 use tenter_engine::EventList;
 use tenter_topology::Routing;
+use tenter_units::Instant;
 
 use crate::buffer::{CreditBuffer, Place};
 use crate::credit::{CreditSpec, Lane};
@@ -33,10 +34,10 @@ impl CreditSwitch {
     pub(super) fn visit<M: Medium>(
         &mut self,
         arrivals: &EventList<Packet>,
-        end: u64,
+        end: Instant,
         routing: &Routing,
         medium: &mut M,
-    ) -> Option<u64> {
+    ) -> Option<Instant> {
         self.visits.in_time_order += 1;
         self.prefetch_frames();
         for (packet, input) in arrivals.iter() {
@@ -101,18 +102,18 @@ impl Queueing for CreditSwitch {
         }
     }
 
-    fn advance_port<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
+    fn advance_port<M: Medium>(&mut self, number: u16, now: Instant, medium: &mut M) {
         self.advance_output(number, now, medium);
     }
 
     /// All departures are carried out in the order of time.
-    fn bring_to<M: Medium>(&mut self, _: u64, _: &mut M) {}
+    fn bring_to<M: Medium>(&mut self, _: Instant, _: &mut M) {}
 
     fn port_changed(&mut self, number: u16) {
         self.output_changed(number);
     }
 
-    fn pause_changed(&mut self, number: u16, _: u64) {
+    fn pause_changed(&mut self, number: u16, _: Instant) {
         self.output_changed(number);
     }
 
@@ -120,11 +121,11 @@ impl Queueing for CreditSwitch {
 
     fn port_emptied(&mut self, _: u16) {}
 
-    fn settle<M: Medium>(&mut self, now: u64, medium: &mut M) {
+    fn settle<M: Medium>(&mut self, now: Instant, medium: &mut M) {
         self.settle_outputs(now, medium);
     }
 
-    fn flush_control<M: Medium>(&mut self, now: u64, medium: &mut M) {
+    fn flush_control<M: Medium>(&mut self, now: Instant, medium: &mut M) {
         self.flush_outputs(false, now, medium);
     }
 }

@@ -5,6 +5,7 @@
 
 use tenter_engine::EventList;
 use tenter_topology::Routing;
+use tenter_units::Instant;
 
 use crate::buffer::{Buffer, Place};
 use crate::input_queued::{Crossbar, InputQueuedSpec};
@@ -44,10 +45,10 @@ impl InputQueued {
     pub(super) fn visit<M: Medium>(
         &mut self,
         arrivals: &EventList<Packet>,
-        end: u64,
+        end: Instant,
         routing: &Routing,
         medium: &mut M,
-    ) -> Option<u64> {
+    ) -> Option<Instant> {
         self.visits.in_time_order += 1;
         for (packet, input) in arrivals.iter() {
             self.fire_before(packet.at, medium);
@@ -57,19 +58,23 @@ impl InputQueued {
     }
 
     /// As [`Switch::advance_to`](crate::Switch::advance_to).
-    pub(super) fn advance_to<M: Medium>(&mut self, end: u64, medium: &mut M) -> Option<u64> {
+    pub(super) fn advance_to<M: Medium>(
+        &mut self,
+        end: Instant,
+        medium: &mut M,
+    ) -> Option<Instant> {
         self.fire_before(end, medium);
         let next = self.next_timer();
-        (next != u64::MAX).then_some(next)
+        (!next.is_never()).then_some(next)
     }
 
-    /// When something next happens of its own; `u64::MAX` for never.
-    pub(super) fn next_timer(&self) -> u64 {
+    /// When something next happens of its own; [`Instant::NEVER`] for never.
+    pub(super) fn next_timer(&self) -> Instant {
         self.next_common_timer().min(self.queues.next())
     }
 
     /// Does all that is due before an instant.
-    fn fire_before<M: Medium>(&mut self, before: u64, medium: &mut M) {
+    fn fire_before<M: Medium>(&mut self, before: Instant, medium: &mut M) {
         loop {
             let at = self.next_timer();
             if at >= before {
@@ -80,7 +85,7 @@ impl InputQueued {
     }
 
     /// Does what is due at `now`.
-    pub(super) fn fire<M: Medium>(&mut self, now: u64, medium: &mut M) {
+    pub(super) fn fire<M: Medium>(&mut self, now: Instant, medium: &mut M) {
         self.fire_common(now, medium);
         if self.queues.next() == now {
             self.match_inputs(now, medium);
@@ -89,7 +94,7 @@ impl InputQueued {
 
     /// Matches inputs and outputs that are free at `now`, and sends.
     #[inline(never)]
-    fn match_inputs<M: Medium>(&mut self, now: u64, medium: &mut M) {
+    fn match_inputs<M: Medium>(&mut self, now: Instant, medium: &mut M) {
         // Classes are strict: the highest goes first.
         for queue in (0..self.chassis.class_of.len()).rev() {
             let ports = &self.chassis.ports;
@@ -135,18 +140,18 @@ impl Queueing for InputQueued {
     }
 
     /// Ports send nothing of their own.
-    fn advance_port<M: Medium>(&mut self, number: u16, _: u64, _: &mut M) {
+    fn advance_port<M: Medium>(&mut self, number: u16, _: Instant, _: &mut M) {
         debug_assert!(
             !self.chassis.ports[usize::from(number)].has_waiting(),
             "a frame waits that the crossbar does not know of"
         );
     }
 
-    fn bring_to<M: Medium>(&mut self, _: u64, _: &mut M) {}
+    fn bring_to<M: Medium>(&mut self, _: Instant, _: &mut M) {}
 
     fn port_changed(&mut self, _: u16) {}
 
-    fn pause_changed(&mut self, _: u16, now: u64) {
+    fn pause_changed(&mut self, _: u16, now: Instant) {
         self.queues.wake(now);
     }
 
@@ -158,12 +163,12 @@ impl Queueing for InputQueued {
         self.queues.clear(number);
     }
 
-    fn settle<M: Medium>(&mut self, now: u64, medium: &mut M) {
+    fn settle<M: Medium>(&mut self, now: Instant, medium: &mut M) {
         self.queues.wake(now);
         self.flush_control(now, medium);
     }
 
-    fn flush_control<M: Medium>(&mut self, now: u64, medium: &mut M) {
+    fn flush_control<M: Medium>(&mut self, now: Instant, medium: &mut M) {
         while let Some(mut control) = self.buffer.take_pending() {
             let class = self.chassis.class_of[usize::from(control.queue)];
             if let Some(signals) = &mut self.signals {

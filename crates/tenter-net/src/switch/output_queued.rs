@@ -1,5 +1,7 @@
 //! An output-queued switch with a shared buffer: what becomes of a frame.
 
+use tenter_units::Instant;
+
 use crate::buffer::{Admission, Buffer, Place, QueuedFrame, SharedBuffer};
 use crate::load_balancing::Balancer;
 use crate::medium::Medium;
@@ -41,7 +43,12 @@ impl OutputQueued {
     /// Whether a frame may be stored, and where, all departures that matter having been carried
     /// out.
     #[inline]
-    fn admission<M: Medium>(&mut self, frame: &QueuedFrame, now: u64, medium: &mut M) -> Admission {
+    fn admission<M: Medium>(
+        &mut self,
+        frame: &QueuedFrame,
+        now: Instant,
+        medium: &mut M,
+    ) -> Admission {
         let admission = self.buffer.admission(frame);
         // What has not been carried out yet can only have made room.
         if self.buffer.is_armed() || !self.buffer.needs_exact(admission, frame) {
@@ -55,7 +62,7 @@ impl OutputQueued {
     pub(super) fn watch<M: Medium>(
         &mut self,
         spec: &WatchdogSpec,
-        now: u64,
+        now: Instant,
         medium: &mut M,
     ) -> bool {
         let mut acted = false;
@@ -105,11 +112,11 @@ impl Queueing for OutputQueued {
         self.on_pause(packet, number, medium);
     }
 
-    fn advance_port<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
+    fn advance_port<M: Medium>(&mut self, number: u16, now: Instant, medium: &mut M) {
         self.advance_output(number, now, medium);
     }
 
-    fn bring_to<M: Medium>(&mut self, until: u64, medium: &mut M) {
+    fn bring_to<M: Medium>(&mut self, until: Instant, medium: &mut M) {
         self.bring_outputs_to(until, medium);
     }
 
@@ -118,7 +125,7 @@ impl Queueing for OutputQueued {
         self.output_changed(number);
     }
 
-    fn pause_changed(&mut self, number: u16, _: u64) {
+    fn pause_changed(&mut self, number: u16, _: Instant) {
         self.output_changed(number);
     }
 
@@ -126,11 +133,11 @@ impl Queueing for OutputQueued {
 
     fn port_emptied(&mut self, _: u16) {}
 
-    fn settle<M: Medium>(&mut self, now: u64, medium: &mut M) {
+    fn settle<M: Medium>(&mut self, now: Instant, medium: &mut M) {
         self.settle_outputs(now, medium);
     }
 
-    fn flush_control<M: Medium>(&mut self, now: u64, medium: &mut M) {
+    fn flush_control<M: Medium>(&mut self, now: Instant, medium: &mut M) {
         self.flush_outputs(self.queues.departures.is_empty(), now, medium);
     }
 }

@@ -1,5 +1,7 @@
 //! Queues at outputs: departures of a switch, lazily or in the order of time.
 
+use tenter_units::{Instant, Time};
+
 use crate::buffer::Buffer;
 use crate::medium::Medium;
 use crate::switch::queued::{Outputs, QueuedSwitch, Queueing};
@@ -43,7 +45,7 @@ where
     }
 
     /// [`Queueing::settle`] of queues at outputs.
-    pub(super) fn settle_outputs<M: Medium>(&mut self, now: u64, medium: &mut M) {
+    pub(super) fn settle_outputs<M: Medium>(&mut self, now: Instant, medium: &mut M) {
         self.flush_control(now, medium);
         if self.buffer.is_armed() {
             self.enter_all_departures();
@@ -55,7 +57,7 @@ where
     pub(super) fn flush_outputs<M: Medium>(
         &mut self,
         is_armed_anew: bool,
-        now: u64,
+        now: Instant,
         medium: &mut M,
     ) {
         while let Some(mut control) = self.buffer.take_pending() {
@@ -79,7 +81,7 @@ where
 
     /// [`Queueing::bring_to`] of queues at outputs: exact while the buffer is not armed.
     #[inline]
-    pub(super) fn bring_outputs_to<M: Medium>(&mut self, until: u64, medium: &mut M) {
+    pub(super) fn bring_outputs_to<M: Medium>(&mut self, until: Instant, medium: &mut M) {
         let mut around = self.chassis.rules.around(&mut self.buffer);
         for (index, word) in self.queues.active.iter_mut().enumerate() {
             let mut ports = *word;
@@ -99,7 +101,7 @@ where
     /// Does what comes before an arrival at `now` in the order of time: departures up to and
     /// including that instant, repetitions of pauses before it, and refreshes of what the load
     /// balancer knows.
-    pub(crate) fn bring_before<M: Medium>(&mut self, now: u64, medium: &mut M) {
+    pub(crate) fn bring_before<M: Medium>(&mut self, now: Instant, medium: &mut M) {
         self.refresh_quality_before(now, medium);
         if self.buffer.is_armed() {
             self.merge(now, now, medium);
@@ -107,7 +109,7 @@ where
     }
 
     /// Refreshes what the load balancer knows of the ports as often as it must be before `end`.
-    fn refresh_quality_before<M: Medium>(&mut self, end: u64, medium: &mut M) {
+    fn refresh_quality_before<M: Medium>(&mut self, end: Instant, medium: &mut M) {
         while let Some(at) = self.balancer.next_refresh().filter(|at| *at < end) {
             self.merge(at, at, medium);
             if !self.buffer.is_armed() {
@@ -119,7 +121,7 @@ where
 
     /// While the buffer is armed: carries out, in the order of time, departures up to and including
     /// `until` and repetitions of pauses before `refresh_before`.
-    fn merge<M: Medium>(&mut self, until: u64, refresh_before: u64, medium: &mut M) {
+    fn merge<M: Medium>(&mut self, until: Instant, refresh_before: Instant, medium: &mut M) {
         while self.buffer.is_armed() {
             let refresh = self.buffer.next_refresh();
             match self.queues.departures.next(&self.chassis.ports) {
@@ -135,7 +137,7 @@ where
     }
 
     /// [`Queueing::advance_port`] of queues at outputs.
-    pub(super) fn advance_output<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
+    pub(super) fn advance_output<M: Medium>(&mut self, number: u16, now: Instant, medium: &mut M) {
         let mut around = self.chassis.rules.around(&mut self.buffer);
         self.chassis.ports[usize::from(number)].advance(now, &mut around, medium);
         if self.buffer.has_pending() {
@@ -145,19 +147,23 @@ where
 
     /// As [`Switch::advance_to`](crate::Switch::advance_to).
     #[inline]
-    pub(crate) fn advance_to<M: Medium>(&mut self, end: u64, medium: &mut M) -> Option<u64> {
+    pub(crate) fn advance_to<M: Medium>(
+        &mut self,
+        end: Instant,
+        medium: &mut M,
+    ) -> Option<Instant> {
         self.refresh_quality_before(end, medium);
-        self.merge(end - 1, end, medium);
+        self.merge(end - Time::LEAST, end, medium);
         if !self.buffer.is_armed() {
-            self.bring_outputs_to(end - 1, medium);
+            self.bring_outputs_to(end - Time::LEAST, medium);
         }
         self.next_event()
     }
 
     /// When something next happens of its own.
-    fn next_event(&self) -> Option<u64> {
+    fn next_event(&self) -> Option<Instant> {
         let timer = self.next_common_timer();
-        let mut next = (timer != u64::MAX).then_some(timer);
+        let mut next = (!timer.is_never()).then_some(timer);
         for (index, &word) in self.queues.active.iter().enumerate() {
             let mut ports = word;
             while ports != 0 {

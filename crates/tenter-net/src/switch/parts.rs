@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tenter_topology::{NodeId, Routing, SwitchId, TreePlace};
-use tenter_units::Time;
+use tenter_units::{Instant, Time};
 
 use crate::buffer::PendingControl;
 use crate::class::CLASSES;
@@ -80,7 +80,7 @@ impl<'a> SwitchParts<'a> {
     /// How long a pause quantum lasts at each port, in ps.
     pub(super) fn quanta_ps(&self) -> Vec<u64> {
         let wires = self.transmitters.iter();
-        wires.map(|wire| wire.pause_time(1)).collect()
+        wires.map(|wire| wire.pause_time(1).ps()).collect()
     }
 
     /// The load balancer.
@@ -150,7 +150,7 @@ impl Chassis {
     pub(super) fn send_pending<M: Medium>(
         &mut self,
         control: PendingControl,
-        now: u64,
+        now: Instant,
         medium: &mut M,
     ) {
         let class = self.class_of[usize::from(control.queue)];

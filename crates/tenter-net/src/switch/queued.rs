@@ -4,6 +4,7 @@
 //! sender is told, and the queues, which say when it leaves.
 
 use tenter_topology::Routing;
+use tenter_units::Instant;
 
 use crate::buffer::{Buffer, CreditBuffer, Place, SharedBuffer};
 use crate::departures::Departures;
@@ -71,16 +72,16 @@ pub(crate) trait Queueing {
     fn on_control<M: Medium>(&mut self, packet: &Packet, number: u16, medium: &mut M);
 
     /// Starts the waiting frames of one port up to and including `now`, with all that follows.
-    fn advance_port<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M);
+    fn advance_port<M: Medium>(&mut self, number: u16, now: Instant, medium: &mut M);
 
     /// The same for all ports, where that is exact.
-    fn bring_to<M: Medium>(&mut self, until: u64, medium: &mut M);
+    fn bring_to<M: Medium>(&mut self, until: Instant, medium: &mut M);
 
     /// A port has changed: it may send at another time.
     fn port_changed(&mut self, number: u16);
 
     /// A queue of a port has been paused or resumed at `now`.
-    fn pause_changed(&mut self, number: u16, now: u64);
+    fn pause_changed(&mut self, number: u16, now: Instant);
 
     /// A frame has been taken out of its queue, not to be sent.
     fn frame_taken(&mut self, place: Place);
@@ -89,11 +90,11 @@ pub(crate) trait Queueing {
     fn port_emptied(&mut self, number: u16);
 
     /// Ends a change from outside: sends what has become due, and looks anew when ports send.
-    fn settle<M: Medium>(&mut self, now: u64, medium: &mut M);
+    fn settle<M: Medium>(&mut self, now: Instant, medium: &mut M);
 
     /// Sends pending control frames. Each goes out behind what its own port starts at or before
     /// `now`, which may make room and so more control frames pending.
-    fn flush_control<M: Medium>(&mut self, now: u64, medium: &mut M);
+    fn flush_control<M: Medium>(&mut self, now: Instant, medium: &mut M);
 }
 
 impl<B: Buffer, Q> QueuedSwitch<B, Q>
@@ -208,7 +209,7 @@ where
 
     /// Does what is due of timers that all models have at `now`: refreshes what the load balancer
     /// knows, and repeats pauses.
-    pub(super) fn fire_common<M: Medium>(&mut self, now: u64, medium: &mut M) {
+    pub(super) fn fire_common<M: Medium>(&mut self, now: Instant, medium: &mut M) {
         if self.balancer.next_refresh() == Some(now) {
             self.balancer.refresh(&self.chassis.ports, now);
         }
@@ -218,14 +219,15 @@ where
     }
 
     /// Repeats the pauses that are due at `now`.
-    pub(super) fn refresh<M: Medium>(&mut self, now: u64, medium: &mut M) {
+    pub(super) fn refresh<M: Medium>(&mut self, now: Instant, medium: &mut M) {
         self.buffer.refresh(now);
         self.flush_control(now, medium);
     }
 
-    /// When a pause must next be repeated, or the load balancer refreshed; `u64::MAX` for never.
-    pub(super) fn next_common_timer(&self) -> u64 {
-        let quality = self.balancer.next_refresh().unwrap_or(u64::MAX);
+    /// When a pause must next be repeated, or the load balancer refreshed; [`Instant::NEVER`] if
+    /// neither.
+    pub(super) fn next_common_timer(&self) -> Instant {
+        let quality = self.balancer.next_refresh().unwrap_or(Instant::NEVER);
         self.buffer.next_refresh().min(quality)
     }
 
@@ -234,7 +236,7 @@ where
         &mut self,
         number: u16,
         under_way: WireLosses,
-        now: u64,
+        now: Instant,
         medium: &mut M,
     ) {
         self.buffer.link_down(number, now);
@@ -248,7 +250,7 @@ where
     }
 
     /// As [`Switch::link_up`](crate::Switch::link_up).
-    pub(super) fn link_up<M: Medium>(&mut self, number: u16, now: u64, medium: &mut M) {
+    pub(super) fn link_up<M: Medium>(&mut self, number: u16, now: Instant, medium: &mut M) {
         self.buffer.link_up(number, now);
         self.chassis.ports[usize::from(number)].link_up(now);
         self.settle(now, medium);

@@ -1,6 +1,7 @@
 //! A switch that signals to senders: what it does about a packet before that is queued.
 
 use tenter_topology::Routing;
+use tenter_units::Instant;
 
 use crate::buffer::Buffer;
 use crate::medium::Medium;
@@ -110,7 +111,7 @@ where
             class: packet.class(),
             quanta,
             cause: own.map_or(Cause::Signal, |_| Cause::OwnQueue),
-            made: (now / SENT_UNIT_PS) as u32,
+            made: (now.ps() / SENT_UNIT_PS) as u32,
         };
         signals.record.own_senders += u64::from(own.is_some());
         let mode = signals.spec.mode;
@@ -138,7 +139,7 @@ where
         signal: &Signal,
         sender: Sender,
         port: u16,
-        now: u64,
+        now: Instant,
         medium: &mut M,
     ) {
         if let Some(signals) = &mut self.signals {
@@ -149,7 +150,13 @@ where
     }
 
     /// Pauses a class of the host at a port, unless it stands still as long already.
-    fn pause_host<M: Medium>(&mut self, signal: &Signal, at: HostPort, now: u64, medium: &mut M) {
+    fn pause_host<M: Medium>(
+        &mut self,
+        signal: &Signal,
+        at: HostPort,
+        now: Instant,
+        medium: &mut M,
+    ) {
         let port = at.port;
         let frame = signal.pause_frame();
         let queue = self.chassis.rules.queue(&frame);

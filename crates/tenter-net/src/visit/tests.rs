@@ -3,7 +3,7 @@
 
 use tenter_engine::{EventList, LocalNode, Output, mix64};
 use tenter_topology::{CableEnd, HostId, NodeId, Routing, SingleSwitch, TopologySpec};
-use tenter_units::{Rate, Time};
+use tenter_units::{Instant, Rate, Time};
 
 use super::VisitCounts;
 use crate::buffer::Buffer;
@@ -22,12 +22,12 @@ const WINDOW: u64 = 8 * GRID;
 
 /// What leaves, and what is dropped.
 #[derive(Default)]
-struct Log(Vec<(u16, u64, u8, u32)>);
+struct Log(Vec<(u16, Instant, u8, u32)>);
 
 impl Medium for Log {
     const WATCHED: bool = true;
 
-    fn send(&mut self, output: Output, at: u64, packet: &Packet) {
+    fn send(&mut self, output: Output, at: Instant, packet: &Packet) {
         self.0.push((output.input, at, 0, packet.sequence));
     }
 
@@ -42,7 +42,7 @@ impl Medium for Log {
 
 impl Log {
     /// By port: the order between ports is not part of what happens.
-    fn take(&mut self) -> Vec<(u16, u64, u8, u32)> {
+    fn take(&mut self) -> Vec<(u16, Instant, u8, u32)> {
         let mut all = std::mem::take(&mut self.0);
         all.sort_unstable();
         all
@@ -87,7 +87,7 @@ fn switch(pool_bytes: u64) -> OutputQueued {
         };
         let mac = MacControl {
             output,
-            latency: 0,
+            latency: Time::ZERO,
             xoff_frames: 0,
             xon_frames: 0,
         };
@@ -121,7 +121,7 @@ fn switch(pool_bytes: u64) -> OutputQueued {
 }
 
 /// All that can be asked of a switch.
-fn state(switch: &OutputQueued, now: u64) -> String {
+fn state(switch: &OutputQueued, now: Instant) -> String {
     let port = |number: u16| {
         let port = &switch.chassis.ports[usize::from(number)];
         let queue = |queue: usize| {
@@ -157,7 +157,7 @@ struct Source {
     drawn: u64,
     seed: u64,
     /// When each input has time again.
-    free_at: [u64; 2 * PORTS as usize],
+    free_at: [Instant; 2 * PORTS as usize],
     sequence: u32,
 }
 
@@ -169,20 +169,24 @@ impl Source {
 
     /// The arrivals of the window that begins at `start`. Phases of some windows differ in how much
     /// comes, and in how many ports it is for.
-    fn window(&mut self, start: u64) -> Vec<(u64, u16, Packet)> {
-        let phase = mix64(self.seed ^ (start / (32 * WINDOW)));
+    fn window(&mut self, start: Instant) -> Vec<(u64, u16, Packet)> {
+        let phase = mix64(self.seed ^ (start.ps() / (32 * WINDOW)));
         let (busy, spread) = (1 + phase % 6, 1 + (phase >> 8) % 4);
         let mut arrivals = Vec::new();
         for input in 0..2 * PORTS {
             let mut at = self.free_at[usize::from(input)].max(start);
-            while at < start + WINDOW {
+            while at < start + Time::from_ps(WINDOW) {
                 let is_pause = input >= PORTS;
                 if self.below(if is_pause { 80 } else { 16 }) < if is_pause { 3 } else { busy } {
                     let frames = 1 + self.below(3);
-                    arrivals.push((at - start, input, self.packet(at, is_pause, frames, spread)));
-                    at += frames * GRID;
+                    arrivals.push((
+                        (at - start).ps(),
+                        input,
+                        self.packet(at, is_pause, frames, spread),
+                    ));
+                    at += Time::from_ps(frames * GRID);
                 } else {
-                    at += GRID;
+                    at += Time::from_ps(GRID);
                 }
             }
             self.free_at[usize::from(input)] = at;
@@ -190,7 +194,7 @@ impl Source {
         arrivals
     }
 
-    fn packet(&mut self, at: u64, is_pause: bool, frames: u64, spread: u64) -> Packet {
+    fn packet(&mut self, at: Instant, is_pause: bool, frames: u64, spread: u64) -> Packet {
         self.sequence += 1;
         let class = if self.below(2) == 0 { 3 } else { 0 };
         // A pause of up to 40 grid steps (a quantum is 1.28 ns), or leave to go on.
@@ -235,21 +239,35 @@ fn a_visit_does_what_one_arrival_after_the_other_does() {
         let mut source = Source {
             drawn: 0,
             seed,
-            free_at: [0; 2 * PORTS as usize],
+            free_at: [Instant::START; 2 * PORTS as usize],
             sequence: 0,
         };
         for window in 0..600 {
             let (start, end) = (window * WINDOW, (window + 1) * WINDOW);
-            let event_list = EventList::of(source.window(start), WINDOW);
-            let next = visited.visit(&event_list, end, &routing, &mut turns, &mut log);
+            let event_list = EventList::of(source.window(Instant::from_ps(start)), WINDOW);
+            let next = visited.visit(
+                &event_list,
+                Instant::from_ps(end),
+                &routing,
+                &mut turns,
+                &mut log,
+            );
             for (packet, input) in event_list.iter() {
                 ordered.bring_before(packet.at, &mut ordered_log);
                 ordered.arrive(packet, input, &routing, &mut ordered_log);
             }
             let case = format!("seed {seed}, window {window}");
-            assert_eq!(next, ordered.advance_to(end, &mut ordered_log), "{case}");
+            assert_eq!(
+                next,
+                ordered.advance_to(Instant::from_ps(end), &mut ordered_log),
+                "{case}"
+            );
             assert_eq!(log.take(), ordered_log.take(), "{case}");
-            assert_eq!(state(&visited, end), state(&ordered, end), "{case}");
+            assert_eq!(
+                state(&visited, Instant::from_ps(end)),
+                state(&ordered, Instant::from_ps(end)),
+                "{case}"
+            );
         }
         assert_eq!(ordered.visit_counts(), VisitCounts::default());
         counts += visited.visit_counts();

@@ -85,7 +85,7 @@ fn described(mut schema: Value, key: &Key) -> Value {
     match key.presence {
         Presence::Required => {}
         Presence::Default(default) => text = format!("{text} Default: {default}."),
-        Presence::Depends(words) | Presence::Follows(words) => {
+        Presence::Depends(words) | Presence::Follows(words, _) => {
             text = format!("{text} Default: {words}.");
         }
     }

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use tenter_endpoint::{Acknowledged, Delivery, WorkRequest};
 use tenter_engine::{Home, LocalNode};
 use tenter_net::{ReceiveSlot, SendSlot};
+use tenter_units::Instant;
 
 use crate::network::{FlowKey, NodeModel};
 
@@ -22,8 +23,9 @@ impl FlowDriver {
         };
         let (model, mut scope) = self.fabric.node(node);
         if let NodeModel::Host(host) = model {
-            while host.next_timer().is_some_and(|at| at <= now) {
-                host.fire(now, &mut scope, &mut domains);
+            let at = Instant::from_ps(now);
+            while host.next_timer().is_some_and(|next| next <= at) {
+                host.fire(at, &mut scope, &mut domains);
             }
         }
         self.look_at(node, now);
@@ -39,7 +41,7 @@ impl FlowDriver {
         let NodeModel::Host(host) = &self.fabric.nodes[node.index()] else {
             return;
         };
-        if let Some(next) = host.next_timer()
+        if let Some(next) = host.next_timer().map(Instant::ps)
             && next < self.planned[node.index()]
         {
             self.planned[node.index()] = next;
@@ -60,7 +62,7 @@ impl FlowDriver {
         let delivery = Delivery {
             slot: ReceiveSlot::default(),
             nth: 0,
-            at: now,
+            at: Instant::from_ps(now),
             accepted_frames: message.frames,
             accepted_bytes: message.frame_bytes,
             latency_min: 0,
@@ -79,7 +81,7 @@ impl FlowDriver {
         {
             let receiver = scope.schedules.of(job).transfer(transfer).receiver();
             if let Some(number) = scope.context.number_of(to, job, receiver) {
-                host.transfer_arrived(number, job, transfer, now, &mut scope);
+                host.transfer_arrived(number, job, transfer, delivery.at, &mut scope);
             }
         }
         self.look_at(node, now);
@@ -99,17 +101,18 @@ impl FlowDriver {
                 tag: message.key.pack(),
                 group: message.turn,
                 bytes: message.bytes,
-                posted: message.posted,
+                posted: Instant::from_ps(message.posted),
             },
-            first_sent: message.first_sent,
-            at: now,
+            first_sent: Instant::from_ps(message.first_sent),
+            at: Instant::from_ps(now),
             sent_frames: u64::from(message.frames),
             sent_bytes: message.frame_bytes,
             retransmitted_frames: 0,
         });
         let FlowKey { job, transfer, .. } = message.key;
         if let NodeModel::Host(host) = model {
-            host.share_acknowledged(job, transfer, message.posted, now, &scope);
+            let [posted, at] = [message.posted, now].map(Instant::from_ps);
+            host.share_acknowledged(job, transfer, posted, at, &scope);
         }
         self.look_at(node, now);
     }

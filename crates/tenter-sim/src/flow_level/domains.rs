@@ -2,6 +2,7 @@
 
 use tenter_engine::{LocalNode, Output};
 use tenter_net::{Event, Medium, Packet};
+use tenter_units::Instant;
 
 use super::instants::{Happens, Instants};
 
@@ -21,7 +22,7 @@ pub(super) struct Domains<'a> {
 impl Medium for Domains<'_> {
     const WATCHED: bool = false;
 
-    fn send(&mut self, output: Output, at: u64, packet: &Packet) {
+    fn send(&mut self, output: Output, at: Instant, packet: &Packet) {
         let sent = (output.node, Packet { at, ..*packet });
         let UnderWay { packets, free } = self.under_way;
         let place = if let Some(place) = free.pop() {
@@ -31,7 +32,7 @@ impl Medium for Domains<'_> {
             packets.push(sent);
             packets.len() as u32 - 1
         };
-        self.instants.add(at, Happens::Carried(place));
+        self.instants.add(at.ps(), Happens::Carried(place));
     }
 
     fn note(&mut self, _: Event) {}

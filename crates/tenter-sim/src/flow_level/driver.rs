@@ -8,7 +8,7 @@ use tenter_flow::{FlowId, Fluid};
 use tenter_net::Packet;
 use tenter_plan::Plan;
 use tenter_topology::NodeId;
-use tenter_units::ById;
+use tenter_units::{ById, Instant};
 use tenter_workload::{Countdown, JobId, RankId, Rings, Schedule};
 
 use crate::error::SimulationError;
@@ -178,13 +178,13 @@ fn node_ids(context: &Context) -> Vec<NodeId> {
 impl Driver for FlowDriver {
     type Watcher = Unwatched;
 
-    fn run(&mut self, _: u64, edge: u64, progress: &JobProgress) -> RunOutcome {
+    fn run(&mut self, _: Instant, edge: Instant, progress: &JobProgress) -> RunOutcome {
         loop {
             let Some(next) = self.next() else {
                 return RunOutcome::Empty;
             };
-            let edge = edge.min(progress.edge_after(next));
-            if next >= edge {
+            let edge = edge.min(progress.edge_after(Instant::from_ps(next)));
+            if next >= edge.ps() {
                 return RunOutcome::Edge(edge);
             }
             self.step(next);
@@ -203,7 +203,8 @@ impl Driver for FlowDriver {
         &mut self.fabric
     }
 
-    fn wake(&mut self, home: Home, at: u64) {
+    fn wake(&mut self, home: Home, at: Instant) {
+        let at = at.ps();
         let planned = &mut self.planned[home.node.index()];
         if at < *planned {
             *planned = at;
@@ -219,18 +220,23 @@ impl Driver for FlowDriver {
         Vec::new()
     }
 
-    fn change(&mut self, home: Home, now: u64, change: &Change) -> bool {
+    fn change(&mut self, home: Home, now: Instant, change: &Change) -> bool {
         let node = self.node_ids[home.node.index()];
-        self.change_link(node, change, now);
+        self.change_link(node, change, now.ps());
         false
     }
 
-    fn routes_changed(&mut self, now: u64) {
-        self.find_ways_again(now);
+    fn routes_changed(&mut self, now: Instant) {
+        self.find_ways_again(now.ps());
     }
 
-    fn run_rings(&mut self, job: JobId, begin: u64, schedule: &dyn Schedule) -> Option<RingsTaken> {
-        self.run_whole_rings(job, begin, schedule)
+    fn run_rings(
+        &mut self,
+        job: JobId,
+        begin: Instant,
+        schedule: &dyn Schedule,
+    ) -> Option<RingsTaken> {
+        self.run_whole_rings(job, begin.ps(), schedule)
     }
 
     fn close(&mut self) {

@@ -43,7 +43,7 @@ impl FlowDriver {
                 queue_pair,
                 transfer: posted.transfer,
             };
-            let (id, is_first) = self.messages.post(key, turn, pair, posted.at, size);
+            let (id, is_first) = self.messages.post(key, turn, pair, posted.at.ps(), size);
             if is_first {
                 self.begin(id, now);
             }

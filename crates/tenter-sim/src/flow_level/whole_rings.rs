@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tenter_flow::{Amount, FlowSpec};
-use tenter_units::Time;
+use tenter_units::{Instant, Time};
 use tenter_workload::{JobId, RankId, Rings, Schedule};
 
 use crate::network::{FlowKey, QueuePairId};
@@ -153,6 +153,6 @@ impl FlowDriver {
                 }
             }
         }
-        context.progress.arrived(job, now);
+        context.progress.arrived(job, Instant::from_ps(now));
     }
 }

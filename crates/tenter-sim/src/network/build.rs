@@ -9,7 +9,7 @@ use tenter_net::{
 use tenter_plan::ideal::nearest::least_latency;
 use tenter_plan::{Fidelity, Plan};
 use tenter_topology::{CableEnd, HostId, NodeId, Routing, Topology};
-use tenter_units::ById;
+use tenter_units::{ById, Time};
 use tenter_workload::{Job, JobId, QueuePairs, RankId, Schedule, WorkloadError};
 
 use crate::error::{QUEUE_PAIRS_MAX, SimulationError};
@@ -87,7 +87,7 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
         seeds: plan.seeds,
         spill: plan.spill(),
         records_operations: plan.records_operations,
-        background_delay: plan.background_delay.ps(),
+        background_delay: plan.background_delay,
         ranks,
         homes: homes(&topology, threads),
         topology,
@@ -95,10 +95,10 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
 }
 
 /// The latency of the shortest path of a job whose library says what steps take.
-fn path_latency(plan: &Plan, routing: &Routing, job: &Job) -> Option<u64> {
+fn path_latency(plan: &Plan, routing: &Routing, job: &Job) -> Option<Time> {
     let mut runs = job.sequence.iter();
     let has_latencies = runs.any(|run| run.traffic.has_latencies());
-    has_latencies.then(|| least_latency(plan, routing, job, DATA_OVERHEAD_BYTES))
+    has_latencies.then(|| Time::from_ps(least_latency(plan, routing, job, DATA_OVERHEAD_BYTES)))
 }
 
 /// The first slots of a host that no queue pair has yet.
@@ -263,7 +263,7 @@ pub fn build<W: Watcher>(
 ) -> Result<WindowedDriver<W>, SimulationError> {
     let context = checked(plan, threads)?;
     let context = Arc::new(context);
-    let (windows, bucket_ps) = windows(plan.lookahead.least_ps, plan.window_cap);
+    let (windows, bucket_ps) = windows(Time::from_ps(plan.lookahead.least_ps), plan.window_cap);
     let central = matches!(windows, Windows::Central(_));
     let flight_ps = plan.lookahead.longest_flight_ps;
     let layout = LaneLayout {
@@ -291,7 +291,7 @@ pub fn build<W: Watcher>(
     });
     let window_ps = match windows {
         Windows::Buckets => bucket_ps,
-        Windows::Central(lookahead) => lookahead,
+        Windows::Central(lookahead) => lookahead.ps(),
     };
     Ok(WindowedDriver {
         parts: parts.collect(),

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use tenter_net::{Event, EventKind, Packet, PacketKind};
 use tenter_plan::CapturePlan;
 use tenter_topology::{CableEnd, Topology};
-use tenter_units::Time;
+use tenter_units::{Instant, Time};
 
 use super::watch::{Captured, Seen, Watcher};
 
@@ -32,7 +32,7 @@ struct Tap {
     port: u32,
     is_outbound: bool,
     /// From the port that sends to this one, in ps.
-    delay: u64,
+    delay: Time,
 }
 
 impl CaptureLog {
@@ -42,7 +42,7 @@ impl CaptureLog {
             taps.entry(end).or_default().push(Tap {
                 port: index,
                 is_outbound: true,
-                delay: 0,
+                delay: Time::ZERO,
             });
             if topology.optics.place(end).is_some() {
                 continue;
@@ -51,7 +51,7 @@ impl CaptureLog {
             taps.entry(peer).or_default().push(Tap {
                 port: index,
                 is_outbound: false,
-                delay: topology.cable(end.node, end.port).delay.ps(),
+                delay: topology.cable(end.node, end.port).delay,
             });
         }
         CaptureLog {
@@ -67,8 +67,8 @@ impl CaptureLog {
         let Some(taps) = self.taps.get(&event.place()) else {
             return;
         };
-        let to = self.plan.to.map_or(u64::MAX, Time::ps);
-        let span = self.plan.from.ps()..=to;
+        let to = self.plan.to.map_or(Instant::NEVER, Instant::at);
+        let span = Instant::at(self.plan.from)..=to;
         for tap in taps {
             let at = event.at + tap.delay;
             if !span.contains(&at) {
@@ -195,7 +195,7 @@ mod tests {
 
     use super::*;
 
-    fn seen(at: u64, is_outbound: bool) -> Seen {
+    fn seen(at: Instant, is_outbound: bool) -> Seen {
         let packet = Packet {
             at,
             queue_pair: 0,
@@ -219,17 +219,17 @@ mod tests {
     fn lost_frames_are_found_wherever_they_are() {
         let mut frames = Frames::default();
         for at in 0..1_000 {
-            frames.push(seen(at, false));
-            frames.push(seen(at, true));
+            frames.push(seen(Instant::from_ps(at), false));
+            frames.push(seen(Instant::from_ps(at), true));
         }
         // Those that are lost come out of order, and one of them is not there.
         for at in (0..1_000).rev().step_by(2).chain((0..1_000).step_by(6)) {
-            frames.remove(7, &seen(at, false).packet);
+            frames.remove(7, &seen(Instant::from_ps(at), false).packet);
         }
-        frames.remove(8, &seen(1, false).packet);
+        frames.remove(8, &seen(Instant::from_ps(1), false).packet);
         assert_eq!(frames.keep_first(700), 1_333 - 700);
         let received = frames.list.iter().filter(|seen| !seen.is_outbound);
-        let received: Vec<u64> = received.map(|seen| seen.at).collect();
+        let received: Vec<u64> = received.map(|seen| seen.at.ps()).collect();
         let expected = (0..1_000).filter(|at| at % 2 == 0 && at % 6 != 0);
         let expected: Vec<u64> = expected.take(received.len()).collect();
         assert_eq!(received, expected);

@@ -1,7 +1,7 @@
 //! What a sync point may change at a node.
 
 use tenter_net::{FarEnd, WatchdogSpec, WireLosses};
-use tenter_units::SerialisationTime;
+use tenter_units::{SerialisationTime, Time};
 
 /// What happens to a node at an edge.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +24,6 @@ pub enum Change {
     Reroute(u16),
     /// The light of such a port goes; of what the port had sent this is lost.
     Darken(u16, WireLosses),
-    /// A dark port is joined with another; frames follow so many ps later.
-    Join(u16, FarEnd, u64),
+    /// A dark port is joined with another; frames follow so much later.
+    Join(u16, FarEnd, Time),
 }

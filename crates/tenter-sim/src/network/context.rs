@@ -9,7 +9,7 @@ use tenter_net::load_balancing::FiveTuple;
 use tenter_net::{CreditSpec, ReceiveSlot, SignalSpec, SwitchSpec, Switches, Telemetry};
 use tenter_plan::{Fidelity, HostDelays, LinkImpairment, Links, Lookahead, Seeds};
 use tenter_topology::{HostId, NodeId, Routing, Topology};
-use tenter_units::{ById, Rate, Time};
+use tenter_units::{ById, Instant, Rate, Time};
 use tenter_workload::{JobId, RankId, ScaleUp, Transfer};
 
 use super::jobs::{JobPlan, JobProgress, RankHere};
@@ -67,7 +67,7 @@ pub struct Context {
     /// Whether operations of graphs are recorded one by one.
     pub(crate) records_operations: bool,
     /// How long background jobs run on without the others, in ps.
-    pub(crate) background_delay: u64,
+    pub(crate) background_delay: Time,
     /// The ranks on each host, in order of job and so of slots.
     pub(crate) ranks: ById<HostId, Vec<RankHere>>,
     /// Where each node lives.
@@ -180,9 +180,9 @@ impl Context {
     }
 
     /// How long a job has run at `now`.
-    pub(crate) fn elapsed(&self, job: JobId, now: u64) -> Time {
+    pub(crate) fn elapsed(&self, job: JobId, now: Instant) -> Time {
         let start = self.progress.start(job).unwrap_or(now);
-        Time::from_ps(now.saturating_sub(start))
+        now.saturating_since(start)
     }
 
     /// A flow's number within its collective: densely from 0.

@@ -6,6 +6,7 @@ use tenter_engine::Output;
 use tenter_net::SwitchModel;
 use tenter_net::scheduled::{LeafWiring, Peer};
 use tenter_topology::NodeId;
+use tenter_units::Time;
 
 use super::context::Context;
 use super::scheduled::ScheduledFabric;
@@ -35,9 +36,10 @@ impl Context {
                 node: home.node,
                 input: 2 * ports + number,
             };
-            delays
-                .between_leaves(node, &up, to)
-                .map(|latency| Peer { output, latency })
+            delays.between_leaves(node, &up, to).map(|latency| Peer {
+                output,
+                latency: Time::from_ps(latency),
+            })
         });
         let wiring = LeafWiring {
             number,

@@ -3,6 +3,7 @@
 use tenter_engine::{Home, Pace, Part, RunOutcome, Windows, act_at_edge, run_windowed};
 use tenter_net::Packet;
 use tenter_topology::NodeId;
+use tenter_units::Instant;
 use tenter_workload::{JobId, Schedule};
 
 use crate::flow_level::{Carried, RingsTaken};
@@ -20,7 +21,7 @@ pub trait Driver {
 
     /// Runs until `edge`, until an edge that `progress` asks for, or until nothing is left to
     /// happen.
-    fn run(&mut self, from: u64, edge: u64, progress: &JobProgress) -> RunOutcome;
+    fn run(&mut self, from: Instant, edge: Instant, progress: &JobProgress) -> RunOutcome;
 
     /// How many parts the nodes are spread over.
     fn parts(&self) -> usize;
@@ -32,7 +33,7 @@ pub trait Driver {
     fn fabric_mut(&mut self, part: usize) -> &mut Fabric<Self::Watcher>;
 
     /// Says that a node has something to do at an instant.
-    fn wake(&mut self, home: Home, at: u64);
+    fn wake(&mut self, home: Home, at: Instant);
 
     /// The packets on their way to a node.
     fn in_flight(&self, home: Home) -> Vec<(u16, Packet)>;
@@ -42,17 +43,17 @@ pub trait Driver {
     fn lose(&mut self, home: Home, input: u16) -> Vec<Packet>;
 
     /// Changes a node at an edge at `now`; whether it may have something else to do now.
-    fn change(&mut self, home: Home, now: u64, change: &Change) -> bool;
+    fn change(&mut self, home: Home, now: Instant, change: &Change) -> bool;
 
     /// All switches have other routes from `now` on.
-    fn routes_changed(&mut self, _now: u64) {}
+    fn routes_changed(&mut self, _now: Instant) {}
 
     /// Runs the rings of a job as a whole, where the driver does: the transfers of a schedule whose
     /// first may be posted so long after `begin`, in ps, as hosts add to a start.
     fn run_rings(
         &mut self,
         _job: JobId,
-        _begin: u64,
+        _begin: Instant,
         _schedule: &dyn Schedule,
     ) -> Option<RingsTaken> {
         None
@@ -118,7 +119,7 @@ pub struct WindowedDriver<W: Watcher> {
 impl<W: Watcher> Driver for WindowedDriver<W> {
     type Watcher = W;
 
-    fn run(&mut self, from: u64, edge: u64, progress: &JobProgress) -> RunOutcome {
+    fn run(&mut self, from: Instant, edge: Instant, progress: &JobProgress) -> RunOutcome {
         let windows = self.windows;
         run_windowed(
             &mut self.parts,
@@ -142,7 +143,7 @@ impl<W: Watcher> Driver for WindowedDriver<W> {
         &mut self.parts[part].nodes
     }
 
-    fn wake(&mut self, home: Home, at: u64) {
+    fn wake(&mut self, home: Home, at: Instant) {
         self.parts[usize::from(home.part)].lane.wake(home.node, at);
     }
 
@@ -160,7 +161,7 @@ impl<W: Watcher> Driver for WindowedDriver<W> {
             .lose(home.node, input)
     }
 
-    fn change(&mut self, home: Home, now: u64, change: &Change) -> bool {
+    fn change(&mut self, home: Home, now: Instant, change: &Change) -> bool {
         let part = usize::from(home.part);
         act_at_edge(&mut self.parts, part, now, |fabric, visit| {
             fabric.change_in_visit(home.node, change, visit)

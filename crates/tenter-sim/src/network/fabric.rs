@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tenter_engine::{EventList, LocalNode, Nodes, Output, Visit};
 use tenter_net::{ArrivalsByPort, Event, Medium, Packet, Switch};
 use tenter_topology::{Routing, Topology};
+use tenter_units::Instant;
 
 use super::change::Change;
 use super::context::Context;
@@ -36,8 +37,6 @@ pub struct Fabric<W> {
     /// The graph with the circuits that there are now.
     pub(crate) topology: Arc<Topology>,
 }
-
-const NEVER: u64 = u64::MAX;
 
 impl<W: Watcher> Nodes for Fabric<W> {
     type Item = Packet;
@@ -102,7 +101,7 @@ impl<W: Watcher> Medium for Links<'_, '_, W> {
         reason = "once a packet; a call costs a quarter of it"
     )]
     #[inline(always)]
-    fn send(&mut self, output: Output, at: u64, packet: &Packet) {
+    fn send(&mut self, output: Output, at: Instant, packet: &Packet) {
         self.visit.send(output, at, packet);
     }
 
@@ -112,12 +111,12 @@ impl<W: Watcher> Medium for Links<'_, '_, W> {
     }
 
     #[inline]
-    fn prefetch_way(&self, output: Output, at: u64) {
+    fn prefetch_way(&self, output: Output, at: Instant) {
         self.visit.prefetch_way(output, at);
     }
 
     #[inline]
-    fn prefetch_room(&self, output: Output, at: u64) {
+    fn prefetch_room(&self, output: Output, at: Instant) {
         self.visit.prefetch_room(output, at);
     }
 
@@ -156,10 +155,10 @@ fn visit_host<W: Watcher>(
     let mut arrivals = arrivals.iter().map(|(packet, _)| packet);
     let mut next_packet = arrivals.next();
     // What is left from an earlier visit was ready then, so it leaves as soon as the wire is free.
-    let mut now = 0;
+    let mut now = Instant::START;
     loop {
-        let departure = host.next_departure(now).unwrap_or(NEVER);
-        let timer = host.next_timer().unwrap_or(NEVER);
+        let departure = host.next_departure(now).unwrap_or(Instant::NEVER);
+        let timer = host.next_timer().unwrap_or(Instant::NEVER);
         let own = departure.min(timer);
         let mut links = Links { visit, watcher };
         while let Some(packet) = next_packet
@@ -170,7 +169,7 @@ fn visit_host<W: Watcher>(
         {
             next_packet = arrivals.next();
         }
-        let arrival = next_packet.map_or(NEVER, |packet| packet.at);
+        let arrival = next_packet.map_or(Instant::NEVER, |packet| packet.at);
         now = own.min(arrival);
         if now >= end {
             visit.wake(now);
@@ -219,14 +218,14 @@ impl<W: Watcher> Fabric<W> {
     }
 
     /// One departure of a host's NIC, for an engine with explicit departures.
-    pub fn host_departs(&mut self, node: LocalNode, now: u64, medium: &mut impl Medium) {
+    pub fn host_departs(&mut self, node: LocalNode, now: Instant, medium: &mut impl Medium) {
         if let NodeModel::Host(host) = &mut self.nodes[node.index()] {
             host.nic.depart(&self.context.nic, now, medium);
         }
     }
 
     /// One timer of a node, for an engine with explicit events.
-    pub fn fires(&mut self, node: LocalNode, now: u64, medium: &mut impl Medium) {
+    pub fn fires(&mut self, node: LocalNode, now: Instant, medium: &mut impl Medium) {
         let (model, mut scope) = self.node(node);
         match model {
             NodeModel::Switch(switch) => switch.fire(now, medium),
@@ -236,7 +235,13 @@ impl<W: Watcher> Fabric<W> {
 
     /// The departures of one port of a switch up to and including `now`, for an engine with
     /// explicit departures.
-    pub fn port_departs(&mut self, node: LocalNode, port: u16, now: u64, medium: &mut impl Medium) {
+    pub fn port_departs(
+        &mut self,
+        node: LocalNode,
+        port: u16,
+        now: Instant,
+        medium: &mut impl Medium,
+    ) {
         if let NodeModel::Switch(switch) = &mut self.nodes[node.index()] {
             switch.advance_port(port, now, medium);
         }
@@ -263,7 +268,7 @@ impl<W: Watcher> Fabric<W> {
     pub fn change(
         &mut self,
         node: LocalNode,
-        now: u64,
+        now: Instant,
         change: &Change,
         medium: &mut impl Medium,
     ) -> bool {
@@ -290,7 +295,7 @@ fn change_node<M: Medium>(
     node: &mut NodeModel,
     context: &Context,
     routing: &Routing,
-    now: u64,
+    now: Instant,
     change: &Change,
     medium: &mut M,
 ) -> bool {

@@ -53,28 +53,28 @@ impl Context {
 
     /// From the end of a pause frame sent through a port to the instant from which the other end
     /// obeys: the cable, and the response time. The same of a flow-control packet.
-    pub(crate) fn mac_latency(&self, node: NodeId, port: u16) -> u64 {
+    pub(crate) fn mac_latency(&self, node: NodeId, port: u16) -> Time {
         let delay = self.topology.cable(node, port).delay;
         self.mac_latency_over(CableEnd { node, port }, delay)
     }
 
     /// The same where the way to the other end takes so long.
-    pub(crate) fn mac_latency_over(&self, from: CableEnd, delay: Time) -> u64 {
-        self.delays().effect(from, delay).ps()
+    pub(crate) fn mac_latency_over(&self, from: CableEnd, delay: Time) -> Time {
+        self.delays().effect(from, delay)
     }
 
     /// How long after a circuit has come up frames may be sent from one end of it, so that pauses
     /// of the other end, which are said first, have acted before.
-    pub(crate) fn circuit_guard(&self, from: CableEnd, to: CableEnd, delay: Time) -> u64 {
+    pub(crate) fn circuit_guard(&self, from: CableEnd, to: CableEnd, delay: Time) -> Time {
         if !self.may_send_control() {
-            return 0;
+            return Time::ZERO;
         }
         let wire_bytes = u32::from(PAUSE_FRAME_BYTES) + WIRE_OVERHEAD_BYTES;
         let each = self.serialisation(to.node, to.port).of(wire_bytes, 0).0;
         let classes = self.switch(to.node).classes.len() as u64;
         // Departures come before arrivals of the same instant, and fractions of a picosecond count.
-        let rest = self.mac_latency_over(from, delay) + 2;
-        (each.ps() + 1) * classes + rest
+        let rest = self.mac_latency_over(from, delay) + Time::LEAST * 2;
+        (each + Time::LEAST) * classes + rest
     }
 
     /// Which ports of a switch lead to hosts.

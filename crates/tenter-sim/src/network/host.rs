@@ -9,6 +9,7 @@ use std::collections::BinaryHeap;
 use tenter_endpoint::{Delivery, Nic, RxContext, SendPeer, WorkRequest};
 use tenter_engine::Stream;
 use tenter_net::{Medium, Packet, PacketKind};
+use tenter_units::{Instant, Time};
 use tenter_workload::flow_workload::Sender;
 use tenter_workload::graph::News;
 use tenter_workload::{Countdown, Destination, JobId, RankReceiveSlot, Transfer, split};
@@ -53,9 +54,9 @@ enum Full {
 #[derive(Debug)]
 pub struct Host {
     pub(crate) nic: Nic,
-    timers: BinaryHeap<Reverse<(u64, Timer)>>,
+    timers: BinaryHeap<Reverse<(Instant, Timer)>>,
     /// Ranks here that have not started their collective yet, and when they will.
-    not_started: Vec<(u16, u64)>,
+    not_started: Vec<(u16, Instant)>,
     /// Arrivals that transfers still wait for: (rank's number here, transfer).
     waiting: Countdown<(u16, u32)>,
     /// For each rank here where the delays of its starts come from; empty unless starts are skewed.
@@ -73,8 +74,8 @@ pub struct Host {
 struct OpenLoop {
     /// The rank's number on this host.
     number: u16,
-    /// When it started, in ps.
-    start: u64,
+    /// When it started.
+    start: Instant,
     sender: Sender,
     /// The flow that arrives next.
     next: u32,
@@ -117,10 +118,10 @@ impl Host {
 
     /// Lets the ranks of `job` here, if there are any, start the collective that begins at `now`;
     /// returns when the first of them does.
-    pub(crate) fn start(&mut self, context: &Context, job: JobId, now: u64) -> Option<u64> {
+    pub(crate) fn start(&mut self, context: &Context, job: JobId, now: Instant) -> Option<Instant> {
         let skew_max = context.nic.start_skew_max.ps();
-        let begin = now + context.host_delays.start_up.ps() + context.host_delays.step.ps();
-        let mut first: Option<u64> = None;
+        let begin = now + context.host_delays.start_up + context.host_delays.step;
+        let mut first: Option<Instant> = None;
         for (number, here) in context.ranks_on(self.nic.host()).iter().enumerate() {
             if here.job != job {
                 continue;
@@ -129,7 +130,7 @@ impl Host {
                 .start_skew
                 .get_mut(number)
                 .map_or(0, |stream| stream.below(skew_max + 1));
-            let start = begin + skew;
+            let start = begin + Time::from_ps(skew);
             self.timers
                 .push(Reverse((start, Timer::Start(number as u16))));
             self.not_started.push((number as u16, start));
@@ -164,13 +165,13 @@ impl Host {
 
     /// When the next frame can leave, given that it is `now`.
     #[inline]
-    pub fn next_departure(&self, now: u64) -> Option<u64> {
+    pub fn next_departure(&self, now: Instant) -> Option<Instant> {
         self.nic.next_departure(now)
     }
 
     /// When the next timer fires.
     #[inline]
-    pub fn next_timer(&self) -> Option<u64> {
+    pub fn next_timer(&self) -> Option<Instant> {
         let own = self.timers.peek().map(|&Reverse((at, _))| at);
         match (own, self.nic.next_timer()) {
             (Some(own), Some(nic)) => Some(own.min(nic)),
@@ -216,7 +217,12 @@ impl Host {
     /// Fires the one timer that is due at `now` and first in order: the workload's before the
     /// NIC's.
     #[inline(never)]
-    pub(crate) fn fire(&mut self, now: u64, scope: &mut HostScope<'_>, medium: &mut impl Medium) {
+    pub(crate) fn fire(
+        &mut self,
+        now: Instant,
+        scope: &mut HostScope<'_>,
+        medium: &mut impl Medium,
+    ) {
         match self.timers.peek() {
             Some(&Reverse((at, timer))) if at <= now => {
                 self.timers.pop();
@@ -245,7 +251,7 @@ impl Host {
         }
     }
 
-    fn post_initial(&mut self, number: u16, now: u64, scope: &HostScope<'_>) {
+    fn post_initial(&mut self, number: u16, now: Instant, scope: &HostScope<'_>) {
         let RankHere { job, rank, .. } =
             scope.context.ranks_on(self.nic.host())[usize::from(number)];
         let mut ids = Vec::new();
@@ -280,24 +286,31 @@ impl Host {
 
     /// How long a transfer that has been released waits, so that it takes no less than the library
     /// that carries it out says, on links that are faster.
-    fn wait(job: JobId, id: u32, scope: &HostScope<'_>) -> u64 {
+    fn wait(job: JobId, id: u32, scope: &HostScope<'_>) -> Time {
         let Some(least_latency) = scope.context.jobs[job].least_latency else {
-            return 0;
+            return Time::ZERO;
         };
         let schedule = scope.schedules.of(job);
-        let latency = schedule.latency(id).ps();
-        if latency == 0 {
-            return 0;
+        let latency = schedule.latency(id);
+        if latency.is_zero() {
+            return Time::ZERO;
         }
         let is_carried = scope.context.is_carried(job, &schedule.transfer(id));
         let domain = scope.context.scale_up.filter(|_| is_carried);
-        let own = domain.map_or(least_latency, |domain| domain.latency.ps());
+        let own = domain.map_or(least_latency, |domain| domain.latency);
         latency.saturating_sub(own)
     }
 
     /// Posts a transfer at once or later.
-    fn post_after(&mut self, number: u16, id: u32, wait: u64, now: u64, scope: &HostScope<'_>) {
-        if wait == 0 {
+    fn post_after(
+        &mut self,
+        number: u16,
+        id: u32,
+        wait: Time,
+        now: Instant,
+        scope: &HostScope<'_>,
+    ) {
+        if wait.is_zero() {
             self.post(number, id, now, scope);
         } else {
             self.set_timer(now + wait, Timer::Release(number, id));
@@ -307,7 +320,7 @@ impl Host {
     /// Posts a transfer, into the scale-up domain or split over the queue pairs of its way, and
     /// plans the one that follows it whatever arrives. A stream whose queue pair takes no more of
     /// its messages leaves one out, and none follows once the queue pair has given up.
-    fn post(&mut self, number: u16, id: u32, now: u64, scope: &HostScope<'_>) {
+    fn post(&mut self, number: u16, id: u32, now: Instant, scope: &HostScope<'_>) {
         let context = scope.context;
         let here = context.ranks_on(self.nic.host())[usize::from(number)];
         let transfer = scope.schedules.of(here.job).transfer(id);
@@ -318,14 +331,14 @@ impl Host {
             && let Some(full) = self.is_backed_up(here, &transfer, context)
         {
             if full == Full::ForNow {
-                self.set_timer(now + wait.ps(), Timer::Release(number, id));
+                self.set_timer(now + wait, Timer::Release(number, id));
             }
             return;
         } else {
             self.post_to_nic(here, id, &transfer, now, scope);
         }
         if let Some((next, wait)) = follows {
-            self.set_timer(now + wait.ps(), Timer::Release(number, next));
+            self.set_timer(now + wait, Timer::Release(number, next));
         }
     }
 
@@ -354,7 +367,7 @@ impl Host {
         })
     }
 
-    pub(crate) fn set_timer(&mut self, at: u64, timer: Timer) {
+    pub(crate) fn set_timer(&mut self, at: Instant, timer: Timer) {
         self.timers.push(Reverse((at, timer)));
     }
 
@@ -364,7 +377,7 @@ impl Host {
         here: RankHere,
         id: u32,
         transfer: &Transfer,
-        now: u64,
+        now: Instant,
         scope: &HostScope<'_>,
     ) {
         let context = scope.context;
@@ -453,7 +466,7 @@ impl Host {
         number: u16,
         job: JobId,
         id: u32,
-        now: u64,
+        now: Instant,
         scope: &mut HostScope<'_>,
     ) {
         // A flow releases another once it is acknowledged.
@@ -464,7 +477,13 @@ impl Host {
     }
 
     /// Posts what has waited for transfer `id`, or starts the delay until it may be posted.
-    pub(crate) fn release(&mut self, number: u16, id: u32, now: u64, scope: &mut HostScope<'_>) {
+    pub(crate) fn release(
+        &mut self,
+        number: u16,
+        id: u32,
+        now: Instant,
+        scope: &mut HostScope<'_>,
+    ) {
         let job = scope.context.ranks_on(self.nic.host())[usize::from(number)].job;
         let schedule = scope.schedules.of(job);
         if schedule.operations().is_some() {
@@ -473,7 +492,7 @@ impl Host {
         let mut released = std::mem::take(&mut scope.partition_records.released);
         released.clear();
         schedule.released_by(id, &mut released);
-        let step = scope.context.host_delays.step.ps();
+        let step = scope.context.host_delays.step;
         for &next in &released {
             let dependencies = schedule.dependencies(next);
             if !self.waiting.is_last((number, next), dependencies) {
@@ -482,11 +501,11 @@ impl Host {
             let wait = Self::wait(job, next, scope);
             let start = self.not_started.iter().find(|(late, _)| *late == number);
             match start {
-                None if step + wait == 0 => self.post(number, next, now, scope),
+                None if step + wait == Time::ZERO => self.post(number, next, now, scope),
                 // A rank passes nothing on before it has started; at the same instant the start
                 // comes first.
                 _ => {
-                    let at = (now + step).max(start.map_or(0, |&(_, at)| at)) + wait;
+                    let at = (now + step).max(start.map_or(Instant::START, |&(_, at)| at)) + wait;
                     self.timers
                         .push(Reverse((at, Timer::Release(number, next))));
                 }
@@ -510,8 +529,8 @@ impl Host {
         &mut self,
         job: JobId,
         id: u32,
-        posted: u64,
-        now: u64,
+        posted: Instant,
+        now: Instant,
         scope: &HostScope<'_>,
     ) {
         let plan = &scope.context.jobs[job];
@@ -523,7 +542,7 @@ impl Host {
     }
 
     /// The flow that a rank's open loop has planned arrives, and the next is planned.
-    fn flow_arrives(&mut self, number: u16, now: u64, scope: &HostScope<'_>) {
+    fn flow_arrives(&mut self, number: u16, now: Instant, scope: &HostScope<'_>) {
         let mut loops = self.open_loops.iter();
         let Some(index) = loops.position(|open| open.number == number) else {
             return;
@@ -535,7 +554,7 @@ impl Host {
     }
 
     /// Plans the next arrival of an open loop, or says that there is none.
-    fn plan_arrival(&mut self, index: usize, now: u64, scope: &HostScope<'_>) {
+    fn plan_arrival(&mut self, index: usize, now: Instant, scope: &HostScope<'_>) {
         let open = &mut self.open_loops[index];
         let number = open.number;
         let here = scope.context.ranks_on(self.nic.host())[usize::from(number)];
@@ -544,7 +563,7 @@ impl Host {
         match next {
             Some((after, id)) => {
                 open.next = id;
-                let at = open.start.saturating_add(after.ps());
+                let at = open.start.saturating_add(after);
                 self.set_timer(at, Timer::Arrive(number));
             }
             None => scope.context.progress.arrived(here.job, now),
@@ -552,14 +571,20 @@ impl Host {
     }
 
     /// Starts the flow that follows one in its slot, or says that the slot is done.
-    pub(crate) fn flow_is_over(&mut self, job: JobId, id: u32, now: u64, scope: &HostScope<'_>) {
+    pub(crate) fn flow_is_over(
+        &mut self,
+        job: JobId,
+        id: u32,
+        now: Instant,
+        scope: &HostScope<'_>,
+    ) {
         let context = scope.context;
         let Some(flows) = scope.schedules.of(job).flow_workload() else {
             return;
         };
         let sender = scope.schedules.of(job).transfer(id).sender();
         let number = context.number_of(self.nic.host(), job, sender);
-        let start = now + context.host_delays.step.ps();
+        let start = now + context.host_delays.step;
         let next = flows.next_in_slot(id, context.elapsed(job, start));
         match (next, number) {
             (Some(next), Some(number)) if start == now => {

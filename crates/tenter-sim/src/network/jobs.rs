@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tenter_engine::{Control, Stream};
 use tenter_net::{ReceiveSlot, SendSlot};
-use tenter_units::ById;
+use tenter_units::{ById, Instant, Time};
 use tenter_workload::flow_workload::FlowWorkload;
 use tenter_workload::{
     CollectiveRun, Job, JobId, QueuePairs, RankId, RankReceiveSlot, RankSendSlot, Schedule,
@@ -35,7 +35,7 @@ pub(crate) struct JobPlan {
     pub(crate) unloaded: Unloaded,
     /// The latency of the shortest path between two of its NICs, in ps; `None` where no transfer
     /// waits for its latency to pass.
-    pub(crate) least_latency: Option<u64>,
+    pub(crate) least_latency: Option<Time>,
     /// Seed of what it draws.
     pub(crate) seed: u64,
 }
@@ -92,15 +92,15 @@ impl JobPlan {
             .is_none_or(|turns| u64::from(number) < turns)
     }
 
-    /// When it starts, in ps; `None` where that depends on another job.
-    pub(crate) fn own_start(&self) -> Option<u64> {
-        let start = self.job.start.ps();
+    /// When it starts; `None` where that depends on another job.
+    pub(crate) fn own_start(&self) -> Option<Instant> {
+        let start = Instant::at(self.job.start);
         self.job.after.is_none().then_some(start)
     }
 
-    /// When its first collective starts, in ps, where `start` counts from `origin`.
-    pub(crate) fn first_start(&self, origin: u64) -> u64 {
-        let start = origin.saturating_add(self.job.start.ps());
+    /// When its first collective starts, where `start` counts from `origin`.
+    pub(crate) fn first_start(&self, origin: Instant) -> Instant {
+        let start = origin.saturating_add(self.job.start);
         start.saturating_add(self.compute(0))
     }
 
@@ -147,10 +147,10 @@ impl JobPlan {
         least + stream.below(run.size_bytes - least + 1)
     }
 
-    /// What the ranks compute before that turn, in ps.
-    pub(crate) fn compute(&self, number: u32) -> u64 {
+    /// What the ranks compute before that turn.
+    pub(crate) fn compute(&self, number: u32) -> Time {
         let draw = |bound| self.stream("compute", number).below(bound);
-        self.run(number).compute.draw(draw).ps()
+        self.run(number).compute.draw(draw)
     }
 
     /// Each turn has a stream of its own, so that none needs to be remembered.
@@ -166,10 +166,10 @@ impl JobPlan {
         Ok(Arc::from(schedule))
     }
 
-    /// What passes within hosts before the first and after the last transfer of that turn, in ps.
-    pub(crate) fn within_hosts(&self, number: u32) -> u64 {
+    /// What passes within hosts before the first and after the last transfer of that turn.
+    pub(crate) fn within_hosts(&self, number: u32) -> Time {
         let kind = &self.run(number).traffic;
-        kind.within_hosts(self.size_bytes(number)).ps()
+        kind.within_hosts(self.size_bytes(number))
     }
 }
 
@@ -188,9 +188,9 @@ pub struct JobProgress {
 struct Counters {
     missing: AtomicU64,
     last_arrival: AtomicU64,
-    /// From the last arrival to the next collective; `u64::MAX` when there is none.
+    /// From the last arrival to the next collective; [`Time::MAX`] when there is none.
     gap: AtomicU64,
-    /// When the job starts; `u64::MAX` while another is waited for.
+    /// When the job starts; [`Instant::NEVER`] while another is waited for.
     start: AtomicU64,
 }
 
@@ -199,34 +199,34 @@ impl JobProgress {
         let counters = |plan: &JobPlan| Counters {
             missing: AtomicU64::new(0),
             last_arrival: AtomicU64::new(0),
-            gap: AtomicU64::new(u64::MAX),
-            start: AtomicU64::new(plan.own_start().unwrap_or(u64::MAX)),
+            gap: AtomicU64::new(Time::MAX.ps()),
+            start: AtomicU64::new(plan.own_start().unwrap_or(Instant::NEVER).ps()),
         };
         JobProgress {
             jobs: jobs.iter().map(counters).collect(),
-            edge: AtomicU64::new(u64::MAX),
+            edge: AtomicU64::new(Instant::NEVER.ps()),
         }
     }
 
     /// The job that was waited for has ended: this one starts at `at`.
-    pub(crate) fn set_start(&self, job: JobId, at: u64) {
-        self.jobs[job].start.store(at, Ordering::Release);
+    pub(crate) fn set_start(&self, job: JobId, at: Instant) {
+        self.jobs[job].start.store(at.ps(), Ordering::Release);
     }
 
-    /// When the job started or will start, in ps; `None` while another is waited for.
-    pub(crate) fn start(&self, job: JobId) -> Option<u64> {
-        let start = self.jobs[job].start.load(Ordering::Acquire);
-        (start < u64::MAX).then_some(start)
+    /// When the job started or will start; `None` while another is waited for.
+    pub(crate) fn start(&self, job: JobId) -> Option<Instant> {
+        let start = instant(&self.jobs[job].start);
+        (!start.is_never()).then_some(start)
     }
 
     /// A collective of `transfers` begins; when all have arrived, an edge is wanted `gap` later.
-    pub(crate) fn begin(&self, job: JobId, transfers: u64, gap: Option<u64>) {
+    pub(crate) fn begin(&self, job: JobId, transfers: u64, gap: Option<Time>) {
         let counters = &self.jobs[job];
         counters.missing.store(transfers, Ordering::Relaxed);
         counters.last_arrival.store(0, Ordering::Relaxed);
         counters
             .gap
-            .store(gap.unwrap_or(u64::MAX), Ordering::Relaxed);
+            .store(gap.unwrap_or(Time::MAX).ps(), Ordering::Relaxed);
     }
 
     /// One more thing must be done before the job is.
@@ -236,13 +236,14 @@ impl JobProgress {
 
     /// A transfer of the job's collective has arrived whole.
     #[inline]
-    pub(crate) fn arrived(&self, job: JobId, at: u64) {
+    pub(crate) fn arrived(&self, job: JobId, at: Instant) {
         let counters = &self.jobs[job];
-        counters.last_arrival.fetch_max(at, Ordering::AcqRel);
+        counters.last_arrival.fetch_max(at.ps(), Ordering::AcqRel);
         if counters.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
-            let last = counters.last_arrival.load(Ordering::Acquire);
-            let edge = last.saturating_add(counters.gap.load(Ordering::Relaxed));
-            self.edge.fetch_min(edge, Ordering::AcqRel);
+            let last = instant(&counters.last_arrival);
+            let gap = Time::from_ps(counters.gap.load(Ordering::Relaxed));
+            let edge = last.saturating_add(gap);
+            self.edge.fetch_min(edge.ps(), Ordering::AcqRel);
         }
     }
 
@@ -251,18 +252,23 @@ impl JobProgress {
         self.jobs[job].missing.load(Ordering::Acquire)
     }
 
-    pub(crate) fn last_arrival(&self, job: JobId) -> u64 {
-        self.jobs[job].last_arrival.load(Ordering::Acquire)
+    pub(crate) fn last_arrival(&self, job: JobId) -> Instant {
+        instant(&self.jobs[job].last_arrival)
     }
 
     /// The edge that finished collectives ask for; asking again starts anew.
-    pub(crate) fn take_edge(&self) -> u64 {
-        self.edge.swap(u64::MAX, Ordering::AcqRel)
+    pub(crate) fn take_edge(&self) -> Instant {
+        Instant::from_ps(self.edge.swap(Instant::NEVER.ps(), Ordering::AcqRel))
     }
 }
 
+/// An instant that threads share.
+fn instant(shared: &AtomicU64) -> Instant {
+    Instant::from_ps(shared.load(Ordering::Acquire))
+}
+
 impl Control for JobProgress {
-    fn edge_after(&self, _window_end: u64) -> u64 {
-        self.edge.load(Ordering::Acquire)
+    fn edge_after(&self, _window_end: Instant) -> Instant {
+        instant(&self.edge)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use tenter_units::Instant;
 use tenter_workload::graph::{Metered, OperationLog, RankRun};
 use tenter_workload::{Countdown, JobId, RankId};
 
@@ -20,8 +21,8 @@ pub(crate) struct RankLog {
 pub(crate) struct OperationRuns {
     /// By the number of the rank on its host, as far as one has begun.
     runs: Vec<Option<RankRun>>,
-    /// When the first rank here of each job began with the graph that the job is at, in ps.
-    pub(crate) since: BTreeMap<JobId, u64>,
+    /// When the first rank here of each job began with the graph that the job is at.
+    pub(crate) since: BTreeMap<JobId, Instant>,
     /// Queue pairs that have not acknowledged their share of a transfer that is done once it is
     /// acknowledged, by the number of the rank and transfer.
     pub(crate) unacknowledged: Countdown<(u16, u32)>,
@@ -53,7 +54,7 @@ impl OperationRuns {
         &mut self,
         number: u16,
         job: JobId,
-        now: u64,
+        now: Instant,
         begin: impl FnOnce() -> RankRun,
     ) -> &mut RankRun {
         let place = usize::from(number);

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use tenter_endpoint::{Acknowledged, Delivery, Marks};
-use tenter_units::ById;
+use tenter_units::{ById, Instant};
 use tenter_workload::graph::Consequences;
 use tenter_workload::{JobId, RankId, RankSendSlot};
 
@@ -42,7 +42,7 @@ pub(crate) struct Posted {
     /// The first of the queue pairs that it is split over.
     pub(crate) first: RankSendSlot,
     pub(crate) transfer: u32,
-    pub(crate) at: u64,
+    pub(crate) at: Instant,
 }
 
 /// The receiver's half of a flow. Latencies are in units of
@@ -50,7 +50,7 @@ pub(crate) struct Posted {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DeliveredHalf {
     pub(crate) key: FlowKey,
-    pub(crate) at: u64,
+    pub(crate) at: Instant,
     pub(crate) bytes: u64,
     pub(crate) latency_sum: u64,
     pub(crate) latency_min: u32,
@@ -64,9 +64,9 @@ pub(crate) struct DeliveredHalf {
 #[repr(align(64))]
 pub(crate) struct AcknowledgedHalf {
     pub(crate) key: FlowKey,
-    pub(crate) posted: u64,
-    pub(crate) first_sent: u64,
-    pub(crate) at: u64,
+    pub(crate) posted: Instant,
+    pub(crate) first_sent: Instant,
+    pub(crate) at: Instant,
     pub(crate) frames: u64,
     pub(crate) bytes: u64,
     pub(crate) retransmitted_frames: u64,

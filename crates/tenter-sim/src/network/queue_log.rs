@@ -9,7 +9,7 @@ use tenter_net::{Event, EventKind};
 use tenter_plan::QueueChanges;
 use tenter_record::QueueChangeRow;
 use tenter_topology::CableEnd;
-use tenter_units::Time;
+use tenter_units::Instant;
 
 use super::watch::{PortChanges, Watcher};
 
@@ -18,8 +18,8 @@ use super::watch::{PortChanges, Watcher};
 pub(crate) struct QueueLog {
     ports: BTreeMap<CableEnd, PortLog>,
     limit: u64,
-    /// The first and the last instant of which changes are kept, in ps.
-    span: (u64, u64),
+    /// The first and the last instant of which changes are kept.
+    span: (Instant, Instant),
 }
 
 #[derive(Clone, Debug, Default)]
@@ -37,18 +37,21 @@ impl QueueLog {
         QueueLog {
             ports: ports.map(|&place| (place, PortLog::default())).collect(),
             limit: plan.limit,
-            span: (plan.from.ps(), plan.to.map_or(u64::MAX, Time::ps)),
+            span: (
+                Instant::at(plan.from),
+                plan.to.map_or(Instant::NEVER, Instant::at),
+            ),
         }
     }
 }
 
 impl PortLog {
     /// Notes what waits at the beginning of the span.
-    fn begin(&mut self, place: CableEnd, at: u64) {
+    fn begin(&mut self, place: CableEnd, at: Instant) {
         for (class, &queue_bytes) in (0..).zip(&self.waiting) {
             if queue_bytes > 0 {
                 self.rows.push(QueueChangeRow {
-                    time: Time::from_ps(at),
+                    time: at.since_start(),
                     node: place.node.number(),
                     port: place.port,
                     class,
@@ -91,7 +94,7 @@ impl Watcher for QueueLog {
             return;
         }
         port.rows.push(QueueChangeRow {
-            time: Time::from_ps(event.at),
+            time: event.at.since_start(),
             node: event.node.number(),
             port: event.port,
             class: u16::from(event.packet.class()),

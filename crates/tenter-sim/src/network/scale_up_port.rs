@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 
+use tenter_units::Instant;
+
 /// What an NPU has under way into its domain.
 #[derive(Debug, Default)]
 pub(crate) struct ScaleUpPort {
-    pub(super) free_at: u64,
+    pub(super) free_at: Instant,
     /// Transfers whose end has not been sent, in the order in which they are.
     pub(super) sending: VecDeque<Carried>,
     /// Transfers whose end is under way.
@@ -18,6 +20,6 @@ pub(super) struct Carried {
     /// The rank's number on its host.
     pub(super) number: u16,
     pub(super) id: u32,
-    pub(super) posted: u64,
-    pub(super) first_sent: u64,
+    pub(super) posted: Instant,
+    pub(super) first_sent: Instant,
 }

@@ -4,6 +4,7 @@ use tenter_net::{Event, EventKind, Packet, PacketKind};
 use tenter_plan::CapturePlan;
 use tenter_record::QueueChangeRow;
 use tenter_topology::{CableEnd, NodeId};
+use tenter_units::{Instant, Time};
 
 use super::context::Context;
 
@@ -49,8 +50,8 @@ pub struct Captured<'a> {
 /// A frame at a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// When its first bit is there, in ps.
-    pub(crate) at: u64,
+    /// When its first bit is there.
+    pub(crate) at: Instant,
     /// The index of the port among those of the plan.
     pub(crate) port: u32,
     pub(crate) is_outbound: bool,
@@ -79,8 +80,8 @@ pub enum WatchTarget {
         /// Its port.
         port: u16,
         /// How long after its last bit has arrived a pause frame is obeyed, or a flow-control
-        /// packet acts, in ps: for the model it is one event, for whoever looks it is two.
-        response: u64,
+        /// packet acts: for the model it is one event, for whoever looks it is two.
+        response: Time,
     },
 }
 
@@ -91,7 +92,7 @@ impl WatchTarget {
         WatchTarget::Port {
             node,
             port,
-            response: context.mac_latency(node, port) - cable.delay.ps(),
+            response: context.mac_latency(node, port) - cable.delay,
         }
     }
 
@@ -112,7 +113,7 @@ impl WatchTarget {
     fn arrival(&self, event: &Event) -> Option<Event> {
         match self {
             WatchTarget::Port { response, .. } if event.kind == EventKind::Obeyed => Some(Event {
-                at: event.at - response,
+                at: event.at - *response,
                 kind: EventKind::Arrived,
                 ..*event
             }),
@@ -182,10 +183,10 @@ mod tests {
     const PORT: WatchTarget = WatchTarget::Port {
         node: NodeId::new(0),
         port: 0,
-        response: 10,
+        response: Time::from_ps(10),
     };
 
-    fn event(at: u64) -> Event {
+    fn event(at: Instant) -> Event {
         let packet = Packet {
             at,
             queue_pair: 0,
@@ -211,10 +212,10 @@ mod tests {
         for (limit, kept) in [(0, 0), (1, 1), (2, 2), (usize::MAX, 5)] {
             let mut log = WatchLog::new(PORT, limit);
             for at in [4, 3, 5, 1, 2] {
-                log.note(event(at));
+                log.note(event(Instant::from_ps(at)));
             }
             let (first, omitted) = log.first();
-            let times: Vec<u64> = first.iter().map(|event| event.at).collect();
+            let times: Vec<u64> = first.iter().map(|event| event.at.ps()).collect();
             assert_eq!(times, &[1, 2, 3, 4, 5][..kept], "limit {limit}");
             assert_eq!(omitted, 5 - kept as u64, "limit {limit}");
         }
@@ -222,19 +223,22 @@ mod tests {
 
     #[test]
     fn a_pause_frame_arrives_before_it_is_obeyed_and_belongs_to_no_flow() {
-        let mut obeyed = event(15);
+        let mut obeyed = event(Instant::from_ps(15));
         obeyed.kind = EventKind::Obeyed;
         obeyed.packet.kind = PacketKind::Pause;
         let mut log = WatchLog::new(PORT, 9);
         log.note(obeyed);
         let (first, _) = log.first();
-        let seen: Vec<_> = first.iter().map(|event| (event.at, event.kind)).collect();
+        let seen: Vec<_> = first
+            .iter()
+            .map(|event| (event.at.ps(), event.kind))
+            .collect();
         assert_eq!(seen, [(5, EventKind::Arrived), (15, EventKind::Obeyed)]);
         // Its hash of 0 may be that of a queue pair.
         let mut log = WatchLog::new(WatchTarget::Flow(vec![0]), 9);
         log.note(obeyed);
         assert_eq!(log.first(), (Vec::new(), 0));
-        log.note(event(1));
+        log.note(event(Instant::from_ps(1)));
         assert_eq!(log.first().0.len(), 1);
     }
 }

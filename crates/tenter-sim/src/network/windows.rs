@@ -8,11 +8,11 @@ use tenter_units::Time;
 const CENTRAL_BUCKET: Time = Time::from_ns(50);
 
 /// How windows are laid, and how long a calendar bucket is.
-pub(super) fn windows(lookahead: u64, cap: Option<Time>) -> (Windows, u64) {
-    let cap = cap.unwrap_or(WINDOW_MAX).min(WINDOW_MAX).ps().max(1);
-    if lookahead < CENTRAL_BELOW.ps() {
+pub(super) fn windows(lookahead: Time, cap: Option<Time>) -> (Windows, u64) {
+    let cap = cap.unwrap_or(WINDOW_MAX).min(WINDOW_MAX).max(Time::LEAST);
+    if lookahead < CENTRAL_BELOW {
         (Windows::Central(lookahead.min(cap)), CENTRAL_BUCKET.ps())
     } else {
-        (Windows::Buckets, lookahead.min(cap))
+        (Windows::Buckets, lookahead.min(cap).ps())
     }
 }

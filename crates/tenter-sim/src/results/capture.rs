@@ -10,7 +10,7 @@ use tenter_record::{
     Capture, CapturedFrame, CapturedPort, FrameContent, MacAddress, RoceBody, RocePacket,
 };
 use tenter_topology::{CableEnd, HostId, Topology};
-use tenter_units::Time;
+use tenter_units::Instant;
 
 use crate::network::{Captured, Context, Driver, PacketEnds, Seen, Watcher, keep_first};
 
@@ -32,7 +32,7 @@ pub(crate) fn collect<D: Driver>(driver: &D, outcome: &mut Outcome) {
     let omitted = omitted + logs.iter().map(|log| log.omitted).sum::<u64>();
     let flow_control = logs.iter().map(|log| log.flow_control).sum();
     let context = driver.context();
-    let last = frames.last().map_or(0, |seen| seen.at);
+    let last = frames.last().map_or(Instant::START, |seen| seen.at);
     warn(
         plan,
         context.topology(),
@@ -59,14 +59,14 @@ fn warn(
     topology: &Topology,
     omitted: u64,
     flow_control: u64,
-    last: u64,
+    last: Instant,
     outcome: &mut Outcome,
 ) {
     let warnings = &mut outcome.summary.warnings;
     if omitted > 0 {
         warnings.push(format!(
             "frames are captured up to {} only, and {omitted} were left out: give a larger `observe.capture_limit`, or fewer ports",
-            Time::from_ps(last),
+            last,
         ));
     }
     if flow_control > 0 {
@@ -188,7 +188,7 @@ impl Frame<'_> {
             (peer, self.at)
         };
         CapturedFrame {
-            at: Time::from_ps(self.seen.at),
+            at: self.seen.at.since_start(),
             port: self.seen.port,
             is_outbound: self.seen.is_outbound,
             frame_bytes: self.seen.packet.frame_bytes,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use tenter_net::{CLASSES, Packet, PauseRecord, Transmitter};
 use tenter_topology::{CableEnd, NodeId};
+use tenter_units::Instant;
 
 use crate::network::{Driver, NodeModel};
 
@@ -175,7 +176,7 @@ fn pauses_of_classes<D: Driver>(driver: &D, node: NodeId, port: u16) -> u64 {
         NodeModel::Switch(switch) => {
             let queues = 0..switch.classes().len();
             let sent = queues.map(|queue| {
-                let group = switch.ingress(port, queue, 0);
+                let group = switch.ingress(port, queue, Instant::START);
                 let each = u64::from(switch.classes_of_sender(port, queue).count_ones());
                 each * (group.xoff_frames + group.xon_frames)
             });
@@ -195,11 +196,11 @@ fn pauses_received<D: Driver>(driver: &D, node: NodeId, port: u16) -> u64 {
     };
     match driver.node(node) {
         NodeModel::Host(host) => {
-            sum(&mut (0..CLASSES as u8).map(|class| host.nic().paused(class, 0).0))
+            sum(&mut (0..CLASSES as u8).map(|class| host.nic().paused(class, Instant::START).0))
         }
         NodeModel::Switch(switch) => {
             let port = &switch.ports()[usize::from(port)];
-            sum(&mut (0..switch.classes().len()).map(|queue| port.paused(queue, 0).0))
+            sum(&mut (0..switch.classes().len()).map(|queue| port.paused(queue, Instant::START).0))
         }
     }
 }
@@ -216,7 +217,7 @@ fn check_buffer<D: Driver>(driver: &D, node: NodeId) -> Result<(), String> {
     })?;
     for queue in (0..switch.classes().len()).filter(|&queue| switch.is_lossless(queue)) {
         for (number, bytes) in (0..).zip(switch.waiting_by_port(queue)) {
-            let accounted = switch.ingress(number, queue, 0).bytes;
+            let accounted = switch.ingress(number, queue, Instant::START).bytes;
             if accounted != bytes {
                 let name = driver.context().topology().port_name(node, number);
                 return Err(format!(

@@ -7,7 +7,7 @@ use tenter_net::{
 };
 use tenter_record::{Counts, PortRow, QueueRow, SwitchRow};
 use tenter_topology::{CableEnd, NodeId};
-use tenter_units::Time;
+use tenter_units::{Instant, Time};
 
 use crate::flow_level::Carried;
 use crate::network::{Context, Driver, JobPlan, NodeModel};
@@ -18,7 +18,7 @@ use super::notices;
 use super::signals;
 
 /// Adds the rows of all nodes in the order of the topology, for a trial that ended at `ended` ps.
-pub(crate) fn count<D: Driver>(driver: &D, ended: u64, counts: &mut Counts) {
+pub(crate) fn count<D: Driver>(driver: &D, ended: Instant, counts: &mut Counts) {
     let context = driver.context();
     let span = active_span(context, ended);
     let queue_pairs = hash_paths::queue_pairs(driver);
@@ -50,11 +50,11 @@ pub(crate) fn count<D: Driver>(driver: &D, ended: u64, counts: &mut Counts) {
                 NodeModel::Host(host) => host.nic().last_end(),
                 NodeModel::Switch(_) => transmitter.last_end(),
             };
-            let unsent_ps = last_end.saturating_sub(ended) + transmitter.cut_short();
+            let unsent = last_end.saturating_since(ended) + transmitter.cut_short();
             if let Some(carried) = driver.carried() {
                 add_carried(&mut row, carried, context, CableEnd { node, port });
             }
-            row.utilisation = utilisation(&row, unsent_ps, span);
+            row.utilisation = utilisation(&row, unsent, span);
             let hashed = queue_pairs.as_ref();
             row.queue_pairs = hashed.map(|counts| counts[node][usize::from(port)]);
             let telling = queues.into_iter().filter(says_something);
@@ -82,10 +82,13 @@ pub(crate) fn count<D: Driver>(driver: &D, ended: u64, counts: &mut Counts) {
 }
 
 /// From the start of the first job to `ended` ps.
-pub(crate) fn active_span(context: &Context, ended: u64) -> Time {
+pub(crate) fn active_span(context: &Context, ended: Instant) -> Time {
     let running = context.jobs.iter().filter(|plan| plan.has_turn(0));
-    let started = running.filter_map(JobPlan::own_start).min().unwrap_or(0);
-    Time::from_ps(ended.saturating_sub(started))
+    let started = running
+        .filter_map(JobPlan::own_start)
+        .min()
+        .unwrap_or(Instant::START);
+    ended.saturating_since(started)
 }
 
 fn name(row: &mut PortRow, context: &Context, node: NodeId, port: u16) {
@@ -99,7 +102,7 @@ fn name(row: &mut PortRow, context: &Context, node: NodeId, port: u16) {
 }
 
 /// The port of a NIC, and each of its classes.
-fn nic_port(nic: &Nic, ended: u64) -> (PortRow, Vec<QueueRow>) {
+fn nic_port(nic: &Nic, ended: Instant) -> (PortRow, Vec<QueueRow>) {
     let (tx_frames, tx_bytes) = nic.transmitter().sent();
     let counters = nic.counters();
     let (buffer, _) = nic.receive_buffer().unwrap_or_default();
@@ -113,7 +116,7 @@ fn nic_port(nic: &Nic, ended: u64) -> (PortRow, Vec<QueueRow>) {
         rx_high_water_bytes: buffer.high_water_bytes,
         tx_cnp_frames: counters.np_cnp_sent,
         rx_cnp_frames: counters.rp_cnp_handled,
-        first_xoff: nic.first_xoff().map(Time::from_ps),
+        first_xoff: nic.first_xoff().map(Instant::since_start),
         ..PortRow::default()
     };
     let queue = |class: u8| {
@@ -124,7 +127,7 @@ fn nic_port(nic: &Nic, ended: u64) -> (PortRow, Vec<QueueRow>) {
             lossless: nic.is_lossless(class) || nic.credit(class).is_some(),
             tx_xoff_frames,
             tx_xon_frames,
-            pausing: Time::from_ps(nic.pausing(class, ended)),
+            pausing: nic.pausing(class, ended),
             ..of_lane(nic.input_buffer(class), obeyed(received, paused))
         }
     };
@@ -132,7 +135,7 @@ fn nic_port(nic: &Nic, ended: u64) -> (PortRow, Vec<QueueRow>) {
 }
 
 /// A port of a switch, and each class that has a queue there.
-fn switch_port(switch: &Switch, number: u16, ended: u64) -> (PortRow, Vec<QueueRow>) {
+fn switch_port(switch: &Switch, number: u16, ended: Instant) -> (PortRow, Vec<QueueRow>) {
     let port = &switch.ports()[usize::from(number)];
     let counters = port.counters();
     let (rx_frames, rx_bytes) = switch.received(number);
@@ -149,7 +152,7 @@ fn switch_port(switch: &Switch, number: u16, ended: u64) -> (PortRow, Vec<QueueR
         watchdog_storms: port.storms(),
         watchdog_dropped_frames: counters.watchdog_frames,
         watchdog_dropped_bytes: counters.watchdog_bytes,
-        first_xoff: port.first_xoff().map(Time::from_ps),
+        first_xoff: port.first_xoff().map(Instant::since_start),
         ..PortRow::default()
     };
     let queue = |(index, &class): (usize, &u8)| {
@@ -169,7 +172,7 @@ fn switch_port(switch: &Switch, number: u16, ended: u64) -> (PortRow, Vec<QueueR
             queue_high_water_bytes: port.queue_high_water_bytes(index),
             tx_xoff_frames: told.xoff_frames + held + switch.signalled_pauses(number, class),
             tx_xon_frames: told.xon_frames.saturating_sub(held),
-            pausing: Time::from_ps(told.paused),
+            pausing: told.paused,
             headroom_bytes: ingress.headroom_bytes,
             headroom_high_water_bytes: ingress.headroom_high_water_bytes,
             ..of_lane(switch.input_buffer(number, index), obeyed(received, paused))
@@ -190,11 +193,11 @@ fn add_carried(row: &mut PortRow, carried: &Carried, context: &Context, end: Cab
 }
 
 /// What a class has been told by the other end.
-fn obeyed(record: PauseRecord, paused: u64) -> QueueRow {
+fn obeyed(record: PauseRecord, paused: Time) -> QueueRow {
     QueueRow {
         rx_xoff_frames: record.xoff_frames,
         rx_xon_frames: record.xon_frames,
-        paused: Time::from_ps(paused),
+        paused,
         ..QueueRow::default()
     }
 }
@@ -280,7 +283,7 @@ fn switch_row(switch: &Switch) -> SwitchRow {
     for (number, port) in (0..).zip(switch.ports()) {
         for queue in 0..switch.classes().len() {
             let counters = port.queue_counters(queue);
-            let ingress = switch.ingress(number, queue, 0);
+            let ingress = switch.ingress(number, queue, Instant::START);
             row.headroom_bytes += ingress.headroom_bytes;
             row.headroom_high_water_bytes += ingress.headroom_high_water_bytes;
             row.dropped_frames += counters.dropped_frames;
@@ -295,13 +298,13 @@ fn switch_row(switch: &Switch) -> SwitchRow {
 }
 
 /// Share of the span in which the port was sending, preamble and gap included.
-fn utilisation(row: &PortRow, unsent_ps: u64, span: Time) -> f64 {
+fn utilisation(row: &PortRow, unsent: Time, span: Time) -> f64 {
     if span.is_zero() {
         return 0.0;
     }
     let wire_bytes = row.tx_bytes + row.tx_frames * u64::from(WIRE_OVERHEAD_BYTES);
     // A frame counts from its beginning, but the last may not have been sent to its end.
     let sending = wire_bytes as f64 * 8.0 / (row.rate_gbps * 1e9);
-    let sending = sending - Time::from_ps(unsent_ps).as_s();
+    let sending = sending - unsent.as_s();
     sending.max(0.0) / span.as_s()
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use tenter_record::CriticalPathRow;
-use tenter_units::Time;
+use tenter_units::Instant;
 use tenter_workload::graph::{Graph, Operation, OperationLog, Timing};
 
 use super::iteration_id::IterationId;
@@ -32,8 +32,8 @@ pub(super) struct Part {
     /// The send of a message.
     pub(super) sender: Option<At>,
     pub(super) bytes: u64,
-    pub(super) from: u64,
-    pub(super) to: u64,
+    pub(super) from: Instant,
+    pub(super) to: Instant,
 }
 
 impl Part {
@@ -49,8 +49,8 @@ impl Part {
             peer: self.sender.map(|sender| sender.rank),
             sent_by: self.sender.map(|sender| sender.place),
             bytes: self.bytes,
-            from: Time::from_ps(self.from),
-            to: Time::from_ps(self.to),
+            from: self.from.since_start(),
+            to: self.to.since_start(),
         }
     }
 }
@@ -60,8 +60,8 @@ pub(super) struct Logged<'a> {
     pub(super) graph: &'a Graph,
     pub(super) timing: Timing,
     pub(super) logs: &'a [&'a [OperationLog]],
-    /// When it began, in ps.
-    pub(super) start: u64,
+    /// When it began.
+    pub(super) start: Instant,
     /// The operations of each collective.
     collectives: Vec<Vec<At>>,
     /// The receives of sends that waited for them.
@@ -73,7 +73,7 @@ impl<'a> Logged<'a> {
         graph: &'a Graph,
         timing: Timing,
         logs: &'a [&'a [OperationLog]],
-        start: u64,
+        start: Instant,
     ) -> Logged<'a> {
         let mut collectives = vec![Vec::new(); graph.collectives().len()];
         if !collectives.is_empty() {
@@ -133,7 +133,7 @@ impl<'a> Logged<'a> {
     }
 
     /// Adds a part, unless it takes no time.
-    fn part(&self, kind: &'static str, at: At, from: u64, to: u64, parts: &mut Vec<Part>) {
+    fn part(&self, kind: &'static str, at: At, from: Instant, to: Instant, parts: &mut Vec<Part>) {
         if to <= from {
             return;
         }
@@ -155,7 +155,7 @@ impl<'a> Logged<'a> {
 
     /// Adds what an operation took until a time; gives the operation that is the first of it and
     /// when that began.
-    fn leave(&self, here: At, until: u64, parts: &mut Vec<Part>) -> (At, u64) {
+    fn leave(&self, here: At, until: Instant, parts: &mut Vec<Part>) -> (At, Instant) {
         let log = self.log(here);
         if until <= log.started {
             // It was its start that was waited for.
@@ -176,10 +176,7 @@ impl<'a> Logged<'a> {
                     self.part("acknowledgement", here, began, until, parts);
                     return (receive, began);
                 }
-                let posted = log
-                    .started
-                    .saturating_add(self.timing.overhead.ps())
-                    .min(until);
+                let posted = log.started.saturating_add(self.timing.overhead).min(until);
                 self.part("acknowledgement", here, posted, until, parts);
                 self.part("overhead", here, log.started, posted, parts);
                 (here, log.started)
@@ -201,7 +198,7 @@ impl<'a> Logged<'a> {
                 }
                 let sender = At::sender(log);
                 let sent = self.log(sender);
-                let overhead = self.timing.overhead.ps();
+                let overhead = self.timing.overhead;
                 let posted = sent.started.saturating_add(overhead).min(log.matched);
                 self.part("message", here, posted, log.matched, parts);
                 self.part("overhead", sender, sent.started, posted, parts);
@@ -220,15 +217,15 @@ impl<'a> Logged<'a> {
     }
 
     /// Adds the time in which a receive took its message; gives when it began with that.
-    fn taken(&self, here: At, until: u64, parts: &mut Vec<Part>) -> u64 {
-        let began = until.saturating_sub(self.timing.overhead.ps());
+    fn taken(&self, here: At, until: Instant, parts: &mut Vec<Part>) -> Instant {
+        let began = until.saturating_sub(self.timing.overhead);
         let began = began.max(self.log(here).matched).min(until);
         self.part("overhead", here, began, until, parts);
         began
     }
 
     /// What an operation that began at a time had waited for last, in its rank.
-    fn before(&self, here: At, began: u64) -> Option<At> {
+    fn before(&self, here: At, began: Instant) -> Option<At> {
         let log = self.log(here);
         let place = if log.behind != OperationLog::NONE && began > log.ready {
             log.behind

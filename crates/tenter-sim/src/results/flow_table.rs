@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tenter_endpoint::Marks;
 use tenter_net::SENT_UNIT_PS;
 use tenter_record::{Digest, FlowRow};
-use tenter_units::{ById, Time};
+use tenter_units::{ById, Instant, Time};
 use tenter_workload::{FullMesh, JobId, Schedule, Transfer, WorkloadError, split};
 
 use crate::flow_level::RingsTaken;
@@ -29,8 +29,8 @@ pub(crate) struct Tally {
     pub(crate) ideal: Time,
     /// For every flow that carries anything its completion time over the ideal one.
     pub(crate) ideal_ratios: Vec<f64>,
-    pub(crate) start: u64,
-    pub(crate) end: Option<u64>,
+    pub(crate) start: Instant,
+    pub(crate) end: Option<Instant>,
     /// Completion time of every flow, in the order in which they were booked.
     pub(crate) completion_times: Vec<Time>,
     /// Frames sent and accepted by the flows that are booked, so that their difference is what was
@@ -61,7 +61,7 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// That of a collective that begins at an instant.
-    fn new(schedule: Arc<dyn Schedule>, start: u64) -> Tally {
+    fn new(schedule: Arc<dyn Schedule>, start: Instant) -> Tally {
         Tally {
             schedule,
             rings: None,
@@ -118,13 +118,13 @@ pub(crate) struct FlowTable {
     /// Flows of jobs under test that have arrived, and all that there will be.
     judged_flows_done: u64,
     flows_total: u64,
-    last_event: u64,
+    last_event: Instant,
 }
 
 /// Where the halves of a complete flow are.
 #[derive(Clone, Copy, Debug)]
 struct Complete {
-    received: u64,
+    received: Instant,
     /// Where in [`FlowTable::waiting`].
     place: u32,
     /// Where in [`FlowTable::acknowledged`].
@@ -163,7 +163,7 @@ impl FlowTable {
             flows_booked: 0,
             judged_flows_done: 0,
             flows_total,
-            last_event: 0,
+            last_event: Instant::START,
         })
     }
 
@@ -171,7 +171,7 @@ impl FlowTable {
         &mut self,
         context: &Context,
         job: JobId,
-        at: u64,
+        at: Instant,
         schedule: Arc<dyn Schedule>,
     ) {
         let flow_work = schedule.flow_workload();
@@ -207,7 +207,7 @@ impl FlowTable {
     pub(crate) fn begin_rings(
         &mut self,
         job: JobId,
-        at: u64,
+        at: Instant,
         schedule: Arc<dyn Schedule>,
         taken: RingsTaken,
     ) {
@@ -228,7 +228,7 @@ impl FlowTable {
         })
     }
 
-    pub(crate) fn end(&mut self, job: JobId, turn: usize, at: u64) {
+    pub(crate) fn end(&mut self, job: JobId, turn: usize, at: Instant) {
         let tally = &mut self.tallies[job][turn];
         tally.end = Some(at);
         self.last_event = self.last_event.max(at);
@@ -238,7 +238,7 @@ impl FlowTable {
             tally.sent_bytes = taken.frame_bytes;
             tally.accepted_bytes = taken.frame_bytes;
             tally.payload_bytes = taken.payload;
-            self.last_event = self.last_event.max(taken.acknowledged);
+            self.last_event = self.last_event.max(Instant::from_ps(taken.acknowledged));
             self.received_bytes[job] += taken.frame_bytes;
             self.flows_booked += taken.flows();
             if taken.is_judged {
@@ -327,7 +327,7 @@ impl FlowTable {
     fn touch(&self, flows: &[Complete]) {
         let seen = flows.iter().fold(0, |seen, flow| {
             let sent = &self.acknowledged[flow.index as usize];
-            seen ^ sent.at ^ self.waiting[flow.place as usize].at
+            seen ^ sent.at.ps() ^ self.waiting[flow.place as usize].at.ps()
         });
         std::hint::black_box(seen);
     }
@@ -346,7 +346,7 @@ impl FlowTable {
                     .expect("what is acknowledged has been delivered"),
             };
             self.order.push(Complete {
-                received: 0,
+                received: Instant::START,
                 place,
                 index,
             });
@@ -420,8 +420,8 @@ impl FlowTable {
         (self.judged_flows_done, self.flows_total)
     }
 
-    /// When the last thing that matters to a flow happened, in ps.
-    pub(crate) fn last_event(&self) -> u64 {
+    /// When the last thing that matters to a flow happened.
+    pub(crate) fn last_event(&self) -> Instant {
         self.last_event
     }
 }
@@ -429,7 +429,7 @@ impl FlowTable {
 /// Whether it is known how long the packets of a flow were under way: there are some, and none for
 /// longer than the time that they carry can tell.
 fn knows_latency(context: &Context, sent: &AcknowledgedHalf, received: &DeliveredHalf) -> bool {
-    let longest = received.at.saturating_sub(sent.first_sent) / SENT_UNIT_PS;
+    let longest = received.at.saturating_since(sent.first_sent).ps() / SENT_UNIT_PS;
     context.has_packets() && longest < u64::from(u32::MAX)
 }
 
@@ -466,10 +466,10 @@ fn flow_row(
         dst_host: to.number(),
         udp_source_port: context.udp_source_port(QueuePairId::of(job, transfer, lane, queue_pair)),
         payload_bytes: split::share(transfer.bytes, plan.job.queue_pairs, queue_pair),
-        posted: Time::from_ps(sent.posted),
-        first_sent: Time::from_ps(sent.first_sent),
-        received: Time::from_ps(received.at),
-        acknowledged: Time::from_ps(sent.at),
+        posted: sent.posted.since_start(),
+        first_sent: sent.first_sent.since_start(),
+        received: received.at.since_start(),
+        acknowledged: sent.at.since_start(),
         tx_frames: sent.frames,
         tx_bytes: sent.bytes,
         rx_frames: frames,

@@ -9,7 +9,7 @@ use crate::network::JobPlan;
 /// transfers, and what passes within hosts before and after them.
 pub(crate) fn of_collective(plan: &JobPlan, number: u32, transfers: Time, arrived: f64) -> Time {
     let mesh = Time::from_ps((transfers.ps() as f64 * arrived) as u64);
-    let within = Time::from_ps(plan.within_hosts(number));
+    let within = plan.within_hosts(number);
     within.saturating_add(within).saturating_add(mesh)
 }
 

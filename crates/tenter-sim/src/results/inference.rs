@@ -1,7 +1,7 @@
 //! Inferences: times of requests, and where the time of their ranks went.
 
 use tenter_record::{InferencePoolRow, InferenceRow, RequestRow, nearest_rank};
-use tenter_units::Time;
+use tenter_units::{Instant, Time};
 use tenter_workload::graph::Metered;
 use tenter_workload::inference::{Arrival, At, InferenceRun, PoolRun, RequestRun};
 use tenter_workload::transformer::Parallelism;
@@ -57,8 +57,8 @@ fn warning(row: &InferenceRow, planned: Option<Time>, requests: &[RequestRow]) -
     })
 }
 
-/// When an operation began and when it was done, in ps.
-fn times(run: &InferenceRun, at: At, ranks: &Ranks<'_>) -> Option<(u64, u64)> {
+/// When an operation began and when it was done.
+fn times(run: &InferenceRun, at: At, ranks: &Ranks<'_>) -> Option<(Instant, Instant)> {
     let marks = run.marks.get(at.rank as usize)?;
     let place = marks.binary_search(&at.operation).ok()?;
     ranks.get(&at.rank)?.marks.get(place).copied()
@@ -71,9 +71,9 @@ fn requests(run: &InferenceRun, of: IterationId, ranks: &Ranks<'_>) -> Vec<Reque
         let arrival = match request.request.arrival {
             Arrival::At(time) => {
                 let rank = ranks.get(&request.prefill[0].rank);
-                rank.map(|of| of.start.saturating_add(time))
+                rank.map(|of| of.start.saturating_add(Time::from_ps(time)))
             }
-            Arrival::After(before) => rows.get(before as usize).map(|row| row.end.ps()),
+            Arrival::After(before) => rows.get(before as usize).map(|row| Instant::at(row.end)),
         };
         let times = |at: At| times(run, at, ranks);
         let row = arrival.and_then(|arrival| request_row(request, of, number, arrival, times));
@@ -86,8 +86,8 @@ fn request_row(
     of: &RequestRun,
     iteration: IterationId,
     number: u32,
-    arrival: u64,
-    times: impl Fn(At) -> Option<(u64, u64)>,
+    arrival: Instant,
+    times: impl Fn(At) -> Option<(Instant, Instant)>,
 ) -> Option<RequestRow> {
     let [begin, end] = of.prefill;
     let (start, prefill_end) = (times(begin)?.0, times(end)?.1);
@@ -100,7 +100,7 @@ fn request_row(
     };
     let end = decode.map_or(first_token, |(_, end)| end);
     let others = u64::from(of.request.output - 1);
-    let tpot = (end - first_token).checked_div(others);
+    let tpot = (end - first_token).ps().checked_div(others);
     Some(RequestRow {
         job: iteration.job_number(),
         iteration: iteration.iteration,
@@ -109,14 +109,14 @@ fn request_row(
         decode_replica: of.decode_replica,
         prompt_tokens: of.request.prompt,
         output_tokens: of.request.output,
-        arrival: Time::from_ps(arrival),
-        prefill_start: Time::from_ps(start),
-        prefill_end: Time::from_ps(prefill_end),
-        kv_end: kv_end.map(Time::from_ps),
-        first_token: Time::from_ps(first_token),
-        decode_start: decode.map(|(start, _)| Time::from_ps(start)),
-        end: Time::from_ps(end),
-        ttft: Time::from_ps(first_token.saturating_sub(arrival)),
+        arrival: arrival.since_start(),
+        prefill_start: start.since_start(),
+        prefill_end: prefill_end.since_start(),
+        kv_end: kv_end.map(Instant::since_start),
+        first_token: first_token.since_start(),
+        decode_start: decode.map(|(start, _)| start.since_start()),
+        end: end.since_start(),
+        ttft: first_token.saturating_since(arrival),
         tpot: tpot.map(Time::from_ps),
     })
 }
@@ -146,7 +146,7 @@ fn row(
     volumes: &Volumes,
     of: IterationId,
     rows: &[RequestRow],
-    duration: u64,
+    duration: Time,
 ) -> InferenceRow {
     let none = Spread {
         mean: Time::ZERO,
@@ -169,7 +169,7 @@ fn row(
     let sum = |tokens: fn(&RequestRow) -> u32| rows.iter().map(|row| u64::from(tokens(row))).sum();
     let output_tokens: u64 = sum(|row| row.output_tokens);
     let accelerators: u32 = run.pools.iter().map(|pool| pool.ranks).sum();
-    let seconds = Time::from_ps(duration).as_ns().max(f64::MIN_POSITIVE) / 1e9;
+    let seconds = duration.as_ns().max(f64::MIN_POSITIVE) / 1e9;
     let tokens_per_second = output_tokens as f64 / seconds;
     let bytes = |of: Parallelism| volumes.of(of);
     InferenceRow {
@@ -177,7 +177,7 @@ fn row(
         job_name: String::new(),
         iteration: of.iteration,
         warm_up: false,
-        duration: Time::from_ps(duration),
+        duration,
         planned: run.planned,
         requests: rows.len() as u64,
         prompt_tokens: sum(|row| row.prompt_tokens),
@@ -208,29 +208,34 @@ fn row(
 }
 
 /// Time in which a rank waited for requests, and for their keys and values.
-fn without_request(of: &Metered) -> u64 {
+fn without_request(of: &Metered) -> Time {
     let exposed = exposed(of);
     let of = [Parallelism::Requests, Parallelism::Cache].map(|of| exposed[of as usize]);
-    of.iter().flatten().sum()
+    of.into_iter().flatten().sum()
 }
 
 /// Time in which a rank waited for messages of other stages that had not been sent, without the
 /// time in which the first stage waited for requests.
-fn bubble(of: &Metered, first_stage: Option<&Metered>) -> u64 {
+fn bubble(of: &Metered, first_stage: Option<&Metered>) -> Time {
     let waiting = exposed(of)[Parallelism::Pipeline as usize][1];
-    let without = first_stage.map_or(0, without_request);
+    let without = first_stage.map_or(Time::ZERO, without_request);
     waiting.saturating_sub(without.saturating_sub(without_request(of)))
 }
 
-fn pool_row(pool: &PoolRun, of: IterationId, ranks: &Ranks<'_>, duration: u64) -> InferencePoolRow {
+fn pool_row(
+    pool: &PoolRun,
+    of: IterationId,
+    ranks: &Ranks<'_>,
+    duration: Time,
+) -> InferencePoolRow {
     let own = || ranks.range(pool.first_rank..pool.first_rank + pool.ranks);
     // Ranks without anything to do have measured nothing, and are idle.
     let count = u128::from(pool.ranks.max(1));
-    let mean = |of: &dyn Fn(u32, &Metered) -> u64| {
+    let mean = |of: &dyn Fn(u32, &Metered) -> Time| {
         let sum: u128 = own()
-            .map(|(&rank, metered)| u128::from(of(rank, metered)))
+            .map(|(&rank, metered)| u128::from(of(rank, metered).ps()))
             .sum();
-        (sum / count) as u64
+        Time::from_ps((sum / count) as u64)
     };
     let compute = mean(&|_, of| of.computing);
     let under_way = |way: Parallelism| mean(&|_, of| exposed(of)[way as usize][0]);
@@ -254,14 +259,14 @@ fn pool_row(pool: &PoolRun, of: IterationId, ranks: &Ranks<'_>, duration: u64) -
         batches: pool.iterations,
         prompt_tokens: pool.tokens[0],
         decode_tokens: pool.tokens[1],
-        duration: Time::from_ps(duration),
-        compute: Time::from_ps(compute),
-        tensor: Time::from_ps(tensor),
-        expert: Time::from_ps(expert),
-        pipeline: Time::from_ps(pipeline),
-        kv: Time::from_ps(kv),
-        bubble: Time::from_ps(bubble),
-        idle: Time::from_ps(duration.saturating_sub(known)),
+        duration,
+        compute,
+        tensor,
+        expert,
+        pipeline,
+        kv,
+        bubble,
+        idle: duration.saturating_sub(known),
         memory: pool.memory,
     }
 }

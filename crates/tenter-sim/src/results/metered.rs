@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use tenter_units::Time;
 use tenter_workload::graph::{GraphSchedule, Metered};
 use tenter_workload::transformer::{Parallelism, Stream};
 use tenter_workload::{JobId, Operations, RankId};
@@ -21,8 +22,8 @@ pub(super) struct Iteration<'a> {
     pub(super) warm_up: bool,
     pub(super) operations: &'a Operations,
     pub(super) ranks: Ranks<'a>,
-    /// From its start to its end, in ps.
-    pub(super) duration: u64,
+    /// From its start to its end.
+    pub(super) duration: Time,
     /// What the job sends in each iteration.
     pub(super) volumes: Rc<Volumes>,
 }
@@ -89,10 +90,10 @@ fn is_whole(schedule: &GraphSchedule, ranks: &Ranks<'_>) -> bool {
     (0..graph.ranks()).all(has_measured)
 }
 
-/// Where the time of a rank went that did not compute, in ps: by parallelism what was under way and
+/// Where the time of a rank went that did not compute: by parallelism what was under way and
 /// what had not been sent.
-pub(super) fn exposed(of: &Metered) -> [[u64; 2]; Parallelism::ALL.len()] {
-    let mut exposed = [[0; 2]; Parallelism::ALL.len()];
+pub(super) fn exposed(of: &Metered) -> [[Time; 2]; Parallelism::ALL.len()] {
+    let mut exposed = [[Time::ZERO; 2]; Parallelism::ALL.len()];
     for &(label, with, waiting) in &of.streams {
         if let Some(own) = Stream::of_label(label).and_then(Stream::parallelism) {
             exposed[own as usize][0] += with;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tenter_record::{CriticalShareRow, OperationRow, RankTimeRow};
 use tenter_topology::HostId;
-use tenter_units::Time;
+use tenter_units::{Instant, Time};
 use tenter_workload::JobId;
 use tenter_workload::graph::{Graph, GraphSchedule, Operation, OperationLog};
 
@@ -51,7 +51,7 @@ pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &m
             outcome.counts.critical_path.extend(rows);
             let shares = shares(of, &plan.job.name, &times, &path);
             outcome.summary.critical_shares.push(CriticalShareRow {
-                whole: Time::from_ps(end - tally.start),
+                whole: end - tally.start,
                 ..shares
             });
         }
@@ -71,14 +71,17 @@ pub(crate) fn collect<D: Driver>(driver: &D, flow_table: &FlowTable, outcome: &m
 fn shares(of: IterationId, name: &str, ranks: &[RankTimes], path: &[Part]) -> CriticalShareRow {
     let of_kind = |kind: &str| {
         let parts = path.iter().filter(|part| part.kind == kind);
-        Time::from_ps(parts.map(|part| part.to - part.from).sum())
+        parts.map(|part| part.to - part.from).sum()
     };
-    let sum: u128 = ranks.iter().map(|times| u128::from(times.exposed)).sum();
+    let sum: u128 = ranks
+        .iter()
+        .map(|times| u128::from(times.exposed.ps()))
+        .sum();
     let mean = sum / ranks.len().max(1) as u128;
     let worst = (0..)
         .zip(ranks)
         .max_by_key(|&(rank, times)| (times.exposed, Reverse(rank)));
-    let (rank, most) = worst.map_or((0, 0), |(rank, times)| (rank, times.exposed));
+    let (rank, most) = worst.map_or((0, Time::ZERO), |(rank, times)| (rank, times.exposed));
     CriticalShareRow {
         job: of.job_number(),
         job_name: name.to_owned(),
@@ -90,7 +93,7 @@ fn shares(of: IterationId, name: &str, ranks: &[RankTimes], path: &[Part]) -> Cr
         acknowledgement: of_kind("acknowledgement"),
         overhead: of_kind("overhead"),
         exposed_mean: Time::from_ps(mean as u64),
-        exposed_max: Time::from_ps(most),
+        exposed_max: most,
         exposed_max_rank: rank,
     }
 }
@@ -130,8 +133,8 @@ fn known(stored: u32) -> Option<u32> {
     (stored != OperationLog::NONE).then_some(stored)
 }
 
-fn time(stored: u64) -> Option<Time> {
-    (stored != OperationLog::NEVER).then(|| Time::from_ps(stored))
+fn time(stored: Instant) -> Option<Time> {
+    (!stored.is_never()).then(|| stored.since_start())
 }
 
 fn row(graph: &Graph, rank: u32, place: u32, log: &OperationLog) -> OperationRow {
@@ -173,23 +176,23 @@ fn row(graph: &Graph, rank: u32, place: u32, log: &OperationLog) -> OperationRow
     row
 }
 
-/// What the time of a rank went into, in ps.
+/// What the time of a rank went into.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct RankTimes {
-    end: u64,
-    computing: u64,
-    communicating: u64,
-    exposed: u64,
-    idle: u64,
-    critical: u64,
+    end: Instant,
+    computing: Time,
+    communicating: Time,
+    exposed: Time,
+    idle: Time,
+    critical: Time,
 }
 
 impl RankTimes {
     fn of(
         graph: &Graph,
         logs: &[&[OperationLog]],
-        start: u64,
-        end: u64,
+        start: Instant,
+        end: Instant,
         path: &[Part],
     ) -> Vec<RankTimes> {
         let of_rank =
@@ -202,13 +205,19 @@ impl RankTimes {
     }
 
     /// Walks over the beginnings and ends of all that the rank did.
-    fn of_rank(graph: &Graph, rank: u32, log: &[OperationLog], start: u64, end: u64) -> RankTimes {
+    fn of_rank(
+        graph: &Graph,
+        rank: u32,
+        log: &[OperationLog],
+        start: Instant,
+        end: Instant,
+    ) -> RankTimes {
         let mut times = RankTimes {
             end: start,
             ..RankTimes::default()
         };
         // When something begins (+1) or ends (-1), and whether it is computing.
-        let mut changes: Vec<(u64, bool, i32)> = Vec::with_capacity(2 * log.len());
+        let mut changes: Vec<(Instant, bool, i32)> = Vec::with_capacity(2 * log.len());
         for (place, entry) in (0..).zip(log) {
             times.end = times.end.max(entry.done);
             let operation = graph.operation(rank, place).0;
@@ -222,8 +231,8 @@ impl RankTimes {
         let (mut computes, mut communicates, mut now) = (0, 0, start);
         for (at, of_computing, change) in changes {
             let passed = at - now;
-            times.computing += if computes > 0 { passed } else { 0 };
-            times.communicating += if communicates > 0 { passed } else { 0 };
+            times.computing += if computes > 0 { passed } else { Time::ZERO };
+            times.communicating += if communicates > 0 { passed } else { Time::ZERO };
             match (computes > 0, communicates > 0) {
                 (false, true) => times.exposed += passed,
                 (false, false) => times.idle += passed,
@@ -236,23 +245,22 @@ impl RankTimes {
                 communicates += change;
             }
         }
-        times.idle += end.saturating_sub(now);
+        times.idle += end.saturating_since(now);
         times
     }
 
     fn row(&self, of: IterationId, rank: u32, host: HostId) -> RankTimeRow {
-        let time = Time::from_ps;
         RankTimeRow {
             job: of.job_number(),
             iteration: of.iteration,
             rank,
             host: host.number(),
-            end: time(self.end),
-            computing: time(self.computing),
-            communicating: time(self.communicating),
-            exposed: time(self.exposed),
-            idle: time(self.idle),
-            critical: time(self.critical),
+            end: self.end.since_start(),
+            computing: self.computing,
+            communicating: self.communicating,
+            exposed: self.exposed,
+            idle: self.idle,
+            critical: self.critical,
         }
     }
 }

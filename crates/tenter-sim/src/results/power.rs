@@ -4,6 +4,7 @@
 use tenter_plan::{PowerProfile, PoweredParts};
 use tenter_record::{PortRow, PowerRow};
 use tenter_topology::NodeId;
+use tenter_units::Instant;
 
 use crate::network::Driver;
 
@@ -18,7 +19,7 @@ pub(crate) fn of_run<D: Driver>(
     profile: &PowerProfile,
     driver: &D,
     outcome: &Outcome,
-    ended: u64,
+    ended: Instant,
 ) -> PowerRow {
     let context = driver.context();
     let topology = context.topology();

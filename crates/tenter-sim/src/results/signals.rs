@@ -4,7 +4,7 @@ use tenter_endpoint::{Nic, Reaction};
 use tenter_net::Cause;
 use tenter_record::{ReactionRow, SignalRow};
 use tenter_topology::{HostId, NodeId};
-use tenter_units::Time;
+use tenter_units::{Instant, Time};
 
 use crate::network::{Driver, NodeModel};
 
@@ -39,7 +39,7 @@ pub(crate) fn of_switches<D: Driver>(driver: &D) -> Vec<SignalRow> {
 }
 
 /// How fast senders were told, sender after sender; nothing where none were.
-pub(crate) fn reactions<D: Driver>(driver: &D, ended: u64) -> Vec<ReactionRow> {
+pub(crate) fn reactions<D: Driver>(driver: &D, ended: Instant) -> Vec<ReactionRow> {
     let context = driver.context();
     let hosts = driver.nodes().filter_map(|(_, model)| match model {
         NodeModel::Host(host) => Some(host.nic()),
@@ -67,7 +67,7 @@ pub(crate) fn reactions<D: Driver>(driver: &D, ended: u64) -> Vec<ReactionRow> {
             reaction_p99: Time::from_ps(of.per_mille(990)),
             reaction_max: most,
             round_trip: context.round_trip(sender, receiver),
-            held: Time::from_ps(nic.held(receiver, ended)),
+            held: nic.held(receiver, ended),
         }
     };
     let rows = hosts.flat_map(|nic| {

@@ -10,7 +10,7 @@ use tenter_record::{
     JobRow, JobSummary, PortRow, Stop, StopKind, Summary, Totals,
 };
 use tenter_topology::{HostId, NodeId};
-use tenter_units::{Rate, Time};
+use tenter_units::{Instant, Rate, Time};
 use tenter_workload::{JobId, RankId};
 
 use crate::flow_level::{Carried, LeftOut};
@@ -32,7 +32,7 @@ pub(crate) struct Trial<'a> {
     pub(crate) name: &'a str,
     pub(crate) threads: u16,
     pub(crate) stopped: Option<Stop>,
-    pub(crate) ended: u64,
+    pub(crate) ended: Instant,
     pub(crate) ideals: &'a Ideals,
     pub(crate) power: Option<&'a PowerProfile>,
     /// What flow level leaves out, where the trial is at that.
@@ -51,27 +51,27 @@ pub(crate) fn packet_hops(driver: &impl Driver) -> u64 {
     frames + notices::sent(driver) + credit::sent(driver) + carried
 }
 
-/// When the last thing happened that the nodes know of, in ps: the end of the last frame, or the
+/// When the last thing happened that the nodes know of: the end of the last frame, or the
 /// last time that a queue pair gave up. What follows a timeout that is not the last is a frame.
-pub(crate) fn last_event(driver: &impl Driver) -> u64 {
+pub(crate) fn last_event(driver: &impl Driver) -> Instant {
     let of_node = |model: &NodeModel| match model {
         NodeModel::Host(host) => {
             let given_up = host.nic().errors().iter().map(|error| error.at);
-            given_up.fold(host.nic().last_end(), u64::max)
+            given_up.fold(host.nic().last_end(), Instant::max)
         }
         NodeModel::Switch(switch) => {
             let ended = switch
                 .ports()
                 .iter()
                 .map(|port| port.transmitter().last_end());
-            ended.max().unwrap_or(0)
+            ended.max().unwrap_or(Instant::START)
         }
     };
     driver
         .nodes()
         .map(|(_, model)| of_node(model))
         .max()
-        .unwrap_or(0)
+        .unwrap_or(Instant::START)
 }
 
 fn transmitters(driver: &impl Driver, count: impl Fn(&tenter_net::Transmitter) -> u64) -> u64 {
@@ -200,7 +200,10 @@ fn collective_row(
 ) -> CollectiveRow {
     let plan = &context.jobs[job];
     let turn = plan.turn(number);
-    let (start, end) = (Time::from_ps(tally.start), tally.end.map(Time::from_ps));
+    let (start, end) = (
+        tally.start.since_start(),
+        tally.end.map(Instant::since_start),
+    );
     let time = end.map(|end| end - start);
     let (kind, ranks) = (&plan.run(number).traffic, plan.job.ranks());
     let flow_work = tally.flow_work.as_deref();
@@ -216,7 +219,7 @@ fn collective_row(
     let mesh = ideal_ratio::of_collective(plan, number, tally.ideal, share);
     let ideal = ideals.get(&(turn.index, size)).copied();
     // Part of what is sent within hosts is no part of the line rate of a NIC.
-    let on_lines = !tally.is_carried && plan.within_hosts(number) == 0;
+    let on_lines = !tally.is_carried && plan.within_hosts(number).is_zero();
     let of_line = busbw.filter(|_| on_lines);
     let line = slowest_nic(context, plan).bytes_per_second() / 1e9 * goodput_share(context);
     let fct = completion_times(tally);
@@ -362,11 +365,11 @@ fn job_row<D: Driver>(
     let complete = done || (job.background && failure.is_none());
     let end = collectives.last().and_then(|last| last.end);
     let end = end.filter(|_| done);
-    let start = context.progress.start(index).map(Time::from_ps);
+    let start = context.progress.start(index).map(Instant::since_start);
     let jct = end.zip(start).map(|(end, start)| end - start);
     let compute = (0..collectives.len() as u32).map(|number| plan.compute(number));
-    let compute = Time::from_ps(compute.fold(0, u64::saturating_add));
-    let until = end.unwrap_or(Time::from_ps(trial.ended));
+    let compute = compute.fold(Time::ZERO, Time::saturating_add);
+    let until = end.unwrap_or(trial.ended.since_start());
     let span = start.map_or(Time::ZERO, |start| until.saturating_sub(start));
     let rx_bytes = flow_table.received_bytes[index] + under_way(driver, plan);
     JobRow {
@@ -571,7 +574,7 @@ fn warnings<D: Driver>(driver: &D, totals: &Totals, left_out: &[LeftOut]) -> Vec
     warnings
 }
 
-fn engine<D: Driver>(driver: &D, threads: u16, ended: u64, digest: Digest) -> EngineStats {
+fn engine<D: Driver>(driver: &D, threads: u16, ended: Instant, digest: Digest) -> EngineStats {
     let stats = driver.stats();
     let packet_hops = packet_hops(driver);
     let control = transmitters(driver, |transmitter| {
@@ -591,7 +594,7 @@ fn engine<D: Driver>(driver: &D, threads: u16, ended: u64, digest: Digest) -> En
         windows: stats.windows,
         node_visits: stats.node_visits,
         window_ps: stats.window_ps,
-        simulated_ns: Time::from_ps(ended).as_ns(),
+        simulated_ns: ended.since_start().as_ns(),
         ..EngineStats::default()
     }
 }

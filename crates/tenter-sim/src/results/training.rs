@@ -2,7 +2,7 @@
 
 use tenter_record::{TrainingRankRow, TrainingStepRow};
 use tenter_topology::HostId;
-use tenter_units::Time;
+use tenter_units::{Instant, Time};
 use tenter_workload::graph::Metered;
 use tenter_workload::training::TrainingStep;
 use tenter_workload::transformer::Parallelism;
@@ -33,17 +33,17 @@ pub(crate) fn collect(iterations: &[Iteration<'_>], outcome: &mut Outcome) {
     }
 }
 
-/// What the time of a rank went by with, in ps.
+/// What the time of a rank went by with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Times {
-    end: u64,
-    compute: u64,
-    exposed: [u64; Parallelism::ALL.len()],
-    bubble: u64,
+    end: Instant,
+    compute: Time,
+    exposed: [Time; Parallelism::ALL.len()],
+    bubble: Time,
 }
 
 impl Times {
-    fn of(metered: &Metered, whole: u64) -> Times {
+    fn of(metered: &Metered, whole: Time) -> Times {
         let [mut exposed, waiting] =
             [0, 1].map(|part: usize| exposed(metered).map(|times| times[part]));
         for parallelism in Parallelism::ALL {
@@ -52,7 +52,7 @@ impl Times {
                 exposed[parallelism as usize] += waiting[parallelism as usize];
             }
         }
-        let known = metered.computing + exposed.iter().sum::<u64>();
+        let known = metered.computing + exposed.iter().copied().sum();
         Times {
             end: metered.end,
             compute: metered.computing,
@@ -62,19 +62,19 @@ impl Times {
     }
 
     fn row(&self, of: IterationId, rank: u32, host: HostId) -> TrainingRankRow {
-        let [tensor, expert, context, pipeline, data, ..] = self.exposed.map(Time::from_ps);
+        let [tensor, expert, context, pipeline, data, ..] = self.exposed;
         TrainingRankRow {
             job: of.job_number(),
             iteration: of.iteration,
             rank,
             host: host.number(),
-            end: Time::from_ps(self.end),
-            compute: Time::from_ps(self.compute),
+            end: self.end.since_start(),
+            compute: self.compute,
             tensor,
             expert,
             context,
             pipeline,
-            bubble: Time::from_ps(self.bubble),
+            bubble: self.bubble,
             data,
         }
     }
@@ -85,20 +85,20 @@ fn step_row(
     volumes: &Volumes,
     of: IterationId,
     times: &[Times],
-    whole: u64,
+    whole: Time,
 ) -> TrainingStepRow {
     let ranks = times.len().max(1) as u128;
-    let mean = |of: &dyn Fn(&Times) -> u64| {
-        let sum: u128 = times.iter().map(|times| u128::from(of(times))).sum();
-        (sum / ranks) as u64
+    let mean = |of: &dyn Fn(&Times) -> Time| {
+        let sum: u128 = times.iter().map(|times| u128::from(of(times).ps())).sum();
+        Time::from_ps((sum / ranks) as u64)
     };
     let compute = mean(&|of| of.compute);
     let exposed = Parallelism::ALL.map(|of| mean(&|times| times.exposed[of as usize]));
-    let bubble = whole.saturating_sub(compute + exposed.iter().sum::<u64>());
-    let [tensor, expert, context, pipeline, data, ..] = exposed.map(Time::from_ps);
+    let bubble = whole.saturating_sub(compute + exposed.iter().copied().sum());
+    let [tensor, expert, context, pipeline, data, ..] = exposed;
     let computed = step.computed;
     let share = |seconds: f64| Time::from_ps((seconds * 1e12 / f64::from(step.ranks)) as u64);
-    let seconds = Time::from_ps(whole).as_ns().max(f64::MIN_POSITIVE) / 1e9;
+    let seconds = whole.as_ns().max(f64::MIN_POSITIVE) / 1e9;
     let flops = step.model_flops / seconds / f64::from(step.ranks);
     let bytes = Parallelism::ALL.map(|of| volumes.of(of));
     TrainingStepRow {
@@ -106,8 +106,8 @@ fn step_row(
         job_name: String::new(),
         iteration: of.iteration,
         warm_up: false,
-        step: Time::from_ps(whole),
-        compute: Time::from_ps(compute),
+        step: whole,
+        compute,
         forward: share(computed.forward),
         backward: share(computed.backward),
         recompute: share(computed.recomputed),
@@ -116,7 +116,7 @@ fn step_row(
         expert,
         context,
         pipeline,
-        bubble: Time::from_ps(bubble),
+        bubble,
         data,
         tokens: step.tokens,
         tokens_per_second: step.tokens as f64 / seconds,

@@ -3,14 +3,12 @@
 use std::fmt::Debug;
 
 use tenter_record::Stop;
+use tenter_units::Instant;
 
 use crate::error::SimulationError;
 use crate::network::Driver;
 
 use super::world::World;
-
-/// An instant that never comes.
-pub(super) const NEVER: u64 = u64::MAX;
 
 /// How a trial ends.
 #[derive(Debug)]
@@ -32,21 +30,21 @@ pub(super) trait EdgeActor<D: Driver>: Debug + Send {
     /// Before anything has happened.
     fn begin(&mut self, _: &mut World<'_, D>) {}
 
-    /// The next sync point that the actor needs, in ps.
-    fn next(&self, _: &World<'_, D>) -> u64 {
-        NEVER
+    /// The next sync point that the actor needs.
+    fn next(&self, _: &World<'_, D>) -> Instant {
+        Instant::NEVER
     }
 
     /// The next instant at which the actor may let an empty network go on.
-    fn next_if_empty(&self, _: &World<'_, D>) -> u64 {
-        NEVER
+    fn next_if_empty(&self, _: &World<'_, D>) -> Instant {
+        Instant::NEVER
     }
 
     /// Nothing happens from now until `to`: the network is empty.
     ///
     /// # Errors
     /// When records cannot be kept.
-    fn skip(&mut self, _: &mut World<'_, D>, _to: u64) -> Result<(), SimulationError> {
+    fn skip(&mut self, _: &mut World<'_, D>, _to: Instant) -> Result<(), SimulationError> {
         Ok(())
     }
 

@@ -1,7 +1,6 @@
 //! The actors of a trial.
 
 use tenter_plan::{Fidelity, Plan};
-use tenter_units::Time;
 
 use crate::network::Driver;
 
@@ -25,7 +24,7 @@ pub(super) fn of<D: Driver>(plan: &Plan) -> Vec<Box<dyn EdgeActor<D>>> {
         Box::new(Circuits::new(plan)),
         Box::new(Jobs),
         Box::new(Steering::new(plan)),
-        Box::new(Sampler::new(interval.map(Time::ps))),
+        Box::new(Sampler::new(interval)),
         Box::new(Reports::default()),
         Box::new(Background::default()),
         Box::new(TimeLimit::new(plan)),

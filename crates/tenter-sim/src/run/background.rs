@@ -1,11 +1,12 @@
 //! The end of background jobs, which would go on for ever.
 
+use tenter_units::Instant;
 use tenter_workload::JobId;
 
 use crate::error::SimulationError;
 use crate::network::{Driver, JobPlan};
 
-use super::actor::{EdgeActor, End, NEVER};
+use super::actor::{EdgeActor, End};
 use super::stall;
 use super::world::World;
 
@@ -13,16 +14,17 @@ use super::world::World;
 #[derive(Debug, Default)]
 pub(super) struct Background {
     /// When they are cut off, once that is known.
-    stop_at: Option<u64>,
+    stop_at: Option<Instant>,
 }
 
 impl<D: Driver> EdgeActor<D> for Background {
-    fn next(&self, _: &World<'_, D>) -> u64 {
-        self.stop_at.unwrap_or(NEVER)
+    fn next(&self, _: &World<'_, D>) -> Instant {
+        self.stop_at.unwrap_or(Instant::NEVER)
     }
 
-    fn next_if_empty(&self, world: &World<'_, D>) -> u64 {
-        self.stop_at.map_or(NEVER, |at| at.min(world.limit))
+    fn next_if_empty(&self, world: &World<'_, D>) -> Instant {
+        self.stop_at
+            .map_or(Instant::NEVER, |at| at.min(world.limit))
     }
 
     /// Says when background jobs are cut off, once the last of the others has ended or is known to
@@ -32,7 +34,7 @@ impl<D: Driver> EdgeActor<D> for Background {
             return;
         }
         let judged = |plan: &JobPlan| !plan.job.background && plan.has_turn(0);
-        let mut last = 0;
+        let mut last = Instant::START;
         for (plan, state) in world.context.jobs.iter().zip(&world.jobs) {
             if judged(plan) {
                 let Some(end) = state.end else { return };

@@ -16,13 +16,13 @@ use tenter_net::{WIRE_OVERHEAD_BYTES, WireLosses};
 use tenter_plan::{CircuitChange, CircuitPlan, OnChange, Plan};
 use tenter_record::CircuitRow;
 use tenter_topology::{CableEnd, NodeId, OpticalPlace, Rewiring, Topology};
-use tenter_units::Time;
+use tenter_units::{Instant, Time};
 
 use crate::error::SimulationError;
 use crate::network::{Change, Driver};
 use crate::results::{Missing, check_link, missing};
 
-use super::actor::{EdgeActor, NEVER};
+use super::actor::EdgeActor;
 use super::node_changes::{change, lose};
 use super::routes::Routes;
 use super::world::{Moving, World};
@@ -34,7 +34,7 @@ pub(super) struct Circuits {
     /// Changes to announce before anything has happened.
     planned: Vec<CircuitChange>,
     /// What is to happen, by time and in the order in which it was decided.
-    steps: BTreeMap<(u64, u64), Step>,
+    steps: BTreeMap<(Instant, u64), Step>,
     decided: u64,
     rows: Vec<CircuitRow>,
     /// What each port was joined with by the last row about it.
@@ -91,10 +91,10 @@ impl Circuits {
                         OnChange::Drain => Change::Hold(device.port),
                         OnChange::Lose => Change::Down(device.port, WireLosses::default()),
                     };
-                    change(driver, device.node, 0, &dark);
+                    change(driver, device.node, Instant::START, &dark);
                 }
                 self.noted.insert(place, topology.circuit(place));
-                self.rows.push(row(&topology, place, 0));
+                self.rows.push(row(&topology, place, Instant::START));
             }
         }
     }
@@ -120,7 +120,7 @@ impl Circuits {
         }
     }
 
-    fn decide(&mut self, at: u64, step: Step) {
+    fn decide(&mut self, at: Instant, step: Step) {
         self.steps.insert((at, self.decided), step);
         self.decided += 1;
     }
@@ -162,10 +162,9 @@ impl Circuits {
         Ok(())
     }
 
-    fn times(&self) -> Option<(OnChange, u64, u64)> {
+    fn times(&self) -> Option<(OnChange, Time, Time)> {
         let plan = self.plan.as_ref()?;
-        let times = (plan.reconfiguration.ps(), plan.convergence.ps());
-        Some((plan.on_change, times.0, times.1))
+        Some((plan.on_change, plan.reconfiguration, plan.convergence))
     }
 
     fn step<D: Driver>(&mut self, world: &mut World<'_, D>, step: Step) -> Result<(), String> {
@@ -250,7 +249,7 @@ impl Circuits {
     }
 
     /// Records what the ports that are concerned are joined with from now on.
-    fn note<D: Driver>(&mut self, driver: &D, of: &Move, now: u64) {
+    fn note<D: Driver>(&mut self, driver: &D, of: &Move, now: Instant) {
         let topology = driver.fabric(0).topology();
         let switch = of.rewiring.switch;
         let places = of
@@ -272,14 +271,17 @@ impl<D: Driver> EdgeActor<D> for Circuits {
         self.darken_unused(world.driver);
     }
 
-    fn next(&self, world: &World<'_, D>) -> u64 {
-        let step = self.steps.first_key_value().map_or(NEVER, |(key, _)| key.0);
+    fn next(&self, world: &World<'_, D>) -> Instant {
+        let step = self
+            .steps
+            .first_key_value()
+            .map_or(Instant::NEVER, |(key, _)| key.0);
         let change = world.moving.announced.front();
         let change = change.filter(|change| !must_wait(change, &world.moving));
-        step.min(change.map_or(NEVER, |change| change.at.ps()))
+        step.min(change.map_or(Instant::NEVER, |change| Instant::at(change.at)))
     }
 
-    fn next_if_empty(&self, world: &World<'_, D>) -> u64 {
+    fn next_if_empty(&self, world: &World<'_, D>) -> Instant {
         self.next(world)
     }
 
@@ -321,8 +323,8 @@ fn lit(topology: &Topology, of: &Move) -> Vec<CableEnd> {
 }
 
 /// Ports start no frame any more, routing knows, and what waits is routed anew; how long it takes
-/// until all frames have arrived, in ps.
-fn drain<D: Driver>(driver: &mut D, routes: &mut Routes, moves: &[Move], now: u64) -> u64 {
+/// until all frames have arrived.
+fn drain<D: Driver>(driver: &mut D, routes: &mut Routes, moves: &[Move], now: Instant) -> Time {
     let topology = Arc::clone(&driver.fabric(0).topology);
     let held: Vec<CableEnd> = moves.iter().flat_map(|of| lit(&topology, of)).collect();
     for end in &held {
@@ -343,9 +345,9 @@ fn drain<D: Driver>(driver: &mut D, routes: &mut Routes, moves: &[Move], now: u6
         let (latency, _) = context.link_to(*end, peer, delay);
         let wire = context.serialisation(end.node, end.port).of(longest, 0).0;
         // A fraction of a picosecond may be carried from frame to frame.
-        latency.ps() + wire.ps() + 1
+        latency + wire + Time::LEAST
     };
-    held.iter().map(flight).max().unwrap_or(0)
+    held.iter().map(flight).max().unwrap_or_default()
 }
 
 /// Routing knows of a move: the new circuits are to be, and not there yet.
@@ -366,14 +368,14 @@ fn rewire<D: Driver>(driver: &mut D, change: impl FnOnce(&mut Topology)) {
     }
 }
 
-fn row(topology: &Topology, place: OpticalPlace, now: u64) -> CircuitRow {
+fn row(topology: &Topology, place: OpticalPlace, now: Instant) -> CircuitRow {
     let switch = &topology.optics.switches()[place.switch as usize];
     let CableEnd { node, port } = topology.optics.port(place).device;
     let peer = topology.circuit(place);
     let peer_node = peer.map(|_| topology.neighbour(node, port).node);
     let name = |node: NodeId| topology.name(node).to_owned();
     CircuitRow {
-        time: Time::from_ps(now),
+        time: now.since_start(),
         optical_switch: place.switch,
         optical_switch_name: switch.name.clone(),
         optical_port: place.port,

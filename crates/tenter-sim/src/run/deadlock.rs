@@ -19,6 +19,7 @@ use std::fmt::Write;
 
 use tenter_net::{PausesBy, Switch};
 use tenter_topology::NodeId;
+use tenter_units::Instant;
 
 use crate::network::{Driver, NodeModel};
 use crate::results::lanes;
@@ -32,7 +33,7 @@ struct Group {
 }
 
 /// The cycle of ports that wait for each other, in words, if there is one.
-pub(super) fn find<D: Driver>(driver: &D, now: u64) -> Option<String> {
+pub(super) fn find<D: Driver>(driver: &D, now: Instant) -> Option<String> {
     let mut stuck = paused_groups(driver, now);
     // The largest set of which each waits only for others of it.
     loop {
@@ -59,7 +60,7 @@ fn switch<D: Driver>(driver: &D, node: NodeId) -> Option<&Switch> {
     }
 }
 
-fn paused_groups<D: Driver>(driver: &D, now: u64) -> BTreeSet<Group> {
+fn paused_groups<D: Driver>(driver: &D, now: Instant) -> BTreeSet<Group> {
     let topology = driver.fabric(0).topology();
     let mut groups = BTreeSet::new();
     for node in topology.switch_nodes() {
@@ -127,7 +128,7 @@ fn behind<D: Driver>(driver: &D, node: NodeId, output: u16, queue: u8) -> Option
     })
 }
 
-fn is_stuck<D: Driver>(driver: &D, group: Group, stuck: &BTreeSet<Group>, now: u64) -> bool {
+fn is_stuck<D: Driver>(driver: &D, group: Group, stuck: &BTreeSet<Group>, now: Instant) -> bool {
     let Some(switch) = switch(driver, group.node) else {
         return false;
     };
@@ -154,13 +155,13 @@ fn is_stuck<D: Driver>(driver: &D, group: Group, stuck: &BTreeSet<Group>, now: u
 }
 
 /// Whether frames of a group are in headroom: it is paused until they have left.
-fn is_in_headroom(switch: &Switch, group: Group, now: u64) -> bool {
+fn is_in_headroom(switch: &Switch, group: Group, now: Instant) -> bool {
     let record = switch.ingress(group.port, usize::from(group.queue), now);
     record.bytes_in_headroom > 0
 }
 
 /// Follows the groups that wait for each other until one comes again.
-fn cycle_from<D: Driver>(driver: &D, first: Group, now: u64) -> Vec<(Group, (u16, u8))> {
+fn cycle_from<D: Driver>(driver: &D, first: Group, now: Instant) -> Vec<(Group, (u16, u8))> {
     let mut way: Vec<(Group, (u16, u8))> = Vec::new();
     let mut group = first;
     loop {

@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 use tenter_net::WatchdogSpec;
 use tenter_plan::{Fault, FaultEvent, Plan};
 use tenter_topology::{CableEnd, HostId};
-use tenter_units::Rate;
+use tenter_units::{Instant, Rate, Time};
 
 use crate::error::SimulationError;
 use crate::network::{Change, Context, Driver};
 
-use super::actor::{EdgeActor, End, NEVER};
+use super::actor::{EdgeActor, End};
 use super::node_changes::{change, lose};
 use super::world::World;
 
@@ -18,29 +18,34 @@ use super::world::World;
 #[derive(Debug)]
 pub(super) struct Faults {
     events: VecDeque<FaultEvent>,
-    convergence: u64,
+    convergence: Time,
     /// What routing will know: (when, cable, whether it is out).
-    news: VecDeque<(u64, u32, bool)>,
+    news: VecDeque<(Instant, u32, bool)>,
     watchdog: Option<WatchdogSpec>,
-    next_look: u64,
+    next_look: Instant,
 }
 
 impl Faults {
     pub(super) fn new(plan: &Plan) -> Faults {
         Faults {
             events: plan.faults.events.iter().copied().collect(),
-            convergence: plan.faults.convergence.ps(),
+            convergence: plan.faults.convergence,
             news: VecDeque::new(),
             watchdog: plan.watchdog,
-            next_look: plan.watchdog.map_or(NEVER, |spec| spec.poll_interval.ps()),
+            next_look: plan
+                .watchdog
+                .map_or(Instant::NEVER, |spec| Instant::at(spec.poll_interval)),
         }
     }
 
     /// The next sync point at which something may change that lets a network go on that stands
     /// still: the watchdog has nothing to do in it.
-    fn next_event(&self) -> u64 {
-        let event = self.events.front().map_or(NEVER, |event| event.at.ps());
-        let news = self.news.front().map_or(NEVER, |news| news.0);
+    fn next_event(&self) -> Instant {
+        let event = self
+            .events
+            .front()
+            .map_or(Instant::NEVER, |event| Instant::at(event.at));
+        let news = self.news.front().map_or(Instant::NEVER, |news| news.0);
         event.min(news)
     }
 
@@ -95,15 +100,15 @@ impl<D: Driver> EdgeActor<D> for Faults {
         if !self.events.is_empty() {
             let cables = world.context.topology.cables.len();
             world.broken.down = vec![0; cables];
-            world.broken.since = vec![0; cables];
+            world.broken.since = vec![Instant::START; cables];
         }
     }
 
-    fn next(&self, _: &World<'_, D>) -> u64 {
+    fn next(&self, _: &World<'_, D>) -> Instant {
         self.next_event().min(self.next_look)
     }
 
-    fn next_if_empty(&self, _: &World<'_, D>) -> u64 {
+    fn next_if_empty(&self, _: &World<'_, D>) -> Instant {
         self.next_event()
     }
 
@@ -112,7 +117,7 @@ impl<D: Driver> EdgeActor<D> for Faults {
         if !world.broken.storms.is_empty() && world.is_done() {
             self.events.clear();
             world.broken.storms_to_come = 0;
-            world.broken.is_more_to_come = self.next_event() < NEVER;
+            world.broken.is_more_to_come = !self.next_event().is_never();
             for host in world.broken.storms.clone() {
                 end_storm(world, host);
             }
@@ -126,17 +131,16 @@ impl<D: Driver> EdgeActor<D> for Faults {
             return Ok(());
         }
         while let Some(event) = self.events.front().copied() {
-            if event.at.ps() > now {
+            if Instant::at(event.at) > now {
                 break;
             }
             self.events.pop_front();
             self.apply_fault(world, event.fault);
         }
         self.converge(world);
-        world.broken.is_more_to_come = self.next_event() < NEVER;
+        world.broken.is_more_to_come = !self.next_event().is_never();
         if let Some(spec) = self.watchdog.filter(|_| self.next_look <= now) {
-            let interval = spec.poll_interval.ps();
-            self.next_look = (now / interval + 1) * interval;
+            self.next_look = (now + Time::LEAST).next_multiple_of(spec.poll_interval);
             for node in world.context.topology.switch_nodes() {
                 change(world.driver, node, now, &Change::Watch(spec));
             }
@@ -158,7 +162,7 @@ fn ends<D: Driver>(driver: &D, cable: u32) -> [CableEnd; 2] {
 }
 
 /// Both directions of a link go down: what is under way on them is lost.
-fn take_down<D: Driver>(driver: &mut D, cable: u32, now: u64) {
+fn take_down<D: Driver>(driver: &mut D, cable: u32, now: Instant) {
     let ends = ends(driver, cable);
     for (sender, receiver) in [(ends[0], ends[1]), (ends[1], ends[0])] {
         let losses = lose(driver, receiver);
@@ -167,7 +171,7 @@ fn take_down<D: Driver>(driver: &mut D, cable: u32, now: u64) {
     }
 }
 
-fn set_rate<D: Driver>(driver: &mut D, cable: u32, rate: Rate, now: u64) {
+fn set_rate<D: Driver>(driver: &mut D, cable: u32, rate: Rate, now: Instant) {
     for end in ends(driver, cable) {
         let context: &Context = driver.context();
         let peer = context.topology.neighbour(end.node, end.port).node;

@@ -1,6 +1,6 @@
 //! Jobs that start when another has ended.
 
-use tenter_units::ById;
+use tenter_units::{ById, Instant, Time};
 use tenter_workload::JobId;
 
 use crate::network::JobPlan;
@@ -25,9 +25,11 @@ impl Followers {
         &self.0[job]
     }
 
-    /// How long after the end of a job the first collective of any of them starts, in ps.
-    pub(super) fn soonest(&self, job: JobId, jobs: &ById<JobId, JobPlan>) -> Option<u64> {
+    /// How long after the end of a job the first collective of any of them starts.
+    pub(super) fn soonest(&self, job: JobId, jobs: &ById<JobId, JobPlan>) -> Option<Time> {
         let followers = self.of(job).iter().map(|&index| &jobs[index]);
-        followers.map(|plan| plan.first_start(0)).min()
+        followers
+            .map(|plan| plan.first_start(Instant::START).since_start())
+            .min()
     }
 }

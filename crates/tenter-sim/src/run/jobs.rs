@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tenter_units::{Instant, Time};
 use tenter_workload::JobId;
 use tenter_workload::flow_workload::FlowSchedule;
 use tenter_workload::graph::GraphSchedule;
@@ -9,7 +10,7 @@ use tenter_workload::graph::GraphSchedule;
 use crate::error::SimulationError;
 use crate::network::{Driver, NodeModel};
 
-use super::actor::{EdgeActor, NEVER};
+use super::actor::EdgeActor;
 use super::world::{JobState, World};
 
 /// Starts collectives, and books those that have ended.
@@ -17,18 +18,18 @@ use super::world::{JobState, World};
 pub(super) struct Jobs;
 
 impl<D: Driver> EdgeActor<D> for Jobs {
-    fn next(&self, world: &World<'_, D>) -> u64 {
+    fn next(&self, world: &World<'_, D>) -> Instant {
         let starts = world.jobs.iter().filter_map(|job| job.next_start);
-        starts.min().unwrap_or(NEVER)
+        starts.min().unwrap_or(Instant::NEVER)
     }
 
-    fn next_if_empty(&self, world: &World<'_, D>) -> u64 {
+    fn next_if_empty(&self, world: &World<'_, D>) -> Instant {
         let is_left = |job: &JobState| job.overdue || job.next_start.is_some();
         if world.jobs.iter().any(is_left) {
             // However late a start is, the trial is not over before its limit.
             self.next(world).min(world.limit)
         } else {
-            NEVER
+            Instant::NEVER
         }
     }
 
@@ -45,7 +46,7 @@ impl<D: Driver> EdgeActor<D> for Jobs {
             let within = plan.within_hosts(state.turn);
             let last_arrival = world.context.progress.last_arrival(index);
             let end = last_arrival.saturating_add(within);
-            if within > 0 && end > world.limit {
+            if !within.is_zero() && end > world.limit {
                 state.overdue = true;
                 continue;
             }
@@ -53,7 +54,7 @@ impl<D: Driver> EdgeActor<D> for Jobs {
             world.flow_table.end(index, state.turn as usize, end);
             if plan.has_turn(state.turn + 1) {
                 state.turn += 1;
-                let pause = plan.job.gap.ps().saturating_add(plan.compute(state.turn));
+                let pause = plan.job.gap.saturating_add(plan.compute(state.turn));
                 state.next_start = Some(end.saturating_add(pause));
             } else {
                 state.end = Some(end);
@@ -79,10 +80,10 @@ impl<D: Driver> EdgeActor<D> for Jobs {
 }
 
 /// Says when the jobs start that wait for the end of another.
-fn start_followers<D: Driver>(world: &mut World<'_, D>, job: JobId, end: u64) {
+fn start_followers<D: Driver>(world: &mut World<'_, D>, job: JobId, end: Instant) {
     for &next in world.followers.of(job) {
         let plan = &world.context.jobs[next];
-        let start = end.saturating_add(plan.job.start.ps());
+        let start = end.saturating_add(plan.job.start);
         world.context.progress.set_start(next, start);
         world.jobs[next].next_start = Some(plan.first_start(end));
     }
@@ -101,7 +102,7 @@ fn start_collective<D: Driver>(
     let begin = world
         .now
         .saturating_add(within)
-        .saturating_add(schedule.start_up().ps());
+        .saturating_add(schedule.start_up());
     if let Some(taken) = world.driver.run_rings(job, begin, &*schedule) {
         // Their last arrival is the one thing to wait for.
         let trigger = trigger_after(world, job, number);
@@ -148,16 +149,16 @@ fn start_collective<D: Driver>(
 
 /// How long after the last arrival of a collective the whole network is told of it: the next one
 /// starts, or that of a job that waits for this one, or background jobs are cut off.
-fn trigger_after<D: Driver>(world: &World<'_, D>, job: JobId, number: u32) -> Option<u64> {
+fn trigger_after<D: Driver>(world: &World<'_, D>, job: JobId, number: u32) -> Option<Time> {
     let plan = &world.context.jobs[job];
     let delay = if plan.has_turn(number + 1) {
-        plan.job.gap.ps().saturating_add(plan.compute(number + 1))
+        plan.job.gap.saturating_add(plan.compute(number + 1))
     } else {
         let background = world.context.background_delay;
         let background = world.has_background.then_some(background);
         // A pause storm keeps the network busy for ever; so the end of its victims is a sync
         // point. And circuits follow the jobs that are left.
-        let storms = world.broken.has_storms().then(|| plan.job.gap.ps());
+        let storms = world.broken.has_storms().then(|| plan.job.gap);
         let follower = world.followers.soonest(job, &world.context.jobs);
         let own = background.or(storms).into_iter();
         own.chain(follower).chain(world.steered_after).min()?

@@ -2,6 +2,7 @@
 
 use tenter_net::WireLosses;
 use tenter_topology::{CableEnd, NodeId};
+use tenter_units::Instant;
 
 use crate::network::{Change, Driver};
 
@@ -9,7 +10,7 @@ use crate::network::{Change, Driver};
 pub(crate) fn change<D: Driver>(
     driver: &mut D,
     node: impl Into<NodeId>,
-    now: u64,
+    now: Instant,
     change: &Change,
 ) {
     let home = driver.context().home(node);

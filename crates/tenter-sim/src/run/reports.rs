@@ -3,7 +3,7 @@
 use std::ops::{Range, RangeInclusive};
 
 use tenter_record::{Control, Progress, Stop, StopKind};
-use tenter_units::Time;
+use tenter_units::{Instant, Time};
 use tenter_workload::JobId;
 
 use crate::error::SimulationError;
@@ -17,16 +17,15 @@ use super::world::World;
 /// When rows are collected and progress is told: about once per so many packet-hops.
 const HOPS_PER_REPORT: Range<u64> = 500_000..4_000_000;
 const FIRST_REPORT: Time = Time::from_us(10);
-const REPORTS_APART: RangeInclusive<u64> = Time::from_us(1).ps()..=Time::from_us(10_000).ps();
+const REPORTS_APART: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(10_000);
 /// The same at flow level, where a packet-hop takes no time.
-const OF_FLOWS_APART: RangeInclusive<u64> =
-    Time::from_us(1).ps()..=Time::from_us(1_000_000_000).ps();
+const OF_FLOWS_APART: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(1_000_000_000);
 
 /// Hands rows and progress to the sink, which may stop the trial.
 #[derive(Debug)]
 pub(super) struct Reports {
-    next: u64,
-    interval: u64,
+    next: Instant,
+    interval: Time,
     hops: u64,
     events: u64,
 }
@@ -34,8 +33,8 @@ pub(super) struct Reports {
 impl Default for Reports {
     fn default() -> Self {
         Reports {
-            next: FIRST_REPORT.ps(),
-            interval: FIRST_REPORT.ps(),
+            next: Instant::at(FIRST_REPORT),
+            interval: FIRST_REPORT,
             hops: 0,
             events: 0,
         }
@@ -43,7 +42,7 @@ impl Default for Reports {
 }
 
 impl<D: Driver> EdgeActor<D> for Reports {
-    fn next(&self, _: &World<'_, D>) -> u64 {
+    fn next(&self, _: &World<'_, D>) -> Instant {
         self.next
     }
 
@@ -75,7 +74,7 @@ impl<D: Driver> EdgeActor<D> for Reports {
         }
         give_up(world);
         let (flows_done, flows_total) = world.flow_table.judged_flows();
-        let simulated = Time::from_ps(world.now);
+        let simulated = world.now.since_start();
         let progress = Progress {
             simulated,
             packet_hops: hops,

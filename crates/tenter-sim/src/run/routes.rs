@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tenter_topology::{Rewiring, Routing, Topology};
+use tenter_units::Instant;
 
 use crate::network::{Context, Driver};
 
@@ -51,7 +52,7 @@ impl Routes {
     }
 
     /// Tells all switches, if anything has changed.
-    pub(super) fn publish<D: Driver>(&mut self, driver: &mut D, now: u64) {
+    pub(super) fn publish<D: Driver>(&mut self, driver: &mut D, now: Instant) {
         if !std::mem::take(&mut self.has_changed) {
             return;
         }

@@ -1,12 +1,13 @@
 //! From sync point to sync point until the network is empty.
 
 use tenter_engine::RunOutcome;
+use tenter_units::Instant;
 
 use crate::error::SimulationError;
 use crate::network::Driver;
 use crate::results::last_event;
 
-use super::actor::{EdgeActor, End, NEVER};
+use super::actor::{EdgeActor, End};
 use super::world::World;
 
 /// One run under way.
@@ -80,20 +81,20 @@ impl<D: Driver> RunLoop<'_, D> {
         Ok(())
     }
 
-    fn earliest(&self, of: impl Fn(&dyn EdgeActor<D>, &World<'_, D>) -> u64) -> u64 {
+    fn earliest(&self, of: impl Fn(&dyn EdgeActor<D>, &World<'_, D>) -> Instant) -> Instant {
         let times = self.actors.iter().map(|actor| of(&**actor, &self.world));
-        times.min().unwrap_or(NEVER)
+        times.min().unwrap_or(Instant::NEVER)
     }
 
     /// When something next happens in an empty network, if there is anything left to do.
-    fn next_if_empty(&self) -> Option<u64> {
+    fn next_if_empty(&self) -> Option<Instant> {
         let next = self.earliest(|actor, world| actor.next_if_empty(world));
         let is_left = self.world.has_background || !self.world.is_done();
-        (is_left && next < NEVER).then(|| next.min(self.world.limit))
+        (is_left && !next.is_never()).then(|| next.min(self.world.limit))
     }
 
     /// Lets time pass in an empty network.
-    fn idle_until(&mut self, at: u64) -> Result<(), SimulationError> {
+    fn idle_until(&mut self, at: Instant) -> Result<(), SimulationError> {
         for actor in &mut self.actors {
             actor.skip(&mut self.world, at)?;
         }

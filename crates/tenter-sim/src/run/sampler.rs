@@ -4,12 +4,12 @@ use tenter_endpoint::Nic;
 use tenter_net::{CLASSES, Switch};
 use tenter_record::SampleRow;
 use tenter_topology::NodeId;
-use tenter_units::Time;
+use tenter_units::{Instant, Time};
 
 use crate::error::SimulationError;
 use crate::network::{Driver, NodeModel};
 
-use super::actor::{EdgeActor, End, NEVER};
+use super::actor::{EdgeActor, End};
 use super::world::World;
 
 /// What is sampled of a port.
@@ -25,7 +25,7 @@ struct State {
 }
 
 impl State {
-    fn of_nic(nic: &Nic, now: u64) -> State {
+    fn of_nic(nic: &Nic, now: Instant) -> State {
         let classes = (0..CLASSES as u8).map(|class| (class, nic.paused_until(class)));
         State {
             sent_bytes: nic.transmitter().sent().1,
@@ -35,7 +35,7 @@ impl State {
         }
     }
 
-    fn of_port(switch: &mut Switch, number: u16, now: u64) -> State {
+    fn of_port(switch: &mut Switch, number: u16, now: Instant) -> State {
         let queue_high_water_bytes = switch.read_off_high_water(number, now);
         let port = &switch.ports()[usize::from(number)];
         let queues = switch.classes().iter().enumerate();
@@ -52,7 +52,7 @@ impl State {
 }
 
 /// The classes that are paused beyond `now`, one bit each.
-fn paused(until: impl Iterator<Item = (u8, u64)>, now: u64) -> u16 {
+fn paused(until: impl Iterator<Item = (u8, Instant)>, now: Instant) -> u16 {
     let paused = until.filter(|&(_, until)| until > now);
     paused.fold(0, |bits, (class, _)| bits | 1 << class)
 }
@@ -60,19 +60,19 @@ fn paused(until: impl Iterator<Item = (u8, u64)>, now: u64) -> u16 {
 /// Takes samples at edges.
 #[derive(Debug)]
 pub(super) struct Sampler {
-    interval: Option<u64>,
-    next: u64,
-    last: u64,
+    interval: Option<Time>,
+    next: Instant,
+    last: Instant,
     /// Frame bytes each port had sent at the last sample, port after port.
     sent_bytes: Vec<u64>,
 }
 
 impl Sampler {
-    pub(super) fn new(interval: Option<u64>) -> Sampler {
+    pub(super) fn new(interval: Option<Time>) -> Sampler {
         Sampler {
             interval,
-            next: interval.unwrap_or(NEVER),
-            last: 0,
+            next: interval.map_or(Instant::NEVER, Instant::at),
+            last: Instant::START,
             sent_bytes: Vec::new(),
         }
     }
@@ -82,10 +82,10 @@ impl Sampler {
     fn take<D: Driver>(
         &mut self,
         world: &mut World<'_, D>,
-        now: u64,
+        now: Instant,
     ) -> Result<(), SimulationError> {
         if let Some(interval) = self.interval {
-            self.next = (now / interval + 1) * interval;
+            self.next = (now + Time::LEAST).next_multiple_of(interval);
         }
         self.last = now;
         let mut rows = Vec::new();
@@ -111,7 +111,7 @@ impl Sampler {
     fn sample(
         &mut self,
         place: &mut usize,
-        now: u64,
+        now: Instant,
         node: NodeId,
         port: u16,
         state: State,
@@ -125,7 +125,7 @@ impl Sampler {
         *place += 1;
         if tx_bytes > 0 || state.queue_high_water_bytes > 0 || state.paused_classes > 0 {
             rows.push(SampleRow {
-                time: Time::from_ps(now),
+                time: now.since_start(),
                 node: node.number(),
                 port,
                 queue_bytes: state.queue_bytes,
@@ -138,12 +138,12 @@ impl Sampler {
 }
 
 impl<D: Driver> EdgeActor<D> for Sampler {
-    fn next(&self, _: &World<'_, D>) -> u64 {
+    fn next(&self, _: &World<'_, D>) -> Instant {
         self.next
     }
 
     /// Of the samples before `to` only the first has something to say.
-    fn skip(&mut self, world: &mut World<'_, D>, to: u64) -> Result<(), SimulationError> {
+    fn skip(&mut self, world: &mut World<'_, D>, to: Instant) -> Result<(), SimulationError> {
         if self.next < to {
             self.take(world, self.next)?;
             if let Some(interval) = self.interval {

@@ -3,6 +3,7 @@
 use tenter_engine::{Clock, Pace};
 use tenter_plan::{Fidelity, Plan, PowerProfile};
 use tenter_record::Sink;
+use tenter_units::Instant;
 
 use crate::error::SimulationError;
 use crate::flow_level::{FlowDriver, LeftOut, evenly_spread, left_out};
@@ -185,7 +186,7 @@ impl<D: Driver> Simulation<D> {
 }
 
 /// What is handed to links and has not begun to be sent when the trial ends at `now` is not sent.
-fn stop_sending<D: Driver>(driver: &mut D, now: u64) {
+fn stop_sending<D: Driver>(driver: &mut D, now: Instant) {
     for part in 0..driver.parts() {
         for node in &mut driver.fabric_mut(part).nodes {
             if let NodeModel::Switch(switch) = node {

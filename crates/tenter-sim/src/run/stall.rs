@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use tenter_record::{Stop, StopKind};
 use tenter_topology::HostId;
-use tenter_units::{Bytes, Time};
+use tenter_units::{Bytes, Instant};
 use tenter_workload::JobId;
 use tenter_workload::graph::GraphSchedule;
 
@@ -52,7 +52,7 @@ fn interrupted<D: Driver>(driver: &D, job: JobId, why: &str) -> Option<String> {
 
 /// What is broken and has not been mended.
 fn broken_parts(context: &Context, broken: &Broken) -> Vec<String> {
-    let link = |(cable, since): (u32, u64)| {
+    let link = |(cable, since): (u32, Instant)| {
         let [a, b] = context.topology().cables[cable as usize].ends;
         let (a, b) = (
             context.topology().port_name(a.node, a.port),
@@ -60,7 +60,7 @@ fn broken_parts(context: &Context, broken: &Broken) -> Vec<String> {
         );
         format!(
             "the link {a} to {b} is down since {}",
-            Time::from_ps(since).rounded()
+            since.since_start().rounded()
         )
     };
     let storm = |host: &HostId| format!("{} pauses its leaf", name(context, *host));
@@ -183,7 +183,7 @@ fn failed_queue_pairs<D: Driver>(driver: &D, job: JobId) -> Vec<String> {
                 name(context, on),
                 peer.rank,
                 name(context, error.destination),
-                Time::from_ps(error.at).rounded(),
+                error.at.since_start().rounded(),
                 context.nic.retry_count,
             ));
         }
@@ -249,7 +249,7 @@ fn waiting_ranks<D: Driver>(driver: &D, job: JobId) -> Vec<String> {
                 "rank {} waits for {} that rank {rank} posted at {}",
                 peer.rank,
                 Bytes::new(oldest.bytes),
-                Time::from_ps(oldest.posted).rounded(),
+                oldest.posted.since_start().rounded(),
             ));
         }
     }

@@ -17,18 +17,18 @@ use tenter_plan::{
 use tenter_record::SteeringRow;
 use tenter_steering::{Estimate, Scenes, Traffic};
 use tenter_topology::{HostId, Topology};
-use tenter_units::{ById, Time};
+use tenter_units::{ById, Instant, Time};
 use tenter_workload::flow_workload::FlowWorkload;
 use tenter_workload::{Flow, JobId, RankId, Traffic as Sent, WorkloadError};
 
 use crate::error::SimulationError;
 use crate::network::{Context, Driver, NodeModel};
 
-use super::actor::{EdgeActor, NEVER};
+use super::actor::EdgeActor;
 use super::world::{JobState, World};
 
-/// From the end of a job to when it is known, in ps: no window is longer.
-const END_KNOWN_AFTER: u64 = WINDOW_MAX.ps();
+/// From the end of a job to when it is known: no window is longer.
+const END_KNOWN_AFTER: Time = WINDOW_MAX;
 
 /// What decides about circuits.
 #[derive(Debug, Default)]
@@ -55,7 +55,7 @@ struct Controller {
     /// Whether nothing had been sent at the last look.
     is_quiet: bool,
     /// When counters are read next.
-    next: u64,
+    next: Instant,
 }
 
 impl Steering {
@@ -72,8 +72,8 @@ impl Steering {
             is_quiet: false,
             counted: ById::default(),
             next: match steering.demand {
-                SteeringDemand::Jobs => NEVER,
-                SteeringDemand::Counters => steering.interval.ps(),
+                SteeringDemand::Jobs => Instant::NEVER,
+                SteeringDemand::Counters => Instant::at(steering.interval),
             },
         });
         Steering {
@@ -98,7 +98,7 @@ impl Steering {
                 if now < of.next {
                     return None;
                 }
-                of.next = (now / of.plan.interval.ps() + 1) * of.plan.interval.ps();
+                of.next = (now + Time::LEAST).next_multiple_of(of.plan.interval);
                 let counted = of.counted(world.driver);
                 of.is_quiet = counted.is_empty();
                 Scenes::of(counted)
@@ -120,15 +120,15 @@ impl<D: Driver> EdgeActor<D> for Steering {
     }
 
     /// Nothing is decided while circuits change, and something may be as soon as they have.
-    fn next(&self, world: &World<'_, D>) -> u64 {
+    fn next(&self, world: &World<'_, D>) -> Instant {
         match &self.controller {
             Some(of) if !world.moving.is_any() => of.end(&world.jobs).min(of.next),
-            _ => NEVER,
+            _ => Instant::NEVER,
         }
     }
 
     /// A further look is of no use when nothing has been sent since the last one.
-    fn next_if_empty(&self, world: &World<'_, D>) -> u64 {
+    fn next_if_empty(&self, world: &World<'_, D>) -> Instant {
         match &self.controller {
             Some(of) if of.is_quiet && !world.moving.is_any() => of.end(&world.jobs),
             _ => self.next(world),
@@ -136,11 +136,11 @@ impl<D: Driver> EdgeActor<D> for Steering {
     }
 
     /// Leaves out the looks before `to`.
-    fn skip(&mut self, _: &mut World<'_, D>, to: u64) -> Result<(), SimulationError> {
+    fn skip(&mut self, _: &mut World<'_, D>, to: Instant) -> Result<(), SimulationError> {
         if let Some(of) = &mut self.controller
             && of.next < to
         {
-            of.next = to.next_multiple_of(of.plan.interval.ps());
+            of.next = to.next_multiple_of(of.plan.interval);
             of.is_quiet = false;
         }
         Ok(())
@@ -188,21 +188,21 @@ impl Controller {
 
     /// When the end of a job is known that counts as running: a fixed time after it, for whoever
     /// samples in between must not make a decision earlier.
-    fn known(&self, job: JobId, state: &JobState) -> Option<u64> {
+    fn known(&self, job: JobId, state: &JobState) -> Option<Instant> {
         let end = state.end.filter(|_| !state.running)?;
         self.running[job].as_ref()?;
         Some(end.saturating_add(END_KNOWN_AFTER))
     }
 
     /// When the next end of a job is known.
-    fn end(&self, jobs: &ById<JobId, JobState>) -> u64 {
+    fn end(&self, jobs: &ById<JobId, JobState>) -> Instant {
         let jobs = jobs.numbered();
         let ends = jobs.filter_map(|(job, state)| self.known(job, state));
-        ends.min().unwrap_or(NEVER)
+        ends.min().unwrap_or(Instant::NEVER)
     }
 
     /// Forgets the jobs whose ends are known.
-    fn forget(&mut self, jobs: &ById<JobId, JobState>, now: u64) {
+    fn forget(&mut self, jobs: &ById<JobId, JobState>, now: Instant) {
         for (job, state) in jobs.numbered() {
             if self.known(job, state).is_some_and(|known| known <= now) {
                 self.running[job] = None;
@@ -238,7 +238,11 @@ impl Controller {
     }
 
     /// What should follow from a traffic.
-    fn change_for(&mut self, traffic: &Scenes, now: u64) -> (SteeringRow, Option<CircuitChange>) {
+    fn change_for(
+        &mut self,
+        traffic: &Scenes,
+        now: Instant,
+    ) -> (SteeringRow, Option<CircuitChange>) {
         let choice = match self.plan.controller {
             SteeringController::Estimate => {
                 tenter_steering::choose(&self.home, traffic, self.spills)
@@ -250,7 +254,7 @@ impl Controller {
         let before = tenter_steering::estimate(&self.current, traffic, self.spills);
         let better = |before| choice.estimate.improves(before, self.plan.threshold.0 * 10);
         let mut row = SteeringRow {
-            time: Time::from_ps(now),
+            time: now.since_start(),
             trigger: match self.plan.demand {
                 SteeringDemand::Jobs => "jobs".to_owned(),
                 SteeringDemand::Counters => "counters".to_owned(),
@@ -270,7 +274,7 @@ impl Controller {
             row.optical_switches = rewirings.len() as u32;
             self.current = choice.topology;
             change = row.changed.then_some(CircuitChange {
-                at: Time::from_ps(now),
+                at: now.since_start(),
                 rewirings,
             });
         }

@@ -2,7 +2,7 @@
 
 use tenter_plan::{Plan, SIMULATED_MAX};
 use tenter_record::{Stop, StopKind};
-use tenter_units::Time;
+use tenter_units::Instant;
 
 use crate::error::SimulationError;
 use crate::network::Driver;
@@ -13,7 +13,7 @@ use super::world::World;
 /// Ends a trial at a given instant. Of a trial whose jobs are done then nothing is stopped.
 #[derive(Debug)]
 pub(super) struct TimeLimit {
-    limit: u64,
+    limit: Instant,
     /// What the limit is called.
     kind: &'static str,
 }
@@ -22,7 +22,7 @@ impl TimeLimit {
     pub(super) fn new(plan: &Plan) -> TimeLimit {
         let own = plan.time_limit.filter(|own| *own <= SIMULATED_MAX);
         TimeLimit {
-            limit: own.unwrap_or(SIMULATED_MAX).ps(),
+            limit: Instant::at(own.unwrap_or(SIMULATED_MAX)),
             kind: match own {
                 Some(_) => "time limit",
                 None => "longest simulation",
@@ -36,7 +36,7 @@ impl<D: Driver> EdgeActor<D> for TimeLimit {
         world.limit = self.limit;
     }
 
-    fn next(&self, _: &World<'_, D>) -> u64 {
+    fn next(&self, _: &World<'_, D>) -> Instant {
         self.limit
     }
 
@@ -53,10 +53,9 @@ impl<D: Driver> EdgeActor<D> for TimeLimit {
             };
             return Ok(Some(end));
         }
-        let limit = Time::from_ps(self.limit);
         Ok(Some(End::Stopped(Stop {
             by: StopKind::TimeLimit,
-            why: format!("the {} of {limit} was reached", self.kind),
+            why: format!("the {} of {} was reached", self.kind, self.limit),
         })))
     }
 }

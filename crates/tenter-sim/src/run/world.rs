@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tenter_plan::CircuitChange;
 use tenter_record::{Counts, Sink, Stop, StopKind};
 use tenter_topology::CableEnd;
-use tenter_units::ById;
+use tenter_units::{ById, Instant, Time};
 use tenter_workload::JobId;
 
 use crate::error::SimulationError;
@@ -24,13 +24,13 @@ pub(super) struct JobState {
     /// The collective that runs, or ran last.
     pub(super) turn: u32,
     /// When the next one starts.
-    pub(super) next_start: Option<u64>,
+    pub(super) next_start: Option<Instant>,
     /// Whether a collective runs.
     pub(super) running: bool,
     /// Whether it will not end within the hosts before time is up.
     pub(super) overdue: bool,
     /// When its last collective ended, or when it was seen that none of its will end any more.
-    pub(super) end: Option<u64>,
+    pub(super) end: Option<Instant>,
 }
 
 /// What others than the circuits must know of circuits that change.
@@ -56,16 +56,16 @@ pub(super) struct World<'a, D: Driver> {
     pub(super) driver: &'a mut D,
     pub(super) sink: &'a mut dyn Sink,
     pub(super) context: Arc<Context>,
-    /// The instant at which all nodes stand, in ps.
-    pub(super) now: u64,
+    /// The instant at which all nodes stand.
+    pub(super) now: Instant,
     /// The instant at which the trial ends at the latest.
-    pub(super) limit: u64,
+    pub(super) limit: Instant,
     pub(super) jobs: ById<JobId, JobState>,
     pub(super) followers: Followers,
     /// Whether some job would go on for ever.
     pub(super) has_background: bool,
     /// How soon after the end of any job circuits may follow, if they do at all.
-    pub(super) steered_after: Option<u64>,
+    pub(super) steered_after: Option<Time>,
     pub(super) flow_table: FlowTable,
     pub(super) routes: Routes,
     pub(super) broken: Broken,
@@ -83,14 +83,15 @@ impl<'a, D: Driver> World<'a, D> {
     ) -> Result<World<'a, D>, SimulationError> {
         let context = Arc::clone(&driver.fabric(0).context);
         let first = |plan: &JobPlan| JobState {
-            next_start: (plan.has_turn(0) && plan.job.after.is_none()).then(|| plan.first_start(0)),
+            next_start: (plan.has_turn(0) && plan.job.after.is_none())
+                .then(|| plan.first_start(Instant::START)),
             ..JobState::default()
         };
         Ok(World {
             driver,
             sink,
-            now: 0,
-            limit: u64::MAX,
+            now: Instant::START,
+            limit: Instant::NEVER,
             jobs: context.jobs.iter().map(first).collect(),
             followers: Followers::new(&context.jobs),
             has_background: context.jobs.iter().any(|plan| plan.job.turns().is_none()),

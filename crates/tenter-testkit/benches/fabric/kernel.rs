@@ -11,21 +11,22 @@ use tenter_engine::{
 };
 use tenter_net::{Packet, PacketKind};
 use tenter_topology::HostId;
+use tenter_units::{Instant, Time};
 
 use crate::cases::Fabric;
 
 /// Propagation of every link, which is the lookahead, in ps.
-const LATENCY: u64 = 500_000;
+const LATENCY: Time = Time::from_ns(500);
 /// A frame of 4,158 bytes and 20 bytes of preamble and gap at 400 Gb/s, in ps: 4,178 × 20.
-const DURATION: u64 = 83_560;
+const DURATION: Time = Time::from_ps(83_560);
 const FRAME_BYTES: u16 = 4_158;
 /// The longest a packet is under way from one node to the next, its wait for the wire included.
-const FLIGHT: u64 = 4 * LATENCY;
+const FLIGHT: u64 = 4 * LATENCY.ps();
 
 /// An output: when its wire is free, and where it leads.
 #[derive(Clone, Copy, Debug)]
 struct Wire {
-    free: u64,
+    free: Instant,
     output: Output,
 }
 
@@ -81,7 +82,7 @@ impl Ready {
         let (mut lane, nodes) = wire(fabric, packets);
         for (number, node) in LocalNode::first(nodes.len()).zip(&nodes) {
             if matches!(node, Node::Host(_)) {
-                lane.wake(number, 0);
+                lane.wake(number, Instant::START);
             }
         }
         let nodes = Kernel {
@@ -100,8 +101,8 @@ impl Ready {
         let parts = std::slice::from_mut(&mut self.part);
         run_windowed(
             parts,
-            0,
-            u64::MAX,
+            Instant::START,
+            Instant::NEVER,
             Windows::Buckets,
             &NoEdges,
             &mut Pace::default(),
@@ -116,8 +117,8 @@ impl Ready {
 struct NoEdges;
 
 impl Control for NoEdges {
-    fn edge_after(&self, _window_end: u64) -> u64 {
-        u64::MAX
+    fn edge_after(&self, _window_end: Instant) -> Instant {
+        Instant::NEVER
     }
 }
 
@@ -158,7 +159,7 @@ fn wire(fabric: Fabric, packets: u64) -> (Lane<Packet>, Vec<Node>) {
     }
     let layout = LaneLayout {
         parts: 1,
-        bucket_ps: LATENCY,
+        bucket_ps: LATENCY.ps(),
         flight_ps: FLIGHT,
         central: false,
     };
@@ -167,7 +168,7 @@ fn wire(fabric: Fabric, packets: u64) -> (Lane<Packet>, Vec<Node>) {
 
 fn wire_to(node: LocalNode, input: u16) -> Wire {
     Wire {
-        free: 0,
+        free: Instant::START,
         output: Output {
             part: 0,
             input,
@@ -231,7 +232,7 @@ impl Nodes for Kernel {
             Node::Host(host) => {
                 for (packet, _) in arrivals.iter() {
                     self.hops += 1;
-                    let seen = packet.at ^ u64::from(packet.hash);
+                    let seen = packet.at.ps() ^ u64::from(packet.hash);
                     self.digest = self.digest.wrapping_add(seen);
                 }
                 host.send_in(visit);

@@ -7,7 +7,7 @@ use tenter_net::{
     Switch, SwitchModel, SwitchParts, SwitchSpec, Transmitter,
 };
 use tenter_topology::{CableEnd, HostId, NodeId, Routing, SingleSwitch, TopologySpec};
-use tenter_units::{Rate, Time};
+use tenter_units::{Instant, Rate, Time};
 
 /// At 400 Gbit/s.
 pub(crate) const PS_PER_BYTE: u64 = 20;
@@ -19,7 +19,8 @@ pub(crate) fn wire_ps(frame: u64) -> u64 {
     (frame + GAP) * PS_PER_BYTE
 }
 
-/// A switch with ports of 400 Gbit/s and without any latency.
+/// A switch with ports of 400 Gbit/s and without any latency. Its times are in ps, as closed forms
+/// have them.
 pub(crate) struct LoneSwitch {
     pub(crate) switch: Switch,
     routing: Routing,
@@ -35,7 +36,7 @@ struct Log(Vec<Event>);
 impl Medium for Log {
     const WATCHED: bool = true;
 
-    fn send(&mut self, _: Output, _: u64, _: &Packet) {}
+    fn send(&mut self, _: Output, _: Instant, _: &Packet) {}
 
     fn note(&mut self, event: Event) {
         if event.kind == EventKind::Sent {
@@ -64,7 +65,7 @@ impl LoneSwitch {
             };
             let mac = MacControl {
                 output,
-                latency: 0,
+                latency: Time::ZERO,
                 xoff_frames: 0,
                 xon_frames: 0,
             };
@@ -113,7 +114,7 @@ impl LoneSwitch {
     pub(crate) fn offer(&mut self, at: u64, port: u16, class: u8, frame_bytes: u16) {
         self.offered += 1;
         let packet = Packet {
-            at,
+            at: Instant::from_ps(at),
             queue_pair: 0,
             sequence: self.offered,
             destination: HostId::new(u32::from(port)),
@@ -129,7 +130,7 @@ impl LoneSwitch {
     /// A pause frame from the other end of a port's link takes effect.
     pub(crate) fn pause(&mut self, at: u64, port: u16, class: u8, quanta: u16) {
         let packet = Packet {
-            at,
+            at: Instant::from_ps(at),
             queue_pair: 0,
             sequence: u32::from(quanta),
             destination: HostId::new(u32::MAX),
@@ -146,7 +147,7 @@ impl LoneSwitch {
 
     /// Everything before an instant happens.
     pub(crate) fn advance_to(&mut self, end: u64) {
-        self.switch.advance_to(end, &mut self.log);
+        self.switch.advance_to(Instant::from_ps(end), &mut self.log);
     }
 
     /// Which of the frames that have left since this was last asked were marked: 0 is the first.
@@ -161,7 +162,7 @@ impl LoneSwitch {
         let sent = std::mem::take(&mut self.log.0).into_iter();
         let row = |event: Event| {
             let packet = event.packet;
-            (event.at, packet.class(), u64::from(packet.frame_bytes))
+            (event.at.ps(), packet.class(), u64::from(packet.frame_bytes))
         };
         sent.map(row).collect()
     }

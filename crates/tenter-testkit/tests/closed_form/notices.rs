@@ -1,6 +1,7 @@
 //! Notices of long queues to hosts, which then give flows other source ports.
 
 use tenter_net::{Event, EventKind, PacketKind};
+use tenter_units::Time;
 
 use crate::trial::{Trial, events, plan};
 
@@ -66,13 +67,13 @@ fn a_flow_has_another_hash_from_the_response_on_and_no_sooner() {
     // pipeline, and 25 ns of cable.
     let sent = of_notices(EventKind::Sent).next().expect("there is one");
     let told = of_notices(EventKind::Accepted).next().expect("it arrives");
-    assert_eq!(told.at, sent.at + 84 * 20 + 300_000 + 25_000);
+    assert_eq!(told.at, sent.at + Time::from_ps(84 * 20 + 300_000 + 25_000));
     let from_told = |event: &&Event| {
         let is_data = event.kind == EventKind::Sent && event.packet.kind.is_data();
         is_data && event.node == told.node
     };
     let old = told.packet.sequence;
-    let due = told.at + 5_000_000;
+    let due = told.at + Time::from_ps(5_000_000);
     let data: Vec<&Event> = events.iter().filter(from_told).collect();
     let first = data.iter().find(|event| event.packet.hash != old);
     let first = first.expect("the flow moves").at;
@@ -80,5 +81,5 @@ fn a_flow_has_another_hash_from_the_response_on_and_no_sooner() {
     let last = last.map(|event| event.at).max().expect("it began so");
     assert!(last < due && due <= first, "{last}, {due}, {first}");
     // Packets leave back to back: the first that may is the first that does.
-    assert!(first - last <= 4_194 * 20, "{last}, {first}");
+    assert!(first - last <= Time::from_ps(4_194 * 20), "{last}, {first}");
 }

@@ -1,6 +1,7 @@
 //! Pauses: when they act, how long they last, and what share of the time a slow receiver takes.
 
 use tenter_net::{ClassSpec, EventKind, PacketKind, UNLIMITED_POOL};
+use tenter_units::{Instant, Time};
 
 use crate::headroom::Case;
 use crate::lone_switch::{LoneSwitch, wire_ps};
@@ -9,6 +10,8 @@ use crate::trial::{Trial, events, plan};
 /// 512 bits at 400 Gbit/s.
 const QUANTUM: u64 = 1_280;
 const FRAME: u64 = 1_000;
+/// After all that happens.
+const END: Instant = Instant::from_ps(1_000_000_000);
 
 /// A port with two classes, and a pause of class 3 at 1 us.
 fn paused(quanta: u16) -> LoneSwitch {
@@ -39,8 +42,8 @@ fn a_pause_ends_after_its_quanta() {
             sent,
             [(1_000_002, 0, 64), (1_000_003, 3, 64), (start, 3, FRAME)]
         );
-        let (record, time) = lone.switch.ports()[0].paused(1, 1_000_000_000);
-        assert_eq!((record.xoff_frames, time), (1, end - 1_000_000));
+        let (record, time) = lone.switch.ports()[0].paused(1, END);
+        assert_eq!((record.xoff_frames, time.ps()), (1, end - 1_000_000));
     }
 }
 
@@ -67,8 +70,8 @@ fn an_xon_ends_a_pause_at_once() {
         sent,
         [(first, 3, FRAME), (first + wire_ps(FRAME), 3, FRAME)]
     );
-    let (record, time) = lone.switch.ports()[0].paused(1, 1_000_000_000);
-    assert_eq!((record.xon_frames, time), (1, 234_567));
+    let (record, time) = lone.switch.ports()[0].paused(1, END);
+    assert_eq!((record.xon_frames, time.ps()), (1, 234_567));
 }
 
 #[test]
@@ -115,7 +118,7 @@ fn from_xoff_to_effect_to_the_picosecond() {
             .iter()
             .filter(|event| (event.node, event.kind) == (here, kind))
             .filter(|event| (event.packet.kind == PacketKind::Pause) == pause)
-            .map(|event| event.at)
+            .map(|event| event.at.ps())
             .collect();
         times.sort_unstable();
         times
@@ -154,15 +157,15 @@ fn a_port_may_obey_at_once_or_when_it_likes() {
         )
     };
     let (standard, usual) = headroom(&[]);
-    assert_eq!(standard, 84 * 20 + 25_000 + 1_158_400);
+    assert_eq!(standard, Time::from_ps(84 * 20 + 25_000 + 1_158_400));
     let (at_once, least) = headroom(&["fabric.switch.pause_response=0s"]);
-    assert_eq!(at_once, 84 * 20 + 25_000);
+    assert_eq!(at_once, Time::from_ps(84 * 20 + 25_000));
     assert!(
         (usual - least).abs_diff(1_158_400 * 4_174 / 83_880) <= 1,
         "{usual}, {least}"
     );
     let (later, _) = headroom(&["fabric.switch.pause_response=300ns"]);
-    assert_eq!(later, 84 * 20 + 25_000 + 300_000);
+    assert_eq!(later, Time::from_ps(84 * 20 + 25_000 + 300_000));
 }
 
 /// One sender and one receiver whose host takes less than the wire brings.

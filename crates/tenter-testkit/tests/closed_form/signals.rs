@@ -3,6 +3,7 @@
 use tenter_net::{EventKind, PacketKind, Signal};
 use tenter_record::ReactionRow;
 use tenter_topology::HostId;
+use tenter_units::Instant;
 
 use crate::trial::{Trial, events, plan};
 
@@ -63,7 +64,7 @@ fn from_the_packet_at_the_queue_to_the_pause_to_the_picosecond() {
         *found.next().expect("it happens")
     };
     let sent = at("leaf1", EventKind::Sent, PacketKind::Signal);
-    assert_eq!((sent.at, sent.packet.frame_bytes), (4_005_840, 64));
+    assert_eq!((sent.at.ps(), sent.packet.frame_bytes), (4_005_840, 64));
     let signal = Signal::of(&sent.packet).expect("it is one");
     assert_eq!((signal.class, signal.quanta), (3, 169));
     assert_eq!(
@@ -71,15 +72,18 @@ fn from_the_packet_at_the_queue_to_the_pause_to_the_picosecond() {
         [0, 2].map(HostId::new)
     );
     let arrived = at("leaf0", EventKind::Arrived, PacketKind::Signal);
-    assert_eq!(arrived.at, 5_509_200);
+    assert_eq!(arrived.at, Instant::from_ps(5_509_200));
     let pause = at("leaf0", EventKind::Sent, PacketKind::Pause);
-    assert_eq!((pause.at, pause.port), (5_509_200, 0));
+    assert_eq!((pause.at.ps(), pause.port), (5_509_200, 0));
     let obeyed = at("host0", EventKind::Obeyed, PacketKind::Pause);
-    assert_eq!(obeyed.at, 7_558_200);
+    assert_eq!(obeyed.at, Instant::from_ps(7_558_200));
     let starts = events.iter().filter(|event| {
         event.node == node("host0") && event.kind == EventKind::Sent && event.at > obeyed.at
     });
-    assert_eq!(starts.map(|event| event.at).next(), Some(8_423_480));
+    assert_eq!(
+        starts.map(|event| event.at).next(),
+        Some(Instant::from_ps(8_423_480))
+    );
 }
 
 /// Six senders at one leaf, and two receivers at another.

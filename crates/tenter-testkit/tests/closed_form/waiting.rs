@@ -9,7 +9,7 @@ use tenter_net::{
     SwitchModel, SwitchParts, SwitchSpec, Transmitter, UNLIMITED_POOL,
 };
 use tenter_topology::{CableEnd, HostId, NodeId};
-use tenter_units::{Rate, Time};
+use tenter_units::{Instant, Rate, Time};
 
 /// Adds up how long packets wait; they leave in the order in which they came.
 struct Waits {
@@ -22,10 +22,10 @@ struct Waits {
 impl Medium for Waits {
     const WATCHED: bool = false;
 
-    fn send(&mut self, _: Output, at: u64, _: &Packet) {
+    fn send(&mut self, _: Output, at: Instant, _: &Packet) {
         // Without latency, and with cut-through, a packet is at the other end when it starts.
         let arrival = self.arrivals.pop_front();
-        let wait = at - arrival.expect("no packet leaves before it came");
+        let wait = at.ps() - arrival.expect("no packet leaves before it came");
         self.sum += wait;
         self.longest = self.longest.max(wait);
         self.count += 1;
@@ -35,7 +35,7 @@ impl Medium for Waits {
 }
 
 const FRAME: Packet = Packet {
-    at: 0,
+    at: Instant::START,
     queue_pair: 0,
     sequence: 0,
     destination: HostId::new(0),
@@ -65,7 +65,7 @@ fn switch() -> Switch {
     };
     let mac = MacControl {
         output: nowhere,
-        latency: 0,
+        latency: Time::ZERO,
         xoff_frames: 0,
         xon_frames: 0,
     };
@@ -105,12 +105,12 @@ fn waits(arrivals: impl Iterator<Item = u64>) -> Waits {
     for arrival in arrivals {
         waits.arrivals.push_back(arrival);
         let frame = Packet {
-            at: arrival,
+            at: Instant::from_ps(arrival),
             ..FRAME
         };
         switch.offer(&frame, 0, 0, &mut waits);
     }
-    switch.advance_to(u64::MAX / 2, &mut waits);
+    switch.advance_to(Instant::from_ps(u64::MAX / 2), &mut waits);
     waits
 }
 

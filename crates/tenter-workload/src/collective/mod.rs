@@ -459,7 +459,10 @@ impl Component for CollectiveKind {
                 let files = <AlgorithmFiles as Value>::shape(());
                 Shape::Either(Box::new(Shape::Parsed(&ALGORITHMS)), Box::new(files))
             },
-            presence: Presence::Follows("the first of the collective"),
+            presence: Presence::Follows("the first of the collective", |beside| {
+                let collective = beside("collective")?.to_string();
+                Self::algorithms_of(&collective).next().map(Written::word)
+            }),
             meaning: "By which algorithm; a mapping names one from a file",
             origin: "",
         },

@@ -1,19 +1,21 @@
 //! When the operations of a rank were carried out, and what each waited for last.
 
-/// What one operation went through. Times are picoseconds.
+use tenter_units::Instant;
+
+/// What one operation went through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OperationLog {
-    /// When all that it waits for was over; [`OperationLog::NEVER`] before.
-    pub ready: u64,
+    /// When all that it waits for was over; [`Instant::NEVER`] before.
+    pub ready: Instant,
     /// When its stream began with it; when a receive asked for its message.
-    pub started: u64,
+    pub started: Instant,
     /// When a receive had the request to send its message, which then is sent;
-    /// [`OperationLog::NEVER`] where the message is sent without.
-    pub requested: u64,
+    /// [`Instant::NEVER`] where the message is sent without.
+    pub requested: Instant,
     /// When a receive had its message, before its overhead.
-    pub matched: u64,
+    pub matched: Instant,
     /// When it was done.
-    pub done: u64,
+    pub done: Instant,
     /// The operation of its rank that it waited for last; [`OperationLog::NONE`] without any.
     pub released_by: u32,
     /// The operation that kept its stream busy until it started.
@@ -23,18 +25,16 @@ pub struct OperationLog {
 }
 
 impl OperationLog {
-    /// Stands for a time that has not come.
-    pub const NEVER: u64 = u64::MAX;
     /// Stands for no operation and no rank.
     pub const NONE: u32 = u32::MAX;
 
     /// Before the start of the rank.
     pub(super) const NEW: OperationLog = OperationLog {
-        ready: OperationLog::NEVER,
-        started: OperationLog::NEVER,
-        requested: OperationLog::NEVER,
-        matched: OperationLog::NEVER,
-        done: OperationLog::NEVER,
+        ready: Instant::NEVER,
+        started: Instant::NEVER,
+        requested: Instant::NEVER,
+        matched: Instant::NEVER,
+        done: Instant::NEVER,
         released_by: OperationLog::NONE,
         behind: OperationLog::NONE,
         sender: (OperationLog::NONE, OperationLog::NONE),
@@ -62,7 +62,7 @@ impl Log {
         self.entries.as_mut()?.get_mut(operation as usize)
     }
 
-    pub(super) fn ready(&mut self, operation: u32, now: u64) {
+    pub(super) fn ready(&mut self, operation: u32, now: Instant) {
         if let Some(entry) = self.entry(operation) {
             entry.ready = now;
         }
@@ -75,20 +75,20 @@ impl Log {
     }
 
     /// A receive asks for its message.
-    pub(super) fn asked(&mut self, operation: u32, now: u64) {
+    pub(super) fn asked(&mut self, operation: u32, now: Instant) {
         if let Some(entry) = self.entry(operation) {
             entry.started = now;
         }
     }
 
     /// A stream begins with an operation, or with what is left of a receive.
-    pub(super) fn on_stream(&mut self, operation: u32, stream: u16, now: u64) {
+    pub(super) fn on_stream(&mut self, operation: u32, stream: u16, now: Instant) {
         let Some(entries) = &mut self.entries else {
             return;
         };
         let before = std::mem::replace(&mut self.last[usize::from(stream)], operation);
         let entry = &mut entries[operation as usize];
-        let since = if entry.matched == OperationLog::NEVER {
+        let since = if entry.matched.is_never() {
             entry.started = now;
             entry.ready
         } else {
@@ -99,7 +99,7 @@ impl Log {
         }
     }
 
-    pub(super) fn matched(&mut self, operation: u32, sender: (u32, u32), now: u64) {
+    pub(super) fn matched(&mut self, operation: u32, sender: (u32, u32), now: Instant) {
         if let Some(entry) = self.entry(operation) {
             entry.matched = now;
             entry.sender = sender;
@@ -107,13 +107,13 @@ impl Log {
     }
 
     /// A receive has the request to send its message.
-    pub(super) fn requested(&mut self, operation: u32, now: u64) {
+    pub(super) fn requested(&mut self, operation: u32, now: Instant) {
         if let Some(entry) = self.entry(operation) {
             entry.requested = now;
         }
     }
 
-    pub(super) fn done(&mut self, operation: u32, now: u64) {
+    pub(super) fn done(&mut self, operation: u32, now: Instant) {
         if let Some(entry) = self.entry(operation) {
             entry.done = now;
         }

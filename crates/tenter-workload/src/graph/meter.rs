@@ -1,9 +1,11 @@
 //! What the time of a rank went by with, while it runs: computing, and what it waited for.
 
+use tenter_units::{Instant, Time};
+
 use super::operation::Stored;
 use super::rank_graph::RankGraph;
 
-/// What the time of a rank went by with, in picoseconds, from its start to the end of its last
+/// What the time of a rank went by with, from its start to the end of its last
 /// operation.
 ///
 /// While the stream of computing (label 0) is idle, the time belongs to the stream of the operation
@@ -12,16 +14,16 @@ use super::rank_graph::RankGraph;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metered {
     /// When the rank started.
-    pub start: u64,
+    pub start: Instant,
     /// When its last operation was done.
-    pub end: u64,
+    pub end: Instant,
     /// Computing.
-    pub computing: u64,
+    pub computing: Time,
     /// For each stream its label, the time that went by with its operations, and the time for which
     /// its receives waited for messages that had not been sent.
-    pub streams: Vec<(u32, u64, u64)>,
+    pub streams: Vec<(u32, Time, Time)>,
     /// Of each operation that is marked, when its stream began with it, and when it was done.
-    pub marks: Vec<(u64, u64)>,
+    pub marks: Vec<(Instant, Instant)>,
 }
 
 /// The label of the stream of computing.
@@ -32,12 +34,12 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub(super) struct Meter {
     /// When each operation was ready, and which one it waited for last.
-    ready: Vec<u64>,
+    ready: Vec<Instant>,
     released_by: Vec<u32>,
     /// The stream of computing, by its place.
     compute: Option<u16>,
     /// Since when nothing has been computed.
-    idle_since: u64,
+    idle_since: Instant,
     busy: bool,
     /// The operations that are marked, ascending.
     marked: Vec<u32>,
@@ -47,30 +49,34 @@ pub(super) struct Meter {
 impl Meter {
     /// Of a rank before its start: how many operations it has, and which are marked.
     pub(super) fn new(of: &RankGraph, operations: usize, marked: &[u32]) -> Meter {
-        let streams = of.streams.iter().map(|&label| (label, 0, 0)).collect();
+        let streams = of
+            .streams
+            .iter()
+            .map(|&label| (label, Time::ZERO, Time::ZERO))
+            .collect();
         let compute = of.streams.iter().position(|&label| label == COMPUTE);
         Meter {
-            ready: vec![0; operations],
+            ready: vec![Instant::START; operations],
             released_by: vec![NONE; operations],
             compute: compute.map(|place| place as u16),
-            idle_since: 0,
+            idle_since: Instant::START,
             busy: false,
             marked: marked.to_vec(),
             metered: Metered {
                 streams,
-                marks: vec![(0, 0); marked.len()],
+                marks: vec![(Instant::START, Instant::START); marked.len()],
                 ..Metered::default()
             },
         }
     }
 
     /// The rank starts.
-    pub(super) fn start(&mut self, now: u64) {
+    pub(super) fn start(&mut self, now: Instant) {
         self.metered.start = now;
         self.idle_since = now;
     }
 
-    pub(super) fn ready(&mut self, operation: u32, now: u64) {
+    pub(super) fn ready(&mut self, operation: u32, now: Instant) {
         self.ready[operation as usize] = now;
     }
 
@@ -83,8 +89,8 @@ impl Meter {
         &mut self,
         operation: u32,
         stream: u16,
-        now: u64,
-        sent: impl Fn(u32) -> Option<u64>,
+        now: Instant,
+        sent: impl Fn(u32) -> Option<Instant>,
         operations: &[Stored],
     ) {
         if let Some((begun, _)) = self.mark(operation) {
@@ -103,9 +109,9 @@ impl Meter {
         &mut self,
         operation: u32,
         stream: u16,
-        now: u64,
+        now: Instant,
         is_last: bool,
-        sent: impl Fn(u32) -> Option<u64>,
+        sent: impl Fn(u32) -> Option<Instant>,
         operations: &[Stored],
     ) {
         if let Some((_, done)) = self.mark(operation) {
@@ -123,7 +129,7 @@ impl Meter {
     }
 
     /// The mark of an operation, where it has one.
-    fn mark(&mut self, operation: u32) -> Option<&mut (u64, u64)> {
+    fn mark(&mut self, operation: u32) -> Option<&mut (Instant, Instant)> {
         let place = self.marked.binary_search(&operation).ok()?;
         self.metered.marks.get_mut(place)
     }
@@ -132,8 +138,8 @@ impl Meter {
     fn attribute(
         &mut self,
         last: u32,
-        now: u64,
-        sent: impl Fn(u32) -> Option<u64>,
+        now: Instant,
+        sent: impl Fn(u32) -> Option<Instant>,
         operations: &[Stored],
     ) {
         let (since, mut until, mut operation) = (self.idle_since, now, last);

@@ -1,6 +1,8 @@
 //! What is kept of a rank while it runs, where anything is: a log, what its time went by with, or
 //! both.
 
+use tenter_units::Instant;
+
 use super::log::{Log, OperationLog};
 use super::meter::{Meter, Metered};
 use super::schedule::GraphSchedule;
@@ -34,14 +36,14 @@ impl Recorder {
     }
 
     /// The rank starts.
-    pub(super) fn start(&mut self, now: u64) {
+    pub(super) fn start(&mut self, now: Instant) {
         if let Some(meter) = &mut self.meter {
             meter.start(now);
         }
     }
 
     /// An operation waits for no other one any more.
-    pub(super) fn ready(&mut self, operation: u32, now: u64) {
+    pub(super) fn ready(&mut self, operation: u32, now: Instant) {
         self.log.ready(operation, now);
         if let Some(meter) = &mut self.meter {
             meter.ready(operation, now);
@@ -49,17 +51,17 @@ impl Recorder {
     }
 
     /// A receive asks for its message.
-    pub(super) fn asked(&mut self, operation: u32, now: u64) {
+    pub(super) fn asked(&mut self, operation: u32, now: Instant) {
         self.log.asked(operation, now);
     }
 
     /// A receive has the request to send its message.
-    pub(super) fn requested(&mut self, operation: u32, now: u64) {
+    pub(super) fn requested(&mut self, operation: u32, now: Instant) {
         self.log.requested(operation, now);
     }
 
     /// A receive has its message, which a rank has sent by an operation of its own.
-    pub(super) fn matched(&mut self, operation: u32, sender: (u32, u32), now: u64) {
+    pub(super) fn matched(&mut self, operation: u32, sender: (u32, u32), now: Instant) {
         self.log.matched(operation, sender, now);
     }
 
@@ -92,7 +94,7 @@ impl Recorder {
         schedule: &GraphSchedule,
         operation: u32,
         stream: u16,
-        now: u64,
+        now: Instant,
     ) {
         self.log.on_stream(operation, stream, now);
         if let Some(meter) = &mut self.meter {
@@ -107,7 +109,7 @@ impl Recorder {
         &mut self,
         schedule: &GraphSchedule,
         operation: u32,
-        now: u64,
+        now: Instant,
         is_last: bool,
     ) {
         self.log.done(operation, now);
@@ -121,7 +123,7 @@ impl Recorder {
 }
 
 /// When the message of a receive was posted, where that is known.
-fn posted_at(schedule: &GraphSchedule, rank: u32, receive: u32) -> Option<u64> {
+fn posted_at(schedule: &GraphSchedule, rank: u32, receive: u32) -> Option<Instant> {
     let transfer = schedule.graph().stored(rank, receive).taken()?;
     schedule.posted_at(transfer)
 }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use tenter_units::Instant;
+
 use super::collective_runs::CollectiveRuns;
 use super::handshake::What;
 use super::inbox::{Envelope, Inbox};
@@ -125,13 +127,13 @@ impl RankRun {
         found
     }
 
-    /// Something has happened at the rank at an instant, in ps; what follows from it
+    /// Something has happened at the rank at an instant; what follows from it
     /// is appended to the actions.
     pub fn hear(
         &mut self,
         schedule: &GraphSchedule,
         news: News,
-        now: u64,
+        now: Instant,
         consequences: &mut Consequences,
     ) {
         let Consequences { actions, events } = consequences;

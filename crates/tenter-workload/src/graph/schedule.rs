@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use tenter_engine::{prefetch_at, values_per_line};
-use tenter_units::Time;
+use tenter_units::{Instant, Time};
 
 use super::collectives::CollectiveTransfers;
 use super::error::GraphError;
@@ -108,9 +108,10 @@ impl GraphSchedule {
     }
 
     /// When a message was posted, where that is known.
-    pub(super) fn posted_at(&self, transfer: u32) -> Option<u64> {
+    pub(super) fn posted_at(&self, transfer: u32) -> Option<Instant> {
         let at = self.posted_at.as_ref()?.get(transfer as usize)?;
-        Some(at.load(Ordering::Acquire)).filter(|&at| at < u64::MAX)
+        let at = Instant::from_ps(at.load(Ordering::Acquire));
+        (!at.is_never()).then_some(at)
     }
 
     /// The graph that a schedule is, if it is one.
@@ -163,11 +164,11 @@ impl GraphSchedule {
     }
 
     /// The `nth` message of a rank's way is this transfer.
-    pub(super) fn write_down(&self, rank: u32, way: usize, nth: u32, transfer: u32, now: u64) {
+    pub(super) fn write_down(&self, rank: u32, way: usize, nth: u32, transfer: u32, now: Instant) {
         // Handshakes are numbered behind the messages.
         let times = self.posted_at.as_ref();
         if let Some(at) = times.and_then(|times| times.get(transfer as usize)) {
-            at.store(now, Ordering::Release);
+            at.store(now.ps(), Ordering::Release);
         }
         let place = (self.ways().places(rank, way).start + nth) as usize;
         self.posted[place].store(transfer, Ordering::Release);

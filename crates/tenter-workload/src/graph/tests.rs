@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use tenter_units::Time;
+use tenter_units::{Instant, Time};
 
 use super::*;
 use crate::collective::{AllReduceRing, CollectiveKind};
@@ -59,7 +59,7 @@ enum Happens {
 /// Runs a graph where each message takes 10 us, and its acknowledgement 10 us more; gives when each
 /// rank was done, in us, and how many operations were left.
 fn run(graph: Graph, timing: Timing) -> (Vec<Option<u64>>, u32) {
-    const WAY: u64 = 10_000_000;
+    const WAY: Time = Time::from_us(10);
     let schedule = GraphSchedule::new(Arc::new(graph), timing).expect("it can be run");
     let ranks = schedule.ranks();
     let mut runs: Vec<RankRun> = (0..ranks)
@@ -68,7 +68,7 @@ fn run(graph: Graph, timing: Timing) -> (Vec<Option<u64>>, u32) {
     let mut done = vec![None; ranks as usize];
     let mut sent: BTreeMap<(u32, Destination), u32> = BTreeMap::new();
     let mut heap = BinaryHeap::new();
-    let mut act = |now: u64, rank: u32, out: &mut Vec<Action>, heap: &mut BinaryHeap<_>| {
+    let mut act = |now: Instant, rank: u32, out: &mut Vec<Action>, heap: &mut BinaryHeap<_>| {
         for action in out.drain(..) {
             match action {
                 Action::Post(transfer) => {
@@ -87,23 +87,23 @@ fn run(graph: Graph, timing: Timing) -> (Vec<Option<u64>>, u32) {
                     *nth += 1;
                     heap.push(Reverse((now + WAY, arrives)));
                     let acknowledged = Happens::Acknowledged { rank, transfer };
-                    heap.push(Reverse((now + 2 * WAY, acknowledged)));
+                    heap.push(Reverse((now + WAY * 2, acknowledged)));
                 }
                 Action::Wake(time, operation) => {
                     let woken = Happens::Woken { rank, operation };
-                    heap.push(Reverse((now + time.ps(), woken)));
+                    heap.push(Reverse((now + time, woken)));
                 }
                 Action::Done => {
                     assert_eq!(done[rank as usize], None);
-                    done[rank as usize] = Some(now / 1_000_000);
+                    done[rank as usize] = Some(now.ps() / 1_000_000);
                 }
             }
         }
     };
     let mut out = Consequences::default();
     for rank in 0..ranks {
-        runs[rank as usize].hear(&schedule, News::Start, 0, &mut out);
-        act(0, rank, &mut out.actions, &mut heap);
+        runs[rank as usize].hear(&schedule, News::Start, Instant::START, &mut out);
+        act(Instant::START, rank, &mut out.actions, &mut heap);
     }
     while let Some(Reverse((now, happens))) = heap.pop() {
         let rank = match happens {

@@ -4,10 +4,12 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
+use tenter_units::{Instant, Time};
+
 use super::{Action, Consequences, Graph, GraphSchedule, Marks, Metered, News, RankRun, Timing};
 use crate::{Destination, QueuePairScope, Schedule};
 
-/// Something that happens at a time, in ps.
+/// Something that happens at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Happens {
     Arrives { to: Destination, nth: u32, src: u32 },
@@ -29,8 +31,8 @@ pub(crate) fn run(graph: Graph, marks: Marks, takes: impl Fn(u64) -> u64) -> (u6
     let mut sent: BTreeMap<(u32, Destination), u32> = BTreeMap::new();
     let mut heap = BinaryHeap::new();
     let mut out = Consequences::default();
-    let mut end = 0;
-    let mut act = |now: u64, rank: u32, out: &mut Vec<Action>, heap: &mut BinaryHeap<_>| {
+    let mut end = Instant::START;
+    let mut act = |now: Instant, rank: u32, out: &mut Vec<Action>, heap: &mut BinaryHeap<_>| {
         for action in out.drain(..) {
             match action {
                 Action::Post(transfer) => {
@@ -43,21 +45,21 @@ pub(crate) fn run(graph: Graph, marks: Marks, takes: impl Fn(u64) -> u64) -> (u6
                         src: rank,
                     };
                     *nth += 1;
-                    let at = now + takes(of.bytes);
+                    let at = now + Time::from_ps(takes(of.bytes));
                     heap.push(Reverse((at, arrives)));
                     heap.push(Reverse((at, Happens::Acknowledged { rank, transfer })));
                 }
                 Action::Wake(time, operation) => {
                     let woken = Happens::Woken { rank, operation };
-                    heap.push(Reverse((now + time.ps(), woken)));
+                    heap.push(Reverse((now + time, woken)));
                 }
                 Action::Done => end = end.max(now),
             }
         }
     };
     for rank in 0..schedule.ranks() {
-        runs[rank as usize].hear(&schedule, News::Start, 0, &mut out);
-        act(0, rank, &mut out.actions, &mut heap);
+        runs[rank as usize].hear(&schedule, News::Start, Instant::START, &mut out);
+        act(Instant::START, rank, &mut out.actions, &mut heap);
     }
     while let Some(Reverse((now, happens))) = heap.pop() {
         let (rank, news) = match happens {
@@ -77,5 +79,5 @@ pub(crate) fn run(graph: Graph, marks: Marks, takes: impl Fn(u64) -> u64) -> (u6
         "all is done"
     );
     let metered = runs.iter().filter_map(RankRun::metered).cloned();
-    (end, metered.collect())
+    (end.ps(), metered.collect())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use tenter_units::Time;
+use tenter_units::{Instant, Time};
 
 use super::schedule::GraphSchedule;
 
@@ -55,8 +55,8 @@ pub struct Consequences {
 /// One turn of a rank: an instant at which it is told something, and what follows.
 pub(super) struct Turn<'a> {
     pub(super) schedule: &'a GraphSchedule,
-    /// The instant, in ps.
-    pub(super) now: u64,
+    /// The instant.
+    pub(super) now: Instant,
     pub(super) events: &'a mut VecDeque<Event>,
     pub(super) actions: &'a mut Vec<Action>,
 }

@@ -48,7 +48,7 @@ fn run(training: &Training, takes: impl Fn(u64) -> u64) -> (u64, Vec<Metered>) {
 }
 
 /// Time that ranks waited for a parallelism, in ps, of each rank.
-fn exposed(metered: &[Metered], parallelism: Parallelism) -> Vec<u64> {
+fn exposed(metered: &[Metered], parallelism: Parallelism) -> Vec<Time> {
     let of_rank = |of: &Metered| {
         let own = of.streams.iter().filter(|(label, ..)| {
             let stream = Stream::of_label(*label).and_then(Stream::parallelism);
@@ -57,7 +57,7 @@ fn exposed(metered: &[Metered], parallelism: Parallelism) -> Vec<u64> {
         own.map(|&(_, with, waiting)| {
             // Before a message is sent there is a bubble.
             with + if parallelism == Parallelism::Pipeline {
-                0
+                Time::ZERO
             } else {
                 waiting
             }
@@ -99,14 +99,17 @@ fn bubbles_are_those_of_their_formulas_on_a_network_that_takes_no_time() {
         let (forward, weights) = (60e6, 140e6 * share);
         let bubble = training.pipeline.bubble(forward, 140e6 - weights, weights);
         for of in &metered {
-            let found = (whole - of.computing) as f64;
+            let found = (whole - of.computing.ps()) as f64;
             let about = format!("{}: {found} {bubble}", schedule.word());
             // Embedding and output take some hundred ps.
             assert!((found - bubble).abs() < 1e5, "{about}");
         }
         for parallelism in Parallelism::ALL {
             let all = exposed(&metered, parallelism);
-            assert!(all.iter().all(|&ps| ps == 0), "{parallelism:?}: {all:?}");
+            assert!(
+                all.iter().all(|time| time.is_zero()),
+                "{parallelism:?}: {all:?}"
+            );
         }
     }
 }
@@ -165,21 +168,21 @@ fn exposed_time_is_the_serial_sum_without_overlap() {
         let training = Training::new(&own, Some(8)).expect("it fits");
         let (_, metered) = run(&training, takes);
         let found = exposed(&metered, parallelism);
-        let of_all = found.iter().map(|ps| ps / 1_000_000);
+        let of_all = found.iter().map(|time| time.ps() / 1_000_000);
         let of_all: Vec<u64> = of_all.collect();
         assert_eq!(of_all, [expected; 8], "{parallelism:?}");
         own.overlap = beside;
         let training = Training::new(&own, Some(8)).expect("it fits");
         let (_, metered) = run(&training, takes);
         let found = exposed(&metered, parallelism).into_iter().max();
-        let left = found.unwrap_or(0) / 1_000_000;
+        let left = found.unwrap_or_default().ps() / 1_000_000;
         assert!(left < expected / 4, "{parallelism:?}: {left} of {expected}");
         // On a network without time there is none, whatever overlaps.
         for overlap in [serial, beside] {
             own.overlap = overlap;
             let training = Training::new(&own, Some(8)).expect("it fits");
             let (_, metered) = run(&training, |_| 0);
-            assert_eq!(exposed(&metered, parallelism), [0; 8]);
+            assert_eq!(exposed(&metered, parallelism), [Time::ZERO; 8]);
         }
     }
 }

@@ -1,11 +1,14 @@
 use tenter_net::Hop;
-use tenter_units::Time;
+use tenter_units::{Instant, Time};
 
 use super::super::{Control, Feedback};
 use super::{BYTE, Flow, Hpcc, ONE};
 
 const LINE: u64 = 100_000_000_000;
-const US: u64 = 1_000_000;
+
+fn us(us: u64) -> Instant {
+    Instant::at(Time::from_us(us))
+}
 
 /// 100 Gb/s and 10 us: 125,000 bytes in a round trip.
 fn hpcc() -> Hpcc {
@@ -15,7 +18,7 @@ fn hpcc() -> Hpcc {
     }
 }
 
-fn hop(at: u64, sent_bytes: u64, queue_bytes: u64) -> Hop {
+fn hop(at: Instant, sent_bytes: u64, queue_bytes: u64) -> Hop {
     Hop {
         link: 1,
         at,
@@ -36,7 +39,7 @@ fn acknowledge(flow: &mut Flow, sequence: u32, next_sequence: u32, hops: &[Hop])
 }
 
 fn begun(first: &[Hop]) -> Flow {
-    let mut flow = hpcc().start(LINE, 0);
+    let mut flow = hpcc().start(LINE, Instant::START);
     acknowledge(&mut flow, 1, 20, first);
     flow
 }
@@ -47,16 +50,16 @@ fn bytes(window: u64) -> f64 {
 
 #[test]
 fn a_flow_begins_with_what_the_line_carries_in_a_round_trip() {
-    let mut flow = hpcc().start(LINE, 0);
+    let mut flow = hpcc().start(LINE, Instant::START);
     assert_eq!(flow.window, 125_000 * BYTE);
-    assert_eq!(hpcc().rate(&mut flow, 0), u64::MAX);
+    assert_eq!(hpcc().rate(&mut flow, Instant::START), u64::MAX);
     // 4,200 + 20 bytes a packet: a thirtieth one may be begun.
     hpcc().sent(&mut flow, 4_200);
     assert_eq!(hpcc().window(&flow, 4_096), 30);
     flow.window = 1_000 * BYTE;
     assert_eq!(hpcc().window(&flow, 4_096), 1);
     // 8,000 bits in 10 us.
-    assert_eq!(hpcc().rate(&mut flow, 0), 800_000_000);
+    assert_eq!(hpcc().rate(&mut flow, Instant::START), 800_000_000);
 }
 
 #[test]
@@ -68,8 +71,8 @@ fn telemetry_takes_42_bytes_for_five_hops() {
 fn utilisation_is_what_waits_and_what_was_sent() {
     // In 5 us 31,250 of 62,500 bytes were sent: 0.5. Of the queues the shorter counts: 25,000 of
     // 125,000 bytes: 0.2. Half a round trip old: half of 1 and half of 0.7.
-    let mut flow = begun(&[hop(10 * US, 0, 25_000)]);
-    acknowledge(&mut flow, 2, 20, &[hop(15 * US, 31_250, 60_000)]);
+    let mut flow = begun(&[hop(us(10), 0, 25_000)]);
+    acknowledge(&mut flow, 2, 20, &[hop(us(15), 31_250, 60_000)]);
     let utilisation = flow.utilisation as f64 / ONE as f64;
     assert!((utilisation - 0.85).abs() < 1e-5, "{utilisation}");
 }
@@ -80,8 +83,8 @@ fn the_busiest_link_counts() {
         link: 2,
         ..hop(at, sent, 0)
     };
-    let mut flow = begun(&[hop(10 * US, 0, 0), other(11 * US, 0)]);
-    let next = [hop(20 * US, 25_000, 0), other(21 * US, 100_000)];
+    let mut flow = begun(&[hop(us(10), 0, 0), other(us(11), 0)]);
+    let next = [hop(us(20), 25_000, 0), other(us(21), 100_000)];
     acknowledge(&mut flow, 2, 20, &next);
     // A whole round trip: only the new value counts, 0.8 of the second link.
     let utilisation = flow.utilisation as f64 / ONE as f64;
@@ -91,8 +94,8 @@ fn the_busiest_link_counts() {
 #[test]
 fn the_window_follows_the_utilisation_and_its_reference_once_in_a_round_trip() {
     // Full and a queue of a whole round trip's bytes: U = 2, W = 125,000 * 0.95 / 2 + 80.
-    let mut flow = begun(&[hop(10 * US, 0, 125_000)]);
-    acknowledge(&mut flow, 2, 40, &[hop(20 * US, 125_000, 125_000)]);
+    let mut flow = begun(&[hop(us(10), 0, 125_000)]);
+    acknowledge(&mut flow, 2, 40, &[hop(us(20), 125_000, 125_000)]);
     assert!(
         (bytes(flow.window) - 59_455.0).abs() < 1.0,
         "{}",
@@ -100,27 +103,27 @@ fn the_window_follows_the_utilisation_and_its_reference_once_in_a_round_trip() {
     );
     assert_eq!((flow.reference, flow.updated), (flow.window, 40));
     // The next answers are of packets sent before that: W follows, its reference stays.
-    acknowledge(&mut flow, 40, 50, &[hop(30 * US, 250_000, 125_000)]);
+    acknowledge(&mut flow, 40, 50, &[hop(us(30), 250_000, 125_000)]);
     assert!(
         (bytes(flow.window) - 28_321.1).abs() < 1.0,
         "{}",
         flow.window
     );
     assert!((bytes(flow.reference) - 59_455.0).abs() < 1.0);
-    acknowledge(&mut flow, 41, 50, &[hop(40 * US, 375_000, 125_000)]);
+    acknowledge(&mut flow, 41, 50, &[hop(us(40), 375_000, 125_000)]);
     assert_eq!((flow.reference, flow.updated), (flow.window, 50));
 }
 
 #[test]
 fn below_the_target_it_adds_five_times_and_then_follows() {
-    let mut flow = begun(&[hop(10 * US, 0, 0)]);
+    let mut flow = begun(&[hop(us(10), 0, 0)]);
     flow.window = 20_000 * BYTE;
     flow.reference = flow.window;
     // Half of what the link carries is sent.
     let mut now = 0;
     let mut step = |flow: &mut Flow| {
         now += 1;
-        let next = hop((10 + 10 * now) * US, 62_500 * now, 0);
+        let next = hop(us(10 + 10 * now), 62_500 * now, 0);
         acknowledge(flow, 100 * now as u32, 100 * now as u32, &[next]);
         bytes(flow.window)
     };
@@ -135,20 +138,20 @@ fn below_the_target_it_adds_five_times_and_then_follows() {
 
 #[test]
 fn a_new_way_begins_anew_and_late_answers_say_nothing() {
-    let mut flow = begun(&[hop(10 * US, 0, 125_000)]);
+    let mut flow = begun(&[hop(us(10), 0, 125_000)]);
     let before = flow.window;
     let elsewhere = Hop {
         link: 9,
-        ..hop(20 * US, 900_000, 125_000)
+        ..hop(us(20), 900_000, 125_000)
     };
     acknowledge(&mut flow, 2, 40, &[elsewhere]);
     assert_eq!((flow.window, flow.hops[0].link), (before, 9));
     let late = Hop {
-        at: 19 * US,
+        at: us(19),
         ..elsewhere
     };
     acknowledge(&mut flow, 3, 40, &[late]);
-    assert_eq!((flow.window, flow.hops[0].at), (before, 20 * US));
+    assert_eq!((flow.window, flow.hops[0].at), (before, us(20)));
 }
 
 #[test]

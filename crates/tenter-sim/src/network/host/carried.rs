@@ -5,6 +5,7 @@
 
 use tenter_endpoint::{Acknowledged, Delivery, WorkRequest};
 use tenter_net::{Medium, Packet, ReceiveSlot, ScaleUpEnd, SendSlot};
+use tenter_units::Instant;
 use tenter_workload::JobId;
 
 use super::super::partition_records::FlowKey;
@@ -13,7 +14,7 @@ use super::{Host, HostScope, Timer};
 
 impl Host {
     /// Puts a transfer into the domain.
-    pub(crate) fn carry(&mut self, number: u16, id: u32, now: u64, scope: &HostScope<'_>) {
+    pub(crate) fn carry(&mut self, number: u16, id: u32, now: Instant, scope: &HostScope<'_>) {
         let context = scope.context;
         let Some(domain) = context.scale_up else {
             return;
@@ -26,7 +27,7 @@ impl Host {
         }
         let port = &mut self.scale_up[usize::from(here.npu)];
         let start = now.max(port.free_at);
-        port.free_at = start.saturating_add(domain.time_of(bytes).ps());
+        port.free_at = start.saturating_add(domain.time_of(bytes));
         port.sending.push_back(Carried {
             number,
             id,
@@ -41,7 +42,7 @@ impl Host {
     pub(crate) fn send_carried(
         &mut self,
         npu: u16,
-        now: u64,
+        now: Instant,
         scope: &HostScope<'_>,
         medium: &mut impl Medium,
     ) {
@@ -58,7 +59,7 @@ impl Host {
         let job = context.ranks_on(from)[usize::from(carried.number)].job;
         let transfer = scope.schedules.of(job).transfer(carried.id);
         let to = context.jobs[job].job.hosts[transfer.receiver()];
-        let at = now + domain.latency.ps();
+        let at = now + domain.latency;
         let end = ScaleUpEnd {
             job: job.number(),
             transfer: carried.id,
@@ -104,7 +105,7 @@ impl Host {
     }
 
     /// The end of the NPU's first transfer that is under way arrives at `now`.
-    pub(crate) fn confirm_carried(&mut self, npu: u16, now: u64, scope: &mut HostScope<'_>) {
+    pub(crate) fn confirm_carried(&mut self, npu: u16, now: Instant, scope: &mut HostScope<'_>) {
         let Some(port) = self.scale_up.get_mut(usize::from(npu)) else {
             return;
         };

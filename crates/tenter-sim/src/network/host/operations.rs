@@ -1,5 +1,6 @@
 //! Ranks whose job is a graph of operations.
 
+use tenter_units::Instant;
 use tenter_workload::JobId;
 use tenter_workload::graph::{Action, GraphSchedule, News, RankRun};
 
@@ -26,8 +27,8 @@ impl Host {
         &mut self,
         job: JobId,
         id: u32,
-        posted: u64,
-        now: u64,
+        posted: Instant,
+        now: Instant,
         scope: &HostScope<'_>,
     ) {
         let schedule = scope.schedules.of(job);
@@ -54,7 +55,7 @@ impl Host {
     }
 
     /// Something has happened at a rank with a graph of operations: does what follows.
-    pub(super) fn hear(&mut self, number: u16, news: News, now: u64, scope: &HostScope<'_>) {
+    pub(super) fn hear(&mut self, number: u16, news: News, now: Instant, scope: &HostScope<'_>) {
         let here = scope.context.ranks_on(self.nic.host())[usize::from(number)];
         let Some(schedule) = GraphSchedule::of(scope.schedules.of(here.job)) else {
             return;
@@ -75,7 +76,7 @@ impl Host {
                     self.post_after(number, id, wait, now, scope);
                 }
                 Action::Wake(time, operation) => {
-                    let at = now.saturating_add(time.ps());
+                    let at = now.saturating_add(time);
                     self.set_timer(at, Timer::Operation(number, operation));
                 }
                 Action::Done => {

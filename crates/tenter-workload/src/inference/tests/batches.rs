@@ -123,7 +123,7 @@ fn replicas_that_go_step_by_step_wait_for_the_requests_of_all_of_them() {
         let timed = Timed::new(&inference(&of, None), slow);
         for of in &timed.metered {
             let expert = of.streams.iter().find(|of| of.0 == Stream::Expert.label());
-            let share = expert.map_or(0, |of| of.1 + of.2) as f64 / timed.end as f64;
+            let share = expert.map_or(Time::ZERO, |of| of.1 + of.2).ps() as f64 / timed.end as f64;
             assert!(share < 0.05, "{share}");
         }
     }

@@ -82,7 +82,8 @@ impl Timed {
     fn at(&self, at: At) -> (u64, u64) {
         let marks = &self.run.marks[at.rank as usize];
         let place = marks.binary_search(&at.operation).expect("it is marked");
-        self.metered[at.rank as usize].marks[place]
+        let (begun, done) = self.metered[at.rank as usize].marks[place];
+        (begun.ps(), done.ps())
     }
 }
 
@@ -121,7 +122,7 @@ fn a_decode_step_takes_the_bytes_of_the_roofline_on_a_network_that_takes_no_time
     let off = (took as f64 - expected / BYTES_OF_US * 1e6).abs();
     // Computing is cut where ranks communicate, and each part rounded to a picosecond.
     assert!(off <= 0.5 * 8.0 * 10.0, "{took} {expected}");
-    assert_eq!(timed.metered[0].computing, timed.end);
+    assert_eq!(timed.metered[0].computing, Time::from_ps(timed.end));
 }
 
 /// Keys and values of 100 tokens of four layers with two heads at each of two ranks: 2 · 4 · 2 ·
