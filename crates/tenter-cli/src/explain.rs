@@ -1,5 +1,8 @@
 //! `tenter explain`.
 
+use std::fmt::Write as _;
+
+use tenter::SpeedUp;
 use tenter_report::explanation_text;
 
 use crate::arguments::{Explain, TextFormat};
@@ -11,13 +14,44 @@ pub(crate) fn explain(arguments: &Explain) -> Result<ExitCode, Failure> {
     let plan = source::read(&arguments.scenario)?;
     plan.check()?;
     let explanation = plan.explain()?;
+    let speed_ups = plan.speed_ups(&arguments.threads)?;
     match arguments.format {
-        TextFormat::Text => print_tables(&explanation_text(&explanation)),
+        TextFormat::Text => {
+            print_tables(&explanation_text(&explanation));
+            if !speed_ups.is_empty() {
+                print_tables(&table(&speed_ups));
+            }
+        }
         TextFormat::Json => {
-            let text = serde_json::to_string_pretty(&explanation);
-            let text = text.map_err(|error| Failure::other(error.to_string()))?;
+            let value = serde_json::to_value(&explanation).and_then(|mut value| {
+                if !speed_ups.is_empty() {
+                    value["speed_ups"] = serde_json::to_value(&speed_ups)?;
+                }
+                serde_json::to_string_pretty(&value)
+            });
+            let text = value.map_err(|error| Failure::other(error.to_string()))?;
             print(&format!("{text}\n"));
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What more threads would bring, as a table.
+fn table(speed_ups: &[SpeedUp]) -> String {
+    let mut text = "\nthreads  expected  if meeting    work in windows\n         speed-up  were free  worth sharing (%)\n".to_owned();
+    for of in speed_ups {
+        let _ = writeln!(
+            text,
+            "{:>7}  {:>8.2}  {:>9.2}  {:>17.1}",
+            of.threads, of.speed_up, of.balance, of.shared_percent
+        );
+    }
+    if let Some(first) = speed_ups.first() {
+        let _ = writeln!(
+            text,
+            "measured on the first {} of the trial, on one thread",
+            first.simulated.rounded()
+        );
+    }
+    text
 }

@@ -105,12 +105,14 @@ impl<'a, N: Nodes, C: Control> Leader<'a, '_, N, C> {
         let windows = self.crew.windows;
         // Side by side, so that what one part sends is delivered to another at once.
         let mut lanes: Vec<Lane<N::Item>> = held.iter_mut().map(|part| part.lane.take()).collect();
+        let mut done = Vec::with_capacity(lanes.len());
         while !self.is_over(next) && !self.pace.shares() {
             let end = lanes[0].window_end(next, windows).min(self.edge);
             for lane in &mut lanes {
                 lane.begin(next);
             }
-            let before: u64 = lanes.iter().map(|lane| lane.work).sum();
+            done.clear();
+            done.extend(lanes.iter().map(|lane| lane.work));
             for (index, part) in held.iter_mut().enumerate() {
                 let (before, rest) = lanes.split_at_mut(index);
                 if let Some((lane, after)) = rest.split_first_mut() {
@@ -121,8 +123,9 @@ impl<'a, N: Nodes, C: Control> Leader<'a, '_, N, C> {
             let nexts = lanes.iter_mut().map(|lane| lane.next(end, windows));
             next = nexts.min().unwrap_or(Instant::NEVER);
             self.edge = self.edge.min(self.control.edge_after(end));
-            let work: u64 = lanes.iter().map(|lane| lane.work).sum();
-            self.pace.count(work - before);
+            let parts = lanes.iter().zip(&done);
+            self.pace
+                .count(parts.map(|(lane, before)| lane.work - before));
         }
         for (part, lane) in held.iter_mut().zip(lanes) {
             part.lane = lane;
@@ -160,7 +163,7 @@ impl<'a, N: Nodes, C: Control> Leader<'a, '_, N, C> {
             .share(&self.helpers, |part, window| crew.run_part(part, window));
         self.edge = self.edge.min(self.control.edge_after(end));
         let work = crew.work.iter().map(|work| work.load(Ordering::Relaxed));
-        self.pace.count(work.sum());
+        self.pace.count(work);
         let nexts = crew.next.iter().map(instant);
         nexts.min().unwrap_or(Instant::NEVER)
     }

@@ -24,6 +24,7 @@
 //! lookahead, and with [central windows](Windows::Central).
 
 mod arrival;
+mod balance;
 mod calendar;
 mod crew;
 mod event_list;
@@ -38,6 +39,7 @@ mod stream;
 mod windowed;
 
 pub use arrival::Arrival;
+pub use balance::Balance;
 pub use event_list::EventList;
 pub use home::{Home, LocalNode};
 pub use lane::{Lane, LaneBuilder, LaneLayout, Nodes, Output, Visit};

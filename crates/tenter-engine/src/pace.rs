@@ -5,14 +5,14 @@
 //! that is done in one way. Sharing goes on as long as it is faster, and what a failed try has cost
 //! is spread over a rest fifty times as long. Results never depend on any of it.
 
+use crate::balance::{Balance, SHARED_WORK};
+
 /// Reads a clock: nanoseconds since some fixed instant.
 pub type Clock = fn() -> u64;
 
 /// Work is counted in visits and arrivals, which take some 50 ns each: a stint takes a millisecond
 /// or two.
 const STINT_WORK: u64 = 20_000;
-/// Waking a thread takes some microseconds; less work than this per window is not shared.
-const SHARED_WORK: u64 = 200;
 /// A stint of sharing is given up when it has taken so many times what one thread would take.
 const PATIENCE: u64 = 2;
 /// The share of its cost that failed tries may add: one in so many.
@@ -39,6 +39,9 @@ pub struct Pace {
     rest_until_ns: u64,
     rest_ns: u64,
     stints_shared: u32,
+    balance: Balance,
+    /// Whether one thread does everything.
+    is_alone: bool,
 }
 
 /// What is done in one way.
@@ -82,8 +85,26 @@ impl Pace {
         }
     }
 
+    /// One thread runs all windows, whatever the number of parts: to see how the work of many
+    /// would be spread.
+    #[must_use]
+    pub fn alone() -> Pace {
+        Pace {
+            is_alone: true,
+            ..Pace::default()
+        }
+    }
+
+    /// How the work of all windows so far was spread over the parts; nothing with one part.
+    pub fn balance(&self) -> Balance {
+        self.balance
+    }
+
     /// Whether the next window is to be shared.
     pub(crate) fn shares(&self) -> bool {
+        if self.is_alone {
+            return false;
+        }
         match self.clock {
             None => self.windows / WINDOWS_IN_TURN % 2 == 1,
             Some(_) => self.stint.shared && self.last_work >= SHARED_WORK,
@@ -104,8 +125,9 @@ impl Pace {
         }
     }
 
-    /// Takes note of a window, and of the work that it was.
-    pub(crate) fn count(&mut self, work: u64) {
+    /// Takes note of a window, and of the work that it was for each part.
+    pub(crate) fn count(&mut self, work_of_parts: impl Iterator<Item = u64>) {
+        let work = self.balance.count(work_of_parts);
         let was_shared = self.shares();
         self.windows += 1;
         self.last_work = work;
@@ -180,7 +202,7 @@ mod tests {
             let shares = pace.shares();
             shared += u64::from(shares);
             NOW.set(NOW.get() + if shares { shared_ns } else { alone_ns });
-            pace.count(work);
+            pace.count(std::iter::once(work));
             if window % 50 == 49 {
                 // An edge, whose time counts for nothing.
                 let before = NOW.get();
@@ -222,7 +244,7 @@ mod tests {
         let shared: Vec<bool> = (0..24)
             .map(|_| {
                 let shares = pace.shares();
-                pace.count(1);
+                pace.count(std::iter::once(1));
                 shares
             })
             .collect();

@@ -18,6 +18,7 @@ pub(crate) fn options(threads: u16) -> Options {
     Options {
         threads,
         clock: Some(nanoseconds),
+        alone: false,
     }
 }
 

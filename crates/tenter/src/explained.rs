@@ -5,6 +5,7 @@ use tenter_explain::{
 };
 use tenter_report::available_memory_bytes;
 
+use crate::speed_up::{SpeedUp, speed_ups};
 use crate::{Error, Plan};
 
 impl Plan {
@@ -35,6 +36,16 @@ impl Plan {
         let choice = self.choice().map(str::to_owned);
         found.notes.splice(0..0, choice);
         Ok(found)
+    }
+
+    /// How much faster some numbers of threads would be than one, where each has a core: the
+    /// beginning of the trial is run on one thread, for two seconds or so for each of them. Nothing
+    /// at flow level, which has one thread.
+    ///
+    /// # Errors
+    /// When the plan cannot be built or run.
+    pub fn speed_ups(&self, threads: &[u16]) -> Result<Vec<SpeedUp>, Error> {
+        speed_ups(self.resolved(), threads)
     }
 
     /// The memory that a run is expected to take, in bytes.

@@ -59,6 +59,7 @@ mod scenario;
 #[cfg(feature = "arrow")]
 mod selection;
 mod simulation;
+mod speed_up;
 #[cfg(feature = "arrow")]
 mod stored;
 mod study;
@@ -90,6 +91,7 @@ pub use scenario::{Scenario, read_text};
 #[cfg(feature = "arrow")]
 pub use selection::{ColumnTest, Condition, Selection};
 pub use simulation::Watch;
+pub use speed_up::SpeedUp;
 #[cfg(feature = "arrow")]
 pub use stored::{StoredBatches, StoredTable};
 pub use study::{StudyEstimate, StudyRun};

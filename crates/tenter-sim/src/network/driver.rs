@@ -1,6 +1,6 @@
 //! What moves time.
 
-use tenter_engine::{Home, Pace, Part, RunOutcome, Windows, act_at_edge, run_windowed};
+use tenter_engine::{Balance, Home, Pace, Part, RunOutcome, Windows, act_at_edge, run_windowed};
 use tenter_net::Packet;
 use tenter_topology::NodeId;
 use tenter_units::Instant;
@@ -69,6 +69,11 @@ pub trait Driver {
 
     /// How it ran.
     fn stats(&self) -> DriverStats;
+
+    /// How the work of its windows was spread over its parts, if it has windows and parts.
+    fn balance(&self) -> Option<Balance> {
+        None
+    }
 
     /// What is the same for all parts.
     fn context(&self) -> &Context {
@@ -166,6 +171,10 @@ impl<W: Watcher> Driver for WindowedDriver<W> {
         act_at_edge(&mut self.parts, part, now, |fabric, visit| {
             fabric.change_in_visit(home.node, change, visit)
         })
+    }
+
+    fn balance(&self) -> Option<Balance> {
+        Some(self.pace.balance())
     }
 
     fn stats(&self) -> DriverStats {

@@ -26,6 +26,19 @@ pub struct Options {
     /// By which the engine sees whether more than one thread pays. Without one, some windows are
     /// run on all threads and some on one, by turns.
     pub clock: Option<Clock>,
+    /// Spread the nodes as for so many threads, but run them on one: to see how evenly the work is
+    /// spread.
+    pub alone: bool,
+}
+
+impl Options {
+    fn pace(self) -> Pace {
+        if self.alone {
+            Pace::alone()
+        } else {
+            Pace::new(self.clock)
+        }
+    }
 }
 
 impl Default for Options {
@@ -33,6 +46,7 @@ impl Default for Options {
         Options {
             threads: 1,
             clock: None,
+            alone: false,
         }
     }
 }
@@ -57,7 +71,7 @@ impl Simulation<WindowedDriver<Unwatched>> {
     pub fn new(plan: &Plan, options: Options) -> Result<Self, SimulationError> {
         let threads = threads(plan, options);
         let mut driver = build(plan, threads, |_| Unwatched)?;
-        driver.pace = Pace::new(options.clock);
+        driver.pace = options.pace();
         Ok(Simulation::with_driver(driver, plan, threads))
     }
 }
@@ -74,7 +88,7 @@ impl Simulation<WindowedDriver<Recorder>> {
     ) -> Result<Self, SimulationError> {
         let threads = threads(plan, options);
         let mut driver = build(plan, threads, |_| recorder.clone())?;
-        driver.pace = Pace::new(options.clock);
+        driver.pace = options.pace();
         Ok(Simulation::with_driver(driver, plan, threads))
     }
 }
@@ -95,7 +109,7 @@ impl Simulation<WindowedDriver<WatchLog>> {
         let mut driver = build(plan, threads, |context| {
             WatchLog::new(target(context), limit)
         })?;
-        driver.pace = Pace::new(options.clock);
+        driver.pace = options.pace();
         Ok(Simulation::with_driver(driver, plan, threads))
     }
 }
