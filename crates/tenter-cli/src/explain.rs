@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tenter::SpeedUp;
+use tenter::{SpeedUp, Time};
 use tenter_report::explanation_text;
 
 use crate::arguments::{Explain, TextFormat};
@@ -50,7 +50,7 @@ fn table(speed_ups: &[SpeedUp]) -> String {
         let _ = writeln!(
             text,
             "measured on the first {} of the trial, on one thread",
-            first.simulated.rounded()
+            Time::from_ps((first.simulated_ns * 1e3) as u64).rounded()
         );
     }
     text

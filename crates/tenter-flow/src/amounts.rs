@@ -60,20 +60,24 @@ impl Amount {
         (self.0 / BYTE) as u64
     }
 
-    /// What is left of it after some picoseconds at a rate.
-    pub(crate) fn after(self, rate: FlowRate, time: u64) -> Amount {
-        Amount(self.0.saturating_sub(u128::from(rate.0) * u128::from(time)))
+    /// What is left of it after some time at a rate.
+    pub(crate) fn after(self, rate: FlowRate, time: Time) -> Amount {
+        Amount(
+            self.0
+                .saturating_sub(u128::from(rate.0) * u128::from(time.ps())),
+        )
     }
 
-    /// How many picoseconds it takes at a rate, rounded up; `None` where it never ends. A
+    /// How long it takes at a rate, rounded up to a picosecond; `None` where it never ends. A
     /// thousandth of a picosecond is forgiven, as rates are rounded down.
     #[must_use]
-    pub fn time_at(self, rate: FlowRate) -> Option<u64> {
+    pub fn time_at(self, rate: FlowRate) -> Option<Time> {
         if rate.0 == 0 {
-            return (self.0 == 0).then_some(0);
+            return (self.0 == 0).then_some(Time::ZERO);
         }
         let left = self.0.saturating_sub(u128::from(rate.0 >> 10));
-        u64::try_from(left.div_ceil(u128::from(rate.0))).ok()
+        let time = u64::try_from(left.div_ceil(u128::from(rate.0))).ok();
+        time.map(Time::from_ps)
     }
 }
 
@@ -149,11 +153,20 @@ mod tests {
     fn amounts_take_their_time_to_a_picosecond() {
         // 400 Gbit/s are 20 ps a byte.
         let rate = FlowRate::of_line(Rate::from_gbps(400));
-        assert_eq!(Amount::of_bytes(1_000).time_at(rate), Some(20_000));
+        assert_eq!(
+            Amount::of_bytes(1_000).time_at(rate),
+            Some(Time::from_ps(20_000))
+        );
         let hour = 3_600_000_000_000_000;
-        assert_eq!(Amount::of_bytes(hour / 20).time_at(rate), Some(hour));
+        assert_eq!(
+            Amount::of_bytes(hour / 20).time_at(rate),
+            Some(Time::from_ps(hour))
+        );
         assert_eq!(Amount::of_bytes(1).time_at(FlowRate::default()), None);
-        assert_eq!(Amount::default().time_at(FlowRate::default()), Some(0));
+        assert_eq!(
+            Amount::default().time_at(FlowRate::default()),
+            Some(Time::ZERO)
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::population::{FlowId, Population};
+use tenter_units::Instant;
 
 /// A flow, and its number among all that ever began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,7 +16,7 @@ struct Entry {
 /// rates now are stale, and dropped when they are met or become many.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ends {
-    ends: BTreeMap<u64, Vec<Entry>>,
+    ends: BTreeMap<Instant, Vec<Entry>>,
     entries: usize,
 }
 
@@ -23,8 +24,8 @@ pub(crate) struct Ends {
 const FEW: usize = 1 << 12;
 
 impl Ends {
-    pub(crate) fn add(&mut self, flow: FlowId, sequence: u64, end: u64) {
-        if end < u64::MAX {
+    pub(crate) fn add(&mut self, flow: FlowId, sequence: u64, end: Instant) {
+        if !end.is_never() {
             self.ends
                 .entry(end)
                 .or_default()
@@ -33,13 +34,13 @@ impl Ends {
         }
     }
 
-    fn is_current(population: &Population, end: u64, of: &Entry) -> bool {
+    fn is_current(population: &Population, end: Instant, of: &Entry) -> bool {
         let flow = &population.flows[of.flow];
         flow.sequence == of.sequence && flow.end == end
     }
 
     /// When the next flow ends.
-    pub(crate) fn next(&mut self, population: &Population) -> Option<u64> {
+    pub(crate) fn next(&mut self, population: &Population) -> Option<Instant> {
         if self.entries > FEW && self.entries > 4 * population.len() {
             self.drop_stale(population);
         }
@@ -55,7 +56,7 @@ impl Ends {
     }
 
     /// The flows that end at an instant, in the order in which they began.
-    pub(crate) fn take(&mut self, population: &Population, end: u64) -> Vec<FlowId> {
+    pub(crate) fn take(&mut self, population: &Population, end: Instant) -> Vec<FlowId> {
         let Some(mut flows) = self.ends.remove(&end) else {
             return Vec::new();
         };

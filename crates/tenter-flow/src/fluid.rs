@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use tenter_units::Instant;
+
 use crate::amounts::{Amount, FlowRate, Load, Weight};
 use crate::certificate;
 use crate::ends::Ends;
@@ -19,7 +21,7 @@ type Left = (FlowRate, Bottleneck);
 ///
 /// ```
 /// use tenter_flow::{Amount, FlowRate, FlowSpec, Fluid, Weight};
-/// use tenter_units::Rate;
+/// use tenter_units::{Instant, Rate};
 ///
 /// let mut fluid = Fluid::default();
 /// let [a, b, out] = [400, 400, 400].map(|gbps| {
@@ -27,7 +29,7 @@ type Left = (FlowRate, Bottleneck);
 /// });
 /// let route = fluid.route(&[]);
 /// for from in [a, b] {
-///     fluid.begin(0, FlowSpec {
+///     fluid.begin(Instant::START, FlowSpec {
 ///         from: (from, Weight::WHOLE),
 ///         route,
 ///         to: out,
@@ -35,9 +37,9 @@ type Left = (FlowRate, Bottleneck);
 ///         amount: Amount::of_bytes(1_000),
 ///     });
 /// }
-/// fluid.settle(0);
+/// fluid.settle(Instant::START);
 /// // Each of the two has half of what a byte takes 20 ps at.
-/// assert_eq!(fluid.next_end(), Some(40_000));
+/// assert_eq!(fluid.next_end(), Some(Instant::from_ps(40_000)));
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Fluid {
@@ -80,7 +82,7 @@ impl Fluid {
     }
 
     /// Lets a flow begin.
-    pub fn begin(&mut self, now: u64, spec: FlowSpec) -> FlowId {
+    pub fn begin(&mut self, now: Instant, spec: FlowSpec) -> FlowId {
         let id = self.population.add(&self.links, spec, now);
         self.begun.push(id);
         id
@@ -119,7 +121,7 @@ impl Fluid {
     }
 
     /// Finds the rates at `now`.
-    pub fn settle(&mut self, now: u64) {
+    pub fn settle(&mut self, now: Instant) {
         self.replace(now);
         for spec in std::mem::take(&mut self.ended_kinds) {
             let left = self.ended.remove(&spec.kind());
@@ -141,7 +143,7 @@ impl Fluid {
 
     /// Lets flows that have begun take the places of others of their kind that have ended at the
     /// same instant: nobody else's rate changes by that. The rest is opened.
-    fn replace(&mut self, now: u64) {
+    fn replace(&mut self, now: Instant) {
         for id in std::mem::take(&mut self.begun) {
             let spec = self.population.flows[id].spec;
             let left = self.ended.get_mut(&spec.kind()).and_then(Vec::pop);
@@ -160,13 +162,13 @@ impl Fluid {
     }
 
     /// When the next flow ends, in ps.
-    pub fn next_end(&mut self) -> Option<u64> {
+    pub fn next_end(&mut self) -> Option<Instant> {
         self.ends.next(&self.population)
     }
 
     /// The flows that end at an instant, in the order in which they began. They must be
     /// [withdrawn](Fluid::withdraw).
-    pub fn ending(&mut self, at: u64) -> Vec<FlowId> {
+    pub fn ending(&mut self, at: Instant) -> Vec<FlowId> {
         self.ends.take(&self.population, at)
     }
 
@@ -186,7 +188,7 @@ impl Fluid {
     }
 
     /// What a flow has still to send at `now`.
-    pub fn left(&self, id: FlowId, now: u64) -> Amount {
+    pub fn left(&self, id: FlowId, now: Instant) -> Amount {
         let flow = &self.population.flows[id];
         flow.left.after(flow.rate, now - flow.since)
     }

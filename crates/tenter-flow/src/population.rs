@@ -1,6 +1,6 @@
 //! The flows that there are, and which of them are on each link.
 
-use tenter_units::{ById, id};
+use tenter_units::{ById, Instant, id};
 
 use crate::amounts::{Amount, FlowRate, Load, Weight};
 use crate::links::{LinkId, Links, RouteId};
@@ -63,9 +63,9 @@ pub(crate) struct Flow {
     pub(crate) bottleneck: Bottleneck,
     /// What was left when its rate last changed, and when that was, in ps.
     pub(crate) left: Amount,
-    pub(crate) since: u64,
+    pub(crate) since: Instant,
     /// When it ends at this rate.
-    pub(crate) end: u64,
+    pub(crate) end: Instant,
     /// Its number among all that ever began; 0 while the place is free.
     pub(crate) sequence: u64,
     /// Whether it is among those that are solved for.
@@ -111,7 +111,7 @@ impl Population {
     }
 
     /// Takes in a flow, without a rate.
-    pub(crate) fn add(&mut self, links: &Links, spec: FlowSpec, now: u64) -> FlowId {
+    pub(crate) fn add(&mut self, links: &Links, spec: FlowSpec, now: Instant) -> FlowId {
         self.begun += 1;
         self.alive += 1;
         let flow = Flow {
@@ -120,7 +120,7 @@ impl Population {
             bottleneck: Bottleneck::Unknown,
             left: spec.amount,
             since: now,
-            end: u64::MAX,
+            end: Instant::NEVER,
             sequence: self.begun,
             is_open: false,
         };
@@ -171,12 +171,12 @@ impl Population {
         id: FlowId,
         rate: FlowRate,
         bottleneck: Bottleneck,
-        now: u64,
+        now: Instant,
     ) {
         let flow = &mut self.flows[id];
         flow.bottleneck = bottleneck;
         let before = flow.rate;
-        if before == rate && flow.end < u64::MAX {
+        if before == rate && !flow.end.is_never() {
             return;
         }
         flow.left = flow.left.after(before, now - flow.since);
@@ -185,8 +185,7 @@ impl Population {
         flow.end = flow
             .left
             .time_at(rate)
-            .and_then(|time| now.checked_add(time))
-            .unwrap_or(u64::MAX);
+            .map_or(Instant::NEVER, |time| now.saturating_add(time));
         for (link, weight) in flow.spec.hops(links) {
             let load = &mut self.members[link].load;
             load.0 = load.0 - Load::of(before, weight).0 + Load::of(rate, weight).0;

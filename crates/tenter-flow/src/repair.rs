@@ -6,7 +6,7 @@
 //! one whose own bottleneck is no longer full or gives others more. When none is left, every flow
 //! has its bottleneck, so these are the rates.
 
-use tenter_units::ById;
+use tenter_units::{ById, Instant};
 
 use crate::amounts::FlowRate;
 use crate::fill::Filling;
@@ -71,8 +71,8 @@ impl Repair {
         &mut self,
         links: &Links,
         population: &mut Population,
-        now: u64,
-        mut changed: impl FnMut(FlowId, u64, u64),
+        now: Instant,
+        mut changed: impl FnMut(FlowId, u64, Instant),
     ) {
         while !self.open.is_empty() {
             // Solving for all takes no longer than finding out that all must be solved for.

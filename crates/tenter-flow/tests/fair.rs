@@ -8,9 +8,13 @@ mod reference;
 use num_rational::BigRational;
 use proptest::prelude::*;
 use tenter_flow::{Amount, FlowId, FlowRate, FlowSpec, Fluid, LinkId, Weight};
-use tenter_units::Rate;
+use tenter_units::{Instant, Rate};
 
 use reference::{Flow, ends, rates, whole};
+
+fn ps(ps: u64) -> Instant {
+    Instant::from_ps(ps)
+}
 
 /// 400 Gbit/s are 0.05 bytes per picosecond.
 fn line(gbps: u64) -> FlowRate {
@@ -50,13 +54,13 @@ impl Net {
 
     fn begin(&mut self, over: &[usize], bytes: u64) -> FlowId {
         let spec = self.spec(over, bytes);
-        self.fluid.begin(0, spec)
+        self.fluid.begin(ps(0), spec)
     }
 
     /// Runs to the end; when each flow of some ended.
     fn run(&mut self, flows: &[FlowId]) -> Vec<u64> {
         let mut ended = vec![0; flows.len()];
-        self.fluid.settle(0);
+        self.fluid.settle(ps(0));
         self.fluid.check().expect("fair");
         while let Some(at) = self.fluid.next_end() {
             for flow in self.fluid.ending(at) {
@@ -64,7 +68,7 @@ impl Net {
                     .iter()
                     .position(|of| *of == flow)
                     .expect("one of them");
-                ended[place] = at;
+                ended[place] = at.ps();
                 self.fluid.withdraw(flow);
             }
             self.fluid.settle(at);
@@ -94,7 +98,7 @@ fn a_parking_lot_gives_the_long_flow_its_share_of_the_worst_link() {
     let mut net = Net::new(&[400, 300, 400]);
     let long = net.begin(&[0, 1, 2], 1 << 20);
     let short = [0, 1, 1, 2].map(|link| net.begin(&[link], 1 << 20));
-    net.fluid.settle(0);
+    net.fluid.settle(ps(0));
     net.fluid.check().expect("fair");
     assert_eq!(gbps(&net, &[long]), [100.0]);
     assert_eq!(gbps(&net, &short), [300.0, 100.0, 100.0, 300.0]);
@@ -106,9 +110,9 @@ fn what_one_cannot_use_the_others_have() {
     let slow = net.begin(&[0, 1], 1 << 20);
     let mut limited = net.spec(&[0], 1 << 20);
     limited.limit = line(100);
-    let limited = net.fluid.begin(0, limited);
+    let limited = net.fluid.begin(ps(0), limited);
     let rest = [(); 2].map(|()| net.begin(&[0], 1 << 20));
-    net.fluid.settle(0);
+    net.fluid.settle(ps(0));
     net.fluid.check().expect("fair");
     assert_eq!(gbps(&net, &[slow, limited]), [50.0, 100.0]);
     assert_eq!(gbps(&net, &rest), [125.0, 125.0]);
@@ -121,8 +125,8 @@ fn a_part_of_a_flow_takes_a_part_of_a_link() {
     let route = net.fluid.route(&[quarter]);
     let mut spec = net.spec(&[], 1 << 20);
     spec.route = route;
-    let spread = [(); 2].map(|()| net.fluid.begin(0, spec));
-    net.fluid.settle(0);
+    let spread = [(); 2].map(|()| net.fluid.begin(ps(0), spec));
+    net.fluid.settle(ps(0));
     assert_eq!(gbps(&net, &spread), [200.0, 200.0]);
 }
 
@@ -130,15 +134,15 @@ fn a_part_of_a_flow_takes_a_part_of_a_link() {
 fn capacities_may_change() {
     let mut net = Net::new(&[400]);
     let flows = [(); 2].map(|()| net.begin(&[0], 10_000));
-    net.fluid.settle(0);
+    net.fluid.settle(ps(0));
     // 2,500 bytes each in the first 100 ns, then none, then the rest at full rate.
     net.fluid.set_capacity(net.links[0], FlowRate::default());
-    net.fluid.settle(100_000);
+    net.fluid.settle(ps(100_000));
     assert_eq!(net.fluid.next_end(), None);
-    assert_eq!(net.fluid.left(flows[0], 500_000).bytes(), 7_500);
+    assert_eq!(net.fluid.left(flows[0], ps(500_000)).bytes(), 7_500);
     net.fluid.set_capacity(net.links[0], line(400));
-    net.fluid.settle(1_000_000);
-    assert_eq!(net.fluid.next_end(), Some(1_300_000));
+    net.fluid.settle(ps(1_000_000));
+    assert_eq!(net.fluid.next_end(), Some(ps(1_300_000)));
 }
 
 #[test]
@@ -146,16 +150,16 @@ fn a_flow_that_follows_another_has_its_rate_at_once() {
     let mut net = Net::new(&[400, 400]);
     let first = net.begin(&[0], 1_000);
     let other = net.begin(&[0, 1], 4_000);
-    net.fluid.settle(0);
-    assert_eq!(net.fluid.next_end(), Some(40_000));
-    assert_eq!(net.fluid.ending(40_000), [first]);
+    net.fluid.settle(ps(0));
+    assert_eq!(net.fluid.next_end(), Some(ps(40_000)));
+    assert_eq!(net.fluid.ending(ps(40_000)), [first]);
     net.fluid.withdraw(first);
     let spec = net.spec(&[0], 500);
-    let next = net.fluid.begin(40_000, spec);
-    net.fluid.settle(40_000);
+    let next = net.fluid.begin(ps(40_000), spec);
+    net.fluid.settle(ps(40_000));
     net.fluid.check().expect("fair");
     assert_eq!(gbps(&net, &[next, other]), [200.0, 200.0]);
-    assert_eq!(net.fluid.next_end(), Some(60_000));
+    assert_eq!(net.fluid.next_end(), Some(ps(60_000)));
 }
 
 /// A random network: capacities, and flows with their links, weights, limits and bytes.
@@ -259,9 +263,9 @@ proptest! {
                 if step % 2 == 1 {
                     spec.route = net.fluid.own_route(&parts(&net.links, &case.flows[place]));
                 }
-                going.push((place, net.fluid.begin(step as u64, spec)));
+                going.push((place, net.fluid.begin(ps(step as u64), spec)));
             }
-            net.fluid.settle(step as u64);
+            net.fluid.settle(ps(step as u64));
             net.fluid.check().map_err(TestCaseError::fail)?;
         }
         let now: Vec<Flow> = going.iter().map(|(place, _)| flows[*place].clone()).collect();
@@ -276,7 +280,7 @@ proptest! {
     #[test]
     fn ends_are_those_of_exact_fractions(case in case(6, 8)) {
         let (mut net, specs, capacities, flows) = built(&case);
-        let ids: Vec<FlowId> = specs.iter().map(|spec| net.fluid.begin(0, *spec)).collect();
+        let ids: Vec<FlowId> = specs.iter().map(|spec| net.fluid.begin(ps(0), *spec)).collect();
         let found = net.run(&ids);
         for (found, expected) in found.iter().zip(ends(&capacities, &flows)) {
             let late = as_f64(&(whole(*found) - &expected));
@@ -289,13 +293,13 @@ proptest! {
 fn a_flow_may_end_when_its_link_changes_and_another_take_its_place() {
     let mut net = Net::new(&[400]);
     let flows = [(); 2].map(|()| net.begin(&[0], 10_000));
-    net.fluid.settle(0);
+    net.fluid.settle(ps(0));
     // Half of the rate of the link is left to two when one of them is given up.
     net.fluid.set_capacity(net.links[0], line(200));
     net.fluid.withdraw(flows[0]);
     let spec = net.spec(&[0], 500);
-    let next = net.fluid.begin(100_000, spec);
-    net.fluid.settle(100_000);
+    let next = net.fluid.begin(ps(100_000), spec);
+    net.fluid.settle(ps(100_000));
     net.fluid.check().expect("fair");
     assert_eq!(gbps(&net, &[next, flows[1]]), [100.0, 100.0]);
 }

@@ -29,7 +29,7 @@ pub struct SpeedUp {
     /// The share of the work that is in windows with enough of it to be shared, in percent.
     pub shared_percent: f64,
     /// The time that was simulated to see it.
-    pub simulated: Time,
+    pub simulated_ns: f64,
 }
 
 /// What so many threads would gain for a plan, from how evenly the work of its windows is spread
@@ -67,6 +67,6 @@ fn of_threads(plan: &Plan, threads: u16) -> Result<SpeedUp, SimulationError> {
         speed_up: balance.speed_up(wall_ns / work, meeting_ns),
         balance: balance.speed_up(1.0, 0.0),
         shared_percent: 100.0 * balance.work as f64 / work,
-        simulated: plan.time_limit.unwrap_or(Time::MAX),
+        simulated_ns: plan.time_limit.unwrap_or(Time::MAX).as_ns(),
     })
 }

@@ -15,24 +15,23 @@ use super::instants::Happens;
 use super::messages::{MessageId, PairWay};
 
 impl FlowDriver {
-    pub(super) fn fire(&mut self, node: LocalNode, now: u64) {
-        self.planned[node.index()] = u64::MAX;
+    pub(super) fn fire(&mut self, node: LocalNode, now: Instant) {
+        self.planned[node.index()] = Instant::NEVER;
         let mut domains = Domains {
             instants: &mut self.instants,
             under_way: &mut self.under_way,
         };
         let (model, mut scope) = self.fabric.node(node);
         if let NodeModel::Host(host) = model {
-            let at = Instant::from_ps(now);
-            while host.next_timer().is_some_and(|next| next <= at) {
-                host.fire(at, &mut scope, &mut domains);
+            while host.next_timer().is_some_and(|next| next <= now) {
+                host.fire(now, &mut scope, &mut domains);
             }
         }
         self.look_at(node, now);
     }
 
     /// Takes what a host has posted, and plans its next timer.
-    pub(super) fn look_at(&mut self, node: LocalNode, now: u64) {
+    pub(super) fn look_at(&mut self, node: LocalNode, now: Instant) {
         let posted = self.fabric.partition_records.posted.as_ref();
         let posted = posted.map(RefCell::take).unwrap_or_default();
         for posted in posted {
@@ -41,7 +40,7 @@ impl FlowDriver {
         let NodeModel::Host(host) = &self.fabric.nodes[node.index()] else {
             return;
         };
-        if let Some(next) = host.next_timer().map(Instant::ps)
+        if let Some(next) = host.next_timer()
             && next < self.planned[node.index()]
         {
             self.planned[node.index()] = next;
@@ -50,19 +49,19 @@ impl FlowDriver {
     }
 
     /// A message has arrived whole.
-    pub(super) fn deliver(&mut self, id: MessageId, now: u64) {
+    pub(super) fn deliver(&mut self, id: MessageId, now: Instant) {
         let message = *self.messages.get(id);
         let Some(PairWay { way, to, .. }) = self.messages.way(message.pair) else {
             return;
         };
-        let back = self.ways.way(way).delays.back.ps();
+        let back = self.ways.way(way).delays.back;
         let answered = Happens::Acknowledged(message.sequence, id.number());
         self.instants.add(now + back, answered);
         let FlowKey { job, transfer, .. } = message.key;
         let delivery = Delivery {
             slot: ReceiveSlot::default(),
             nth: 0,
-            at: Instant::from_ps(now),
+            at: now,
             accepted_frames: message.frames,
             accepted_bytes: message.frame_bytes,
             latency_min: 0,
@@ -88,7 +87,7 @@ impl FlowDriver {
     }
 
     /// The acknowledgement of a message has arrived.
-    pub(super) fn acknowledge(&mut self, id: MessageId, now: u64) {
+    pub(super) fn acknowledge(&mut self, id: MessageId, now: Instant) {
         let message = self.messages.close(id);
         let Some(PairWay { from, .. }) = self.messages.way(message.pair) else {
             return;
@@ -101,18 +100,17 @@ impl FlowDriver {
                 tag: message.key.pack(),
                 group: message.turn,
                 bytes: message.bytes,
-                posted: Instant::from_ps(message.posted),
+                posted: message.posted,
             },
-            first_sent: Instant::from_ps(message.first_sent),
-            at: Instant::from_ps(now),
+            first_sent: message.first_sent,
+            at: now,
             sent_frames: u64::from(message.frames),
             sent_bytes: message.frame_bytes,
             retransmitted_frames: 0,
         });
         let FlowKey { job, transfer, .. } = message.key;
         if let NodeModel::Host(host) = model {
-            let [posted, at] = [message.posted, now].map(Instant::from_ps);
-            host.share_acknowledged(job, transfer, posted, at, &scope);
+            host.share_acknowledged(job, transfer, message.posted, now, &scope);
         }
         self.look_at(node, now);
     }

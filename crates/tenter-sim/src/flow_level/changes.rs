@@ -2,7 +2,7 @@
 
 use tenter_flow::FlowRate;
 use tenter_topology::{CableEnd, NodeId};
-use tenter_units::{SerialisationTime, Time};
+use tenter_units::{Instant, SerialisationTime, Time};
 
 use crate::network::Change;
 
@@ -11,7 +11,7 @@ use super::messages::PairWay;
 
 impl FlowDriver {
     /// The link that a port sends over has another rate from now on.
-    pub(super) fn change_link(&mut self, node: NodeId, change: &Change, now: u64) {
+    pub(super) fn change_link(&mut self, node: NodeId, change: &Change, now: Instant) {
         let topology = &self.fabric.topology;
         let line = |port: u16| self.host_rates.of_line(topology, CableEnd { node, port });
         let (port, rate) = match *change {
@@ -36,7 +36,7 @@ impl FlowDriver {
 
     /// Gives every queue pair its way over the routes that there are now, and goes on with what is
     /// left of the messages that are sent.
-    pub(super) fn find_ways_again(&mut self, now: u64) {
+    pub(super) fn find_ways_again(&mut self, now: Instant) {
         self.ways.spread(&mut self.carried);
         self.ways.forget();
         for (pair, PairWay { from, to, hash, .. }) in self.messages.take_ways() {

@@ -32,7 +32,7 @@ impl Medium for Domains<'_> {
             packets.push(sent);
             packets.len() as u32 - 1
         };
-        self.instants.add(at.ps(), Happens::Carried(place));
+        self.instants.add(at, Happens::Carried(place));
     }
 
     fn note(&mut self, _: Event) {}

@@ -45,7 +45,7 @@ pub struct FlowDriver {
     /// The rings of jobs that are run as a whole now.
     pub(super) running_rings: BTreeMap<JobId, Rings>,
     /// When a timer of each node was last planned.
-    pub(super) planned: Vec<u64>,
+    pub(super) planned: Vec<Instant>,
     /// The nodes of the topology, as they are numbered here.
     node_ids: Vec<NodeId>,
     pub(super) events: u64,
@@ -85,7 +85,7 @@ impl FlowDriver {
             ),
             host_rates,
             carried: Carried::new(topology),
-            planned: vec![u64::MAX; fabric.nodes.len()],
+            planned: vec![Instant::NEVER; fabric.nodes.len()],
             node_ids: node_ids(&fabric.context),
             fluid,
             fabric,
@@ -105,14 +105,14 @@ impl FlowDriver {
     }
 
     /// When something next happens.
-    pub(super) fn next(&mut self) -> Option<u64> {
+    pub(super) fn next(&mut self) -> Option<Instant> {
         let ends = self.fluid.next_end();
         let others = self.instants.next();
         ends.into_iter().chain(others).min()
     }
 
     /// Lets all happen that does at an instant.
-    pub(super) fn step(&mut self, at: u64) {
+    pub(super) fn step(&mut self, at: Instant) {
         while self.next() == Some(at) {
             if self.fluid.next_end() == Some(at) {
                 for flow in self.fluid.ending(at) {
@@ -133,7 +133,7 @@ impl FlowDriver {
     }
 
     /// A flow has sent its last byte: it arrives, and the queue pair sends its next message.
-    pub(super) fn flow_ends(&mut self, flow: FlowId, now: u64) {
+    pub(super) fn flow_ends(&mut self, flow: FlowId, now: Instant) {
         let Some((id, next)) = self.messages.ended(flow) else {
             self.fluid.withdraw(flow);
             return;
@@ -143,13 +143,13 @@ impl FlowDriver {
         self.fluid.withdraw(flow);
         let rest = self.rest(&message);
         let arrives = Happens::Delivered(message.sequence, id.number());
-        self.instants.add(now + rest.ps(), arrives);
+        self.instants.add(now + rest, arrives);
         if let Some(next) = next {
             self.begin(next, now);
         }
     }
 
-    pub(super) fn let_happen(&mut self, happens: Happens, now: u64) {
+    pub(super) fn let_happen(&mut self, happens: Happens, now: Instant) {
         match happens {
             Happens::Timer(node) => self.fire(LocalNode::new(node), now),
             Happens::Carried(place) => {
@@ -183,8 +183,8 @@ impl Driver for FlowDriver {
             let Some(next) = self.next() else {
                 return RunOutcome::Empty;
             };
-            let edge = edge.min(progress.edge_after(Instant::from_ps(next)));
-            if next >= edge.ps() {
+            let edge = edge.min(progress.edge_after(next));
+            if next >= edge {
                 return RunOutcome::Edge(edge);
             }
             self.step(next);
@@ -204,7 +204,6 @@ impl Driver for FlowDriver {
     }
 
     fn wake(&mut self, home: Home, at: Instant) {
-        let at = at.ps();
         let planned = &mut self.planned[home.node.index()];
         if at < *planned {
             *planned = at;
@@ -222,12 +221,12 @@ impl Driver for FlowDriver {
 
     fn change(&mut self, home: Home, now: Instant, change: &Change) -> bool {
         let node = self.node_ids[home.node.index()];
-        self.change_link(node, change, now.ps());
+        self.change_link(node, change, now);
         false
     }
 
     fn routes_changed(&mut self, now: Instant) {
-        self.find_ways_again(now.ps());
+        self.find_ways_again(now);
     }
 
     fn run_rings(
@@ -236,7 +235,7 @@ impl Driver for FlowDriver {
         begin: Instant,
         schedule: &dyn Schedule,
     ) -> Option<RingsTaken> {
-        self.run_whole_rings(job, begin.ps(), schedule)
+        self.run_whole_rings(job, begin, schedule)
     }
 
     fn close(&mut self) {

@@ -1,6 +1,7 @@
 //! What happens at flow level, instant by instant.
 
 use std::collections::BTreeMap;
+use tenter_units::Instant;
 
 /// Something that happens; the order is that of events at the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,20 +21,20 @@ pub(super) enum Happens {
 
 /// What is to happen.
 #[derive(Debug, Default)]
-pub(super) struct Instants(BTreeMap<u64, Vec<Happens>>);
+pub(super) struct Instants(BTreeMap<Instant, Vec<Happens>>);
 
 impl Instants {
-    pub(super) fn add(&mut self, at: u64, happens: Happens) {
+    pub(super) fn add(&mut self, at: Instant, happens: Happens) {
         self.0.entry(at).or_default().push(happens);
     }
 
     /// When something next happens.
-    pub(super) fn next(&self) -> Option<u64> {
+    pub(super) fn next(&self) -> Option<Instant> {
         self.0.first_key_value().map(|(at, _)| *at)
     }
 
     /// All that is known to happen at an instant, in order.
-    pub(super) fn take(&mut self, at: u64) -> Vec<Happens> {
+    pub(super) fn take(&mut self, at: Instant) -> Vec<Happens> {
         let mut all = self.0.remove(&at).unwrap_or_default();
         all.sort_unstable();
         all

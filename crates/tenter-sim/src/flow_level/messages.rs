@@ -3,7 +3,7 @@
 
 use tenter_flow::FlowId;
 use tenter_topology::HostId;
-use tenter_units::{ById, id};
+use tenter_units::{ById, Instant, id};
 
 use crate::network::FlowKey;
 
@@ -28,8 +28,8 @@ pub(super) struct Message {
     /// Its number among all.
     pub(super) sequence: u64,
     pub(super) bytes: u64,
-    pub(super) posted: u64,
-    pub(super) first_sent: u64,
+    pub(super) posted: Instant,
+    pub(super) first_sent: Instant,
     /// The one that the queue pair sends after it.
     next: Option<MessageId>,
     /// Its flow, while it is sent.
@@ -48,8 +48,8 @@ impl Message {
             pair,
             sequence: 0,
             bytes: size.bytes,
-            posted: 0,
-            first_sent: 0,
+            posted: Instant::START,
+            first_sent: Instant::START,
             next: None,
             flow: None,
             frames: size.frames,
@@ -123,7 +123,7 @@ impl Messages {
         key: FlowKey,
         turn: u32,
         pair: PairId,
-        at: u64,
+        at: Instant,
         size: Size,
     ) -> (MessageId, bool) {
         self.posted += 1;
@@ -152,7 +152,7 @@ impl Messages {
     }
 
     /// A message is sent from now on, as a flow.
-    pub(super) fn begin(&mut self, id: MessageId, flow: FlowId, now: u64) {
+    pub(super) fn begin(&mut self, id: MessageId, flow: FlowId, now: Instant) {
         let message = &mut self.all[id];
         if message.flow.is_none() {
             message.first_sent = now;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tenter_flow::{FlowSpec, Fluid};
-use tenter_units::Time;
+use tenter_units::{Instant, Time};
 use tenter_workload::{JobId, QueuePairScope, Rings, Schedule, WorkloadError};
 
 use crate::network::{Context, JobPlan};
@@ -12,9 +12,9 @@ use crate::network::{Context, JobPlan};
 #[derive(Clone, Debug, Default)]
 pub struct RingsTaken {
     /// The last arrival, in ps.
-    pub last: u64,
+    pub last: Instant,
     /// Its acknowledgement, in ps.
-    pub acknowledged: u64,
+    pub acknowledged: Instant,
     /// Completion times of transfers, with how many took each.
     pub times: BTreeMap<Time, u64>,
     /// Data frames of all transfers.
@@ -65,14 +65,17 @@ pub(super) fn shared(collective: String, schedule: &dyn Schedule) -> WorkloadErr
 /// Whether all flows that there may ever be at once have the rates that they would have alone: then
 /// no flow ever holds another back.
 pub(super) fn are_free(fluid: &mut Fluid, specs: &[FlowSpec]) -> bool {
-    let flows: Vec<_> = specs.iter().map(|spec| fluid.begin(0, *spec)).collect();
-    fluid.settle(0);
+    let flows: Vec<_> = specs
+        .iter()
+        .map(|spec| fluid.begin(Instant::START, *spec))
+        .collect();
+    fluid.settle(Instant::START);
     let mut pairs = flows.iter().zip(specs);
     let are_free = pairs.all(|(flow, spec)| fluid.rate(*flow) == fluid.rate_alone(spec));
     for flow in flows {
         fluid.withdraw(flow);
     }
-    fluid.settle(0);
+    fluid.settle(Instant::START);
     are_free
 }
 

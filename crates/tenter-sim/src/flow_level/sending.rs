@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tenter_flow::{Amount, FlowId, FlowSpec, Weight};
 use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_topology::HostId;
-use tenter_units::Time;
+use tenter_units::{Instant, Time};
 use tenter_workload::split;
 
 use crate::network::{Context, Fabric, FlowKey, Posted, QueuePairId, Unwatched};
@@ -19,7 +19,7 @@ use super::ways::{MixedLoads, Ways, nic};
 
 impl FlowDriver {
     /// Posts the shares of a transfer to its queue pairs.
-    pub(super) fn post(&mut self, posted: Posted, now: u64) {
+    pub(super) fn post(&mut self, posted: Posted, now: Instant) {
         let context = Arc::clone(&self.fabric.context);
         let plan = &context.jobs[posted.job];
         let transfer = self
@@ -43,7 +43,7 @@ impl FlowDriver {
                 queue_pair,
                 transfer: posted.transfer,
             };
-            let (id, is_first) = self.messages.post(key, turn, pair, posted.at.ps(), size);
+            let (id, is_first) = self.messages.post(key, turn, pair, posted.at, size);
             if is_first {
                 self.begin(id, now);
             }
@@ -52,7 +52,7 @@ impl FlowDriver {
 
     /// Finds the way of a queue pair; where that loads links one by one that others load together,
     /// all ways are found anew.
-    pub(super) fn find_way(&mut self, pair: PairId, ends: [HostId; 2], hash: u32, now: u64) {
+    pub(super) fn find_way(&mut self, pair: PairId, ends: [HostId; 2], hash: u32, now: Instant) {
         let found = self
             .ways
             .find(self.fabric.net(), &mut self.fluid, ends, hash);
@@ -73,7 +73,7 @@ impl FlowDriver {
     }
 
     /// Gives every flow under way the links of its way one by one.
-    pub(super) fn load_links_one_by_one(&mut self, now: u64) {
+    pub(super) fn load_links_one_by_one(&mut self, now: Instant) {
         self.ways.spread(&mut self.carried);
         let topology = &self.fabric.context.topology;
         let before = std::mem::take(&mut self.fluid);
@@ -90,12 +90,12 @@ impl FlowDriver {
     }
 
     /// A message begins to be sent.
-    pub(super) fn begin(&mut self, id: MessageId, now: u64) {
+    pub(super) fn begin(&mut self, id: MessageId, now: Instant) {
         self.begin_with(id, None, now);
     }
 
     /// A message is sent from now on, of which so much is left; all of it where that is not said.
-    pub(super) fn begin_with(&mut self, id: MessageId, left: Option<Amount>, now: u64) {
+    pub(super) fn begin_with(&mut self, id: MessageId, left: Option<Amount>, now: Instant) {
         let message = *self.messages.get(id);
         let amount = left.unwrap_or(Amount::of_bytes(wire_bytes(&message)));
         if let Some(spec) = self.spec(&message, amount) {

@@ -89,7 +89,7 @@ impl FlowDriver {
                 lane: 0,
                 queue_pair: 0,
             };
-            self.find_way(pair, ends, context.hash(of), 0);
+            self.find_way(pair, ends, context.hash(of), Instant::START);
         }
         let way = self.messages.way(pair)?.way;
         if self.ways.is_drawn(way) {
@@ -105,7 +105,7 @@ impl FlowDriver {
     pub(super) fn run_whole_rings(
         &mut self,
         job: JobId,
-        begin: u64,
+        begin: Instant,
         schedule: &dyn Schedule,
     ) -> Option<RingsTaken> {
         let rings = schedule.rings().filter(|_| self.runs_whole_rings)?;
@@ -113,11 +113,11 @@ impl FlowDriver {
         let delays = context.host_delays;
         let mut ranks = Vec::with_capacity(context.jobs[job].job.hosts.len());
         let mut taken = RingsTaken::default();
-        let mut back = 0;
+        let mut back = Time::ZERO;
         for rank in context.jobs[job].job.hosts.ids() {
             let (message, spec) = self.ring_spec(job, rank, rings)?;
             ranks.push(RankTimes {
-                sending: spec.amount.time_at(self.fluid.rate_alone(&spec))?,
+                sending: spec.amount.time_at(self.fluid.rate_alone(&spec))?.ps(),
                 rest: self.rest(&message).ps(),
             });
             let steps = u64::from(rings.steps);
@@ -125,26 +125,26 @@ impl FlowDriver {
             taken.frame_bytes += message.frame_bytes * steps;
             taken.payload += rings.bytes * steps;
             let way = self.messages.way(message.pair)?.way;
-            back = back.max(self.ways.way(way).delays.back.ps());
+            back = back.max(self.ways.way(way).delays.back);
         }
-        let begin = begin + delays.start_up.ps() + delays.step.ps();
-        let waves = Waves::new(rings, &ranks, begin, delays.step.ps()).run();
+        let begin = begin + delays.start_up + delays.step;
+        let waves = Waves::new(rings, &ranks, begin.ps(), delays.step.ps()).run();
         self.settled += u64::from(rings.steps - waves.skipped);
         let times = waves.times.into_iter();
         taken.times = times
             .map(|(time, count)| (Time::from_ps(time), count))
             .collect();
-        taken.last = waves.last;
-        taken.acknowledged = waves.last + back;
+        taken.last = Instant::from_ps(waves.last);
+        taken.acknowledged = taken.last + back;
         taken.is_judged = !context.jobs[job].job.background;
         taken.mesh = ring_jobs::mesh(&context, job, rings);
         self.running_rings.insert(job, rings);
-        self.instants.add(waves.last, Happens::Rings(job.number()));
+        self.instants.add(taken.last, Happens::Rings(job.number()));
         Some(taken)
     }
 
     /// The rings of a job are done: counts what they have loaded.
-    pub(super) fn rings_end(&mut self, job: JobId, now: u64) {
+    pub(super) fn rings_end(&mut self, job: JobId, now: Instant) {
         let context = Arc::clone(&self.fabric.context);
         if let Some(rings) = self.running_rings.remove(&job) {
             for rank in context.jobs[job].job.hosts.ids() {
@@ -153,6 +153,6 @@ impl FlowDriver {
                 }
             }
         }
-        context.progress.arrived(job, Instant::from_ps(now));
+        context.progress.arrived(job, now);
     }
 }

@@ -238,7 +238,7 @@ impl FlowTable {
             tally.sent_bytes = taken.frame_bytes;
             tally.accepted_bytes = taken.frame_bytes;
             tally.payload_bytes = taken.payload;
-            self.last_event = self.last_event.max(Instant::from_ps(taken.acknowledged));
+            self.last_event = self.last_event.max(taken.acknowledged);
             self.received_bytes[job] += taken.frame_bytes;
             self.flows_booked += taken.flows();
             if taken.is_judged {
