@@ -361,11 +361,11 @@ mod tests {
         assert_eq!(work.held(), (1, 4_158));
         let mut sent = Vec::new();
         work.follow(Instant::from_ps(100), |_, at, packet| {
-            sent.push((at, packet.sequence))
+            sent.push((at, packet.sequence));
         });
         assert_eq!(sent, []);
         work.follow(Instant::from_ps(200), |_, at, packet| {
-            sent.push((at, packet.sequence))
+            sent.push((at, packet.sequence));
         });
         assert_eq!(sent, [(Instant::from_ps(201), 1)]);
         assert_eq!(work.held(), (0, 0));

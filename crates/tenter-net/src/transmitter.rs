@@ -117,7 +117,7 @@ impl Transmitter {
             serialisation,
             carried: 0,
             output,
-            latency: latency,
+            latency,
             arrives_whole,
             is_special: false,
             link_faults: None,

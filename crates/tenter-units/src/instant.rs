@@ -32,13 +32,13 @@ impl Instant {
     /// Later than anything that happens.
     pub const NEVER: Instant = Instant(u64::MAX);
 
-    /// So many picoseconds after the start.
+    /// This number of picoseconds after the start.
     #[inline]
     #[must_use]
     pub const fn from_ps(ps: u64) -> Instant {
         Instant(ps)
     }
-    /// So long after the start.
+    /// This span after the start.
     #[inline]
     #[must_use]
     pub const fn at(since_start: Time) -> Instant {
@@ -77,13 +77,13 @@ impl Instant {
     pub const fn next_multiple_of(self, interval: Time) -> Instant {
         Instant(self.0.next_multiple_of(interval.ps()))
     }
-    /// So much later, or [`Instant::NEVER`] where that does not fit.
+    /// Later by a span, or [`Instant::NEVER`] where that does not fit.
     #[inline]
     #[must_use]
     pub const fn saturating_add(self, span: Time) -> Instant {
         Instant(self.0.saturating_add(span.ps()))
     }
-    /// So much earlier, at most back to the start.
+    /// Earlier by a span, at most back to the start.
     #[inline]
     #[must_use]
     pub const fn saturating_sub(self, span: Time) -> Instant {

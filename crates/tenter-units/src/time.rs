@@ -75,7 +75,7 @@ impl Time {
         let up = u64::from(self.0 % last >= last.div_ceil(2));
         Time((self.0 / last + up).saturating_mul(last))
     }
-    /// So many times as long, or [`Time::MAX`] where that does not fit.
+    /// A multiple of it, or [`Time::MAX`] where that does not fit.
     #[inline]
     #[must_use]
     pub const fn saturating_mul(self, times: u64) -> Time {

@@ -24,6 +24,6 @@ pub enum Change {
     Reroute(u16),
     /// The light of such a port goes; of what the port had sent this is lost.
     Darken(u16, WireLosses),
-    /// A dark port is joined with another; frames follow so much later.
+    /// A dark port is joined with another; frames follow after this time.
     Join(u16, FarEnd, Time),
 }

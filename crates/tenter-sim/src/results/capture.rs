@@ -65,8 +65,7 @@ fn warn(
     let warnings = &mut outcome.summary.warnings;
     if omitted > 0 {
         warnings.push(format!(
-            "frames are captured up to {} only, and {omitted} were left out: give a larger `observe.capture_limit`, or fewer ports",
-            last,
+            "frames are captured up to {last} only, and {omitted} were left out: give a larger `observe.capture_limit`, or fewer ports",
         ));
     }
     if flow_control > 0 {

@@ -200,11 +200,8 @@ fn collective_row(
 ) -> CollectiveRow {
     let plan = &context.jobs[job];
     let turn = plan.turn(number);
-    let (start, end) = (
-        tally.start.since_start(),
-        tally.end.map(Instant::since_start),
-    );
-    let time = end.map(|end| end - start);
+    let end = tally.end.map(Instant::since_start);
+    let time = tally.end.map(|end| end - tally.start);
     let (kind, ranks) = (&plan.run(number).traffic, plan.job.ranks());
     let flow_work = tally.flow_work.as_deref();
     let size = flow_work.map_or_else(|| plan.size_bytes(number), FlowTally::payload);
@@ -234,7 +231,7 @@ fn collective_row(
         algorithm: kind.algorithm().to_owned(),
         size_bytes: size,
         ranks,
-        start,
+        start: tally.start.since_start(),
         end,
         completion_time: time,
         algbw_gbytes_per_s: algbw,

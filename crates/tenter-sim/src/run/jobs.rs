@@ -158,7 +158,7 @@ fn trigger_after<D: Driver>(world: &World<'_, D>, job: JobId, number: u32) -> Op
         let background = world.has_background.then_some(background);
         // A pause storm keeps the network busy for ever; so the end of its victims is a sync
         // point. And circuits follow the jobs that are left.
-        let storms = world.broken.has_storms().then(|| plan.job.gap);
+        let storms = world.broken.has_storms().then_some(plan.job.gap);
         let follower = world.followers.soonest(job, &world.context.jobs);
         let own = background.or(storms).into_iter();
         own.chain(follower).chain(world.steered_after).min()?
