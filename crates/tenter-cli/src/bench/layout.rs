@@ -31,10 +31,11 @@ impl Layout {
         let (nics, npus) = (plan.topology.hosts as u32, plan.npus_per_nic);
         let rail = match &plan.topology_spec {
             TopologySpec::Rail(rail) => Some((rail.servers, rail.nics_per_server * npus)),
+            TopologySpec::RailOnly(rail) => Some((rail.servers, rail.nics_per_server * npus)),
             _ => None,
         };
         if ranks.order == Some(RankOrder::Rails) && rail.is_none() {
-            return Err("`--order rails` needs a fabric of kind `rail`".to_owned());
+            return Err("`--order rails` needs a fabric of kind `rail` or `rail-only`".to_owned());
         }
         let threads_per_node = ranks.threads_per_node.unwrap_or(1);
         let gpus = ranks.gpus.unwrap_or(1);
