@@ -3,7 +3,7 @@
 mod dragonfly;
 mod grid;
 
-pub(crate) use dragonfly::Groups;
+pub(crate) use dragonfly::RouterGroups;
 pub(crate) use grid::{Dimension, Grid, Joint};
 
 use crate::ids::SwitchId;
@@ -14,7 +14,7 @@ pub(crate) enum Shape {
     /// Switches with coordinates.
     Grid(Grid),
     /// Groups of switches, as in a dragonfly.
-    Groups(Groups),
+    Groups(RouterGroups),
 }
 
 impl Shape {
@@ -29,12 +29,12 @@ impl Shape {
 
     /// Puts the switches that a switch sends to towards a region other than its own into `next`,
     /// which may repeat.
-    pub(crate) fn into_region(&self, from: SwitchId, region: u32, next: &mut Vec<SwitchId>) {
+    pub(crate) fn ways_into_region(&self, from: SwitchId, region: u32, next: &mut Vec<SwitchId>) {
         match self {
             Shape::Grid(grid) => {
                 grid.towards(from, SwitchId::new(region), next);
             }
-            Shape::Groups(groups) => groups.into_group(from, region, next),
+            Shape::Groups(groups) => groups.ways_into_group(from, region, next),
         }
     }
 }

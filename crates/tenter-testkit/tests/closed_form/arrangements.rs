@@ -1,7 +1,9 @@
 //! Grids, Dragonfly+ and slim flies in which a few cables carry all: the times of shortest paths,
 //! what detours change, and the classes that keep pauses from going round in a cycle.
 
-use crate::trial::Trial;
+use tenter_testkit::compare_plan;
+
+use crate::trial::{Trial, plan};
 use crate::wire::{MESSAGE, MTU, wire};
 
 /// 400 Gbit/s.
@@ -195,4 +197,27 @@ fn a_class_for_each_switch_keeps_detours_from_a_cycle() {
         let trial = sends(&fabric, 64, next, &[&balancing, &lossless(classes)]);
         assert_eq!(stopped(&trial), None, "{paths}, {balancing}");
     }
+}
+
+#[test]
+fn rails_without_spines_are_as_fast_as_rails_with_them() {
+    let text = |fabric: &str| {
+        format!(
+            "
+fabric: {{{fabric}}}
+endpoint: {{host: {{scale_up: {{npus_per_host: 4}}}}}}
+jobs: [{{collectives: [{{collective: all-to-all, algorithm: pxn, npus_per_host: 4, size: 4MiB}}]}}]
+"
+        )
+    };
+    let alone = text("kind: rail-only, servers: 6, nics_per_server: 4");
+    let joined = text("kind: rail, servers: 6, nics_per_server: 4, spines: 4");
+    // Blocks change rails within servers, so that no packet crosses a spine.
+    let times = [&alone, &joined].map(|text| Trial::run(text, &[]).completion(0));
+    assert_eq!(times[0], times[1]);
+    compare_plan(&plan(&alone, &[]), 1).unwrap_or_else(|how| panic!("{how}"));
+    let leaves = text(
+        "kind: rail-only, servers: 6, nics_per_server: 4, servers_per_leaf: 3, spines_per_rail: 2",
+    );
+    compare_plan(&plan(&leaves, &[]), 2).unwrap_or_else(|how| panic!("{how}"));
 }

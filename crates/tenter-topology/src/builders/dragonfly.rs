@@ -7,7 +7,7 @@ use tenter_config::component;
 use tenter_units::{Rate, Time};
 
 use super::{COUNTS, DELAYS, RATES, check_counts, check_rates};
-use crate::shape::{Groups, Shape};
+use crate::shape::{RouterGroups, Shape};
 use crate::wiring::{Wiring, check_size, product};
 use crate::{NodeId, SafeClasses, Topology, TopologyError};
 
@@ -74,9 +74,9 @@ impl Dragonfly {
         self.wire(hosts as u32)
     }
 
-    fn arrangement(&self) -> Groups {
-        Groups {
-            groups: self.groups,
+    fn arrangement(&self) -> RouterGroups {
+        RouterGroups {
+            count: self.groups,
             routers_per_group: self.routers_per_group,
             global_links_per_router: self.global_links_per_router,
         }

@@ -1,13 +1,13 @@
 //! Dragonfly+: groups of leaves and spines, whose spines are cabled to those of all other groups.
 //!
 //! Source: Shpiner, Haramaty, Eliad, Zdornov, Gafni and Zahavi, "Dragonfly+: Low Cost Topology for
-//! Scaling Datacenters" (HiPINEB 2017), section II.
+//! Scaling Datacenters" (`HiPINEB` 2017), section II.
 
 use tenter_config::component;
 use tenter_units::{Rate, Time};
 
 use super::{COUNTS, DELAYS, RATES, check_counts, check_rates};
-use crate::shape::Groups;
+use crate::shape::RouterGroups;
 use crate::wiring::{Wiring, check_size, product};
 use crate::{NodeId, SafeClasses, Topology, TopologyError};
 
@@ -83,9 +83,9 @@ impl DragonflyPlus {
     }
 
     /// The spines and their cables to other groups.
-    fn spines(&self) -> Groups {
-        Groups {
-            groups: self.groups,
+    fn spines(&self) -> RouterGroups {
+        RouterGroups {
+            count: self.groups,
             routers_per_group: self.spines_per_group,
             global_links_per_router: self.global_links_per_spine,
         }

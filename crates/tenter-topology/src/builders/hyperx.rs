@@ -1,6 +1,6 @@
 //! `HyperX`: switches with coordinates, each cabled to all that differ in one coordinate alone.
 //!
-//! Source: Ahn, Binkert, Davis, McLaren and Schreiber, "`HyperX`: Topology, Routing, and Packaging
+//! Source: Ahn, Binkert, Davis, `McLaren` and Schreiber, "`HyperX`: Topology, Routing, and Packaging
 //! of Efficient Large-Scale Networks" (SC 2009), section 3.
 
 use tenter_config::{choice, component};

@@ -1,5 +1,5 @@
-//! Slim fly: routers of which each two are at most two cables apart, by the graphs of McKay, Miller
-//! and Širáň.
+//! Slim fly: routers of which each two are at most two cables apart, by the graphs of `McKay`,
+//! Miller and Širáň.
 //!
 //! Source: Besta and Hoefler, "Slim Fly: A Cost Effective Low-Diameter Network Topology" (SC 2014),
 //! section II-B.

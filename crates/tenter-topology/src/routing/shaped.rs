@@ -74,7 +74,7 @@ impl Routing {
             let mut guess = PortList::default();
             for region in others {
                 next.clear();
-                shape.into_region(switch, region, &mut next);
+                shape.ways_into_region(switch, region, &mut next);
                 guess = self.lists.intern(ports.of(switch, &next), guess);
                 self.regions.set(switch, region, guess);
             }

@@ -1,4 +1,4 @@
-//! Switches with coordinates: a torus, a mesh, a HyperX.
+//! Switches with coordinates: a torus, a mesh, a `HyperX`.
 
 use crate::ids::SwitchId;
 
