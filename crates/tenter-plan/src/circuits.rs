@@ -67,7 +67,7 @@ impl CircuitPlan {
                 | TopologySpec::Dragonfly(_)
                 | TopologySpec::DragonflyPlus(_)
                 | TopologySpec::SlimFly(_)
-                | TopologySpec::HyperX(_)
+                | TopologySpec::Hyperx(_)
                 | TopologySpec::Torus(_)
                 | TopologySpec::Explicit(_) => OpticalTier::AboveLeaves,
             },

@@ -1,4 +1,4 @@
-//! Whether the ranks of a job reach each other: by the cables of the fabric, and by their addresses.
+//! Whether the ranks of a job reach each other: by the cables of the fabric, and by addresses.
 
 use std::net::Ipv4Addr;
 
@@ -49,8 +49,8 @@ fn first_unreachable(job: &Job, addresses: &ById<HostId, NicAddress>) -> Option<
     })
 }
 
-/// The first pair of ranks, sender first, for which something holds: of each pair both send, the one
-/// data and the other acknowledgements.
+/// The first pair of ranks, sender first, for which something holds: of each pair both send, the
+/// one data and the other acknowledgements.
 fn first_pair(job: &Job, holds: impl Fn(u32, u32) -> bool) -> Option<(u32, u32)> {
     let mut kinds: Vec<&Traffic> = Vec::new();
     let mut peers: Vec<Destination> = Vec::new();

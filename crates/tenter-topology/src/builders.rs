@@ -17,7 +17,7 @@ pub use dragonfly::Dragonfly;
 pub use dragonfly_plus::DragonflyPlus;
 pub use explicit::{Explicit, ExplicitKind, ExplicitLink, ExplicitNode, ExplicitRoute};
 pub use fat_tree::{CoreTier, FatTree, Taper};
-pub use hyperx::{GridPaths, HyperX};
+pub use hyperx::{GridPaths, Hyperx};
 pub use leaf_spine::{LeafSpine, LinkOverride};
 pub use rail::Rail;
 pub use rail_only::RailOnly;
@@ -55,7 +55,7 @@ variants! {
         /// Routers of which each two are at most two cables apart.
         "slim-fly" => SlimFly(SlimFly),
         /// Switches with coordinates, each cabled to all that differ in one of them alone.
-        "hyperx" => HyperX(HyperX),
+        "hyperx" => Hyperx(Hyperx),
         /// Switches with coordinates, each cabled to the next ones in every dimension.
         "torus" => Torus(Torus),
         /// A list of nodes and a list of links.
@@ -98,7 +98,7 @@ impl TopologySpec {
             TopologySpec::Dragonfly(spec) => spec.build(),
             TopologySpec::DragonflyPlus(spec) => spec.build(),
             TopologySpec::SlimFly(spec) => spec.build(),
-            TopologySpec::HyperX(spec) => spec.build(),
+            TopologySpec::Hyperx(spec) => spec.build(),
             TopologySpec::Torus(spec) => spec.build(),
             TopologySpec::Explicit(spec) => spec.build(),
         }

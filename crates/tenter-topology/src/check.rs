@@ -51,7 +51,7 @@ impl Topology {
             let plane = self.planes.get(host.index()).copied();
             first_of.entry(plane).or_insert(host);
         }
-        // Cables carry both ways, so a node reached by a host reaches everything that the host does.
+        // Cables carry both ways, so a node reached by a host reaches all that the host does.
         let mut seen: ById<NodeId, bool> = vec![false; self.nodes.len()].into();
         for &first in first_of.values() {
             let mut waiting = vec![first.node()];

@@ -56,7 +56,7 @@ mod wiring;
 
 pub use builders::{
     Cabling, CoreTier, Dragonfly, DragonflyPlus, Explicit, ExplicitKind, ExplicitLink,
-    ExplicitNode, ExplicitRoute, FatTree, GridPaths, HyperX, LeafSpine, LinkOverride, Rail,
+    ExplicitNode, ExplicitRoute, FatTree, GridPaths, Hyperx, LeafSpine, LinkOverride, Rail,
     RailOnly, SingleSwitch, SlimFly, Taper, TopologySpec, Torus,
 };
 pub use cable::{Cable, CableEnd, PortRef};

@@ -1,5 +1,6 @@
 //! Shortest-path routing with all equal-cost ports, and static routes that override it.
 
+mod copies;
 mod error;
 mod longest;
 mod port_lists;
@@ -113,7 +114,7 @@ impl Routing {
         let mut search = Search::new(graph.switches());
         let mut previous = 0;
         for set in twins.sets() {
-            let group = set.0;
+            let group = set.first;
             let leader = leaders[group];
             search.run(graph, switches[group]);
             self.take_others(graph, &mut search, group);
@@ -182,9 +183,9 @@ impl Routing {
         let twins = Twins::new(topology, &graph, &switches);
         let mut search = Search::new(graph.switches());
         for set in twins.sets() {
-            let leader = leaders[set.0];
-            search.run(&graph, switches[set.0]);
-            routing.take_others(&graph, &mut search, set.0);
+            let leader = leaders[set.first];
+            search.run(&graph, switches[set.first]);
+            routing.take_others(&graph, &mut search, set.first);
             routing.take_shortest(&graph, &mut search, leader);
             routing.copy_to_twins(&graph, &search, set, &switches);
             if topology.routes.is_empty() {

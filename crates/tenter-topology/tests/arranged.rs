@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use tenter_topology::{
-    Dragonfly, DragonflyPlus, GridPaths, HyperX, NodeId, RailOnly, Routing, SlimFly, SwitchId,
-    Topology, TopologySpec, Torus,
+    CoreTier, Dragonfly, DragonflyPlus, FatTree, GridPaths, Hyperx, NodeId, RailOnly, Routing,
+    SlimFly, SwitchId, Topology, TopologySpec, Torus,
 };
 use tenter_units::{Rate, Time};
 
@@ -14,7 +14,7 @@ const RATE: Rate = Rate::from_gbps(400);
 const DELAY: Time = Time::from_ns(100);
 
 fn hyperx(sizes: &[u32], hosts_per_switch: u32, links: &[u32], paths: GridPaths) -> TopologySpec {
-    TopologySpec::HyperX(HyperX {
+    TopologySpec::Hyperx(Hyperx {
         sizes: sizes.to_vec(),
         hosts_per_switch,
         links: links.to_vec(),
@@ -431,13 +431,19 @@ fn any_arrangement() -> impl Strategy<Value = TopologySpec> {
             dragonfly(groups, leaves, 1, global)
         }
     });
-    prop_oneof![3 => grids, 3 => groups, 1 => Just(slim_fly(3, 1))]
+    let trees = (1_u32..3, 1_u32..4, 1_u32..4, 1_u32..4, 1_u32..3);
+    let trees = trees.prop_map(|(hosts, leaves, aggs, pods, cores)| {
+        let mut tree = FatTree::new(hosts, leaves, aggs);
+        tree.core = Some(CoreTier::new(pods, cores));
+        TopologySpec::FatTree(tree)
+    });
+    prop_oneof![3 => grids, 3 => groups, 2 => trees, 1 => Just(slim_fly(3, 1))]
 }
 
 /// Whether packets may take some of the shortest paths alone.
 fn is_in_order(spec: &TopologySpec) -> bool {
     match spec {
-        TopologySpec::HyperX(spec) => spec.paths == GridPaths::DimensionOrder,
+        TopologySpec::Hyperx(spec) => spec.paths == GridPaths::DimensionOrder,
         TopologySpec::Torus(spec) => spec.paths == GridPaths::DimensionOrder,
         _ => false,
     }

@@ -16,7 +16,7 @@ pub(super) fn idle(spec: &TopologySpec, path: &str) -> Option<&'static str> {
             }
             _ => None,
         },
-        TopologySpec::HyperX(spec) => of_grid(&spec.sizes, key),
+        TopologySpec::Hyperx(spec) => of_grid(&spec.sizes, key),
         TopologySpec::Torus(spec) => match key {
             "wrap_around" => {
                 let short = spec.sizes.iter().all(|&size| size < 3);

@@ -1,7 +1,7 @@
 //! `HyperX`: switches with coordinates, each cabled to all that differ in one coordinate alone.
 //!
-//! Source: Ahn, Binkert, Davis, `McLaren` and Schreiber, "`HyperX`: Topology, Routing, and Packaging
-//! of Efficient Large-Scale Networks" (SC 2009), section 3.
+//! Source: Ahn, Binkert, Davis, `McLaren` and Schreiber, "`HyperX`: Topology, Routing, and
+//! Packaging of Efficient Large-Scale Networks" (SC 2009), section 3.
 
 use tenter_config::{choice, component};
 use tenter_units::{Rate, Time};
@@ -28,7 +28,7 @@ component! {
     ///
     /// The switch with the coordinates `c1`, `c2`, … is number `c1 + S1 · (c2 + S2 · …)` and called
     /// `switch<c1>-<c2>-…`; host `p` of switch `s` is number `s · hosts_per_switch + p`.
-    pub struct HyperX as "`fabric` with `kind: hyperx`", derive(Clone, Debug, PartialEq) {
+    pub struct Hyperx as "`fabric` with `kind: hyperx`", derive(Clone, Debug, PartialEq) {
         /// How many coordinates each dimension has; their product is the number of switches.
         sizes: Vec<u32>, in COUNTS;
         /// Host ports of each switch.
@@ -50,7 +50,7 @@ component! {
     }
 }
 
-impl HyperX {
+impl Hyperx {
     pub(super) fn build(&self) -> Result<Topology, TopologyError> {
         check_lists(&self.sizes, &self.links)?;
         let grid = Grid {

@@ -1,8 +1,9 @@
 //! Rail-only fabric: a network for each rail, and nothing between them.
 //!
-//! Source: Wang, Ghobadi, Shakeri, Zhang and Hasani, "Rail-only: A Low-Cost High-Performance Network
-//! for Training LLMs with Trillion Parameters" (HOTI 2024): NIC `i` of every server on rail `i`, and
-//! no spines that join rails; what has to change rails passes the scale-up domain of a server.
+//! Source: Wang, Ghobadi, Shakeri, Zhang and Hasani, "Rail-only: A Low-Cost High-Performance
+//! Network for Training LLMs with Trillion Parameters" (HOTI 2024): NIC `i` of every server on rail
+//! `i`, and no spines that join rails; what has to change rails passes the scale-up domain of a
+//! server.
 
 use tenter_config::{component, default_with};
 use tenter_units::{ById, Rate, Time};

@@ -503,7 +503,7 @@ fn every_kind_has_its_name() {
             hosts_per_router: 1,
             ..default_with(&[("q", "3"), ("hosts_per_router", "1")])
         }),
-        TopologySpec::HyperX(HyperX {
+        TopologySpec::Hyperx(Hyperx {
             sizes: vec![2],
             ..default_with(&[("sizes", "[]"), ("hosts_per_switch", "1")])
         }),

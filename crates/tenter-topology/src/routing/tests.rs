@@ -494,7 +494,7 @@ fn a_detour_passes_six_switches_of_a_dragonfly_and_none_of_a_tree() {
     // One router is a group.
     assert_eq!(built(5, 1, 4), (2, Some(3)));
     // Each switch of a HyperX is a region, and passes two cables to it and from it.
-    let hyperx = TopologySpec::HyperX(crate::HyperX {
+    let hyperx = TopologySpec::Hyperx(crate::Hyperx {
         sizes: vec![3, 3],
         ..tenter_config::default_with(&[("sizes", "[]"), ("hosts_per_switch", "1")])
     });
