@@ -1391,6 +1391,67 @@ class FabricRail(TypedDict, total=False):
     """
 
 
+class FabricRailOnly(TypedDict, total=False):
+    circuits: Circuits | Literal["none"]
+    """Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or in
+    place of the spines of a `leaf-spine` fabric. Default: none.
+    """
+    fabric_delay: Quantity
+    """Propagation delay of leaf-spine links. Origin: a fibre of 40 m at 1.98·10⁸ m/s. Default:
+    200ns.
+    """
+    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn"]
+    """Short form of `switch.classes`: makes the class of the data lossless, marks its packets,
+    or both, with the constants of `switch.profile`. Default: `none`, or as `switch.classes`
+    has it.
+    """
+    host_delay: Quantity
+    """Propagation delay of host links. Origin: a copper cable of 5 m at 1.98·10⁸ m/s. Default:
+    25ns.
+    """
+    host_rate: Quantity
+    """Line rate of host links. Origin: AI Fabric Test Methodology (Keysight): 400GE NICs and
+    switch ports. Default: 400Gbps.
+    """
+    kind: Literal["rail-only"]
+    """The topology; the further keys depend on it."""
+    links_per_pair: int
+    """Parallel cables between each leaf and each spine of a rail. Default: 1."""
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
+    """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
+    scheduled}`. Default: `{}`, but in a scheduled fabric.
+    """
+    nics_per_server: int
+    """NICs of each server, which is the number of rails; each NIC is a host."""
+    power: Power | Literal["edr-100g", "none"]
+    """Constants for the fabric's power, in `tenter explain` and for a run: a profile, or a
+    mapping with a profile and some constants of its own; they change no result. Default:
+    none.
+    """
+    servers: int
+    """How many servers."""
+    servers_per_leaf: int
+    """Servers whose NICs share a leaf of each rail; the last leaf may have fewer. Default:
+    `servers`.
+    """
+    source_flow_control: SourceFlowControl
+    """Congestion signals of switches to senders: Remote PFC, or source flow control in the NIC;
+    it works with any `flow_control`. Default: {}.
+    """
+    spines_per_rail: int
+    """Spines of each rail; without any a rail has one leaf. Default: 0."""
+    switch: Switch
+    """The switch model; all switches share it, except where its `tiers` differ. Default: `{}`."""
+    switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
+    """The place where frames wait: at the outputs of every switch, at the first leaf until they
+    have credit, or at every switch until the next one has room. Default: {}.
+    """
+    uplink_rate: Quantity
+    """Line rate of leaf-spine links. Origin: AI Fabric Test Methodology (Keysight): 400GE NICs
+    and switch ports. Default: 400Gbps.
+    """
+
+
 class FabricDragonfly(TypedDict, total=False):
     circuits: Circuits | Literal["none"]
     """Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or in
@@ -1455,6 +1516,265 @@ class FabricDragonfly(TypedDict, total=False):
     switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
     """The place where frames wait: at the outputs of every switch, at the first leaf until they
     have credit, or at every switch until the next one has room. Default: {}.
+    """
+
+
+class FabricDragonflyPlus(TypedDict, total=False):
+    circuits: Circuits | Literal["none"]
+    """Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or in
+    place of the spines of a `leaf-spine` fabric. Default: none.
+    """
+    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn"]
+    """Short form of `switch.classes`: makes the class of the data lossless, marks its packets,
+    or both, with the constants of `switch.profile`. Default: `none`, or as `switch.classes`
+    has it.
+    """
+    global_delay: Quantity
+    """Propagation delay of the cables between groups. Origin: a fibre of 40 m at 1.98·10⁸ m/s.
+    Default: 200ns.
+    """
+    global_links_per_spine: int
+    """Ports of each spine for cables to other groups."""
+    global_rate: Quantity
+    """Line rate of the cables between groups. Origin: AI Fabric Test Methodology (Keysight):
+    400GE NICs and switch ports. Default: 400Gbps.
+    """
+    groups: int
+    """How many groups: at most one more than a group has global ports. Each two groups have the
+    same number of cables between them, as many as their global ports are enough for.
+    """
+    host_delay: Quantity
+    """Propagation delay of host links. Origin: a copper cable of 5 m at 1.98·10⁸ m/s. Default:
+    25ns.
+    """
+    host_rate: Quantity
+    """Line rate of host links. Origin: AI Fabric Test Methodology (Keysight): 400GE NICs and
+    switch ports. Default: 400Gbps.
+    """
+    hosts_per_leaf: int
+    """Host ports of each leaf."""
+    kind: Literal["dragonfly-plus"]
+    """The topology; the further keys depend on it."""
+    leaves_per_group: int
+    """Leaves of each group."""
+    links_per_pair: int
+    """Parallel cables between each leaf and each spine of its group. Default: 1."""
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
+    """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
+    scheduled}`. Default: `{}`, but in a scheduled fabric.
+    """
+    local_delay: Quantity
+    """Propagation delay of the cables between leaves and spines. Origin: a copper cable of 5 m
+    at 1.98·10⁸ m/s. Default: 25ns.
+    """
+    local_rate: Quantity
+    """Line rate of the cables between leaves and spines. Origin: AI Fabric Test Methodology
+    (Keysight): 400GE NICs and switch ports. Default: 400Gbps.
+    """
+    power: Power | Literal["edr-100g", "none"]
+    """Constants for the fabric's power, in `tenter explain` and for a run: a profile, or a
+    mapping with a profile and some constants of its own; they change no result. Default:
+    none.
+    """
+    source_flow_control: SourceFlowControl
+    """Congestion signals of switches to senders: Remote PFC, or source flow control in the NIC;
+    it works with any `flow_control`. Default: {}.
+    """
+    spines_per_group: int
+    """Spines of each group."""
+    switch: Switch
+    """The switch model; all switches share it, except where its `tiers` differ. Default: `{}`."""
+    switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
+    """The place where frames wait: at the outputs of every switch, at the first leaf until they
+    have credit, or at every switch until the next one has room. Default: {}.
+    """
+
+
+class FabricSlimFly(TypedDict, total=False):
+    circuits: Circuits | Literal["none"]
+    """Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or in
+    place of the spines of a `leaf-spine` fabric. Default: none.
+    """
+    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn"]
+    """Short form of `switch.classes`: makes the class of the data lossless, marks its packets,
+    or both, with the constants of `switch.profile`. Default: `none`, or as `switch.classes`
+    has it.
+    """
+    global_delay: Quantity
+    """Propagation delay of the cables between groups. Origin: a fibre of 40 m at 1.98·10⁸ m/s.
+    Default: 200ns.
+    """
+    host_delay: Quantity
+    """Propagation delay of host links. Origin: a copper cable of 5 m at 1.98·10⁸ m/s. Default:
+    25ns.
+    """
+    host_rate: Quantity
+    """Line rate of host links. Origin: AI Fabric Test Methodology (Keysight): 400GE NICs and
+    switch ports. Default: 400Gbps.
+    """
+    hosts_per_router: int
+    """Host ports of each router. About half as many as it has ports to others are as many as the
+    cables are enough for.
+    """
+    kind: Literal["slim-fly"]
+    """The topology; the further keys depend on it."""
+    link_rate: Quantity
+    """Line rate of the cables between routers. Origin: AI Fabric Test Methodology (Keysight):
+    400GE NICs and switch ports. Default: 400Gbps.
+    """
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
+    """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
+    scheduled}`. Default: `{}`, but in a scheduled fabric.
+    """
+    local_delay: Quantity
+    """Propagation delay of the cables within groups. Origin: a copper cable of 5 m at 1.98·10⁸
+    m/s. Default: 25ns.
+    """
+    power: Power | Literal["edr-100g", "none"]
+    """Constants for the fabric's power, in `tenter explain` and for a run: a profile, or a
+    mapping with a profile and some constants of its own; they change no result. Default:
+    none.
+    """
+    q: int
+    """The order of the field: a power of a prime that is no more than 1 away from a multiple of
+    4. There are `2 · q²` routers.
+    """
+    source_flow_control: SourceFlowControl
+    """Congestion signals of switches to senders: Remote PFC, or source flow control in the NIC;
+    it works with any `flow_control`. Default: {}.
+    """
+    switch: Switch
+    """The switch model; all switches share it, except where its `tiers` differ. Default: `{}`."""
+    switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
+    """The place where frames wait: at the outputs of every switch, at the first leaf until they
+    have credit, or at every switch until the next one has room. Default: {}.
+    """
+
+
+class FabricHyperx(TypedDict, total=False):
+    circuits: Circuits | Literal["none"]
+    """Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or in
+    place of the spines of a `leaf-spine` fabric. Default: none.
+    """
+    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn"]
+    """Short form of `switch.classes`: makes the class of the data lossless, marks its packets,
+    or both, with the constants of `switch.profile`. Default: `none`, or as `switch.classes`
+    has it.
+    """
+    host_delay: Quantity
+    """Propagation delay of host links. Origin: a copper cable of 5 m at 1.98·10⁸ m/s. Default:
+    25ns.
+    """
+    host_rate: Quantity
+    """Line rate of host links. Origin: AI Fabric Test Methodology (Keysight): 400GE NICs and
+    switch ports. Default: 400Gbps.
+    """
+    hosts_per_switch: int
+    """Host ports of each switch."""
+    kind: Literal["hyperx"]
+    """The topology; the further keys depend on it."""
+    link_delay: Quantity
+    """Propagation delay of the cables between switches. Origin: a fibre of 40 m at 1.98·10⁸ m/s.
+    Default: 200ns.
+    """
+    link_rate: Quantity
+    """Line rate of the cables between switches. Origin: AI Fabric Test Methodology (Keysight):
+    400GE NICs and switch ports. Default: 400Gbps.
+    """
+    links: list[int]
+    """Parallel cables between two switches that differ in a coordinate, for each dimension; 1 in
+    all of them if the list is empty. Default: [].
+    """
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
+    """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
+    scheduled}`. Default: `{}`, but in a scheduled fabric.
+    """
+    paths: Literal["all", "dimension-order"]
+    """The shortest paths that packets may take. In `dimension-order` pauses do not wait for each
+    other in a cycle. Default: all.
+    """
+    power: Power | Literal["edr-100g", "none"]
+    """Constants for the fabric's power, in `tenter explain` and for a run: a profile, or a
+    mapping with a profile and some constants of its own; they change no result. Default:
+    none.
+    """
+    sizes: list[int]
+    """How many coordinates each dimension has; their product is the number of switches."""
+    source_flow_control: SourceFlowControl
+    """Congestion signals of switches to senders: Remote PFC, or source flow control in the NIC;
+    it works with any `flow_control`. Default: {}.
+    """
+    switch: Switch
+    """The switch model; all switches share it, except where its `tiers` differ. Default: `{}`."""
+    switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
+    """The place where frames wait: at the outputs of every switch, at the first leaf until they
+    have credit, or at every switch until the next one has room. Default: {}.
+    """
+
+
+class FabricTorus(TypedDict, total=False):
+    circuits: Circuits | Literal["none"]
+    """Optical circuit switches: above the leaves of a `fat-tree`, which makes it flexible, or in
+    place of the spines of a `leaf-spine` fabric. Default: none.
+    """
+    flow_control: Literal["none", "pfc", "ecn", "pfc+ecn"]
+    """Short form of `switch.classes`: makes the class of the data lossless, marks its packets,
+    or both, with the constants of `switch.profile`. Default: `none`, or as `switch.classes`
+    has it.
+    """
+    host_delay: Quantity
+    """Propagation delay of host links. Origin: a copper cable of 5 m at 1.98·10⁸ m/s. Default:
+    25ns.
+    """
+    host_rate: Quantity
+    """Line rate of host links. Origin: AI Fabric Test Methodology (Keysight): 400GE NICs and
+    switch ports. Default: 400Gbps.
+    """
+    hosts_per_switch: int
+    """Host ports of each switch. Default: 1."""
+    kind: Literal["torus"]
+    """The topology; the further keys depend on it."""
+    link_delay: Quantity
+    """Propagation delay of the cables between switches. Origin: a copper cable of 5 m at
+    1.98·10⁸ m/s. Default: 25ns.
+    """
+    link_rate: Quantity
+    """Line rate of the cables between switches. Origin: AI Fabric Test Methodology (Keysight):
+    400GE NICs and switch ports. Default: 400Gbps.
+    """
+    links: list[int]
+    """Parallel cables between neighbours, for each dimension; 1 in all of them if the list is
+    empty. Default: [].
+    """
+    load_balancing: FabricSingleSwitchLoadBalancingEcmp | FabricSingleSwitchLoadBalancingWeightedEcmp | FabricSingleSwitchLoadBalancingRandomSpray | FabricSingleSwitchLoadBalancingRoundRobinSpray | FabricSingleSwitchLoadBalancingQueueAwareSpray | FabricSingleSwitchLoadBalancingAdaptive | FabricSingleSwitchLoadBalancingFlowlet | FabricSingleSwitchLoadBalancingTelemetry | FabricSingleSwitchLoadBalancingDestination | FabricSingleSwitchLoadBalancingValiant | FabricSingleSwitchLoadBalancingUgal
+    """How a switch chooses one of several equal-cost ports; not with `switching: {kind:
+    scheduled}`. Default: `{}`, but in a scheduled fabric.
+    """
+    paths: Literal["all", "dimension-order"]
+    """The shortest paths that packets may take. In `dimension-order`, with enough lossless
+    classes, pauses do not wait for each other in a cycle. Origin: Dally and Seitz (1987).
+    Default: dimension-order.
+    """
+    power: Power | Literal["edr-100g", "none"]
+    """Constants for the fabric's power, in `tenter explain` and for a run: a profile, or a
+    mapping with a profile and some constants of its own; they change no result. Default:
+    none.
+    """
+    sizes: list[int]
+    """How many coordinates each dimension has; their product is the number of switches."""
+    source_flow_control: SourceFlowControl
+    """Congestion signals of switches to senders: Remote PFC, or source flow control in the NIC;
+    it works with any `flow_control`. Default: {}.
+    """
+    switch: Switch
+    """The switch model; all switches share it, except where its `tiers` differ. Default: `{}`."""
+    switching: FabricSingleSwitchSwitchingOutputQueued | FabricSingleSwitchSwitchingInputQueued | FabricSingleSwitchSwitchingScheduled | FabricSingleSwitchSwitchingCreditBased
+    """The place where frames wait: at the outputs of every switch, at the first leaf until they
+    have credit, or at every switch until the next one has room. Default: {}.
+    """
+    wrap_around: Literal[True, False]
+    """Whether the last switch of each dimension is cabled to the first; otherwise it is a mesh.
+    In a dimension of two the one cable between them is all there is. Default: true.
     """
 
 
@@ -3655,7 +3975,7 @@ class ScenarioKeys(TypedDict, total=False):
     """NIC, host and addresses. Default: {}."""
     engine: Engine
     """Settings of the simulator. Default: {}."""
-    fabric: FabricSingleSwitch | FabricLeafSpine | FabricFatTree | FabricRail | FabricDragonfly | FabricExplicit
+    fabric: FabricSingleSwitch | FabricLeafSpine | FabricFatTree | FabricRail | FabricRailOnly | FabricDragonfly | FabricDragonflyPlus | FabricSlimFly | FabricHyperx | FabricTorus | FabricExplicit
     """Topology, switches and load balancing."""
     faults: Faults
     """Faults during the trial, and their repair. Default: {}."""

@@ -4,6 +4,8 @@
 //! not among them: that it was not needed is a result. Only settings that nothing in the plan could
 //! use are here.
 
+mod arrangements;
+
 use tenter_net::input_queued::InputQueues;
 use tenter_net::{ClassSpec, SwitchSpec};
 use tenter_plan::ideal::nearest::host_kinds;
@@ -201,7 +203,7 @@ impl<'a> Facts<'a> {
             }
             _ => match path.strip_prefix("engine.") {
                 Some(key) => of_engine(plan, key),
-                None => of_dragonfly(&plan.topology_spec, path),
+                None => arrangements::idle(&plan.topology_spec, path),
             },
         }
     }
@@ -406,7 +408,6 @@ fn regular(spec: &TopologySpec) -> bool {
     matches!(cabling, Cabling::Leaves(leaves) if in_order(leaves))
 }
 
-/// Cables that a dragonfly does not have.
 /// Settings of the simulator.
 fn of_engine(plan: &Plan, key: &str) -> Option<&'static str> {
     match key {
@@ -418,22 +419,6 @@ fn of_engine(plan: &Plan, key: &str) -> Option<&'static str> {
             .window_cap
             .is_some_and(|cap| cap >= WINDOW_MAX)
             .then_some("windows are never longer than 2 us"),
-        _ => None,
-    }
-}
-
-fn of_dragonfly(spec: &TopologySpec, path: &str) -> Option<&'static str> {
-    let TopologySpec::Dragonfly(dragonfly) = spec else {
-        return None;
-    };
-    match path {
-        "fabric.local_rate" | "fabric.local_delay" => {
-            let alone = dragonfly.routers_per_group == 1;
-            alone.then_some("each group has one router, and no cables within")
-        }
-        "fabric.global_rate" | "fabric.global_delay" | "fabric.global_links_per_router" => {
-            (dragonfly.groups == 1).then_some("there is one group")
-        }
         _ => None,
     }
 }

@@ -69,7 +69,7 @@ pub(crate) fn path_classes(plan: &Plan, routing: &Routing) -> Vec<PathClass> {
             add(first, second, kind.count * (kind.count - 1));
         }
         for (other, peer) in kinds.iter().enumerate() {
-            if other != index {
+            if other != index && plan.topology.joins(kind.hosts.0, peer.hosts.0) {
                 add(kind.hosts.0, peer.hosts.0, kind.count * peer.count);
             }
         }

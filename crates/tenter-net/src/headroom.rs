@@ -197,12 +197,10 @@ fn incoming_through(
         switches.of(topology, sender).egress_latency
     };
     // Where classes become one between regions, one decision is several pause frames.
-    let regions = [node, sender].map(|node| topology.region(node));
-    let more_pauses = match regions {
-        [Some(here), Some(there)] if here != there => {
-            (switches.classes_that_become_one() - 1) * PAUSE_WIRE_BYTES
-        }
-        _ => 0,
+    let more_pauses = if topology.is_border(topology.cable_number(node, port)) {
+        (switches.classes_that_become_one() - 1) * PAUSE_WIRE_BYTES
+    } else {
+        0
     };
     let end = CableEnd { node, port };
     let (leave, cable_delay) = longest_circuit(topology, switches, end, leave, cable.delay);

@@ -63,7 +63,12 @@ impl CircuitPlan {
                 TopologySpec::SingleSwitch(_)
                 | TopologySpec::FatTree(_)
                 | TopologySpec::Rail(_)
+                | TopologySpec::RailOnly(_)
                 | TopologySpec::Dragonfly(_)
+                | TopologySpec::DragonflyPlus(_)
+                | TopologySpec::SlimFly(_)
+                | TopologySpec::Hyperx(_)
+                | TopologySpec::Torus(_)
                 | TopologySpec::Explicit(_) => OpticalTier::AboveLeaves,
             },
             radix: self.radix,

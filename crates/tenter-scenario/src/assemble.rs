@@ -312,6 +312,9 @@ fn place(
         given.graphs,
         effective,
     );
+    if let Some(jobs) = &jobs {
+        reach::check_planes(jobs, names);
+    }
     if let (Some(jobs), Some(addresses), Some(endpoint)) = (&jobs, &addresses, endpoint) {
         reach::check(jobs, addresses, &endpoint.addresses, names);
     }

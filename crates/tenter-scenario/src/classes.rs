@@ -49,9 +49,10 @@ component! {
         /// Marking of congestion by the length of the output queue; thresholds of a name with a
         /// rate are in proportion at ports of other rates.
         ecn: WordOr<Marking, EcnSpec> = "none";
-        /// The class that its packets take where they enter another region, a group of a dragonfly;
-        /// a class that is listed, of a higher number. With a class for each region on a path
-        /// pauses cannot wait for each other in a cycle.
+        /// The class that its packets take where they enter another region, such as a group of a
+        /// dragonfly, or cross a dateline of a torus; a class that is listed, of a higher number.
+        /// With as many classes as the page of the topology names pauses cannot wait for each other
+        /// in a cycle.
         next_region: Option<u8> = absent "the class itself", in 1..=7;
         check levels_are_told_apart;
     }

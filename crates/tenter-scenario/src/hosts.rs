@@ -62,6 +62,17 @@ impl<'t> HostNames<'t> {
         }
     }
 
+    /// Whether the fabric has several planes, between which there is no way.
+    pub(crate) fn has_planes(&self) -> bool {
+        !self.topology.planes.is_empty()
+    }
+
+    /// Whether two hosts exchange data: the fabric has a way, or they are in one scale-up domain.
+    pub(crate) fn joins(&self, a: HostId, b: HostId) -> bool {
+        let in_domain = |domain: ScaleUp| domain.joins_nics(self.npus, a, b);
+        self.topology.joins(a, b) || self.scale_up.is_some_and(in_domain)
+    }
+
     /// The leaf a host hangs on.
     pub(crate) fn leaf(&self, host: HostId) -> NodeId {
         self.topology.neighbour(host, 0).node

@@ -103,7 +103,7 @@ impl Balancing {
             findings.problems.push_at(
                 "fabric.load_balancing.kind",
                 "sends packets by other regions, and this topology has none",
-                "use `fabric: {kind: dragonfly}`, whose groups are regions, or another load balancer",
+                "use a `fabric.kind` with regions, such as `dragonfly` or `hyperx`, or another load balancer",
             );
         }
         // A single switch has no choice.

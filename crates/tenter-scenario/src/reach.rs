@@ -1,4 +1,4 @@
-//! Whether the ranks of a job reach each other by their addresses.
+//! Whether the ranks of a job reach each other: by the cables of the fabric, and by addresses.
 
 use std::net::Ipv4Addr;
 
@@ -44,7 +44,14 @@ fn first_unreachable(job: &Job, addresses: &ById<HostId, NicAddress>) -> Option<
     if (0..job.ranks()).all(|rank| has_gateway(nic(rank))) {
         return None;
     }
-    let reaches = |from: u32, to: u32| has_gateway(nic(from)) || within(nic(from), nic(to).address);
+    first_pair(job, |from, to| {
+        !has_gateway(nic(from)) && !within(nic(from), nic(to).address)
+    })
+}
+
+/// The first pair of ranks, sender first, for which something holds: of each pair both send, the
+/// one data and the other acknowledgements.
+fn first_pair(job: &Job, holds: impl Fn(u32, u32) -> bool) -> Option<(u32, u32)> {
     let mut kinds: Vec<&Traffic> = Vec::new();
     let mut peers: Vec<Destination> = Vec::new();
     for run in &job.sequence {
@@ -60,16 +67,42 @@ fn first_unreachable(job: &Job, addresses: &ById<HostId, NicAddress>) -> Option<
             peers.clear();
             schedule.pairs(rank, job.queue_pair_scope, &mut peers);
             for peer in &peers {
-                if !reaches(rank, peer.dst) {
+                if holds(rank, peer.dst) {
                     return Some((rank, peer.dst));
                 }
-                if !reaches(peer.dst, rank) {
+                if holds(peer.dst, rank) {
                     return Some((peer.dst, rank));
                 }
             }
         }
     }
     None
+}
+
+/// Refuses jobs in which a rank has to send to one on another plane of the fabric, unless both are
+/// in one scale-up domain.
+pub(crate) fn check_planes(jobs: &[Job], names: &HostNames<'_>) {
+    if !names.has_planes() {
+        return;
+    }
+    for job in jobs {
+        let host = |rank: u32| job.hosts[RankId::new(rank)];
+        let found = first_pair(job, |from, to| !names.joins(host(from), host(to)));
+        let Some((from, to)) = found else {
+            continue;
+        };
+        let message = format!(
+            "rank {from} of job `{}` (`{}`) sends to rank {to} (`{}`), and no cable leads from the rail of the one to that of the other",
+            job.name,
+            names.name(host(from)),
+            names.name(host(to)),
+        );
+        let help = "let the scale-up domains of servers carry what changes rails \
+                    (`endpoint.host.scale_up`) with an algorithm that uses them, such as \
+                    `all-to-all` with `algorithm: pxn`, place each job on one rail, or use \
+                    `fabric.kind: rail`";
+        names.note("fabric.kind", message, help);
+    }
 }
 
 fn report(

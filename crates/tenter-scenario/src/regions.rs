@@ -31,7 +31,7 @@ fn check_changes(around: &Around<'_>) {
     if around.topology.regions.is_empty() {
         refuse(
             "`next_region` changes classes between regions, and this topology has none",
-            "leave it out, or use `fabric.kind: dragonfly`",
+            "leave it out, or use a `fabric.kind` with regions, such as `dragonfly`",
         );
     }
     if around.by_credit {
@@ -48,15 +48,15 @@ fn check_changes(around: &Around<'_>) {
     }
 }
 
-/// How many regions a path crosses, at most.
-fn needed(switches: &Switches, topology: &Topology) -> usize {
-    let regions = topology
-        .regions
-        .iter()
-        .max()
-        .map_or(0, |last| *last as usize + 1);
+/// How many classes one after the other keep pauses from a cycle, if any number of them does.
+fn needed(switches: &Switches, topology: &Topology) -> Option<u32> {
+    let safe = topology.safe_classes;
     let detours = switches.usual.load_balancing.detours();
-    regions.min(if detours.is_some() { 3 } else { 2 })
+    if detours.is_some() {
+        safe.detours
+    } else {
+        safe.shortest
+    }
 }
 
 /// Looks at the classes that packets of each lossless class have one after the other.
@@ -78,19 +78,30 @@ fn check_chains(switches: &Switches, around: &Around<'_>) {
             );
             let help = "make that class lossless, too";
             around.warnings.note(PATH, message, help);
-        } else if chain.len() < needed {
+        } else if needed.is_none_or(|needed| chain.len() < needed as usize) {
             warn_of_cycles(number, chain.len(), needed, around.warnings);
         }
     }
 }
 
-fn warn_of_cycles(class: u8, has: usize, needed: usize, warnings: &Problems) {
+fn warn_of_cycles(class: u8, has: usize, needed: Option<u32>, warnings: &Problems) {
+    let (why, help) = match needed {
+        Some(needed) => (
+            format!(
+                "against that its packets need {needed} classes one after the other, and they have {has}"
+            ),
+            format!(
+                "list {needed} classes in `fabric.switch.classes`, each with the next one as `next_region`"
+            ),
+        ),
+        None => (
+            "no number of classes prevents that on these paths".to_owned(),
+            "use `fabric.paths: dimension-order` without detours".to_owned(),
+        ),
+    };
     let message = format!(
-        "lossless class {class} on paths over several regions may end in a PFC deadlock: a path crosses {needed} regions, and packets change their class {} times",
-        has - 1
+        "lossless class {class} on paths over several regions may end in a PFC deadlock: {why}"
     );
-    let help = format!(
-        "list {needed} classes in `fabric.switch.classes`, each with the next one as `next_region`, or let it be: a run that ends in a deadlock says so"
-    );
+    let help = format!("{help}, or let it be: a run that ends in a deadlock says so");
     warnings.note(PATH, message, &help);
 }

@@ -25,6 +25,7 @@ fn blamed(spec: &TopologySpec, error: &TopologyError) -> String {
     let part = match (error, spec) {
         (TopologyError::UnknownNode { link, .. }, _) => return format!("fabric.links[{link}]"),
         (TopologyError::Route { index, .. }, _) => return format!("fabric.routes[{index}]"),
+        (TopologyError::Parameter { parameter, .. }, _) => parameter,
         (TopologyError::Routing(RoutingError::Loop { .. }), _) => "routes[0]",
         (_, TopologySpec::Explicit(_)) => "links",
         (_, TopologySpec::LeafSpine(spec)) if spec.cabling == Cabling::Regular => "overrides",

@@ -197,3 +197,65 @@ fn chains_of_lossless_classes_are_as_long_as_paths() {
         }
     }
 }
+
+#[test]
+fn grids_say_how_many_classes_are_enough() {
+    let lossless = |classes: u8| {
+        let class = |class: u8| {
+            let next = (class < 2 + classes).then(|| format!(", next_region: {}", class + 1));
+            let next = next.unwrap_or_default();
+            format!("{{class: {class}, lossless: true, limit: 100kB{next}}}")
+        };
+        let classes: Vec<String> = (3..3 + classes).map(class).collect();
+        classes.join(", ")
+    };
+    let warnings = |fabric: &str, balancing: &str, classes: u8| {
+        let text = format!(
+            "
+fabric: {{{fabric}, load_balancing: {{kind: {balancing}}}, switch: {{classes: [{}]}}}}
+endpoint: {{nic: {{loss_recovery: {{kind: selective-repeat, reorder: 1000}}}}}}
+jobs: [{{collectives: [{{collective: all-to-all, size: 1MiB}}]}}]
+",
+            lossless(classes)
+        );
+        let loaded =
+            tenter_scenario::load(&text, "x.yaml", tenter_scenario::Format::Yaml, &[], None);
+        let loaded = loaded.unwrap_or_else(|errors| panic!("{errors}"));
+        loaded.warnings.render()
+    };
+    let hyperx = "kind: hyperx, sizes: [3, 3], hosts_per_switch: 1";
+    let ordered = "kind: hyperx, sizes: [3, 3], hosts_per_switch: 1, paths: dimension-order";
+    let torus = "kind: torus, sizes: [4, 4]";
+    let any = "kind: torus, sizes: [4, 4], paths: all";
+    let plus = "kind: dragonfly-plus, groups: 3, leaves_per_group: 2, spines_per_group: 2, hosts_per_leaf: 1, global_links_per_spine: 1";
+    let slim = "kind: slim-fly, q: 3, hosts_per_router: 1";
+    let needs = |classes: u8| format!("its packets need {classes} classes one after the other");
+    for (fabric, balancing, enough) in [
+        (hyperx, "ecmp", 3),
+        (hyperx, "ugal", 5),
+        (ordered, "valiant", 5),
+        (torus, "ecmp", 3),
+        (plus, "valiant", 3),
+        (slim, "ecmp", 3),
+        (slim, "ugal", 5),
+    ] {
+        let few = warnings(fabric, balancing, enough - 1);
+        assert!(few.contains(&needs(enough)), "{fabric}, {balancing}: {few}");
+        let found = warnings(fabric, balancing, enough);
+        assert!(
+            !found.contains("PFC deadlock"),
+            "{fabric}, {balancing}: {found}"
+        );
+    }
+    for fabric in [ordered, plus] {
+        let found = warnings(fabric, "ecmp", 1);
+        assert!(!found.contains("PFC deadlock"), "{fabric}: {found}");
+    }
+    for (fabric, balancing) in [(any, "ecmp"), (torus, "ugal")] {
+        let found = warnings(fabric, balancing, 5);
+        assert!(
+            found.contains("no number of classes prevents that"),
+            "{fabric}: {found}"
+        );
+    }
+}

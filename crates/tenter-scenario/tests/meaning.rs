@@ -419,6 +419,32 @@ fn jobs_have_names_of_their_own() {
 }
 
 #[test]
+fn jobs_that_change_rails_are_refused() {
+    let text = |job: &str, domain: &str| {
+        format!(
+            "fabric: {{kind: rail-only, servers: 4, nics_per_server: 2}}\n\
+             endpoint: {{host: {{{domain}}}}}\njobs: [{{{job}}}]\n"
+        )
+    };
+    let domain = "scale_up: {npus_per_host: 2}";
+    let ring = "collectives: [{collective: all-reduce, algorithm: ring, size: 1MiB}]";
+    let pxn =
+        "collectives: [{collective: all-to-all, algorithm: pxn, npus_per_host: 2, size: 1MiB}]";
+    // A ring over the servers changes rails within the first one, and between it and the next.
+    let within = "rank 0 of job `job0` (`server0/nic0`) sends to rank 1 (`server0/nic1`), and no cable leads";
+    refused_text(&text(ring, ""), within);
+    let between = "rank 1 of job `job0` (`server0/nic1`) sends to rank 2 (`server1/nic0`)";
+    refused_text(&text(ring, domain), between);
+    refused_text(&text(pxn, ""), within);
+    let on_one_rail = format!("ranks: [0, 2, 4, 6], {ring}");
+    for (job, domain) in [(pxn, domain), (&*on_one_rail, "")] {
+        let text = text(job, domain);
+        let loaded = load(&text, "x.yaml", Format::Yaml, &[], None);
+        loaded.unwrap_or_else(|errors| panic!("{errors}"));
+    }
+}
+
+#[test]
 fn explicit_fabrics_are_checked() {
     let fabric = |links: &str| {
         format!(

@@ -568,7 +568,15 @@ mod tests {
         kinds.into_iter().flat_map(|of| of(plan))
     }
 
-    const REGIONS: [&str; 3] = ["dragonfly", "detours", "classes that change"];
+    const REGIONS: [&str; 7] = [
+        "dragonfly",
+        "dragonfly-plus",
+        "slim-fly",
+        "hyperx",
+        "torus",
+        "detours",
+        "classes that change",
+    ];
 
     /// What a plan has of regions.
     fn regions_of(plan: &Plan) -> Vec<&'static str> {

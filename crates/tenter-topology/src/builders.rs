@@ -1,18 +1,29 @@
 //! The kinds of topology a scenario can name, one file each.
 
 mod dragonfly;
+mod dragonfly_plus;
 mod explicit;
 mod fat_tree;
+mod grid;
+mod hyperx;
 mod leaf_spine;
 mod rail;
+mod rail_only;
 mod single_switch;
+mod slim_fly;
+mod torus;
 
 pub use dragonfly::Dragonfly;
+pub use dragonfly_plus::DragonflyPlus;
 pub use explicit::{Explicit, ExplicitKind, ExplicitLink, ExplicitNode, ExplicitRoute};
 pub use fat_tree::{CoreTier, FatTree, Taper};
+pub use hyperx::{GridPaths, Hyperx};
 pub use leaf_spine::{LeafSpine, LinkOverride};
 pub use rail::Rail;
+pub use rail_only::RailOnly;
 pub use single_switch::SingleSwitch;
+pub use slim_fly::SlimFly;
+pub use torus::Torus;
 
 use std::ops::RangeInclusive;
 
@@ -35,8 +46,18 @@ variants! {
         "fat-tree" => FatTree(FatTree),
         /// Two tiers, NIC `i` of every server on a leaf of rail `i`.
         "rail" => Rail(Rail),
+        /// A network for each NIC of a server, and nothing between these.
+        "rail-only" => RailOnly(RailOnly),
         /// Groups of routers, each two of them cabled to each other.
         "dragonfly" => Dragonfly(Dragonfly),
+        /// Groups of leaves and spines, the spines cabled to those of all other groups.
+        "dragonfly-plus" => DragonflyPlus(DragonflyPlus),
+        /// Routers of which each two are at most two cables apart.
+        "slim-fly" => SlimFly(SlimFly),
+        /// Switches with coordinates, each cabled to all that differ in one of them alone.
+        "hyperx" => Hyperx(Hyperx),
+        /// Switches with coordinates, each cabled to the next ones in every dimension.
+        "torus" => Torus(Torus),
         /// A list of nodes and a list of links.
         "explicit" => Explicit(Explicit),
     }
@@ -73,7 +94,12 @@ impl TopologySpec {
             TopologySpec::LeafSpine(spec) => spec.build(),
             TopologySpec::FatTree(spec) => spec.build(),
             TopologySpec::Rail(spec) => spec.build(),
+            TopologySpec::RailOnly(spec) => spec.build(),
             TopologySpec::Dragonfly(spec) => spec.build(),
+            TopologySpec::DragonflyPlus(spec) => spec.build(),
+            TopologySpec::SlimFly(spec) => spec.build(),
+            TopologySpec::Hyperx(spec) => spec.build(),
+            TopologySpec::Torus(spec) => spec.build(),
             TopologySpec::Explicit(spec) => spec.build(),
         }
     }

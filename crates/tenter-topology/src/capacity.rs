@@ -91,11 +91,15 @@ impl Topology {
     /// The rate from one half of the hosts to the other, with the hosts cut into halves where least
     /// gets through: half of the narrowest tier's capacity.
     ///
-    /// `None` where that is not the answer: with an odd number of hosts, with cables within a tier,
-    /// or where the parts of the fabric below the narrowest tier's uplinks are not an even number
-    /// of parts with equally many hosts. Then a half of the hosts is not a half of the parts.
+    /// `None` where that is not the answer: with an odd number of hosts, with several planes, with
+    /// cables within a tier, or where the parts of the fabric below the narrowest tier's uplinks
+    /// are not an even number of parts with equally many hosts. Then a half of the hosts is not a
+    /// half of the parts.
     pub fn bisection(&self) -> Option<Bisection> {
-        if !self.hosts.is_multiple_of(2) || self.has_cables_within_tiers() {
+        if !self.hosts.is_multiple_of(2)
+            || !self.planes.is_empty()
+            || self.has_cables_within_tiers()
+        {
             return None;
         }
         let cables = self.host_ids().map(|host| rate_of(self, host.node(), 0));

@@ -1,6 +1,6 @@
 //! The conditions for every topology, whatever its description.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use tenter_units::ById;
 
@@ -41,32 +41,37 @@ impl Topology {
         self.hosts_reachable()
     }
 
-    /// Checks that every host has a path to every other.
+    /// Checks that every host has a path to every other of its plane.
     ///
     /// # Errors
     /// [`TopologyError::Unreachable`] with the first pair that has none.
     pub fn hosts_reachable(&self) -> Result<(), TopologyError> {
-        if self.hosts == 0 {
-            return Ok(());
+        let mut first_of: BTreeMap<Option<u32>, HostId> = BTreeMap::new();
+        for host in self.host_ids() {
+            let plane = self.planes.get(host.index()).copied();
+            first_of.entry(plane).or_insert(host);
         }
-        // Cables carry both ways, so a node reached by host 0 reaches everything that host 0 does.
-        let first = HostId::new(0).node();
+        // Cables carry both ways, so a node reached by a host reaches all that the host does.
         let mut seen: ById<NodeId, bool> = vec![false; self.nodes.len()].into();
-        let mut waiting = vec![first];
-        seen[first] = true;
-        while let Some(node) = waiting.pop() {
-            for peer in self.neighbours(node) {
-                if !std::mem::replace(&mut seen[peer.node], true) {
-                    waiting.push(peer.node);
+        for &first in first_of.values() {
+            let mut waiting = vec![first.node()];
+            seen[first.node()] = true;
+            while let Some(node) = waiting.pop() {
+                for peer in self.neighbours(node) {
+                    if !std::mem::replace(&mut seen[peer.node], true) {
+                        waiting.push(peer.node);
+                    }
                 }
             }
         }
-        match self.host_ids().find(|host| !seen[host.node()]) {
-            None => Ok(()),
-            Some(lost) => Err(TopologyError::Unreachable {
-                from: self.name(first).to_owned(),
-                to: self.name(lost).to_owned(),
-            }),
-        }
+        let Some(lost) = self.host_ids().find(|host| !seen[host.node()]) else {
+            return Ok(());
+        };
+        let plane = self.planes.get(lost.index()).copied();
+        let first = first_of.get(&plane).copied().unwrap_or(lost);
+        Err(TopologyError::Unreachable {
+            from: self.name(first).to_owned(),
+            to: self.name(lost).to_owned(),
+        })
     }
 }

@@ -40,17 +40,15 @@ pub enum TopologyError {
         /// The parameters whose product it is.
         parameters: &'static str,
     },
-    /// Routers and cables of which the routes cannot be searched in time.
-    #[error(
-        "{routers} routers with {cables} cables, each of them cabled to all of its group, have too many routes to search; reduce {parameters}"
-    )]
-    TooManyRoutes {
-        /// The number of routers.
-        routers: u128,
-        /// The number of cables.
-        cables: u128,
-        /// The parameters whose product they are.
-        parameters: &'static str,
+    /// A value that a parameter cannot have.
+    #[error("`{parameter}` {what}; {remedy}")]
+    Parameter {
+        /// Its key in `fabric`.
+        parameter: &'static str,
+        /// What is wrong with it.
+        what: String,
+        /// A value that works, or how to find one.
+        remedy: String,
     },
     /// More ports on one node than [`PORTS_MAX`](crate::PORTS_MAX).
     #[error(
@@ -64,13 +62,15 @@ pub enum TopologyError {
     },
     /// More groups of a dragonfly than a group has cables to others.
     #[error(
-        "`groups` is {groups}, and a group of these routers reaches {most} at most, itself among them; give fewer groups, or more `global_links_per_router`"
+        "`groups` is {groups}, and a group of these routers reaches {most} at most, itself among them; give fewer groups, or more `{ports}`"
     )]
     TooManyGroups {
         /// How many there would be.
         groups: u32,
         /// How many there may be.
         most: u128,
+        /// The parameter of which more would allow more.
+        ports: &'static str,
     },
     /// A host with no cable or with several.
     #[error(

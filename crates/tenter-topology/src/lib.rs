@@ -41,20 +41,23 @@ mod cable;
 mod capacity;
 mod check;
 mod error;
+mod finite_field;
 mod fragmentation;
 mod ids;
 mod locality;
 mod numbering;
 mod optical;
 mod routing;
+mod shape;
 mod spread;
 mod topology;
 mod tree_place;
 mod wiring;
 
 pub use builders::{
-    Cabling, CoreTier, Dragonfly, Explicit, ExplicitKind, ExplicitLink, ExplicitNode,
-    ExplicitRoute, FatTree, LeafSpine, LinkOverride, Rail, SingleSwitch, Taper, TopologySpec,
+    Cabling, CoreTier, Dragonfly, DragonflyPlus, Explicit, ExplicitKind, ExplicitLink,
+    ExplicitNode, ExplicitRoute, FatTree, GridPaths, Hyperx, LeafSpine, LinkOverride, Rail,
+    RailOnly, SingleSwitch, SlimFly, Taper, TopologySpec, Torus,
 };
 pub use cable::{Cable, CableEnd, PortRef};
 pub use capacity::{Bisection, Oversubscription, TierCapacity};
@@ -66,6 +69,6 @@ pub use optical::{
     Rewiring,
 };
 pub use routing::{Path, Routing, RoutingError};
-pub use topology::{Node, NodeKind, StaticRoute, Topology};
+pub use topology::{Node, NodeKind, SafeClasses, StaticRoute, Topology};
 pub use tree_place::TreePlace;
 pub use wiring::{CABLES_MAX, HOSTS_MAX, PORTS_MAX};

@@ -1,10 +1,13 @@
 //! Shortest-path routing with all equal-cost ports, and static routes that override it.
 
+mod copies;
 mod error;
 mod longest;
 mod port_lists;
 mod regions;
 mod search;
+mod shaped;
+mod twins;
 
 use std::hint::select_unpredictable;
 
@@ -12,15 +15,25 @@ pub use error::RoutingError;
 use port_lists::{PortList, PortLists};
 use regions::RegionRoutes;
 use search::{Search, SwitchGraph};
+use twins::Twins;
 
 use tenter_units::ById;
 
+use crate::shape::Shape;
 use crate::{CableEnd, HostId, NodeId, SwitchId, Topology};
 
 /// The most switches on a path: the limit of the 8-bit time-to-live of an IP packet.
 const PATH_MAX: u8 = 255;
 /// The most entries of the table (1 GiB of them).
 const ENTRIES_MAX: usize = 1 << 28;
+
+/// The cables that are in use.
+#[derive(Clone, Copy, PartialEq)]
+enum Cables<'s> {
+    /// All, in this arrangement if there is any.
+    All(Option<&'s Shape>),
+    Some,
+}
 
 /// Where a host is.
 #[derive(Clone, Copy, Debug)]
@@ -79,29 +92,59 @@ impl Routing {
         has_room(graph.switches(), groups)?;
         routing.table = vec![PortList::default(); graph.switches() * groups];
         routing.distances = vec![0; groups * groups];
-        let leaders = routing.leaders();
-        let mut search = Search::new(graph.switches());
-        for (group, leader) in leaders.iter().enumerate() {
-            search.run(&graph, routing.attachment(*leader));
-            routing.take_others(&graph, &mut search, group);
-            for switch in graph.ids() {
-                let first = switch.index() * groups;
-                let previous = first + group.saturating_sub(1);
-                let list = search.candidates(&graph, switch);
-                routing.table[first + group] = routing.lists.intern(list, routing.table[previous]);
-            }
-            if !topology.routes.is_empty() {
-                routing.override_group(topology, *leader, &mut search.distance, &[])?;
-            }
-            for (other, host) in leaders.iter().enumerate() {
-                let links = search.links(routing.attachment(*host));
-                routing.distances[other * groups + group] =
-                    switches_on_path(topology, *host, *leader, links)?;
-            }
+        match &topology.shape {
+            Some(shape) => routing.take_shape(topology, &graph, shape)?,
+            None => routing.take_searched(topology, &graph)?,
         }
-        routing.take_regions(&graph, &mut search);
+        routing.take_regions(topology, &graph, Cables::All(topology.shape.as_ref()));
         routing.lists.complete();
         Ok(routing)
+    }
+
+    /// Puts all shortest paths into the table, and static routes in place of some of them.
+    fn take_searched(
+        &mut self,
+        topology: &Topology,
+        graph: &SwitchGraph,
+    ) -> Result<(), RoutingError> {
+        let groups = self.groups;
+        let leaders = self.leaders();
+        let switches = self.switches_of(&leaders);
+        let twins = Twins::new(topology, graph, &switches);
+        let mut search = Search::new(graph.switches());
+        let mut previous = 0;
+        for set in twins.sets() {
+            let group = set.first;
+            let leader = leaders[group];
+            search.run(graph, switches[group]);
+            self.take_others(graph, &mut search, group);
+            for switch in graph.ids() {
+                let guess = self.table[self.entry(switch, previous)];
+                let list = search.candidates(graph, switch);
+                let entry = self.entry(switch, group);
+                self.table[entry] = self.lists.intern(list, guess);
+            }
+            previous = group;
+            if !topology.routes.is_empty() {
+                self.override_group(topology, leader, &mut search.distance, &[])?;
+            }
+            for (other, host) in leaders.iter().enumerate() {
+                let links = search.links(switches[other]);
+                if topology.joins(*host, leader) {
+                    self.distances[other * groups + group] =
+                        switches_on_path(topology, *host, leader, links)?;
+                }
+            }
+            self.copy_to_twins(graph, &search, set, &switches);
+            self.copy_distances(topology, set, &leaders)?;
+        }
+        Ok(())
+    }
+
+    /// The switch of each group.
+    fn switches_of(&self, leaders: &[HostId]) -> Vec<SwitchId> {
+        let leaders = leaders.iter();
+        leaders.map(|&leader| self.attachment(leader)).collect()
     }
 
     /// Whether the table of a topology would fit in memory: the first check of
@@ -119,16 +162,32 @@ impl Routing {
     /// they would lead in a circle together with the remaining routes. If no way is left to a host,
     /// switches keep the routes that these routes (those of the whole topology) have: they end at a
     /// cable that is out of use. Distances stay those of the whole topology.
+    ///
+    /// Where packets correct one coordinate after the other, they may take any shortest path of
+    /// what is left.
     #[must_use]
     pub fn without(&self, topology: &Topology, is_out: &[bool]) -> Routing {
         let mut routing = self.clone();
         routing.others = Vec::new();
         let graph = SwitchGraph::without(topology, is_out);
+        let shape = topology.shape.as_ref().filter(|_| !is_out.contains(&true));
+        if let Some(shape) = shape
+            && routing.take_shape(topology, &graph, shape).is_ok()
+        {
+            routing.take_regions(topology, &graph, Cables::All(Some(shape)));
+            routing.lists.complete();
+            return routing;
+        }
+        let leaders = self.leaders();
+        let switches = self.switches_of(&leaders);
+        let twins = Twins::new(topology, &graph, &switches);
         let mut search = Search::new(graph.switches());
-        for leader in self.leaders() {
-            search.run(&graph, routing.attachment(leader));
-            routing.take_others(&graph, &mut search, self.group(leader));
+        for set in twins.sets() {
+            let leader = leaders[set.first];
+            search.run(&graph, switches[set.first]);
+            routing.take_others(&graph, &mut search, set.first);
             routing.take_shortest(&graph, &mut search, leader);
+            routing.copy_to_twins(&graph, &search, set, &switches);
             if topology.routes.is_empty() {
                 continue;
             }
@@ -138,16 +197,26 @@ impl Routing {
                 routing.take_shortest(&graph, &mut search, leader);
             }
         }
-        routing.take_regions(&graph, &mut search);
+        routing.take_regions(topology, &graph, Cables::Some);
         routing.lists.complete();
         routing
     }
 
     /// Puts the shortest ways into each region into the table.
-    fn take_regions(&mut self, graph: &SwitchGraph, search: &mut Search) {
-        self.regions = RegionRoutes::new(&graph.regions);
+    fn take_regions(&mut self, topology: &Topology, graph: &SwitchGraph, cables: Cables<'_>) {
+        let has_all = self.groups == graph.switches() && cables != Cables::Some;
+        let is_each = has_all && topology.is_region_each() && self.is_group_each();
+        self.regions = RegionRoutes::new(&topology.regions, is_each);
+        if is_each {
+            return;
+        }
+        if let Cables::All(Some(shape)) = cables {
+            self.take_regions_of(graph, shape);
+            return;
+        }
+        let mut search = Search::new(graph.switches());
         for region in 0..self.regions.count() {
-            let within = graph.regions.numbered();
+            let within = topology.regions.numbered();
             let within = within.filter(|(_, of)| **of == region);
             let within: Vec<SwitchId> = within.map(|(switch, _)| switch).collect();
             search.run_far(graph, &within);
@@ -204,7 +273,6 @@ impl Routing {
         };
         let mut group_of_switch: ById<SwitchId, Option<u32>> =
             vec![None; topology.switches()].into();
-        let mut ports = 0;
         for host in topology.host_ids() {
             let peer = topology.neighbours(host).next();
             let Some(peer) = peer.filter(|peer| !topology.is_host(peer.node)) else {
@@ -222,9 +290,9 @@ impl Routing {
                 group,
                 port: peer.port,
             });
-            ports = ports.max(peer.port + 1);
         }
-        routing.lists = PortLists::of_single_ports(ports);
+        let ports = topology.switch_nodes().map(|switch| topology.ports(switch));
+        routing.lists = PortLists::of_single_ports(ports.max().unwrap_or(0));
         Ok(routing)
     }
 
@@ -307,6 +375,12 @@ impl Routing {
         Ok(())
     }
 
+    /// Whether the hosts of each switch are a group of its number.
+    fn is_group_each(&self) -> bool {
+        let mut hosts = self.hosts.iter();
+        hosts.all(|host| host.switch.number() == host.group)
+    }
+
     /// The first host of every group.
     fn leaders(&self) -> Vec<HostId> {
         let mut leaders = Vec::with_capacity(self.groups);
@@ -374,7 +448,12 @@ impl Routing {
     /// The equal-cost egress ports of a switch on the shortest ways into a region, ascending; none
     /// within it, and where no way leads there.
     pub fn into_region(&self, switch: SwitchId, region: u32) -> &[u16] {
-        self.lists.get(self.regions.list(switch, region))
+        let list = if self.regions.is_each {
+            self.table[self.entry(switch, region as usize)]
+        } else {
+            self.regions.list(switch, region)
+        };
+        self.lists.get(list)
     }
 
     /// The number of the switch a host is on among the switches that have hosts: densely from 0.
@@ -397,7 +476,7 @@ impl Routing {
     /// Number of switches on a path from host `a` to host `b`: 1 on one leaf, 3 over a spine. Of
     /// several of different lengths, which only static routes make, it is the longest.
     ///
-    /// Zero from a host to itself.
+    /// Zero from a host to itself, and to one of another plane.
     pub fn distance(&self, a: HostId, b: HostId) -> u32 {
         if a == b {
             return 0;

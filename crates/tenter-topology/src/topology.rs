@@ -3,14 +3,15 @@
 use tenter_units::{ById, Rate};
 
 use crate::cable::{Cable, CableEnd, PortRef};
-use crate::ids::{NodeId, SwitchId};
+use crate::ids::{HostId, NodeId, SwitchId};
 use crate::optical::Optics;
+use crate::shape::Shape;
 
 /// A fabric as a graph of hosts and switches.
 ///
 /// Made by [`TopologySpec::build`](crate::TopologySpec::build), which guarantees that every
 /// reference is in range, every host has exactly one port, every rate is above zero and every host
-/// reaches every other.
+/// reaches every other of its plane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topology {
     /// Hosts first, then switches by tier.
@@ -27,6 +28,27 @@ pub struct Topology {
     /// their source's nor their destination's; else empty. Shortest paths are then those with the
     /// fewest cables between regions, and of these those with the fewest cables.
     pub regions: ById<SwitchId, u32>,
+    /// By cable: whether it is the dateline of a ring, behind which packets take the next class;
+    /// empty where they take it in each further region.
+    pub datelines: Vec<bool>,
+    /// The classes that keep pauses from waiting for each other in a cycle, where there are
+    /// regions.
+    pub safe_classes: SafeClasses,
+    /// The plane of each host, where the fabric has several without a way between them, as the
+    /// rails of a rail-only fabric; else empty.
+    pub planes: ById<HostId, u32>,
+    /// The arrangement by which routes are known without a search.
+    pub(crate) shape: Option<Shape>,
+}
+
+/// Numbers of lossless classes, each the next one of the class before, with which pauses cannot
+/// wait for each other in a cycle; none where no number of them is enough.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SafeClasses {
+    /// For packets on shortest paths.
+    pub shortest: Option<u32>,
+    /// For packets that may take detours.
+    pub detours: Option<u32>,
 }
 
 /// A way that a switch takes instead of the shortest, to all hosts on another switch.
@@ -135,19 +157,39 @@ impl Topology {
         ports.map(|plugged| self.cables[plugged.cable as usize].ends[1 - plugged.end as usize])
     }
 
+    /// Whether the fabric has a way between two hosts.
+    pub fn joins(&self, a: HostId, b: HostId) -> bool {
+        self.planes.get(a.index()) == self.planes.get(b.index())
+    }
+
     /// The region of a switch; `None` where there are none, and of a host.
     pub fn region(&self, node: NodeId) -> Option<u32> {
         let switch = node.index().checked_sub(self.hosts)?;
         self.regions.get(switch).copied()
     }
 
-    /// By port of a switch: whether its cable leads to another region.
-    pub fn leads_to_other_regions(&self, node: NodeId) -> Vec<bool> {
-        let own = self.region(node);
-        let others = self.neighbours(node).map(|peer| self.region(peer.node));
-        others
-            .map(|other| other.is_some() && other != own)
-            .collect()
+    /// Whether packets take the next class behind a cable: it is a dateline, or where there are no
+    /// datelines it joins two regions.
+    pub fn is_border(&self, cable: u32) -> bool {
+        if let Some(&dateline) = self.datelines.get(cable as usize) {
+            return dateline;
+        }
+        let ends = self.cables[cable as usize].ends;
+        let [one, other] = ends.map(|end| self.region(end.node));
+        one.is_some() && other.is_some() && one != other
+    }
+
+    /// By port of a switch: whether packets take the next class behind its cable.
+    pub fn borders(&self, node: NodeId) -> Vec<bool> {
+        let ports = self.nodes[node].ports.iter();
+        ports.map(|plugged| self.is_border(plugged.cable)).collect()
+    }
+
+    /// Whether each switch is a region by itself, of its own number.
+    pub(crate) fn is_region_each(&self) -> bool {
+        let own = self.regions.numbered();
+        let mut own = own.map(|(switch, region)| switch.number() == *region);
+        !self.regions.is_empty() && own.all(|is_own| is_own)
     }
 
     /// The name of a port for people: `leaf0:3`.

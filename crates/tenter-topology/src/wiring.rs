@@ -3,7 +3,9 @@
 use tenter_units::{ById, Rate, Time};
 
 use crate::optical::Optics;
-use crate::{Cable, CableEnd, Node, NodeId, NodeKind, PortRef, Topology, TopologyError};
+use crate::{
+    Cable, CableEnd, HostId, Node, NodeId, NodeKind, PortRef, SafeClasses, Topology, TopologyError,
+};
 
 /// The most hosts a topology may have.
 pub const HOSTS_MAX: u32 = 1 << 20;
@@ -87,7 +89,15 @@ impl Wiring {
     }
 
     /// Numbers cables and ports, and checks the whole.
-    pub(crate) fn finish(mut self) -> Result<Topology, TopologyError> {
+    pub(crate) fn finish(self) -> Result<Topology, TopologyError> {
+        self.finish_planes(ById::default())
+    }
+
+    /// The same of a fabric whose hosts are in planes with nothing between them.
+    pub(crate) fn finish_planes(
+        mut self,
+        planes: ById<HostId, u32>,
+    ) -> Result<Topology, TopologyError> {
         // In this order every node sees first its cables to lower numbers, ascending, and then
         // those to higher numbers, ascending: the port order promised in the crate's documentation.
         // The sort is stable for parallel cables.
@@ -124,6 +134,10 @@ impl Wiring {
             routes: Vec::new(),
             optics: Optics::default(),
             regions: ById::default(),
+            datelines: Vec::new(),
+            safe_classes: SafeClasses::default(),
+            shape: None,
+            planes,
         };
         topology.check()?;
         Ok(topology)

@@ -24,17 +24,25 @@ pub(super) struct Layout {
     places: Vec<(u32, u32)>,
 }
 
+/// The servers of a fabric with rails, and the NPUs of each.
+fn servers(plan: &Plan) -> Option<(u32, u32)> {
+    match &plan.topology_spec {
+        TopologySpec::Rail(rail) => Some((rail.servers, rail.nics_per_server * plan.npus_per_nic)),
+        TopologySpec::RailOnly(rail) => {
+            Some((rail.servers, rail.nics_per_server * plan.npus_per_nic))
+        }
+        _ => None,
+    }
+}
+
 impl Layout {
     /// All NPUs of a fabric, or as many as were asked for: one for each NIC, unless several share
     /// it. `within_hosts` says that the ranks of a server must follow each other.
     pub(super) fn of(ranks: &Ranks, plan: &Plan, within_hosts: bool) -> Result<Layout, String> {
         let (nics, npus) = (plan.topology.hosts as u32, plan.npus_per_nic);
-        let rail = match &plan.topology_spec {
-            TopologySpec::Rail(rail) => Some((rail.servers, rail.nics_per_server * npus)),
-            _ => None,
-        };
+        let rail = servers(plan);
         if ranks.order == Some(RankOrder::Rails) && rail.is_none() {
-            return Err("`--order rails` needs a fabric of kind `rail`".to_owned());
+            return Err("`--order rails` needs a fabric of kind `rail` or `rail-only`".to_owned());
         }
         let threads_per_node = ranks.threads_per_node.unwrap_or(1);
         let gpus = ranks.gpus.unwrap_or(1);

@@ -157,6 +157,37 @@ fn cables_that_a_dragonfly_does_not_have() {
 }
 
 #[test]
+fn settings_that_a_grid_or_a_dragonfly_plus_does_not_use() {
+    for (fabric, expected) in [
+        (
+            "kind: hyperx, sizes: [4, 1], hosts_per_switch: 1, paths: all",
+            "`fabric.paths` has no effect: switches differ in one coordinate at most",
+        ),
+        (
+            "kind: torus, sizes: [2, 2], wrap_around: false",
+            "`fabric.wrap_around` has no effect: no dimension has more than two coordinates",
+        ),
+        (
+            "kind: torus, sizes: [1], hosts_per_switch: 4, link_delay: 1us",
+            "`fabric.link_delay` has no effect: there is one switch",
+        ),
+        (
+            "kind: dragonfly-plus, groups: 1, leaves_per_group: 2, spines_per_group: 2, hosts_per_leaf: 2, \
+             global_links_per_spine: 1, global_rate: 100Gbps",
+            "`fabric.global_rate` has no effect: there is one group",
+        ),
+        (
+            "kind: torus, sizes: [3, 2], wrap_around: true, paths: all",
+            "",
+        ),
+    ] {
+        let found = notes(&format!("fabric: {{{fabric}}}\n{JOB}")).join("\n");
+        assert!(found.contains(expected), "{fabric}: {found}");
+        assert_eq!(found.is_empty(), expected.is_empty(), "{fabric}: {found}");
+    }
+}
+
+#[test]
 fn signals_that_nobody_sends_or_that_cross_no_fabric() {
     let note = |signals: &str| {
         let fabric = "kind: single-switch, hosts: 4";

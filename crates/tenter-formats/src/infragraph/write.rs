@@ -87,7 +87,8 @@ fn notes(topology: &Topology) -> Vec<String> {
     }
     if !topology.regions.is_empty() {
         notes.push(
-            "groups of routers are left out, so paths of an import are the shortest by cables"
+            "regions and the order of dimensions are left out, so paths of an import are the shortest by \
+             cables"
                 .to_owned(),
         );
     }

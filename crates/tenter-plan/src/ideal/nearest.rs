@@ -92,6 +92,9 @@ impl Search<'_> {
                     (true, Some(second)) => (second, to.hosts.0),
                     (true, None) => continue,
                 };
+                if !self.plan.topology.joins(source, target) {
+                    continue;
+                }
                 let time = self.pair(source, target, &mut best);
                 least = Some(least.map_or(time, |least| least.min(time)));
             }

@@ -76,7 +76,7 @@ pub(crate) fn fabric_of(plan: &Plan) -> FabricBody {
                 name: node.name.clone(),
                 tier,
                 kind,
-                group: topology.region(id).or_else(|| group_in(&node.name)),
+                group: group_in(&node.name).or_else(|| topology.region(id)),
             }
         })
         .collect();

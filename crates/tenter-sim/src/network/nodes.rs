@@ -120,7 +120,7 @@ impl Context {
             spec: spine.as_ref().unwrap_or(spec),
             transmitters,
             to_host: self.leads_to_hosts(node),
-            to_other_region: self.topology.leads_to_other_regions(node),
+            to_other_region: self.topology.borders(node),
             place: self.topology.tree_place(node),
             spill: self.spill.filter(|_| is_leaf),
             signals: self.switch_signals(node),

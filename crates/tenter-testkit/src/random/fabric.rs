@@ -83,9 +83,15 @@ pub(super) fn write(draw: &mut Draw, apart: &mut Draw) -> Fabric {
         delay,
         delays,
     };
-    let has_regions = apart.chance(10);
+    let has_regions = apart.chance(15);
     let (mut text, hosts) = match draw.below(5) {
-        _ if has_regions => dragonfly(draw, &pace),
+        _ if has_regions => match apart.below(5) {
+            0 => dragonfly(draw, &pace),
+            1 => dragonfly_plus(draw, &pace),
+            2 => hyperx(draw, &pace),
+            3 => torus(draw, &pace),
+            _ => slim_fly(draw, &pace),
+        },
         0 => single_switch(draw, &pace),
         1 => leaf_spine(draw, &pace),
         2 => fat_tree(draw, &pace),
@@ -218,6 +224,78 @@ fn dragonfly(draw: &mut Draw, pace: &Pace) -> (String, u64) {
         pace.delay(draw),
     );
     (text, groups * routers * per_router)
+}
+
+/// Up to four groups of leaves and spines.
+fn dragonfly_plus(draw: &mut Draw, pace: &Pace) -> (String, u64) {
+    let (leaves, spines) = (draw.within(1..=2), draw.within(1..=3));
+    let global_links = draw.within(1..=3);
+    let groups = draw.within(2..=(spines * global_links + 1).min(4));
+    let per_leaf = draw.within(1..=2);
+    let text = format!(
+        "  kind: dragonfly-plus\n  groups: {groups}\n  leaves_per_group: {leaves}\n  spines_per_group: {spines}\n  \
+         hosts_per_leaf: {per_leaf}\n  links_per_pair: {}\n  global_links_per_spine: {global_links}\n  host_rate: {}\n  \
+         local_rate: {}\n  global_rate: {}\n  host_delay: {}\n  local_delay: {}\n  global_delay: {}\n",
+        draw.within(1..=2),
+        pace.rate(draw),
+        pace.rate(draw),
+        pace.rate(draw),
+        pace.delay(draw),
+        pace.delay(draw),
+        pace.delay(draw),
+    );
+    (text, groups * leaves * per_leaf)
+}
+
+/// The least slim fly, of 18 routers.
+fn slim_fly(draw: &mut Draw, pace: &Pace) -> (String, u64) {
+    let text = format!(
+        "  kind: slim-fly\n  q: 3\n  hosts_per_router: 1\n  host_rate: {}\n  link_rate: {}\n  host_delay: {}\n  \
+         local_delay: {}\n  global_delay: {}\n",
+        pace.rate(draw),
+        pace.rate(draw),
+        pace.delay(draw),
+        pace.delay(draw),
+        pace.delay(draw),
+    );
+    (text, 18)
+}
+
+/// Sizes of up to three dimensions with at most twelve switches.
+fn sizes(draw: &mut Draw) -> Vec<u64> {
+    let mut sizes = vec![draw.within(2..=6)];
+    while sizes.len() < 3 && draw.chance(60) {
+        let most = 12 / sizes.iter().product::<u64>();
+        sizes.push(draw.within(1..=most.max(1)));
+    }
+    sizes
+}
+
+/// The keys that a `HyperX` and a torus share.
+fn grid(draw: &mut Draw, pace: &Pace, kind: &str) -> (String, u64) {
+    let sizes = sizes(draw);
+    let per_switch = draw.within(1..=2);
+    let links: Vec<u64> = sizes.iter().map(|_| draw.within(1..=2)).collect();
+    let text = format!(
+        "  kind: {kind}\n  sizes: {sizes:?}\n  hosts_per_switch: {per_switch}\n  links: {links:?}\n  paths: {}\n  \
+         host_rate: {}\n  link_rate: {}\n  host_delay: {}\n  link_delay: {}\n",
+        draw.pick(&["all", "dimension-order"]),
+        pace.rate(draw),
+        pace.rate(draw),
+        pace.delay(draw),
+        pace.delay(draw),
+    );
+    (text, sizes.iter().product::<u64>() * per_switch)
+}
+
+fn hyperx(draw: &mut Draw, pace: &Pace) -> (String, u64) {
+    grid(draw, pace, "hyperx")
+}
+
+fn torus(draw: &mut Draw, pace: &Pace) -> (String, u64) {
+    let (mut text, hosts) = grid(draw, pace, "torus");
+    let _ = writeln!(text, "  wrap_around: {}", draw.chance(80));
+    (text, hosts)
 }
 
 fn single_switch(draw: &mut Draw, pace: &Pace) -> (String, u64) {

@@ -6,6 +6,7 @@
 
 mod accounting;
 mod algorithm_files;
+mod arrangements;
 mod collectives;
 mod congestion;
 mod credit;

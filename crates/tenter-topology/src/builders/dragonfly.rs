@@ -7,8 +7,9 @@ use tenter_config::component;
 use tenter_units::{Rate, Time};
 
 use super::{COUNTS, DELAYS, RATES, check_counts, check_rates};
+use crate::shape::{RouterGroups, Shape};
 use crate::wiring::{Wiring, check_size, product};
-use crate::{NodeId, Topology, TopologyError};
+use crate::{NodeId, SafeClasses, Topology, TopologyError};
 
 component! {
     /// Groups of routers with hosts on each of them.
@@ -41,10 +42,6 @@ component! {
     }
 }
 
-/// Routes are searched from each router over all cables, of which a full mesh has very many: more
-/// of these steps take minutes.
-const SEARCHES_MAX: u128 = 1 << 32;
-
 const SIZE_PARAMETERS: &str =
     "`groups`, `routers_per_group`, `hosts_per_router` or `global_links_per_router`";
 
@@ -66,6 +63,7 @@ impl Dragonfly {
             return Err(TopologyError::TooManyGroups {
                 groups: self.groups,
                 most: global_ports + 1,
+                ports: "global_links_per_router",
             });
         }
         let hosts = product(&[self.groups, self.routers_per_group, self.hosts_per_router]);
@@ -73,21 +71,15 @@ impl Dragonfly {
         let global = global_ports.saturating_mul(u128::from(self.groups));
         let cables = hosts.saturating_add(local).saturating_add(global);
         check_size(hosts, cables, SIZE_PARAMETERS)?;
-        let routers = product(&[self.groups, self.routers_per_group]);
-        if routers.saturating_mul(cables) > SEARCHES_MAX {
-            return Err(TopologyError::TooManyRoutes {
-                routers,
-                cables,
-                parameters: SIZE_PARAMETERS,
-            });
-        }
         self.wire(hosts as u32)
     }
 
-    /// Cables between each two groups.
-    fn cables_per_pair(&self) -> u32 {
-        let ports = self.routers_per_group * self.global_links_per_router;
-        ports.checked_div(self.groups - 1).unwrap_or(0)
+    fn arrangement(&self) -> RouterGroups {
+        RouterGroups {
+            count: self.groups,
+            routers_per_group: self.routers_per_group,
+            global_links_per_router: self.global_links_per_router,
+        }
     }
 
     fn wire(&self, hosts: u32) -> Result<Topology, TopologyError> {
@@ -110,6 +102,7 @@ impl Dragonfly {
                 self.host_delay,
             );
         }
+        let arrangement = self.arrangement();
         let router_of =
             |group: u32, router: u32| NodeId::new(hosts + group * self.routers_per_group + router);
         for group in 0..self.groups {
@@ -120,24 +113,21 @@ impl Dragonfly {
                     wiring.connect(from, to, 1, self.local_rate, self.local_delay);
                 }
             }
-            // Each two groups once: the cables to groups with higher numbers.
-            for further in 1..self.groups - group {
-                for copy in 0..self.cables_per_pair() {
-                    let port = |ahead: u32| ahead - 1 + copy * (self.groups - 1);
-                    let end = |group: u32, ahead: u32| {
-                        router_of(group, port(ahead) / self.global_links_per_router)
-                    };
-                    let from = end(group, further);
-                    let to = end(group + further, self.groups - further);
-                    wiring.connect(from, to, 1, self.global_rate, self.global_delay);
-                }
-            }
+        }
+        for (one, other) in arrangement.all_cables() {
+            let [a, b] = [one, other].map(|end| NodeId::new(hosts).after(end.number()));
+            wiring.connect(a, b, 1, self.global_rate, self.global_delay);
         }
         let mut topology = wiring.finish()?;
         let routers = 0..self.groups * self.routers_per_group;
         topology.regions = routers
             .map(|router| router / self.routers_per_group)
             .collect();
+        topology.shape = Some(Shape::Groups(arrangement));
+        topology.safe_classes = SafeClasses {
+            shortest: Some(self.groups.min(2)),
+            detours: Some(self.groups.min(3)),
+        };
         Ok(topology)
     }
 }

@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use tenter_config::default_with;
 use tenter_units::{Rate, Time};
 
 use crate::*;
@@ -467,6 +468,14 @@ fn zeros_and_huge_numbers_are_refused_before_anything_is_built() {
     assert!(huge.to_string().contains("`leaf0` has 65536 ports"));
 }
 
+const DRAGONFLY_PLUS: [(&str, &str); 5] = [
+    ("groups", "1"),
+    ("leaves_per_group", "1"),
+    ("spines_per_group", "1"),
+    ("hosts_per_leaf", "1"),
+    ("global_links_per_spine", "1"),
+];
+
 #[test]
 fn every_kind_has_its_name() {
     let tree = FatTree::k_ary(2, gbps(1), Time::ZERO).unwrap();
@@ -480,7 +489,28 @@ fn every_kind_has_its_name() {
         TopologySpec::LeafSpine(leaf_spine(1, 1, 1, 1)),
         TopologySpec::FatTree(tree),
         TopologySpec::Rail(rail(1, 1, 1, 1)),
+        TopologySpec::RailOnly(RailOnly::new(1, 2)),
         TopologySpec::Dragonfly(dragonfly(2, 1, 1, 1)),
+        TopologySpec::DragonflyPlus(DragonflyPlus {
+            groups: 2,
+            leaves_per_group: 1,
+            spines_per_group: 1,
+            hosts_per_leaf: 1,
+            global_links_per_spine: 1,
+            ..default_with(&DRAGONFLY_PLUS)
+        }),
+        TopologySpec::SlimFly(SlimFly {
+            hosts_per_router: 1,
+            ..default_with(&[("q", "3"), ("hosts_per_router", "1")])
+        }),
+        TopologySpec::Hyperx(Hyperx {
+            sizes: vec![2],
+            ..default_with(&[("sizes", "[]"), ("hosts_per_switch", "1")])
+        }),
+        TopologySpec::Torus(Torus {
+            sizes: vec![2],
+            ..default_with(&[("sizes", "[]")])
+        }),
         TopologySpec::Explicit(explicit()),
     ];
     assert_eq!(

@@ -20,6 +20,9 @@ impl Routing {
         if self.regions() < 3 {
             return None;
         }
+        if self.regions.is_each {
+            return self.longest_by_a_switch();
+        }
         let leaders = self.leaders();
         let mut group_at: ById<SwitchId, Option<usize>> = vec![None; topology.switches()].into();
         for (group, &leader) in leaders.iter().enumerate() {
@@ -34,6 +37,25 @@ impl Routing {
         };
         let regions = 0..self.regions();
         regions.filter_map(|region| detours.by(region)).max()
+    }
+}
+
+impl Routing {
+    /// Switches on the longest detour where each switch is a region.
+    fn longest_by_a_switch(&self) -> Option<u32> {
+        let by = |region: usize| {
+            let others = (0..self.groups).filter(|&other| other != region);
+            let longest = |place: fn(usize, usize, usize) -> usize| {
+                let places = others
+                    .clone()
+                    .map(|other| place(self.groups, region, other));
+                places.map(|place| u32::from(self.distances[place])).max()
+            };
+            let there = longest(|groups, region, from| from * groups + region)?;
+            let onward = longest(|groups, region, to| region * groups + to)?;
+            Some(there + onward - 1)
+        };
+        (0..self.groups).filter_map(by).max()
     }
 }
 

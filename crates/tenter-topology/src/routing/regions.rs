@@ -16,18 +16,25 @@ pub(super) struct RegionRoutes {
     /// The region of each switch.
     of: ById<SwitchId, u32>,
     count: u32,
-    /// Per switch and region, switch-major.
+    /// Whether each switch is a region, so that the ways there are the routes to its hosts.
+    pub(super) is_each: bool,
+    /// Per switch and region, switch-major; empty where each switch is one.
     table: Vec<PortList>,
 }
 
 impl RegionRoutes {
     /// Without any ways yet.
-    pub(super) fn new(regions: &ById<SwitchId, u32>) -> RegionRoutes {
+    pub(super) fn new(regions: &ById<SwitchId, u32>, is_each: bool) -> RegionRoutes {
         let count = regions.iter().max().map_or(0, |last| last + 1);
         RegionRoutes {
             of: regions.clone(),
             count,
-            table: vec![PortList::default(); regions.len() * count as usize],
+            is_each,
+            table: if is_each {
+                Vec::new()
+            } else {
+                vec![PortList::default(); regions.len() * count as usize]
+            },
         }
     }
 

@@ -493,6 +493,14 @@ fn a_detour_passes_six_switches_of_a_dragonfly_and_none_of_a_tree() {
     assert_eq!(built(9, 4, 2), (4, Some(6)));
     // One router is a group.
     assert_eq!(built(5, 1, 4), (2, Some(3)));
+    // Each switch of a HyperX is a region, and passes two cables to it and from it.
+    let hyperx = TopologySpec::Hyperx(crate::Hyperx {
+        sizes: vec![3, 3],
+        ..tenter_config::default_with(&[("sizes", "[]"), ("hosts_per_switch", "1")])
+    });
+    let topology = hyperx.build().unwrap();
+    let routing = Routing::build(&topology).unwrap();
+    assert_eq!(routing.longest_detour(&topology), Some(5));
     // There is no third group, and each router has a cable into the other one.
     assert_eq!(built(2, 2, 1), (3, None));
     let (topology, routing) = routed(leaf_spine(4, 2, 2, 1));

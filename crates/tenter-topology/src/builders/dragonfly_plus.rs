@@ -1,0 +1,142 @@
+//! Dragonfly+: groups of leaves and spines, whose spines are cabled to those of all other groups.
+//!
+//! Source: Shpiner, Haramaty, Eliad, Zdornov, Gafni and Zahavi, "Dragonfly+: Low Cost Topology for
+//! Scaling Datacenters" (`HiPINEB` 2017), section II.
+
+use tenter_config::component;
+use tenter_units::{Rate, Time};
+
+use super::{COUNTS, DELAYS, RATES, check_counts, check_rates};
+use crate::shape::RouterGroups;
+use crate::wiring::{Wiring, check_size, product};
+use crate::{NodeId, SafeClasses, Topology, TopologyError};
+
+component! {
+    /// Groups of leaves with hosts and of spines, each leaf cabled to each spine of its group, and
+    /// the spines of each two groups to each other.
+    ///
+    /// Host `p` of leaf `l` of group `g` is number `(g · leaves + l) · hosts + p`. Global port `k`
+    /// of a group is on spine `k / global_links_per_spine`, and leads to the group that is
+    /// `k mod (groups - 1) + 1` further on.
+    pub struct DragonflyPlus as "`fabric` with `kind: dragonfly-plus`", derive(Clone, Debug, PartialEq) {
+        /// How many groups: at most one more than a group has global ports. Each two groups have
+        /// the same number of cables between them, as many as their global ports are enough for.
+        groups: u32, in COUNTS;
+        /// Leaves of each group.
+        leaves_per_group: u32, in COUNTS;
+        /// Spines of each group.
+        spines_per_group: u32, in COUNTS;
+        /// Host ports of each leaf.
+        hosts_per_leaf: u32, in COUNTS;
+        /// Parallel cables between each leaf and each spine of its group.
+        links_per_pair: u32 = "1", in COUNTS;
+        /// Ports of each spine for cables to other groups.
+        global_links_per_spine: u32, in COUNTS;
+        /// Line rate of host links.
+        host_rate: Rate = "400Gbps", in RATES, from "AI Fabric Test Methodology (Keysight): 400GE NICs and switch ports";
+        /// Line rate of the cables between leaves and spines.
+        local_rate: Rate = "400Gbps", in RATES, from "AI Fabric Test Methodology (Keysight): 400GE NICs and switch ports";
+        /// Line rate of the cables between groups.
+        global_rate: Rate = "400Gbps", in RATES, from "AI Fabric Test Methodology (Keysight): 400GE NICs and switch ports";
+        /// Propagation delay of host links.
+        host_delay: Time = "25ns", in DELAYS, from "a copper cable of 5 m at 1.98·10⁸ m/s";
+        /// Propagation delay of the cables between leaves and spines.
+        local_delay: Time = "25ns", in DELAYS, from "a copper cable of 5 m at 1.98·10⁸ m/s";
+        /// Propagation delay of the cables between groups.
+        global_delay: Time = "200ns", in DELAYS, from "a fibre of 40 m at 1.98·10⁸ m/s";
+    }
+}
+
+const SIZE_PARAMETERS: &str = "`groups`, `leaves_per_group`, `spines_per_group`, `hosts_per_leaf`, `links_per_pair` or `global_links_per_spine`";
+
+impl DragonflyPlus {
+    pub(super) fn build(&self) -> Result<Topology, TopologyError> {
+        check_counts(&[
+            ("groups", self.groups),
+            ("leaves_per_group", self.leaves_per_group),
+            ("spines_per_group", self.spines_per_group),
+            ("hosts_per_leaf", self.hosts_per_leaf),
+            ("links_per_pair", self.links_per_pair),
+            ("global_links_per_spine", self.global_links_per_spine),
+        ])?;
+        check_rates(&[
+            ("host_rate", self.host_rate),
+            ("local_rate", self.local_rate),
+            ("global_rate", self.global_rate),
+        ])?;
+        let global_ports = product(&[self.spines_per_group, self.global_links_per_spine]);
+        if u128::from(self.groups) > global_ports + 1 {
+            return Err(TopologyError::TooManyGroups {
+                groups: self.groups,
+                most: global_ports + 1,
+                ports: "global_links_per_spine",
+            });
+        }
+        let groups = u128::from(self.groups);
+        let hosts = product(&[self.groups, self.leaves_per_group, self.hosts_per_leaf]);
+        let (leaves, spines) = (self.leaves_per_group, self.spines_per_group);
+        let local = groups.saturating_mul(product(&[leaves, spines, self.links_per_pair]));
+        let global = groups.saturating_mul(global_ports) / 2;
+        let cables = hosts.saturating_add(local).saturating_add(global);
+        check_size(hosts, cables, SIZE_PARAMETERS)?;
+        self.wire(hosts as u32)
+    }
+
+    /// The spines and their cables to other groups.
+    fn spines(&self) -> RouterGroups {
+        RouterGroups {
+            count: self.groups,
+            routers_per_group: self.spines_per_group,
+            global_links_per_router: self.global_links_per_spine,
+        }
+    }
+
+    fn wire(&self, hosts: u32) -> Result<Topology, TopologyError> {
+        let mut wiring = Wiring::default();
+        for host in 0..hosts {
+            wiring.host(format!("host{host}"));
+        }
+        let tiers = [
+            (self.leaves_per_group, "leaf", 0),
+            (self.spines_per_group, "spine", 1),
+        ];
+        let mut regions = Vec::new();
+        for (per_group, word, tier) in tiers {
+            for group in 0..self.groups {
+                for switch in 0..per_group {
+                    wiring.switch(format!("group{group}/{word}{switch}"), tier);
+                    regions.push(group);
+                }
+            }
+        }
+        let first_leaf = NodeId::new(hosts);
+        let first_spine = first_leaf.after(self.groups * self.leaves_per_group);
+        for host in 0..hosts {
+            let leaf = first_leaf.after(host / self.hosts_per_leaf);
+            wiring.connect(NodeId::new(host), leaf, 1, self.host_rate, self.host_delay);
+        }
+        for leaf in 0..self.groups * self.leaves_per_group {
+            let group = leaf / self.leaves_per_group;
+            for spine in 0..self.spines_per_group {
+                let ends = [
+                    first_leaf.after(leaf),
+                    first_spine.after(group * self.spines_per_group + spine),
+                ];
+                let [a, b] = ends;
+                wiring.connect(a, b, self.links_per_pair, self.local_rate, self.local_delay);
+            }
+        }
+        for (one, other) in self.spines().all_cables() {
+            let [a, b] = [one, other].map(|end| first_spine.after(end.number()));
+            wiring.connect(a, b, 1, self.global_rate, self.global_delay);
+        }
+        let mut topology = wiring.finish()?;
+        topology.regions = regions.into();
+        // Up, across and down is no cycle; only a detour goes up again.
+        topology.safe_classes = SafeClasses {
+            shortest: Some(1),
+            detours: Some(if self.groups < 3 { 1 } else { 3 }),
+        };
+        Ok(topology)
+    }
+}

@@ -1,0 +1,84 @@
+//! `HyperX`: switches with coordinates, each cabled to all that differ in one coordinate alone.
+//!
+//! Source: Ahn, Binkert, Davis, `McLaren` and Schreiber, "`HyperX`: Topology, Routing, and
+//! Packaging of Efficient Large-Scale Networks" (SC 2009), section 3.
+
+use tenter_config::{choice, component};
+use tenter_units::{Rate, Time};
+
+use super::grid::{GridWiring, check_lists, dimensions};
+use super::{COUNTS, DELAYS, RATES};
+use crate::shape::{Grid, Joint};
+use crate::{SafeClasses, Topology, TopologyError};
+
+/// Which of the shortest paths packets take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GridPaths {
+    /// Any, as the load balancer chooses.
+    All,
+    /// One coordinate after the other, that of the first dimension first.
+    DimensionOrder,
+}
+
+choice!(GridPaths { "all" => All, "dimension-order" => DimensionOrder });
+
+component! {
+    /// Switches with coordinates, each two that differ in one coordinate alone cabled to each
+    /// other.
+    ///
+    /// The switch with the coordinates `c1`, `c2`, … is number `c1 + S1 · (c2 + S2 · …)` and called
+    /// `switch<c1>-<c2>-…`; host `p` of switch `s` is number `s · hosts_per_switch + p`.
+    pub struct Hyperx as "`fabric` with `kind: hyperx`", derive(Clone, Debug, PartialEq) {
+        /// How many coordinates each dimension has; their product is the number of switches.
+        sizes: Vec<u32>, in COUNTS;
+        /// Host ports of each switch.
+        hosts_per_switch: u32, in COUNTS;
+        /// Parallel cables between two switches that differ in a coordinate, for each dimension; 1
+        /// in all of them if the list is empty.
+        links: Vec<u32> = "[]", in COUNTS;
+        /// The shortest paths that packets may take. In `dimension-order` pauses do not wait for
+        /// each other in a cycle.
+        paths: GridPaths = "all";
+        /// Line rate of host links.
+        host_rate: Rate = "400Gbps", in RATES, from "AI Fabric Test Methodology (Keysight): 400GE NICs and switch ports";
+        /// Line rate of the cables between switches.
+        link_rate: Rate = "400Gbps", in RATES, from "AI Fabric Test Methodology (Keysight): 400GE NICs and switch ports";
+        /// Propagation delay of host links.
+        host_delay: Time = "25ns", in DELAYS, from "a copper cable of 5 m at 1.98·10⁸ m/s";
+        /// Propagation delay of the cables between switches.
+        link_delay: Time = "200ns", in DELAYS, from "a fibre of 40 m at 1.98·10⁸ m/s";
+    }
+}
+
+impl Hyperx {
+    pub(super) fn build(&self) -> Result<Topology, TopologyError> {
+        check_lists(&self.sizes, &self.links)?;
+        let grid = Grid {
+            dimensions: dimensions(&self.sizes, Joint::Full),
+            in_order: self.paths == GridPaths::DimensionOrder,
+        };
+        let links: u32 = grid.dimensions.iter().map(|d| d.longest()).sum();
+        let in_order = grid.in_order;
+        let mut topology = GridWiring {
+            grid,
+            hosts_per_switch: self.hosts_per_switch,
+            links: &self.links,
+            host_rate: self.host_rate,
+            link_rate: self.link_rate,
+            host_delay: self.host_delay,
+            link_delay: self.link_delay,
+        }
+        .wire()?;
+        // A class for each switch of a path, or for that of a single dimension: no packet follows
+        // another along it.
+        topology.safe_classes = SafeClasses {
+            shortest: Some(if in_order || links < 2 { 1 } else { links + 1 }),
+            detours: Some(if topology.switches() < 3 {
+                1
+            } else {
+                2 * links + 1
+            }),
+        };
+        Ok(topology)
+    }
+}

@@ -1,0 +1,70 @@
+//! Copies of routes: those to a switch are, but for its neighbours and itself, those to its twins.
+
+use super::port_lists::PortList;
+use super::search::{Search, SwitchGraph};
+use super::twins::TwinSet;
+use super::{Routing, RoutingError, switches_on_path};
+use crate::ids::{HostId, SwitchId};
+use crate::topology::Topology;
+
+impl Routing {
+    /// Copies the routes to a group, which a search has just found, to its twins.
+    pub(super) fn copy_to_twins(
+        &mut self,
+        graph: &SwitchGraph,
+        search: &Search,
+        set: TwinSet<'_>,
+        switches: &[SwitchId],
+    ) {
+        let TwinSet { first, others } = set;
+        if others.is_empty() {
+            return;
+        }
+        for switch in graph.ids() {
+            if search.distance[switch] != Search::UNSEEN {
+                let row = switch.index() * self.groups;
+                let list = self.table[row + first];
+                for twin in others {
+                    self.table[row + twin] = list;
+                }
+            }
+        }
+        // The way from one twin to another is the same from all of them.
+        let up = graph.nearest(switches[first]);
+        for &twin in others {
+            let to = switches[twin];
+            for next in graph.neighbours(to) {
+                let ports: Vec<u16> = graph.ports_to(next, to).collect();
+                let entry = self.entry(next, twin);
+                self.table[entry] = self.lists.intern(&ports, self.table[entry]);
+            }
+            let entry = self.entry(switches[first], twin);
+            self.table[entry] = self.lists.intern(&up, PortList::default());
+            let entry = self.entry(to, twin);
+            self.table[entry] = PortList::default();
+        }
+    }
+
+    /// The same of the lengths of paths.
+    pub(super) fn copy_distances(
+        &mut self,
+        topology: &Topology,
+        set: TwinSet<'_>,
+        leaders: &[HostId],
+    ) -> Result<(), RoutingError> {
+        let TwinSet { first, others } = set;
+        for row in 0..self.groups {
+            let distance = self.distances[row * self.groups + first];
+            for twin in others {
+                self.distances[row * self.groups + twin] = distance;
+            }
+        }
+        for &twin in others {
+            let own = switches_on_path(topology, leaders[twin], leaders[twin], 0)?;
+            let between = switches_on_path(topology, leaders[first], leaders[twin], 2)?;
+            self.distances[twin * self.groups + twin] = own;
+            self.distances[first * self.groups + twin] = between;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,83 @@
+//! Routes that follow from the arrangement of the switches.
+
+use super::port_lists::PortList;
+use super::search::SwitchGraph;
+use super::{Routing, RoutingError, switches_on_path};
+use crate::ids::SwitchId;
+use crate::shape::Shape;
+use crate::topology::Topology;
+
+/// The ports to the next switches of a path.
+struct NextPorts<'g> {
+    graph: &'g SwitchGraph,
+    ports: Vec<u16>,
+}
+
+impl NextPorts<'_> {
+    /// The ports of a switch that lead to the next switches, ascending.
+    fn of(&mut self, switch: SwitchId, next: &[SwitchId]) -> &[u16] {
+        self.ports.clear();
+        for &next in next {
+            self.ports.extend(self.graph.ports_to(switch, next));
+        }
+        if next.len() > 1 {
+            self.ports.sort_unstable();
+            self.ports.dedup();
+        }
+        &self.ports
+    }
+}
+
+impl Routing {
+    /// Puts the paths of an arrangement into the table. All its switches have hosts.
+    pub(super) fn take_shape(
+        &mut self,
+        topology: &Topology,
+        graph: &SwitchGraph,
+        shape: &Shape,
+    ) -> Result<(), RoutingError> {
+        let leaders = self.leaders();
+        let mut ports = NextPorts {
+            graph,
+            ports: Vec::new(),
+        };
+        // Groups are the switches, in their order.
+        for (from, switch) in graph.ids().enumerate() {
+            let row = from * self.groups;
+            let own = switches_on_path(topology, leaders[from], leaders[from], 0)?;
+            self.distances[row + from] = own;
+            let (table, distances) = (&mut self.table, &mut self.distances);
+            let lists = &mut self.lists;
+            let mut guess = PortList::default();
+            let mut longest = (0, from);
+            shape.paths(switch, |to, links, next| {
+                guess = lists.intern(ports.of(switch, next), guess);
+                table[row + to.index()] = guess;
+                distances[row + to.index()] = links.saturating_add(1).min(u32::from(u8::MAX)) as u8;
+                longest = longest.max((links, to.index()));
+            });
+            switches_on_path(topology, leaders[from], leaders[longest.1], longest.0)?;
+        }
+        Ok(())
+    }
+
+    /// Puts the ways of an arrangement into each region into their table.
+    pub(super) fn take_regions_of(&mut self, graph: &SwitchGraph, shape: &Shape) {
+        let mut ports = NextPorts {
+            graph,
+            ports: Vec::new(),
+        };
+        let mut next = Vec::new();
+        for switch in graph.ids() {
+            let own = self.regions.of(switch);
+            let others = (0..self.regions.count()).filter(|&region| region != own);
+            let mut guess = PortList::default();
+            for region in others {
+                next.clear();
+                shape.ways_into_region(switch, region, &mut next);
+                guess = self.lists.intern(ports.of(switch, &next), guess);
+                self.regions.set(switch, region, guess);
+            }
+        }
+    }
+}

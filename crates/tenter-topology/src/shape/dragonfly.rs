@@ -1,0 +1,88 @@
+//! Groups of switches, each two of a group cabled to each other, and each two groups.
+
+use crate::ids::SwitchId;
+
+/// The switches of a dragonfly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RouterGroups {
+    pub(crate) count: u32,
+    pub(crate) routers_per_group: u32,
+    /// Ports of each switch for cables to other groups.
+    pub(crate) global_links_per_router: u32,
+}
+
+impl RouterGroups {
+    /// Cables between each two groups.
+    fn cables_per_pair(self) -> u32 {
+        let ports = self.routers_per_group * self.global_links_per_router;
+        ports.checked_div(self.count - 1).unwrap_or(0)
+    }
+
+    /// The switch of a group at which a cable ends that leads to the group that is `ahead` further
+    /// on, one of several.
+    fn end(self, group: u32, ahead: u32, copy: u32) -> SwitchId {
+        let port = ahead - 1 + copy * (self.count - 1);
+        SwitchId::new(group * self.routers_per_group + port / self.global_links_per_router)
+    }
+
+    /// The two ends of all cables between groups, each once.
+    pub(crate) fn all_cables(self) -> impl Iterator<Item = (SwitchId, SwitchId)> {
+        let pairs = (0..self.count)
+            .flat_map(move |one| (one + 1..self.count).map(move |other| (one, other)));
+        pairs.flat_map(move |(one, other)| self.cables(one, other))
+    }
+
+    fn group(self, switch: SwitchId) -> u32 {
+        switch.number() / self.routers_per_group
+    }
+
+    /// The two ends of each cable from one group to another.
+    fn cables(self, from: u32, to: u32) -> impl Iterator<Item = (SwitchId, SwitchId)> {
+        let ahead = (to + self.count - from) % self.count;
+        let copies = 0..self.cables_per_pair();
+        copies.map(move |copy| {
+            let there = self.end(to, self.count - ahead, copy);
+            (self.end(from, ahead, copy), there)
+        })
+    }
+
+    /// See [`Shape::paths`](super::Shape::paths).
+    pub(super) fn paths(self, from: SwitchId, mut found: impl FnMut(SwitchId, u32, &[SwitchId])) {
+        let own = self.group(from);
+        let mut next = Vec::new();
+        for group in 0..self.count {
+            let first = SwitchId::new(group * self.routers_per_group);
+            let all = first.run(self.routers_per_group);
+            if group == own {
+                all.filter(|&to| to != from)
+                    .for_each(|to| found(to, 1, &[to]));
+                continue;
+            }
+            let cables: Vec<(SwitchId, SwitchId)> = self.cables(own, group).collect();
+            for to in all {
+                let mut least = u32::MAX;
+                for &(gate, entry) in &cables {
+                    let links = u32::from(gate != from) + 1 + u32::from(entry != to);
+                    if links < least {
+                        next.clear();
+                        least = links;
+                    }
+                    if links == least {
+                        next.push(if gate == from { entry } else { gate });
+                    }
+                }
+                found(to, least, &next);
+            }
+        }
+    }
+
+    /// See [`Shape::ways_into_region`](super::Shape::ways_into_region).
+    pub(super) fn ways_into_group(self, from: SwitchId, to: u32, next: &mut Vec<SwitchId>) {
+        let cables = || self.cables(self.group(from), to);
+        let own = cables().filter(|(gate, _)| *gate == from);
+        next.extend(own.map(|(_, entry)| entry));
+        if next.is_empty() {
+            next.extend(cables().map(|(gate, _)| gate));
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Switches with coordinates: a torus, a mesh, a `HyperX`.
+
+use crate::ids::SwitchId;
+
+/// The cables among the switches that differ in one coordinate alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Joint {
+    /// Each two of them.
+    Full,
+    /// Each to the next, and the last to the first.
+    Ring,
+    /// Each to the next.
+    Line,
+}
+
+/// One dimension of a grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Dimension {
+    /// How many coordinates it has.
+    pub(crate) size: u32,
+    /// The cables along it.
+    pub(crate) joint: Joint,
+}
+
+/// Switches with a coordinate in each dimension, numbered with that of the first dimension the
+/// fastest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Grid {
+    pub(crate) dimensions: Vec<Dimension>,
+    /// Whether packets correct one coordinate after the other, in the order of the dimensions;
+    /// otherwise they may take any shortest path.
+    pub(crate) in_order: bool,
+}
+
+impl Dimension {
+    /// The coordinates next to one, ascending, each once.
+    pub(crate) fn beside(self, at: u32) -> Vec<u32> {
+        let last = self.size - 1;
+        let mut beside: Vec<u32> = match self.joint {
+            Joint::Full => (0..self.size).filter(|&other| other != at).collect(),
+            Joint::Line | Joint::Ring => {
+                let (below, above) = (at.checked_sub(1), (at < last).then_some(at + 1));
+                below.into_iter().chain(above).collect()
+            }
+        };
+        if self.joint == Joint::Ring && self.size > 2 {
+            beside.extend((at == 0).then_some(last));
+            beside.extend((at == last).then_some(0));
+            beside.sort_unstable();
+        }
+        beside
+    }
+
+    /// Links from one coordinate to another.
+    fn links(self, from: u32, to: u32) -> u32 {
+        let apart = from.abs_diff(to);
+        match self.joint {
+            Joint::Full => apart.min(1),
+            Joint::Ring => apart.min(self.size - apart),
+            Joint::Line => apart,
+        }
+    }
+
+    /// The coordinates next to `from` that are one link nearer to `to`, another one.
+    fn nearer(self, from: u32, to: u32) -> impl Iterator<Item = u32> {
+        let up = (from + 1) % self.size;
+        let down = from.checked_sub(1).unwrap_or(self.size - 1);
+        let steps = match self.joint {
+            Joint::Full => [Some(to), None],
+            Joint::Line => [Some(if to > from { up } else { down }), None],
+            Joint::Ring if up == down => [Some(up), None],
+            // Between two that are opposite each other both ways are as short.
+            Joint::Ring => {
+                let links = self.links(from, to);
+                let is_nearer = |step: u32| self.links(step, to) < links;
+                [up, down].map(|step| is_nearer(step).then_some(step))
+            }
+        };
+        steps.into_iter().flatten()
+    }
+
+    /// The most links between two of its coordinates.
+    pub(crate) fn longest(self) -> u32 {
+        match self.joint {
+            Joint::Full => (self.size - 1).min(1),
+            Joint::Ring => self.size / 2,
+            Joint::Line => self.size - 1,
+        }
+    }
+
+    /// Whether packets may follow each other all the way round: a ring of three has no path of two
+    /// links.
+    pub(crate) fn goes_round(self) -> bool {
+        self.joint == Joint::Ring && self.size > 3
+    }
+}
+
+impl Grid {
+    /// How many switches it has.
+    pub(crate) fn switches(&self) -> u32 {
+        self.dimensions
+            .iter()
+            .map(|dimension| dimension.size)
+            .product()
+    }
+
+    /// The coordinates of a switch.
+    pub(crate) fn coordinates(&self, switch: u32) -> Vec<u32> {
+        let mut rest = switch;
+        let one = |dimension: &Dimension| {
+            let at = rest % dimension.size;
+            rest /= dimension.size;
+            at
+        };
+        self.dimensions.iter().map(one).collect()
+    }
+
+    /// See [`Shape::paths`](super::Shape::paths).
+    pub(super) fn paths(&self, from: SwitchId, mut found: impl FnMut(SwitchId, u32, &[SwitchId])) {
+        let mut next = Vec::new();
+        for to in SwitchId::new(0).run(self.switches()) {
+            next.clear();
+            let links = self.towards(from, to, &mut next);
+            if links > 0 {
+                found(to, links, &next);
+            }
+        }
+    }
+
+    /// Puts the next switches towards another one into `next`, and returns the links to it.
+    pub(super) fn towards(&self, from: SwitchId, to: SwitchId, next: &mut Vec<SwitchId>) -> u32 {
+        let (mut here, mut there) = (from.number(), to.number());
+        let (mut stride, mut links) = (1, 0);
+        for dimension in &self.dimensions {
+            let (at, goal) = (here % dimension.size, there % dimension.size);
+            if at != goal {
+                if links == 0 || !self.in_order {
+                    let steps = dimension.nearer(at, goal);
+                    let base = from.number() - at * stride;
+                    next.extend(steps.map(|step| SwitchId::new(base + step * stride)));
+                }
+                links += dimension.links(at, goal);
+            }
+            here /= dimension.size;
+            there /= dimension.size;
+            stride *= dimension.size;
+        }
+        links
+    }
+}
