@@ -92,6 +92,7 @@ impl Engine {
                 let options = Options {
                     threads,
                     clock: None,
+                    alone: false,
                 };
                 finish(Simulation::new(&self.plan(plan), options)?)
             }

@@ -62,6 +62,7 @@ fn run_model(case: &Case, threads: u16, set_up_only: bool) -> Result<Measured, F
         Options {
             threads,
             clock: Some(nanoseconds),
+            alone: false,
         },
     )?;
     drop(loaded);
