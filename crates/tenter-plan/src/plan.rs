@@ -18,6 +18,7 @@ use crate::links::Links;
 use crate::lookahead::{Lookahead, Others};
 use crate::power::PowerProfile;
 use crate::seeds::Seeds;
+use crate::steady_state::SteadyState;
 
 /// A trial with all names, units and defaults resolved; no strings but those that label results.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +29,8 @@ pub struct Plan {
     pub description: String,
     /// Whether packets are simulated, or flows.
     pub fidelity: Fidelity,
+    /// Whether whole periods of a steady state are jumped over; changes no result.
+    pub steady_state: SteadyState,
     /// Seed of every random stream.
     pub seed: u64,
     /// The seeds of some streams, which a scenario may set apart; otherwise all are the seed.

@@ -102,6 +102,7 @@ impl Draft {
             name: own.name?,
             description: own.description?,
             fidelity: own.engine?.fidelity,
+            steady_state: own.engine?.steady_state,
             seed: self.seed?,
             seeds: given.seeds,
             topology_spec: described,

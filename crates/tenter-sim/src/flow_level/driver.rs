@@ -12,7 +12,7 @@ use tenter_workload::{Countdown, JobId, RankId, Rings, Schedule};
 
 use crate::error::SimulationError;
 use crate::network::{
-    Change, Driver, DriverStats, Fabric, JobProgress, NodeModel, Unwatched, fabric,
+    Change, Driver, DriverStats, Fabric, JobProgress, Jumped, NodeModel, Unwatched, fabric,
 };
 
 use super::carried::Carried;
@@ -217,6 +217,7 @@ impl Driver for FlowDriver {
             windows: self.settled,
             window_ps: 0,
             central: false,
+            jumped: Jumped::default(),
         }
     }
 }

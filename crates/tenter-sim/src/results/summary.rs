@@ -591,6 +591,10 @@ fn engine<D: Driver>(driver: &D, threads: u16, ended: u64, digest: Digest) -> En
         windows: stats.windows,
         node_visits: stats.node_visits,
         window_ps: stats.window_ps,
+        jumped_packet_hops: stats.jumped.packet_hops,
+        jumped_periods: stats.jumped.periods,
+        jumps: stats.jumped.jumps,
+        jumped_ns: Time::from_ps(stats.jumped.time_ps).as_ns(),
         simulated_ns: Time::from_ps(ended).as_ns(),
         ..EngineStats::default()
     }

@@ -1,0 +1,245 @@
+//! When a steady state is looked for, and what is done when one is found.
+
+use tenter_engine::{Control, Pace, RunOutcome, Windows, run_windowed};
+
+use super::Jumped;
+use super::period;
+use super::state::{Network, Noted, Repetition};
+use crate::network::jobs::JobProgress;
+use crate::network::watch::Watcher;
+
+/// Between two looks at whether anything has ended, in ps.
+const LOOK_PS: u64 = 2_000_000;
+/// The frames of one host are listened to for so long at most, in ps.
+const LISTEN_PS: u64 = 100_000_000;
+/// A queue pair with fewer packets left is about to end.
+const LEFT_MIN: u32 = 64;
+/// A guess is tried so often in a row.
+const TRIES: u32 = 128;
+/// After a guess that did not come true, so many times as long passes before the next one.
+const REST: u64 = 20;
+/// For so many periods more it is waited until all packets under way have been heard of.
+const MORE_PERIODS: u32 = 16;
+
+/// What the engine is driven with.
+#[derive(Debug)]
+pub(crate) struct Slices<'a, W: Watcher> {
+    pub(crate) parts: &'a mut [tenter_engine::Part<crate::network::Fabric<W>>],
+    pub(crate) windows: Windows,
+    pub(crate) pace: &'a mut Pace,
+    pub(crate) progress: &'a JobProgress,
+    pub(crate) edge: u64,
+}
+
+/// The run comes back to its caller.
+struct Over(RunOutcome);
+
+/// What became of a look for a steady state.
+enum Found {
+    /// Nothing: rests until then.
+    Nothing,
+    /// It is steady, for this long.
+    Steady(u64),
+    /// Something has ended meanwhile.
+    Ended,
+}
+
+/// The look for steady states in a trial.
+#[derive(Debug, Default)]
+pub(crate) struct Search {
+    pub(crate) jumped: Jumped,
+    /// A period that came true before, in ps.
+    known: Option<u64>,
+    /// The next look is no earlier, in ps.
+    not_before: u64,
+    /// How long the last rest was, in ps.
+    rest: u64,
+    /// How much had ended at the last look.
+    ended: u64,
+    noted: Noted,
+}
+
+impl<W: Watcher> Slices<'_, W> {
+    fn network(&mut self) -> Network<'_, W> {
+        Network { parts: self.parts }
+    }
+
+    /// Runs to an instant, unless the run is over before or there.
+    fn go(&mut self, from: u64, to: u64) -> Result<u64, Over> {
+        let edge = self.edge.min(self.progress.edge_after(from));
+        let to = to.min(edge);
+        let (windows, progress) = (self.windows, self.progress);
+        match run_windowed(self.parts, from, to, windows, progress, self.pace) {
+            RunOutcome::Edge(at) if at == to && at < edge.min(progress.edge_after(at)) => Ok(at),
+            outcome => Err(Over(outcome)),
+        }
+    }
+}
+
+impl Search {
+    /// Runs as the engine does, and jumps over whole periods where it can.
+    pub(crate) fn run<W: Watcher>(&mut self, slices: &mut Slices<'_, W>, from: u64) -> RunOutcome {
+        let Err(Over(outcome)) = self.run_on(slices, from);
+        slices.network().stop_listening();
+        outcome
+    }
+
+    fn run_on<W: Watcher>(
+        &mut self,
+        slices: &mut Slices<'_, W>,
+        from: u64,
+    ) -> Result<std::convert::Infallible, Over> {
+        let mut now = from;
+        self.ended = slices.network().ended();
+        self.not_before = self.not_before.min(from);
+        loop {
+            now = slices.go(now, now.saturating_add(LOOK_PS))?;
+            let ended = slices.network().ended();
+            if ended != self.ended {
+                self.ended = ended;
+                self.not_before = now;
+                continue;
+            }
+            if now < self.not_before {
+                continue;
+            }
+            let begin = now;
+            match self.look(slices, &mut now)? {
+                Found::Steady(until) => {
+                    self.rest = 0;
+                    self.not_before = until;
+                }
+                Found::Ended => self.not_before = now,
+                Found::Nothing => {
+                    let least = (now - begin).max(LOOK_PS).saturating_mul(REST);
+                    self.rest = least.max(self.rest.saturating_mul(2));
+                    self.not_before = now.saturating_add(self.rest);
+                }
+            }
+            slices.network().stop_listening();
+        }
+    }
+
+    /// Looks for a steady state, and jumps if there is one.
+    fn look<W: Watcher>(
+        &mut self,
+        slices: &mut Slices<'_, W>,
+        now: &mut u64,
+    ) -> Result<Found, Over> {
+        let left = slices.network().left_to_send();
+        let Some((_, home)) = left.filter(|(least, _)| *least >= LEFT_MIN) else {
+            return Ok(Found::Ended);
+        };
+        let guess = match self.known.take() {
+            Some(known) => known,
+            None => {
+                slices.network().listen_to(home);
+                let Some(guess) = self.listen(slices, now)? else {
+                    return Ok(Found::Nothing);
+                };
+                guess
+            }
+        };
+        slices.network().listen();
+        let Some(repetition) = self.try_guess(slices, now, guess)? else {
+            let ended = slices.network().ended() != self.ended;
+            return Ok(if ended { Found::Ended } else { Found::Nothing });
+        };
+        self.known = Some(repetition.period);
+        self.jump(slices, now, repetition)
+    }
+
+    /// Listens to one host until what it sends repeats; after what time it does.
+    fn listen<W: Watcher>(
+        &mut self,
+        slices: &mut Slices<'_, W>,
+        now: &mut u64,
+    ) -> Result<Option<u64>, Over> {
+        let until = now.saturating_add(LISTEN_PS);
+        let mut step = LOOK_PS;
+        while *now < until {
+            *now = slices.go(*now, now.saturating_add(step))?;
+            step *= 2;
+            let mut network = slices.network();
+            let mut logs = network.logs();
+            let period = logs.find_map(|log| period::shortest(&log.departures));
+            if let Some(period) = period.filter(|period| *period > 0) {
+                // Not much shorter than a window, each of which would be cut.
+                return Ok(Some(period * (LOOK_PS / 4).div_ceil(period)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Compares states that are a guess apart, or a multiple of it (Brent, "An improved Monte Carlo
+    /// factorization algorithm").
+    fn try_guess<W: Watcher>(
+        &mut self,
+        slices: &mut Slices<'_, W>,
+        now: &mut u64,
+        guess: u64,
+    ) -> Result<Option<Repetition>, Over> {
+        let (mut span, mut steps) = (1, 0);
+        self.note(slices, *now);
+        for _ in 0..TRIES {
+            *now = slices.go(*now, now.saturating_add(guess))?;
+            steps += 1;
+            let mut network = slices.network();
+            if network.ended() != self.ended {
+                return Ok(None);
+            }
+            if let Some(repetition) = network.repeats(&self.noted, *now) {
+                return Ok(Some(repetition));
+            }
+            if steps == span {
+                (span, steps) = (2 * span, 0);
+                self.note(slices, *now);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Notes the state, and listens anew.
+    fn note<W: Watcher>(&mut self, slices: &mut Slices<'_, W>, now: u64) {
+        let mut network = slices.network();
+        network.note(now, &mut self.noted);
+        network.logs().for_each(super::SteadyLog::clear);
+    }
+
+    /// Jumps as far as the steady state lasts, once all packets under way have been sent in it.
+    fn jump<W: Watcher>(
+        &mut self,
+        slices: &mut Slices<'_, W>,
+        now: &mut u64,
+        mut repetition: Repetition,
+    ) -> Result<Found, Over> {
+        for _ in 0..MORE_PERIODS {
+            let until = repetition.bounds.until.min(slices.edge);
+            let whole = until.saturating_sub(*now) / repetition.period;
+            let periods = whole.min(repetition.bounds.periods);
+            if periods == 0 {
+                return Ok(Found::Steady(until));
+            }
+            let mut network = slices.network();
+            if let Some(starts) = network.starts(&repetition) {
+                let before = network.packet_hops();
+                if !network.leap(&self.noted, *now, &repetition, &starts, periods) {
+                    return Ok(Found::Nothing);
+                }
+                self.jumped.jumps += 1;
+                self.jumped.periods += periods;
+                self.jumped.time_ps += periods * repetition.period;
+                self.jumped.packet_hops += network.packet_hops() - before;
+                *now += periods * repetition.period;
+                return Ok(Found::Steady(until));
+            }
+            network.note(*now, &mut self.noted);
+            *now = slices.go(*now, now.saturating_add(repetition.period))?;
+            match slices.network().repeats(&self.noted, *now) {
+                Some(next) => repetition = next,
+                None => return Ok(Found::Ended),
+            }
+        }
+        Ok(Found::Nothing)
+    }
+}
