@@ -1,7 +1,6 @@
 //! The sequence numbers of all queue pairs, and how far they advance in a period.
 
 use tenter_net::FlowEnd;
-use tenter_topology::HostId;
 
 /// A number for each queue pair of each host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,20 +45,29 @@ impl Numbers {
         }
     }
 
+    /// How many receiving queue pairs there are.
+    pub(super) fn receiving(&self) -> usize {
+        self.receive.len()
+    }
+
+    /// The place of the number of a queue pair among those of all at the same end.
+    #[inline]
+    pub(super) fn place(&self, end: FlowEnd) -> Option<usize> {
+        let (host, side, slot, all) = match end {
+            FlowEnd::Send(host, slot) => (host, 0, slot.index(), &self.send),
+            FlowEnd::Receive(host, slot) => (host, 1, slot.index(), &self.receive),
+        };
+        let place = self.first.get(host.index())?[side] + slot;
+        (place < all.len()).then_some(place)
+    }
+
     /// The number of a queue pair at one of its ends.
     #[inline]
     pub(super) fn of(&self, end: FlowEnd) -> u32 {
-        let first = |host: HostId, side: usize| self.first.get(host.index()).map(|of| of[side]);
-        let number = match end {
-            FlowEnd::Send(host, slot) => {
-                let first = first(host, 0);
-                first.and_then(|first| self.send.get(first + slot.index()))
-            }
-            FlowEnd::Receive(host, slot) => {
-                let first = first(host, 1);
-                first.and_then(|first| self.receive.get(first + slot.index()))
-            }
+        let all = match end {
+            FlowEnd::Send(..) => &self.send,
+            FlowEnd::Receive(..) => &self.receive,
         };
-        number.copied().unwrap_or(0)
+        self.place(end).map_or(0, |place| all[place])
     }
 }

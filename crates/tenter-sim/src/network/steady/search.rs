@@ -14,8 +14,9 @@ const LOOK_PS: u64 = 2_000_000;
 const LISTEN_PS: u64 = 100_000_000;
 /// A queue pair with fewer packets left is about to end.
 const LEFT_MIN: u32 = 64;
-/// A guess is tried so often in a row.
+/// A guess is tried so often in a row, and one that came true before so often.
 const TRIES: u32 = 128;
+const TRIES_OF_KNOWN: u32 = 12;
 /// After a guess that did not come true, so many times as long passes before the next one.
 const REST: u64 = 20;
 /// For so many periods more it is waited until all packets under way have been heard of.
@@ -56,6 +57,9 @@ pub(crate) struct Search {
     rest: u64,
     /// How much had ended at the last look.
     ended: u64,
+    /// Where the run stopped at a sync point in a steady state that has not ended, if it did; all
+    /// packets under way have been heard of.
+    goes_on_at: Option<u64>,
     noted: Noted,
 }
 
@@ -80,7 +84,13 @@ impl Search {
     /// Runs as the engine does, and jumps over whole periods where it can.
     pub(crate) fn run<W: Watcher>(&mut self, slices: &mut Slices<'_, W>, from: u64) -> RunOutcome {
         let Err(Over(outcome)) = self.run_on(slices, from);
-        slices.network().stop_listening();
+        if self
+            .goes_on_at
+            .is_none_or(|at| outcome != RunOutcome::Edge(at))
+        {
+            self.goes_on_at = None;
+            slices.network().stop_listening();
+        }
         outcome
     }
 
@@ -92,6 +102,10 @@ impl Search {
         let mut now = from;
         self.ended = slices.network().ended();
         self.not_before = self.not_before.min(from);
+        if self.goes_on_at.take() == Some(from) {
+            self.go_on(slices, &mut now)?;
+        }
+        slices.network().stop_listening();
         loop {
             now = slices.go(now, now.saturating_add(LOOK_PS))?;
             let ended = slices.network().ended();
@@ -104,20 +118,41 @@ impl Search {
                 continue;
             }
             let begin = now;
-            match self.look(slices, &mut now)? {
-                Found::Steady(until) => {
-                    self.rest = 0;
-                    self.not_before = until;
-                }
-                Found::Ended => self.not_before = now,
-                Found::Nothing => {
-                    let least = (now - begin).max(LOOK_PS).saturating_mul(REST);
-                    self.rest = least.max(self.rest.saturating_mul(2));
-                    self.not_before = now.saturating_add(self.rest);
-                }
-            }
+            let found = self.look(slices, &mut now)?;
+            self.rest_after(&found, begin, now);
             slices.network().stop_listening();
         }
+    }
+
+    fn rest_after(&mut self, found: &Found, begin: u64, now: u64) {
+        match *found {
+            Found::Steady(until) => {
+                self.rest = 0;
+                self.not_before = until;
+            }
+            Found::Ended => self.not_before = now,
+            Found::Nothing => {
+                let least = (now - begin).max(LOOK_PS).saturating_mul(REST);
+                self.rest = least.max(self.rest.saturating_mul(2));
+                self.not_before = now.saturating_add(self.rest);
+            }
+        }
+    }
+
+    /// Goes on in a steady state after a sync point, if that has changed nothing. A period passes
+    /// first, so that high-water marks that were read off have seen one.
+    fn go_on<W: Watcher>(&mut self, slices: &mut Slices<'_, W>, now: &mut u64) -> Result<(), Over> {
+        let Some(period) = self.known else {
+            return Ok(());
+        };
+        slices.network().note(*now, &mut self.noted);
+        *now = slices.go(*now, now.saturating_add(period))?;
+        if let Some(repetition) = slices.network().repeats(&self.noted, *now) {
+            let begin = *now;
+            let found = self.jump(slices, now, repetition)?;
+            self.rest_after(&found, begin, *now);
+        }
+        Ok(())
     }
 
     /// Looks for a steady state, and jumps if there is one.
@@ -130,20 +165,29 @@ impl Search {
         let Some((_, home)) = left.filter(|(least, _)| *least >= LEFT_MIN) else {
             return Ok(Found::Ended);
         };
-        let guess = match self.known.take() {
-            Some(known) => known,
+        let (guess, tries) = match self.known {
+            Some(known) => (known, TRIES_OF_KNOWN),
             None => {
                 slices.network().listen_to(home);
                 let Some(guess) = self.listen(slices, now)? else {
                     return Ok(Found::Nothing);
                 };
-                guess
+                (guess, TRIES)
             }
         };
         slices.network().listen();
-        let Some(repetition) = self.try_guess(slices, now, guess)? else {
-            let ended = slices.network().ended() != self.ended;
-            return Ok(if ended { Found::Ended } else { Found::Nothing });
+        let Some(repetition) = self.try_guess(slices, now, guess, tries)? else {
+            if slices.network().ended() != self.ended {
+                return Ok(Found::Ended);
+            }
+            // Another one is looked for next.
+            let was_known = self.known.take().is_some();
+            let found = if was_known {
+                Found::Ended
+            } else {
+                Found::Nothing
+            };
+            return Ok(found);
         };
         self.known = Some(repetition.period);
         self.jump(slices, now, repetition)
@@ -172,16 +216,17 @@ impl Search {
     }
 
     /// Compares states that are a guess apart, or a multiple of it (Brent, "An improved Monte Carlo
-    /// factorization algorithm").
+    /// factorization algorithm"). What came true before is compared with the last state each time.
     fn try_guess<W: Watcher>(
         &mut self,
         slices: &mut Slices<'_, W>,
         now: &mut u64,
         guess: u64,
+        tries: u32,
     ) -> Result<Option<Repetition>, Over> {
         let (mut span, mut steps) = (1, 0);
         self.note(slices, *now);
-        for _ in 0..TRIES {
+        for _ in 0..tries {
             *now = slices.go(*now, now.saturating_add(guess))?;
             steps += 1;
             let mut network = slices.network();
@@ -192,7 +237,8 @@ impl Search {
                 return Ok(Some(repetition));
             }
             if steps == span {
-                (span, steps) = (2 * span, 0);
+                let is_known = self.known.is_some();
+                (span, steps) = (if is_known { 1 } else { 2 * span }, 0);
                 self.note(slices, *now);
             }
         }
@@ -231,6 +277,12 @@ impl Search {
                 self.jumped.time_ps += periods * repetition.period;
                 self.jumped.packet_hops += network.packet_hops() - before;
                 *now += periods * repetition.period;
+                // It may go on behind a sync point.
+                let reaches_it = until == slices.edge && periods == whole;
+                self.goes_on_at = reaches_it.then_some(until);
+                if self.goes_on_at.is_some() {
+                    *now = slices.go(*now, until)?;
+                }
                 return Ok(Found::Steady(until));
             }
             network.note(*now, &mut self.noted);

@@ -4,7 +4,7 @@ use tenter_engine::{Home, LocalNode, Part};
 use tenter_net::{Packet, UnderWay, Visitor};
 use tenter_topology::HostId;
 
-use super::latency::{Starts, of_periods};
+use super::latency::{Starts, Units};
 use super::log::{Logged, SteadyLog};
 use super::numbers::Numbers;
 use super::visitors::{Bounds, Comparison, Leap, Notes};
@@ -220,11 +220,13 @@ impl<W: Watcher> Network<'_, W> {
 
     /// When all data packets under way were sent; nothing unless the log knows it of each.
     pub(super) fn starts(&mut self, repetition: &Repetition) -> Option<Starts> {
+        let numbers = &repetition.advance;
         let logged = self.logs().flat_map(|log| log.sent.iter().copied());
-        let starts = Starts::new(logged.collect());
+        let logged: Vec<Logged> = logged.collect();
+        let starts = Starts::new(&logged, numbers);
         let mut under_way = repetition.under_way.iter();
         let is_known = under_way.all(|(of, sent)| {
-            let start = starts.of(of.host, of.slot, of.sequence);
+            let start = starts.of(numbers, of.host, of.slot, of.sequence);
             start.is_some_and(|start| (start / tenter_net::SENT_UNIT_PS) as u32 == *sent)
         });
         is_known.then_some(starts)
@@ -273,11 +275,33 @@ impl<W: Watcher> Network<'_, W> {
             }
             part.lane.leap(now + span, under_way);
         }
+        self.carry_logs_on(noted, repetition, periods);
+        let mut units = Units::new(period, periods);
         for (of, sent) in accepted {
-            let latencies = of_periods(of.at, sent, period, periods);
+            let latencies = units.latencies(of.at, sent);
             self.nic(of.host, |nic| nic.add_latencies(of.slot, latencies));
         }
         true
+    }
+
+    /// Makes the logs those of so many periods later, for packets that are still under way.
+    fn carry_logs_on(&mut self, noted: &Noted, repetition: &Repetition, periods: u64) {
+        let advance = &repetition.advance;
+        let span = repetition.period * periods;
+        for log in self.logs() {
+            log.accepted.clear();
+            log.sent.retain(|of| {
+                let end = tenter_net::FlowEnd::Receive(of.host, of.slot);
+                let expected = noted.numbers.of(end).wrapping_add(advance.of(end));
+                of.sequence.wrapping_sub(expected).cast_signed() >= 0
+            });
+            for of in &mut log.sent {
+                let end = tenter_net::FlowEnd::Receive(of.host, of.slot);
+                let by = advance.of(end).wrapping_mul(periods as u32);
+                of.sequence = of.sequence.wrapping_add(by);
+                of.at += span;
+            }
+        }
     }
 
     fn nic(&mut self, host: HostId, change: impl FnOnce(&mut tenter_endpoint::Nic)) {
@@ -305,8 +329,9 @@ impl<W: Watcher> Network<'_, W> {
         let sent = |of: Logged| {
             let advance = tenter_net::FlowEnd::Receive(of.host, of.slot);
             let next = of.sequence.wrapping_add(repetition.advance.of(advance));
-            let own = starts.of(of.host, of.slot, of.sequence);
-            let next = || starts.of(of.host, of.slot, next);
+            let numbers = &repetition.advance;
+            let own = starts.of(numbers, of.host, of.slot, of.sequence);
+            let next = || starts.of(numbers, of.host, of.slot, next);
             let start = own.or_else(|| next()?.checked_sub(period));
             start.map(|start| (of, start))
         };

@@ -248,7 +248,7 @@ impl Visitor for Leap<'_> {
     fn left(&mut self, _: FlowEnd, _: u32) {}
 
     fn sent(&mut self, of: UnderWay, sent: &mut u32) {
-        if let Some(start) = self.starts.of(of.host, of.slot, of.sequence) {
+        if let Some(start) = self.starts.of(self.advance, of.host, of.slot, of.sequence) {
             *sent = ((start + self.span) / SENT_UNIT_PS) as u32;
         }
     }
