@@ -127,7 +127,9 @@ impl NicCounters {
             data_bytes,
             marked_packets,
         ];
-        counts.into_iter().for_each(|count| visitor.total(count));
+        for count in counts {
+            visitor.total(count);
+        }
         // While anything is lost or sent again, nothing is jumped.
         let rare = [
             *out_of_sequence,
@@ -141,6 +143,8 @@ impl NicCounters {
             *np_cnp_sent,
             *rp_cnp_handled,
         ];
-        rare.into_iter().for_each(|count| visitor.exact(count));
+        for count in rare {
+            visitor.exact(count);
+        }
     }
 }

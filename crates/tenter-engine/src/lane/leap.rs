@@ -3,6 +3,7 @@
 use super::Lane;
 use crate::arrival::Arrival;
 use crate::calendar::Calendar;
+use crate::event_list::Inbox;
 use crate::home::LocalNode;
 
 /// An item on its way: the node and the input that it goes to, and itself.
@@ -20,7 +21,7 @@ impl<T: Arrival> Lane<T> {
     /// Makes `to` the instant at which all nodes stand, with these items on their way and no
     /// others, for each node in the order in which they arrive. Every node is visited next.
     pub fn leap(&mut self, to: u64, items: impl IntoIterator<Item = UnderWay<T>>) {
-        self.inboxes.iter_mut().for_each(|inbox| inbox.clear());
+        self.inboxes.iter_mut().for_each(Inbox::clear);
         self.filled.fill(0);
         self.later.clear();
         let nodes = self.filled.len();

@@ -43,7 +43,7 @@ impl OutputQueued {
             signals,
             visits: _,
         } = self;
-        if signals.is_some() || balancer.ecmp().is_none() {
+        if signals.is_some() || !balancer.is_fixed() {
             visitor.refuse();
         }
         let Chassis {

@@ -8,7 +8,7 @@ impl MarkBook {
     /// Goes through its state.
     pub(in crate::nic) fn steady(&mut self, visitor: &mut impl Visitor) {
         visitor.exact(self.0.len() as u64);
-        for marked in self.0.iter_mut() {
+        for marked in &mut *self.0 {
             let Marked {
                 since_delivery:
                     Marks {

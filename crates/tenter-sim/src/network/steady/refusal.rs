@@ -1,8 +1,9 @@
 //! In which trials nothing is jumped over, and why.
 
 use tenter_endpoint::loss_recovery::LossRecovery;
+use tenter_net::load_balancing::LoadBalancing;
 use tenter_net::{EcnSpec, SwitchSpec};
-use tenter_plan::Plan;
+use tenter_plan::{Fidelity, Plan};
 
 /// What keeps a trial from being jumped in, if anything does: as an end of a sentence.
 pub(crate) fn refusal(plan: &Plan) -> Option<&'static str> {
@@ -29,8 +30,8 @@ fn of_switches(plan: &Plan) -> Vec<(bool, &'static str)> {
         (plan.signals.is_some(), "switches signal to senders"),
         (plan.circuits.is_some(), "the fabric has circuits"),
         (
-            any(&|switch| switch.load_balancing.ecmp().is_none()),
-            "load balancing is not `ecmp`",
+            any(&|switch| !is_fixed(&switch.load_balancing)),
+            "load balancing is neither `ecmp`, `weighted-ecmp` nor `destination`",
         ),
         (
             any(&|switch| {
@@ -40,6 +41,14 @@ fn of_switches(plan: &Plan) -> Vec<(bool, &'static str)> {
             "marks of congestion are drawn by chance between `kmin` and `kmax`",
         ),
     ]
+}
+
+/// Whether packets of a queue pair always take the same port.
+fn is_fixed(balancing: &LoadBalancing) -> bool {
+    matches!(
+        balancing,
+        LoadBalancing::Ecmp(_) | LoadBalancing::WeightedEcmp(_) | LoadBalancing::Destination(_)
+    )
 }
 
 fn of_nics(plan: &Plan) -> Vec<(bool, &'static str)> {
@@ -72,6 +81,7 @@ fn of_nics(plan: &Plan) -> Vec<(bool, &'static str)> {
 fn of_trial(plan: &Plan) -> Vec<(bool, &'static str)> {
     let mut runs = plan.jobs.iter().flat_map(|job| &job.sequence);
     vec![
+        (plan.fidelity == Fidelity::Flow, "flow level has no packets"),
         (!plan.impairments.is_empty(), "links are impaired"),
         (
             runs.any(|run| run.traffic.is_endless()),

@@ -9,7 +9,7 @@ use crate::network::jobs::JobProgress;
 use crate::network::watch::Watcher;
 
 /// Between two looks at whether anything has ended, in ps.
-const LOOK_PS: u64 = 2_000_000;
+const LOOK_PS: u64 = 1_000_000;
 /// The frames of one host are listened to for so long at most, in ps.
 const LISTEN_PS: u64 = 100_000_000;
 /// A queue pair with fewer packets left is about to end.
@@ -17,8 +17,12 @@ const LEFT_MIN: u32 = 64;
 /// A guess is tried so often in a row, and one that came true before so often.
 const TRIES: u32 = 128;
 const TRIES_OF_KNOWN: u32 = 12;
-/// After a guess that did not come true, so many times as long passes before the next one.
-const REST: u64 = 20;
+/// After a look in vain, so many times as long passes before the next one, unless jumps before have
+/// saved more than so many times what it took.
+const REST: u64 = 50;
+const SAVED: u64 = 4;
+/// No rest is longer, in ps.
+const REST_MAX_PS: u64 = 100_000_000_000;
 /// For so many periods more it is waited until all packets under way have been heard of.
 const MORE_PERIODS: u32 = 16;
 
@@ -53,8 +57,10 @@ pub(crate) struct Search {
     known: Option<u64>,
     /// The next look is no earlier, in ps.
     not_before: u64,
-    /// How long the last rest was, in ps.
+    /// How long the present rest is, in ps; none after a jump.
     rest: u64,
+    /// Time that looks may take in vain without a rest, in ps: jumps have saved more.
+    credit: u64,
     /// How much had ended at the last look.
     ended: u64,
     /// Where the run stopped at a sync point in a steady state that has not ended, if it did; all
@@ -101,17 +107,23 @@ impl Search {
     ) -> Result<std::convert::Infallible, Over> {
         let mut now = from;
         self.ended = slices.network().ended();
-        self.not_before = self.not_before.min(from);
+        if self.rest == 0 {
+            self.not_before = self.not_before.min(from);
+        }
         if self.goes_on_at.take() == Some(from) {
             self.go_on(slices, &mut now)?;
         }
         slices.network().stop_listening();
         loop {
-            now = slices.go(now, now.saturating_add(LOOK_PS))?;
+            let rests = self.rest > 0 && self.not_before > now;
+            let step = now.saturating_add(LOOK_PS);
+            now = slices.go(now, if rests { self.not_before } else { step })?;
             let ended = slices.network().ended();
             if ended != self.ended {
                 self.ended = ended;
-                self.not_before = now;
+                if self.rest == 0 {
+                    self.not_before = now;
+                }
                 continue;
             }
             if now < self.not_before {
@@ -124,16 +136,22 @@ impl Search {
         }
     }
 
+    /// Says when the next look is after one that took from `begin` to `now`.
     fn rest_after(&mut self, found: &Found, begin: u64, now: u64) {
+        let took = (now - begin).max(LOOK_PS);
         match *found {
             Found::Steady(until) => {
                 self.rest = 0;
                 self.not_before = until;
             }
-            Found::Ended => self.not_before = now,
-            Found::Nothing => {
-                let least = (now - begin).max(LOOK_PS).saturating_mul(REST);
-                self.rest = least.max(self.rest.saturating_mul(2));
+            Found::Ended | Found::Nothing if self.credit >= took => {
+                self.credit -= took;
+                self.rest = 0;
+                self.not_before = now;
+            }
+            Found::Ended | Found::Nothing => {
+                let twice = self.rest.saturating_mul(2);
+                self.rest = took.saturating_mul(REST).max(twice).min(REST_MAX_PS);
                 self.not_before = now.saturating_add(self.rest);
             }
         }
@@ -165,15 +183,14 @@ impl Search {
         let Some((_, home)) = left.filter(|(least, _)| *least >= LEFT_MIN) else {
             return Ok(Found::Ended);
         };
-        let (guess, tries) = match self.known {
-            Some(known) => (known, TRIES_OF_KNOWN),
-            None => {
-                slices.network().listen_to(home);
-                let Some(guess) = self.listen(slices, now)? else {
-                    return Ok(Found::Nothing);
-                };
-                (guess, TRIES)
-            }
+        let (guess, tries) = if let Some(known) = self.known {
+            (known, TRIES_OF_KNOWN)
+        } else {
+            slices.network().listen_to(home);
+            let Some(guess) = listen(slices, now)? else {
+                return Ok(Found::Nothing);
+            };
+            (guess, TRIES)
         };
         slices.network().listen();
         let Some(repetition) = self.try_guess(slices, now, guess, tries)? else {
@@ -191,28 +208,6 @@ impl Search {
         };
         self.known = Some(repetition.period);
         self.jump(slices, now, repetition)
-    }
-
-    /// Listens to one host until what it sends repeats; after what time it does.
-    fn listen<W: Watcher>(
-        &mut self,
-        slices: &mut Slices<'_, W>,
-        now: &mut u64,
-    ) -> Result<Option<u64>, Over> {
-        let until = now.saturating_add(LISTEN_PS);
-        let mut step = LOOK_PS;
-        while *now < until {
-            *now = slices.go(*now, now.saturating_add(step))?;
-            step *= 2;
-            let mut network = slices.network();
-            let mut logs = network.logs();
-            let period = logs.find_map(|log| period::shortest(&log.departures));
-            if let Some(period) = period.filter(|period| *period > 0) {
-                // Not much shorter than a window, each of which would be cut.
-                return Ok(Some(period * (LOOK_PS / 4).div_ceil(period)));
-            }
-        }
-        Ok(None)
     }
 
     /// Compares states that are a guess apart, or a multiple of it (Brent, "An improved Monte Carlo
@@ -273,6 +268,7 @@ impl Search {
                     return Ok(Found::Nothing);
                 }
                 self.jumped.jumps += 1;
+                self.credit = periods * repetition.period / SAVED;
                 self.jumped.periods += periods;
                 self.jumped.time_ps += periods * repetition.period;
                 self.jumped.packet_hops += network.packet_hops() - before;
@@ -294,4 +290,22 @@ impl Search {
         }
         Ok(Found::Nothing)
     }
+}
+
+/// Listens to one host until what it sends repeats; after what time it does.
+fn listen<W: Watcher>(slices: &mut Slices<'_, W>, now: &mut u64) -> Result<Option<u64>, Over> {
+    let until = now.saturating_add(LISTEN_PS);
+    let mut step = LOOK_PS;
+    while *now < until {
+        *now = slices.go(*now, now.saturating_add(step))?;
+        step *= 2;
+        let mut network = slices.network();
+        let mut logs = network.logs();
+        let period = logs.find_map(|log| period::shortest(&log.departures));
+        if let Some(period) = period.filter(|period| *period > 0) {
+            // Not much shorter than a window, each of which would be cut.
+            return Ok(Some(period * (LOOK_PS / 4).div_ceil(period)));
+        }
+    }
+    Ok(None)
 }

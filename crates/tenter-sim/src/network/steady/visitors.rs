@@ -153,7 +153,8 @@ impl Visitor for Comparison<'_> {
     fn sequence(&mut self, of: FlowEnd, number: &mut u32) {
         let last = self.last();
         let advance = u64::from(number.wrapping_sub(last as u32));
-        self.require(last <= u64::from(u32::MAX) && advance == u64::from(self.advance.of(of)));
+        let same = advance == u64::from(self.advance.of(of));
+        self.require(same);
     }
 
     fn sequence_or_fixed(&mut self, of: FlowEnd, number: &mut u32) -> bool {
@@ -162,14 +163,14 @@ impl Visitor for Comparison<'_> {
             return false;
         }
         let advance = number.wrapping_sub(last as u32);
-        self.require(last <= u64::from(u32::MAX) && advance == self.advance.of(of));
+        let same = advance == self.advance.of(of);
+        self.require(same);
         true
     }
 
     fn left(&mut self, of: FlowEnd, numbers: u32) {
-        let advance = self.advance.of(of);
-        if advance > 0 {
-            self.bound(u64::from(numbers / advance));
+        if let Some(periods) = numbers.checked_div(self.advance.of(of)) {
+            self.bound(u64::from(periods));
         }
     }
 
