@@ -94,7 +94,7 @@ fn check(share: u64) {
         seen.scenarios,
         failures[..failures.len().min(SHOWN)].join("\n\n")
     );
-    assert!(seen.jumped * 3 > seen.scenarios, "{seen:?}");
+    assert!(seen.jumped * 4 > seen.scenarios, "{seen:?}");
     assert!(seen.pauses > 0 && seen.marks > 0, "{seen:?}");
 }
 

@@ -12,17 +12,21 @@ use crate::network::watch::Watcher;
 const LOOK_PS: u64 = 1_000_000;
 /// The frames of one host are listened to for so long at most, in ps.
 const LISTEN_PS: u64 = 100_000_000;
-/// A queue pair with fewer packets left is about to end.
-const LEFT_MIN: u32 = 64;
+/// A queue pair with fewer packets left is about to end. Tests jump in short trials, too.
+const LEFT_MIN: u32 = if cfg!(debug_assertions) { 8 } else { 64 };
 /// A guess is tried so often in a row, and one that came true before so often.
 const TRIES: u32 = 128;
 const TRIES_OF_KNOWN: u32 = 12;
 /// After a look in vain, so many times as long passes before the next one, unless jumps before have
-/// saved more than so many times what it took.
-const REST: u64 = 50;
+/// saved more than so many times what it took. Tests look as often as they can.
+const REST: u64 = if cfg!(debug_assertions) { 1 } else { 50 };
 const SAVED: u64 = 4;
 /// No rest is longer, in ps.
-const REST_MAX_PS: u64 = 100_000_000_000;
+const REST_MAX_PS: u64 = if cfg!(debug_assertions) {
+    10_000_000
+} else {
+    100_000_000_000
+};
 /// For so many periods more it is waited until all packets under way have been heard of.
 const MORE_PERIODS: u32 = 16;
 
@@ -150,8 +154,8 @@ impl Search {
                 self.not_before = now;
             }
             Found::Ended | Found::Nothing => {
-                let twice = self.rest.saturating_mul(2);
-                self.rest = took.saturating_mul(REST).max(twice).min(REST_MAX_PS);
+                let twice = self.rest.saturating_mul(2).min(REST_MAX_PS);
+                self.rest = took.saturating_mul(REST).max(twice);
                 self.not_before = now.saturating_add(self.rest);
             }
         }
