@@ -55,17 +55,31 @@ impl Seen {
     }
 }
 
+/// Jumps, their periods, and the packets in them.
+fn counts(trial: &Trial) -> [u64; 3] {
+    let engine = &trial.outcome.summary.engine;
+    [
+        engine.jumps,
+        engine.jumped_periods,
+        engine.jumped_packet_hops,
+    ]
+}
+
 /// How the records of a plan change by jumps, if they do.
 fn change(plan: &Plan, is_judged: bool, seen: &mut Seen) -> Option<String> {
     let simulated = run(windowed(1), plan, SteadyState::Simulate);
     assert_eq!(simulated.outcome.summary.engine.jumps, 0);
     let jumped = run(windowed(1), plan, SteadyState::Jump);
     seen.add(&jumped);
+    let counts = counts(&jumped);
     let mut trials = vec![("one thread", jumped)];
     if is_judged {
         let jump = |threads| run(windowed(threads), plan, SteadyState::Jump);
         trials.push(("two threads", jump(2)));
         trials.push(("three threads", jump(3)));
+        for (_, trial) in &trials {
+            assert_eq!(self::counts(trial), counts, "jumps depend on threads");
+        }
         let reference = run(Engine::Reference, plan, SteadyState::Simulate);
         trials.push(("the reference engine", reference));
     }

@@ -73,26 +73,26 @@ impl<W: Watcher> Network<'_, W> {
         nodes.map(of_node).sum()
     }
 
-    /// The fewest packets that a queue pair in its turn has left of its request, and a host that
-    /// has one with the most.
+    /// The fewest packets that a queue pair in its turn has left of its request, and the first host
+    /// that has one with the most.
     pub(super) fn left_to_send(&self) -> Option<(u32, Home)> {
-        let mut bounds: Option<(u32, u32, Home)> = None;
-        for (part, of) in (0..).zip(&*self.parts) {
-            for (node, model) in (0..).map(LocalNode::new).zip(&of.nodes.nodes) {
-                let NodeModel::Host(host) = model else {
-                    continue;
-                };
-                let Some((least, most)) = host.nic.left_to_send() else {
-                    continue;
-                };
-                let home = Home { part, node };
-                bounds = match bounds {
-                    Some((a, b, of)) if b >= most => Some((a.min(least), b, of)),
-                    Some((a, ..)) => Some((a.min(least), most, home)),
-                    None => Some((least, most, home)),
-                };
+        let context = &self.parts.first()?.nodes.context;
+        let homes = context.topology.host_ids().map(|host| context.home(host));
+        let left = homes.filter_map(|home| match self.host(home) {
+            NodeModel::Host(host) => host
+                .nic
+                .left_to_send()
+                .map(|(least, most)| (least, most, home)),
+            NodeModel::Switch(_) => None,
+        });
+        let bounds = left.reduce(|(least, most, home), next| {
+            let least = least.min(next.0);
+            if next.1 > most {
+                (least, next.1, next.2)
+            } else {
+                (least, most, home)
             }
-        }
+        });
         bounds.map(|(least, _, home)| (least, home))
     }
 
