@@ -444,6 +444,11 @@ class Engine(TypedDict, total=False):
     """What moves through the fabric: packets one by one, or flows at max–min fair rates, which
     takes less time and is less exact. Default: packet.
     """
+    steady_state: Literal["simulate", "jump"]
+    """Whether a steady state, in which all transfers are long under way and the network comes
+    back to the same state again and again, is simulated, or whole periods of it are jumped
+    over. It changes no result; a note says where nothing can be jumped over. Default: simulate.
+    """
     window: Quantity | Literal["none"]
     """The longest window; `none` is as long as the delays of the fabric allow, which is fastest.
     It changes no result. Default: none.

@@ -1276,6 +1276,14 @@ export interface components {
                 digest: string;
                 /** @description What drove the trial: `windowed` or `central` with packets, `flow` at flow level. */
                 engine: string;
+                /** @description Simulated time that was jumped over. (ns) */
+                jumped_ns: number;
+                /** @description Packets of any kind, of those in `packet_hops`, that were jumped over: see `engine.steady_state`. (packets) */
+                jumped_packet_hops: number;
+                /** @description Periods of steady states that were jumped over. (periods) */
+                jumped_periods: number;
+                /** @description Jumps over them. (jumps) */
+                jumps: number;
                 /** @description Visits of a node within a window. (visits) */
                 node_visits: number;
                 /** @description Data and control packets carried, counted once per link. (packets) */

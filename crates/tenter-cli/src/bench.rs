@@ -77,11 +77,15 @@ pub(crate) fn bench(arguments: &Bench) -> Result<ExitCode, Failure> {
     let mut text = table(&prepared.report, &rows);
     let engine = &summary.engine;
     let hops = si(engine.packet_hops as f64);
+    let jumped = match engine.jumped_packet_hops {
+        0 => String::new(),
+        jumped => format!(", {} of them jumped over,", si(jumped as f64).trim_end()),
+    };
     let hops = hops.trim_end();
     let wall = duration_s(engine.wall_s);
     let _ = writeln!(
         text,
-        "# Simulated {hops} packet-hops in {wall}, digest {}",
+        "# Simulated {hops} packet-hops{jumped} in {wall}, digest {}",
         engine.digest
     );
     let _ = writeln!(text, "# Trial folder: {}", path.display());

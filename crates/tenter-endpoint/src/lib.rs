@@ -35,7 +35,7 @@ pub use nic::{
 pub use notification::NotificationSpec;
 pub use pcie::{DmaRates, Pcie};
 pub use reactions::{Reaction, Reactions};
-pub use receive::{Delivery, ReplyPath};
+pub use receive::{Delivery, Latencies, ReplyPath};
 pub use receive_buffer::{ReceiveBufferCounters, ReceiveBufferSpec};
 pub use send::{Acknowledged, SendPeer, WorkRequest};
 pub use spec::{AckPolicy, Interleave, NicSpec, PathMtu};

@@ -36,6 +36,7 @@ mod reroutes;
 mod round;
 mod signals;
 mod state;
+mod steady;
 mod storm;
 mod timeouts;
 mod view;

@@ -1,5 +1,7 @@
 //! Which classes the leaf has paused, and for how long.
 
+mod steady;
+
 use tenter_net::{CLASSES, PauseRecord};
 use tenter_units::{Instant, Time};
 

@@ -1,5 +1,8 @@
 //! The receiving side of a queue pair.
 
+mod steady;
+
+pub use steady::Latencies;
 use tenter_net::{Packet, PacketKind, ReceiveSlot, SENT_UNIT_PS, SendSlot};
 use tenter_topology::HostId;
 use tenter_units::Instant;

@@ -1,5 +1,7 @@
 //! Deadlines of queue pairs, earliest first.
 
+mod steady;
+
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 

@@ -1,5 +1,7 @@
 //! One thread's share of the nodes: their inputs, their outputs, and when they have work.
 
+mod leap;
+
 use std::collections::BTreeMap;
 
 use tenter_units::Instant;
@@ -9,6 +11,8 @@ use crate::calendar::Calendar;
 use crate::event_list::{BUCKET_PS_MAX, EventList, Inbox};
 use crate::home::LocalNode;
 use crate::prefetch::prefetch_at;
+
+pub use leap::UnderWay;
 
 /// The model of one thread's nodes.
 pub trait Nodes: Send {

@@ -42,7 +42,7 @@ pub use arrival::Arrival;
 pub use balance::Balance;
 pub use event_list::EventList;
 pub use home::{Home, LocalNode};
-pub use lane::{Lane, LaneBuilder, LaneLayout, Nodes, Output, Visit};
+pub use lane::{Lane, LaneBuilder, LaneLayout, Nodes, Output, UnderWay, Visit};
 pub use pace::{Clock, Pace};
 pub use parts::{Control, Part, RunOutcome, Windows};
 pub use prefetch::{prefetch, prefetch_at, values_per_line};

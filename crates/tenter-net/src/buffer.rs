@@ -18,6 +18,7 @@ mod limits;
 mod occupancy;
 mod pauses;
 mod replay;
+mod steady;
 mod storage;
 
 use std::collections::VecDeque;

@@ -35,6 +35,7 @@ pub mod scheduled;
 mod scheduling;
 mod signals;
 mod spec;
+mod steady;
 mod switch;
 mod telemetry;
 mod transmitter;
@@ -64,6 +65,7 @@ pub use signals::{
     SignalWiring,
 };
 pub use spec::{Forwarding, SwitchSpec, Switches};
+pub use steady::{FlowEnd, UnderWay, Visitor};
 pub use switch::{Headrooms, Switch, SwitchModel, SwitchParts};
 pub use telemetry::{Hop, RecordName, Telemetry};
 pub use transmitter::{FarEnd, MacControl, Transmitter, WireLosses};

@@ -1,6 +1,7 @@
 //! The packet: 32 bytes, passed by value from inbox to queue to inbox.
 
 mod slots;
+mod steady;
 mod views;
 
 pub use slots::{ReceiveSlot, SendSlot, Slot};

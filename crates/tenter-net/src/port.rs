@@ -3,6 +3,7 @@
 mod circuit;
 mod credit;
 mod input_queued;
+mod steady;
 
 use tenter_engine::{EventList, prefetch, prefetch_at};
 use tenter_units::{Instant, Time};

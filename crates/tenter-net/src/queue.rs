@@ -1,5 +1,7 @@
 //! The frames of one class that wait at one output port.
 
+mod steady;
+
 use tenter_engine::Ring;
 use tenter_units::{Instant, Time};
 

@@ -13,6 +13,7 @@ mod parts;
 mod queued;
 mod region_classes;
 mod signals;
+mod steady;
 
 pub use model::SwitchModel;
 pub(crate) use parts::Chassis;

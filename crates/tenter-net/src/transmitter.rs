@@ -1,5 +1,7 @@
 //! The wire side of a port: frames one after the other, and pause frames between them.
 
+mod steady;
+
 use std::sync::Arc;
 
 use tenter_engine::{Output, Stream, prefetch};

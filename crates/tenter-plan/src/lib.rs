@@ -21,6 +21,7 @@ mod lookahead;
 mod plan;
 mod power;
 mod seeds;
+mod steady_state;
 pub mod unloaded;
 
 pub use bounds::{CENTRAL_BELOW, SIMULATED_MAX, WINDOW_MAX};
@@ -37,3 +38,4 @@ pub use lookahead::{Lookahead, Others};
 pub use plan::{CapturePlan, HostDelays, Plan, QueueChanges};
 pub use power::{PowerConstants, PowerProfile, PoweredParts, StaticPower};
 pub use seeds::Seeds;
+pub use steady_state::SteadyState;

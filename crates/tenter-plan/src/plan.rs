@@ -18,6 +18,7 @@ use crate::links::Links;
 use crate::lookahead::{Lookahead, Others};
 use crate::power::PowerProfile;
 use crate::seeds::Seeds;
+use crate::steady_state::SteadyState;
 
 /// A trial with all names, units and defaults resolved; no strings but those that label results.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +32,8 @@ pub struct Plan {
     /// What packets may cost, if the level is to be chosen by that; it is [`Fidelity::Flow`] until
     /// it is.
     pub packet_budget: Option<PacketBudget>,
+    /// Whether whole periods of a steady state are jumped over; changes no result.
+    pub steady_state: SteadyState,
     /// Seed of every random stream.
     pub seed: u64,
     /// The seeds of some streams, which a scenario may set apart; otherwise all are the seed.

@@ -180,6 +180,15 @@ rows! {
         windows: u64 => "windows", "windows";
         /// Visits of a node within a window.
         node_visits: u64 => "node_visits", "visits";
+        /// Packets of any kind, of those in `packet_hops`, that were jumped over: see
+        /// `engine.steady_state`.
+        jumped_packet_hops: u64 => "jumped_packet_hops", "packets";
+        /// Periods of steady states that were jumped over.
+        jumped_periods: u64 => "jumped_periods", "periods";
+        /// Jumps over them.
+        jumps: u64 => "jumps", "jumps";
+        /// Simulated time that was jumped over.
+        jumped_ns: f64 => "jumped_ns", "ns";
         /// Length of a window.
         window_ps: u64 => "window_ps", "ps";
         /// Simulated time: from 0 to the last event (the end of a frame or of a flow, a queue pair

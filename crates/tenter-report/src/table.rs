@@ -362,7 +362,11 @@ fn write_engine(engine: &EngineStats, out: &mut impl fmt::Write) -> fmt::Result 
         si(hops).trim_end(),
         duration_s(engine.wall_s)
     )?;
-    if engine.wall_s > 0.0 {
+    // Speed is that of what was simulated.
+    let jumped = engine.jumped_packet_hops as f64;
+    if jumped > 0.0 {
+        write!(out, ", {} of them jumped over", si(jumped).trim_end())?;
+    } else if engine.wall_s > 0.0 {
         write!(out, " = {}/s", si(hops / engine.wall_s).trim_end())?;
     }
     write!(out, ", {}", counted(u64::from(engine.threads), "thread"))?;

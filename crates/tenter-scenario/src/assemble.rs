@@ -103,6 +103,7 @@ impl Draft {
             description: own.description?,
             fidelity: own.engine?.fidelity(),
             packet_budget: own.engine?.packet_budget(),
+            steady_state: own.engine?.steady_state,
             seed: self.seed?,
             seeds: given.seeds,
             topology_spec: described,

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use tenter_config::{Reader, choice, component, default_of, word_or};
-use tenter_plan::{AskedFidelity, Fidelity, PacketBudget, SIMULATED_MAX, WINDOW_MAX};
+use tenter_plan::{AskedFidelity, Fidelity, PacketBudget, SIMULATED_MAX, SteadyState, WINDOW_MAX};
 use tenter_units::{Bytes, Time};
 use tenter_workload::Job;
 
@@ -145,6 +145,10 @@ component! {
         packets_time: Time = "600s", in TIMES;
         /// With `fidelity: auto`: the most memory of packets, as estimated.
         packets_memory: Bytes = "8GB", in MEMORY;
+        /// Whether a steady state, in which all transfers are long under way and the network comes
+        /// back to the same state again and again, is simulated, or whole periods of it are jumped
+        /// over. It changes no result; a note says where nothing can be jumped over.
+        steady_state: SteadyState = "simulate";
         /// The longest window; `none` is as long as the delays of the fabric allow, which is
         /// fastest. It changes no result.
         window: Option<Time> = "none", in TIMES;

@@ -22,7 +22,7 @@ mod run;
 pub use error::SimulationError;
 pub use flow_level::{Carried, FlowDriver, FlowLevelRefusal, LeftOut, RingsTaken, left_out};
 pub use network::{
-    Captured, Change, Context, Driver, DriverStats, Fabric, Host, JobProgress, NodeModel,
+    Captured, Change, Context, Driver, DriverStats, Fabric, Host, JobProgress, Jumped, NodeModel,
     PortChanges, Recorder, Unwatched, WatchLog, WatchTarget, Watcher, WindowedDriver, build, check,
     fabric,
 };

@@ -19,6 +19,7 @@ mod scheduled;
 mod signals;
 mod steps;
 mod tiers;
+mod transfers;
 mod workload;
 
 use tenter_plan::Plan;
@@ -27,6 +28,7 @@ use tenter_scenario::{Format, load};
 use draw::Draw;
 
 pub use circuits::random_changes;
+pub use transfers::random_transfers;
 
 /// A scenario that was made from a seed.
 #[derive(Clone, Debug)]

@@ -3,6 +3,8 @@
 //! They are kept apart from the queue pairs: most trials mark nothing, and few queue pairs of those
 //! that do have marks.
 
+mod steady;
+
 use std::ops::Range;
 
 use tenter_net::{Packet, ReceiveSlot};

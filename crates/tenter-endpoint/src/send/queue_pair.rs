@@ -1,5 +1,7 @@
 //! The sending side of a queue pair.
 
+mod steady;
+
 use tenter_net::{Packet, PacketKind, RETH_BYTES, ReceiveSlot, SENT_UNIT_PS, SendSlot};
 use tenter_topology::HostId;
 use tenter_units::Instant;

@@ -5,6 +5,8 @@
 //! pair's requests to a backlog, which knows them all and what was repeated; once all are
 //! acknowledged the backlog is free for another queue pair.
 
+mod steady;
+
 use std::ops::Range;
 
 use tenter_engine::{Ring, prefetch_at};

@@ -4,6 +4,8 @@
 //! senders that are paused for it resume then, but for those that another queue, or what they have
 //! in headroom, keeps paused. Nothing is kept while no sender is paused.
 
+mod steady;
+
 use super::frame::Place;
 
 /// An output queue, and the senders that are paused for it.

@@ -293,6 +293,39 @@ impl Occupancy {
         }
     }
 
+    /// The bytes that decide what becomes of frames: of pools, headroom that ports share, and
+    /// groups.
+    pub(super) fn fills(&self) -> impl Iterator<Item = u64> {
+        let Occupancy {
+            classes: _,
+            pools,
+            pools_each: _,
+            partitions: _,
+            headroom_pools,
+            groups,
+        } = self;
+        let of_pool = |pool: &Pool| {
+            let Pool {
+                size: _,
+                used,
+                high_water: _,
+            } = pool;
+            *used
+        };
+        let of_group = |group: &PriorityGroup| {
+            let PriorityGroup {
+                used,
+                headroom,
+                headroom_size: _,
+                headroom_high_water: _,
+            } = group;
+            [*used, *headroom]
+        };
+        let shared = headroom_pools.iter().map(|pool| pool.used);
+        let pools = pools.iter().map(of_pool);
+        pools.chain(shared).chain(groups.iter().flat_map(of_group))
+    }
+
     /// What each pool has been through.
     pub(super) fn records(&self) -> impl Iterator<Item = PoolRecord> {
         self.pools.iter().map(|pool| {

@@ -1,5 +1,7 @@
 //! PFC state: the senders that are paused, what resumes them, and when pauses are repeated.
 
+mod steady;
+
 use std::collections::{BTreeMap, VecDeque};
 
 use tenter_units::{Instant, Time};

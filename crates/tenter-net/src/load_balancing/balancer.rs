@@ -61,6 +61,15 @@ impl Balancer {
         }
     }
 
+    /// Whether packets of a queue pair take the same port whatever else has happened.
+    pub(crate) fn is_fixed(&self) -> bool {
+        let member = matches!(
+            self.member,
+            Member::Ecmp(_) | Member::WeightedEcmp(_) | Member::Destination(_)
+        );
+        member && self.spill.is_none() && self.detours.is_none() && !self.reads_queues()
+    }
+
     /// The port that a packet takes at a switch, which has been brought to the packet's instant.
     pub(crate) fn port(&mut self, packet: &Packet, here: Here<'_>) -> u16 {
         let candidates = self.candidates(packet, here);

@@ -30,7 +30,7 @@ where
         self.queues.departures.enter(number, port);
     }
 
-    fn enter_all_departures(&mut self) {
+    pub(super) fn enter_all_departures(&mut self) {
         for number in 0..self.chassis.ports.len() as u16 {
             self.enter_departure(number);
         }

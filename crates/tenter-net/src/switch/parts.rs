@@ -109,7 +109,7 @@ pub(crate) struct Chassis {
     /// The class of each queue.
     pub(crate) class_of: Vec<u8>,
     /// Classes that change from region to region, if any.
-    region_classes: Option<Box<RegionClasses>>,
+    pub(super) region_classes: Option<Box<RegionClasses>>,
     /// Whether a packet may be [changed](QueuedSwitch::changed) where it arrives.
     pub(crate) changes_packets: bool,
 }

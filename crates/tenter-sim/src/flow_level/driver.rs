@@ -13,7 +13,7 @@ use tenter_workload::{Countdown, JobId, RankId, Rings, Schedule};
 
 use crate::error::SimulationError;
 use crate::network::{
-    Change, Context, Driver, DriverStats, Fabric, JobProgress, NodeModel, Unwatched, fabric,
+    Change, Context, Driver, DriverStats, Fabric, JobProgress, Jumped, NodeModel, Unwatched, fabric,
 };
 
 use super::carried::Carried;
@@ -252,6 +252,7 @@ impl Driver for FlowDriver {
             windows: self.settled,
             window_ps: 0,
             central: false,
+            jumped: Jumped::default(),
         }
     }
 }

@@ -7,7 +7,7 @@ use tenter_net::{
     ArrivalsByPort, DATA_OVERHEAD_BYTES, ReceiveSlot, SendSlot, Telemetry, Transmitter,
 };
 use tenter_plan::ideal::nearest::least_latency;
-use tenter_plan::{Fidelity, Plan};
+use tenter_plan::{Fidelity, Plan, SteadyState};
 use tenter_topology::{CableEnd, HostId, NodeId, Routing, Topology};
 use tenter_units::{ById, Time};
 use tenter_workload::{Job, JobId, QueuePairs, RankId, Schedule, WorkloadError};
@@ -22,6 +22,7 @@ use super::jobs::{JobPlan, JobProgress, Place, RankHere};
 use super::partition_records::PartitionRecords;
 use super::scheduled::ScheduledFabric;
 use super::schedules::Schedules;
+use super::steady::refusal;
 use super::unloaded::Unloaded;
 use super::watch::{Unwatched, Watcher};
 use super::windows::windows;
@@ -263,6 +264,7 @@ pub fn build<W: Watcher>(
 ) -> Result<WindowedDriver<W>, SimulationError> {
     let context = checked(plan, threads)?;
     let context = Arc::new(context);
+    let jumps = plan.steady_state == SteadyState::Jump && refusal(plan).is_none();
     let (windows, bucket_ps) = windows(Time::from_ps(plan.lookahead.least_ps), plan.window_cap);
     let central = matches!(windows, Windows::Central(_));
     let flight_ps = plan.lookahead.longest_flight_ps;
@@ -280,6 +282,7 @@ pub fn build<W: Watcher>(
             partition_records: PartitionRecords::new(&context.jobs),
             watcher: watcher(&context),
             turns: ArrivalsByPort::default(),
+            steady_log: None,
             routing: Arc::clone(&context.routing),
             topology: Arc::clone(&context.topology),
             context: Arc::clone(&context),
@@ -298,6 +301,7 @@ pub fn build<W: Watcher>(
         windows,
         window_ps,
         pace: Pace::default(),
+        search: (jumps && !W::WATCHED).then(Box::default),
     })
 }
 

@@ -12,6 +12,7 @@ use super::change::Change;
 use super::context::Context;
 use super::fabric::{Fabric, NodeModel};
 use super::jobs::JobProgress;
+use super::steady::{Jumped, Search, Slices};
 use super::watch::Watcher;
 
 /// Moves time from edge to edge. Between calls every node stands at exactly the same instant.
@@ -108,6 +109,8 @@ pub struct DriverStats {
     pub windows: u64,
     /// Length of a window in ps.
     pub window_ps: u64,
+    /// What was jumped over.
+    pub jumped: Jumped,
     /// Whether windows were laid from event to event because the lookahead is very short.
     pub central: bool,
 }
@@ -119,6 +122,8 @@ pub struct WindowedDriver<W: Watcher> {
     pub(crate) windows: Windows,
     pub(crate) window_ps: u64,
     pub(crate) pace: Pace,
+    /// Looks for steady states to jump over, if the trial asks for it.
+    pub(crate) search: Option<Box<Search>>,
 }
 
 impl<W: Watcher> Driver for WindowedDriver<W> {
@@ -126,6 +131,16 @@ impl<W: Watcher> Driver for WindowedDriver<W> {
 
     fn run(&mut self, from: Instant, edge: Instant, progress: &JobProgress) -> RunOutcome {
         let windows = self.windows;
+        if let Some(search) = &mut self.search {
+            let mut slices = Slices {
+                parts: &mut self.parts,
+                windows,
+                pace: &mut self.pace,
+                progress,
+                edge,
+            };
+            return search.run(&mut slices, from);
+        }
         run_windowed(
             &mut self.parts,
             from,
@@ -187,6 +202,10 @@ impl<W: Watcher> Driver for WindowedDriver<W> {
                 .max()
                 .unwrap_or(0),
             window_ps: self.window_ps,
+            jumped: self
+                .search
+                .as_ref()
+                .map_or_else(Jumped::default, |of| of.jumped),
             central: matches!(self.windows, Windows::Central(_)),
         }
     }

@@ -12,6 +12,7 @@ use super::context::Context;
 use super::host::{Host, HostScope};
 use super::partition_records::PartitionRecords;
 use super::schedules::Schedules;
+use super::steady::SteadyLog;
 use super::watch::Watcher;
 
 /// A node of the simulated network.
@@ -32,6 +33,8 @@ pub struct Fabric<W> {
     pub(crate) partition_records: PartitionRecords,
     pub(crate) watcher: W,
     pub(crate) turns: ArrivalsByPort,
+    /// What is heard of hosts while a steady state is looked for.
+    pub(crate) steady_log: Option<Box<SteadyLog>>,
     /// The routes as far as routing knows which links are down.
     pub(crate) routing: Arc<Routing>,
     /// The graph with the circuits that there are now.
@@ -54,6 +57,7 @@ impl<W: Watcher> Nodes for Fabric<W> {
             partition_records,
             watcher,
             turns,
+            steady_log,
             routing,
             ..
         } = self;
@@ -67,7 +71,12 @@ impl<W: Watcher> Nodes for Fabric<W> {
                     schedules,
                     partition_records,
                 };
-                visit_host(host, &mut scope, arrivals, visit, watcher);
+                match steady_log.as_deref_mut() {
+                    Some(log) if log.wants(node) => {
+                        visit_host(host, &mut scope, arrivals, visit, log);
+                    }
+                    _ => visit_host(host, &mut scope, arrivals, visit, watcher),
+                }
             }
         }
     }

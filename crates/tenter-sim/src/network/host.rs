@@ -2,6 +2,7 @@
 
 mod carried;
 mod operations;
+mod steady;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

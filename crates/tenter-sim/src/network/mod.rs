@@ -27,6 +27,7 @@ mod recorder;
 mod scale_up_port;
 mod scheduled;
 mod schedules;
+mod steady;
 mod unloaded;
 mod watch;
 mod windows;
@@ -46,6 +47,8 @@ pub(crate) use partition_records::{
 };
 pub(crate) use queue_pair_id::QueuePairId;
 pub use recorder::Recorder;
+pub use steady::Jumped;
+pub(crate) use steady::refusal;
 pub(crate) use unloaded::Remembered;
 pub(crate) use watch::Seen;
 pub use watch::{Captured, PortChanges, Unwatched, WatchLog, WatchTarget, Watcher};

@@ -37,6 +37,8 @@ pub(crate) struct Trial<'a> {
     pub(crate) power: Option<&'a PowerProfile>,
     /// What flow level leaves out, where the trial is at that.
     pub(crate) left_out: &'a [LeftOut],
+    /// Why nothing is jumped over although the trial asks for it, if so.
+    pub(crate) jumps_refused: Option<&'static str>,
     /// For each job why it is not done, if it is not.
     pub(crate) stalls: Vec<Option<String>>,
 }
@@ -112,6 +114,7 @@ pub(crate) fn outcome<D: Driver>(
     let flow_sizes = flow_sizes(context, flow_table);
     let digest = digest(flow_table, &jobs, &flow_sizes, &counts);
     let totals = totals(driver, flow_table.flows_booked(), &counts);
+    let warnings = warnings(driver, &totals, &trial);
     let stopped_by = trial.stopped.as_ref().map(|stop| stop.by);
     // Counters go on behind the last job, until the network is empty.
     let is_whole = stopped_by != Some(StopKind::User);
@@ -122,7 +125,7 @@ pub(crate) fn outcome<D: Driver>(
         complete: is_whole && jobs.iter().all(|job| job.job.complete),
         stopped_by,
         stopped: trial.stopped.map(|stop| stop.why),
-        warnings: warnings(driver, &totals, trial.left_out),
+        warnings,
         // The caller knows what the scenario says itself.
         notes: Vec::new(),
         // It takes further runs.
@@ -536,11 +539,16 @@ fn why_lossless_drops(context: &Context) -> &'static str {
     }
 }
 
-fn warnings<D: Driver>(driver: &D, totals: &Totals, left_out: &[LeftOut]) -> Vec<String> {
-    let of_flows = left_out.iter();
+fn warnings<D: Driver>(driver: &D, totals: &Totals, trial: &Trial<'_>) -> Vec<String> {
+    let of_flows = trial.left_out.iter();
     let mut warnings: Vec<String> = of_flows
         .map(|left| format!("at flow level {}", left.text))
         .collect();
+    warnings.extend(
+        trial.jumps_refused.map(|why| {
+            format!("`engine.steady_state: jump` jumps over nothing in this trial: {why}")
+        }),
+    );
     if driver.stats().central {
         warnings.push(format!(
             "in this fabric one node can affect another within {}, which is less than {CENTRAL_BELOW}, so windows go \
@@ -591,6 +599,10 @@ fn engine<D: Driver>(driver: &D, threads: u16, ended: Instant, digest: Digest) -
         windows: stats.windows,
         node_visits: stats.node_visits,
         window_ps: stats.window_ps,
+        jumped_packet_hops: stats.jumped.packet_hops,
+        jumped_periods: stats.jumped.periods,
+        jumps: stats.jumped.jumps,
+        jumped_ns: Time::from_ps(stats.jumped.time_ps).as_ns(),
         simulated_ns: ended.since_start().as_ns(),
         ..EngineStats::default()
     }

@@ -1,7 +1,7 @@
 //! A simulation: built from a plan, run once.
 
 use tenter_engine::{Clock, Pace};
-use tenter_plan::{Fidelity, Plan, PowerProfile};
+use tenter_plan::{Fidelity, Plan, PowerProfile, SteadyState};
 use tenter_record::Sink;
 use tenter_units::Instant;
 
@@ -9,6 +9,7 @@ use crate::error::SimulationError;
 use crate::flow_level::{FlowDriver, LeftOut, evenly_spread, left_out};
 use crate::network::{
     Context, Driver, NodeModel, Recorder, Unwatched, WatchLog, WatchTarget, WindowedDriver, build,
+    refusal,
 };
 use crate::results::{self, HashPath, Ideals, Outcome};
 
@@ -60,6 +61,8 @@ pub struct Simulation<D: Driver> {
     threads: u16,
     power: Option<PowerProfile>,
     left_out: Vec<LeftOut>,
+    /// Why nothing is jumped over although the plan asks for it, if so.
+    jumps_refused: Option<&'static str>,
     actors: Vec<Box<dyn EdgeActor<D>>>,
 }
 
@@ -139,6 +142,10 @@ impl<D: Driver> Simulation<D> {
                     found
                 }
             },
+            jumps_refused: match plan.steady_state {
+                SteadyState::Simulate => None,
+                SteadyState::Jump => refusal(plan),
+            },
             actors: actors::of(plan),
             driver,
         }
@@ -194,6 +201,7 @@ impl<D: Driver> Simulation<D> {
             stopped,
             power: self.power.as_ref(),
             left_out: &self.left_out,
+            jumps_refused: self.jumps_refused,
         };
         Ok(results::outcome(&self.driver, &flow_table, counts, trial))
     }

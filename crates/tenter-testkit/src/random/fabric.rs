@@ -115,6 +115,33 @@ pub(super) fn write(draw: &mut Draw, apart: &mut Draw) -> Fabric {
     }
 }
 
+/// Chooses a fabric of 2 to 24 hosts whose links have one rate or few, and which drops little.
+pub(super) fn write_calm(draw: &mut Draw) -> Fabric {
+    let forwarding = draw.pick(&["cut-through", "store-and-forward"]);
+    let pipeline = draw.time(120, 900);
+    let pace = Pace {
+        rate: draw.chance(80).then(|| any_rate(draw)),
+        delay: draw.chance(60).then(|| draw.time(20, 600)),
+        delays: (20, 600),
+    };
+    let (mut text, hosts) = match draw.below(4) {
+        0 => single_switch(draw, &pace),
+        1 => leaf_spine(draw, &pace),
+        2 => fat_tree(draw, &pace),
+        _ => rail(draw, &pace),
+    };
+    let capacity = *draw.pick(&[&"none", &"64MiB", &"64MiB", &"60000B"]);
+    let _ = writeln!(
+        text,
+        "  switch: {{forwarding: {forwarding}, pipeline_latency: {pipeline}, queue_capacity: {capacity}}}"
+    );
+    Fabric {
+        text,
+        hosts,
+        is_tight: false,
+    }
+}
+
 /// Mostly so little that frames are dropped; never less than one frame of the largest MTU.
 fn capacity(draw: &mut Draw) -> String {
     match draw.below(10) {

@@ -1,0 +1,26 @@
+//! Marks in a steady state.
+
+use tenter_net::Visitor;
+
+use super::{MarkBook, Marked, Marks};
+
+impl MarkBook {
+    /// Goes through its state.
+    pub(in crate::nic) fn steady(&mut self, visitor: &mut impl Visitor) {
+        visitor.exact(self.0.len() as u64);
+        for marked in &mut *self.0 {
+            let Marked {
+                since_delivery:
+                    Marks {
+                        frames,
+                        notifications,
+                    },
+                next_notification,
+                echoes,
+            } = marked;
+            visitor.total_u32(frames);
+            visitor.exact(u64::from(*notifications) << 1 | u64::from(*echoes));
+            visitor.exact(next_notification.ps());
+        }
+    }
+}

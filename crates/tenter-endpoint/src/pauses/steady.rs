@@ -1,0 +1,26 @@
+//! Pauses of a NIC in a steady state.
+
+use tenter_net::Visitor;
+use tenter_units::Instant;
+
+use super::Pauses;
+
+impl Pauses {
+    /// Goes through its state.
+    pub(crate) fn steady(&mut self, visitor: &mut impl Visitor) {
+        let Pauses {
+            until,
+            records,
+            first,
+            reactions,
+        } = self;
+        for (until, record) in until.iter_mut().zip(records) {
+            visitor.instant(until);
+            record.steady(visitor);
+        }
+        visitor.exact_option(first.map(Instant::ps));
+        if reactions.iter().next().is_some() {
+            visitor.refuse();
+        }
+    }
+}

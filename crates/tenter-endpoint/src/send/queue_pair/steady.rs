@@ -1,0 +1,91 @@
+//! The sending side of a queue pair in a steady state.
+
+use tenter_net::{FlowEnd, SendSlot, Visitor};
+
+use super::{SendPeer, SendQueuePair};
+use crate::send::requests::{NO_BACKLOG, Requests};
+use crate::send::{Connection, Turn};
+use crate::spec::AckPolicy;
+
+impl SendQueuePair {
+    /// The receiving end of its data.
+    pub(crate) fn peer(&self) -> SendPeer {
+        self.peer
+    }
+
+    /// Packets of the request being sent that have not been.
+    pub(crate) fn left(&self) -> u32 {
+        self.request_end.wrapping_sub(self.next_sequence)
+    }
+
+    /// Goes through its state and its requests. Requests do not end within a jump, and the last
+    /// message of one, which may be shorter than others, does not begin in it.
+    pub(crate) fn steady(
+        &mut self,
+        of: FlowEnd,
+        requests: &mut Requests,
+        slot: SendSlot,
+        acknowledge: AckPolicy,
+        visitor: &mut impl Visitor,
+    ) {
+        let SendQueuePair {
+            last_progress,
+            bytes,
+            next_sequence,
+            acknowledged,
+            message_end,
+            request_end,
+            posted_sequence,
+            last_payload,
+            peer: _,
+            backlog,
+            turn,
+            timer_armed,
+            starts_message,
+            retries,
+            naks,
+            connection,
+            repairs,
+            class,
+        } = self;
+        visitor.exact(*connection as u64);
+        if *connection == Connection::Unused {
+            return;
+        }
+        if *turn == Turn::Paced || *repairs {
+            visitor.refuse();
+        }
+        visitor.instant(last_progress);
+        visitor.exact(*bytes);
+        visitor.exact(u64::from(*request_end) << 32 | u64::from(*posted_sequence));
+        visitor.exact(u64::from(*last_payload) << 32 | u64::from(*backlog));
+        let flags = [*timer_armed, *starts_message].map(u8::from);
+        let flags = [*turn as u8, flags[0], flags[1], *retries, *naks, *class];
+        visitor.exact(
+            flags
+                .iter()
+                .fold(0, |all, &flag| all << 8 | u64::from(flag)),
+        );
+        if let AckPolicy::EveryPackets(packets) = acknowledge {
+            // Which packets ask for an acknowledgement goes by their numbers.
+            visitor.exact(u64::from(*next_sequence % packets));
+            if !packets.is_power_of_two() {
+                visitor.left(of, u32::MAX - *next_sequence);
+            }
+        }
+        let (next, end) = (*next_sequence, *request_end);
+        let before = *message_end;
+        let last = if visitor.sequence_or_fixed(of, message_end) {
+            end.wrapping_sub(before)
+        } else {
+            before.wrapping_sub(next)
+        };
+        visitor.left(of, last.saturating_sub(1));
+        if *backlog == NO_BACKLOG {
+            visitor.left(of, end.wrapping_sub(*acknowledged).saturating_sub(1));
+        }
+        requests.steady(of, slot, *backlog, *acknowledged, visitor);
+        visitor.sequence(of, next_sequence);
+        visitor.sequence(of, acknowledged);
+    }
+}

@@ -1,0 +1,61 @@
+//! A port in a steady state.
+
+use tenter_units::Instant;
+
+use super::Port;
+use crate::steady::Visitor;
+
+impl Port {
+    /// Goes through its state; its high-water marks have seen a whole period already.
+    pub(crate) fn steady(&mut self, now: Instant, visitor: &mut impl Visitor) {
+        let Port {
+            queues,
+            waiting,
+            paused,
+            turn,
+            closed,
+            watchdog_active,
+            marking_late: _,
+            transmitter,
+            bytes,
+            high_water_bytes: _,
+            lanes,
+            unsent,
+            watchdog_dropped,
+            storms,
+            earlier_high_water_bytes: _,
+            first_xoff,
+        } = self;
+        if lanes.is_some() {
+            visitor.refuse();
+        }
+        // A bit may be left of a pause that has passed.
+        let lasting = (0..)
+            .zip(&queues[..])
+            .filter(|(_, of)| of.paused_until > now);
+        let lasting = lasting.fold(0_u8, |bits, (number, _)| bits | 1 << number);
+        let flags = [
+            *waiting,
+            *paused & lasting,
+            *turn,
+            *closed,
+            *watchdog_active,
+        ];
+        visitor.exact(
+            flags
+                .iter()
+                .fold(0, |all, &flag| all << 8 | u64::from(flag)),
+        );
+        for queue in queues {
+            queue.steady(visitor);
+        }
+        transmitter.steady(visitor);
+        for value in [*bytes, unsent.0, unsent.1, *storms] {
+            visitor.exact(value);
+        }
+        let (frames, dropped) = watchdog_dropped;
+        visitor.total(frames);
+        visitor.total(dropped);
+        visitor.exact_option(first_xoff.map(Instant::ps));
+    }
+}

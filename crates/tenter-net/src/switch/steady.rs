@@ -1,0 +1,70 @@
+//! A switch in a steady state.
+
+use tenter_units::Instant;
+
+use super::{Kind, OutputQueued, QueuedSwitch, Switch};
+use crate::buffer::Buffer;
+use crate::steady::Visitor;
+use crate::switch::parts::Chassis;
+use crate::switch::queued::Outputs;
+
+impl Switch {
+    /// Goes through its state at `now`, up to which everything has been done.
+    pub fn steady(&mut self, now: Instant, visitor: &mut impl Visitor) {
+        match &mut self.kind {
+            Kind::OutputQueued(switch) => switch.steady(now, visitor),
+            Kind::Credit(_) | Kind::InputQueued(_) | Kind::Leaf(_) => visitor.refuse(),
+        }
+    }
+
+    /// Its state has been changed as a whole: finds the departures anew that go in the order of
+    /// time.
+    pub fn leaped(&mut self) {
+        if let Kind::OutputQueued(switch) = &mut self.kind {
+            switch.queues.departures.clear();
+            if switch.buffer.is_armed() {
+                switch.enter_all_departures();
+            }
+        }
+    }
+}
+
+impl OutputQueued {
+    /// Departures in the order of time are those of its ports, and are found anew; active ports are
+    /// at least those with frames.
+    fn steady(&mut self, now: Instant, visitor: &mut impl Visitor) {
+        let QueuedSwitch {
+            chassis,
+            balancer,
+            buffer,
+            queues:
+                Outputs {
+                    active: _,
+                    departures: _,
+                },
+            signals,
+            visits: _,
+        } = self;
+        if signals.is_some() || !balancer.is_fixed() {
+            visitor.refuse();
+        }
+        let Chassis {
+            node: _,
+            index: _,
+            ports,
+            received,
+            rules: _,
+            class_of: _,
+            region_classes: _,
+            changes_packets: _,
+        } = chassis;
+        for port in ports {
+            port.steady(now, visitor);
+        }
+        for (frames, bytes) in received {
+            visitor.total(frames);
+            visitor.total(bytes);
+        }
+        buffer.steady(visitor);
+    }
+}

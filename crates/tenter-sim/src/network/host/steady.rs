@@ -1,0 +1,50 @@
+//! A host in a steady state.
+
+use std::cmp::Reverse;
+
+use tenter_endpoint::NicSpec;
+use tenter_net::Visitor;
+
+use super::{Host, Timer};
+
+impl Host {
+    /// Goes through its state. What its ranks wait for changes only when a transfer ends, which the
+    /// records of its part tell, or when a timer fires.
+    pub(crate) fn steady(&mut self, spec: &NicSpec, visitor: &mut impl Visitor) {
+        let Host {
+            nic,
+            timers,
+            not_started,
+            waiting: _,
+            start_skew: _,
+            open_loops: _,
+            operations: _,
+            scale_up,
+        } = self;
+        if !scale_up.is_empty() {
+            visitor.refuse();
+        }
+        visitor.exact(timers.len() as u64);
+        for Reverse((at, timer)) in timers.iter() {
+            visitor.deadline(*at);
+            visitor.exact(timer.code());
+        }
+        visitor.exact(not_started.len() as u64);
+        nic.steady(spec, visitor);
+    }
+}
+
+impl Timer {
+    /// A number that tells it from others.
+    fn code(self) -> u64 {
+        let (kind, number, of) = match self {
+            Timer::Start(number) => (0, number, 0),
+            Timer::Release(number, of) => (1, number, of),
+            Timer::Carried(number) => (2, number, 0),
+            Timer::Confirmed(number) => (3, number, 0),
+            Timer::Arrive(number) => (4, number, 0),
+            Timer::Operation(number, of) => (5, number, of),
+        };
+        kind << 48 | u64::from(number) << 32 | u64::from(of)
+    }
+}

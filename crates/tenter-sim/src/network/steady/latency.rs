@@ -1,0 +1,158 @@
+//! The latencies of packets that a jump accepts.
+//!
+//! Packets know when they were sent in units of 128 ps, into which a period need not fit: of equal
+//! latencies some are a unit longer. So the exact instants are logged for a period, and of each
+//! packet of it the latencies in all periods of the jump follow by arithmetic.
+
+use tenter_endpoint::Latencies;
+use tenter_net::{FlowEnd, ReceiveSlot, SENT_UNIT_PS};
+use tenter_topology::HostId;
+
+use super::log::Logged;
+use super::numbers::Numbers;
+
+/// When data packets were sent, in ps.
+#[derive(Debug, Default)]
+pub(super) struct Starts {
+    /// Queue pair after queue pair, each in the order of its packets.
+    logged: Vec<Logged>,
+    /// Where the packets of each receiving queue pair begin, and one more.
+    first: Vec<usize>,
+}
+
+impl Starts {
+    /// Those of a log that has the packets of each queue pair in order, none left out.
+    pub(super) fn new(log: &[Logged], numbers: &Numbers) -> Starts {
+        let place = |of: &Logged| numbers.place(FlowEnd::Receive(of.host, of.slot));
+        let mut first = vec![0; numbers.receiving() + 2];
+        let known = log.iter().filter_map(place);
+        known.for_each(|place| first[place + 2] += 1);
+        for index in 1..first.len() {
+            first[index] += first[index - 1];
+        }
+        let mut logged = log.to_vec();
+        for of in log {
+            if let Some(place) = place(of) {
+                logged[first[place + 1]] = *of;
+                first[place + 1] += 1;
+            }
+        }
+        Starts { logged, first }
+    }
+
+    /// When a packet was sent, if that is known.
+    #[inline]
+    pub(super) fn of(
+        &self,
+        numbers: &Numbers,
+        host: HostId,
+        slot: ReceiveSlot,
+        sequence: u32,
+    ) -> Option<u64> {
+        let place = numbers.place(FlowEnd::Receive(host, slot))?;
+        let own = self.logged.get(self.first[place]..self.first[place + 1])?;
+        let behind = sequence.wrapping_sub(own.first()?.sequence);
+        let found = own.get(behind as usize)?;
+        (found.sequence == sequence).then_some(found.at)
+    }
+}
+
+const UNIT: usize = SENT_UNIT_PS as usize;
+
+/// The units of time that pass from period to period of a jump.
+#[derive(Debug)]
+pub(super) struct Units {
+    periods: u64,
+    /// By how much a period is more than whole units, in ps.
+    rest: u64,
+    /// After so many periods they are whole units.
+    cycle: u64,
+    /// For each part of a unit the units that end from then on to one of the periods, over all.
+    sums: Vec<u64>,
+    /// For two such parts by how much the units of the first are more, at least and at most.
+    extremes: Vec<Option<(i64, i64)>>,
+}
+
+impl Units {
+    /// Of so many periods.
+    pub(super) fn new(period: u64, periods: u64) -> Units {
+        let rest = period % SENT_UNIT_PS;
+        let cycle = SENT_UNIT_PS / gcd(rest, SENT_UNIT_PS);
+        let (turns, more) = (periods / cycle, periods % cycle);
+        let sum = |part: u64| {
+            let of_cycle: u64 = (1..=cycle)
+                .map(|turn| (part + turn * rest) / SENT_UNIT_PS)
+                .sum();
+            let of_rest: u64 = (1..=more)
+                .map(|turn| (part + turn * rest) / SENT_UNIT_PS)
+                .sum();
+            // Each cycle begins so many units after the one before.
+            let ahead = cycle * rest / SENT_UNIT_PS;
+            let of_ahead = cycle * ahead * (turns * turns.saturating_sub(1) / 2);
+            turns * of_cycle + of_ahead + of_rest + more * turns * ahead
+        };
+        Units {
+            periods,
+            rest,
+            cycle,
+            sums: (0..SENT_UNIT_PS).map(sum).collect(),
+            extremes: vec![None; UNIT * UNIT],
+        }
+    }
+
+    /// The latencies of a packet that is accepted at `at` once, and then once in each period.
+    pub(super) fn latencies(&mut self, at: u64, start: u64) -> Latencies {
+        let (a, b) = (
+            (at % SENT_UNIT_PS) as usize,
+            (start % SENT_UNIT_PS) as usize,
+        );
+        let whole = at / SENT_UNIT_PS - start / SENT_UNIT_PS;
+        let (least, most) = self.extremes(a, b);
+        Latencies {
+            min: whole.wrapping_add_signed(least) as u32,
+            max: whole.wrapping_add_signed(most) as u32,
+            sum: (whole * self.periods)
+                .wrapping_add(self.sums[a])
+                .wrapping_sub(self.sums[b]),
+        }
+    }
+
+    fn extremes(&mut self, a: usize, b: usize) -> (i64, i64) {
+        let (cycle, periods, rest) = (self.cycle, self.periods, self.rest);
+        *self.extremes[a * UNIT + b].get_or_insert_with(|| {
+            let units = |part: usize, turn: u64| (part as u64 + turn * rest) / SENT_UNIT_PS;
+            let more = |turn| units(a, turn).cast_signed() - units(b, turn).cast_signed();
+            let turns = 1..=cycle.min(periods);
+            turns.fold((i64::MAX, i64::MIN), |(least, most), turn| {
+                (least.min(more(turn)), most.max(more(turn)))
+            })
+        })
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if a == 0 { b } else { gcd(b % a, a) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latencies_of_many_periods_are_those_of_each() {
+        for period in [1, 64, 128, 2_674_240, 2_675_960, 83_561] {
+            for periods in [1, 2, 63, 64, 127, 128, 129, 1_000] {
+                let mut units = Units::new(period, periods);
+                for (start, at) in [(1_000_000, 3_456_789), (127, 128), (5, 4_000)] {
+                    let unit = |instant: u64, turn: u64| (instant + turn * period) / 128;
+                    let each = (1..=periods).map(|turn| unit(at, turn) - unit(start, turn));
+                    let each: Vec<u64> = each.collect();
+                    let all = units.latencies(at, start);
+                    assert_eq!(all.sum, each.iter().sum::<u64>());
+                    assert_eq!(Some(u64::from(all.min)), each.iter().min().copied());
+                    assert_eq!(Some(u64::from(all.max)), each.iter().max().copied());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! How long a period may be: what one host sends is looked at for a repetition.
+
+use super::log::Departure;
+
+/// So many frames are looked at at least.
+const FRAMES_MIN: usize = 16;
+
+/// After what time the frames of a host repeat, in ps: the shortest one of which there are two in
+/// most of the log.
+pub(super) fn shortest(departures: &[Departure]) -> Option<u64> {
+    // What comes first may belong to the beginning of transfers.
+    let late = &departures[departures.len() / 4..];
+    if late.len() < FRAMES_MIN {
+        return None;
+    }
+    let gap = |index: usize| (late[index].0 - late[index - 1].0, late[index].1);
+    let repeats = |period: usize| {
+        let mut places = period + 1..late.len();
+        places.all(|place| gap(place) == gap(place - period))
+    };
+    let frames = (1..late.len() / 2).find(|&period| repeats(period))?;
+    Some(late[frames].0 - late[0].0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shortest;
+
+    #[test]
+    fn messages_of_four_frames_repeat_after_four() {
+        let mut departures = Vec::new();
+        let mut at = 777;
+        for frame in 0..40 {
+            departures.push((at, u32::from(frame % 4 == 0)));
+            at += if frame % 4 == 0 { 110 } else { 100 };
+        }
+        assert_eq!(shortest(&departures), Some(410));
+        assert_eq!(shortest(&departures[..12]), None);
+        departures[30].0 += 1;
+        assert_eq!(shortest(&departures), None);
+    }
+}

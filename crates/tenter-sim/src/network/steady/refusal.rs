@@ -1,0 +1,95 @@
+//! In which trials nothing is jumped over, and why.
+
+use tenter_endpoint::loss_recovery::LossRecovery;
+use tenter_net::load_balancing::LoadBalancing;
+use tenter_net::{EcnSpec, SwitchSpec};
+use tenter_plan::{Fidelity, Plan};
+
+/// What keeps a trial from being jumped in, if anything does: as an end of a sentence.
+pub(crate) fn refusal(plan: &Plan) -> Option<&'static str> {
+    let refusals = of_switches(plan).into_iter().chain(of_nics(plan));
+    refusals
+        .chain(of_trial(plan))
+        .find_map(|(is, why)| is.then_some(why))
+}
+
+fn of_switches(plan: &Plan) -> Vec<(bool, &'static str)> {
+    let any = |is: &dyn Fn(&SwitchSpec) -> bool| {
+        let nodes = plan.topology.node_ids();
+        let mut switches = nodes.filter(|&node| !plan.topology.is_host(node));
+        switches.any(|node| is(plan.switches.of(&plan.topology, node)))
+    };
+    let draws = |ecn: &EcnSpec| ecn.min_bytes < ecn.max_bytes;
+    vec![
+        (plan.scheduled.is_some(), "the fabric is scheduled"),
+        (plan.credit.is_some(), "the fabric sends by credit"),
+        (
+            plan.input_queued.is_some(),
+            "frames wait at the inputs of switches",
+        ),
+        (plan.signals.is_some(), "switches signal to senders"),
+        (plan.circuits.is_some(), "the fabric has circuits"),
+        (
+            any(&|switch| !is_fixed(&switch.load_balancing)),
+            "load balancing is neither `ecmp`, `weighted-ecmp` nor `destination`",
+        ),
+        (
+            any(&|switch| {
+                let mut ecn = switch.classes.iter().filter_map(|class| class.ecn.as_ref());
+                ecn.any(draws)
+            }),
+            "marks of congestion are drawn by chance between `kmin` and `kmax`",
+        ),
+    ]
+}
+
+/// Whether packets of a queue pair always take the same port.
+fn is_fixed(balancing: &LoadBalancing) -> bool {
+    matches!(
+        balancing,
+        LoadBalancing::Ecmp(_) | LoadBalancing::WeightedEcmp(_) | LoadBalancing::Destination(_)
+    )
+}
+
+fn of_nics(plan: &Plan) -> Vec<(bool, &'static str)> {
+    let nic = &plan.nic;
+    vec![
+        (
+            nic.congestion_control.is_some(),
+            "NICs have congestion control",
+        ),
+        (
+            nic.loss_recovery != LossRecovery::GoBackN,
+            "loss recovery is not `go-back-n`",
+        ),
+        (
+            nic.outstanding_messages.is_some(),
+            "queue pairs may have so many messages under way only",
+        ),
+        (
+            nic.pcie.is_some() || nic.receive_buffer.is_some(),
+            "NICs have PCIe or receive buffers",
+        ),
+        (
+            plan.port_changes.entropy.is_some() || plan.port_changes.reroute.is_some(),
+            "queue pairs change their source port",
+        ),
+        (plan.scale_up.is_some(), "hosts have a scale-up domain"),
+    ]
+}
+
+fn of_trial(plan: &Plan) -> Vec<(bool, &'static str)> {
+    let mut runs = plan.jobs.iter().flat_map(|job| &job.sequence);
+    vec![
+        (plan.fidelity == Fidelity::Flow, "flow level has no packets"),
+        (!plan.impairments.is_empty(), "links are impaired"),
+        (
+            runs.any(|run| run.traffic.is_endless()),
+            "a job has streams without end",
+        ),
+        (
+            plan.queue_changes.is_some() || plan.capture.is_some(),
+            "packets are recorded one by one",
+        ),
+    ]
+}

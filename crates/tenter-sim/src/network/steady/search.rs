@@ -1,0 +1,315 @@
+//! When a steady state is looked for, and what is done when one is found.
+
+use tenter_engine::{Control, Pace, RunOutcome, Windows, run_windowed};
+
+use super::Jumped;
+use super::period;
+use super::state::{Network, Noted, Repetition};
+use crate::network::jobs::JobProgress;
+use crate::network::watch::Watcher;
+
+/// Between two looks at whether anything has ended, in ps.
+const LOOK_PS: u64 = 1_000_000;
+/// The frames of one host are listened to for so long at most, in ps.
+const LISTEN_PS: u64 = 100_000_000;
+/// A queue pair with fewer packets left is about to end. Tests jump in short trials, too.
+const LEFT_MIN: u32 = if cfg!(debug_assertions) { 8 } else { 64 };
+/// A guess is tried so often in a row, and one that came true before so often.
+const TRIES: u32 = 128;
+const TRIES_OF_KNOWN: u32 = 12;
+/// After a look in vain, so many times as long passes before the next one, unless jumps before have
+/// saved more than so many times what it took. Tests look as often as they can.
+const REST: u64 = if cfg!(debug_assertions) { 1 } else { 50 };
+const SAVED: u64 = 4;
+/// No rest is longer, in ps.
+const REST_MAX_PS: u64 = if cfg!(debug_assertions) {
+    10_000_000
+} else {
+    100_000_000_000
+};
+/// For so many periods more it is waited until all packets under way have been heard of.
+const MORE_PERIODS: u32 = 16;
+
+/// What the engine is driven with.
+#[derive(Debug)]
+pub(crate) struct Slices<'a, W: Watcher> {
+    pub(crate) parts: &'a mut [tenter_engine::Part<crate::network::Fabric<W>>],
+    pub(crate) windows: Windows,
+    pub(crate) pace: &'a mut Pace,
+    pub(crate) progress: &'a JobProgress,
+    pub(crate) edge: u64,
+}
+
+/// The run comes back to its caller.
+struct Over(RunOutcome);
+
+/// What became of a look for a steady state.
+enum Found {
+    /// Nothing: rests until then.
+    Nothing,
+    /// It is steady, for this long.
+    Steady(u64),
+    /// Something has ended meanwhile.
+    Ended,
+}
+
+/// The look for steady states in a trial.
+#[derive(Debug, Default)]
+pub(crate) struct Search {
+    pub(crate) jumped: Jumped,
+    /// A period that came true before, in ps.
+    known: Option<u64>,
+    /// The next look is no earlier, in ps.
+    not_before: u64,
+    /// How long the present rest is, in ps; none after a jump.
+    rest: u64,
+    /// Time that looks may take in vain without a rest, in ps: jumps have saved more.
+    credit: u64,
+    /// How much had ended at the last look.
+    ended: u64,
+    /// Where the run stopped at a sync point in a steady state that has not ended, if it did; all
+    /// packets under way have been heard of.
+    goes_on_at: Option<u64>,
+    noted: Noted,
+}
+
+impl<W: Watcher> Slices<'_, W> {
+    fn network(&mut self) -> Network<'_, W> {
+        Network { parts: self.parts }
+    }
+
+    /// Runs to an instant, unless the run is over before or there.
+    fn go(&mut self, from: u64, to: u64) -> Result<u64, Over> {
+        let edge = self.edge.min(self.progress.edge_after(from));
+        let to = to.min(edge);
+        let (windows, progress) = (self.windows, self.progress);
+        match run_windowed(self.parts, from, to, windows, progress, self.pace) {
+            RunOutcome::Edge(at) if at == to && at < edge.min(progress.edge_after(at)) => Ok(at),
+            outcome => Err(Over(outcome)),
+        }
+    }
+}
+
+impl Search {
+    /// Runs as the engine does, and jumps over whole periods where it can.
+    pub(crate) fn run<W: Watcher>(&mut self, slices: &mut Slices<'_, W>, from: u64) -> RunOutcome {
+        let Err(Over(outcome)) = self.run_on(slices, from);
+        if self
+            .goes_on_at
+            .is_none_or(|at| outcome != RunOutcome::Edge(at))
+        {
+            self.goes_on_at = None;
+            slices.network().stop_listening();
+        }
+        outcome
+    }
+
+    fn run_on<W: Watcher>(
+        &mut self,
+        slices: &mut Slices<'_, W>,
+        from: u64,
+    ) -> Result<std::convert::Infallible, Over> {
+        let mut now = from;
+        self.ended = slices.network().ended();
+        if self.rest == 0 {
+            self.not_before = self.not_before.min(from);
+        }
+        if self.goes_on_at.take() == Some(from) {
+            self.go_on(slices, &mut now)?;
+        }
+        slices.network().stop_listening();
+        loop {
+            let rests = self.rest > 0 && self.not_before > now;
+            let step = now.saturating_add(LOOK_PS);
+            now = slices.go(now, if rests { self.not_before } else { step })?;
+            let ended = slices.network().ended();
+            if ended != self.ended {
+                self.ended = ended;
+                if self.rest == 0 {
+                    self.not_before = now;
+                }
+                continue;
+            }
+            if now < self.not_before {
+                continue;
+            }
+            let begin = now;
+            let found = self.look(slices, &mut now)?;
+            self.rest_after(&found, begin, now);
+            slices.network().stop_listening();
+        }
+    }
+
+    /// Says when the next look is after one that took from `begin` to `now`.
+    fn rest_after(&mut self, found: &Found, begin: u64, now: u64) {
+        let took = (now - begin).max(LOOK_PS);
+        match *found {
+            Found::Steady(until) => {
+                self.rest = 0;
+                self.not_before = until;
+            }
+            Found::Ended | Found::Nothing if self.credit >= took => {
+                self.credit -= took;
+                self.rest = 0;
+                self.not_before = now;
+            }
+            Found::Ended | Found::Nothing => {
+                let twice = self.rest.saturating_mul(2).min(REST_MAX_PS);
+                self.rest = took.saturating_mul(REST).max(twice);
+                self.not_before = now.saturating_add(self.rest);
+            }
+        }
+    }
+
+    /// Goes on in a steady state after a sync point, if that has changed nothing. A period passes
+    /// first, so that high-water marks that were read off have seen one.
+    fn go_on<W: Watcher>(&mut self, slices: &mut Slices<'_, W>, now: &mut u64) -> Result<(), Over> {
+        let Some(period) = self.known else {
+            return Ok(());
+        };
+        slices.network().note(*now, &mut self.noted);
+        *now = slices.go(*now, now.saturating_add(period))?;
+        if let Some(repetition) = slices.network().repeats(&self.noted, *now) {
+            let begin = *now;
+            let found = self.jump(slices, now, repetition)?;
+            self.rest_after(&found, begin, *now);
+        }
+        Ok(())
+    }
+
+    /// Looks for a steady state, and jumps if there is one.
+    fn look<W: Watcher>(
+        &mut self,
+        slices: &mut Slices<'_, W>,
+        now: &mut u64,
+    ) -> Result<Found, Over> {
+        let left = slices.network().left_to_send();
+        let Some((_, home)) = left.filter(|(least, _)| *least >= LEFT_MIN) else {
+            return Ok(Found::Ended);
+        };
+        let (guess, tries) = if let Some(known) = self.known {
+            (known, TRIES_OF_KNOWN)
+        } else {
+            slices.network().listen_to(home);
+            let Some(guess) = listen(slices, now)? else {
+                return Ok(Found::Nothing);
+            };
+            (guess, TRIES)
+        };
+        slices.network().listen();
+        let Some(repetition) = self.try_guess(slices, now, guess, tries)? else {
+            if slices.network().ended() != self.ended {
+                return Ok(Found::Ended);
+            }
+            // Another one is looked for next.
+            let was_known = self.known.take().is_some();
+            let found = if was_known {
+                Found::Ended
+            } else {
+                Found::Nothing
+            };
+            return Ok(found);
+        };
+        self.known = Some(repetition.period);
+        self.jump(slices, now, repetition)
+    }
+
+    /// Compares states that are a guess apart, or a multiple of it (Brent, "An improved Monte Carlo
+    /// factorization algorithm"). What came true before is compared with the last state each time.
+    fn try_guess<W: Watcher>(
+        &mut self,
+        slices: &mut Slices<'_, W>,
+        now: &mut u64,
+        guess: u64,
+        tries: u32,
+    ) -> Result<Option<Repetition>, Over> {
+        let (mut span, mut steps) = (1, 0);
+        self.note(slices, *now);
+        for _ in 0..tries {
+            *now = slices.go(*now, now.saturating_add(guess))?;
+            steps += 1;
+            let mut network = slices.network();
+            if network.ended() != self.ended {
+                return Ok(None);
+            }
+            if let Some(repetition) = network.repeats(&self.noted, *now) {
+                return Ok(Some(repetition));
+            }
+            if steps == span {
+                let is_known = self.known.is_some();
+                (span, steps) = (if is_known { 1 } else { 2 * span }, 0);
+                self.note(slices, *now);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Notes the state, and listens anew.
+    fn note<W: Watcher>(&mut self, slices: &mut Slices<'_, W>, now: u64) {
+        let mut network = slices.network();
+        network.note(now, &mut self.noted);
+        network.logs().for_each(super::SteadyLog::clear);
+    }
+
+    /// Jumps as far as the steady state lasts, once all packets under way have been sent in it.
+    fn jump<W: Watcher>(
+        &mut self,
+        slices: &mut Slices<'_, W>,
+        now: &mut u64,
+        mut repetition: Repetition,
+    ) -> Result<Found, Over> {
+        for _ in 0..MORE_PERIODS {
+            let until = repetition.bounds.until.min(slices.edge);
+            let whole = until.saturating_sub(*now) / repetition.period;
+            let periods = whole.min(repetition.bounds.periods);
+            if periods == 0 {
+                return Ok(Found::Steady(until));
+            }
+            let mut network = slices.network();
+            if let Some(starts) = network.starts(&repetition) {
+                let before = network.packet_hops();
+                if !network.leap(&self.noted, *now, &repetition, &starts, periods) {
+                    return Ok(Found::Nothing);
+                }
+                self.jumped.jumps += 1;
+                self.credit = periods * repetition.period / SAVED;
+                self.jumped.periods += periods;
+                self.jumped.time_ps += periods * repetition.period;
+                self.jumped.packet_hops += network.packet_hops() - before;
+                *now += periods * repetition.period;
+                // It may go on behind a sync point.
+                let reaches_it = until == slices.edge && periods == whole;
+                self.goes_on_at = reaches_it.then_some(until);
+                if self.goes_on_at.is_some() {
+                    *now = slices.go(*now, until)?;
+                }
+                return Ok(Found::Steady(until));
+            }
+            network.note(*now, &mut self.noted);
+            *now = slices.go(*now, now.saturating_add(repetition.period))?;
+            match slices.network().repeats(&self.noted, *now) {
+                Some(next) => repetition = next,
+                None => return Ok(Found::Ended),
+            }
+        }
+        Ok(Found::Nothing)
+    }
+}
+
+/// Listens to one host until what it sends repeats; after what time it does.
+fn listen<W: Watcher>(slices: &mut Slices<'_, W>, now: &mut u64) -> Result<Option<u64>, Over> {
+    let until = now.saturating_add(LISTEN_PS);
+    let mut step = LOOK_PS;
+    while *now < until {
+        *now = slices.go(*now, now.saturating_add(step))?;
+        step *= 2;
+        let mut network = slices.network();
+        let mut logs = network.logs();
+        let period = logs.find_map(|log| period::shortest(&log.departures));
+        if let Some(period) = period.filter(|period| *period > 0) {
+            // Not much shorter than a window, each of which would be cut.
+            return Ok(Some(period * (LOOK_PS / 4).div_ceil(period)));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,361 @@
+//! The state of a whole network: noted, compared, carried on.
+
+use tenter_engine::{Home, LocalNode, Part};
+use tenter_net::{Packet, UnderWay, Visitor};
+use tenter_topology::HostId;
+
+use super::latency::{Starts, Units};
+use super::log::{Logged, SteadyLog};
+use super::numbers::Numbers;
+use super::visitors::{Bounds, Comparison, Leap, Notes};
+use crate::network::fabric::{Fabric, NodeModel};
+use crate::network::watch::Watcher;
+
+/// A state that has been noted.
+#[derive(Debug, Default)]
+pub(super) struct Noted {
+    /// When it was.
+    pub(super) at: u64,
+    values: Vec<u64>,
+    /// Where the values of each node end.
+    ends: Vec<usize>,
+    numbers: Numbers,
+    /// Transfers and requests that had ended.
+    ended: u64,
+    /// Whether there is something that is not gone through.
+    refused: bool,
+}
+
+/// What a state has in common with the one that was noted a period before.
+#[derive(Debug)]
+pub(super) struct Repetition {
+    /// How long the period is, in ps.
+    pub(super) period: u64,
+    pub(super) bounds: Bounds,
+    /// How far sequence numbers advance in a period.
+    advance: Numbers,
+    /// Data packets under way.
+    under_way: Vec<(UnderWay, u32)>,
+}
+
+/// All parts of a network, between two windows.
+#[derive(Debug)]
+pub(super) struct Network<'a, W: Watcher> {
+    pub(super) parts: &'a mut [Part<Fabric<W>>],
+}
+
+impl<W: Watcher> Network<'_, W> {
+    /// How many transfers and requests have ended, and how much of streams without end has arrived:
+    /// while it stays the same, ranks do nothing.
+    pub(super) fn ended(&self) -> u64 {
+        let of_part = |part: &Part<Fabric<W>>| {
+            let records = &part.nodes.partition_records;
+            let endless: u64 = records.endless.iter().flatten().sum();
+            (records.delivered.len() + records.acknowledged.len()) as u64 + endless
+        };
+        self.parts.iter().map(of_part).sum()
+    }
+
+    /// Packets of any kind that have been sent, counted once per link.
+    pub(super) fn packet_hops(&self) -> u64 {
+        let sent = |wire: &tenter_net::Transmitter| {
+            let mac = wire.mac();
+            wire.sent().0 + mac.xoff_frames + mac.xon_frames
+        };
+        let of_node = |node: &NodeModel| match node {
+            NodeModel::Host(host) => sent(host.nic.transmitter()),
+            NodeModel::Switch(switch) => {
+                let ports = switch.ports().iter();
+                ports.map(|port| sent(port.transmitter())).sum()
+            }
+        };
+        let nodes = self.parts.iter().flat_map(|part| &part.nodes.nodes);
+        nodes.map(of_node).sum()
+    }
+
+    /// The fewest packets that a queue pair in its turn has left of its request, and the first host
+    /// that has one with the most.
+    pub(super) fn left_to_send(&self) -> Option<(u32, Home)> {
+        let context = &self.parts.first()?.nodes.context;
+        let homes = context.topology.host_ids().map(|host| context.home(host));
+        let left = homes.filter_map(|home| match self.host(home) {
+            NodeModel::Host(host) => host
+                .nic
+                .left_to_send()
+                .map(|(least, most)| (least, most, home)),
+            NodeModel::Switch(_) => None,
+        });
+        let bounds = left.reduce(|(least, most, home), next| {
+            let least = least.min(next.0);
+            if next.1 > most {
+                (least, next.1, next.2)
+            } else {
+                (least, most, home)
+            }
+        });
+        bounds.map(|(least, _, home)| (least, home))
+    }
+
+    /// Notes the state at `now`.
+    pub(super) fn note(&mut self, now: u64, noted: &mut Noted) {
+        noted.at = now;
+        noted.values.clear();
+        noted.ends.clear();
+        noted.refused = false;
+        noted.ended = self.ended();
+        self.read_numbers(&mut noted.numbers);
+        for part in &mut *self.parts {
+            for index in 0..part.nodes.nodes.len() {
+                let mut notes = Notes {
+                    values: &mut noted.values,
+                    refused: &mut noted.refused,
+                };
+                go_through(part, index, now, &mut notes);
+                noted.ends.push(noted.values.len());
+            }
+        }
+    }
+
+    fn read_numbers(&self, numbers: &mut Numbers) {
+        numbers.clear();
+        let Some(first) = self.parts.first() else {
+            return;
+        };
+        let context = &first.nodes.context;
+        for host in context.topology.host_ids() {
+            if let NodeModel::Host(host) = self.host(context.home(host)) {
+                let nic = &host.nic;
+                numbers.add_host(nic.next_sequences(), nic.expected_sequences());
+            }
+        }
+    }
+
+    fn host(&self, home: Home) -> &NodeModel {
+        &self.parts[usize::from(home.part)].nodes.nodes[home.node.index()]
+    }
+
+    /// Compares the state at `now` with one that was noted before; nothing where they differ.
+    pub(super) fn repeats(&mut self, noted: &Noted, now: u64) -> Option<Repetition> {
+        if noted.refused || self.ended() != noted.ended {
+            return None;
+        }
+        let mut numbers = Numbers::default();
+        self.read_numbers(&mut numbers);
+        let advance = numbers.since(&noted.numbers);
+        let mut repetition = Repetition {
+            period: now - noted.at,
+            bounds: Bounds::NONE,
+            advance,
+            under_way: Vec::new(),
+        };
+        let (mut place, mut start) = (0, 0);
+        for part in &mut *self.parts {
+            for index in 0..part.nodes.nodes.len() {
+                let end = *noted.ends.get(place)?;
+                let before = noted.values.get(start..end)?;
+                (place, start) = (place + 1, end);
+                let mut comparison = Comparison {
+                    before: before.iter(),
+                    now,
+                    period: repetition.period,
+                    advance: &repetition.advance,
+                    bounds: &mut repetition.bounds,
+                    under_way: &mut repetition.under_way,
+                    is_same: true,
+                };
+                go_through(part, index, now, &mut comparison);
+                let is_whole = comparison.before.next().is_none();
+                if !comparison.is_same || !is_whole {
+                    return None;
+                }
+            }
+        }
+        self.flows_agree(&repetition.advance).then_some(repetition)
+    }
+
+    /// Whether both ends of each queue pair advance alike.
+    fn flows_agree(&self, advance: &Numbers) -> bool {
+        use tenter_net::FlowEnd::{Receive, Send};
+        let nodes = self.parts.iter().flat_map(|part| &part.nodes.nodes);
+        let mut hosts = nodes.filter_map(|node| match node {
+            NodeModel::Host(host) => Some(&host.nic),
+            NodeModel::Switch(_) => None,
+        });
+        hosts.all(|nic| {
+            let slots = (0..).map(tenter_net::SendSlot::new);
+            let mut slots = slots.take(nic.next_sequences().count());
+            slots.all(|slot| {
+                let own = advance.of(Send(nic.host(), slot));
+                let (host, there) = nic.receiver_of(slot);
+                own == 0 || own == advance.of(Receive(host, there))
+            })
+        })
+    }
+
+    /// Listens to all hosts from now on.
+    pub(super) fn listen(&mut self) {
+        for part in &mut *self.parts {
+            part.nodes.steady_log = Some(Box::default());
+        }
+    }
+
+    /// Listens to one host alone.
+    pub(super) fn listen_to(&mut self, home: Home) {
+        self.stop_listening();
+        if let Some(part) = self.parts.get_mut(usize::from(home.part)) {
+            part.nodes.steady_log = Some(Box::new(SteadyLog::of_host(home.node)));
+        }
+    }
+
+    pub(super) fn stop_listening(&mut self) {
+        for part in &mut *self.parts {
+            part.nodes.steady_log = None;
+        }
+    }
+
+    pub(super) fn logs(&mut self) -> impl Iterator<Item = &mut SteadyLog> {
+        let parts = self.parts.iter_mut();
+        parts.filter_map(|part| part.nodes.steady_log.as_deref_mut())
+    }
+
+    /// When all data packets under way were sent; nothing unless the log knows it of each.
+    pub(super) fn starts(&mut self, repetition: &Repetition) -> Option<Starts> {
+        let numbers = &repetition.advance;
+        let logged = self.logs().flat_map(|log| log.sent.iter().copied());
+        let logged: Vec<Logged> = logged.collect();
+        let starts = Starts::new(&logged, numbers);
+        let mut under_way = repetition.under_way.iter();
+        let is_known = under_way.all(|(of, sent)| {
+            let start = starts.of(numbers, of.host, of.slot, of.sequence);
+            start.is_some_and(|start| (start / tenter_net::SENT_UNIT_PS) as u32 == *sent)
+        });
+        is_known.then_some(starts)
+    }
+
+    /// Carries the state at `now` on by so many periods; whether it could.
+    pub(super) fn leap(
+        &mut self,
+        noted: &Noted,
+        now: u64,
+        repetition: &Repetition,
+        starts: &Starts,
+        periods: u64,
+    ) -> bool {
+        let period = repetition.period;
+        let Some(accepted) = self.accepted_in_period(now, repetition, starts) else {
+            return false;
+        };
+        let span = period * periods;
+        let (mut place, mut start) = (0, 0);
+        for part in &mut *self.parts {
+            let mut under_way = Vec::new();
+            for index in 0..part.nodes.nodes.len() {
+                let (Some(&end), node) = (noted.ends.get(place), LocalNode::new(index as u32))
+                else {
+                    return false;
+                };
+                let before = noted.values.get(start..end).unwrap_or_default();
+                (place, start) = (place + 1, end);
+                let mut leap = Leap {
+                    before: before.iter(),
+                    periods,
+                    span,
+                    advance: &repetition.advance,
+                    starts,
+                };
+                let items = go_through(part, index, now, &mut leap);
+                under_way.extend(
+                    items
+                        .into_iter()
+                        .map(|(input, packet)| (node, input, packet)),
+                );
+                if let NodeModel::Switch(switch) = &mut part.nodes.nodes[index] {
+                    switch.leaped();
+                }
+            }
+            part.lane.leap(now + span, under_way);
+        }
+        self.carry_logs_on(noted, repetition, periods);
+        let mut units = Units::new(period, periods);
+        for (of, sent) in accepted {
+            let latencies = units.latencies(of.at, sent);
+            self.nic(of.host, |nic| nic.add_latencies(of.slot, latencies));
+        }
+        true
+    }
+
+    /// Makes the logs those of so many periods later, for packets that are still under way.
+    fn carry_logs_on(&mut self, noted: &Noted, repetition: &Repetition, periods: u64) {
+        let advance = &repetition.advance;
+        let span = repetition.period * periods;
+        for log in self.logs() {
+            log.accepted.clear();
+            log.sent.retain(|of| {
+                let end = tenter_net::FlowEnd::Receive(of.host, of.slot);
+                let expected = noted.numbers.of(end).wrapping_add(advance.of(end));
+                of.sequence.wrapping_sub(expected).cast_signed() >= 0
+            });
+            for of in &mut log.sent {
+                let end = tenter_net::FlowEnd::Receive(of.host, of.slot);
+                let by = advance.of(end).wrapping_mul(periods as u32);
+                of.sequence = of.sequence.wrapping_add(by);
+                of.at += span;
+            }
+        }
+    }
+
+    fn nic(&mut self, host: HostId, change: impl FnOnce(&mut tenter_endpoint::Nic)) {
+        let Some(first) = self.parts.first() else {
+            return;
+        };
+        let home = first.nodes.context.home(host);
+        let part = &mut self.parts[usize::from(home.part)];
+        if let NodeModel::Host(host) = &mut part.nodes.nodes[home.node.index()] {
+            change(&mut host.nic);
+        }
+    }
+
+    /// The packets accepted in the period that ends at `now`, and for each when it was sent, or
+    /// would have been in a steady state; nothing unless that is known of all.
+    fn accepted_in_period(
+        &mut self,
+        now: u64,
+        repetition: &Repetition,
+        starts: &Starts,
+    ) -> Option<Vec<(Logged, u64)>> {
+        let period = repetition.period;
+        let accepted = self.logs().flat_map(|log| log.accepted.iter().copied());
+        let accepted = accepted.filter(|of| of.at + period >= now);
+        let sent = |of: Logged| {
+            let advance = tenter_net::FlowEnd::Receive(of.host, of.slot);
+            let next = of.sequence.wrapping_add(repetition.advance.of(advance));
+            let numbers = &repetition.advance;
+            let own = starts.of(numbers, of.host, of.slot, of.sequence);
+            let next = || starts.of(numbers, of.host, of.slot, next);
+            let start = own.or_else(|| next()?.checked_sub(period));
+            start.map(|start| (of, start))
+        };
+        accepted.map(sent).collect()
+    }
+}
+
+/// Goes through a node and what is on its way to it, which is returned.
+fn go_through<W: Watcher, V: Visitor>(
+    part: &mut Part<Fabric<W>>,
+    index: usize,
+    now: u64,
+    visitor: &mut V,
+) -> Vec<(u16, Packet)> {
+    let Part { lane, nodes } = part;
+    match &mut nodes.nodes[index] {
+        NodeModel::Host(host) => host.steady(&nodes.context.nic, visitor),
+        NodeModel::Switch(switch) => switch.steady(now, visitor),
+    }
+    let mut items = lane.in_order(LocalNode::new(index as u32));
+    visitor.exact(items.len() as u64);
+    for (input, packet) in &mut items {
+        visitor.exact(u64::from(*input));
+        packet.steady_under_way(visitor);
+    }
+    items
+}

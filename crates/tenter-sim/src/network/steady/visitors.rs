@@ -1,0 +1,258 @@
+//! The three passes over a state: its values are noted, compared with those of a period before, and
+//! changed to those of some periods later.
+
+use tenter_net::{FlowEnd, SENT_UNIT_PS, UnderWay, Visitor};
+
+use super::latency::Starts;
+use super::numbers::Numbers;
+
+/// Notes the values.
+#[derive(Debug)]
+pub(super) struct Notes<'a> {
+    pub(super) values: &'a mut Vec<u64>,
+    /// Whether there is something that is not gone through.
+    pub(super) refused: &'a mut bool,
+}
+
+impl Visitor for Notes<'_> {
+    fn exact(&mut self, value: u64) {
+        self.values.push(value);
+    }
+
+    fn instant(&mut self, at: &mut u64) {
+        self.values.push(*at);
+    }
+
+    fn deadline(&mut self, at: u64) {
+        self.values.push(at);
+    }
+
+    fn total(&mut self, count: &mut u64) {
+        self.values.push(*count);
+    }
+
+    fn total_u32(&mut self, count: &mut u32) {
+        self.values.push(u64::from(*count));
+    }
+
+    fn sequence(&mut self, _: FlowEnd, number: &mut u32) {
+        self.values.push(u64::from(*number));
+    }
+
+    fn sequence_or_fixed(&mut self, _: FlowEnd, number: &mut u32) -> bool {
+        self.values.push(u64::from(*number));
+        false
+    }
+
+    fn left(&mut self, _: FlowEnd, _: u32) {}
+
+    fn sent(&mut self, _: UnderWay, _: &mut u32) {}
+
+    fn refuse(&mut self) {
+        *self.refused = true;
+    }
+}
+
+/// How far a steady state goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Bounds {
+    /// The first instant at which something happens that does not belong to a period, in ps.
+    pub(super) until: u64,
+    /// So many periods at most.
+    pub(super) periods: u64,
+}
+
+impl Bounds {
+    pub(super) const NONE: Bounds = Bounds {
+        until: u64::MAX,
+        periods: u64::MAX,
+    };
+}
+
+/// Compares the values with those of a period before.
+#[derive(Debug)]
+pub(super) struct Comparison<'a> {
+    pub(super) before: std::slice::Iter<'a, u64>,
+    pub(super) now: u64,
+    pub(super) period: u64,
+    pub(super) advance: &'a Numbers,
+    pub(super) bounds: &'a mut Bounds,
+    /// Data packets under way, with what they know of when they were sent.
+    pub(super) under_way: &'a mut Vec<(UnderWay, u32)>,
+    pub(super) is_same: bool,
+}
+
+impl Comparison<'_> {
+    /// The same value a period before.
+    #[inline]
+    fn last(&mut self) -> u64 {
+        if let Some(&last) = self.before.next() {
+            return last;
+        }
+        self.is_same = false;
+        0
+    }
+
+    #[inline]
+    fn require(&mut self, holds: bool) {
+        self.is_same &= holds;
+    }
+
+    fn bound(&mut self, periods: u64) {
+        self.bounds.periods = self.bounds.periods.min(periods);
+    }
+}
+
+impl Visitor for Comparison<'_> {
+    #[inline]
+    fn exact(&mut self, value: u64) {
+        let last = self.last();
+        self.require(last == value);
+    }
+
+    #[inline]
+    fn instant(&mut self, at: &mut u64) {
+        let last = self.last();
+        if last == *at {
+            if *at > self.now {
+                self.bounds.until = self.bounds.until.min(*at);
+            }
+        } else {
+            self.require(last.checked_add(self.period) == Some(*at));
+        }
+    }
+
+    fn deadline(&mut self, at: u64) {
+        self.exact(at);
+        if at > self.now {
+            self.bounds.until = self.bounds.until.min(at);
+        }
+    }
+
+    #[inline]
+    fn total(&mut self, count: &mut u64) {
+        let last = self.last();
+        match count.checked_sub(last) {
+            None => self.is_same = false,
+            Some(0) => {}
+            Some(more) => self.bound((u64::MAX - *count) / more),
+        }
+    }
+
+    #[inline]
+    fn total_u32(&mut self, count: &mut u32) {
+        let last = self.last();
+        match u64::from(*count).checked_sub(last) {
+            None => self.is_same = false,
+            Some(0) => {}
+            Some(more) => self.bound(u64::from(u32::MAX - *count) / more),
+        }
+    }
+
+    #[inline]
+    fn sequence(&mut self, of: FlowEnd, number: &mut u32) {
+        let last = self.last();
+        let advance = u64::from(number.wrapping_sub(last as u32));
+        let same = advance == u64::from(self.advance.of(of));
+        self.require(same);
+    }
+
+    fn sequence_or_fixed(&mut self, of: FlowEnd, number: &mut u32) -> bool {
+        let last = self.last();
+        if last == u64::from(*number) {
+            return false;
+        }
+        let advance = number.wrapping_sub(last as u32);
+        let same = advance == self.advance.of(of);
+        self.require(same);
+        true
+    }
+
+    fn left(&mut self, of: FlowEnd, numbers: u32) {
+        if let Some(periods) = numbers.checked_div(self.advance.of(of)) {
+            self.bound(u64::from(periods));
+        }
+    }
+
+    fn sent(&mut self, of: UnderWay, sent: &mut u32) {
+        self.under_way.push((of, *sent));
+    }
+
+    fn refuse(&mut self) {
+        self.is_same = false;
+    }
+}
+
+/// Changes the values to those of some periods later.
+#[derive(Debug)]
+pub(super) struct Leap<'a> {
+    pub(super) before: std::slice::Iter<'a, u64>,
+    pub(super) periods: u64,
+    /// All of these together, in ps.
+    pub(super) span: u64,
+    pub(super) advance: &'a Numbers,
+    pub(super) starts: &'a Starts,
+}
+
+impl Leap<'_> {
+    #[inline]
+    fn last(&mut self) -> u64 {
+        self.before.next().copied().unwrap_or(0)
+    }
+}
+
+impl Visitor for Leap<'_> {
+    #[inline]
+    fn exact(&mut self, _: u64) {
+        self.last();
+    }
+
+    #[inline]
+    fn instant(&mut self, at: &mut u64) {
+        if self.last() != *at {
+            *at += self.span;
+        }
+    }
+
+    fn deadline(&mut self, _: u64) {
+        self.last();
+    }
+
+    #[inline]
+    fn total(&mut self, count: &mut u64) {
+        *count += (*count - self.last()) * self.periods;
+    }
+
+    #[inline]
+    fn total_u32(&mut self, count: &mut u32) {
+        let more = (u64::from(*count) - self.last()) * self.periods;
+        // The comparison has seen to it that it does not wrap.
+        *count = count.wrapping_add(more as u32);
+    }
+
+    #[inline]
+    fn sequence(&mut self, of: FlowEnd, number: &mut u32) {
+        self.last();
+        let advance = self.advance.of(of).wrapping_mul(self.periods as u32);
+        *number = number.wrapping_add(advance);
+    }
+
+    fn sequence_or_fixed(&mut self, of: FlowEnd, number: &mut u32) -> bool {
+        if self.last() == u64::from(*number) {
+            return false;
+        }
+        let advance = self.advance.of(of).wrapping_mul(self.periods as u32);
+        *number = number.wrapping_add(advance);
+        true
+    }
+
+    fn left(&mut self, _: FlowEnd, _: u32) {}
+
+    fn sent(&mut self, of: UnderWay, sent: &mut u32) {
+        if let Some(start) = self.starts.of(self.advance, of.host, of.slot, of.sequence) {
+            *sent = ((start + self.span) / SENT_UNIT_PS) as u32;
+        }
+    }
+
+    fn refuse(&mut self) {}
+}

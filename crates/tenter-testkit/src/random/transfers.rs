@@ -1,0 +1,109 @@
+//! Small fabrics with a few long transfers, whose states repeat: for jumps over steady states.
+
+use std::fmt::Write;
+
+use tenter_net::load_balancing::{Ecmp, LoadBalancing};
+use tenter_net::{MarkAt, UNLIMITED_POOL};
+use tenter_plan::{Plan, SteadyState};
+use tenter_scenario::{Format, load};
+
+use super::draw::Draw;
+use super::{RandomScenario, endpoint, fabric, flow_control};
+
+/// Makes a scenario from a seed, in which most queue pairs have hundreds of packets to send; the
+/// same one every time. Its steady states are jumped over.
+///
+/// # Panics
+/// When the scenario is refused, which is a defect of this function.
+pub fn random_transfers(seed: u64) -> RandomScenario {
+    let text = text(seed);
+    let name = format!("transfers-{seed}.yaml");
+    match load(&text, &name, Format::Yaml, &[], None) {
+        Ok(loaded) => {
+            let mut plan = loaded.plan;
+            change(&mut plan, &mut Draw::new(!seed));
+            let plan = plan.evaluated();
+            RandomScenario { seed, text, plan }
+        }
+        Err(errors) => panic!(
+            "seed {seed} makes a scenario that is refused:\n{text}\n{}",
+            errors.render()
+        ),
+    }
+}
+
+fn text(seed: u64) -> String {
+    let mut draw = Draw::new(seed ^ 0x5eed);
+    let fabric = fabric::write_calm(&mut draw);
+    let endpoint = endpoint::write(&mut draw);
+    let jobs = jobs(&mut draw, fabric.hosts, endpoint.packet_bytes);
+    let observe = if draw.chance(30) {
+        format!("{{sample_interval: {}}}", draw.time(3_000, 200_000))
+    } else {
+        "{samples: false}".to_owned()
+    };
+    let seed = draw.below(1 << 32);
+    format!(
+        "seed: {seed}\nfabric:\n{}endpoint:\n{}jobs:\n{jobs}observe: {observe}\n",
+        fabric.text, endpoint.text
+    )
+}
+
+/// One or two jobs on any hosts.
+fn jobs(draw: &mut Draw, hosts: u64, packet_bytes: u64) -> String {
+    let jobs: u64 = *draw.pick(&[&1, &1, &2]);
+    let mut text = String::new();
+    for index in 0..jobs {
+        let mut ranks: Vec<u64> = (0..hosts).collect();
+        draw.shuffle(&mut ranks);
+        let count = draw.within(2..=hosts.min(8));
+        ranks.truncate(count as usize);
+        let ranks: Vec<String> = ranks.iter().map(ToString::to_string).collect();
+        let queue_pairs: u64 = *draw.pick(&[&1, &1, &2, &3]);
+        let size = packet_bytes * draw.within(300..=1_500) * queue_pairs;
+        let _ = writeln!(
+            text,
+            "  - name: job{index}\n    ranks: [{}]\n    queue_pairs: {queue_pairs}\n    start: {}\n    collectives:",
+            ranks.join(", "),
+            draw.seldom_time(40, 30_000),
+        );
+        let (what, size): (&str, u64) = match draw.below(5) {
+            0 => ("permutation, algorithm: random, seed: 3", size),
+            1 => ("all-to-all, algorithm: parallel", size * count),
+            2 => ("all-reduce, algorithm: ring", size * count),
+            3 => ("all-gather, algorithm: ring", size * count),
+            _ => ("incast", size * (count - 1)),
+        };
+        let _ = writeln!(text, "      - {{collective: {what}, size: {size}B}}");
+    }
+    text
+}
+
+/// Clocks that agree, mostly, and buffers with pauses and marks in half of the plans.
+fn change(plan: &mut Plan, draw: &mut Draw) {
+    plan.steady_state = SteadyState::Jump;
+    if draw.chance(80) {
+        plan.nic.clock_offset_max_ppm = 0;
+    }
+    if draw.chance(60) {
+        plan.nic.retransmission_timeout = tenter_units::Time::from_us(5_000);
+    }
+    flow_control::change(plan, draw);
+    plan.nic.receive_buffer = None;
+    let is_roomy = draw.chance(70);
+    for bytes in &mut plan.switches.usual.pool_bytes {
+        // With room for what comes after a pause, little is lost.
+        if is_roomy && *bytes != UNLIMITED_POOL {
+            *bytes *= 4;
+        }
+    }
+    for class in &mut plan.switches.usual.classes {
+        if let Some(ecn) = &mut class.ecn {
+            ecn.min_bytes = ecn.max_bytes;
+            ecn.mark_at = *draw.pick(&[&MarkAt::Enqueue, &MarkAt::Dequeue]);
+        }
+    }
+    if plan.switches.usual.load_balancing.ecmp().is_none() {
+        plan.switches.usual.load_balancing = LoadBalancing::Ecmp(*Ecmp::usual());
+    }
+}

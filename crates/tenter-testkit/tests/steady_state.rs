@@ -1,0 +1,143 @@
+//! Steady states are jumped over without any change of the records.
+
+use tenter_plan::{Plan, SteadyState};
+use tenter_testkit::{Engine, Trial, difference, random_scenario, random_transfers};
+
+/// How many scenarios with long transfers there are.
+const SCENARIOS: u64 = 1_000;
+/// One test runs one in so many, so that each processor has something to do.
+const SHARES: u64 = 4;
+/// One in so many is also run on the reference engine, and on several threads.
+const JUDGED: u64 = 5;
+/// Failures that are shown.
+const SHOWN: usize = 3;
+
+fn windowed(threads: u16) -> Engine {
+    Engine::Windowed {
+        threads,
+        window_cap: None,
+    }
+}
+
+fn run(engine: Engine, plan: &Plan, state: SteadyState) -> Trial {
+    let plan = Plan {
+        steady_state: state,
+        ..plan.clone()
+    };
+    engine.run(&plan).unwrap_or_else(|how| panic!("{how}"))
+}
+
+/// What jumps came to.
+#[derive(Debug, Default)]
+struct Seen {
+    scenarios: u64,
+    jumped: u64,
+    jumps: u64,
+    hops: u64,
+    hops_jumped: u64,
+    pauses: u64,
+    marks: u64,
+}
+
+impl Seen {
+    fn add(&mut self, trial: &Trial) {
+        let summary = &trial.outcome.summary;
+        let engine = &summary.engine;
+        self.scenarios += 1;
+        self.jumped += u64::from(engine.jumps > 0);
+        self.jumps += engine.jumps;
+        self.hops += engine.packet_hops;
+        self.hops_jumped += engine.jumped_packet_hops;
+        if engine.jumps > 0 {
+            self.pauses += u64::from(summary.totals.xoff_frames > 0);
+            self.marks += u64::from(summary.totals.marked_frames > 0);
+        }
+    }
+}
+
+/// Jumps, their periods, and the packets in them.
+fn counts(trial: &Trial) -> [u64; 3] {
+    let engine = &trial.outcome.summary.engine;
+    [
+        engine.jumps,
+        engine.jumped_periods,
+        engine.jumped_packet_hops,
+    ]
+}
+
+/// How the records of a plan change by jumps, if they do.
+fn change(plan: &Plan, is_judged: bool, seen: &mut Seen) -> Option<String> {
+    let simulated = run(windowed(1), plan, SteadyState::Simulate);
+    assert_eq!(simulated.outcome.summary.engine.jumps, 0);
+    let jumped = run(windowed(1), plan, SteadyState::Jump);
+    seen.add(&jumped);
+    let counts = counts(&jumped);
+    let mut trials = vec![("one thread", jumped)];
+    if is_judged {
+        let jump = |threads| run(windowed(threads), plan, SteadyState::Jump);
+        trials.push(("two threads", jump(2)));
+        trials.push(("three threads", jump(3)));
+        for (_, trial) in &trials {
+            assert_eq!(self::counts(trial), counts, "jumps depend on threads");
+        }
+        let reference = run(Engine::Reference, plan, SteadyState::Simulate);
+        trials.push(("the reference engine", reference));
+    }
+    let differs = |(how, trial): &(&str, Trial)| {
+        let difference = difference(&simulated, trial)?;
+        Some(format!("{how}: {difference}"))
+    };
+    trials.iter().find_map(differs)
+}
+
+fn check(share: u64) {
+    let mut seen = Seen::default();
+    let mut failures = Vec::new();
+    for seed in SCENARIOS * share / SHARES..SCENARIOS * (share + 1) / SHARES {
+        let scenario = random_transfers(seed);
+        let is_judged = seed % JUDGED == 0;
+        if let Some(how) = change(&scenario.plan, is_judged, &mut seen) {
+            failures.push(format!("seed {seed}: {how}\n{}", scenario.text));
+        }
+    }
+    println!("{seen:?}");
+    assert!(
+        failures.is_empty(),
+        "{} of {} scenarios differ; the first are\n\n{}",
+        failures.len(),
+        seen.scenarios,
+        failures[..failures.len().min(SHOWN)].join("\n\n")
+    );
+    assert!(seen.jumped * 4 > seen.scenarios, "{seen:?}");
+    assert!(seen.pauses > 0 && seen.marks > 0, "{seen:?}");
+}
+
+#[test]
+fn a_first_quarter_of_long_transfers_is_the_same_with_jumps() {
+    check(0);
+}
+
+#[test]
+fn a_second_quarter_of_long_transfers_is_the_same_with_jumps() {
+    check(1);
+}
+
+#[test]
+fn a_third_quarter_of_long_transfers_is_the_same_with_jumps() {
+    check(2);
+}
+
+#[test]
+fn a_fourth_quarter_of_long_transfers_is_the_same_with_jumps() {
+    check(3);
+}
+
+#[test]
+fn whatever_a_scenario_is_it_is_the_same_with_jumps() {
+    let mut seen = Seen::default();
+    for seed in 0..200 {
+        let scenario = random_scenario(seed);
+        let how = change(&scenario.plan, false, &mut seen);
+        assert_eq!(how, None, "seed {seed}\n{}", scenario.text);
+    }
+}
