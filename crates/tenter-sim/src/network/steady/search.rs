@@ -21,6 +21,8 @@ const TRIES_OF_KNOWN: u32 = 12;
 /// saved more than so many times what it took. Tests look as often as they can.
 const REST: u64 = if cfg!(debug_assertions) { 1 } else { 50 };
 const SAVED: u64 = 4;
+/// To note or to compare so many values takes no longer than to simulate a packet-hop.
+const VALUES_PER_HOP: u64 = 16;
 /// No rest is longer, in ps.
 const REST_MAX_PS: u64 = if cfg!(debug_assertions) {
     10_000_000
@@ -63,6 +65,10 @@ pub(crate) struct Search {
     not_before: u64,
     /// How long the present rest is, in ps; none after a jump.
     rest: u64,
+    /// So many values were noted and compared in the present look.
+    values: u64,
+    /// The next look is no earlier than when so many packet-hops are done.
+    hops_before: u64,
     /// Time that looks may take in vain without a rest, in ps: jumps have saved more.
     credit: u64,
     /// How much had ended at the last look.
@@ -133,9 +139,18 @@ impl Search {
             if now < self.not_before {
                 continue;
             }
+            if self.rest > 0 && slices.network().packet_hops() < self.hops_before {
+                self.not_before = now.saturating_add(self.rest);
+                continue;
+            }
             let begin = now;
+            self.values = 0;
             let found = self.look(slices, &mut now)?;
             self.rest_after(&found, begin, now);
+            if self.rest > 0 {
+                let worth = self.values / VALUES_PER_HOP * REST;
+                self.hops_before = slices.network().packet_hops() + worth;
+            }
             slices.network().stop_listening();
         }
     }
@@ -232,6 +247,7 @@ impl Search {
             if network.ended() != self.ended {
                 return Ok(None);
             }
+            self.values += self.noted.size();
             if let Some(repetition) = network.repeats(&self.noted, *now) {
                 return Ok(Some(repetition));
             }
@@ -248,6 +264,7 @@ impl Search {
     fn note<W: Watcher>(&mut self, slices: &mut Slices<'_, W>, now: u64) {
         let mut network = slices.network();
         network.note(now, &mut self.noted);
+        self.values += self.noted.size();
         network.logs().for_each(super::SteadyLog::clear);
     }
 

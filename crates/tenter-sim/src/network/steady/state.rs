@@ -26,6 +26,13 @@ pub(super) struct Noted {
     refused: bool,
 }
 
+impl Noted {
+    /// How many values it has.
+    pub(super) fn size(&self) -> u64 {
+        self.values.len() as u64
+    }
+}
+
 /// What a state has in common with the one that was noted a period before.
 #[derive(Debug)]
 pub(super) struct Repetition {
