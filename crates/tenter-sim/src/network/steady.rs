@@ -22,6 +22,8 @@ pub(crate) use log::SteadyLog;
 pub(crate) use refusal::refusal;
 pub(crate) use search::{Search, Slices};
 
+use tenter_units::Time;
+
 /// What has been jumped over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Jumped {
@@ -29,8 +31,8 @@ pub struct Jumped {
     pub jumps: u64,
     /// Periods in all of them.
     pub periods: u64,
-    /// The time that these took, in ps.
-    pub time_ps: u64,
+    /// The time that these took.
+    pub time: Time,
     /// Packets of any kind that they carried, counted once per link.
     pub packet_hops: u64,
 }

@@ -602,7 +602,7 @@ fn engine<D: Driver>(driver: &D, threads: u16, ended: Instant, digest: Digest) -
         jumped_packet_hops: stats.jumped.packet_hops,
         jumped_periods: stats.jumped.periods,
         jumps: stats.jumped.jumps,
-        jumped_ns: Time::from_ps(stats.jumped.time_ps).as_ns(),
+        jumped_ns: stats.jumped.time.as_ns(),
         simulated_ns: ended.since_start().as_ns(),
         ..EngineStats::default()
     }

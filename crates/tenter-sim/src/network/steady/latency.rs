@@ -7,11 +7,12 @@
 use tenter_endpoint::Latencies;
 use tenter_net::{FlowEnd, ReceiveSlot, SENT_UNIT_PS};
 use tenter_topology::HostId;
+use tenter_units::{Instant, Time};
 
 use super::log::Logged;
 use super::numbers::Numbers;
 
-/// When data packets were sent, in ps.
+/// When data packets were sent.
 #[derive(Debug, Default)]
 pub(super) struct Starts {
     /// Queue pair after queue pair, each in the order of its packets.
@@ -48,7 +49,7 @@ impl Starts {
         host: HostId,
         slot: ReceiveSlot,
         sequence: u32,
-    ) -> Option<u64> {
+    ) -> Option<Instant> {
         let place = numbers.place(FlowEnd::Receive(host, slot))?;
         let own = self.logged.get(self.first[place]..self.first[place + 1])?;
         let behind = sequence.wrapping_sub(own.first()?.sequence);
@@ -75,8 +76,8 @@ pub(super) struct Units {
 
 impl Units {
     /// Of so many periods.
-    pub(super) fn new(period: u64, periods: u64) -> Units {
-        let rest = period % SENT_UNIT_PS;
+    pub(super) fn new(period: Time, periods: u64) -> Units {
+        let rest = period.ps() % SENT_UNIT_PS;
         let cycle = SENT_UNIT_PS / gcd(rest, SENT_UNIT_PS);
         let (turns, more) = (periods / cycle, periods % cycle);
         let sum = |part: u64| {
@@ -101,7 +102,8 @@ impl Units {
     }
 
     /// The latencies of a packet that is accepted at `at` once, and then once in each period.
-    pub(super) fn latencies(&mut self, at: u64, start: u64) -> Latencies {
+    pub(super) fn latencies(&mut self, at: Instant, start: Instant) -> Latencies {
+        let (at, start) = (at.ps(), start.ps());
         let (a, b) = (
             (at % SENT_UNIT_PS) as usize,
             (start % SENT_UNIT_PS) as usize,
@@ -142,12 +144,12 @@ mod tests {
     fn latencies_of_many_periods_are_those_of_each() {
         for period in [1, 64, 128, 2_674_240, 2_675_960, 83_561] {
             for periods in [1, 2, 63, 64, 127, 128, 129, 1_000] {
-                let mut units = Units::new(period, periods);
+                let mut units = Units::new(Time::from_ps(period), periods);
                 for (start, at) in [(1_000_000, 3_456_789), (127, 128), (5, 4_000)] {
                     let unit = |instant: u64, turn: u64| (instant + turn * period) / 128;
                     let each = (1..=periods).map(|turn| unit(at, turn) - unit(start, turn));
                     let each: Vec<u64> = each.collect();
-                    let all = units.latencies(at, start);
+                    let all = units.latencies(Instant::from_ps(at), Instant::from_ps(start));
                     assert_eq!(all.sum, each.iter().sum::<u64>());
                     assert_eq!(Some(u64::from(all.min)), each.iter().min().copied());
                     assert_eq!(Some(u64::from(all.max)), each.iter().max().copied());

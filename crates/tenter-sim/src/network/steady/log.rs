@@ -3,10 +3,11 @@
 use tenter_engine::LocalNode;
 use tenter_net::{Event, EventKind, ReceiveSlot};
 use tenter_topology::HostId;
+use tenter_units::Instant;
 
 use crate::network::watch::Watcher;
 
-/// A data packet, and when it was sent or accepted, in ps.
+/// A data packet, and when it was sent or accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Logged {
     /// The host it goes to.
@@ -14,12 +15,12 @@ pub(crate) struct Logged {
     /// The queue pair there.
     pub(super) slot: ReceiveSlot,
     pub(super) sequence: u32,
-    pub(super) at: u64,
+    pub(super) at: Instant,
 }
 
 /// A frame of the host that is listened to: when it was sent, and a number that tells it from
 /// frames of other kinds and sizes.
-pub(super) type Departure = (u64, u32);
+pub(super) type Departure = (Instant, u32);
 
 /// The log of one part.
 #[derive(Clone, Debug, Default)]

@@ -1,13 +1,15 @@
 //! How long a period may be: what one host sends is looked at for a repetition.
 
+use tenter_units::Time;
+
 use super::log::Departure;
 
 /// So many frames are looked at at least.
 const FRAMES_MIN: usize = 16;
 
-/// After what time the frames of a host repeat, in ps: the shortest one of which there are two in
+/// After what time the frames of a host repeat: the shortest one of which there are two in
 /// most of the log.
-pub(super) fn shortest(departures: &[Departure]) -> Option<u64> {
+pub(super) fn shortest(departures: &[Departure]) -> Option<Time> {
     // What comes first may belong to the beginning of transfers.
     let late = &departures[departures.len() / 4..];
     if late.len() < FRAMES_MIN {
@@ -25,18 +27,19 @@ pub(super) fn shortest(departures: &[Departure]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::shortest;
+    use tenter_units::{Instant, Time};
 
     #[test]
     fn messages_of_four_frames_repeat_after_four() {
         let mut departures = Vec::new();
-        let mut at = 777;
+        let mut at = Instant::from_ps(777);
         for frame in 0..40 {
             departures.push((at, u32::from(frame % 4 == 0)));
-            at += if frame % 4 == 0 { 110 } else { 100 };
+            at += Time::from_ps(if frame % 4 == 0 { 110 } else { 100 });
         }
-        assert_eq!(shortest(&departures), Some(410));
+        assert_eq!(shortest(&departures), Some(Time::from_ps(410)));
         assert_eq!(shortest(&departures[..12]), None);
-        departures[30].0 += 1;
+        departures[30].0 += Time::from_ps(1);
         assert_eq!(shortest(&departures), None);
     }
 }

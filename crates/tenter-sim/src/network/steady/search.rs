@@ -2,16 +2,18 @@
 
 use tenter_engine::{Control, Pace, RunOutcome, Windows, run_windowed};
 
+use tenter_units::{Instant, Time};
+
 use super::Jumped;
 use super::period;
 use super::state::{Network, Noted, Repetition};
 use crate::network::jobs::JobProgress;
 use crate::network::watch::Watcher;
 
-/// Between two looks at whether anything has ended, in ps.
-const LOOK_PS: u64 = 1_000_000;
-/// The frames of one host are listened to for so long at most, in ps.
-const LISTEN_PS: u64 = 100_000_000;
+/// Between two looks at whether anything has ended.
+const LOOK: Time = Time::from_us(1);
+/// The frames of one host are listened to for so long at most.
+const LISTEN: Time = Time::from_us(100);
 /// A queue pair with fewer packets left is about to end. Tests jump in short trials, too.
 const LEFT_MIN: u32 = if cfg!(debug_assertions) { 8 } else { 64 };
 /// A guess is tried so often in a row, and one that came true before so often.
@@ -23,11 +25,11 @@ const REST: u64 = if cfg!(debug_assertions) { 1 } else { 50 };
 const SAVED: u64 = 4;
 /// To note or to compare so many values takes no longer than to simulate a packet-hop.
 const VALUES_PER_HOP: u64 = 16;
-/// No rest is longer, in ps.
-const REST_MAX_PS: u64 = if cfg!(debug_assertions) {
-    10_000_000
+/// No rest is longer.
+const REST_MAX: Time = if cfg!(debug_assertions) {
+    Time::from_us(10)
 } else {
-    100_000_000_000
+    Time::from_us(100_000)
 };
 /// For so many periods more it is waited until all packets under way have been heard of.
 const MORE_PERIODS: u32 = 16;
@@ -39,7 +41,7 @@ pub(crate) struct Slices<'a, W: Watcher> {
     pub(crate) windows: Windows,
     pub(crate) pace: &'a mut Pace,
     pub(crate) progress: &'a JobProgress,
-    pub(crate) edge: u64,
+    pub(crate) edge: Instant,
 }
 
 /// The run comes back to its caller.
@@ -50,7 +52,7 @@ enum Found {
     /// Nothing: rests until then.
     Nothing,
     /// It is steady, for this long.
-    Steady(u64),
+    Steady(Instant),
     /// Something has ended meanwhile.
     Ended,
 }
@@ -59,23 +61,23 @@ enum Found {
 #[derive(Debug, Default)]
 pub(crate) struct Search {
     pub(crate) jumped: Jumped,
-    /// A period that came true before, in ps.
-    known: Option<u64>,
-    /// The next look is no earlier, in ps.
-    not_before: u64,
-    /// How long the present rest is, in ps; none after a jump.
-    rest: u64,
+    /// A period that came true before.
+    known: Option<Time>,
+    /// The next look is no earlier.
+    not_before: Instant,
+    /// How long the present rest is; none after a jump.
+    rest: Time,
     /// So many values were noted and compared in the present look.
     values: u64,
     /// The next look is no earlier than when so many packet-hops are done.
     hops_before: u64,
-    /// Time that looks may take in vain without a rest, in ps: jumps have saved more.
-    credit: u64,
+    /// Time that looks may take in vain without a rest: jumps have saved more.
+    credit: Time,
     /// How much had ended at the last look.
     ended: u64,
     /// Where the run stopped at a sync point in a steady state that has not ended, if it did; all
     /// packets under way have been heard of.
-    goes_on_at: Option<u64>,
+    goes_on_at: Option<Instant>,
     noted: Noted,
 }
 
@@ -85,7 +87,7 @@ impl<W: Watcher> Slices<'_, W> {
     }
 
     /// Runs to an instant, unless the run is over before or there.
-    fn go(&mut self, from: u64, to: u64) -> Result<u64, Over> {
+    fn go(&mut self, from: Instant, to: Instant) -> Result<Instant, Over> {
         let edge = self.edge.min(self.progress.edge_after(from));
         let to = to.min(edge);
         let (windows, progress) = (self.windows, self.progress);
@@ -98,7 +100,11 @@ impl<W: Watcher> Slices<'_, W> {
 
 impl Search {
     /// Runs as the engine does, and jumps over whole periods where it can.
-    pub(crate) fn run<W: Watcher>(&mut self, slices: &mut Slices<'_, W>, from: u64) -> RunOutcome {
+    pub(crate) fn run<W: Watcher>(
+        &mut self,
+        slices: &mut Slices<'_, W>,
+        from: Instant,
+    ) -> RunOutcome {
         let Err(Over(outcome)) = self.run_on(slices, from);
         if self
             .goes_on_at
@@ -113,11 +119,11 @@ impl Search {
     fn run_on<W: Watcher>(
         &mut self,
         slices: &mut Slices<'_, W>,
-        from: u64,
+        from: Instant,
     ) -> Result<std::convert::Infallible, Over> {
         let mut now = from;
         self.ended = slices.network().ended();
-        if self.rest == 0 {
+        if self.rest.is_zero() {
             self.not_before = self.not_before.min(from);
         }
         if self.goes_on_at.take() == Some(from) {
@@ -125,13 +131,13 @@ impl Search {
         }
         slices.network().stop_listening();
         loop {
-            let rests = self.rest > 0 && self.not_before > now;
-            let step = now.saturating_add(LOOK_PS);
+            let rests = !self.rest.is_zero() && self.not_before > now;
+            let step = now.saturating_add(LOOK);
             now = slices.go(now, if rests { self.not_before } else { step })?;
             let ended = slices.network().ended();
             if ended != self.ended {
                 self.ended = ended;
-                if self.rest == 0 {
+                if self.rest.is_zero() {
                     self.not_before = now;
                 }
                 continue;
@@ -139,7 +145,7 @@ impl Search {
             if now < self.not_before {
                 continue;
             }
-            if self.rest > 0 && slices.network().packet_hops() < self.hops_before {
+            if !self.rest.is_zero() && slices.network().packet_hops() < self.hops_before {
                 self.not_before = now.saturating_add(self.rest);
                 continue;
             }
@@ -147,7 +153,7 @@ impl Search {
             self.values = 0;
             let found = self.look(slices, &mut now)?;
             self.rest_after(&found, begin, now);
-            if self.rest > 0 {
+            if !self.rest.is_zero() {
                 let worth = self.values / VALUES_PER_HOP * REST;
                 self.hops_before = slices.network().packet_hops() + worth;
             }
@@ -156,20 +162,20 @@ impl Search {
     }
 
     /// Says when the next look is after one that took from `begin` to `now`.
-    fn rest_after(&mut self, found: &Found, begin: u64, now: u64) {
-        let took = (now - begin).max(LOOK_PS);
+    fn rest_after(&mut self, found: &Found, begin: Instant, now: Instant) {
+        let took = (now - begin).max(LOOK);
         match *found {
             Found::Steady(until) => {
-                self.rest = 0;
+                self.rest = Time::ZERO;
                 self.not_before = until;
             }
             Found::Ended | Found::Nothing if self.credit >= took => {
                 self.credit -= took;
-                self.rest = 0;
+                self.rest = Time::ZERO;
                 self.not_before = now;
             }
             Found::Ended | Found::Nothing => {
-                let twice = self.rest.saturating_mul(2).min(REST_MAX_PS);
+                let twice = self.rest.saturating_mul(2).min(REST_MAX);
                 self.rest = took.saturating_mul(REST).max(twice);
                 self.not_before = now.saturating_add(self.rest);
             }
@@ -178,7 +184,11 @@ impl Search {
 
     /// Goes on in a steady state after a sync point, if that has changed nothing. A period passes
     /// first, so that high-water marks that were read off have seen one.
-    fn go_on<W: Watcher>(&mut self, slices: &mut Slices<'_, W>, now: &mut u64) -> Result<(), Over> {
+    fn go_on<W: Watcher>(
+        &mut self,
+        slices: &mut Slices<'_, W>,
+        now: &mut Instant,
+    ) -> Result<(), Over> {
         let Some(period) = self.known else {
             return Ok(());
         };
@@ -196,7 +206,7 @@ impl Search {
     fn look<W: Watcher>(
         &mut self,
         slices: &mut Slices<'_, W>,
-        now: &mut u64,
+        now: &mut Instant,
     ) -> Result<Found, Over> {
         let left = slices.network().left_to_send();
         let Some((_, home)) = left.filter(|(least, _)| *least >= LEFT_MIN) else {
@@ -234,8 +244,8 @@ impl Search {
     fn try_guess<W: Watcher>(
         &mut self,
         slices: &mut Slices<'_, W>,
-        now: &mut u64,
-        guess: u64,
+        now: &mut Instant,
+        guess: Time,
         tries: u32,
     ) -> Result<Option<Repetition>, Over> {
         let (mut span, mut steps) = (1, 0);
@@ -261,7 +271,7 @@ impl Search {
     }
 
     /// Notes the state, and listens anew.
-    fn note<W: Watcher>(&mut self, slices: &mut Slices<'_, W>, now: u64) {
+    fn note<W: Watcher>(&mut self, slices: &mut Slices<'_, W>, now: Instant) {
         let mut network = slices.network();
         network.note(now, &mut self.noted);
         self.values += self.noted.size();
@@ -272,12 +282,12 @@ impl Search {
     fn jump<W: Watcher>(
         &mut self,
         slices: &mut Slices<'_, W>,
-        now: &mut u64,
+        now: &mut Instant,
         mut repetition: Repetition,
     ) -> Result<Found, Over> {
         for _ in 0..MORE_PERIODS {
             let until = repetition.bounds.until.min(slices.edge);
-            let whole = until.saturating_sub(*now) / repetition.period;
+            let whole = until.saturating_since(*now) / repetition.period;
             let periods = whole.min(repetition.bounds.periods);
             if periods == 0 {
                 return Ok(Found::Steady(until));
@@ -289,11 +299,11 @@ impl Search {
                     return Ok(Found::Nothing);
                 }
                 self.jumped.jumps += 1;
-                self.credit = periods * repetition.period / SAVED;
+                self.credit = repetition.period * periods / SAVED;
                 self.jumped.periods += periods;
-                self.jumped.time_ps += periods * repetition.period;
+                self.jumped.time += repetition.period * periods;
                 self.jumped.packet_hops += network.packet_hops() - before;
-                *now += periods * repetition.period;
+                *now += repetition.period * periods;
                 // It may go on behind a sync point.
                 let reaches_it = until == slices.edge && periods == whole;
                 self.goes_on_at = reaches_it.then_some(until);
@@ -314,18 +324,18 @@ impl Search {
 }
 
 /// Listens to one host until what it sends repeats; after what time it does.
-fn listen<W: Watcher>(slices: &mut Slices<'_, W>, now: &mut u64) -> Result<Option<u64>, Over> {
-    let until = now.saturating_add(LISTEN_PS);
-    let mut step = LOOK_PS;
+fn listen<W: Watcher>(slices: &mut Slices<'_, W>, now: &mut Instant) -> Result<Option<Time>, Over> {
+    let until = now.saturating_add(LISTEN);
+    let mut step = LOOK;
     while *now < until {
         *now = slices.go(*now, now.saturating_add(step))?;
-        step *= 2;
+        step = step * 2;
         let mut network = slices.network();
         let mut logs = network.logs();
         let period = logs.find_map(|log| period::shortest(&log.departures));
-        if let Some(period) = period.filter(|period| *period > 0) {
+        if let Some(period) = period.filter(|period| !period.is_zero()) {
             // Not much shorter than a window, each of which would be cut.
-            return Ok(Some(period * (LOOK_PS / 4).div_ceil(period)));
+            return Ok(Some(period * (LOOK / 4).ps().div_ceil(period.ps())));
         }
     }
     Ok(None)

@@ -3,6 +3,7 @@
 use tenter_engine::{Home, LocalNode, Part};
 use tenter_net::{Packet, UnderWay, Visitor};
 use tenter_topology::HostId;
+use tenter_units::{Instant, Time};
 
 use super::latency::{Starts, Units};
 use super::log::{Logged, SteadyLog};
@@ -15,7 +16,7 @@ use crate::network::watch::Watcher;
 #[derive(Debug, Default)]
 pub(super) struct Noted {
     /// When it was.
-    pub(super) at: u64,
+    pub(super) at: Instant,
     values: Vec<u64>,
     /// Where the values of each node end.
     ends: Vec<usize>,
@@ -36,8 +37,8 @@ impl Noted {
 /// What a state has in common with the one that was noted a period before.
 #[derive(Debug)]
 pub(super) struct Repetition {
-    /// How long the period is, in ps.
-    pub(super) period: u64,
+    /// How long the period is.
+    pub(super) period: Time,
     pub(super) bounds: Bounds,
     /// How far sequence numbers advance in a period.
     advance: Numbers,
@@ -104,7 +105,7 @@ impl<W: Watcher> Network<'_, W> {
     }
 
     /// Notes the state at `now`.
-    pub(super) fn note(&mut self, now: u64, noted: &mut Noted) {
+    pub(super) fn note(&mut self, now: Instant, noted: &mut Noted) {
         noted.at = now;
         noted.values.clear();
         noted.ends.clear();
@@ -142,7 +143,7 @@ impl<W: Watcher> Network<'_, W> {
     }
 
     /// Compares the state at `now` with one that was noted before; nothing where they differ.
-    pub(super) fn repeats(&mut self, noted: &Noted, now: u64) -> Option<Repetition> {
+    pub(super) fn repeats(&mut self, noted: &Noted, now: Instant) -> Option<Repetition> {
         if noted.refused || self.ended() != noted.ended {
             return None;
         }
@@ -234,7 +235,7 @@ impl<W: Watcher> Network<'_, W> {
         let mut under_way = repetition.under_way.iter();
         let is_known = under_way.all(|(of, sent)| {
             let start = starts.of(numbers, of.host, of.slot, of.sequence);
-            start.is_some_and(|start| (start / tenter_net::SENT_UNIT_PS) as u32 == *sent)
+            start.is_some_and(|start| (start.ps() / tenter_net::SENT_UNIT_PS) as u32 == *sent)
         });
         is_known.then_some(starts)
     }
@@ -243,7 +244,7 @@ impl<W: Watcher> Network<'_, W> {
     pub(super) fn leap(
         &mut self,
         noted: &Noted,
-        now: u64,
+        now: Instant,
         repetition: &Repetition,
         starts: &Starts,
         periods: u64,
@@ -326,10 +327,10 @@ impl<W: Watcher> Network<'_, W> {
     /// would have been in a steady state; nothing unless that is known of all.
     fn accepted_in_period(
         &mut self,
-        now: u64,
+        now: Instant,
         repetition: &Repetition,
         starts: &Starts,
-    ) -> Option<Vec<(Logged, u64)>> {
+    ) -> Option<Vec<(Logged, Instant)>> {
         let period = repetition.period;
         let accepted = self.logs().flat_map(|log| log.accepted.iter().copied());
         let accepted = accepted.filter(|of| of.at + period >= now);
@@ -339,7 +340,11 @@ impl<W: Watcher> Network<'_, W> {
             let numbers = &repetition.advance;
             let own = starts.of(numbers, of.host, of.slot, of.sequence);
             let next = || starts.of(numbers, of.host, of.slot, next);
-            let start = own.or_else(|| next()?.checked_sub(period));
+            let before = |next: Instant| {
+                let may = next.since_start() >= period;
+                may.then(|| next - period)
+            };
+            let start = own.or_else(|| before(next()?));
             start.map(|start| (of, start))
         };
         accepted.map(sent).collect()
@@ -350,7 +355,7 @@ impl<W: Watcher> Network<'_, W> {
 fn go_through<W: Watcher, V: Visitor>(
     part: &mut Part<Fabric<W>>,
     index: usize,
-    now: u64,
+    now: Instant,
     visitor: &mut V,
 ) -> Vec<(u16, Packet)> {
     let Part { lane, nodes } = part;

@@ -2,6 +2,7 @@
 //! changed to those of some periods later.
 
 use tenter_net::{FlowEnd, SENT_UNIT_PS, UnderWay, Visitor};
+use tenter_units::{Instant, Time};
 
 use super::latency::Starts;
 use super::numbers::Numbers;
@@ -19,12 +20,12 @@ impl Visitor for Notes<'_> {
         self.values.push(value);
     }
 
-    fn instant(&mut self, at: &mut u64) {
-        self.values.push(*at);
+    fn instant(&mut self, at: &mut Instant) {
+        self.values.push(at.ps());
     }
 
-    fn deadline(&mut self, at: u64) {
-        self.values.push(at);
+    fn deadline(&mut self, at: Instant) {
+        self.values.push(at.ps());
     }
 
     fn total(&mut self, count: &mut u64) {
@@ -56,15 +57,15 @@ impl Visitor for Notes<'_> {
 /// How far a steady state goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bounds {
-    /// The first instant at which something happens that does not belong to a period, in ps.
-    pub(super) until: u64,
+    /// The first instant at which something happens that does not belong to a period.
+    pub(super) until: Instant,
     /// So many periods at most.
     pub(super) periods: u64,
 }
 
 impl Bounds {
     pub(super) const NONE: Bounds = Bounds {
-        until: u64::MAX,
+        until: Instant::NEVER,
         periods: u64::MAX,
     };
 }
@@ -73,8 +74,8 @@ impl Bounds {
 #[derive(Debug)]
 pub(super) struct Comparison<'a> {
     pub(super) before: std::slice::Iter<'a, u64>,
-    pub(super) now: u64,
-    pub(super) period: u64,
+    pub(super) now: Instant,
+    pub(super) period: Time,
     pub(super) advance: &'a Numbers,
     pub(super) bounds: &'a mut Bounds,
     /// Data packets under way, with what they know of when they were sent.
@@ -111,19 +112,19 @@ impl Visitor for Comparison<'_> {
     }
 
     #[inline]
-    fn instant(&mut self, at: &mut u64) {
+    fn instant(&mut self, at: &mut Instant) {
         let last = self.last();
-        if last == *at {
+        if last == at.ps() {
             if *at > self.now {
                 self.bounds.until = self.bounds.until.min(*at);
             }
         } else {
-            self.require(last.checked_add(self.period) == Some(*at));
+            self.require(last.checked_add(self.period.ps()) == Some(at.ps()));
         }
     }
 
-    fn deadline(&mut self, at: u64) {
-        self.exact(at);
+    fn deadline(&mut self, at: Instant) {
+        self.exact(at.ps());
         if at > self.now {
             self.bounds.until = self.bounds.until.min(at);
         }
@@ -188,8 +189,8 @@ impl Visitor for Comparison<'_> {
 pub(super) struct Leap<'a> {
     pub(super) before: std::slice::Iter<'a, u64>,
     pub(super) periods: u64,
-    /// All of these together, in ps.
-    pub(super) span: u64,
+    /// All of these together.
+    pub(super) span: Time,
     pub(super) advance: &'a Numbers,
     pub(super) starts: &'a Starts,
 }
@@ -208,13 +209,13 @@ impl Visitor for Leap<'_> {
     }
 
     #[inline]
-    fn instant(&mut self, at: &mut u64) {
-        if self.last() != *at {
+    fn instant(&mut self, at: &mut Instant) {
+        if self.last() != at.ps() {
             *at += self.span;
         }
     }
 
-    fn deadline(&mut self, _: u64) {
+    fn deadline(&mut self, _: Instant) {
         self.last();
     }
 
@@ -250,7 +251,7 @@ impl Visitor for Leap<'_> {
 
     fn sent(&mut self, of: UnderWay, sent: &mut u32) {
         if let Some(start) = self.starts.of(self.advance, of.host, of.slot, of.sequence) {
-            *sent = ((start + self.span) / SENT_UNIT_PS) as u32;
+            *sent = ((start + self.span).ps() / SENT_UNIT_PS) as u32;
         }
     }
 
