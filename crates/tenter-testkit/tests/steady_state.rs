@@ -100,7 +100,6 @@ fn check(share: u64) {
             failures.push(format!("seed {seed}: {how}\n{}", scenario.text));
         }
     }
-    println!("{seen:?}");
     assert!(
         failures.is_empty(),
         "{} of {} scenarios differ; the first are\n\n{}",
