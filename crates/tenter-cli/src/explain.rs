@@ -20,6 +20,8 @@ pub(crate) fn explain(arguments: &Explain) -> Result<ExitCode, Failure> {
             print_tables(&explanation_text(&explanation));
             if !speed_ups.is_empty() {
                 print_tables(&table(&speed_ups));
+            } else if !arguments.threads.is_empty() {
+                print("note: flow level has one thread; add `--fidelity packet`\n");
             }
         }
         TextFormat::Json => {

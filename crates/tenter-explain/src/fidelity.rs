@@ -41,7 +41,13 @@ fn fabric(plan: &Plan) -> &'static str {
         let mut switches = plan.switches.iter();
         switches.any(|spec| is(&spec.load_balancing))
     };
-    if plan.nic.reacting().is_some() {
+    if plan.circuits.is_some() {
+        "circuits"
+    } else if !plan.faults.events.is_empty() {
+        "faults"
+    } else if !plan.dma.is_empty() || plan.nic.receive_buffer.is_some() {
+        "slow-hosts"
+    } else if plan.nic.reacting().is_some() {
         "congestion-control"
     } else if plan.scheduled.is_some() {
         "scheduled"

@@ -125,7 +125,9 @@ impl Weight {
         Weight(self.0.saturating_add(other.0))
     }
 
-    pub(crate) const fn units(self) -> u128 {
+    /// In 2⁻²⁰.
+    #[must_use]
+    pub const fn units(self) -> u128 {
         self.0 as u128
     }
 }

@@ -1,6 +1,6 @@
 //! Classes that change from region to region: where they can work, and where they are missed.
 
-use tenter_net::{ClassSpec, Switches};
+use tenter_net::{CLASSES, ClassSpec, Switches};
 use tenter_notation::diagnostics::Problems;
 use tenter_topology::Topology;
 
@@ -86,6 +86,10 @@ fn check_chains(switches: &Switches, around: &Around<'_>) {
 
 fn warn_of_cycles(class: u8, has: usize, needed: Option<u32>, warnings: &Problems) {
     let (why, help) = match needed {
+        Some(needed) if needed > CLASSES as u32 => (
+            format!("against that its packets need {needed} classes one after the other, and there are {CLASSES}"),
+            "use `fabric.paths: dimension-order` where the fabric has it, no detours, or fewer dimensions".to_owned(),
+        ),
         Some(needed) => (
             format!(
                 "against that its packets need {needed} classes one after the other, and they have {has}"

@@ -170,7 +170,12 @@ impl Routing {
         let mut routing = self.clone();
         routing.others = Vec::new();
         let graph = SwitchGraph::without(topology, is_out);
-        let shape = topology.shape.as_ref().filter(|_| !is_out.contains(&true));
+        // A cable of a host is on no path between switches.
+        let mut cables = topology.cables.iter().zip(is_out);
+        let is_whole = !cables.any(|(cable, is_out)| {
+            *is_out && cable.ends.iter().all(|end| !topology.is_host(end.node))
+        });
+        let shape = topology.shape.as_ref().filter(|_| is_whole);
         if let Some(shape) = shape
             && routing.take_shape(topology, &graph, shape).is_ok()
         {

@@ -45,6 +45,10 @@ impl Plan {
     /// # Errors
     /// When the plan cannot be built or run.
     pub fn speed_ups(&self, threads: &[u16]) -> Result<Vec<SpeedUp>, Error> {
+        if threads.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.check_memory(false)?;
         speed_ups(self.resolved(), threads)
     }
 

@@ -19,7 +19,7 @@ const RUN_S: f64 = 2.0;
 /// How much faster some threads would be than one.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct SpeedUp {
-    /// Threads, each on a core of its own.
+    /// Threads, each on a core of its own; no more than there are switches have work.
     pub threads: u16,
     /// How many times faster than one they are expected to be.
     pub speed_up: f64,
@@ -60,8 +60,7 @@ fn of_threads(plan: &Plan, threads: u16) -> Result<SpeedUp, SimulationError> {
     let wall_ns = began.elapsed().as_secs_f64() * 1e9;
     let balance = simulation.driver().balance().unwrap_or_default();
     let work = (balance.work + balance.rest).max(1) as f64;
-    let threads = outcome.summary.engine.threads as u16;
-    let meeting_ns = MEETING_NS_PER_THREAD * f64::from(threads);
+    let meeting_ns = MEETING_NS_PER_THREAD * f64::from(outcome.summary.engine.threads);
     Ok(SpeedUp {
         threads,
         speed_up: balance.speed_up(wall_ns / work, meeting_ns),

@@ -18,12 +18,27 @@ impl Load {
         self.frames += other.frames;
         self.bytes += other.bytes;
     }
+}
 
-    fn part(self, weight: Weight) -> Load {
-        let part = |of: u64| (of as f64 * weight.share()).round() as u64;
+/// Data in parts of 2⁻²⁰, as flows are spread over ports: rounded once, when it is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Parts {
+    frames: u128,
+    bytes: u128,
+}
+
+impl Parts {
+    fn add(&mut self, load: Load, weight: Weight) {
+        self.frames += u128::from(load.frames) * weight.units();
+        self.bytes += u128::from(load.bytes) * weight.units();
+    }
+
+    fn rounded(self) -> Load {
+        let whole = Weight::WHOLE.units();
+        let round = |of: u128| u64::try_from((of + whole / 2) / whole).unwrap_or(u64::MAX);
         Load {
-            frames: part(self.frames),
-            bytes: part(self.bytes),
+            frames: round(self.frames),
+            bytes: round(self.bytes),
         }
     }
 }
@@ -32,7 +47,7 @@ impl Load {
 /// leaves once the trial is over.
 #[derive(Clone, Debug, Default)]
 pub struct Carried {
-    ports: ById<NodeId, Vec<Load>>,
+    ports: ById<NodeId, Vec<Parts>>,
     received: ById<HostId, Load>,
     hops: u64,
 }
@@ -42,7 +57,7 @@ impl Carried {
         let ports = topology.node_ids();
         Carried {
             ports: ports
-                .map(|node| vec![Load::default(); usize::from(topology.ports(node))])
+                .map(|node| vec![Parts::default(); usize::from(topology.ports(node))])
                 .collect(),
             received: vec![Load::default(); topology.hosts].into(),
             hops: 0,
@@ -50,8 +65,7 @@ impl Carried {
     }
 
     pub(super) fn count(&mut self, end: CableEnd, load: Load, weight: Weight) {
-        let load = load.part(weight);
-        self.ports[end.node][usize::from(end.port)].add(load);
+        self.ports[end.node][usize::from(end.port)].add(load, weight);
     }
 
     pub(super) fn receive(&mut self, host: HostId, load: Load) {
@@ -60,7 +74,7 @@ impl Carried {
 
     /// What a port has sent.
     pub fn sent(&self, node: NodeId, port: u16) -> Load {
-        self.ports[node][usize::from(port)]
+        self.ports[node][usize::from(port)].rounded()
     }
 
     /// What a NIC has received.

@@ -9,29 +9,48 @@ use crate::network::Change;
 use super::driver::FlowDriver;
 use super::messages::PairWay;
 
+/// A link that has changed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LinkState {
+    is_down: bool,
+    /// Its rate where that is not the one it began with.
+    rate: Option<FlowRate>,
+}
+
 impl FlowDriver {
-    /// The link that a port sends over has another rate from now on.
-    pub(super) fn change_link(&mut self, node: NodeId, change: &Change, now: Instant) {
-        let topology = &self.fabric.topology;
-        let line = |port: u16| self.host_rates.of_line(topology, CableEnd { node, port });
-        let (port, rate) = match *change {
-            Change::Down(port, _) | Change::Darken(port, _) | Change::Hold(port) => {
-                (port, FlowRate::default())
-            }
-            Change::Up(port) | Change::Join(port, _, _) => (port, line(port)),
-            Change::Rate(port, serialisation, _) => {
-                let end = CableEnd { node, port };
-                let rate = rate_of(serialisation);
-                (port, self.host_rates.limited(topology, end, rate))
-            }
+    /// The link that a port sends over may have another rate from now on; whether it has. Rates of
+    /// flows are found when all changes of the instant are known.
+    pub(super) fn change_link(&mut self, node: NodeId, change: &Change) -> bool {
+        let port = match *change {
+            Change::Down(port, _)
+            | Change::Darken(port, _)
+            | Change::Hold(port)
+            | Change::Up(port)
+            | Change::Join(port, _, _)
+            | Change::Rate(port, _, _) => port,
             // There are no queues.
             Change::Watch(_) | Change::Reroute(_) | Change::StormBegins | Change::StormEnds => {
-                return;
+                return false;
             }
         };
-        let link = self.ways.link(CableEnd { node, port });
+        let end = CableEnd { node, port };
+        let link = self.ways.link(end);
+        let state = self.changed_links.entry(link).or_default();
+        match *change {
+            Change::Up(_) | Change::Join(..) => state.is_down = false,
+            Change::Rate(_, serialisation, _) => state.rate = Some(rate_of(serialisation)),
+            _ => state.is_down = true,
+        }
+        let topology = &self.fabric.topology;
+        let rate = match *state {
+            LinkState { is_down: true, .. } => FlowRate::default(),
+            LinkState { rate: None, .. } => self.host_rates.of_line(topology, end),
+            LinkState {
+                rate: Some(rate), ..
+            } => self.host_rates.limited(topology, end, rate),
+        };
         self.fluid.set_capacity(link, rate);
-        self.fluid.settle(now);
+        true
     }
 
     /// Gives every queue pair its way over the routes that there are now, and goes on with what is

@@ -1,10 +1,10 @@
 //! Moves time at flow level.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use tenter_engine::{Control, Home, LocalNode, RunOutcome};
-use tenter_flow::{FlowId, Fluid};
+use tenter_flow::{FlowId, Fluid, LinkId};
 use tenter_net::Packet;
 use tenter_plan::Plan;
 use tenter_topology::NodeId;
@@ -17,6 +17,7 @@ use crate::network::{
 };
 
 use super::carried::Carried;
+use super::changes::LinkState;
 use super::domains::UnderWay;
 use super::host_rates::HostRates;
 use super::instants::{Happens, Instants};
@@ -32,6 +33,8 @@ pub struct FlowDriver {
     pub(super) fluid: Fluid,
     pub(super) ways: Ways,
     pub(super) host_rates: HostRates,
+    /// Links that have been down or degraded. Only looked up.
+    pub(super) changed_links: HashMap<LinkId, LinkState>,
     pub(super) messages: Messages,
     /// The first queue pair of each rank.
     pub(super) first_pairs: ById<JobId, ById<RankId, PairId>>,
@@ -84,6 +87,7 @@ impl FlowDriver {
                 may_change,
             ),
             host_rates,
+            changed_links: HashMap::new(),
             carried: Carried::new(topology),
             planned: vec![Instant::NEVER; fabric.nodes.len()],
             node_ids: node_ids(&fabric.context),
@@ -219,10 +223,9 @@ impl Driver for FlowDriver {
         Vec::new()
     }
 
-    fn change(&mut self, home: Home, now: Instant, change: &Change) -> bool {
+    fn change(&mut self, home: Home, _: Instant, change: &Change) -> bool {
         let node = self.node_ids[home.node.index()];
-        self.change_link(node, change, now);
-        false
+        self.change_link(node, change)
     }
 
     fn routes_changed(&mut self, now: Instant) {

@@ -105,6 +105,9 @@ pub fn left_out(plan: &Plan) -> Result<Vec<LeftOut>, FlowLevelRefusal> {
     Ok(holds.map(|(_, text)| LeftOut { text }).collect())
 }
 
+/// Of sprayed packets, where they are drawn.
+pub(super) const DRAWN: &str = "the links of sprayed packets are drawn for each message, whatever queues there are, so the time may be off either way";
+
 /// What it leaves out of the choice of ways.
 fn of_ways(plan: &Plan) -> [(bool, &'static str); 4] {
     let any = |is: fn(&LoadBalancing) -> bool| {
@@ -114,8 +117,8 @@ fn of_ways(plan: &Plan) -> [(bool, &'static str); 4] {
     let varies = plan.port_changes.entropy.is_some();
     [
         (
-            any(LoadBalancing::reorders),
-            "the links of sprayed packets are drawn for each message, whatever queues there are: a lower bound of the time",
+            any(|balancing| balancing.reorders() && balancing.detours().is_none()),
+            DRAWN,
         ),
         (
             any(|balancing| !balancing.keeps_ways() && !balancing.reorders()) || varies,
@@ -123,7 +126,7 @@ fn of_ways(plan: &Plan) -> [(bool, &'static str); 4] {
         ),
         (
             any(|balancing| balancing.detours().is_some()),
-            "no packet takes a detour over another region",
+            "no packet takes a detour over another region: where shortest paths are full, the time may be several times too long",
         ),
         (
             any(LoadBalancing::keeps_ways)

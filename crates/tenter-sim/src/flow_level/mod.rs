@@ -31,4 +31,4 @@ pub use carried::Carried;
 pub use driver::FlowDriver;
 pub use limits::{FlowLevelRefusal, LeftOut, left_out};
 pub use ring_jobs::RingsTaken;
-pub(crate) use spray::evenly_spread;
+pub(crate) use spray::note_even_spread;

@@ -40,7 +40,7 @@ impl Found {
 }
 
 /// More switches than on any path.
-const STAGES_MAX: usize = 256;
+pub(super) const STAGES_MAX: usize = 256;
 
 /// Follows packets with a hash from a leaf to a host, over all ports that they may take.
 pub(super) fn search(net: Net<'_>, leaves: (NodeId, NodeId), to: HostId, hash: u32) -> Found {
@@ -82,6 +82,10 @@ fn choices(
     is_of_pair: &mut bool,
 ) -> Vec<(u16, Weight)> {
     let candidates = net.routing.candidates(net.topology.switch(node), to);
+    let is_lit = |port: &u16| !net.topology.is_dark(node, *port);
+    // Routing may not know yet of a circuit that is gone.
+    let lit: Vec<u16> = candidates.iter().copied().filter(is_lit).collect();
+    let candidates = &lit[..];
     if let [port] = candidates {
         return vec![(*port, Weight::WHOLE)];
     }
@@ -90,6 +94,7 @@ fn choices(
     if let NodeModel::Switch(switch) = &net.nodes[home.node.index()]
         && let Some(port) = switch.fixed_port(hash, to, net.routing)
         && !varies
+        && candidates.contains(&port)
     {
         *is_of_pair = false;
         return vec![(port, Weight::WHOLE)];

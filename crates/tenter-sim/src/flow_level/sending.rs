@@ -107,9 +107,7 @@ impl FlowDriver {
     /// The flow of so much of a message.
     pub(super) fn spec(&mut self, message: &Message, amount: Amount) -> Option<FlowSpec> {
         let PairWay { way, from, to, .. } = self.messages.way(message.pair)?;
-        let route = self
-            .ways
-            .route(&mut self.fluid, way, message.key, message.frames);
+        let route = self.ways.route(&mut self.fluid, way, message);
         let context = &self.fabric.context;
         Some(FlowSpec {
             from: (

@@ -7,9 +7,10 @@ use tenter_engine::Draws;
 use tenter_flow::Weight;
 use tenter_topology::{CableEnd, NodeId};
 
-use crate::network::{Context, FlowKey};
+use crate::network::Context;
 
-use super::limits::LeftOut;
+use super::limits::{DRAWN, LeftOut};
+use super::messages::Message;
 use super::search::{Net, Stage};
 
 /// The most ports that the ways of all queue pairs may have together for their packets to be drawn.
@@ -66,12 +67,14 @@ fn draws(context: &Context) -> Option<Draws> {
     drawn.then(|| Draws::new(context.seeds.hashing, "flow level", "ports of packets"))
 }
 
-/// What is left out where links are too many to be drawn.
-pub(crate) fn evenly_spread(context: &Context) -> Option<LeftOut> {
-    let is_even = is_sprayed(context) && ports(context) > PORTS_MAX;
-    is_even.then_some(LeftOut {
-        text: "packets are spread perfectly evenly, as there are too many ways to draw links for each message: its error may be larger than on small trials",
-    })
+/// Says what is left out where links are too many to be drawn.
+pub(crate) fn note_even_spread(context: &Context, found: &mut Vec<LeftOut>) {
+    if is_sprayed(context) && ports(context) > PORTS_MAX {
+        found.retain(|of| of.text != DRAWN);
+        found.push(LeftOut {
+            text: "packets are spread perfectly evenly, as there are too many ways to draw the links of each message: a smaller trial with `--fidelity both` shows what that makes of it",
+        });
+    }
 }
 
 fn is_sprayed(context: &Context) -> bool {
@@ -79,12 +82,19 @@ fn is_sprayed(context: &Context) -> bool {
     context.scheduled.is_none() && context.topology.switch_nodes().any(reorders)
 }
 
-/// The ports that the ways of all queue pairs have together, if each has those of the largest
-/// switch.
+/// The ports that the ways of all queue pairs have together, if each is one between the largest
+/// switches.
 fn ports(context: &Context) -> u64 {
     let topology = &context.topology;
     let most = topology.switch_nodes().map(|node| topology.ports(node));
-    let most = u64::from(most.max().unwrap_or(0));
+    let mut most = u64::from(most.max().unwrap_or(0));
+    // Half of the ports of a switch lead up, and behind each of them is another such switch.
+    let tiers = topology
+        .switch_nodes()
+        .filter_map(|node| topology.tier(node));
+    if tiers.max() > Some(1) {
+        most += most * most / 2;
+    }
     let pairs = context.jobs.iter().map(|plan| {
         let ranks = plan.job.hosts.ids();
         let counts = ranks.map(|rank| plan.pairs.send_count(rank) as u64);
@@ -115,6 +125,13 @@ pub(super) struct Spray {
     /// By how much less than by chance its packets are unevenly spread: where the leaf evens out
     /// all that it sends, what goes to one other leaf is a sample without replacement.
     evened: f64,
+    /// Whether all ports that a switch has are equally likely.
+    is_uniform: bool,
+}
+
+fn is_uniform(steps: &[Step]) -> bool {
+    let mut pairs = steps.windows(2);
+    pairs.all(|pair| pair[0].end.node != pair[1].end.node || pair[0].part == pair[1].part)
 }
 
 impl Spray {
@@ -152,21 +169,24 @@ impl Spray {
         } else {
             1.0
         };
+        // All that the leaf sends takes the same way.
+        if evened == 0.0 {
+            return None;
+        }
+        let is_uniform = is_uniform(&steps);
         Some(Spray {
             steps,
             first,
             evened,
+            is_uniform,
         })
     }
 
-    /// The parts of so many packets that take each port.
-    pub(super) fn parts(
-        &self,
-        sprays: &Sprays,
-        key: FlowKey,
-        packets: u32,
-    ) -> Vec<(CableEnd, Weight)> {
-        let draws = sprays.draws.of(key.pack());
+    /// The parts of a message's packets that take each port.
+    pub(super) fn parts(&self, sprays: &Sprays, message: &Message) -> Vec<(CableEnd, Weight)> {
+        let packets = message.frames;
+        let draws = sprays.draws.of(message.key.pack());
+        let draws = draws.of(u64::from(message.turn));
         let sample = packets.min(SAMPLE);
         let mut counts = vec![0_u32; self.steps.len()];
         let mut drawn = 0;
@@ -198,6 +218,10 @@ impl Spray {
     fn pick(&self, first: u32, choices: u32, draws: Draws, drawn: &mut u64) -> u32 {
         if choices == 1 {
             return 0;
+        }
+        if self.is_uniform {
+            *drawn += 1;
+            return draws.below(*drawn, u64::from(choices)) as u32;
         }
         let steps = &self.steps[first as usize..][..choices as usize];
         let whole = steps.iter().map(|step| units(step.part)).sum();
@@ -236,6 +260,8 @@ fn evens_out(net: Net<'_>, node: NodeId) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flow_level::messages::{PairId, Size};
+    use crate::network::FlowKey;
 
     /// A leaf with some ports, each of which leads to a switch with one.
     fn fan(ports: u32, is_even: bool) -> Spray {
@@ -255,7 +281,17 @@ mod tests {
             steps: up.chain(down).collect(),
             first: ports,
             evened: 1.0,
+            is_uniform: true,
         }
+    }
+
+    fn message(frames: u32) -> Message {
+        let size = Size {
+            bytes: 0,
+            frames,
+            frame_bytes: 0,
+        };
+        Message::new(FlowKey::default(), 0, PairId::new(0), size)
     }
 
     fn sprays(seed: u64) -> Sprays {
@@ -275,7 +311,7 @@ mod tests {
 
     #[test]
     fn packets_are_all_somewhere_and_bursts_are_uneven() {
-        let parts = fan(8, false).parts(&sprays(1), FlowKey::default(), 64);
+        let parts = fan(8, false).parts(&sprays(1), &message(64));
         let (up, down) = (shares(&parts, true), shares(&parts, false));
         assert_eq!(up, down, "each spine has one way on");
         assert!((up.iter().sum::<f64>() - 1.0).abs() < 1e-5, "{up:?}");
@@ -285,7 +321,7 @@ mod tests {
 
     #[test]
     fn a_leaf_that_evens_out_leaves_the_links_down_uneven() {
-        let parts = fan(8, true).parts(&sprays(1), FlowKey::default(), 64);
+        let parts = fan(8, true).parts(&sprays(1), &message(64));
         assert!(
             shares(&parts, true)
                 .iter()
@@ -300,7 +336,7 @@ mod tests {
         for (packets, most) in [(1_024, 0.04), (1 << 20, 0.002)] {
             let mut sum = 0.0;
             for seed in 0..64 {
-                let parts = fan(8, false).parts(&sprays(seed), FlowKey::default(), packets);
+                let parts = fan(8, false).parts(&sprays(seed), &message(packets));
                 sum += shares(&parts, true)
                     .iter()
                     .map(|part| (part - 0.125).powi(2))

@@ -8,12 +8,13 @@ use tenter_plan::Link;
 use tenter_topology::{CableEnd, HostId, NodeId, Topology};
 use tenter_units::{ById, Rate, Time, id};
 
-use crate::network::{Context, FlowKey};
+use crate::network::Context;
 
 use super::carried::{Carried, Load};
 use super::host_rates::HostRates;
 use super::limits::of_windows;
-use super::search::{Net, Stage, search};
+use super::messages::Message;
+use super::search::{Net, STAGES_MAX, Stage, search};
 use super::spray::{Spray, Sprays};
 use super::way_delays::WayDelays;
 
@@ -100,20 +101,14 @@ impl Ways {
         &self.all[way]
     }
 
-    /// The route of a message of so many packets over a way: one that its messages share, or one
+    /// The route of a message over a way: one that its messages share, or one
     /// whose parts are drawn for it.
-    pub(super) fn route(
-        &self,
-        fluid: &mut Fluid,
-        way: WayId,
-        key: FlowKey,
-        packets: u32,
-    ) -> RouteId {
+    pub(super) fn route(&self, fluid: &mut Fluid, way: WayId, message: &Message) -> RouteId {
         let way = &self.all[way];
         let Some((spray, sprays)) = way.spray.as_ref().zip(self.sprays.as_ref()) else {
             return way.route;
         };
-        let parts = spray.parts(sprays, key, packets);
+        let parts = spray.parts(sprays, message);
         let hops = parts.into_iter();
         let hops: Vec<_> = hops.map(|(end, part)| (self.link(end), part)).collect();
         fluid.own_route(&hops)
@@ -350,7 +345,7 @@ fn delays(net: Net<'_>, [from, to]: [HostId; 2], stages: &[Stage]) -> WayDelays 
     }
     ends.push(net.topology.neighbour(to, 0));
     let back = net.routing.path(net.topology, to, from);
-    let back = std::iter::once(nic(to)).chain(back);
+    let back = std::iter::once(nic(to)).chain(back.take(STAGES_MAX));
     let back: Vec<_> = back.map(link).collect();
     let mut forth: Vec<_> = ends.into_iter().map(link).collect();
     let credit = wait_for_credit(net.context, &mut forth);

@@ -6,7 +6,7 @@ use tenter_record::Sink;
 use tenter_units::Instant;
 
 use crate::error::SimulationError;
-use crate::flow_level::{FlowDriver, LeftOut, evenly_spread, left_out};
+use crate::flow_level::{FlowDriver, LeftOut, left_out, note_even_spread};
 use crate::network::{
     Context, Driver, NodeModel, Recorder, Unwatched, WatchLog, WatchTarget, WindowedDriver, build,
     refusal,
@@ -138,7 +138,7 @@ impl<D: Driver> Simulation<D> {
                 Fidelity::Packet => Vec::new(),
                 Fidelity::Flow => {
                     let mut found = left_out(plan).unwrap_or_default();
-                    found.extend(evenly_spread(driver.context()));
+                    note_even_spread(driver.context(), &mut found);
                     found
                 }
             },

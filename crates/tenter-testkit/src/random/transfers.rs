@@ -49,7 +49,7 @@ fn text(seed: u64) -> String {
     )
 }
 
-/// One or two jobs on any hosts.
+/// One or two jobs on any hosts, each with a collective or two.
 fn jobs(draw: &mut Draw, hosts: u64, packet_bytes: u64) -> String {
     let jobs: u64 = *draw.pick(&[&1, &1, &2]);
     let mut text = String::new();
@@ -74,7 +74,16 @@ fn jobs(draw: &mut Draw, hosts: u64, packet_bytes: u64) -> String {
             3 => ("all-gather, algorithm: ring", size * count),
             _ => ("incast", size * (count - 1)),
         };
-        let _ = writeln!(text, "      - {{collective: {what}, size: {size}B}}");
+        // The next begins in the midst of what others send.
+        for _ in 0..*draw.pick(&[&1, &1, &2]) {
+            let _ = writeln!(text, "      - {{collective: {what}, size: {size}B}}");
+        }
+        if draw.chance(50) {
+            let _ = writeln!(text, "    gap: {}", draw.time(2_000, 50_000));
+        }
+        if index > 0 && draw.chance(20) {
+            text.push_str("    background: true\n");
+        }
     }
     text
 }

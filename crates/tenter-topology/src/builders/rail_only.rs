@@ -72,6 +72,16 @@ impl RailOnly {
                 remedy: format!("give at least 1, or `servers_per_leaf: {}`", self.servers),
             });
         }
+        if leaves == 1 && self.spines_per_rail > 0 {
+            return Err(TopologyError::Parameter {
+                parameter: "spines_per_rail",
+                what: format!(
+                    "is {}, and a rail has one leaf, which needs no spine",
+                    self.spines_per_rail
+                ),
+                remedy: "leave it out, or give a smaller `servers_per_leaf`".to_owned(),
+            });
+        }
         let hosts = product(&[self.servers, self.nics_per_server]);
         let rails = self.nics_per_server;
         let up = product(&[rails, leaves, self.spines_per_rail, self.links_per_pair]);

@@ -1,5 +1,7 @@
 //! In which trials nothing is jumped over, and why.
 
+use std::collections::BTreeSet;
+
 use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_net::load_balancing::LoadBalancing;
 use tenter_net::{EcnSpec, SwitchSpec};
@@ -80,9 +82,11 @@ fn of_nics(plan: &Plan) -> Vec<(bool, &'static str)> {
 
 fn of_trial(plan: &Plan) -> Vec<(bool, &'static str)> {
     let mut runs = plan.jobs.iter().flat_map(|job| &job.sequence);
+    let classes: BTreeSet<Option<u8>> = plan.jobs.iter().map(|job| job.class).collect();
     vec![
         (plan.fidelity == Fidelity::Flow, "flow level has no packets"),
         (!plan.impairments.is_empty(), "links are impaired"),
+        (classes.len() > 1, "jobs have several traffic classes"),
         (
             runs.any(|run| run.traffic.is_endless()),
             "a job has streams without end",

@@ -192,7 +192,7 @@ impl Search {
         let Some(period) = self.known else {
             return Ok(());
         };
-        slices.network().note(*now, &mut self.noted);
+        self.note(slices, *now);
         *now = slices.go(*now, now.saturating_add(period))?;
         if let Some(repetition) = slices.network().repeats(&self.noted, *now) {
             let begin = *now;
@@ -286,7 +286,9 @@ impl Search {
         mut repetition: Repetition,
     ) -> Result<Found, Over> {
         for _ in 0..MORE_PERIODS {
-            let until = repetition.bounds.until.min(slices.edge);
+            // The end of a collective asks for an edge before the next sync point.
+            let edge = slices.edge.min(slices.progress.edge_after(*now));
+            let until = repetition.bounds.until.min(edge);
             let whole = until.saturating_since(*now) / repetition.period;
             let periods = whole.min(repetition.bounds.periods);
             if periods == 0 {
@@ -305,7 +307,7 @@ impl Search {
                 self.jumped.packet_hops += network.packet_hops() - before;
                 *now += repetition.period * periods;
                 // It may go on behind a sync point.
-                let reaches_it = until == slices.edge && periods == whole;
+                let reaches_it = until == edge && periods == whole;
                 self.goes_on_at = reaches_it.then_some(until);
                 if self.goes_on_at.is_some() {
                     *now = slices.go(*now, until)?;

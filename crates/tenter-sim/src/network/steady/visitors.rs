@@ -115,8 +115,12 @@ impl Visitor for Comparison<'_> {
     fn instant(&mut self, at: &mut Instant) {
         let last = self.last();
         if last == at.ps() {
-            if *at > self.now {
+            // What is due now has not happened yet; what was due within the period has happened
+            // once, and will not in the next one.
+            if *at >= self.now {
                 self.bounds.until = self.bounds.until.min(*at);
+            } else {
+                self.require(last.saturating_add(self.period.ps()) < self.now.ps());
             }
         } else {
             self.require(last.checked_add(self.period.ps()) == Some(at.ps()));
@@ -125,7 +129,7 @@ impl Visitor for Comparison<'_> {
 
     fn deadline(&mut self, at: Instant) {
         self.exact(at.ps());
-        if at > self.now {
+        if at >= self.now {
             self.bounds.until = self.bounds.until.min(at);
         }
     }
