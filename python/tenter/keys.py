@@ -440,14 +440,22 @@ class Endpoint(TypedDict, total=False):
 
 
 class Engine(TypedDict, total=False):
-    fidelity: Literal["packet", "flow"]
+    fidelity: Literal["packet", "flow", "auto"]
     """What moves through the fabric: packets one by one, or flows at max–min fair rates, which
-    takes less time and is less exact. Default: packet.
+    takes less time and is less exact; `auto` is packets where these are estimated to cost no
+    more than the next two keys allow, else flows. Default: packet.
+    """
+    packets_memory: Quantity
+    """With `fidelity: auto`: the most memory of packets, as estimated. Default: 8GB."""
+    packets_time: Quantity
+    """With `fidelity: auto`: the longest wall time of packets, estimated for one thread.
+    Default: 600s.
     """
     steady_state: Literal["simulate", "jump"]
     """Whether a steady state, in which all transfers are long under way and the network comes
     back to the same state again and again, is simulated, or whole periods of it are jumped
-    over. It changes no result; a note says where nothing can be jumped over. Default: simulate.
+    over. It changes no result; a note says where nothing can be jumped over. Default:
+    simulate.
     """
     window: Quantity | Literal["none"]
     """The longest window; `none` is as long as the delays of the fabric allow, which is fastest.

@@ -256,7 +256,8 @@ pub(crate) struct Explain {
     pub(crate) scenario: Scenario,
     /// Threads, as in 2,4,8: tell how much faster so many would be than one, where each has a core;
     /// the beginning of the trial is run for it, on one thread
-    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: Vec<u16>,
     /// What to print on standard output
     #[arg(long, value_enum, default_value_t = TextFormat::Text)]

@@ -447,7 +447,14 @@ macro_rules! component {
     };
     (@presence $name:ident [$key:expr] [] [$words:literal, $($of:ident)+] [] []) => {
         $crate::Presence::Follows($words, |beside| {
-            $crate::followed::<$name>($key, &[$(stringify!($of)),+], beside)
+            let component = $crate::Keyed {
+                keys: <$name as $crate::Component>::KEYS,
+                rewrite: |reader| {
+                    let own = <$name as $crate::Component>::read(reader)?;
+                    Some($crate::Component::written(&own))
+                },
+            };
+            $crate::followed(component, $key, &[$(stringify!($of)),+], beside)
         })
     };
     (@presence $name:ident [$key:expr] [] [] [$words:literal] []) => {

@@ -1,17 +1,28 @@
 //! Values of keys that follow from others.
 
-use crate::{Component, Presence, Texts, Written};
+use crate::{Key, Presence, Reader, Texts, Written};
+
+/// A component as a value of a key needs it: its keys, and what it writes of what it has read.
+#[derive(Clone, Copy, Debug)]
+pub struct Keyed {
+    /// All keys.
+    pub keys: &'static [Key],
+    /// Reads the component, and writes all its keys.
+    pub rewrite: fn(&mut dyn Reader) -> Option<Vec<(&'static str, Written)>>,
+}
 
 /// The value that a component gives to a key of its own which is left out, and which follows from
 /// these; `None` where one of them is a mapping, or something beside them is wrong.
-pub fn followed<T: Component>(
+pub fn followed(
+    component: Keyed,
     key: &str,
     from: &[&str],
     beside: &dyn Fn(&str) -> Option<Written>,
 ) -> Option<Written> {
+    let Keyed { keys, rewrite } = component;
     // One that may be absent is written where it is not.
     let may_be_absent = |name: &str| {
-        let key = T::KEYS.iter().find(|key| key.name == name);
+        let key = keys.iter().find(|key| key.name == name);
         key.is_some_and(|key| matches!(key.presence, Presence::Depends(_)))
     };
     let is_seen = |from: &&str| match beside(from) {
@@ -21,15 +32,14 @@ pub fn followed<T: Component>(
     if !from.iter().all(is_seen) {
         return None;
     }
-    let others = T::KEYS.iter().map(|other| other.name);
+    let others = keys.iter().map(|other| other.name);
     let others = others.filter(|&other| other != key);
     let given = others.filter_map(|other| match beside(other)? {
         Written::Map(_) => None,
         value => Some((other, value.to_string())),
     });
     let given: Vec<(&str, String)> = given.collect();
-    let read = T::read(&mut Texts::new(T::KEYS, &given))?;
-    let mut written = read.written().into_iter();
+    let mut written = rewrite(&mut Texts::new(keys, &given))?.into_iter();
     written.find_map(|(name, value)| (name == key).then_some(value))
 }
 

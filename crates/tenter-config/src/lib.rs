@@ -49,7 +49,7 @@ mod written;
 
 pub use chance::Chance;
 pub use component::{Chosen, Component, Part, default_of, default_value, default_with};
-pub use follow::followed;
+pub use follow::{Keyed, followed};
 pub use idle::{Idle, refuse_idle, without_default, without_idle};
 pub use key::{Choice, Follow, Key, KeyTable, NO_KEYS, Presence, Shape, Variants, joined, key};
 pub use reader::{Reader, Texts};

@@ -363,6 +363,7 @@ mod tests {
                 "bytes" => &["_bytes"],
                 "frames" => &["_frames", "frames_delta"],
                 "flows" => &["flows"],
+                "periods" => &["_periods"],
                 "%" => &["_percent", "percent_of_ideal"],
                 "GB/s (10⁹)" => &["_gbytes_per_s"],
                 "Gbit/s (10⁹)" => &["_gbps"],

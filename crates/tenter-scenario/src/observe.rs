@@ -139,7 +139,7 @@ component! {
     pub struct Engine as "`engine`" {
         /// What moves through the fabric: packets one by one, or flows at max–min fair rates, which
         /// takes less time and is less exact; `auto` is packets where these are estimated to cost
-        /// no more than the next two keys allow, else flows.
+        /// no more than `packets_time` and `packets_memory` allow, else flows.
         fidelity: AskedFidelity = "packet";
         /// With `fidelity: auto`: the longest wall time of packets, estimated for one thread.
         packets_time: Time = "600s", in TIMES;

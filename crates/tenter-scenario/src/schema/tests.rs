@@ -43,7 +43,7 @@ fn variants_have_their_keys_only() {
     let fabrics = document["properties"]["fabric"]["oneOf"]
         .as_array()
         .expect("a list");
-    assert_eq!(fabrics.len(), 6);
+    assert_eq!(fabrics.len(), 11);
     for fabric in fabrics {
         let keys = fabric["properties"].as_object().expect("an object");
         let kind = &keys["kind"]["const"];

@@ -7,15 +7,8 @@ use tenter_units::{Instant, SerialisationTime, Time};
 use crate::network::Change;
 
 use super::driver::FlowDriver;
+use super::link_state::LinkState;
 use super::messages::PairWay;
-
-/// A link that has changed.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct LinkState {
-    is_down: bool,
-    /// Its rate where that is not the one it began with.
-    rate: Option<FlowRate>,
-}
 
 impl FlowDriver {
     /// The link that a port sends over may have another rate from now on; whether it has. Rates of

@@ -17,10 +17,10 @@ use crate::network::{
 };
 
 use super::carried::Carried;
-use super::changes::LinkState;
 use super::domains::UnderWay;
 use super::host_rates::HostRates;
 use super::instants::{Happens, Instants};
+use super::link_state::LinkState;
 use super::messages::{MessageId, Messages, PairId};
 use super::ring_jobs::{self, RingsTaken};
 use super::spray::Sprays;

@@ -17,6 +17,7 @@ mod driver;
 mod host_rates;
 mod instants;
 mod limits;
+mod link_state;
 mod messages;
 mod ring_jobs;
 mod search;

@@ -14,6 +14,7 @@ use super::carried::Load;
 use super::driver::FlowDriver;
 use super::messages::{Message, MessageId, PairId, PairWay, Size};
 use super::search::Net;
+use super::spray::Burst;
 use super::way_delays::EndFrames;
 use super::ways::{MixedLoads, Ways, nic};
 
@@ -107,7 +108,12 @@ impl FlowDriver {
     /// The flow of so much of a message.
     pub(super) fn spec(&mut self, message: &Message, amount: Amount) -> Option<FlowSpec> {
         let PairWay { way, from, to, .. } = self.messages.way(message.pair)?;
-        let route = self.ways.route(&mut self.fluid, way, message);
+        let burst = Burst {
+            key: message.key,
+            turn: message.turn,
+            packets: message.frames,
+        };
+        let route = self.ways.route(&mut self.fluid, way, burst);
         let context = &self.fabric.context;
         Some(FlowSpec {
             from: (

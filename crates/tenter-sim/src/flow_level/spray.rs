@@ -7,10 +7,9 @@ use tenter_engine::Draws;
 use tenter_flow::Weight;
 use tenter_topology::{CableEnd, NodeId};
 
-use crate::network::Context;
+use crate::network::{Context, FlowKey};
 
 use super::limits::{DRAWN, LeftOut};
-use super::messages::Message;
 use super::search::{Net, Stage};
 
 /// The most ports that the ways of all queue pairs may have together for their packets to be drawn.
@@ -103,6 +102,15 @@ fn ports(context: &Context) -> u64 {
     most.saturating_mul(pairs.sum())
 }
 
+/// The packets of a message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Burst {
+    pub(super) key: FlowKey,
+    /// The turn of its collective: each draws anew.
+    pub(super) turn: u32,
+    pub(super) packets: u32,
+}
+
 /// A port of a sprayed way.
 #[derive(Clone, Copy, Debug)]
 struct Step {
@@ -183,10 +191,9 @@ impl Spray {
     }
 
     /// The parts of a message's packets that take each port.
-    pub(super) fn parts(&self, sprays: &Sprays, message: &Message) -> Vec<(CableEnd, Weight)> {
-        let packets = message.frames;
-        let draws = sprays.draws.of(message.key.pack());
-        let draws = draws.of(u64::from(message.turn));
+    pub(super) fn parts(&self, sprays: &Sprays, burst: Burst) -> Vec<(CableEnd, Weight)> {
+        let Burst { key, turn, packets } = burst;
+        let draws = sprays.draws.of(key.pack()).of(u64::from(turn));
         let sample = packets.min(SAMPLE);
         let mut counts = vec![0_u32; self.steps.len()];
         let mut drawn = 0;
@@ -260,8 +267,6 @@ fn evens_out(net: Net<'_>, node: NodeId) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow_level::messages::{PairId, Size};
-    use crate::network::FlowKey;
 
     /// A leaf with some ports, each of which leads to a switch with one.
     fn fan(ports: u32, is_even: bool) -> Spray {
@@ -285,13 +290,12 @@ mod tests {
         }
     }
 
-    fn message(frames: u32) -> Message {
-        let size = Size {
-            bytes: 0,
-            frames,
-            frame_bytes: 0,
-        };
-        Message::new(FlowKey::default(), 0, PairId::new(0), size)
+    fn burst(packets: u32) -> Burst {
+        Burst {
+            key: FlowKey::default(),
+            turn: 0,
+            packets,
+        }
     }
 
     fn sprays(seed: u64) -> Sprays {
@@ -311,7 +315,7 @@ mod tests {
 
     #[test]
     fn packets_are_all_somewhere_and_bursts_are_uneven() {
-        let parts = fan(8, false).parts(&sprays(1), &message(64));
+        let parts = fan(8, false).parts(&sprays(1), burst(64));
         let (up, down) = (shares(&parts, true), shares(&parts, false));
         assert_eq!(up, down, "each spine has one way on");
         assert!((up.iter().sum::<f64>() - 1.0).abs() < 1e-5, "{up:?}");
@@ -321,7 +325,7 @@ mod tests {
 
     #[test]
     fn a_leaf_that_evens_out_leaves_the_links_down_uneven() {
-        let parts = fan(8, true).parts(&sprays(1), &message(64));
+        let parts = fan(8, true).parts(&sprays(1), burst(64));
         assert!(
             shares(&parts, true)
                 .iter()
@@ -336,7 +340,7 @@ mod tests {
         for (packets, most) in [(1_024, 0.04), (1 << 20, 0.002)] {
             let mut sum = 0.0;
             for seed in 0..64 {
-                let parts = fan(8, false).parts(&sprays(seed), &message(packets));
+                let parts = fan(8, false).parts(&sprays(seed), burst(packets));
                 sum += shares(&parts, true)
                     .iter()
                     .map(|part| (part - 0.125).powi(2))

@@ -13,9 +13,8 @@ use crate::network::Context;
 use super::carried::{Carried, Load};
 use super::host_rates::HostRates;
 use super::limits::of_windows;
-use super::messages::Message;
 use super::search::{Net, STAGES_MAX, Stage, search};
-use super::spray::{Spray, Sprays};
+use super::spray::{Burst, Spray, Sprays};
 use super::way_delays::WayDelays;
 
 id! {
@@ -103,12 +102,12 @@ impl Ways {
 
     /// The route of a message over a way: one that its messages share, or one
     /// whose parts are drawn for it.
-    pub(super) fn route(&self, fluid: &mut Fluid, way: WayId, message: &Message) -> RouteId {
+    pub(super) fn route(&self, fluid: &mut Fluid, way: WayId, burst: Burst) -> RouteId {
         let way = &self.all[way];
         let Some((spray, sprays)) = way.spray.as_ref().zip(self.sprays.as_ref()) else {
             return way.route;
         };
-        let parts = spray.parts(sprays, message);
+        let parts = spray.parts(sprays, burst);
         let hops = parts.into_iter();
         let hops: Vec<_> = hops.map(|(end, part)| (self.link(end), part)).collect();
         fluid.own_route(&hops)
