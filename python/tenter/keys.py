@@ -443,7 +443,7 @@ class Engine(TypedDict, total=False):
     fidelity: Literal["packet", "flow", "auto"]
     """What moves through the fabric: packets one by one, or flows at max–min fair rates, which
     takes less time and is less exact; `auto` is packets where these are estimated to cost no
-    more than the next two keys allow, else flows. Default: packet.
+    more than `packets_time` and `packets_memory` allow, else flows. Default: packet.
     """
     packets_memory: Quantity
     """With `fidelity: auto`: the most memory of packets, as estimated. Default: 8GB."""

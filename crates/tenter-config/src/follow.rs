@@ -2,13 +2,16 @@
 
 use crate::{Key, Presence, Reader, Texts, Written};
 
+/// Keys with their values, as they are written.
+type WrittenKeys = Vec<(&'static str, Written)>;
+
 /// A component as a value of a key needs it: its keys, and what it writes of what it has read.
 #[derive(Clone, Copy, Debug)]
 pub struct Keyed {
     /// All keys.
     pub keys: &'static [Key],
     /// Reads the component, and writes all its keys.
-    pub rewrite: fn(&mut dyn Reader) -> Option<Vec<(&'static str, Written)>>,
+    pub rewrite: fn(&mut dyn Reader) -> Option<WrittenKeys>,
 }
 
 /// The value that a component gives to a key of its own which is left out, and which follows from

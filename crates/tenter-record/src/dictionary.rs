@@ -364,6 +364,7 @@ mod tests {
                 "frames" => &["_frames", "frames_delta"],
                 "flows" => &["flows"],
                 "periods" => &["_periods"],
+                "jumps" => &["jumps"],
                 "%" => &["_percent", "percent_of_ideal"],
                 "GB/s (10⁹)" => &["_gbytes_per_s"],
                 "Gbit/s (10⁹)" => &["_gbps"],
