@@ -94,8 +94,12 @@ impl Shape {
     }
 }
 
-fn value_of<'e>(entries: &'e [(String, Written)], key: &str) -> Option<&'e Written> {
-    let (_, value) = entries.iter().find(|(name, _)| name == key)?;
+/// The value of a key among those of a mapping.
+pub(crate) fn value_of<'e>(
+    entries: &'e [(impl AsRef<str>, Written)],
+    key: &str,
+) -> Option<&'e Written> {
+    let (_, value) = entries.iter().find(|(name, _)| name.as_ref() == key)?;
     Some(value)
 }
 

@@ -1,5 +1,6 @@
 //! Keys without a meaning beside the others of their component, and keys with their defaults.
 
+use crate::default::value_of;
 use crate::{Key, Reader, Written};
 
 /// A key without a meaning beside the others of its component.
@@ -41,20 +42,14 @@ pub fn without_idle(
 ) -> Vec<(&'static str, Written)> {
     let is_idle = |path: &str| idle.iter().any(|idle| idle.key == path);
     let all = written.clone();
-    let beside = |name: &str| {
-        let mut all = all.iter();
-        all.find_map(|(own, value)| (*own == name).then(|| value.clone()))
-    };
+    let beside = |name: &str| value_of(&all, name).cloned();
     written.retain(|(name, value)| !(is_idle(name) && is_default(keys, name, value, &beside)));
     for (name, value) in &mut written {
         let key = keys.iter().find(|key| key.name == *name);
         if let (Written::Map(entries), Some(key)) = (value, key) {
             let tables = (key.shape)().tables_of(entries);
             let all = entries.clone();
-            let beside = |name: &str| {
-                let mut all = all.iter();
-                all.find_map(|(own, value)| (own == name).then(|| value.clone()))
-            };
+            let beside = |name: &str| value_of(&all, name).cloned();
             entries.retain(|(inner, value)| {
                 let mut keys = tables.iter().map(|table| table.keys);
                 !(is_idle(&format!("{name}.{inner}"))

@@ -306,7 +306,12 @@ impl NicSpec {
 
     /// Frame bytes of a full packet that is the first of its message, the longest there is.
     pub fn longest_frame_bytes(&self) -> u32 {
-        self.mtu_bytes + DATA_OVERHEAD_BYTES + self.telemetry_bytes() + RETH_BYTES
+        self.mtu_bytes + self.header_bytes() + RETH_BYTES
+    }
+
+    /// Frame bytes of a data packet beside its payload, if it is not the first of its message.
+    pub fn header_bytes(&self) -> u32 {
+        DATA_OVERHEAD_BYTES + self.telemetry_bytes()
     }
 
     /// Frame bytes that data packets and their answers have for in-band telemetry.
@@ -318,9 +323,8 @@ impl NicSpec {
     /// Whether DMA at a rate of link bytes never falls behind a wire of rate `line`; without PCIe
     /// it never does.
     pub fn dma_keeps_up(&self, rate: Rate, line: Rate) -> bool {
-        let headers = DATA_OVERHEAD_BYTES + self.telemetry_bytes();
         let pcie = self.pcie.as_ref();
-        pcie.is_none_or(|pcie| pcie.keeps_up(rate, line, self.mtu_bytes, headers))
+        pcie.is_none_or(|pcie| pcie.keeps_up(rate, line, self.mtu_bytes, self.header_bytes()))
     }
 
     /// How it cuts work requests.

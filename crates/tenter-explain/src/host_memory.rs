@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use tenter_net::{DATA_OVERHEAD_BYTES, WIRE_OVERHEAD_BYTES};
+use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_plan::Plan;
 use tenter_topology::HostId;
 use tenter_units::Rate;
@@ -53,7 +53,7 @@ pub struct DirectionFacts {
 pub(crate) fn pcie_facts(plan: &Plan) -> Option<PcieFacts> {
     let pcie = plan.nic.pcie?;
     let mtu = plan.nic.mtu_bytes;
-    let headers = DATA_OVERHEAD_BYTES + plan.nic.telemetry_bytes() + WIRE_OVERHEAD_BYTES;
+    let headers = plan.nic.header_bytes() + WIRE_OVERHEAD_BYTES;
     let mut kinds: BTreeMap<(Rate, Rate, Rate), (u64, HostId)> = BTreeMap::new();
     for (host, rates) in plan.dma.numbered() {
         let line = plan.topology.cable(host, 0).rate;

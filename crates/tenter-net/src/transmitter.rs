@@ -101,6 +101,13 @@ pub struct MacControl {
     pub xon_frames: u64,
 }
 
+impl MacControl {
+    /// Pause frames of both kinds.
+    pub fn frames(&self) -> u64 {
+        self.xoff_frames + self.xon_frames
+    }
+}
+
 impl Transmitter {
     /// The transmitter of a port, sending to `output`.
     ///
@@ -364,6 +371,11 @@ impl Transmitter {
     #[inline]
     pub fn sent_data(&self) -> (u64, u64) {
         self.sent[1]
+    }
+
+    /// Packets that it has sent, pause frames among them.
+    pub fn packets(&self) -> u64 {
+        self.sent().0 + self.mac.frames()
     }
 
     /// Its MAC control frames.

@@ -10,7 +10,7 @@ pub mod nearest;
 
 use std::collections::BTreeMap;
 
-use tenter_net::{DATA_OVERHEAD_BYTES, WIRE_OVERHEAD_BYTES};
+use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_topology::{HostId, Routing};
 use tenter_units::{ById, Rate, Time};
 use tenter_workload::closed_form::IdealSwitch;
@@ -222,7 +222,7 @@ impl<'a> Ideal<'a> {
                 }
             }
         }
-        payload + DATA_OVERHEAD_BYTES + self.plan.nic.telemetry_bytes()
+        payload + self.plan.nic.header_bytes()
     }
 
     /// How long a transfer occupies a port: its frames with preamble and gap.

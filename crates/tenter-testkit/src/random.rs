@@ -53,37 +53,41 @@ pub struct RandomScenario {
 /// # Panics
 /// When the scenario is refused, which is a defect of this function.
 pub fn random_scenario(seed: u64) -> RandomScenario {
-    let text = text(seed);
-    match load(
-        &text,
-        &format!("random-{seed}.yaml"),
-        Format::Yaml,
-        &[],
-        None,
-    ) {
-        Ok(loaded) => {
-            let mut plan = loaded.plan;
-            let mut draw = Draw::new(!seed);
-            flow_control::change(&mut plan, &mut draw);
-            congestion::change(&mut plan, &mut draw);
-            faults::change(&mut plan, &mut draw);
-            scheduled::change(&mut plan, &mut draw);
-            tiers::change(&mut plan, &mut draw);
-            hosts::change(&mut plan, &mut Draw::new(seed.rotate_left(32)));
-            hosts::share_nics(&mut plan, &mut Draw::new(seed.rotate_left(24)));
-            credit::change(&mut plan, &mut Draw::new(seed.rotate_left(16)));
-            signals::change(&mut plan, &mut Draw::new(seed.rotate_left(48)));
-            notices::change(&mut plan, &mut Draw::new(seed.rotate_left(40)));
-            circuits::change(&mut plan, &mut Draw::new(seed.rotate_left(8)));
-            input_queued::change(&mut plan, &mut Draw::new(seed.rotate_left(56)));
-            regions::change(&mut plan, &mut Draw::new(seed.rotate_left(12)));
-            let plan = plan.evaluated();
-            RandomScenario { seed, text, plan }
-        }
-        Err(errors) => panic!(
-            "seed {seed} makes a scenario that is refused:\n{text}\n{}",
-            errors.render()
-        ),
+    RandomScenario::made(seed, "random", text(seed), |plan| {
+        let mut draw = Draw::new(!seed);
+        flow_control::change(plan, &mut draw);
+        congestion::change(plan, &mut draw);
+        faults::change(plan, &mut draw);
+        scheduled::change(plan, &mut draw);
+        tiers::change(plan, &mut draw);
+        hosts::change(plan, &mut Draw::new(seed.rotate_left(32)));
+        hosts::share_nics(plan, &mut Draw::new(seed.rotate_left(24)));
+        credit::change(plan, &mut Draw::new(seed.rotate_left(16)));
+        signals::change(plan, &mut Draw::new(seed.rotate_left(48)));
+        notices::change(plan, &mut Draw::new(seed.rotate_left(40)));
+        circuits::change(plan, &mut Draw::new(seed.rotate_left(8)));
+        input_queued::change(plan, &mut Draw::new(seed.rotate_left(56)));
+        regions::change(plan, &mut Draw::new(seed.rotate_left(12)));
+    })
+}
+
+impl RandomScenario {
+    /// The scenario of a text, with changes that no text can say.
+    ///
+    /// # Panics
+    /// When the text is refused.
+    fn made(seed: u64, kind: &str, text: String, change: impl FnOnce(&mut Plan)) -> RandomScenario {
+        let name = format!("{kind}-{seed}.yaml");
+        let mut plan = match load(&text, &name, Format::Yaml, &[], None) {
+            Ok(loaded) => loaded.plan,
+            Err(errors) => panic!(
+                "seed {seed} makes a scenario that is refused:\n{text}\n{}",
+                errors.render()
+            ),
+        };
+        change(&mut plan);
+        let plan = plan.evaluated();
+        RandomScenario { seed, text, plan }
     }
 }
 

@@ -5,6 +5,7 @@ mod dragonfly_plus;
 mod explicit;
 mod fat_tree;
 mod grid;
+mod groups;
 mod hyperx;
 mod leaf_spine;
 mod rail;

@@ -62,6 +62,20 @@ impl Wiring {
         self.node(name, NodeKind::Host)
     }
 
+    /// Adds so many hosts, called by their numbers: `host0` and so on.
+    pub(crate) fn hosts(&mut self, count: u32) {
+        for host in 0..count {
+            self.host(format!("host{host}"));
+        }
+    }
+
+    /// Cables all hosts, so many to each switch from the first one on.
+    pub(crate) fn connect_hosts(&mut self, first: NodeId, each: u32, rate: Rate, delay: Time) {
+        for host in 0..self.hosts as u32 {
+            self.connect(NodeId::new(host), first.after(host / each), 1, rate, delay);
+        }
+    }
+
     /// Adds a switch and returns its number.
     pub(crate) fn switch(&mut self, name: String, tier: u8) -> NodeId {
         self.node(name, NodeKind::Switch { tier })

@@ -25,17 +25,16 @@ pub(crate) fn choose(plan: &mut Plan) -> Result<Option<String>, ExplainError> {
         "packets are estimated to take {} and {memory}",
         wall_time.rounded()
     );
-    let fits = wall_time <= time_allowed && memory <= memory_allowed;
-    Ok(Some(match refusal {
-        _ if fits => format!("`engine.fidelity: auto` is packets: {cost}"),
-        Some(refusal) => format!(
-            "`engine.fidelity: auto` is packets, although {cost}, more than `engine.packets_time: {time_allowed}` or `packets_memory: {memory_allowed}`: {refusal}"
-        ),
-        None => {
-            plan.fidelity = Fidelity::Flow;
-            format!(
-                "`engine.fidelity: auto` is flows: {cost}, more than `engine.packets_time: {time_allowed}` or `packets_memory: {memory_allowed}`"
-            )
-        }
+    if wall_time <= time_allowed && memory <= memory_allowed {
+        return Ok(Some(format!("`engine.fidelity: auto` is packets: {cost}")));
+    }
+    let cost = format!(
+        "{cost}, more than `engine.packets_time: {time_allowed}` or `packets_memory: {memory_allowed}`"
+    );
+    Ok(Some(if let Some(refusal) = refusal {
+        format!("`engine.fidelity: auto` is packets, although {cost}: {refusal}")
+    } else {
+        plan.fidelity = Fidelity::Flow;
+        format!("`engine.fidelity: auto` is flows: {cost}")
     }))
 }

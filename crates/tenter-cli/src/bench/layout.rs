@@ -26,13 +26,12 @@ pub(super) struct Layout {
 
 /// The servers of a fabric with rails, and the NPUs of each.
 fn servers(plan: &Plan) -> Option<(u32, u32)> {
-    match &plan.topology_spec {
-        TopologySpec::Rail(rail) => Some((rail.servers, rail.nics_per_server * plan.npus_per_nic)),
-        TopologySpec::RailOnly(rail) => {
-            Some((rail.servers, rail.nics_per_server * plan.npus_per_nic))
-        }
-        _ => None,
-    }
+    let (servers, nics) = match &plan.topology_spec {
+        TopologySpec::Rail(rail) => (rail.servers, rail.nics_per_server),
+        TopologySpec::RailOnly(rail) => (rail.servers, rail.nics_per_server),
+        _ => return None,
+    };
+    Some((servers, nics * plan.npus_per_nic))
 }
 
 impl Layout {

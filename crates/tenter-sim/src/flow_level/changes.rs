@@ -14,13 +14,12 @@ impl FlowDriver {
     /// The link that a port sends over may have another rate from now on; whether it has. Rates of
     /// flows are found when all changes of the instant are known.
     pub(super) fn change_link(&mut self, node: NodeId, change: &Change) -> bool {
-        let port = match *change {
-            Change::Down(port, _)
-            | Change::Darken(port, _)
-            | Change::Hold(port)
-            | Change::Up(port)
-            | Change::Join(port, _, _)
-            | Change::Rate(port, _, _) => port,
+        let (port, is_down, rate) = match *change {
+            Change::Down(port, _) | Change::Darken(port, _) | Change::Hold(port) => {
+                (port, Some(true), None)
+            }
+            Change::Up(port) | Change::Join(port, _, _) => (port, Some(false), None),
+            Change::Rate(port, serialisation, _) => (port, None, Some(rate_of(serialisation))),
             // There are no queues.
             Change::Watch(_) | Change::Reroute(_) | Change::StormBegins | Change::StormEnds => {
                 return false;
@@ -29,11 +28,8 @@ impl FlowDriver {
         let end = CableEnd { node, port };
         let link = self.ways.link(end);
         let state = self.changed_links.entry(link).or_default();
-        match *change {
-            Change::Up(_) | Change::Join(..) => state.is_down = false,
-            Change::Rate(_, serialisation, _) => state.rate = Some(rate_of(serialisation)),
-            _ => state.is_down = true,
-        }
+        state.is_down = is_down.unwrap_or(state.is_down);
+        state.rate = rate.or(state.rate);
         let topology = &self.fabric.topology;
         let rate = match *state {
             LinkState { is_down: true, .. } => FlowRate::default(),
@@ -46,8 +42,8 @@ impl FlowDriver {
         true
     }
 
-    /// Gives every queue pair its way over the routes that there are now, and goes on with what is
-    /// left of the messages that are sent.
+    /// Gives every queue pair its way over the routes and links that there are now, and goes on with
+    /// what is left of the messages that are sent. Rates are found later.
     pub(super) fn find_ways_again(&mut self, now: Instant) {
         self.ways.spread(&mut self.carried);
         self.ways.forget();
@@ -61,7 +57,6 @@ impl FlowDriver {
                 self.begin_with(id, Some(left), now);
             }
         }
-        self.fluid.settle(now);
     }
 }
 

@@ -230,6 +230,7 @@ impl Driver for FlowDriver {
 
     fn routes_changed(&mut self, now: Instant) {
         self.find_ways_again(now);
+        self.fluid.settle(now);
     }
 
     fn run_rings(

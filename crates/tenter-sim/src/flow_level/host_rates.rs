@@ -1,7 +1,7 @@
 //! How fast hosts send and receive where their memory is slower than the wire.
 
 use tenter_flow::FlowRate;
-use tenter_net::{DATA_OVERHEAD_BYTES, WIRE_OVERHEAD_BYTES};
+use tenter_net::WIRE_OVERHEAD_BYTES;
 use tenter_plan::Plan;
 use tenter_topology::{CableEnd, HostId, NodeId, Topology};
 use tenter_units::{ById, Rate};
@@ -68,7 +68,7 @@ impl HostRates {
 
 /// Bytes of a full frame.
 fn frame(plan: &Plan) -> u32 {
-    plan.nic.mtu_bytes + DATA_OVERHEAD_BYTES + plan.nic.telemetry_bytes()
+    plan.nic.mtu_bytes + plan.nic.header_bytes()
 }
 
 /// What full packets take of the wire while DMA is as fast as it can.

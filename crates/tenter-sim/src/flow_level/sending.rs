@@ -16,7 +16,7 @@ use super::messages::{Message, MessageId, PairId, PairWay, Size};
 use super::search::Net;
 use super::spray::Burst;
 use super::way_delays::EndFrames;
-use super::ways::{MixedLoads, Ways, nic};
+use super::ways::{MixedLoads, nic};
 
 impl FlowDriver {
     /// Posts the shares of a transfer to its queue pairs.
@@ -58,7 +58,8 @@ impl FlowDriver {
             .ways
             .find(self.fabric.net(), &mut self.fluid, ends, hash);
         let way = found.unwrap_or_else(|MixedLoads| {
-            self.load_links_one_by_one(now);
+            self.ways.dissolve_bundles();
+            self.find_ways_again(now);
             let ways = &mut self.ways;
             let again = ways.find(self.fabric.net(), &mut self.fluid, ends, hash);
             again.unwrap_or_else(|MixedLoads| unreachable!("there are no bundles"))
@@ -71,23 +72,6 @@ impl FlowDriver {
             to,
         };
         self.messages.set_way(pair, own);
-    }
-
-    /// Gives every flow under way the links of its way one by one.
-    pub(super) fn load_links_one_by_one(&mut self, now: Instant) {
-        self.ways.spread(&mut self.carried);
-        let topology = &self.fabric.context.topology;
-        let before = std::mem::take(&mut self.fluid);
-        self.ways = Ways::new(topology, &mut self.fluid, &self.host_rates, None, true);
-        let pairs = self.messages.take_ways();
-        for (pair, PairWay { from, to, hash, .. }) in pairs {
-            self.find_way(pair, [from, to], hash, now);
-        }
-        for id in self.messages.sending() {
-            let message = self.messages.get(id);
-            let left = message.flow.map(|flow| before.left(flow, now));
-            self.begin_with(id, left, now);
-        }
     }
 
     /// A message begins to be sent.

@@ -157,8 +157,14 @@ impl Ways {
         }
     }
 
-    /// Forgets all ways: there are other routes. Links and their rates stay, and none is loaded as
-    /// part of a bundle.
+    /// Loads all links one by one from now on; ways must be found again.
+    pub(super) fn dissolve_bundles(&mut self) {
+        self.has_no_bundles = true;
+        self.bundles.iter_mut().for_each(|bundle| *bundle = None);
+        self.sizes.clear();
+    }
+
+    /// Forgets all ways: there are others now. Links and their rates stay.
     pub(super) fn forget(&mut self) {
         self.all = ById::default();
         self.between.clear();

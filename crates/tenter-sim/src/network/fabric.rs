@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tenter_engine::{EventList, LocalNode, Nodes, Output, Visit};
-use tenter_net::{ArrivalsByPort, Event, Medium, Packet, Switch};
+use tenter_net::{ArrivalsByPort, Event, Medium, Packet, Switch, Transmitter};
 use tenter_topology::{Routing, Topology};
 use tenter_units::Instant;
 
@@ -22,6 +22,19 @@ pub enum NodeModel {
     Host(Box<Host>),
     /// A switch of any model.
     Switch(Switch),
+}
+
+impl NodeModel {
+    /// The sum of something over the transmitters of all its ports.
+    pub(crate) fn sum_of_ports(&self, count: impl Fn(&Transmitter) -> u64) -> u64 {
+        match self {
+            NodeModel::Host(host) => count(host.nic().transmitter()),
+            NodeModel::Switch(switch) => {
+                let ports = switch.ports().iter();
+                ports.map(|port| count(port.transmitter())).sum()
+            }
+        }
+    }
 }
 
 /// The nodes of one part.

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tenter_net::{
-    DATA_OVERHEAD_BYTES, Missing, Notice, Packet, PacketKind, Pause, RETH_BYTES, ReceiveSlot, Slot,
-};
+use tenter_net::{Missing, Notice, Packet, PacketKind, Pause, RETH_BYTES, ReceiveSlot, Slot};
 use tenter_plan::CapturePlan;
 use tenter_record::{
     Capture, CapturedFrame, CapturedPort, FrameContent, MacAddress, RoceBody, RocePacket,
@@ -164,8 +162,7 @@ impl Messages {
 /// The payload of a data packet, filled up to a multiple of 4 bytes.
 fn payload(packet: &Packet, context: &Context) -> u32 {
     let is_first = matches!(packet.kind, PacketKind::First | PacketKind::Only);
-    let headers =
-        DATA_OVERHEAD_BYTES + context.nic.telemetry_bytes() + if is_first { RETH_BYTES } else { 0 };
+    let headers = context.nic.header_bytes() + if is_first { RETH_BYTES } else { 0 };
     u32::from(packet.frame_bytes).saturating_sub(headers)
 }
 

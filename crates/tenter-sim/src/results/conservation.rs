@@ -163,8 +163,7 @@ fn other_control<D: Driver>(driver: &D, node: NodeId, port: u16) -> (u64, u64) {
 }
 
 fn pauses_sent<D: Driver>(driver: &D, node: NodeId, port: u16) -> u64 {
-    let mac = transmitter(driver, node, port).mac();
-    mac.xoff_frames + mac.xon_frames
+    transmitter(driver, node, port).mac().frames()
 }
 
 fn pauses_of_classes<D: Driver>(driver: &D, node: NodeId, port: u16) -> u64 {

@@ -45,10 +45,7 @@ pub(crate) struct Trial<'a> {
 
 /// Packets of any kind, counted once per link.
 pub(crate) fn packet_hops(driver: &impl Driver) -> u64 {
-    let frames = transmitters(driver, |transmitter| {
-        let mac = transmitter.mac();
-        transmitter.sent().0 + mac.xoff_frames + mac.xon_frames
-    });
+    let frames = transmitters(driver, tenter_net::Transmitter::packets);
     let carried = driver.carried().map_or(0, Carried::hops);
     frames + notices::sent(driver) + credit::sent(driver) + carried
 }
@@ -79,14 +76,7 @@ pub(crate) fn last_event(driver: &impl Driver) -> Instant {
 fn transmitters(driver: &impl Driver, count: impl Fn(&tenter_net::Transmitter) -> u64) -> u64 {
     driver
         .nodes()
-        .map(|(_, node)| match node {
-            NodeModel::Host(host) => count(host.nic().transmitter()),
-            NodeModel::Switch(switch) => switch
-                .ports()
-                .iter()
-                .map(|port| count(port.transmitter()))
-                .sum(),
-        })
+        .map(|(_, node)| node.sum_of_ports(&count))
         .sum()
 }
 
@@ -330,7 +320,7 @@ fn received_payload(context: &Context, tally: &Tally) -> u64 {
 /// Payload over wire bytes of a full packet that is not the first of its message.
 fn goodput_share(context: &Context) -> f64 {
     let mtu = f64::from(context.nic.mtu_bytes);
-    let headers = tenter_net::DATA_OVERHEAD_BYTES + context.nic.telemetry_bytes();
+    let headers = context.nic.header_bytes();
     mtu / (mtu + f64::from(headers + WIRE_OVERHEAD_BYTES))
 }
 

@@ -5,7 +5,6 @@ use std::fmt::Write;
 use tenter_net::load_balancing::{Ecmp, LoadBalancing};
 use tenter_net::{MarkAt, UNLIMITED_POOL};
 use tenter_plan::{Plan, SteadyState};
-use tenter_scenario::{Format, load};
 
 use super::draw::Draw;
 use super::{RandomScenario, endpoint, fabric, flow_control};
@@ -16,20 +15,9 @@ use super::{RandomScenario, endpoint, fabric, flow_control};
 /// # Panics
 /// When the scenario is refused, which is a defect of this function.
 pub fn random_transfers(seed: u64) -> RandomScenario {
-    let text = text(seed);
-    let name = format!("transfers-{seed}.yaml");
-    match load(&text, &name, Format::Yaml, &[], None) {
-        Ok(loaded) => {
-            let mut plan = loaded.plan;
-            change(&mut plan, &mut Draw::new(!seed));
-            let plan = plan.evaluated();
-            RandomScenario { seed, text, plan }
-        }
-        Err(errors) => panic!(
-            "seed {seed} makes a scenario that is refused:\n{text}\n{}",
-            errors.render()
-        ),
-    }
+    RandomScenario::made(seed, "transfers", text(seed), |plan| {
+        change(plan, &mut Draw::new(!seed));
+    })
 }
 
 fn text(seed: u64) -> String {

@@ -6,6 +6,7 @@
 use tenter_config::component;
 use tenter_units::{Rate, Time};
 
+use super::groups::{global_ports, lay_global_cables};
 use super::{COUNTS, DELAYS, RATES, check_counts, check_rates};
 use crate::shape::{RouterGroups, Shape};
 use crate::wiring::{Wiring, check_size, product};
@@ -58,14 +59,7 @@ impl Dragonfly {
             ("local_rate", self.local_rate),
             ("global_rate", self.global_rate),
         ])?;
-        let global_ports = product(&[self.routers_per_group, self.global_links_per_router]);
-        if u128::from(self.groups) > global_ports + 1 {
-            return Err(TopologyError::TooManyGroups {
-                groups: self.groups,
-                most: global_ports + 1,
-                ports: "global_links_per_router",
-            });
-        }
+        let global_ports = global_ports(self.arrangement(), "global_links_per_router")?;
         let hosts = product(&[self.groups, self.routers_per_group, self.hosts_per_router]);
         let local = product(&[self.groups, self.routers_per_group, self.routers_per_group]);
         let global = global_ports.saturating_mul(u128::from(self.groups));
@@ -84,24 +78,19 @@ impl Dragonfly {
 
     fn wire(&self, hosts: u32) -> Result<Topology, TopologyError> {
         let mut wiring = Wiring::default();
-        for host in 0..hosts {
-            wiring.host(format!("host{host}"));
-        }
+        wiring.hosts(hosts);
         for group in 0..self.groups {
             for router in 0..self.routers_per_group {
                 wiring.switch(format!("group{group}/router{router}"), 0);
             }
         }
-        for host in 0..hosts {
-            let router = NodeId::new(hosts + host / self.hosts_per_router);
-            wiring.connect(
-                NodeId::new(host),
-                router,
-                1,
-                self.host_rate,
-                self.host_delay,
-            );
-        }
+        let first = NodeId::new(hosts);
+        wiring.connect_hosts(
+            first,
+            self.hosts_per_router,
+            self.host_rate,
+            self.host_delay,
+        );
         let arrangement = self.arrangement();
         let router_of =
             |group: u32, router: u32| NodeId::new(hosts + group * self.routers_per_group + router);
@@ -114,10 +103,8 @@ impl Dragonfly {
                 }
             }
         }
-        for (one, other) in arrangement.all_cables() {
-            let [a, b] = [one, other].map(|end| NodeId::new(hosts).after(end.number()));
-            wiring.connect(a, b, 1, self.global_rate, self.global_delay);
-        }
+        let (rate, delay) = (self.global_rate, self.global_delay);
+        lay_global_cables(&mut wiring, arrangement, first, rate, delay);
         let mut topology = wiring.finish()?;
         let routers = 0..self.groups * self.routers_per_group;
         topology.regions = routers

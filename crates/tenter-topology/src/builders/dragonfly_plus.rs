@@ -6,6 +6,7 @@
 use tenter_config::component;
 use tenter_units::{Rate, Time};
 
+use super::groups::{global_ports, lay_global_cables};
 use super::{COUNTS, DELAYS, RATES, check_counts, check_rates};
 use crate::shape::RouterGroups;
 use crate::wiring::{Wiring, check_size, product};
@@ -64,14 +65,7 @@ impl DragonflyPlus {
             ("local_rate", self.local_rate),
             ("global_rate", self.global_rate),
         ])?;
-        let global_ports = product(&[self.spines_per_group, self.global_links_per_spine]);
-        if u128::from(self.groups) > global_ports + 1 {
-            return Err(TopologyError::TooManyGroups {
-                groups: self.groups,
-                most: global_ports + 1,
-                ports: "global_links_per_spine",
-            });
-        }
+        let global_ports = global_ports(self.spines(), "global_links_per_spine")?;
         let groups = u128::from(self.groups);
         let hosts = product(&[self.groups, self.leaves_per_group, self.hosts_per_leaf]);
         let (leaves, spines) = (self.leaves_per_group, self.spines_per_group);
@@ -93,9 +87,7 @@ impl DragonflyPlus {
 
     fn wire(&self, hosts: u32) -> Result<Topology, TopologyError> {
         let mut wiring = Wiring::default();
-        for host in 0..hosts {
-            wiring.host(format!("host{host}"));
-        }
+        wiring.hosts(hosts);
         let tiers = [
             (self.leaves_per_group, "leaf", 0),
             (self.spines_per_group, "spine", 1),
@@ -111,10 +103,12 @@ impl DragonflyPlus {
         }
         let first_leaf = NodeId::new(hosts);
         let first_spine = first_leaf.after(self.groups * self.leaves_per_group);
-        for host in 0..hosts {
-            let leaf = first_leaf.after(host / self.hosts_per_leaf);
-            wiring.connect(NodeId::new(host), leaf, 1, self.host_rate, self.host_delay);
-        }
+        wiring.connect_hosts(
+            first_leaf,
+            self.hosts_per_leaf,
+            self.host_rate,
+            self.host_delay,
+        );
         for leaf in 0..self.groups * self.leaves_per_group {
             let group = leaf / self.leaves_per_group;
             for spine in 0..self.spines_per_group {
@@ -126,10 +120,8 @@ impl DragonflyPlus {
                 wiring.connect(a, b, self.links_per_pair, self.local_rate, self.local_delay);
             }
         }
-        for (one, other) in self.spines().all_cables() {
-            let [a, b] = [one, other].map(|end| first_spine.after(end.number()));
-            wiring.connect(a, b, 1, self.global_rate, self.global_delay);
-        }
+        let (rate, delay) = (self.global_rate, self.global_delay);
+        lay_global_cables(&mut wiring, self.spines(), first_spine, rate, delay);
         let mut topology = wiring.finish()?;
         topology.regions = regions.into();
         // Up, across and down is no cycle; only a detour goes up again.

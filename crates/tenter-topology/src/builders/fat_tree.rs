@@ -208,10 +208,12 @@ impl FatTree {
         self.check()?;
         let mut wiring = Wiring::default();
         let numbers = self.add_nodes(&mut wiring);
-        for host in 0..numbers.leaves.number() {
-            let leaf = numbers.leaves.after(host / self.hosts_per_leaf);
-            wiring.connect(NodeId::new(host), leaf, 1, self.host_rate, self.host_delay);
-        }
+        wiring.connect_hosts(
+            numbers.leaves,
+            self.hosts_per_leaf,
+            self.host_rate,
+            self.host_delay,
+        );
         let (leaf_rate, leaf_delay) = (self.leaf_rate, self.leaf_delay);
         for leaf in 0..numbers.aggs.since(numbers.leaves) {
             let pod = leaf / self.leaves_per_pod;
@@ -322,9 +324,7 @@ impl FatTree {
         let leaves = self.pods() * self.leaves_per_pod;
         let hosts = leaves * self.hosts_per_leaf;
         let aggs = self.pods() * self.aggs_per_pod;
-        for host in 0..hosts {
-            wiring.host(format!("host{host}"));
-        }
+        wiring.hosts(hosts);
         for leaf in 0..leaves {
             wiring.switch(format!("leaf{leaf}"), 0);
         }

@@ -69,19 +69,19 @@ impl GridWiring<'_> {
         check_size(hosts, hosts.saturating_add(cables), SIZE_PARAMETERS)?;
         let (hosts, switches) = (hosts as u32, self.grid.switches());
         let mut wiring = Wiring::default();
-        for host in 0..hosts {
-            wiring.host(format!("host{host}"));
-        }
+        wiring.hosts(hosts);
         for switch in 0..switches {
             let at = self.grid.coordinates(switch);
             let at: Vec<String> = at.iter().map(u32::to_string).collect();
             wiring.switch(format!("switch{}", at.join("-")), 0);
         }
-        for host in 0..hosts {
-            let switch = NodeId::new(hosts + host / self.hosts_per_switch);
-            let host = NodeId::new(host);
-            wiring.connect(host, switch, 1, self.host_rate, self.host_delay);
-        }
+        let first = NodeId::new(hosts);
+        wiring.connect_hosts(
+            first,
+            self.hosts_per_switch,
+            self.host_rate,
+            self.host_delay,
+        );
         for switch in 0..switches {
             self.cables_of(switch, hosts, &mut wiring);
         }

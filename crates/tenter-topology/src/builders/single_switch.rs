@@ -5,7 +5,7 @@ use tenter_units::{Rate, Time};
 
 use super::{COUNTS, DELAYS, RATES, check_counts, check_rates};
 use crate::wiring::{Wiring, check_size};
-use crate::{NodeId, Topology, TopologyError};
+use crate::{Topology, TopologyError};
 
 component! {
     /// One switch with `hosts` hosts.
@@ -33,13 +33,9 @@ impl SingleSwitch {
         check_rates(&[("rate", self.rate)])?;
         check_size(u128::from(self.hosts), u128::from(self.hosts), "`hosts`")?;
         let mut wiring = Wiring::default();
-        for host in 0..self.hosts {
-            wiring.host(format!("host{host}"));
-        }
+        wiring.hosts(self.hosts);
         let switch = wiring.switch("leaf0".to_owned(), 0);
-        for host in 0..self.hosts {
-            wiring.connect(NodeId::new(host), switch, 1, self.rate, self.host_delay);
-        }
+        wiring.connect_hosts(switch, self.hosts, self.rate, self.host_delay);
         wiring.finish()
     }
 }

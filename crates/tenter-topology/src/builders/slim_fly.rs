@@ -76,20 +76,20 @@ impl SlimFly {
     fn wire(&self, hosts: u32, field: &Field) -> Result<Topology, TopologyError> {
         let q = self.q;
         let mut wiring = Wiring::default();
-        for host in 0..hosts {
-            wiring.host(format!("host{host}"));
-        }
+        wiring.hosts(hosts);
         let router_of = |group: u32, router: u32| NodeId::new(hosts + group * q + router);
         for group in 0..2 * q {
             for router in 0..q {
                 wiring.switch(format!("group{group}/router{router}"), 0);
             }
         }
-        for host in 0..hosts {
-            let router = NodeId::new(hosts + host / self.hosts_per_router);
-            let host = NodeId::new(host);
-            wiring.connect(host, router, 1, self.host_rate, self.host_delay);
-        }
+        let first = NodeId::new(hosts);
+        wiring.connect_hosts(
+            first,
+            self.hosts_per_router,
+            self.host_rate,
+            self.host_delay,
+        );
         let sets = generators(field);
         for group in 0..2 * q {
             let set = &sets[usize::from(group >= q)];

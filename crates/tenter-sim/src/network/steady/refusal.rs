@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use tenter_endpoint::loss_recovery::LossRecovery;
-use tenter_net::load_balancing::LoadBalancing;
 use tenter_net::{EcnSpec, SwitchSpec};
 use tenter_plan::{Fidelity, Plan};
 
@@ -32,7 +31,7 @@ fn of_switches(plan: &Plan) -> Vec<(bool, &'static str)> {
         (plan.signals.is_some(), "switches signal to senders"),
         (plan.circuits.is_some(), "the fabric has circuits"),
         (
-            any(&|switch| !is_fixed(&switch.load_balancing)),
+            any(&|switch| !switch.load_balancing.keeps_ways()),
             "load balancing is neither `ecmp`, `weighted-ecmp` nor `destination`",
         ),
         (
@@ -43,14 +42,6 @@ fn of_switches(plan: &Plan) -> Vec<(bool, &'static str)> {
             "marks of congestion are drawn by chance between `kmin` and `kmax`",
         ),
     ]
-}
-
-/// Whether packets of a queue pair always take the same port.
-fn is_fixed(balancing: &LoadBalancing) -> bool {
-    matches!(
-        balancing,
-        LoadBalancing::Ecmp(_) | LoadBalancing::WeightedEcmp(_) | LoadBalancing::Destination(_)
-    )
 }
 
 fn of_nics(plan: &Plan) -> Vec<(bool, &'static str)> {

@@ -86,13 +86,19 @@ impl<W: Watcher> Slices<'_, W> {
         Network { parts: self.parts }
     }
 
+    /// The next edge after an instant: the sync point, or one before it that the end of a collective
+    /// asks for.
+    fn edge_after(&self, at: Instant) -> Instant {
+        self.edge.min(self.progress.edge_after(at))
+    }
+
     /// Runs to an instant, unless the run is over before or there.
     fn go(&mut self, from: Instant, to: Instant) -> Result<Instant, Over> {
-        let edge = self.edge.min(self.progress.edge_after(from));
+        let edge = self.edge_after(from);
         let to = to.min(edge);
         let (windows, progress) = (self.windows, self.progress);
         match run_windowed(self.parts, from, to, windows, progress, self.pace) {
-            RunOutcome::Edge(at) if at == to && at < edge.min(progress.edge_after(at)) => Ok(at),
+            RunOutcome::Edge(at) if at == to && at < edge.min(self.edge_after(at)) => Ok(at),
             outcome => Err(Over(outcome)),
         }
     }
@@ -286,8 +292,7 @@ impl Search {
         mut repetition: Repetition,
     ) -> Result<Found, Over> {
         for _ in 0..MORE_PERIODS {
-            // The end of a collective asks for an edge before the next sync point.
-            let edge = slices.edge.min(slices.progress.edge_after(*now));
+            let edge = slices.edge_after(*now);
             let until = repetition.bounds.until.min(edge);
             let whole = until.saturating_since(*now) / repetition.period;
             let periods = whole.min(repetition.bounds.periods);

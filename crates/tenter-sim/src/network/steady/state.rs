@@ -66,19 +66,9 @@ impl<W: Watcher> Network<'_, W> {
 
     /// Packets of any kind that have been sent, counted once per link.
     pub(super) fn packet_hops(&self) -> u64 {
-        let sent = |wire: &tenter_net::Transmitter| {
-            let mac = wire.mac();
-            wire.sent().0 + mac.xoff_frames + mac.xon_frames
-        };
-        let of_node = |node: &NodeModel| match node {
-            NodeModel::Host(host) => sent(host.nic.transmitter()),
-            NodeModel::Switch(switch) => {
-                let ports = switch.ports().iter();
-                ports.map(|port| sent(port.transmitter())).sum()
-            }
-        };
         let nodes = self.parts.iter().flat_map(|part| &part.nodes.nodes);
-        nodes.map(of_node).sum()
+        let sent = nodes.map(|node| node.sum_of_ports(tenter_net::Transmitter::packets));
+        sent.sum()
     }
 
     /// The fewest packets that a queue pair in its turn has left of its request, and the first host

@@ -102,6 +102,17 @@ impl Comparison<'_> {
     fn bound(&mut self, periods: u64) {
         self.bounds.periods = self.bounds.periods.min(periods);
     }
+
+    /// A count that grows by the same in each period, up to a largest one.
+    #[inline]
+    fn growing(&mut self, count: u64, most: u64) {
+        let last = self.last();
+        match count.checked_sub(last) {
+            None => self.is_same = false,
+            Some(0) => {}
+            Some(more) => self.bound((most - count) / more),
+        }
+    }
 }
 
 impl Visitor for Comparison<'_> {
@@ -136,22 +147,12 @@ impl Visitor for Comparison<'_> {
 
     #[inline]
     fn total(&mut self, count: &mut u64) {
-        let last = self.last();
-        match count.checked_sub(last) {
-            None => self.is_same = false,
-            Some(0) => {}
-            Some(more) => self.bound((u64::MAX - *count) / more),
-        }
+        self.growing(*count, u64::MAX);
     }
 
     #[inline]
     fn total_u32(&mut self, count: &mut u32) {
-        let last = self.last();
-        match u64::from(*count).checked_sub(last) {
-            None => self.is_same = false,
-            Some(0) => {}
-            Some(more) => self.bound(u64::from(u32::MAX - *count) / more),
-        }
+        self.growing(u64::from(*count), u64::from(u32::MAX));
     }
 
     #[inline]
@@ -200,6 +201,13 @@ pub(super) struct Leap<'a> {
 }
 
 impl Leap<'_> {
+    /// Moves a sequence number on by all periods.
+    #[inline]
+    fn go_on(&self, of: FlowEnd, number: &mut u32) {
+        let advance = self.advance.of(of).wrapping_mul(self.periods as u32);
+        *number = number.wrapping_add(advance);
+    }
+
     #[inline]
     fn last(&mut self) -> u64 {
         self.before.next().copied().unwrap_or(0)
@@ -238,16 +246,14 @@ impl Visitor for Leap<'_> {
     #[inline]
     fn sequence(&mut self, of: FlowEnd, number: &mut u32) {
         self.last();
-        let advance = self.advance.of(of).wrapping_mul(self.periods as u32);
-        *number = number.wrapping_add(advance);
+        self.go_on(of, number);
     }
 
     fn sequence_or_fixed(&mut self, of: FlowEnd, number: &mut u32) -> bool {
         if self.last() == u64::from(*number) {
             return false;
         }
-        let advance = self.advance.of(of).wrapping_mul(self.periods as u32);
-        *number = number.wrapping_add(advance);
+        self.go_on(of, number);
         true
     }
 

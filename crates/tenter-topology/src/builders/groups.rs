@@ -1,0 +1,38 @@
+//! What dragonflies share: the number of their groups, and the cables between them.
+
+use tenter_units::{Rate, Time};
+
+use crate::shape::RouterGroups;
+use crate::wiring::{Wiring, product};
+use crate::{NodeId, TopologyError};
+
+/// The ports of each group for cables to others, at least one for each; `ports` is the key of those
+/// of a switch.
+pub(super) fn global_ports(
+    groups: RouterGroups,
+    ports: &'static str,
+) -> Result<u128, TopologyError> {
+    let each = product(&[groups.routers_per_group, groups.global_links_per_router]);
+    if u128::from(groups.count) > each + 1 {
+        return Err(TopologyError::TooManyGroups {
+            groups: groups.count,
+            most: each + 1,
+            ports,
+        });
+    }
+    Ok(each)
+}
+
+/// Lays all cables between groups, of which `first` is the first switch that has any.
+pub(super) fn lay_global_cables(
+    wiring: &mut Wiring,
+    groups: RouterGroups,
+    first: NodeId,
+    rate: Rate,
+    delay: Time,
+) {
+    for (one, other) in groups.all_cables() {
+        let [a, b] = [one, other].map(|end| first.after(end.number()));
+        wiring.connect(a, b, 1, rate, delay);
+    }
+}
