@@ -42,8 +42,8 @@ impl FlowDriver {
         true
     }
 
-    /// Gives every queue pair its way over the routes and links that there are now, and goes on with
-    /// what is left of the messages that are sent. Rates are found later.
+    /// Gives every queue pair its way over the routes and links that there are now, and goes on
+    /// with what is left of the messages that are sent. Rates are found later.
     pub(super) fn find_ways_again(&mut self, now: Instant) {
         self.ways.spread(&mut self.carried);
         self.ways.forget();

@@ -86,8 +86,8 @@ impl<W: Watcher> Slices<'_, W> {
         Network { parts: self.parts }
     }
 
-    /// The next edge after an instant: the sync point, or one before it that the end of a collective
-    /// asks for.
+    /// The next edge after an instant: the sync point, or one before it that the end of a
+    /// collective asks for.
     fn edge_after(&self, at: Instant) -> Instant {
         self.edge.min(self.progress.edge_after(at))
     }
