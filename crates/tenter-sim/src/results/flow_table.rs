@@ -201,7 +201,8 @@ impl FlowTable {
             ideal_ratios: Vec::with_capacity(flows),
             completion_times: Vec::with_capacity(flows),
             flows,
-            places: vec![0; if context.has_packets() { flows } else { 0 }],
+            // Of flows of flow level none is read, so that this takes no memory.
+            places: vec![0; flows],
             ..Tally::new(schedule, at)
         });
     }

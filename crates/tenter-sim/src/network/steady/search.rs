@@ -6,6 +6,7 @@ use tenter_units::{Instant, Time};
 
 use super::Jumped;
 use super::period;
+use super::settling::Settling;
 use super::state::{Network, Noted, Repetition};
 use crate::network::jobs::JobProgress;
 use crate::network::watch::Watcher;
@@ -75,6 +76,13 @@ pub(crate) struct Search {
     credit: Time,
     /// How much had ended at the last look.
     ended: u64,
+    /// When the last of that had.
+    last_end: Instant,
+    /// How long after that it is steady, and when it may be now.
+    settling: Settling,
+    settled_at: Instant,
+    /// Whether nothing was looked at since.
+    is_fresh: bool,
     /// Where the run stopped at a sync point in a steady state that has not ended, if it did; all
     /// packets under way have been heard of.
     goes_on_at: Option<Instant>,
@@ -132,14 +140,16 @@ impl Search {
         slices.network().stop_listening();
         loop {
             let rests = !self.rest.is_zero() && self.not_before > now;
-            let step = now.saturating_add(LOOK);
-            now = slices.go(now, if rests { self.not_before } else { step })?;
-            let ended = slices.network().ended();
-            if ended != self.ended {
-                self.ended = ended;
-                if self.rest.is_zero() {
-                    self.not_before = now;
-                }
+            let to = if rests {
+                self.not_before
+            } else if self.settled_at > now {
+                self.settled_at
+            } else {
+                now.saturating_add(LOOK)
+            };
+            now = slices.go(now, to)?;
+            if slices.network().ended() != self.ended {
+                self.see_ends(&slices.network(), now);
                 continue;
             }
             if now < self.not_before {
@@ -152,12 +162,27 @@ impl Search {
             let begin = now;
             self.values = 0;
             let found = self.look(slices, &mut now)?;
+            self.is_fresh = false;
             self.rest_after(&found, begin, now);
             if !self.rest.is_zero() {
                 let worth = self.values / VALUES_PER_HOP * REST;
                 self.hops_before = slices.network().packet_hops() + worth;
             }
             slices.network().stop_listening();
+        }
+    }
+
+    /// Transfers have ended since the last look.
+    fn see_ends<W: Watcher>(&mut self, network: &Network<'_, W>, now: Instant) {
+        let ended = network.ended();
+        let last = network.last_end(ended.saturating_sub(self.ended));
+        self.ended = ended;
+        self.last_end = last.unwrap_or(now);
+        self.is_fresh = true;
+        if self.rest.is_zero() {
+            let wait = self.settling.wait().unwrap_or(Time::ZERO);
+            self.settled_at = self.last_end.saturating_add(wait);
+            self.not_before = self.settled_at.max(now);
         }
     }
 
@@ -251,6 +276,9 @@ impl Search {
         let (mut span, mut steps) = (1, 0);
         self.note(slices, *now);
         for _ in 0..tries {
+            if self.noted.refused {
+                return Ok(None);
+            }
             *now = slices.go(*now, now.saturating_add(guess))?;
             steps += 1;
             let mut network = slices.network();
@@ -259,8 +287,10 @@ impl Search {
             }
             self.values += self.noted.size();
             if let Some(repetition) = network.repeats(&self.noted, *now) {
+                self.learn(true);
                 return Ok(Some(repetition));
             }
+            self.learn(false);
             if steps == span {
                 let is_known = self.known.is_some();
                 (span, steps) = (if is_known { 1 } else { 2 * span }, 0);
@@ -268,6 +298,20 @@ impl Search {
             }
         }
         Ok(None)
+    }
+
+    /// Says whether what is noted was steady, if it is the first that was looked at since something
+    /// had ended.
+    fn learn(&mut self, was_steady: bool) {
+        if self.is_fresh && self.noted.at >= self.last_end {
+            let after = self.noted.at - self.last_end;
+            if was_steady {
+                self.settling.was_steady(after);
+            } else {
+                self.settling.was_unsteady(after);
+            }
+        }
+        self.is_fresh &= !was_steady;
     }
 
     /// Notes the state, and listens anew.

@@ -24,7 +24,7 @@ pub(super) struct Noted {
     /// Transfers and requests that had ended.
     ended: u64,
     /// Whether there is something that is not gone through.
-    refused: bool,
+    pub(super) refused: bool,
 }
 
 impl Noted {
@@ -62,6 +62,19 @@ impl<W: Watcher> Network<'_, W> {
             (records.delivered.len() + records.acknowledged.len()) as u64 + endless
         };
         self.parts.iter().map(of_part).sum()
+    }
+
+    /// When the last of so many transfers and requests has ended that ended last.
+    pub(super) fn last_end(&self, count: u64) -> Option<Instant> {
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let of_part = |part: &Part<Fabric<W>>| {
+            let records = &part.nodes.partition_records;
+            let delivered = records.delivered.iter().rev().take(count);
+            let acknowledged = records.acknowledged.iter().rev().take(count);
+            let delivered = delivered.map(|half| half.at);
+            delivered.chain(acknowledged.map(|half| half.at)).max()
+        };
+        self.parts.iter().filter_map(of_part).max()
     }
 
     /// Packets of any kind that have been sent, counted once per link.
