@@ -72,8 +72,8 @@ pub(crate) struct Members {
     active: usize,
 }
 
-/// Fewer idle routes are not worth looking through.
-const FEW: usize = 64;
+/// Fewer idle routes are not worth looking through, but in tests.
+const FEW: usize = if cfg!(debug_assertions) { 1 } else { 64 };
 
 impl Members {
     pub(crate) fn add(&mut self, links: &Links, kind: Kind, member: Member) {
@@ -91,7 +91,8 @@ impl Members {
             return;
         }
         if self.routes.len() <= kind.route.index() {
-            self.routes.resize(kind.route.index() + 1, OnRoute::default());
+            self.routes
+                .resize(kind.route.index() + 1, OnRoute::default());
         }
         let on = &mut self.routes[kind.route];
         self.active += usize::from(on.flows.alive == 0);
@@ -164,7 +165,10 @@ impl Members {
     /// The flows of a link, and some that are gone.
     pub(crate) fn on(&self, link: LinkId) -> impl Iterator<Item = Member> {
         let on = &self.links[link];
-        let by_route = on.routes.iter().flat_map(|route| &self.routes[*route].flows.all);
+        let by_route = on
+            .routes
+            .iter()
+            .flat_map(|route| &self.routes[*route].flows.all);
         on.own.all.iter().chain(by_route).copied()
     }
 

@@ -16,8 +16,8 @@ pub(crate) struct Population {
     alive: usize,
 }
 
-/// The memory of fewer flows is kept for others.
-const FEW: usize = 1 << 16;
+/// The memory of fewer flows is kept for others, but in tests.
+const FEW: usize = if cfg!(debug_assertions) { 4 } else { 1 << 16 };
 
 impl Population {
     /// How many there are.

@@ -159,19 +159,13 @@ impl Messages {
     }
 
     /// Posts a message; whether its queue pair sends it at once.
-    pub(super) fn post(
-        &mut self,
-        key: FlowKey,
-        turn: u32,
-        pair: PairId,
-        at: Instant,
-        (bytes, frames): (u64, u32),
-    ) -> (MessageId, bool) {
+    pub(super) fn post(&mut self, message: Message, at: Instant) -> (MessageId, bool) {
         self.posted += 1;
+        let pair = message.pair;
         let message = Message {
             sequence: self.posted,
             posted: at,
-            ..Message::new(key, turn, pair, bytes, frames)
+            ..message
         };
         let id = if let Some(free) = self.free.pop() {
             self.all[free] = message;
@@ -217,8 +211,8 @@ impl Messages {
         Some((id, next.get()))
     }
 
-    /// The messages that are sent with their flows, in the order in which they were posted. Each has
-    /// to [begin](Messages::begin) anew.
+    /// The messages that are sent with their flows, in the order in which they were posted. Each
+    /// has to [begin](Messages::begin) anew.
     pub(super) fn take_sending(&mut self) -> Vec<(MessageId, FlowId)> {
         let all = std::mem::take(&mut self.of_flow);
         let sent = all.numbered();

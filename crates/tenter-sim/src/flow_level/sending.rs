@@ -38,13 +38,13 @@ impl FlowDriver {
                 self.find_way(pair, plan.job.ends(&transfer), context.hash(of), now);
             }
             let bytes = split::share(transfer.bytes, plan.job.queue_pairs, queue_pair);
-            let size = (bytes, self.frames(bytes));
             let key = FlowKey {
                 job: posted.job,
                 queue_pair,
                 transfer: posted.transfer,
             };
-            let (id, is_first) = self.messages.post(key, turn, pair, posted.at, size);
+            let message = Message::new(key, turn, pair, bytes, self.frames(bytes));
+            let (id, is_first) = self.messages.post(message, posted.at);
             if is_first {
                 self.begin(id, now);
             }

@@ -74,8 +74,9 @@ pub(crate) struct Search {
     hops_before: u64,
     /// Time that looks may take in vain without a rest: jumps have saved more.
     credit: Time,
-    /// How much had ended at the last look.
+    /// How much had ended at the last look, and how much was lost when it began.
     ended: u64,
+    lost: u64,
     /// When the last of that had.
     last_end: Instant,
     /// How long after that it is steady, and when it may be now.
@@ -233,7 +234,9 @@ impl Search {
         slices: &mut Slices<'_, W>,
         now: &mut Instant,
     ) -> Result<Found, Over> {
-        let left = slices.network().left_to_send();
+        let network = slices.network();
+        self.lost = network.lost();
+        let left = network.left_to_send();
         let Some((_, home)) = left.filter(|(least, _)| *least >= LEFT_MIN) else {
             return Ok(Found::Ended);
         };
@@ -241,7 +244,7 @@ impl Search {
             (known, TRIES_OF_KNOWN)
         } else {
             slices.network().listen_to(home);
-            let Some(guess) = listen(slices, now)? else {
+            let Some(guess) = listen(slices, now, self.lost)? else {
                 return Ok(Found::Nothing);
             };
             (guess, TRIES)
@@ -276,7 +279,7 @@ impl Search {
         let (mut span, mut steps) = (1, 0);
         self.note(slices, *now);
         for _ in 0..tries {
-            if self.noted.refused {
+            if self.noted.refused || slices.network().lost() != self.lost {
                 return Ok(None);
             }
             *now = slices.go(*now, now.saturating_add(guess))?;
@@ -369,14 +372,22 @@ impl Search {
     }
 }
 
-/// Listens to one host until what it sends repeats; after what time it does.
-fn listen<W: Watcher>(slices: &mut Slices<'_, W>, now: &mut Instant) -> Result<Option<Time>, Over> {
+/// Listens to one host until what it sends repeats; after what time it does. Nothing where data is
+/// lost meanwhile.
+fn listen<W: Watcher>(
+    slices: &mut Slices<'_, W>,
+    now: &mut Instant,
+    lost: u64,
+) -> Result<Option<Time>, Over> {
     let until = now.saturating_add(LISTEN);
     let mut step = LOOK;
     while *now < until {
         *now = slices.go(*now, now.saturating_add(step))?;
         step = step * 2;
         let mut network = slices.network();
+        if network.lost() != lost {
+            return Ok(None);
+        }
         let mut logs = network.logs();
         let period = logs.find_map(|log| period::shortest(&log.departures));
         if let Some(period) = period.filter(|period| !period.is_zero()) {

@@ -9,7 +9,8 @@ const RESOLUTION: Time = Time::from_ns(250);
 /// long each time, so neither time nor looks need be spent on what is not steady yet.
 #[derive(Debug, Default)]
 pub(super) struct Settling {
-    /// The shortest time after which it was steady.
+    /// The shortest time after which it was steady; a shorter one is looked for only down to what
+    /// is known not to be.
     steady: Option<Time>,
     /// The longest after which it was not.
     unsteady: Time,
@@ -48,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_is_found_and_forgotten_when_it_is_another() {
+    fn the_time_is_found_and_forgotten_when_it_is_longer() {
         let looks = |settling: &mut Settling, needed: u64| {
             for _ in 0..12 {
                 let after = settling.wait().unwrap_or(Time::from_ns(5_000));
@@ -63,9 +64,12 @@ mod tests {
         };
         let mut settling = Settling::default();
         assert_eq!(settling.wait(), None);
-        for needed in [1_300, 3_100, 700] {
+        for needed in [700, 1_300, 3_100] {
             let wait = looks(&mut settling, needed).expect("known");
-            assert!((needed..needed + 300).contains(&wait), "{wait} for {needed}");
+            assert!(
+                (needed..needed + 300).contains(&wait),
+                "{wait} for {needed}"
+            );
         }
     }
 }

@@ -94,6 +94,21 @@ impl<W: Watcher> Network<'_, W> {
         nodes.map(of_node).sum()
     }
 
+    /// Data packets that NICs have discarded or sent again: while there are more of them, no state
+    /// comes back.
+    pub(super) fn lost(&self) -> u64 {
+        let nodes = self.parts.iter().flat_map(|part| &part.nodes.nodes);
+        let of_node = |node: &NodeModel| match node {
+            NodeModel::Host(host) => {
+                let counters = host.nic.counters();
+                let discarded = counters.out_of_sequence + counters.duplicate_request;
+                discarded + counters.retransmitted_packets
+            }
+            NodeModel::Switch(_) => 0,
+        };
+        nodes.map(of_node).sum()
+    }
+
     /// The fewest packets that a queue pair in its turn has left of its request, and the first host
     /// that has one with the most.
     pub(super) fn left_to_send(&self) -> Option<(u32, Home)> {
