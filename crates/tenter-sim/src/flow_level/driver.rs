@@ -122,8 +122,8 @@ impl FlowDriver {
         ends.into_iter().chain(others).min()
     }
 
-    /// Lets all happen that does at an instant, and goes on with one where it stopped before because
-    /// there were many records.
+    /// Lets all happen that does at an instant, and goes on with one where it stopped before
+    /// because there were many records.
     pub(super) fn step(&mut self, at: Instant) {
         if self.happening.is_none() {
             self.end_flows(at);

@@ -20,6 +20,9 @@ const LEFT_MIN: u32 = if cfg!(debug_assertions) { 8 } else { 64 };
 /// A guess is tried so often in a row, and one that came true before so often.
 const TRIES: u32 = 128;
 const TRIES_OF_KNOWN: u32 = 12;
+/// Queues that have grown in so many states on end, each noted twice as long after the one before
+/// it, are filling.
+const GROWN_MAX: u32 = 3;
 /// After a look in vain, so many times as long passes before the next one, unless jumps before have
 /// saved more than so many times what it took. Tests look as often as they can.
 const REST: u64 = if cfg!(debug_assertions) { 1 } else { 50 };
@@ -276,7 +279,7 @@ impl Search {
         guess: Time,
         tries: u32,
     ) -> Result<Option<Repetition>, Over> {
-        let (mut span, mut steps) = (1, 0);
+        let (mut span, mut steps, mut grown) = (1, 0, 0);
         self.note(slices, *now);
         for _ in 0..tries {
             if self.noted.refused || slices.network().lost() != self.lost {
@@ -297,7 +300,16 @@ impl Search {
             if steps == span {
                 let is_known = self.known.is_some();
                 (span, steps) = (if is_known { 1 } else { 2 * span }, 0);
+                let before = self.noted.size();
                 self.note(slices, *now);
+                grown = if self.noted.size() > before {
+                    grown + 1
+                } else {
+                    0
+                };
+                if grown == GROWN_MAX {
+                    return Ok(None);
+                }
             }
         }
         Ok(None)
