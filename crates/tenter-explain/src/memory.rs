@@ -72,12 +72,15 @@ const PORT_ROW: u64 = 600;
 const QUEUE_PAIR: u64 = 160;
 /// A flow that waits to be sent: its work request and its timer.
 const FLOW: u64 = 120;
-/// At flow level, a message that is sent or waits: its flow, its place on each link.
-const MESSAGE_AS_FLOW: u64 = 330;
+/// At flow level, a message that is sent or waits: its flow, and its places in lists.
+const MESSAGE_AS_FLOW: u64 = 168;
 /// At flow level, a queue pair.
-const QUEUE_PAIR_OF_FLOWS: u64 = 48;
+const QUEUE_PAIR_OF_FLOWS: u64 = 24;
 /// At flow level, what a port has in addition as a link.
-const LINK_OF_FLOWS: u64 = 180;
+const LINK_OF_FLOWS: u64 = 210;
+/// At flow level, a finished flow until its row is made, and the most that wait for that.
+const FLOW_DONE_OF_FLOWS: u64 = 56;
+const DONE_OF_FLOWS_MAX: u64 = 1 << 18;
 /// The further memory of a finished flow, until its row is made: both halves of its record and
 /// their places.
 const FLOW_DONE: u64 = 120;
@@ -137,8 +140,8 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
         };
         parts.queue_pairs_bytes += entries.bytes(job.queue_pairs, pair);
         parts.flows_bytes += crowd.flows.saturating_mul(flow);
-        parts.flows_bytes += done_together(&crowd).saturating_mul(FLOW_DONE);
         if !is_of_flows {
+            parts.flows_bytes += done_together(&crowd).saturating_mul(FLOW_DONE);
             parts.packets_bytes += crowd.waiting.saturating_mul(PACKET);
         }
         let own_end = Ideal::without_latency(plan, job).end(start);
@@ -155,6 +158,9 @@ pub(crate) fn memory(plan: &Plan) -> Result<MemoryParts, WorkloadError> {
         } else {
             kept = kept.saturating_add(flows);
         }
+    }
+    if is_of_flows {
+        parts.flows_bytes += all.min(DONE_OF_FLOWS_MAX) * FLOW_DONE_OF_FLOWS;
     }
     let kept = kept.saturating_mul(FLOW_KEPT);
     parts.flows_bytes = parts.flows_bytes.saturating_add(kept);

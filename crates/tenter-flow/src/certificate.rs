@@ -1,7 +1,8 @@
 //! Whether rates are the max–min fair ones.
 
+use crate::flow::Bottleneck;
 use crate::links::Links;
-use crate::population::{Bottleneck, Population};
+use crate::population::Population;
 
 /// Looks for the bottleneck of every flow, and at the load of every link.
 ///
@@ -19,13 +20,12 @@ pub(crate) fn check(links: &Links, population: &Population) -> Result<(), String
         }
     }
     for (id, flow) in population.alive() {
-        let is_held = match flow.bottleneck {
-            Bottleneck::Unknown => false,
-            Bottleneck::Own => flow.rate == flow.spec.limit,
-            Bottleneck::Link(link) => {
-                let mut others = population.on(link);
-                population.is_full(links, link) && others.all(|(_, other)| other.rate <= flow.rate)
-            }
+        let is_held = if let Some(link) = flow.bottleneck.link() {
+            let mut others = population.on(link);
+            population.is_full(links, link) && others.all(|(_, other)| other.rate <= flow.rate)
+        } else {
+            let limit = links.terms(flow.kind.terms).limit;
+            flow.bottleneck == Bottleneck::OWN && flow.rate == limit
         };
         if !is_held {
             return Err(format!(

@@ -1,42 +1,77 @@
 //! When flows end.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
-use crate::population::{FlowId, Population};
 use tenter_units::Instant;
 
-/// A flow, and its number among all that ever began.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
-    sequence: u64,
-    flow: FlowId,
+use crate::flow::FlowId;
+use crate::population::Population;
+
+/// Flows that end at an instant.
+#[derive(Clone, Debug)]
+enum Ending {
+    One(FlowId),
+    Many(Vec<FlowId>),
+}
+
+impl Ending {
+    fn all(&self) -> &[FlowId] {
+        match self {
+            Ending::One(flow) => std::slice::from_ref(flow),
+            Ending::Many(flows) => flows,
+        }
+    }
+
+    fn add(&mut self, flow: FlowId) {
+        match self {
+            Ending::One(first) => *self = Ending::Many(vec![*first, flow]),
+            Ending::Many(flows) => flows.push(flow),
+        }
+    }
+
+    /// Those of them that still end then, each once, in the order of their numbers.
+    fn current(self, population: &Population, end: Instant) -> Vec<FlowId> {
+        let mut flows = match self {
+            Ending::One(flow) => vec![flow],
+            Ending::Many(flows) => flows,
+        };
+        flows.retain(|of| is_current(population, end, *of));
+        flows.sort_unstable();
+        flows.dedup();
+        flows
+    }
 }
 
 /// Flows by the instant at which they end at their present rates. Entries of flows that have other
 /// rates now are stale, and dropped when they are met or become many.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ends {
-    ends: BTreeMap<Instant, Vec<Entry>>,
+    ends: BTreeMap<Instant, Ending>,
     entries: usize,
 }
 
 /// Fewer entries are not worth looking through.
 const FEW: usize = 1 << 12;
 
-impl Ends {
-    pub(crate) fn add(&mut self, flow: FlowId, sequence: u64, end: Instant) {
-        if !end.is_never() {
-            self.ends
-                .entry(end)
-                .or_default()
-                .push(Entry { sequence, flow });
-            self.entries += 1;
-        }
-    }
+/// Whether a flow ends at an instant. Whatever flow its place has now, it is listed then.
+fn is_current(population: &Population, end: Instant, of: FlowId) -> bool {
+    let flow = population.flows.get(of.index());
+    flow.is_some_and(|flow| flow.life.is_alive() && flow.end == end)
+}
 
-    fn is_current(population: &Population, end: Instant, of: &Entry) -> bool {
-        let flow = &population.flows[of.flow];
-        flow.sequence == of.sequence && flow.end == end
+impl Ends {
+    pub(crate) fn add(&mut self, flow: FlowId, end: Instant) {
+        if end.is_never() {
+            return;
+        }
+        match self.ends.entry(end) {
+            Entry::Vacant(entry) => {
+                entry.insert(Ending::One(flow));
+            }
+            Entry::Occupied(mut entry) => entry.get_mut().add(flow),
+        }
+        self.entries += 1;
     }
 
     /// When the next flow ends.
@@ -46,32 +81,34 @@ impl Ends {
         }
         while let Some(first) = self.ends.first_entry() {
             let end = *first.key();
-            let mut flows = first.get().iter();
-            if flows.any(|of| Ends::is_current(population, end, of)) {
+            let mut flows = first.get().all().iter();
+            if flows.any(|of| is_current(population, end, *of)) {
                 return Some(end);
             }
-            self.entries -= first.remove().len();
+            self.entries -= first.remove().all().len();
         }
         None
     }
 
-    /// The flows that end at an instant, in the order in which they began.
+    /// The flows that end at an instant, in the order of their numbers.
     pub(crate) fn take(&mut self, population: &Population, end: Instant) -> Vec<FlowId> {
-        let Some(mut flows) = self.ends.remove(&end) else {
+        let Some(flows) = self.ends.remove(&end) else {
             return Vec::new();
         };
-        self.entries -= flows.len();
-        flows.retain(|of| Ends::is_current(population, end, of));
-        flows.sort_unstable();
-        flows.dedup();
-        flows.into_iter().map(|of| of.flow).collect()
+        self.entries -= flows.all().len();
+        flows.current(population, end)
     }
 
     fn drop_stale(&mut self, population: &Population) {
-        self.ends.retain(|&end, flows| {
-            flows.retain(|of| Ends::is_current(population, end, of));
-            !flows.is_empty()
+        self.ends.retain(|&end, ending| {
+            let all = std::mem::replace(ending, Ending::Many(Vec::new()));
+            let current = all.current(population, end);
+            *ending = match current[..] {
+                [one] => Ending::One(one),
+                _ => Ending::Many(current),
+            };
+            !ending.all().is_empty()
         });
-        self.entries = self.ends.values().map(Vec::len).sum();
+        self.entries = self.ends.values().map(|ending| ending.all().len()).sum();
     }
 }

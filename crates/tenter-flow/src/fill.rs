@@ -3,11 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use tenter_units::ById;
+use tenter_units::{ById, Instant};
 
 use crate::amounts::{FlowRate, Load};
+use crate::flow::{Bottleneck, FlowId};
+use crate::limited::Limited;
 use crate::links::{LinkId, Links};
-use crate::population::{Bottleneck, FlowId, Population};
+use crate::population::{Population, Which};
 
 /// What is left of a link while it is filled.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,48 +37,89 @@ impl Room {
     }
 }
 
-/// A rate that a flow has been given.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Given {
-    pub(crate) flow: FlowId,
-    pub(crate) rate: FlowRate,
-    pub(crate) bottleneck: Bottleneck,
-}
-
 /// Space for filling, kept from one time to the next.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Filling {
     rooms: ById<LinkId, Room>,
     /// The links that the flows load.
     pub(crate) touched: Vec<LinkId>,
-    /// Their flows, link after link.
-    listed: Vec<u32>,
+    /// Their flows, link after link, where not all flows are filled.
+    listed: Vec<FlowId>,
     levels: BinaryHeap<Reverse<(FlowRate, LinkId)>>,
-    limits: Vec<(FlowRate, u32)>,
-    /// The rates, flow after flow.
-    pub(crate) given: Vec<Given>,
+    limited: Limited,
+    /// The flows of one link.
+    on_link: Vec<FlowId>,
 }
 
-/// A flow without a rate.
-const OPEN: FlowRate = FlowRate::UNLIMITED;
+/// Gives flows their rates.
+struct Giving<'a, F> {
+    rooms: &'a mut ById<LinkId, Room>,
+    links: &'a Links,
+    population: &'a mut Population,
+    now: Instant,
+    changed: F,
+}
+
+impl<F: FnMut(FlowId, Instant)> Giving<'_, F> {
+    /// Gives a flow a rate, unless it has one.
+    fn give(&mut self, id: FlowId, rate: FlowRate, bottleneck: Bottleneck) {
+        let flow = &mut self.population.flows[id];
+        if !flow.life.is_waiting() {
+            return;
+        }
+        flow.life.set_waiting(false);
+        let before = flow.end;
+        for (link, weight) in flow.kind.hops(self.links) {
+            let room = &mut self.rooms[link];
+            room.rest = room.rest.saturating_sub(Load::of(rate, weight).0);
+            room.weight -= weight.units();
+        }
+        self.population
+            .set_rate(self.links, id, rate, bottleneck, self.now);
+        let end = self.population.flows[id].end;
+        if end != before {
+            (self.changed)(id, end);
+        }
+    }
+}
 
 impl Filling {
     pub(crate) fn add_link(&mut self) {
         self.rooms.push(Room::default());
     }
 
-    /// Finds the rates of some flows, each listed once; all others keep theirs.
-    pub(crate) fn fill(&mut self, links: &Links, population: &Population, flows: &[FlowId]) {
-        self.make_room(links, population, flows);
-        self.list(links, population, flows);
-        let mut limits = std::mem::take(&mut self.limits);
-        limits.sort_unstable();
-        let mut limited = limits.iter().copied().peekable();
+    /// Gives some flows their rates from `now` on; all others keep theirs. Calls `changed` for each
+    /// flow whose end has changed.
+    pub(crate) fn fill(
+        &mut self,
+        links: &Links,
+        population: &mut Population,
+        which: Which<'_>,
+        now: Instant,
+        changed: impl FnMut(FlowId, Instant),
+    ) {
+        self.make_room(links, population, which);
+        if let Which::These(flows) = which {
+            self.list(links, population, flows);
+        }
+        self.limited.list(links, population, which);
+        let levels = self.touched.iter();
+        let levels = levels.filter_map(|&link| Some(Reverse((self.rooms[link].level()?, link))));
+        self.levels.extend(levels);
+        let mut giving = Giving {
+            rooms: &mut self.rooms,
+            links,
+            population,
+            now,
+            changed,
+        };
         while let Some(Reverse((level, link))) = self.levels.pop() {
-            while let Some((limit, place)) = limited.next_if(|(limit, _)| *limit <= level) {
-                self.give(links, population, place, limit, Bottleneck::Own);
+            while let Some((limit, flows)) = self.limited.next_up_to(level) {
+                for &id in flows {
+                    giving.give(id, limit, Bottleneck::OWN);
+                }
             }
-            let Some(now) = self.rooms[link].level() else {
+            let Some(now) = giving.rooms[link].level() else {
                 continue;
             };
             // Levels only rise, so one that has risen takes its place anew.
@@ -84,36 +127,37 @@ impl Filling {
                 self.levels.push(Reverse((now, link)));
                 continue;
             }
-            let Room { first, count, .. } = self.rooms[link];
-            for at in first..first + count {
-                let place = self.listed[at as usize];
-                self.give(links, population, place, now, Bottleneck::Link(link));
+            let Room { first, count, .. } = giving.rooms[link];
+            let flows = if let Which::These(_) = which {
+                &self.listed[first as usize..(first + count) as usize]
+            } else {
+                let on = giving.population.on(link);
+                let waiting = on.filter(|(_, flow)| flow.life.is_waiting());
+                self.on_link.clear();
+                self.on_link.extend(waiting.map(|(id, _)| id));
+                &self.on_link
+            };
+            for &id in flows {
+                giving.give(id, now, Bottleneck::of_link(link));
             }
         }
-        limits.clear();
-        self.limits = limits;
-        debug_assert!(self.given.iter().all(|given| given.rate != OPEN));
+        self.limited.release();
     }
 
     /// What the others leave of each link that the flows load.
-    fn make_room(&mut self, links: &Links, population: &Population, flows: &[FlowId]) {
+    fn make_room(&mut self, links: &Links, population: &mut Population, which: Which<'_>) {
         for link in self.touched.drain(..) {
             self.rooms[link].count = 0;
         }
-        self.given.clear();
         self.levels.clear();
-        self.limits.clear();
-        for (place, &id) in (0..).zip(flows) {
-            let flow = &population.flows[id];
-            self.given.push(Given {
-                flow: id,
-                rate: OPEN,
-                bottleneck: Bottleneck::Unknown,
-            });
-            if flow.spec.limit < FlowRate::UNLIMITED {
-                self.limits.push((flow.spec.limit, place));
-            }
-            for (link, weight) in flow.spec.hops(links) {
+        for place in 0..which.places(population) {
+            let Some(id) = which.at(population, place) else {
+                continue;
+            };
+            let flow = &mut population.flows[id];
+            flow.life.set_waiting(true);
+            let rate = flow.rate;
+            for (link, weight) in flow.kind.hops(links) {
                 let room = &mut self.rooms[link];
                 if room.count == 0 {
                     self.touched.push(link);
@@ -126,7 +170,7 @@ impl Filling {
                     };
                 }
                 room.count += 1;
-                room.rest = room.rest.wrapping_add(Load::of(flow.rate, weight).0);
+                room.rest = room.rest.wrapping_add(Load::of(rate, weight).0);
                 room.weight += weight.units();
             }
         }
@@ -148,40 +192,13 @@ impl Filling {
             room.count = 0;
         }
         self.listed.clear();
-        self.listed.resize(next as usize, 0);
-        for (place, &id) in (0..).zip(flows) {
-            for (link, _) in population.flows[id].spec.hops(links) {
+        self.listed.resize(next as usize, FlowId::default());
+        for &id in flows {
+            for (link, _) in population.flows[id].kind.hops(links) {
                 let room = &mut self.rooms[link];
-                self.listed[(room.first + room.count) as usize] = place;
+                self.listed[(room.first + room.count) as usize] = id;
                 room.count += 1;
             }
-        }
-        for &link in &self.touched {
-            if let Some(level) = self.rooms[link].level() {
-                self.levels.push(Reverse((level, link)));
-            }
-        }
-    }
-
-    /// Gives a flow a rate, unless it has one.
-    fn give(
-        &mut self,
-        links: &Links,
-        population: &Population,
-        place: u32,
-        rate: FlowRate,
-        bottleneck: Bottleneck,
-    ) {
-        let given = &mut self.given[place as usize];
-        if given.rate != OPEN {
-            return;
-        }
-        given.rate = rate;
-        given.bottleneck = bottleneck;
-        for (link, weight) in population.flows[given.flow].spec.hops(links) {
-            let room = &mut self.rooms[link];
-            room.rest = room.rest.saturating_sub(Load::of(rate, weight).0);
-            room.weight -= weight.units();
         }
     }
 }

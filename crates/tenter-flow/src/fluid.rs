@@ -1,18 +1,14 @@
 //! Flows over links, as time passes.
 
-use std::collections::HashMap;
-
 use tenter_units::Instant;
 
 use crate::amounts::{Amount, FlowRate, Load, Weight};
 use crate::certificate;
 use crate::ends::Ends;
-use crate::links::{LinkId, Links, RouteId};
-use crate::population::{Bottleneck, FlowId, FlowSpec, Kind, Population};
+use crate::flow::{Bottleneck, FlowId, FlowSpec};
+use crate::links::{Kind, LinkId, Links, RouteId, Terms};
+use crate::population::Population;
 use crate::repair::Repair;
-
-/// A rate that flows of a kind had when they ended, and what held them back.
-type Left = (FlowRate, Bottleneck);
 
 /// Flows over links with max–min fair rates.
 ///
@@ -49,13 +45,16 @@ pub struct Fluid {
     repair: Repair,
     /// Flows that have begun since the rates were last found.
     begun: Vec<FlowId>,
-    /// Rates of those that have ended since. Only looked up.
-    ended: HashMap<Kind, Vec<Left>>,
-    /// One flow of each kind of them, in the order in which they ended.
-    ended_kinds: Vec<FlowSpec>,
+    /// Those that have ended since. Their places still tell what rates they had.
+    ended: Vec<FlowId>,
+    /// Scratch space: both by their kinds.
+    kinds: [Vec<(Kind, FlowId)>; 2],
     /// Links whose capacity has changed since.
     changed: Vec<LinkId>,
 }
+
+/// The memory of a list of more flows is given back.
+const MANY: usize = 1 << 16;
 
 impl Fluid {
     /// A further link with the rate at which it sends.
@@ -78,12 +77,20 @@ impl Fluid {
 
     /// The links of a flow between the one that it enters by and the one that it leaves by.
     pub fn hops(&self, id: FlowId) -> &[(LinkId, Weight)] {
-        self.links.hops(self.population.flows[id].spec.route)
+        self.links.hops(self.population.flows[id].kind.route)
     }
 
     /// Lets a flow begin.
     pub fn begin(&mut self, now: Instant, spec: FlowSpec) -> FlowId {
-        let id = self.population.add(&self.links, spec, now);
+        let (from, weight) = spec.from;
+        let limit = spec.limit;
+        let kind = Kind {
+            from,
+            terms: self.links.terms_id(Terms { weight, limit }),
+            route: spec.route,
+            to: spec.to,
+        };
+        let id = self.population.add(&self.links, kind, spec.amount, now);
         self.begun.push(id);
         id
     }
@@ -92,26 +99,27 @@ impl Fluid {
     pub fn withdraw(&mut self, id: FlowId) {
         let flow = self.population.flows[id];
         self.population.remove(&self.links, id);
-        let is_new = flow.bottleneck == Bottleneck::Unknown;
+        let is_new = flow.bottleneck == Bottleneck::UNKNOWN;
         if is_new {
             self.begun.retain(|of| *of != id);
         }
-        if Links::is_own(flow.spec.route) {
+        if Links::is_own(flow.kind.route) {
             // Nobody takes its place.
-            for (link, _) in flow.spec.hops(&self.links) {
-                self.repair.touch(link);
-            }
-            self.links.drop_own(flow.spec.route);
-            return;
+            self.touch(flow.kind);
+            self.links.drop_own(flow.kind.route);
         }
-        if is_new {
-            return;
+        if is_new || Links::is_own(flow.kind.route) {
+            self.population.free(id);
+        } else {
+            self.ended.push(id);
         }
-        let left = self.ended.entry(flow.spec.kind()).or_default();
-        if left.is_empty() {
-            self.ended_kinds.push(flow.spec);
+    }
+
+    /// The links of a kind have lost or gained a flow.
+    fn touch(&mut self, kind: Kind) {
+        for (link, _) in kind.hops(&self.links) {
+            self.repair.touch(link);
         }
-        left.push((flow.rate, flow.bottleneck));
     }
 
     /// Gives a link another rate from `now` on.
@@ -123,41 +131,82 @@ impl Fluid {
     /// Finds the rates at `now`.
     pub fn settle(&mut self, now: Instant) {
         self.replace(now);
-        for spec in std::mem::take(&mut self.ended_kinds) {
-            let left = self.ended.remove(&spec.kind());
-            if left.is_some_and(|left| !left.is_empty()) {
-                for (link, _) in spec.hops(&self.links) {
-                    self.repair.touch(link);
-                }
-            }
-        }
         for link in std::mem::take(&mut self.changed) {
             self.repair.open_all_on(&mut self.population, link);
         }
         self.repair.open_touched(&mut self.population);
         let (links, ends) = (&self.links, &mut self.ends);
-        let changed = |flow, sequence, end| ends.add(flow, sequence, end);
+        let changed = |flow, end| ends.add(flow, end);
         self.repair
             .settle(links, &mut self.population, now, changed);
+        self.population.release();
     }
 
     /// Lets flows that have begun take the places of others of their kind that have ended at the
     /// same instant: nobody else's rate changes by that. The rest is opened.
     fn replace(&mut self, now: Instant) {
-        for id in std::mem::take(&mut self.begun) {
-            let spec = self.population.flows[id].spec;
-            let left = self.ended.get_mut(&spec.kind()).and_then(Vec::pop);
-            let Some((rate, bottleneck)) = left else {
-                self.repair.open(&mut self.population, id);
-                for (link, _) in spec.hops(&self.links) {
-                    self.repair.touch(link);
-                }
+        let begun = std::mem::take(&mut self.begun);
+        let ended = std::mem::take(&mut self.ended);
+        if begun.is_empty() || ended.is_empty() {
+            for &id in &begun {
+                self.open_new(id);
+            }
+            for &id in &ended {
+                self.free_ended(id);
+            }
+        } else {
+            self.match_kinds(&begun, &ended, now);
+        }
+        for (list, kept) in [(begun, &mut self.begun), (ended, &mut self.ended)] {
+            if list.capacity() <= MANY {
+                *kept = list;
+                kept.clear();
+            }
+        }
+    }
+
+    /// Both lists by kinds: those of a kind that are in both are one flow that goes on.
+    fn match_kinds(&mut self, begun: &[FlowId], ended: &[FlowId], now: Instant) {
+        let [mut new, mut old] = std::mem::take(&mut self.kinds);
+        for (ids, kinds) in [(begun, &mut new), (ended, &mut old)] {
+            kinds.clear();
+            kinds.extend(ids.iter().map(|&id| (self.population.flows[id].kind, id)));
+            kinds.sort_unstable();
+        }
+        let mut rest = old.iter().copied().peekable();
+        for &(kind, id) in &new {
+            while let Some((_, gone)) = rest.next_if(|&(of, _)| of < kind) {
+                self.free_ended(gone);
+            }
+            let Some((_, before)) = rest.next_if(|&(of, _)| of == kind) else {
+                self.open_new(id);
                 continue;
             };
+            let flow = self.population.flows[before];
             self.population
-                .set_rate(&self.links, id, rate, bottleneck, now);
-            let flow = &self.population.flows[id];
-            self.ends.add(id, flow.sequence, flow.end);
+                .set_rate(&self.links, id, flow.rate, flow.bottleneck, now);
+            self.ends.add(id, self.population.flows[id].end);
+            self.population.free(before);
+        }
+        for (_, gone) in rest {
+            self.free_ended(gone);
+        }
+        if new.capacity().max(old.capacity()) <= MANY {
+            self.kinds = [new, old];
+        }
+    }
+
+    /// A flow has begun that takes nobody's place.
+    fn open_new(&mut self, id: FlowId) {
+        self.repair.open(&mut self.population, id);
+        self.touch(self.population.flows[id].kind);
+    }
+
+    /// A flow has ended whose place nobody takes.
+    fn free_ended(&mut self, id: FlowId) {
+        self.population.free(id);
+        if self.population.len() > 0 {
+            self.touch(self.population.flows[id].kind);
         }
     }
 
@@ -166,7 +215,7 @@ impl Fluid {
         self.ends.next(&self.population)
     }
 
-    /// The flows that end at an instant, in the order in which they began. They must be
+    /// The flows that end at an instant, in the order of their numbers. They must be
     /// [withdrawn](Fluid::withdraw).
     pub fn ending(&mut self, at: Instant) -> Vec<FlowId> {
         self.ends.take(&self.population, at)

@@ -21,12 +21,15 @@ mod amounts;
 mod certificate;
 mod ends;
 mod fill;
+mod flow;
 mod fluid;
+mod limited;
 mod links;
+mod members;
 mod population;
 mod repair;
 
 pub use amounts::{Amount, FlowRate, Weight};
+pub use flow::{FlowId, FlowSpec};
 pub use fluid::Fluid;
 pub use links::{LinkId, RouteId};
-pub use population::{FlowId, FlowSpec};

@@ -16,6 +16,45 @@ id! {
     pub struct RouteId(u32);
 }
 
+id! {
+    /// Terms that are known.
+    pub(crate) struct TermsId(u32);
+}
+
+/// What many flows have in common beside links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Terms {
+    /// How much of the link that it enters by a flow takes for what it sends.
+    pub(crate) weight: Weight,
+    /// The most that it sends at.
+    pub(crate) limit: FlowRate,
+}
+
+/// All that decides the rate of a flow beside the other flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Kind {
+    /// The link that it enters by.
+    pub(crate) from: LinkId,
+    pub(crate) terms: TermsId,
+    /// The links between.
+    pub(crate) route: RouteId,
+    /// The link that it leaves by.
+    pub(crate) to: LinkId,
+}
+
+impl Kind {
+    /// All links that a flow of the kind loads.
+    pub(crate) fn hops<'l>(
+        &self,
+        links: &'l Links,
+    ) -> impl Iterator<Item = (LinkId, Weight)> + use<'l> {
+        let first = (self.from, links.terms(self.terms).weight);
+        let between = links.hops(self.route).iter().copied();
+        let last = (self.to, Weight::WHOLE);
+        std::iter::once(first).chain(between).chain([last])
+    }
+}
+
 /// The links, without the flows on them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Links {
@@ -29,6 +68,11 @@ pub(crate) struct Links {
     /// Routes that one flow has alone, and the places of those that are gone.
     own: Vec<Box<[(LinkId, Weight)]>>,
     free: Vec<usize>,
+    terms: ById<TermsId, Terms>,
+    /// Only looked up, never iterated.
+    known_terms: HashMap<Terms, TermsId>,
+    /// Those that were looked up last: most flows have the same.
+    last_terms: Option<(Terms, TermsId)>,
 }
 
 /// Routes from this number on belong to one flow each.
@@ -84,5 +128,30 @@ impl Links {
         let ends = self.ends.as_slice();
         let first = if index == 0 { 0 } else { ends[index - 1] };
         &self.hops[first as usize..ends[index] as usize]
+    }
+
+    /// The number of some terms.
+    pub(crate) fn terms_id(&mut self, terms: Terms) -> TermsId {
+        if let Some((last, id)) = self.last_terms
+            && last == terms
+        {
+            return id;
+        }
+        let next = TermsId::new(self.terms.len() as u32);
+        let id = *self.known_terms.entry(terms).or_insert(next);
+        if id == next {
+            self.terms.push(terms);
+        }
+        self.last_terms = Some((terms, id));
+        id
+    }
+
+    pub(crate) fn terms(&self, id: TermsId) -> Terms {
+        self.terms[id]
+    }
+
+    /// How many terms are known.
+    pub(crate) fn terms_count(&self) -> usize {
+        self.terms.len()
     }
 }

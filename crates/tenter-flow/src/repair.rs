@@ -10,8 +10,9 @@ use tenter_units::{ById, Instant};
 
 use crate::amounts::FlowRate;
 use crate::fill::Filling;
+use crate::flow::{Bottleneck, Flow, FlowId};
 use crate::links::{LinkId, Links};
-use crate::population::{Bottleneck, Flow, FlowId, Population};
+use crate::population::{Population, Which};
 
 /// A repair under way.
 #[derive(Clone, Debug, Default)]
@@ -23,12 +24,15 @@ pub(crate) struct Repair {
     has_changed: ById<LinkId, bool>,
 }
 
+/// The memory of a list of more flows is given back.
+const MANY: usize = 1 << 16;
+
 impl Repair {
     /// Opens a flow.
     pub(crate) fn open(&mut self, population: &mut Population, id: FlowId) {
         let flow = &mut population.flows[id];
-        if !flow.is_open {
-            flow.is_open = true;
+        if !flow.life.is_open() {
+            flow.life.set_open(true);
             self.open.push(id);
         }
     }
@@ -56,7 +60,7 @@ impl Repair {
     /// Opens the flows that a link holds back.
     fn open_held_by(&mut self, population: &mut Population, link: LinkId) {
         open_on(&mut self.open, population, link, |flow| {
-            flow.bottleneck == Bottleneck::Link(link)
+            flow.bottleneck == Bottleneck::of_link(link)
         });
     }
 
@@ -65,43 +69,39 @@ impl Repair {
         open_on(&mut self.open, population, link, |_| true);
     }
 
-    /// Finds the rates at `now`, and calls `changed` for each flow whose end has changed, with its
-    /// number among all that ever began and its end.
+    /// Finds the rates at `now`, and calls `changed` for each flow whose end has changed.
     pub(crate) fn settle(
         &mut self,
         links: &Links,
         population: &mut Population,
         now: Instant,
-        mut changed: impl FnMut(FlowId, u64, Instant),
+        mut changed: impl FnMut(FlowId, Instant),
     ) {
         while !self.open.is_empty() {
             // Solving for all takes no longer than finding out that all must be solved for.
             if self.open.len() * 4 > population.len() {
-                self.open_all(population);
+                self.close(population);
+                self.filling
+                    .fill(links, population, Which::All, now, &mut changed);
+                return;
             }
-            self.filling.fill(links, population, &self.open);
-            for given in &self.filling.given {
-                let before = population.flows[given.flow].end;
-                population.set_rate(links, given.flow, given.rate, given.bottleneck, now);
-                let flow = &population.flows[given.flow];
-                if flow.end != before {
-                    changed(given.flow, flow.sequence, flow.end);
-                }
-            }
-            if self.open.len() == population.len() || !self.open_more(links, population) {
+            let which = Which::These(&self.open);
+            self.filling
+                .fill(links, population, which, now, &mut changed);
+            if !self.open_more(links, population) {
                 break;
             }
         }
-        for id in self.open.drain(..) {
-            population.flows[id].is_open = false;
-        }
+        self.close(population);
     }
 
-    fn open_all(&mut self, population: &mut Population) {
-        self.open.clear();
-        self.open.extend(population.alive().map(|(id, _)| id));
-        for &id in &self.open {
-            population.flows[id].is_open = true;
+    /// No flow is open any more.
+    fn close(&mut self, population: &mut Population) {
+        for id in self.open.drain(..) {
+            population.flows[id].life.set_open(false);
+        }
+        if self.open.capacity() > MANY {
+            self.open = Vec::new();
         }
     }
 
@@ -115,7 +115,7 @@ impl Repair {
             let mut level = None;
             for (_, flow) in population.on(link) {
                 most = most.max(flow.rate);
-                if flow.is_open && flow.bottleneck == Bottleneck::Link(link) {
+                if flow.life.is_open() && flow.bottleneck == Bottleneck::of_link(link) {
                     level = level.max(Some(flow.rate));
                 }
             }
@@ -124,7 +124,7 @@ impl Repair {
                 is_highest && (!is_held || is_full && rate == most)
             };
             open_on(&mut self.open, population, link, |flow| {
-                let is_held = flow.bottleneck == Bottleneck::Link(link);
+                let is_held = flow.bottleneck == Bottleneck::of_link(link);
                 !may_stay(flow.rate, is_held)
             });
         }
@@ -141,9 +141,9 @@ fn open_on(
 ) {
     let first = open.len();
     let found = population.on(link);
-    let found = found.filter(|(_, flow)| !flow.is_open && is_concerned(flow));
+    let found = found.filter(|(_, flow)| !flow.life.is_open() && is_concerned(flow));
     open.extend(found.map(|(id, _)| id));
     for &id in &open[first..] {
-        population.flows[id].is_open = true;
+        population.flows[id].life.set_open(true);
     }
 }

@@ -2,12 +2,10 @@
 
 use std::cell::RefCell;
 
-use tenter_endpoint::{Acknowledged, Delivery, WorkRequest};
 use tenter_engine::{Home, LocalNode};
-use tenter_net::{ReceiveSlot, SendSlot};
 use tenter_units::Instant;
 
-use crate::network::{FlowKey, NodeModel};
+use crate::network::{CompleteFlow, FlowKey, NodeModel};
 
 use super::domains::Domains;
 use super::driver::FlowDriver;
@@ -50,37 +48,26 @@ impl FlowDriver {
 
     /// A message has arrived whole.
     pub(super) fn deliver(&mut self, id: MessageId, now: Instant) {
-        let message = *self.messages.get(id);
+        let message = self.messages.receive(id, now);
         let Some(PairWay { way, to, .. }) = self.messages.way(message.pair) else {
             return;
         };
         let back = self.ways.way(way).delays.back;
         let answered = Happens::Acknowledged(message.sequence, id.number());
         self.instants.add(now + back, answered);
+        let bytes = self.frame_bytes(&message);
         let FlowKey { job, transfer, .. } = message.key;
-        let delivery = Delivery {
-            slot: ReceiveSlot::default(),
-            nth: 0,
-            at: now,
-            accepted_frames: message.frames,
-            accepted_bytes: message.frame_bytes,
-            latency_min: 0,
-            latency_max: 0,
-            latency_sum: 0,
-        };
         let shares = u32::from(self.fabric.context.jobs[job].job.queue_pairs);
         let is_whole = self.shares.is_last((job, transfer), shares);
         let Home { node, .. } = self.fabric.context.home(to);
         let (model, mut scope) = self.fabric.node(node);
-        scope
-            .partition_records
-            .delivered(message.key, message.turn, &delivery);
+        scope.partition_records.arrived(job, bytes, now);
         if let NodeModel::Host(host) = model
             && is_whole
         {
             let receiver = scope.schedules.of(job).transfer(transfer).receiver();
             if let Some(number) = scope.context.number_of(to, job, receiver) {
-                host.transfer_arrived(number, job, transfer, delivery.at, &mut scope);
+                host.transfer_arrived(number, job, transfer, now, &mut scope);
             }
         }
         self.look_at(node, now);
@@ -92,21 +79,18 @@ impl FlowDriver {
         let Some(PairWay { from, .. }) = self.messages.way(message.pair) else {
             return;
         };
+        let bytes = self.frame_bytes(&message);
         let Home { node, .. } = self.fabric.context.home(from);
         let (model, scope) = self.fabric.node(node);
-        scope.partition_records.acknowledged(&Acknowledged {
-            slot: SendSlot::default(),
-            request: WorkRequest {
-                tag: message.key.pack(),
-                group: message.turn,
-                bytes: message.bytes,
-                posted: message.posted,
-            },
+        scope.partition_records.completed(CompleteFlow {
+            key: message.key,
+            turn: message.turn,
+            frames: message.frames,
+            bytes,
+            posted: message.posted,
             first_sent: message.first_sent,
+            received: message.received,
             at: now,
-            sent_frames: u64::from(message.frames),
-            sent_bytes: message.frame_bytes,
-            retransmitted_frames: 0,
         });
         let FlowKey { job, transfer, .. } = message.key;
         if let NodeModel::Host(host) = model {

@@ -50,12 +50,10 @@ impl FlowDriver {
         for (pair, PairWay { from, to, hash, .. }) in self.messages.take_ways() {
             self.find_way(pair, [from, to], hash, now);
         }
-        for id in self.messages.sending() {
-            if let Some(flow) = self.messages.get(id).flow {
-                let left = self.fluid.left(flow, now);
-                self.fluid.withdraw(flow);
-                self.begin_with(id, Some(left), now);
-            }
+        for (id, flow) in self.messages.take_sending() {
+            let left = self.fluid.left(flow, now);
+            self.fluid.withdraw(flow);
+            self.begin_with(id, Some(left), now);
         }
     }
 }

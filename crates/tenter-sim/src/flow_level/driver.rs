@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
+use std::vec::IntoIter;
 
 use tenter_engine::{Control, Home, LocalNode, RunOutcome};
 use tenter_flow::{FlowId, Fluid, LinkId};
@@ -26,6 +27,9 @@ use super::ring_jobs::{self, RingsTaken};
 use super::spray::Sprays;
 use super::ways::Ways;
 
+/// So many records are collected. Tests stop within instants, too.
+const MANY_RECORDS: usize = if cfg!(debug_assertions) { 8 } else { 1 << 18 };
+
 /// Hosts as at packet level, and flows between them.
 #[derive(Debug)]
 pub struct FlowDriver {
@@ -39,6 +43,8 @@ pub struct FlowDriver {
     /// The first queue pair of each rank.
     pub(super) first_pairs: ById<JobId, ById<RankId, PairId>>,
     pub(super) instants: Instants,
+    /// What happens at an instant within which the driver has stopped.
+    happening: Option<(Instant, IntoIter<Happens>)>,
     pub(super) under_way: UnderWay,
     /// Shares of transfers that have to arrive before the transfer has, where there are several.
     pub(super) shares: Countdown<(JobId, u32)>,
@@ -96,6 +102,7 @@ impl FlowDriver {
             messages,
             first_pairs,
             instants: Instants::default(),
+            happening: None,
             under_way: UnderWay::default(),
             shares: Countdown::default(),
             events: 0,
@@ -115,25 +122,52 @@ impl FlowDriver {
         ends.into_iter().chain(others).min()
     }
 
-    /// Lets all happen that does at an instant.
+    /// Lets all happen that does at an instant, and goes on with one where it stopped before
+    /// because there were many records.
     pub(super) fn step(&mut self, at: Instant) {
-        while self.next() == Some(at) {
-            if self.fluid.next_end() == Some(at) {
-                for flow in self.fluid.ending(at) {
-                    self.flow_ends(flow, at);
+        if self.happening.is_none() {
+            self.end_flows(at);
+        }
+        loop {
+            let stopped = self.happening.take().map(|(_, rest)| rest);
+            let next = || self.instants.next() == Some(at);
+            if stopped.is_some() || next() {
+                let all = stopped.unwrap_or_else(|| self.instants.take(at).into_iter());
+                if !self.let_all_happen(all, at) {
+                    return;
                 }
-            }
-            while self.instants.next() == Some(at) {
-                for happens in self.instants.take(at) {
-                    self.events += 1;
-                    self.let_happen(happens, at);
-                }
+                continue;
             }
             self.fluid.settle(at);
             self.settled += 1;
             // It looks at all flows, so not each time.
             debug_assert!(!self.settled.is_power_of_two() || self.fluid.check() == Ok(()));
+            if self.next() != Some(at) {
+                return;
+            }
+            self.end_flows(at);
         }
+    }
+
+    fn end_flows(&mut self, at: Instant) {
+        if self.fluid.next_end() == Some(at) {
+            for flow in self.fluid.ending(at) {
+                self.flow_ends(flow, at);
+            }
+        }
+    }
+
+    /// Lets things happen until there are many records; whether all have.
+    fn let_all_happen(&mut self, mut all: IntoIter<Happens>, at: Instant) -> bool {
+        while let Some(happens) = all.next() {
+            self.events += 1;
+            self.let_happen(happens, at);
+            if self.has_many_records() {
+                self.happening = Some((at, all));
+                return false;
+            }
+        }
+        true
     }
 
     /// A flow has sent its last byte: it arrives, and the queue pair sends its next message.
@@ -183,7 +217,13 @@ impl Driver for FlowDriver {
     type Watcher = Unwatched;
 
     fn run(&mut self, _: Instant, edge: Instant, progress: &JobProgress) -> RunOutcome {
+        if let Some((at, _)) = self.happening {
+            self.step(at);
+        }
         loop {
+            if self.has_many_records() {
+                return RunOutcome::Edge(edge);
+            }
             let Some(next) = self.next() else {
                 return RunOutcome::Empty;
             };
@@ -193,6 +233,10 @@ impl Driver for FlowDriver {
             }
             self.step(next);
         }
+    }
+
+    fn has_many_records(&self) -> bool {
+        self.fabric.partition_records.complete.len() >= MANY_RECORDS
     }
 
     fn parts(&self) -> usize {

@@ -19,6 +19,22 @@ id! {
     pub(super) struct MessageId(u32);
 }
 
+/// A message, or none, in the memory of one.
+#[derive(Clone, Copy, Debug)]
+struct MaybeMessage(MessageId);
+
+impl MaybeMessage {
+    const NONE: MaybeMessage = MaybeMessage(MessageId::new(u32::MAX));
+
+    fn get(self) -> Option<MessageId> {
+        (self.0.number() < u32::MAX).then_some(self.0)
+    }
+
+    fn take(&mut self) -> Option<MessageId> {
+        std::mem::replace(self, MaybeMessage::NONE).get()
+    }
+}
+
 /// A message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Message {
@@ -29,43 +45,52 @@ pub(super) struct Message {
     pub(super) sequence: u64,
     pub(super) bytes: u64,
     pub(super) posted: Instant,
+    /// When its first byte was sent; never until then.
     pub(super) first_sent: Instant,
+    /// When it has arrived whole; never until then.
+    pub(super) received: Instant,
     /// The one that the queue pair sends after it.
-    next: Option<MessageId>,
-    /// Its flow, while it is sent.
-    pub(super) flow: Option<FlowId>,
-    /// Frames and frame bytes.
+    next: MaybeMessage,
     pub(super) frames: u32,
-    pub(super) frame_bytes: u64,
 }
 
+// There may be many millions.
+const _: () = assert!(size_of::<Message>() == 64 && size_of::<Pair>() == 24);
+
 impl Message {
-    /// One that is not posted yet.
-    pub(super) fn new(key: FlowKey, turn: u32, pair: PairId, size: Size) -> Message {
+    /// One of so many bytes in so many frames that is not posted yet.
+    pub(super) fn new(key: FlowKey, turn: u32, pair: PairId, bytes: u64, frames: u32) -> Message {
         Message {
             key,
             turn,
             pair,
             sequence: 0,
-            bytes: size.bytes,
+            bytes,
             posted: Instant::START,
-            first_sent: Instant::START,
-            next: None,
-            flow: None,
-            frames: size.frames,
-            frame_bytes: size.frame_bytes,
+            first_sent: Instant::NEVER,
+            received: Instant::NEVER,
+            next: MaybeMessage::NONE,
+            frames,
         }
     }
 }
 
 /// A queue pair.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Pair {
     /// The message that it sends, and the last that it has.
-    sending: Option<MessageId>,
-    last: Option<MessageId>,
+    sending: MaybeMessage,
+    last: MaybeMessage,
     /// Where its messages go, once it has any.
-    way: Option<PairWay>,
+    way: PairWay,
+}
+
+impl Pair {
+    const NEW: Pair = Pair {
+        sending: MaybeMessage::NONE,
+        last: MaybeMessage::NONE,
+        way: PairWay::NONE,
+    };
 }
 
 /// The way of a queue pair.
@@ -78,6 +103,19 @@ pub(super) struct PairWay {
     pub(super) to: HostId,
 }
 
+impl PairWay {
+    const NONE: PairWay = PairWay {
+        way: WayId::new(u32::MAX),
+        hash: 0,
+        from: HostId::new(0),
+        to: HostId::new(0),
+    };
+
+    fn known(self) -> Option<PairWay> {
+        (self.way.number() < u32::MAX).then_some(self)
+    }
+}
+
 /// All messages under way, and the queue pairs they are in.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
@@ -86,7 +124,7 @@ pub(super) struct Messages {
     pairs: ById<PairId, Pair>,
     posted: u64,
     /// The message of each flow.
-    of_flow: ById<FlowId, Option<MessageId>>,
+    of_flow: ById<FlowId, MaybeMessage>,
 }
 
 impl Messages {
@@ -94,7 +132,7 @@ impl Messages {
     pub(super) fn add_pairs(&mut self, count: usize) -> PairId {
         let first = PairId::new(self.pairs.len() as u32);
         let pairs = self.pairs.len() + count;
-        self.pairs.resize(pairs, Pair::default());
+        self.pairs.resize(pairs, Pair::NEW);
         first
     }
 
@@ -103,34 +141,31 @@ impl Messages {
     }
 
     pub(super) fn way(&self, pair: PairId) -> Option<PairWay> {
-        self.pairs[pair].way
+        self.pairs[pair].way.known()
     }
 
     pub(super) fn set_way(&mut self, pair: PairId, way: PairWay) {
-        self.pairs[pair].way = Some(way);
+        self.pairs[pair].way = way;
     }
 
     /// Takes the ways of all queue pairs that have any.
     pub(super) fn take_ways(&mut self) -> Vec<(PairId, PairWay)> {
         let pairs = self.pairs.numbered_mut();
-        let taken = pairs.map(|(pair, of)| of.way.take().map(|way| (pair, way)));
-        taken.flatten().collect()
+        let taken = pairs.filter_map(|(pair, of)| {
+            let way = std::mem::replace(&mut of.way, PairWay::NONE);
+            Some((pair, way.known()?))
+        });
+        taken.collect()
     }
 
     /// Posts a message; whether its queue pair sends it at once.
-    pub(super) fn post(
-        &mut self,
-        key: FlowKey,
-        turn: u32,
-        pair: PairId,
-        at: Instant,
-        size: Size,
-    ) -> (MessageId, bool) {
+    pub(super) fn post(&mut self, message: Message, at: Instant) -> (MessageId, bool) {
         self.posted += 1;
+        let pair = message.pair;
         let message = Message {
             sequence: self.posted,
             posted: at,
-            ..Message::new(key, turn, pair, size)
+            ..message
         };
         let id = if let Some(free) = self.free.pop() {
             self.all[free] = message;
@@ -140,13 +175,13 @@ impl Messages {
             MessageId::new(self.all.len() as u32 - 1)
         };
         let queue = &mut self.pairs[pair];
-        let before = queue.last.replace(id);
-        if queue.sending.is_none() {
-            queue.sending = Some(id);
+        let before = std::mem::replace(&mut queue.last, MaybeMessage(id));
+        if queue.sending.get().is_none() {
+            queue.sending = MaybeMessage(id);
             return (id, true);
         }
-        if let Some(before) = before {
-            self.all[before].next = Some(id);
+        if let Some(before) = before.get() {
+            self.all[before].next = MaybeMessage(id);
         }
         (id, false)
     }
@@ -154,37 +189,44 @@ impl Messages {
     /// A message is sent from now on, as a flow.
     pub(super) fn begin(&mut self, id: MessageId, flow: FlowId, now: Instant) {
         let message = &mut self.all[id];
-        if message.flow.is_none() {
+        if message.first_sent.is_never() {
             message.first_sent = now;
         }
-        message.flow = Some(flow);
         if self.of_flow.len() <= flow.index() {
-            self.of_flow.resize(flow.index() + 1, None);
+            self.of_flow.resize(flow.index() + 1, MaybeMessage::NONE);
         }
-        self.of_flow[flow] = Some(id);
+        self.of_flow[flow] = MaybeMessage(id);
     }
 
     /// A flow has ended: its message, and the one that its queue pair sends next.
     pub(super) fn ended(&mut self, flow: FlowId) -> Option<(MessageId, Option<MessageId>)> {
         let id = self.of_flow[flow].take()?;
         let message = &mut self.all[id];
-        message.flow = None;
         let (pair, next) = (message.pair, message.next);
         let queue = &mut self.pairs[pair];
         queue.sending = next;
-        if next.is_none() {
-            queue.last = None;
+        if next.get().is_none() {
+            queue.last = MaybeMessage::NONE;
         }
-        Some((id, next))
+        Some((id, next.get()))
     }
 
-    /// The messages that are sent, in the order in which they were posted.
-    pub(super) fn sending(&self) -> Vec<MessageId> {
-        let all = self.all.numbered();
-        let sent = all.filter(|(_, message)| message.flow.is_some());
-        let mut sent: Vec<MessageId> = sent.map(|(id, _)| id).collect();
-        sent.sort_unstable_by_key(|id| self.all[*id].sequence);
+    /// The messages that are sent with their flows, in the order in which they were posted. Each
+    /// has to [begin](Messages::begin) anew.
+    pub(super) fn take_sending(&mut self) -> Vec<(MessageId, FlowId)> {
+        let all = std::mem::take(&mut self.of_flow);
+        let sent = all.numbered();
+        let sent = sent.filter_map(|(flow, message)| Some((message.get()?, flow)));
+        let mut sent: Vec<(MessageId, FlowId)> = sent.collect();
+        sent.sort_unstable_by_key(|(id, _)| self.all[*id].sequence);
         sent
+    }
+
+    /// A message has arrived whole.
+    pub(super) fn receive(&mut self, id: MessageId, now: Instant) -> Message {
+        let message = &mut self.all[id];
+        message.received = now;
+        *message
     }
 
     /// A message is acknowledged.
@@ -192,12 +234,4 @@ impl Messages {
         self.free.push(id);
         self.all[id]
     }
-}
-
-/// The size of a message.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Size {
-    pub(super) bytes: u64,
-    pub(super) frames: u32,
-    pub(super) frame_bytes: u64,
 }

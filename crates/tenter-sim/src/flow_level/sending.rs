@@ -12,7 +12,7 @@ use crate::network::{Context, Fabric, FlowKey, Posted, QueuePairId, Unwatched};
 
 use super::carried::Load;
 use super::driver::FlowDriver;
-use super::messages::{Message, MessageId, PairId, PairWay, Size};
+use super::messages::{Message, MessageId, PairId, PairWay};
 use super::search::Net;
 use super::spray::Burst;
 use super::way_delays::EndFrames;
@@ -38,13 +38,13 @@ impl FlowDriver {
                 self.find_way(pair, plan.job.ends(&transfer), context.hash(of), now);
             }
             let bytes = split::share(transfer.bytes, plan.job.queue_pairs, queue_pair);
-            let size = self.size(bytes);
             let key = FlowKey {
                 job: posted.job,
                 queue_pair,
                 transfer: posted.transfer,
             };
-            let (id, is_first) = self.messages.post(key, turn, pair, posted.at, size);
+            let message = Message::new(key, turn, pair, bytes, self.frames(bytes));
+            let (id, is_first) = self.messages.post(message, posted.at);
             if is_first {
                 self.begin(id, now);
             }
@@ -82,7 +82,7 @@ impl FlowDriver {
     /// A message is sent from now on, of which so much is left; all of it where that is not said.
     pub(super) fn begin_with(&mut self, id: MessageId, left: Option<Amount>, now: Instant) {
         let message = *self.messages.get(id);
-        let amount = left.unwrap_or(Amount::of_bytes(wire_bytes(&message)));
+        let amount = left.unwrap_or(Amount::of_bytes(self.wire_bytes(&message)));
         if let Some(spec) = self.spec(&message, amount) {
             let flow = self.fluid.begin(now, spec);
             self.messages.begin(id, flow, now);
@@ -129,14 +129,19 @@ impl FlowDriver {
         rest.saturating_sub(self.fabric.context.nic.message_gap)
     }
 
-    pub(super) fn size(&self, bytes: u64) -> Size {
-        let cut = self.fabric.context.nic.cut();
-        let frames = cut.packets(bytes);
-        Size {
-            bytes,
-            frames: frames as u32,
-            frame_bytes: cut.request_frame_bytes(bytes, frames),
-        }
+    /// The frames of a message.
+    pub(super) fn frames(&self, bytes: u64) -> u32 {
+        self.fabric.context.nic.cut().packets(bytes) as u32
+    }
+
+    /// Bytes of all frames of a message.
+    pub(super) fn frame_bytes(&self, message: &Message) -> u64 {
+        frame_bytes(&self.fabric.context, message)
+    }
+
+    /// Bytes on the wire of all frames of a message.
+    pub(super) fn wire_bytes(&self, message: &Message) -> u64 {
+        wire_bytes(&self.fabric.context, message)
     }
 
     /// Counts what so many messages like one have loaded, with the flow of one that had one.
@@ -146,7 +151,7 @@ impl FlowDriver {
         };
         let load = Load {
             frames: u64::from(message.frames) * messages,
-            bytes: message.frame_bytes * messages,
+            bytes: self.frame_bytes(message) * messages,
         };
         let hops = flow.map_or(&[][..], |flow| self.fluid.hops(flow));
         self.ways.send(way, load, hops, &mut self.carried);
@@ -159,18 +164,23 @@ impl FlowDriver {
     }
 }
 
-/// Bytes on the wire of all frames of a message.
-pub(super) fn wire_bytes(message: &Message) -> u64 {
-    message.frame_bytes + u64::from(message.frames) * u64::from(WIRE_OVERHEAD_BYTES)
+fn frame_bytes(context: &Context, message: &Message) -> u64 {
+    let cut = context.nic.cut();
+    cut.request_frame_bytes(message.bytes, u64::from(message.frames))
+}
+
+fn wire_bytes(context: &Context, message: &Message) -> u64 {
+    let around = u64::from(message.frames) * u64::from(WIRE_OVERHEAD_BYTES);
+    frame_bytes(context, message) + around
 }
 
 /// How much of the wire of its NIC a message takes: gaps behind messages are part of it.
 fn entry_weight(context: &Context, from: HostId, message: &Message) -> Weight {
-    let wire = wire_bytes(message);
     let gap = context.nic.message_gap;
     if gap.is_zero() {
         return Weight::WHOLE;
     }
+    let wire = wire_bytes(context, message);
     let messages = message.bytes.div_ceil(context.nic.message_bytes).max(1);
     let rate = context.topology.cable(from, 0).rate.bytes_per_second();
     let idle = messages as f64 * gap.as_s() * rate;

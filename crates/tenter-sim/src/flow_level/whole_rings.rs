@@ -12,7 +12,6 @@ use super::driver::FlowDriver;
 use super::instants::Happens;
 use super::messages::Message;
 use super::ring_jobs::{self, RingsTaken};
-use super::sending::wire_bytes;
 use super::waves::{RankTimes, Waves};
 
 impl FlowDriver {
@@ -95,9 +94,9 @@ impl FlowDriver {
         if self.ways.is_drawn(way) {
             return None;
         }
-        let size = self.size(rings.bytes);
-        let message = Message::new(FlowKey::default(), 0, pair, size);
-        let spec = self.spec(&message, Amount::of_bytes(wire_bytes(&message)))?;
+        let frames = self.frames(rings.bytes);
+        let message = Message::new(FlowKey::default(), 0, pair, rings.bytes, frames);
+        let spec = self.spec(&message, Amount::of_bytes(self.wire_bytes(&message)))?;
         Some((message, spec))
     }
 
@@ -122,7 +121,7 @@ impl FlowDriver {
             });
             let steps = u64::from(rings.steps);
             taken.frames += u64::from(message.frames) * steps;
-            taken.frame_bytes += message.frame_bytes * steps;
+            taken.frame_bytes += self.frame_bytes(&message) * steps;
             taken.payload += rings.bytes * steps;
             let way = self.messages.way(message.pair)?.way;
             back = back.max(self.ways.way(way).delays.back);

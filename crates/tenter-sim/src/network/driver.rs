@@ -24,6 +24,12 @@ pub trait Driver {
     /// happen.
     fn run(&mut self, from: Instant, edge: Instant, progress: &JobProgress) -> RunOutcome;
 
+    /// Whether it stopped, maybe within an instant, because it has many records: they have to be
+    /// collected, and it has to be run again.
+    fn has_many_records(&self) -> bool {
+        false
+    }
+
     /// How many parts the nodes are spread over.
     fn parts(&self) -> usize;
 

@@ -43,7 +43,7 @@ pub(crate) use jobs::JobPlan;
 pub use jobs::JobProgress;
 pub(crate) use packet_ends::PacketEnds;
 pub(crate) use partition_records::{
-    AcknowledgedHalf, DeliveredHalf, FlowKey, PartitionRecords, Posted,
+    AcknowledgedHalf, CompleteFlow, DeliveredHalf, FlowKey, PartitionRecords, Posted,
 };
 pub(crate) use queue_pair_id::QueuePairId;
 pub use recorder::Recorder;

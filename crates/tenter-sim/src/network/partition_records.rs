@@ -86,6 +86,75 @@ impl AcknowledgedHalf {
     }
 }
 
+/// A flow at flow level, where both halves are known at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CompleteFlow {
+    pub(crate) key: FlowKey,
+    pub(crate) turn: u32,
+    pub(crate) frames: u32,
+    pub(crate) bytes: u64,
+    pub(crate) posted: Instant,
+    pub(crate) first_sent: Instant,
+    pub(crate) received: Instant,
+    /// When its acknowledgement has arrived.
+    pub(crate) at: Instant,
+}
+
+impl CompleteFlow {
+    pub(crate) fn halves(&self) -> (AcknowledgedHalf, DeliveredHalf) {
+        let &CompleteFlow {
+            key,
+            turn,
+            frames,
+            bytes,
+            posted,
+            first_sent,
+            received,
+            at,
+        } = self;
+        let sent = AcknowledgedHalf {
+            key,
+            posted,
+            first_sent,
+            at,
+            frames: u64::from(frames),
+            bytes,
+            retransmitted_frames: 0,
+            turn,
+        };
+        let delivered = DeliveredHalf {
+            key,
+            at: received,
+            bytes,
+            latency_sum: 0,
+            latency_min: 0,
+            latency_max: 0,
+            frames,
+            turn,
+        };
+        (sent, delivered)
+    }
+}
+
+/// What has arrived of a job at flow level.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrived {
+    pub(crate) flows: u64,
+    /// Frame bytes.
+    pub(crate) bytes: u64,
+    pub(crate) last: Instant,
+}
+
+impl Default for Arrived {
+    fn default() -> Self {
+        Arrived {
+            flows: 0,
+            bytes: 0,
+            last: Instant::START,
+        }
+    }
+}
+
 // There is one of each per flow, and all of some microseconds are looked up again when rows are
 // made of them.
 const _: () = assert!(size_of::<DeliveredHalf>() == 48 && size_of::<AcknowledgedHalf>() == 64);
@@ -97,6 +166,9 @@ pub(crate) struct PartitionRecords {
     pub(crate) endless: ById<JobId, Option<u64>>,
     pub(crate) delivered: Vec<DeliveredHalf>,
     pub(crate) acknowledged: Vec<AcknowledgedHalf>,
+    /// What has arrived of each job at flow level, and flows that are complete there.
+    pub(crate) arrived: ById<JobId, Arrived>,
+    pub(crate) complete: Vec<CompleteFlow>,
     /// Marks of delivered flows and their turns, where there are any.
     pub(crate) marked: Vec<(FlowKey, u32, Marks)>,
     /// What has been posted to queue pairs, at flow level; NICs take it where there are packets.
@@ -117,6 +189,7 @@ impl PartitionRecords {
                 .iter()
                 .map(|plan| plan.is_endless().then_some(0))
                 .collect(),
+            arrived: vec![Arrived::default(); jobs.len()].into(),
             ..PartitionRecords::default()
         }
     }
@@ -136,6 +209,25 @@ impl PartitionRecords {
             frames: delivery.accepted_frames,
             turn,
         });
+    }
+
+    /// A flow of so many frame bytes has arrived at flow level.
+    pub(crate) fn arrived(&mut self, job: JobId, bytes: u64, now: Instant) {
+        if let Some(endless) = &mut self.endless[job] {
+            *endless += bytes;
+            return;
+        }
+        let arrived = &mut self.arrived[job];
+        arrived.flows += 1;
+        arrived.bytes += bytes;
+        arrived.last = arrived.last.max(now);
+    }
+
+    /// A flow is complete at flow level.
+    pub(crate) fn completed(&mut self, flow: CompleteFlow) {
+        if self.endless[flow.key.job].is_none() {
+            self.complete.push(flow);
+        }
     }
 
     /// Books the marks of a flow that has just been delivered.

@@ -15,6 +15,7 @@ mod numbers;
 mod period;
 mod refusal;
 mod search;
+mod settling;
 mod state;
 mod visitors;
 

@@ -12,7 +12,7 @@ use tenter_workload::{FullMesh, JobId, Schedule, Transfer, WorkloadError, split}
 
 use crate::flow_level::RingsTaken;
 use crate::network::{
-    AcknowledgedHalf, Context, DeliveredHalf, FlowKey, PartitionRecords, QueuePairId,
+    AcknowledgedHalf, CompleteFlow, Context, DeliveredHalf, FlowKey, PartitionRecords, QueuePairId,
 };
 
 use super::flow_tally::FlowTally;
@@ -109,6 +109,8 @@ pub(crate) struct FlowTable {
     marks: BTreeMap<(FlowKey, u32), Marks>,
     /// Senders' halves of flows that are complete and not booked.
     acknowledged: Vec<AcknowledgedHalf>,
+    /// Flows of flow level that are complete and not booked.
+    complete: Vec<CompleteFlow>,
     /// Scratch space: those flows in the order in which they are booked, and rows made of them.
     order: Vec<Complete>,
     rows: Vec<FlowRow>,
@@ -157,6 +159,7 @@ impl FlowTable {
             free: Vec::new(),
             marks: BTreeMap::new(),
             acknowledged: Vec::new(),
+            complete: Vec::new(),
             order: Vec::new(),
             rows: Vec::new(),
             digest: Digest::new(),
@@ -198,6 +201,7 @@ impl FlowTable {
             ideal_ratios: Vec::with_capacity(flows),
             completion_times: Vec::with_capacity(flows),
             flows,
+            // Of flows of flow level none is read, so that this takes no memory.
             places: vec![0; flows],
             ..Tally::new(schedule, at)
         });
@@ -261,6 +265,14 @@ impl FlowTable {
         {
             *sum += bytes.as_mut().map_or(0, std::mem::take);
         }
+        for (job, arrived) in partition_records.arrived.numbered_mut() {
+            let arrived = std::mem::take(arrived);
+            self.last_event = self.last_event.max(arrived.last);
+            self.received_bytes[job] += arrived.bytes;
+            if !context.jobs[job].job.background {
+                self.judged_flows_done += arrived.flows;
+            }
+        }
         for half in partition_records.delivered.drain(..) {
             self.last_event = self.last_event.max(half.at);
             let tally = &mut self.tallies[half.key.job][half.turn as usize];
@@ -288,6 +300,7 @@ impl FlowTable {
     /// Takes what the senders of one part have recorded, after [`FlowTable::take_delivered`] for
     /// every part: what is acknowledged has been delivered.
     pub(crate) fn take_acknowledged(&mut self, partition_records: &mut PartitionRecords) {
+        self.complete.append(&mut partition_records.complete);
         if self.acknowledged.is_empty() {
             std::mem::swap(&mut self.acknowledged, &mut partition_records.acknowledged);
         } else {
@@ -312,13 +325,43 @@ impl FlowTable {
         for flows in order.chunks(ROWS_AT_ONCE) {
             self.touch(flows);
             rows.clear();
-            rows.extend(flows.iter().map(|flow| self.book_one(context, flow)));
+            rows.extend(flows.iter().map(|flow| {
+                let sent = self.acknowledged[flow.index as usize];
+                let received = self.waiting[flow.place as usize];
+                self.free.push(flow.place);
+                self.book_one(context, &sent, &received)
+            }));
             self.digest.add_rows(&rows);
             take(&rows)?;
         }
         self.order = order;
         self.rows = rows;
         self.acknowledged.clear();
+        self.book_complete(context, take)
+    }
+
+    /// Books the flows of flow level.
+    fn book_complete<E>(
+        &mut self,
+        context: &Context,
+        mut take: impl FnMut(&[FlowRow]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut complete = std::mem::take(&mut self.complete);
+        let mut rows = std::mem::take(&mut self.rows);
+        let order = |flow: &CompleteFlow| (flow.received, flow.halves().0.order());
+        complete.sort_unstable_by_key(order);
+        for flows in complete.chunks(ROWS_AT_ONCE) {
+            rows.clear();
+            rows.extend(flows.iter().map(|flow| {
+                let (sent, received) = flow.halves();
+                self.book_one(context, &sent, &received)
+            }));
+            self.digest.add_rows(&rows);
+            take(&rows)?;
+        }
+        complete.clear();
+        self.complete = complete;
+        self.rows = rows;
         Ok(())
     }
 
@@ -363,10 +406,12 @@ impl FlowTable {
         });
     }
 
-    fn book_one(&mut self, context: &Context, flow: &Complete) -> FlowRow {
-        let sent = &self.acknowledged[flow.index as usize];
-        let received = &self.waiting[flow.place as usize];
-        self.free.push(flow.place);
+    fn book_one(
+        &mut self,
+        context: &Context,
+        sent: &AcknowledgedHalf,
+        received: &DeliveredHalf,
+    ) -> FlowRow {
         self.last_event = self.last_event.max(sent.at);
         let tally = &mut self.tallies[sent.key.job][sent.turn as usize];
         let transfer = tally.schedule.transfer(sent.key.transfer);

@@ -39,8 +39,9 @@ impl<D: Driver> RunLoop<'_, D> {
         loop {
             self.act()?;
             let edge = self.earliest(|actor, world| actor.next(world));
+            let outcome = self.run_to(edge)?;
             let world = &mut self.world;
-            match world.driver.run(world.now, edge, &world.context.progress) {
+            match outcome {
                 RunOutcome::Edge(at) => world.now = at,
                 // Nothing moves any more; whatever comes next is the next start of a collective, or
                 // a link that comes up.
@@ -59,6 +60,19 @@ impl<D: Driver> RunLoop<'_, D> {
                     return Ok(end);
                 }
             }
+        }
+    }
+
+    /// Runs the network until an edge, or until it is empty, and collects what it records.
+    fn run_to(&mut self, edge: Instant) -> Result<RunOutcome, SimulationError> {
+        let world = &mut self.world;
+        loop {
+            let progress = &world.context.progress;
+            let outcome = world.driver.run(world.now, edge, progress);
+            if !world.driver.has_many_records() {
+                return Ok(outcome);
+            }
+            world.collect()?;
         }
     }
 

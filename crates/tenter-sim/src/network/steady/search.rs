@@ -6,6 +6,7 @@ use tenter_units::{Instant, Time};
 
 use super::Jumped;
 use super::period;
+use super::settling::Settling;
 use super::state::{Network, Noted, Repetition};
 use crate::network::jobs::JobProgress;
 use crate::network::watch::Watcher;
@@ -19,6 +20,9 @@ const LEFT_MIN: u32 = if cfg!(debug_assertions) { 8 } else { 64 };
 /// A guess is tried so often in a row, and one that came true before so often.
 const TRIES: u32 = 128;
 const TRIES_OF_KNOWN: u32 = 12;
+/// Queues that have grown in so many states on end, each noted twice as long after the one before
+/// it, are filling.
+const GROWN_MAX: u32 = 3;
 /// After a look in vain, so many times as long passes before the next one, unless jumps before have
 /// saved more than so many times what it took. Tests look as often as they can.
 const REST: u64 = if cfg!(debug_assertions) { 1 } else { 50 };
@@ -73,8 +77,16 @@ pub(crate) struct Search {
     hops_before: u64,
     /// Time that looks may take in vain without a rest: jumps have saved more.
     credit: Time,
-    /// How much had ended at the last look.
+    /// How much had ended at the last look, and how much was lost when it began.
     ended: u64,
+    lost: u64,
+    /// When the last of that had.
+    last_end: Instant,
+    /// How long after that it is steady, and when it may be now.
+    settling: Settling,
+    settled_at: Instant,
+    /// Whether nothing was looked at since.
+    is_fresh: bool,
     /// Where the run stopped at a sync point in a steady state that has not ended, if it did; all
     /// packets under way have been heard of.
     goes_on_at: Option<Instant>,
@@ -138,14 +150,16 @@ impl Search {
         slices.network().stop_listening();
         loop {
             let rests = !self.rest.is_zero() && self.not_before > now;
-            let step = now.saturating_add(LOOK);
-            now = slices.go(now, if rests { self.not_before } else { step })?;
-            let ended = slices.network().ended();
-            if ended != self.ended {
-                self.ended = ended;
-                if self.rest.is_zero() {
-                    self.not_before = now;
-                }
+            let to = if rests {
+                self.not_before
+            } else if self.settled_at > now {
+                self.settled_at
+            } else {
+                now.saturating_add(LOOK)
+            };
+            now = slices.go(now, to)?;
+            if slices.network().ended() != self.ended {
+                self.see_ends(&slices.network(), now);
                 continue;
             }
             if now < self.not_before {
@@ -158,12 +172,27 @@ impl Search {
             let begin = now;
             self.values = 0;
             let found = self.look(slices, &mut now)?;
+            self.is_fresh = false;
             self.rest_after(&found, begin, now);
             if !self.rest.is_zero() {
                 let worth = self.values / VALUES_PER_HOP * REST;
                 self.hops_before = slices.network().packet_hops() + worth;
             }
             slices.network().stop_listening();
+        }
+    }
+
+    /// Transfers have ended since the last look.
+    fn see_ends<W: Watcher>(&mut self, network: &Network<'_, W>, now: Instant) {
+        let ended = network.ended();
+        let last = network.last_end(ended.saturating_sub(self.ended));
+        self.ended = ended;
+        self.last_end = last.unwrap_or(now);
+        self.is_fresh = true;
+        if self.rest.is_zero() {
+            let wait = self.settling.wait().unwrap_or(Time::ZERO);
+            self.settled_at = self.last_end.saturating_add(wait);
+            self.not_before = self.settled_at.max(now);
         }
     }
 
@@ -214,7 +243,9 @@ impl Search {
         slices: &mut Slices<'_, W>,
         now: &mut Instant,
     ) -> Result<Found, Over> {
-        let left = slices.network().left_to_send();
+        let network = slices.network();
+        self.lost = network.lost();
+        let left = network.left_to_send();
         let Some((_, home)) = left.filter(|(least, _)| *least >= LEFT_MIN) else {
             return Ok(Found::Ended);
         };
@@ -222,7 +253,7 @@ impl Search {
             (known, TRIES_OF_KNOWN)
         } else {
             slices.network().listen_to(home);
-            let Some(guess) = listen(slices, now)? else {
+            let Some(guess) = listen(slices, now, self.lost)? else {
                 return Ok(Found::Nothing);
             };
             (guess, TRIES)
@@ -254,9 +285,12 @@ impl Search {
         guess: Time,
         tries: u32,
     ) -> Result<Option<Repetition>, Over> {
-        let (mut span, mut steps) = (1, 0);
+        let (mut span, mut steps, mut grown) = (1, 0, 0);
         self.note(slices, *now);
         for _ in 0..tries {
+            if self.noted.refused || slices.network().lost() != self.lost {
+                return Ok(None);
+            }
             *now = slices.go(*now, now.saturating_add(guess))?;
             steps += 1;
             let mut network = slices.network();
@@ -265,15 +299,40 @@ impl Search {
             }
             self.values += self.noted.size();
             if let Some(repetition) = network.repeats(&self.noted, *now) {
+                self.learn(true);
                 return Ok(Some(repetition));
             }
+            self.learn(false);
             if steps == span {
                 let is_known = self.known.is_some();
                 (span, steps) = (if is_known { 1 } else { 2 * span }, 0);
+                let before = self.noted.size();
                 self.note(slices, *now);
+                grown = if self.noted.size() > before {
+                    grown + 1
+                } else {
+                    0
+                };
+                if grown == GROWN_MAX {
+                    return Ok(None);
+                }
             }
         }
         Ok(None)
+    }
+
+    /// Says whether what is noted was steady, if it is the first that was looked at since something
+    /// had ended.
+    fn learn(&mut self, was_steady: bool) {
+        if self.is_fresh && self.noted.at >= self.last_end {
+            let after = self.noted.at - self.last_end;
+            if was_steady {
+                self.settling.was_steady(after);
+            } else {
+                self.settling.was_unsteady(after);
+            }
+        }
+        self.is_fresh &= !was_steady;
     }
 
     /// Notes the state, and listens anew.
@@ -330,14 +389,22 @@ impl Search {
     }
 }
 
-/// Listens to one host until what it sends repeats; after what time it does.
-fn listen<W: Watcher>(slices: &mut Slices<'_, W>, now: &mut Instant) -> Result<Option<Time>, Over> {
+/// Listens to one host until what it sends repeats; after what time it does. Nothing where data is
+/// lost meanwhile.
+fn listen<W: Watcher>(
+    slices: &mut Slices<'_, W>,
+    now: &mut Instant,
+    lost: u64,
+) -> Result<Option<Time>, Over> {
     let until = now.saturating_add(LISTEN);
     let mut step = LOOK;
     while *now < until {
         *now = slices.go(*now, now.saturating_add(step))?;
         step = step * 2;
         let mut network = slices.network();
+        if network.lost() != lost {
+            return Ok(None);
+        }
         let mut logs = network.logs();
         let period = logs.find_map(|log| period::shortest(&log.departures));
         if let Some(period) = period.filter(|period| !period.is_zero()) {

@@ -24,7 +24,7 @@ pub(super) struct Noted {
     /// Transfers and requests that had ended.
     ended: u64,
     /// Whether there is something that is not gone through.
-    refused: bool,
+    pub(super) refused: bool,
 }
 
 impl Noted {
@@ -64,11 +64,39 @@ impl<W: Watcher> Network<'_, W> {
         self.parts.iter().map(of_part).sum()
     }
 
+    /// When the last of so many transfers and requests has ended that ended last.
+    pub(super) fn last_end(&self, count: u64) -> Option<Instant> {
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let of_part = |part: &Part<Fabric<W>>| {
+            let records = &part.nodes.partition_records;
+            let delivered = records.delivered.iter().rev().take(count);
+            let acknowledged = records.acknowledged.iter().rev().take(count);
+            let delivered = delivered.map(|half| half.at);
+            delivered.chain(acknowledged.map(|half| half.at)).max()
+        };
+        self.parts.iter().filter_map(of_part).max()
+    }
+
     /// Packets of any kind that have been sent, counted once per link.
     pub(super) fn packet_hops(&self) -> u64 {
         let nodes = self.parts.iter().flat_map(|part| &part.nodes.nodes);
         let sent = nodes.map(|node| node.sum_of_ports(tenter_net::Transmitter::packets));
         sent.sum()
+    }
+
+    /// Data packets that NICs have discarded or sent again: while there are more of them, no state
+    /// comes back.
+    pub(super) fn lost(&self) -> u64 {
+        let nodes = self.parts.iter().flat_map(|part| &part.nodes.nodes);
+        let of_node = |node: &NodeModel| match node {
+            NodeModel::Host(host) => {
+                let counters = host.nic.counters();
+                let discarded = counters.out_of_sequence + counters.duplicate_request;
+                discarded + counters.retransmitted_packets
+            }
+            NodeModel::Switch(_) => 0,
+        };
+        nodes.map(of_node).sum()
     }
 
     /// The fewest packets that a queue pair in its turn has left of its request, and the first host
