@@ -93,6 +93,7 @@ fn line(event: &Event, place: &str, destination: &str) -> String {
         EventKind::Queued => "queued",
         EventKind::Sent => "sent",
         EventKind::Dropped => "DROPPED",
+        EventKind::Trimmed => "TRIMMED",
         EventKind::Lost => "LOST",
         EventKind::Rerouted => "rerouted",
         EventKind::Accepted => "accepted",

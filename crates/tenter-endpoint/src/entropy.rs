@@ -24,6 +24,17 @@ component! {
     }
 }
 
+impl SourcePorts {
+    /// Any of so many ports for each packet, by NICs that take packets in any order.
+    pub(crate) fn per_packet(values: u16) -> SourcePorts {
+        SourcePorts {
+            values,
+            packets: 1,
+            in_order_nics: InOrderNics::Allow,
+        }
+    }
+}
+
 /// The dynamic range of ports has so many.
 const VALUES_MAX: u16 = 1 << 14;
 
@@ -100,6 +111,11 @@ impl Entropy {
         let drawn = mix64(run ^ mix64(u64::from(base))) >> 32;
         let value = (drawn * self.differences.len() as u64) >> 32;
         base ^ self.differences[value as usize]
+    }
+
+    /// What each value makes of the hash that switches see, by exclusive or.
+    pub fn differences(&self) -> &[u32] {
+        &self.differences
     }
 
     /// All hashes that packets of such a queue pair have.

@@ -1,4 +1,4 @@
-//! NICs and `RoCEv2` reliable connections.
+//! NICs, `RoCEv2` reliable connections, and the transport of Ultra Ethernet.
 //!
 //! A [`Nic`] holds queue pairs. The workload posts work requests (so many bytes) to a send queue
 //! pair; the NIC cuts them into RDMA write messages and packets, interleaves its queue pairs packet
@@ -22,16 +22,22 @@ mod pcie;
 mod reactions;
 mod receive;
 mod receive_buffer;
+mod roce;
 mod send;
 mod spec;
 mod timers;
+pub mod ultra_ethernet;
 
 pub use addresses::{NicAddress, ROCE_UDP_PORT};
 pub use entropy::{Entropy, PortChanges, RerouteSpec, SourcePorts};
 pub use message::MessageCut;
-pub use nic::{
-    Directory, Marks, Nic, NicBuild, NicClasses, NicCounters, QueuePairError, RxContext,
-};
+pub use nic::Nic;
+pub use nic::build::NicBuild;
+pub use nic::classes::NicClasses;
+pub use nic::context::{Directory, RxContext};
+pub use nic::counters::NicCounters;
+pub use nic::error::QueuePairError;
+pub use nic::marks::Marks;
 pub use notification::NotificationSpec;
 pub use pcie::{DmaRates, Pcie};
 pub use reactions::{Reaction, Reactions};

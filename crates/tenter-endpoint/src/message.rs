@@ -13,10 +13,16 @@ pub struct MessageCut {
     middle_frame_bytes: u16,
     /// Frame bytes of a packet beyond its payload.
     overhead_bytes: u32,
+    /// Frame bytes that the first packet of a message has beside that.
+    first_bytes: u32,
+    /// Payload on the wire is filled up to a multiple of this.
+    pad_bytes: u32,
 }
 
 /// Payload on the wire is filled up to a multiple of this (the pad count of the BTH).
-const PAD_BYTES: u64 = 4;
+const PAD_BYTES: u32 = 4;
+/// No message is longer than one that is never cut.
+const UNCUT_BYTES: u64 = 1 << 62;
 
 impl MessageCut {
     /// Messages of `message_bytes`, packets of at most `mtu_bytes` of payload.
@@ -27,8 +33,23 @@ impl MessageCut {
             packets_per_message,
             mtu_bytes,
             full_message_tail: tail(message_bytes, mtu_bytes),
-            middle_frame_bytes: (padded(mtu_bytes) + DATA_OVERHEAD_BYTES) as u16,
+            middle_frame_bytes: (mtu_bytes.next_multiple_of(PAD_BYTES) + DATA_OVERHEAD_BYTES)
+                as u16,
             overhead_bytes: DATA_OVERHEAD_BYTES,
+            first_bytes: RETH_BYTES,
+            pad_bytes: PAD_BYTES,
+        }
+    }
+
+    /// Requests are one message each, in packets of `payload_bytes` with so many bytes of headers,
+    /// without padding: as Ultra Ethernet has it.
+    pub fn uncut(payload_bytes: u32, header_bytes: u32) -> MessageCut {
+        MessageCut {
+            middle_frame_bytes: (payload_bytes + header_bytes) as u16,
+            overhead_bytes: header_bytes,
+            first_bytes: 0,
+            pad_bytes: 1,
+            ..MessageCut::new(UNCUT_BYTES, payload_bytes)
         }
     }
 
@@ -79,8 +100,8 @@ impl MessageCut {
     #[inline]
     pub fn request_frame_bytes(self, bytes: u64, packets: u64) -> u64 {
         if bytes <= self.message_bytes {
-            let headers = packets * u64::from(self.overhead_bytes) + u64::from(RETH_BYTES);
-            return bytes.next_multiple_of(PAD_BYTES) + headers;
+            let headers = packets * u64::from(self.overhead_bytes) + u64::from(self.first_bytes);
+            return bytes.next_multiple_of(u64::from(self.pad_bytes)) + headers;
         }
         self.frame_bytes(bytes, 0, packets)
     }
@@ -91,7 +112,7 @@ impl MessageCut {
         let payload = self.padded_offset(bytes, to) - self.padded_offset(bytes, from);
         let firsts =
             to.div_ceil(self.packets_per_message) - from.div_ceil(self.packets_per_message);
-        payload + (to - from) * u64::from(self.overhead_bytes) + firsts * u64::from(RETH_BYTES)
+        payload + (to - from) * u64::from(self.overhead_bytes) + firsts * u64::from(self.first_bytes)
     }
 
     /// Payload bytes on the wire before packet number `packet`: the last packet of each message is
@@ -99,8 +120,9 @@ impl MessageCut {
     fn padded_offset(self, bytes: u64, packet: u64) -> u64 {
         let messages = packet / self.packets_per_message;
         let rest = packet % self.packets_per_message * u64::from(self.mtu_bytes);
-        let message = self.message_bytes.next_multiple_of(PAD_BYTES);
-        let last = (bytes % self.message_bytes).next_multiple_of(PAD_BYTES);
+        let pad = u64::from(self.pad_bytes);
+        let message = self.message_bytes.next_multiple_of(pad);
+        let last = (bytes % self.message_bytes).next_multiple_of(pad);
         let total = bytes / self.message_bytes * message + last;
         (messages * message + rest).min(total)
     }
@@ -114,13 +136,9 @@ impl MessageCut {
     /// By how much a packet of `payload` bytes is smaller than a full one.
     #[inline]
     pub(crate) fn short_of_full(self, payload: u32) -> u16 {
+        let padded = |bytes: u32| bytes.next_multiple_of(self.pad_bytes);
         (padded(self.mtu_bytes) - padded(payload)) as u16
     }
-}
-
-/// Bytes that `payload` takes in a packet.
-fn padded(payload: u32) -> u32 {
-    payload.next_multiple_of(PAD_BYTES as u32)
 }
 
 /// Payload bytes of the last packet of a message of `bytes`.

@@ -1,48 +1,401 @@
-//! The NIC: what it is (`state.rs` and its parts), and the stages of its work.
+//! A NIC with one port: one of those that there are, by its transport.
 //!
-//! ```text
-//!   posting ──▶ round ──▶ departure, limited ──▶ wire ──▶ arrival ──▶ protocol ──▶ delivered
-//!                 ▲                                          │           └─▶ out_of_order
-//!                 └────────── answers, timeouts ◀────────────┘
-//! ```
-//!
-//! Parts know no NIC. Each stage is a file with methods of [`Nic`]; what stands between the wire
-//! and the protocol is chosen when a NIC is built (`features.rs`).
+//! In `nic/` is what NICs of all transports have: classes, counters, marks, and what they are built
+//! from and served with.
 
-mod answers;
-mod arrival;
-mod classes;
-mod context;
-mod counters;
-mod credit;
-mod departure;
-mod dma_reads;
-mod features;
-mod held;
-mod in_band;
-mod lanes;
-mod limited;
-mod limits;
-mod link_faults;
-mod marks;
-mod notifications;
-mod out_of_order;
-mod outstanding;
-mod posting;
-mod protocol;
-mod recorded;
-mod reroute;
-mod reroutes;
-mod round;
-mod signals;
-mod state;
-mod steady;
-mod storm;
-mod timeouts;
-mod view;
+pub(crate) mod build;
+pub(crate) mod classes;
+pub(crate) mod context;
+pub(crate) mod counters;
+pub(crate) mod error;
+pub(crate) mod marks;
 
-pub use classes::NicClasses;
-pub use context::{Directory, RxContext};
-pub use counters::NicCounters;
-pub use marks::Marks;
-pub use state::{Nic, NicBuild, QueuePairError};
+use tenter_net::{
+    LaneBuffer, LaneCredit, Medium, Packet, PauseRecord, ReceiveSlot, SendSlot, Transmitter,
+    Visitor, WireLosses,
+};
+use tenter_topology::HostId;
+use tenter_units::{Instant, Time};
+
+use crate::reactions::Reactions;
+use crate::receive::{Delivery, Latencies};
+use crate::receive_buffer::ReceiveBufferCounters;
+use crate::roce::RoceNic;
+use crate::send::{SendPeer, WorkRequest};
+use crate::spec::NicSpec;
+use crate::ultra_ethernet::UltraEthernetNic;
+use build::NicBuild;
+use context::{Directory, RxContext};
+use counters::NicCounters;
+use error::QueuePairError;
+use marks::Marks;
+
+/// A NIC with one port, of any transport.
+#[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a NIC for RoCE is in its host: behind a pointer it would cost each packet a miss"
+)]
+pub enum Nic {
+    /// For `RoCEv2`.
+    Roce(RoceNic),
+    /// For Ultra Ethernet.
+    UltraEthernet(Box<UltraEthernetNic>),
+}
+
+/// Does the same for a NIC of any transport.
+macro_rules! of_any {
+    ($nic:expr, $each:ident => $do:expr) => {
+        match $nic {
+            Nic::Roce($each) => $do,
+            Nic::UltraEthernet($each) => $do,
+        }
+    };
+}
+
+impl Nic {
+    /// A NIC before anything has happened.
+    pub fn new(build: NicBuild<'_>) -> Nic {
+        match build.ultra_ethernet {
+            None => Nic::Roce(RoceNic::new(build)),
+            Some(_) => Nic::UltraEthernet(Box::new(UltraEthernetNic::new(build))),
+        }
+    }
+
+    /// The NIC, if it is one for `RoCEv2`.
+    #[inline]
+    fn roce(&self) -> Option<&RoceNic> {
+        match self {
+            Nic::Roce(nic) => Some(nic),
+            Nic::UltraEthernet(_) => None,
+        }
+    }
+
+    /// The host it belongs to.
+    #[inline]
+    pub fn host(&self) -> HostId {
+        of_any!(self, nic => nic.host())
+    }
+
+    /// Its transmitter.
+    #[inline]
+    pub fn transmitter(&self) -> &Transmitter {
+        of_any!(self, nic => nic.transmitter())
+    }
+
+    /// Its transmitter, to change at an edge.
+    pub fn transmitter_mut(&mut self) -> &mut Transmitter {
+        of_any!(self, nic => nic.transmitter_mut())
+    }
+
+    /// Gives a send slot its peer and the class of its data, one of
+    /// [`NicClasses::all_data`](classes::NicClasses::all_data); with connection set-up the request
+    /// goes out now.
+    pub fn open(
+        &mut self,
+        spec: &NicSpec,
+        slot: SendSlot,
+        peer: SendPeer,
+        class: u8,
+        now: Instant,
+    ) {
+        match self {
+            Nic::Roce(nic) => nic.open(spec, slot, peer, class, now),
+            Nic::UltraEthernet(nic) => nic.open(slot, peer, class),
+        }
+    }
+
+    /// Posts a work request to an open send slot.
+    pub fn post(&mut self, spec: &NicSpec, slot: SendSlot, request: WorkRequest) {
+        match self {
+            Nic::Roce(nic) => nic.post(spec, slot, request),
+            Nic::UltraEthernet(nic) => nic.post(slot, request),
+        }
+    }
+
+    /// Prefetches what every visit needs.
+    #[inline]
+    pub fn prefetch(&self) {
+        of_any!(self, nic => nic.prefetch());
+    }
+
+    /// Prefetches what the next visit will need for packets that have arrived.
+    #[inline]
+    pub fn prefetch_for<'p>(&self, arrivals: impl Iterator<Item = &'p Packet>) {
+        of_any!(self, nic => nic.prefetch_for(arrivals));
+    }
+
+    /// A visit begins.
+    #[inline]
+    pub fn note_visit(&mut self) {
+        if let Nic::Roce(nic) = self {
+            nic.note_visit();
+        }
+    }
+
+    /// When the next frame can leave, given that it is `now`; `None` when there is nothing to send.
+    #[inline]
+    pub fn next_departure(&self, now: Instant) -> Option<Instant> {
+        of_any!(self, nic => nic.next_departure(now))
+    }
+
+    /// Sends one frame, whose first bit leaves at `now`.
+    #[inline]
+    pub fn depart(&mut self, spec: &NicSpec, now: Instant, medium: &mut impl Medium) {
+        match self {
+            Nic::Roce(nic) => nic.depart(spec, now, medium),
+            Nic::UltraEthernet(nic) => nic.depart(now, medium),
+        }
+    }
+
+    /// Takes a packet that changes neither when the NIC next sends nor when a timer fires; whether
+    /// it is one. If it is none, nothing happens.
+    #[expect(
+        clippy::inline_always,
+        reason = "once a packet; a call costs a quarter of it"
+    )]
+    #[inline(always)]
+    pub fn receive_fast<M: Medium>(
+        &mut self,
+        spec: &NicSpec,
+        packet: &Packet,
+        medium: &mut M,
+    ) -> bool {
+        match self {
+            Nic::Roce(nic) => nic.receive_fast(spec, packet, medium),
+            Nic::UltraEthernet(_) => false,
+        }
+    }
+
+    /// Takes a packet; returns the transfer it completes, if any, and puts the work requests it
+    /// acknowledges into `done`.
+    #[inline]
+    pub fn arrive<M: Medium, D: Directory>(
+        &mut self,
+        packet: &Packet,
+        cx: &mut RxContext<'_, M, D>,
+    ) -> Option<Delivery> {
+        of_any!(self, nic => nic.arrive(packet, cx))
+    }
+
+    /// When the next timer fires.
+    #[inline]
+    pub fn next_timer(&self) -> Option<Instant> {
+        of_any!(self, nic => nic.next_timer())
+    }
+
+    /// Fires the one timer that is due at `now` and first in order. Returns the transfer that this
+    /// completes, and puts the work requests it acknowledges into `done`.
+    pub fn fire<M: Medium, D: Directory>(
+        &mut self,
+        now: Instant,
+        cx: &mut RxContext<'_, M, D>,
+    ) -> Option<Delivery> {
+        match self {
+            Nic::Roce(nic) => nic.fire(now, cx),
+            Nic::UltraEthernet(nic) => {
+                nic.fire(now);
+                None
+            }
+        }
+    }
+
+    /// The link goes down at `now`; what was under way from here is lost. Nothing is sent until it
+    /// comes up, and timeouts of what had been sent go on.
+    pub fn link_down(&mut self, under_way: WireLosses, now: Instant) {
+        of_any!(self, nic => nic.link_down(under_way, now));
+    }
+
+    /// The link comes up at `now`: the leaf, which knows of no pause, is told again.
+    pub fn link_up(&mut self, spec: &NicSpec, now: Instant, medium: &mut impl Medium) {
+        match self {
+            Nic::Roce(nic) => nic.link_up(spec, now, medium),
+            Nic::UltraEthernet(nic) => nic.link_up(now),
+        }
+    }
+
+    /// Begins to pause the leaf at `now` in every lossless class, again and again. Plans have no
+    /// such faults with other transports than `RoCEv2`.
+    pub fn begin_storm(&mut self, now: Instant, medium: &mut impl Medium) {
+        if let Nic::Roce(nic) = self {
+            nic.begin_storm(now, medium);
+        }
+    }
+
+    /// Ends the storm: the leaf may go on, unless the receive buffer keeps it waiting.
+    pub fn end_storm(&mut self, now: Instant, medium: &mut impl Medium) {
+        if let Nic::Roce(nic) = self {
+            nic.end_storm(now, medium);
+        }
+    }
+
+    /// Its credit in a class, in a fabric that sends by credit.
+    pub fn credit(&self, class: u8) -> Option<&LaneCredit> {
+        self.roce()?.credit(class)
+    }
+
+    /// Its input buffer of a class, in a fabric that sends by credit.
+    pub fn input_buffer(&self, class: u8) -> Option<&LaneBuffer> {
+        self.roce()?.input_buffer(class)
+    }
+
+    /// Notices of long queues that it has received, and how often flows have taken other ways.
+    pub fn reroutes(&self) -> (u64, u64) {
+        self.roce().map_or((0, 0), RoceNic::reroutes)
+    }
+
+    /// How fast it was told of long queues.
+    pub fn reactions(&self) -> Option<&Reactions> {
+        self.roce().map(RoceNic::reactions)
+    }
+
+    /// How long what goes to a host stood still up to `now`, over all classes.
+    pub fn held(&self, receiver: HostId, now: Instant) -> Time {
+        self.roce().map_or(Time::ZERO, |nic| nic.held(receiver, now))
+    }
+
+    /// Goes through its state. A NIC of another transport than `RoCEv2` is never in a steady state.
+    pub fn steady(&mut self, spec: &NicSpec, visitor: &mut impl Visitor) {
+        match self {
+            Nic::Roce(nic) => nic.steady(spec, visitor),
+            Nic::UltraEthernet(_) => visitor.refuse(),
+        }
+    }
+
+    /// The next sequence number of each send slot.
+    pub fn next_sequences(&self) -> impl Iterator<Item = u32> + '_ {
+        self.roce().into_iter().flat_map(RoceNic::next_sequences)
+    }
+
+    /// The sequence number that each receive slot expects.
+    pub fn expected_sequences(&self) -> impl Iterator<Item = u32> + '_ {
+        self.roce().into_iter().flat_map(RoceNic::expected_sequences)
+    }
+
+    /// The host and the receive slot there to which a send slot sends.
+    pub fn receiver_of(&self, slot: SendSlot) -> (HostId, ReceiveSlot) {
+        of_any!(self, nic => nic.receiver_of(slot))
+    }
+
+    /// The fewest packets that a queue pair which may send has left of its request, and the most.
+    pub fn left_to_send(&self) -> Option<(u32, u32)> {
+        self.roce()?.left_to_send()
+    }
+
+    /// Adds the latencies of packets that a jump has accepted on a receive slot.
+    pub fn add_latencies(&mut self, slot: ReceiveSlot, latencies: Latencies) {
+        if let Nic::Roce(nic) = self {
+            nic.add_latencies(slot, latencies);
+        }
+    }
+
+    /// When the last frame so far has left; [`Instant::START`] when there was none.
+    pub fn last_end(&self) -> Instant {
+        of_any!(self, nic => nic.last_end())
+    }
+
+    /// What its receive buffer has been through, and the frames and bytes that wait in it.
+    pub fn receive_buffer(&self) -> Option<(ReceiveBufferCounters, (u64, u64))> {
+        self.roce()?.receive_buffer()
+    }
+
+    /// Whether pause frames can stop a class.
+    pub fn is_lossless(&self, class: u8) -> bool {
+        of_any!(self, nic => nic.is_lossless(class))
+    }
+
+    /// How long it has told the leaf to pause a class up to `now`.
+    pub fn pausing(&self, class: u8, now: Instant) -> Time {
+        self.roce().map_or(Time::ZERO, |nic| nic.pausing(class, now))
+    }
+
+    /// Pause frames sent that stopped a class, and that let it go on.
+    pub fn pauses_sent(&self, class: u8) -> (u64, u64) {
+        self.roce().map_or((0, 0), |nic| nic.pauses_sent(class))
+    }
+
+    /// Until when the leaf has paused a class.
+    pub fn paused_until(&self, class: u8) -> Instant {
+        of_any!(self, nic => nic.paused_until(class))
+    }
+
+    /// Pause frames received for a class, and how long they have stopped it up to `now`.
+    pub fn paused(&self, class: u8, now: Instant) -> (PauseRecord, Time) {
+        of_any!(self, nic => nic.paused(class, now))
+    }
+
+    /// When the first pause frame came that stopped a class.
+    pub fn first_xoff(&self) -> Option<Instant> {
+        of_any!(self, nic => nic.first_xoff())
+    }
+
+    /// Frame bytes accepted of transfers that a receive slot has not taken whole: of the one that
+    /// it takes now, and what has arrived beyond a missing packet.
+    pub fn received_in_part(&self, slot: ReceiveSlot) -> u64 {
+        of_any!(self, nic => nic.received_in_part(slot))
+    }
+
+    /// What it has counted.
+    pub fn counters(&self) -> NicCounters {
+        of_any!(self, nic => nic.counters())
+    }
+
+    /// Whether a send slot has been opened.
+    pub fn is_open(&self, slot: SendSlot) -> bool {
+        of_any!(self, nic => nic.is_open(slot))
+    }
+
+    /// Takes out the marks that came on a receive slot since this was last asked.
+    #[inline]
+    pub fn take_marks(&mut self, slot: ReceiveSlot) -> Marks {
+        of_any!(self, nic => nic.take_marks(slot))
+    }
+
+    /// The next of the transfers that the packet just served has delivered beside the one that was
+    /// returned.
+    pub fn next_delivery(&mut self) -> Option<Delivery> {
+        of_any!(self, nic => nic.next_delivery())
+    }
+
+    /// Queue pairs that have given up so far.
+    pub fn errors(&self) -> &[QueuePairError] {
+        of_any!(self, nic => nic.errors())
+    }
+
+    /// For each send slot the host that its data goes to, and how many packets of it have been
+    /// acknowledged, modulo 2³².
+    pub fn acknowledged(&self) -> Vec<(HostId, u32)> {
+        of_any!(self, nic => nic.acknowledged().collect())
+    }
+
+    /// Work requests of a send slot that are not acknowledged, oldest first.
+    pub fn unfinished(&self, slot: SendSlot) -> Vec<WorkRequest> {
+        of_any!(self, nic => nic.unfinished(slot).collect())
+    }
+
+    /// How many work requests of a send slot are not acknowledged.
+    pub fn unfinished_count(&self, slot: SendSlot) -> usize {
+        of_any!(self, nic => nic.unfinished_count(slot))
+    }
+
+    /// Transfers delivered through a receive slot since the count was last reset.
+    pub fn delivered(&self, slot: ReceiveSlot) -> u32 {
+        of_any!(self, nic => nic.delivered(slot))
+    }
+
+    /// Starts the count of delivered transfers anew for so many receive slots in a row.
+    pub fn reset_delivered(&mut self, first: ReceiveSlot, count: usize) {
+        of_any!(self, nic => nic.reset_delivered(first, count));
+    }
+
+    /// Whether a send slot has given up.
+    pub fn has_given_up(&self, slot: SendSlot) -> bool {
+        of_any!(self, nic => nic.has_given_up(slot))
+    }
+
+    /// Whether a send slot will do anything without being asked: send, or repeat what is overdue.
+    /// What has been sent is repeated, and given up in the end, even while the link is down.
+    pub fn goes_on(&self, slot: SendSlot, link_is_up: bool) -> bool {
+        of_any!(self, nic => nic.goes_on(slot, link_is_up))
+    }
+}

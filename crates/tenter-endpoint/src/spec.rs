@@ -5,22 +5,26 @@ use std::ops::RangeInclusive;
 use tenter_config::{
     KeptAs, Reader, Shape, Value, Words as _, Written, choice, component, default_of,
 };
-use tenter_net::{DATA_OVERHEAD_BYTES, RETH_BYTES};
+use tenter_net::{ACK_FRAME_BYTES, DATA_OVERHEAD_BYTES, RETH_BYTES};
 use tenter_units::{Bytes, Rate, Time};
 
 use crate::congestion_control::{Answers, CongestionControl};
 use crate::entropy::SourcePorts;
-use crate::loss_recovery::LossRecovery;
+use crate::loss_recovery::{LossRecovery, SelectiveRepeat};
 use crate::message::MessageCut;
 use crate::notification::NotificationSpec;
 use crate::pcie::Pcie;
 use crate::receive_buffer::ReceiveBufferSpec;
+use crate::ultra_ethernet::{Transport, UltraEthernet};
 
 component! {
     /// One NIC model; all NICs of a trial share it.
     pub struct NicSpec as "`endpoint.nic`", derive(Clone, Debug, PartialEq, Eq) {
         instead "port_mtu": u64, of "mtu" by path_mtu | "unset", in 316..=65_535,
             "Ethernet MTU of the port instead of `mtu`, in bytes: the largest path MTU that fits with 60 bytes of headers (IPv4, UDP, BTH, RETH, ICRC).";
+        /// The transport: `roce` is RoCEv2 reliable connections, whose keys the others here are; with
+        /// `ultra-ethernet` those of sizes, windows, acknowledgements and losses have no meaning.
+        transport: Transport = "roce";
         /// Whether data packets of a QP differ in their UDP source port, so that switches that hash
         /// it spread them.
         entropy: Option<SourcePorts> = "none";
@@ -76,6 +80,8 @@ component! {
     }
 }
 
+/// The smallest frame of Ethernet.
+const SHORTEST_FRAME_BYTES: u32 = 64;
 /// No latency of a machine is longer.
 const SECOND: Time = Time::from_us(1_000_000);
 const DELAYS: RangeInclusive<Time> = Time::ZERO..=SECOND;
@@ -201,9 +207,48 @@ fn before_pcie(pcie: &Option<Pcie>) -> Option<ReceiveBufferSpec> {
 /// Refuses what does not go together. What is read is given on all the same, so that what else is
 /// wrong shows as well.
 fn keys_go_together(nic: &NicSpec, reader: &mut dyn Reader) -> bool {
+    if nic.ultra_ethernet().is_some() {
+        return check_keys_of_roce(reader);
+    }
     check_windows(nic, reader);
     check_answers(nic, reader);
     check_receive_buffer(nic, reader)
+}
+
+/// The keys that mean nothing with another transport than `RoCEv2`.
+const KEYS_OF_ROCE: [&str; 17] = [
+    "entropy",
+    "mtu",
+    "message_size",
+    "interleave",
+    "acknowledge",
+    "window",
+    "outstanding_messages",
+    "retransmission_timeout",
+    "retry_count",
+    "retry_on_nak",
+    "message_gap",
+    "connection_set_up",
+    "loss_recovery",
+    "congestion_control",
+    "pcie",
+    "receive_buffer",
+    "port_mtu",
+];
+
+/// Refuses keys of `RoCEv2` beside another transport, and leaves their defaults out of what is
+/// written.
+fn check_keys_of_roce(reader: &mut dyn Reader) -> bool {
+    let mut holds = true;
+    for key in KEYS_OF_ROCE {
+        if reader.was_given(key) {
+            let what = "means nothing with `transport: ultra-ethernet`, which has keys of its own";
+            reader.refuse(key, what, "leave it out, or set `transport: roce`");
+            holds = false;
+        }
+        reader.leave_out(key);
+    }
+    holds
 }
 
 /// A window that closes before the first acknowledgement is due never opens again.
@@ -306,12 +351,54 @@ impl NicSpec {
 
     /// Frame bytes of a full packet that is the first of its message, the longest there is.
     pub fn longest_frame_bytes(&self) -> u32 {
-        self.mtu_bytes + self.header_bytes() + RETH_BYTES
+        let first = if self.ultra_ethernet().is_some() {
+            0
+        } else {
+            RETH_BYTES
+        };
+        self.mtu_bytes + self.header_bytes() + first
+    }
+
+    /// Frame bytes of the smallest frame.
+    pub fn shortest_frame_bytes(&self) -> u32 {
+        let own = self.ultra_ethernet().map(|own| own.control_bytes);
+        own.map_or(SHORTEST_FRAME_BYTES, |own| own.min(SHORTEST_FRAME_BYTES))
+    }
+
+    /// Frame bytes of an acknowledgement.
+    pub fn answer_frame_bytes(&self) -> u32 {
+        let own = self.ultra_ethernet().map(|own| own.control_bytes);
+        own.unwrap_or(u32::from(ACK_FRAME_BYTES) + self.telemetry_bytes())
+    }
+
+    /// The transport of Ultra Ethernet, if it is that.
+    pub fn ultra_ethernet(&self) -> Option<&UltraEthernet> {
+        match &self.transport {
+            Transport::Roce => None,
+            Transport::UltraEthernet(own) => Some(own),
+        }
+    }
+
+    /// Takes over from the transport what stands in keys of `RoCEv2`: sizes, that packets may come
+    /// in any order, and that the source port changes. So whoever reads those need not know which
+    /// transport there is.
+    pub fn adopt_transport(&mut self) {
+        let Some(own) = self.ultra_ethernet().copied() else {
+            return;
+        };
+        let full = u64::from(own.full_frame_bytes());
+        let every = own.acknowledge_after.count().div_ceil(full).max(1);
+        self.mtu_bytes = own.payload_bytes;
+        self.message_bytes = MESSAGE_MAX.count();
+        self.acknowledge = AckPolicy::EveryPackets(every as u32);
+        self.loss_recovery = LossRecovery::SelectiveRepeat(SelectiveRepeat::any_order());
+        self.entropy = Some(SourcePorts::per_packet(own.entropy.values));
     }
 
     /// Frame bytes of a data packet beside its payload, if it is not the first of its message.
     pub fn header_bytes(&self) -> u32 {
-        DATA_OVERHEAD_BYTES + self.telemetry_bytes()
+        let own = self.ultra_ethernet().map(|own| own.header_bytes);
+        own.unwrap_or(DATA_OVERHEAD_BYTES + self.telemetry_bytes())
     }
 
     /// Frame bytes that data packets and their answers have for in-band telemetry.
@@ -329,6 +416,9 @@ impl NicSpec {
 
     /// How it cuts work requests.
     pub fn cut(&self) -> MessageCut {
+        if let Some(own) = self.ultra_ethernet() {
+            return MessageCut::uncut(own.payload_bytes, own.header_bytes);
+        }
         MessageCut::new(self.message_bytes, self.mtu_bytes).with_telemetry(self.telemetry_bytes())
     }
 }

@@ -125,6 +125,20 @@ impl<T: Copy> Ring<T> {
         }
     }
 
+    /// The value that was appended last.
+    pub fn last(&self) -> Option<&T> {
+        let place = (self.len as usize).checked_sub(1)?;
+        let mask = self.slots.len() - 1;
+        Some(&self.slots[(self.head as usize + place) & mask])
+    }
+
+    /// Removes the value that was appended last.
+    pub fn pop_last(&mut self) -> Option<T> {
+        let value = self.last().copied()?;
+        self.len -= 1;
+        Some(value)
+    }
+
     /// All waiting values, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         let mask = self.slots.len().wrapping_sub(1);

@@ -45,6 +45,8 @@ pub struct ClassSpec {
     pub ecn: Option<EcnSpec>,
     /// The class of its packets from the next region on; `None`: they keep theirs.
     pub next_region: Option<u8>,
+    /// What becomes of data that find no room; `None`: they are dropped.
+    pub trim: Option<TrimSpec>,
 }
 
 impl ClassSpec {
@@ -59,6 +61,7 @@ impl ClassSpec {
             lossless: None,
             ecn: None,
             next_region: None,
+            trim: None,
         }
     }
 }
@@ -234,6 +237,8 @@ component! {
         /// Whether a frame is marked when it enters its queue, by the length of the queue with it,
         /// or when it leaves, by the length that it leaves behind.
         mark_at as "mark": MarkAt = "enqueue";
+        /// Whether frames are marked at ports to hosts, too.
+        at_hosts: bool = "true";
         check thresholds_do_not_fall;
     }
 }
@@ -245,6 +250,17 @@ fn thresholds_do_not_fall(spec: &EcnSpec, reader: &mut dyn Reader) -> bool {
         reader.refuse("kmax", "is less than `kmin`", help);
     }
     holds
+}
+
+component! {
+    /// Trimming: a data packet that finds no room in its queue goes on without its payload. By the
+    /// toss of a coin it is this packet, or the last one that waits, which it then replaces.
+    pub struct TrimSpec as "`fabric.switch.classes[].trim`", derive(Clone, Copy, Debug, PartialEq, Eq) {
+        /// The class of what is left, which a listed one has to be.
+        to: u8, in 0..=7;
+        /// Frame bytes of what is left.
+        bytes as "size": u32 as Bytes = "64B", in Bytes::new(40)..=Bytes::new(512), from "the Ultra Ethernet Consortium's simulator";
+    }
 }
 
 /// When a switch decides whether a frame is marked.
@@ -280,6 +296,7 @@ impl EcnSpec {
             max_probability_ppm: 0,
             scale_from: None,
             mark_at: MarkAt::Enqueue,
+            at_hosts: true,
         }
     }
 }

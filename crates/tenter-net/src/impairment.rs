@@ -26,7 +26,7 @@ pub struct ImpairmentSpec {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TesterRule {
     /// Kinds of frames of the rule, one bit for each `PacketKind`; pause frames never are.
-    pub kinds: u16,
+    pub kinds: u32,
     /// Hashes of the flows of the rule, ascending; `None` for all.
     pub hashes: Option<Vec<u32>>,
     /// The host the frames go to; `None` for any.

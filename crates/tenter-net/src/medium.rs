@@ -43,6 +43,8 @@ pub enum EventKind {
     Sent,
     /// The output queue was full.
     Dropped,
+    /// The output queue was full, and its payload has been cut off.
+    Trimmed,
     /// It was to wait or waited at a port whose link is down, or at a queue that the PFC watchdog
     /// has closed.
     Lost,

@@ -6,7 +6,7 @@ mod views;
 
 pub use slots::{ReceiveSlot, SendSlot, Slot};
 pub(crate) use views::{Cell, CreditMessage};
-pub use views::{FlowControl, LostCredit, Missing, Notice, Pause, Reroute, ScaleUpEnd};
+pub use views::{FlowControl, LostCredit, Missing, Notice, Pause, PullTarget, Reroute, ScaleUpEnd};
 
 use tenter_engine::{Arrival, mix64};
 use tenter_topology::HostId;
@@ -91,6 +91,20 @@ pub enum PacketKind {
     CreditRequest,
     /// It is granted: `sequence` bytes. It goes over a control link too.
     Credit,
+    /// A data packet of Ultra Ethernet whose payload a switch has cut off. It goes on to its
+    /// receiver.
+    Trimmed,
+    /// Asks a receiver for credit. Like data it says up to which number
+    /// ([`PullTarget`](crate::PullTarget)).
+    RequestToSend,
+    /// Asks a receiver what has arrived.
+    Probe,
+    /// Acknowledges all data before `sequence`, and further packets as the record in `sent` says.
+    SelectiveAck,
+    /// Reports that the packet `sequence` has arrived trimmed.
+    TrimNak,
+    /// Grants a sender credit up to the number `sequence`.
+    Pull,
     /// A switch signals to a sender that its packets to the host `queue_pair` wait in a long queue:
     /// it shall pause a class for a number of quanta, both in `sequence`
     /// ([`Signal`](crate::Signal)). It is routed like any packet.
@@ -142,7 +156,15 @@ impl PacketKind {
     /// Whether it goes to a receive slot; everything else goes to a send slot.
     #[inline]
     pub fn is_for_receiver(self) -> bool {
-        self.is_data() || matches!(self, PacketKind::ConnectRequest | PacketKind::EndOfData)
+        self.is_data()
+            || matches!(
+                self,
+                PacketKind::ConnectRequest
+                    | PacketKind::EndOfData
+                    | PacketKind::Trimmed
+                    | PacketKind::RequestToSend
+                    | PacketKind::Probe
+            )
     }
 }
 
@@ -186,6 +208,8 @@ pub(crate) enum Draw {
     Link = 1,
     /// Whether it moves its flow to another link.
     Move = 2,
+    /// Whether it is trimmed, or the last one before it.
+    Trim = 3,
 }
 
 impl Packet {
@@ -202,6 +226,17 @@ impl Packet {
     /// An acknowledgement or a NAK carries a congestion notification; data have another use for the
     /// bit.
     pub const CONGESTION_ECHO: u8 = Packet::REPORT_REQUEST;
+
+    /// A data packet of Ultra Ethernet has been sent before.
+    pub const REPEATED: u8 = Packet::REPORT_REQUEST;
+    /// A data packet was trimmed at the port of its receiver; it had another use for the bit.
+    pub const TRIMMED_AT_LAST_HOP: u8 = Packet::REPORT_REQUEST;
+    /// An acknowledgement answers a packet that had been sent before.
+    pub const ANSWERS_REPEATED: u8 = Packet::ACK_REQUEST;
+    /// An acknowledgement answers a probe.
+    pub const ANSWERS_PROBE: u8 = Packet::END_OF_TRANSFER;
+    /// The report of a packet that was trimmed at the port of its receiver.
+    pub const AT_LAST_HOP: u8 = Packet::END_OF_TRANSFER;
 
     /// The destination of what goes to no host.
     pub(crate) const NO_HOST: HostId = HostId::new(u32::MAX);
@@ -235,7 +270,11 @@ impl Packet {
     #[inline]
     pub(crate) fn draw(&self, seed: u32, purpose: Draw) -> u64 {
         let identity = u64::from(self.hash) << 32 | u64::from(self.sequence);
-        mix64(mix64(identity ^ u64::from(seed)) ^ self.at.ps() ^ (purpose as u64) << 63)
+        let salt = match purpose {
+            Draw::Mark | Draw::Link | Draw::Move => (purpose as u64) << 63,
+            Draw::Trim => 1,
+        };
+        mix64(mix64(identity ^ u64::from(seed)) ^ self.at.ps() ^ salt)
     }
 
     /// Its size on the wire, in bytes.
@@ -266,6 +305,19 @@ impl Packet {
         let others = self.flags & !Packet::class_flags(7);
         Packet {
             flags: others | Packet::class_flags(class),
+            ..*self
+        }
+    }
+
+    /// The same packet without its payload.
+    #[must_use]
+    pub(crate) fn trimmed(&self, frame_bytes: u16, class: u8, at_last_hop: bool) -> Packet {
+        let kept = self.flags & (Packet::END_OF_TRANSFER | Packet::CONGESTION_EXPERIENCED);
+        let last = u8::from(at_last_hop) * Packet::TRIMMED_AT_LAST_HOP;
+        Packet {
+            frame_bytes,
+            kind: PacketKind::Trimmed,
+            flags: kept | last | Packet::class_flags(class),
             ..*self
         }
     }

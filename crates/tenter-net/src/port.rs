@@ -4,6 +4,7 @@ mod circuit;
 mod credit;
 mod input_queued;
 mod steady;
+mod trimming;
 
 use tenter_engine::{EventList, prefetch, prefetch_at};
 use tenter_units::{Instant, Time};
@@ -20,6 +21,7 @@ use crate::queue::{ClassQueue, PauseRecord, QueueCounters};
 use crate::scheduled::{Ahead, TakenBack};
 use crate::scheduling::Discipline;
 use crate::transmitter::{Transmitter, WireLosses};
+use trimming::{TrimRule, trim_rules};
 
 /// What went through the sending side of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,6 +36,10 @@ pub struct PortCounters {
     pub dropped_bytes: u64,
     /// Frames marked with congestion experienced.
     pub marked_frames: u64,
+    /// Data frames whose payload was cut off.
+    pub trimmed_frames: u64,
+    /// The bytes that were cut off.
+    pub trimmed_bytes: u64,
     /// The most frame bytes that ever waited.
     pub queue_high_water_bytes: u64,
     /// Frames lost before they were sent, because the link was down.
@@ -65,7 +71,12 @@ pub(crate) struct PortRules {
     marking: u8,
     /// The same of those whose frames are marked when they leave.
     pub(crate) marking_late: u8,
+    /// Those of either kind whose frames are not marked at ports to hosts.
+    unmarked_to_hosts: u8,
     ecn: Vec<Option<EcnSpec>>,
+    /// For each queue what becomes of data that find no room: the queue and the class that the
+    /// rest goes to, and its size.
+    trims: Vec<Option<TrimRule>>,
     /// Makes what is drawn by chance, and load balancing, differ from other switches'.
     pub(crate) seed: u32,
 }
@@ -82,7 +93,9 @@ impl PortRules {
             queue_of: queue_of_class(classes),
             marking: marking(MarkAt::Enqueue),
             marking_late: marking(MarkAt::Dequeue),
+            unmarked_to_hosts: unmarked_to_hosts(classes),
             ecn: classes.iter().map(|class| class.ecn).collect(),
+            trims: trim_rules(classes),
             seed,
         }
     }
@@ -108,6 +121,13 @@ impl PortRules {
         let ecn = self.ecn[queue].as_ref();
         ecn.is_some_and(|ecn| ecn.marks(packet, queue_bytes, self.seed, wire))
     }
+}
+
+/// Queues whose frames are not marked at ports to hosts, one bit each.
+fn unmarked_to_hosts(classes: &[ClassSpec]) -> u8 {
+    let unmarked = |class: &ClassSpec| class.ecn.is_some_and(|ecn| !ecn.at_hosts);
+    let queues = classes.iter().enumerate().filter(|(_, class)| unmarked(class));
+    queues.map(|(queue, _)| 1 << queue).sum()
 }
 
 /// What a departure may have to know of and change in the rest of its switch.
@@ -136,6 +156,9 @@ pub struct Port {
     watchdog_active: u8,
     /// Queues whose frames are marked when they leave; here every frame that leaves finds it.
     marking_late: u8,
+    /// Queues whose frames are not marked here, as they leave to a host.
+    never_marks: u8,
+    leads_to_host: bool,
     transmitter: Transmitter,
     /// Frame bytes that wait in all queues, and the most there were since they were last read off.
     bytes: u64,
@@ -178,12 +201,21 @@ impl Port {
             closed: 0,
             watchdog_active: 0,
             marking_late,
+            never_marks: 0,
+            leads_to_host: false,
             unsent: (0, 0),
             watchdog_dropped: (0, 0),
             storms: 0,
             earlier_high_water_bytes: 0,
             first_xoff: None,
         }
+    }
+
+    /// It leads to a host.
+    pub(crate) fn lead_to_host(&mut self, rules: &PortRules) {
+        self.leads_to_host = true;
+        self.never_marks = rules.unmarked_to_hosts;
+        self.marking_late &= !rules.unmarked_to_hosts;
     }
 
     /// Whether a frame of a queue may be sent at `now`, to which the port has been brought.
@@ -326,8 +358,7 @@ impl Port {
         medium: &mut M,
     ) -> bool {
         if admission == Admission::Refused {
-            self.drop_frame(frame.queue, packet, packet.at, medium);
-            return false;
+            return self.refuse(packet, frame, around, medium);
         }
         self.store(packet, frame.input, frame.queue, around.rules, medium);
         around.buffer.charge(admission, frame, packet.at);
@@ -352,7 +383,7 @@ impl Port {
         let frame = u64::from(packet.frame_bytes);
         let queue = &mut self.queues[number];
         let after = queue.bytes + frame;
-        let may_mark = rules.marking & (1 << number) != 0;
+        let may_mark = rules.marking & (1 << number) & !self.never_marks != 0;
         let marked = may_mark && rules.marks(packet, number, after, &self.transmitter);
         if marked {
             queue.counters.marked_frames += 1;
@@ -844,6 +875,8 @@ impl Port {
             sum.dropped_frames += queue.counters.dropped_frames;
             sum.dropped_bytes += queue.counters.dropped_bytes;
             sum.marked_frames += queue.counters.marked_frames;
+            sum.trimmed_frames += queue.counters.trimmed_frames;
+            sum.trimmed_bytes += queue.counters.trimmed_bytes;
             sum
         })
     }

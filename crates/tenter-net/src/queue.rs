@@ -35,6 +35,10 @@ pub struct QueueCounters {
     pub dropped_bytes: u64,
     /// Frames marked with congestion experienced.
     pub marked_frames: u64,
+    /// Data frames whose payload was cut off.
+    pub trimmed_frames: u64,
+    /// The bytes that were cut off.
+    pub trimmed_bytes: u64,
 }
 
 /// How long a class has been paused by the other end of a link.
@@ -114,6 +118,18 @@ impl ClassQueue {
     pub(crate) fn remove_front(&mut self, bytes: u64) {
         self.bytes -= bytes;
         self.frames.remove_front();
+    }
+
+    /// Takes out the frame that would leave last.
+    pub(crate) fn take_last(&mut self) -> Option<Packet> {
+        let packet = self.frames.pop_last()?;
+        self.bytes -= u64::from(packet.frame_bytes);
+        Some(packet)
+    }
+
+    /// The frame that would leave last.
+    pub(crate) fn last(&self) -> Option<&Packet> {
+        self.frames.last()
     }
 
     /// Takes out the first frame that came through an input.

@@ -20,7 +20,7 @@ pub struct LinkImpairment {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RulePlan {
     /// Kinds of frames it is for, one bit for each [`tenter_net::PacketKind`].
-    pub kinds: u16,
+    pub kinds: u32,
     /// The host they come from; `None` for any.
     pub from: Option<HostId>,
     /// The host they go to; `None` for any.

@@ -8,9 +8,6 @@ use tenter_workload::ScaleUp;
 
 use crate::delays::Delays;
 
-/// The smallest frame and its gap: what a store-and-forward hop adds to the lookahead at least.
-const SMALLEST_WIRE_BYTES: u32 = 64 + WIRE_OVERHEAD_BYTES;
-
 /// Bounds of the time between one node and another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lookahead {
@@ -44,7 +41,11 @@ impl Lookahead {
 
 fn least(delays: &Delays<'_>, others: &Others<'_>, between: Option<(u64, u64)>) -> u64 {
     let cell = others.scheduled.map(ScheduledSpec::shortest_wire_bytes);
-    let smallest = SMALLEST_WIRE_BYTES.min(cell.unwrap_or(u32::MAX));
+    // A store-and-forward hop adds the time of the smallest frame at least.
+    let switches = delays.switches.iter().flat_map(|switch| &switch.classes);
+    let trimmed = switches.filter_map(|class| class.trim).map(|trim| trim.bytes);
+    let frame = trimmed.fold(delays.nic.shortest_frame_bytes(), u32::min);
+    let smallest = (frame + WIRE_OVERHEAD_BYTES).min(cell.unwrap_or(u32::MAX));
     let data = flights(delays, smallest).min();
     let control = delays.may_send_control(others.signals);
     let control = control.then(|| shortest_control(delays)).flatten();

@@ -110,6 +110,10 @@ rows! {
         lossless_dropped_frames: u64 => "lossless_dropped_frames", "frames";
         /// Frames dropped by the receive buffers of NICs.
         nic_dropped_frames: u64 => "nic_dropped_frames", "frames";
+        /// Data frames whose payload switches have cut off for want of room.
+        trimmed_frames: u64 => "trimmed_frames", "frames";
+        /// The bytes that were cut off.
+        trimmed_bytes: u64 => "trimmed_bytes", "bytes";
         /// Frames marked with congestion experienced, once for each switch that marks them.
         marked_frames: u64 => "marked_frames", "frames";
         /// Data frames that arrived at NICs with a mark, those discarded included.

@@ -21,7 +21,7 @@ use crate::switching::Switching;
 use crate::{
     buffer, capture, circuits, delays, device_defaults, entropy, hand_over, host_notices,
     impairments, load_balancing, nic_impairments, queue_changes, reach, regions, sampling,
-    switch_model, switching, telemetry_room, topologies,
+    switch_model, switching, telemetry_room, topologies, ultra_ethernet,
 };
 use tenter_notation::decode::{Read, Section};
 use tenter_notation::diagnostics::Problems;
@@ -80,6 +80,9 @@ impl Draft {
     ) -> Option<Plan> {
         let problems = findings.problems;
         let (mut own, seed) = (self.parts, self.seed.unwrap_or(0));
+        if let Some(endpoint) = &mut own.endpoint {
+            endpoint.nic.adopt_transport();
+        }
         let (models, balancing) = (own.fabric.models(), own.fabric.balancing());
         let (told, power) = (own.fabric.signals(), own.fabric.power());
         buffer::check_capacities(models.as_deref(), own.endpoint.as_ref(), problems);
@@ -335,6 +338,7 @@ fn add_signals(
     switching: &Switching,
 ) -> Read<(Switches, Option<SignalSpec>)> {
     entropy::check_impairments(around, impaired);
+    ultra_ethernet::check_signals(around, draft.as_ref().is_some_and(Option::is_some));
     let mut switches = switches?;
     let draft = draft?;
     regions::check(
@@ -381,6 +385,7 @@ fn check_together(
     if switching.scheduled().is_none() {
         entropy::check(around, &switches.usual.load_balancing);
     }
+    ultra_ethernet::check(around, switching, switches, faults);
     let by_credit = switching.credit().is_some();
     if !by_credit {
         warn_of_pauses(switches, has_watchdog, faults, around.warnings);

@@ -9,7 +9,7 @@ use tenter_config::{
 };
 use tenter_net::{
     ClassSpec, EcnSpec, Headroom, Level, Levels, Limit, LosslessSpec, MarkAt, PfcTrigger,
-    PoolScope, Scheduling,
+    PoolScope, Scheduling, TrimSpec,
 };
 use tenter_notation::decode::suggestion;
 use tenter_notation::diagnostics::{Location, Problems, quote};
@@ -54,6 +54,9 @@ component! {
         /// With as many classes as the page of the topology names pauses cannot wait for each other
         /// in a cycle.
         next_region: Option<u8> = absent "the class itself", in 1..=7;
+        /// Whether data that find no room go on without their payload rather than being dropped:
+        /// for NICs with `transport: ultra-ethernet`.
+        trim: Option<TrimSpec> = "none";
         check levels_are_told_apart;
     }
 }
@@ -159,6 +162,7 @@ impl Marking {
             max_probability_ppm: 200_000,
             scale_from: Some(Rate::from_gbps(gbps)),
             mark_at: MarkAt::Enqueue,
+            at_hosts: true,
         };
         Some(match self {
             Marking::None => return None,
@@ -425,6 +429,7 @@ impl ClassDraft {
             lossless: self.lossless.clone(),
             ecn: self.keys.marking(),
             next_region: self.keys.next_region,
+            trim: self.keys.trim,
         }
     }
 

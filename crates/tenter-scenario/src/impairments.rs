@@ -100,6 +100,12 @@ pub enum Opcode {
     Connect,
     /// The packet that ends a stream.
     EndOfData,
+    /// Data without their payload, which a switch has trimmed.
+    Trimmed,
+    /// A grant of credit.
+    Pull,
+    /// A request for credit.
+    Request,
 }
 
 choice!(Opcode {
@@ -113,6 +119,9 @@ choice!(Opcode {
     "signal" => Signal,
     "connect" => Connect,
     "end-of-data" => EndOfData,
+    "trimmed" => Trimmed,
+    "pull" => Pull,
+    "request" => Request,
 });
 
 impl Opcode {
@@ -122,12 +131,19 @@ impl Opcode {
             Opcode::Middle => &[PacketKind::Middle],
             Opcode::Last => &[PacketKind::Last],
             Opcode::Only => &[PacketKind::Only],
-            Opcode::Ack => &[PacketKind::Ack],
-            Opcode::Nak => &[PacketKind::Nak, PacketKind::SelectiveNak],
+            Opcode::Ack => &[PacketKind::Ack, PacketKind::SelectiveAck],
+            Opcode::Nak => &[
+                PacketKind::Nak,
+                PacketKind::SelectiveNak,
+                PacketKind::TrimNak,
+            ],
             Opcode::Cnp => &[PacketKind::Cnp],
             Opcode::Signal => &[PacketKind::Signal],
             Opcode::Connect => &[PacketKind::ConnectRequest, PacketKind::ConnectReply],
             Opcode::EndOfData => &[PacketKind::EndOfData],
+            Opcode::Trimmed => &[PacketKind::Trimmed],
+            Opcode::Pull => &[PacketKind::Pull],
+            Opcode::Request => &[PacketKind::RequestToSend, PacketKind::Probe],
         }
     }
 }

@@ -84,6 +84,7 @@ mod switch_model;
 mod switching;
 mod telemetry_room;
 mod topologies;
+mod ultra_ethernet;
 
 pub use document::{read_document, read_workload};
 pub use files::Files;

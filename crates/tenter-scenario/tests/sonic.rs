@@ -84,6 +84,7 @@ fn the_plan_has_the_values_of_the_file() {
         max_probability_ppm: 50_000,
         scale_from: None,
         mark_at: MarkAt::Enqueue,
+        at_hosts: true,
     };
     assert_eq!(lossless.ecn, Some(marking));
     // 15 of the largest frames, of 4,174 bytes.

@@ -216,6 +216,7 @@ fn flow_control_is_a_short_form() {
         max_probability_ppm: 200_000,
         scale_from: Some("400Gbps".parse().expect("a rate")),
         mark_at: MarkAt::Enqueue,
+        at_hosts: true,
     };
     let pfc = switch(&["fabric.flow_control=pfc"]);
     // DSCP 26 is class 3; 4 KiB reserved and the headroom at each of four ports.

@@ -1,5 +1,6 @@
 //! Why a plan cannot be run, or a run not be finished.
 
+use tenter_net::PullTarget;
 use tenter_record::SinkError;
 use tenter_topology::RoutingError;
 use tenter_workload::WorkloadError;
@@ -24,6 +25,12 @@ pub enum SimulationError {
         max = QUEUE_PAIRS_MAX
     )]
     TooManyQueuePairs(u64),
+    /// More connections than a NIC with receiver credit has.
+    #[error(
+        "a NIC would receive by {0} connections, and with receiver credit {max} fit; use fewer queue pairs or ranks, or `congestion_control: nscc`",
+        max = 1_u32 << PullTarget::SLOT_BITS
+    )]
+    TooManyConnections(u32),
     /// Nothing takes any time.
     #[error(
         "{0} takes no time at all: give the cable a delay, or the switch a pipeline latency or `forwarding: store-and-forward`"

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::drawing::{Chart, Drawing};
+use crate::grid::Grid;
 use crate::matrix::Matrix;
 use crate::reading_of_row::ReadingOfRow;
 use crate::seeds::Seeds;
@@ -45,6 +46,8 @@ pub(crate) struct Description {
     pub(crate) variants: Vec<Variant>,
     /// Variants and readings of each of several fabrics in each of several cases.
     pub(crate) matrix: Option<Matrix>,
+    /// A variant for all rows of the table that were run alike, and a reading of each row.
+    pub(crate) grid: Option<Grid>,
     /// What a report draws of it.
     #[serde(default)]
     pub(crate) charts: Vec<Chart>,

@@ -30,6 +30,7 @@ mod drawing;
 mod error;
 mod fct;
 mod gate;
+mod grid;
 mod leaf;
 #[cfg(test)]
 mod made_up;

@@ -1,5 +1,7 @@
 //! Published values, read from a table and never edited to fit.
 
+use std::collections::BTreeMap;
+
 use tenter_units::Bytes;
 
 use crate::description::{Description, Judged, PublishedRows};
@@ -84,6 +86,32 @@ fn records(
     let header = reader.headers().map_err(unreadable)?.clone();
     let records: Result<Vec<_>, _> = reader.records().collect();
     Ok((header, records.map_err(unreadable)?))
+}
+
+/// The rows of a table that a study has, as columns with their values.
+pub(crate) struct Records<'a> {
+    table: Table<'a>,
+    chosen: Vec<usize>,
+}
+
+impl<'a> Records<'a> {
+    /// Those that `published` asks for.
+    pub(crate) fn read(
+        text: &str,
+        published: &'a PublishedRows,
+    ) -> Result<Records<'a>, StudyError> {
+        let table = Table::read(&published.table, text)?;
+        let chosen = table.with(&published.rows)?;
+        Ok(Records { table, chosen })
+    }
+
+    /// Each row, column by column.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = BTreeMap<&str, &str>> {
+        self.chosen.iter().map(|&at| {
+            let record = self.table.records[at].iter();
+            self.table.header.iter().zip(record).collect()
+        })
+    }
 }
 
 /// A published table, read.

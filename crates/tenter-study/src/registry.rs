@@ -93,7 +93,9 @@ studies![
     "training/h100-weak-scaling",
     "training/fsdp-slope",
     "training/expert-parallel-latency",
-    "nccl/collectives"
+    "nccl/collectives",
+    "ultra-ethernet/validation",
+    "ultra-ethernet/incast",
 ];
 
 /// The published tables that studies read, with their texts.
@@ -110,6 +112,8 @@ static PUBLISHED: &[(&str, &str)] = tables![
     "training-expert-parallel-latency",
     "training-fsdp-slope",
     "training-h100-weak-scaling",
+    "uec-incast",
+    "uec-validation",
     "nccl-measured"
 ];
 

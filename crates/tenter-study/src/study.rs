@@ -87,13 +87,18 @@ impl Study {
             let (variants, readings) = (&mut description.variants, &mut description.readings);
             matrix.expand(variants, readings).map_err(wrong)?;
         }
-        check(&description).map_err(wrong)?;
         let name = &description.published.table;
         let rows = table(name).ok_or_else(|| {
             wrong(format!(
                 "there is no table `{name}`; put it beside as `{name}.csv`"
             ))
         })?;
+        if let Some(grid) = &description.grid {
+            let records = published::Records::read(rows, &description.published)?;
+            let (variants, readings) = (&mut description.variants, &mut description.readings);
+            grid.expand(&records, variants, readings).map_err(wrong)?;
+        }
+        check(&description).map_err(wrong)?;
         let comparison = match (&description.scenario, &description.judged) {
             (Some(scenario), Some(judged)) => {
                 let cases = published::read(rows, &description, judged)?;

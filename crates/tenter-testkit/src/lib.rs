@@ -24,5 +24,7 @@ mod reference;
 pub use comparison::{EqualTrials, compare, compare_plan, difference, replay_command};
 pub use divergence::{Divergence, Probe, Side, first_divergence};
 pub use engine::{Engine, Trial};
-pub use random::{RandomScenario, random_changes, random_scenario, random_transfers};
+pub use random::{
+    RandomScenario, random_changes, random_scenario, random_transfers, random_ultra_ethernet,
+};
 pub use reference::ReferenceDriver;

@@ -20,6 +20,7 @@ mod signals;
 mod steps;
 mod tiers;
 mod transfers;
+mod ultra_ethernet;
 mod workload;
 
 use tenter_plan::Plan;
@@ -29,6 +30,7 @@ use draw::Draw;
 
 pub use circuits::random_changes;
 pub use transfers::random_transfers;
+pub use ultra_ethernet::random_ultra_ethernet;
 
 /// A scenario that was made from a seed.
 #[derive(Clone, Debug)]

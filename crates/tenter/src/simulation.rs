@@ -145,7 +145,7 @@ fn step(event: &Event) -> u8 {
         EventKind::Obeyed if event.packet.sequence > 0 => 4,
         EventKind::Arrived => 0,
         EventKind::Accepted | EventKind::Discarded | EventKind::Obeyed | EventKind::Rerouted => 1,
-        EventKind::Queued | EventKind::Dropped | EventKind::Lost => 2,
+        EventKind::Queued | EventKind::Dropped | EventKind::Trimmed | EventKind::Lost => 2,
         EventKind::Sent => 3,
         EventKind::LostOnWire => 4,
     }

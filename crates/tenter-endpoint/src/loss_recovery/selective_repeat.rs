@@ -31,6 +31,16 @@ component! {
     }
 }
 
+impl SelectiveRepeat {
+    /// That of receivers which take packets in any order and report no gaps.
+    pub(crate) fn any_order() -> SelectiveRepeat {
+        SelectiveRepeat {
+            window: PACKETS_MAX,
+            reorder: PACKETS_MAX,
+        }
+    }
+}
+
 /// A packet that arrived before one that was sent earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stored {

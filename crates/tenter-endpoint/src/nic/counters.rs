@@ -25,6 +25,8 @@ pub struct NicCounters {
     pub retransmitted_packets: u64,
     /// Packets that arrived marked with congestion experienced.
     pub marked_packets: u64,
+    /// Data packets that arrived without their payload, which a switch had trimmed.
+    pub trimmed_packets: u64,
     /// NAKs sent.
     pub nak_sent: u64,
     /// NAKs received.
@@ -40,14 +42,14 @@ pub struct NicCounters {
 impl NicCounters {
     /// Counts a frame that has arrived.
     #[inline]
-    pub(super) fn receive(&mut self, packet: &Packet) {
+    pub(crate) fn receive(&mut self, packet: &Packet) {
         self.received_frames += 1;
         self.received_bytes += u64::from(packet.frame_bytes);
     }
 
     /// Counts a data packet that has been accepted.
     #[inline]
-    pub(super) fn accept(&mut self, packet: &Packet) {
+    pub(crate) fn accept(&mut self, packet: &Packet) {
         self.data_packets += 1;
         self.data_bytes += u64::from(packet.frame_bytes);
     }

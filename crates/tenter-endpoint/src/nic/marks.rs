@@ -21,21 +21,21 @@ pub struct Marks {
 
 /// What one receive queue pair has seen.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Marked {
-    pub(super) since_delivery: Marks,
+pub(crate) struct Marked {
+    pub(crate) since_delivery: Marks,
     /// The sender is told of no mark before, in ps.
-    pub(super) next_notification: Instant,
+    pub(crate) next_notification: Instant,
     /// The next acknowledgement carries a notification.
-    pub(super) echoes: bool,
+    pub(crate) echoes: bool,
 }
 
 /// The marks of all receive queue pairs of a NIC.
 #[derive(Clone, Debug, Default)]
-pub(super) struct MarkBook(ById<ReceiveSlot, Marked>);
+pub(crate) struct MarkBook(ById<ReceiveSlot, Marked>);
 
 impl MarkBook {
     /// Counts a marked packet; `slots` is how many receive queue pairs there are.
-    pub(super) fn count(&mut self, slot: ReceiveSlot, slots: usize) -> &mut Marked {
+    pub(crate) fn count(&mut self, slot: ReceiveSlot, slots: usize) -> &mut Marked {
         if self.0.len() < slots {
             self.0.resize(slots, Marked::default());
         }
@@ -45,14 +45,14 @@ impl MarkBook {
     }
 
     /// The flag of the next acknowledgement of a slot, which has told of the marks by then.
-    pub(super) fn on_echo(&mut self, slot: ReceiveSlot) -> u8 {
+    pub(crate) fn on_echo(&mut self, slot: ReceiveSlot) -> u8 {
         let marked = self.0.get_mut(slot.index());
         let echoes = marked.is_some_and(|marked| std::mem::take(&mut marked.echoes));
         u8::from(echoes) * Packet::CONGESTION_ECHO
     }
 
     /// Forgets what was marked on some slots and told of no transfer.
-    pub(super) fn forget(&mut self, slots: Range<usize>) {
+    pub(crate) fn forget(&mut self, slots: Range<usize>) {
         let end = slots.end.min(self.0.len());
         for marked in self.0.get_mut(slots.start..end).into_iter().flatten() {
             marked.since_delivery = Marks::default();
@@ -60,7 +60,7 @@ impl MarkBook {
     }
 
     /// Takes out the marks since the last transfer of a slot was delivered.
-    pub(super) fn take(&mut self, slot: ReceiveSlot) -> Marks {
+    pub(crate) fn take(&mut self, slot: ReceiveSlot) -> Marks {
         let marked = self.0.get_mut(slot.index());
         marked.map_or(Marks::default(), |marked| {
             std::mem::take(&mut marked.since_delivery)

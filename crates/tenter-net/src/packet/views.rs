@@ -8,7 +8,8 @@ use tenter_topology::HostId;
 use tenter_units::Instant;
 
 use super::{
-    CONTROL_LINK_BYTES, FLOW_CONTROL_BYTES, PAUSE_FRAME_BYTES, Packet, PacketKind, credit_blocks,
+    CONTROL_LINK_BYTES, FLOW_CONTROL_BYTES, PAUSE_FRAME_BYTES, Packet, PacketKind, ReceiveSlot,
+    credit_blocks,
 };
 
 /// The content of a [pause frame](PacketKind::Pause).
@@ -72,6 +73,48 @@ impl Reroute {
         Reroute {
             hash: packet.sequence,
         }
+    }
+}
+
+/// Up to which number a receiver shall grant credit, in quanta of 256 bytes, as a packet of Ultra
+/// Ethernet says.
+///
+/// It shares a field with the connection. The packet says it in units of 16 quanta and modulo 2^13
+/// of them, which is more than any window has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PullTarget {
+    /// The number; 0 where no credit is needed.
+    pub quanta: u32,
+}
+
+impl PullTarget {
+    /// With credit a NIC has at most 2 to the power of this many connections.
+    pub const SLOT_BITS: u32 = 18;
+    const SLOTS: u32 = (1 << PullTarget::SLOT_BITS) - 1;
+    const UNIT: u32 = 16;
+    const MODULUS: u32 = 1 << 13;
+
+    /// That of a packet, where the last one before it was `last`.
+    pub fn of(packet: &Packet, last: u32) -> PullTarget {
+        let units = packet.queue_pair_field() >> PullTarget::SLOT_BITS;
+        let more = units.wrapping_sub(last / PullTarget::UNIT) % PullTarget::MODULUS;
+        let is_later = more < PullTarget::MODULUS / 2;
+        let more = if is_later { more * PullTarget::UNIT } else { 0 };
+        PullTarget {
+            quanta: last + more,
+        }
+    }
+
+    /// The field of a packet on a connection.
+    pub fn with_slot(self, slot: ReceiveSlot) -> u32 {
+        let units = self.quanta.div_ceil(PullTarget::UNIT) % PullTarget::MODULUS;
+        slot.number() | units << PullTarget::SLOT_BITS
+    }
+
+    /// The connection of a packet.
+    #[inline]
+    pub fn slot(packet: &Packet) -> ReceiveSlot {
+        ReceiveSlot::new(packet.queue_pair_field() & PullTarget::SLOTS)
     }
 }
 

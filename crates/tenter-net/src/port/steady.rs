@@ -16,6 +16,8 @@ impl Port {
             closed,
             watchdog_active,
             marking_late: _,
+            never_marks: _,
+            leads_to_host: _,
             transmitter,
             bytes,
             high_water_bytes: _,

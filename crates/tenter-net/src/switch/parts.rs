@@ -121,7 +121,11 @@ impl Chassis {
         let rules = PortRules::new(classes, parts.seed);
         let wires = parts.transmitters.into_iter();
         let port = |wire| Port::new(wire, classes.len(), rules.marking_late, credit);
-        let ports: Vec<Port> = wires.map(port).collect();
+        let mut ports: Vec<Port> = wires.map(port).collect();
+        let to_hosts = ports.iter_mut().zip(&parts.to_host);
+        for (port, _) in to_hosts.filter(|(_, to_host)| **to_host) {
+            port.lead_to_host(&rules);
+        }
         let region_classes = RegionClasses::new(classes, parts.to_other_region);
         let has_detours = parts.spec.load_balancing.detours().is_some();
         Chassis {

@@ -70,6 +70,7 @@ fn classes() -> Vec<ClassSpec> {
         lossless,
         ecn: None,
         next_region: None,
+        trim: None,
     };
     vec![
         class(0, dynamic, None),

@@ -148,7 +148,7 @@ fn of_queues(plan: &Plan) -> [(bool, &'static str); 6] {
             "no frame waits behind one to another output: a lower bound of the time",
         ),
         (
-            plan.nic.reacting().is_some(),
+            plan.nic.reacting().is_some() || plan.nic.ultra_ethernet().is_some(),
             "congestion control finds the fair rates at once: a lower bound of the time",
         ),
         (

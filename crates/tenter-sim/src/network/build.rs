@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tenter_engine::{Home, LaneBuilder, LaneLayout, LocalNode, Pace, Part, Windows};
 use tenter_net::{
-    ArrivalsByPort, DATA_OVERHEAD_BYTES, ReceiveSlot, SendSlot, Telemetry, Transmitter,
+    ArrivalsByPort, DATA_OVERHEAD_BYTES, PullTarget, ReceiveSlot, SendSlot, Telemetry, Transmitter,
 };
 use tenter_plan::ideal::nearest::least_latency;
 use tenter_plan::{Fidelity, Plan, SteadyState};
@@ -23,6 +23,7 @@ use super::partition_records::PartitionRecords;
 use super::scheduled::ScheduledFabric;
 use super::schedules::Schedules;
 use super::steady::refusal;
+use super::ultra_ethernet;
 use super::unloaded::Unloaded;
 use super::watch::{Unwatched, Watcher};
 use super::windows::windows;
@@ -58,12 +59,18 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
             seed: plan.seeds.arrivals,
         });
     }
+    let with_credit = plan.nic.ultra_ethernet().is_some_and(|own| own.has_credit());
+    let most = slots.iter().map(|of| of.receive.number()).max();
+    if let Some(most) = most.filter(|&most| with_credit && most > 1 << PullTarget::SLOT_BITS) {
+        return Err(SimulationError::TooManyConnections(most));
+    }
     assert_eq!(
         plan.switches.leaves_take_whole,
         plan.scheduled.is_some(),
         "the leaves of scheduled fabrics take frames whole, and no others need to"
     );
     Ok(Context {
+        ultra_ethernet: ultra_ethernet::network(plan, &routing),
         routing: Arc::new(routing),
         impairments: plan.impairments.clone(),
         incoming: plan.links.clone(),

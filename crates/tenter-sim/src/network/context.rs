@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tenter_endpoint::ultra_ethernet::Network as UltraEthernetNetwork;
 use tenter_endpoint::{DmaRates, NicAddress, NicSpec, PortChanges, ROCE_UDP_PORT, ReplyPath};
 use tenter_engine::{Home, Output, mix64};
 use tenter_net::input_queued::InputQueuedSpec;
@@ -44,6 +45,8 @@ pub struct Context {
     pub(crate) scale_up: Option<ScaleUp>,
     /// NPUs that share each NIC.
     pub(crate) npus_per_nic: u32,
+    /// The network as the transport of Ultra Ethernet knows it, where NICs have that.
+    pub(super) ultra_ethernet: Option<Arc<UltraEthernetNetwork>>,
     /// In-band telemetry, if packets carry any.
     pub(super) telemetry: Option<Arc<Telemetry>>,
     /// What is different in a scheduled fabric.

@@ -94,7 +94,7 @@ impl Context {
     /// is sent.
     pub(crate) fn round_trip(&self, from: HostId, to: HostId) -> Time {
         let data = self.nic.longest_frame_bytes();
-        let answer = u32::from(tenter_net::ACK_FRAME_BYTES);
+        let answer = self.nic.answer_frame_bytes();
         self.frame_time(from, to, data) + self.frame_time(to, from, answer)
     }
 }

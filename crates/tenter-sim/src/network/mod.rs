@@ -28,6 +28,7 @@ mod scale_up_port;
 mod scheduled;
 mod schedules;
 mod steady;
+mod ultra_ethernet;
 mod unloaded;
 mod watch;
 mod windows;

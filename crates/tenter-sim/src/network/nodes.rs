@@ -169,6 +169,7 @@ impl Context {
             dma: self.dma.get(host.index()).copied(),
             telemetry: self.telemetry.clone(),
             credit: self.credit.map(|spec| (spec, self.classes_of_leaf(host))),
+            ultra_ethernet: self.ultra_ethernet.clone(),
             applies_signals: signals.is_some_and(|spec| spec.mode == SignalMode::Nic),
         });
         Host::new(nic, self.start_skew(host))

@@ -203,6 +203,9 @@ impl Frame<'_> {
                 self.name(packet.destination)
             ));
         }
+        if self.context.nic.ultra_ethernet().is_some() && packet.kind != PacketKind::Pause {
+            return FrameContent::Other(self.words());
+        }
         let body = match packet.kind {
             PacketKind::Pause => {
                 let quanta = Pause::of(packet).quanta;
@@ -264,6 +267,10 @@ impl Frame<'_> {
                 "congestion notice to the previous switch: level {}",
                 Notice::of(packet).level
             ),
+            PacketKind::Pull => format!("grant of credit up to {} to {to}", packet.sequence),
+            kind if self.context.nic.ultra_ethernet().is_some() => {
+                format!("Ultra Ethernet, {kind:?} {} to {to}", packet.sequence)
+            }
             kind => format!("{kind:?}"),
         }
     }

@@ -264,7 +264,7 @@ fn check_node<D: Driver>(driver: &D, node: NodeId) -> Result<(), String> {
         let refused = counters.dropped_frames + counters.unsent_frames + counters.watchdog_frames;
         let frames = counters.sent_frames + refused + port.waiting().count() as u64;
         let refused = counters.dropped_bytes + counters.unsent_bytes + counters.watchdog_bytes;
-        let bytes = counters.sent_bytes + refused + waiting;
+        let bytes = counters.sent_bytes + refused + waiting + counters.trimmed_bytes;
         balance.0 += i128::from(received.0) - i128::from(frames);
         balance.1 += i128::from(received.1) - i128::from(bytes);
     }

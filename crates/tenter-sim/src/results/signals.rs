@@ -1,6 +1,6 @@
 //! Signals to senders: what came of them.
 
-use tenter_endpoint::{Nic, Reaction};
+use tenter_endpoint::{Nic, Reaction, Reactions};
 use tenter_net::Cause;
 use tenter_record::{ReactionRow, SignalRow};
 use tenter_topology::{HostId, NodeId};
@@ -71,7 +71,7 @@ pub(crate) fn reactions<D: Driver>(driver: &D, ended: Instant) -> Vec<ReactionRo
         }
     };
     let rows = hosts.flat_map(|nic| {
-        let reactions = nic.reactions().iter();
+        let reactions = nic.reactions().into_iter().flat_map(Reactions::iter);
         reactions.map(move |(receiver, cause, of)| row(nic, receiver, cause, of))
     });
     rows.collect()

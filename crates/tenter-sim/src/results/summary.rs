@@ -437,6 +437,9 @@ fn totals<D: Driver>(driver: &D, flows: u64, counts: &Counts) -> Totals {
                     let mac = port.transmitter().mac();
                     totals.xoff_frames += mac.xoff_frames;
                     totals.xon_frames += mac.xon_frames;
+                    let counters = port.counters();
+                    totals.trimmed_frames += counters.trimmed_frames;
+                    totals.trimmed_bytes += counters.trimmed_bytes;
                 }
             }
         }

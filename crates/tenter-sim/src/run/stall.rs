@@ -242,7 +242,7 @@ fn waiting_ranks<D: Driver>(driver: &D, job: JobId) -> Vec<String> {
         };
         let place = plan.places[rank];
         for slot in plan.pairs.send_slots(rank) {
-            let left: Vec<_> = host.nic().unfinished(place.send_slot(slot)).collect();
+            let left = host.nic().unfinished(place.send_slot(slot));
             let Some(oldest) = left.first() else { continue };
             let peer = plan.pairs.peer_of(rank, slot);
             lines.push(format!(

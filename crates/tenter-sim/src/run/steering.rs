@@ -226,7 +226,7 @@ impl Controller {
             let NodeModel::Host(of) = driver.node(host) else {
                 continue;
             };
-            for (slot, (to, packets)) in of.nic.acknowledged().enumerate() {
+            for (slot, (to, packets)) in of.nic.acknowledged().into_iter().enumerate() {
                 if before.len() == slot {
                     before.push(0);
                 }

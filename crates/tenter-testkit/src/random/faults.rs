@@ -149,7 +149,7 @@ fn impairment(plan: &Plan, draw: &mut Draw) -> LinkImpairment {
             _ => Strikes::Chance(one_in(draw)),
         };
         impairment.rules.push(RulePlan {
-            kinds: draw.below(1 << 12) as u16,
+            kinds: draw.below(1 << 12) as u32,
             from,
             to,
             strikes,

@@ -78,6 +78,7 @@ fn provoke_deadlock(plan: &mut Plan, draw: &mut Draw) {
         lossless: Some(lossless),
         ecn: None,
         next_region: None,
+        trim: None,
     }];
     plan.nic.window_packets = None;
     plan.nic.outstanding_messages = None;
@@ -120,6 +121,7 @@ fn class_spec(class: u8, pools: u64, frame: u64, draw: &mut Draw) -> ClassSpec {
         lossless,
         ecn: draw.chance(50).then(|| ecn(frame, draw)),
         next_region: None,
+        trim: None,
     }
 }
 
@@ -190,6 +192,7 @@ pub(super) fn ecn(frame: u64, draw: &mut Draw) -> EcnSpec {
         } else {
             MarkAt::Enqueue
         },
+        at_hosts: true,
     }
 }
 

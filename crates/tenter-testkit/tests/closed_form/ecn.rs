@@ -31,6 +31,7 @@ fn marked_at(mark_at: MarkAt, queue: u64, max_probability_ppm: u32) -> u64 {
         max_probability_ppm,
         scale_from: None,
         mark_at,
+        at_hosts: true,
     };
     let marking = ClassSpec {
         ecn: Some(ecn),

@@ -6,7 +6,7 @@ use super::{MarkBook, Marked, Marks};
 
 impl MarkBook {
     /// Goes through its state.
-    pub(in crate::nic) fn steady(&mut self, visitor: &mut impl Visitor) {
+    pub(crate) fn steady(&mut self, visitor: &mut impl Visitor) {
         visitor.exact(self.0.len() as u64);
         for marked in &mut *self.0 {
             let Marked {

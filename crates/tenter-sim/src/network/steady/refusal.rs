@@ -48,6 +48,10 @@ fn of_nics(plan: &Plan) -> Vec<(bool, &'static str)> {
     let nic = &plan.nic;
     vec![
         (
+            nic.ultra_ethernet().is_some(),
+            "NICs have the transport of Ultra Ethernet",
+        ),
+        (
             nic.congestion_control.is_some(),
             "NICs have congestion control",
         ),

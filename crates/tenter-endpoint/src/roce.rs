@@ -1,0 +1,40 @@
+//! The NIC for `RoCEv2`: what it is (`state.rs` and its parts), and the stages of its work.
+//!
+//! ```text
+//!   posting ──▶ round ──▶ departure, limited ──▶ wire ──▶ arrival ──▶ protocol ──▶ delivered
+//!                 ▲                                          │           └─▶ out_of_order
+//!                 └────────── answers, timeouts ◀────────────┘
+//! ```
+//!
+//! Parts know no NIC. Each stage is a file with methods of [`RoceNic`]; what stands between the wire
+//! and the protocol is chosen when a NIC is built (`features.rs`).
+
+mod answers;
+mod arrival;
+mod credit;
+mod departure;
+mod dma_reads;
+mod features;
+mod held;
+mod in_band;
+mod lanes;
+mod limited;
+mod limits;
+mod link_faults;
+mod notifications;
+mod out_of_order;
+mod outstanding;
+mod posting;
+mod protocol;
+mod recorded;
+mod reroute;
+mod reroutes;
+mod round;
+mod signals;
+mod state;
+mod steady;
+mod storm;
+mod timeouts;
+mod view;
+
+pub(crate) use state::RoceNic;

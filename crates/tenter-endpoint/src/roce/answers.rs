@@ -1,0 +1,170 @@
+//! What senders do with acknowledgements, NAKs and notifications.
+
+use tenter_net::{Hop, Missing, Packet, PacketKind, SENT_UNIT_PS, SendSlot};
+use tenter_units::{Instant, Time};
+
+use super::RoceNic;
+use crate::congestion_control::{Feedback, PathFeedback};
+use crate::loss_recovery::LossRecovery;
+use crate::send::{Acknowledged, Connection, Turn};
+use crate::spec::NicSpec;
+
+impl RoceNic {
+    pub(super) fn on_ack(&mut self, spec: &NicSpec, packet: &Packet, done: &mut Vec<Acknowledged>) {
+        let slot = packet.send_slot();
+        if self.limits.is_some() {
+            self.on_feedback(packet);
+        }
+        let pending = &mut self.pending;
+        let news = self.send[slot].acknowledge(
+            &mut self.requests,
+            slot,
+            packet.sequence,
+            self.cut,
+            packet.at,
+            |request| {
+                done.push(request);
+                *pending -= 1;
+            },
+        );
+        if let Some(limits) = &mut self.limits {
+            limits.note_acknowledged(slot, &self.send[slot]);
+        }
+        let window = self.window(spec, slot);
+        let queue_pair = &mut self.send[slot];
+        if news && packet.kind == PacketKind::Ack {
+            queue_pair.naks = 0;
+        }
+        match (queue_pair.turn, queue_pair.may_send(window)) {
+            (Turn::Out, true) => self.enter_round(slot, packet.at),
+            (Turn::Out, false) | (_, true) => {}
+            // One that has gone back may learn that all it was to send again has arrived.
+            (_, false) => self.leave_round(slot),
+        }
+    }
+
+    pub(super) fn on_nak(&mut self, spec: &NicSpec, packet: &Packet, done: &mut Vec<Acknowledged>) {
+        let slot = packet.send_slot();
+        self.counters.packet_seq_err += 1;
+        self.on_ack(spec, packet, done);
+        let cut = self.cut;
+        if spec.retry_on_nak && self.use_up_retry(spec, slot, packet.at) {
+            return;
+        }
+        self.send[slot].rewind(&mut self.requests, slot, packet.sequence, cut);
+        self.join_round(spec, slot, packet.at);
+    }
+
+    /// A receiver asks for some packets again.
+    pub(super) fn on_selective_nak(&mut self, spec: &NicSpec, packet: &Packet) {
+        self.counters.packet_seq_err += 1;
+        let slot = packet.send_slot();
+        let queue_pair = &mut self.send[slot];
+        if let Some(limits) = &mut self.limits {
+            limits.repair(slot, queue_pair, Missing::of(packet));
+            if let Some(congestion) = &mut limits.congestion {
+                congestion.lost(slot, packet.at);
+            }
+        }
+        self.join_round(spec, slot, packet.at);
+    }
+
+    /// Hands what an acknowledgement or a NAK says about the network to the congestion control.
+    pub(super) fn on_feedback(&mut self, packet: &Packet) {
+        if packet.has(Packet::CONGESTION_ECHO) {
+            self.on_cnp(packet);
+        }
+        let Some(limits) = &mut self.limits else {
+            return;
+        };
+        let Some(congestion) = &mut limits.congestion else {
+            return;
+        };
+        let mut sent = Some(packet.sent);
+        let mut hops: &[Hop] = &[];
+        if let Some(in_band) = &mut limits.in_band {
+            sent = in_band.take_back(packet);
+            hops = &in_band.hops;
+        }
+        let Some(sent) = sent else {
+            return;
+        };
+        let slot = packet.send_slot();
+        let queue_pair = &self.send[slot];
+        let units = ((packet.at.ps() / SENT_UNIT_PS) as u32).wrapping_sub(sent);
+        let packets = packet.sequence.wrapping_sub(queue_pair.acknowledged);
+        let news = packets <= queue_pair.outstanding();
+        let feedback = Feedback {
+            now: packet.at,
+            round_trip: Time::from_ps(u64::from(units) * SENT_UNIT_PS),
+            packets: if news { packets } else { 0 },
+            sequence: packet.sequence,
+            next_sequence: queue_pair.next_sequence,
+            hops,
+        };
+        let of_path = PathFeedback {
+            now: packet.at,
+            hash: 0,
+            round_trip: feedback.round_trip,
+            marked: packet.has(Packet::CONGESTION_ECHO),
+        };
+        congestion.answered(slot, sent, of_path);
+        congestion.acknowledged(slot, &feedback);
+        if packet.kind == PacketKind::Nak {
+            congestion.lost(slot, packet.at);
+        }
+    }
+
+    /// A notification has arrived, by itself or in an acknowledgement.
+    pub(super) fn on_cnp(&mut self, packet: &Packet) {
+        self.counters.rp_cnp_handled += 1;
+        let limits = self.limits.as_mut();
+        if let Some(congestion) = limits.and_then(|limits| limits.congestion.as_mut()) {
+            congestion.notified(packet.send_slot(), packet.at);
+        }
+    }
+
+    pub(super) fn on_connect_reply(&mut self, spec: &NicSpec, slot: SendSlot, now: Instant) {
+        let queue_pair = &mut self.send[slot];
+        if queue_pair.connection == Connection::Requested {
+            self.pending -= 1;
+            queue_pair.connection = Connection::Ready;
+            queue_pair.retries = 0;
+            queue_pair.last_progress = now;
+            self.join_round(spec, slot, now);
+        }
+    }
+
+    /// A switch has cut packets of a send slot to their headers, and their receiver has said so at
+    /// `now`. They are sent again as loss recovery has it.
+    ///
+    /// No switch trims yet: this is what a packet that says so is to call.
+    pub fn on_trimmed(&mut self, spec: &NicSpec, slot: SendSlot, trimmed: Missing, now: Instant) {
+        let limits = self.limits.as_mut();
+        if let Some(congestion) = limits.and_then(|limits| limits.congestion.as_mut()) {
+            congestion.trimmed(slot, now);
+        }
+        let queue_pair = &mut self.send[slot];
+        match (&spec.loss_recovery, &mut self.limits) {
+            (LossRecovery::SelectiveRepeat(_), Some(limits)) => {
+                limits.repair(slot, queue_pair, trimmed);
+            }
+            (LossRecovery::GoBackN, _) => {
+                queue_pair.rewind(&mut self.requests, slot, trimmed.first, self.cut);
+            }
+            _ => {}
+        }
+        self.join_round(spec, slot, now);
+    }
+
+    /// The receiver of a send slot has granted payload bytes at `now`.
+    ///
+    /// No receiver grants any yet: this is what a packet that does is to call.
+    pub fn on_grant(&mut self, spec: &NicSpec, slot: SendSlot, bytes: u64, now: Instant) {
+        let limits = self.limits.as_mut();
+        if let Some(congestion) = limits.and_then(|limits| limits.congestion.as_mut()) {
+            congestion.granted(slot, bytes, now);
+        }
+        self.join_round(spec, slot, now);
+    }
+}

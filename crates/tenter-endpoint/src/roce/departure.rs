@@ -1,0 +1,127 @@
+//! Frames onto the wire, where nothing but the wire holds queue pairs back.
+
+use tenter_net::{Medium, Packet, PacketKind, SENT_UNIT_PS, SendSlot};
+use tenter_units::Instant;
+
+use super::RoceNic;
+use crate::send::{PacketRules, Sent, Turn};
+use crate::spec::{Interleave, NicSpec};
+
+impl RoceNic {
+    /// When the next frame can leave, given that it is `now`; `None` when there is nothing to send.
+    #[inline]
+    pub fn next_departure(&self, now: Instant) -> Option<Instant> {
+        if let Some(limits) = &self.limits {
+            return self.next_departure_limited(limits, now);
+        }
+        let free_at = self.transmitter.free_at().max(now);
+        let data = (!self.round.is_empty()).then(|| self.pauses.until(self.classes.data));
+        let control = (!self.control.is_empty()).then(|| self.pauses.until(self.classes.control));
+        let earliest = match (data, control) {
+            (Some(data), Some(control)) => data.min(control),
+            (data, control) => data.or(control)?,
+        };
+        Some(earliest.max(free_at))
+    }
+
+    /// Sends one frame, whose first bit leaves at `now`.
+    #[inline]
+    pub fn depart(&mut self, spec: &NicSpec, now: Instant, medium: &mut impl Medium) {
+        if self.limits.is_some() {
+            self.depart_limited(spec, now, medium);
+            return;
+        }
+        if !self.control.is_empty() && self.pauses.until(self.classes.control) <= now {
+            self.depart_control(now, medium);
+            return;
+        }
+        let Some(&slot) = self.round.front() else {
+            return;
+        };
+        let sent = self.next_data(spec, slot, now);
+        let queue_pair = &mut self.send[slot];
+        let armed = queue_pair.timer_armed;
+        let stays = queue_pair.has_packet(spec.window_packets);
+        if !stays {
+            queue_pair.turn = Turn::Out;
+            self.round.pop();
+        } else if self.round.len() > 1
+            && (sent.ends_message || spec.interleave == Interleave::Packet)
+        {
+            self.round.pop();
+            self.round.push(slot);
+        }
+        if !armed {
+            self.arm(spec, slot, now);
+        }
+        self.put(&sent.packet, now, medium);
+        if sent.ends_message {
+            self.end_message(spec);
+        }
+    }
+
+    /// The next data packet of a queue pair, whose first bit leaves at `now`.
+    #[expect(
+        clippy::inline_always,
+        reason = "once a packet; a call costs a hundredth of it"
+    )]
+    #[inline(always)]
+    pub(super) fn next_data(&mut self, spec: &NicSpec, slot: SendSlot, now: Instant) -> Sent {
+        let queue_pair = &mut self.send[slot];
+        if queue_pair.outstanding() == 0 {
+            queue_pair.last_progress = now;
+        }
+        let rules = PacketRules {
+            acknowledge: &spec.acknowledge,
+            cut: &self.cut,
+            entropy: &self.entropy,
+        };
+        let mut sent = queue_pair.next_packet(&mut self.requests, slot, rules, now);
+        sent.packet.flags |= Packet::class_flags(queue_pair.class) | Packet::ECN_CAPABLE;
+        self.counters.retransmitted_packets += u64::from(sent.repeats);
+        sent
+    }
+
+    /// Sends the first acknowledgement or connection set-up that waits.
+    #[inline(never)]
+    pub(super) fn depart_control(&mut self, now: Instant, medium: &mut impl Medium) {
+        if let Some(mut packet) = self.control.pop() {
+            let answers = matches!(
+                packet.kind,
+                PacketKind::Ack | PacketKind::Nak | PacketKind::SelectiveNak
+            );
+            if !answers {
+                packet.sent = (now.ps() / SENT_UNIT_PS) as u32;
+            }
+            packet.flags |= Packet::class_flags(self.classes.control);
+            self.put(&packet, now, medium);
+        }
+    }
+
+    /// Keeps the wire idle after the last packet of a message.
+    #[inline(never)]
+    pub(super) fn end_message(&mut self, spec: &NicSpec) {
+        let end = self.transmitter.free_at();
+        self.transmitter.pause_for(spec.message_gap);
+        self.message_end = (end, self.transmitter.free_at());
+    }
+
+    /// Puts a frame onto the wire at `now`.
+    #[expect(
+        clippy::inline_always,
+        reason = "once a packet; a call costs a fifth of it"
+    )]
+    #[inline(always)]
+    pub(super) fn put(&mut self, packet: &Packet, now: Instant, medium: &mut impl Medium) {
+        self.transmitter.transmit(packet, now, medium);
+        if !self.features.are_none() {
+            self.spend(packet.class(), packet.frame_bytes, now);
+        }
+    }
+
+    /// As [`RoceNic::put`], for frames that are less frequent than data.
+    #[inline(never)]
+    pub(super) fn put_other(&mut self, packet: &Packet, now: Instant, medium: &mut impl Medium) {
+        self.put(packet, now, medium);
+    }
+}

@@ -1,0 +1,254 @@
+//! Frames onto the wire, where more than the wire holds queue pairs back: rates, notifications,
+//! repairs, pauses of one class of several.
+
+use tenter_engine::Ring;
+use tenter_net::{ACK_FRAME_BYTES, Medium, Packet, PacketKind, SENT_UNIT_PS, SendSlot};
+use tenter_units::Instant;
+
+use super::RoceNic;
+use super::limits::Limits;
+use crate::loss_recovery::LossRecovery;
+use crate::send::{PacketRules, SendQueuePair, Sent, Turn};
+use crate::spec::{Interleave, NicSpec};
+
+/// Puts a queue pair whose wait is over into the round, if it has anything to send.
+fn join(
+    round: &mut Ring<SendSlot>,
+    slot: SendSlot,
+    queue_pair: &mut SendQueuePair,
+    window: Option<u32>,
+) {
+    if queue_pair.may_send(window) {
+        queue_pair.turn = Turn::InRound;
+        round.push(slot);
+    } else {
+        queue_pair.turn = Turn::Out;
+    }
+}
+
+impl RoceNic {
+    /// As [`RoceNic::next_departure`].
+    pub(super) fn next_departure_limited(&self, limits: &Limits, now: Instant) -> Option<Instant> {
+        let paused = |class: u8| self.pauses.until(class);
+        let data = if self.classes.is_mixed() {
+            self.next_of_classes(limits, now)
+        } else if self.round.is_empty() {
+            limits.paced.next_at().max(paused(self.classes.data))
+        } else {
+            paused(self.classes.data)
+        };
+        let data = data.max(limits.read_at());
+        let waits = !self.round.is_empty() || !limits.paced.next_at().is_never();
+        let data = waits.then_some(data);
+        let control = (!self.control.is_empty()).then(|| paused(self.classes.control));
+        let waits = !limits.notifications.is_empty();
+        let notification = waits.then(|| paused(self.classes.notification));
+        let earliest = [data, control, notification].into_iter().flatten().min()?;
+        Some(earliest.max(self.transmitter.free_at()).max(now))
+    }
+
+    /// When pauses and rates let the first queue pair send, where they differ in class; nothing
+    /// less than `now` matters.
+    fn next_of_classes(&self, limits: &Limits, now: Instant) -> Instant {
+        let all_data = self.classes.all_data;
+        let classes = (0..8).filter(|class| all_data & (1 << class) != 0);
+        let until = classes.map(|class| self.pauses.until(class));
+        let (first, last) = until.fold((Instant::NEVER, Instant::START), |(first, last), until| {
+            (until.min(first), until.max(last))
+        });
+        // Mostly nothing is paused; then the round need not be looked through.
+        let of_round = if last <= now && !self.round.is_empty() {
+            now
+        } else {
+            let classes = self.round.iter().map(|&slot| self.send[slot].class);
+            classes
+                .map(|class| self.pauses.until(class))
+                .min()
+                .unwrap_or(Instant::NEVER)
+        };
+        // Whose turn it is among those that wait is seen when they join the round.
+        of_round.min(limits.paced.next_at().max(first))
+    }
+
+    /// The queue pair whose turn it is: those of a paused class go to the end of the round.
+    fn next_in_round(&mut self, now: Instant) -> Option<SendSlot> {
+        if !self.classes.is_mixed() {
+            return self.round.front().copied();
+        }
+        for _ in 0..self.round.len() {
+            let slot = *self.round.front()?;
+            if self.pauses.until(self.send[slot].class) <= now {
+                return Some(slot);
+            }
+            self.round.pop();
+            self.round.push(slot);
+        }
+        None
+    }
+
+    /// As [`RoceNic::depart`]: notifications before control packets, and these before data.
+    #[inline(never)]
+    pub(super) fn depart_limited(
+        &mut self,
+        spec: &NicSpec,
+        now: Instant,
+        medium: &mut impl Medium,
+    ) {
+        if self.depart_notification(now, medium) {
+            return;
+        }
+        if !self.control.is_empty() && self.pauses.until(self.classes.control) <= now {
+            self.depart_control(now, medium);
+            return;
+        }
+        self.end_waits(now);
+        let Some(slot) = self.next_in_round(now) else {
+            return;
+        };
+        let next = if self.send[slot].repairs {
+            self.next_repair(spec, slot, now)
+        } else {
+            None
+        };
+        let window = self.window(spec, slot);
+        let mut sent = match next {
+            Some(sent) => sent,
+            None if self.send[slot].has_packet(window) => {
+                let sent = self.next_data(spec, slot, now);
+                if let Some(limits) = &mut self.limits {
+                    limits.note_data(slot, &self.send[slot], &sent);
+                }
+                sent
+            }
+            None => {
+                // What it was to send again has arrived meanwhile.
+                self.send[slot].turn = Turn::Out;
+                self.round.pop();
+                return;
+            }
+        };
+        let limits = self.limits.as_mut();
+        if let Some(congestion) = limits.and_then(|limits| limits.congestion.as_mut()) {
+            congestion.leaves(slot, &sent.packet);
+        }
+        self.begin_record(&mut sent.packet);
+        let armed = self.send[slot].timer_armed;
+        self.put_other(&sent.packet, now, medium);
+        let reads = self.limits.as_mut().and_then(|own| own.reads.as_mut());
+        if let Some(reads) = reads {
+            reads.sent(&sent.packet, now);
+        }
+        let goes_on = !sent.ends_message && spec.interleave == Interleave::Message;
+        self.take_turn(slot, sent.packet.frame_bytes, now, goes_on);
+        if !armed {
+            self.arm(spec, slot, now);
+        }
+        if sent.ends_message {
+            self.end_message(spec);
+        }
+    }
+
+    /// Says where a queue pair that has just sent a packet goes: to the end of the round unless its
+    /// turn goes on, to those that wait, or away.
+    fn take_turn(&mut self, slot: SendSlot, frame_bytes: u16, now: Instant, goes_on: bool) {
+        let Some(limits) = &mut self.limits else {
+            return;
+        };
+        let congestion = limits.congestion.as_mut();
+        let ready_at = congestion.map(|congestion| congestion.sent(slot, frame_bytes, now));
+        let ready_at = ready_at.unwrap_or(Instant::START);
+        let queue_pair = &mut self.send[slot];
+        let window = limits.window(slot, queue_pair);
+        let waits = ready_at > self.transmitter.free_at();
+        if waits {
+            // Slow queue pairs hear seldom from the other side: the timeout counts from here.
+            queue_pair.last_progress = now;
+        }
+        if goes_on && !waits && queue_pair.has_packet(window) {
+            return;
+        }
+        self.round.pop();
+        if !queue_pair.has_packet(window) {
+            queue_pair.turn = Turn::Out;
+        } else if waits {
+            limits.pace(slot, queue_pair, ready_at);
+        } else {
+            self.round.push(slot);
+        }
+    }
+
+    /// Sends the first notification that waits, if its class may send; whether it did.
+    fn depart_notification(&mut self, now: Instant, medium: &mut impl Medium) -> bool {
+        if self.pauses.until(self.classes.notification) > now {
+            return false;
+        }
+        let waiting = self.limits.as_mut();
+        let Some(mut packet) = waiting.and_then(|limits| limits.notifications.pop()) else {
+            return false;
+        };
+        packet.sent = (now.ps() / SENT_UNIT_PS) as u32;
+        packet.flags |= Packet::class_flags(self.classes.notification);
+        self.put_other(&packet, now, medium);
+        true
+    }
+
+    /// Puts those into the round whose rates allow the next packet at `now`.
+    fn end_waits(&mut self, now: Instant) {
+        let Some(limits) = &mut self.limits else {
+            return;
+        };
+        while limits.paced.next_at() <= now {
+            let Some(slot) = limits.paced.pop() else {
+                return;
+            };
+            if limits.held.is_none() {
+                let queue_pair = &mut self.send[slot];
+                let window = limits.window(slot, queue_pair);
+                join(&mut self.round, slot, queue_pair, window);
+                continue;
+            }
+            for slot in limits.released(slot, &mut self.send[slot], now) {
+                let queue_pair = &mut self.send[slot];
+                let window = limits.window(slot, queue_pair);
+                join(&mut self.round, slot, queue_pair, window);
+            }
+        }
+    }
+
+    /// What a queue pair has to send again: a data packet, or word that there is nothing more.
+    fn next_repair(&mut self, spec: &NicSpec, slot: SendSlot, now: Instant) -> Option<Sent> {
+        let limits = self.limits.as_mut()?;
+        let queue_pair = &mut self.send[slot];
+        let data = Packet::class_flags(queue_pair.class);
+        if spec.loss_recovery == LossRecovery::None {
+            queue_pair.repairs = false;
+            let mut packet = queue_pair.control(PacketKind::EndOfData, ACK_FRAME_BYTES);
+            packet.sequence = queue_pair.next_sequence;
+            packet.sent = (now.ps() / SENT_UNIT_PS) as u32;
+            packet.flags |= data;
+            return Some(Sent {
+                packet,
+                ends_message: false,
+                repeats: false,
+            });
+        }
+        let (acknowledged, outstanding) = (queue_pair.acknowledged, queue_pair.outstanding());
+        let Some(sequence) = limits.repairs.next(slot, acknowledged, outstanding) else {
+            queue_pair.repairs = false;
+            return None;
+        };
+        let rules = PacketRules {
+            acknowledge: &spec.acknowledge,
+            cut: &self.cut,
+            entropy: &self.entropy,
+        };
+        let mut sent = queue_pair.packet_again(&mut self.requests, slot, sequence, rules, now);
+        sent.packet.flags |= data | Packet::ECN_CAPABLE;
+        if queue_pair.retries > 0 {
+            // What the receiver has asked for since has been lost, or its question.
+            sent.packet.flags |= Packet::REPORT_REQUEST;
+        }
+        self.counters.retransmitted_packets += u64::from(sent.repeats);
+        Some(sent)
+    }
+}

@@ -1,0 +1,34 @@
+//! Marked packets, of which receivers notify senders.
+
+use tenter_net::{CNP_FRAME_BYTES, Packet, PacketKind};
+
+use super::RoceNic;
+use crate::nic::context::Directory;
+
+impl RoceNic {
+    /// Counts a marked packet, and tells its sender unless that has been told a short time ago.
+    #[inline(never)]
+    pub(super) fn on_mark(&mut self, packet: &Packet, directory: &impl Directory) {
+        self.counters.marked_packets += 1;
+        let path = self.reply_path(packet.receive_slot(), directory);
+        let marked = self.marks.count(packet.receive_slot(), self.receive.len());
+        let Some(limits) = &mut self.limits else {
+            return;
+        };
+        let Some(notification) = limits.notification else {
+            return;
+        };
+        if packet.at < marked.next_notification {
+            return;
+        }
+        marked.next_notification = packet.at + notification.interval;
+        marked.since_delivery.notifications += 1;
+        self.counters.np_cnp_sent += 1;
+        if notification.in_acknowledgements {
+            marked.echoes = true;
+            return;
+        }
+        let cnp = path.packet(PacketKind::Cnp, CNP_FRAME_BYTES);
+        limits.notifications.push(cnp);
+    }
+}

@@ -1,0 +1,55 @@
+//! Flows that change their way: a switch says that packets of a queue pair wait in a long queue,
+//! and the NIC gives the queue pair another UDP source port, so that switches that hash it may send
+//! it elsewhere.
+
+use tenter_engine::mix64;
+use tenter_net::{Packet, Reroute};
+use tenter_units::Instant;
+
+use super::RoceNic;
+use super::features::Feature;
+
+impl RoceNic {
+    /// Notices of long queues received, and how often queue pairs have changed their source port.
+    pub fn reroutes(&self) -> (u64, u64) {
+        let reroutes = self.reroutes.as_ref();
+        reroutes.map_or((0, 0), |of| (of.received, of.moves))
+    }
+
+    /// Takes a notice. One about a source port that the queue pair has left since, or that changes
+    /// it too soon, is of no use.
+    #[inline(never)]
+    pub(super) fn on_notice(&mut self, packet: &Packet) {
+        let Some(rules) = self.reroute.as_ref() else {
+            return;
+        };
+        let (response, hold_down) = (rules.response, rules.hold_down);
+        self.gain(Feature::Reroutes);
+        let own = self.reroutes.get_or_insert_default();
+        own.received += 1;
+        let slot = packet.send_slot();
+        let is_there = self.send[slot].hash() == Reroute::of(packet).hash;
+        let held = own.held.get(&slot).is_some_and(|&until| until > packet.at);
+        if is_there && !held {
+            let due = packet.at + response;
+            own.held.insert(slot, due + hold_down);
+            own.due.push_back((due, slot));
+        }
+    }
+
+    /// Gives the queue pair whose turn has come at `now` another source port, any but its own.
+    pub(super) fn change_port(&mut self, now: Instant) {
+        let (Some(rules), Some(own)) = (&self.reroute, &mut self.reroutes) else {
+            return;
+        };
+        let Some((_, slot)) = own.due.pop_front() else {
+            return;
+        };
+        own.moves += 1;
+        let place = u64::from(self.host.number()) << 32 | u64::from(slot.number());
+        let drawn = mix64(now.ps() ^ mix64(place)) >> 32;
+        let others = &rules.differences[1..];
+        let other = (drawn * others.len() as u64) >> 32;
+        self.send[slot].change_hash(others[other as usize]);
+    }
+}

@@ -1,0 +1,53 @@
+//! Which queue pairs may send, and whose turn it is.
+
+use super::RoceNic;
+use crate::send::Turn;
+use crate::spec::NicSpec;
+use tenter_net::SendSlot;
+use tenter_units::Instant;
+
+impl RoceNic {
+    /// Packets that a queue pair may have unacknowledged.
+    pub(super) fn window(&self, spec: &NicSpec, slot: SendSlot) -> Option<u32> {
+        match &self.limits {
+            None => spec.window_packets,
+            Some(limits) => limits.window(slot, &self.send[slot]),
+        }
+    }
+
+    /// Puts a queue pair that may send at the end of the round, or lets it wait until its rate
+    /// allows the next packet.
+    pub(super) fn join_round(&mut self, spec: &NicSpec, slot: SendSlot, now: Instant) {
+        let window = self.window(spec, slot);
+        let queue_pair = &self.send[slot];
+        if queue_pair.turn == Turn::Out && queue_pair.may_send(window) {
+            self.enter_round(slot, now);
+        }
+    }
+
+    /// The same for one that may send and is in no round.
+    pub(super) fn enter_round(&mut self, slot: SendSlot, now: Instant) {
+        let queue_pair = &mut self.send[slot];
+        queue_pair.turn = Turn::InRound;
+        if let Some(limits) = &mut self.limits
+            && limits.holds_back(slot, queue_pair, now)
+        {
+            return;
+        }
+        self.round.push(slot);
+    }
+
+    /// Takes a queue pair out of the round, wherever it stands there. One that waits for its rate
+    /// is passed over when its time has come.
+    pub(super) fn leave_round(&mut self, slot: SendSlot) {
+        if self.send[slot].turn == Turn::Paced {
+            return;
+        }
+        self.send[slot].turn = Turn::Out;
+        for _ in 0..self.round.len() {
+            if let Some(other) = self.round.pop().filter(|other| *other != slot) {
+                self.round.push(other);
+            }
+        }
+    }
+}

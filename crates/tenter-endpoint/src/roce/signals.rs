@@ -1,0 +1,52 @@
+//! Source flow control in the NIC: what goes to a receiver whose queue is too long stands still,
+//! and nothing else.
+
+use tenter_net::{EventKind, Medium, Packet, Signal};
+use tenter_topology::HostId;
+use tenter_units::{Instant, Time};
+
+use super::RoceNic;
+use super::held::key;
+use crate::reactions::Reactions;
+
+impl RoceNic {
+    /// How fast it was told of long queues.
+    pub fn reactions(&self) -> &Reactions {
+        &self.pauses.reactions
+    }
+
+    /// How long what goes to a host stood still up to `now`, over all classes.
+    pub fn held(&self, receiver: HostId, now: Instant) -> Time {
+        let held = self.limits.as_ref().and_then(|own| own.held.as_ref());
+        held.map_or(Time::ZERO, |held| held.held(receiver, now))
+    }
+
+    /// Applies a signal: the queue pairs to its receiver wait until the time has passed.
+    #[inline(never)]
+    pub(super) fn on_signal<M: Medium>(&mut self, packet: &Packet, medium: &mut M) {
+        self.note(EventKind::Obeyed, packet, medium);
+        let Some(signal) = Signal::of(packet) else {
+            return;
+        };
+        self.pauses.reactions.note(&signal, packet.at);
+        let until = packet.at + self.transmitter.pause_time(u32::from(signal.quanta));
+        let Some(limits) = &mut self.limits else {
+            return;
+        };
+        let Some(held) = &mut limits.held else {
+            return;
+        };
+        let until = held.extend(&signal, packet.at, until);
+        for _ in 0..self.round.len() {
+            let Some(slot) = self.round.pop() else {
+                return;
+            };
+            let queue_pair = &mut self.send[slot];
+            if key(queue_pair) == (signal.receiver, signal.class) {
+                limits.hold(slot, queue_pair, until);
+            } else {
+                self.round.push(slot);
+            }
+        }
+    }
+}

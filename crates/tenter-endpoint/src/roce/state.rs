@@ -1,0 +1,189 @@
+//! What a NIC for `RoCEv2` is.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use tenter_engine::Ring;
+use tenter_net::{
+    Event, EventKind, Medium, Packet, ReceiveSlot, SendSlot, Transmitter,
+};
+use tenter_topology::HostId;
+use tenter_units::{ById, Instant, Rate};
+
+use super::dma_reads::DmaReads;
+use super::features::{Feature, Features};
+use super::in_band::InBand;
+use super::lanes::NicLanes;
+use super::limits::Limits;
+use super::reroutes::Reroutes;
+use super::storm::Storm;
+use crate::entropy::{Entropy, RerouteSpec};
+use crate::message::MessageCut;
+use crate::nic::build::NicBuild;
+use crate::nic::classes::NicClasses;
+use crate::nic::counters::NicCounters;
+use crate::nic::error::QueuePairError;
+use crate::nic::marks::MarkBook;
+use crate::pauses::Pauses;
+use crate::pcie::{Dma, DmaRates};
+use crate::receive::{Delivery, ReceiveQueuePair};
+use crate::receive_buffer::{Drain, ReceiveBuffer};
+use crate::send::{Requests, SendQueuePair};
+use crate::timers::Timers;
+
+/// A NIC for `RoCEv2` with one port.
+#[derive(Clone, Debug)]
+pub struct RoceNic {
+    pub(super) host: HostId,
+    pub(super) cut: MessageCut,
+    pub(super) transmitter: Transmitter,
+    /// The end of the last message, and when the wire was free after its gap.
+    pub(super) message_end: (Instant, Instant),
+    /// Acknowledgements and connection set-up: sent before data.
+    pub(super) control: Ring<Packet>,
+    pub(super) send: ById<SendSlot, SendQueuePair>,
+    /// The work requests of each send queue pair.
+    pub(super) requests: Requests,
+    pub(super) receive: ById<ReceiveSlot, ReceiveQueuePair>,
+    /// The queue pairs that may send, in the order in which they are served.
+    pub(super) round: Ring<SendSlot>,
+    /// At most one deadline per send queue pair. Those of queue pairs that wait for nothing are
+    /// stale.
+    pub(super) timeouts: Timers,
+    /// Work requests and connection requests that are not acknowledged: while there are none, no
+    /// timer fires.
+    pub(super) pending: u32,
+    /// Data frames sent when the last visit began.
+    pub(super) sent_before: u64,
+    pub(super) errors: Vec<QueuePairError>,
+    pub(super) classes: NicClasses,
+    pub(super) pauses: Box<Pauses>,
+    pub(super) receive_buffer: Option<Box<ReceiveBuffer>>,
+    pub(super) marks: MarkBook,
+    /// Congestion control, notifications, repairs and classes, where there are any.
+    pub(super) limits: Option<Box<Limits>>,
+    /// Both ends of its lanes, in a fabric that sends by credit.
+    pub(super) lanes: Option<Box<NicLanes>>,
+    /// A pause storm that lasts.
+    pub(super) storm: Option<Box<Storm>>,
+    /// What keeps frames off the fast path.
+    pub(super) features: Features,
+    /// How the source port changes from packet to packet, if it does.
+    pub(super) entropy: Option<Arc<Entropy>>,
+    /// What it does about notices of long queues, if there are any.
+    pub(super) reroute: Option<Arc<RerouteSpec>>,
+    /// Flows that shall take other ways; made when the NIC is first told.
+    pub(super) reroutes: Option<Box<Reroutes>>,
+    /// Transfers that the packet just served delivers beside the one it returned.
+    pub(super) delivered: VecDeque<Delivery>,
+    pub(super) counters: NicCounters,
+}
+
+impl NicBuild<'_> {
+    /// DMA in a direction, where it falls behind the wire.
+    fn slow_dma(&self, rate: impl Fn(&DmaRates) -> Rate) -> Option<Dma> {
+        let rate = rate(self.dma.as_ref()?);
+        let telemetry = self.spec.telemetry_bytes();
+        let pcie = self.spec.pcie.as_ref()?;
+        Dma::new(pcie, rate, self.line, self.spec.mtu_bytes, telemetry)
+    }
+
+    /// The receive side, where it is slower than the wire.
+    fn receive_buffer(&self) -> Option<Box<ReceiveBuffer>> {
+        let spec = self.spec.receive_buffer.as_ref()?;
+        let drain = match spec.drain_rate {
+            Some(rate) => Drain::Frames(rate.serialisation(0)),
+            None => Drain::Dma(self.slow_dma(|rates| rates.write)?),
+        };
+        let quantum_ps = self.transmitter.pause_time(1);
+        Some(Box::new(ReceiveBuffer::new(spec, drain, quantum_ps)))
+    }
+
+    /// What holds queue pairs back beside the wire, where anything does.
+    fn limits(&self) -> Option<Box<Limits>> {
+        let reads = self.slow_dma(|rates| rates.read).map(DmaReads::new);
+        let is_mixed = self.classes.is_mixed();
+        if !Limits::are_needed(self.spec) && !is_mixed && reads.is_none() && !self.applies_signals {
+            return None;
+        }
+        let mut limits = Limits::new(self.spec, self.line, self.send_slots);
+        limits.reads = reads;
+        limits.held = self.applies_signals.then(Box::default);
+        let telemetry = self.telemetry.clone();
+        limits.in_band = telemetry.map(|telemetry| Box::new(InBand::new(telemetry)));
+        Some(Box::new(limits))
+    }
+}
+
+impl RoceNic {
+    /// A NIC before anything has happened.
+    pub fn new(build: NicBuild<'_>) -> RoceNic {
+        let (receive_buffer, limits) = (build.receive_buffer(), build.limits());
+        let spec = build.spec;
+        let mut transmitter = build.transmitter;
+        let lanes = build.credit.map(|(credit, classes)| {
+            transmitter.return_lost_credit();
+            Box::new(NicLanes::new(&credit, classes, spec.longest_frame_bytes()))
+        });
+        RoceNic {
+            features: Features::of([
+                (Feature::Credit, lanes.is_some()),
+                (Feature::ReceiveBuffer, receive_buffer.is_some()),
+                (Feature::Telemetry, build.telemetry.is_some()),
+            ]),
+            host: build.host,
+            classes: build.classes,
+            pauses: Box::default(),
+            receive_buffer,
+            limits,
+            marks: MarkBook::default(),
+            lanes,
+            storm: None,
+            entropy: build.port_changes.entropy.clone(),
+            reroute: build.port_changes.reroute.clone(),
+            reroutes: None,
+            delivered: VecDeque::new(),
+            cut: spec.cut(),
+            transmitter,
+            message_end: (Instant::START, Instant::START),
+            control: Ring::default(),
+            send: vec![SendQueuePair::default(); build.send_slots].into(),
+            requests: Requests::new(build.send_slots),
+            receive: vec![ReceiveQueuePair::default(); build.receive_slots].into(),
+            round: Ring::default(),
+            timeouts: Timers::new(),
+            pending: 0,
+            sent_before: 0,
+            errors: Vec::new(),
+            counters: NicCounters::default(),
+        }
+    }
+
+    /// Its frames leave the fast path from now on.
+    pub(super) fn gain(&mut self, feature: Feature) {
+        self.features.add(feature);
+    }
+
+    /// The host it belongs to.
+    pub fn host(&self) -> HostId {
+        self.host
+    }
+
+    /// Its transmitter.
+    pub fn transmitter(&self) -> &Transmitter {
+        &self.transmitter
+    }
+
+    #[inline]
+    pub(super) fn note<M: Medium>(&self, kind: EventKind, packet: &Packet, medium: &mut M) {
+        if M::WATCHED {
+            medium.note(Event {
+                at: packet.at,
+                node: self.host.node(),
+                port: 0,
+                kind,
+                packet: *packet,
+            });
+        }
+    }
+}

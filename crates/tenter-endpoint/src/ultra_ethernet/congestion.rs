@@ -1,0 +1,230 @@
+//! How senders of Ultra Ethernet slow down: one file per member, listed in [`UetControl`].
+//!
+//! A sender has a window, credit of its receiver, or both: data leave only with all that there are.
+//! [`nscc`] and its kin say how large a window is, [`credit`] what receivers grant.
+
+use tenter_config::variants;
+use tenter_units::{Instant, Time};
+
+mod both;
+pub mod constant;
+pub mod credit;
+pub mod dctcp;
+mod delay;
+pub mod eqds;
+pub mod ndp;
+pub mod nscc;
+pub mod smartt;
+
+pub use both::NsccWithCredit;
+pub use constant::ConstantWindow;
+pub use credit::Rccc;
+pub use dctcp::WindowDctcp;
+pub use eqds::Eqds;
+pub use ndp::Ndp;
+pub use nscc::Nscc;
+pub use smartt::Smartt;
+
+use credit::CreditRules;
+
+variants! {
+    /// The congestion control of all connections of a trial.
+    pub enum UetControl as "`endpoint.nic.transport.congestion_control`, written as a mapping",
+    derive(Clone, Copy, Debug, PartialEq, Eq),
+    or word of "`endpoint.nic.transport.congestion_control`" {
+        /// Which congestion control; the other keys belong to it.
+        kind;
+        /// Windows of senders follow delays and marks: network signal based congestion control.
+        "nscc" => Nscc(Nscc),
+        /// Receivers grant credit: receiver credit congestion control.
+        "rccc" => Rccc(Rccc),
+        /// Both: data need a window and credit.
+        "nscc+rccc" => NsccWithCredit(NsccWithCredit),
+        /// Windows fall with marks and rise without.
+        "dctcp" => Dctcp(WindowDctcp),
+        /// Windows that never change.
+        "constant" => Constant(ConstantWindow),
+        /// Receivers pull packet by packet, from the first small window on.
+        "ndp" => Ndp(Ndp),
+        /// Receivers grant credit packet by packet.
+        "eqds" => Eqds(Eqds),
+        /// Windows follow the round-trip time and marks, acknowledgement by acknowledgement.
+        "smartt" => Smartt(Smartt),
+    }
+}
+
+/// What a congestion control knows of the network and of its NIC; bytes are those on the wire.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Link {
+    /// The longest round trip of the network without load.
+    pub(crate) round_trip: Time,
+    /// The rate of the line, in bits per second.
+    pub(crate) line: u64,
+    /// Payload bytes of a full packet.
+    pub(crate) payload: u64,
+    /// Wire bytes of a full packet.
+    pub(crate) full: u64,
+    /// Whether switches trim packets rather than drop them.
+    pub(crate) trims: bool,
+    /// The window of a new connection, where it is given, in bytes.
+    pub(crate) initial_window: Option<u64>,
+}
+
+impl Link {
+    /// The bytes that fill a round trip.
+    pub(crate) fn product(&self, round_trip: Time) -> u64 {
+        let bits = u128::from(self.line) * u128::from(round_trip.ps());
+        (bits / 8_000_000_000_000) as u64
+    }
+
+    /// The largest window at this round trip: 1.5 times what fills it.
+    pub(crate) fn max_window(&self, round_trip: Time) -> u64 {
+        self.product(round_trip) * 3 / 2
+    }
+
+    /// The window of a new connection.
+    pub(crate) fn first_window(&self) -> u64 {
+        let most = self.max_window(self.round_trip);
+        self.initial_window.unwrap_or(most).max(self.full)
+    }
+}
+
+/// What an acknowledgement says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answer {
+    pub(crate) now: Instant,
+    /// From the first bit of the packet that is answered to the answer; `None` where it is unknown
+    /// which of its transmissions is.
+    pub(crate) round_trip: Option<Time>,
+    /// Whether that packet was marked.
+    pub(crate) marked: bool,
+    /// Bytes that the receiver has got since the last answer.
+    pub(crate) news: u64,
+    /// Bytes under way now.
+    pub(crate) in_flight: u64,
+}
+
+/// What the report of a trimmed packet says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Trim {
+    pub(crate) now: Instant,
+    pub(crate) round_trip: Time,
+    /// Bytes of the packet before it was trimmed.
+    pub(crate) bytes: u64,
+    /// Whether it was trimmed at the port of its receiver.
+    pub(crate) at_last_hop: bool,
+    /// Bytes under way, with this packet.
+    pub(crate) in_flight: u64,
+}
+
+/// The rules of all windows of a NIC.
+#[derive(Clone, Debug)]
+pub(crate) enum WindowRules {
+    Nscc(nscc::Rules),
+    Dctcp(dctcp::Rules),
+    Constant(u64),
+    Smartt(smartt::Rules),
+}
+
+/// The window of a connection.
+#[derive(Clone, Debug)]
+pub(crate) enum Window {
+    Nscc(nscc::Flow),
+    Dctcp(dctcp::Flow),
+    Constant(u64),
+    Smartt(smartt::Flow),
+}
+
+impl UetControl {
+    /// The rules of windows, where senders have any.
+    pub(crate) fn window_rules(&self, link: &Link) -> Option<WindowRules> {
+        Some(match self {
+            UetControl::Nscc(own) => WindowRules::Nscc(nscc::Rules::new(own, link, false)),
+            UetControl::NsccWithCredit(own) => {
+                WindowRules::Nscc(nscc::Rules::new(&own.nscc(), link, true))
+            }
+            UetControl::Dctcp(_) => WindowRules::Dctcp(dctcp::Rules::new(link)),
+            UetControl::Constant(_) => WindowRules::Constant(link.first_window()),
+            UetControl::Smartt(own) => WindowRules::Smartt(smartt::Rules::new(own, link)),
+            UetControl::Rccc(_) | UetControl::Ndp(_) | UetControl::Eqds(_) => return None,
+        })
+    }
+
+    /// The rules of credit, where receivers grant any.
+    pub(crate) fn credit_rules(&self, link: &Link) -> Option<CreditRules> {
+        Some(match self {
+            UetControl::Rccc(own) => own.rules(link),
+            UetControl::NsccWithCredit(own) => own.rccc().rules(link),
+            UetControl::Ndp(own) => own.rules(link),
+            UetControl::Eqds(own) => own.rules(link),
+            UetControl::Nscc(_)
+            | UetControl::Dctcp(_)
+            | UetControl::Constant(_)
+            | UetControl::Smartt(_) => return None,
+        })
+    }
+}
+
+impl WindowRules {
+    /// The window of a new connection.
+    pub(crate) fn start(&self) -> Window {
+        match self {
+            WindowRules::Nscc(rules) => Window::Nscc(rules.start()),
+            WindowRules::Dctcp(rules) => Window::Dctcp(rules.start()),
+            WindowRules::Constant(bytes) => Window::Constant(*bytes),
+            WindowRules::Smartt(rules) => Window::Smartt(rules.start()),
+        }
+    }
+}
+
+impl Window {
+    /// Bytes that may be under way.
+    #[inline]
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            Window::Nscc(flow) => flow.window(),
+            Window::Dctcp(flow) => flow.window(),
+            Window::Constant(bytes) => *bytes,
+            Window::Smartt(flow) => flow.window(),
+        }
+    }
+
+    /// An acknowledgement has arrived.
+    pub(crate) fn answered(&mut self, rules: &WindowRules, answer: &Answer) {
+        match (self, rules) {
+            (Window::Nscc(flow), WindowRules::Nscc(rules)) => flow.answered(rules, answer),
+            (Window::Dctcp(flow), WindowRules::Dctcp(rules)) => flow.answered(rules, answer),
+            (Window::Smartt(flow), WindowRules::Smartt(rules)) => flow.answered(rules, answer),
+            _ => {}
+        }
+    }
+
+    /// The report of a trimmed packet has arrived.
+    pub(crate) fn trimmed(&mut self, rules: &WindowRules, trim: &Trim) {
+        match (self, rules) {
+            (Window::Nscc(flow), WindowRules::Nscc(rules)) => flow.trimmed(rules, trim),
+            (Window::Dctcp(flow), WindowRules::Dctcp(rules)) => flow.lost(rules, trim.bytes),
+            (Window::Smartt(flow), WindowRules::Smartt(rules)) => flow.trimmed(rules, trim),
+            _ => {}
+        }
+    }
+
+    /// A packet of so many bytes has timed out.
+    pub(crate) fn timed_out(&mut self, rules: &WindowRules, bytes: u64) {
+        match (self, rules) {
+            (Window::Nscc(flow), WindowRules::Nscc(rules)) => flow.timed_out(rules, bytes),
+            (Window::Dctcp(flow), WindowRules::Dctcp(rules)) => flow.lost(rules, bytes),
+            (Window::Smartt(flow), WindowRules::Smartt(rules)) => flow.timed_out(rules, bytes),
+            _ => {}
+        }
+    }
+
+    /// The round trip without load and the queueing delay that it aims at, where it knows them.
+    pub(crate) fn delays(&self, rules: &WindowRules) -> Option<(Time, Time)> {
+        match (self, rules) {
+            (Window::Nscc(flow), WindowRules::Nscc(rules)) => Some(flow.delays(rules)),
+            (Window::Smartt(flow), WindowRules::Smartt(rules)) => Some(flow.delays(rules)),
+            _ => None,
+        }
+    }
+}

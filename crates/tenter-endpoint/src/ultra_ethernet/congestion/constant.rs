@@ -1,0 +1,8 @@
+//! Windows that stay as they are at first: `endpoint.nic.transport.initial_window`.
+
+use tenter_config::component;
+
+component! {
+    /// It has no keys.
+    pub struct ConstantWindow;
+}

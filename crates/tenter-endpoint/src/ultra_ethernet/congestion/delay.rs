@@ -1,0 +1,39 @@
+//! Delays that a window goes by.
+
+use tenter_units::Time;
+
+/// The shortest round trip that a connection has seen, and its mean queueing delay.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Delays {
+    pub(super) base: Time,
+    pub(super) mean: Time,
+}
+
+/// Parts of a weight.
+const WHOLE: u64 = 1_000_000;
+
+impl Delays {
+    pub(super) fn new(base: Time) -> Delays {
+        Delays {
+            base,
+            mean: Time::ZERO,
+        }
+    }
+
+    /// Notes a round trip; whether it is the shortest so far.
+    pub(super) fn lower(&mut self, round_trip: Time) -> bool {
+        let lower = round_trip < self.base;
+        if lower {
+            self.base = round_trip;
+        }
+        lower
+    }
+
+    /// Draws the mean towards a delay by a weight in parts per million.
+    pub(super) fn draw(&mut self, towards: Time, weight_ppm: u32) {
+        let weight = u128::from(weight_ppm);
+        let (old, new) = (u128::from(self.mean.ps()), u128::from(towards.ps()));
+        let sum = old * (u128::from(WHOLE) - weight) + new * weight;
+        self.mean = Time::from_ps((sum / u128::from(WHOLE)) as u64);
+    }
+}

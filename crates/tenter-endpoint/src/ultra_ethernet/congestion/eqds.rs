@@ -1,0 +1,29 @@
+//! EQDS: receivers grant credit packet by packet, at nearly the rate of their line.
+//!
+//! Source: Olteanu et al., "An edge-queued datagram service for all datacenter traffic" (2022), with
+//! the constants of the simulators that have it: one packet a grant, 0.99 of the line.
+
+use tenter_config::{Share, component};
+
+use super::Link;
+use super::credit::{CreditRules, QUANTUM_BYTES};
+
+component! {
+    /// The parameters of receiver credit.
+    pub struct Eqds {
+        /// The rate at which a receiver grants, as a share of its line.
+        pull_rate: Share = "0.99", from "the simulators of EQDS";
+    }
+}
+
+impl Eqds {
+    pub(super) fn rules(&self, link: &Link) -> CreditRules {
+        CreditRules {
+            quanta_per_pull: link.payload.div_ceil(QUANTUM_BYTES) as u32,
+            rate_ppm: self.pull_rate.ppm(),
+            most: link.max_window(link.round_trip).max(link.full),
+            grants_unasked: false,
+            controls_oversubscription: false,
+        }
+    }
+}

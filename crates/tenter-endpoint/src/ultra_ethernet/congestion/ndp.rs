@@ -1,0 +1,31 @@
+//! NDP: a small first window, then a packet for each pull, which receivers send at the rate of their
+//! line.
+//!
+//! Source: Handley et al., "Re-architecting datacenter networks and stacks for low latency and high
+//! performance" (2017), with the first window of its simulator. Pulls here answer what senders ask
+//! for, as with the other kinds of credit, not each packet that arrives.
+
+use tenter_config::component;
+
+use super::Link;
+use super::credit::{CreditRules, QUANTUM_BYTES};
+
+component! {
+    /// The parameters of pulls.
+    pub struct Ndp {
+        /// Packets that a new connection sends without a pull.
+        first_window: u32 = "15", in 1..=4096, from "the simulator of NDP";
+    }
+}
+
+impl Ndp {
+    pub(super) fn rules(&self, link: &Link) -> CreditRules {
+        CreditRules {
+            quanta_per_pull: link.payload.div_ceil(QUANTUM_BYTES) as u32,
+            rate_ppm: 1_000_000,
+            most: u64::from(self.first_window) * link.full,
+            grants_unasked: false,
+            controls_oversubscription: false,
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! NSCC, network signal based congestion control: a window that follows delay and marks.
+//!
+//! Source: the Ultra Ethernet Consortium's reference simulator (uet-htsim, 2025), whose constants
+//! are for a network of 100 Gb/s and a round trip of 12 us and are scaled to others. The text of
+//! the specification 1.0 was not at hand.
+//!
+//! ```text
+//!                      not marked                          marked
+//!   delay >= target    fair increase                       decrease by the mean delay
+//!   delay <  target    increase by what is missing         none; another path
+//! ```
+
+use std::ops::RangeInclusive;
+
+use tenter_config::{Share, component};
+use tenter_units::{Instant, Time};
+
+use super::delay::Delays;
+use super::{Answer, Link, Trim};
+
+/// Delays that a window may aim at.
+pub(super) const DELAYS: RangeInclusive<Time> = Time::from_ns(100)..=Time::from_us(1_000_000);
+
+component! {
+    /// The parameters of windows.
+    pub struct Nscc {
+        /// The queueing delay that windows aim at.
+        target_delay: Option<Time> = absent "0.75 round trips where switches trim, else one", in DELAYS;
+        /// How much of the delay above the target a window falls by.
+        decrease: Share = "0.8", from "the Ultra Ethernet Consortium's simulator";
+        /// The weight of a sample in the mean delay.
+        delay_weight: Share = "0.0125", from "the Ultra Ethernet Consortium's simulator";
+        /// A window is cut to what got through in a round trip if that is less than the largest
+        /// window over two to the power of this.
+        quick_adapt_gate: u8 = "3", in 0..=16, from "the Ultra Ethernet Consortium's simulator";
+    }
+}
+
+/// The network for which the constants are meant.
+const REFERENCE_BYTES: u128 = 150_000;
+const REFERENCE_ROUND_TRIP: Time = Time::from_us(12);
+/// Below this delay the network counts as idle.
+const IDLE_DELAY: Time = Time::from_us(1);
+/// Full packets after which increases take effect.
+const ADJUST_PACKETS: u64 = 8;
+/// A window never falls to less than half of itself at once.
+const LEAST_LEFT_PPM: u64 = 500_000;
+const WHOLE_PPM: u64 = 1_000_000;
+
+/// The rules of all windows of a NIC.
+#[derive(Clone, Debug)]
+pub(crate) struct Rules {
+    link: Link,
+    target: Time,
+    decrease_ppm: u64,
+    weight_ppm: u32,
+    gate: u8,
+    /// Bytes that fill a round trip of the network.
+    product: u64,
+    /// Whether receivers grant credit, too.
+    has_credit: bool,
+}
+
+/// A window.
+#[derive(Clone, Debug)]
+pub(crate) struct Flow {
+    window: u64,
+    most: u64,
+    delays: Delays,
+    /// Increases that have not taken effect, in bytes squared.
+    increase: u64,
+    /// Bytes since increases last took effect, and when that was.
+    received: u64,
+    adjusted: Instant,
+    /// Bytes since quick adaptation was last due.
+    achieved: u64,
+    quick_adapt_after: Option<Instant>,
+    asks_to_adapt: bool,
+    to_ignore: u64,
+    ignored: u64,
+    fell: Instant,
+    /// Bytes since the network has been idle, and whether the window grows fast for it.
+    idle: u64,
+    grows_fast: bool,
+}
+
+impl Rules {
+    pub(super) fn new(spec: &Nscc, link: &Link, has_credit: bool) -> Rules {
+        let own = if link.trims {
+            Time::from_ps(link.round_trip.ps() * 3 / 4)
+        } else {
+            link.round_trip
+        };
+        Rules {
+            link: *link,
+            target: spec.target_delay.unwrap_or(own),
+            decrease_ppm: u64::from(spec.decrease.ppm()),
+            weight_ppm: spec.delay_weight.ppm(),
+            gate: spec.quick_adapt_gate,
+            product: link.product(link.round_trip),
+            has_credit,
+        }
+    }
+
+    pub(super) fn start(&self) -> Flow {
+        let most = self.link.max_window(self.link.round_trip);
+        Flow {
+            window: self.link.first_window(),
+            most,
+            delays: Delays::new(self.link.round_trip),
+            increase: 0,
+            received: 0,
+            adjusted: Instant::START,
+            achieved: 0,
+            quick_adapt_after: None,
+            asks_to_adapt: false,
+            to_ignore: 0,
+            ignored: 0,
+            fell: Instant::START,
+            idle: 0,
+            grows_fast: false,
+        }
+    }
+
+    /// So many bytes in proportion to what fills the network, over a denominator.
+    fn scaled(&self, bytes: u128, denominator: u128) -> u64 {
+        (bytes * u128::from(self.product) / (REFERENCE_BYTES * denominator)) as u64
+    }
+}
+
+impl Flow {
+    pub(super) fn window(&self) -> u64 {
+        self.window
+    }
+
+    pub(super) fn delays(&self, rules: &Rules) -> (Time, Time) {
+        (self.delays.base, rules.target)
+    }
+
+    fn bound(&mut self, rules: &Rules) {
+        // The largest window may be less than a packet where a round trip is short.
+        let most = self.most.max(rules.link.full);
+        self.window = self.window.clamp(rules.link.full, most);
+    }
+
+    fn note_round_trip(&mut self, rules: &Rules, round_trip: Time) {
+        if self.delays.lower(round_trip) {
+            self.most = rules.link.max_window(round_trip);
+        }
+    }
+
+    /// Draws the mean delay towards a sample; one that is high without a mark is not believed.
+    fn note_delay(&mut self, rules: &Rules, delay: Time, marked: bool) {
+        let believed = if !marked && delay > rules.target {
+            Time::from_ps(self.delays.base.ps() / 4)
+        } else {
+            delay
+        };
+        self.delays.draw(believed, rules.weight_ppm);
+    }
+
+    pub(super) fn answered(&mut self, rules: &Rules, answer: &Answer) {
+        self.achieved += answer.news;
+        self.received += answer.news;
+        self.ignored += answer.news;
+        let delay = match answer.round_trip {
+            Some(round_trip) => {
+                self.note_round_trip(rules, round_trip);
+                let delay = round_trip.saturating_sub(self.delays.base);
+                self.note_delay(rules, delay, answer.marked);
+                delay
+            }
+            None => self.delays.mean,
+        };
+        if self.adapts_quickly(rules, answer.now, answer.marked, delay, answer.in_flight) {
+            return;
+        }
+        match (answer.marked, delay >= rules.target) {
+            (false, true) => self.increase_fairly(rules, answer.news),
+            (false, false) => self.increase_by_room(rules, answer.news, delay),
+            (true, true) => self.decrease(rules, answer.now),
+            (true, false) => {}
+        }
+        self.bound(rules);
+        let since = answer.now.saturating_since(self.adjusted);
+        let enough = self.received > ADJUST_PACKETS * rules.link.full;
+        if enough || since > rules.link.round_trip {
+            self.fulfil(rules, answer.now, since);
+        }
+        self.bound(rules);
+    }
+
+    fn increase_fairly(&mut self, rules: &Rules, news: u64) {
+        let bytes = 5 * u128::from(rules.link.payload) * u128::from(news);
+        self.increase += rules.scaled(bytes, 1);
+    }
+
+    fn increase_by_room(&mut self, rules: &Rules, news: u64, delay: Time) {
+        self.increase_when_idle(rules, news, delay);
+        if self.grows_fast {
+            return;
+        }
+        let room = rules.target.saturating_sub(delay);
+        let bytes = 4 * u128::from(rules.link.payload) * u128::from(news) * u128::from(room.ps());
+        self.increase += rules.scaled(bytes, u128::from(REFERENCE_ROUND_TRIP.ps()));
+    }
+
+    /// Grows at once after a whole window without delay.
+    fn increase_when_idle(&mut self, rules: &Rules, news: u64, delay: Time) {
+        if delay >= IDLE_DELAY {
+            self.idle = 0;
+            self.grows_fast = false;
+            return;
+        }
+        self.idle += news;
+        self.grows_fast |= self.idle > self.window;
+        if self.grows_fast {
+            self.window += rules.scaled(u128::from(news), 4);
+        }
+    }
+
+    fn decrease(&mut self, rules: &Rules, now: Instant) {
+        self.grows_fast = false;
+        self.idle = 0;
+        let mean = self.delays.mean;
+        if mean <= rules.target || now.saturating_since(self.fell) <= self.delays.base {
+            return;
+        }
+        let above = u128::from(mean.ps() - rules.target.ps());
+        let less = u128::from(rules.decrease_ppm) * above / u128::from(mean.ps().max(1));
+        let left = WHOLE_PPM.saturating_sub(less as u64).max(LEAST_LEFT_PPM);
+        let window = u128::from(self.window) * u128::from(left) / u128::from(WHOLE_PPM);
+        self.window = (window as u64).max(rules.link.full);
+        self.fell = now;
+    }
+
+    /// Lets increases take effect.
+    fn fulfil(&mut self, rules: &Rules, now: Instant, since: Time) {
+        self.window += self.increase / self.window.max(1);
+        if since >= rules.link.round_trip {
+            self.window += rules.scaled(15 * u128::from(rules.link.payload), 100);
+            self.adjusted = now;
+        }
+        self.increase = 0;
+        self.received = 0;
+    }
+
+    /// Cuts the window to what got through in a round trip, where that is little and there is
+    /// reason to; whether it did, or what is under way from before is still to be ignored.
+    fn adapts_quickly(
+        &mut self,
+        rules: &Rules,
+        now: Instant,
+        marked: bool,
+        delay: Time,
+        in_flight: u64,
+    ) -> bool {
+        let mut ignores = false;
+        if self.ignored < self.to_ignore && marked {
+            ignores = true;
+        } else if self.quick_adapt_after.is_none_or(|after| now > after) {
+            let has_reason = self.asks_to_adapt || delay > rules.target * 4;
+            let is_little = self.achieved < self.most >> rules.gate;
+            if self.quick_adapt_after.is_some() && has_reason && is_little {
+                self.window = self.achieved.max(rules.link.full);
+                self.to_ignore = in_flight;
+                self.ignored = 0;
+                self.asks_to_adapt = false;
+                ignores = true;
+            }
+            self.achieved = 0;
+            self.quick_adapt_after = Some(now + self.delays.base + rules.target);
+        }
+        if ignores {
+            self.increase = 0;
+            self.received = 0;
+        }
+        ignores
+    }
+
+    pub(super) fn trimmed(&mut self, rules: &Rules, trim: &Trim) {
+        self.note_round_trip(rules, trim.round_trip);
+        self.ignored += trim.bytes;
+        // The queue was full: it holds about a round trip of the network.
+        self.note_delay(rules, rules.link.round_trip, true);
+        self.asks_to_adapt = true;
+        let adapts = self.adapts_quickly(rules, trim.now, true, Time::ZERO, trim.in_flight);
+        if !adapts && !(rules.has_credit && trim.at_last_hop) {
+            self.window = self.window.saturating_sub(trim.bytes);
+            self.bound(rules);
+        }
+    }
+
+    pub(super) fn timed_out(&mut self, rules: &Rules, bytes: u64) {
+        self.window = self.window.saturating_sub(bytes).max(rules.link.full);
+    }
+}

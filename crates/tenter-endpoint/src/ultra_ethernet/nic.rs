@@ -1,0 +1,667 @@
+//! The NIC for Ultra Ethernet: connections, the order in which they send, and their timers.
+
+use std::collections::VecDeque;
+
+use tenter_engine::{Ring, prefetch_at};
+use tenter_net::{
+    Event, EventKind, Medium, Packet, PacketKind, Pause, PauseRecord, PullTarget, ReceiveSlot,
+    SendSlot, Transmitter, WireLosses,
+};
+use tenter_topology::HostId;
+use tenter_units::{ById, Instant, Time};
+
+use super::acknowledgement::Cursor;
+use super::cut::Cut;
+use super::pacer::Pacer;
+use super::receiver::{Receiver, Taken};
+use super::sender::{Expiry, Rules, Sender};
+use crate::nic::build::NicBuild;
+use crate::nic::classes::NicClasses;
+use crate::nic::context::{Directory, RxContext};
+use crate::nic::counters::NicCounters;
+use crate::nic::error::QueuePairError;
+use crate::nic::marks::{MarkBook, Marks};
+use crate::pauses::Pauses;
+use crate::receive::Delivery;
+use crate::send::{Connection, SendPeer, WorkRequest};
+use crate::timers::Timers;
+
+/// Of so many frames one is data, while control packets and data both wait.
+const TURNS: u8 = 11;
+
+/// A NIC for Ultra Ethernet with one port.
+#[derive(Clone, Debug)]
+pub struct UltraEthernetNic {
+    host: HostId,
+    transmitter: Transmitter,
+    rules: Rules,
+    /// Acknowledgements, reports, grants and requests.
+    control: Ring<Packet>,
+    /// Frames since data last had its turn beside control packets.
+    control_turns: u8,
+    send: ById<SendSlot, Option<Box<Sender>>>,
+    receive: ById<ReceiveSlot, Receiver>,
+    /// The connections that may send, in the order in which they are served.
+    round: Ring<SendSlot>,
+    /// At most one deadline per connection.
+    timeouts: Timers,
+    probes: Timers,
+    /// Requests that are not acknowledged: while there are none, no timeout fires.
+    pending: u32,
+    pacer: Option<Box<Pacer>>,
+    records: Cursor,
+    classes: NicClasses,
+    pauses: Box<Pauses>,
+    marks: MarkBook,
+    counters: NicCounters,
+    errors: Vec<QueuePairError>,
+    delivered: VecDeque<Delivery>,
+}
+
+impl UltraEthernetNic {
+    /// A NIC before anything has happened.
+    ///
+    /// # Panics
+    /// Without a network.
+    pub(crate) fn new(build: NicBuild<'_>) -> UltraEthernetNic {
+        let network = build.ultra_ethernet.expect("the transport has a network");
+        let link = network.link(build.line);
+        let control = &network.spec.congestion_control;
+        let credit = control.credit_rules(&link);
+        let rules = Rules {
+            cut: Cut::new(&network.spec),
+            window: control.window_rules(&link),
+            credit,
+            timeout: network.timeout(),
+            link,
+            network,
+        };
+        UltraEthernetNic {
+            host: build.host,
+            transmitter: build.transmitter,
+            pacer: credit.map(|credit| Box::new(Pacer::new(&credit, &link))),
+            rules,
+            control: Ring::default(),
+            control_turns: 0,
+            send: vec![None; build.send_slots].into(),
+            receive: vec![Receiver::default(); build.receive_slots].into(),
+            round: Ring::default(),
+            timeouts: Timers::new(),
+            probes: Timers::new(),
+            pending: 0,
+            records: Cursor::default(),
+            classes: build.classes,
+            pauses: Box::default(),
+            marks: MarkBook::default(),
+            counters: NicCounters::default(),
+            errors: Vec::new(),
+            delivered: VecDeque::new(),
+        }
+    }
+
+    pub(crate) fn host(&self) -> HostId {
+        self.host
+    }
+
+    pub(crate) fn transmitter(&self) -> &Transmitter {
+        &self.transmitter
+    }
+
+    pub(crate) fn transmitter_mut(&mut self) -> &mut Transmitter {
+        &mut self.transmitter
+    }
+
+    fn note<M: Medium>(&self, kind: EventKind, packet: &Packet, medium: &mut M) {
+        if M::WATCHED {
+            medium.note(Event {
+                at: packet.at,
+                node: self.host.node(),
+                port: 0,
+                kind,
+                packet: *packet,
+            });
+        }
+    }
+
+    pub(crate) fn open(&mut self, slot: SendSlot, peer: SendPeer, class: u8) {
+        self.send[slot] = Some(Box::new(Sender::new(peer, class, &self.rules)));
+    }
+
+    pub(crate) fn post(&mut self, slot: SendSlot, request: WorkRequest) {
+        let now = request.posted;
+        self.expect_answer(now);
+        let Some(sender) = &mut self.send[slot] else {
+            return;
+        };
+        sender.post(request, &self.rules);
+        if !std::mem::replace(&mut sender.timer_armed, true) {
+            self.timeouts.push(now + self.rules.timeout, slot);
+        }
+        self.join_round(slot);
+    }
+
+    /// One more request waits for its acknowledgement. Timers that would have fired in vain while
+    /// none did are dropped.
+    fn expect_answer(&mut self, now: Instant) {
+        while self.pending == 0 && self.timeouts.next_at() <= now {
+            let Some(slot) = self.timeouts.pop() else {
+                break;
+            };
+            if let Some(sender) = &mut self.send[slot] {
+                sender.timer_armed = false;
+            }
+        }
+        while self.pending == 0 && self.probes.next_at() <= now {
+            let Some(slot) = self.probes.pop() else {
+                break;
+            };
+            if let Some(sender) = &mut self.send[slot] {
+                sender.forget_probe();
+            }
+        }
+        self.pending += 1;
+    }
+
+    /// Puts a connection that may send at the end of the round.
+    fn join_round(&mut self, slot: SendSlot) {
+        if let Some(sender) = &mut self.send[slot]
+            && !sender.in_round
+            && sender.may_send(&self.rules)
+        {
+            sender.in_round = true;
+            self.round.push(slot);
+        }
+    }
+
+    pub(crate) fn next_departure(&self, now: Instant) -> Option<Instant> {
+        let data = (!self.round.is_empty()).then(|| self.pauses.until(self.classes.data));
+        let control = (!self.control.is_empty()).then(|| self.pauses.until(self.classes.control));
+        let earliest = match (data, control) {
+            (Some(data), Some(control)) => data.min(control),
+            (data, control) => data.or(control)?,
+        };
+        Some(earliest.max(self.transmitter.free_at()).max(now))
+    }
+
+    pub(crate) fn depart(&mut self, now: Instant, medium: &mut impl Medium) {
+        let data = !self.round.is_empty() && self.pauses.until(self.classes.data) <= now;
+        let control = !self.control.is_empty() && self.pauses.until(self.classes.control) <= now;
+        if data && control {
+            self.control_turns = (self.control_turns + 1) % TURNS;
+        }
+        let is_turn_of_data = data && (!control || self.control_turns == 0);
+        if is_turn_of_data && self.depart_data(now, medium) {
+            return;
+        }
+        if control && let Some(packet) = self.control.pop() {
+            self.transmitter.transmit(&packet, now, medium);
+        }
+    }
+
+    /// Sends a data packet of the first connection that may send one; whether there is any.
+    fn depart_data(&mut self, now: Instant, medium: &mut impl Medium) -> bool {
+        while let Some(&slot) = self.round.front() {
+            let active = self.round.len() as u64;
+            self.round.pop();
+            let Some(sender) = &mut self.send[slot] else {
+                continue;
+            };
+            if !sender.may_send(&self.rules) {
+                // Its window has closed since it joined.
+                sender.in_round = false;
+                continue;
+            }
+            let (packet, repeats) = sender.next_packet(&self.rules, active, now);
+            self.counters.retransmitted_packets += u64::from(repeats);
+            if sender.may_send(&self.rules) {
+                self.round.push(slot);
+            } else {
+                sender.in_round = false;
+            }
+            self.transmitter.transmit(&packet, now, medium);
+            return true;
+        }
+        false
+    }
+
+    pub(crate) fn arrive<M: Medium, D: Directory>(
+        &mut self,
+        packet: &Packet,
+        cx: &mut RxContext<'_, M, D>,
+    ) -> Option<Delivery> {
+        if packet.kind.is_mac_control() {
+            self.obey(packet, cx.medium);
+            return None;
+        }
+        self.counters.received_frames += 1;
+        self.counters.received_bytes += u64::from(packet.frame_bytes);
+        match packet.kind {
+            PacketKind::Middle => return self.on_data(packet, cx),
+            PacketKind::Trimmed => self.on_trimmed(packet, cx),
+            PacketKind::RequestToSend => self.on_request(packet, cx.directory),
+            PacketKind::Probe => self.on_probe(packet, cx.directory),
+            PacketKind::SelectiveAck => self.on_acknowledgement(packet, cx),
+            PacketKind::TrimNak => self.on_trim_report(packet),
+            PacketKind::Pull => self.on_pull(packet),
+            _ => {}
+        }
+        self.note(EventKind::Accepted, packet, cx.medium);
+        None
+    }
+
+    fn obey<M: Medium>(&mut self, packet: &Packet, medium: &mut M) {
+        if packet.kind == PacketKind::Pause {
+            self.note(EventKind::Obeyed, packet, medium);
+            let until = packet.at + self.transmitter.pause_time(Pause::of(packet).quanta);
+            self.pauses.obey(packet.class(), packet.at, until);
+        }
+    }
+
+    /// The receiver of a packet, opened.
+    fn receiver(&mut self, slot: ReceiveSlot, directory: &impl Directory) -> &mut Receiver {
+        let receiver = &mut self.receive[slot];
+        if !receiver.books.open {
+            receiver.books.open(directory.reply_path(self.host, slot));
+        }
+        receiver
+    }
+
+    fn on_data<M: Medium, D: Directory>(
+        &mut self,
+        packet: &Packet,
+        cx: &mut RxContext<'_, M, D>,
+    ) -> Option<Delivery> {
+        let slot = PullTarget::slot(packet);
+        let marked = packet.has(Packet::CONGESTION_EXPERIENCED);
+        if marked {
+            self.counters.marked_packets += 1;
+            self.marks.count(slot, self.receive.len());
+        }
+        if let Some(pacer) = &mut self.pacer
+            && let Some(control) = &mut pacer.oversubscription
+        {
+            control.received(packet.at, marked);
+        }
+        let after = self.rules.network.spec.acknowledge_after.count();
+        let mut delivered = std::mem::take(&mut self.delivered);
+        let receiver = self.receiver(slot, cx.directory);
+        let taken = receiver.take(slot, packet, |delivery| delivered.push_back(delivery));
+        let answers = taken == Taken::Duplicate || receiver.answers_now(packet, taken, after);
+        let first = delivered.pop_front();
+        self.delivered = delivered;
+        self.note_demand(slot, packet);
+        match taken {
+            Taken::Duplicate => self.counters.duplicate_request += 1,
+            Taken::InOrder | Taken::Ahead => {
+                self.counters.data_packets += 1;
+                self.counters.data_bytes += u64::from(packet.frame_bytes);
+                self.counters.out_of_order += u64::from(taken == Taken::Ahead);
+            }
+        }
+        let asks = packet.has(Packet::ACK_REQUEST) && taken != Taken::Duplicate;
+        if answers {
+            self.acknowledge(slot, packet, marked || asks);
+        }
+        let kind = if taken == Taken::Duplicate {
+            EventKind::Discarded
+        } else {
+            EventKind::Accepted
+        };
+        self.note(kind, packet, cx.medium);
+        first
+    }
+
+    /// What a packet says of credit that its sender wants.
+    fn note_demand(&mut self, slot: ReceiveSlot, packet: &Packet) {
+        if let Some(pacer) = &mut self.pacer {
+            let demand = &mut self.receive[slot].demand;
+            if demand.hear(packet) {
+                pacer.request(slot, demand, packet.at);
+            }
+        }
+    }
+
+    /// Acknowledges in answer to a packet; `from_itself`: the map begins with it.
+    fn acknowledge(&mut self, slot: ReceiveSlot, packet: &Packet, from_itself: bool) {
+        let marked = packet.has(Packet::CONGESTION_EXPERIENCED);
+        let repeated = packet.has(Packet::REPEATED);
+        let probe = packet.kind == PacketKind::Probe;
+        let report = self.receive[slot].report(packet.sequence, from_itself);
+        let records = &self.rules.network.acknowledgements;
+        let name = records.write(self.host, &mut self.records, &report);
+        let answer = Packet {
+            sequence: self.receive[slot].books.expected,
+            sent: name,
+            flags: u8::from(marked) * Packet::CONGESTION_ECHO
+                | u8::from(repeated) * Packet::ANSWERS_REPEATED
+                | u8::from(probe) * Packet::ANSWERS_PROBE,
+            ..self.answer(slot, PacketKind::SelectiveAck)
+        };
+        self.push_control(answer);
+    }
+
+    /// An answer to the sender of a connection, without content; each takes another path.
+    fn answer(&mut self, slot: ReceiveSlot, kind: PacketKind) -> Packet {
+        let receiver = &mut self.receive[slot];
+        let differences = &self.rules.network.differences;
+        let turn = usize::from(receiver.answers) % differences.len();
+        receiver.answers = receiver.answers.wrapping_add(1);
+        let bytes = self.rules.network.spec.control_bytes as u16;
+        let blank = receiver.books.reply.packet(kind, bytes);
+        Packet {
+            hash: blank.hash ^ differences[turn],
+            ..blank
+        }
+    }
+
+    fn push_control(&mut self, mut packet: Packet) {
+        packet.flags |= Packet::class_flags(self.classes.control);
+        self.control.push(packet);
+    }
+
+    fn on_trimmed<M: Medium, D: Directory>(
+        &mut self,
+        packet: &Packet,
+        cx: &mut RxContext<'_, M, D>,
+    ) {
+        let slot = PullTarget::slot(packet);
+        let at_last_hop = packet.has(Packet::TRIMMED_AT_LAST_HOP);
+        self.counters.trimmed_packets += 1;
+        if let Some(pacer) = &mut self.pacer
+            && let Some(control) = &mut pacer.oversubscription
+        {
+            control.trimmed(packet.at, at_last_hop);
+        }
+        if self.receiver(slot, cx.directory).has(packet.sequence) {
+            let whole = Packet {
+                flags: packet.flags & !(Packet::REPEATED | Packet::CONGESTION_EXPERIENCED),
+                ..*packet
+            };
+            self.acknowledge(slot, &whole, false);
+            return;
+        }
+        self.note_demand(slot, packet);
+        let marked = packet.has(Packet::CONGESTION_EXPERIENCED);
+        let report = Packet {
+            sequence: packet.sequence,
+            flags: u8::from(at_last_hop) * Packet::AT_LAST_HOP
+                | u8::from(marked) * Packet::CONGESTION_ECHO,
+            ..self.answer(slot, PacketKind::TrimNak)
+        };
+        self.push_control(report);
+        self.counters.nak_sent += 1;
+        if let Some(pacer) = &mut self.pacer {
+            pacer.request(slot, &mut self.receive[slot].demand, packet.at);
+        }
+    }
+
+    fn on_request(&mut self, packet: &Packet, directory: &impl Directory) {
+        let slot = PullTarget::slot(packet);
+        self.receiver(slot, directory);
+        self.note_demand(slot, packet);
+        if let Some(pacer) = &mut self.pacer {
+            pacer.request(slot, &mut self.receive[slot].demand, packet.at);
+        }
+    }
+
+    fn on_probe(&mut self, packet: &Packet, directory: &impl Directory) {
+        let slot = PullTarget::slot(packet);
+        self.receiver(slot, directory);
+        self.acknowledge(slot, packet, false);
+    }
+
+    fn on_acknowledgement<M: Medium, D: Directory>(
+        &mut self,
+        packet: &Packet,
+        cx: &mut RxContext<'_, M, D>,
+    ) {
+        let report = self.rules.network.acknowledgements.take(packet.sent);
+        let slot = packet.send_slot();
+        let Some(sender) = &mut self.send[slot] else {
+            return;
+        };
+        let probe_before = sender.probe_at();
+        let rules = &self.rules;
+        let finished = sender.on_acknowledgement(rules, slot, packet, &report, cx.done);
+        let probe_at = sender.probe_at();
+        if !probe_at.is_never() && probe_before.is_never() {
+            self.probes.push(probe_at, slot);
+        }
+        self.pending -= finished;
+        self.join_round(slot);
+    }
+
+    fn on_trim_report(&mut self, packet: &Packet) {
+        self.counters.packet_seq_err += 1;
+        let slot = packet.send_slot();
+        if let Some(sender) = &mut self.send[slot] {
+            sender.on_trimmed(&self.rules, packet);
+        }
+        self.join_round(slot);
+    }
+
+    fn on_pull(&mut self, packet: &Packet) {
+        let slot = packet.send_slot();
+        if let Some(sender) = &mut self.send[slot] {
+            sender.on_grant(&self.rules, packet.sequence, packet.at);
+        }
+        self.join_round(slot);
+    }
+
+    pub(crate) fn next_timer(&self) -> Option<Instant> {
+        let pull = self.pacer.as_ref().map_or(Instant::NEVER, |pacer| pacer.next());
+        let timeout = if self.pending > 0 {
+            self.timeouts.next_at().min(self.probes.next_at())
+        } else {
+            Instant::NEVER
+        };
+        let next = pull.min(timeout);
+        (!next.is_never()).then_some(next)
+    }
+
+    pub(crate) fn fire(&mut self, now: Instant) {
+        if self.pacer.as_ref().is_some_and(|pacer| pacer.next() <= now) {
+            self.pull(now);
+        } else if self.probes.next_at() <= now {
+            self.probe(now);
+        } else {
+            self.time_out(now);
+        }
+    }
+
+    /// Grants the sender whose turn it is.
+    fn pull(&mut self, now: Instant) {
+        let Some(pacer) = &mut self.pacer else {
+            return;
+        };
+        let Some((slot, wants)) = pacer.turn() else {
+            pacer.rest();
+            return;
+        };
+        let number = pacer.grant(slot, wants, &mut self.receive[slot].demand, now);
+        let pull = Packet {
+            sequence: number,
+            ..self.answer(slot, PacketKind::Pull)
+        };
+        self.push_control(pull);
+    }
+
+    fn probe(&mut self, now: Instant) {
+        let Some(slot) = self.probes.pop() else {
+            return;
+        };
+        let Some(sender) = &mut self.send[slot] else {
+            return;
+        };
+        let due = sender.probe_at();
+        let packet = if due <= now {
+            sender.probe(&self.rules, now)
+        } else {
+            None
+        };
+        let next = sender.probe_at();
+        if !next.is_never() {
+            self.probes.push(next.max(now + Time::LEAST), slot);
+        }
+        if let Some(packet) = packet {
+            self.push_control(packet);
+        }
+    }
+
+    fn time_out(&mut self, now: Instant) {
+        let Some(slot) = self.timeouts.pop() else {
+            return;
+        };
+        let Some(sender) = &mut self.send[slot] else {
+            return;
+        };
+        match sender.expire(&self.rules, now) {
+            Expiry::Idle => sender.timer_armed = false,
+            Expiry::Later(due) => self.timeouts.push(due, slot),
+            Expiry::GivesUp => self.fail(slot, now),
+            Expiry::Asks { next } => {
+                self.timeouts.push(next, slot);
+                let active = self.round.len() as u64;
+                let packet = sender.request(&self.rules, active);
+                self.push_control(packet);
+            }
+            Expiry::Repeats { next, asks } => {
+                self.counters.local_ack_timeout_err += 1;
+                self.timeouts.push(next, slot);
+                if asks {
+                    let active = self.round.len() as u64;
+                    let packet = sender.request(&self.rules, active);
+                    self.push_control(packet);
+                }
+                self.join_round(slot);
+            }
+        }
+    }
+
+    fn fail(&mut self, slot: SendSlot, now: Instant) {
+        if let Some(sender) = &mut self.send[slot] {
+            sender.connection = Connection::Failed;
+            sender.timer_armed = false;
+            self.errors.push(QueuePairError {
+                slot,
+                at: now,
+                destination: sender.peer.destination,
+            });
+        }
+    }
+
+    pub(crate) fn link_down(&mut self, under_way: WireLosses, now: Instant) {
+        self.transmitter.link_down(now, under_way);
+        self.pauses.forget(now);
+    }
+
+    pub(crate) fn link_up(&mut self, now: Instant) {
+        self.transmitter.link_up(now);
+    }
+
+    pub(crate) fn last_end(&self) -> Instant {
+        self.transmitter.last_end()
+    }
+
+    pub(crate) fn prefetch(&self) {
+        tenter_engine::prefetch(&self.transmitter);
+        tenter_engine::prefetch(&self.round);
+        tenter_engine::prefetch(&self.counters);
+    }
+
+    pub(crate) fn prefetch_for<'p>(&self, arrivals: impl Iterator<Item = &'p Packet>) {
+        for packet in arrivals.filter(|packet| packet.kind.is_of_queue_pair()) {
+            if packet.kind.is_for_receiver() {
+                prefetch_at(&self.receive, PullTarget::slot(packet).index());
+            } else {
+                prefetch_at(&self.send, packet.queue_pair as usize);
+            }
+        }
+    }
+
+    pub(crate) fn receiver_of(&self, slot: SendSlot) -> (HostId, ReceiveSlot) {
+        let peer = self.send[slot].as_ref().map(|sender| sender.peer);
+        let peer = peer.unwrap_or_default();
+        (peer.destination, peer.slot)
+    }
+
+    pub(crate) fn is_lossless(&self, class: u8) -> bool {
+        self.classes.lossless & (1 << class) != 0
+    }
+
+    pub(crate) fn paused_until(&self, class: u8) -> Instant {
+        self.pauses.until(class)
+    }
+
+    pub(crate) fn paused(&self, class: u8, now: Instant) -> (PauseRecord, Time) {
+        self.pauses.record(class, now)
+    }
+
+    pub(crate) fn first_xoff(&self) -> Option<Instant> {
+        self.pauses.first
+    }
+
+    pub(crate) fn received_in_part(&self, slot: ReceiveSlot) -> u64 {
+        self.receive[slot].in_part()
+    }
+
+    pub(crate) fn counters(&self) -> NicCounters {
+        self.counters
+    }
+
+    pub(crate) fn is_open(&self, slot: SendSlot) -> bool {
+        self.send[slot].is_some()
+    }
+
+    pub(crate) fn take_marks(&mut self, slot: ReceiveSlot) -> Marks {
+        self.marks.take(slot)
+    }
+
+    pub(crate) fn next_delivery(&mut self) -> Option<Delivery> {
+        self.delivered.pop_front()
+    }
+
+    pub(crate) fn errors(&self) -> &[QueuePairError] {
+        &self.errors
+    }
+
+    pub(crate) fn acknowledged(&self) -> impl Iterator<Item = (HostId, u32)> + '_ {
+        self.send.iter().map(|sender| {
+            let sender = sender.as_ref();
+            sender.map_or((HostId::new(0), 0), |sender| {
+                (sender.peer.destination, sender.acknowledged())
+            })
+        })
+    }
+
+    pub(crate) fn unfinished(&self, slot: SendSlot) -> impl Iterator<Item = WorkRequest> + '_ {
+        let sender = self.send[slot].iter();
+        sender.flat_map(|sender| sender.requests.unfinished())
+    }
+
+    pub(crate) fn unfinished_count(&self, slot: SendSlot) -> usize {
+        self.send[slot].as_ref().map_or(0, |sender| sender.requests.count())
+    }
+
+    pub(crate) fn delivered(&self, slot: ReceiveSlot) -> u32 {
+        self.receive[slot].books.delivered()
+    }
+
+    pub(crate) fn reset_delivered(&mut self, first: ReceiveSlot, count: usize) {
+        let slots = first.index()..first.index() + count;
+        self.marks.forget(slots.clone());
+        for receiver in &mut self.receive.as_mut_slice()[slots] {
+            receiver.books.reset_delivered();
+        }
+    }
+
+    pub(crate) fn has_given_up(&self, slot: SendSlot) -> bool {
+        let sender = self.send[slot].as_ref();
+        sender.is_some_and(|sender| sender.connection == Connection::Failed)
+    }
+
+    pub(crate) fn goes_on(&self, slot: SendSlot, _link_is_up: bool) -> bool {
+        let sender = self.send[slot].as_ref();
+        sender.is_some_and(|sender| sender.connection == Connection::Ready && sender.is_busy())
+    }
+}

@@ -1,0 +1,152 @@
+//! Oversubscription control: a receiver grants less while its packets come marked, or trimmed before
+//! the last hop, for then the network before it is the bottleneck and not its own port.
+//!
+//! Source: the Ultra Ethernet Consortium's reference simulator (uet-htsim, 2025). Its timer is
+//! caught up when something next happens.
+
+use tenter_units::{Instant, Time};
+
+/// Parts of a share.
+const WHOLE: i64 = 1_000_000;
+/// Above this share of marks it grants less.
+const TARGET: i64 = 300_000;
+/// By how much more it grants after a period without marks, doubled with each further one.
+const STEP: i64 = 10_000;
+const LEAST: i64 = 10_000;
+/// After so many periods in which nothing arrived all is forgotten.
+const FORGOTTEN: u64 = 64;
+
+/// What has arrived in a period, and the share of the rate that is granted.
+#[derive(Clone, Debug)]
+pub(super) struct Oversubscription {
+    period: Time,
+    ends: Instant,
+    packets: i64,
+    marked: i64,
+    trimmed_last: i64,
+    trimmed_before: i64,
+    /// The smoothed share of marks.
+    marks: i64,
+    share: i64,
+    rises: u32,
+}
+
+impl Oversubscription {
+    pub(super) fn new(period: Time) -> Oversubscription {
+        Oversubscription {
+            period,
+            ends: Instant::START + period,
+            packets: 0,
+            marked: 0,
+            trimmed_last: 0,
+            trimmed_before: 0,
+            marks: 0,
+            share: WHOLE,
+            rises: 0,
+        }
+    }
+
+    /// The share of the rate that is granted at `now`, in parts per million.
+    pub(super) fn share(&mut self, now: Instant) -> u64 {
+        self.catch_up(now);
+        self.share.unsigned_abs()
+    }
+
+    pub(super) fn received(&mut self, now: Instant, marked: bool) {
+        self.catch_up(now);
+        self.packets += 1;
+        self.marked += i64::from(marked);
+    }
+
+    pub(super) fn trimmed(&mut self, now: Instant, at_last_hop: bool) {
+        self.catch_up(now);
+        self.packets += 1;
+        if at_last_hop {
+            self.trimmed_last += 1;
+        } else {
+            self.trimmed_before += 1;
+        }
+    }
+
+    fn catch_up(&mut self, now: Instant) {
+        let behind = now.saturating_since(self.ends).ps() / self.period.ps().max(1);
+        if behind > FORGOTTEN {
+            let period = self.period;
+            *self = Oversubscription {
+                ends: now + period,
+                ..Oversubscription::new(period)
+            };
+            return;
+        }
+        while self.ends <= now {
+            self.end_period();
+            self.ends += self.period;
+        }
+    }
+
+    fn end_period(&mut self) {
+        let whole = self.packets - self.trimmed_last - self.trimmed_before;
+        let share = if whole > 0 { self.marked * WHOLE / whole } else { 0 };
+        let mut falls = false;
+        if self.trimmed_before > 0 {
+            self.share -= self.trimmed_before * WHOLE / self.packets;
+            falls = true;
+        }
+        self.marks = (self.marks + share) / 2;
+        if self.marks > TARGET {
+            let less = (self.marks - TARGET) / 2;
+            self.share = self.share * (WHOLE - less) / WHOLE;
+            falls = true;
+        }
+        if falls {
+            self.rises = 0;
+        } else {
+            let doubled = if self.marked == 0 { self.rises.min(7) } else { 0 };
+            self.share += STEP << doubled;
+            self.rises += 1;
+        }
+        self.share = self.share.clamp(LEAST, WHOLE);
+        self.packets = 0;
+        self.marked = 0;
+        self.trimmed_last = 0;
+        self.trimmed_before = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tenter_units::{Instant, Time};
+
+    use super::Oversubscription;
+
+    const PERIOD: Time = Time::from_us(10);
+
+    fn after(periods: u64) -> Instant {
+        Instant::START + PERIOD * periods
+    }
+
+    #[test]
+    fn marks_lower_the_share_and_quiet_raises_it_faster_and_faster() {
+        let mut control = Oversubscription::new(PERIOD);
+        for _ in 0..10 {
+            control.received(Instant::START, true);
+        }
+        // All marked: smoothed 0.5, 0.2 above the target, half of that less.
+        assert_eq!(control.share(after(1)), 900_000);
+        // Smoothed 0.25: 0.01 more, then 0.02, 0.04 ...
+        assert_eq!(control.share(after(2)), 910_000);
+        assert_eq!(control.share(after(3)), 930_000);
+        assert_eq!(control.share(after(4)), 970_000);
+        assert_eq!(control.share(after(5)), 1_000_000);
+    }
+
+    #[test]
+    fn trims_before_the_last_hop_count_and_others_do_not() {
+        let mut control = Oversubscription::new(PERIOD);
+        for nth in 0..10 {
+            control.trimmed(Instant::START, nth > 0);
+        }
+        assert_eq!(control.share(after(1)), 900_000);
+        assert_eq!(control.share(after(100)), 1_000_000);
+    }
+}

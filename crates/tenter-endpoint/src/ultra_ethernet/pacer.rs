@@ -1,0 +1,115 @@
+//! The pull pacer: a receiver grants at nearly the rate of its line, one sender after the other.
+
+use std::collections::VecDeque;
+
+use tenter_net::ReceiveSlot;
+use tenter_units::{Instant, Time};
+
+use super::congestion::Link;
+use super::congestion::credit::{CreditRules, QUANTUM_BYTES};
+use super::oversubscription::Oversubscription;
+use super::receiver::Demand;
+
+/// Quanta after which the next grant comes where one grants nothing.
+const PAUSE_QUANTA: u64 = 1024 / QUANTUM_BYTES;
+const WHOLE_PPM: u128 = 1_000_000;
+
+/// The grants of a NIC.
+#[derive(Clone, Debug)]
+pub(super) struct Pacer {
+    rules: CreditRules,
+    line: u64,
+    /// Those that want credit, in the order of their turns.
+    active: VecDeque<ReceiveSlot>,
+    /// Those that have what they want, and may get more.
+    idle: VecDeque<ReceiveSlot>,
+    /// When the next grant is due; [`Instant::NEVER`] where nobody waits for one.
+    next: Instant,
+    /// When the one after the last is due at the earliest.
+    free: Instant,
+    pub(super) oversubscription: Option<Oversubscription>,
+}
+
+impl Pacer {
+    pub(super) fn new(rules: &CreditRules, link: &Link) -> Pacer {
+        let controls = rules.controls_oversubscription;
+        Pacer {
+            rules: *rules,
+            line: link.line,
+            active: VecDeque::new(),
+            idle: VecDeque::new(),
+            next: Instant::NEVER,
+            free: Instant::START,
+            oversubscription: controls.then(|| Oversubscription::new(link.round_trip)),
+        }
+    }
+
+    /// When the next grant is due.
+    pub(super) fn next(&self) -> Instant {
+        self.next
+    }
+
+    /// A sender wants credit at `now`.
+    pub(super) fn request(&mut self, slot: ReceiveSlot, demand: &mut Demand, now: Instant) {
+        if std::mem::replace(&mut demand.is_pulled, true) {
+            return;
+        }
+        self.active.push_back(slot);
+        if self.next.is_never() {
+            self.next = self.free.max(now);
+        }
+    }
+
+    /// The sender whose turn it is at `now`, and whether it wants credit.
+    pub(super) fn turn(&mut self) -> Option<(ReceiveSlot, bool)> {
+        let active = self.active.pop_front().map(|slot| (slot, true));
+        active.or_else(|| self.idle.pop_front().map(|slot| (slot, false)))
+    }
+
+    /// Grants the sender whose turn it is what it wants, or something unasked; up to which number.
+    pub(super) fn grant(
+        &mut self,
+        slot: ReceiveSlot,
+        wants: bool,
+        demand: &mut Demand,
+        now: Instant,
+    ) -> u32 {
+        let each = self.rules.quanta_per_pull;
+        let quanta = if wants { demand.open().min(each) } else { each };
+        let number = demand.grant(quanta);
+        if wants {
+            if demand.open() > 0 {
+                self.active.push_back(slot);
+            } else {
+                demand.is_pulled = false;
+                if self.rules.grants_unasked {
+                    self.idle.push_back(slot);
+                }
+            }
+        } else {
+            let most = (self.rules.most / QUANTUM_BYTES) as u32;
+            if demand.open() == 0 && demand.unasked() < most {
+                self.idle.push_back(slot);
+            }
+        }
+        let quanta = if quanta == 0 { PAUSE_QUANTA } else { u64::from(quanta) };
+        self.free = now + self.time_of(quanta, now);
+        let waits = !self.active.is_empty() || !self.idle.is_empty();
+        self.next = if waits { self.free } else { Instant::NEVER };
+        number
+    }
+
+    /// Nobody's turn has come.
+    pub(super) fn rest(&mut self) {
+        self.next = Instant::NEVER;
+    }
+
+    fn time_of(&mut self, quanta: u64, now: Instant) -> Time {
+        let share = self.oversubscription.as_mut().map(|of| of.share(now));
+        let share = u128::from(share.unwrap_or(1_000_000));
+        let bits = u128::from(quanta * QUANTUM_BYTES * 8);
+        let ps = bits * 1_000_000_000_000 * WHOLE_PPM / u128::from(self.line);
+        let ps = ps / u128::from(self.rules.rate_ppm) * WHOLE_PPM / share;
+        Time::from_ps(ps as u64)
+    }
+}

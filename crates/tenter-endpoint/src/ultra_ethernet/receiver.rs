@@ -1,0 +1,209 @@
+//! The receiving side of a connection.
+
+use std::collections::VecDeque;
+
+use tenter_net::{Packet, PullTarget, ReceiveSlot};
+
+use super::acknowledgement::Report;
+use super::cut::on_wire;
+use super::sender::FIRST_GRANT;
+use crate::receive::{Delivery, ReceiveQueuePair, Verdict, latency};
+
+/// A packet that arrived before one that was sent earlier.
+#[derive(Clone, Copy, Debug)]
+struct Stored {
+    latency: u32,
+    frame_bytes: u16,
+    ends_transfer: bool,
+}
+
+/// What a sender wants and has been granted, in quanta.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Demand {
+    target: u32,
+    granted: u32,
+    /// Whether it has its turn among those that want more.
+    pub(super) is_pulled: bool,
+}
+
+/// The receiving side of a connection.
+#[derive(Clone, Debug)]
+pub(super) struct Receiver {
+    pub(super) books: ReceiveQueuePair,
+    /// From the packet after the first missing one on.
+    stored: VecDeque<Option<Stored>>,
+    /// How many of them have arrived.
+    ahead: u32,
+    received_bytes: u64,
+    /// Wire bytes since the last acknowledgement.
+    unanswered: u64,
+    /// Whether an acknowledgement is asked for when nothing is missing.
+    asks_when_whole: bool,
+    /// Answers so far: each takes another path.
+    pub(super) answers: u16,
+    pub(super) demand: Demand,
+}
+
+/// What becomes of a data packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    InOrder,
+    Ahead,
+    Duplicate,
+}
+
+/// Packets that one map covers.
+const MAP: u32 = 64;
+
+impl Default for Receiver {
+    fn default() -> Receiver {
+        Receiver {
+            books: ReceiveQueuePair::default(),
+            stored: VecDeque::new(),
+            ahead: 0,
+            received_bytes: 0,
+            unanswered: 0,
+            asks_when_whole: false,
+            answers: 0,
+            demand: Demand {
+                target: FIRST_GRANT,
+                granted: FIRST_GRANT,
+                is_pulled: false,
+            },
+        }
+    }
+}
+
+impl Demand {
+    /// A packet says up to which number its sender wants credit; whether that is news.
+    pub(super) fn hear(&mut self, packet: &Packet) -> bool {
+        let target = PullTarget::of(packet, self.target).quanta;
+        let is_more = target.wrapping_sub(self.target).wrapping_sub(1) < u32::MAX / 2;
+        if is_more {
+            self.target = target;
+        }
+        is_more
+    }
+
+    /// Quanta that the sender wants and has not been granted.
+    pub(super) fn open(&self) -> u32 {
+        self.target.saturating_sub(self.granted)
+    }
+
+    /// Quanta that it has been granted and did not want.
+    pub(super) fn unasked(&self) -> u32 {
+        self.granted.saturating_sub(self.target)
+    }
+
+    /// Grants so many quanta more; up to which number.
+    pub(super) fn grant(&mut self, quanta: u32) -> u32 {
+        self.granted += quanta;
+        self.granted
+    }
+}
+
+impl Receiver {
+    /// Whether a packet has arrived.
+    pub(super) fn has(&self, number: u32) -> bool {
+        let ahead = number.wrapping_sub(self.books.expected);
+        if ahead > u32::MAX / 2 {
+            return true;
+        }
+        let place = (ahead as usize).checked_sub(1);
+        let stored = place.and_then(|place| self.stored.get(place));
+        stored.is_some_and(Option::is_some)
+    }
+
+    /// Takes a data packet, and hands the transfers that end with it to `delivered`.
+    pub(super) fn take(
+        &mut self,
+        slot: ReceiveSlot,
+        packet: &Packet,
+        mut delivered: impl FnMut(Delivery),
+    ) -> Taken {
+        self.unanswered += on_wire(packet.frame_bytes);
+        if self.has(packet.sequence) {
+            return Taken::Duplicate;
+        }
+        self.received_bytes += on_wire(packet.frame_bytes);
+        if self.books.take(packet) == Verdict::Ahead {
+            let ahead = packet.sequence.wrapping_sub(self.books.expected);
+            let place = ahead as usize - 1;
+            if self.stored.len() <= place {
+                self.stored.resize(place + 1, None);
+            }
+            self.stored[place] = Some(Stored {
+                latency: latency(packet),
+                frame_bytes: packet.frame_bytes,
+                ends_transfer: packet.has(Packet::END_OF_TRANSFER),
+            });
+            self.ahead += 1;
+            return Taken::Ahead;
+        }
+        if packet.has(Packet::END_OF_TRANSFER) {
+            delivered(self.books.deliver(slot, packet.at));
+        }
+        while let Some(Some(stored)) = self.stored.pop_front() {
+            self.ahead -= 1;
+            self.books.accept(stored.frame_bytes, stored.latency);
+            if stored.ends_transfer {
+                delivered(self.books.deliver(slot, packet.at));
+            }
+        }
+        Taken::InOrder
+    }
+
+    /// Whether a packet that was taken is to be answered: where it is marked, the first, asks for
+    /// it, closes the last gap of one that did, or completes `after` bytes.
+    pub(super) fn answers_now(&mut self, packet: &Packet, taken: Taken, after: u64) -> bool {
+        let is_first = self.received_bytes == on_wire(packet.frame_bytes);
+        let asks = packet.has(Packet::ACK_REQUEST);
+        self.asks_when_whole |= asks;
+        let closes = taken == Taken::InOrder && self.ahead == 0;
+        let closes = closes && std::mem::take(&mut self.asks_when_whole);
+        let is_marked = packet.has(Packet::CONGESTION_EXPERIENCED);
+        is_marked || is_first || asks || closes || self.unanswered >= after
+    }
+
+    /// What an answer to a packet says; `from_itself`: its map begins with that packet.
+    pub(super) fn report(&mut self, answered: u32, from_itself: bool) -> Report {
+        self.unanswered = 0;
+        let expected = self.books.expected;
+        let earliest = expected.wrapping_add(1);
+        let before = answered.wrapping_sub(MAP - 1);
+        let is_later = before.wrapping_sub(earliest) <= u32::MAX / 2;
+        let first = match (from_itself, is_later) {
+            (true, _) => answered,
+            (false, true) => before,
+            (false, false) => earliest,
+        };
+        Report {
+            answered,
+            first,
+            map: self.map(first),
+            received_bytes: self.received_bytes,
+            ahead: self.ahead,
+        }
+    }
+
+    /// Which of the packets from one on have arrived ahead of a missing one.
+    fn map(&self, first: u32) -> u64 {
+        let place = first.wrapping_sub(self.books.expected);
+        if self.ahead == 0 || place > u32::MAX / 2 {
+            return 0;
+        }
+        let bit = |nth: u32| {
+            let place = (place + nth).checked_sub(1).map(|place| place as usize);
+            let stored = place.and_then(|place| self.stored.get(place));
+            u64::from(stored.is_some_and(Option::is_some)) << nth
+        };
+        (0..MAP).map(bit).sum()
+    }
+
+    /// Frame bytes accepted of transfers that have not been taken whole.
+    pub(super) fn in_part(&self) -> u64 {
+        let stored = self.stored.iter().flatten();
+        let stored: u64 = stored.map(|of| u64::from(of.frame_bytes)).sum();
+        self.books.accepted_bytes() + stored
+    }
+}

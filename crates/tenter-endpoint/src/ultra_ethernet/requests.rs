@@ -1,0 +1,124 @@
+//! The work requests of a connection that are not acknowledged whole.
+
+use std::collections::VecDeque;
+
+use tenter_net::SendSlot;
+use tenter_units::Instant;
+
+use super::cut::Cut;
+use crate::send::{Acknowledged, WorkRequest};
+
+/// A request whose packets have the numbers from `first` on.
+#[derive(Clone, Copy, Debug)]
+struct Posted {
+    request: WorkRequest,
+    first_sent: Instant,
+    first: u32,
+    packets: u32,
+    repeated_frames: u64,
+    repeated_bytes: u64,
+}
+
+/// The requests of a connection, oldest first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Requests {
+    posted: VecDeque<Posted>,
+    /// Requests all of whose packets have been sent.
+    sent_whole: usize,
+}
+
+/// A packet that has not been sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unsent {
+    pub(super) frame_bytes: u16,
+    pub(super) ends_request: bool,
+}
+
+impl Requests {
+    /// Appends a request, whose packets have numbers from `first` on; how many packets it has.
+    pub(super) fn post(&mut self, request: WorkRequest, first: u32, cut: Cut) -> u32 {
+        let packets = u32::try_from(cut.packets(request.bytes))
+            .expect("a plan puts fewer than 2^30 packets of a collective on a connection");
+        self.posted.push_back(Posted {
+            request,
+            first_sent: Instant::NEVER,
+            first,
+            packets,
+            repeated_frames: 0,
+            repeated_bytes: 0,
+        });
+        packets
+    }
+
+    /// The packet with this number, which is the next one and leaves at `now`.
+    pub(super) fn send(&mut self, number: u32, cut: Cut, now: Instant) -> Unsent {
+        let posted = &mut self.posted[self.sent_whole];
+        let nth = number.wrapping_sub(posted.first);
+        if nth == 0 {
+            posted.first_sent = now;
+        }
+        let ends_request = nth + 1 == posted.packets;
+        self.sent_whole += usize::from(ends_request);
+        Unsent {
+            frame_bytes: cut.frame_bytes(posted.request.bytes, u64::from(nth)),
+            ends_request,
+        }
+    }
+
+    /// Frame bytes of the packet with this number, which has not been sent.
+    pub(super) fn next_frame_bytes(&self, number: u32, cut: Cut) -> u16 {
+        let posted = &self.posted[self.sent_whole];
+        let nth = number.wrapping_sub(posted.first);
+        cut.frame_bytes(posted.request.bytes, u64::from(nth))
+    }
+
+    /// A packet is sent again.
+    pub(super) fn repeat(&mut self, number: u32, frame_bytes: u16) {
+        let holds = |posted: &&mut Posted| number.wrapping_sub(posted.first) < posted.packets;
+        if let Some(posted) = self.posted.iter_mut().find(holds) {
+            posted.repeated_frames += 1;
+            posted.repeated_bytes += u64::from(frame_bytes);
+        }
+    }
+
+    /// Takes out the requests all of whose packets are before a number.
+    pub(super) fn acknowledge(
+        &mut self,
+        before: u32,
+        slot: SendSlot,
+        cut: Cut,
+        now: Instant,
+        done: &mut Vec<Acknowledged>,
+    ) -> u32 {
+        let mut finished = 0;
+        while let Some(posted) = self.posted.front() {
+            let end = posted.first.wrapping_add(posted.packets);
+            if self.sent_whole == 0 || before.wrapping_sub(end) > u32::MAX / 2 {
+                break;
+            }
+            done.push(Acknowledged {
+                slot,
+                request: posted.request,
+                first_sent: posted.first_sent,
+                at: now,
+                sent_frames: u64::from(posted.packets) + posted.repeated_frames,
+                sent_bytes: cut.all_frame_bytes(posted.request.bytes) + posted.repeated_bytes,
+                retransmitted_frames: posted.repeated_frames,
+            });
+            self.posted.pop_front();
+            self.sent_whole -= 1;
+            finished += 1;
+        }
+        finished
+    }
+
+    /// Those that are not acknowledged whole, oldest first.
+    pub(super) fn unfinished(&self) -> impl Iterator<Item = WorkRequest> + '_ {
+        self.posted.iter().map(|posted| posted.request)
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.posted.len()
+    }
+}

@@ -1,0 +1,660 @@
+//! The sending side of a connection.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use tenter_net::{Packet, PacketKind, PullTarget, SENT_UNIT_PS, SendSlot};
+use tenter_units::{Instant, Time};
+
+use super::acknowledgement::Report;
+use super::congestion::credit::{CreditRules, QUANTUM_BYTES};
+use super::congestion::{Answer, Link, Trim, Window, WindowRules};
+use super::cut::{Cut, on_wire};
+use super::entropy::{Choice, Draws, PathNews};
+use super::network::Network;
+use super::recovery::Sleek;
+use super::requests::Requests;
+use super::spec::LossDetection;
+use crate::send::{Acknowledged, Connection, SendPeer, WorkRequest};
+
+/// What is the same for all connections of a NIC.
+#[derive(Clone, Debug)]
+pub(super) struct Rules {
+    pub(super) network: Arc<Network>,
+    pub(super) cut: Cut,
+    pub(super) link: Link,
+    pub(super) window: Option<WindowRules>,
+    pub(super) credit: Option<CreditRules>,
+    pub(super) timeout: Time,
+}
+
+/// What has become of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    UnderWay,
+    /// It has to be sent again.
+    Lost,
+    Arrived,
+}
+
+/// A packet that is not acknowledged with all before it.
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    sent: Instant,
+    entropy: u16,
+    frame_bytes: u16,
+    state: State,
+    /// How often it has been sent; no more is counted than a few.
+    sends: u8,
+    ends_request: bool,
+}
+
+/// The credit of a connection.
+#[derive(Clone, Debug)]
+struct Credit {
+    bytes: i64,
+    /// The number of the last grant, in quanta.
+    granted: u32,
+    /// Whether nothing has been heard of the receiver: credit is only presumed.
+    is_presumed: bool,
+    /// When more was last asked for, and last granted.
+    asked: Instant,
+    heard: Instant,
+}
+
+/// The sending side of a connection.
+#[derive(Clone, Debug)]
+pub(super) struct Sender {
+    pub(super) peer: SendPeer,
+    pub(super) class: u8,
+    pub(super) connection: Connection,
+    pub(super) in_round: bool,
+    pub(super) timer_armed: bool,
+    pub(super) requests: Requests,
+    next: u32,
+    acknowledged: u32,
+    posted: u32,
+    /// From the first packet that is not acknowledged to the last one sent.
+    records: VecDeque<Record>,
+    /// When each packet was sent, in the order of time; stale where it was sent again or arrived.
+    sends: VecDeque<(Instant, u32)>,
+    /// Packets to send again, ascending, and their wire bytes.
+    lost: VecDeque<u32>,
+    lost_bytes: u64,
+    /// Wire bytes that have not been sent.
+    backlog: u64,
+    in_flight: i64,
+    /// Wire bytes that the receiver has reported.
+    received: u64,
+    last_progress: Instant,
+    window: Option<Window>,
+    credit: Option<Credit>,
+    entropy: Choice,
+    draws: Draws,
+    sleek: Option<Box<Sleek>>,
+}
+
+/// What a timeout leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Expiry {
+    /// Nothing waits for an answer any more.
+    Idle,
+    /// It is not due before then.
+    Later(Instant),
+    /// A packet is to be sent again; the next timeout is not due before then.
+    Repeats { next: Instant, asks: bool },
+    /// Nothing is under way, and nothing has been heard of credit for long: it asks for some, and
+    /// again then.
+    Asks { next: Instant },
+    /// Nothing has been acknowledged for too long.
+    GivesUp,
+}
+
+/// After so many timeouts without word of credit a sender with nothing under way asks for some.
+const PATIENCE: u64 = 16;
+
+/// The first number of grants: targets below it do not underflow.
+pub(super) const FIRST_GRANT: u32 = 1 << 20;
+
+impl Sender {
+    pub(super) fn new(peer: SendPeer, class: u8, rules: &Rules) -> Sender {
+        let spec = &rules.network.spec;
+        let mut draws = Draws::new(rules.network.seed ^ u64::from(peer.hash).rotate_left(17));
+        let credit = rules.credit.as_ref().map(|credit| Credit {
+            bytes: credit.most as i64,
+            granted: FIRST_GRANT,
+            is_presumed: true,
+            asked: Instant::START,
+            heard: Instant::START,
+        });
+        Sender {
+            peer,
+            class,
+            connection: Connection::Ready,
+            in_round: false,
+            timer_armed: false,
+            requests: Requests::default(),
+            next: 0,
+            acknowledged: 0,
+            posted: 0,
+            records: VecDeque::new(),
+            sends: VecDeque::new(),
+            lost: VecDeque::new(),
+            lost_bytes: 0,
+            backlog: 0,
+            in_flight: 0,
+            received: 0,
+            last_progress: Instant::START,
+            window: rules.window.as_ref().map(WindowRules::start),
+            credit,
+            entropy: spec.entropy.start(&mut draws),
+            draws,
+            sleek: (spec.loss_detection == LossDetection::Sleek).then(Box::default),
+        }
+    }
+
+    pub(super) fn post(&mut self, request: WorkRequest, rules: &Rules) {
+        if self.requests.count() == 0 {
+            self.last_progress = request.posted;
+        }
+        let packets = self.requests.post(request, self.posted, rules.cut);
+        self.posted = self.posted.wrapping_add(packets);
+        self.backlog += rules.cut.all_wire_bytes(request.bytes);
+    }
+
+    /// How many packets have been acknowledged with all before them, modulo 2³².
+    pub(super) fn acknowledged(&self) -> u32 {
+        self.acknowledged
+    }
+
+    /// Whether anything waits to be sent or to be acknowledged.
+    pub(super) fn is_busy(&self) -> bool {
+        self.requests.count() > 0
+    }
+
+    /// Whether anything waits to be sent.
+    fn has_packet(&self) -> bool {
+        !self.lost.is_empty() || self.next != self.posted
+    }
+
+    /// Wire bytes of the packet that goes out next.
+    fn next_bytes(&self, cut: Cut) -> u64 {
+        let frame = match self.lost.front() {
+            Some(&number) => self.records[self.place(number)].frame_bytes,
+            None => self.requests.next_frame_bytes(self.next, cut),
+        };
+        on_wire(frame)
+    }
+
+    /// The place of the record of a packet that is not acknowledged.
+    fn place(&self, number: u32) -> usize {
+        number.wrapping_sub(self.acknowledged) as usize
+    }
+
+    /// Whether it may send a packet now.
+    pub(super) fn may_send(&self, rules: &Rules) -> bool {
+        if self.connection != Connection::Ready || !self.has_packet() {
+            return false;
+        }
+        if self.credit.as_ref().is_some_and(|credit| credit.bytes <= 0) {
+            return false;
+        }
+        let Some(window) = &self.window else {
+            return true;
+        };
+        // While it recovers, what is lost goes out whatever the window is.
+        let recovers = self.sleek.as_ref().is_some_and(|sleek| sleek.recovers());
+        let fits = self.in_flight + self.next_bytes(rules.cut) as i64 <= window.bytes() as i64;
+        fits || (recovers && !self.lost.is_empty())
+    }
+
+    /// The next packet, whose first bit leaves at `now`; `active` connections of the NIC wait to
+    /// send. Also says whether it has been sent before.
+    pub(super) fn next_packet(&mut self, rules: &Rules, active: u64, now: Instant) -> (Packet, bool) {
+        let (number, repeats) = match self.lost.pop_front() {
+            Some(number) => (number, true),
+            None => (self.next, false),
+        };
+        let entropy = self.entropy.next(&mut self.draws);
+        let record = if repeats {
+            self.repeat(number, entropy, now)
+        } else {
+            self.send_first(rules, entropy, now)
+        };
+        let bytes = on_wire(record.frame_bytes) as i64;
+        self.sends.push_back((now, number));
+        self.in_flight += bytes;
+        if let Some(credit) = &mut self.credit {
+            credit.bytes -= bytes;
+        }
+        let target = self.pull_target(rules, active);
+        let asks = repeats || self.asks_for_answer(bytes);
+        let mut flags = Packet::ECN_CAPABLE | Packet::class_flags(self.class);
+        flags |= u8::from(asks) * Packet::ACK_REQUEST;
+        flags |= u8::from(repeats) * Packet::REPEATED;
+        flags |= u8::from(record.ends_request) * Packet::END_OF_TRANSFER;
+        let packet = Packet {
+            sequence: number,
+            sent: (now.ps() / SENT_UNIT_PS) as u32,
+            frame_bytes: record.frame_bytes,
+            flags,
+            ..self.packet(PacketKind::Middle, entropy, target, rules)
+        };
+        (packet, repeats)
+    }
+
+    /// A packet to the receiver without content.
+    fn packet(&self, kind: PacketKind, entropy: u16, target: u32, rules: &Rules) -> Packet {
+        let difference = rules.network.differences[usize::from(entropy)];
+        Packet {
+            at: Instant::START,
+            queue_pair: PullTarget { quanta: target }.with_slot(self.peer.slot),
+            sequence: 0,
+            destination: self.peer.destination,
+            hash: self.peer.hash ^ difference,
+            sent: 0,
+            frame_bytes: rules.network.spec.control_bytes as u16,
+            kind,
+            flags: 0,
+        }
+    }
+
+    fn repeat(&mut self, number: u32, entropy: u16, now: Instant) -> Record {
+        let place = self.place(number);
+        let record = &mut self.records[place];
+        self.lost_bytes -= on_wire(record.frame_bytes);
+        record.state = State::UnderWay;
+        record.sent = now;
+        record.entropy = entropy;
+        record.sends = record.sends.saturating_add(1);
+        let record = *record;
+        self.requests.repeat(number, record.frame_bytes);
+        record
+    }
+
+    fn send_first(&mut self, rules: &Rules, entropy: u16, now: Instant) -> Record {
+        let unsent = self.requests.send(self.next, rules.cut, now);
+        let record = Record {
+            sent: now,
+            entropy,
+            frame_bytes: unsent.frame_bytes,
+            state: State::UnderWay,
+            sends: 1,
+            ends_request: unsent.ends_request,
+        };
+        self.records.push_back(record);
+        self.next = self.next.wrapping_add(1);
+        self.backlog -= on_wire(unsent.frame_bytes);
+        record
+    }
+
+    /// Whether the packet just sent must be answered at once: nothing more may go out before.
+    fn asks_for_answer(&self, bytes: i64) -> bool {
+        let credit = self.credit.as_ref();
+        let full = |window: &Window| self.in_flight + bytes >= window.bytes() as i64;
+        self.next == self.posted
+            || credit.is_some_and(|credit| credit.bytes <= 0)
+            || self.window.as_ref().is_some_and(full)
+    }
+
+    /// Up to which number the receiver shall grant, in quanta; 0 without credit.
+    fn pull_target(&self, rules: &Rules, active: u64) -> u32 {
+        let (Some(credit), Some(own)) = (&self.credit, &rules.credit) else {
+            return 0;
+        };
+        let full = rules.link.full as i64;
+        let mut wanted = (self.backlog + self.lost_bytes) as i64;
+        if let Some(window) = &self.window {
+            wanted = wanted.min(window.bytes() as i64 + full);
+        }
+        wanted = wanted.min(own.most as i64) - credit.bytes;
+        if credit.is_presumed && wanted < full && self.backlog > 0 {
+            // A short transfer asks for a packet, whatever it has already.
+            wanted = full;
+        }
+        wanted /= active.max(1) as i64;
+        let granted = i64::from(credit.granted) * QUANTUM_BYTES as i64;
+        ((granted + wanted).max(0) as u64).div_ceil(QUANTUM_BYTES) as u32
+    }
+
+    /// Presumed credit ends when the receiver is first heard of.
+    fn end_presumption(&mut self) {
+        if let Some(credit) = &mut self.credit
+            && std::mem::take(&mut credit.is_presumed)
+        {
+            credit.bytes = credit.bytes.min(0);
+        }
+    }
+
+    /// An acknowledgement of everything before `packet.sequence`, and of what its report says.
+    pub(super) fn on_acknowledgement(
+        &mut self,
+        rules: &Rules,
+        slot: SendSlot,
+        packet: &Packet,
+        report: &Report,
+        done: &mut Vec<Acknowledged>,
+    ) -> u32 {
+        let now = packet.at;
+        let marked = packet.has(Packet::CONGESTION_ECHO);
+        let news = report.received_bytes.saturating_sub(self.received);
+        self.received += news;
+        self.in_flight -= news as i64;
+        let answered = self.record(report.answered);
+        let repeated = packet.has(Packet::ANSWERS_REPEATED);
+        let is_probe = packet.has(Packet::ANSWERS_PROBE);
+        // Of a packet that was sent several times it may be unknown which one is answered.
+        let sends = if repeated { 2 } else { 1 };
+        let timed = answered.filter(|record| {
+            record.state == State::UnderWay && record.sends == sends && !is_probe
+        });
+        let round_trip = timed.map(|record| now - record.sent);
+        if news > 0 {
+            self.last_progress = now;
+        }
+        let finished = self.take_arrivals(slot, packet.sequence, report, rules, now, done);
+        if let Some(record) = answered.filter(|_| !is_probe) {
+            let news = if marked { PathNews::Marked } else { PathNews::Good };
+            self.entropy.hear(record.entropy, news, now);
+        }
+        if let (Some(window), Some(own)) = (&mut self.window, &rules.window) {
+            let answer = Answer {
+                now,
+                round_trip,
+                marked,
+                news,
+                in_flight: self.in_flight.max(0) as u64,
+            };
+            window.answered(own, &answer);
+        }
+        self.look_for_losses(rules, report.ahead, is_probe, now);
+        self.end_presumption();
+        finished
+    }
+
+    fn record(&self, number: u32) -> Option<Record> {
+        self.records.get(self.place(number)).copied()
+    }
+
+    /// Takes what has arrived out of what is under way; how many requests that finishes.
+    fn take_arrivals(
+        &mut self,
+        slot: SendSlot,
+        before: u32,
+        report: &Report,
+        rules: &Rules,
+        now: Instant,
+        done: &mut Vec<Acknowledged>,
+    ) -> u32 {
+        let news = before.wrapping_sub(self.acknowledged);
+        let mut finished = 0;
+        if news as usize <= self.records.len() {
+            for _ in 0..news {
+                self.arrived(self.acknowledged);
+                self.records.pop_front();
+                self.acknowledged = self.acknowledged.wrapping_add(1);
+            }
+            let requests = &mut self.requests;
+            finished = requests.acknowledge(self.acknowledged, slot, rules.cut, now, done);
+        }
+        let mut map = report.map;
+        while map != 0 {
+            let number = report.first.wrapping_add(map.trailing_zeros());
+            map &= map - 1;
+            self.arrived(number);
+        }
+        if self.records.is_empty() {
+            self.in_flight = 0;
+            self.sends.clear();
+        }
+        finished
+    }
+
+    /// A packet has arrived.
+    fn arrived(&mut self, number: u32) {
+        let place = self.place(number);
+        let Some(record) = self.records.get_mut(place) else {
+            return;
+        };
+        let before = std::mem::replace(&mut record.state, State::Arrived);
+        let bytes = on_wire(record.frame_bytes);
+        if before == State::Lost {
+            // It was taken out when it was lost, and again as it had arrived.
+            self.in_flight += bytes as i64;
+            self.lost_bytes -= bytes;
+            let lost = self.lost.iter().position(|&lost| lost == number);
+            if let Some(place) = lost {
+                self.lost.remove(place);
+            }
+        }
+        if let Some(sleek) = &mut self.sleek {
+            sleek.arrived(place as u32);
+        }
+    }
+
+    /// A packet is lost and has to be sent again; its record before, if it was under way.
+    fn lose(&mut self, number: u32) -> Option<Record> {
+        let place = self.place(number);
+        let record = self.records.get_mut(place)?;
+        if record.state != State::UnderWay {
+            return None;
+        }
+        let before = *record;
+        record.state = State::Lost;
+        let bytes = on_wire(before.frame_bytes);
+        self.in_flight -= bytes as i64;
+        self.lost_bytes += bytes;
+        let acknowledged = self.acknowledged;
+        let at = self
+            .lost
+            .partition_point(|lost| (lost.wrapping_sub(acknowledged) as usize) < place);
+        self.lost.insert(at, number);
+        Some(before)
+    }
+
+    /// The receiver reports that it has got a packet trimmed.
+    pub(super) fn on_trimmed(&mut self, rules: &Rules, packet: &Packet) {
+        let now = packet.at;
+        let at_last_hop = packet.has(Packet::AT_LAST_HOP);
+        let in_flight = self.in_flight.max(0) as u64;
+        let Some(record) = self.lose(packet.sequence) else {
+            return;
+        };
+        if let (Some(window), Some(own)) = (&mut self.window, &rules.window) {
+            let trim = Trim {
+                now,
+                round_trip: now - record.sent,
+                bytes: on_wire(record.frame_bytes),
+                at_last_hop,
+                in_flight,
+            };
+            window.trimmed(own, &trim);
+        }
+        let news = match (at_last_hop, packet.has(Packet::CONGESTION_ECHO)) {
+            (false, _) => PathNews::Trimmed,
+            (true, true) => PathNews::Marked,
+            (true, false) => PathNews::Good,
+        };
+        self.entropy.hear(record.entropy, news, now);
+        self.end_presumption();
+    }
+
+    /// The receiver has granted up to a number.
+    pub(super) fn on_grant(&mut self, rules: &Rules, number: u32, now: Instant) {
+        self.end_presumption();
+        let (Some(credit), Some(own)) = (&mut self.credit, &rules.credit) else {
+            return;
+        };
+        credit.heard = now;
+        let more = number.wrapping_sub(credit.granted);
+        if more <= u32::MAX / 2 {
+            let bytes = credit.bytes + (u64::from(more) * QUANTUM_BYTES) as i64;
+            credit.bytes = bytes.min(own.most as i64);
+            credit.granted = number;
+        }
+    }
+
+    /// When the oldest packet under way was sent.
+    fn oldest_sent(&mut self) -> Option<(Instant, u32)> {
+        while let Some(&(sent, number)) = self.sends.front() {
+            let record = self.record(number);
+            if record.is_some_and(|of| of.state == State::UnderWay && of.sent == sent) {
+                return Some((sent, number));
+            }
+            self.sends.pop_front();
+        }
+        None
+    }
+
+    /// A timeout may be due at `now`.
+    pub(super) fn expire(&mut self, rules: &Rules, now: Instant) -> Expiry {
+        if !self.is_busy() || self.connection != Connection::Ready {
+            return Expiry::Idle;
+        }
+        let gives_up = self.last_progress + rules.network.spec.give_up_after;
+        let Some((sent, number)) = self.oldest_sent() else {
+            return self.expire_idle(rules, gives_up, now);
+        };
+        let due = sent + rules.timeout;
+        if due > now {
+            return Expiry::Later(due);
+        }
+        if now >= gives_up {
+            return Expiry::GivesUp;
+        }
+        if let Some(record) = self.lose(number) {
+            self.entropy.hear(record.entropy, PathNews::TimedOut, now);
+            if let (Some(window), Some(own)) = (&mut self.window, &rules.window) {
+                window.timed_out(own, on_wire(record.frame_bytes));
+            }
+        }
+        self.end_presumption();
+        let next = self.oldest_sent().map_or(now, |(sent, _)| sent);
+        Expiry::Repeats {
+            next: (next + rules.timeout).max(now + Time::LEAST),
+            asks: self.may_ask(rules, now),
+        }
+    }
+
+
+    /// The same with nothing under way: it waits for its turn, or for credit, whose grant may have
+    /// been lost.
+    fn expire_idle(&mut self, rules: &Rules, gives_up: Instant, now: Instant) -> Expiry {
+        let has_packet = self.has_packet();
+        let Some(credit) = &mut self.credit else {
+            return Expiry::Later(now + rules.timeout);
+        };
+        if credit.bytes > 0 || !has_packet {
+            return Expiry::Later(now + rules.timeout);
+        }
+        if now >= gives_up {
+            return Expiry::GivesUp;
+        }
+        let patience = rules.timeout * PATIENCE;
+        let heard = credit.heard.max(credit.asked).max(self.last_progress);
+        if heard + patience > now {
+            return Expiry::Later(heard + patience);
+        }
+        credit.asked = now;
+        Expiry::Asks {
+            next: now + patience,
+        }
+    }
+
+    /// Whether it lacks credit, and has not asked for some within a round trip; it does now.
+    fn may_ask(&mut self, rules: &Rules, now: Instant) -> bool {
+        let Some(credit) = &mut self.credit else {
+            return false;
+        };
+        let lately = now.saturating_since(credit.asked) < rules.link.round_trip;
+        if credit.bytes > 0 || (lately && credit.asked > Instant::START) {
+            return false;
+        }
+        credit.asked = now;
+        true
+    }
+
+    /// A request for credit.
+    pub(super) fn request(&mut self, rules: &Rules, active: u64) -> Packet {
+        let entropy = self.entropy.next(&mut self.draws);
+        let target = self.pull_target(rules, active);
+        self.packet(PacketKind::RequestToSend, entropy, target, rules)
+    }
+
+    /// Finds packets that have been overtaken by too many, where that is how losses are noticed.
+    fn look_for_losses(&mut self, rules: &Rules, ahead: u32, is_probe: bool, now: Instant) {
+        let Some(mut sleek) = self.sleek.take() else {
+            return;
+        };
+        let window = self.window.as_ref().map_or(u64::MAX, Window::bytes);
+        let most = rules.link.max_window(rules.link.round_trip);
+        let payload = rules.link.payload;
+        let sent = self.next.wrapping_sub(self.acknowledged);
+        let answered = is_probe.then(|| now.saturating_since(sleek.probed));
+        let delays = self.delays(rules);
+        if let Some(round_trip) = answered
+            && round_trip.saturating_sub(delays.0) < delays.1
+        {
+            sleek.begin(sent, 0);
+        }
+        sleek.follow(self.acknowledged);
+        let threshold = (window.saturating_mul(3) / 2).min(most).max(5 * payload) / payload;
+        if u64::from(ahead) >= threshold && !sleek.recovers() && self.lost.is_empty() {
+            sleek.begin(sent, 0);
+        }
+        let reach = (window / payload).min(u64::from(u32::MAX)) as u32;
+        for place in sleek.holes(reach) {
+            let number = self.acknowledged.wrapping_add(place);
+            if self.lose(number).is_some() {
+                sleek.repeated(place);
+            }
+        }
+        let waits = self.next != self.posted || !self.records.is_empty();
+        let wait = if self.backlog == 0 {
+            delays.0 + delays.1
+        } else {
+            delays.0 * 3
+        };
+        sleek.probe_at = if waits { now + wait } else { Instant::NEVER };
+        self.sleek = Some(sleek);
+    }
+
+    /// The round trip without load, and the delay that counts as high.
+    fn delays(&self, rules: &Rules) -> (Time, Time) {
+        let own = self.window.as_ref().zip(rules.window.as_ref());
+        let own = own.and_then(|(window, rules)| window.delays(rules));
+        own.unwrap_or((rules.link.round_trip, rules.link.round_trip))
+    }
+
+    /// When a probe is due.
+    pub(super) fn probe_at(&self) -> Instant {
+        let sleek = self.sleek.as_ref();
+        sleek.map_or(Instant::NEVER, |sleek| sleek.probe_at)
+    }
+
+    /// No probe is due any more.
+    pub(super) fn forget_probe(&mut self) {
+        if let Some(sleek) = &mut self.sleek {
+            sleek.probe_at = Instant::NEVER;
+        }
+    }
+
+    /// A probe, which asks what has arrived.
+    pub(super) fn probe(&mut self, rules: &Rules, now: Instant) -> Option<Packet> {
+        let round_trip = self.delays(rules).0;
+        let sleek = self.sleek.as_mut()?;
+        sleek.probed = now;
+        sleek.probe_at = now + round_trip * 5;
+        if self.records.is_empty() {
+            sleek.probe_at = Instant::NEVER;
+            return None;
+        }
+        let entropy = self.entropy.next(&mut self.draws);
+        let target = self.pull_target(rules, 1);
+        let last = self.next.wrapping_sub(1);
+        Some(Packet {
+            sequence: last,
+            ..self.packet(PacketKind::Probe, entropy, target, rules)
+        })
+    }
+}

@@ -1,0 +1,132 @@
+//! `endpoint.nic.transport`: by which transport NICs send.
+
+use std::ops::RangeInclusive;
+
+use tenter_config::{Reader, Shape, Value, Written, choice, component};
+use tenter_units::{Bytes, Time};
+
+use super::congestion::{Nscc, UetControl};
+use super::entropy::EntropySpec;
+
+component! {
+    /// The transport of Ultra Ethernet. Sizes are those of frames; on the wire each takes 20 bytes
+    /// more, as everywhere.
+    pub struct UltraEthernet as "`endpoint.nic.transport`, written as a mapping", derive(Clone, Copy, Debug, PartialEq, Eq) {
+        /// The transport that has further keys.
+        kind: Kind;
+        /// Payload bytes of a full packet.
+        payload_bytes as "payload": u32 as Bytes = "4096B", in PAYLOADS, from "the largest that usual Ultra Ethernet profiles have";
+        /// Frame bytes of a data packet beside its payload.
+        header_bytes as "header": u32 as Bytes = "64B", in HEADERS, from "the Ultra Ethernet Consortium's simulator";
+        /// Frame bytes of acknowledgements, reports of trimmed packets, grants and requests.
+        control_bytes as "control_frame": u32 as Bytes = "64B", in HEADERS, from "the Ultra Ethernet Consortium's simulator";
+        /// A receiver acknowledges what it has got after this many bytes; at once where a packet is
+        /// marked, the first, a duplicate, or asks for it.
+        acknowledge_after: Bytes = "16KiB", in Bytes::new(1)..=Bytes::new(1 << 30), from "the Ultra Ethernet Consortium's simulator";
+        /// How senders slow down.
+        congestion_control: UetControl = "nscc";
+        /// How senders choose paths.
+        entropy: EntropySpec = "{}";
+        /// How lost packets are noticed, where switches do not trim them.
+        loss_detection: LossDetection = "timeout";
+        /// Full packets that a new connection may have under way, where windows limit it.
+        initial_window: Option<u32> = absent "1.5 times what fills the longest round trip", in 1..=1 << 20;
+        /// The longest round trip of the network without load, by which windows are measured.
+        round_trip: Option<Time> = absent "that of the fabric, for a full packet and its acknowledgement", in TIMES;
+        /// A packet that is not acknowledged for this long is sent again.
+        retransmission_timeout: Option<Time> = absent "15 us, and six times what a full queue takes to drain", in TIMES, from "the Ultra Ethernet Consortium's simulator";
+        /// A connection gives up when nothing has been acknowledged for this long.
+        give_up_after: Time = "100ms", in TIMES, from "assumed";
+    }
+}
+
+const PAYLOADS: RangeInclusive<Bytes> = Bytes::new(64)..=Bytes::new(9000);
+const HEADERS: RangeInclusive<Bytes> = Bytes::new(40)..=Bytes::new(256);
+const TIMES: RangeInclusive<Time> = Time::from_us(1)..=Time::from_us(10_000_000);
+
+/// The word of the transport that has keys.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// Ultra Ethernet.
+    #[default]
+    UltraEthernet,
+}
+
+choice!(Kind { "ultra-ethernet" => UltraEthernet });
+
+/// How lost packets are noticed that no switch has trimmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossDetection {
+    /// By timeouts alone.
+    Timeout,
+    /// By how many packets have overtaken them, and by probes, too.
+    Sleek,
+}
+
+choice!(LossDetection { "timeout" => Timeout, "sleek" => Sleek });
+
+/// The transport of all NICs of a trial.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Transport {
+    /// `RoCEv2` reliable connections.
+    #[default]
+    Roce,
+    /// Ultra Ethernet.
+    UltraEthernet(UltraEthernet),
+}
+
+impl Transport {
+    const WORDS: &'static [&'static str] = &["roce", "ultra-ethernet"];
+}
+
+impl Default for UltraEthernet {
+    fn default() -> UltraEthernet {
+        tenter_config::default_with(&[("kind", "ultra-ethernet")])
+    }
+}
+
+impl Value for Transport {
+    type Bounds = ();
+
+    fn shape((): ()) -> Shape {
+        let words = Shape::Choice(Transport::WORDS);
+        Shape::Either(Box::new(words), Box::new(UltraEthernet::shape(())))
+    }
+
+    fn read(reader: &mut dyn Reader, key: &str, (): ()) -> Option<Transport> {
+        if reader.is_mapping(key) {
+            let read = <UltraEthernet as Value>::read(reader, key, ());
+            return read.map(Transport::UltraEthernet);
+        }
+        let members = [
+            Transport::Roce,
+            Transport::UltraEthernet(UltraEthernet::default()),
+        ];
+        Some(members[reader.choice(key, Transport::WORDS)?])
+    }
+
+    fn written(&self) -> Written {
+        match self {
+            Transport::Roce => Written::word("roce"),
+            Transport::UltraEthernet(own) => Value::written(own),
+        }
+    }
+}
+
+impl UltraEthernet {
+    /// Frame bytes of a full packet.
+    pub fn full_frame_bytes(&self) -> u32 {
+        self.payload_bytes + self.header_bytes
+    }
+
+    /// Whether receivers grant credit.
+    pub fn has_credit(&self) -> bool {
+        !matches!(
+            self.congestion_control,
+            UetControl::Nscc(Nscc { .. })
+                | UetControl::Dctcp(_)
+                | UetControl::Constant(_)
+                | UetControl::Smartt(_)
+        )
+    }
+}
