@@ -130,6 +130,23 @@ impl Nic {
         }
     }
 
+    /// Payload bytes of the message to which the packet `sequence` belongs, the first of it that a
+    /// send slot has just sent. Of a packet that is repaired later only that it is a full message is
+    /// known, unless the slot is still at it.
+    pub fn message_bytes(&self, slot: SendSlot, sequence: u32) -> u64 {
+        self.send[slot].message_bytes(sequence, self.cut)
+    }
+
+    /// The sequence number after the last packet that a send slot has sent.
+    pub fn next_sequence(&self, slot: SendSlot) -> u32 {
+        self.send[slot].next_sequence
+    }
+
+    /// The sequence number that a receive slot expects next.
+    pub fn expected_sequence(&self, slot: ReceiveSlot) -> u32 {
+        self.receive[slot].expected
+    }
+
     /// Whether a send slot has given up.
     pub fn has_given_up(&self, slot: SendSlot) -> bool {
         self.send[slot].connection == Connection::Failed
