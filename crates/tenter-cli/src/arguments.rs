@@ -5,6 +5,7 @@ mod calibrate_fidelity;
 mod common;
 mod export;
 mod import;
+mod lab;
 mod study;
 mod sweep;
 mod trials;
@@ -23,6 +24,7 @@ pub(crate) use export::{Export, ExportCommand, ExportFabric, ExportOperations};
 pub(crate) use import::{
     Import, ImportCommand, ImportFabric, ImportFormat, ImportOperations, ImportSonic,
 };
+pub(crate) use lab::{Agent, Lab, LabCollect, LabCommand, LabRun, LabTwin};
 pub(crate) use study::{Study, StudyCommand, StudyRun};
 pub(crate) use sweep::{Sweep, SweepCommand, SweepOf, SweepWorker};
 pub(crate) use trials::{Trials, TrialsCommand, TrialsList, WorkspaceFolder};
@@ -80,11 +82,20 @@ impl Arguments {
             Some(Command::CalibrateFidelity(of)) => output(of.format),
             Some(Command::Report(report)) => text(report.format),
             Some(Command::Trials(trials)) => trials.wants_json(),
+            Some(Command::Lab(lab)) => match &lab.command {
+                LabCommand::Run(run) | LabCommand::Calibrate(run) => output(run.format),
+                LabCommand::Twin(twin) => output(twin.run.format),
+                LabCommand::Up { .. }
+                | LabCommand::Down { .. }
+                | LabCommand::Plan { .. }
+                | LabCommand::Collect(_) => false,
+            },
             #[cfg(feature = "ui")]
             Some(Command::Ui(_)) => false,
             None
             | Some(
-                Command::Schema
+                Command::Agent(_)
+                | Command::Schema
                 | Command::Completions { .. }
                 | Command::Man { .. }
                 | Command::Licenses,
@@ -125,6 +136,10 @@ pub(crate) enum Command {
     Report(Report),
     /// List, show, tag, annotate and remove the trials of a workspace
     Trials(Trials),
+    /// Run scenarios on real hosts, or on a fabric of network namespaces, and beside the simulation
+    Lab(Lab),
+    /// Be a host of a lab: wait for a coordinator, and send what its scenarios say
+    Agent(Box<Agent>),
     /// Open the workspace in a browser: configure, run, watch, compare and keep trials
     #[cfg(feature = "ui")]
     Ui(Ui),

@@ -23,6 +23,8 @@ mod fabric_line;
 mod failure;
 mod folders;
 mod import;
+mod lab;
+mod lab_plan;
 mod measured;
 mod new;
 mod paint;
@@ -99,6 +101,8 @@ fn answer(arguments: Arguments) -> ExitCode {
         Some(Command::CalibrateFidelity(of)) => calibrate_fidelity::calibrate_fidelity(&of),
         Some(Command::Report(report)) => report::report(&report),
         Some(Command::Trials(arguments)) => trials::trials(&arguments),
+        Some(Command::Lab(arguments)) => lab::lab(&arguments),
+        Some(Command::Agent(arguments)) => lab::agent(&arguments),
         #[cfg(feature = "ui")]
         Some(Command::Ui(arguments)) => ui::ui(&arguments),
         Some(Command::Completions { shell }) => Ok(shell::completions(shell)),

@@ -1,0 +1,118 @@
+//! What a coordinator and an agent say to each other.
+
+use serde::{Deserialize, Serialize};
+use tenter_sim::real_time::{HostCounts, HostRecords, PortCounts};
+
+/// The version of all this; both ends have the same.
+pub const PROTOCOL_VERSION: u8 = 1;
+
+/// A file that a scenario names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScenarioFile {
+    /// Its name, as the scenario has it.
+    pub name: String,
+    /// What it holds.
+    pub bytes: Vec<u8>,
+}
+
+/// What an agent needs for a trial.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opening {
+    /// The scenario, every default filled in.
+    pub scenario: String,
+    /// The files that it names.
+    pub files: Vec<ScenarioFile>,
+    /// The host of it that the agent is.
+    pub host: u32,
+    /// The IPv4 addresses of all hosts, in their order.
+    pub addresses: Vec<u32>,
+    /// What tells this trial's packets from those of others.
+    pub trial: u64,
+    /// What the agent's clock shows when the trial begins, in ns.
+    pub epoch_ns: u64,
+    /// How long the trial may take.
+    pub time_limit_ns: u64,
+}
+
+/// From the coordinator.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// Answer with the same number: the coordinator is there, and what does your clock show?
+    Ping(u64),
+    /// Make ready for a trial.
+    Open(Box<Opening>),
+    /// Make ready for a collective of a job.
+    Prepare {
+        /// The job.
+        job: u16,
+        /// The collective, counted over all iterations.
+        turn: u32,
+    },
+    /// Start it at a time of the trial, in ps.
+    Start {
+        /// The job.
+        job: u16,
+        /// When.
+        at_ps: u64,
+    },
+    /// End the trial and report.
+    Close,
+}
+
+/// What an agent reports at the end of a trial.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentReport {
+    /// What its NIC has counted.
+    pub counts: HostCounts,
+    /// Its interface, as the operating system counts it.
+    pub interface: Option<PortCounts>,
+    /// Further counters of the interface, by their names.
+    pub interface_counters: Vec<(String, u64)>,
+    /// Payload bytes that arrived and were what was sent.
+    pub verified_bytes: u64,
+    /// Packets whose payload was not.
+    pub corrupt_packets: u64,
+    /// Datagrams that were no packets of this trial.
+    pub refused_packets: u64,
+    /// Hosts to which it has given up sending, with the time in ps.
+    pub given_up: Vec<(u32, u64)>,
+    /// Processor time that the trial took, in ns.
+    pub cpu_ns: u64,
+    /// The longest that it was late with what was due, in ns.
+    pub latest_ns: u64,
+}
+
+/// From an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FromAgent {
+    /// The answer to a ping, with what its clock shows, in ns.
+    Pong(u64, u64),
+    /// It is ready for a trial.
+    Opened,
+    /// It is ready for a collective.
+    Prepared {
+        /// The job.
+        job: u16,
+        /// The collective.
+        turn: u32,
+    },
+    /// A collective is done here.
+    Done {
+        /// The job.
+        job: u16,
+        /// The collective.
+        turn: u32,
+        /// When the last of it arrived here, in ps; 0 where nothing was to arrive.
+        at_ps: u64,
+    },
+    /// What has been recorded since the last time.
+    Records(HostRecords),
+    /// A queue pair has given up sending to a host.
+    GaveUp(u32),
+    /// The trial has ended here.
+    Closed(Box<AgentReport>),
+    /// Something cannot be done: a sentence.
+    Failed(String),
+}
