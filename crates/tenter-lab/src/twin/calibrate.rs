@@ -20,17 +20,22 @@ component! {
         /// The lab.
         lab: String, in 24;
         /// `endpoint.host.start_up`.
-        start_up: Time = "0ns";
+        start_up: Time = "0ns", in Time::ZERO..=LONGEST;
         /// `endpoint.host.step_delay`.
-        step_delay: Time = "0ns";
+        step_delay: Time = "0ns", in Time::ZERO..=LONGEST;
         /// `endpoint.nic.message_gap`.
-        message_gap: Time = "0ns";
+        message_gap: Time = "0ns", in Time::ZERO..=LONGEST;
         /// The rate of the links of hosts that their software keeps up.
-        host_rate: Rate;
+        host_rate: Rate, in SLOWEST..=FASTEST;
         /// Indices of the collectives that it was fitted to, the others are judged.
-        fitted_to: Vec<u32> = "[]";
+        fitted_to: Vec<u32> = "[]", in 0..=u32::MAX;
     }
 }
+
+/// No delay of a machine is longer.
+const LONGEST: Time = Time::from_us(1_000_000);
+const SLOWEST: Rate = Rate::from_bits_per_second(1_000_000);
+const FASTEST: Rate = Rate::from_gbps(100_000);
 
 impl Calibration {
     /// Reads the file of one.

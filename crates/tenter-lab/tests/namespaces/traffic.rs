@@ -14,7 +14,7 @@ jobs:
     collectives:
       - {collective: all-to-all, size: 512KiB}
       - {collective: all-reduce, algorithm: ring, size: 512KiB}
-      - {collective: incast, root: 0, size: 1000001}
+      - {collective: incast, root: 0, size: 1000001B}
 ";
 
 /// All-to-all, a ring and an incast: every byte is what was sent, and the tables are those of any
