@@ -215,7 +215,8 @@ fn document(twin: &Twin) -> serde_json::Value {
 fn csv(twin: &Twin) -> String {
     let mut text = "job,collective_index,collective,size_bytes,measured_ns,stated_ns,stated_deviation_percent,fitted_ns,fitted_deviation_percent,is_fitted_to,verdict\n".to_owned();
     for row in &twin.sizes {
-        let optional = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+        let optional =
+            |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
         let fields = [
             tenter_report::csv_field(&row.job).to_string(),
             row.index.to_string(),

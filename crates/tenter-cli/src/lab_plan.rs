@@ -7,7 +7,9 @@ use tenter::StudyRun;
 use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_plan::Plan;
 use tenter_report::{Measured, MeasuredRow, html_study_report, write_whole};
-use tenter_study::{AnswerVariant, Answers, CaseAnswer, Extent, Study, StudyAnswer, Value, Verdict};
+use tenter_study::{
+    AnswerVariant, Answers, CaseAnswer, Extent, Study, StudyAnswer, Value, Verdict,
+};
 use tenter_units::Bytes;
 
 use crate::arguments::LabCollect;
@@ -45,7 +47,11 @@ fn steps(study: &Study, text: &mut String) -> Result<(), Failure> {
     };
     let loaded = study.trials(variant, Extent::Full);
     let loaded = loaded.map_err(|error| Failure::other(error.to_string()))?;
-    let _ = writeln!(text, "{}: {}\nsource: {}\n", study.name, study.title, study.source);
+    let _ = writeln!(
+        text,
+        "{}: {}\nsource: {}\n",
+        study.name, study.title, study.source
+    );
     let Some(first) = loaded.first() else {
         return Ok(());
     };
@@ -119,7 +125,9 @@ fn nics(plan: &Plan, text: &mut String) {
         "3. NICs: path MTU {} B (`ibv_devinfo`), DSCP {} (`cma_roce_tos`, NCCL_IB_TC = 4 × DSCP), congestion control {}.",
         nic.mtu_bytes,
         dscp.join(", "),
-        nic.congestion_control.as_ref().map_or("off", CongestionControl::word),
+        nic.congestion_control
+            .as_ref()
+            .map_or("off", CongestionControl::word),
     );
 }
 
@@ -127,11 +135,16 @@ fn nics(plan: &Plan, text: &mut String) {
 fn commands(plan: &Plan) -> Vec<String> {
     let mut commands = Vec::new();
     for job in &plan.jobs {
-        let sizes = job.sequence.iter().map(|run| (run.traffic.name(), run.size_bytes));
+        let sizes = job
+            .sequence
+            .iter()
+            .map(|run| (run.traffic.name(), run.size_bytes));
         let sizes: Vec<(&str, u64)> = sizes.collect();
         let mut at = 0;
         while let Some(&(collective, least)) = sizes.get(at) {
-            let same = sizes[at..].iter().take_while(|(other, _)| *other == collective);
+            let same = sizes[at..]
+                .iter()
+                .take_while(|(other, _)| *other == collective);
             let count = same.count();
             let greatest = sizes[at + count - 1].1;
             at += count;
@@ -180,7 +193,11 @@ pub(crate) fn collect(arguments: &LabCollect) -> Result<ExitCode, Failure> {
             arguments.study
         )));
     };
-    let extent = if study.has(Extent::Quick) { Extent::Quick } else { Extent::Full };
+    let extent = if study.has(Extent::Quick) {
+        Extent::Quick
+    } else {
+        Extent::Full
+    };
     let run = StudyRun::new(study.clone()).extent(extent);
     let mut terminal = crate::sweep::Terminal::of(crate::progress::on_interrupt());
     let Some(mut answer) = run.answer(&mut terminal)? else {
@@ -198,7 +215,10 @@ pub(crate) fn collect(arguments: &LabCollect) -> Result<ExitCode, Failure> {
     };
     let page = html_study_report(&answers, &[Vec::new()]);
     write_whole(&arguments.output, &page).map_err(|error| Failure::of_trial(&error))?;
-    say(&format!("{found} values of hardware; page {}\n", arguments.output.display()));
+    say(&format!(
+        "{found} values of hardware; page {}\n",
+        arguments.output.display()
+    ));
     Ok(ExitCode::SUCCESS)
 }
 

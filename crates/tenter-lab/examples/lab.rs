@@ -1,5 +1,7 @@
 //! The commands of a lab without the rest of `tenter`: for trying this crate alone.
 
+#![expect(clippy::print_stderr, reason = "it is a command")]
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -23,7 +25,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
-        ["agent", "--listen", listen, "--secret-file", secret, "--lab", lab] => {
+        [
+            "agent",
+            "--listen",
+            listen,
+            "--secret-file",
+            secret,
+            "--lab",
+            lab,
+        ] => {
             tenter_lab::start(&AgentOptions {
                 listen: listen.parse()?,
                 secret_file: PathBuf::from(secret),
@@ -36,7 +46,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ["up", lab] => {
             let lab = LabFile::read(Path::new(lab))?;
             let state = tenter_lab::up(&lab, &std::env::current_exe()?)?;
-            eprintln!("{} namespaces, {} agents", state.namespaces.len(), state.agents.len());
+            eprintln!(
+                "{} namespaces, {} agents",
+                state.namespaces.len(),
+                state.agents.len()
+            );
         }
         ["down", name] => eprintln!("{} namespaces removed", tenter_lab::down(name)?),
         ["run", lab, scenario, folder, settings @ ..] => {

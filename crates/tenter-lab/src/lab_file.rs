@@ -230,10 +230,22 @@ mod tests {
     fn what_is_wrong_is_said() {
         for (text, what) in [
             ("{name: a}", "too few"),
-            ("{name: a/b, fabric: {leaves: 1, hosts_per_leaf: 2, spines: 1}}", "no name"),
-            ("{name: a, fabric: {leaves: 8, hosts_per_leaf: 8, spines: 1}}", "64 hosts"),
-            ("{name: a, fabric: {leaves: 1, hosts_per_leaf: 2, spines: 1, host_rate: 100}}", "unit"),
-            ("{name: a, agents: [{control: '1.2.3.4', address: 1.2.3.4}]}", "address"),
+            (
+                "{name: a/b, fabric: {leaves: 1, hosts_per_leaf: 2, spines: 1}}",
+                "no name",
+            ),
+            (
+                "{name: a, fabric: {leaves: 8, hosts_per_leaf: 8, spines: 1}}",
+                "64 hosts",
+            ),
+            (
+                "{name: a, fabric: {leaves: 1, hosts_per_leaf: 2, spines: 1, host_rate: 100}}",
+                "unit",
+            ),
+            (
+                "{name: a, agents: [{control: '1.2.3.4', address: 1.2.3.4}]}",
+                "address",
+            ),
         ] {
             let said = keys(text).expect_err("it is wrong");
             assert!(said.contains(what), "{text}: {said}");

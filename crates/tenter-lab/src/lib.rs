@@ -22,11 +22,12 @@ mod twin;
 pub mod wire;
 
 pub use agent::{AgentLimits, AgentOptions, PrivilegeError, drop_privileges, serve, start};
-pub use control::{Secret, SecretError};
+pub use control::{ChannelError, Secret, SecretError};
 pub use coordinator::{LabRun, LabTrial, Observed, load, run};
 pub use error::LabError;
 pub use fabric::{LabState, Wiring, control_namespace, down, missing_tools, namespace, up};
-pub use twin::{
-    Calibration, Constants, FlowSpread, LinkRow, PathRow, SizeRow, TOLERANCE_PERCENT, Twin, calibrate, kernel_paths, twin, twin_text,
-};
 pub use lab_file::{AgentKeys, LabFile, LabKeys, NamespaceFabric};
+pub use twin::{
+    Calibration, Constants, FlowSpread, LinkRow, PathRow, SizeRow, TOLERANCE_PERCENT, Twin,
+    calibrate, kernel_paths, twin, twin_text,
+};

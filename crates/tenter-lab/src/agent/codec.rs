@@ -126,7 +126,11 @@ impl Codec {
     /// The byte of the type of service of a packet.
     pub(super) fn type_of_service(&self, packet: &Packet) -> u8 {
         let class = packet.class();
-        let dscp = if class == self.dscp >> 3 { self.dscp } else { class << 3 };
+        let dscp = if class == self.dscp >> 3 {
+            self.dscp
+        } else {
+            class << 3
+        };
         let ecn = if packet.has(Packet::ECN_CAPABLE) && packet.kind.is_data() {
             ECN_CAPABLE
         } else {
@@ -143,7 +147,12 @@ impl Codec {
     }
 
     /// Writes the datagram of a packet that leaves at `now`.
-    pub(super) fn encode(&mut self, departure: &Departure, now: Instant, out: &mut [u8]) -> Outgoing {
+    pub(super) fn encode(
+        &mut self,
+        departure: &Departure,
+        now: Instant,
+        out: &mut [u8],
+    ) -> Outgoing {
         let packet = &departure.packet;
         let way = *self.way(departure.from);
         let headers = self.headers(departure, &way);
@@ -176,7 +185,11 @@ impl Codec {
 
     fn pattern(&self, receiver: HostId, slot: u32, sequence: u32) -> Pattern {
         let of = Slot::Receive(ReceiveSlot::new(slot));
-        Pattern::new(self.numbers.0, self.numbers.queue_pair(receiver, of), sequence)
+        Pattern::new(
+            self.numbers.0,
+            self.numbers.queue_pair(receiver, of),
+            sequence,
+        )
     }
 
     fn headers(&mut self, departure: &Departure, way: &Way) -> Headers {
@@ -237,7 +250,11 @@ impl Codec {
         }
         let begins = matches!(position, Position::First | Position::Only);
         let ends = matches!(position, Position::Last | Position::Only);
-        let pads = if ends { message_bytes.wrapping_neg() & 3 } else { 0 };
+        let pads = if ends {
+            message_bytes.wrapping_neg() & 3
+        } else {
+            0
+        };
         Body::Write {
             position,
             // Nothing is written to: the receiver compares.
@@ -286,7 +303,10 @@ impl Codec {
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "each is another part of one datagram")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each is another part of one datagram"
+    )]
     fn data(
         &mut self,
         incoming: &Incoming<'_>,
@@ -297,7 +317,10 @@ impl Codec {
         slot: ReceiveSlot,
         host: &RealHost,
     ) -> Result<Packet, Refused> {
-        let way = self.answers.get(slot.index()).filter(|way| way.peer == sender);
+        let way = self
+            .answers
+            .get(slot.index())
+            .filter(|way| way.peer == sender);
         if way.is_none() {
             return Err(Refused::QueuePair);
         }
@@ -350,13 +373,20 @@ impl Codec {
         slot: SendSlot,
         host: &RealHost,
     ) -> Result<Packet, Refused> {
-        let way = self.sends.get(slot.index()).filter(|way| way.peer == sender);
+        let way = self
+            .sends
+            .get(slot.index())
+            .filter(|way| way.peer == sender);
         let way = way.ok_or(Refused::QueuePair)?;
         let first = self.numbers.first_sequence(way.peer, way.peer_slot);
         let next = host.next_sequence(slot);
         let named = nearest(headers.sequence.wrapping_sub(first), next);
         let (kind, sequence, sent) = match body {
-            Body::Ack => (PacketKind::Ack, named.wrapping_add(1), self.sent_at(slot, named)),
+            Body::Ack => (
+                PacketKind::Ack,
+                named.wrapping_add(1),
+                self.sent_at(slot, named),
+            ),
             Body::Nak { packets: 0 } => {
                 let before = self.sent_at(slot, named.wrapping_sub(1));
                 (PacketKind::Nak, named, before)

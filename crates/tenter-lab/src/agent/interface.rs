@@ -25,7 +25,10 @@ pub(super) struct InterfaceCounts {
 pub(super) fn read(address: Ipv4Addr) -> Option<InterfaceCounts> {
     let interfaces = getifaddrs().ok()?;
     let found = interfaces.into_iter().find(|interface| {
-        let own = interface.address.as_ref().and_then(|of| of.as_sockaddr_in());
+        let own = interface
+            .address
+            .as_ref()
+            .and_then(|of| of.as_sockaddr_in());
         own.is_some_and(|own| own.ip() == address)
     });
     let name = found?.interface_name;

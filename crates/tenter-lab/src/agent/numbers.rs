@@ -45,7 +45,7 @@ impl Numbers {
         let number = number.checked_sub(FIRST_QUEUE_PAIR)?;
         let first = self.first_queue_pair(host);
         let place = (number + QUEUE_PAIRS - first) % QUEUE_PAIRS;
-        Some(if place % 2 == 0 {
+        Some(if place.is_multiple_of(2) {
             Slot::Send(tenter_net::SendSlot::new(place / 2))
         } else {
             Slot::Receive(tenter_net::ReceiveSlot::new(place / 2))

@@ -47,11 +47,7 @@ struct Shared {
 ///
 /// # Errors
 /// When it can listen no more.
-pub fn serve(
-    listener: &TcpListener,
-    secret: Secret,
-    limits: AgentLimits,
-) -> Result<(), LabError> {
+pub fn serve(listener: &TcpListener, secret: Secret, limits: AgentLimits) -> Result<(), LabError> {
     let shared = Arc::new(Shared {
         secret,
         limits,
@@ -81,7 +77,10 @@ fn is_passing(error: &std::io::Error) -> bool {
     if few {
         thread::sleep(Duration::from_millis(100));
     }
-    few || matches!(error.kind(), ConnectionAborted | ConnectionReset | Interrupted)
+    few || matches!(
+        error.kind(),
+        ConnectionAborted | ConnectionReset | Interrupted
+    )
 }
 
 impl Shared {
@@ -239,7 +238,10 @@ fn hand_on(told: &Receiver<FromAgent>, writer: &Mutex<Writer>) {
 
 /// Refuses a trial that is beyond the limits of an agent.
 fn check(opening: &Opening, plan: &Plan, limits: &AgentLimits) -> Result<(), String> {
-    let addresses = opening.addresses.iter().map(|&address| Ipv4Addr::from(address));
+    let addresses = opening
+        .addresses
+        .iter()
+        .map(|&address| Ipv4Addr::from(address));
     let mut strangers = addresses.filter(|address| !limits.addresses.contains(address));
     if let Some(stranger) = strangers.next() {
         return Err(format!(

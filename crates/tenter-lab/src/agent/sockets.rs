@@ -78,7 +78,9 @@ impl Sockets {
         let receive = UdpSocket::bind(SocketAddrV4::new(address, ROCE_PORT))?;
         receive.set_nonblocking(true)?;
         sockopt::set_ip_recvtos(&receive, true)?;
-        set_buffer(RECEIVE_BUFFER, |size| sockopt::set_socket_recv_buffer_size(&receive, size));
+        set_buffer(RECEIVE_BUFFER, |size| {
+            sockopt::set_socket_recv_buffer_size(&receive, size)
+        });
         Ok(Sockets {
             address,
             receive,
@@ -194,7 +196,9 @@ fn sender(address: Ipv4Addr, port: u16) -> io::Result<UdpSocket> {
     socket.set_nonblocking(true)?;
     // Never a fragment, and so 0 as identification, over which the ICRC is computed.
     sockopt::set_ip_mtu_discover(&socket, Ipv4PathMtuDiscovery::PROBE)?;
-    set_buffer(SEND_BUFFER, |size| sockopt::set_socket_send_buffer_size(&socket, size));
+    set_buffer(SEND_BUFFER, |size| {
+        sockopt::set_socket_send_buffer_size(&socket, size)
+    });
     Ok(socket)
 }
 

@@ -38,8 +38,10 @@ pub struct AgentOptions {
 pub fn start(options: &AgentOptions) -> Result<(), LabError> {
     let secret = Secret::read(&options.secret_file)?;
     let lab = LabFile::read(&options.lab)?;
-    let listener = TcpListener::bind(options.listen)
-        .map_err(LabError::system(format!("cannot listen at {}", options.listen)))?;
+    let listener = TcpListener::bind(options.listen).map_err(LabError::system(format!(
+        "cannot listen at {}",
+        options.listen
+    )))?;
     drop_privileges(&options.user)?;
     let limits = AgentLimits {
         addresses: lab.addresses(),

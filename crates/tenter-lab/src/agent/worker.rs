@@ -73,7 +73,14 @@ pub(super) fn plan_of(opening: &Opening) -> Result<Plan, String> {
         Ok(Content::new(Cursor::new(bytes), length))
     };
     let text = &opening.scenario;
-    let loaded = load_beside(text, "the coordinator's scenario", Format::Yaml, &[], None, &files);
+    let loaded = load_beside(
+        text,
+        "the coordinator's scenario",
+        Format::Yaml,
+        &[],
+        None,
+        &files,
+    );
     let plan = loaded.map_err(|found| found.render())?.plan;
     if opening.addresses.len() != plan.topology.hosts {
         return Err(format!(
@@ -216,7 +223,9 @@ impl Worker {
 
     fn prepare(&mut self, job: u16, turn: u32) -> Result<(), String> {
         let Some(state @ JobState::Idle) = self.jobs.get_mut(usize::from(job)) else {
-            return Err(format!("the coordinator prepares job {job}, which is running"));
+            return Err(format!(
+                "the coordinator prepares job {job}, which is running"
+            ));
         };
         *state = JobState::Prepared(turn);
         let prepared = self.host.prepare(JobId::new(job), turn);
@@ -229,7 +238,9 @@ impl Worker {
             return Err(format!("there is no job {job}"));
         };
         let JobState::Prepared(turn) = *state else {
-            return Err(format!("the coordinator starts job {job}, which is not prepared"));
+            return Err(format!(
+                "the coordinator starts job {job}, which is not prepared"
+            ));
         };
         *state = JobState::Running(turn);
         self.host.start(JobId::new(job), Instant::from_ps(at_ps));
@@ -291,7 +302,8 @@ impl Worker {
             };
             let room = self.batch.room();
             let outgoing = self.codec.encode(&next, now, room);
-            self.batch.add(outgoing.length, &outgoing.flow, outgoing.type_of_service);
+            self.batch
+                .add(outgoing.length, &outgoing.flow, outgoing.type_of_service);
         }
         self.flush(now)?;
         Ok(())
@@ -398,7 +410,9 @@ impl Worker {
                 out_of_order: counters.out_of_order,
                 discarded: counters.out_of_sequence + counters.duplicate_request,
             },
-            interface: counted.as_ref().map(|(now, then)| now.since(then, self.node)),
+            interface: counted
+                .as_ref()
+                .map(|(now, then)| now.since(then, self.node)),
             interface_counters: counted
                 .as_ref()
                 .map(|(now, then)| now.others_since(then))

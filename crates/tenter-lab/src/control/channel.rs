@@ -36,10 +36,14 @@ pub enum ChannelError {
     #[error("the connection failed: {0}")]
     Io(#[from] io::Error),
     /// The other end is no Tenter of this version.
-    #[error("the other end speaks another protocol: install the same version of Tenter on all hosts")]
+    #[error(
+        "the other end speaks another protocol: install the same version of Tenter on all hosts"
+    )]
     Protocol,
     /// The other end does not have the secret, or a frame was changed, repeated or left out.
-    #[error("the other end does not have the secret of this lab, or someone between changed a frame")]
+    #[error(
+        "the other end does not have the secret of this lab, or someone between changed a frame"
+    )]
     NotAuthentic,
     /// A frame is too long or not a message.
     #[error("a frame is no message: {0}")]
@@ -50,14 +54,14 @@ pub enum ChannelError {
 }
 
 /// The end of a channel that reads.
-pub struct Reader {
+pub(crate) struct Reader {
     stream: TcpStream,
     key: Key,
     counter: u64,
 }
 
 /// The end of a channel that writes.
-pub struct Writer {
+pub(crate) struct Writer {
     stream: TcpStream,
     key: Key,
     counter: u64,
@@ -72,7 +76,10 @@ const COORDINATOR: &[u8] = b"coordinator";
 ///
 /// # Errors
 /// When the other end does not answer, or does not have it.
-pub fn connect(mut stream: TcpStream, secret: &Secret) -> Result<(Reader, Writer), ChannelError> {
+pub(crate) fn connect(
+    mut stream: TcpStream,
+    secret: &Secret,
+) -> Result<(Reader, Writer), ChannelError> {
     begin(&stream)?;
     let own = random::<NONCE_BYTES>()?;
     stream.write_all(&GREETING)?;
@@ -93,7 +100,10 @@ pub fn connect(mut stream: TcpStream, secret: &Secret) -> Result<(Reader, Writer
 ///
 /// # Errors
 /// When the other end does not greet in time, or does not have the secret.
-pub fn accept(mut stream: TcpStream, secret: &Secret) -> Result<(Reader, Writer), ChannelError> {
+pub(crate) fn accept(
+    mut stream: TcpStream,
+    secret: &Secret,
+) -> Result<(Reader, Writer), ChannelError> {
     begin(&stream)?;
     let mut greeting = [0; GREETING.len() + NONCE_BYTES];
     stream.read_exact(&mut greeting)?;
@@ -147,7 +157,7 @@ impl Reader {
     ///
     /// # Errors
     /// When the connection has failed.
-    pub fn wait_at_most(&self, time: Duration) -> Result<(), ChannelError> {
+    pub(crate) fn wait_at_most(&self, time: Duration) -> Result<(), ChannelError> {
         Ok(self.stream.set_read_timeout(Some(time))?)
     }
 
@@ -155,12 +165,14 @@ impl Reader {
     ///
     /// # Errors
     /// When none comes in time, or one that is not authentic.
-    pub fn read<T: DeserializeOwned>(&mut self) -> Result<T, ChannelError> {
+    pub(crate) fn read<T: DeserializeOwned>(&mut self) -> Result<T, ChannelError> {
         let mut length = [0; 4];
         self.stream.read_exact(&mut length)?;
         let length = u32::from_be_bytes(length) as usize;
         if length > FRAME_MAX {
-            return Err(ChannelError::Message(format!("{length} bytes are too many")));
+            return Err(ChannelError::Message(format!(
+                "{length} bytes are too many"
+            )));
         }
         // It is not believed how long it is before it has come.
         let mut text = Vec::new();
@@ -184,11 +196,14 @@ impl Writer {
     ///
     /// # Errors
     /// When the connection has failed, or the other end does not take it in time.
-    pub fn write<T: Serialize>(&mut self, message: &T) -> Result<(), ChannelError> {
+    pub(crate) fn write<T: Serialize>(&mut self, message: &T) -> Result<(), ChannelError> {
         let text = serde_json::to_vec(message)
             .map_err(|error| ChannelError::Message(error.to_string()))?;
         if text.len() > FRAME_MAX {
-            return Err(ChannelError::Message(format!("{} bytes are too many", text.len())));
+            return Err(ChannelError::Message(format!(
+                "{} bytes are too many",
+                text.len()
+            )));
         }
         let code = self.key.code(&[&self.counter.to_be_bytes(), &text]);
         self.counter += 1;
@@ -200,7 +215,7 @@ impl Writer {
     }
 
     /// Ends the connection, for the other end and for the reader of this one.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         // It may have ended already.
         let _ = self.stream.shutdown(Shutdown::Both);
     }
@@ -234,7 +249,10 @@ mod tests {
             coordinator.1.write(&number).expect("sent");
             assert_eq!(agent.0.read::<u32>().expect("read"), number);
             agent.1.write(&format!("got {number}")).expect("sent");
-            assert_eq!(coordinator.0.read::<String>().expect("read"), format!("got {number}"));
+            assert_eq!(
+                coordinator.0.read::<String>().expect("read"),
+                format!("got {number}")
+            );
         }
     }
 
@@ -254,7 +272,10 @@ mod tests {
         // The same frame again, as someone who has recorded it would send it.
         coordinator.1.counter = 0;
         coordinator.1.write(&"start").expect("sent");
-        assert!(matches!(agent.0.read::<String>(), Err(ChannelError::NotAuthentic)));
+        assert!(matches!(
+            agent.0.read::<String>(),
+            Err(ChannelError::NotAuthentic)
+        ));
     }
 
     #[test]
@@ -265,9 +286,15 @@ mod tests {
         frame.extend(b"\"abc\"");
         frame.extend([0; MAC_BYTES]);
         coordinator.1.stream.write_all(&frame).expect("sent");
-        assert!(matches!(agent.0.read::<String>(), Err(ChannelError::NotAuthentic)));
+        assert!(matches!(
+            agent.0.read::<String>(),
+            Err(ChannelError::NotAuthentic)
+        ));
         let long = u32::MAX.to_be_bytes();
         coordinator.1.stream.write_all(&long).expect("sent");
-        assert!(matches!(agent.0.read::<String>(), Err(ChannelError::Message(_))));
+        assert!(matches!(
+            agent.0.read::<String>(),
+            Err(ChannelError::Message(_))
+        ));
     }
 }

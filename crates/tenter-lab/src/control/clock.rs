@@ -6,30 +6,31 @@ use serde::{Deserialize, Serialize};
 
 /// A clock of this process that only goes forward, in ns since it was made.
 #[derive(Clone, Copy, Debug)]
-pub struct LocalClock(Instant);
+pub(crate) struct LocalClock(Instant);
 
 impl LocalClock {
     /// A clock that starts now.
-    pub fn start() -> LocalClock {
+    pub(crate) fn start() -> LocalClock {
         LocalClock(Instant::now())
     }
 
     /// What it shows, in ns.
-    pub fn now_ns(&self) -> u64 {
+    pub(crate) fn now_ns(&self) -> u64 {
         u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 }
 
 /// One exchange of time stamps with an agent, in ns: those of the coordinator by its clock, that of
 /// the agent by the agent's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Exchange {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "the unit is part of each")]
+pub(crate) struct Exchange {
     /// When the coordinator asked.
-    pub asked_ns: u64,
+    pub(crate) asked_ns: u64,
     /// What the agent's clock showed when it answered.
-    pub agent_ns: u64,
+    pub(crate) agent_ns: u64,
     /// When the answer had come.
-    pub answered_ns: u64,
+    pub(crate) answered_ns: u64,
 }
 
 impl Exchange {
@@ -50,21 +51,23 @@ impl Exchange {
 /// Source: the clock filter of NTP (RFC 5905): of several exchanges that with the shortest round
 /// trip has the least error, at most half of the round trip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ClockEstimate {
+pub(crate) struct ClockEstimate {
     /// Agent's clock less coordinator's at `at_ns`, in ns.
-    pub offset_ns: f64,
+    pub(crate) offset_ns: f64,
     /// When, by the coordinator's clock.
-    pub at_ns: f64,
+    pub(crate) at_ns: f64,
     /// The greatest error of the offset, in ns.
-    pub error_ns: f64,
+    pub(crate) error_ns: f64,
     /// By how much it goes faster, in parts per million; 0 until it has been seen twice.
-    pub drift_ppm: f64,
+    pub(crate) drift_ppm: f64,
 }
 
 impl ClockEstimate {
     /// From exchanges in a short time; `None` without any.
-    pub fn of(exchanges: &[Exchange]) -> Option<ClockEstimate> {
-        let best = exchanges.iter().min_by_key(|exchange| exchange.round_trip())?;
+    pub(crate) fn of(exchanges: &[Exchange]) -> Option<ClockEstimate> {
+        let best = exchanges
+            .iter()
+            .min_by_key(|exchange| exchange.round_trip())?;
         let half = best.round_trip() as f64 / 2.0;
         Some(ClockEstimate {
             offset_ns: best.offset(),
@@ -77,7 +80,7 @@ impl ClockEstimate {
     /// The same with the drift that a later estimate shows; none where both are so near that their
     /// errors would make most of it.
     #[must_use]
-    pub fn until(self, later: &ClockEstimate) -> ClockEstimate {
+    pub(crate) fn until(self, later: &ClockEstimate) -> ClockEstimate {
         let apart = later.at_ns - self.at_ns;
         let moved = later.offset_ns - self.offset_ns;
         let error = self.error_ns + later.error_ns;
@@ -90,13 +93,13 @@ impl ClockEstimate {
     }
 
     /// What the agent's clock shows at a time of the coordinator's, in ns.
-    pub fn agent_ns(&self, coordinator_ns: u64) -> u64 {
+    pub(crate) fn agent_ns(&self, coordinator_ns: u64) -> u64 {
         let shown = coordinator_ns as f64 + self.offset_ns;
         if shown > 0.0 { shown as u64 } else { 0 }
     }
 
     /// A span since `at_ns` by the agent's clock, as the coordinator's would have it; both in ps.
-    pub fn corrected_ps(&self, ps: u64) -> u64 {
+    pub(crate) fn corrected_ps(&self, ps: u64) -> u64 {
         (ps as f64 / (1.0 + self.drift_ppm / 1e6)) as u64
     }
 }

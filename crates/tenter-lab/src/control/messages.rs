@@ -4,40 +4,40 @@ use serde::{Deserialize, Serialize};
 use tenter_sim::real_time::{HostCounts, HostRecords, PortCounts};
 
 /// The version of all this; both ends have the same.
-pub const PROTOCOL_VERSION: u8 = 1;
+pub(crate) const PROTOCOL_VERSION: u8 = 1;
 
 /// A file that a scenario names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ScenarioFile {
+pub(crate) struct ScenarioFile {
     /// Its name, as the scenario has it.
-    pub name: String,
+    pub(crate) name: String,
     /// What it holds.
-    pub bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// What an agent needs for a trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Opening {
+pub(crate) struct Opening {
     /// The scenario, every default filled in.
-    pub scenario: String,
+    pub(crate) scenario: String,
     /// The files that it names.
-    pub files: Vec<ScenarioFile>,
+    pub(crate) files: Vec<ScenarioFile>,
     /// The host of it that the agent is.
-    pub host: u32,
+    pub(crate) host: u32,
     /// The IPv4 addresses of all hosts, in their order.
-    pub addresses: Vec<u32>,
+    pub(crate) addresses: Vec<u32>,
     /// What tells this trial's packets from those of others.
-    pub trial: u64,
+    pub(crate) trial: u64,
     /// What the agent's clock shows when the trial begins, in ns.
-    pub epoch_ns: u64,
+    pub(crate) epoch_ns: u64,
     /// How long the trial may take.
-    pub time_limit_ns: u64,
+    pub(crate) time_limit_ns: u64,
 }
 
 /// From the coordinator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub(crate) enum Order {
     /// Answer with the same number: the coordinator is there, and what does your clock show?
     Ping(u64),
     /// Make ready for a trial.
@@ -62,31 +62,31 @@ pub enum Order {
 
 /// What an agent reports at the end of a trial.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AgentReport {
+pub(crate) struct AgentReport {
     /// What its NIC has counted.
-    pub counts: HostCounts,
+    pub(crate) counts: HostCounts,
     /// Its interface, as the operating system counts it.
-    pub interface: Option<PortCounts>,
+    pub(crate) interface: Option<PortCounts>,
     /// Further counters of the interface, by their names.
-    pub interface_counters: Vec<(String, u64)>,
+    pub(crate) interface_counters: Vec<(String, u64)>,
     /// Payload bytes that arrived and were what was sent.
-    pub verified_bytes: u64,
+    pub(crate) verified_bytes: u64,
     /// Packets whose payload was not.
-    pub corrupt_packets: u64,
+    pub(crate) corrupt_packets: u64,
     /// Datagrams that were no packets of this trial.
-    pub refused_packets: u64,
+    pub(crate) refused_packets: u64,
     /// Hosts to which it has given up sending, with the time in ps.
-    pub given_up: Vec<(u32, u64)>,
+    pub(crate) given_up: Vec<(u32, u64)>,
     /// Processor time that the trial took, in ns.
-    pub cpu_ns: u64,
+    pub(crate) cpu_ns: u64,
     /// The longest that it was late with what was due, in ns.
-    pub latest_ns: u64,
+    pub(crate) latest_ns: u64,
 }
 
 /// From an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum FromAgent {
+pub(crate) enum FromAgent {
     /// The answer to a ping, with what its clock shows, in ns.
     Pong(u64, u64),
     /// It is ready for a trial.

@@ -6,8 +6,9 @@ mod clock;
 mod messages;
 mod secret;
 
-pub use channel::{ChannelError, Reader, Writer, accept, connect};
-pub use clock::{ClockEstimate, Exchange, LocalClock};
-pub use messages::{AgentReport, FromAgent, Opening, Order, ScenarioFile};
+pub use channel::ChannelError;
+pub(crate) use channel::{Reader, Writer, accept, connect};
+pub(crate) use clock::{ClockEstimate, Exchange, LocalClock};
+pub(crate) use messages::{AgentReport, FromAgent, Opening, Order, ScenarioFile};
 pub(crate) use secret::random_number;
 pub use secret::{Secret, SecretError};

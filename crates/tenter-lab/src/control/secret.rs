@@ -81,7 +81,10 @@ impl Secret {
             });
         }
         let mut bytes = fs::read(path).map_err(file)?;
-        while bytes.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
+        while bytes
+            .last()
+            .is_some_and(|byte| matches!(byte, b'\n' | b'\r'))
+        {
             bytes.pop();
         }
         if bytes.len() < SECRET_MIN {
@@ -99,7 +102,8 @@ impl Secret {
     /// When the file cannot be made.
     pub fn make(path: &Path) -> Result<Secret, SecretError> {
         let bytes = random::<SECRET_MADE>()?;
-        let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let number = |half: &[u8; 16]| format!("{:032x}", u128::from_be_bytes(*half));
+        let text: String = bytes.as_chunks().0.iter().map(number).collect();
         let mut options = fs::OpenOptions::new();
         options.write(true).create(true).truncate(true).mode(0o600);
         let written = options

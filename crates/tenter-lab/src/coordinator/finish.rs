@@ -84,7 +84,9 @@ pub(super) fn finish(finished: Finished<'_, '_>) -> Result<Outcome, LabError> {
     summary.engine.peak_rss_bytes = peak_rss_bytes();
     let kept = folder.keep_beside(HOSTS_FILE, |out| out.write_all(hosts_text.as_bytes()));
     kept.map_err(tenter::Error::from)?;
-    folder.finish(&outcome.summary, &outcome.counts).map_err(tenter::Error::from)?;
+    folder
+        .finish(&outcome.summary, &outcome.counts)
+        .map_err(tenter::Error::from)?;
     Ok(outcome)
 }
 
@@ -108,7 +110,10 @@ fn failure(job: &JobRun, running: &Trial<'_>) -> Option<String> {
     if job.stage == Stage::Done {
         return None;
     }
-    let names = job.waits_for().iter().map(|&host| running.agents.all[host].name.as_str());
+    let names = job
+        .waits_for()
+        .iter()
+        .map(|&host| running.agents.all[host].name.as_str());
     let names: Vec<&str> = names.collect();
     let what = match job.stage {
         Stage::Preparing(_) => "to make ready for",
@@ -137,7 +142,10 @@ fn warnings(running: &Trial<'_>) -> Vec<String> {
     let reports = running.agents.all.iter().zip(&running.reports);
     for (agent, report) in reports {
         let Some(report) = report else {
-            warnings.push(format!("{} has not reported: what it counted is missing", agent.name));
+            warnings.push(format!(
+                "{} has not reported: what it counted is missing",
+                agent.name
+            ));
             continue;
         };
         warnings.extend(of_host(&agent.name, report));
@@ -176,17 +184,22 @@ fn of_host(name: &str, report: &AgentReport) -> Vec<String> {
 
 /// What agents say of themselves and their interfaces, host by host.
 fn hosts_text(running: &Trial<'_>) -> String {
-    let hosts = running.agents.all.iter().zip(&running.reports).map(|(agent, report)| {
-        serde_json::json!({
-            "host": agent.name,
-            "clock": {
-                "offset_ns": agent.clock.offset_ns,
-                "error_ns": agent.clock.error_ns,
-                "drift_ppm": agent.clock.drift_ppm,
-            },
-            "report": report,
-        })
-    });
+    let hosts = running
+        .agents
+        .all
+        .iter()
+        .zip(&running.reports)
+        .map(|(agent, report)| {
+            serde_json::json!({
+                "host": agent.name,
+                "clock": {
+                    "offset_ns": agent.clock.offset_ns,
+                    "error_ns": agent.clock.error_ns,
+                    "drift_ppm": agent.clock.drift_ppm,
+                },
+                "report": report,
+            })
+        });
     let list: Vec<serde_json::Value> = hosts.collect();
     let mut text = serde_json::to_string_pretty(&list).unwrap_or_default();
     text.push('\n');

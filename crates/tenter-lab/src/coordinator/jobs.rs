@@ -40,7 +40,11 @@ impl JobRun {
                 job,
                 turn: 0,
                 turns,
-                stage: if turns == 0 { Stage::Done } else { Stage::Preparing(hosts.clone()) },
+                stage: if turns == 0 {
+                    Stage::Done
+                } else {
+                    Stage::Preparing(hosts.clone())
+                },
                 hosts,
                 last_ps: 0,
             }

@@ -91,7 +91,9 @@ pub fn run(
             }
             run_here(trial, options, observer)
         });
-        running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        running
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 
@@ -103,10 +105,14 @@ fn run_here(
     let secret = Secret::read(&trial.lab.secret_file())?;
     let plan = trial.measured.resolved();
     let clock = LocalClock::start();
-    let names = plan.topology.host_ids().map(|host| plan.topology.name(host).to_owned());
+    let names = plan
+        .topology
+        .host_ids()
+        .map(|host| plan.topology.name(host).to_owned());
     let agents = trial.lab.agents();
-    let hosts: Vec<(String, SocketAddrV4)> =
-        names.zip(agents.iter().map(|agent| agent.control)).collect();
+    let hosts: Vec<(String, SocketAddrV4)> = names
+        .zip(agents.iter().map(|agent| agent.control))
+        .collect();
     let agents = Agents::connect(&hosts, &secret, clock)?;
     let books = RealBooks::new(plan)?;
     let before = switch_counts(trial);
@@ -246,7 +252,8 @@ impl Trial<'_> {
         let hosts = self.jobs[index].hosts.clone();
         let number = job.number();
         for &host in &hosts {
-            self.agents.order(host, &Order::Start { job: number, at_ps });
+            self.agents
+                .order(host, &Order::Start { job: number, at_ps });
         }
         self.jobs[index].stage = Stage::Running(hosts);
         self.jobs[index].last_ps = 0;
@@ -276,7 +283,10 @@ impl Trial<'_> {
             FromAgent::Opened => self.opened[agent] = true,
             FromAgent::Prepared { job, turn } => {
                 let index = usize::from(job);
-                let all = self.jobs.get_mut(index).is_some_and(|run| run.prepared(agent, turn));
+                let all = self
+                    .jobs
+                    .get_mut(index)
+                    .is_some_and(|run| run.prepared(agent, turn));
                 if all && self.is_whole() {
                     self.start(index)?;
                 }
@@ -284,7 +294,10 @@ impl Trial<'_> {
             FromAgent::Done { job, turn, at_ps } => {
                 let at_ps = self.agents.all[agent].clock.corrected_ps(at_ps);
                 let index = usize::from(job);
-                let all = self.jobs.get_mut(index).is_some_and(|run| run.done(agent, turn, at_ps));
+                let all = self
+                    .jobs
+                    .get_mut(index)
+                    .is_some_and(|run| run.done(agent, turn, at_ps));
                 if all {
                     self.ended(index);
                 }
@@ -293,12 +306,16 @@ impl Trial<'_> {
                 let clock = self.agents.all[agent].clock;
                 records.correct(|ps| clock.corrected_ps(ps));
                 self.refused += self.books.take(&records, &mut self.rows);
-                self.folder.append_flows(&self.rows).map_err(tenter::Error::from)?;
+                self.folder
+                    .append_flows(&self.rows)
+                    .map_err(tenter::Error::from)?;
                 self.rows.clear();
             }
             FromAgent::GaveUp(host) => {
                 let names = &self.agents.all;
-                let to = names.get(host as usize).map_or("a host", |agent| &agent.name);
+                let to = names
+                    .get(host as usize)
+                    .map_or("a host", |agent| &agent.name);
                 let what = format!(
                     "a queue pair of {} has given up sending to {to}: nothing is acknowledged, the link or the host is down",
                     names[agent].name
@@ -317,7 +334,13 @@ impl Trial<'_> {
 
     /// A collective of a job has ended: the next one follows, or none.
     fn ended(&mut self, index: usize) {
-        let JobRun { job, turn, turns, last_ps, .. } = self.jobs[index];
+        let JobRun {
+            job,
+            turn,
+            turns,
+            last_ps,
+            ..
+        } = self.jobs[index];
         let end = self.books.end(job, turn, Instant::from_ps(last_ps));
         let run = &mut self.jobs[index];
         run.last_ps = end.ps();

@@ -28,10 +28,16 @@ pub(super) fn run_with(program: &str, arguments: &[&str], input: &str) -> Result
         // A program that ends early says why itself.
         let _ = stdin.write_all(input.as_bytes());
     }
-    let output = child.wait_with_output().map_err(|error| failed(error.to_string()))?;
+    let output = child
+        .wait_with_output()
+        .map_err(|error| failed(error.to_string()))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        return Err(failed(if said.is_empty() { output.status.to_string() } else { said }));
+        return Err(failed(if said.is_empty() {
+            output.status.to_string()
+        } else {
+            said
+        }));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

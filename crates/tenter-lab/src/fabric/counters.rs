@@ -15,7 +15,7 @@ const FCS_BYTES: u64 = 4;
 ///
 /// # Errors
 /// When they cannot be read.
-pub fn switch_counts(lab: &str, topology: &Topology) -> Result<Vec<PortCounts>, LabError> {
+pub(crate) fn switch_counts(lab: &str, topology: &Topology) -> Result<Vec<PortCounts>, LabError> {
     let mut counts = Vec::new();
     for node in topology.node_ids().filter(|&node| !topology.is_host(node)) {
         counts.extend(of_node(lab, topology, node)?);
@@ -32,7 +32,9 @@ fn of_node(lab: &str, topology: &Topology, node: NodeId) -> Result<Vec<PortCount
         let device = device(port);
         let link = find(&links, "ifname", &device);
         let stats = |way: &str| {
-            let of = link.and_then(|link| link.get("stats64")).and_then(|of| of.get(way));
+            let of = link
+                .and_then(|link| link.get("stats64"))
+                .and_then(|of| of.get(way));
             let number = |key: &str| {
                 let value = of.and_then(|of| of.get(key));
                 value.and_then(Value::as_u64).unwrap_or(0)
@@ -41,7 +43,9 @@ fn of_node(lab: &str, topology: &Topology, node: NodeId) -> Result<Vec<PortCount
             (frames, number("bytes") + frames * FCS_BYTES)
         };
         let queue = find(&queues, "dev", &device);
-        let drops = queue.and_then(|queue| queue.get("drops")).and_then(Value::as_u64);
+        let drops = queue
+            .and_then(|queue| queue.get("drops"))
+            .and_then(Value::as_u64);
         PortCounts {
             node: node.number(),
             port,

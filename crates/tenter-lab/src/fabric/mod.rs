@@ -13,7 +13,8 @@ mod run;
 mod wiring;
 
 pub(crate) use counters::since;
-pub use counters::switch_counts;
+pub(crate) use counters::switch_counts;
 pub(crate) use routes::route_answers;
-pub use run::{LabState, down, enter, missing_tools, up};
+pub(crate) use run::enter;
+pub use run::{LabState, down, missing_tools, up};
 pub use wiring::{Wiring, control_namespace, namespace};

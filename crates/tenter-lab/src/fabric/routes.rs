@@ -12,7 +12,9 @@ pub(crate) fn route_answers(
     let text = run_with("ip", &["-n", namespace, "-o", "-batch", "-"], questions)?;
     let answers = text.lines().map(|line| {
         let (_, rest) = line.split_once(" dev p")?;
-        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let end = rest
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(rest.len());
         rest[..end].parse().ok()
     });
     Ok(answers.collect())

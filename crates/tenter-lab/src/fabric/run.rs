@@ -48,12 +48,19 @@ pub fn missing_tools() -> Option<String> {
         return Some(format!("network namespaces cannot be made here: {error}"));
     }
     // A probe: whether veth and tbf are there is asked of it.
-    let cable = ["-n", &probe, "link", "add", "p0", "type", "veth", "peer", "name", "p1"];
-    let shaped = ["-n", &probe, "qdisc", "add", "dev", "p0", "root", "tbf", "rate", "1mbit", "burst", "10kb", "limit", "100kb"];
+    let cable = [
+        "-n", &probe, "link", "add", "p0", "type", "veth", "peer", "name", "p1",
+    ];
+    let shaped = [
+        "-n", &probe, "qdisc", "add", "dev", "p0", "root", "tbf", "rate", "1mbit", "burst", "10kb",
+        "limit", "100kb",
+    ];
     let answer = run("ip", &cable).and_then(|_| run("tc", &shaped));
     let removed = run("ip", &["netns", "del", &probe]);
     let answer = answer.and(removed);
-    answer.err().map(|error| format!("the kernel lacks a part of a lab: {error}"))
+    answer
+        .err()
+        .map(|error| format!("the kernel lacks a part of a lab: {error}"))
 }
 
 /// Sets up the fabric of a lab, and starts an agent in each of its hosts: `program` is the command
@@ -115,7 +122,9 @@ fn set_up(wiring: &Wiring) -> Result<(), LabError> {
         for setting in settings {
             let set = run("ip", &["netns", "exec", name, "sysctl", "-qw", setting]);
             // A kernel without IPv6 has nothing to disable.
-            if let Err(error) = set && !setting.contains("ipv6") {
+            if let Err(error) = set
+                && !setting.contains("ipv6")
+            {
                 return Err(error);
             }
         }
@@ -149,7 +158,12 @@ fn start_agents(lab: &LabFile, plan: &Plan, program: &Path) -> Result<Vec<u32>, 
         let child = Command::new("ip")
             .args(["netns", "exec", &namespace(&lab.keys.name, node)])
             .arg(program)
-            .args(["agent", "--listen", &agent.control.to_string(), "--secret-file"])
+            .args([
+                "agent",
+                "--listen",
+                &agent.control.to_string(),
+                "--secret-file",
+            ])
             .arg(&secret)
             .arg("--lab")
             .arg(&lab.path)
@@ -161,7 +175,9 @@ fn start_agents(lab: &LabFile, plan: &Plan, program: &Path) -> Result<Vec<u32>, 
         thread::sleep(Duration::from_millis(10));
         if let Ok(Some(status)) = child.try_wait() {
             let said = fs::read_to_string(&log).unwrap_or_default();
-            return Err(LabError::Input(format!("the agent of {node} ended with {status}: {said}")));
+            return Err(LabError::Input(format!(
+                "the agent of {node} ended with {status}: {said}"
+            )));
         }
         agents.push(child.id());
     }
@@ -172,7 +188,9 @@ fn start_agents(lab: &LabFile, plan: &Plan, program: &Path) -> Result<Vec<u32>, 
 fn existing(lab: &str) -> Result<Vec<String>, LabError> {
     let list = run("ip", &["netns", "list"])?;
     let prefix = namespace(lab, "");
-    let names = list.lines().filter_map(|line| line.split_whitespace().next());
+    let names = list
+        .lines()
+        .filter_map(|line| line.split_whitespace().next());
     Ok(names
         .filter(|name| name.starts_with(&prefix) && is_of(&name[prefix.len()..]))
         .map(str::to_owned)
@@ -198,7 +216,9 @@ pub fn down(lab: &str) -> Result<usize, LabError> {
             signal_all(&names, Signal::SIGKILL)?;
         }
         if began.elapsed() > 3 * TIME_TO_END {
-            return Err(LabError::Input(format!("processes of lab `{lab}` do not end")));
+            return Err(LabError::Input(format!(
+                "processes of lab `{lab}` do not end"
+            )));
         }
         thread::sleep(Duration::from_millis(20));
     }
@@ -213,7 +233,9 @@ fn processes(names: &[String]) -> Result<Vec<i32>, LabError> {
     let mut found = Vec::new();
     for name in names {
         let list = run("ip", &["netns", "pids", name])?;
-        let pids = list.lines().filter_map(|line| line.trim().parse::<i32>().ok());
+        let pids = list
+            .lines()
+            .filter_map(|line| line.trim().parse::<i32>().ok());
         found.extend(pids.filter(|&pid| pid != Pid::this().as_raw() && !is_zombie(pid)));
     }
     Ok(found)
@@ -222,7 +244,8 @@ fn processes(names: &[String]) -> Result<Vec<i32>, LabError> {
 /// Whether a process has ended and only waits to be collected by its parent.
 fn is_zombie(pid: i32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('Z'))
+    stat.rsplit_once(')')
+        .is_some_and(|(_, rest)| rest.trim_start().starts_with('Z'))
 }
 
 fn signal_all(names: &[String], signal: Signal) -> Result<(), LabError> {
@@ -237,7 +260,7 @@ fn signal_all(names: &[String], signal: Signal) -> Result<(), LabError> {
 ///
 /// # Errors
 /// When the lab is not up, or this user may not.
-pub fn enter(lab: &str) -> Result<(), LabError> {
+pub(crate) fn enter(lab: &str) -> Result<(), LabError> {
     let path = Path::new("/run/netns").join(control_namespace(lab));
     let file = File::open(&path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {

@@ -76,13 +76,19 @@ impl Wiring {
         for node in topology.node_ids() {
             let name = namespace(lab, topology.name(node));
             wiring.cable(lab, topology, node);
-            let addresses = wiring.addresses_of(plan, &routing, node);
+            let addresses = addresses(plan, &routing, node);
             wiring.addresses.push((name.clone(), addresses));
-            wiring.queues.push((name.clone(), queues(fabric, plan, node)));
+            wiring
+                .queues
+                .push((name.clone(), queues(fabric, plan, node)));
             if let (Some(percent), false) = (fabric.mark_above_percent, topology.is_host(node)) {
-                wiring.marks.push((name.clone(), marks(topology, node, percent)));
+                wiring
+                    .marks
+                    .push((name.clone(), marks(topology, node, percent)));
             }
-            wiring.settings.push((name.clone(), settings(topology.is_host(node))));
+            wiring
+                .settings
+                .push((name.clone(), settings(topology.is_host(node))));
             wiring.namespaces.push(name);
         }
         wiring.control(lab, topology);
@@ -109,46 +115,6 @@ impl Wiring {
         }
     }
 
-    fn addresses_of(&self, plan: &Plan, routing: &Routing, node: NodeId) -> String {
-        let topology = &plan.topology;
-        let mut text = "link set lo up\n".to_owned();
-        for port in 0..topology.ports(node) {
-            let device = device(port);
-            let peer = topology.neighbour(node, port);
-            let _ = writeln!(text, "link set {device} up");
-            let peer = mac(peer.node, peer.port);
-            let _ = writeln!(
-                text,
-                "neigh replace {OTHER_END} lladdr {peer} nud permanent dev {device}"
-            );
-        }
-        if let Some(host) = topology.host(node) {
-            let address = Ipv4Addr::from(plan.addresses[host].address);
-            let _ = writeln!(text, "addr add {address}/32 dev p0");
-            let _ = writeln!(
-                text,
-                "route add default via {OTHER_END} dev p0 onlink src {address}"
-            );
-            return text;
-        }
-        let switch = topology.switch(node);
-        for host in topology.host_ids() {
-            let address = Ipv4Addr::from(plan.addresses[host].address);
-            let _ = write!(text, "route add {address}/32");
-            let ports = if routing.attachment(host) == switch {
-                vec![topology.neighbour(host, 0).port]
-            } else {
-                routing.candidates(switch, host).to_vec()
-            };
-            for port in &ports {
-                let hop = if ports.len() > 1 { " nexthop" } else { "" };
-                let _ = write!(text, "{hop} via {OTHER_END} dev {} onlink", device(*port));
-            }
-            text.push('\n');
-        }
-        text
-    }
-
     /// Cables from the namespace of the coordinator to each host, for control.
     fn control(&mut self, lab: &str, topology: &Topology) {
         let own = control_namespace(lab);
@@ -172,11 +138,56 @@ impl Wiring {
     }
 }
 
+/// Addresses, neighbours and routes of a node.
+fn addresses(plan: &Plan, routing: &Routing, node: NodeId) -> String {
+    let topology = &plan.topology;
+    let mut text = "link set lo up\n".to_owned();
+    for port in 0..topology.ports(node) {
+        let device = device(port);
+        let peer = topology.neighbour(node, port);
+        let _ = writeln!(text, "link set {device} up");
+        let peer = mac(peer.node, peer.port);
+        let _ = writeln!(
+            text,
+            "neigh replace {OTHER_END} lladdr {peer} nud permanent dev {device}"
+        );
+    }
+    if let Some(host) = topology.host(node) {
+        let address = Ipv4Addr::from(plan.addresses[host].address);
+        let _ = writeln!(text, "addr add {address}/32 dev p0");
+        let _ = writeln!(
+            text,
+            "route add default via {OTHER_END} dev p0 onlink src {address}"
+        );
+        return text;
+    }
+    let switch = topology.switch(node);
+    for host in topology.host_ids() {
+        let address = Ipv4Addr::from(plan.addresses[host].address);
+        let _ = write!(text, "route add {address}/32");
+        let ports = if routing.attachment(host) == switch {
+            vec![topology.neighbour(host, 0).port]
+        } else {
+            routing.candidates(switch, host).to_vec()
+        };
+        for port in &ports {
+            let hop = if ports.len() > 1 { " nexthop" } else { "" };
+            let _ = write!(text, "{hop} via {OTHER_END} dev {} onlink", device(*port));
+        }
+        text.push('\n');
+    }
+    text
+}
+
 /// A token bucket at each port: its rate, and a queue that drops the tail.
 fn queues(fabric: &NamespaceFabric, plan: &Plan, node: NodeId) -> String {
     let longest = plan.nic.longest_frame_bytes() + WIRE_OVERHEAD_BYTES;
     let is_host = plan.topology.is_host(node);
-    let queue = if is_host { HOST_QUEUE_BYTES } else { fabric.queue.count() };
+    let queue = if is_host {
+        HOST_QUEUE_BYTES
+    } else {
+        fabric.queue.count()
+    };
     let mut text = String::new();
     for port in 0..plan.topology.ports(node) {
         let rate = plan.topology.cable(node, port).rate.bits_per_second();
@@ -204,7 +215,9 @@ fn marks(topology: &Topology, node: NodeId, percent: u32) -> String {
             device(port)
         );
     }
-    format!("table ip tenter {{\n  chain marks {{\n    type filter hook forward priority 0;\n{rules}  }}\n}}\n")
+    format!(
+        "table ip tenter {{\n  chain marks {{\n    type filter hook forward priority 0;\n{rules}  }}\n}}\n"
+    )
 }
 
 fn settings(is_host: bool) -> Vec<String> {

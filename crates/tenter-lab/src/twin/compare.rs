@@ -57,6 +57,8 @@ pub(super) struct Median {
     pub(super) collective: String,
     pub(super) size_bytes: u64,
     pub(super) time: Time,
+    /// Whether packets were sent again in it.
+    pub(super) is_lossy: bool,
 }
 
 /// The collectives of a trial that were completed.
@@ -70,7 +72,9 @@ pub(super) fn medians(summary: &Summary) -> Vec<Median> {
             };
             let mut known = found.iter_mut();
             let same = known.find(|(other, _)| other.job == *name && other.index == row.index);
-            if let Some((_, times)) = same {
+            let is_lossy = row.retransmitted_frames > 0;
+            if let Some((of, times)) = same {
+                of.is_lossy |= is_lossy;
                 times.push(time);
                 continue;
             }
@@ -80,6 +84,7 @@ pub(super) fn medians(summary: &Summary) -> Vec<Median> {
                 collective: format!("{} ({})", row.collective, row.algorithm),
                 size_bytes: row.size_bytes,
                 time: Time::ZERO,
+                is_lossy,
             };
             found.push((median, vec![time]));
         }

@@ -25,16 +25,23 @@ pub(super) fn links(
         !topology.is_host(node) && !topology.is_host(topology.neighbour(node, row.port).node)
     };
     let share = |rows: &[PortRow], of: &PortRow| {
-        let same = rows.iter().filter(|row| row.node == of.node && is_uplink(row));
+        let same = rows
+            .iter()
+            .filter(|row| row.node == of.node && is_uplink(row));
         let whole: u64 = same.map(|row| row.tx_bytes).sum();
-        let found = rows.iter().find(|row| (row.node, row.port) == (of.node, of.port));
+        let found = rows
+            .iter()
+            .find(|row| (row.node, row.port) == (of.node, of.port));
         let bytes = found.map_or(0, |row| row.tx_bytes);
         (bytes, 100.0 * bytes as f64 / whole.max(1) as f64)
     };
-    let rows = measured.iter().filter(|row| is_uplink(row)).map(|row| LinkRow {
-        name: format!("{}:{} → {}", row.node_name, row.port, row.peer_name),
-        measured: share(measured, row),
-        simulated: share(simulated, row),
-    });
+    let rows = measured
+        .iter()
+        .filter(|row| is_uplink(row))
+        .map(|row| LinkRow {
+            name: format!("{}:{} → {}", row.node_name, row.port, row.peer_name),
+            measured: share(measured, row),
+            simulated: share(simulated, row),
+        });
     rows.collect()
 }

@@ -60,7 +60,11 @@ pub fn kernel_paths(lab: &str, plan: &Plan) -> Result<Vec<PathRow>, LabError> {
     for from in topology.host_ids() {
         let host = RealHost::new(plan, from)?;
         let mut numbers: BTreeMap<HostId, u16> = BTreeMap::new();
-        for way in host.ways().iter().filter(|way| matches!(way.own, Slot::Send(_))) {
+        for way in host
+            .ways()
+            .iter()
+            .filter(|way| matches!(way.own, Slot::Send(_)))
+        {
             let number = numbers.entry(way.peer).or_default();
             let known = simulated.get(&(from, way.peer, *number));
             *number += 1;
@@ -80,7 +84,12 @@ pub fn kernel_paths(lab: &str, plan: &Plan) -> Result<Vec<PathRow>, LabError> {
     let mut rows = Vec::new();
     for (leaf, of_leaf) in asked {
         let answers = ask(lab, plan, leaf, &of_leaf)?;
-        rows.extend(of_leaf.into_iter().zip(answers).map(|(row, kernel)| PathRow { kernel, ..row }));
+        rows.extend(
+            of_leaf
+                .into_iter()
+                .zip(answers)
+                .map(|(row, kernel)| PathRow { kernel, ..row }),
+        );
     }
     Ok(rows)
 }
@@ -95,11 +104,15 @@ fn ask(
     let topology = &plan.topology;
     let address = |name: &str| {
         let host = topology.find(name).and_then(|node| topology.host(node));
-        host.map_or(Ipv4Addr::UNSPECIFIED, |host| Ipv4Addr::from(plan.addresses[host].address))
+        host.map_or(Ipv4Addr::UNSPECIFIED, |host| {
+            Ipv4Addr::from(plan.addresses[host].address)
+        })
     };
     let mut questions = String::new();
     for row in rows {
-        let host = topology.find(&row.from).and_then(|node| topology.host(node));
+        let host = topology
+            .find(&row.from)
+            .and_then(|node| topology.host(node));
         let port = host.map_or(0, |host| topology.neighbour(host, 0).port);
         let _ = writeln!(
             questions,

@@ -17,7 +17,10 @@ pub fn twin_text(twin: &Twin) -> String {
     if let Some(fitted) = &twin.flows.1 {
         flows(&mut text, "fitted constants", fitted);
     }
-    let _ = writeln!(text, "\nlinks between switches (share of what the switch sends by them)");
+    let _ = writeln!(
+        text,
+        "\nlinks between switches (share of what the switch sends by them)"
+    );
     for link in &twin.links {
         let _ = writeln!(
             text,
@@ -33,7 +36,9 @@ pub fn twin_text(twin: &Twin) -> String {
             twin.paths.len()
         );
         for path in twin.paths.iter().filter(|path| !path.agrees()) {
-            let kernel = path.kernel.map_or("none".to_owned(), |port| port.to_string());
+            let kernel = path
+                .kernel
+                .map_or("none".to_owned(), |port| port.to_string());
             let _ = writeln!(
                 text,
                 "  {} → {} from port {}: simulated {}, kernel {kernel}",
@@ -53,7 +58,18 @@ pub fn twin_text(twin: &Twin) -> String {
 }
 
 fn sizes(twin: &Twin) -> String {
-    let names = ["job", "collective", "size", "measured", "stated", "off", "fitted", "off", "use", "verdict"];
+    let names = [
+        "job",
+        "collective",
+        "size",
+        "measured",
+        "stated",
+        "off",
+        "fitted",
+        "off",
+        "use",
+        "verdict",
+    ];
     let left = ["job", "collective", "use", "verdict"];
     let columns = names.map(|name| {
         if left.contains(&name) {
@@ -84,10 +100,7 @@ fn sizes(twin: &Twin) -> String {
             if row.matches() { "match" } else { "miss" }.to_owned(),
         ]);
     }
-    format!(
-        "completion times, medians; a match is within {TOLERANCE_PERCENT} %\n{}",
-        table
-    )
+    format!("completion times, medians; a match is within {TOLERANCE_PERCENT} %\n{table}")
 }
 
 fn flows(text: &mut String, which: &str, spread: &FlowSpread) {

@@ -1,5 +1,6 @@
 //! A scenario on a lab and in the simulation.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use tenter::{Plan, Run};
@@ -89,7 +90,12 @@ pub fn twin(
             Some(simulate(&scenario.resolve()?, &folder.join(FITTED))?)
         }
     };
-    let sizes = sizes(&measured.summary, &simulated, fitted.as_ref(), calibration.as_ref());
+    let sizes = sizes(
+        &measured.summary,
+        &simulated,
+        fitted.as_ref(),
+        calibration.as_ref(),
+    );
     let flows_of = |name: &str| read_rows::<FlowRow>(&folder.join(name));
     let measured_flows = flows_of(MEASURED).map_err(tenter::Error::from)?;
     let stated_flows = flows_of(STATED).map_err(tenter::Error::from)?;
@@ -101,7 +107,11 @@ pub fn twin(
     let ports = read_rows::<PortRow>(&folder.join(best)).map_err(tenter::Error::from)?;
     let plan = trial.measured.resolved();
     let is_of_namespaces = trial.lab.keys.fabric.is_some();
-    let paths = if is_of_namespaces { kernel_paths(&trial.lab.keys.name, plan)? } else { Vec::new() };
+    let paths = if is_of_namespaces {
+        kernel_paths(&trial.lab.keys.name, plan)?
+    } else {
+        Vec::new()
+    };
     let has_fit = fitted.is_some();
     let page = draw(folder, &sizes, has_fit)?;
     Ok(Twin {
@@ -155,11 +165,12 @@ fn draw(folder: &Path, sizes: &[SizeRow], has_fit: bool) -> Result<PathBuf, LabE
     let mut table = "collective,size_bytes,time_us\n".to_owned();
     for row in sizes {
         let name = row.collective.split(' ').next().unwrap_or_default();
-        table.push_str(&format!(
-            "{name},{},{:.3}\n",
+        let _ = writeln!(
+            table,
+            "{name},{},{:.3}",
             row.size_bytes,
             row.measured.as_ns() / 1e3
-        ));
+        );
     }
     let of_trial = |error| LabError::Trial(tenter::Error::from(error));
     write_whole(&folder.join(TABLE), &table).map_err(of_trial)?;

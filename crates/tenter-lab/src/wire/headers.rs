@@ -117,7 +117,9 @@ fn three(number: u32) -> [u8; 3] {
 }
 
 fn of_three(bytes: &[u8]) -> u32 {
-    bytes.iter().fold(0, |sum, &byte| sum << 8 | u32::from(byte))
+    bytes
+        .iter()
+        .fold(0, |sum, &byte| sum << 8 | u32::from(byte))
 }
 
 impl Headers {
@@ -137,7 +139,11 @@ impl Headers {
             Body::Ack | Body::Nak { .. } => (ACKNOWLEDGE, 0),
             Body::Notification => (NOTIFICATION, 0),
         };
-        let migrated = if self.body == Body::Notification { 0 } else { MIGRATED };
+        let migrated = if self.body == Body::Notification {
+            0
+        } else {
+            MIGRATED
+        };
         out[0] = opcode;
         out[1] = migrated | pads;
         out[2..4].copy_from_slice(&DEFAULT_PARTITION.to_be_bytes());
@@ -145,14 +151,16 @@ impl Headers {
         out[4] = u8::from(notifies) * BECN;
         out[5..8].copy_from_slice(&three(self.queue_pair));
         let report = u8::from(self.asks_for_report) * ASKS_FOR_REPORT;
-        out[8] = u8::from(self.asks_for_ack) * ASKS_FOR_ACK | report;
+        out[8] = (u8::from(self.asks_for_ack) * ASKS_FOR_ACK) | report;
         out[9..12].copy_from_slice(&three(self.sequence));
         self.write_extended(&mut out[BTH_BYTES..])
     }
 
     fn write_extended(&self, out: &mut [u8]) -> usize {
         match self.body {
-            Body::Write { reth: Some(reth), .. } => {
+            Body::Write {
+                reth: Some(reth), ..
+            } => {
                 out[..8].copy_from_slice(&reth.address.to_be_bytes());
                 out[8..12].copy_from_slice(&reth.key.to_be_bytes());
                 out[12..16].copy_from_slice(&reth.bytes.to_be_bytes());
@@ -180,7 +188,10 @@ impl Headers {
     /// # Errors
     /// Why it is no packet of a lab.
     pub fn read<'a>(datagram: &'a [u8], flow: &UdpFlow) -> Result<(Headers, &'a [u8]), Malformed> {
-        let end = datagram.len().checked_sub(ICRC_BYTES).ok_or(Malformed::Short)?;
+        let end = datagram
+            .len()
+            .checked_sub(ICRC_BYTES)
+            .ok_or(Malformed::Short)?;
         if end < BTH_BYTES {
             return Err(Malformed::Short);
         }

@@ -35,7 +35,9 @@ fn all_bodies() -> Vec<Body> {
         write(Position::Only, reth, 1),
         Body::Ack,
         Body::Nak { packets: 0 },
-        Body::Nak { packets: 0x0abc_de },
+        Body::Nak {
+            packets: 0x000a_bcde,
+        },
         Body::Notification,
     ]
 }
@@ -52,7 +54,11 @@ fn what_is_written_is_read() {
                 notifies: flags & 4 != 0 || body == Body::Notification,
                 body,
             };
-            let payload: &[u8] = if matches!(body, Body::Write { .. }) { &[7; 64] } else { &[] };
+            let payload: &[u8] = if matches!(body, Body::Write { .. }) {
+                &[7; 64]
+            } else {
+                &[]
+            };
             let bytes = datagram(&headers, payload);
             assert_eq!(Headers::read(&bytes, &FLOW), Ok((headers, payload)));
         }
@@ -97,13 +103,22 @@ fn switches_may_change_what_the_icrc_leaves_out() {
         for bit in 0..8 {
             let mut broken = bytes.clone();
             broken[place] ^= 1 << bit;
-            assert!(Headers::read(&broken, &FLOW).is_err(), "bit {bit} of byte {place}");
+            assert!(
+                Headers::read(&broken, &FLOW).is_err(),
+                "bit {bit} of byte {place}"
+            );
         }
     }
     for other in [
         UdpFlow { source: 1, ..FLOW },
-        UdpFlow { destination: 1, ..FLOW },
-        UdpFlow { source_port: 1, ..FLOW },
+        UdpFlow {
+            destination: 1,
+            ..FLOW
+        },
+        UdpFlow {
+            source_port: 1,
+            ..FLOW
+        },
     ] {
         assert_eq!(Headers::read(&bytes, &other), Err(Malformed::Icrc));
     }
@@ -113,7 +128,9 @@ fn switches_may_change_what_the_icrc_leaves_out() {
 fn a_known_packet_has_its_icrc() {
     // CRC-32 over nothing but ones and zeros in the places of Annex A17, computed apart from this
     // code, bit by bit.
-    let covered = [0x11, 0x40, 0xff, 0xff, 0, 0, 0, 0xd2, 0, 0, 0x8c, 0x41, 0x1f, 0, 0, 0];
+    let covered = [
+        0x11, 0x40, 0xff, 0xff, 0, 0, 0, 0xd2, 0, 0, 0x8c, 0x41, 0x1f, 0, 0, 0,
+    ];
     let mut message = vec![0xff; 8];
     message.extend([0x45, 0xff, 0, 48, 0, 0, 0x40, 0, 0xff, 17, 0xff, 0xff]);
     message.extend([192, 168, 0, 7, 192, 168, 0, 2]);
@@ -124,7 +141,7 @@ fn a_known_packet_has_its_icrc() {
     for byte in message {
         crc ^= u32::from(byte);
         for _ in 0..8 {
-            crc = crc >> 1 ^ (crc & 1) * 0xedb8_8320;
+            crc = (crc >> 1) ^ ((crc & 1) * 0xedb8_8320);
         }
     }
     assert_eq!(icrc(&FLOW, &covered), !crc);

@@ -68,7 +68,11 @@ impl Bench {
     pub(crate) fn run(&self, text: &str) -> (Outcome, PathBuf, Vec<String>) {
         let trial = self.trial(text);
         let (outcome, folder, troubles) = self.run_trial(&trial);
-        (outcome.unwrap_or_else(|error| panic!("{error}")), folder, troubles)
+        (
+            outcome.unwrap_or_else(|error| panic!("{error}")),
+            folder,
+            troubles,
+        )
     }
 
     pub(crate) fn run_trial(
@@ -106,7 +110,11 @@ pub(crate) fn complete(summary: &Summary, troubles: &[String]) {
 pub(crate) fn command(words: &[&str]) -> String {
     let output = Command::new(words[0]).args(&words[1..]).output();
     let output = output.unwrap_or_else(|error| panic!("{words:?}: {error}"));
-    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{words:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 

@@ -10,14 +10,27 @@ use crate::bench::{Bench, command, complete};
 /// `tshark` captures on a leaf; it decodes `RoCEv2`, and the ICRC is what the bytes of the frame
 /// give.
 pub(crate) fn frames(bench: &Bench) {
-    if Command::new("tshark").arg("--version").stdout(Stdio::null()).status().is_err() {
+    if Command::new("tshark")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .status()
+        .is_err()
+    {
         println!("  not tried: `tshark` is missing");
         return;
     }
     let file = bench.folder.join("leaf.pcap");
     let path = file.to_str().expect("a plain path");
     let mut capture = Command::new("ip")
-        .args(["netns", "exec", &bench.namespace("leaf0"), "tshark", "-q", "-i", "p0"])
+        .args([
+            "netns",
+            "exec",
+            &bench.namespace("leaf0"),
+            "tshark",
+            "-q",
+            "-i",
+            "p0",
+        ])
         .args(["-F", "pcap", "-w", path, "-a", "duration:20"])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -57,11 +70,17 @@ jobs: [{name: few, collectives: [{collective: all-to-all, size: 100kB}]}]
         let (body, tail) = frame.split_at(frame.len() - 4);
         let sent = u32::from_le_bytes(tail.try_into().expect("four bytes"));
         assert_eq!(icrc(&body[14..]), sent, "frame {line}");
-        assert!(shown == sent || shown.swap_bytes() == sent, "{shown:x} {sent:x}");
+        assert!(
+            shown == sent || shown.swap_bytes() == sent,
+            "{shown:x} {sent:x}"
+        );
     }
     // First, last, only of a write, and acknowledgements.
     for opcode in ["6", "8", "17"] {
-        assert!(opcodes.iter().any(|of| of == opcode), "no opcode {opcode} in {opcodes:?}");
+        assert!(
+            opcodes.iter().any(|of| of == opcode),
+            "no opcode {opcode} in {opcodes:?}"
+        );
     }
 }
 
@@ -94,7 +113,7 @@ fn icrc(packet: &[u8]) -> u32 {
     for byte in [0xff; 8].into_iter().chain(masked) {
         crc ^= u32::from(byte);
         for _ in 0..8 {
-            crc = crc >> 1 ^ (crc & 1) * 0xedb8_8320;
+            crc = (crc >> 1) ^ ((crc & 1) * 0xedb8_8320);
         }
     }
     !crc

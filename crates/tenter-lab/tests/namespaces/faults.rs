@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tenter_record::{FlowRow, StopKind};
-use tenter_report::{finished_trial, read_rows};
+use tenter_report::{read_manifest, read_rows};
 
 use crate::bench::{Bench, command, complete};
 
@@ -31,7 +31,10 @@ jobs: [{{name: lossy, collectives: [{{collective: all-to-all, size: 2MiB}}]}}]
         complete(&outcome.summary, &troubles);
         let rows: Vec<FlowRow> = read_rows(&folder).expect("rows");
         assert_eq!(rows.len(), 56);
-        assert!(outcome.summary.totals.retransmitted_frames > 0, "{recovery}");
+        assert!(
+            outcome.summary.totals.retransmitted_frames > 0,
+            "{recovery}"
+        );
     }
     command(&["ip", "netns", "exec", &spine, "nft", "delete table ip loss"]);
 }
@@ -68,23 +71,51 @@ fn restore(bench: &Bench, leaf: &str, port: u16, address: &str) {
     let device = format!("p{port}");
     let host = bench.namespace("host6");
     let shown = command(&["ip", "-n", &host, "-o", "link", "show", "p0"]);
-    let mac = shown.split("link/ether ").nth(1).and_then(|rest| rest.split(' ').next());
+    let mac = shown
+        .split("link/ether ")
+        .nth(1)
+        .and_then(|rest| rest.split(' ').next());
     let mac = mac.expect("an address");
     command(&[
-        "ip", "-n", &name, "neigh", "replace", "169.254.0.1", "lladdr", mac, "nud", "permanent",
-        "dev", &device,
+        "ip",
+        "-n",
+        &name,
+        "neigh",
+        "replace",
+        "169.254.0.1",
+        "lladdr",
+        mac,
+        "nud",
+        "permanent",
+        "dev",
+        &device,
     ]);
     let to = format!("{address}/32");
     command(&[
-        "ip", "-n", &name, "route", "replace", &to, "via", "169.254.0.1", "dev", &device, "onlink",
+        "ip",
+        "-n",
+        &name,
+        "route",
+        "replace",
+        &to,
+        "via",
+        "169.254.0.1",
+        "dev",
+        &device,
+        "onlink",
     ]);
 }
 
 /// What had been measured is there, and the folder is whole.
 fn partial_rows(folder: &std::path::Path) {
     let rows: Vec<FlowRow> = read_rows(folder).expect("rows of a partial trial");
-    assert!(rows.len() >= 56, "the first collective: {} rows", rows.len());
-    assert!(finished_trial(folder).is_none(), "it states that it is not complete");
+    assert!(
+        rows.len() >= 56,
+        "the first collective: {} rows",
+        rows.len()
+    );
+    let manifest = read_manifest(folder).expect("a manifest");
+    assert!(!manifest.complete, "it states that it is not complete");
 }
 
 /// A coordinator vanishes: its agents are free for the next within seconds.
@@ -94,10 +125,18 @@ pub(crate) fn lost_coordinator(bench: &Bench) {
     let trial = bench.trial(&text);
     thread::scope(|scope| {
         let run = scope.spawn(|| bench.run_trial(&trial));
-        thread::sleep(Duration::from_millis(1_000));
+        thread::sleep(Duration::from_secs(1));
         // Its cables are cut: agents hear nothing more, and it hears nothing of them.
         for host in 0..8 {
-            command(&["ip", "-n", &control, "link", "set", &format!("c{host}"), "down"]);
+            command(&[
+                "ip",
+                "-n",
+                &control,
+                "link",
+                "set",
+                &format!("c{host}"),
+                "down",
+            ]);
         }
         let (outcome, folder, troubles) = run.join().expect("no panic");
         let summary = outcome.expect("it has a folder").summary;
@@ -154,16 +193,21 @@ pub(crate) fn nothing_is_left(bench: &Bench) {
     let list = command(&["ip", "netns", "list"]);
     assert!(!list.contains(&format!("tenter-{name}")), "{list}");
     let own = bench.folder.display().to_string();
-    let others = std::fs::read_dir("/proc").expect("processes").flatten().filter(|entry| {
-        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        let is_self = entry.file_name().to_string_lossy() == std::process::id().to_string();
-        !is_self && String::from_utf8_lossy(&line).contains(&own)
-    });
+    let others = std::fs::read_dir("/proc")
+        .expect("processes")
+        .flatten()
+        .filter(|entry| {
+            let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            let is_self = entry.file_name().to_string_lossy() == std::process::id().to_string();
+            !is_self && String::from_utf8_lossy(&line).contains(&own)
+        });
     assert_eq!(others.count(), 0, "processes of the lab");
-    assert!(TcpStream::connect_timeout(
-        &"198.18.0.2:7471".parse().expect("an address"),
-        Duration::from_millis(200)
-    )
-    .is_err());
+    assert!(
+        TcpStream::connect_timeout(
+            &"198.18.0.2:7471".parse().expect("an address"),
+            Duration::from_millis(200)
+        )
+        .is_err()
+    );
     assert_eq!(tenter_lab::down(name).expect("again"), 0);
 }

@@ -85,7 +85,8 @@ fn fuzz(from: Ipv4Addr, to: &[Ipv4Addr]) {
 /// Greets an agent wrongly in some ways.
 fn greetings(agent: SocketAddrV4) {
     for attempt in 0..20_u8 {
-        let Ok(mut stream) = TcpStream::connect_timeout(&agent.into(), Duration::from_secs(1)) else {
+        let Ok(mut stream) = TcpStream::connect_timeout(&agent.into(), Duration::from_secs(1))
+        else {
             continue;
         };
         let _ = stream.set_read_timeout(Some(Duration::from_secs(1)));
@@ -100,7 +101,9 @@ fn greetings(agent: SocketAddrV4) {
         let mut answer = [0; 64];
         if attempt % 4 == 1 {
             // It proves itself, and hears a wrong proof.
-            stream.read_exact(&mut answer).expect("an agent proves itself");
+            stream
+                .read_exact(&mut answer)
+                .expect("an agent proves itself");
             let _ = stream.write_all(&[attempt; 32]);
             let left = stream.read(&mut answer).unwrap_or(0);
             assert_eq!(left, 0, "nothing is said to whoever lacks the secret");

@@ -3,6 +3,12 @@
 //! The test is its own agent: `tenter lab up` starts the program that it is told. Where namespaces
 //! cannot be made, it says why and ends.
 
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it is a program of tests"
+)]
+
 mod bench;
 mod capture;
 mod faults;
@@ -18,23 +24,51 @@ use tenter_lab::AgentOptions;
 use tenter_units::Rate;
 
 /// What is tried, in order; each leaves the lab as it was.
-const TRIALS: [(&str, fn(&Bench)); 10] = [
-    ("collectives are measured and verified", traffic::collectives),
-    ("colliding queue pairs take the links that the simulation gives them", traffic::paths),
-    ("marked packets are answered by notifications", traffic::marks),
+type Trial = (&'static str, fn(&Bench));
+const TRIALS: [Trial; 10] = [
+    (
+        "collectives are measured and verified",
+        traffic::collectives,
+    ),
+    (
+        "colliding queue pairs take the links that the simulation gives them",
+        traffic::paths,
+    ),
+    (
+        "marked packets are answered by notifications",
+        traffic::marks,
+    ),
     ("captured frames are RoCEv2 with its ICRC", capture::frames),
     ("lost packets are sent again", faults::loss),
     ("a hostile peer changes nothing", hostile::peers),
-    ("a link that is down ends the trial with its reason", faults::link_down),
-    ("a coordinator that is gone is noticed", faults::lost_coordinator),
-    ("a killed agent ends the trial with its reason", faults::killed_agent),
+    (
+        "a link that is down ends the trial with its reason",
+        faults::link_down,
+    ),
+    (
+        "a coordinator that is gone is noticed",
+        faults::lost_coordinator,
+    ),
+    (
+        "a killed agent ends the trial with its reason",
+        faults::killed_agent,
+    ),
     ("nothing is left", faults::nothing_is_left),
 ];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    if let ["agent", "--listen", listen, "--secret-file", secret, "--lab", lab] = words.as_slice() {
+    if let [
+        "agent",
+        "--listen",
+        listen,
+        "--secret-file",
+        secret,
+        "--lab",
+        lab,
+    ] = words.as_slice()
+    {
         let options = AgentOptions {
             listen: listen.parse().expect("an address"),
             secret_file: PathBuf::from(secret),

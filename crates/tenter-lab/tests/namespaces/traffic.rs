@@ -41,7 +41,11 @@ pub(crate) fn collectives(bench: &Bench) {
     for row in &outcome.collectives {
         let time = row.completion_time.expect("it was completed");
         let ideal = row.ideal.expect("it has a closed form");
-        assert!(time >= ideal, "{} took {time}, ideal is {ideal}", row.collective);
+        assert!(
+            time >= ideal,
+            "{} took {time}, ideal is {ideal}",
+            row.collective
+        );
     }
 }
 
@@ -62,13 +66,24 @@ jobs:
     assert_eq!(rows.len(), 8 * 4 * 3);
     let differing: Vec<_> = rows.iter().filter(|row| !row.agrees()).collect();
     assert!(differing.is_empty(), "{differing:?}");
-    let by_first = rows.iter().filter(|row| row.simulated == rows[0].simulated).count();
+    let by_first = rows
+        .iter()
+        .filter(|row| row.simulated == rows[0].simulated)
+        .count();
     assert!((1..rows.len()).contains(&by_first), "both uplinks are used");
     let (outcome, _, troubles) = bench.run(text);
     complete(&outcome.summary, &troubles);
     // What leaf 0 sends by each uplink is what its queue pairs carry: 32 KiB / 8 / 3 each.
-    for port in outcome.counts.ports.iter().filter(|row| row.node_name == "leaf0") {
-        let Some(pairs) = port.queue_pairs.filter(|_| port.peer_name.starts_with("spine")) else {
+    for port in outcome
+        .counts
+        .ports
+        .iter()
+        .filter(|row| row.node_name == "leaf0")
+    {
+        let Some(pairs) = port
+            .queue_pairs
+            .filter(|_| port.peer_name.starts_with("spine"))
+        else {
             continue;
         };
         let frames = port.tx_frames as f64;
@@ -90,5 +105,8 @@ jobs:
     let (outcome, _, troubles) = bench.run(text);
     complete(&outcome.summary, &troubles);
     let totals = &outcome.summary.totals;
-    assert!(totals.rx_marked_frames > 0 && totals.cnp_frames > 0, "{totals:?}");
+    assert!(
+        totals.rx_marked_frames > 0 && totals.cnp_frames > 0,
+        "{totals:?}"
+    );
 }

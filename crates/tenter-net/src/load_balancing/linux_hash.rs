@@ -113,7 +113,10 @@ mod tests {
                 counts[place as usize] += 1;
             }
             let even = 9_000 / links;
-            assert!(counts.iter().all(|count| count.abs_diff(even) <= 1), "{counts:?}");
+            assert!(
+                counts.iter().all(|count| count.abs_diff(even) <= 1),
+                "{counts:?}"
+            );
         }
         // 2³¹ / 3 is 715,827,882.67, which is rounded up.
         assert_eq!(linux_place(2 * 715_827_882, 3), 0);

@@ -90,7 +90,9 @@ pub struct RealBooks {
 
 impl std::fmt::Debug for RealBooks {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("RealBooks").field("name", &self.name).finish_non_exhaustive()
+        out.debug_struct("RealBooks")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }
 
@@ -122,7 +124,11 @@ impl RealBooks {
     /// From the end of the collective before, or the start of the job, to the start of one.
     pub fn pause_before(&self, job: JobId, turn: u32) -> Time {
         let plan = &self.context.jobs[job];
-        let gap = if turn == 0 { plan.job.start } else { plan.job.gap };
+        let gap = if turn == 0 {
+            plan.job.start
+        } else {
+            plan.job.gap
+        };
         gap.saturating_add(plan.compute(turn))
     }
 
@@ -243,7 +249,9 @@ impl RealBooks {
 fn add(ready: &mut PartitionRecords, received: &HalfReceived, sent: &HalfSent) {
     ready.delivered.push(received.half());
     if received.marks() != tenter_endpoint::Marks::default() {
-        ready.marked.push((received.key(), received.turn, received.marks()));
+        ready
+            .marked
+            .push((received.key(), received.turn, received.marks()));
     }
     ready.acknowledged.push(sent.half());
 }

@@ -179,7 +179,10 @@ impl RealHost {
     /// Whether ranks of a job are here.
     pub fn has_ranks_of(&self, job: JobId) -> bool {
         let context = self.fabric.context();
-        context.ranks_on(self.host).iter().any(|here| here.job == job)
+        context
+            .ranks_on(self.host)
+            .iter()
+            .any(|here| here.job == job)
     }
 
     /// Makes ready for a collective of a job that has ended the one before: what arrives from now
@@ -198,7 +201,9 @@ impl RealHost {
         }
         self.expect(job, &*schedule);
         self.fabric.schedules.set(job, turn, schedule);
-        if turn > 0 && let NodeModel::Host(host) = &mut self.fabric.nodes[self.node.index()] {
+        if turn > 0
+            && let NodeModel::Host(host) = &mut self.fabric.nodes[self.node.index()]
+        {
             host.reset(&context, job);
         }
         Ok(())
@@ -209,7 +214,11 @@ impl RealHost {
         let context = Arc::clone(&self.fabric.context);
         let plan = &context.jobs[job];
         let cut = context.nic.cut();
-        for here in context.ranks_on(self.host).iter().filter(|here| here.job == job) {
+        for here in context
+            .ranks_on(self.host)
+            .iter()
+            .filter(|here| here.job == job)
+        {
             let slots = plan.pairs.receive_count(here.rank) as u32;
             for slot in here.receive_base.run(slots) {
                 let first = self.model().nic().expected_sequence(slot);
@@ -318,7 +327,8 @@ impl RealHost {
         self.clock = self.clock.max(packet.at);
         packet.at = self.clock;
         let mut packets = Vec::new();
-        self.fabric.arrives(self.node, 0, packet, &mut Outbox(&mut packets));
+        self.fabric
+            .arrives(self.node, 0, packet, &mut Outbox(&mut packets));
         self.hand_over(&mut packets, out);
         true
     }
@@ -412,7 +422,11 @@ impl RealHost {
         });
         HostRecords {
             received: received.collect(),
-            sent: records.acknowledged.drain(..).map(|half| HalfSent::new(&half)).collect(),
+            sent: records
+                .acknowledged
+                .drain(..)
+                .map(|half| HalfSent::new(&half))
+                .collect(),
         }
     }
 }

@@ -15,26 +15,62 @@ pub fn refusal_of_real_hosts(plan: &Plan) -> Option<String> {
         jobs.iter().flat_map(|job| &job.sequence).any(of)
     };
     let refused = [
-        (nic.connection_set_up, "`endpoint.nic.connection_set_up`", "leave it out"),
+        (
+            nic.connection_set_up,
+            "`endpoint.nic.connection_set_up`",
+            "leave it out",
+        ),
         (
             nic.loss_recovery == LossRecovery::None,
             "`endpoint.nic.loss_recovery: none`",
             "choose `go-back-n` or `selective-repeat`",
         ),
-        (nic.pcie.is_some(), "`endpoint.nic.pcie`", "leave it out: real hosts have their own"),
+        (
+            nic.pcie.is_some(),
+            "`endpoint.nic.pcie`",
+            "leave it out: real hosts have their own",
+        ),
         (
             nic.receive_buffer.is_some(),
             "`endpoint.nic.receive_buffer`",
             "leave it out: real hosts have their own",
         ),
-        (telemetry, "in-band telemetry", "choose another congestion control"),
-        (plan.port_changes.entropy.is_some(), "`endpoint.nic.entropy`", "leave it out"),
+        (
+            telemetry,
+            "in-band telemetry",
+            "choose another congestion control",
+        ),
+        (
+            plan.port_changes.entropy.is_some(),
+            "`endpoint.nic.entropy`",
+            "leave it out",
+        ),
         (plan.scale_up.is_some(), "a scale-up domain", "leave it out"),
-        (plan.scheduled.is_some(), "a scheduled fabric", "choose `load_balancing` on Ethernet"),
-        (plan.credit.is_some(), "a fabric that sends by credit", "choose Ethernet"),
-        (plan.signals.is_some(), "signals to senders", "leave `source_flow_control` out"),
-        (plan.circuits.is_some(), "optical circuits", "choose a fabric without them"),
-        (jobs.iter().any(|job| job.background), "a background job", "leave it out"),
+        (
+            plan.scheduled.is_some(),
+            "a scheduled fabric",
+            "choose `load_balancing` on Ethernet",
+        ),
+        (
+            plan.credit.is_some(),
+            "a fabric that sends by credit",
+            "choose Ethernet",
+        ),
+        (
+            plan.signals.is_some(),
+            "signals to senders",
+            "leave `source_flow_control` out",
+        ),
+        (
+            plan.circuits.is_some(),
+            "optical circuits",
+            "choose a fabric without them",
+        ),
+        (
+            jobs.iter().any(|job| job.background),
+            "a background job",
+            "leave it out",
+        ),
         (
             jobs.iter().any(|job| job.after.is_some()),
             "a job that waits for another",

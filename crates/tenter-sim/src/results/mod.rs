@@ -24,8 +24,8 @@ mod signals;
 mod summary;
 mod training;
 
-pub(crate) use counters::active_span;
 pub(crate) use conservation::{Missing, check, check_link, missing};
+pub(crate) use counters::active_span;
 pub(crate) use credit::lanes;
 pub(crate) use flow_table::FlowTable;
 pub use hash_paths::HashPath;
