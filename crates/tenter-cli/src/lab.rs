@@ -101,7 +101,7 @@ impl Observed for Shown {
         self.goes_on()
     }
 
-    fn trouble(&mut self, what: &str) {
+    fn problem(&mut self, what: &str) {
         say(&format!("error: {what}\n"));
     }
 

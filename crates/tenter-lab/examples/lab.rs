@@ -16,7 +16,7 @@ impl Observed for Shown {
         true
     }
 
-    fn trouble(&mut self, what: &str) {
+    fn problem(&mut self, what: &str) {
         eprintln!("{what}");
     }
 }

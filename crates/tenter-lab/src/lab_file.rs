@@ -166,8 +166,8 @@ impl LabFile {
         self.agents().iter().map(|agent| agent.address).collect()
     }
 
-    /// The `fabric` and the addresses of a scenario whose simulated fabric is that of the lab, if it
-    /// is one of namespaces: YAML for the keys of these names.
+    /// The `fabric` and the addresses of a scenario whose simulated fabric is that of the lab, if
+    /// it is one of namespaces: YAML for the keys of these names.
     ///
     /// `latency` is what forwarding takes in a switch.
     pub fn scenario_fabric(&self, latency: Time) -> Option<String> {

@@ -130,9 +130,8 @@ impl Nic {
         }
     }
 
-    /// Payload bytes of the message to which the packet `sequence` belongs, the first of it that a
-    /// send slot has just sent. Of a packet that is repaired later only that it is a full message is
-    /// known, unless the slot is still at it.
+    /// Payload bytes of the message whose first packet, `sequence`, a send slot has just sent. Of
+    /// one that is sent again it counts as full, unless the slot is still at it.
     pub fn message_bytes(&self, slot: SendSlot, sequence: u32) -> u64 {
         self.send[slot].message_bytes(sequence, self.cut)
     }

@@ -63,6 +63,16 @@ pub(super) struct Incoming<'a> {
     pub(super) type_of_service: u8,
 }
 
+/// A data packet as it was read.
+struct Data<'a> {
+    incoming: &'a Incoming<'a>,
+    headers: Headers,
+    position: Position,
+    payload: &'a [u8],
+    sender: HostId,
+    now: Instant,
+}
+
 /// Why a datagram is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
@@ -286,8 +296,15 @@ impl Codec {
         let slot = self.numbers.slot(self.host, headers.queue_pair);
         match (slot.ok_or(Refused::QueuePair)?, headers.body) {
             (Slot::Receive(slot), Body::Write { position, .. }) => {
-                let arrived = (sender, now);
-                self.data(incoming, &headers, position, payload, arrived, slot, host)
+                let data = Data {
+                    incoming,
+                    headers,
+                    position,
+                    payload,
+                    sender,
+                    now,
+                };
+                self.data(&data, slot, host)
             }
             (Slot::Send(slot), body) => {
                 let packet = self.answer(&headers, body, sender, slot, host)?;
@@ -303,20 +320,16 @@ impl Codec {
         }
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "each is another part of one datagram"
-    )]
     fn data(
         &mut self,
-        incoming: &Incoming<'_>,
-        headers: &Headers,
-        position: Position,
-        payload: &[u8],
-        (sender, now): (HostId, Instant),
+        data: &Data<'_>,
         slot: ReceiveSlot,
         host: &RealHost,
     ) -> Result<Packet, Refused> {
+        let Data {
+            incoming, headers, ..
+        } = data;
+        let (sender, now) = (data.sender, data.now);
         let way = self
             .answers
             .get(slot.index())
@@ -334,11 +347,11 @@ impl Codec {
             host.expected_sequence(slot),
         );
         let pattern = self.pattern(self.host, slot.number(), sequence);
-        let Ok(stamp) = pattern.check(payload) else {
+        let Ok(stamp) = pattern.check(data.payload) else {
             self.corrupt += 1;
             return Err(Refused::Payload);
         };
-        self.verified_bytes += payload.len() as u64;
+        self.verified_bytes += data.payload.len() as u64;
         let units = now.ps() / SENT_UNIT_PS;
         // A clock that is ahead of ours would let packets arrive before they were sent.
         let sent = stamp.map_or(units, |stamp| stamp.min(units));
@@ -355,7 +368,7 @@ impl Codec {
             hash: 0,
             sent: sent as u32,
             frame_bytes: frame_bytes as u16,
-            kind: match position {
+            kind: match data.position {
                 Position::First => PacketKind::First,
                 Position::Middle => PacketKind::Middle,
                 Position::Last => PacketKind::Last,

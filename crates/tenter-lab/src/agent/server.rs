@@ -87,7 +87,7 @@ impl Shared {
     fn meet(&self, stream: TcpStream) {
         let greeted = accept(stream, &self.secret);
         self.greeting.fetch_sub(1, Ordering::AcqRel);
-        // Whoever does not have the secret hears nothing.
+        // A peer without the secret hears nothing.
         let Ok((reader, mut writer)) = greeted else {
             return;
         };

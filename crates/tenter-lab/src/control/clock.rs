@@ -45,8 +45,8 @@ impl Exchange {
     }
 }
 
-/// An estimate of an agent's clock: what it shows when the coordinator's shows 0, and by how much it
-/// goes faster.
+/// An estimate of an agent's clock: what it shows when the coordinator's shows 0, and by how much
+/// it goes faster.
 ///
 /// Source: the clock filter of NTP (RFC 5905): of several exchanges that with the shortest round
 /// trip has the least error, at most half of the round trip.

@@ -9,8 +9,8 @@ use tenter_sim::real_time::{HostCounts, PortCounts, RealEnd};
 use tenter_units::Instant;
 
 use super::jobs::{JobRun, Stage};
-use super::run::{LabRun, Trial};
 use super::trial::LabTrial;
+use super::under_way::{LabRun, Trial};
 use crate::control::AgentReport;
 use crate::error::LabError;
 
@@ -98,7 +98,7 @@ fn stop(running: &Trial<'_>) -> Option<Stop> {
             why: format!("stopped by you at {at}"),
         });
     }
-    let first = running.troubles.first()?;
+    let first = running.problems.first()?;
     Some(Stop {
         by: StopKind::Lab,
         why: format!("{first} (at {at})"),
@@ -125,7 +125,7 @@ fn failure(job: &JobRun, running: &Trial<'_>) -> Option<String> {
         job.turns,
         names.join(", ")
     );
-    if let Some(first) = running.troubles.first() {
+    if let Some(first) = running.problems.first() {
         let _ = write!(why, "; {first}");
     }
     Some(why)
@@ -133,7 +133,7 @@ fn failure(job: &JobRun, running: &Trial<'_>) -> Option<String> {
 
 /// What a reader of the numbers must know.
 fn warnings(running: &Trial<'_>) -> Vec<String> {
-    let mut warnings: Vec<String> = running.troubles.iter().skip(1).cloned().collect();
+    let mut warnings: Vec<String> = running.problems.iter().skip(1).cloned().collect();
     let errors = running.agents.all.iter().map(|agent| agent.clock.error_ns);
     let error_us = errors.fold(0.0, f64::max) / 1e3;
     warnings.push(format!(

@@ -11,6 +11,8 @@ mod finish;
 mod jobs;
 mod run;
 mod trial;
+mod under_way;
 
-pub use run::{LabRun, Observed, run};
+pub use run::run;
 pub use trial::{LabTrial, load};
+pub use under_way::{LabRun, Observed};

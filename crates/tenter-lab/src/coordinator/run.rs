@@ -1,11 +1,8 @@
 //! A trial on real hosts, from the first greeting to the last report.
 
 use std::net::SocketAddrV4;
-use std::path::PathBuf;
 use std::time::{Duration, Instant as Wall};
 
-use tenter_record::FlowRow;
-use tenter_report::TrialFolder;
 use tenter_sim::Outcome;
 use tenter_sim::real_time::{PortCounts, RealBooks};
 use tenter_units::Instant;
@@ -14,7 +11,8 @@ use super::agents::Agents;
 use super::finish::{self, Finished};
 use super::jobs::{JobRun, Stage};
 use super::trial::LabTrial;
-use crate::control::{AgentReport, FromAgent, LocalClock, Opening, Order, ScenarioFile, Secret};
+use super::under_way::{LabRun, Observed, Trial};
+use crate::control::{FromAgent, LocalClock, Opening, Order, ScenarioFile, Secret};
 use crate::error::LabError;
 use crate::fabric;
 
@@ -26,50 +24,6 @@ const LAST_ANSWERS: Duration = Duration::from_secs(2);
 const LAST_REPORTS: Duration = Duration::from_secs(3);
 /// One look at what agents say takes at most so long.
 const LOOK: Duration = Duration::from_millis(100);
-
-/// How to run a trial.
-#[derive(Clone, Debug)]
-pub struct LabRun {
-    /// Where its folder is written.
-    pub folder: PathBuf,
-    /// The command, as it was typed.
-    pub command: Vec<String>,
-}
-
-/// What is told while a trial runs; it may end it by answering `false`.
-pub trait Observed {
-    /// A collective has ended: which of how many.
-    fn collective(&mut self, ended: u32, of: u32) -> bool;
-    /// Something that went wrong, a sentence.
-    fn trouble(&mut self, what: &str);
-    /// Whether to go on.
-    fn goes_on(&mut self) -> bool {
-        true
-    }
-}
-
-impl Observed for () {
-    fn collective(&mut self, _: u32, _: u32) -> bool {
-        true
-    }
-    fn trouble(&mut self, _: &str) {}
-}
-
-/// A trial under way.
-pub(super) struct Trial<'a> {
-    pub(super) agents: Agents,
-    pub(super) books: RealBooks,
-    pub(super) jobs: Vec<JobRun>,
-    pub(super) folder: TrialFolder,
-    pub(super) reports: Vec<Option<AgentReport>>,
-    pub(super) epoch_ns: u64,
-    pub(super) refused: u64,
-    pub(super) troubles: Vec<String>,
-    pub(super) ended_by_user: bool,
-    rows: Vec<FlowRow>,
-    opened: Vec<bool>,
-    observer: &'a mut dyn Observed,
-}
 
 /// Runs a scenario on the hosts of a lab, and writes its trial folder; what it left.
 ///
@@ -125,7 +79,7 @@ fn run_here(
         agents,
         books,
         refused: 0,
-        troubles: Vec::new(),
+        problems: Vec::new(),
         ended_by_user: false,
         rows: Vec::new(),
         observer,
@@ -152,12 +106,6 @@ fn switch_counts(trial: &LabTrial) -> Vec<PortCounts> {
 }
 
 impl Trial<'_> {
-    /// The time of the trial, in ps.
-    pub(super) fn now_ps(&self) -> u64 {
-        let since = self.agents.clock.now_ns().saturating_sub(self.epoch_ns);
-        since.saturating_mul(1_000)
-    }
-
     /// Lets all agents make ready.
     fn open(&mut self, trial: &LabTrial) -> Result<(), LabError> {
         let number = crate::control::random_number()?;
@@ -185,7 +133,7 @@ impl Trial<'_> {
         let began = Wall::now();
         while !self.opened.iter().all(|opened| *opened) && self.is_whole() {
             if began.elapsed() > Duration::from_secs(20) {
-                self.trouble("agents do not get ready for the trial".to_owned());
+                self.problem("agents do not get ready for the trial".to_owned());
                 break;
             }
             self.hear(LOOK)?;
@@ -195,12 +143,12 @@ impl Trial<'_> {
 
     /// Whether nothing has gone wrong that ends the trial.
     fn is_whole(&self) -> bool {
-        self.troubles.is_empty() && !self.ended_by_user
+        self.problems.is_empty() && !self.ended_by_user
     }
 
-    fn trouble(&mut self, what: String) {
-        self.observer.trouble(&what);
-        self.troubles.push(what);
+    fn problem(&mut self, what: String) {
+        self.observer.problem(&what);
+        self.problems.push(what);
     }
 
     /// Runs the jobs to their end, or until something goes wrong.
@@ -214,7 +162,7 @@ impl Trial<'_> {
         while self.is_whole() && self.jobs.iter().any(|job| job.stage != Stage::Done) {
             self.hear(LOOK)?;
             if self.now_ps() > limit_ps {
-                self.trouble(format!(
+                self.problem(format!(
                     "the trial was stopped at the time limit of the lab file, {}",
                     trial.lab.keys.time_limit
                 ));
@@ -271,8 +219,8 @@ impl Trial<'_> {
                 continue;
             };
             let what = format!("the agent of {} was lost: {why}", agent.name);
-            if !self.troubles.contains(&what) {
-                self.trouble(what);
+            if !self.problems.contains(&what) {
+                self.problem(what);
             }
         }
         Ok(())
@@ -320,11 +268,11 @@ impl Trial<'_> {
                     "a queue pair of {} has given up sending to {to}: nothing is acknowledged, the link or the host is down",
                     names[agent].name
                 );
-                self.trouble(what);
+                self.problem(what);
             }
             FromAgent::Failed(why) => {
                 let what = format!("the agent of {} failed: {why}", self.agents.all[agent].name);
-                self.trouble(what);
+                self.problem(what);
             }
             FromAgent::Closed(report) => self.reports[agent] = Some(*report),
             FromAgent::Pong(..) => {}

@@ -70,7 +70,8 @@ pub enum Body {
     },
     /// An acknowledgement of everything up to its PSN.
     Ack,
-    /// A NAK: everything from its PSN on is to be sent again or, if it counts packets, only so many.
+    /// A NAK: everything from its PSN on is to be sent again or, if it counts packets, only so
+    /// many.
     ///
     /// The standard knows the former; the count is in the field of the message sequence number.
     Nak {

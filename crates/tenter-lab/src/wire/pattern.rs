@@ -44,8 +44,8 @@ impl Pattern {
         }
     }
 
-    /// Whether every byte of a payload is what [`Pattern::fill`] wrote, and its time stamp if it has
-    /// room for one.
+    /// Whether every byte of a payload is what [`Pattern::fill`] wrote, and its time stamp if it
+    /// has room for one.
     ///
     /// # Errors
     /// The place of the first word that differs.

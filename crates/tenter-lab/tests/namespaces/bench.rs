@@ -24,7 +24,7 @@ impl Observed for Quiet {
         true
     }
 
-    fn trouble(&mut self, what: &str) {
+    fn problem(&mut self, what: &str) {
         self.0.push(what.to_owned());
     }
 }
@@ -67,11 +67,11 @@ impl Bench {
     /// Runs a scenario; what it left, its folder, and what went wrong meanwhile.
     pub(crate) fn run(&self, text: &str) -> (Outcome, PathBuf, Vec<String>) {
         let trial = self.trial(text);
-        let (outcome, folder, troubles) = self.run_trial(&trial);
+        let (outcome, folder, problems) = self.run_trial(&trial);
         (
             outcome.unwrap_or_else(|error| panic!("{error}")),
             folder,
-            troubles,
+            problems,
         )
     }
 
@@ -97,10 +97,10 @@ impl Bench {
 }
 
 /// Asserts that a trial was completed, and prints why not.
-pub(crate) fn complete(summary: &Summary, troubles: &[String]) {
+pub(crate) fn complete(summary: &Summary, problems: &[String]) {
     assert!(
-        summary.complete && troubles.is_empty(),
-        "{:?} {troubles:?} {:?}",
+        summary.complete && problems.is_empty(),
+        "{:?} {problems:?} {:?}",
         summary.stopped,
         summary.warnings
     );

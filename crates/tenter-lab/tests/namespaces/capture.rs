@@ -1,6 +1,7 @@
 //! Frames as another program sees them.
 
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -41,11 +42,17 @@ pub(crate) fn frames(bench: &Bench) {
 name: captured
 jobs: [{name: few, collectives: [{collective: all-to-all, size: 100kB}]}]
 ";
-    let (outcome, _, troubles) = bench.run(text);
-    complete(&outcome.summary, &troubles);
+    let (outcome, _, problems) = bench.run(text);
+    complete(&outcome.summary, &problems);
     thread::sleep(Duration::from_millis(500));
     capture.kill().expect("tshark is there");
     capture.wait().expect("tshark ends");
+    check(&file);
+}
+
+/// Holds what `tshark` decodes against the bytes.
+fn check(file: &Path) {
+    let path = file.to_str().expect("a plain path");
     let fields = [
         "infiniband.bth.opcode",
         "infiniband.bth.destqp",
@@ -57,7 +64,7 @@ jobs: [{name: few, collectives: [{collective: all-to-all, size: 100kB}]}]
         words.extend(["-e", field]);
     }
     let decoded = command(&words);
-    let frames = pcap(&fs::read(&file).expect("a capture"));
+    let frames = pcap(&fs::read(file).expect("a capture"));
     let roce: Vec<&Vec<u8>> = frames.iter().filter(|frame| is_roce(frame)).collect();
     let lines: Vec<&str> = decoded.lines().collect();
     assert!(roce.len() >= 14, "{} frames", roce.len());

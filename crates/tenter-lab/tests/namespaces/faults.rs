@@ -27,8 +27,8 @@ endpoint: {{nic: {{loss_recovery: {recovery}, retransmission_timeout: 20ms}}}}
 jobs: [{{name: lossy, collectives: [{{collective: all-to-all, size: 2MiB}}]}}]
 "
         );
-        let (outcome, folder, troubles) = bench.run(&text);
-        complete(&outcome.summary, &troubles);
+        let (outcome, folder, problems) = bench.run(&text);
+        complete(&outcome.summary, &problems);
         let rows: Vec<FlowRow> = read_rows(&folder).expect("rows");
         assert_eq!(rows.len(), 56);
         assert!(
@@ -50,8 +50,8 @@ pub(crate) fn link_down(bench: &Bench) {
         let run = scope.spawn(|| bench.run(&text));
         thread::sleep(Duration::from_millis(1_500));
         command(&["ip", "-n", &leaf, "link", "set", "p2", "down"]);
-        let (outcome, folder, troubles) = run.join().expect("no panic");
-        assert!(!troubles.is_empty());
+        let (outcome, folder, problems) = run.join().expect("no panic");
+        assert!(!problems.is_empty());
         (outcome, folder)
     });
     command(&["ip", "-n", &leaf, "link", "set", "p2", "up"]);
@@ -138,9 +138,9 @@ pub(crate) fn lost_coordinator(bench: &Bench) {
                 "down",
             ]);
         }
-        let (outcome, folder, troubles) = run.join().expect("no panic");
+        let (outcome, folder, problems) = run.join().expect("no panic");
         let summary = outcome.expect("it has a folder").summary;
-        assert!(!summary.complete && !troubles.is_empty());
+        assert!(!summary.complete && !problems.is_empty());
         assert!(summary.stopped.expect("a reason").contains("was lost"));
         let _ = folder;
     });
@@ -151,19 +151,19 @@ pub(crate) fn lost_coordinator(bench: &Bench) {
     }
     // Agents notice it by its silence.
     thread::sleep(Duration::from_secs(6));
-    let (outcome, _, troubles) = bench.run(
+    let (outcome, _, problems) = bench.run(
         "
 name: after
 jobs: [{name: after, collectives: [{collective: all-to-all, size: 64KiB}]}]
 ",
     );
-    complete(&outcome.summary, &troubles);
+    complete(&outcome.summary, &problems);
 }
 
 /// An agent is killed in the middle.
 pub(crate) fn killed_agent(bench: &Bench) {
     let host = bench.namespace("host3");
-    let (outcome, folder, troubles) = thread::scope(|scope| {
+    let (outcome, folder, problems) = thread::scope(|scope| {
         let run = scope.spawn(|| bench.run(LONG));
         thread::sleep(Duration::from_millis(1_500));
         for pid in command(&["ip", "netns", "pids", &host]).lines() {
@@ -172,7 +172,7 @@ pub(crate) fn killed_agent(bench: &Bench) {
         run.join().expect("no panic")
     });
     let summary = &outcome.summary;
-    assert!(!summary.complete && !troubles.is_empty());
+    assert!(!summary.complete && !problems.is_empty());
     let why = summary.stopped.as_deref().expect("a reason");
     assert!(why.contains("host3") && why.contains("lost"), "{why}");
     partial_rows(&folder);

@@ -13,8 +13,8 @@ use crate::bench::{Bench, complete};
 
 const PACKETS: usize = 100_000;
 
-/// Noise, packets that are nearly right, wrong greetings: the trial beside them is what it would be,
-/// and all agents live.
+/// Noise, packets that are nearly right, wrong greetings: the trial beside them is what it would
+/// be, and all agents live.
 pub(crate) fn peers(bench: &Bench) {
     let agents = bench.lab.agents();
     let text = "
@@ -22,7 +22,7 @@ name: attacked
 jobs: [{name: attacked, iterations: 3, collectives: [{collective: all-to-all, size: 2MiB}]}]
 ";
     let name = bench.namespace("host5");
-    let (outcome, folder, troubles) = thread::scope(|scope| {
+    let (outcome, folder, problems) = thread::scope(|scope| {
         let run = scope.spawn(|| bench.run(text));
         let attack = scope.spawn(|| {
             enter(&name);
@@ -38,7 +38,7 @@ jobs: [{name: attacked, iterations: 3, collectives: [{collective: all-to-all, si
         greet.join().expect("no panic");
         run.join().expect("no panic")
     });
-    complete(&outcome.summary, &troubles);
+    complete(&outcome.summary, &problems);
     let mut refused = 0;
     for host in Bench::hosts(&folder) {
         assert_eq!(host["report"]["corrupt_packets"], 0, "{host}");
@@ -46,8 +46,8 @@ jobs: [{name: attacked, iterations: 3, collectives: [{collective: all-to-all, si
     }
     assert!(refused > 0, "some of it has come while the trial ran");
     // After it all agents serve another.
-    let (outcome, _, troubles) = bench.run(text);
-    complete(&outcome.summary, &troubles);
+    let (outcome, _, problems) = bench.run(text);
+    complete(&outcome.summary, &problems);
 }
 
 fn enter(namespace: &str) {

@@ -20,8 +20,8 @@ jobs:
 /// All-to-all, a ring and an incast: every byte is what was sent, and the tables are those of any
 /// trial.
 pub(crate) fn collectives(bench: &Bench) {
-    let (outcome, folder, troubles) = bench.run(COLLECTIVES);
-    complete(&outcome.summary, &troubles);
+    let (outcome, folder, problems) = bench.run(COLLECTIVES);
+    complete(&outcome.summary, &problems);
     let flows: Vec<FlowRow> = read_rows(&folder).expect("rows of flows");
     // An all-to-all of 8 has 56, a ring 2 × 7 × 8, an incast 7; each twice.
     assert_eq!(flows.len(), 2 * (56 + 112 + 7));
@@ -71,8 +71,8 @@ jobs:
         .filter(|row| row.simulated == rows[0].simulated)
         .count();
     assert!((1..rows.len()).contains(&by_first), "both uplinks are used");
-    let (outcome, _, troubles) = bench.run(text);
-    complete(&outcome.summary, &troubles);
+    let (outcome, _, problems) = bench.run(text);
+    complete(&outcome.summary, &problems);
     // What leaf 0 sends by each uplink is what its queue pairs carry: 32 KiB / 8 / 3 each.
     for port in outcome
         .counts
@@ -102,8 +102,8 @@ jobs:
   - name: incast
     collectives: [{collective: incast, root: 0, size: 2MiB}]
 ";
-    let (outcome, _, troubles) = bench.run(text);
-    complete(&outcome.summary, &troubles);
+    let (outcome, _, problems) = bench.run(text);
+    complete(&outcome.summary, &problems);
     let totals = &outcome.summary.totals;
     assert!(
         totals.rx_marked_frames > 0 && totals.cnp_frames > 0,

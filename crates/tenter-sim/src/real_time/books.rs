@@ -1,4 +1,5 @@
-//! The books of a trial on real hosts: the rows of a simulated trial, from what hosts have measured.
+//! The books of a trial on real hosts: the rows of a simulated trial, from what hosts have
+//! measured.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

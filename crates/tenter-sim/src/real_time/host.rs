@@ -289,8 +289,8 @@ impl RealHost {
         departure.min(host.next_timer().unwrap_or(Instant::NEVER))
     }
 
-    /// Does what is due up to an instant, in the order of time, at most so many things; appends what
-    /// leaves.
+    /// Does what is due up to an instant, in the order of time, at most so many things; appends
+    /// what leaves.
     pub fn advance(&mut self, until: Instant, most: usize, out: &mut Vec<Departure>) {
         let mut packets = Vec::new();
         for _ in 0..most {
@@ -312,8 +312,8 @@ impl RealHost {
         }
     }
 
-    /// A packet arrives, at its [`Packet::at`] or, if that has passed, now; whether it can be one of
-    /// the collective that runs or of one before. If not, nothing happens.
+    /// A packet arrives, at its [`Packet::at`] or, if that has passed, now; whether it can be one
+    /// of the collective that runs or of one before. If not, nothing happens.
     pub fn arrive(&mut self, mut packet: Packet, out: &mut Vec<Departure>) -> bool {
         if packet.kind.is_data() {
             let Some(ends) = self.incoming.ends(packet.receive_slot(), packet.sequence) else {

@@ -5,9 +5,9 @@
 //!                 └── halves of flows ──▶ RealBooks ──▶ Sink, Outcome
 //! ```
 //!
-//! A [`RealHost`] is a host of the simulation, NIC and ranks, that a caller drives by a clock: it is
-//! told the time and what has arrived, and hands over what leaves. [`RealBooks`] puts together what
-//! all hosts have recorded into the rows that a simulated trial has.
+//! A [`RealHost`] is a host of the simulation, NIC and ranks, that a caller drives by a clock: it
+//! is told the time and what has arrived, and hands over what leaves. [`RealBooks`] puts together
+//! what all hosts have recorded into the rows that a simulated trial has.
 //!
 //! **Architecture invariant.** No clock is read and no packet is sent here.
 

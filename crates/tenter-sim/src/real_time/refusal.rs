@@ -4,48 +4,53 @@ use tenter_endpoint::loss_recovery::LossRecovery;
 use tenter_plan::Plan;
 use tenter_topology::NodeId;
 
+/// Something that is not for real hosts: whether it is there, what it is, and the remedy.
+type Refused = (bool, &'static str, &'static str);
+
 /// Why hosts in real time cannot run a plan, if so: a sentence with the remedy.
 ///
 /// They have their NIC in software and no hold of the switches.
 pub fn refusal_of_real_hosts(plan: &Plan) -> Option<String> {
+    let all = [&of_nics(plan)[..], &of_fabrics(plan), &of_jobs(plan)].concat();
+    let found = all.into_iter().find(|(is, ..)| *is);
+    found.map(|(_, what, remedy)| format!("{what} is not for real hosts: {remedy}"))
+}
+
+fn of_nics(plan: &Plan) -> [Refused; 7] {
+    const OWN: &str = "leave it out: real hosts have their own";
     let nic = &plan.nic;
-    let telemetry = nic.telemetry_bytes() > 0;
-    let jobs = &plan.jobs;
-    let any = |of: fn(&tenter_workload::CollectiveRun) -> bool| {
-        jobs.iter().flat_map(|job| &job.sequence).any(of)
-    };
-    let refused = [
+    let recovers = nic.loss_recovery != LossRecovery::None;
+    let has_entropy = plan.port_changes.entropy.is_some();
+    let has_telemetry = nic.telemetry_bytes() > 0;
+    [
         (
             nic.connection_set_up,
             "`endpoint.nic.connection_set_up`",
             "leave it out",
         ),
         (
-            nic.loss_recovery == LossRecovery::None,
+            !recovers,
             "`endpoint.nic.loss_recovery: none`",
             "choose `go-back-n` or `selective-repeat`",
         ),
-        (
-            nic.pcie.is_some(),
-            "`endpoint.nic.pcie`",
-            "leave it out: real hosts have their own",
-        ),
+        (nic.pcie.is_some(), "`endpoint.nic.pcie`", OWN),
         (
             nic.receive_buffer.is_some(),
             "`endpoint.nic.receive_buffer`",
-            "leave it out: real hosts have their own",
+            OWN,
         ),
         (
-            telemetry,
+            has_telemetry,
             "in-band telemetry",
             "choose another congestion control",
         ),
-        (
-            plan.port_changes.entropy.is_some(),
-            "`endpoint.nic.entropy`",
-            "leave it out",
-        ),
+        (has_entropy, "`endpoint.nic.entropy`", "leave it out"),
         (plan.scale_up.is_some(), "a scale-up domain", "leave it out"),
+    ]
+}
+
+fn of_fabrics(plan: &Plan) -> [Refused; 4] {
+    [
         (
             plan.scheduled.is_some(),
             "a scheduled fabric",
@@ -66,24 +71,24 @@ pub fn refusal_of_real_hosts(plan: &Plan) -> Option<String> {
             "optical circuits",
             "choose a fabric without them",
         ),
+    ]
+}
+
+fn of_jobs(plan: &Plan) -> [Refused; 3] {
+    let jobs = &plan.jobs;
+    let mut runs = jobs.iter().flat_map(|job| &job.sequence);
+    let flows = runs.any(|run| run.traffic.flow_workload().is_some() || run.traffic.is_endless());
+    let waits = jobs.iter().any(|job| job.after.is_some());
+    let background = jobs.iter().any(|job| job.background);
+    [
+        (background, "a background job", "leave it out"),
+        (waits, "a job that waits for another", "give it a `start`"),
         (
-            jobs.iter().any(|job| job.background),
-            "a background job",
-            "leave it out",
-        ),
-        (
-            jobs.iter().any(|job| job.after.is_some()),
-            "a job that waits for another",
-            "give it a `start`",
-        ),
-        (
-            any(|run| run.traffic.flow_workload().is_some() || run.traffic.is_endless()),
+            flows,
             "a workload of flows or streams",
             "choose collectives or graphs of operations",
         ),
-    ];
-    let found = refused.into_iter().find(|(is, ..)| *is);
-    found.map(|(_, what, remedy)| format!("{what} is not for real hosts: {remedy}"))
+    ]
 }
 
 /// The first host that has several ranks of the same job, by its node: their transfers to each
