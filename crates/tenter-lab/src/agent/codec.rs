@@ -38,6 +38,10 @@ pub(super) struct Codec {
     /// Of each send slot the bytes of the message that it is at.
     message_bytes: Vec<u32>,
     dscp: u8,
+    /// The DSCP of answers, where it is not that of data.
+    control_dscp: Option<u8>,
+    /// Whether jobs choose classes, which then give the DSCP.
+    by_class: bool,
     /// Frame bytes of the longest packet.
     longest: usize,
     pub(super) verified_bytes: u64,
@@ -51,6 +55,8 @@ pub(super) struct CodecBuild<'a> {
     pub(super) addresses: Vec<u32>,
     pub(super) ways: &'a [Way],
     pub(super) dscp: u8,
+    pub(super) control_dscp: Option<u8>,
+    pub(super) by_class: bool,
     pub(super) longest_frame_bytes: u32,
 }
 
@@ -112,6 +118,8 @@ impl Codec {
             sends,
             answers,
             dscp: build.dscp,
+            control_dscp: build.control_dscp,
+            by_class: build.by_class,
             longest: build.longest_frame_bytes as usize,
             verified_bytes: 0,
             corrupt: 0,
@@ -135,11 +143,10 @@ impl Codec {
 
     /// The byte of the type of service of a packet.
     pub(super) fn type_of_service(&self, packet: &Packet) -> u8 {
-        let class = packet.class();
-        let dscp = if class == self.dscp >> 3 {
-            self.dscp
-        } else {
-            class << 3
+        let dscp = match (packet.kind.is_data(), self.control_dscp) {
+            (false, Some(control)) => control,
+            (true, _) if self.by_class => packet.class() << 3,
+            _ => self.dscp,
         };
         let ecn = if packet.has(Packet::ECN_CAPABLE) && packet.kind.is_data() {
             ECN_CAPABLE

@@ -138,6 +138,8 @@ impl Worker {
             addresses: opening.addresses.clone(),
             ways: host.ways(),
             dscp: plan.addresses[id].dscp,
+            control_dscp: plan.nic.control_dscp,
+            by_class: plan.jobs.iter().any(|job| job.class.is_some()),
             longest_frame_bytes: plan.nic.longest_frame_bytes(),
         });
         let longest = codec.longest_datagram();

@@ -100,7 +100,7 @@ impl ClockEstimate {
 
     /// A span since `at_ns` by the agent's clock, as the coordinator's would have it; both in ps.
     pub(crate) fn corrected_ps(&self, ps: u64) -> u64 {
-        (ps as f64 / (1.0 + self.drift_ppm / 1e6)) as u64
+        (ps as f64 / (1.0 + self.drift_ppm / 1e6)).round() as u64
     }
 }
 

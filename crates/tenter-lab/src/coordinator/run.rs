@@ -259,17 +259,7 @@ impl Trial<'_> {
                     .map_err(tenter::Error::from)?;
                 self.rows.clear();
             }
-            FromAgent::GaveUp(host) => {
-                let names = &self.agents.all;
-                let to = names
-                    .get(host as usize)
-                    .map_or("a host", |agent| &agent.name);
-                let what = format!(
-                    "a queue pair of {} has given up sending to {to}: nothing is acknowledged, the link or the host is down",
-                    names[agent].name
-                );
-                self.problem(what);
-            }
+            FromAgent::GaveUp(host) => self.gave_up(agent, host),
             FromAgent::Failed(why) => {
                 let what = format!("the agent of {} failed: {why}", self.agents.all[agent].name);
                 self.problem(what);
@@ -278,6 +268,25 @@ impl Trial<'_> {
             FromAgent::Pong(..) => {}
         }
         Ok(())
+    }
+
+    /// A queue pair of a host has given up: told once for each host.
+    fn gave_up(&mut self, agent: usize, peer: u32) {
+        let names = &self.agents.all;
+        let begin = format!("a queue pair of {} has given up", names[agent].name);
+        if self
+            .problems
+            .iter()
+            .any(|problem| problem.starts_with(&begin))
+        {
+            return;
+        }
+        let to = names
+            .get(peer as usize)
+            .map_or("a host", |agent| &agent.name);
+        self.problem(format!(
+            "{begin} sending to {to}: nothing is acknowledged, the link or the host is down"
+        ));
     }
 
     /// A collective of a job has ended: the next one follows, or none.

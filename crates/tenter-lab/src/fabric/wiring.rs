@@ -21,6 +21,8 @@ const UNCOUNTED_BYTES: u32 = 4 + WIRE_OVERHEAD_BYTES;
 /// So many of the longest frames pass back to back after a pause: fewer, and a timer that is late
 /// costs throughput.
 const BURST_FRAMES: u32 = 2;
+/// So many packets pass beyond the share before the first is marked.
+const MARK_BURST: u32 = 16;
 /// So long may a host's own queue be, which is its memory: 64 MiB.
 const HOST_QUEUE_BYTES: u64 = 64 << 20;
 
@@ -84,7 +86,7 @@ impl Wiring {
             if let (Some(percent), false) = (fabric.mark_above_percent, topology.is_host(node)) {
                 wiring
                     .marks
-                    .push((name.clone(), marks(topology, node, percent)));
+                    .push((name.clone(), marks(plan, node, percent)));
             }
             wiring
                 .settings
@@ -203,15 +205,18 @@ fn queues(fabric: &NamespaceFabric, plan: &Plan, node: NodeId) -> String {
     text
 }
 
-/// Marks what a port is given beyond a share of its rate: the kernel has no other marks here.
-fn marks(topology: &Topology, node: NodeId, percent: u32) -> String {
+/// Marks what a port is given beyond a share of its rate: the kernel has no other marks here. It
+/// counts data packets, all as the longest ones: a limit in bytes lets a second's worth pass first.
+fn marks(plan: &Plan, node: NodeId, percent: u32) -> String {
+    let topology = &plan.topology;
+    let longest = u64::from(plan.nic.longest_frame_bytes() + WIRE_OVERHEAD_BYTES);
     let mut rules = String::new();
     for port in 0..topology.ports(node) {
         let bits = topology.cable(node, port).rate.bits_per_second();
-        let bytes = bits / 8 * u64::from(percent) / 100;
+        let packets = (bits / 8 * u64::from(percent) / 100 / longest).max(1);
         let _ = writeln!(
             rules,
-            "    oifname \"{}\" ip ecn != not-ect limit rate over {bytes} bytes/second burst 32768 bytes ip ecn set ce",
+            "    oifname \"{}\" ip ecn != not-ect limit rate over {packets}/second burst {MARK_BURST} packets ip ecn set ce",
             device(port)
         );
     }

@@ -19,6 +19,7 @@ pub(crate) fn peers(bench: &Bench) {
     let agents = bench.lab.agents();
     let text = "
 name: attacked
+endpoint: {nic: {acknowledge: {every: 4}, retransmission_timeout: 300ms}}
 jobs: [{name: attacked, iterations: 3, collectives: [{collective: all-to-all, size: 2MiB}]}]
 ";
     let name = bench.namespace("host5");

@@ -41,8 +41,10 @@ pub(crate) fn collectives(bench: &Bench) {
     for row in &outcome.collectives {
         let time = row.completion_time.expect("it was completed");
         let ideal = row.ideal.expect("it has a closed form");
+        // Token buckets let the first frames pass at once.
+        let ratio = time.as_ns() / ideal.as_ns();
         assert!(
-            time >= ideal,
+            (0.97..4.0).contains(&ratio),
             "{} took {time}, ideal is {ideal}",
             row.collective
         );
