@@ -18,11 +18,13 @@ const JOB: JobId = JobId::new(0);
 fn plan(rest: &str) -> Plan {
     let text = format!(
         "
-fabric: {{kind: single-switch, hosts: 4, host_rate: 100Gbps}}
+fabric: {{kind: single-switch, hosts: 4, rate: 100Gbps}}
 {rest}
 "
     );
-    load(&text, "test.yaml", Format::Yaml, &[], None).expect("a plan").plan
+    load(&text, "test.yaml", Format::Yaml, &[], None)
+        .expect("a plan")
+        .plan
 }
 
 /// Hosts, and packets on their way: by arrival, and by the order in which they left.
@@ -37,7 +39,10 @@ struct Wire {
 
 impl Wire {
     fn new(plan: &Plan, loses: u64) -> Wire {
-        let hosts = plan.topology.host_ids().map(|host| RealHost::new(plan, host));
+        let hosts = plan
+            .topology
+            .host_ids()
+            .map(|host| RealHost::new(plan, host));
         Wire {
             hosts: hosts.map(|host| host.expect("a host")).collect(),
             under_way: BTreeMap::new(),
@@ -146,8 +151,22 @@ fn the_same_flows_are_recorded() {
     let simulated = run(&plan, Options::default(), &mut sink).expect("it runs");
     let (rows, outcome) = measured(&plan, 0);
     assert_eq!(rows.len(), sink.flows.len());
-    let key = |row: &FlowRow| (row.iteration, row.transfer, row.queue_pair, row.udp_source_port);
-    let sizes = |row: &FlowRow| (row.payload_bytes, row.tx_frames, row.tx_bytes, row.rx_frames);
+    let key = |row: &FlowRow| {
+        (
+            row.iteration,
+            row.transfer,
+            row.queue_pair,
+            row.udp_source_port,
+        )
+    };
+    let sizes = |row: &FlowRow| {
+        (
+            row.payload_bytes,
+            row.tx_frames,
+            row.tx_bytes,
+            row.rx_frames,
+        )
+    };
     let sorted = |rows: &[FlowRow]| {
         let mut all: Vec<_> = rows.iter().map(|row| (key(row), sizes(row))).collect();
         all.sort_unstable();
@@ -163,7 +182,10 @@ fn the_same_flows_are_recorded() {
     assert!(outcome.summary.complete);
     assert_eq!(outcome.summary.engine.engine, EngineKind::Lab);
     let (totals, due) = (&outcome.summary.totals, &simulated.summary.totals);
-    assert_eq!((totals.tx_bytes, totals.rx_bytes), (due.tx_bytes, due.rx_bytes));
+    assert_eq!(
+        (totals.tx_bytes, totals.rx_bytes),
+        (due.tx_bytes, due.rx_bytes)
+    );
 }
 
 #[test]
@@ -197,7 +219,10 @@ fn what_nobody_sends_is_refused() {
         flags: 0,
     };
     let host = &mut wire.hosts[1];
-    assert!(!host.arrive(data(0), &mut out), "no collective has been prepared");
+    assert!(
+        !host.arrive(data(0), &mut out),
+        "no collective has been prepared"
+    );
     host.prepare(JOB, 0).expect("it can be run");
     // Six transfers of 1 MiB come by the queue pair: 1,536 packets.
     assert!(!host.arrive(data(1_536), &mut out), "beyond all transfers");
@@ -212,7 +237,10 @@ fn what_nobody_sends_is_refused() {
             sent: 9,
             ..data(5)
         };
-        assert!(!host.arrive(answer, &mut out), "{kind:?} of what was not sent");
+        assert!(
+            !host.arrive(answer, &mut out),
+            "{kind:?} of what was not sent"
+        );
     }
     let other = Packet {
         kind: PacketKind::Pause,
@@ -225,7 +253,10 @@ fn what_nobody_sends_is_refused() {
 #[test]
 fn plans_that_real_hosts_cannot_run_are_refused() {
     for (text, what) in [
-        ("endpoint: {nic: {connection_set_up: true}}", "connection_set_up"),
+        (
+            "endpoint: {nic: {connection_set_up: true}}",
+            "connection_set_up",
+        ),
         ("endpoint: {nic: {loss_recovery: none}}", "loss_recovery"),
     ] {
         let plan = plan(&format!("{text}{RING}"));

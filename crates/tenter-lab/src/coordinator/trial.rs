@@ -1,5 +1,6 @@
 //! What is to be run: the scenario, on the hosts of a lab.
 
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 use tenter::{HostId, Plan, Rate, Scenario};
@@ -58,12 +59,16 @@ pub(crate) fn of_scenario(
     if let Some(fabric) = lab.scenario_fabric(FORWARDING) {
         scenario = scenario.with_keys("the fabric of the lab file", fabric);
     } else {
-        for (host, agent) in lab.agents().iter().enumerate() {
-            let path = "endpoint.addresses.overrides";
-            scenario = scenario
-                .with_setting(format!("{path}[{host}].host={host}"))
-                .with_setting(format!("{path}[{host}].address={}", agent.address));
-        }
+        let hosts = lab.agents().into_iter().enumerate().map(|(host, agent)| {
+            let gateway = u32::from(agent.address) ^ 1;
+            format!(
+                "{{host: {host}, address: {}, prefix: 8, gateway: {}}}",
+                agent.address,
+                Ipv4Addr::from(gateway)
+            )
+        });
+        let list = hosts.collect::<Vec<_>>().join(", ");
+        scenario = scenario.with_setting(format!("endpoint.addresses.overrides=[{list}]"));
     }
     for setting in settings {
         scenario = scenario.with_setting(setting);

@@ -335,6 +335,9 @@ impl RealHost {
 
     /// Whether an answer is about packets that have been sent.
     fn was_sent(&self, packet: &Packet) -> bool {
+        if !packet.kind.is_of_queue_pair() || packet.kind.is_for_receiver() {
+            return false;
+        }
         let slot = packet.send_slot();
         let Some(&next) = self.sent.get(slot.index()) else {
             return false;
