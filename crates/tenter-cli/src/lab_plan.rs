@@ -258,7 +258,7 @@ fn value_of(case: &CaseAnswer, logs: &[Measured]) -> Option<f64> {
     let size: Bytes = case.case.parse().ok()?;
     let rows = logs.iter().flat_map(|log| &log.rows);
     let mut same = rows.filter(|row| row.size_bytes == size.count());
-    let of = |value: fn(&MeasuredRow) -> Option<f64>| same.find_map(value);
+    let mut of = |value: fn(&MeasuredRow) -> Option<f64>| same.find_map(value);
     match case.metric.as_str() {
         "completion_time_ms" => of(|row| row.time_us).map(|us| us / 1e3),
         "time_us" => of(|row| row.time_us),

@@ -21,7 +21,7 @@ mod lab_file;
 mod twin;
 pub mod wire;
 
-pub use agent::{AgentLimits, AgentOptions, PrivilegeError, drop_privileges, serve, start};
+pub use agent::{AgentOptions, PrivilegeError, drop_privileges, start};
 pub use control::{ChannelError, Secret, SecretError};
 pub use coordinator::{LabRun, LabTrial, Observed, load, run};
 pub use error::LabError;

@@ -71,13 +71,14 @@ impl Wire {
     fn run(&mut self) -> Instant {
         let mut departures = Vec::new();
         loop {
+            let own = self.hosts.iter().map(RealHost::next).min();
+            let own = own.expect("there are hosts");
             let done = self.hosts.iter().all(|host| host.progress(JOB).0 == 0);
-            if done && self.under_way.is_empty() {
+            // Acknowledgements that were lost are waited for, too.
+            if done && self.under_way.is_empty() && own.is_never() {
                 let last = self.hosts.iter().map(|host| host.progress(JOB).1);
                 return last.max().expect("there are hosts");
             }
-            let own = self.hosts.iter().map(RealHost::next).min();
-            let own = own.expect("there are hosts");
             let first = self.under_way.first_key_value().map(|(key, _)| *key);
             match first.filter(|(at, _)| *at < own) {
                 Some(key) => {
@@ -177,7 +178,7 @@ fn the_same_flows_are_recorded() {
     for (real, due) in outcome.collectives.iter().zip(&simulated.collectives) {
         let (real, due) = (real.completion_time, due.completion_time);
         let ratio = real.expect("it ended").as_ns() / due.expect("it ended").as_ns();
-        assert!((0.97..=1.0).contains(&ratio), "{ratio}");
+        assert!((0.95..=1.01).contains(&ratio), "{ratio}");
     }
     assert!(outcome.summary.complete);
     assert_eq!(outcome.summary.engine.engine, EngineKind::Lab);

@@ -10,11 +10,11 @@ mod codec;
 mod interface;
 mod numbers;
 mod privileges;
+mod receivers;
 mod server;
 mod sockets;
 mod start;
 mod worker;
 
 pub use privileges::{PrivilegeError, drop_privileges};
-pub use server::{AgentLimits, serve};
 pub use start::{AgentOptions, start};

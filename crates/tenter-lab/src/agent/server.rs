@@ -13,6 +13,7 @@ use tenter_plan::Plan;
 use tenter_topology::HostId;
 use tenter_units::Rate;
 
+use super::receivers::Receivers;
 use super::worker::{Wires, Work, Worker, plan_of};
 use crate::control::{FromAgent, LocalClock, Opening, Order, Reader, Secret, Writer, accept};
 use crate::error::LabError;
@@ -24,13 +25,13 @@ const GREETING_MAX: usize = 16;
 
 /// What an agent does at most.
 #[derive(Clone, Debug)]
-pub struct AgentLimits {
+pub(super) struct AgentLimits {
     /// The addresses that it sends to.
-    pub addresses: BTreeSet<Ipv4Addr>,
+    pub(super) addresses: BTreeSet<Ipv4Addr>,
     /// The rate at which it sends.
-    pub rate: Rate,
+    pub(super) rate: Rate,
     /// How long a trial takes.
-    pub time: Duration,
+    pub(super) time: Duration,
 }
 
 /// What connections share.
@@ -41,19 +42,26 @@ struct Shared {
     /// Held by the coordinator that is served.
     busy: Mutex<()>,
     greeting: AtomicUsize,
+    receivers: Arc<Receivers>,
 }
 
 /// Serves coordinators that have the secret, one at a time, until the process ends.
 ///
 /// # Errors
 /// When it can listen no more.
-pub fn serve(listener: &TcpListener, secret: Secret, limits: AgentLimits) -> Result<(), LabError> {
+pub(super) fn serve(
+    listener: &TcpListener,
+    secret: Secret,
+    limits: AgentLimits,
+    receivers: Receivers,
+) -> Result<(), LabError> {
     let shared = Arc::new(Shared {
         secret,
         limits,
         clock: LocalClock::start(),
         busy: Mutex::new(()),
         greeting: AtomicUsize::new(0),
+        receivers: Arc::new(receivers),
     });
     loop {
         let (stream, _) = match listener.accept() {
@@ -186,9 +194,10 @@ impl Session<'_> {
             stop: Arc::clone(&stop),
         };
         let opening = opening.clone();
+        let receivers = Arc::clone(&self.shared.receivers);
         let writer = Arc::clone(&self.writer);
         let threads = [
-            thread::spawn(move || work(&opening, &plan, wires)),
+            thread::spawn(move || work(&opening, &plan, &receivers, wires)),
             thread::spawn(move || hand_on(&told, &writer)),
         ];
         self.trial = Some(Running {
@@ -214,9 +223,9 @@ impl Session<'_> {
 }
 
 /// Runs a trial on the thread that has its sockets.
-fn work(opening: &Opening, plan: &Plan, wires: Wires) {
+fn work(opening: &Opening, plan: &Plan, receivers: &Receivers, wires: Wires) {
     let answers = wires.answers.clone();
-    match Worker::new(opening, plan, wires) {
+    match Worker::new(opening, plan, receivers, wires) {
         Ok(worker) => worker.run(),
         Err(why) => {
             // Nobody may be there to hear it.

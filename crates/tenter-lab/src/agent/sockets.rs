@@ -17,8 +17,7 @@ use crate::wire::{ROCE_PORT, UdpFlow};
 
 /// Datagrams that one system call takes.
 pub(super) const BATCH: usize = 64;
-/// Bytes that wait for a process that is slow; the system may give less.
-const RECEIVE_BUFFER: usize = 16 << 20;
+/// Bytes that wait for the wire; the system may give less.
 const SEND_BUFFER: usize = 8 << 20;
 
 /// The sockets of a trial.
@@ -73,15 +72,10 @@ impl Batch {
 }
 
 impl Sockets {
-    /// Sockets on an address of this host, for datagrams of so many bytes at most.
-    pub(super) fn open(address: Ipv4Addr, longest: usize) -> io::Result<Sockets> {
-        let receive = UdpSocket::bind(SocketAddrV4::new(address, ROCE_PORT))?;
-        receive.set_nonblocking(true)?;
-        sockopt::set_ip_recvtos(&receive, true)?;
-        set_buffer(RECEIVE_BUFFER, |size| {
-            sockopt::set_socket_recv_buffer_size(&receive, size)
-        });
-        Ok(Sockets {
+    /// Sockets on an address of this host, one of which receives, for datagrams of so many bytes at
+    /// most.
+    pub(super) fn new(address: Ipv4Addr, receive: UdpSocket, longest: usize) -> Sockets {
+        Sockets {
             address,
             receive,
             send: BTreeMap::new(),
@@ -89,7 +83,7 @@ impl Sockets {
             sent: MultiHeaders::preallocate(BATCH, Some(cmsg_space!(u8))),
             // One byte more shows those that are too long.
             rooms: vec![vec![0; longest + 1]; BATCH],
-        })
+        }
     }
 
     /// The one that receives, to wait for.

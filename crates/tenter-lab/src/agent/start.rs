@@ -7,6 +7,7 @@ use std::time::Duration;
 use tenter_units::Rate;
 
 use super::privileges::drop_privileges;
+use super::receivers::Receivers;
 use super::server::{AgentLimits, serve};
 use crate::control::Secret;
 use crate::error::LabError;
@@ -42,11 +43,12 @@ pub fn start(options: &AgentOptions) -> Result<(), LabError> {
         "cannot listen at {}",
         options.listen
     )))?;
+    let receivers = Receivers::open(&lab.addresses());
     drop_privileges(&options.user)?;
     let limits = AgentLimits {
         addresses: lab.addresses(),
         rate: options.max_rate,
         time: options.max_time,
     };
-    serve(&listener, secret, limits)
+    serve(&listener, secret, limits, receivers)
 }

@@ -24,6 +24,7 @@ use tenter_workload::JobId;
 
 use super::codec::{Codec, CodecBuild};
 use super::interface;
+use super::receivers::Receivers;
 use super::sockets::{Batch, Sockets};
 use crate::control::{AgentReport, FromAgent, LocalClock, Opening};
 
@@ -128,7 +129,12 @@ impl Worker {
     ///
     /// # Errors
     /// Why it cannot be, as a sentence.
-    pub(super) fn new(opening: &Opening, plan: &Plan, wires: Wires) -> Result<Worker, String> {
+    pub(super) fn new(
+        opening: &Opening,
+        plan: &Plan,
+        receivers: &Receivers,
+        wires: Wires,
+    ) -> Result<Worker, String> {
         let id = HostId::new(opening.host);
         let host = RealHost::new(plan, id).map_err(|error| error.to_string())?;
         let address = Ipv4Addr::from(opening.addresses[id.index()]);
@@ -143,10 +149,10 @@ impl Worker {
             longest_frame_bytes: plan.nic.longest_frame_bytes(),
         });
         let longest = codec.longest_datagram();
-        let sockets = Sockets::open(address, longest);
-        let sockets = sockets.map_err(|error| {
+        let receive = receivers.at(address).map_err(|error| {
             format!("cannot open port 4791 of UDP at {address}: {error}; is another agent there, or RDMA?")
         })?;
+        let sockets = Sockets::new(address, receive, longest);
         // Only a wish: timers are later without it.
         let _ = nix::sys::prctl::set_timerslack(TIMER_SLACK_NS);
         Ok(Worker {

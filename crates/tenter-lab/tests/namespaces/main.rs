@@ -25,7 +25,7 @@ use tenter_units::Rate;
 
 /// What is tried, in order; each leaves the lab as it was.
 type Trial = (&'static str, fn(&Bench));
-const TRIALS: [Trial; 10] = [
+const TRIALS: [Trial; 11] = [
     (
         "collectives are measured and verified",
         traffic::collectives,
@@ -38,6 +38,7 @@ const TRIALS: [Trial; 10] = [
         "marked packets are answered by notifications",
         traffic::marks,
     ),
+    ("the simulation takes about as long", traffic::twin),
     ("captured frames are RoCEv2 with its ICRC", capture::frames),
     ("lost packets are sent again", faults::loss),
     ("a hostile peer changes nothing", hostile::peers),
