@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use tenter::StudyRun;
 use tenter_endpoint::congestion_control::CongestionControl;
 use tenter_plan::Plan;
-use tenter_report::{Measured, MeasuredRow, html_study_report, write_whole};
+use tenter_report::{Measured, MeasuredRow, TextColumn, TextTable, html_study_report, write_whole};
 use tenter_study::{
     AnswerVariant, Answers, CaseAnswer, Extent, Study, StudyAnswer, Value, Verdict,
 };
@@ -15,7 +15,7 @@ use tenter_units::Bytes;
 use crate::arguments::LabCollect;
 use crate::exit::ExitCode;
 use crate::failure::{Failure, print, print_tables, say};
-use crate::{measured, study, study_table};
+use crate::{measured, study};
 
 /// The programs of nccl-tests, by the names of collectives in scenarios.
 const PROGRAMS: [(&str, &str); 7] = [
@@ -209,7 +209,7 @@ pub(crate) fn collect(arguments: &LabCollect) -> Result<ExitCode, Failure> {
             "no size of these logs is one of the study: `tenter lab plan` prints the commands with its sizes",
         ));
     }
-    print_tables(&study_table::answer(study, &answer, extent, 0.0));
+    print_tables(&beside(&answer));
     let answers = Answers {
         studies: vec![answer],
     };
@@ -220,6 +220,46 @@ pub(crate) fn collect(arguments: &LabCollect) -> Result<ExitCode, Failure> {
         arguments.output.display()
     ));
     Ok(ExitCode::SUCCESS)
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Number(number) => format!("{number:.4}"),
+        Value::Text(text) => text.clone(),
+    }
+}
+
+/// Measured, simulated and published values of each case that a log has.
+fn beside(answer: &StudyAnswer) -> String {
+    let variants = answer.variants.iter().filter(|of| of.name != HARDWARE);
+    let variants: Vec<&str> = variants.map(|of| of.name.as_str()).collect();
+    let mut columns = vec![TextColumn::name("case"), TextColumn::name("metric")];
+    columns.push(TextColumn::number("published", ""));
+    columns.extend(variants.iter().map(|name| TextColumn::number(name, "")));
+    columns.push(TextColumn::number(HARDWARE, ""));
+    columns.extend([TextColumn::number("band", ""), TextColumn::name("verdict")]);
+    let mut table = TextTable::new(columns);
+    for case in answer.cases.iter().filter(|case| case.variant == HARDWARE) {
+        let value = |of: Option<&Value>| of.map(shown).unwrap_or_default();
+        let mut row = vec![
+            case.case.clone(),
+            case.metric.clone(),
+            value(case.published.as_ref()),
+        ];
+        for variant in &variants {
+            let mut others = answer.cases.iter();
+            let other = others.find(|other| {
+                other.variant == *variant
+                    && (&other.case, &other.metric) == (&case.case, &case.metric)
+            });
+            row.push(value(other.and_then(|other| other.measured.as_ref())));
+        }
+        let band = case.band.map(|[low, high]| format!("{low}–{high}"));
+        row.push(value(case.measured.as_ref()));
+        row.extend([band.unwrap_or_default(), case.verdict.word().to_owned()]);
+        table.push(row);
+    }
+    format!("{}: {}\n{table}", answer.study, answer.title)
 }
 
 /// Adds a row of hardware to each case that a log has; how many.

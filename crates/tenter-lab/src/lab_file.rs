@@ -26,6 +26,10 @@ component! {
         fabric: Option<NamespaceFabric> = "none";
         /// The hosts of a lab of machines, in the order of the scenario's hosts.
         agents: Vec<AgentKeys> = "[]";
+        /// Whether hosts hand runs of packets of a queue pair to the kernel as one datagram, which
+        /// it cuts as late as it can (UDP segmentation): it takes less processor time, and captures
+        /// show long frames where nothing has cut them yet.
+        segmentation: bool = "false";
         /// How long a trial may take.
         time_limit: Time = "60s", in TIMES;
         check hosts_are_of_one_kind;

@@ -9,8 +9,8 @@ use tenter_units::Instant;
 
 use super::numbers::{Numbers, nearest};
 use crate::wire::{
-    Body, FRAME_OVERHEAD, HEADERS_MAX, Headers, ICRC_BYTES, Malformed, Pattern, Position, Reth,
-    UdpFlow, icrc,
+    Body, FRAME_OVERHEAD, HEADERS_MAX, Headers, ICRC_BYTES, Icrcs, Malformed, Pattern, Position,
+    Reth, UdpFlow, icrc,
 };
 
 /// The ECN field: a switch may mark the packet (ECT(0)), or has (CE).
@@ -44,6 +44,7 @@ pub(super) struct Codec {
     by_class: bool,
     /// Frame bytes of the longest packet.
     longest: usize,
+    icrcs: Icrcs,
     pub(super) verified_bytes: u64,
     pub(super) corrupt: u64,
 }
@@ -58,6 +59,8 @@ pub(super) struct CodecBuild<'a> {
     pub(super) control_dscp: Option<u8>,
     pub(super) by_class: bool,
     pub(super) longest_frame_bytes: u32,
+    /// Datagrams that senders may let the kernel cut from one.
+    pub(super) cut_datagrams: u16,
 }
 
 /// A datagram as it came.
@@ -121,6 +124,7 @@ impl Codec {
             control_dscp: build.control_dscp,
             by_class: build.by_class,
             longest: build.longest_frame_bytes as usize,
+            icrcs: Icrcs::up_to(build.cut_datagrams.saturating_sub(1)),
             verified_bytes: 0,
             corrupt: 0,
         }
@@ -163,7 +167,7 @@ impl Codec {
         }
     }
 
-    /// Writes the datagram of a packet that leaves at `now`.
+    /// Writes the datagram of a packet that leaves at `now`, but for its ICRC.
     pub(super) fn encode(
         &mut self,
         departure: &Departure,
@@ -191,13 +195,18 @@ impl Codec {
             destination: self.addresses[packet.destination.index()],
             source_port: way.source_port,
         };
-        let crc = icrc(&flow, &out[..length]);
-        out[length..length + ICRC_BYTES].copy_from_slice(&crc.to_le_bytes());
         Outgoing {
             length: length + ICRC_BYTES,
             flow,
             type_of_service: self.type_of_service(packet),
         }
+    }
+
+    /// Writes the ICRC of a datagram that is the n-th of those that the kernel cuts from one.
+    pub(super) fn seal(outgoing: &Outgoing, nth: u16, out: &mut [u8]) {
+        let (covered, room) = out.split_at_mut(outgoing.length - ICRC_BYTES);
+        let crc = icrc(&outgoing.flow, nth, covered);
+        room[..ICRC_BYTES].copy_from_slice(&crc.to_le_bytes());
     }
 
     fn pattern(&self, receiver: HostId, slot: u32, sequence: u32) -> Pattern {
@@ -298,7 +307,7 @@ impl Codec {
             destination: self.address(),
             source_port: incoming.source_port,
         };
-        let read = Headers::read(incoming.bytes, &flow);
+        let read = Headers::read(incoming.bytes, &flow, &mut self.icrcs);
         let (headers, payload) = read.map_err(Refused::Malformed)?;
         let slot = self.numbers.slot(self.host, headers.queue_pair);
         match (slot.ok_or(Refused::QueuePair)?, headers.body) {

@@ -7,13 +7,15 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use nix::cmsg_space;
 use nix::errno::Errno;
+use nix::sys::socket::sockopt::UdpGroSegment;
 use nix::sys::socket::{
     ControlMessage, ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrIn, recvmmsg, sendmmsg,
+    setsockopt,
 };
 use rustix::net::sockopt::{self, Ipv4PathMtuDiscovery};
 
-use super::codec::Incoming;
-use crate::wire::{ROCE_PORT, UdpFlow};
+use super::codec::{Incoming, Outgoing};
+use crate::wire::ROCE_PORT;
 
 /// Datagrams that one system call takes.
 pub(super) const BATCH: usize = 64;
@@ -28,19 +30,40 @@ pub(super) struct Sockets {
     received: MultiHeaders<SockaddrIn>,
     sent: MultiHeaders<SockaddrIn>,
     rooms: Vec<Vec<u8>>,
+    /// Whether the kernel hands over several datagrams of a queue pair as one.
+    joins: bool,
 }
+
+/// Datagrams that the kernel cuts from one: as many full ones as its length has room for.
+pub(super) const CUT_MAX: u16 = 15;
+/// The longest datagram that the kernel takes to cut.
+const LONGEST: usize = 65_000;
+/// So many of these are received at once.
+const LONG_BATCH: usize = 8;
 
 /// Datagrams with the same source port and type of service that leave together.
 pub(super) struct Batch {
+    /// How many datagrams in a row may be one to the kernel, which cuts it.
+    cut: u16,
     source_port: u16,
     type_of_service: u8,
     rooms: Vec<Vec<u8>>,
-    filled: Vec<(usize, u32)>,
+    filled: Vec<Filled>,
+}
+
+/// A datagram in its room.
+#[derive(Clone, Copy)]
+struct Filled {
+    length: usize,
+    destination: u32,
+    /// Its place among those that the kernel cuts from one.
+    nth: u16,
 }
 
 impl Batch {
-    pub(super) fn new(longest: usize) -> Batch {
+    pub(super) fn new(longest: usize, cut: u16) -> Batch {
         Batch {
+            cut,
             source_port: 0,
             type_of_service: 0,
             rooms: vec![vec![0; longest]; BATCH],
@@ -63,26 +86,90 @@ impl Batch {
         &mut self.rooms[self.filled.len()]
     }
 
-    /// The datagram in that room is whole.
-    pub(super) fn add(&mut self, length: usize, flow: &UdpFlow, type_of_service: u8) {
-        self.source_port = flow.source_port;
-        self.type_of_service = type_of_service;
-        self.filled.push((length, flow.destination));
+    /// The datagram in that room is whole, but for its ICRC; its place among those that the kernel
+    /// will cut from one, and the room.
+    pub(super) fn add(&mut self, outgoing: &Outgoing) -> (u16, &mut [u8]) {
+        let (length, destination) = (outgoing.length, outgoing.flow.destination);
+        self.source_port = outgoing.flow.source_port;
+        self.type_of_service = outgoing.type_of_service;
+        let nth = self.place(length, destination);
+        let room = self.filled.len();
+        self.filled.push(Filled {
+            length,
+            destination,
+            nth,
+        });
+        (nth, &mut self.rooms[room])
+    }
+
+    /// The place of the next datagram: behind the last one, if that is to the same host, no shorter
+    /// than those before it, and no shorter than this one.
+    fn place(&self, length: usize, destination: u32) -> u16 {
+        let Some(last) = self.filled.last() else {
+            return 0;
+        };
+        let first = self.filled[self.filled.len() - 1 - usize::from(last.nth)];
+        let next = last.nth + 1;
+        let follows = last.destination == destination
+            && last.length == first.length
+            && length <= last.length
+            && next < self.cut
+            && usize::from(next + 1) * first.length <= LONGEST;
+        if follows { next } else { 0 }
+    }
+
+    /// The datagrams that leave by one system call: runs that are one to the kernel, all of which
+    /// are cut at the length of the first.
+    fn runs(&self) -> (usize, Vec<usize>) {
+        let mut runs: Vec<usize> = Vec::new();
+        let size = self.filled.first().map_or(0, |first| first.length);
+        for (place, filled) in self.filled.iter().enumerate() {
+            if filled.nth > 0 {
+                if let Some(run) = runs.last_mut() {
+                    *run += 1;
+                }
+                continue;
+            }
+            let next = self.filled.get(place + 1);
+            let is_alone = next.is_none_or(|next| next.nth == 0);
+            if filled.length != size && !(is_alone && filled.length < size) {
+                break;
+            }
+            runs.push(1);
+        }
+        (size, runs)
     }
 }
 
 impl Sockets {
     /// Sockets on an address of this host, one of which receives, for datagrams of so many bytes at
-    /// most.
-    pub(super) fn new(address: Ipv4Addr, receive: UdpSocket, longest: usize) -> Sockets {
+    /// most; with `joins` the kernel hands over several as one, where it can.
+    pub(super) fn new(
+        address: Ipv4Addr,
+        receive: UdpSocket,
+        longest: usize,
+        joins: bool,
+    ) -> Sockets {
+        let controls = if joins {
+            cmsg_space!(u8, u16)
+        } else {
+            cmsg_space!(u8)
+        };
+        let joins = setsockopt(&receive, UdpGroSegment, &joins).is_ok() && joins;
+        // One byte more shows those that are too long.
+        let (rooms, bytes) = if joins {
+            (LONG_BATCH, usize::from(u16::MAX))
+        } else {
+            (BATCH, longest + 1)
+        };
         Sockets {
             address,
             receive,
             send: BTreeMap::new(),
             received: MultiHeaders::preallocate(BATCH, Some(cmsg_space!(u8))),
-            sent: MultiHeaders::preallocate(BATCH, Some(cmsg_space!(u8))),
-            // One byte more shows those that are too long.
-            rooms: vec![vec![0; longest + 1]; BATCH],
+            sent: MultiHeaders::preallocate(BATCH, Some(controls)),
+            rooms: vec![vec![0; bytes]; rooms],
+            joins,
         }
     }
 
@@ -98,6 +185,11 @@ impl Sockets {
             .iter_mut()
             .map(|room| [IoSliceMut::new(room)])
             .collect();
+        if self.joins {
+            // Headers keep the length of the control messages of the time before.
+            let controls = Some(cmsg_space!(u8, i32));
+            self.received = MultiHeaders::preallocate(LONG_BATCH, controls);
+        }
         let answer = recvmmsg(
             self.receive.as_raw_fd(),
             &mut self.received,
@@ -114,23 +206,28 @@ impl Sockets {
         let mut count = 0;
         for message in messages {
             count += 1;
-            let mut tos = 0;
+            let (mut tos, mut size) = (0, 0);
             if let Ok(controls) = message.cmsgs() {
                 for control in controls {
-                    if let ControlMessageOwned::Ipv4Tos(found) = control {
-                        tos = found;
+                    match control {
+                        ControlMessageOwned::Ipv4Tos(found) => tos = found,
+                        ControlMessageOwned::UdpGroSegments(found) => size = found.max(0) as usize,
+                        _ => {}
                     }
                 }
             }
             let (Some(address), Some(bytes)) = (message.address, message.iovs().next()) else {
                 continue;
             };
-            take(&Incoming {
-                bytes,
-                source: u32::from(address.ip()),
-                source_port: address.port(),
-                type_of_service: tos,
-            });
+            let size = if size == 0 { bytes.len().max(1) } else { size };
+            for bytes in bytes.chunks(size) {
+                take(&Incoming {
+                    bytes,
+                    source: u32::from(address.ip()),
+                    source_port: address.port(),
+                    type_of_service: tos,
+                });
+            }
         }
         Ok(count)
     }
@@ -146,23 +243,37 @@ impl Sockets {
                 place.insert(sender(self.address, batch.source_port)?)
             }
         };
-        let slices: Vec<[IoSlice<'_>; 1]> = batch
-            .filled
-            .iter()
-            .zip(&batch.rooms)
-            .map(|(&(length, _), room)| [IoSlice::new(&room[..length])])
-            .collect();
-        let addresses: Vec<Option<SockaddrIn>> = batch
-            .filled
-            .iter()
-            .map(|&(_, to)| Some(SocketAddrV4::new(Ipv4Addr::from(to), ROCE_PORT).into()))
-            .collect();
+        let (size, runs) = batch.runs();
+        let size = size as u16;
+        let mut slices: Vec<Vec<IoSlice<'_>>> = Vec::with_capacity(runs.len());
+        let mut addresses: Vec<Option<SockaddrIn>> = Vec::with_capacity(runs.len());
+        let mut filled = batch.filled.iter().zip(&batch.rooms);
+        for &run in &runs {
+            let run: Vec<_> = filled.by_ref().take(run).collect();
+            let first = run.first().map_or(0, |(first, _)| first.destination);
+            addresses.push(Some(
+                SocketAddrV4::new(Ipv4Addr::from(first), ROCE_PORT).into(),
+            ));
+            let of = run
+                .iter()
+                .map(|(filled, room)| IoSlice::new(&room[..filled.length]));
+            slices.push(of.collect());
+        }
+        let with_size = [
+            ControlMessage::Ipv4Tos(&batch.type_of_service),
+            ControlMessage::UdpGsoSegments(&size),
+        ];
+        let controls = if batch.cut > 1 {
+            &with_size[..]
+        } else {
+            &with_size[..1]
+        };
         let answer = sendmmsg(
             socket.as_raw_fd(),
             &mut self.sent,
             slices.iter(),
             &addresses,
-            [ControlMessage::Ipv4Tos(&batch.type_of_service)],
+            controls,
             MsgFlags::MSG_DONTWAIT,
         );
         let sent = match answer {
@@ -178,7 +289,7 @@ impl Sockets {
             ) => 1,
             Err(error) => return Err(error.into()),
         };
-        let sent = sent.min(batch.filled.len());
+        let sent: usize = runs.iter().take(sent).sum();
         batch.filled.drain(..sent);
         batch.rooms.rotate_left(sent);
         Ok(sent)

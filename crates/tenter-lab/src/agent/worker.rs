@@ -25,7 +25,7 @@ use tenter_workload::JobId;
 use super::codec::{Codec, CodecBuild};
 use super::interface;
 use super::receivers::Receivers;
-use super::sockets::{Batch, Sockets};
+use super::sockets::{Batch, CUT_MAX, Sockets};
 use crate::control::{AgentReport, FromAgent, LocalClock, Opening};
 
 /// What is due in less than this leaves now: waiting would take longer.
@@ -138,6 +138,7 @@ impl Worker {
         let id = HostId::new(opening.host);
         let host = RealHost::new(plan, id).map_err(|error| error.to_string())?;
         let address = Ipv4Addr::from(opening.addresses[id.index()]);
+        let cut = if opening.segmentation { CUT_MAX } else { 1 };
         let codec = Codec::new(CodecBuild {
             host: id,
             trial: opening.trial,
@@ -147,18 +148,19 @@ impl Worker {
             control_dscp: plan.nic.control_dscp,
             by_class: plan.jobs.iter().any(|job| job.class.is_some()),
             longest_frame_bytes: plan.nic.longest_frame_bytes(),
+            cut_datagrams: cut,
         });
         let longest = codec.longest_datagram();
         let receive = receivers.at(address).map_err(|error| {
             format!("cannot open port 4791 of UDP at {address}: {error}; is another agent there, or RDMA?")
         })?;
-        let sockets = Sockets::new(address, receive, longest);
+        let sockets = Sockets::new(address, receive, longest, opening.segmentation);
         // Only a wish: timers are later without it.
         let _ = nix::sys::prctl::set_timerslack(TIMER_SLACK_NS);
         Ok(Worker {
             jobs: vec![JobState::Idle; plan.jobs.len()],
             node: opening.host,
-            batch: Batch::new(longest),
+            batch: Batch::new(longest, cut),
             outgoing: VecDeque::new(),
             departures: Vec::new(),
             arrivals: Vec::new(),
@@ -310,8 +312,8 @@ impl Worker {
             };
             let room = self.batch.room();
             let outgoing = self.codec.encode(&next, now, room);
-            self.batch
-                .add(outgoing.length, &outgoing.flow, outgoing.type_of_service);
+            let (nth, room) = self.batch.add(&outgoing);
+            Codec::seal(&outgoing, nth, room);
         }
         self.flush(now)?;
         Ok(())

@@ -32,6 +32,8 @@ pub(crate) struct Opening {
     pub(crate) epoch_ns: u64,
     /// How long the trial may take.
     pub(crate) time_limit_ns: u64,
+    /// Whether hosts hand runs of packets to the kernel as one, which cuts it.
+    pub(crate) segmentation: bool,
 }
 
 /// From the coordinator.

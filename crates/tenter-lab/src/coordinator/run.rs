@@ -121,6 +121,7 @@ impl Trial<'_> {
             trial: number,
             epoch_ns: 0,
             time_limit_ns: limit_ns,
+            segmentation: trial.lab.keys.segmentation,
         };
         for index in 0..self.agents.all.len() {
             let opening = Opening {

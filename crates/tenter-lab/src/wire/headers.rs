@@ -1,6 +1,6 @@
 //! The base transport header and what follows it.
 
-use super::icrc::{ICRC_BYTES, UdpFlow, icrc};
+use super::icrc::{ICRC_BYTES, Icrcs, UdpFlow};
 
 const WRITE_FIRST: u8 = 0x06;
 const WRITE_MIDDLE: u8 = 0x07;
@@ -188,7 +188,11 @@ impl Headers {
     ///
     /// # Errors
     /// Why it is no packet of a lab.
-    pub fn read<'a>(datagram: &'a [u8], flow: &UdpFlow) -> Result<(Headers, &'a [u8]), Malformed> {
+    pub fn read<'a>(
+        datagram: &'a [u8],
+        flow: &UdpFlow,
+        icrcs: &mut Icrcs,
+    ) -> Result<(Headers, &'a [u8]), Malformed> {
         let end = datagram
             .len()
             .checked_sub(ICRC_BYTES)
@@ -198,7 +202,11 @@ impl Headers {
         }
         let (covered, tail) = datagram.split_at(end);
         let (headers, payload) = Headers::parse(covered)?;
-        if icrc(flow, covered).to_le_bytes() != *tail {
+        let found = tail
+            .iter()
+            .rev()
+            .fold(0, |sum, &byte| sum << 8 | u32::from(byte));
+        if !icrcs.fits(flow, covered, found) {
             return Err(Malformed::Icrc);
         }
         Ok((headers, payload))

@@ -1,5 +1,7 @@
 //! The invariant CRC: over what no switch changes.
 
+use std::collections::BTreeMap;
+
 use super::ROCE_PORT;
 
 /// The bytes of an ICRC.
@@ -27,16 +29,16 @@ pub struct UdpFlow {
 /// counts as ones that switches may change (type of service, time to live, checksums, the byte with
 /// FECN and BECN). It is sent with its lowest byte first.
 ///
-/// The datagram is one that must not be fragmented, so that the identification in its IPv4 header
-/// is 0 (RFC 6864 leaves it to the sender).
-pub fn icrc(flow: &UdpFlow, covered: &[u8]) -> u32 {
+/// `identification` is that of its IPv4 header. A datagram that must not be fragmented has 0 (RFC
+/// 6864 leaves it to the sender), and those into which the kernel cuts a longer one count from it.
+pub fn icrc(flow: &UdpFlow, identification: u16, covered: &[u8]) -> u32 {
     let udp_bytes = (UDP_BYTES + covered.len() + ICRC_BYTES) as u16;
     let ip_bytes = udp_bytes + IPV4_BYTES as u16;
     let mut prefix = [0xff_u8; PREFIX_BYTES + CONGESTION_BYTE + 1];
     let ip = &mut prefix[8..];
     ip[0] = 0x45;
     ip[2..4].copy_from_slice(&ip_bytes.to_be_bytes());
-    ip[4..6].fill(0);
+    ip[4..6].copy_from_slice(&identification.to_be_bytes());
     // Do not fragment.
     ip[6..8].copy_from_slice(&0x4000_u16.to_be_bytes());
     ip[9] = 17;
@@ -57,4 +59,47 @@ pub fn icrc(flow: &UdpFlow, covered: &[u8]) -> u32 {
     crc.update(&prefix);
     crc.update(rest);
     crc.finalize()
+}
+
+/// What ICRCs are compared with.
+///
+/// A receiver of datagrams is not told the identification of their headers. CRCs are linear, so each
+/// identification changes that of a datagram by a number that depends on its length alone.
+#[derive(Clone, Debug, Default)]
+pub struct Icrcs {
+    /// The greatest identification that a sender uses.
+    greatest: u16,
+    /// By length, what identifications from 0 on change.
+    changes: BTreeMap<usize, Vec<u32>>,
+}
+
+impl Icrcs {
+    /// Those of senders whose identifications are at most so great.
+    pub fn up_to(greatest: u16) -> Icrcs {
+        Icrcs {
+            greatest,
+            changes: BTreeMap::new(),
+        }
+    }
+
+    /// Whether an ICRC is that of a datagram, without the room for it.
+    pub fn fits(&mut self, flow: &UdpFlow, covered: &[u8], found: u32) -> bool {
+        let change = icrc(flow, 0, covered) ^ found;
+        if change == 0 {
+            return true;
+        }
+        if self.greatest == 0 {
+            return false;
+        }
+        let greatest = self.greatest;
+        let known = self.changes.entry(covered.len());
+        let known = known.or_insert_with(|| {
+            let nothing = vec![0; covered.len()];
+            let none = UdpFlow::default();
+            let plain = icrc(&none, 0, &nothing);
+            let of = |identification| icrc(&none, identification, &nothing) ^ plain;
+            (0..=greatest).map(of).collect()
+        });
+        known.contains(&change)
+    }
 }

@@ -11,7 +11,7 @@ mod pattern;
 mod tests;
 
 pub use headers::{Body, HEADERS_MAX, Headers, Malformed, Position, Reth};
-pub use icrc::{ICRC_BYTES, UdpFlow, icrc};
+pub use icrc::{ICRC_BYTES, Icrcs, UdpFlow, icrc};
 pub use pattern::{Pattern, STAMP_BYTES};
 
 /// Frame bytes beyond a UDP datagram's payload: Ethernet 14, IPv4 20, UDP 8, FCS 4.

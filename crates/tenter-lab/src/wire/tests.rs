@@ -12,7 +12,7 @@ fn datagram(headers: &Headers, payload: &[u8]) -> Vec<u8> {
     let length = headers.write(&mut bytes);
     bytes.truncate(length);
     bytes.extend(payload);
-    let crc = icrc(&FLOW, &bytes);
+    let crc = icrc(&FLOW, 0, &bytes);
     bytes.extend(crc.to_le_bytes());
     bytes
 }
@@ -60,7 +60,10 @@ fn what_is_written_is_read() {
                 &[]
             };
             let bytes = datagram(&headers, payload);
-            assert_eq!(Headers::read(&bytes, &FLOW), Ok((headers, payload)));
+            assert_eq!(
+                Headers::read(&bytes, &FLOW, &mut Icrcs::default()),
+                Ok((headers, payload))
+            );
         }
     }
 }
@@ -98,13 +101,13 @@ fn switches_may_change_what_the_icrc_leaves_out() {
     // FECN and BECN.
     let mut marked = bytes.clone();
     marked[4] = 0xc0;
-    assert!(Headers::read(&marked, &FLOW).is_ok());
+    assert!(Headers::read(&marked, &FLOW, &mut Icrcs::default()).is_ok());
     for place in (0..bytes.len()).filter(|place| *place != 4) {
         for bit in 0..8 {
             let mut broken = bytes.clone();
             broken[place] ^= 1 << bit;
             assert!(
-                Headers::read(&broken, &FLOW).is_err(),
+                Headers::read(&broken, &FLOW, &mut Icrcs::default()).is_err(),
                 "bit {bit} of byte {place}"
             );
         }
@@ -120,7 +123,10 @@ fn switches_may_change_what_the_icrc_leaves_out() {
             ..FLOW
         },
     ] {
-        assert_eq!(Headers::read(&bytes, &other), Err(Malformed::Icrc));
+        assert_eq!(
+            Headers::read(&bytes, &other, &mut Icrcs::default()),
+            Err(Malformed::Icrc)
+        );
     }
 }
 
@@ -144,7 +150,7 @@ fn a_known_packet_has_its_icrc() {
             crc = (crc >> 1) ^ ((crc & 1) * 0xedb8_8320);
         }
     }
-    assert_eq!(icrc(&FLOW, &covered), !crc);
+    assert_eq!(icrc(&FLOW, 0, &covered), !crc);
 }
 
 #[test]
@@ -159,7 +165,7 @@ fn noise_is_refused() {
     for _ in 0..20_000 {
         let length = (next() % 96) as usize;
         let bytes: Vec<u8> = (0..length).map(|_| next() as u8).collect();
-        assert!(Headers::read(&bytes, &FLOW).is_err());
+        assert!(Headers::read(&bytes, &FLOW, &mut Icrcs::default()).is_err());
         // With an ICRC that fits whatever is in it is read without a panic.
         let mut sealed = bytes;
         if sealed.len() > 3 {
@@ -167,9 +173,9 @@ fn noise_is_refused() {
             sealed[2..4].fill(0xff);
             sealed[0] = [0x06, 0x07, 0x08, 0x0a, 0x11, 0x81][(next() % 6) as usize];
         }
-        let crc = icrc(&FLOW, &sealed);
+        let crc = icrc(&FLOW, 0, &sealed);
         sealed.extend(crc.to_le_bytes());
-        let _ = Headers::read(&sealed, &FLOW);
+        let _ = Headers::read(&sealed, &FLOW, &mut Icrcs::default());
     }
 }
 
@@ -189,5 +195,28 @@ fn every_byte_of_a_payload_is_checked() {
         if length > 0 {
             assert!(Pattern::new(3, 17, 100).check(&payload).is_err());
         }
+    }
+}
+
+#[test]
+fn identifications_up_to_the_greatest_are_known() {
+    let headers = Headers {
+        queue_pair: 9,
+        sequence: 5,
+        asks_for_ack: false,
+        asks_for_report: false,
+        notifies: false,
+        body: all_bodies()[1],
+    };
+    for identification in 0..16 {
+        let mut bytes = datagram(&headers, &[3; 1024]);
+        let length = bytes.len() - ICRC_BYTES;
+        let crc = icrc(&FLOW, identification, &bytes[..length]);
+        bytes[length..].copy_from_slice(&crc.to_le_bytes());
+        let mut icrcs = Icrcs::up_to(14);
+        let read = Headers::read(&bytes, &FLOW, &mut icrcs);
+        assert_eq!(read.is_ok(), identification < 15, "{identification}");
+        bytes[20] ^= 1;
+        assert!(Headers::read(&bytes, &FLOW, &mut icrcs).is_err());
     }
 }

@@ -25,11 +25,12 @@ use tenter_units::Rate;
 
 /// What is tried, in order; each leaves the lab as it was.
 type Trial = (&'static str, fn(&Bench));
-const TRIALS: [Trial; 11] = [
+const TRIALS: [Trial; 12] = [
     (
         "collectives are measured and verified",
         traffic::collectives,
     ),
+    ("segmentation changes nothing", traffic::segmentation),
     (
         "colliding queue pairs take the links that the simulation gives them",
         traffic::paths,

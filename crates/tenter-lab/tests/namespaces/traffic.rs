@@ -51,6 +51,23 @@ pub(crate) fn collectives(bench: &Bench) {
     }
 }
 
+/// The kernel cuts packets from long datagrams, at hosts or at the next port: they are the same.
+pub(crate) fn segmentation(bench: &Bench) {
+    let mut trial = bench.trial(COLLECTIVES);
+    trial.lab.keys.segmentation = true;
+    let (outcome, folder, problems) = bench.run_trial(&trial);
+    let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
+    complete(&outcome.summary, &problems);
+    for host in Bench::hosts(&folder) {
+        let report = &host["report"];
+        assert_eq!(report["corrupt_packets"], 0);
+        assert_eq!(
+            report["refused_packets"], 0,
+            "the ICRC of a packet did not fit"
+        );
+    }
+}
+
 /// Many queue pairs across the leaves collide on two uplinks: each takes the link that the
 /// simulation says, and the counters of links agree.
 pub(crate) fn paths(bench: &Bench) {
