@@ -84,7 +84,7 @@ fn steps(study: &Study, text: &mut String) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What switches are to be set to, as SONiC has it.
+/// What switches are to be set to, as `SONiC` has it.
 fn switches(plan: &Plan, text: &mut String) {
     let _ = writeln!(text, "2. Switches (SONiC), in every one:");
     let spec = &plan.switches.usual;
@@ -186,7 +186,7 @@ fn command(
 /// Puts logs beside the simulated and published values of a study.
 pub(crate) fn collect(arguments: &LabCollect) -> Result<ExitCode, Failure> {
     let logs = measured::read(&arguments.logs)?;
-    let studies = study::read(&[arguments.study.clone()])?;
+    let studies = study::read(std::slice::from_ref(&arguments.study))?;
     let [study] = studies.as_slice() else {
         return Err(Failure::input(format!(
             "`{}` is a group of studies; name one of them",

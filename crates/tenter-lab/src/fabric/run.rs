@@ -22,6 +22,9 @@ use crate::lab_file::{FORWARDING, LabFile};
 /// How long agents may take to end before they are killed.
 const TIME_TO_END: Duration = Duration::from_secs(2);
 
+/// Agents share the processors of one machine, and are measured by how late they are.
+const AGENT_NICENESS: &str = "-10";
+
 /// A fabric that is up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabState {
@@ -157,6 +160,7 @@ fn start_agents(lab: &LabFile, plan: &Plan, program: &Path) -> Result<Vec<u32>, 
         let errors = out.try_clone().map_err(LabError::file("write", &log))?;
         let child = Command::new("ip")
             .args(["netns", "exec", &namespace(&lab.keys.name, node)])
+            .args(["nice", "-n", AGENT_NICENESS])
             .arg(program)
             .args([
                 "agent",
