@@ -158,12 +158,9 @@ jobs:
     assert!(twin.complete && twin.page.exists());
     assert!(twin.paths.iter().all(tenter_lab::PathRow::agrees));
     assert_eq!(twin.sizes.len(), 4);
-    // Hosts of tests are short of processor time; on a quiet one all are within 4 %.
+    // On a quiet machine all are within 5 %; where other tests run beside, it takes longer.
     for row in &twin.sizes {
-        assert!(
-            row.stated_percent().abs() < SHORT_OF_TIME_PERCENT,
-            "{row:?}"
-        );
+        assert!(EXPECTED_PERCENT.contains(&row.stated_percent()), "{row:?}");
     }
     for link in &twin.links {
         assert!((link.measured.1 - link.simulated.1).abs() < 3.0, "{link:?}");
@@ -173,5 +170,5 @@ jobs:
     assert_eq!(Some(read), twin.calibration);
 }
 
-/// A machine that runs other tests beside lets agents be late.
-const SHORT_OF_TIME_PERCENT: f64 = 30.0;
+/// What is simulated may be this much less, or more, than what is measured.
+const EXPECTED_PERCENT: std::ops::RangeInclusive<f64> = -70.0..=10.0;
