@@ -28,14 +28,16 @@ impl From<LabError> for Failure {
 
 /// `tenter agent`: runs until it is ended.
 pub(crate) fn agent(arguments: &Agent) -> Result<ExitCode, Failure> {
-    say(&format!("agent listens at {}\n", arguments.listen));
-    tenter_lab::start(&AgentOptions {
+    let options = AgentOptions {
         listen: arguments.listen,
         secret_file: arguments.secret_file.clone(),
         lab: arguments.lab.clone(),
         user: arguments.user.clone(),
         max_rate: arguments.max_rate,
         max_time: arguments.max_time,
+    };
+    tenter_lab::start(&options, |address| {
+        say(&format!("agent listens at {address}\n"))
     })?;
     Ok(ExitCode::SUCCESS)
 }

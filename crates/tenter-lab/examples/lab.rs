@@ -34,14 +34,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "--lab",
             lab,
         ] => {
-            tenter_lab::start(&AgentOptions {
+            let options = AgentOptions {
                 listen: listen.parse()?,
                 secret_file: PathBuf::from(secret),
                 lab: PathBuf::from(lab),
                 user: "nobody".to_owned(),
                 max_rate: Rate::from_gbps(400),
                 max_time: Duration::from_secs(600),
-            })?;
+            };
+            tenter_lab::start(&options, |address| eprintln!("{address}"))?;
         }
         ["up", lab] => {
             let lab = LabFile::read(Path::new(lab))?;

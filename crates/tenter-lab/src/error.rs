@@ -69,7 +69,11 @@ impl LabError {
     pub fn is_input(&self) -> bool {
         matches!(
             self,
-            LabError::Text(_) | LabError::Input(_) | LabError::Secret(_) | LabError::Simulation(_)
+            LabError::File { what: "read", .. }
+                | LabError::Text(_)
+                | LabError::Input(_)
+                | LabError::Secret(_)
+                | LabError::Simulation(_)
         )
     }
 

@@ -13,6 +13,7 @@ mod hostile;
 mod import;
 mod interrupt;
 mod jobs;
+mod lab;
 mod new;
 mod patterns;
 mod pauses;

@@ -30,13 +30,13 @@ pub struct AgentOptions {
     pub max_time: Duration,
 }
 
-/// Starts an agent, which runs until its process is ended.
+/// Starts an agent, which runs until its process is ended; `ready` hears where it listens.
 ///
 /// Files are read and the port is taken before it gives up its privileges.
 ///
 /// # Errors
 /// When a file cannot be read, or the port is taken.
-pub fn start(options: &AgentOptions) -> Result<(), LabError> {
+pub fn start(options: &AgentOptions, ready: impl FnOnce(SocketAddr)) -> Result<(), LabError> {
     let secret = Secret::read(&options.secret_file)?;
     let lab = LabFile::read(&options.lab)?;
     let listener = TcpListener::bind(options.listen).map_err(LabError::system(format!(
@@ -45,6 +45,7 @@ pub fn start(options: &AgentOptions) -> Result<(), LabError> {
     )))?;
     let receivers = Receivers::open(&lab.addresses());
     drop_privileges(&options.user)?;
+    ready(listener.local_addr().unwrap_or(options.listen));
     let limits = AgentLimits {
         addresses: lab.addresses(),
         rate: options.max_rate,

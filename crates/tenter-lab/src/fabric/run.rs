@@ -22,6 +22,9 @@ use crate::lab_file::{FORWARDING, LabFile};
 /// How long agents may take to end before they are killed.
 const TIME_TO_END: Duration = Duration::from_secs(2);
 
+/// The seed of the hash by which the kernel chooses among routes.
+const HASH_SEED_SETTING: &str = "/proc/sys/net/ipv4/fib_multipath_hash_seed";
+
 /// Agents share the processors of one machine, and are measured by how late they are.
 const AGENT_NICENESS: &str = "-10";
 
@@ -45,6 +48,12 @@ pub fn missing_tools() -> Option<String> {
                 "`{tool}` is missing: install iproute2 and procps (Debian: `apt-get install iproute2 procps`)"
             ));
         }
+    }
+    if !Path::new(HASH_SEED_SETTING).exists() {
+        return Some(
+            "the kernel has no `fib_multipath_hash_seed`, without which its choice of links is another each time: use Linux 6.11 or newer"
+                .to_owned(),
+        );
     }
     let probe = namespace("probe", &std::process::id().to_string());
     if let Err(error) = run("ip", &["netns", "add", &probe]) {

@@ -63,8 +63,8 @@ pub fn icrc(flow: &UdpFlow, identification: u16, covered: &[u8]) -> u32 {
 
 /// What ICRCs are compared with.
 ///
-/// A receiver of datagrams is not told the identification of their headers. CRCs are linear, so each
-/// identification changes that of a datagram by a number that depends on its length alone.
+/// A receiver of datagrams is not told the identification of their headers. CRCs are linear, so
+/// each identification changes that of a datagram by a number that depends on its length alone.
 #[derive(Clone, Debug, Default)]
 pub struct Icrcs {
     /// The greatest identification that a sender uses.

@@ -82,7 +82,7 @@ fn main() -> ExitCode {
             max_rate: Rate::from_gbps(100),
             max_time: Duration::from_secs(120),
         };
-        let ended = tenter_lab::start(&options);
+        let ended = tenter_lab::start(&options, |_| {});
         eprintln!("{ended:?}");
         return ExitCode::FAILURE;
     }
