@@ -37,7 +37,7 @@ pub(crate) fn agent(arguments: &Agent) -> Result<ExitCode, Failure> {
         max_time: arguments.max_time,
     };
     tenter_lab::start(&options, |address| {
-        say(&format!("agent listens at {address}\n"))
+        say(&format!("agent listens at {address}\n"));
     })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -54,6 +54,9 @@ component! {
         /// Where a port marks packets (ECN): what it sends beyond this share of its rate; `none`
         /// marks nothing.
         mark_above_percent: Option<u32> = "none", in 1..=100;
+        /// Whether agents go before all other programs of the machine (SCHED_RR), which wait
+        /// meanwhile: times are then less those of a machine that is busy.
+        realtime: bool = "false";
     }
 }
 

@@ -25,8 +25,16 @@ const TIME_TO_END: Duration = Duration::from_secs(2);
 /// The seed of the hash by which the kernel chooses among routes.
 const HASH_SEED_SETTING: &str = "/proc/sys/net/ipv4/fib_multipath_hash_seed";
 
-/// Agents share the processors of one machine, and are measured by how late they are.
-const AGENT_NICENESS: &str = "-10";
+/// The command that gives agents precedence: they share the processors of one machine, and are
+/// measured by how late they are.
+fn precedence(lab: &LabFile) -> [&'static str; 3] {
+    let fabric = lab.keys.fabric.as_ref();
+    if fabric.is_some_and(|fabric| fabric.realtime) {
+        ["chrt", "--rr", "1"]
+    } else {
+        ["nice", "-n", "-10"]
+    }
+}
 
 /// A fabric that is up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,7 +177,7 @@ fn start_agents(lab: &LabFile, plan: &Plan, program: &Path) -> Result<Vec<u32>, 
         let errors = out.try_clone().map_err(LabError::file("write", &log))?;
         let child = Command::new("ip")
             .args(["netns", "exec", &namespace(&lab.keys.name, node)])
-            .args(["nice", "-n", AGENT_NICENESS])
+            .args(precedence(lab))
             .arg(program)
             .args([
                 "agent",

@@ -193,8 +193,8 @@ fn queues(fabric: &NamespaceFabric, plan: &Plan, node: NodeId) -> String {
     let mut text = String::new();
     for port in 0..plan.topology.ports(node) {
         let rate = plan.topology.cable(node, port).rate.bits_per_second();
-        // The bucket must hold what a timer that is late by a millisecond has missed.
-        let late = (rate / 8 / 1_000) as u32;
+        // The bucket must hold what a timer that is late by half a millisecond has missed.
+        let late = (rate / 8 / 2_000) as u32;
         let burst = (BURST_FRAMES * longest).max(late.min(1 << 20));
         let _ = writeln!(
             text,
