@@ -5,6 +5,7 @@ mod calibrate_fidelity;
 mod common;
 mod export;
 mod import;
+#[cfg(target_os = "linux")]
 mod lab;
 mod study;
 mod sweep;
@@ -24,6 +25,7 @@ pub(crate) use export::{Export, ExportCommand, ExportFabric, ExportOperations};
 pub(crate) use import::{
     Import, ImportCommand, ImportFabric, ImportFormat, ImportOperations, ImportSonic,
 };
+#[cfg(target_os = "linux")]
 pub(crate) use lab::{Agent, Lab, LabCollect, LabCommand, LabRun, LabTwin};
 pub(crate) use study::{Study, StudyCommand, StudyRun};
 pub(crate) use sweep::{Sweep, SweepCommand, SweepOf, SweepWorker};
@@ -82,6 +84,7 @@ impl Arguments {
             Some(Command::CalibrateFidelity(of)) => output(of.format),
             Some(Command::Report(report)) => text(report.format),
             Some(Command::Trials(trials)) => trials.wants_json(),
+            #[cfg(target_os = "linux")]
             Some(Command::Lab(lab)) => match &lab.command {
                 LabCommand::Run(run) | LabCommand::Calibrate(run) => output(run.format),
                 LabCommand::Twin(twin) => output(twin.run.format),
@@ -92,10 +95,11 @@ impl Arguments {
             },
             #[cfg(feature = "ui")]
             Some(Command::Ui(_)) => false,
+            #[cfg(target_os = "linux")]
+            Some(Command::Agent(_)) => false,
             None
             | Some(
-                Command::Agent(_)
-                | Command::Schema
+                Command::Schema
                 | Command::Completions { .. }
                 | Command::Man { .. }
                 | Command::Licenses,
@@ -137,8 +141,10 @@ pub(crate) enum Command {
     /// List, show, tag, annotate and remove the trials of a workspace
     Trials(Trials),
     /// Run scenarios on real hosts, or on a fabric of network namespaces, and beside the simulation
+    #[cfg(target_os = "linux")]
     Lab(Lab),
     /// Be a host of a lab: wait for a coordinator, and send what its scenarios say
+    #[cfg(target_os = "linux")]
     Agent(Box<Agent>),
     /// Open the workspace in a browser: configure, run, watch, compare and keep trials
     #[cfg(feature = "ui")]

@@ -23,7 +23,9 @@ mod fabric_line;
 mod failure;
 mod folders;
 mod import;
+#[cfg(target_os = "linux")]
 mod lab;
+#[cfg(target_os = "linux")]
 mod lab_plan;
 mod measured;
 mod new;
@@ -101,7 +103,9 @@ fn answer(arguments: Arguments) -> ExitCode {
         Some(Command::CalibrateFidelity(of)) => calibrate_fidelity::calibrate_fidelity(&of),
         Some(Command::Report(report)) => report::report(&report),
         Some(Command::Trials(arguments)) => trials::trials(&arguments),
+        #[cfg(target_os = "linux")]
         Some(Command::Lab(arguments)) => lab::lab(&arguments),
+        #[cfg(target_os = "linux")]
         Some(Command::Agent(arguments)) => lab::agent(&arguments),
         #[cfg(feature = "ui")]
         Some(Command::Ui(arguments)) => ui::ui(&arguments),

@@ -12,6 +12,8 @@
 //! **Architecture invariant.** Nothing is sent to an address that the lab file does not name, and
 //! nothing is done for a peer that does not have the lab's secret.
 
+#![cfg(target_os = "linux")]
+
 mod agent;
 mod control;
 mod coordinator;

@@ -265,6 +265,7 @@ fn arrows(manifest: &str) -> Vec<Arrow> {
     let mut arrows = Vec::new();
     for header in [
         "[dependencies]",
+        "[target.'cfg(target_os = \"linux\")'.dependencies]",
         "[build-dependencies]",
         "[dev-dependencies]",
     ] {
