@@ -554,8 +554,11 @@ class FabricSingleSwitchLoadBalancingEcmp(TypedDict, total=False):
     (IANA), its source port differs from QP to QP. Default: [source_address,
     destination_address, protocol, source_port, destination_port].
     """
-    hash: Literal["crc16", "crc32", "xor", "toeplitz"]
-    """The hash function of the switches. Default: crc32."""
+    hash: Literal["crc16", "crc32", "xor", "toeplitz", "linux"]
+    """The hash function of the switches; `linux` is that of the Linux kernel with
+    `fib_multipath_hash_policy` 1 and `fib_multipath_hash_seed` 1, without any `seeding`.
+    Default: crc32.
+    """
     kind: Literal["ecmp"]
     """Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}`
     one that is not named is `destination`. Default: ecmp.
@@ -572,8 +575,11 @@ class FabricSingleSwitchLoadBalancingWeightedEcmp(TypedDict, total=False):
     (IANA), its source port differs from QP to QP. Default: [source_address,
     destination_address, protocol, source_port, destination_port].
     """
-    hash: Literal["crc16", "crc32", "xor", "toeplitz"]
-    """The hash function of the switches. Default: crc32."""
+    hash: Literal["crc16", "crc32", "xor", "toeplitz", "linux"]
+    """The hash function of the switches; `linux` is that of the Linux kernel with
+    `fib_multipath_hash_policy` 1 and `fib_multipath_hash_seed` 1, without any `seeding`.
+    Default: crc32.
+    """
     kind: Literal["weighted-ecmp"]
     """Which load balancer; the further keys depend on it. With `switching: {kind: credit-based}`
     one that is not named is `destination`. Default: ecmp.

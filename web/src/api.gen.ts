@@ -1274,7 +1274,7 @@ export interface components {
                 data_packet_hops: number;
                 /** @description Digest of all flow completion times and counters, in hexadecimal. */
                 digest: string;
-                /** @description What drove the trial: `windowed` or `central` with packets, `flow` at flow level. */
+                /** @description What drove the trial: `windowed` or `central` with packets, `flow` at flow level; `lab` where hosts of a lab were measured. */
                 engine: string;
                 /** @description Simulated time that was jumped over. (ns) */
                 jumped_ns: number;

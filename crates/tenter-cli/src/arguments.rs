@@ -5,6 +5,8 @@ mod calibrate_fidelity;
 mod common;
 mod export;
 mod import;
+#[cfg(target_os = "linux")]
+mod lab;
 mod study;
 mod sweep;
 mod trials;
@@ -23,6 +25,8 @@ pub(crate) use export::{Export, ExportCommand, ExportFabric, ExportOperations};
 pub(crate) use import::{
     Import, ImportCommand, ImportFabric, ImportFormat, ImportOperations, ImportSonic,
 };
+#[cfg(target_os = "linux")]
+pub(crate) use lab::{Agent, Lab, LabCollect, LabCommand, LabRun, LabTwin};
 pub(crate) use study::{Study, StudyCommand, StudyRun};
 pub(crate) use sweep::{Sweep, SweepCommand, SweepOf, SweepWorker};
 pub(crate) use trials::{Trials, TrialsCommand, TrialsList, WorkspaceFolder};
@@ -80,8 +84,19 @@ impl Arguments {
             Some(Command::CalibrateFidelity(of)) => output(of.format),
             Some(Command::Report(report)) => text(report.format),
             Some(Command::Trials(trials)) => trials.wants_json(),
+            #[cfg(target_os = "linux")]
+            Some(Command::Lab(lab)) => match &lab.command {
+                LabCommand::Run(run) | LabCommand::Calibrate(run) => output(run.format),
+                LabCommand::Twin(twin) => output(twin.run.format),
+                LabCommand::Up { .. }
+                | LabCommand::Down { .. }
+                | LabCommand::Plan { .. }
+                | LabCommand::Collect(_) => false,
+            },
             #[cfg(feature = "ui")]
             Some(Command::Ui(_)) => false,
+            #[cfg(target_os = "linux")]
+            Some(Command::Agent(_)) => false,
             None
             | Some(
                 Command::Schema
@@ -125,6 +140,12 @@ pub(crate) enum Command {
     Report(Report),
     /// List, show, tag, annotate and remove the trials of a workspace
     Trials(Trials),
+    /// Run scenarios on real hosts, or on a fabric of network namespaces, and beside the simulation
+    #[cfg(target_os = "linux")]
+    Lab(Lab),
+    /// Be a host of a lab: wait for a coordinator, and send what its scenarios say
+    #[cfg(target_os = "linux")]
+    Agent(Box<Agent>),
     /// Open the workspace in a browser: configure, run, watch, compare and keep trials
     #[cfg(feature = "ui")]
     Ui(Ui),

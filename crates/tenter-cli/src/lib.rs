@@ -23,6 +23,10 @@ mod fabric_line;
 mod failure;
 mod folders;
 mod import;
+#[cfg(target_os = "linux")]
+mod lab;
+#[cfg(target_os = "linux")]
+mod lab_plan;
 mod measured;
 mod new;
 mod paint;
@@ -99,6 +103,10 @@ fn answer(arguments: Arguments) -> ExitCode {
         Some(Command::CalibrateFidelity(of)) => calibrate_fidelity::calibrate_fidelity(&of),
         Some(Command::Report(report)) => report::report(&report),
         Some(Command::Trials(arguments)) => trials::trials(&arguments),
+        #[cfg(target_os = "linux")]
+        Some(Command::Lab(arguments)) => lab::lab(&arguments),
+        #[cfg(target_os = "linux")]
+        Some(Command::Agent(arguments)) => lab::agent(&arguments),
         #[cfg(feature = "ui")]
         Some(Command::Ui(arguments)) => ui::ui(&arguments),
         Some(Command::Completions { shell }) => Ok(shell::completions(shell)),

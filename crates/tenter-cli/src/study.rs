@@ -160,7 +160,7 @@ fn asked(arguments: &Request) -> Result<Vec<Study>, Failure> {
 }
 
 /// The studies of these names or groups, and those in folders of the user's.
-fn read(names: &[String]) -> Result<Vec<Study>, Failure> {
+pub(crate) fn read(names: &[String]) -> Result<Vec<Study>, Failure> {
     let mut studies: Vec<Study> = Vec::new();
     // Folders of the user's, and what their studies are called.
     let mut folders: BTreeMap<PathBuf, String> = BTreeMap::new();

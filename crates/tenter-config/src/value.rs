@@ -1,6 +1,6 @@
 //! The types that keys may have.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::ops::RangeInclusive;
 
 use tenter_units::{Bytes, Rate, Time};
@@ -169,6 +169,12 @@ parsed!(Ipv4Addr {
     "IPv4 address",
     "must be an IPv4 address, not",
     "write for example `10.3.0.7`"
+});
+
+parsed!(SocketAddrV4 {
+    "IPv4 address and port",
+    "must be an IPv4 address and a port, not",
+    "write for example `192.0.2.7:7471`, with both parts"
 });
 
 /// The type of a key whose value a component keeps as a plain number.

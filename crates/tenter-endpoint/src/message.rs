@@ -69,6 +69,16 @@ impl MessageCut {
         self.packets_per_message
     }
 
+    /// Payload bytes of a full message.
+    pub(crate) fn message_bytes(self) -> u64 {
+        self.message_bytes
+    }
+
+    /// Payload bytes of so many packets, at least one, the last of which has `last`.
+    pub(crate) fn bytes_of(self, packets: u32, last: u32) -> u64 {
+        u64::from(packets - 1) * u64::from(self.mtu_bytes) + u64::from(last)
+    }
+
     /// How many packets a request of `bytes` takes; an empty one still takes one.
     pub fn packets(self, bytes: u64) -> u64 {
         if bytes <= self.message_bytes {

@@ -213,7 +213,7 @@ const SUMMARY_INTRODUCTION: &str = "
 ## `summary.json`
 
 `tenter_version`, `scenario` and `seed` say what ran; `complete` is false for a trial that ended early, and `stopped` then says why;
-`stopped_by` names the kind: `user`, `time-limit` or `deadlock`, and is left out where the trial ran to its end and in trials of earlier versions;
+`stopped_by` names the kind: `user`, `time-limit`, `deadlock` or `lab` (a host or link of a lab was lost), and is left out where the trial ran to its end and in trials of earlier versions;
 `warnings` are sentences, and `notes` those about settings that had no effect. `jobs[]` are the rows of `jobs.parquet`, each with `collectives[]`, its rows of `collectives.parquet` (all
 columns but `job_name`). The same text is printed by `tenter run --format json`. Two blocks follow.
 ";

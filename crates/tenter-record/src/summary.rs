@@ -164,7 +164,8 @@ rows! {
     /// How the engine ran: work done, time taken, and the digest that any other run of the same
     /// scenario must reproduce.
     pub struct EngineStats in "engine" {
-        /// What drove the trial: `windowed` or `central` with packets, `flow` at flow level.
+        /// What drove the trial: `windowed` or `central` with packets, `flow` at flow level;
+        /// `lab` where hosts of a lab were measured.
         engine: EngineKind => "engine", "";
         /// Data and control packets carried, counted once per link.
         packet_hops: u64 => "packet_hops", "packets";
@@ -211,6 +212,8 @@ pub enum StopKind {
     TimeLimit,
     /// Frames that wait for each other in a cycle.
     Deadlock,
+    /// A host of a lab that was lost, or a link of it.
+    Lab,
 }
 
 /// A trial that ended early.
@@ -233,6 +236,8 @@ pub enum EngineKind {
     Central,
     /// Flows at max–min fair rates, without packets.
     Flow,
+    /// Hosts of a lab in real time; nothing was simulated.
+    Lab,
 }
 
 impl Value for EngineKind {
@@ -242,6 +247,7 @@ impl Value for EngineKind {
             EngineKind::Windowed => "windowed",
             EngineKind::Central => "central",
             EngineKind::Flow => "flow",
+            EngineKind::Lab => "lab",
         })
     }
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

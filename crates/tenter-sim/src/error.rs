@@ -39,6 +39,9 @@ pub enum SimulationError {
     /// Flow level can say nothing about it.
     #[error(transparent)]
     FlowLevel(#[from] FlowLevelRefusal),
+    /// Real hosts cannot do what it asks for.
+    #[error("{0}")]
+    NotForRealHosts(String),
     /// The records could not be kept.
     #[error(transparent)]
     Sink(#[from] SinkError),

@@ -16,6 +16,7 @@
 mod error;
 mod flow_level;
 mod network;
+pub mod real_time;
 mod results;
 mod run;
 

@@ -64,6 +64,12 @@ impl Plan {
         &self.loaded.effective
     }
 
+    /// The names and bytes of files that [`Plan::to_yaml`] names: lists that are too long for it,
+    /// and graphs of operations.
+    pub fn files_beside(&self) -> Vec<(String, Vec<u8>)> {
+        self.loaded.beside()
+    }
+
     /// What is odd about the scenario but stops nobody.
     pub fn warnings(&self) -> &Diagnostics {
         &self.loaded.warnings

@@ -13,6 +13,8 @@ mod hostile;
 mod import;
 mod interrupt;
 mod jobs;
+#[cfg(target_os = "linux")]
+mod lab;
 mod new;
 mod patterns;
 mod pauses;

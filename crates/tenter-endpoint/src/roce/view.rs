@@ -130,6 +130,22 @@ impl RoceNic {
         }
     }
 
+    /// Payload bytes of the message whose first packet, `sequence`, a send slot has just sent. Of
+    /// one that is sent again it counts as full, unless the slot is still at it.
+    pub fn message_bytes(&self, slot: SendSlot, sequence: u32) -> u64 {
+        self.send[slot].message_bytes(sequence, self.cut)
+    }
+
+    /// The sequence number after the last packet that a send slot has sent.
+    pub fn next_sequence(&self, slot: SendSlot) -> u32 {
+        self.send[slot].next_sequence
+    }
+
+    /// The sequence number that a receive slot expects next.
+    pub fn expected_sequence(&self, slot: ReceiveSlot) -> u32 {
+        self.receive[slot].expected
+    }
+
     /// Whether a send slot has given up.
     pub fn has_given_up(&self, slot: SendSlot) -> bool {
         self.send[slot].connection == Connection::Failed

@@ -178,6 +178,16 @@ impl SendQueuePair {
         }
     }
 
+    /// Payload bytes of the message whose first packet is `sequence`, where it is the one that is
+    /// being sent; of a full message elsewhere.
+    pub(crate) fn message_bytes(&self, sequence: u32, cut: MessageCut) -> u64 {
+        let packets = self.message_end.wrapping_sub(sequence);
+        if packets == 0 || u64::from(packets) > cut.packets_per_message() {
+            return cut.message_bytes();
+        }
+        cut.bytes_of(packets, self.last_payload)
+    }
+
     /// The next data packet, whose first bit leaves at `now`.
     #[inline]
     pub(crate) fn next_packet(

@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use tenter_config::{Reader, Shape, Value, Written, choice, component};
 
+use super::linux_hash::{linux_hash, linux_place};
+
 /// The hash function of the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HashFunction {
@@ -15,6 +17,8 @@ pub enum HashFunction {
     Xor,
     /// The Toeplitz hash of receive-side scaling.
     Toeplitz,
+    /// That of the Linux kernel with `fib_multipath_hash_policy` 1, whatever the seeding.
+    Linux,
 }
 
 choice!(HashFunction {
@@ -22,6 +26,7 @@ choice!(HashFunction {
     "crc32" => Crc32,
     "xor" => Xor,
     "toeplitz" => Toeplitz,
+    "linux" => Linux,
 });
 
 /// Which header fields enter the hash.
@@ -104,7 +109,8 @@ choice!(HashSeeding {
 component! {
     /// Parameters of ECMP.
     pub struct Ecmp {
-        /// The hash function of the switches.
+        /// The hash function of the switches; `linux` is that of the Linux kernel with
+        /// `fib_multipath_hash_policy` 1 and `fib_multipath_hash_seed` 1, without any `seeding`.
         hash: HashFunction = "crc32";
         /// The header fields that enter the hash; RoCEv2's UDP destination port is always 4791
         /// (IANA), its source port differs from QP to QP.
@@ -142,6 +148,9 @@ impl Ecmp {
     /// The place of the link a packet takes.
     #[inline]
     pub(crate) fn place(self, hash: u32, switch_seed: u32, links: u32) -> u32 {
+        if self.hash == HashFunction::Linux {
+            return linux_place(hash, links);
+        }
         match self.seeding {
             HashSeeding::Mixed => {
                 let mixed = mix32(hash ^ switch_seed);
@@ -172,6 +181,11 @@ impl Ecmp {
             HashFunction::Crc32 => crc32(&bytes),
             HashFunction::Xor => source ^ destination ^ ports ^ protocol,
             HashFunction::Toeplitz => toeplitz(&bytes),
+            HashFunction::Linux => linux_hash(
+                protocol as u8,
+                [source, destination],
+                [(ports >> 16) as u16, ports as u16],
+            ),
         }
     }
 }

@@ -40,7 +40,7 @@ pub use held_up_facts::{HeldUp, held_up};
 use page::{Head, page};
 pub use studies::html_study_report;
 pub use sweep::html_sweep_report;
-use tenter_record::StopKind;
+use tenter_record::{EngineKind, StopKind};
 use text::{add, escape};
 
 use crate::deviations::Beside;
@@ -64,14 +64,25 @@ pub fn html_measured_report(trials: &[TrialData], beside: &Beside) -> String {
     report(trials, Some(beside))
 }
 
+/// What a reader of simulated trials must know.
+const REMARK: &str = "Times are simulated; percentiles are by nearest rank; GB are 10⁹ bytes, GiB 2³⁰. Every number is in the trial folder, and its data dictionary says what each column means.";
+
+/// The same of trials that were measured.
+const REMARK_OF_LABS: &str = "Times are measured on the hosts of a lab; percentiles are by nearest rank; GB are 10⁹ bytes, GiB 2³⁰. Every number is in the trial folder, and its data dictionary says what each column means.";
+
 fn report(trials: &[TrialData], beside: Option<&Beside>) -> String {
     let title = match trials {
         [one] => title(one),
         _ => format!("{} trials", trials.len()),
     };
+    let is_measured = |trial: &TrialData| trial.summary.engine.engine == EngineKind::Lab;
     let head = Head {
         title: &title,
-        remark: "Times are simulated; percentiles are by nearest rank; GB are 10⁹ bytes, GiB 2³⁰. Every number is in the trial folder, and its data dictionary says what each column means.",
+        remark: if trials.iter().all(is_measured) {
+            REMARK_OF_LABS
+        } else {
+            REMARK
+        },
     };
     page(&head, |page| {
         if trials.len() > 1 {

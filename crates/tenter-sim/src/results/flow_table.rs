@@ -20,7 +20,7 @@ use super::ideal_ratio;
 
 /// What is known of one collective.
 pub(crate) struct Tally {
-    pub(super) schedule: Arc<dyn Schedule>,
+    pub(crate) schedule: Arc<dyn Schedule>,
     /// What the flows would take on a full mesh; without those of single flows once all are booked.
     mesh: Option<FullMesh>,
     /// Whether a scale-up domain carries some of the transfers.

@@ -25,6 +25,7 @@ mod summary;
 mod training;
 
 pub(crate) use conservation::{Missing, check, check_link, missing};
+pub(crate) use counters::active_span;
 pub(crate) use credit::lanes;
 pub(crate) use flow_table::FlowTable;
 pub use hash_paths::HashPath;

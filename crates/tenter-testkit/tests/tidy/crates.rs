@@ -4,7 +4,7 @@ use crate::repository::Repository;
 use crate::source::without_strings;
 
 /// The crates, each allowed to depend on those before it.
-const ORDER: [&str; 23] = [
+const ORDER: [&str; 24] = [
     "tenter-units",
     "tenter-config",
     "tenter-notation",
@@ -24,6 +24,7 @@ const ORDER: [&str; 23] = [
     "tenter-study",
     "tenter-report",
     "tenter",
+    "tenter-lab",
     "tenter-server",
     "tenter-cli",
     "tenter-python",
@@ -264,6 +265,7 @@ fn arrows(manifest: &str) -> Vec<Arrow> {
     let mut arrows = Vec::new();
     for header in [
         "[dependencies]",
+        "[target.'cfg(target_os = \"linux\")'.dependencies]",
         "[build-dependencies]",
         "[dev-dependencies]",
     ] {

@@ -1,0 +1,61 @@
+//! `tenter lab` and `tenter agent`: what is refused before anything is sent.
+
+use crate::workplace::Workplace;
+
+const LAB: &str = "name: none\nfabric: {leaves: 1, hosts_per_leaf: 2, spines: 1}\n";
+
+#[test]
+fn files_of_labs_are_checked_as_scenarios_are() {
+    let workplace = Workplace::new("lab-files");
+    workplace.write(
+        "bad.yaml",
+        "name: a/b\nfabric: {leaves: 1, hosts_per_leaf: 2}\n",
+    );
+    workplace
+        .words("lab up bad.yaml")
+        .expect_refusal(&["spines", "bad.yaml:2"]);
+    workplace
+        .words("lab up missing.yaml")
+        .expect_refusal(&["missing.yaml"]);
+    workplace.write("lab.yaml", LAB);
+    workplace.write(
+        "scenario.yaml",
+        "fabric: {kind: single-switch, hosts: 2}\nendpoint: {nic: {connection_set_up: true}}\n\
+         jobs: [{collectives: [{collective: all-to-all, size: 1MiB}]}]\n",
+    );
+    workplace
+        .words("lab run scenario.yaml --lab lab.yaml -o trial")
+        .expect_refusal(&["connection_set_up", "not for real hosts"]);
+    assert_eq!(
+        workplace.entries(),
+        ["bad.yaml", "lab.yaml", "scenario.yaml"]
+    );
+}
+
+#[test]
+fn an_agent_needs_a_secret_that_is_one() {
+    let workplace = Workplace::new("lab-secret");
+    workplace.write("lab.yaml", LAB);
+    let start = "agent --listen 127.0.0.1:0 --lab lab.yaml --secret-file";
+    workplace
+        .words(&format!("{start} missing"))
+        .expect_refusal(&["cannot use the secret file", "missing"]);
+    workplace.write("short", "abc");
+    let open = workplace.words(&format!("{start} short"));
+    open.expect_refusal(&["others can read", "chmod 600"]);
+    workplace
+        .words("agent --listen nowhere --lab lab.yaml --secret-file short")
+        .expect_failure(2, &["--listen"]);
+}
+
+#[test]
+fn a_plan_for_hardware_names_commands_and_switches() {
+    let workplace = Workplace::new("lab-plan");
+    let answer = workplace.words("lab plan methodology/jct-2").expect(0);
+    for part in ["mpirun -np 8", "alltoall_perf", "SONiC", "lab collect"] {
+        assert!(answer.stdout.contains(part), "{part}");
+    }
+    workplace
+        .words("lab plan nothing/there")
+        .expect_refusal(&["nothing/there"]);
+}

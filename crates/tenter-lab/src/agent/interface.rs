@@ -1,0 +1,91 @@
+//! Counters of the interface that has an address, as the operating system has them.
+
+use std::fs;
+use std::net::Ipv4Addr;
+use std::path::Path;
+use std::process::Command;
+
+use nix::ifaddrs::getifaddrs;
+use tenter_sim::real_time::PortCounts;
+
+/// An Ethernet frame has so many bytes beyond those that interfaces count: the FCS.
+const FCS_BYTES: u64 = 4;
+
+/// The counters of an interface.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct InterfaceCounts {
+    name: String,
+    tx: (u64, u64),
+    rx: (u64, u64),
+    dropped: u64,
+    others: Vec<(String, u64)>,
+}
+
+/// The interface with an address, and what it has counted; `None` where none has it.
+pub(super) fn read(address: Ipv4Addr) -> Option<InterfaceCounts> {
+    let interfaces = getifaddrs().ok()?;
+    let found = interfaces.into_iter().find(|interface| {
+        let own = interface
+            .address
+            .as_ref()
+            .and_then(|of| of.as_sockaddr_in());
+        own.is_some_and(|own| own.ip() == address)
+    });
+    let name = found?.interface_name;
+    let folder = Path::new("/sys/class/net").join(&name).join("statistics");
+    let number = |of: &str| -> u64 {
+        let text = fs::read_to_string(folder.join(of)).unwrap_or_default();
+        text.trim().parse().unwrap_or(0)
+    };
+    Some(InterfaceCounts {
+        tx: (number("tx_packets"), number("tx_bytes")),
+        rx: (number("rx_packets"), number("rx_bytes")),
+        dropped: number("tx_dropped"),
+        others: ethtool(&name),
+        name,
+    })
+}
+
+/// What a driver counts, where `ethtool` is there to tell.
+fn ethtool(name: &str) -> Vec<(String, u64)> {
+    let answer = Command::new("ethtool").args(["-S", name]).output();
+    let Ok(answer) = answer else {
+        return Vec::new();
+    };
+    let text = String::from_utf8_lossy(&answer.stdout).into_owned();
+    let pairs = text.lines().filter_map(|line| {
+        let (key, value) = line.split_once(':')?;
+        Some((key.trim().to_owned(), value.trim().parse().ok()?))
+    });
+    pairs.collect()
+}
+
+impl InterfaceCounts {
+    /// What was counted since an earlier time.
+    pub(super) fn since(&self, before: &InterfaceCounts, node: u32) -> PortCounts {
+        let less = |now: (u64, u64), then: (u64, u64)| {
+            let frames = now.0.saturating_sub(then.0);
+            (frames, now.1.saturating_sub(then.1) + frames * FCS_BYTES)
+        };
+        PortCounts {
+            node,
+            port: 0,
+            tx: less(self.tx, before.tx),
+            rx: less(self.rx, before.rx),
+            dropped_frames: self.dropped.saturating_sub(before.dropped),
+        }
+    }
+
+    /// Counters by name, as the driver has them, that have grown since.
+    pub(super) fn others_since(&self, before: &InterfaceCounts) -> Vec<(String, u64)> {
+        let then = |name: &str| {
+            let found = before.others.iter().find(|(other, _)| other == name);
+            found.map_or(0, |(_, value)| *value)
+        };
+        let grown = self.others.iter().filter_map(|(name, value)| {
+            let more = value.saturating_sub(then(name));
+            (more > 0).then(|| (format!("{}.{name}", self.name), more))
+        });
+        grown.collect()
+    }
+}

@@ -1,0 +1,104 @@
+//! The numbers of queue pairs and the first sequence numbers of a trial.
+//!
+//! Both ends work them out from the number of the trial, which only the coordinator's agents know;
+//! packets of other trials, and guesses, do not fit.
+
+use tenter_sim::real_time::Slot;
+use tenter_topology::HostId;
+
+/// Queue pairs have 24 bits, and 0 and 1 are those of management.
+const QUEUE_PAIRS: u32 = (1 << 24) - 2;
+const FIRST_QUEUE_PAIR: u32 = 2;
+/// Sequence numbers have 24 bits.
+pub(super) const SEQUENCE_MASK: u32 = (1 << 24) - 1;
+
+/// The numbers of a trial.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Numbers(pub(super) u64);
+
+/// `SplitMix64` (Steele, Lea and Flood, 2014).
+fn mix(value: u64) -> u64 {
+    let mixed = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
+}
+
+impl Numbers {
+    fn first_queue_pair(self, host: HostId) -> u32 {
+        (mix(self.0 ^ mix(u64::from(host.number()))) % u64::from(QUEUE_PAIRS)) as u32
+    }
+
+    /// The number of a queue pair of a host.
+    pub(super) fn queue_pair(self, host: HostId, slot: Slot) -> u32 {
+        let place = match slot {
+            Slot::Send(slot) => 2 * slot.number(),
+            Slot::Receive(slot) => 2 * slot.number() + 1,
+        };
+        let first = u64::from(self.first_queue_pair(host));
+        let number = (first + u64::from(place)) % u64::from(QUEUE_PAIRS);
+        number as u32 + FIRST_QUEUE_PAIR
+    }
+
+    /// The queue pair of a host that has a number, if it has so many.
+    pub(super) fn slot(self, host: HostId, number: u32) -> Option<Slot> {
+        let number = number.checked_sub(FIRST_QUEUE_PAIR)?;
+        let first = self.first_queue_pair(host);
+        let place = (number + QUEUE_PAIRS - first) % QUEUE_PAIRS;
+        Some(if place.is_multiple_of(2) {
+            Slot::Send(tenter_net::SendSlot::new(place / 2))
+        } else {
+            Slot::Receive(tenter_net::ReceiveSlot::new(place / 2))
+        })
+    }
+
+    /// The sequence number on the wire of the first packet to a receive slot of a host.
+    pub(super) fn first_sequence(self, receiver: HostId, slot: u32) -> u32 {
+        let of = u64::from(receiver.number()) << 32 | u64::from(slot);
+        mix(self.0.rotate_left(32) ^ mix(of)) as u32 & SEQUENCE_MASK
+    }
+}
+
+/// The number whose lower 24 bits these are that is nearest to another.
+pub(super) fn nearest(low: u32, to: u32) -> u32 {
+    let ahead = low.wrapping_sub(to) & SEQUENCE_MASK;
+    if ahead > SEQUENCE_MASK / 2 {
+        to.wrapping_sub(SEQUENCE_MASK + 1 - ahead)
+    } else {
+        to.wrapping_add(ahead)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tenter_net::{ReceiveSlot, SendSlot};
+
+    use super::*;
+
+    #[test]
+    fn numbers_lead_back_to_their_slots() {
+        let host = HostId::new(3);
+        for trial in [0, 1, u64::MAX, 0x1234_5678_9abc_def0] {
+            let numbers = Numbers(trial);
+            for slot in 0..100 {
+                for slot in [
+                    Slot::Send(SendSlot::new(slot)),
+                    Slot::Receive(ReceiveSlot::new(slot)),
+                ] {
+                    let number = numbers.queue_pair(host, slot);
+                    assert!((2..1 << 24).contains(&number));
+                    assert_eq!(numbers.slot(host, number), Some(slot));
+                }
+            }
+            assert_eq!(numbers.slot(host, 1), None);
+        }
+    }
+
+    #[test]
+    fn sequence_numbers_go_on_beyond_24_bits() {
+        assert_eq!(nearest(5, 3), 5);
+        assert_eq!(nearest(0xff_ffff, 0), u32::MAX);
+        assert_eq!(nearest(0, 0xff_ffff), 0x100_0000);
+        assert_eq!(nearest(2, 0x500_0003), 0x500_0002);
+    }
+}

@@ -1,0 +1,313 @@
+//! The sockets of a trial: one that receives, one for each source port that sends.
+
+use std::collections::BTreeMap;
+use std::io::{self, IoSlice, IoSliceMut};
+use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+
+use nix::cmsg_space;
+use nix::errno::Errno;
+use nix::sys::socket::sockopt::UdpGroSegment;
+use nix::sys::socket::{
+    ControlMessage, ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrIn, recvmmsg, sendmmsg,
+    setsockopt,
+};
+use rustix::net::sockopt::{self, Ipv4PathMtuDiscovery};
+
+use super::codec::{Incoming, Outgoing};
+use crate::wire::ROCE_PORT;
+
+/// Datagrams that one system call takes.
+pub(super) const BATCH: usize = 64;
+/// Bytes that wait for the wire; the system may give less.
+const SEND_BUFFER: usize = 8 << 20;
+
+/// The sockets of a trial.
+pub(super) struct Sockets {
+    address: Ipv4Addr,
+    receive: UdpSocket,
+    send: BTreeMap<u16, UdpSocket>,
+    received: MultiHeaders<SockaddrIn>,
+    sent: MultiHeaders<SockaddrIn>,
+    rooms: Vec<Vec<u8>>,
+    /// Whether the kernel hands over several datagrams of a queue pair as one.
+    joins: bool,
+}
+
+/// Datagrams that the kernel cuts from one: as many full ones as its length has room for.
+pub(super) const CUT_MAX: u16 = 15;
+/// The longest datagram that the kernel takes to cut.
+const LONGEST: usize = 65_000;
+/// So many of these are received at once.
+const LONG_BATCH: usize = 8;
+
+/// Datagrams with the same source port and type of service that leave together.
+pub(super) struct Batch {
+    /// How many datagrams in a row may be one to the kernel, which cuts it.
+    cut: u16,
+    source_port: u16,
+    type_of_service: u8,
+    rooms: Vec<Vec<u8>>,
+    filled: Vec<Filled>,
+}
+
+/// A datagram in its room.
+#[derive(Clone, Copy)]
+struct Filled {
+    length: usize,
+    destination: u32,
+    /// Its place among those that the kernel cuts from one.
+    nth: u16,
+}
+
+impl Batch {
+    pub(super) fn new(longest: usize, cut: u16) -> Batch {
+        Batch {
+            cut,
+            source_port: 0,
+            type_of_service: 0,
+            rooms: vec![vec![0; longest]; BATCH],
+            filled: Vec::with_capacity(BATCH),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.filled.len()
+    }
+
+    /// Whether one more datagram can leave with the others.
+    pub(super) fn takes(&self, source_port: u16, type_of_service: u8) -> bool {
+        let is_same = (self.source_port, self.type_of_service) == (source_port, type_of_service);
+        self.filled.is_empty() || (is_same && self.filled.len() < BATCH)
+    }
+
+    /// Room for the next datagram.
+    pub(super) fn room(&mut self) -> &mut [u8] {
+        &mut self.rooms[self.filled.len()]
+    }
+
+    /// The datagram in that room is whole, but for its ICRC; its place among those that the kernel
+    /// will cut from one, and the room.
+    pub(super) fn add(&mut self, outgoing: &Outgoing) -> (u16, &mut [u8]) {
+        let (length, destination) = (outgoing.length, outgoing.flow.destination);
+        self.source_port = outgoing.flow.source_port;
+        self.type_of_service = outgoing.type_of_service;
+        let nth = self.place(length, destination);
+        let room = self.filled.len();
+        self.filled.push(Filled {
+            length,
+            destination,
+            nth,
+        });
+        (nth, &mut self.rooms[room])
+    }
+
+    /// The place of the next datagram: behind the last one, if that is to the same host, no shorter
+    /// than those before it, and no shorter than this one.
+    fn place(&self, length: usize, destination: u32) -> u16 {
+        let Some(last) = self.filled.last() else {
+            return 0;
+        };
+        let first = self.filled[self.filled.len() - 1 - usize::from(last.nth)];
+        let next = last.nth + 1;
+        let follows = last.destination == destination
+            && last.length == first.length
+            && length <= last.length
+            && next < self.cut
+            && usize::from(next + 1) * first.length <= LONGEST;
+        if follows { next } else { 0 }
+    }
+
+    /// The datagrams that leave by one system call: runs that are one to the kernel, all of which
+    /// are cut at the length of the first.
+    fn runs(&self) -> (usize, Vec<usize>) {
+        let mut runs: Vec<usize> = Vec::new();
+        let size = self.filled.first().map_or(0, |first| first.length);
+        for (place, filled) in self.filled.iter().enumerate() {
+            if filled.nth > 0 {
+                if let Some(run) = runs.last_mut() {
+                    *run += 1;
+                }
+                continue;
+            }
+            let next = self.filled.get(place + 1);
+            let is_alone = next.is_none_or(|next| next.nth == 0);
+            if filled.length != size && !(is_alone && filled.length < size) {
+                break;
+            }
+            runs.push(1);
+        }
+        (size, runs)
+    }
+}
+
+impl Sockets {
+    /// Sockets on an address of this host, one of which receives, for datagrams of so many bytes at
+    /// most; with `joins` the kernel hands over several as one, where it can.
+    pub(super) fn new(
+        address: Ipv4Addr,
+        receive: UdpSocket,
+        longest: usize,
+        joins: bool,
+    ) -> Sockets {
+        let controls = if joins {
+            cmsg_space!(u8, u16)
+        } else {
+            cmsg_space!(u8)
+        };
+        let joins = setsockopt(&receive, UdpGroSegment, &joins).is_ok() && joins;
+        // One byte more shows those that are too long.
+        let (rooms, bytes) = if joins {
+            (LONG_BATCH, usize::from(u16::MAX))
+        } else {
+            (BATCH, longest + 1)
+        };
+        Sockets {
+            address,
+            receive,
+            send: BTreeMap::new(),
+            received: MultiHeaders::preallocate(BATCH, Some(cmsg_space!(u8))),
+            sent: MultiHeaders::preallocate(BATCH, Some(controls)),
+            rooms: vec![vec![0; bytes]; rooms],
+            joins,
+        }
+    }
+
+    /// The one that receives, to wait for.
+    pub(super) fn waits(&self) -> BorrowedFd<'_> {
+        self.receive.as_fd()
+    }
+
+    /// Hands datagrams that have come to `take`, at most a batch of them; how many.
+    pub(super) fn receive(&mut self, mut take: impl FnMut(&Incoming<'_>)) -> io::Result<usize> {
+        let mut slices: Vec<[IoSliceMut<'_>; 1]> = self
+            .rooms
+            .iter_mut()
+            .map(|room| [IoSliceMut::new(room)])
+            .collect();
+        if self.joins {
+            // Headers keep the length of the control messages of the time before.
+            let controls = Some(cmsg_space!(u8, i32));
+            self.received = MultiHeaders::preallocate(LONG_BATCH, controls);
+        }
+        let answer = recvmmsg(
+            self.receive.as_raw_fd(),
+            &mut self.received,
+            slices.iter_mut(),
+            MsgFlags::MSG_DONTWAIT,
+            None,
+        );
+        let messages = match answer {
+            Ok(messages) => messages,
+            // Some peer was not listening, which ICMP told.
+            Err(Errno::EAGAIN | Errno::EINTR | Errno::ECONNREFUSED) => return Ok(0),
+            Err(error) => return Err(error.into()),
+        };
+        let mut count = 0;
+        for message in messages {
+            count += 1;
+            let (mut tos, mut size) = (0, 0);
+            if let Ok(controls) = message.cmsgs() {
+                for control in controls {
+                    match control {
+                        ControlMessageOwned::Ipv4Tos(found) => tos = found,
+                        ControlMessageOwned::UdpGroSegments(found) => size = found.max(0) as usize,
+                        _ => {}
+                    }
+                }
+            }
+            let (Some(address), Some(bytes)) = (message.address, message.iovs().next()) else {
+                continue;
+            };
+            let size = if size == 0 { bytes.len().max(1) } else { size };
+            for bytes in bytes.chunks(size) {
+                take(&Incoming {
+                    bytes,
+                    source: u32::from(address.ip()),
+                    source_port: address.port(),
+                    type_of_service: tos,
+                });
+            }
+        }
+        Ok(count)
+    }
+
+    /// Sends the datagrams of a batch, as many of them as the system takes now; keeps the others.
+    pub(super) fn send(&mut self, batch: &mut Batch) -> io::Result<usize> {
+        if batch.filled.is_empty() {
+            return Ok(0);
+        }
+        let socket = match self.send.entry(batch.source_port) {
+            std::collections::btree_map::Entry::Occupied(found) => found.into_mut(),
+            std::collections::btree_map::Entry::Vacant(place) => {
+                place.insert(sender(self.address, batch.source_port)?)
+            }
+        };
+        let (size, runs) = batch.runs();
+        let size = size as u16;
+        let mut slices: Vec<Vec<IoSlice<'_>>> = Vec::with_capacity(runs.len());
+        let mut addresses: Vec<Option<SockaddrIn>> = Vec::with_capacity(runs.len());
+        let mut filled = batch.filled.iter().zip(&batch.rooms);
+        for &run in &runs {
+            let run: Vec<_> = filled.by_ref().take(run).collect();
+            let first = run.first().map_or(0, |(first, _)| first.destination);
+            addresses.push(Some(
+                SocketAddrV4::new(Ipv4Addr::from(first), ROCE_PORT).into(),
+            ));
+            let of = run
+                .iter()
+                .map(|(filled, room)| IoSlice::new(&room[..filled.length]));
+            slices.push(of.collect());
+        }
+        let with_size = [
+            ControlMessage::Ipv4Tos(&batch.type_of_service),
+            ControlMessage::UdpGsoSegments(&size),
+        ];
+        let controls = if batch.cut > 1 {
+            &with_size[..]
+        } else {
+            &with_size[..1]
+        };
+        let answer = sendmmsg(
+            socket.as_raw_fd(),
+            &mut self.sent,
+            slices.iter(),
+            &addresses,
+            controls,
+            MsgFlags::MSG_DONTWAIT,
+        );
+        let sent = match answer {
+            Ok(sent) => sent.count(),
+            Err(Errno::EAGAIN | Errno::EINTR | Errno::ENOBUFS) => 0,
+            // Told by ICMP of one before, or a link that is down: as a NIC would, it goes on.
+            Err(
+                Errno::ECONNREFUSED
+                | Errno::ENETUNREACH
+                | Errno::EHOSTUNREACH
+                | Errno::ENETDOWN
+                | Errno::EPERM,
+            ) => 1,
+            Err(error) => return Err(error.into()),
+        };
+        let sent: usize = runs.iter().take(sent).sum();
+        batch.filled.drain(..sent);
+        batch.rooms.rotate_left(sent);
+        Ok(sent)
+    }
+}
+
+fn sender(address: Ipv4Addr, port: u16) -> io::Result<UdpSocket> {
+    let socket = UdpSocket::bind(SocketAddrV4::new(address, port))?;
+    socket.set_nonblocking(true)?;
+    // Never a fragment, and so 0 as identification, over which the ICRC is computed.
+    sockopt::set_ip_mtu_discover(&socket, Ipv4PathMtuDiscovery::PROBE)?;
+    set_buffer(SEND_BUFFER, |size| {
+        sockopt::set_socket_send_buffer_size(&socket, size)
+    });
+    Ok(socket)
+}
+
+/// The system may grant less than is asked for, which is slower and no error.
+fn set_buffer(size: usize, set: impl Fn(usize) -> rustix::io::Result<()>) {
+    let _ = set(size);
+}

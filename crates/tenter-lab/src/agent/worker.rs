@@ -1,0 +1,452 @@
+//! A trial at a host: the host of the simulation, driven by the clock.
+
+use std::collections::VecDeque;
+use std::io::Cursor;
+use std::net::Ipv4Addr;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError};
+use std::time::Duration;
+
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::eventfd::EventFd;
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::{TimeSpec, TimeValLike};
+use tenter_formats::Content;
+use tenter_net::Packet;
+use tenter_plan::Plan;
+use tenter_scenario::{Format, load_beside};
+use tenter_sim::real_time::{Departure, HostCounts, RealHost};
+use tenter_topology::HostId;
+use tenter_units::Instant;
+use tenter_workload::JobId;
+
+use super::codec::{Codec, CodecBuild};
+use super::interface;
+use super::receivers::Receivers;
+use super::sockets::{Batch, CUT_MAX, Sockets};
+use crate::control::{AgentReport, FromAgent, LocalClock, Opening};
+
+/// What is due in less than this leaves now: waiting would take longer.
+const EARLY_PS: u64 = 10_000_000;
+/// So many things are done before arrivals are looked at again.
+const AT_ONCE: usize = 256;
+/// More than so many packets do not wait for the operating system.
+const OUTGOING_MAX: usize = 1024;
+/// The longest that nothing is looked at.
+const IDLE: Duration = Duration::from_millis(20);
+/// What the operating system has not taken is offered again after this.
+const RETRY_PS: u64 = 100_000_000;
+/// Records are handed over so often.
+const RECORDS_EVERY_PS: u64 = 100_000_000_000;
+/// Timers may be late by so much, in ns.
+const TIMER_SLACK_NS: u64 = 1_000;
+
+/// To a worker.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Work {
+    Prepare { job: u16, turn: u32 },
+    Start { job: u16, at_ps: u64 },
+    Close,
+}
+
+/// What a worker is connected to.
+pub(super) struct Wires {
+    pub(super) clock: LocalClock,
+    pub(super) orders: Receiver<Work>,
+    pub(super) wake: Arc<EventFd>,
+    pub(super) answers: Sender<FromAgent>,
+    /// Set when the coordinator is gone.
+    pub(super) stop: Arc<AtomicBool>,
+}
+
+/// The plan of an opening.
+///
+/// # Errors
+/// What is wrong with it, as a sentence.
+pub(super) fn plan_of(opening: &Opening) -> Result<Plan, String> {
+    let files = |name: &str| {
+        let found = opening.files.iter().find(|file| file.name == name);
+        let file = found.ok_or_else(|| "the coordinator did not send it".to_owned())?;
+        let bytes = file.bytes.clone();
+        let length = bytes.len() as u64;
+        Ok(Content::new(Cursor::new(bytes), length))
+    };
+    let text = &opening.scenario;
+    let loaded = load_beside(
+        text,
+        "the coordinator's scenario",
+        Format::Yaml,
+        &[],
+        None,
+        &files,
+    );
+    let plan = loaded.map_err(|found| found.render())?.plan;
+    if opening.addresses.len() != plan.topology.hosts {
+        return Err(format!(
+            "the scenario has {} hosts, and the coordinator names {} addresses",
+            plan.topology.hosts,
+            opening.addresses.len()
+        ));
+    }
+    Ok(plan)
+}
+
+/// A job at this host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum JobState {
+    Idle,
+    Prepared(u32),
+    Running(u32),
+}
+
+/// A trial at a host.
+pub(super) struct Worker {
+    wires: Wires,
+    host: RealHost,
+    node: u32,
+    codec: Codec,
+    sockets: Sockets,
+    batch: Batch,
+    outgoing: VecDeque<Departure>,
+    departures: Vec<Departure>,
+    arrivals: Vec<Packet>,
+    jobs: Vec<JobState>,
+    epoch_ns: u64,
+    limit_ps: u64,
+    records_at: u64,
+    retry_at: Option<u64>,
+    gave_up: usize,
+    refused: u64,
+    latest_ps: u64,
+    cpu_before: u64,
+    interface_before: Option<interface::InterfaceCounts>,
+}
+
+impl Worker {
+    /// A worker for an opening whose plan is known; its sockets are open.
+    ///
+    /// # Errors
+    /// Why it cannot be, as a sentence.
+    pub(super) fn new(
+        opening: &Opening,
+        plan: &Plan,
+        receivers: &Receivers,
+        wires: Wires,
+    ) -> Result<Worker, String> {
+        let id = HostId::new(opening.host);
+        let host = RealHost::new(plan, id).map_err(|error| error.to_string())?;
+        let address = Ipv4Addr::from(opening.addresses[id.index()]);
+        let cut = if opening.segmentation { CUT_MAX } else { 1 };
+        let codec = Codec::new(CodecBuild {
+            host: id,
+            trial: opening.trial,
+            addresses: opening.addresses.clone(),
+            ways: host.ways(),
+            dscp: plan.addresses[id].dscp,
+            control_dscp: plan.nic.control_dscp,
+            by_class: plan.jobs.iter().any(|job| job.class.is_some()),
+            longest_frame_bytes: plan.nic.longest_frame_bytes(),
+            cut_datagrams: cut,
+        });
+        let longest = codec.longest_datagram();
+        let receive = receivers.at(address).map_err(|error| {
+            format!("cannot open port 4791 of UDP at {address}: {error}; is another agent there, or RDMA?")
+        })?;
+        let sockets = Sockets::new(address, receive, longest, opening.segmentation);
+        // Only a wish: timers are later without it.
+        let _ = nix::sys::prctl::set_timerslack(TIMER_SLACK_NS);
+        Ok(Worker {
+            jobs: vec![JobState::Idle; plan.jobs.len()],
+            node: opening.host,
+            batch: Batch::new(longest, cut),
+            outgoing: VecDeque::new(),
+            departures: Vec::new(),
+            arrivals: Vec::new(),
+            epoch_ns: opening.epoch_ns,
+            limit_ps: opening.time_limit_ns.saturating_mul(1_000),
+            records_at: 0,
+            retry_at: None,
+            gave_up: 0,
+            refused: 0,
+            latest_ps: 0,
+            cpu_before: cpu_ns(),
+            interface_before: interface::read(address),
+            host,
+            codec,
+            sockets,
+            wires,
+        })
+    }
+
+    fn now(&self) -> Instant {
+        let since = self.wires.clock.now_ns().saturating_sub(self.epoch_ns);
+        Instant::from_ps(since.saturating_mul(1_000))
+    }
+
+    /// Runs until it is closed, or its coordinator is gone.
+    pub(super) fn run(mut self) {
+        if let Err(why) = self.work() {
+            // Nobody may be there to hear it.
+            let _ = self.wires.answers.send(FromAgent::Failed(why));
+        }
+    }
+
+    fn work(&mut self) -> Result<(), String> {
+        self.tell(FromAgent::Opened)?;
+        loop {
+            if self.wires.stop.load(Ordering::Acquire) {
+                return Ok(());
+            }
+            if self.obey()? {
+                return self.close();
+            }
+            let now = self.now();
+            if now.ps() > self.limit_ps {
+                return Err("the trial took longer than its time limit".to_owned());
+            }
+            self.receive(now)?;
+            self.advance(now);
+            self.send(now)?;
+            self.report(now)?;
+            self.wait();
+        }
+    }
+
+    fn tell(&self, answer: FromAgent) -> Result<(), String> {
+        let told = self.wires.answers.send(answer);
+        told.map_err(|_| "the coordinator is gone".to_owned())
+    }
+
+    /// Does what the coordinator has ordered; whether that is to close.
+    fn obey(&mut self) -> Result<bool, String> {
+        loop {
+            match self.wires.orders.try_recv() {
+                Ok(Work::Prepare { job, turn }) => self.prepare(job, turn)?,
+                Ok(Work::Start { job, at_ps }) => self.start(job, at_ps)?,
+                Ok(Work::Close) | Err(TryRecvError::Disconnected) => return Ok(true),
+                Err(TryRecvError::Empty) => return Ok(false),
+            }
+        }
+    }
+
+    fn prepare(&mut self, job: u16, turn: u32) -> Result<(), String> {
+        let Some(state @ JobState::Idle) = self.jobs.get_mut(usize::from(job)) else {
+            return Err(format!(
+                "the coordinator prepares job {job}, which is running"
+            ));
+        };
+        *state = JobState::Prepared(turn);
+        let prepared = self.host.prepare(JobId::new(job), turn);
+        prepared.map_err(|error| error.to_string())?;
+        self.tell(FromAgent::Prepared { job, turn })
+    }
+
+    fn start(&mut self, job: u16, at_ps: u64) -> Result<(), String> {
+        let Some(state) = self.jobs.get_mut(usize::from(job)) else {
+            return Err(format!("there is no job {job}"));
+        };
+        let JobState::Prepared(turn) = *state else {
+            return Err(format!(
+                "the coordinator starts job {job}, which is not prepared"
+            ));
+        };
+        *state = JobState::Running(turn);
+        self.host.start(JobId::new(job), Instant::from_ps(at_ps));
+        Ok(())
+    }
+
+    fn receive(&mut self, now: Instant) -> Result<(), String> {
+        let Worker {
+            sockets,
+            codec,
+            host,
+            arrivals,
+            refused,
+            ..
+        } = self;
+        let took = sockets.receive(|incoming| match codec.decode(incoming, now, host) {
+            Ok(packet) => arrivals.push(packet),
+            Err(_) => *refused += 1,
+        });
+        took.map_err(|error| format!("cannot receive: {error}"))?;
+        Ok(())
+    }
+
+    /// Lets the host do what is due, then take what has arrived, and what follows from that.
+    fn advance(&mut self, now: Instant) {
+        let due = self.host.next();
+        if due < now {
+            self.latest_ps = self.latest_ps.max(now.ps() - due.ps());
+        }
+        if self.outgoing.len() < OUTGOING_MAX {
+            self.host.advance(now, AT_ONCE, &mut self.departures);
+        }
+        for packet in self.arrivals.drain(..) {
+            if !self.host.arrive(packet, &mut self.departures) {
+                self.refused += 1;
+            }
+        }
+        if self.outgoing.len() < OUTGOING_MAX {
+            self.host.advance(now, AT_ONCE, &mut self.departures);
+        }
+        self.outgoing.extend(self.departures.drain(..));
+    }
+
+    /// Hands over to the operating system what has left the NIC.
+    fn send(&mut self, now: Instant) -> Result<(), String> {
+        let until = now.ps() + EARLY_PS;
+        self.retry_at = None;
+        while let Some(next) = self.outgoing.front() {
+            if next.end.ps() > until {
+                break;
+            }
+            let type_of_service = self.codec.type_of_service(&next.packet);
+            let port = self.codec.source_port(next);
+            if !self.batch.takes(port, type_of_service) && !self.flush(now)? {
+                return Ok(());
+            }
+            let Some(next) = self.outgoing.pop_front() else {
+                break;
+            };
+            let room = self.batch.room();
+            let outgoing = self.codec.encode(&next, now, room);
+            let (nth, room) = self.batch.add(&outgoing);
+            Codec::seal(&outgoing, nth, room);
+        }
+        self.flush(now)?;
+        Ok(())
+    }
+
+    /// Sends the batch; whether all of it has left.
+    fn flush(&mut self, now: Instant) -> Result<bool, String> {
+        while self.batch.len() > 0 {
+            let sent = self.sockets.send(&mut self.batch);
+            if sent.map_err(|error| format!("cannot send: {error}"))? == 0 {
+                self.retry_at = Some(now.ps() + RETRY_PS);
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Tells of collectives that are done, queue pairs that gave up, and records now and then.
+    fn report(&mut self, now: Instant) -> Result<(), String> {
+        let mut is_done = false;
+        for job in 0..self.jobs.len() {
+            let JobState::Running(turn) = self.jobs[job] else {
+                continue;
+            };
+            let (missing, last) = self.host.progress(JobId::new(job as u16));
+            if missing > 0 {
+                continue;
+            }
+            is_done = true;
+            self.jobs[job] = JobState::Idle;
+            self.tell(FromAgent::Done {
+                job: job as u16,
+                turn,
+                at_ps: last.ps(),
+            })?;
+        }
+        if is_done || now.ps() >= self.records_at {
+            self.records_at = now.ps() + RECORDS_EVERY_PS;
+            self.hand_over()?;
+        }
+        Ok(())
+    }
+
+    fn hand_over(&mut self) -> Result<(), String> {
+        let records = self.host.take_records();
+        if !records.received.is_empty() || !records.sent.is_empty() {
+            self.tell(FromAgent::Records(records))?;
+        }
+        let given_up: Vec<HostId> = self.host.given_up().map(|(host, _)| host).collect();
+        for host in &given_up[self.gave_up.min(given_up.len())..] {
+            self.tell(FromAgent::GaveUp(host.number()))?;
+        }
+        self.gave_up = given_up.len();
+        Ok(())
+    }
+
+    /// Waits for a datagram, an order, or the next thing that is due.
+    fn wait(&self) {
+        let mut next = self.host.next().ps();
+        if self.outgoing.len() >= OUTGOING_MAX {
+            next = u64::MAX;
+        }
+        if let Some(outgoing) = self.outgoing.front() {
+            next = next.min(outgoing.end.ps().saturating_sub(EARLY_PS));
+        }
+        if let Some(retry) = self.retry_at {
+            next = retry;
+        }
+        let now = self.now().ps();
+        let wait_ns = next.saturating_sub(now) / 1_000;
+        if wait_ns == 0 {
+            return;
+        }
+        let wait = Duration::from_nanos(wait_ns).min(IDLE);
+        let mut waits = [
+            PollFd::new(self.sockets.waits(), PollFlags::POLLIN),
+            PollFd::new(self.wires.wake.as_fd(), PollFlags::POLLIN),
+        ];
+        let time = TimeSpec::nanoseconds(i64::try_from(wait.as_nanos()).unwrap_or(0));
+        // Whatever ends it, the loop looks at everything.
+        let _ = ppoll(&mut waits, Some(time), None);
+        if waits[1].any() == Some(true) {
+            let _ = self.wires.wake.read();
+        }
+    }
+
+    fn close(&mut self) -> Result<(), String> {
+        self.hand_over()?;
+        let (counters, [data, control]) = self.host.counters();
+        let address = Ipv4Addr::from(self.codec.address());
+        let before = self.interface_before.as_ref();
+        let counted = interface::read(address).zip(before);
+        let report = AgentReport {
+            counts: HostCounts {
+                sent_data: data,
+                sent_control: control,
+                received: (counters.received_frames, counters.received_bytes),
+                accepted: (counters.data_packets, counters.data_bytes),
+                retransmitted: counters.retransmitted_packets,
+                naks: counters.nak_sent,
+                timeouts: counters.local_ack_timeout_err,
+                marked: counters.marked_packets,
+                notifications: (counters.np_cnp_sent, counters.rp_cnp_handled),
+                out_of_order: counters.out_of_order,
+                discarded: counters.out_of_sequence + counters.duplicate_request,
+            },
+            interface: counted
+                .as_ref()
+                .map(|(now, then)| now.since(then, self.node)),
+            interface_counters: counted
+                .as_ref()
+                .map(|(now, then)| now.others_since(then))
+                .unwrap_or_default(),
+            verified_bytes: self.codec.verified_bytes,
+            corrupt_packets: self.codec.corrupt,
+            refused_packets: self.refused,
+            given_up: self
+                .host
+                .given_up()
+                .map(|(host, at)| (host.number(), at.ps()))
+                .collect(),
+            cpu_ns: cpu_ns().saturating_sub(self.cpu_before),
+            latest_ns: self.latest_ps / 1_000,
+        };
+        self.tell(FromAgent::Closed(Box::new(report)))
+    }
+}
+
+/// Processor time of this thread, in ns.
+fn cpu_ns() -> u64 {
+    let Ok(usage) = getrusage(UsageWho::RUSAGE_THREAD) else {
+        return 0;
+    };
+    let sum = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+    u64::try_from(sum).unwrap_or(0).saturating_mul(1_000)
+}

@@ -1,0 +1,300 @@
+//! Frames over TCP that only holders of the secret can write, each of them once and in order.
+//!
+//! ```text
+//!   coordinator                               agent
+//!     version, nonce ────────────────────────▶
+//!     ◀──────────────── nonce, code of both nonces      the agent has the secret
+//!     code of both nonces ───────────────────▶          the coordinator has it
+//!     ◀═══════ length, message, code of (counter, message) ═══════▶
+//! ```
+//!
+//! Each direction has a key of its own, made from the secret and both nonces: a frame of another
+//! session, another direction or another place in the session does not fit.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::messages::PROTOCOL_VERSION;
+use super::secret::{Key, MAC_BYTES, Secret, SecretError, random};
+
+const NONCE_BYTES: usize = 32;
+/// The start of a greeting: what this is, and of which version.
+const GREETING: [u8; 8] = [b't', b'e', b'n', b't', b'e', b'r', PROTOCOL_VERSION, 0];
+/// A peer that has not proved itself has so long for its greeting.
+const GREETING_TIME: Duration = Duration::from_secs(3);
+/// The longest frame; those of scenarios and records take a hundredth of it.
+const FRAME_MAX: usize = 64 << 20;
+
+/// Why a channel is of no more use.
+#[derive(Debug, thiserror::Error)]
+pub enum ChannelError {
+    /// The connection failed, or nothing came for too long.
+    #[error("the connection failed: {0}")]
+    Io(#[from] io::Error),
+    /// The other end is no Tenter of this version.
+    #[error(
+        "the other end speaks another protocol: install the same version of Tenter on all hosts"
+    )]
+    Protocol,
+    /// The other end does not have the secret, or a frame was changed, repeated or left out.
+    #[error(
+        "the other end does not have the secret of this lab, or someone between changed a frame"
+    )]
+    NotAuthentic,
+    /// A frame is too long or not a message.
+    #[error("a frame is no message: {0}")]
+    Message(String),
+    /// The system has no random bytes.
+    #[error(transparent)]
+    Secret(#[from] SecretError),
+}
+
+/// The end of a channel that reads.
+pub(crate) struct Reader {
+    stream: TcpStream,
+    key: Key,
+    counter: u64,
+}
+
+/// The end of a channel that writes.
+pub(crate) struct Writer {
+    stream: TcpStream,
+    key: Key,
+    counter: u64,
+}
+
+const TO_AGENT: &[u8] = b"to agent";
+const TO_COORDINATOR: &[u8] = b"to coordinator";
+const AGENT: &[u8] = b"agent";
+const COORDINATOR: &[u8] = b"coordinator";
+
+/// Greets an agent: proves that this end has the secret, and that the other has.
+///
+/// # Errors
+/// When the other end does not answer, or does not have it.
+pub(crate) fn connect(
+    mut stream: TcpStream,
+    secret: &Secret,
+) -> Result<(Reader, Writer), ChannelError> {
+    begin(&stream)?;
+    let own = random::<NONCE_BYTES>()?;
+    stream.write_all(&GREETING)?;
+    stream.write_all(&own)?;
+    let mut answer = [0; NONCE_BYTES + MAC_BYTES];
+    stream.read_exact(&mut answer).map_err(left)?;
+    let (other, code) = answer.split_at(NONCE_BYTES);
+    if !secret.fits(&[AGENT, &own, other], code) {
+        return Err(ChannelError::NotAuthentic);
+    }
+    stream.write_all(&secret.code(&[COORDINATOR, &own, other]))?;
+    let to_agent = secret.key(&[TO_AGENT, &own, other]);
+    let to_coordinator = secret.key(&[TO_COORDINATOR, &own, other]);
+    ends(stream, to_coordinator, to_agent)
+}
+
+/// Answers the greeting of a coordinator.
+///
+/// # Errors
+/// When the other end does not greet in time, or does not have the secret.
+pub(crate) fn accept(
+    mut stream: TcpStream,
+    secret: &Secret,
+) -> Result<(Reader, Writer), ChannelError> {
+    begin(&stream)?;
+    let mut greeting = [0; GREETING.len() + NONCE_BYTES];
+    stream.read_exact(&mut greeting)?;
+    let (start, other) = greeting.split_at(GREETING.len());
+    if start != GREETING {
+        return Err(ChannelError::Protocol);
+    }
+    let own = random::<NONCE_BYTES>()?;
+    stream.write_all(&own)?;
+    stream.write_all(&secret.code(&[AGENT, other, &own]))?;
+    let mut code = [0; MAC_BYTES];
+    stream.read_exact(&mut code).map_err(left)?;
+    if !secret.fits(&[COORDINATOR, other, &own], &code) {
+        return Err(ChannelError::NotAuthentic);
+    }
+    let to_agent = secret.key(&[TO_AGENT, other, &own]);
+    let to_coordinator = secret.key(&[TO_COORDINATOR, other, &own]);
+    ends(stream, to_agent, to_coordinator)
+}
+
+/// A peer that leaves in the middle of the greeting has not liked what it was told.
+fn left(error: io::Error) -> ChannelError {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => ChannelError::NotAuthentic,
+        _ => ChannelError::Io(error),
+    }
+}
+
+fn begin(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(GREETING_TIME))?;
+    stream.set_write_timeout(Some(GREETING_TIME))
+}
+
+fn ends(stream: TcpStream, read: Key, write: Key) -> Result<(Reader, Writer), ChannelError> {
+    let reader = Reader {
+        stream: stream.try_clone()?,
+        key: read,
+        counter: 0,
+    };
+    let writer = Writer {
+        stream,
+        key: write,
+        counter: 0,
+    };
+    Ok((reader, writer))
+}
+
+impl Reader {
+    /// Gives up when nothing comes for so long.
+    ///
+    /// # Errors
+    /// When the connection has failed.
+    pub(crate) fn wait_at_most(&self, time: Duration) -> Result<(), ChannelError> {
+        Ok(self.stream.set_read_timeout(Some(time))?)
+    }
+
+    /// The next message.
+    ///
+    /// # Errors
+    /// When none comes in time, or one that is not authentic.
+    pub(crate) fn read<T: DeserializeOwned>(&mut self) -> Result<T, ChannelError> {
+        let mut length = [0; 4];
+        self.stream.read_exact(&mut length)?;
+        let length = u32::from_be_bytes(length) as usize;
+        if length > FRAME_MAX {
+            return Err(ChannelError::Message(format!(
+                "{length} bytes are too many"
+            )));
+        }
+        // It is not believed how long it is before it has come.
+        let mut text = Vec::new();
+        let mut limited = (&mut self.stream).take(length as u64);
+        limited.read_to_end(&mut text)?;
+        if text.len() != length {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+        }
+        let mut code = [0; MAC_BYTES];
+        self.stream.read_exact(&mut code)?;
+        if !self.key.fits(&[&self.counter.to_be_bytes(), &text], &code) {
+            return Err(ChannelError::NotAuthentic);
+        }
+        self.counter += 1;
+        serde_json::from_slice(&text).map_err(|error| ChannelError::Message(error.to_string()))
+    }
+}
+
+impl Writer {
+    /// Sends a message.
+    ///
+    /// # Errors
+    /// When the connection has failed, or the other end does not take it in time.
+    pub(crate) fn write<T: Serialize>(&mut self, message: &T) -> Result<(), ChannelError> {
+        let text = serde_json::to_vec(message)
+            .map_err(|error| ChannelError::Message(error.to_string()))?;
+        if text.len() > FRAME_MAX {
+            return Err(ChannelError::Message(format!(
+                "{} bytes are too many",
+                text.len()
+            )));
+        }
+        let code = self.key.code(&[&self.counter.to_be_bytes(), &text]);
+        self.counter += 1;
+        let mut frame = Vec::with_capacity(4 + text.len() + MAC_BYTES);
+        frame.extend((text.len() as u32).to_be_bytes());
+        frame.extend(text);
+        frame.extend(code);
+        Ok(self.stream.write_all(&frame)?)
+    }
+
+    /// Ends the connection, for the other end and for the reader of this one.
+    pub(crate) fn close(&self) {
+        // It may have ended already.
+        let _ = self.stream.shutdown(Shutdown::Both);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::thread;
+
+    use super::*;
+
+    fn pair(coordinator: &str, agent: &str) -> [Result<(Reader, Writer), ChannelError>; 2] {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
+        let address = listener.local_addr().expect("bound");
+        let agent = Secret::of(agent);
+        let accepting = thread::spawn(move || {
+            let (stream, _) = listener.accept().expect("a peer");
+            accept(stream, &agent)
+        });
+        let stream = TcpStream::connect(address).expect("a listener");
+        let connected = connect(stream, &Secret::of(coordinator));
+        [connected, accepting.join().expect("no panic")]
+    }
+
+    #[test]
+    fn holders_of_the_secret_understand_each_other() {
+        let [coordinator, agent] = pair("a shared secret", "a shared secret");
+        let (mut coordinator, mut agent) = (coordinator.expect("greeted"), agent.expect("greeted"));
+        for number in 0..3_u32 {
+            coordinator.1.write(&number).expect("sent");
+            assert_eq!(agent.0.read::<u32>().expect("read"), number);
+            agent.1.write(&format!("got {number}")).expect("sent");
+            assert_eq!(
+                coordinator.0.read::<String>().expect("read"),
+                format!("got {number}")
+            );
+        }
+    }
+
+    #[test]
+    fn others_get_nowhere() {
+        let [coordinator, agent] = pair("a wrong secret", "a shared secret");
+        assert!(matches!(coordinator, Err(ChannelError::NotAuthentic)));
+        assert!(agent.is_err());
+    }
+
+    #[test]
+    fn a_frame_counts_once_and_in_its_place() {
+        let [coordinator, agent] = pair("a shared secret", "a shared secret");
+        let (mut coordinator, mut agent) = (coordinator.expect("greeted"), agent.expect("greeted"));
+        coordinator.1.write(&"start").expect("sent");
+        assert_eq!(agent.0.read::<String>().expect("read"), "start");
+        // The same frame again, as someone who has recorded it would send it.
+        coordinator.1.counter = 0;
+        coordinator.1.write(&"start").expect("sent");
+        assert!(matches!(
+            agent.0.read::<String>(),
+            Err(ChannelError::NotAuthentic)
+        ));
+    }
+
+    #[test]
+    fn a_changed_frame_is_refused() {
+        let [coordinator, agent] = pair("a shared secret", "a shared secret");
+        let (mut coordinator, mut agent) = (coordinator.expect("greeted"), agent.expect("greeted"));
+        let mut frame = 5_u32.to_be_bytes().to_vec();
+        frame.extend(b"\"abc\"");
+        frame.extend([0; MAC_BYTES]);
+        coordinator.1.stream.write_all(&frame).expect("sent");
+        assert!(matches!(
+            agent.0.read::<String>(),
+            Err(ChannelError::NotAuthentic)
+        ));
+        let long = u32::MAX.to_be_bytes();
+        coordinator.1.stream.write_all(&long).expect("sent");
+        assert!(matches!(
+            agent.0.read::<String>(),
+            Err(ChannelError::Message(_))
+        ));
+    }
+}

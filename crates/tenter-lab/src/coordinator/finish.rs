@@ -1,0 +1,207 @@
+//! The end of a trial: its tables, its summary, and what a reader must know.
+
+use std::fmt::Write as _;
+
+use tenter_record::{Stop, StopKind};
+use tenter_report::{RunIdentity, TrialFolder, peak_rss_bytes};
+use tenter_sim::Outcome;
+use tenter_sim::real_time::{HostCounts, PortCounts, RealEnd};
+use tenter_units::Instant;
+
+use super::jobs::{JobRun, Stage};
+use super::trial::LabTrial;
+use super::under_way::{LabRun, Trial};
+use crate::control::AgentReport;
+use crate::error::LabError;
+
+/// The file with what agents say of themselves.
+const HOSTS_FILE: &str = "hosts.json";
+/// An agent that is later than this with what is due, in ns, was short of processor time.
+const LATE_NS: u64 = 2_000_000;
+
+/// A trial that has ended.
+pub(super) struct Finished<'a, 't> {
+    pub(super) trial: &'a LabTrial,
+    pub(super) running: Trial<'t>,
+    pub(super) ports: Vec<PortCounts>,
+}
+
+/// The folder of a trial that begins.
+pub(super) fn begin_folder(trial: &LabTrial, options: &LabRun) -> Result<TrialFolder, LabError> {
+    let plan = &trial.measured;
+    let identity = RunIdentity {
+        scenario: plan.name().to_owned(),
+        seed: plan.seed(),
+        commit: option_env!("TENTER_COMMIT").map(str::to_owned),
+        command: options.command.clone(),
+        program: None,
+        interference: "none".to_owned(),
+    };
+    let folder = TrialFolder::create(&options.folder, plan.to_yaml(), plan.names(), identity);
+    let folder = folder.map_err(tenter::Error::from)?;
+    for (name, bytes) in plan.files_beside() {
+        let kept = folder.keep_beside(&name, |out| out.write_all(&bytes));
+        kept.map_err(tenter::Error::from)?;
+    }
+    Ok(folder)
+}
+
+/// Writes the tables of a trial that has ended.
+pub(super) fn finish(finished: Finished<'_, '_>) -> Result<Outcome, LabError> {
+    let Finished {
+        trial,
+        running,
+        ports,
+    } = finished;
+    let ended = Instant::from_ps(running.now_ps());
+    let warnings = warnings(&running);
+    let failures = running.jobs.iter().map(|job| failure(job, &running));
+    let failures: Vec<Option<String>> = failures.collect();
+    let stopped = stop(&running);
+    let hosts: Vec<Option<HostCounts>> = running
+        .reports
+        .iter()
+        .map(|report| report.as_ref().map(|report| report.counts.clone()))
+        .collect();
+    let hosts_text = hosts_text(&running);
+    let Trial { books, folder, .. } = running;
+    let end = RealEnd {
+        ended,
+        stopped,
+        failures,
+        hosts: &hosts,
+        ports: &ports,
+        warnings,
+    };
+    let mut outcome = books.finish(end);
+    let summary = &mut outcome.summary;
+    trial.measured.name().clone_into(&mut summary.scenario);
+    summary.notes = vec![format!(
+        "measured on the hosts of lab `{}`: nothing was simulated, and another run gives other times",
+        trial.lab.keys.name
+    )];
+    summary.engine.wall_s = ended.since_start().as_s();
+    summary.engine.peak_rss_bytes = peak_rss_bytes();
+    let kept = folder.keep_beside(HOSTS_FILE, |out| out.write_all(hosts_text.as_bytes()));
+    kept.map_err(tenter::Error::from)?;
+    folder
+        .finish(&outcome.summary, &outcome.counts)
+        .map_err(tenter::Error::from)?;
+    Ok(outcome)
+}
+
+fn stop(running: &Trial<'_>) -> Option<Stop> {
+    let at = Instant::from_ps(running.now_ps()).since_start().rounded();
+    if running.ended_by_user {
+        return Some(Stop {
+            by: StopKind::User,
+            why: format!("stopped by you at {at}"),
+        });
+    }
+    let first = running.problems.first()?;
+    Some(Stop {
+        by: StopKind::Lab,
+        why: format!("{first} (at {at})"),
+    })
+}
+
+/// Why a job is not done, if it is not.
+fn failure(job: &JobRun, running: &Trial<'_>) -> Option<String> {
+    if job.stage == Stage::Done {
+        return None;
+    }
+    let names = job
+        .waits_for()
+        .iter()
+        .map(|&host| running.agents.all[host].name.as_str());
+    let names: Vec<&str> = names.collect();
+    let what = match job.stage {
+        Stage::Preparing(_) => "to make ready for",
+        _ => "to end",
+    };
+    let mut why = format!(
+        "collective {} of {} was not completed: {} had {what} it",
+        job.turn + 1,
+        job.turns,
+        names.join(", ")
+    );
+    if let Some(first) = running.problems.first() {
+        let _ = write!(why, "; {first}");
+    }
+    Some(why)
+}
+
+/// What a reader of the numbers must know.
+fn warnings(running: &Trial<'_>) -> Vec<String> {
+    let mut warnings: Vec<String> = running.problems.iter().skip(1).cloned().collect();
+    let errors = running.agents.all.iter().map(|agent| agent.clock.error_ns);
+    let error_us = errors.fold(0.0, f64::max) / 1e3;
+    warnings.push(format!(
+        "clocks of hosts were known to within {error_us:.1} us: one-way latencies, and times between hosts, are no more exact"
+    ));
+    let reports = running.agents.all.iter().zip(&running.reports);
+    for (agent, report) in reports {
+        let Some(report) = report else {
+            warnings.push(format!(
+                "{} has not reported: what it counted is missing",
+                agent.name
+            ));
+            continue;
+        };
+        warnings.extend(of_host(&agent.name, report));
+    }
+    if running.refused > 0 {
+        warnings.push(format!(
+            "{} records of hosts fit no flow of the scenario and were left out",
+            running.refused
+        ));
+    }
+    warnings
+}
+
+fn of_host(name: &str, report: &AgentReport) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if report.corrupt_packets > 0 {
+        warnings.push(format!(
+            "{} packets came to {name} with a payload that nobody sent",
+            report.corrupt_packets
+        ));
+    }
+    if report.refused_packets > 0 {
+        warnings.push(format!(
+            "{name} refused {} datagrams that were no packets of this trial",
+            report.refused_packets
+        ));
+    }
+    if report.latest_ns > LATE_NS {
+        warnings.push(format!(
+            "the agent of {name} was late by up to {:.1} ms: its host was short of processor time",
+            report.latest_ns as f64 / 1e6
+        ));
+    }
+    warnings
+}
+
+/// What agents say of themselves and their interfaces, host by host.
+fn hosts_text(running: &Trial<'_>) -> String {
+    let hosts = running
+        .agents
+        .all
+        .iter()
+        .zip(&running.reports)
+        .map(|(agent, report)| {
+            serde_json::json!({
+                "host": agent.name,
+                "clock": {
+                    "offset_ns": agent.clock.offset_ns,
+                    "error_ns": agent.clock.error_ns,
+                    "drift_ppm": agent.clock.drift_ppm,
+                },
+                "report": report,
+            })
+        });
+    let list: Vec<serde_json::Value> = hosts.collect();
+    let mut text = serde_json::to_string_pretty(&list).unwrap_or_default();
+    text.push('\n');
+    text
+}

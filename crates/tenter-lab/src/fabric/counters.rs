@@ -1,0 +1,86 @@
+//! What the ports of switches that are namespaces have counted.
+
+use serde_json::Value;
+use tenter_sim::real_time::PortCounts;
+use tenter_topology::{NodeId, Topology};
+
+use super::commands::run;
+use super::wiring::{device, namespace};
+use crate::error::LabError;
+
+/// The FCS, which the kernel does not count.
+const FCS_BYTES: u64 = 4;
+
+/// The counters of all ports of the switches of a lab.
+///
+/// # Errors
+/// When they cannot be read.
+pub(crate) fn switch_counts(lab: &str, topology: &Topology) -> Result<Vec<PortCounts>, LabError> {
+    let mut counts = Vec::new();
+    for node in topology.node_ids().filter(|&node| !topology.is_host(node)) {
+        counts.extend(of_node(lab, topology, node)?);
+    }
+    Ok(counts)
+}
+
+fn of_node(lab: &str, topology: &Topology, node: NodeId) -> Result<Vec<PortCounts>, LabError> {
+    let name = namespace(lab, topology.name(node));
+    let links = parsed(&run("ip", &["-n", &name, "-j", "-s", "link"])?);
+    let queues = parsed(&run("tc", &["-n", &name, "-j", "-s", "qdisc"])?);
+    let ports = 0..topology.ports(node);
+    let counts = ports.map(|port| {
+        let device = device(port);
+        let link = find(&links, "ifname", &device);
+        let stats = |way: &str| {
+            let of = link
+                .and_then(|link| link.get("stats64"))
+                .and_then(|of| of.get(way));
+            let number = |key: &str| {
+                let value = of.and_then(|of| of.get(key));
+                value.and_then(Value::as_u64).unwrap_or(0)
+            };
+            let frames = number("packets");
+            (frames, number("bytes") + frames * FCS_BYTES)
+        };
+        let queue = find(&queues, "dev", &device);
+        let drops = queue
+            .and_then(|queue| queue.get("drops"))
+            .and_then(Value::as_u64);
+        PortCounts {
+            node: node.number(),
+            port,
+            tx: stats("tx"),
+            rx: stats("rx"),
+            dropped_frames: drops.unwrap_or(0),
+        }
+    });
+    Ok(counts.collect())
+}
+
+fn parsed(text: &str) -> Vec<Value> {
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+fn find<'v>(values: &'v [Value], key: &str, name: &str) -> Option<&'v Value> {
+    let is = |value: &&Value| value.get(key).and_then(Value::as_str) == Some(name);
+    values.iter().find(is)
+}
+
+/// What ports have counted since an earlier time.
+pub(crate) fn since(now: &[PortCounts], before: &[PortCounts]) -> Vec<PortCounts> {
+    let less = |now: (u64, u64), then: (u64, u64)| {
+        (now.0.saturating_sub(then.0), now.1.saturating_sub(then.1))
+    };
+    let of = now.iter().map(|port| {
+        let mut others = before.iter();
+        let then = others.find(|other| (other.node, other.port) == (port.node, port.port));
+        let then = then.cloned().unwrap_or_default();
+        PortCounts {
+            tx: less(port.tx, then.tx),
+            rx: less(port.rx, then.rx),
+            dropped_frames: port.dropped_frames.saturating_sub(then.dropped_frames),
+            ..*port
+        }
+    });
+    of.collect()
+}

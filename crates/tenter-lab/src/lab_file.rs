@@ -1,0 +1,261 @@
+//! The lab file: who takes part, and the fabric of network namespaces where there is one.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+use tenter_config::{Reader, component};
+use tenter_scenario::{Format, read_document};
+use tenter_units::{Bytes, Rate, Time};
+
+use crate::error::LabError;
+
+component! {
+    /// A lab: its hosts, and the fabric of network namespaces where it has one.
+    pub struct LabKeys as "the lab file", derive(Clone, Debug, PartialEq) {
+        /// What the lab is called: letters, digits and dashes. Its namespaces and files bear its
+        /// name.
+        name: String, in 24;
+        /// The file with the secret that agents and coordinator share, counted from the folder of
+        /// the lab file. `tenter lab up` makes one.
+        secret: String = "lab.secret", in 4_096;
+        /// The fabric that `tenter lab up` makes of network namespaces; `none` where hosts are
+        /// machines.
+        fabric: Option<NamespaceFabric> = "none";
+        /// The hosts of a lab of machines, in the order of the scenario's hosts.
+        agents: Vec<AgentKeys> = "[]";
+        /// Whether hosts hand runs of packets of a queue pair to the kernel as one datagram, which
+        /// it cuts as late as it can (UDP segmentation): it takes less processor time, and captures
+        /// show long frames where nothing has cut them yet.
+        segmentation: bool = "false";
+        /// How long a trial may take.
+        time_limit: Time = "60s", in TIMES;
+        check hosts_are_of_one_kind;
+    }
+}
+
+component! {
+    /// A leaf-spine fabric of network namespaces on one machine.
+    pub struct NamespaceFabric as "`fabric` of the lab file", derive(Clone, Debug, PartialEq) {
+        /// How many leaves.
+        leaves: u32, in 1..=HOSTS_MAX;
+        /// Hosts of each leaf; a lab has at most 32.
+        hosts_per_leaf: u32, in 1..=HOSTS_MAX;
+        /// How many spines.
+        spines: u32, in 1..=HOSTS_MAX;
+        /// Rate of the links of hosts.
+        host_rate: Rate = "100Mbps", in RATES;
+        /// Rate of the links between leaves and spines.
+        uplink_rate: Rate = "100Mbps", in RATES;
+        /// Frame bytes that the queue of a port holds before it drops the tail.
+        queue: Bytes = "256KiB", in QUEUES;
+        /// Where a port marks packets (ECN): what it sends beyond this share of its rate; `none`
+        /// marks nothing.
+        mark_above_percent: Option<u32> = "none", in 1..=100;
+        /// Whether agents go before all other programs of the machine (SCHED_RR), which wait
+        /// meanwhile: times are then less those of a machine that is busy.
+        realtime: bool = "false";
+    }
+}
+
+component! {
+    /// A host that is a machine.
+    pub struct AgentKeys as "`agents[]` of the lab file", derive(Clone, Debug, PartialEq) {
+        /// Where its agent listens: address and port.
+        control: SocketAddrV4;
+        /// Its address in the fabric under test.
+        address: Ipv4Addr;
+    }
+}
+
+/// Machines carry no more namespaces well.
+const HOSTS_MAX: u32 = 32;
+/// A processor forwards no more packets.
+const RATES: RangeInclusive<Rate> =
+    Rate::from_bits_per_second(1_000_000)..=Rate::from_bits_per_second(10_000_000_000);
+const QUEUES: RangeInclusive<Bytes> = Bytes::new(16 << 10)..=Bytes::new(64 << 20);
+const TIMES: RangeInclusive<Time> = Time::from_us(1_000_000)..=Time::from_us(3_600_000_000);
+
+/// What forwarding takes in a switch that is a namespace, as long as it is not known better; a
+/// simulation needs some time to pass.
+pub(crate) const FORWARDING: Time = Time::from_us(20);
+
+/// The port at which agents of namespaces listen.
+const CONTROL_PORT: u16 = 7471;
+
+/// A lab file that has been read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LabFile {
+    /// Its keys.
+    pub keys: LabKeys,
+    /// Where it is.
+    pub path: PathBuf,
+}
+
+fn hosts_are_of_one_kind(keys: &LabKeys, reader: &mut dyn Reader) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    if keys.name.is_empty() || !keys.name.chars().all(fits) {
+        let help = "use letters, digits and dashes: namespaces bear it";
+        reader.refuse("name", "is no name of a lab", help);
+        return false;
+    }
+    let Some(fabric) = &keys.fabric else {
+        if keys.agents.len() < 2 {
+            let help = "list at least two agents, or give a `fabric` for `tenter lab up`";
+            reader.refuse("agents", "are too few", help);
+            return false;
+        }
+        return true;
+    };
+    if !keys.agents.is_empty() {
+        let help = "leave them out: those of a `fabric` of namespaces are known";
+        reader.refuse("agents", "are given beside a `fabric`", help);
+        return false;
+    }
+    let hosts = fabric.leaves * fabric.hosts_per_leaf;
+    if !(2..=HOSTS_MAX).contains(&hosts) {
+        let help = format!("let leaves and hosts per leaf multiply to 2 to {HOSTS_MAX} hosts");
+        reader.refuse("fabric", &format!("has {hosts} hosts"), &help);
+        return false;
+    }
+    true
+}
+
+impl LabFile {
+    /// Reads a lab file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or every problem in it.
+    pub fn read(path: &Path) -> Result<LabFile, LabError> {
+        let text = std::fs::read_to_string(path).map_err(LabError::file("read", path))?;
+        let name = path.display().to_string();
+        let keys = read_document(&text, &name, Format::of_name(&name))?;
+        let path = std::path::absolute(path).map_err(LabError::file("find", path))?;
+        Ok(LabFile { keys, path })
+    }
+
+    fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("."))
+    }
+
+    /// The file with the secret.
+    pub fn secret_file(&self) -> PathBuf {
+        self.folder().join(&self.keys.secret)
+    }
+
+    /// The folder of what the agents of namespaces say.
+    pub fn log_folder(&self) -> PathBuf {
+        self.folder().join(format!("{}.lab", self.keys.name))
+    }
+
+    /// The agents, in the order of the hosts.
+    ///
+    /// The addresses of namespaces are those that a scenario of this fabric has by default.
+    pub fn agents(&self) -> Vec<AgentKeys> {
+        let Some(fabric) = &self.keys.fabric else {
+            return self.keys.agents.clone();
+        };
+        let hosts = fabric.leaves * fabric.hosts_per_leaf;
+        let agent = |host: u32| {
+            let (leaf, within) = (host / fabric.hosts_per_leaf, host % fabric.hosts_per_leaf);
+            AgentKeys {
+                control: SocketAddrV4::new(control_address(host), CONTROL_PORT),
+                address: Ipv4Addr::new(10, leaf as u8, 0, within as u8 + 2),
+            }
+        };
+        (0..hosts).map(agent).collect()
+    }
+
+    /// The addresses that agents may send to.
+    pub fn addresses(&self) -> BTreeSet<Ipv4Addr> {
+        self.agents().iter().map(|agent| agent.address).collect()
+    }
+
+    /// The `fabric` and the addresses of a scenario whose simulated fabric is that of the lab, if
+    /// it is one of namespaces: YAML for the keys of these names.
+    ///
+    /// `latency` is what forwarding takes in a switch.
+    pub fn scenario_fabric(&self, latency: Time) -> Option<String> {
+        let fabric = self.keys.fabric.as_ref()?;
+        let mut text = String::new();
+        let _ = write!(
+            text,
+            "fabric:\n  kind: leaf-spine\n  leaves: {}\n  hosts_per_leaf: {}\n  spines: {}\n  \
+             host_rate: {}\n  uplink_rate: {}\n  host_delay: 0ns\n  fabric_delay: 0ns\n  \
+             load_balancing: {{kind: ecmp, hash: linux}}\n  switch:\n    queue_capacity: {}\n    \
+             pipeline_latency: {latency}\n",
+            fabric.leaves,
+            fabric.hosts_per_leaf,
+            fabric.spines,
+            fabric.host_rate,
+            fabric.uplink_rate,
+            fabric.queue,
+        );
+        Some(text)
+    }
+}
+
+/// The address at which the agent of a namespace listens: a network of its own, of those for
+/// measurements (RFC 2544).
+pub(crate) fn control_address(host: u32) -> Ipv4Addr {
+    Ipv4Addr::new(198, 18, host as u8, 2)
+}
+
+/// The other end of its cable.
+pub(crate) fn coordinator_address(host: u32) -> Ipv4Addr {
+    Ipv4Addr::new(198, 18, host as u8, 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(text: &str) -> Result<LabKeys, String> {
+        read_document(text, "lab.yaml", Format::Yaml).map_err(|found| found.render())
+    }
+
+    #[test]
+    fn a_lab_has_namespaces_or_machines() {
+        let namespaces = "{name: a, fabric: {leaves: 2, hosts_per_leaf: 4, spines: 2}}";
+        let keys_read = keys(namespaces).expect("it is right");
+        let lab = LabFile {
+            keys: keys_read,
+            path: PathBuf::from("/tmp/lab.yaml"),
+        };
+        let agents = lab.agents();
+        assert_eq!(agents.len(), 8);
+        assert_eq!(agents[5].address, Ipv4Addr::new(10, 1, 0, 3));
+        assert_eq!(lab.secret_file(), Path::new("/tmp/lab.secret"));
+        let machines = "{name: b, agents: [{control: '192.0.2.1:7471', address: 192.0.2.1}, \
+                        {control: '192.0.2.2:7471', address: 192.0.2.2}]}";
+        assert_eq!(keys(machines).expect("it is right").agents.len(), 2);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for (text, what) in [
+            ("{name: a}", "too few"),
+            (
+                "{name: a/b, fabric: {leaves: 1, hosts_per_leaf: 2, spines: 1}}",
+                "no name",
+            ),
+            (
+                "{name: a, fabric: {leaves: 8, hosts_per_leaf: 8, spines: 1}}",
+                "64 hosts",
+            ),
+            (
+                "{name: a, fabric: {leaves: 1, hosts_per_leaf: 2, spines: 1, host_rate: 100}}",
+                "unit",
+            ),
+            (
+                "{name: a, agents: [{control: '1.2.3.4', address: 1.2.3.4}]}",
+                "address",
+            ),
+        ] {
+            let said = keys(text).expect_err("it is wrong");
+            assert!(said.contains(what), "{text}: {said}");
+        }
+    }
+}

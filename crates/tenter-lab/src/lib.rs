@@ -1,0 +1,35 @@
+//! The lab: scenarios on real hosts, and fabrics of network namespaces for them.
+//!
+//! ```text
+//!   lab file, scenario ──▶ coordinator ══control══▶ agents ──RoCEv2 over UDP──▶ agents
+//!                              └── records ──▶ trial folder, as of a simulated trial
+//! ```
+//!
+//! An agent runs the host of the simulation, with its NIC, loss recovery and congestion control, by
+//! its clock, and sends what leaves it as packets of `RoCEv2`. The coordinator starts collectives,
+//! and books what agents have measured as a simulation books its own.
+//!
+//! **Architecture invariant.** Nothing is sent to an address that the lab file does not name, and
+//! nothing is done for a peer that does not have the lab's secret.
+
+#![cfg(target_os = "linux")]
+
+mod agent;
+mod control;
+mod coordinator;
+mod error;
+mod fabric;
+mod lab_file;
+mod twin;
+pub mod wire;
+
+pub use agent::{AgentOptions, PrivilegeError, drop_privileges, start};
+pub use control::{ChannelError, Secret, SecretError};
+pub use coordinator::{LabRun, LabTrial, Observed, load, run};
+pub use error::LabError;
+pub use fabric::{LabState, Wiring, control_namespace, down, missing_tools, namespace, up};
+pub use lab_file::{AgentKeys, LabFile, LabKeys, NamespaceFabric};
+pub use twin::{
+    Calibration, Constants, FlowSpread, LinkRow, PathRow, SizeRow, TOLERANCE_PERCENT, Twin,
+    calibrate, kernel_paths, twin, twin_text,
+};

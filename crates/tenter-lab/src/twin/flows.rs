@@ -1,0 +1,88 @@
+//! How far flows are off, one by one.
+
+use std::collections::BTreeMap;
+
+use tenter_record::FlowRow;
+use tenter_units::Time;
+
+/// How far the completion times of flows are off, in percent of what was measured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowSpread {
+    /// Flows that both have.
+    pub flows: usize,
+    /// The median of the deviations.
+    pub median_percent: f64,
+    /// 90 of 100 are off by no more than this, whatever their sign.
+    pub p90_percent: f64,
+    /// The greatest, whatever its sign.
+    pub worst_percent: f64,
+    /// Frames that were sent again, measured and simulated.
+    pub retransmitted: (u64, u64),
+    /// Marked frames, measured and simulated.
+    pub marked: (u64, u64),
+}
+
+type Key = (u32, u32, u32, u16);
+
+/// The median completion time of each flow over its iterations.
+fn medians(rows: &[FlowRow]) -> BTreeMap<Key, Time> {
+    let mut times: BTreeMap<Key, Vec<Time>> = BTreeMap::new();
+    for row in rows {
+        let key = (row.job, row.collective, row.transfer, row.queue_pair);
+        times.entry(key).or_default().push(row.fct());
+    }
+    let median = |(key, mut times): (Key, Vec<Time>)| {
+        times.sort_unstable();
+        (key, times[times.len() / 2])
+    };
+    times.into_iter().map(median).collect()
+}
+
+/// Compares the flows of two trials.
+pub(super) fn spread(measured: &[FlowRow], simulated: &[FlowRow]) -> FlowSpread {
+    let (measured_times, simulated_times) = (medians(measured), medians(simulated));
+    let mut deviations: Vec<f64> = measured_times
+        .iter()
+        .filter_map(|(key, measured)| {
+            let simulated = simulated_times.get(key)?;
+            Some(100.0 * (simulated.as_ns() / measured.as_ns().max(1.0) - 1.0))
+        })
+        .collect();
+    let sum = |rows: &[FlowRow], of: fn(&FlowRow) -> u64| rows.iter().map(of).sum::<u64>();
+    let both = |of: fn(&FlowRow) -> u64| (sum(measured, of), sum(simulated, of));
+    let mut found = FlowSpread {
+        flows: deviations.len(),
+        retransmitted: both(|row| row.retransmitted_frames),
+        marked: both(|row| row.rx_marked_frames),
+        ..FlowSpread::default()
+    };
+    if deviations.is_empty() {
+        return found;
+    }
+    deviations.sort_unstable_by(f64::total_cmp);
+    found.median_percent = deviations[deviations.len() / 2];
+    deviations.sort_unstable_by(|a, b| a.abs().total_cmp(&b.abs()));
+    found.p90_percent = deviations[(deviations.len() - 1) * 9 / 10].abs();
+    found.worst_percent = deviations[deviations.len() - 1];
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flows_are_compared_with_themselves() {
+        let row = |transfer, us| FlowRow {
+            transfer,
+            received: Time::from_us(us),
+            ..FlowRow::default()
+        };
+        let measured = [row(0, 100), row(1, 200), row(2, 50)];
+        let simulated = [row(1, 210), row(0, 80)];
+        let found = spread(&measured, &simulated);
+        assert_eq!(found.flows, 2);
+        assert!((found.worst_percent + 20.0).abs() < 1e-9);
+        assert!((found.p90_percent - 5.0).abs() < 1e-9);
+    }
+}

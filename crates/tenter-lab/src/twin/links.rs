@@ -1,0 +1,47 @@
+//! What links between switches have carried, measured and simulated.
+
+use tenter_record::PortRow;
+use tenter_topology::{NodeId, Topology};
+
+/// A port that leads from a switch to another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkRow {
+    /// From which switch to which.
+    pub name: String,
+    /// Bytes measured, and their share of all that such ports of the switch sent, in percent.
+    pub measured: (u64, f64),
+    /// The same simulated.
+    pub simulated: (u64, f64),
+}
+
+/// The ports between switches.
+pub(super) fn links(
+    topology: &Topology,
+    measured: &[PortRow],
+    simulated: &[PortRow],
+) -> Vec<LinkRow> {
+    let is_uplink = |row: &PortRow| {
+        let node = NodeId::new(row.node);
+        !topology.is_host(node) && !topology.is_host(topology.neighbour(node, row.port).node)
+    };
+    let share = |rows: &[PortRow], of: &PortRow| {
+        let same = rows
+            .iter()
+            .filter(|row| row.node == of.node && is_uplink(row));
+        let whole: u64 = same.map(|row| row.tx_bytes).sum();
+        let found = rows
+            .iter()
+            .find(|row| (row.node, row.port) == (of.node, of.port));
+        let bytes = found.map_or(0, |row| row.tx_bytes);
+        (bytes, 100.0 * bytes as f64 / whole.max(1) as f64)
+    };
+    let rows = measured
+        .iter()
+        .filter(|row| is_uplink(row))
+        .map(|row| LinkRow {
+            name: format!("{}:{} → {}", row.node_name, row.port, row.peer_name),
+            measured: share(measured, row),
+            simulated: share(simulated, row),
+        });
+    rows.collect()
+}

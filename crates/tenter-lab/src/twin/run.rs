@@ -1,0 +1,190 @@
+//! A scenario on a lab and in the simulation.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use tenter::{Plan, Run};
+use tenter_record::{FlowRow, PortRow, Summary};
+use tenter_report::{
+    Beside, Measured, NamedSummary, TrialData, html_measured_report, read_rows, write_whole,
+};
+
+use super::calibrate::{Calibration, calibrate};
+use super::compare::{SizeRow, medians, times_of};
+use super::flows::{FlowSpread, spread};
+use super::links::{LinkRow, links};
+use super::paths::{PathRow, kernel_paths};
+use crate::coordinator::{LabRun, LabTrial, Observed, run};
+use crate::error::LabError;
+
+/// Names of folders and files of a twin.
+const MEASURED: &str = "measured";
+const STATED: &str = "simulated";
+const FITTED: &str = "calibrated";
+const TABLE: &str = "measured.csv";
+const PAGE: &str = "twin.html";
+const CALIBRATION: &str = "calibration.yaml";
+
+/// A lab beside its simulation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Twin {
+    /// By size.
+    pub sizes: Vec<SizeRow>,
+    /// By flow: with stated constants, and with fitted ones.
+    pub flows: (FlowSpread, Option<FlowSpread>),
+    /// By link, with fitted constants where there are any.
+    pub links: Vec<LinkRow>,
+    /// By queue pair: the links that it takes.
+    pub paths: Vec<PathRow>,
+    /// The fitted constants.
+    pub calibration: Option<Calibration>,
+    /// Whether all that was to be measured has been.
+    pub complete: bool,
+    /// What was measured at a glance.
+    pub measured: Summary,
+    /// The page with drawings.
+    pub page: PathBuf,
+}
+
+/// How constants of hosts come about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Constants {
+    /// Those that the scenario states are compared, and no others.
+    Stated,
+    /// These, of an earlier fit.
+    Known(Calibration),
+    /// They are fitted to half of the collectives.
+    Fit,
+}
+
+/// Runs a scenario on the hosts of a lab, then simulates it, and compares.
+///
+/// # Errors
+/// When either cannot be run.
+pub fn twin(
+    trial: &LabTrial,
+    constants: Constants,
+    options: &LabRun,
+    observer: &mut (dyn Observed + Send),
+) -> Result<Twin, LabError> {
+    let folder = &options.folder;
+    let on_lab = LabRun {
+        folder: folder.join(MEASURED),
+        ..options.clone()
+    };
+    let measured = run(trial, &on_lab, observer)?;
+    let simulated = simulate(&trial.simulated, &folder.join(STATED))?;
+    let calibration = match constants {
+        Constants::Stated => None,
+        Constants::Known(known) => Some(known),
+        Constants::Fit => Some(calibrate(trial, &measured.summary)?),
+    };
+    let fitted = match &calibration {
+        None => None,
+        Some(calibration) => {
+            calibration.write(&folder.join(CALIBRATION))?;
+            let mut scenario = trial.scenario.clone();
+            for setting in calibration.settings() {
+                scenario = scenario.with_setting(setting);
+            }
+            Some(simulate(&scenario.resolve()?, &folder.join(FITTED))?)
+        }
+    };
+    let sizes = sizes(
+        &measured.summary,
+        &simulated,
+        fitted.as_ref(),
+        calibration.as_ref(),
+    );
+    let flows_of = |name: &str| read_rows::<FlowRow>(&folder.join(name));
+    let measured_flows = flows_of(MEASURED).map_err(tenter::Error::from)?;
+    let stated_flows = flows_of(STATED).map_err(tenter::Error::from)?;
+    let fitted_flows = match &fitted {
+        None => None,
+        Some(_) => Some(flows_of(FITTED).map_err(tenter::Error::from)?),
+    };
+    let best = if fitted.is_some() { FITTED } else { STATED };
+    let ports = read_rows::<PortRow>(&folder.join(best)).map_err(tenter::Error::from)?;
+    let plan = trial.measured.resolved();
+    let is_of_namespaces = trial.lab.keys.fabric.is_some();
+    let paths = if is_of_namespaces {
+        kernel_paths(&trial.lab.keys.name, plan)?
+    } else {
+        Vec::new()
+    };
+    let has_fit = fitted.is_some();
+    let page = draw(folder, &sizes, has_fit)?;
+    Ok(Twin {
+        flows: (
+            spread(&measured_flows, &stated_flows),
+            fitted_flows.map(|fitted| spread(&measured_flows, &fitted)),
+        ),
+        links: links(&plan.topology, &measured.counts.ports, &ports),
+        complete: measured.summary.complete,
+        measured: measured.summary,
+        sizes,
+        paths,
+        calibration,
+        page,
+    })
+}
+
+fn simulate(plan: &Plan, folder: &Path) -> Result<Summary, LabError> {
+    let trial = Run::new(plan).folder(folder).run()?;
+    Ok(trial.summary().clone())
+}
+
+fn sizes(
+    measured: &Summary,
+    stated: &Summary,
+    fitted: Option<&Summary>,
+    calibration: Option<&Calibration>,
+) -> Vec<SizeRow> {
+    let all = medians(measured);
+    let stated = times_of(&all, stated);
+    let fitted = fitted.map(|fitted| times_of(&all, fitted));
+    let rows = all.into_iter().zip(stated).enumerate();
+    let rows = rows.filter_map(|(place, (of, stated))| {
+        let fitted_to = calibration.map(|calibration| &calibration.fitted_to);
+        Some(SizeRow {
+            is_fitted_to: fitted_to.is_some_and(|indices| indices.contains(&of.index)),
+            job: of.job,
+            index: of.index,
+            collective: of.collective,
+            size_bytes: of.size_bytes,
+            measured: of.time,
+            stated: stated?,
+            fitted: fitted.as_ref().and_then(|fitted| fitted[place]),
+        })
+    });
+    rows.collect()
+}
+
+/// Writes what was measured as a table, and a page on which the simulations are drawn beside it.
+fn draw(folder: &Path, sizes: &[SizeRow], has_fit: bool) -> Result<PathBuf, LabError> {
+    let mut table = "collective,size_bytes,time_us\n".to_owned();
+    for row in sizes {
+        let name = row.collective.split(' ').next().unwrap_or_default();
+        let _ = writeln!(
+            table,
+            "{name},{},{:.3}",
+            row.size_bytes,
+            row.measured.as_ns() / 1e3
+        );
+    }
+    let of_trial = |error| LabError::Trial(tenter::Error::from(error));
+    write_whole(&folder.join(TABLE), &table).map_err(of_trial)?;
+    let files = Measured::parse("lab", &table).unwrap_or_default();
+    let mut names = vec![STATED];
+    names.extend(has_fit.then_some(FITTED));
+    let read = |name: &&str| TrialData::read(&folder.join(name)).map_err(of_trial);
+    let trials: Result<Vec<TrialData>, LabError> = names.iter().map(read).collect();
+    let trials = trials?;
+    let named: Vec<NamedSummary> = trials.iter().map(NamedSummary::of).collect();
+    let page = folder.join(PAGE);
+    if let Ok(beside) = Beside::of(&named, &files, None) {
+        let text = html_measured_report(&trials, &beside);
+        write_whole(&page, &text).map_err(of_trial)?;
+    }
+    Ok(page)
+}

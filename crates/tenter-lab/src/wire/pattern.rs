@@ -1,0 +1,89 @@
+//! Payload that its receiver can verify byte by byte.
+
+/// The bytes of the time stamp, and of its copy, at the start of a payload that has room for both.
+pub const STAMP_BYTES: usize = 16;
+
+/// An odd number without any other structure: 2⁶⁴ over the golden ratio.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The payload of one packet: words that follow from the trial, the queue pair and the sequence
+/// number, behind a time stamp and the same again in disguise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pattern(u64);
+
+impl Pattern {
+    /// That of the packet `sequence` of a queue pair of a trial.
+    pub fn new(trial: u64, queue_pair: u32, sequence: u32) -> Pattern {
+        let mixed = trial ^ (u64::from(queue_pair) << 32 | u64::from(sequence));
+        // The finaliser of SplitMix64 (Steele, Lea and Flood, 2014).
+        let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Pattern(mixed ^ mixed >> 31)
+    }
+
+    fn word(self, index: usize) -> u64 {
+        self.0.wrapping_add((index as u64).wrapping_mul(STEP))
+    }
+
+    /// Fills a payload that is sent at a time.
+    pub fn fill(self, payload: &mut [u8], stamp: u64) {
+        let mut word = self.0;
+        let mut chunks = payload.chunks_exact_mut(8);
+        for chunk in &mut chunks {
+            chunk.copy_from_slice(&word.to_le_bytes());
+            word = word.wrapping_add(STEP);
+        }
+        let tail = chunks.into_remainder();
+        let bytes = word.to_le_bytes();
+        let count = tail.len();
+        tail.copy_from_slice(&bytes[..count]);
+        if let Some(stamps) = payload.first_chunk_mut::<STAMP_BYTES>() {
+            let disguised = stamp ^ self.word(1);
+            stamps[..8].copy_from_slice(&stamp.to_le_bytes());
+            stamps[8..].copy_from_slice(&disguised.to_le_bytes());
+        }
+    }
+
+    /// Whether every byte of a payload is what [`Pattern::fill`] wrote, and its time stamp if it
+    /// has room for one.
+    ///
+    /// # Errors
+    /// The place of the first word that differs.
+    pub fn check(self, payload: &[u8]) -> Result<Option<u64>, usize> {
+        let word_of = |bytes: &[u8]| {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            u64::from_le_bytes(word)
+        };
+        let stamp = payload.first_chunk::<STAMP_BYTES>().map(|stamps| {
+            let (plain, disguised) = stamps.split_at(8);
+            (word_of(plain), word_of(disguised) ^ self.word(1))
+        });
+        if stamp.is_some_and(|(plain, disguised)| plain != disguised) {
+            return Err(0);
+        }
+        let begin = if stamp.is_some() { STAMP_BYTES } else { 0 };
+        let mut expected = self.word(begin / 8);
+        let body = &payload[begin..];
+        let chunks = body.chunks_exact(8);
+        let tail = chunks.remainder();
+        let mut differing = 0_u64;
+        for chunk in chunks {
+            differing |= word_of(chunk) ^ expected;
+            expected = expected.wrapping_add(STEP);
+        }
+        let mask = (1_u64 << (8 * tail.len())) - 1;
+        differing |= word_of(tail) ^ expected & mask;
+        if differing == 0 {
+            Ok(stamp.map(|(plain, _)| plain))
+        } else {
+            Err(begin + self.first_difference(body, begin / 8))
+        }
+    }
+
+    fn first_difference(self, body: &[u8], first_word: usize) -> usize {
+        let bytes = (first_word..).flat_map(|index| self.word(index).to_le_bytes());
+        let differs = body.iter().zip(bytes).position(|(&is, due)| is != due);
+        differs.unwrap_or(0)
+    }
+}
