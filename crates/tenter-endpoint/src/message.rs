@@ -122,7 +122,9 @@ impl MessageCut {
         let payload = self.padded_offset(bytes, to) - self.padded_offset(bytes, from);
         let firsts =
             to.div_ceil(self.packets_per_message) - from.div_ceil(self.packets_per_message);
-        payload + (to - from) * u64::from(self.overhead_bytes) + firsts * u64::from(self.first_bytes)
+        payload
+            + (to - from) * u64::from(self.overhead_bytes)
+            + firsts * u64::from(self.first_bytes)
     }
 
     /// Payload bytes on the wire before packet number `packet`: the last packet of each message is

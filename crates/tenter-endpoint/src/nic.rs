@@ -251,7 +251,8 @@ impl Nic {
 
     /// How long what goes to a host stood still up to `now`, over all classes.
     pub fn held(&self, receiver: HostId, now: Instant) -> Time {
-        self.roce().map_or(Time::ZERO, |nic| nic.held(receiver, now))
+        self.roce()
+            .map_or(Time::ZERO, |nic| nic.held(receiver, now))
     }
 
     /// Goes through its state. A NIC of another transport than `RoCEv2` is never in a steady state.
@@ -262,6 +263,25 @@ impl Nic {
         }
     }
 
+    /// Payload bytes of the message whose first packet, `sequence`, a send slot has just sent. Of
+    /// one that is sent again it counts as full, unless the slot is still at it. For `RoCEv2`; 0
+    /// with other transports.
+    pub fn message_bytes(&self, slot: SendSlot, sequence: u32) -> u64 {
+        self.roce()
+            .map_or(0, |nic| nic.message_bytes(slot, sequence))
+    }
+
+    /// The sequence number after the last packet that a send slot has sent, for `RoCEv2`; 0 with
+    /// other transports.
+    pub fn next_sequence(&self, slot: SendSlot) -> u32 {
+        self.roce().map_or(0, |nic| nic.next_sequence(slot))
+    }
+
+    /// The sequence number that a receive slot expects next, for `RoCEv2`; 0 with other transports.
+    pub fn expected_sequence(&self, slot: ReceiveSlot) -> u32 {
+        self.roce().map_or(0, |nic| nic.expected_sequence(slot))
+    }
+
     /// The next sequence number of each send slot.
     pub fn next_sequences(&self) -> impl Iterator<Item = u32> + '_ {
         self.roce().into_iter().flat_map(RoceNic::next_sequences)
@@ -269,7 +289,9 @@ impl Nic {
 
     /// The sequence number that each receive slot expects.
     pub fn expected_sequences(&self) -> impl Iterator<Item = u32> + '_ {
-        self.roce().into_iter().flat_map(RoceNic::expected_sequences)
+        self.roce()
+            .into_iter()
+            .flat_map(RoceNic::expected_sequences)
     }
 
     /// The host and the receive slot there to which a send slot sends.
@@ -306,7 +328,8 @@ impl Nic {
 
     /// How long it has told the leaf to pause a class up to `now`.
     pub fn pausing(&self, class: u8, now: Instant) -> Time {
-        self.roce().map_or(Time::ZERO, |nic| nic.pausing(class, now))
+        self.roce()
+            .map_or(Time::ZERO, |nic| nic.pausing(class, now))
     }
 
     /// Pause frames sent that stopped a class, and that let it go on.

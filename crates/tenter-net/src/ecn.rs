@@ -64,6 +64,7 @@ mod tests {
             max_probability_ppm: 200_000,
             scale_from: Some(Rate::from_gbps(100)),
             mark_at: MarkAt::Enqueue,
+            at_hosts: true,
         };
         // 512 bits last 1,280 ps at 400G: 1.6 MB there are 400 kB at 100G.
         assert_eq!(spec.counted(1_600_000, || 1_280), 400_000);

@@ -47,8 +47,7 @@ pub use arrivals_by_port::ArrivalsByPort;
 pub use buffer::{PausesBy, PoolRecord, PriorityGroupRecord};
 pub use class::{
     CLASSES, ClassSpec, EcnSpec, Headroom, Level, Levels, Limit, LosslessSpec, MarkAt, PfcTrigger,
-    PoolScope, Scheduling,
-    TrimSpec,
+    PoolScope, Scheduling, TrimSpec,
 };
 pub use credit::{CREDIT_MAX_BYTES, CreditSpec, LaneBuffer, LaneCredit};
 pub use medium::{Event, EventKind, Medium};
@@ -56,8 +55,9 @@ pub use memory::{BufferSharing, UNLIMITED_POOL};
 pub use packet::{
     ACK_FRAME_BYTES, CNP_FRAME_BYTES, CONNECT_FRAME_BYTES, CONTROL_LINK_BYTES, CREDIT_BLOCK_BYTES,
     DATA_OVERHEAD_BYTES, FLOW_CONTROL_BYTES, FlowControl, LostCredit, Missing, Notice,
-    PAUSE_FRAME_BYTES, Packet, PacketKind, Pause, PullTarget, RETH_BYTES, ReceiveSlot, Reroute, SENT_UNIT_PS,
-    SIGNAL_FRAME_BYTES, ScaleUpEnd, SendSlot, Slot, WIRE_OVERHEAD_BYTES, credit_blocks,
+    PAUSE_FRAME_BYTES, Packet, PacketKind, Pause, PullTarget, RETH_BYTES, ReceiveSlot, Reroute,
+    SENT_UNIT_PS, SIGNAL_FRAME_BYTES, ScaleUpEnd, SendSlot, Slot, WIRE_OVERHEAD_BYTES,
+    credit_blocks,
 };
 pub use port::{Port, PortCounters, WatchdogAction};
 pub use queue::{PauseRecord, QueueCounters};

@@ -126,7 +126,10 @@ impl PortRules {
 /// Queues whose frames are not marked at ports to hosts, one bit each.
 fn unmarked_to_hosts(classes: &[ClassSpec]) -> u8 {
     let unmarked = |class: &ClassSpec| class.ecn.is_some_and(|ecn| !ecn.at_hosts);
-    let queues = classes.iter().enumerate().filter(|(_, class)| unmarked(class));
+    let queues = classes
+        .iter()
+        .enumerate()
+        .filter(|(_, class)| unmarked(class));
     queues.map(|(queue, _)| 1 << queue).sum()
 }
 

@@ -43,7 +43,9 @@ fn least(delays: &Delays<'_>, others: &Others<'_>, between: Option<(u64, u64)>) 
     let cell = others.scheduled.map(ScheduledSpec::shortest_wire_bytes);
     // A store-and-forward hop adds the time of the smallest frame at least.
     let switches = delays.switches.iter().flat_map(|switch| &switch.classes);
-    let trimmed = switches.filter_map(|class| class.trim).map(|trim| trim.bytes);
+    let trimmed = switches
+        .filter_map(|class| class.trim)
+        .map(|trim| trim.bytes);
     let frame = trimmed.fold(delays.nic.shortest_frame_bytes(), u32::min);
     let smallest = (frame + WIRE_OVERHEAD_BYTES).min(cell.unwrap_or(u32::MAX));
     let data = flights(delays, smallest).min();

@@ -95,7 +95,10 @@ fn wrong(class: &ClassSpec, spec: &SwitchSpec) -> Option<(String, &'static str)>
     let to = class.trim?.to;
     let Some(rest) = spec.classes.iter().find(|other| other.class == to) else {
         let what = format!("class {number} trims into class {to}, which is not listed");
-        return Some((what, "list it, with `limit` twice that of the data, for example"));
+        return Some((
+            what,
+            "list it, with `limit` twice that of the data, for example",
+        ));
     };
     if to == number {
         let what = format!("class {number} trims into itself");
@@ -110,10 +113,12 @@ fn wrong(class: &ClassSpec, spec: &SwitchSpec) -> Option<(String, &'static str)>
         unlimited && matches!(class.limit, Limit::Static(_))
     };
     if has_own(class) != has_own(rest) {
-        let what = format!(
-            "class {number} trims into class {to}, and only one of them shares a buffer"
-        );
-        return Some((what, "give both a `limit` without a buffer, or let both share one"));
+        let what =
+            format!("class {number} trims into class {to}, and only one of them shares a buffer");
+        return Some((
+            what,
+            "give both a `limit` without a buffer, or let both share one",
+        ));
     }
     None
 }

@@ -148,7 +148,7 @@ fn rules_are_those_of_a_tester() {
     };
     let kinds = [PacketKind::Last, PacketKind::Nak, PacketKind::SelectiveNak];
     let kinds = kinds.map(|kind| 1 << kind as u8);
-    assert_eq!(first.kinds, kinds.iter().sum::<u16>());
+    assert_eq!(first.kinds, kinds.iter().sum::<u32>());
     assert_eq!(
         (first.from, first.to),
         (Some(HostId::new(0)), Some(HostId::new(3)))

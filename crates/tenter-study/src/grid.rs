@@ -45,7 +45,10 @@ struct LeftOut {
     column: String,
     values: Vec<String>,
     /// Why.
-    #[expect(dead_code, reason = "for the readers of the description, which must give it")]
+    #[expect(
+        dead_code,
+        reason = "for the readers of the description, which must give it"
+    )]
     because: String,
 }
 

@@ -65,7 +65,9 @@ fn times(overrides: &[&str]) -> Vec<u64> {
     };
     let trial = engine.run(&plan).expect("it runs");
     let rows = trial.rows.flows.iter();
-    let mut times: Vec<u64> = rows.map(|row| (row.acknowledged - row.posted).ps()).collect();
+    let mut times: Vec<u64> = rows
+        .map(|row| (row.acknowledged - row.posted).ps())
+        .collect();
     times.sort_unstable();
     times
 }

@@ -3,9 +3,9 @@
 use tenter_net::{ACK_FRAME_BYTES, EventKind, Medium, Missing, Packet, PacketKind};
 
 use super::RoceNic;
-use crate::nic::context::{Directory, RxContext};
 use crate::loss_recovery::selective_repeat::{Placed, Stored};
 use crate::loss_recovery::{LossRecovery, SelectiveRepeat};
+use crate::nic::context::{Directory, RxContext};
 use crate::receive::{Delivery, Verdict, latency};
 use crate::spec::NicSpec;
 

@@ -2,8 +2,8 @@
 
 use tenter_net::{ACK_FRAME_BYTES, Medium, Packet, RecordName};
 
-use super::in_band::InBand;
 use super::RoceNic;
+use super::in_band::InBand;
 use crate::nic::context::{Directory, RxContext};
 use crate::receive::Delivery;
 use crate::spec::NicSpec;

@@ -4,9 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tenter_engine::Ring;
-use tenter_net::{
-    Event, EventKind, Medium, Packet, ReceiveSlot, SendSlot, Transmitter,
-};
+use tenter_net::{Event, EventKind, Medium, Packet, ReceiveSlot, SendSlot, Transmitter};
 use tenter_topology::HostId;
 use tenter_units::{ById, Instant, Rate};
 

@@ -125,8 +125,8 @@ impl Acknowledgements {
         let record = name & ((1 << self.bits) - 1);
         let block = (record / FIRST_BLOCK + 1).ilog2();
         let first = FIRST_BLOCK * ((1 << block) - 1);
-        let words = self.regions[(name >> self.bits) as usize].blocks[block as usize]
-            .get_or_init(|| {
+        let words =
+            self.regions[(name >> self.bits) as usize].blocks[block as usize].get_or_init(|| {
                 let count = (WORDS * FIRST_BLOCK as usize) << block;
                 (0..count).map(|_| AtomicU64::new(0)).collect()
             });

@@ -38,7 +38,10 @@ impl Network {
             payload: u64::from(self.spec.payload_bytes),
             full,
             trims: self.trims,
-            initial_window: self.spec.initial_window.map(|packets| u64::from(packets) * full),
+            initial_window: self
+                .spec
+                .initial_window
+                .map(|packets| u64::from(packets) * full),
         }
     }
 

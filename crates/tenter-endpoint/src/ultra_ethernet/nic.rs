@@ -449,7 +449,10 @@ impl UltraEthernetNic {
     }
 
     pub(crate) fn next_timer(&self) -> Option<Instant> {
-        let pull = self.pacer.as_ref().map_or(Instant::NEVER, |pacer| pacer.next());
+        let pull = self
+            .pacer
+            .as_ref()
+            .map_or(Instant::NEVER, |pacer| pacer.next());
         let timeout = if self.pending > 0 {
             self.timeouts.next_at().min(self.probes.next_at())
         } else {
@@ -640,7 +643,9 @@ impl UltraEthernetNic {
     }
 
     pub(crate) fn unfinished_count(&self, slot: SendSlot) -> usize {
-        self.send[slot].as_ref().map_or(0, |sender| sender.requests.count())
+        self.send[slot]
+            .as_ref()
+            .map_or(0, |sender| sender.requests.count())
     }
 
     pub(crate) fn delivered(&self, slot: ReceiveSlot) -> u32 {

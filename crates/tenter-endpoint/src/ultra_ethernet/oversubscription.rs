@@ -86,7 +86,11 @@ impl Oversubscription {
 
     fn end_period(&mut self) {
         let whole = self.packets - self.trimmed_last - self.trimmed_before;
-        let share = if whole > 0 { self.marked * WHOLE / whole } else { 0 };
+        let share = if whole > 0 {
+            self.marked * WHOLE / whole
+        } else {
+            0
+        };
         let mut falls = false;
         if self.trimmed_before > 0 {
             self.share -= self.trimmed_before * WHOLE / self.packets;
@@ -101,7 +105,11 @@ impl Oversubscription {
         if falls {
             self.rises = 0;
         } else {
-            let doubled = if self.marked == 0 { self.rises.min(7) } else { 0 };
+            let doubled = if self.marked == 0 {
+                self.rises.min(7)
+            } else {
+                0
+            };
             self.share += STEP << doubled;
             self.rises += 1;
         }

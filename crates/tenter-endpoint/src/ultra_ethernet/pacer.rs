@@ -92,7 +92,11 @@ impl Pacer {
                 self.idle.push_back(slot);
             }
         }
-        let quanta = if quanta == 0 { PAUSE_QUANTA } else { u64::from(quanta) };
+        let quanta = if quanta == 0 {
+            PAUSE_QUANTA
+        } else {
+            u64::from(quanta)
+        };
         self.free = now + self.time_of(quanta, now);
         let waits = !self.active.is_empty() || !self.idle.is_empty();
         self.next = if waits { self.free } else { Instant::NEVER };

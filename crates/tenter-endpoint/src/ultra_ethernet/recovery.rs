@@ -50,7 +50,10 @@ impl Sleek {
         self.base = acknowledged;
         self.repeated = self.repeated.saturating_sub(more);
         self.reported = self.reported.saturating_sub(more);
-        self.end = self.end.and_then(|end| end.checked_sub(more)).filter(|end| *end > 0);
+        self.end = self
+            .end
+            .and_then(|end| end.checked_sub(more))
+            .filter(|end| *end > 0);
     }
 
     /// The packet at a place has arrived.

@@ -210,7 +210,12 @@ impl Sender {
 
     /// The next packet, whose first bit leaves at `now`; `active` connections of the NIC wait to
     /// send. Also says whether it has been sent before.
-    pub(super) fn next_packet(&mut self, rules: &Rules, active: u64, now: Instant) -> (Packet, bool) {
+    pub(super) fn next_packet(
+        &mut self,
+        rules: &Rules,
+        active: u64,
+        now: Instant,
+    ) -> (Packet, bool) {
         let (number, repeats) = match self.lost.pop_front() {
             Some(number) => (number, true),
             None => (self.next, false),
@@ -345,16 +350,19 @@ impl Sender {
         let is_probe = packet.has(Packet::ANSWERS_PROBE);
         // Of a packet that was sent several times it may be unknown which one is answered.
         let sends = if repeated { 2 } else { 1 };
-        let timed = answered.filter(|record| {
-            record.state == State::UnderWay && record.sends == sends && !is_probe
-        });
+        let timed = answered
+            .filter(|record| record.state == State::UnderWay && record.sends == sends && !is_probe);
         let round_trip = timed.map(|record| now - record.sent);
         if news > 0 {
             self.last_progress = now;
         }
         let finished = self.take_arrivals(slot, packet.sequence, report, rules, now, done);
         if let Some(record) = answered.filter(|_| !is_probe) {
-            let news = if marked { PathNews::Marked } else { PathNews::Good };
+            let news = if marked {
+                PathNews::Marked
+            } else {
+                PathNews::Good
+            };
             self.entropy.hear(record.entropy, news, now);
         }
         if let (Some(window), Some(own)) = (&mut self.window, &rules.window) {
@@ -535,7 +543,6 @@ impl Sender {
             asks: self.may_ask(rules, now),
         }
     }
-
 
     /// The same with nothing under way: it waits for its turn, or for credit, whose grant may have
     /// been lost.

@@ -95,7 +95,8 @@ impl Port {
         let counters = &mut self.queues[from].counters;
         counters.trimmed_frames += 1;
         counters.trimmed_bytes += u64::from(packet.frame_bytes - rule.bytes);
-        self.transmitter.note(EventKind::Trimmed, now, &rest, medium);
+        self.transmitter
+            .note(EventKind::Trimmed, now, &rest, medium);
         let queue = usize::from(rule.queue);
         if self.is_free(queue, now) {
             self.pass(&rest, now, medium);

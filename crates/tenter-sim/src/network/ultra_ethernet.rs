@@ -15,7 +15,11 @@ const SOURCES: usize = 16;
 pub(super) fn network(plan: &Plan, routing: &Routing) -> Option<Arc<Network>> {
     let spec = *plan.nic.ultra_ethernet()?;
     let round_trip = longest_round_trip(plan, routing);
-    let differences = plan.port_changes.entropy.as_ref().map(|of| of.differences());
+    let differences = plan
+        .port_changes
+        .entropy
+        .as_ref()
+        .map(|of| of.differences());
     Some(Arc::new(Network {
         spec,
         round_trip,
@@ -51,7 +55,10 @@ fn longest_round_trip(plan: &Plan, routing: &Routing) -> Time {
         let back = unloaded::frame_time(&links(to, from), plan.nic.answer_frame_bytes());
         forth + back
     };
-    let within = topology.host_ids().nth(1).map(|second| (HostId::new(0), second));
+    let within = topology
+        .host_ids()
+        .nth(1)
+        .map(|second| (HostId::new(0), second));
     let times = pairs.chain(within).map(time);
     times.fold(Time::LEAST, Time::max)
 }

@@ -16,13 +16,18 @@ pub fn refusal_of_real_hosts(plan: &Plan) -> Option<String> {
     found.map(|(_, what, remedy)| format!("{what} is not for real hosts: {remedy}"))
 }
 
-fn of_nics(plan: &Plan) -> [Refused; 7] {
+fn of_nics(plan: &Plan) -> [Refused; 8] {
     const OWN: &str = "leave it out: real hosts have their own";
     let nic = &plan.nic;
     let recovers = nic.loss_recovery != LossRecovery::None;
     let has_entropy = plan.port_changes.entropy.is_some();
     let has_telemetry = nic.telemetry_bytes() > 0;
     [
+        (
+            nic.ultra_ethernet().is_some(),
+            "`endpoint.nic.transport: ultra-ethernet`",
+            "choose `roce`",
+        ),
         (
             nic.connection_set_up,
             "`endpoint.nic.connection_set_up`",

@@ -135,7 +135,11 @@ impl Flow {
 
     fn increase(&mut self, rules: &Rules, news: u64, round_trip: Time, target: Time) {
         let delay = round_trip.saturating_sub(self.delays.base);
-        self.idle = if delay < IDLE_DELAY { self.idle + news } else { 0 };
+        self.idle = if delay < IDLE_DELAY {
+            self.idle + news
+        } else {
+            0
+        };
         if self.idle > self.window {
             self.window += 4 * rules.link.full;
             return;

@@ -67,7 +67,8 @@ impl Reps {
         if self.fresh == 0 {
             return draws.below(self.values);
         }
-        self.oldest_fresh().unwrap_or_else(|| draws.below(self.values))
+        self.oldest_fresh()
+            .unwrap_or_else(|| draws.below(self.values))
     }
 
     fn oldest_fresh(&mut self) -> Option<u16> {
