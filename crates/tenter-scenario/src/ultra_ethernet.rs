@@ -69,7 +69,7 @@ pub(crate) fn check(
     }
 }
 
-/// Refuses signals to senders, which pause queue pairs of RoCEv2.
+/// Refuses signals to senders, which pause queue pairs of `RoCEv2`.
 pub(crate) fn check_signals(around: &Around<'_>, signals: bool) {
     if signals && around.endpoint.nic.ultra_ethernet().is_some() {
         around.problems.note(

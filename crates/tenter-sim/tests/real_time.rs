@@ -80,17 +80,14 @@ impl Wire {
                 return last.max().expect("there are hosts");
             }
             let first = self.under_way.first_key_value().map(|(key, _)| *key);
-            match first.filter(|(at, _)| *at < own) {
-                Some(key) => {
-                    let packet = self.under_way.remove(&key).expect("it is the first");
-                    let to = packet.destination.index();
-                    assert!(self.hosts[to].arrive(packet, &mut departures), "{packet:?}");
-                }
-                None => {
-                    assert!(!own.is_never(), "nothing goes on");
-                    for host in &mut self.hosts {
-                        host.advance(own, usize::MAX, &mut departures);
-                    }
+            if let Some(key) = first.filter(|(at, _)| *at < own) {
+                let packet = self.under_way.remove(&key).expect("it is the first");
+                let to = packet.destination.index();
+                assert!(self.hosts[to].arrive(packet, &mut departures), "{packet:?}");
+            } else {
+                assert!(!own.is_never(), "nothing goes on");
+                for host in &mut self.hosts {
+                    host.advance(own, usize::MAX, &mut departures);
                 }
             }
             self.take(&mut departures);

@@ -145,7 +145,7 @@ impl UetControl {
             }
             UetControl::Dctcp(_) => WindowRules::Dctcp(dctcp::Rules::new(link)),
             UetControl::Constant(_) => WindowRules::Constant(link.first_window()),
-            UetControl::Smartt(own) => WindowRules::Smartt(smartt::Rules::new(own, link)),
+            UetControl::Smartt(own) => WindowRules::Smartt(smartt::Rules::new(*own, link)),
             UetControl::Rccc(_) | UetControl::Ndp(_) | UetControl::Eqds(_) => return None,
         })
     }

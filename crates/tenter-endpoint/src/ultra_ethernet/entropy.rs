@@ -104,7 +104,7 @@ pub(crate) enum Choice {
 
 impl EntropySpec {
     /// Those of a new connection.
-    pub(crate) fn start(&self, draws: &mut Draws) -> Choice {
+    pub(crate) fn start(self, draws: &mut Draws) -> Choice {
         let values = self.values;
         match self.kind {
             EntropyKind::Oblivious => Choice::Oblivious(Oblivious::new(values, draws)),

@@ -332,9 +332,9 @@ impl UltraEthernetNic {
         let answer = Packet {
             sequence: self.receive[slot].books.expected,
             sent: name,
-            flags: u8::from(marked) * Packet::CONGESTION_ECHO
-                | u8::from(repeated) * Packet::ANSWERS_REPEATED
-                | u8::from(probe) * Packet::ANSWERS_PROBE,
+            flags: (u8::from(marked) * Packet::CONGESTION_ECHO)
+                | (u8::from(repeated) * Packet::ANSWERS_REPEATED)
+                | (u8::from(probe) * Packet::ANSWERS_PROBE),
             ..self.answer(slot, PacketKind::SelectiveAck)
         };
         self.push_control(answer);
@@ -384,8 +384,8 @@ impl UltraEthernetNic {
         let marked = packet.has(Packet::CONGESTION_EXPERIENCED);
         let report = Packet {
             sequence: packet.sequence,
-            flags: u8::from(at_last_hop) * Packet::AT_LAST_HOP
-                | u8::from(marked) * Packet::CONGESTION_ECHO,
+            flags: (u8::from(at_last_hop) * Packet::AT_LAST_HOP)
+                | (u8::from(marked) * Packet::CONGESTION_ECHO),
             ..self.answer(slot, PacketKind::TrimNak)
         };
         self.push_control(report);

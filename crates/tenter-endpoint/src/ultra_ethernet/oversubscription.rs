@@ -96,7 +96,7 @@ impl Oversubscription {
             self.share -= self.trimmed_before * WHOLE / self.packets;
             falls = true;
         }
-        self.marks = (self.marks + share) / 2;
+        self.marks = i64::midpoint(self.marks, share);
         if self.marks > TARGET {
             let less = (self.marks - TARGET) / 2;
             self.share = self.share * (WHOLE - less) / WHOLE;

@@ -121,7 +121,7 @@ impl Sender {
         let spec = &rules.network.spec;
         let mut draws = Draws::new(rules.network.seed ^ u64::from(peer.hash).rotate_left(17));
         let credit = rules.credit.as_ref().map(|credit| Credit {
-            bytes: credit.most as i64,
+            bytes: credit.most.cast_signed(),
             granted: FIRST_GRANT,
             is_presumed: true,
             asked: Instant::START,
@@ -204,7 +204,8 @@ impl Sender {
         };
         // While it recovers, what is lost goes out whatever the window is.
         let recovers = self.sleek.as_ref().is_some_and(|sleek| sleek.recovers());
-        let fits = self.in_flight + self.next_bytes(rules.cut) as i64 <= window.bytes() as i64;
+        let fits = self.in_flight + self.next_bytes(rules.cut).cast_signed()
+            <= window.bytes().cast_signed();
         fits || (recovers && !self.lost.is_empty())
     }
 
@@ -226,7 +227,7 @@ impl Sender {
         } else {
             self.send_first(rules, entropy, now)
         };
-        let bytes = on_wire(record.frame_bytes) as i64;
+        let bytes = on_wire(record.frame_bytes).cast_signed();
         self.sends.push_back((now, number));
         self.in_flight += bytes;
         if let Some(credit) = &mut self.credit {
@@ -296,7 +297,7 @@ impl Sender {
     /// Whether the packet just sent must be answered at once: nothing more may go out before.
     fn asks_for_answer(&self, bytes: i64) -> bool {
         let credit = self.credit.as_ref();
-        let full = |window: &Window| self.in_flight + bytes >= window.bytes() as i64;
+        let full = |window: &Window| self.in_flight + bytes >= window.bytes().cast_signed();
         self.next == self.posted
             || credit.is_some_and(|credit| credit.bytes <= 0)
             || self.window.as_ref().is_some_and(full)
@@ -307,18 +308,18 @@ impl Sender {
         let (Some(credit), Some(own)) = (&self.credit, &rules.credit) else {
             return 0;
         };
-        let full = rules.link.full as i64;
-        let mut wanted = (self.backlog + self.lost_bytes) as i64;
+        let full = rules.link.full.cast_signed();
+        let mut wanted = (self.backlog + self.lost_bytes).cast_signed();
         if let Some(window) = &self.window {
-            wanted = wanted.min(window.bytes() as i64 + full);
+            wanted = wanted.min(window.bytes().cast_signed() + full);
         }
-        wanted = wanted.min(own.most as i64) - credit.bytes;
+        wanted = wanted.min(own.most.cast_signed()) - credit.bytes;
         if credit.is_presumed && wanted < full && self.backlog > 0 {
             // A short transfer asks for a packet, whatever it has already.
             wanted = full;
         }
-        wanted /= active.max(1) as i64;
-        let granted = i64::from(credit.granted) * QUANTUM_BYTES as i64;
+        wanted /= active.max(1).cast_signed();
+        let granted = i64::from(credit.granted) * QUANTUM_BYTES.cast_signed();
         ((granted + wanted).max(0) as u64).div_ceil(QUANTUM_BYTES) as u32
     }
 
@@ -344,7 +345,7 @@ impl Sender {
         let marked = packet.has(Packet::CONGESTION_ECHO);
         let news = report.received_bytes.saturating_sub(self.received);
         self.received += news;
-        self.in_flight -= news as i64;
+        self.in_flight -= news.cast_signed();
         let answered = self.record(report.answered);
         let repeated = packet.has(Packet::ANSWERS_REPEATED);
         let is_probe = packet.has(Packet::ANSWERS_PROBE);
@@ -428,7 +429,7 @@ impl Sender {
         let bytes = on_wire(record.frame_bytes);
         if before == State::Lost {
             // It was taken out when it was lost, and again as it had arrived.
-            self.in_flight += bytes as i64;
+            self.in_flight += bytes.cast_signed();
             self.lost_bytes -= bytes;
             let lost = self.lost.iter().position(|&lost| lost == number);
             if let Some(place) = lost {
@@ -450,7 +451,7 @@ impl Sender {
         let before = *record;
         record.state = State::Lost;
         let bytes = on_wire(before.frame_bytes);
-        self.in_flight -= bytes as i64;
+        self.in_flight -= bytes.cast_signed();
         self.lost_bytes += bytes;
         let acknowledged = self.acknowledged;
         let at = self
@@ -496,8 +497,8 @@ impl Sender {
         credit.heard = now;
         let more = number.wrapping_sub(credit.granted);
         if more <= u32::MAX / 2 {
-            let bytes = credit.bytes + (u64::from(more) * QUANTUM_BYTES) as i64;
-            credit.bytes = bytes.min(own.most as i64);
+            let bytes = credit.bytes + (u64::from(more) * QUANTUM_BYTES).cast_signed();
+            credit.bytes = bytes.min(own.most.cast_signed());
             credit.granted = number;
         }
     }

@@ -62,7 +62,7 @@ fn context(plan: &Plan, threads: u16) -> Result<Context, SimulationError> {
     let with_credit = plan
         .nic
         .ultra_ethernet()
-        .is_some_and(|own| own.has_credit());
+        .is_some_and(tenter_endpoint::ultra_ethernet::UltraEthernet::has_credit);
     let most = slots.iter().map(|of| of.receive.number()).max();
     if let Some(most) = most.filter(|&most| with_credit && most > 1 << PullTarget::SLOT_BITS) {
         return Err(SimulationError::TooManyConnections(most));

@@ -48,8 +48,8 @@ fn transport(draw: &mut Draw) -> UltraEthernet {
         UetControl::Nscc(Nscc::default()),
         UetControl::Rccc(Rccc::default()),
         UetControl::NsccWithCredit(NsccWithCredit::default()),
-        UetControl::Dctcp(WindowDctcp::default()),
-        UetControl::Constant(ConstantWindow::default()),
+        UetControl::Dctcp(WindowDctcp),
+        UetControl::Constant(ConstantWindow),
         UetControl::Smartt(Smartt::default()),
         UetControl::Eqds(Eqds::default()),
         UetControl::Ndp(Ndp::default()),
@@ -122,7 +122,7 @@ fn queues(plan: &mut Plan, spec: &UltraEthernet, draw: &mut Draw) {
         UNLIMITED_POOL
     }];
     plan.nic.control_dscp = Some(48);
-    for address in plan.addresses.iter_mut() {
+    for address in &mut plan.addresses {
         address.dscp = 0;
     }
 }

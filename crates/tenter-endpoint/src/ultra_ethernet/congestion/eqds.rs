@@ -17,7 +17,7 @@ component! {
 }
 
 impl Eqds {
-    pub(super) fn rules(&self, link: &Link) -> CreditRules {
+    pub(super) fn rules(self, link: &Link) -> CreditRules {
         CreditRules {
             quanta_per_pull: link.payload.div_ceil(QUANTUM_BYTES) as u32,
             rate_ppm: self.pull_rate.ppm(),

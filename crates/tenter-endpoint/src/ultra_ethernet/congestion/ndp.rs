@@ -19,7 +19,7 @@ component! {
 }
 
 impl Ndp {
-    pub(super) fn rules(&self, link: &Link) -> CreditRules {
+    pub(super) fn rules(self, link: &Link) -> CreditRules {
         CreditRules {
             quanta_per_pull: link.payload.div_ceil(QUANTUM_BYTES) as u32,
             rate_ppm: 1_000_000,

@@ -285,7 +285,9 @@ impl Flow {
         self.note_delay(rules, rules.link.round_trip, true);
         self.asks_to_adapt = true;
         let adapts = self.adapts_quickly(rules, trim.now, true, Time::ZERO, trim.in_flight);
-        if !adapts && !(rules.has_credit && trim.at_last_hop) {
+        // With credit the receiver sees to its own link.
+        let is_of_receiver = rules.has_credit && trim.at_last_hop;
+        if !adapts && !is_of_receiver {
             self.window = self.window.saturating_sub(trim.bytes);
             self.bound(rules);
         }

@@ -1,4 +1,4 @@
-//! SMaRTT: windows that follow the round-trip time and marks, at each acknowledgement.
+//! `SMaRTT`: windows that follow the round-trip time and marks, at each acknowledgement.
 //!
 //! Source: Bonato et al., "SMaRTT-REPS: Sender-based Marked Rapidly-adapting Trimmed & Timed
 //! Transport with Recycled Entropies" (2024), with the constants of its authors' simulator. NSCC
@@ -43,7 +43,7 @@ pub(crate) struct Flow {
 }
 
 impl Rules {
-    pub(super) fn new(spec: &Smartt, link: &Link) -> Rules {
+    pub(super) fn new(spec: Smartt, link: &Link) -> Rules {
         Rules {
             link: *link,
             target: spec.target_delay,
